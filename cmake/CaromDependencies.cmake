@@ -1,0 +1,101 @@
+# Libraries from the distribution. The missing ones are named together, with the one command that installs them.
+
+set(CMAKE_THREAD_PREFER_PTHREAD ON)
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+find_package(Threads REQUIRED)
+
+set(carom_missing "")
+
+if(CAROM_STATIC)
+  set(HDF5_USE_STATIC_LIBRARIES ON)
+  set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
+endif()
+find_package(HDF5 1.10 COMPONENTS C QUIET)
+if(NOT HDF5_FOUND)
+  list(APPEND carom_missing libhdf5-dev)
+endif()
+
+find_package(PNG QUIET)
+if(NOT PNG_FOUND)
+  list(APPEND carom_missing libpng-dev)
+endif()
+
+find_package(fmt QUIET)
+if(NOT fmt_FOUND)
+  list(APPEND carom_missing libfmt-dev)
+endif()
+
+find_package(CLI11 QUIET)
+if(NOT CLI11_FOUND)
+  list(APPEND carom_missing libcli11-dev)
+endif()
+
+find_package(nlohmann_json QUIET)
+if(NOT nlohmann_json_FOUND)
+  list(APPEND carom_missing nlohmann-json3-dev)
+endif()
+
+# Both are used as headers alone.
+find_path(CAROM_TOMLPLUSPLUS_INCLUDE toml++/toml.h)
+if(NOT CAROM_TOMLPLUSPLUS_INCLUDE)
+  list(APPEND carom_missing libtomlplusplus-dev)
+endif()
+find_path(CAROM_RANDOM123_INCLUDE Random123/philox.h)
+if(NOT CAROM_RANDOM123_INCLUDE)
+  list(APPEND carom_missing librandom123-dev)
+endif()
+mark_as_advanced(CAROM_TOMLPLUSPLUS_INCLUDE CAROM_RANDOM123_INCLUDE)
+
+if(CAROM_TESTS)
+  find_package(GTest QUIET)
+  if(NOT GTest_FOUND)
+    list(APPEND carom_missing libgtest-dev libgmock-dev)
+  endif()
+endif()
+
+if(carom_missing)
+  list(JOIN carom_missing " " carom_missing)
+  message(FATAL_ERROR "Libraries are missing. On Debian or Ubuntu:\n"
+    "  sudo apt-get install ${carom_missing}\n"
+    "or, for everything that carom can use: scripts/install-deps.sh")
+endif()
+
+if(NOT CAROM_OPENMP STREQUAL "OFF")
+  find_package(OpenMP QUIET COMPONENTS CXX)
+endif()
+if(OpenMP_CXX_FOUND)
+  carom_decide(OPENMP TRUE "OpenMP ${OpenMP_CXX_VERSION}")
+else()
+  carom_decide(OPENMP FALSE "the compiler has no OpenMP; the CPU backend will use one thread")
+endif()
+
+# One target for each library, so that what follows does not depend on how it was found.
+add_library(carom_dep_toml INTERFACE)
+target_include_directories(carom_dep_toml SYSTEM INTERFACE ${CAROM_TOMLPLUSPLUS_INCLUDE})
+
+add_library(carom_dep_random123 INTERFACE)
+target_include_directories(carom_dep_random123 SYSTEM INTERFACE ${CAROM_RANDOM123_INCLUDE})
+
+add_library(carom_dep_hdf5 INTERFACE)
+target_include_directories(carom_dep_hdf5 SYSTEM INTERFACE ${HDF5_INCLUDE_DIRS})
+if(CAROM_STATIC)
+  # HDF5's drivers for remote storage would pull in libcurl and OpenSSL; nothing here refers to them, so they stay out.
+  set(hdf5_libraries ${HDF5_C_LIBRARIES})
+  # The C library's own parts (m, dl, pthread) remain shared.
+  list(FILTER hdf5_libraries EXCLUDE REGEX "/lib(curl|crypto|ssl|m|dl|pthread)[.]")
+  find_library(CAROM_AEC_LIBRARY aec)
+  mark_as_advanced(CAROM_AEC_LIBRARY)
+  if(CAROM_AEC_LIBRARY)
+    list(APPEND hdf5_libraries ${CAROM_AEC_LIBRARY})
+  endif()
+  target_link_libraries(carom_dep_hdf5 INTERFACE ${hdf5_libraries} m ${CMAKE_DL_LIBS})
+else()
+  target_link_libraries(carom_dep_hdf5 INTERFACE ${HDF5_C_LIBRARIES})
+endif()
+
+add_library(carom_dep_fmt INTERFACE)
+if(CAROM_STATIC)
+  target_link_libraries(carom_dep_fmt INTERFACE fmt::fmt-header-only) # Debian has no libfmt.a
+else()
+  target_link_libraries(carom_dep_fmt INTERFACE fmt::fmt)
+endif()

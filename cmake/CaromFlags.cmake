@@ -1,0 +1,54 @@
+# Flags for everything compiled here. Those that decide the bits of a result are a property of carom_kernels
+# (kernels/CMakeLists.txt), since whoever includes those headers needs them too.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_CUDA_STANDARD 20)
+set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+set(CMAKE_CUDA_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+
+# Assertions stay on in every build type but the fastest.
+foreach(lang CXX CUDA)
+  set(CMAKE_${lang}_FLAGS_DEBUG "-O0 -g")
+  set(CMAKE_${lang}_FLAGS_RELWITHDEBINFO "-O3 -g1")
+  set(CMAKE_${lang}_FLAGS_RELEASE "-O3 -DNDEBUG")
+endforeach()
+# nvcc knows no -g1, and its -g needs no level.
+set(CMAKE_CUDA_FLAGS_RELWITHDEBINFO "-O3 -lineinfo")
+
+set(carom_warnings -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wdouble-promotion
+  -Wnon-virtual-dtor -Woverloaded-virtual -Wold-style-cast
+  -Wno-missing-field-initializers) # designated initialisers leave the defaults alone on purpose
+# g++ 12 warns, at -O3, of strings in its own library and in fmt (GCC bugs 105329 and 105651).
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  list(APPEND carom_warnings -Wno-restrict -Wno-stringop-overflow)
+endif()
+add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:${carom_warnings}>")
+add_compile_options("$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra>")
+if(CAROM_WERROR)
+  add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-Werror>")
+  add_compile_options("$<$<COMPILE_LANGUAGE:CUDA>:SHELL:-Werror all-warnings>")
+endif()
+
+# Nobody here reads errno after a mathematical function; nothing else of -ffast-math is harmless.
+add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-fno-math-errno>")
+
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$" AND CAROM_CPU_ARCH)
+  add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-march=${CAROM_CPU_ARCH}>")
+  add_compile_options("$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-march=${CAROM_CPU_ARCH}>")
+endif()
+
+if(NOT CMAKE_BUILD_TYPE STREQUAL "Release")
+  add_compile_definitions("$<$<COMPILE_LANGUAGE:CXX>:_GLIBCXX_ASSERTIONS>")
+endif()
+
+if(CAROM_SANITIZE)
+  add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${CAROM_SANITIZE};-fno-omit-frame-pointer;-fno-sanitize-recover=all>")
+  add_link_options("-fsanitize=${CAROM_SANITIZE}")
+endif()
+
+if(CAROM_STATIC)
+  add_link_options(-static-libstdc++ -static-libgcc)
+endif()

@@ -1,0 +1,18 @@
+# carom_library(NAME FOLDER [DEPENDS target...]): the library of one folder, from all its .cpp files but main.cpp.
+# New files are picked up by themselves; a folder of headers alone gives an interface library.
+function(carom_library name folder)
+  cmake_parse_arguments(arg "" "" "DEPENDS" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS "${folder}/*.cpp")
+  list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
+  if(sources)
+    add_library(${name} STATIC ${sources})
+    target_link_libraries(${name} PUBLIC ${arg_DEPENDS})
+  else()
+    add_library(${name} INTERFACE)
+    target_link_libraries(${name} INTERFACE ${arg_DEPENDS})
+  endif()
+  string(REGEX REPLACE "^carom_" "" short ${name})
+  set_target_properties(${name} PROPERTIES EXPORT_NAME ${short})
+  add_library(carom::${short} ALIAS ${name})
+  set_property(GLOBAL APPEND PROPERTY CAROM_LIBRARIES ${name})
+endfunction()

@@ -1,0 +1,49 @@
+# What a user may choose. An option of three values is a part of the program that can be left out:
+# AUTO builds it where its needs are met, ON stops if they are not, OFF leaves it out.
+
+function(carom_part_option name help)
+  set(${name} AUTO CACHE STRING "${help} (AUTO, ON or OFF)")
+  set_property(CACHE ${name} PROPERTY STRINGS AUTO ON OFF)
+  if(NOT ${name} MATCHES "^(AUTO|ON|OFF)$")
+    message(FATAL_ERROR "${name} is '${${name}}'; it may be AUTO, ON or OFF")
+  endif()
+endfunction()
+
+# Records whether a part is built, and why: sets CAROM_HAVE_<PART>, and stops if the part was demanded and cannot be.
+# usage: carom_decide(CUDA TRUE|FALSE "reason")
+function(carom_decide part met reason)
+  set(wanted "${CAROM_${part}}")
+  if(wanted STREQUAL "OFF")
+    set(have OFF)
+    set(reason "switched off")
+  elseif(met)
+    set(have ON)
+  elseif(wanted STREQUAL "ON")
+    message(FATAL_ERROR "CAROM_${part}=ON, but: ${reason}")
+  else()
+    set(have OFF)
+  endif()
+  set(CAROM_HAVE_${part} ${have} PARENT_SCOPE)
+  set_property(GLOBAL APPEND PROPERTY CAROM_PARTS ${part})
+  set_property(GLOBAL PROPERTY CAROM_PART_${part} "${have}|${reason}")
+endfunction()
+
+carom_part_option(CAROM_CUDA "CUDA backend")
+carom_part_option(CAROM_OPENMP "Several threads on the CPU")
+carom_part_option(CAROM_EMULATED "CUDA sources run on the CPU, for tests")
+
+option(CAROM_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+option(CAROM_WERROR "Treat warnings as errors" OFF)
+option(CAROM_STATIC "Link everything but the C library statically, for an archive that runs elsewhere" OFF)
+set(CAROM_CPU_ARCH x86-64-v3 CACHE STRING
+  "Instruction set for -march on x86-64; must have fma, or the CPU backend becomes many times slower")
+set(CAROM_SANITIZE "" CACHE STRING "Sanitizers, as in -fsanitize=LIST")
+
+set(CAROM_PYTHON /usr/bin/python3 CACHE FILEPATH "Python that runs the tests written in it")
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Debug, RelWithDebInfo (assertions on) or Release (the fastest)" FORCE)
+endif()
+
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)

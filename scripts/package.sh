@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# Makes dist/carom-VERSION-linux-ARCH.tar.gz: the program, the scenes, and what scripts/gpu-check.sh needs. It runs where
+# it is unpacked, with nothing installed but a C library as new as the one that is printed here.
+# usage: scripts/package.sh [cmake -D options, such as -DCMAKE_CUDA_ARCHITECTURES=90-real]
+source "$(dirname "$0")/common.sh"
+
+scripts/install-deps.sh --test
+
+build=build/package
+say "Building, statically linked"
+cmake --preset release -B "$build" -DCAROM_STATIC=ON "$@"
+cmake --build "$build" -j "$jobs" --target carom carom_backends_tests carom_golden_tests
+
+version=$(sed -n 's/^CMAKE_PROJECT_VERSION:STATIC=//p' "$build/CMakeCache.txt")
+name=carom-$version-linux-$(uname -m)
+top=dist/$name
+rm -rf "$top"
+mkdir -p "$top"
+
+say "Collecting $top"
+cmake --install "$build" --prefix "$top" --component program
+strip --strip-debug "$top/bin/carom"
+mkdir "$top/tests" "$top/tests/bin" "$top/tests/golden"
+cp "$build"/bin/carom_{backends,golden}_tests "$top/tests/bin/"
+strip --strip-debug "$top"/tests/bin/*
+cp -r tests/golden/data "$top/tests/golden/"
+ln -s share/carom/scenes "$top/scenes" # where the tests look
+mkdir "$top/scripts"
+cp scripts/gpu-check.sh "$top/scripts/"
+[ ! -e "$build/ptxas-report.txt" ] || cp "$build/ptxas-report.txt" "$top/"
+
+# Only the C library's own parts may be wanted from outside, and the newest symbol of it wanted decides where this runs.
+say "Checking"
+for program in "$top/bin/carom" "$top"/tests/bin/*; do
+    outside=$(objdump -p "$program" | sed -n 's/^ *NEEDED *//p' | grep -vE '^(libc|libm|libdl|libpthread|librt|ld-linux.*)\.so' || true)
+    if [ -n "$outside" ]; then
+        echo "$program wants shared libraries that another machine may lack: $outside" >&2
+        exit 1
+    fi
+done
+glibc=$(objdump -T "$top/bin/carom" "$top"/tests/bin/* | grep -o 'GLIBC_[0-9.]*' | sort -uV | tail -n 1 | sed s/GLIBC_//)
+{
+    "$top/bin/carom" info
+    echo "needs glibc $glibc or newer"
+} | tee "$top/BUILD.txt"
+
+tar -C dist -czf "$top.tar.gz" "$name"
+
+say "Trying the archive elsewhere"
+elsewhere=$(mktemp -d)
+trap 'rm -rf "$elsewhere"' EXIT
+tar -C "$elsewhere" -xzf "$top.tar.gz"
+(cd "$elsewhere" && env -i "$name/bin/carom" run two_balls --quiet --json -o two_balls.h5)
+printf '\n%s (%s), needs glibc %s or newer\n' "$top.tar.gz" "$(du -h "$top.tar.gz" | cut -f1)" "$glibc"
