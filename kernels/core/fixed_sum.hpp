@@ -1,0 +1,93 @@
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/core/arithmetic.hpp"
+#include "kernels/core/vec.hpp"
+
+// Sums whose result does not depend on the order of the terms: each term is rounded once to a fixed-point
+// grid, and integers are added. The grid's step is 2^-52 (single precision) or, in two words, 2^-90 (double
+// precision) of the largest term that is allowed, which is far below the rounding of the terms themselves.
+// 1,000 terms at the limit do not overflow (double: 8 million). The fine word carries into the coarse one after every
+// term: equal terms have equal remainders, which would overflow it after some 10,000 terms, however small they are.
+
+namespace carom {
+
+/// The grid: a power of two, so that scaling is exact.
+template <class Real>
+struct FixedGrid {
+    Real limit;      ///< largest magnitude of one term, a power of two, in the terms' unit
+    Real to_grid;    ///< steps per unit
+    Real from_grid;  ///< 1 / to_grid
+    Real to_fine;    ///< double precision only: fine steps per unit
+    Real from_fine;  ///< 1 / to_fine
+
+    static constexpr int kCoarseBits = sizeof(Real) == 4 ? 52 : 40;
+    static constexpr int kFineBits = 50;
+};
+
+template <class Real, int Dim>
+struct FixedSum;
+
+template <int Dim>
+struct FixedSum<float, Dim> {
+    Vec<std::int64_t, Dim> steps;
+
+    CAROM_HD static FixedSum zero() { return {Vec<std::int64_t, Dim>::filled(0)}; }
+    CAROM_HD void add(const FixedGrid<float>& grid, const Vec<float, Dim>& term) {
+        for (int axis = 0; axis < Dim; ++axis) steps[axis] += nearest_integer(term[axis] * grid.to_grid);
+    }
+    CAROM_HD Vec<float, Dim> total(const FixedGrid<float>& grid) const {
+        Vec<float, Dim> result;
+        for (int axis = 0; axis < Dim; ++axis) result[axis] = static_cast<float>(steps[axis]) * grid.from_grid;
+        return result;
+    }
+};
+
+template <int Dim>
+struct FixedSum<double, Dim> {
+    Vec<std::int64_t, Dim> steps;
+    Vec<std::int64_t, Dim> fine;  // the remainder of each term, on its own grid
+
+    CAROM_HD static FixedSum zero() { return {Vec<std::int64_t, Dim>::filled(0), Vec<std::int64_t, Dim>::filled(0)}; }
+    CAROM_HD void add(const FixedGrid<double>& grid, const Vec<double, Dim>& term) {
+        for (int axis = 0; axis < Dim; ++axis) {
+            const std::int64_t coarse = nearest_integer(term[axis] * grid.to_grid);
+            const double remainder = term[axis] - static_cast<double>(coarse) * grid.from_grid;  // exact
+            steps[axis] += coarse;
+            fine[axis] += nearest_integer(remainder * grid.to_fine);
+            carry(axis);
+        }
+    }
+    CAROM_HD void merge(const FixedSum& other) {
+        for (int axis = 0; axis < Dim; ++axis) {
+            steps[axis] += other.steps[axis];
+            fine[axis] += other.fine[axis];
+            carry(axis);
+        }
+    }
+    /// Brings the fine word into half a coarse step: one form for each value, so that sums compare by their words.
+    CAROM_HD void carry(int axis) {
+        constexpr int kBits = FixedGrid<double>::kFineBits;
+        const std::int64_t whole = (fine[axis] + (std::int64_t{1} << (kBits - 1))) >> kBits;
+        steps[axis] += whole;
+        fine[axis] -= whole * (std::int64_t{1} << kBits);
+    }
+    /// As add(), for terms that may exceed the limit or be NaN: they count as the limit.
+    CAROM_HD void add_clamped(const FixedGrid<double>& grid, Vec<double, Dim> term) {
+        for (int axis = 0; axis < Dim; ++axis) {
+            term[axis] = larger(smaller(term[axis], grid.limit), -grid.limit);
+        }
+        add(grid, term);
+    }
+    CAROM_HD Vec<double, Dim> total(const FixedGrid<double>& grid) const {
+        Vec<double, Dim> result;
+        for (int axis = 0; axis < Dim; ++axis) {
+            result[axis] = fused(static_cast<double>(steps[axis]), grid.from_grid,
+                                 static_cast<double>(fine[axis]) * grid.from_fine);
+        }
+        return result;
+    }
+};
+
+}  // namespace carom

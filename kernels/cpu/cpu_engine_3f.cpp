@@ -1,0 +1,8 @@
+#include "kernels/cpu/cpu_engine_impl.hpp"
+
+namespace carom {
+
+template std::unique_ptr<SpringEngine> make_cpu_engine_of<float, 3>(const SpringSetup&, const RawBalls&, std::uint64_t,
+                                                                    const SpringTallies&);
+
+}  // namespace carom

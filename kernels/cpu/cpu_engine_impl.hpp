@@ -1,0 +1,423 @@
+#pragma once
+
+#include <fstream>
+#include <string>
+#include <thread>
+
+#include "kernels/cpu/cpu_engine.hpp"
+
+namespace carom {
+
+/// Fewer balls than this per thread cost more in waking threads than they gain.
+constexpr std::uint32_t kBallsPerThread = 1024;
+
+template <class Real, int Dim>
+CpuEngine<Real, Dim>::CpuEngine(const SpringSetup& setup, const RawBalls& balls, std::uint64_t step,
+                                const SpringTallies& tallies)
+    : damped_(setup.damped()), step_(step), tallies_(tallies) {
+    const BallSizes sizes = measure_sizes(balls, Dim);
+    params_ = make_params<Real, Dim>(setup, sizes);
+    uniform_ = sizes.uniform;
+    threads_ = setup.threads > 0 ? setup.threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+    tallies_.wall_impulse.resize(6 + setup.walls.size());
+    load(balls);
+}
+
+template <class Real, int Dim>
+void CpuEngine<Real, Dim>::load(const RawBalls& balls) {
+    const std::size_t count = balls.count;
+    const std::size_t padded = (count + kLanes - 1) / kLanes * kLanes;
+    for (auto& buffer : buffers_) {
+        for (int axis = 0; axis < Dim; ++axis) {
+            buffer.x[axis].resize(padded);
+            buffer.v[axis].resize(padded);
+        }
+    }
+    if (!uniform_) {
+        radius_.resize(padded);
+        inverse_mass_.resize(padded);
+    }
+    id_.resize(count);
+    cell_.resize(count);
+    slot_of_id_.resize(count);
+    gone_.assign(balls.gone, balls.gone + count);
+    for (int axis = 0; axis < Dim; ++axis) image_[axis].assign(balls.image[axis], balls.image[axis] + count);
+    for (std::size_t id = 0; id < count; ++id) {
+        Vec<std::int64_t, Dim> wide;
+        for (int axis = 0; axis < Dim; ++axis) {
+            wide[axis] =
+                params_.coordinates.from_position(axis, gone_[id] ? params_.box_min[axis] : balls.position[axis][id]);
+            image_[axis][id] += params_.coordinates.wrap(axis, wide[axis]);
+            buffers_[0].x[axis][id] = Coordinates<Real, Dim>::narrow(wide[axis]);
+            buffers_[0].v[axis][id] = static_cast<Real>(balls.velocity[axis][id]);
+        }
+        if (!uniform_) {
+            radius_[id] = static_cast<Real>(balls.radius[id]);
+            inverse_mass_[id] = static_cast<Real>(balls.inverse_mass[id]);
+        }
+        id_[id] = static_cast<std::uint32_t>(id);
+        cell_[id] = gone_[id] ? params_.grid.count() : params_.grid.number(params_.grid.cell_of(wide));
+    }
+    reorder();
+}
+
+template <class Real, int Dim>
+typename CpuEngine<Real, Dim>::View CpuEngine<Real, Dim>::view() const {
+    View view;
+    for (int axis = 0; axis < Dim; ++axis) {
+        view.x[axis] = buffers_[current_].x[axis].data();
+        view.v[axis] = buffers_[current_].v[axis].data();
+    }
+    view.radius = uniform_ ? nullptr : radius_.data();
+    view.inverse_mass = uniform_ ? nullptr : inverse_mass_.data();
+    view.id = id_.data();
+    view.cell = cell_.data();
+    return view;
+}
+
+template <class Real, int Dim>
+MovedView<Real, Dim> CpuEngine<Real, Dim>::moved_view() {
+    MovedView<Real, Dim> moved;
+    for (int axis = 0; axis < Dim; ++axis) {
+        moved.x[axis] = buffers_[1 - current_].x[axis].data();
+        moved.v[axis] = buffers_[1 - current_].v[axis].data();
+    }
+    moved.gone = gone_.data();
+    return moved;
+}
+
+/// New cells for all balls, images counted, then reorder().
+template <class Real, int Dim>
+void CpuEngine<Real, Dim>::sort() {
+    const View balls = view();
+    const auto& grid = params_.grid;
+#pragma omp parallel for num_threads(threads_) schedule(static) if (active_ > kBallsPerThread)
+    for (std::int64_t index = 0; index < static_cast<std::int64_t>(active_); ++index) {
+        const auto slot = static_cast<std::uint32_t>(index);
+        const std::uint32_t id = id_[slot];
+        if (gone_[id]) {
+            cell_[slot] = grid.count();
+            continue;
+        }
+        Vec<Stored, Dim> x;
+        for (int axis = 0; axis < Dim; ++axis) x[axis] = balls.x[axis][slot];
+        auto wide = wide_position(params_, x, grid.cell(cell_[slot]));
+        for (int axis = 0; axis < Dim; ++axis) {
+            const std::int32_t crossings = params_.coordinates.wrap(axis, wide[axis]);
+            if (crossings != 0) image_[axis][id] += crossings;
+        }
+        cell_[slot] = grid.number(grid.cell_of(wide));
+    }
+    reorder();
+    ++tallies_.sorts;
+}
+
+/// Brings everything into the order of cell_ and builds the candidate lists.
+template <class Real, int Dim>
+void CpuEngine<Real, Dim>::reorder() {
+    cell_sort_.sort(cell_, params_.grid.count(), threads_, order_);
+    const auto count = static_cast<std::int64_t>(slots());
+    const int threads = count > kBallsPerThread ? threads_ : 1;
+    const auto gather = [&](const auto& from, auto& to) {
+#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
+        for (std::int64_t slot = 0; slot < count; ++slot)
+            to[static_cast<std::size_t>(slot)] = from[order_[static_cast<std::size_t>(slot)]];
+    };
+    for (int axis = 0; axis < Dim; ++axis) {
+        gather(buffers_[current_].x[axis], buffers_[1 - current_].x[axis]);
+        gather(buffers_[current_].v[axis], buffers_[1 - current_].v[axis]);
+    }
+    current_ = 1 - current_;
+    if (!uniform_) {
+        real_scratch_.resize(radius_.size());
+        for (auto* values : {&radius_, &inverse_mass_}) {
+            gather(*values, real_scratch_);
+            values->swap(real_scratch_);
+        }
+    }
+    scratch_.resize(id_.size());
+    for (auto* values : {&id_, &cell_}) {
+        gather(*values, scratch_);
+        values->swap(scratch_);
+    }
+    active_ = cell_sort_.start()[params_.grid.count()];
+#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
+    for (std::int64_t slot = 0; slot < count; ++slot)
+        slot_of_id_[id_[static_cast<std::size_t>(slot)]] = static_cast<std::uint32_t>(slot);
+
+    const int used = std::clamp(static_cast<int>(active_ / kBallsPerThread), 1, threads_);
+    lists_.resize((active_ + kLanes - 1) / kLanes, used);
+    const View balls = view();
+#pragma omp parallel for num_threads(used) schedule(static, 1) if (used > 1)
+    for (int thread = 0; thread < used; ++thread)
+        lists_.build(params_, balls, cell_sort_.start().data(), active_, thread);
+    motion_ = 0.0;
+}
+
+template <class Real, int Dim>
+BallsView<Real, Dim> shifted(BallsView<Real, Dim> view, std::uint32_t first) {
+    for (int axis = 0; axis < Dim; ++axis) {
+        view.x[axis] += first;
+        view.v[axis] += first;
+    }
+    if (view.radius != nullptr) view.radius += first;
+    if (view.inverse_mass != nullptr) view.inverse_mass += first;
+    view.id += first;
+    view.cell += first;
+    return view;
+}
+
+template <class Real, int Dim>
+MovedView<Real, Dim> shifted(MovedView<Real, Dim> view, std::uint32_t first) {
+    for (int axis = 0; axis < Dim; ++axis) {
+        view.x[axis] += first;
+        view.v[axis] += first;
+    }
+    return view;
+}
+
+template <class Real, int Dim>
+template <class Kind>
+void CpuEngine<Real, Dim>::step_block(const StepNow<Real, Dim>& now, std::uint32_t b, int thread, ThreadTally& tally) {
+    const View balls = view();
+    const MovedView<Real, Dim> moved = moved_view();
+    const CandidateLists::Block block = lists_.block(b);
+    const std::uint32_t first = b * kLanes;
+    const bool whole = first + kLanes <= active_;
+
+    Real force[Dim][kLanes] = {};
+    unsigned forced = 0;  // lanes with contacts
+    std::array<FixedSum<Real, Dim>, kLanes> sums;
+    const auto sum_of = [&](unsigned lane) -> FixedSum<Real, Dim>& {
+        if ((forced >> lane & 1U) == 0) sums[lane] = FixedSum<Real, Dim>::zero();
+        forced |= 1U << lane;
+        return sums[lane];
+    };
+    std::array<int, kLanes> left_by;
+    unsigned leaving = 0;
+    for (unsigned lanes = block.near_faces; lanes != 0; lanes &= lanes - 1) {
+        const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
+        const std::uint32_t slot = first + lane;
+        left_by[lane] = meet_faces<Kind>(params_, now, balls, moved.gone, load_ball<Kind>(params_, balls, slot), slot,
+                                         sum_of(lane), tally);
+        if (left_by[lane] != kStays) leaving |= 1U << lane;
+    }
+    if (block.rows > 0) {
+        const BlockFilter<Real, Dim> filter(params_, balls, first);
+        for (std::uint32_t row = 0; row < block.rows; ++row) {
+            const std::uint32_t* candidates = lists_.row(thread, block.first_row + row);
+            for (unsigned hits = filter.touching(candidates) & ~leaving; hits != 0; hits &= hits - 1) {
+                const auto lane = static_cast<unsigned>(std::countr_zero(hits));
+                const std::uint32_t slot = first + lane;
+                add_pair<Kind>(params_, balls, load_ball<Kind>(params_, balls, slot), slot, candidates[lane],
+                               sum_of(lane), tally);
+            }
+        }
+    }
+    for (unsigned lanes = forced; lanes != 0; lanes &= lanes - 1) {
+        const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
+        const Vec<Real, Dim> total = sums[lane].total(params_.force_grid);
+        for (int axis = 0; axis < Dim; ++axis) force[axis][lane] = total[axis];
+    }
+
+    // All eight lanes, also those behind the last ball: their slots exist and are read by nobody. The views are
+    // shifted so that the loop's index has no offset, without which the compiler would not use its lanes.
+    const View own_balls = shifted(balls, first);
+    const MovedView<Real, Dim> own_moved = shifted(moved, first);
+    const StepNow<Real, Dim> here = now;
+    BlockTally<Real> lanes;
+#pragma GCC ivdep
+    for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
+        Vec<Real, Dim> f;
+        for (int axis = 0; axis < Dim; ++axis) f[axis] = force[axis][lane];
+        kick_and_drift<Kind>(here, load_ball<Kind>(params_, own_balls, lane), f, own_moved, lane, lanes);
+    }
+    const unsigned counted = (whole ? 0xffU : (1U << (active_ - first)) - 1U) & ~leaving;
+    tally.moved_block(lanes, first, counted);
+    for (; leaving != 0; leaving &= leaving - 1) {
+        const auto lane = static_cast<unsigned>(std::countr_zero(leaving));
+        const std::uint32_t slot = first + lane;
+        leave<Kind>(params_, load_ball<Kind>(params_, balls, slot), left_by[lane], moved, slot, balls.id[slot], tally);
+    }
+}
+
+template <class Real, int Dim>
+template <class Kind>
+void CpuEngine<Real, Dim>::step_blocks(const StepNow<Real, Dim>& now, int thread, ThreadTally& tally) {
+    const std::uint32_t end = CandidateLists::range_begin(lists_.blocks(), thread + 1, lists_.threads());
+    for (std::uint32_t b = CandidateLists::range_begin(lists_.blocks(), thread, lists_.threads()); b < end; ++b) {
+        step_block<Kind>(now, b, thread, tally);
+    }
+}
+
+/// Does one step unless it shows a fault; returns the fault's key.
+template <class Real, int Dim>
+std::uint64_t CpuEngine<Real, Dim>::one_step() {
+    sort_if_due();
+    const StepNow<Real, Dim> now = step_now(params_, step_);
+    const int used = lists_.threads();
+    ThreadTally step_tally;
+    with_kind([&](auto kind) {
+        using Kind = decltype(kind);
+        const auto work = [&](int thread, ThreadTally& tally) {
+            tally.id = id_.data();
+            step_blocks<Kind>(now, thread, tally);
+        };
+        if (used == 1) {
+            work(0, step_tally);
+            return;
+        }
+#pragma omp parallel for num_threads(used) schedule(static, 1)
+        for (int thread = 0; thread < used; ++thread) {
+            ThreadTally tally;
+            work(thread, tally);
+#pragma omp critical(carom_merge_tally)
+            {
+                step_tally.fault_key = std::min(step_tally.fault_key, tally.fault_key);
+                step_tally.max_overlap = larger(tally.max_overlap, step_tally.max_overlap);
+                step_tally.max_speed_squared = larger(tally.max_speed_squared, step_tally.max_speed_squared);
+                step_tally.balls_left += tally.balls_left;
+                for (std::size_t wall = 0; wall < kWallNumbers; ++wall) step_tally.impulse[wall] += tally.impulse[wall];
+            }
+        }
+    });
+    tallies_.max_overlap = larger(step_tally.max_overlap, tallies_.max_overlap);
+    tallies_.balls_left += step_tally.balls_left;
+    if (step_tally.fault_key != FaultKey::kNone) return step_tally.fault_key;
+    for (std::size_t wall = 0; wall < kWallNumbers; ++wall) impulse_[wall].add(step_tally.impulse[wall]);
+    motion_ += motion_bound(params_, step_tally.max_speed_squared);
+    current_ = 1 - current_;
+    ++step_;
+    return FaultKey::kNone;
+}
+
+template <class Real, int Dim>
+AdvanceResult CpuEngine<Real, Dim>::advance(std::uint64_t steps) {
+    AdvanceResult result;
+    while (result.steps < steps) {
+        const std::uint64_t fault = one_step();
+        if (fault != FaultKey::kNone) {
+            result.fault = FaultKey::unpack(fault);
+            break;
+        }
+        ++result.steps;
+    }
+    return result;
+}
+
+template <class Real, int Dim>
+SpringTotals CpuEngine<Real, Dim>::totals() {
+    sort_if_due();
+    const View balls = view();
+    SpringSums sums = SpringSums::zero();
+    with_kind([&](auto kind) {
+        using Kind = decltype(kind);
+#pragma omp parallel num_threads(lists_.threads()) if (lists_.threads() > 1)
+        {
+            SpringSums part = SpringSums::zero();
+#pragma omp for schedule(static) nowait
+            for (std::int64_t index = 0; index < static_cast<std::int64_t>(active_); ++index) {
+                const auto slot = static_cast<std::uint32_t>(index);
+                if (gone_[id_[slot]]) continue;
+                observe<Kind>(
+                    params_, balls, slot, step_, [&](auto&& f) { for_each_candidate(slot, f); }, part);
+            }
+#pragma omp critical(carom_merge_sums)
+            sums.merge(part);
+        }
+    });
+    return sums.totals(params_.observe);
+}
+
+template <class Real, int Dim>
+SpringTallies CpuEngine<Real, Dim>::tallies() {
+    SpringTallies result = tallies_;
+    for (std::size_t wall = 0; wall < result.wall_impulse.size(); ++wall) {
+        result.wall_impulse[wall] += impulse_[wall].value() * params_.impulse_grid * params_.dt;
+    }
+    return result;
+}
+
+template <class Real, int Dim>
+void CpuEngine<Real, Dim>::copy_out(const FrameArrays& arrays, bool raw) {
+    sort_if_due();
+    const View balls = view();
+    const bool lagging = !raw && step_ > 0 && params_.lag > Real(0);
+    with_kind([&](auto kind) {
+        using Kind = decltype(kind);
+#pragma omp parallel for num_threads(lists_.threads()) schedule(static) if (lists_.threads() > 1)
+        for (std::int64_t index = 0; index < static_cast<std::int64_t>(slots()); ++index) {
+            const auto slot = static_cast<std::uint32_t>(index);
+            const std::uint32_t id = id_[slot];
+            arrays.gone[id] = gone_[id];
+            if (gone_[id]) {
+                for (int axis = 0; axis < Dim; ++axis) {
+                    arrays.position[axis][id] = raw ? params_.box_min[axis] : std::nan("");
+                    arrays.velocity[axis][id] = raw ? 0.0 : std::nan("");
+                    arrays.image[axis][id] = 0;  // those known are of the last sort: when that was must not show
+                }
+                continue;
+            }
+            const OwnBall<Kind> own = load_ball<Kind>(params_, balls, slot);
+            const auto place = place_of(params_, own.x, cell_[slot]);
+            Vec<Real, Dim> v = own.v;
+            if (lagging) {
+                SpringSums unused = SpringSums::zero();
+                const auto force = feel<Kind>(
+                    params_, balls, own, place.position, [&](auto&& f) { for_each_candidate(slot, f); }, unused);
+                v = velocity_now<Kind>(params_, own, force, step_);
+            }
+            for (int axis = 0; axis < Dim; ++axis) {
+                arrays.position[axis][id] = place.position[axis];
+                arrays.velocity[axis][id] = static_cast<double>(v[axis]);
+                arrays.image[axis][id] = image_[axis][id] + place.crossings[axis];
+            }
+        }
+    });
+}
+
+template <class Real, int Dim>
+void CpuEngine<Real, Dim>::request_frame(const FrameArrays& arrays) {
+    copy_out(arrays, false);
+}
+
+template <class Real, int Dim>
+void CpuEngine<Real, Dim>::store(const RawBalls& balls) {
+    copy_out({balls.position, balls.velocity, balls.image, balls.gone}, true);
+}
+
+template <class Real, int Dim>
+std::string CpuEngine<Real, Dim>::device() const {
+    std::ifstream info("/proc/cpuinfo");
+    for (std::string line; std::getline(info, line);) {
+        if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
+    }
+    return "CPU";
+}
+
+template <class Real, int Dim>
+std::uint64_t CpuEngine<Real, Dim>::memory_bytes() const {
+    const auto bytes = [](const auto& values) { return values.capacity() * sizeof(values[0]); };
+    std::uint64_t total = bytes(radius_) + bytes(inverse_mass_) + bytes(real_scratch_) + bytes(id_) + bytes(cell_) +
+                          bytes(slot_of_id_) + bytes(order_) + bytes(scratch_) + bytes(gone_);
+    for (int axis = 0; axis < Dim; ++axis) {
+        total += bytes(image_[axis]);
+        for (const auto& buffer : buffers_) total += bytes(buffer.x[axis]) + bytes(buffer.v[axis]);
+    }
+    return total + cell_sort_.memory_bytes() + lists_.memory_bytes();
+}
+
+template <class Real, int Dim>
+double CpuEngine<Real, Dim>::largest_quantum() const {
+    double largest = 0.0;
+    for (int axis = 0; axis < Dim; ++axis) largest = std::max(largest, params_.coordinates.resolution[axis]);
+    return largest;
+}
+
+template <class Real, int Dim>
+std::unique_ptr<SpringEngine> make_cpu_engine_of(const SpringSetup& setup, const RawBalls& balls, std::uint64_t step,
+                                                 const SpringTallies& tallies) {
+    return std::make_unique<CpuEngine<Real, Dim>>(setup, balls, step, tallies);
+}
+
+}  // namespace carom

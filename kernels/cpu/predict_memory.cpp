@@ -1,0 +1,53 @@
+#include <cmath>
+#include <numbers>
+#include <thread>
+
+#include "kernels/cpu/candidate_lists.hpp"
+#include "kernels/cpu/cpu_engine.hpp"
+#include "kernels/cpu/spring_cpu.hpp"
+
+namespace carom {
+
+namespace {
+
+/// Candidates of a ball: balls whose centres lie within reach of its own at the density of the box. For widely
+/// different sizes this counts as if all had the mean volume.
+double mean_candidates(const SpringSetup& setup, const BallSizes& sizes, double packing_fraction) {
+    if (sizes.count < 2) return 0.0;
+    const double reach = 2.0 * sizes.largest_radius + choose_margin(setup, 2.0 * sizes.largest_radius, sizes.fastest);
+    const double pi = std::numbers::pi;
+    const double r = std::sqrt(sizes.largest_radius * sizes.smallest_radius);
+    const double per_volume =
+        setup.dimension == 2 ? packing_fraction / (pi * r * r) : packing_fraction / (4.0 / 3.0 * pi * r * r * r);
+    const double volume = setup.dimension == 2 ? pi * reach * reach : 4.0 / 3.0 * pi * reach * reach * reach;
+    return std::min(per_volume * volume, static_cast<double>(sizes.count));
+}
+
+template <class Real, int Dim>
+double cells_of(const SpringSetup& setup, const BallSizes& sizes) {
+    return static_cast<double>(make_params<Real, Dim>(setup, sizes).grid.count());
+}
+
+}  // namespace
+
+std::uint64_t predict_cpu_memory(const SpringSetup& setup, const BallSizes& sizes, double packing_fraction) {
+    const double dimension = setup.dimension;
+    const double real = setup.double_precision ? 8.0 : 4.0;
+    const double index = sizeof(std::uint32_t);
+    const double count = static_cast<double>(sizes.count);
+
+    const double state = 2.0 * dimension * 2.0 * real;               // positions and velocities, two buffers
+    const double bookkeeping = 5.0 * index + dimension * 4.0 + 1.0;  // id, cell, slot, order, scratch; image; gone
+    const double shapes = sizes.uniform ? 0.0 : 3.0 * real;          // radius, inverse mass, scratch
+    const double candidates = mean_candidates(setup, sizes, packing_fraction);
+    const double rows = candidates + std::sqrt(candidates);  // the longest of eight lists, on average
+    const double lists = sizeof(CandidateLists::Block) / static_cast<double>(kLanes) + rows * index;
+
+    const double cells = setup.dimension == 2 ? cells_of<float, 2>(setup, sizes) : cells_of<float, 3>(setup, sizes);
+    const double threads = setup.threads > 0 ? setup.threads : std::max(1U, std::thread::hardware_concurrency());
+    const double parts = std::max(1.0, std::min(threads, 1.0 + 2.0 * count / (cells + 1.0)));
+    const double total = count * (state + bookkeeping + shapes + lists) + cells * index * (1.0 + std::floor(parts));
+    return static_cast<std::uint64_t>(total);
+}
+
+}  // namespace carom

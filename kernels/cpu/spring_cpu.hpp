@@ -1,0 +1,20 @@
+#pragma once
+
+#include <memory>
+
+#include "kernels/spring_engine.hpp"
+#include "kernels/spring_plan.hpp"
+
+namespace carom {
+
+/// The spring engine of the CPU: OpenMP threads over blocks of eight balls, candidate lists in SIMD lanes.
+/// \param step     steps done before (a restart)
+/// \param tallies  counted before
+std::unique_ptr<SpringEngine> make_cpu_engine(const SpringSetup& setup, const RawBalls& balls, std::uint64_t step,
+                                              const SpringTallies& tallies);
+
+/// Memory that the engine will hold [bytes], from what is known before the balls are placed.
+/// \param packing_fraction  of the balls in the box: sets how many candidates a ball has
+std::uint64_t predict_cpu_memory(const SpringSetup& setup, const BallSizes& sizes, double packing_fraction);
+
+}  // namespace carom

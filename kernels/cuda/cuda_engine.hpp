@@ -1,0 +1,152 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "kernels/cuda/scratch.hpp"
+#include "kernels/cuda/sort_bodies.hpp"
+#include "kernels/cuda/spring_cuda.hpp"
+#include "kernels/spring_plan.hpp"
+
+namespace carom::CAROM_PROCESSOR {
+
+/// Threads that sum over the balls, at most: they fill the largest GPU, and their sums take 7 MB.
+constexpr std::size_t kSumThreads = 32768;
+/// Sums that the host adds up.
+constexpr std::size_t kMergedSums = 512;
+
+/// See make_cuda_engine. The state lives in cell order in two buffers: a step reads one and writes the other, and so
+/// does a sort.
+template <class Real, int Dim>
+class CudaEngine final : public SpringEngine {
+public:
+    CudaEngine(const SpringSetup& setup, const RawBalls& balls, std::uint64_t step, const SpringTallies& tallies);
+
+    AdvanceResult advance(std::uint64_t steps) override;
+    std::uint64_t step() const override { return seen().step; }
+    SpringTotals totals() override;
+    SpringTallies tallies() override;
+    void request_frame(const FrameArrays& arrays) override;
+    void finish_frame() override;
+    void store(const RawBalls& balls) override;
+    std::string device() const override;
+    int threads() const override { return 1; }
+    std::uint64_t memory_bytes() const override;
+    double margin() const override { return params_.margin; }
+    double largest_quantum() const override;
+
+private:
+    using Stored = typename Phase<Real>::Stored;
+    using Record = ControlRecord<Real, Dim>;
+    struct Motion {
+        DeviceArray<Stored> x[Dim];
+        DeviceArray<Real> v[Dim];
+    };
+    struct Labels {
+        DeviceArray<Real> radius, inverse_mass;  // empty where uniform
+        DeviceArray<std::uint32_t> id, cell;
+    };
+    struct StepGraph {
+        Recording recording;
+        std::uint32_t balls = 0;  // launched; 0: not recorded yet
+    };
+
+    void allocate();
+    void load(const RawBalls& balls);
+    void upload_as_real(const double* values, const DeviceArray<Real>& to);
+
+    [[nodiscard]] const Record& seen() const { return *seen_.data(); }
+    void look();
+
+    [[nodiscard]] BallsView<Real, Dim> balls_view(int motion) const;
+    [[nodiscard]] StateView<Real, Dim> state_view(int motion) const {
+        return {balls_view(motion), cell_start_.data(), gone_.data()};
+    }
+    [[nodiscard]] OrderedView<Real, Dim> ordered_view(int motion, int labels) const;
+    [[nodiscard]] FrameView<Real, Dim> frame_view() const { return {frame_.data(), count_}; }
+
+    void sort();
+    void sort_if_due() {
+        if (sort_due(params_, seen().motion)) sort();
+    }
+    void reorder();
+
+    [[nodiscard]] std::uint64_t steps_to_queue(std::uint64_t wanted) const;
+    void queue_steps(std::uint64_t steps);
+    void queue_step(int motion, std::uint32_t balls);
+    const StepGraph& step_graph();
+
+    void gather_frame(bool raw);
+    void unpack(const FrameArrays& arrays, bool raw) const;
+    void finish_frame_locked();
+
+    /// Calls f with a StepKind value that fits this run.
+    template <class F>
+    void with_kind(F&& f) const {
+        if (damped_) {
+            uniform_ ? f(StepKind<Real, Dim, true, true>{}) : f(StepKind<Real, Dim, true, false>{});
+        } else {
+            uniform_ ? f(StepKind<Real, Dim, false, true>{}) : f(StepKind<Real, Dim, false, false>{});
+        }
+    }
+
+    SpringParams<Real, Dim> params_;
+    std::size_t count_;
+    bool damped_;
+    bool uniform_;
+    SpringTallies before_;  // counted before this engine
+    std::uint64_t sorts_ = 0;
+
+    int motion_ = 0;  // the buffers that hold the state now
+    int labels_ = 0;
+    Motion motions_[2];
+    Labels label_sets_[2];
+    DeviceArray<std::uint32_t> slot_of_id_, cell_start_;
+    DeviceArray<std::uint64_t> key_;
+    DeviceArray<std::int32_t> image_[Dim];  // by id, at the last sort
+    DeviceArray<std::uint8_t> gone_;        // by id
+    DeviceArray<unsigned char> frame_;
+    PinnedArray<unsigned char> frame_here_;
+    DeviceArray<SpringSums> sums_;
+    PinnedArray<SpringSums> sums_here_;
+    DeviceArray<Record> record_;
+    PinnedArray<Record> seen_;  // the record as the host last saw it
+    Scratch scratch_;
+    StepGraph graphs_[2][2];  // by motion_ and labels_
+    bool launched_ = false;   // a kernel's first launch loads it, which must not happen while a graph is recorded
+
+    std::mutex frame_mutex_;  // over what follows, and frame_ and frame_here_
+    FrameArrays wanted_;
+    bool frame_pending_ = false;
+
+    Queue queue_;  // last, so that what it still does is waited for before the arrays go
+};
+
+/// Device memory of an engine for `count` balls, without Thrust's working memory [bytes].
+template <class Real, int Dim>
+std::uint64_t array_bytes(std::size_t count, std::uint64_t cells, bool uniform) {
+    const std::uint64_t motion = 2 * Dim * (sizeof(typename Phase<Real>::Stored) + sizeof(Real));
+    const std::uint64_t labels = 2 * (2 * sizeof(std::uint32_t) + (uniform ? 0 : 2 * sizeof(Real)));
+    const std::uint64_t by_id = sizeof(std::uint32_t) + Dim * sizeof(std::int32_t) + 1;
+    const std::uint64_t per_ball =
+        motion + labels + by_id + sizeof(std::uint64_t) + FrameView<Real, Dim>::kBytesPerBall;
+    return per_ball * count + (cells + 1) * sizeof(std::uint32_t) + sizeof(ControlRecord<Real, Dim>) +
+           std::min(count, kSumThreads) * sizeof(SpringSums);
+}
+
+/// With Thrust's working memory: a second array of keys, and some counters.
+template <class Real, int Dim>
+std::uint64_t predict_memory_of(const SpringSetup& setup, const BallSizes& sizes) {
+    const auto params = make_params<Real, Dim>(setup, sizes);
+    return array_bytes<Real, Dim>(sizes.count, params.grid.count(), sizes.uniform) +
+           sizes.count * sizeof(std::uint64_t) + (1U << 16);
+}
+
+template <class Real, int Dim>
+std::unique_ptr<SpringEngine> make_engine_of(const SpringSetup& setup, const RawBalls& balls, std::uint64_t step,
+                                             const SpringTallies& tallies);
+
+}  // namespace carom::CAROM_PROCESSOR

@@ -1,0 +1,358 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <vector>
+
+#include "kernels/cuda/cuda_engine.hpp"
+
+namespace carom::CAROM_PROCESSOR {
+
+/// Steps of a recording. Even, so that the state is back in the buffer that it started from.
+constexpr std::uint64_t kGraphSteps = 32;
+/// Steps in the queue at a time, at most: what the host waits for at an interrupt.
+constexpr std::uint64_t kMostQueued = 4096;
+/// Steps queued beyond the estimate of when a sort is due: a step that does nothing costs less than another look.
+constexpr std::uint64_t kSpareSteps = 2;
+
+template <class Real, int Dim>
+CudaEngine<Real, Dim>::CudaEngine(const SpringSetup& setup, const RawBalls& balls, std::uint64_t step,
+                                  const SpringTallies& tallies)
+    : count_(balls.count), damped_(setup.damped()), before_(tallies) {
+    const BallSizes sizes = measure_sizes(balls, Dim);
+    params_ = make_params<Real, Dim>(setup, sizes);
+    uniform_ = sizes.uniform;
+    before_.wall_impulse.resize(6 + setup.walls.size());
+    allocate();
+
+    Record& record = *seen_.data();
+    record = {};
+    record.step = step;
+    record.active = static_cast<std::uint32_t>(count_);
+    record.now = step_now(params_, step);
+    record.last_motion = motion_bound(params_, sizes.fastest * sizes.fastest);
+    record.fault_key = FaultKey::kNone;
+    queue_.upload(seen_.data(), record_.data(), 1);
+    load(balls);
+}
+
+template <class Real, int Dim>
+void CudaEngine<Real, Dim>::allocate() {
+    for (Motion& motion : motions_) {
+        for (int axis = 0; axis < Dim; ++axis) {
+            motion.x[axis] = DeviceArray<Stored>(count_);
+            motion.v[axis] = DeviceArray<Real>(count_);
+        }
+    }
+    for (Labels& labels : label_sets_) {
+        if (!uniform_) {
+            labels.radius = DeviceArray<Real>(count_);
+            labels.inverse_mass = DeviceArray<Real>(count_);
+        }
+        labels.id = DeviceArray<std::uint32_t>(count_);
+        labels.cell = DeviceArray<std::uint32_t>(count_);
+    }
+    slot_of_id_ = DeviceArray<std::uint32_t>(count_);
+    cell_start_ = DeviceArray<std::uint32_t>(static_cast<std::size_t>(params_.grid.count()) + 1);
+    key_ = DeviceArray<std::uint64_t>(count_);
+    for (auto& image : image_) image = DeviceArray<std::int32_t>(count_);
+    gone_ = DeviceArray<std::uint8_t>(count_);
+    frame_ = DeviceArray<unsigned char>(count_ * FrameView<Real, Dim>::kBytesPerBall);
+    frame_here_ = PinnedArray<unsigned char>(frame_.size());
+    sums_ = DeviceArray<SpringSums>(std::min(count_, kSumThreads));
+    sums_here_ = PinnedArray<SpringSums>(std::min(count_, kMergedSums));
+    record_ = DeviceArray<Record>(1);
+    seen_ = PinnedArray<Record>(1);
+}
+
+/// The state comes in the way a frame goes out.
+template <class Real, int Dim>
+void CudaEngine<Real, Dim>::load(const RawBalls& balls) {
+    const FrameView<Real, Dim> here(frame_here_.data(), count_);
+    for (int axis = 0; axis < Dim; ++axis) {
+        std::copy_n(balls.position[axis], count_, here.position[axis]);
+        std::transform(balls.velocity[axis], balls.velocity[axis] + count_, here.velocity[axis],
+                       [](double v) { return static_cast<Real>(v); });
+        std::copy_n(balls.image[axis], count_, here.image[axis]);
+    }
+    std::copy_n(balls.gone, count_, here.gone);
+    queue_.upload(frame_here_.data(), frame_.data(), frame_.size());
+    if (!uniform_) {
+        upload_as_real(balls.radius, label_sets_[labels_].radius);
+        upload_as_real(balls.inverse_mass, label_sets_[labels_].inverse_mass);
+    }
+    Vec<std::int32_t*, Dim> image;
+    for (int axis = 0; axis < Dim; ++axis) image[axis] = image_[axis].data();
+    queue_.launch(count_, LoadBody<Real, Dim>{params_, frame_view(), ordered_view(motion_, labels_), image,
+                                              gone_.data(), slot_of_id_.data(), key_.data()});
+    reorder();
+    look();
+}
+
+template <class Real, int Dim>
+void CudaEngine<Real, Dim>::upload_as_real(const double* values, const DeviceArray<Real>& to) {
+    std::vector<Real> rounded(count_);
+    std::transform(values, values + count_, rounded.begin(), [](double value) { return static_cast<Real>(value); });
+    queue_.upload(rounded.data(), to.data(), count_);
+    queue_.wait();
+}
+
+/// Waits for all that is queued, and sees what has become of it.
+template <class Real, int Dim>
+void CudaEngine<Real, Dim>::look() {
+    queue_.download(record_.data(), seen_.data(), 1);
+    queue_.wait();
+}
+
+template <class Real, int Dim>
+BallsView<Real, Dim> CudaEngine<Real, Dim>::balls_view(int motion) const {
+    BallsView<Real, Dim> view;
+    for (int axis = 0; axis < Dim; ++axis) {
+        view.x[axis] = motions_[motion].x[axis].data();
+        view.v[axis] = motions_[motion].v[axis].data();
+    }
+    const Labels& labels = label_sets_[labels_];
+    view.radius = labels.radius.data();
+    view.inverse_mass = labels.inverse_mass.data();
+    view.id = labels.id.data();
+    view.cell = labels.cell.data();
+    return view;
+}
+
+template <class Real, int Dim>
+OrderedView<Real, Dim> CudaEngine<Real, Dim>::ordered_view(int motion, int labels) const {
+    OrderedView<Real, Dim> view;
+    for (int axis = 0; axis < Dim; ++axis) {
+        view.x[axis] = motions_[motion].x[axis].data();
+        view.v[axis] = motions_[motion].v[axis].data();
+    }
+    const Labels& set = label_sets_[labels];
+    view.radius = set.radius.data();
+    view.inverse_mass = set.inverse_mass.data();
+    view.id = set.id.data();
+    view.cell = set.cell.data();
+    return view;
+}
+
+/// New cells for all balls that were in, images counted, then reorder().
+template <class Real, int Dim>
+void CudaEngine<Real, Dim>::sort() {
+    Vec<std::int32_t*, Dim> image;
+    for (int axis = 0; axis < Dim; ++axis) image[axis] = image_[axis].data();
+    queue_.launch(seen().active, NewCellBody<Real, Dim>{params_, state_view(motion_), image, key_.data()});
+    reorder();
+    seen_.data()->motion = 0.0;  // as SortedBody sets it on the device
+    ++sorts_;
+}
+
+/// Brings what is kept in cell order into the order of the keys. The balls that are gone come last and are out.
+template <class Real, int Dim>
+void CudaEngine<Real, Dim>::reorder() {
+    const std::uint32_t active = seen().active;
+    sort_keys(queue_, scratch_, key_.data(), active);
+    queue_.launch(active, ReorderBody<Real, Dim>{key_.data(), balls_view(motion_),
+                                                 ordered_view(1 - motion_, 1 - labels_), slot_of_id_.data()});
+    motion_ = 1 - motion_;
+    labels_ = 1 - labels_;
+
+    const std::uint32_t cells = params_.grid.count();
+    find_cells(queue_, scratch_, key_.data(), active, cells, cell_start_.data());
+    queue_.launch(1, SortedBody<Real, Dim>{record_.data(), cell_start_.data() + cells});
+}
+
+/// Steps until a sort is probably due, and no more than wanted.
+template <class Real, int Dim>
+std::uint64_t CudaEngine<Real, Dim>::steps_to_queue(std::uint64_t wanted) const {
+    const double left = (0.5 * params_.margin - seen().motion) / seen().last_motion;
+    const double most = static_cast<double>(std::min(wanted, kMostQueued));
+    return static_cast<std::uint64_t>(std::clamp(std::floor(left) + 1.0 + static_cast<double>(kSpareSteps), 1.0, most));
+}
+
+template <class Real, int Dim>
+void CudaEngine<Real, Dim>::queue_steps(std::uint64_t steps) {
+    if (launched_) {
+        for (; steps >= kGraphSteps; steps -= kGraphSteps) step_graph().recording.play(queue_);
+    }
+    int motion = motion_;
+    for (; steps > 0; --steps) {
+        queue_step(motion, seen().active);
+        motion = 1 - motion;
+    }
+    launched_ = true;
+}
+
+/// \param balls  at least as many as are in
+template <class Real, int Dim>
+void CudaEngine<Real, Dim>::queue_step(int motion, std::uint32_t balls) {
+    const OrderedView<Real, Dim> to = ordered_view(1 - motion, labels_);
+    const MovedView<Real, Dim> moved{to.x, to.v, gone_.data()};
+    const int wall_numbers = static_cast<int>(before_.wall_impulse.size());
+    with_kind([&](auto kind) {
+        using Kind = decltype(kind);
+        queue_.launch_step(balls, StepBody<Kind>{params_, state_view(motion), moved, record_.data(), wall_numbers});
+    });
+}
+
+/// The recording that fits the buffers in use. Balls only ever leave, so one for more balls still fits; a new one is
+/// made when a fifth have left.
+template <class Real, int Dim>
+const typename CudaEngine<Real, Dim>::StepGraph& CudaEngine<Real, Dim>::step_graph() {
+    StepGraph& graph = graphs_[motion_][labels_];
+    const std::uint32_t active = std::max(seen().active, 1U);
+    if (graph.balls == 0 || active < graph.balls - graph.balls / 5) {
+        graph.recording = Recording(queue_, [this, motion = motion_, active] {
+            for (std::uint64_t step = 0; step < kGraphSteps; ++step) {
+                queue_step(step % 2 == 0 ? motion : 1 - motion, active);
+            }
+        });
+        graph.balls = active;
+    }
+    return graph;
+}
+
+template <class Real, int Dim>
+AdvanceResult CudaEngine<Real, Dim>::advance(std::uint64_t steps) {
+    const std::uint64_t begin = step();
+    AdvanceResult result;
+    if (seen().fault_key != FaultKey::kNone) queue_.launch(1, ClearFaultBody<Real, Dim>{record_.data()});
+    while (step() - begin < steps) {
+        sort_if_due();
+        const std::uint64_t before = step();
+        queue_steps(steps_to_queue(steps - (before - begin)));
+        look();
+        if ((step() - before) % 2 == 1) motion_ = 1 - motion_;
+        if (seen().fault_key != FaultKey::kNone) {
+            result.fault = FaultKey::unpack(seen().fault_key);
+            break;
+        }
+        if (step() == before) throw std::logic_error("the steps queued on " + device() + " were not done");
+    }
+    result.steps = step() - begin;
+    return result;
+}
+
+template <class Real, int Dim>
+SpringTotals CudaEngine<Real, Dim>::totals() {
+    sort_if_due();
+    const std::uint64_t parts = sums_.size();
+    const std::uint64_t kept = sums_here_.size();
+    with_kind([&](auto kind) {
+        using Kind = decltype(kind);
+        queue_.launch(parts, ObserveBody<Kind>{params_, state_view(motion_), record_.data(), parts, sums_.data()});
+    });
+    queue_.launch(kept, MergeSumsBody{sums_.data(), parts, kept});
+    queue_.download(sums_.data(), sums_here_.data(), kept);
+    queue_.wait();
+    SpringSums sums = SpringSums::zero();
+    for (std::uint64_t part = 0; part < kept; ++part) sums.merge(sums_here_.data()[part]);
+    return sums.totals(params_.observe);
+}
+
+template <class Real, int Dim>
+SpringTallies CudaEngine<Real, Dim>::tallies() {
+    SpringTallies result = before_;
+    for (std::size_t wall = 0; wall < result.wall_impulse.size(); ++wall) {
+        result.wall_impulse[wall] += seen().impulse[wall].value() * params_.impulse_grid * params_.dt;
+    }
+    result.max_overlap = larger(static_cast<double>(from_bits(seen().max_overlap)), before_.max_overlap);
+    result.balls_left += seen().balls_left;
+    result.sorts += sorts_;
+    return result;
+}
+
+template <class Real, int Dim>
+void CudaEngine<Real, Dim>::gather_frame(bool raw) {
+    sort_if_due();
+    Vec<const std::int32_t*, Dim> image;
+    for (int axis = 0; axis < Dim; ++axis) image[axis] = image_[axis].data();
+    queue_.launch(count_, FrameByIdBody<Real, Dim>{gone_.data(), image, frame_view()});
+    with_kind([&](auto kind) {
+        using Kind = decltype(kind);
+        queue_.launch(seen().active,
+                      FrameBySlotBody<Kind>{params_, state_view(motion_), frame_view(), record_.data(), raw});
+    });
+    queue_.download_aside(frame_.data(), frame_here_.data(), frame_.size());
+}
+
+/// From the copy on the host to where it is wanted.
+template <class Real, int Dim>
+void CudaEngine<Real, Dim>::unpack(const FrameArrays& arrays, bool raw) const {
+    const FrameView<Real, Dim> here(frame_here_.data(), count_);
+    std::copy_n(here.gone, count_, arrays.gone);
+    for (int axis = 0; axis < Dim; ++axis) {
+        const double nowhere = raw ? params_.box_min[axis] : std::nan("");
+        const double still = raw ? 0.0 : std::nan("");
+        for (std::size_t id = 0; id < count_; ++id) {
+            arrays.position[axis][id] = here.gone[id] != 0 ? nowhere : here.position[axis][id];
+            arrays.velocity[axis][id] = here.gone[id] != 0 ? still : static_cast<double>(here.velocity[axis][id]);
+        }
+        std::copy_n(here.image[axis], count_, arrays.image[axis]);
+    }
+}
+
+template <class Real, int Dim>
+void CudaEngine<Real, Dim>::request_frame(const FrameArrays& arrays) {
+    const std::lock_guard lock(frame_mutex_);
+    finish_frame_locked();
+    gather_frame(false);
+    wanted_ = arrays;
+    frame_pending_ = true;
+}
+
+template <class Real, int Dim>
+void CudaEngine<Real, Dim>::finish_frame() {
+    const std::lock_guard lock(frame_mutex_);
+    finish_frame_locked();
+}
+
+template <class Real, int Dim>
+void CudaEngine<Real, Dim>::finish_frame_locked() {
+    if (!frame_pending_) return;
+    frame_pending_ = false;
+    queue_.wait_aside();
+    unpack(wanted_, false);
+}
+
+template <class Real, int Dim>
+void CudaEngine<Real, Dim>::store(const RawBalls& balls) {
+    const std::lock_guard lock(frame_mutex_);
+    finish_frame_locked();
+    gather_frame(true);
+    queue_.wait_aside();
+    unpack({balls.position, balls.velocity, balls.image, balls.gone}, true);
+}
+
+template <class Real, int Dim>
+std::uint64_t CudaEngine<Real, Dim>::memory_bytes() const {
+    std::uint64_t total = slot_of_id_.bytes() + cell_start_.bytes() + key_.bytes() + gone_.bytes() + frame_.bytes() +
+                          sums_.bytes() + record_.bytes() + scratch_.bytes();
+    for (int axis = 0; axis < Dim; ++axis) {
+        total += image_[axis].bytes();
+        for (const Motion& motion : motions_) total += motion.x[axis].bytes() + motion.v[axis].bytes();
+    }
+    for (const Labels& labels : label_sets_) {
+        total += labels.radius.bytes() + labels.inverse_mass.bytes() + labels.id.bytes() + labels.cell.bytes();
+    }
+    return total;
+}
+
+template <class Real, int Dim>
+double CudaEngine<Real, Dim>::largest_quantum() const {
+    double largest = 0.0;
+    for (int axis = 0; axis < Dim; ++axis) largest = std::max(largest, params_.coordinates.resolution[axis]);
+    return largest;
+}
+
+template <class Real, int Dim>
+std::string CudaEngine<Real, Dim>::device() const {
+    return device_name();
+}
+
+template <class Real, int Dim>
+std::unique_ptr<SpringEngine> make_engine_of(const SpringSetup& setup, const RawBalls& balls, std::uint64_t step,
+                                             const SpringTallies& tallies) {
+    return std::make_unique<CudaEngine<Real, Dim>>(setup, balls, step, tallies);
+}
+
+}  // namespace carom::CAROM_PROCESSOR

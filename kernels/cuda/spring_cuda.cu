@@ -1,0 +1,59 @@
+#include "kernels/cuda/cuda_engine.hpp"
+#include "kernels/cuda/spring_cuda.hpp"
+
+namespace carom {
+
+namespace CAROM_PROCESSOR {
+
+namespace {
+
+std::unique_ptr<SpringEngine> make_engine(const SpringSetup& setup, const RawBalls& balls, std::uint64_t step,
+                                          const SpringTallies& tallies) {
+    if (setup.double_precision) {
+        return setup.dimension == 2 ? make_engine_of<double, 2>(setup, balls, step, tallies)
+                                    : make_engine_of<double, 3>(setup, balls, step, tallies);
+    }
+    return setup.dimension == 2 ? make_engine_of<float, 2>(setup, balls, step, tallies)
+                                : make_engine_of<float, 3>(setup, balls, step, tallies);
+}
+
+std::uint64_t predict_memory(const SpringSetup& setup, const BallSizes& sizes) {
+    if (setup.double_precision) {
+        return setup.dimension == 2 ? predict_memory_of<double, 2>(setup, sizes)
+                                    : predict_memory_of<double, 3>(setup, sizes);
+    }
+    return setup.dimension == 2 ? predict_memory_of<float, 2>(setup, sizes) : predict_memory_of<float, 3>(setup, sizes);
+}
+
+}  // namespace
+
+}  // namespace CAROM_PROCESSOR
+
+#if defined(CAROM_EMULATED)
+
+std::string emulated::device_name() { return "emulated"; }
+
+std::unique_ptr<SpringEngine> make_emulated_engine(const SpringSetup& setup, const RawBalls& balls, std::uint64_t step,
+                                                   const SpringTallies& tallies) {
+    return emulated::make_engine(setup, balls, step, tallies);
+}
+
+std::uint64_t predict_emulated_memory(const SpringSetup& setup, const BallSizes& sizes) {
+    return emulated::predict_memory(setup, sizes);
+}
+
+#else
+
+std::unique_ptr<SpringEngine> make_cuda_engine(const SpringSetup& setup, const RawBalls& balls, std::uint64_t step,
+                                               const SpringTallies& tallies) {
+    cuda::require_memory(cuda::predict_memory(setup, measure_sizes(balls, setup.dimension)), balls.count);
+    return cuda::make_engine(setup, balls, step, tallies);
+}
+
+std::uint64_t predict_cuda_memory(const SpringSetup& setup, const BallSizes& sizes) {
+    return cuda::predict_memory(setup, sizes);
+}
+
+#endif
+
+}  // namespace carom

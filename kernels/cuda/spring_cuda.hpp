@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernels/spring_engine.hpp"
+#include "kernels/spring_plan.hpp"
+
+// The one header of this folder that others may include: nothing of CUDA is in it.
+
+namespace carom {
+
+/// A GPU that the driver offers.
+struct CudaDevice {
+    std::string name;
+    std::uint64_t memory_bytes = 0;
+    int major = 0;  ///< compute capability
+    int minor = 0;
+    std::string driver;  ///< CUDA version that the driver supports
+};
+
+/// The GPUs here; empty, at once, where there is no driver.
+std::vector<CudaDevice> list_cuda_devices();
+
+/// The spring engine of the GPU (device 0): one thread a ball, batches of steps without the host.
+/// \param step     steps done before (a restart)
+/// \param tallies  counted before
+/// \throws std::runtime_error  naming the call and the device that failed; with too little memory, what is needed,
+///                             what is free, and how many balls would fit
+std::unique_ptr<SpringEngine> make_cuda_engine(const SpringSetup& setup, const RawBalls& balls, std::uint64_t step,
+                                               const SpringTallies& tallies);
+
+/// Device memory that such an engine will hold [bytes].
+std::uint64_t predict_cuda_memory(const SpringSetup& setup, const BallSizes& sizes);
+
+/// The same sources run on the host, thread by thread: for tests. In the library carom_emulated.
+std::unique_ptr<SpringEngine> make_emulated_engine(const SpringSetup& setup, const RawBalls& balls, std::uint64_t step,
+                                                   const SpringTallies& tallies);
+std::uint64_t predict_emulated_memory(const SpringSetup& setup, const BallSizes& sizes);
+
+}  // namespace carom

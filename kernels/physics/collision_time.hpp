@@ -1,0 +1,83 @@
+#pragma once
+
+#include "kernels/core/lanes.hpp"
+#include "kernels/core/vec.hpp"
+#include "kernels/physics/first_root.hpp"
+
+// When two balls, or a ball and a wall, touch. All times count from now; kNeverTouch where it never happens. Distances
+// between surfaces that are zero or, by rounding, just below while the two close give time 0.
+//
+// Pair (uniform gravity cancels): with d from i to j, dv its rate, s = r_i + r_j,
+//
+//   b = d . dv,  c = d . d - s^2,  D = b^2 - dv^2 c:   t = c / (sqrt(D) - b)   where b < 0 and D > 0
+//
+// the form without cancellation (e.g. Alder & Wainwright 1959 has the root; the form: any text on quadratics).
+// Plane, height h of the lowest point, speed v and acceleration a along the normal: h + v t + a t^2 / 2 = 0.
+// Sphere as a wall: the pair's formula outside, its other root inside; under gravity, and for a pair of which gravity
+// moves only one, a quartic (first_root.hpp).
+
+namespace carom {
+
+constexpr double kNeverTouch = 1.0e300;
+
+/// What a prediction for a pair, or for four pairs at once, gives.
+template <class Real>
+struct PairTime {
+    Real time;  ///< kNeverTouch where they do not meet
+    Real c;     ///< d . d - s^2: near 0 where they touch now
+};
+
+/// \param closing  b must be below this: 0, or minus the noise of b, so that rounding alone makes no collision
+template <class Real, int Dim>
+CAROM_HD PairTime<Real> pair_time(const Vec<Real, Dim>& d, const Vec<Real, Dim>& dv, Real s, Real closing, Real never) {
+    Real b = d[Dim - 1] * dv[Dim - 1];
+    Real v2 = dv[Dim - 1] * dv[Dim - 1];
+    Real c = fused_away(s, s, d[Dim - 1] * d[Dim - 1]);
+    for (int axis = Dim - 2; axis >= 0; --axis) {
+        b = fused(d[axis], dv[axis], b);
+        v2 = fused(dv[axis], dv[axis], v2);
+        c = fused(d[axis], d[axis], c);
+    }
+    const Real discriminant = fused_away(v2, c, b * b);
+    const Real zero = b - b;  // NaN stays NaN: such lanes never meet
+    const Real time = larger(c / (square_root(discriminant) - b), zero);
+    return {choose(less(b, closing) & less(zero, discriminant), time, never), c};
+}
+
+/// \param height        of the ball's lowest point above the plane [length]
+/// \param speed         along the normal, negative towards the plane
+/// \param acceleration  along the normal
+CAROM_HD double plane_time(double height, double speed, double acceleration) {
+    const double h = larger(height, 0.0);
+    if (acceleration < 0.0) {  // falls back in any case
+        const double root = square_root(speed * speed - 2.0 * acceleration * h);
+        return speed < 0.0 ? 2.0 * h / (root - speed) : (speed + root) / -acceleration;
+    }
+    if (!(speed < 0.0)) return kNeverTouch;
+    if (acceleration == 0.0) return h / -speed;
+    const double discriminant = speed * speed - 2.0 * acceleration * h;
+    return discriminant > 0.0 ? 2.0 * h / (square_root(discriminant) - speed) : kNeverTouch;
+}
+
+/// Time at which |d + v t| reaches `reach` from inside.
+template <int Dim>
+CAROM_HD double inside_sphere_time(const Vec<double, Dim>& d, const Vec<double, Dim>& v, double reach) {
+    const double b = dot(d, v);
+    const double v2 = dot(v, v);
+    const double c = smaller(dot(d, d) - reach * reach, 0.0);
+    if (!(v2 > 0.0)) return kNeverTouch;
+    const double root = square_root(b * b - v2 * c);
+    return b > 0.0 ? -c / (b + root) : (root - b) / v2;
+}
+
+/// Time at which |d + v t + a t^2 / 2| reaches `reach`, from outside or from inside.
+template <int Dim>
+CAROM_HD double curved_sphere_time(const Vec<double, Dim>& d, const Vec<double, Dim>& v, const Vec<double, Dim>& a,
+                                   double reach, bool inside) {
+    const double side = inside ? -1.0 : 1.0;
+    const double quartic[5] = {side * (dot(d, d) - reach * reach), side * 2.0 * dot(d, v),
+                               side * (dot(v, v) + dot(d, a)), side * dot(v, a), side * 0.25 * dot(a, a)};
+    return first_fall_below_zero(quartic, kNeverTouch);
+}
+
+}  // namespace carom

@@ -1,0 +1,170 @@
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/spring_params.hpp"
+
+// What a ball feels: its contacts with other balls and with walls. Used by the step (spring_step.hpp) and by
+// everything that looks at a state (spring_observe.hpp), so that both see the same contacts.
+
+namespace carom {
+
+/// One ball's own state, loaded once.
+template <class Kind>
+struct OwnBall {
+    using Real = typename Kind::Real;
+    Vec<typename Phase<Real>::Stored, Kind::kDim> x;
+    Vec<Real, Kind::kDim> v;
+    Real radius;
+    Real inverse_mass;
+};
+
+template <class Kind>
+CAROM_HD typename Kind::Real radius_of(const SpringParams<typename Kind::Real, Kind::kDim>& params,
+                                       const BallsView<typename Kind::Real, Kind::kDim>& balls, std::uint32_t slot) {
+    if constexpr (Kind::kUniform) {
+        return params.uniform_radius;
+    } else {
+        return balls.radius[slot];
+    }
+}
+
+template <class Kind>
+CAROM_HD typename Kind::Real inverse_mass_of(const SpringParams<typename Kind::Real, Kind::kDim>& params,
+                                             const BallsView<typename Kind::Real, Kind::kDim>& balls,
+                                             std::uint32_t slot) {
+    if constexpr (Kind::kUniform) {
+        return params.uniform_inverse_mass;
+    } else {
+        return balls.inverse_mass[slot];
+    }
+}
+
+template <class Kind>
+CAROM_HD OwnBall<Kind> load_ball(const SpringParams<typename Kind::Real, Kind::kDim>& params,
+                                 const BallsView<typename Kind::Real, Kind::kDim>& balls, std::uint32_t slot) {
+    OwnBall<Kind> own;
+    for (int axis = 0; axis < Kind::kDim; ++axis) {
+        own.x[axis] = balls.x[axis][slot];
+        own.v[axis] = balls.v[axis][slot];
+    }
+    own.radius = radius_of<Kind>(params, balls, slot);
+    own.inverse_mass = inverse_mass_of<Kind>(params, balls, slot);
+    return own;
+}
+
+/// A contact of two balls, seen from the first.
+template <class Real, int Dim>
+struct PairContact {
+    Vec<Real, Dim> separation;  ///< from i to j [length]
+    Real distance;              ///< of the centres [length]
+    Real inverse_distance;      ///< 1 / (distance + epsilon), or 0 where that is 0
+    Real overlap;               ///< > 0 [length]
+    Real force;                 ///< on each, away from the other [force]
+    Real other_radius;          ///< [length]
+};
+
+/// Whether ball `own` touches the ball in slot j; if so, fills `contact`. Seen from either ball the contact has
+/// the same numbers to the bit, with the opposite separation. Two bodies of infinite mass never touch.
+template <class Kind>
+CAROM_HD bool touching(const SpringParams<typename Kind::Real, Kind::kDim>& params,
+                       const BallsView<typename Kind::Real, Kind::kDim>& balls, const OwnBall<Kind>& own,
+                       std::uint32_t j, PairContact<typename Kind::Real, Kind::kDim>& contact) {
+    using Real = typename Kind::Real;
+    Vec<typename Phase<Real>::Stored, Kind::kDim> other_x;
+    for (int axis = 0; axis < Kind::kDim; ++axis) other_x[axis] = balls.x[axis][j];
+    contact.separation = params.coordinates.displacement(own.x, other_x);
+    const Real squared = dot(contact.separation, contact.separation);
+    contact.other_radius = radius_of<Kind>(params, balls, j);
+    const Real reach = own.radius + contact.other_radius;
+    if (!(squared < reach * reach)) return false;
+
+    contact.distance = square_root(squared);
+    const Real padded = contact.distance + params.distance_epsilon;
+    contact.overlap = reach - padded;
+    if (!(contact.overlap > Real(0))) return false;
+    contact.inverse_distance = padded > Real(0) ? Real(1) / padded : Real(0);
+
+    const Real other_inverse_mass = inverse_mass_of<Kind>(params, balls, j);
+    if (!(own.inverse_mass + other_inverse_mass > Real(0))) return false;
+    if constexpr (Kind::kDamped) {
+        Vec<Real, Kind::kDim> relative;
+        for (int axis = 0; axis < Kind::kDim; ++axis) relative[axis] = balls.v[axis][j] - own.v[axis];
+        const Real overlap_rate = -(dot(relative, contact.separation) * contact.inverse_distance);
+        contact.force =
+            params.pair_law.force(contact.overlap, overlap_rate, reduced_mass(own.inverse_mass, other_inverse_mass));
+    } else {
+        contact.force = params.pair_law.force(contact.overlap);
+    }
+    return true;
+}
+
+/// A contact with a wall.
+template <class Real, int Dim>
+struct WallContact {
+    Vec<Real, Dim> normal;  ///< from the wall to the ball
+    Real overlap;           ///< > 0 [length]
+    Real force;             ///< on the ball, along normal [force]
+};
+
+/// The ball's position in user coordinates, for walls: exact in double.
+template <class Real, int Dim>
+CAROM_HD Vec<double, Dim> user_position(const SpringParams<Real, Dim>& params, const Vec<std::int64_t, Dim>& wide) {
+    Vec<double, Dim> result;
+    for (int axis = 0; axis < Dim; ++axis) result[axis] = params.coordinates.position(axis, wide[axis]);
+    return result;
+}
+
+/// The wide position of a ball from its phase and the cell that it was sorted into.
+template <class Real, int Dim>
+CAROM_HD Vec<std::int64_t, Dim> wide_position(const SpringParams<Real, Dim>& params,
+                                              const Vec<typename Phase<Real>::Stored, Dim>& x,
+                                              const Vec<std::int32_t, Dim>& cell) {
+    const Vec<std::int64_t, Dim> anchor = params.grid.anchor(cell);
+    Vec<std::int64_t, Dim> wide;
+    for (int axis = 0; axis < Dim; ++axis) wide[axis] = Coordinates<Real, Dim>::widen(x[axis], anchor[axis]);
+    return wide;
+}
+
+/// How far the centre stands from a wall, by the nearest image on periodic axes.
+template <class Real, int Dim>
+CAROM_HD WallGap<Dim> wall_gap(const SpringParams<Real, Dim>& params, const Boundary<Dim>& wall,
+                               const Vec<double, Dim>& position) {
+    Vec<double, Dim> from_reference = position - wall.reference;
+    for (int axis = 0; axis < Dim; ++axis) {
+        const double turns = __builtin_rint(from_reference[axis] * params.inverse_period[axis]);
+        from_reference[axis] = from_reference[axis] - turns * params.box_size[axis];
+    }
+    return wall.gap(from_reference);
+}
+
+/// Whether the ball touches the wall from which it stands at `gap`; if so, fills `contact`.
+template <class Kind>
+CAROM_HD bool touching_wall(const SpringParams<typename Kind::Real, Kind::kDim>& params, const OwnBall<Kind>& own,
+                            const WallGap<Kind::kDim>& gap, WallContact<typename Kind::Real, Kind::kDim>& contact) {
+    using Real = typename Kind::Real;
+    contact.overlap = static_cast<Real>(static_cast<double>(own.radius) - gap.distance);
+    if (!(contact.overlap > Real(0)) || !(own.inverse_mass > Real(0))) return false;
+    for (int axis = 0; axis < Kind::kDim; ++axis) contact.normal[axis] = static_cast<Real>(gap.normal[axis]);
+    if constexpr (Kind::kDamped) {
+        const Real overlap_rate = -dot(own.v, contact.normal);
+        contact.force = params.wall_law.force(contact.overlap, overlap_rate, reduced_mass(own.inverse_mass, Real(0)));
+    } else {
+        contact.force = params.wall_law.force(contact.overlap);
+    }
+    return true;
+}
+
+/// The number of the open face that the ball is wholly beyond (2 axis + side), or -1.
+template <class Real, int Dim>
+CAROM_HD int face_left_by(const SpringParams<Real, Dim>& params, const Vec<double, Dim>& position, Real radius) {
+    const double reach = static_cast<double>(radius);
+    for (int axis = 0; axis < Dim; ++axis) {
+        const double above_min = position[axis] - params.box_min[axis];
+        if ((params.open >> (2 * axis) & 1) && above_min < -reach) return 2 * axis;
+        if ((params.open >> (2 * axis + 1) & 1) && above_min - params.box_size[axis] > reach) return 2 * axis + 1;
+    }
+    return -1;
+}
+
+}  // namespace carom

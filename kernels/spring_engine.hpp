@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "kernels/spring_observe.hpp"
+#include "kernels/spring_setup.hpp"
+
+namespace carom {
+
+/// How far advance() came.
+struct AdvanceResult {
+    std::uint64_t steps = 0;  ///< steps done
+    SpringFault fault;        ///< kind kNone: all asked for were done, or the caller's patience was met
+};
+
+/// What a processor must offer: whole-step verbs, never calls per ball. Implementations differ in speed alone:
+/// the state after a step has the same bits on each. One instance is used from one thread, except finish_frame.
+class SpringEngine {
+public:
+    virtual ~SpringEngine() = default;
+
+    /// Does up to `steps` steps; stops before the step in which a fault shows, with the state that shows it.
+    virtual AdvanceResult advance(std::uint64_t steps) = 0;
+    [[nodiscard]] virtual std::uint64_t step() const = 0;
+
+    /// Sums over all balls now.
+    virtual SpringTotals totals() = 0;
+    virtual SpringTallies tallies() = 0;
+
+    /// Begins to copy the state into `arrays` (id order); the engine may be advanced before finish_frame.
+    virtual void request_frame(const FrameArrays& arrays) = 0;
+    /// Waits until the arrays given to the last request_frame are complete. From any thread.
+    virtual void finish_frame() = 0;
+    /// Copies the raw state out.
+    virtual void store(const RawBalls& balls) = 0;
+
+    [[nodiscard]] virtual std::string device() const = 0;
+    [[nodiscard]] virtual int threads() const = 0;
+    [[nodiscard]] virtual std::uint64_t memory_bytes() const = 0;
+    [[nodiscard]] virtual double margin() const = 0;           ///< [length]
+    [[nodiscard]] virtual double largest_quantum() const = 0;  ///< smallest step of a position, coarsest axis [length]
+};
+
+}  // namespace carom

@@ -1,0 +1,113 @@
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/core/coordinates.hpp"
+#include "kernels/core/fixed_sum.hpp"
+#include "kernels/grid/grid.hpp"
+#include "kernels/physics/boundaries.hpp"
+#include "kernels/physics/contact_laws.hpp"
+#include "kernels/physics/drift.hpp"
+#include "kernels/physics/gravity.hpp"
+#include "kernels/spring_setup.hpp"
+
+namespace carom {
+
+constexpr int kMaxBoundaries = 32;                ///< faces and [[wall]] entries together, held in a kernel's arguments
+constexpr int kWallNumbers = 6 + kMaxBoundaries;  ///< walls are numbered below this
+
+/// Which variant of the step: everything that would otherwise be a branch inside it.
+template <class Real_, int Dim_, bool kDamped_, bool kUniform_>
+struct StepKind {
+    using Real = Real_;
+    static constexpr int kDim = Dim_;
+    static constexpr bool kDamped = kDamped_;    ///< contacts have a dashpot
+    static constexpr bool kUniform = kUniform_;  ///< all balls have one radius and one (finite) mass
+};
+
+/// The balls in cell order, as the step reads them.
+template <class Real, int Dim>
+struct BallsView {
+    using Stored = typename Phase<Real>::Stored;
+    Vec<const Stored*, Dim> x;  // phases
+    Vec<const Real*, Dim> v;    // [length/time], as the integrator holds them
+    const Real* radius;         // [length]; null where uniform
+    const Real* inverse_mass;   // [1/mass]; null where uniform
+    const std::uint32_t* id;
+    const std::uint32_t* cell;  // number of the cell at the last sort
+};
+
+/// Where the step writes.
+template <class Real, int Dim>
+struct MovedView {
+    Vec<typename Phase<Real>::Stored*, Dim> x;
+    Vec<Real*, Dim> v;
+    std::uint8_t* gone;  // by id; set when a ball leaves
+};
+
+/// Fixed-point grids for the sums that observers take; limits are single balls' largest terms.
+struct ObserveGrids {
+    FixedGrid<double> energy;
+    FixedGrid<double> momentum;
+    FixedGrid<double> angular;
+};
+
+/// All constants of a run, the same on every processor.
+template <class Real, int Dim>
+struct SpringParams {
+    Coordinates<Real, Dim> coordinates;
+    Grid<Dim> grid;
+    FixedGrid<Real> force_grid;
+    ContactLaw<Real> pair_law;
+    ContactLaw<Real> wall_law;
+    Real distance_epsilon;      ///< [length]
+    Real uniform_radius;        ///< [length]; 0 unless all balls are alike
+    Real uniform_inverse_mass;  ///< [1/mass]
+    Real largest_diameter;      ///< [length]
+    Real kick;                  ///< dt [time]
+    Real first_kick;            ///< that of step 0: dt / 2 for leapfrog
+    Real lag;                   ///< what brings velocities to the time of positions: dt / 2 or 0 [time]
+    Vec<Real, Dim> drift;       ///< dt in steps of the resolution per velocity
+    Real too_fast;              ///< square of the speed that is a fault [velocity^2]
+    ObserveGrids observe;       ///< for sums over all balls
+    double impulse_grid;        ///< wall forces are summed in units of this [force]
+    double dt;                  ///< [time]
+    double margin;              ///< twice the distance that a ball may move between sorts [length]
+    Vec<GravityKicks, Dim> gravity;
+    Vec<double, Dim> box_min;          ///< [length]
+    Vec<double, Dim> box_size;         ///< [length]
+    Vec<double, Dim> inverse_period;   ///< 1 / box_size on periodic axes, else 0
+    Vec<std::int64_t, Dim> parked[2];  ///< per side: wide positions beyond which nothing is compared with anything
+    std::uint8_t open;                 ///< bit 2 axis + side is set where that face is open
+    bool has_shapes;                   ///< [[wall]] entries: every ball must look at them
+    int boundary_count;
+    Boundary<Dim> boundaries[kMaxBoundaries];
+};
+
+/// What kick and drift need in a step: small, to be passed by value, so that a compiler knows that no store to
+/// the balls changes it.
+template <class Real, int Dim>
+struct StepNow {
+    Real kick;                     ///< [time]
+    Vec<Real, Dim> gravity_kick;   ///< [velocity]
+    Vec<Real, Dim> drift;          ///< as SpringParams
+    Vec<std::int32_t, Dim> grain;  ///< as Coordinates
+    Real drift_offset;             ///< see drift.hpp; 0 in double precision, whose grid is as fine as its numbers
+    Real too_fast;                 ///< as SpringParams
+};
+
+template <class Real, int Dim>
+CAROM_HD StepNow<Real, Dim> step_now(const SpringParams<Real, Dim>& params, std::uint64_t step) {
+    StepNow<Real, Dim> now;
+    now.kick = step == 0 ? params.first_kick : params.kick;
+    now.drift = params.drift;
+    now.grain = params.coordinates.grain;
+    now.drift_offset = sizeof(Real) == 4 ? static_cast<Real>(drift_offset(step)) : Real(0);
+    now.too_fast = params.too_fast;
+    for (int axis = 0; axis < Dim; ++axis) {
+        now.gravity_kick[axis] = static_cast<Real>(params.gravity[axis].kick(static_cast<double>(step)));
+    }
+    return now;
+}
+
+}  // namespace carom

@@ -1,0 +1,264 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "kernels/spring_params.hpp"
+
+// From the plain numbers of a setup to the constants of the step: computed once, on the host, by one function
+// for every processor.
+
+namespace carom {
+
+/// What the plan must know of the balls.
+struct BallSizes {
+    std::size_t count = 0;
+    double smallest_radius = 0.0;
+    double largest_radius = 0.0;
+    double largest_mass = 0.0;  ///< of the finite ones
+    bool uniform = false;       ///< all of one radius and one finite mass
+    double mass = 0.0;          ///< if uniform
+    double fastest = 0.0;       ///< largest speed at the start [velocity]
+};
+
+inline BallSizes measure_sizes(const RawBalls& balls, int dimension) {
+    BallSizes sizes;
+    sizes.count = balls.count;
+    sizes.uniform = balls.count > 0 && balls.inverse_mass[0] > 0.0;
+    double smallest_inverse = HUGE_VAL;
+    sizes.smallest_radius = balls.count > 0 ? balls.radius[0] : 0.0;
+    for (std::size_t id = 0; id < balls.count; ++id) {
+        sizes.smallest_radius = std::min(sizes.smallest_radius, balls.radius[id]);
+        sizes.largest_radius = std::max(sizes.largest_radius, balls.radius[id]);
+        if (balls.inverse_mass[id] > 0.0) smallest_inverse = std::min(smallest_inverse, balls.inverse_mass[id]);
+        sizes.uniform =
+            sizes.uniform && balls.radius[id] == balls.radius[0] && balls.inverse_mass[id] == balls.inverse_mass[0];
+        double squared = 0.0;
+        for (int axis = 0; axis < dimension; ++axis) squared += balls.velocity[axis][id] * balls.velocity[axis][id];
+        sizes.fastest = std::max(sizes.fastest, squared);
+    }
+    sizes.fastest = std::sqrt(sizes.fastest);
+    sizes.largest_mass = smallest_inverse < HUGE_VAL ? 1.0 / smallest_inverse : 0.0;
+    if (sizes.uniform) sizes.mass = 1.0 / balls.inverse_mass[0];
+    return sizes;
+}
+
+inline double power_of_two_above(double x) { return std::exp2(std::ceil(std::log2(x))); }
+
+template <class Real>
+FixedGrid<Real> make_fixed_grid(double limit) {
+    FixedGrid<Real> grid;
+    grid.limit = static_cast<Real>(limit);
+    grid.to_grid = static_cast<Real>(std::exp2(FixedGrid<Real>::kCoarseBits) / limit);
+    grid.from_grid = static_cast<Real>(limit / std::exp2(FixedGrid<Real>::kCoarseBits));
+    grid.to_fine = static_cast<Real>(static_cast<double>(grid.to_grid) * std::exp2(FixedGrid<Real>::kFineBits));
+    grid.from_fine = static_cast<Real>(static_cast<double>(grid.from_grid) / std::exp2(FixedGrid<Real>::kFineBits));
+    return grid;
+}
+
+namespace plan {
+
+constexpr double kPad = 4.0;               // of the largest diameter, beyond each face that is not periodic
+constexpr double kPeriodDiameters = 64.0;  // a period is at least this many largest diameters
+constexpr double kMinCells = 1 << 18;      // a grid may have this many cells however few the balls
+constexpr double kCellSlack = 1.0 + 1e-6;  // covers the rounding of cell borders
+constexpr double kRoundingsPerStep = 8.0;  // of the user's coordinate in the smallest step of a position: there are 4
+
+/// The distance of doubles near x.
+inline double rounding_of(double x) { return std::ldexp(1.0, std::ilogb(x) - 52); }
+constexpr double kMinPeriodicCells = 3.0;  // so that a ball stays within half a period of its cell's middle; of three
+                                           // cells all are neighbours, so they may be as narrow as they like
+
+/// Width of the grid's domain along an axis: the box, padded where it is not periodic [length].
+inline double domain(const SpringSetup& setup, int axis, double diameter) {
+    const bool periodic = setup.sides[axis][0] == SpringSetup::Side::kPeriodic;
+    return setup.box_size[axis] + (periodic ? 0.0 : 2.0 * kPad * diameter);
+}
+
+template <int Dim>
+Vec<std::int32_t, Dim> count_cells(const SpringSetup& setup, std::size_t balls, double diameter, double margin) {
+    const double most = std::max(kMinCells, 2.0 * static_cast<double>(balls));
+    double width = (diameter + margin) * kCellSlack;
+    Vec<std::int32_t, Dim> cells;
+    for (;;) {
+        double product = 1.0;
+        for (int axis = 0; axis < Dim; ++axis) {
+            const double least = setup.sides[axis][0] == SpringSetup::Side::kPeriodic ? kMinPeriodicCells : 1.0;
+            const double along = std::min(std::max(least, std::floor(domain(setup, axis, diameter) / width)), 2e9);
+            cells[axis] = static_cast<std::int32_t>(along);
+            product *= along;
+        }
+        if (product <= most) return cells;
+        width *= std::max(1.02, std::pow(product / most, 1.0 / Dim));
+    }
+}
+
+/// \param widest_cells  cells along the axis when they are as wide as any margin makes them: the period follows from
+///                      these, so that the margin, which may differ after a restart, changes no bit of a position
+template <class Real, int Dim>
+void place_axis(const SpringSetup& setup, int axis, double diameter, double margin, std::int32_t widest_cells,
+                SpringParams<Real, Dim>& params) {
+    const bool periodic = setup.sides[axis][0] == SpringSetup::Side::kPeriodic;
+    const bool single = sizeof(Real) == 4;
+    const double pad = periodic ? 0.0 : kPad * diameter;
+    const double width = domain(setup, axis, diameter) / static_cast<double>(params.grid.cells[axis]);
+    const double widest = domain(setup, axis, diameter) / static_cast<double>(widest_cells);
+    const double target = std::max(kPeriodDiameters * diameter, 4.0 * widest);
+
+    // What a user coordinate anywhere in the box is rounded to; the smallest step of a position must be well above it.
+    const double top = setup.box_min[axis] + setup.box_size[axis] + 2.0 * pad;
+    const double rounding =
+        rounding_of(std::max({std::abs(setup.box_min[axis] - 2.0 * pad), std::abs(top), setup.box_size[axis]}));
+    const double least =
+        kRoundingsPerStep * rounding * std::exp2(Phase<Real>::kBits);  // single precision: of the period
+    double period = setup.box_size[axis];
+    double periods = 1.0;
+    if (periodic) {
+        if (single) periods = std::max(1.0, std::floor(setup.box_size[axis] / std::max(target, least)));
+        period = setup.box_size[axis] / periods;
+    } else {
+        const double whole = domain(setup, axis, diameter) + 4.0 * pad;
+        period = power_of_two_above(single ? std::max(std::min(whole, target + 8.0 * pad), least) : whole);
+    }
+    auto& coordinates = params.coordinates;
+    const double quantum = period * std::exp2(-Phase<Real>::kBits);
+    coordinates.quantum[axis] = quantum;
+    coordinates.unit[axis] = static_cast<Real>(period * std::exp2(-8.0 * sizeof(typename Phase<Real>::Stored)));
+    // Powers of two are exact, and may be as fine as the rounding.
+    const double finest = periodic ? kRoundingsPerStep * rounding : rounding;
+    coordinates.grain[axis] =
+        single ? 0 : static_cast<std::int32_t>(std::max(0.0, std::ceil(std::log2(finest / quantum))));
+    const double step = std::ldexp(quantum, coordinates.grain[axis]);
+    coordinates.resolution[axis] = step;
+    coordinates.origin[axis] = periodic ? setup.box_min[axis] : std::rint((setup.box_min[axis] - pad) / step) * step;
+    const double pad_quanta = std::rint(pad / quantum);
+    coordinates.extent[axis] = periodic ? static_cast<std::int64_t>(periods) << Phase<Real>::kBits : 0;
+
+    auto& grid = params.grid;
+    grid.periodic[axis] = periodic;
+    grid.quanta_per_cell[axis] = width / quantum;
+    grid.cells_per_quantum[axis] = quantum / width;
+    const double reach = 0.5 * diameter + margin;  // from which a face can be touched before the next sort
+    grid.interior_begin[axis] = periodic ? 0 : static_cast<std::int32_t>(std::ceil((pad + reach) / width));
+    grid.interior_end[axis] = periodic
+                                  ? grid.cells[axis]
+                                  : static_cast<std::int32_t>(std::floor((pad + setup.box_size[axis] - reach) / width));
+    params.parked[0][axis] = -static_cast<std::int64_t>(pad_quanta);
+    params.parked[1][axis] = static_cast<std::int64_t>(std::rint((setup.box_size[axis] + 3.0 * pad) / quantum));
+    params.drift[axis] = static_cast<Real>(setup.dt / step);
+    params.box_min[axis] = setup.box_min[axis];
+    params.box_size[axis] = setup.box_size[axis];
+    params.inverse_period[axis] = periodic ? 1.0 / setup.box_size[axis] : 0.0;
+}
+
+template <class Real, int Dim>
+void place_walls(const SpringSetup& setup, SpringParams<Real, Dim>& params) {
+    params.boundary_count = 0;
+    params.open = 0;
+    params.has_shapes = !setup.walls.empty();
+    for (int face = 0; face < 2 * Dim; ++face) {
+        const int axis = face / 2;
+        const auto side = setup.sides[axis][face % 2];
+        if (side == SpringSetup::Side::kOpen) params.open = static_cast<std::uint8_t>(params.open | 1 << face);
+        if (side != SpringSetup::Side::kWall) continue;
+        Boundary<Dim>& wall = params.boundaries[params.boundary_count++];
+        wall.shape = BoundaryShape::kPlane;
+        wall.number = face;
+        wall.plane.normal = Vec<double, Dim>::filled(0.0);
+        wall.plane.normal[axis] = face % 2 == 0 ? 1.0 : -1.0;
+        wall.reference = params.box_min;
+        if (face % 2 == 1) wall.reference[axis] += params.box_size[axis];
+    }
+    for (std::size_t index = 0; index < setup.walls.size(); ++index) {
+        const auto& shape = setup.walls[index];
+        Boundary<Dim>& wall = params.boundaries[params.boundary_count++];
+        wall.number = 6 + static_cast<std::int32_t>(index);
+        wall.shape = shape.plane ? BoundaryShape::kPlane : BoundaryShape::kSphere;
+        if (shape.plane) {
+            for (int axis = 0; axis < Dim; ++axis) {
+                wall.plane.normal[axis] = shape.normal[axis];
+                wall.reference[axis] = shape.offset * shape.normal[axis];
+            }
+        } else {
+            for (int axis = 0; axis < Dim; ++axis) wall.reference[axis] = shape.center[axis];
+            wall.sphere = {shape.radius, shape.inside ? -1.0 : 1.0};
+        }
+    }
+}
+
+}  // namespace plan
+
+/// Margin of the candidate search [length]: what sorts seldom and keeps few candidates (ANCHORS: 0.2 of a
+/// diameter in 2D and 0.15 in 3D are the usual best), never less than four steps of the fastest ball, and at most a
+/// diameter. On a narrow periodic axis less: a ball half a third of the box from its cell's middle may move half the
+/// margin and then, in one step, half a diameter, and must still be within half the box.
+inline double choose_margin(const SpringSetup& setup, double diameter, double fastest) {
+    double most = diameter;
+    for (int axis = 0; axis < setup.dimension; ++axis) {
+        const bool periodic = setup.sides[axis][0] == SpringSetup::Side::kPeriodic;
+        if (periodic) most = std::min(most, std::max(0.3 * diameter, setup.box_size[axis] * (2.0 / 3.0) - diameter));
+    }
+    const double share = setup.dimension == 2 ? 0.2 : 0.15;
+    const double wanted = setup.margin > 0.0 ? setup.margin : std::max(share * diameter, 4.0 * fastest * setup.dt);
+    return std::min(wanted, most);
+}
+
+/// The constants of a run.
+template <class Real, int Dim>
+SpringParams<Real, Dim> make_params(const SpringSetup& setup, const BallSizes& sizes) {
+    SpringParams<Real, Dim> params{};
+    double smallest_edge = setup.box_size[0];
+    for (int axis = 1; axis < Dim; ++axis) smallest_edge = std::min(smallest_edge, setup.box_size[axis]);
+    const double diameter = sizes.count > 0 ? 2.0 * sizes.largest_radius : 0.1 * smallest_edge;
+    params.margin = choose_margin(setup, diameter, sizes.fastest);
+    params.grid.cells = plan::count_cells<Dim>(setup, sizes.count, diameter, params.margin);
+    const auto widest = plan::count_cells<Dim>(setup, sizes.count, diameter, diameter);
+    for (int axis = 0; axis < Dim; ++axis) plan::place_axis(setup, axis, diameter, params.margin, widest[axis], params);
+    plan::place_walls(setup, params);
+
+    params.dt = setup.dt;
+    params.largest_diameter = static_cast<Real>(diameter);
+    params.uniform_radius = static_cast<Real>(sizes.uniform ? sizes.largest_radius : 0.0);
+    params.uniform_inverse_mass = static_cast<Real>(sizes.uniform ? 1.0 / sizes.mass : 0.0);
+    params.distance_epsilon = static_cast<Real>(setup.distance_epsilon);
+    params.kick = static_cast<Real>(setup.dt);
+    params.first_kick = static_cast<Real>(setup.symplectic_euler ? setup.dt : 0.5 * setup.dt);
+    params.lag = static_cast<Real>(setup.symplectic_euler ? 0.0 : 0.5 * setup.dt);
+    const double too_fast = 0.5 * diameter / setup.dt;
+    params.too_fast = static_cast<Real>(too_fast * too_fast);
+
+    params.pair_law = make_contact_law<Real>(setup.law, setup.stiffness, setup.damping, setup.damping_ratio);
+    params.wall_law = make_contact_law<Real>(setup.law, setup.wall_stiffness, setup.damping, setup.wall_damping_ratio);
+    const double stiffest = std::max(setup.stiffness, setup.wall_stiffness);
+    const double ratio = std::max(setup.damping_ratio, setup.wall_damping_ratio);
+    const double strongest_damping = std::max(setup.damping, 2.0 * ratio * std::sqrt(stiffest * sizes.largest_mass));
+    const double limit =
+        power_of_two_above(4.0 * (stiffest * diameter + 10.0 * strongest_damping * setup.design_speed));
+    params.force_grid = make_fixed_grid<Real>(limit);
+    // 2^15 forces at the limit fit a step's sum, that is 30 million contacts as deep as max_overlap; and a ball at rest
+    // on a stiff wall, whose weight may be 2^-33 of the limit, is still counted to 2^-16.
+    params.impulse_grid = limit * std::exp2(-48);
+
+    double diagonal = 0.0;
+    double field = 0.0;
+    for (int axis = 0; axis < Dim; ++axis) {
+        diagonal += setup.box_size[axis];
+        field = std::max(field, std::abs(setup.gravity[axis]));
+    }
+    const double mass = sizes.largest_mass > 0.0 ? sizes.largest_mass : 1.0;
+    const double top_energy = std::max({mass * too_fast * too_fast, limit * diameter, mass * field * diagonal * Dim});
+    params.observe.energy = make_fixed_grid<double>(power_of_two_above(top_energy));
+    params.observe.momentum = make_fixed_grid<double>(power_of_two_above(mass * too_fast));
+    params.observe.angular = make_fixed_grid<double>(power_of_two_above(mass * too_fast * diagonal));
+
+    for (int axis = 0; axis < Dim; ++axis) {
+        const double grid = sizeof(Real) == 4 && setup.design_speed > 0.0
+                                ? std::exp2(-23) * power_of_two_above(setup.design_speed)
+                                : 0.0;
+        params.gravity[axis] = {setup.gravity[axis] * setup.dt, grid, setup.symplectic_euler ? 1.0 : 0.5};
+    }
+    return params;
+}
+
+}  // namespace carom

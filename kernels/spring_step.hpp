@@ -1,0 +1,161 @@
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/spring_contact.hpp"
+
+// One ball's whole step: find neighbours, add forces, walls, kick, drift. Every processor executes these functions;
+// they differ in how they find candidates and in where they count (`tally`). A GPU thread calls spring_step; the
+// CPU calls its parts for eight balls at a time, so that those without contacts stay in SIMD lanes.
+//
+// Leapfrog (velocity Verlet, fused): the state holds x_n and v_{n-1/2};
+//     v_{n+1/2} = v_{n-1/2} + dt F(x_n, v_{n-1/2}) / m + g dt,    x_{n+1} = x_n + dt v_{n+1/2}.
+// Step 0 starts from v_0 and kicks by dt / 2. Order 2; with a dashpot, which sees v_{n-1/2}, order 1.
+// Symplectic Euler is the same with a full first kick and v_n in place of v_{n-1/2}.
+
+namespace carom {
+
+/// Adds factor * direction, whose length is `force`, to `sum`; a force beyond the grid's limit is a fault.
+template <class Kind, class Tally>
+CAROM_HD void add_force(const SpringParams<typename Kind::Real, Kind::kDim>& params, typename Kind::Real force,
+                        typename Kind::Real factor, const Vec<typename Kind::Real, Kind::kDim>& direction,
+                        std::uint32_t slot, std::uint32_t other, FixedSum<typename Kind::Real, Kind::kDim>& sum,
+                        Tally& tally) {
+    if (!(force <= params.force_grid.limit)) {
+        tally.fault(SpringFault::Kind::kForceLimit, slot, other);
+        return;
+    }
+    sum.add(params.force_grid, factor * direction);
+}
+
+template <class Kind, class Tally>
+CAROM_HD void add_pair(const SpringParams<typename Kind::Real, Kind::kDim>& params,
+                       const BallsView<typename Kind::Real, Kind::kDim>& balls, const OwnBall<Kind>& own,
+                       std::uint32_t slot, std::uint32_t j, FixedSum<typename Kind::Real, Kind::kDim>& sum,
+                       Tally& tally) {
+    using Real = typename Kind::Real;
+    PairContact<Real, Kind::kDim> contact;
+    if (!touching<Kind>(params, balls, own, j, contact)) return;
+    const Real smaller_radius = smaller(own.radius, contact.other_radius);
+    tally.overlap(contact.overlap / smaller_radius);
+    if (contact.distance < Real(0.5) * smaller_radius) {
+        tally.fault(SpringFault::Kind::kDeepOverlap, slot, balls.id[j]);
+    }
+    add_force<Kind>(params, contact.force, -contact.force * contact.inverse_distance, contact.separation, slot,
+                    balls.id[j], sum, tally);
+}
+
+template <class Kind, class Tally>
+CAROM_HD void add_walls(const SpringParams<typename Kind::Real, Kind::kDim>& params,
+                        const StepNow<typename Kind::Real, Kind::kDim>& now, const OwnBall<Kind>& own,
+                        const Vec<double, Kind::kDim>& position, std::uint32_t slot,
+                        FixedSum<typename Kind::Real, Kind::kDim>& sum, Tally& tally) {
+    using Real = typename Kind::Real;
+    for (int index = 0; index < params.boundary_count; ++index) {
+        const Boundary<Kind::kDim>& wall = params.boundaries[index];
+        const WallGap<Kind::kDim> gap = wall_gap(params, wall, position);
+        if (!(gap.distance >= 0.0)) {
+            tally.fault(SpringFault::Kind::kLeftBox, slot, static_cast<std::uint32_t>(wall.number));
+        }
+        WallContact<Real, Kind::kDim> contact;
+        if (!touching_wall<Kind>(params, own, gap, contact)) continue;
+        tally.overlap(contact.overlap / own.radius);
+        if (contact.force <= params.force_grid.limit) {
+            const double impulse = static_cast<double>(contact.force) * static_cast<double>(now.kick) / params.dt;
+            tally.wall_impulse(wall.number, nearest_integer(impulse / params.impulse_grid));
+        }
+        add_force<Kind>(params, contact.force, contact.force, contact.normal, slot,
+                        static_cast<std::uint32_t>(wall.number), sum, tally);
+    }
+}
+
+/// Kick and drift of one ball under `force`.
+template <class Kind, class Tally>
+CAROM_HD void kick_and_drift(const StepNow<typename Kind::Real, Kind::kDim> now, const OwnBall<Kind>& own,
+                             const Vec<typename Kind::Real, Kind::kDim>& force,
+                             const MovedView<typename Kind::Real, Kind::kDim>& moved, std::uint32_t slot,
+                             Tally& tally) {
+    using Real = typename Kind::Real;
+    const Real weight = own.inverse_mass * now.kick;
+    // A factor and not a branch: a conditional read of the kick would keep the loop over balls out of SIMD lanes.
+    const Real falls = own.inverse_mass > Real(0) ? Real(1) : Real(0);
+    Vec<Real, Kind::kDim> v;
+    for (int axis = 0; axis < Kind::kDim; ++axis) {
+        v[axis] = own.v[axis] + fused(force[axis], weight, falls * now.gravity_kick[axis]);
+    }
+    const Real speed_squared = dot(v, v);
+    const bool sane = speed_squared <= now.too_fast;  // false for NaN
+    tally.moved(slot, speed_squared, sane);
+    for (int axis = 0; axis < Kind::kDim; ++axis) {
+        const Real steps = fused(v[axis], now.drift[axis], now.drift_offset);
+        moved.v[axis][slot] = v[axis];
+        moved.x[axis][slot] =
+            Coordinates<Real, Kind::kDim>::moved(own.x[axis], sane ? steps : Real(0), now.grain[axis]);
+    }
+}
+
+/// Takes a ball out of the run: far enough beyond the face that nothing touches it, until the next sort drops it.
+template <class Kind, class Tally>
+CAROM_HD void leave(const SpringParams<typename Kind::Real, Kind::kDim>& params, const OwnBall<Kind>& own, int face,
+                    const MovedView<typename Kind::Real, Kind::kDim>& moved, std::uint32_t slot, std::uint32_t id,
+                    Tally& tally) {
+    using Real = typename Kind::Real;
+    for (int axis = 0; axis < Kind::kDim; ++axis) {
+        const bool away = face >= 0 && axis == face / 2;
+        moved.v[axis][slot] = Real(0);
+        moved.x[axis][slot] = away ? Coordinates<Real, Kind::kDim>::narrow(params.parked[face % 2][axis]) : own.x[axis];
+    }
+    if (!moved.gone[id]) {
+        moved.gone[id] = 1;
+        tally.left();
+    }
+}
+
+/// What the faces of the box and the walls do to a ball that may reach them: adds their forces to `sum`.
+/// Returns the number of the open face that it leaves by, kGone when it has left before, kStays else.
+constexpr int kStays = -1;
+constexpr int kGone = -2;
+
+template <class Kind, class Tally>
+CAROM_HD int meet_faces(const SpringParams<typename Kind::Real, Kind::kDim>& params,
+                        const StepNow<typename Kind::Real, Kind::kDim>& now,
+                        const BallsView<typename Kind::Real, Kind::kDim>& balls, const std::uint8_t* gone,
+                        const OwnBall<Kind>& own, std::uint32_t slot, FixedSum<typename Kind::Real, Kind::kDim>& sum,
+                        Tally& tally) {
+    const auto wide = wide_position(params, own.x, params.grid.cell(balls.cell[slot]));
+    const Vec<double, Kind::kDim> position = user_position(params, wide);
+    if (params.open != 0) {
+        if (gone[balls.id[slot]]) return kGone;
+        const int face = face_left_by(params, position, own.radius);
+        if (face >= 0) return face;
+    }
+    add_walls<Kind>(params, now, own, position, slot, sum, tally);
+    return kStays;
+}
+
+/// The step of the ball in `slot`.
+/// \param near_faces  whether the ball can reach a face or wall before the next sort (from where it was at the
+///                    last), so that it must look at them
+/// \param neighbours  neighbours(f) calls f(j) with a superset of the slots that the ball touches, itself left
+///                    out, none twice, in any order
+template <class Kind, class Neighbours, class Tally>
+CAROM_HD void spring_step(const SpringParams<typename Kind::Real, Kind::kDim>& params,
+                          const StepNow<typename Kind::Real, Kind::kDim>& now,
+                          const BallsView<typename Kind::Real, Kind::kDim>& balls,
+                          const MovedView<typename Kind::Real, Kind::kDim>& moved, std::uint32_t slot, bool near_faces,
+                          Neighbours&& neighbours, Tally& tally) {
+    using Real = typename Kind::Real;
+    const OwnBall<Kind> own = load_ball<Kind>(params, balls, slot);
+    FixedSum<Real, Kind::kDim> sum = FixedSum<Real, Kind::kDim>::zero();
+    if (near_faces) {
+        const int face = meet_faces<Kind>(params, now, balls, moved.gone, own, slot, sum, tally);
+        if (face != kStays) {
+            leave<Kind>(params, own, face, moved, slot, balls.id[slot], tally);
+            return;
+        }
+    }
+    neighbours([&](std::uint32_t j) { add_pair<Kind>(params, balls, own, slot, j, sum, tally); });
+    kick_and_drift<Kind>(now, own, sum.total(params.force_grid), moved, slot, tally);
+}
+
+}  // namespace carom
