@@ -1,0 +1,82 @@
+#include "host/backends/spring_backends.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "kernels/cpu/spring_cpu.hpp"
+#if defined(CAROM_HAVE_CUDA)
+#include "kernels/cuda/spring_cuda.hpp"
+#endif
+
+namespace carom {
+
+#if defined(CAROM_HAVE_CUDA)
+
+bool cuda_built() { return true; }
+
+std::vector<DeviceInfo> cuda_devices() {
+    std::vector<DeviceInfo> devices;
+    for (const CudaDevice& device : list_cuda_devices()) {
+        devices.push_back({device.name, device.memory_bytes, device.major, device.minor, device.driver});
+    }
+    return devices;
+}
+
+#else
+
+bool cuda_built() { return false; }
+
+std::vector<DeviceInfo> cuda_devices() { return {}; }
+
+#endif
+
+std::string choose_processor(ProcessorChoice choice, std::size_t balls) {
+    // Small systems do not even ask for a device: that wakes the driver, which takes a while.
+    if (choice == ProcessorChoice::kCpu || (choice == ProcessorChoice::kAuto && balls < kAutoCudaBalls)) return "cpu";
+    const bool present = !cuda_devices().empty();
+    if (choice == ProcessorChoice::kAuto) return present ? "cuda" : "cpu";
+    if (!present) {
+        throw std::runtime_error(cuda_built() ? "no CUDA device: no GPU or no driver was found; use --backend cpu"
+                                              : "no CUDA device: this build has no CUDA backend; use --backend cpu");
+    }
+    return "cuda";
+}
+
+SpringProcessor make_spring_processor(const std::string& name, const SpringSetup& setup, const RawBalls& balls,
+                                      std::uint64_t step, const SpringTallies& tallies) {
+#if defined(CAROM_HAVE_CUDA)
+    if (name == "cuda") return {name, make_cuda_engine(setup, balls, step, tallies)};
+#endif
+    return {name, make_cpu_engine(setup, balls, step, tallies)};
+}
+
+std::uint64_t spring_memory_bytes(const std::string& name, const SpringSetup& setup, const BallSizes& sizes,
+                                  double packing_fraction) {
+#if defined(CAROM_HAVE_CUDA)
+    if (name == "cuda") return predict_cuda_memory(setup, sizes);
+#endif
+    (void)name;
+    return predict_cpu_memory(setup, sizes, packing_fraction);
+}
+
+namespace {
+
+template <class Real, int Dim>
+double coarsest_quantum(const SpringSetup& setup, const BallSizes& sizes) {
+    const auto params = make_params<Real, Dim>(setup, sizes);
+    double coarsest = 0.0;
+    for (int axis = 0; axis < Dim; ++axis) coarsest = std::max(coarsest, params.coordinates.resolution[axis]);
+    return coarsest;
+}
+
+}  // namespace
+
+double spring_position_quantum(const SpringSetup& setup, const BallSizes& sizes) {
+    if (setup.double_precision) {
+        return setup.dimension == 2 ? coarsest_quantum<double, 2>(setup, sizes)
+                                    : coarsest_quantum<double, 3>(setup, sizes);
+    }
+    return setup.dimension == 2 ? coarsest_quantum<float, 2>(setup, sizes) : coarsest_quantum<float, 3>(setup, sizes);
+}
+
+}  // namespace carom

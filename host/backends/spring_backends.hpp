@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernels/spring_engine.hpp"
+#include "kernels/spring_limits.hpp"
+#include "kernels/spring_plan.hpp"
+
+namespace carom {
+
+/// A GPU as `carom info` shows it.
+struct DeviceInfo {
+    std::string name;
+    std::uint64_t memory_bytes = 0;
+    int major = 0;  ///< compute capability
+    int minor = 0;
+    std::string driver;  ///< CUDA version that the driver supports
+};
+
+/// Whether this build contains the CUDA backend.
+bool cuda_built();
+/// The devices that the CUDA backend could use; empty without a driver, a device, or the backend.
+std::vector<DeviceInfo> cuda_devices();
+
+enum class ProcessorChoice : std::uint8_t { kAuto, kCpu, kCuda };
+
+/// A processor for the spring solver, chosen at run time.
+struct SpringProcessor {
+    std::string name;  ///< "cpu" | "cuda"
+    std::unique_ptr<SpringEngine> engine;
+};
+
+/// Balls from which on the GPU gains against a few CPU cores; below, kAuto stays on the CPU.
+constexpr std::size_t kAutoCudaBalls = 20000;
+
+/// The processor that a choice means for a system of `balls` balls: "cpu" or "cuda".
+/// \throws std::runtime_error  for kCuda without a device
+std::string choose_processor(ProcessorChoice choice, std::size_t balls);
+
+/// Makes an engine on the processor called `name`.
+SpringProcessor make_spring_processor(const std::string& name, const SpringSetup& setup, const RawBalls& balls,
+                                      std::uint64_t step, const SpringTallies& tallies);
+
+/// Memory that the engine will hold [bytes], on the processor called `name`.
+/// \param packing_fraction  of the balls in the box: sets how many candidates a ball has
+std::uint64_t spring_memory_bytes(const std::string& name, const SpringSetup& setup, const BallSizes& sizes,
+                                  double packing_fraction);
+
+/// The smallest step of a position on the coarsest axis, the same on every processor [length].
+double spring_position_quantum(const SpringSetup& setup, const BallSizes& sizes);
+
+}  // namespace carom

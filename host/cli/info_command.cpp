@@ -1,0 +1,117 @@
+#include <H5public.h>
+#include <fmt/format.h>
+#include <png.h>
+
+#include <CLI/CLI.hpp>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "carom_build_info.hpp"
+#include "host/backends/spring_backends.hpp"
+#include "host/cli/command.hpp"
+#include "host/run/memory.hpp"
+#include "host/run/text.hpp"
+
+namespace carom {
+
+namespace {
+
+struct InfoOptions {
+    bool json = false;
+};
+
+std::string processor_name() {
+    std::ifstream info("/proc/cpuinfo");
+    for (std::string line; std::getline(info, line);) {
+        if (!line.starts_with("model name")) continue;
+        const auto colon = line.find(": ");
+        if (colon != std::string::npos) return line.substr(colon + 2);
+    }
+    return "unknown processor";
+}
+
+nlohmann::ordered_json gather() {
+    nlohmann::ordered_json info;
+    info["version"] = build_info::kVersion;
+    info["commit"] = build_info::commit();
+    info["build"] = {{"type", build_info::kBuildType},
+                     {"compiler", build_info::kCompiler},
+                     {"cpu_architecture", build_info::kCpuArchitecture},
+                     {"options", build_info::kOptions}};
+    if (cuda_built()) {
+        info["build"]["cuda_compiler"] = build_info::kCudaCompiler;
+        info["build"]["cuda_architectures"] = build_info::kCudaArchitectures;
+    }
+    info["processor"] = {{"name", processor_name()},
+                         {"threads", std::thread::hardware_concurrency()},
+                         {"memory_bytes", machine_memory_bytes()}};
+    info["gpus"] = nlohmann::ordered_json::array();
+    for (const DeviceInfo& device : cuda_devices()) {
+        info["gpus"].push_back({{"name", device.name},
+                                {"memory_bytes", device.memory_bytes},
+                                {"compute_capability", fmt::format("{}.{}", device.major, device.minor)},
+                                {"driver", device.driver}});
+    }
+    unsigned major = 0;
+    unsigned minor = 0;
+    unsigned release = 0;
+    H5get_libversion(&major, &minor, &release);
+    info["libraries"] = {
+        {"HDF5", fmt::format("{}.{}.{}", major, minor, release)},
+        {"fmt", fmt::format("{}.{}.{}", FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100)},
+        {"CLI11", CLI11_VERSION},
+        {"libpng", png_get_libpng_ver(nullptr)}};
+    return info;
+}
+
+void print_text(const nlohmann::ordered_json& info) {
+    const auto text = [](const nlohmann::ordered_json& value) { return value.get<std::string>(); };
+    const auto line = [](const std::string& name, const std::string& value) {
+        fmt::print("  {:<12}{}\n", name, value);
+    };
+    fmt::print("carom {} ({})\n", text(info["version"]), text(info["commit"]));
+    const auto& build = info["build"];
+    line("build",
+         fmt::format("{}, {}, for {}", text(build["type"]), text(build["compiler"]), text(build["cpu_architecture"])));
+    line("options", text(build["options"]));
+    if (build.contains("cuda_compiler")) {
+        line("CUDA", fmt::format("{}, for {}", text(build["cuda_compiler"]), text(build["cuda_architectures"])));
+    }
+    const auto& processor = info["processor"];
+    line("processor", fmt::format("{}, {}, {} of memory", text(processor["name"]),
+                                  plural(processor["threads"].get<std::uint64_t>(), "thread"),
+                                  bytes_text(processor["memory_bytes"].get<std::uint64_t>())));
+    for (const auto& gpu : info["gpus"]) {
+        line("GPU", fmt::format("{}, {}, compute capability {}, driver for CUDA {}", text(gpu["name"]),
+                                bytes_text(gpu["memory_bytes"].get<std::uint64_t>()), text(gpu["compute_capability"]),
+                                text(gpu["driver"])));
+    }
+    if (info["gpus"].empty()) line("GPU", cuda_built() ? "none found" : "none: this build has no CUDA backend");
+    std::string libraries;
+    for (const auto& [name, version] : info["libraries"].items()) {
+        libraries += (libraries.empty() ? "" : ", ") + name + " " + text(version);
+    }
+    line("libraries", libraries);
+}
+
+}  // namespace
+
+Action add_info_command(CLI::App& app, const std::string&) {
+    const auto options = std::make_shared<InfoOptions>();
+    app.add_flag("--json", options->json, "As one JSON object");
+    return [options] {
+        const nlohmann::ordered_json info = gather();
+        if (options->json) {
+            fmt::print("{}\n", info.dump());
+        } else {
+            print_text(info);
+        }
+        return 0;
+    };
+}
+
+}  // namespace carom

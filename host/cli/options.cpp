@@ -1,0 +1,94 @@
+#include "host/cli/options.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+#include "host/io/trajectory_reader.hpp"
+#include "host/state/errors.hpp"
+
+namespace carom {
+
+void add_scene_options(CLI::App& app, SceneOptions& options) {
+    app.add_option("SCENE", options.scene, "Scene file, or the name of an installed scene")->type_name("");
+    app.add_option("--solver", options.solver, "spring or events")->type_name("NAME");
+    app.add_option("--backend", options.backend, "auto, cpu or cuda")->type_name("NAME");
+    app.add_option("--precision", options.precision, "single or double")->type_name("NAME");
+    app.add_option("--threads", options.threads, "Threads of the CPU; all by default")->type_name("N");
+    app.add_option("--until", options.until, "Simulated time to run to")->type_name("T");
+    app.add_option("--steps", options.steps, "Steps to run to, instead of a time")->type_name("N");
+    app.add_option("--seed", options.seed, "Seed of all randomness")->type_name("S");
+    // A value may look like anything, so only one is taken at a time.
+    app.add_option("--set", options.set, "Override any key of the scene; repeatable")
+        ->type_name("KEY=VALUE")
+        ->expected(1)
+        ->take_all()
+        ->allow_extra_args(false);
+}
+
+SceneRequest SceneOptions::request() const {
+    SceneRequest request;
+    request.scene = scene;
+    request.overrides = set;
+    const auto override_key = [&](const char* key, const std::string& value) {
+        if (!value.empty()) request.overrides.push_back(std::string(key) + "=" + value);
+    };
+    override_key("run.solver", solver);
+    override_key("run.backend", backend);
+    override_key("run.precision", precision);
+    override_key("run.until", until);
+    override_key("scene.seed", seed);
+    if (!steps.empty() && !until.empty()) throw InputError("--until and --steps exclude each other; give one");
+    if (!steps.empty()) request.steps = parse_whole("--steps", steps, 1);
+    if (!threads.empty()) {
+        constexpr std::uint64_t kMost = 4096;
+        const std::uint64_t count = parse_whole("--threads", threads, 1);
+        if (count > kMost) throw InputError(fmt::format("--threads: {} is too many; allowed: 1 to {}", count, kMost));
+        request.threads = static_cast<int>(count);
+    }
+    return request;
+}
+
+std::uint64_t parse_whole(const std::string& option, const std::string& text, std::uint64_t least) {
+    std::uint64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size() || value < least) {
+        throw InputError(fmt::format("{}: '{}' is not a whole number from {} up", option, text, least));
+    }
+    return value;
+}
+
+double parse_time(const std::string& option, const std::string& text) {
+    double value = 0.0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value) || value < 0.0) {
+        throw InputError(fmt::format("{}: '{}' is not a time; allowed: a number from 0 up", option, text));
+    }
+    return value;
+}
+
+void add_frame_options(CLI::App& app, FrameOptions& options) {
+    app.add_flag("--last", options.last, "The last frame");
+    app.add_option("--time", options.time, "The frame nearest to this time")->type_name("T");
+    app.add_option("--frame", options.frame, "The frame of this number, from 0")->type_name("K");
+}
+
+std::size_t choose_frame(const FrameOptions& options, const TrajectoryReader& trajectory) {
+    if (int{options.last} + int{!options.time.empty()} + int{!options.frame.empty()} > 1) {
+        throw InputError("--last, --time and --frame exclude each other; give one");
+    }
+    const std::size_t count = trajectory.frame_count();
+    if (count == 0) throw InputError(trajectory.path() + ": holds no frame");
+    if (!options.time.empty()) return trajectory.frame_at(parse_time("--time", options.time));
+    if (options.frame.empty()) return count - 1;
+    const std::uint64_t index = parse_whole("--frame", options.frame, 0);
+    if (index >= count) {
+        throw InputError(fmt::format("--frame: {} holds the frames 0 to {}", trajectory.path(), count - 1));
+    }
+    return index;
+}
+
+}  // namespace carom

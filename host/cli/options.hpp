@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "host/cli/command.hpp"
+#include "host/run/prepare.hpp"
+
+namespace carom {
+
+/// The options that stand for keys of the scene, and mean the same in every command that has them.
+struct SceneOptions {
+    std::string scene;
+    std::string solver;
+    std::string backend;
+    std::string precision;
+    std::string until;
+    std::string seed;
+    std::string steps;
+    std::string threads;
+    std::vector<std::string> set;
+
+    /// \throws InputError  a number that is none
+    [[nodiscard]] SceneRequest request() const;
+};
+
+void add_scene_options(CLI::App& app, SceneOptions& options);
+
+/// A whole number from `least` up. \throws InputError  naming the option
+std::uint64_t parse_whole(const std::string& option, const std::string& text, std::uint64_t least);
+/// A finite number from 0 up. \throws InputError  naming the option
+double parse_time(const std::string& option, const std::string& text);
+
+/// Which stored frame; at most one of the three is given.
+struct FrameOptions {
+    bool last = false;
+    std::string time;
+    std::string frame;
+
+    [[nodiscard]] bool given() const { return last || !time.empty() || !frame.empty(); }
+};
+
+void add_frame_options(CLI::App& app, FrameOptions& options);
+
+class TrajectoryReader;
+
+/// The index of the chosen frame; the last without a choice.
+/// \throws InputError  there is no such frame
+std::size_t choose_frame(const FrameOptions& options, const TrajectoryReader& trajectory);
+
+}  // namespace carom

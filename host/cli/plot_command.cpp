@@ -1,0 +1,100 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <memory>
+
+#include "host/cli/options.hpp"
+#include "host/io/trajectory_reader.hpp"
+#include "host/plot/ball_picture.hpp"
+#include "host/plot/gnuplot.hpp"
+#include "host/plot/run_figure.hpp"
+#include "host/run/output_files.hpp"
+#include "host/scene/load.hpp"
+#include "host/state/errors.hpp"
+
+namespace carom {
+
+namespace {
+
+struct PlotOptions {
+    std::string file;
+    std::string quantity = "energy";
+    std::string output;
+    std::string color_by = "auto";
+    std::string size;
+    FrameOptions frame;
+    bool quiet = false;
+    bool force = false;
+};
+
+PictureOptions picture_options(const PlotOptions& options) {
+    PictureOptions picture;
+    if (options.color_by == "species") {
+        picture.color_by = ColorBy::kSpecies;
+    } else if (options.color_by == "speed") {
+        picture.color_by = ColorBy::kSpeed;
+    } else if (options.color_by != "auto") {
+        throw InputError(fmt::format("--color-by: '{}' is not known; allowed: auto, species, speed", options.color_by));
+    }
+    if (!options.size.empty()) {
+        const auto x = options.size.find('x');
+        if (x == std::string::npos) throw InputError("--size: '" + options.size + "' is not WIDTHxHEIGHT");
+        constexpr std::uint64_t kMost = 16384;
+        const std::uint64_t width = parse_whole("--size", options.size.substr(0, x), 300);
+        const std::uint64_t height = parse_whole("--size", options.size.substr(x + 1), 200);
+        if (width > kMost || height > kMost) throw InputError("--size: more than 16384 pixels");
+        picture.width = static_cast<int>(width);
+        picture.height = static_cast<int>(height);
+    }
+    return picture;
+}
+
+void draw_picture(const PlotOptions& options, const TrajectoryReader& trajectory, const std::string& output) {
+    if (!output.ends_with(".png")) throw InputError(output + ": a picture of the balls ends in .png");
+    const TrajectoryHeader& header = trajectory.header();
+    const Scene scene = parse_scene(header.scene_source, header.scene_path);
+    Balls balls;
+    balls.dimension = header.dimension();
+    balls.species_table = header.species_table;
+    balls.species = header.species;
+    Frame frame;
+    trajectory.read(choose_frame(options.frame, trajectory), frame);
+    write_png(draw_balls(scene, balls, frame, picture_options(options)), output);
+}
+
+int plot(const PlotOptions& options) {
+    const TrajectoryReader trajectory(options.file);
+    const std::string output =
+        options.output.empty() ? std::filesystem::path(options.file).stem().string() + "-" + options.quantity + ".png"
+                               : options.output;
+    check_output_file(output, options.file, options.force);
+    if (options.quantity == "balls") {
+        draw_picture(options, trajectory, output);
+    } else {
+        draw_figure(run_figure(trajectory, options.quantity), output);
+    }
+    if (!options.quiet) fmt::print(stderr, "{}\n", output);
+    return 0;
+}
+
+}  // namespace
+
+Action add_plot_command(CLI::App& app, const std::string&) {
+    const auto options = std::make_shared<PlotOptions>();
+    app.add_option("FILE", options->file, "Trajectory")->required()->type_name("");
+    app.add_option("QUANTITY", options->quantity,
+                   "energy (default), pressure, temperature, momentum or any other observable, over time; or balls: a "
+                   "picture of one frame")
+        ->type_name("");
+    app.add_option("-o,--output", options->output, "Figure: .png, .svg or .pdf; FILE-QUANTITY.png by default")
+        ->type_name("FIGURE");
+    app.add_option("--color-by", options->color_by, "Of balls: auto, species or speed")->type_name("WHAT");
+    app.add_option("--size", options->size, "Of the picture of balls, at most; 1200x900 by default")->type_name("WxH");
+    add_frame_options(app, options->frame);
+    app.add_flag("--quiet", options->quiet, "Say nothing");
+    app.add_flag("--force", options->force, "Overwrite the figure if it exists");
+    return [options] { return plot(*options); };
+}
+
+}  // namespace carom

@@ -1,0 +1,100 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <utility>
+
+#include "host/cli/options.hpp"
+#include "host/run/simulate.hpp"
+#include "host/run/text.hpp"
+#include "host/state/errors.hpp"
+
+namespace carom {
+
+namespace {
+
+struct RunOptions {
+    SceneOptions scene;
+    std::string output;
+    std::string checkpoint;
+    std::string checkpoint_every;
+    std::string resume;
+    bool json = false;
+    bool quiet = false;
+    bool force = false;
+};
+
+/// The command that goes on where the run ended, if it ended early and left a checkpoint.
+std::string how_to_go_on(const std::string& program, const RunOutcome& outcome, const OutputFiles& files) {
+    if (!outcome.checkpoint_time) return "no checkpoint could be written";
+    return fmt::format("to go on from t = {:.6g}: {} run --resume {}", *outcome.checkpoint_time, shell_quoted(program),
+                       shell_quoted(files.checkpoint));
+}
+
+int report(const Simulation& simulation, const std::string& program, const OutputFiles& files) {
+    const RunOutcome& outcome = simulation.outcome;
+    const std::string go_on = how_to_go_on(program, outcome, files);
+    switch (outcome.status) {
+        case ExitStatus::kCannotContinue:
+            fmt::print(
+                stderr, "carom: {}; {} in {}, {}\n", outcome.error, plural(outcome.frames, "frame"), files.trajectory,
+                outcome.checkpoint_time ? "checkpoint in " + files.checkpoint : "no checkpoint could be written");
+            break;
+        case ExitStatus::kSystemFailure:
+            fmt::print(stderr, "carom: {}; {}\n", outcome.error, go_on);
+            break;
+        default:
+            if (outcome.signal != 0) {
+                fmt::print(stderr, "carom: interrupted at t = {:.6g}; {}\n", outcome.time, go_on);
+                return 128 + outcome.signal;
+            }
+    }
+    return static_cast<int>(outcome.status);
+}
+
+int run(const RunOptions& options, const std::string& program) {
+    const bool resume = !options.resume.empty();
+    if (resume && !options.scene.scene.empty()) {
+        throw InputError("--resume takes the scene from the checkpoint; leave out '" + options.scene.scene + "'");
+    }
+    if (!resume && options.scene.scene.empty()) throw InputError("no scene given; see carom run --help");
+
+    const SceneRequest request = options.scene.request();
+    SimulateOptions simulate_options;
+    OutputFiles& files = simulate_options.files;
+    files.trajectory = !options.output.empty() ? options.output
+                       : resume                ? default_resumed_trajectory(options.resume)
+                                               : default_trajectory(request.scene);
+    files.checkpoint = options.checkpoint.empty() ? default_checkpoint(files.trajectory) : options.checkpoint;
+    simulate_options.force = options.force;
+    simulate_options.quiet = options.quiet;
+    if (!options.checkpoint_every.empty()) {
+        simulate_options.checkpoint_every = parse_time("--checkpoint-every", options.checkpoint_every);
+    }
+    check_output_files(files, resume ? options.resume : request.scene, options.force);
+
+    PreparedScene prepared = resume ? prepare_resume(options.resume, request) : prepare_scene(request);
+    const Simulation simulation = simulate(std::move(prepared), simulate_options);
+    if (options.json) fmt::print("{}\n", simulation.json);
+    return report(simulation, program, files);
+}
+
+}  // namespace
+
+Action add_run_command(CLI::App& app, const std::string& program) {
+    const auto options = std::make_shared<RunOptions>();
+    add_scene_options(app, options->scene);
+    app.add_option("-o,--output", options->output, "Trajectory; SCENE.h5 in this folder by default")->type_name("FILE");
+    app.add_option("--checkpoint", options->checkpoint, "Checkpoint; OUTPUT.checkpoint.h5 by default")
+        ->type_name("FILE");
+    app.add_option("--checkpoint-every", options->checkpoint_every,
+                   "Simulated time between checkpoints; always one at the end, and when interrupted")
+        ->type_name("T");
+    app.add_option("--resume", options->resume, "Go on from a checkpoint, into a new trajectory")->type_name("FILE");
+    app.add_flag("--json", options->json, "End with a summary as one JSON object on standard output");
+    app.add_flag("--quiet", options->quiet, "No summaries and no progress");
+    app.add_flag("--force", options->force, "Overwrite files that exist");
+    return [options, program] { return run(*options, program); };
+}
+
+}  // namespace carom

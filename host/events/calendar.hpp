@@ -1,0 +1,256 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace carom {
+
+/// An event that waits: when, and whose. It counts only while the owner's stamp is still this one.
+struct CalendarEntry {
+    double time;
+    std::uint32_t slot;
+    std::uint32_t stamp;
+};
+
+/// The event calendar: entries are only appended, never unlinked; one that has become stale is dropped when its bin is
+/// opened. Amortised constant cost per event.
+///
+/// Time is cut into ticks of equal width, kFine ticks make a bucket. A bucket is a chain of chunks until time comes to
+/// it; then it is distributed over its ticks, and the current tick is kept sorted. The tick of a time is
+/// floor(time / width) computed in one way for all entries, so it is monotone in time, and the order of events does not
+/// depend on the width.
+///
+/// Covers one epoch: entries at or after `end` are not kept (the owner remembers its next event, and all are given
+/// again at the start of the next epoch).
+class Calendar {
+public:
+    static constexpr std::uint32_t kFine = 512;
+
+    /// Empties the calendar for times in [0, end), with about one tick in `width`.
+    void start(double end, double width) {
+        constexpr double kMostBuckets = 1 << 20;
+        width = std::max(width, end / (kMostBuckets * kFine));
+        ticks_per_time_ = 1.0 / width;
+        end_ = end;
+        const auto buckets = static_cast<std::size_t>(end * ticks_per_time_ / kFine) + 2;
+        buckets_.assign(buckets, kNone);
+        chunks_.clear();
+        free_chunk_ = kNone;
+        late_.assign(kFine, kNone);
+        late_pool_.clear();
+        free_late_ = kNone;
+        first_of_tick_.assign(kFine + 1, 0);
+        sorted_.clear();
+        current_.clear();
+        head_ = 0;
+        bucket_ = 0;
+        tick_ = 0;
+    }
+
+    [[nodiscard]] double end() const { return end_; }
+
+    void push(const CalendarEntry& entry) {
+        if (!(entry.time < end_)) return;
+        const auto tick = static_cast<std::uint64_t>(entry.time * ticks_per_time_);
+        const std::uint64_t bucket = tick / kFine;
+        if (bucket > bucket_) {
+            append(bucket, entry);
+        } else if (tick > bucket_ * kFine + tick_) {
+            append_late(static_cast<std::uint32_t>(tick % kFine), entry);
+        } else {
+            insert_sorted(entry);
+        }
+    }
+
+    /// The next entry before `limit`, or null. `valid(entry)` says whether an entry still counts, `before(a, b)` orders
+    /// entries of equal time, `soon(level, slot)` hears of owners whose events come up (level 0: next; 1, 2: later).
+    template <class Valid, class Before, class Soon>
+    const CalendarEntry* next(double limit, Valid&& valid, Before&& before, Soon&& soon) {
+        for (;;) {
+            while (head_ < current_.size()) {
+                // Entries of equal time may have been put in by insertion: the order among them is settled here.
+                const CalendarEntry& entry = current_[head_];
+                if (!valid(entry)) {
+                    ++head_;
+                    continue;
+                }
+                if (head_ + 1 < current_.size() && current_[head_ + 1].time == entry.time) settle_ties(valid, before);
+                return current_[head_].time < limit ? &current_[head_] : nullptr;
+            }
+            if (static_cast<double>(bucket_ * kFine + tick_) > limit * ticks_per_time_) return nullptr;
+            if (!advance(valid, soon)) return nullptr;
+        }
+    }
+
+    /// Takes the entry that next() gave.
+    void pop() { ++head_; }
+
+    [[nodiscard]] std::size_t memory_bytes() const {
+        return buckets_.capacity() * sizeof(std::uint32_t) + chunks_.capacity() * sizeof(Chunk) +
+               late_pool_.capacity() * sizeof(Late) +
+               (sorted_.capacity() + current_.capacity()) * sizeof(CalendarEntry);
+    }
+
+private:
+    static constexpr std::uint32_t kNone = ~0U;
+    static constexpr std::uint32_t kChunk = 31;
+
+    struct Chunk {
+        CalendarEntry entries[kChunk];
+        std::uint32_t next;
+        std::uint32_t count;
+    };
+    struct Late {
+        CalendarEntry entry;
+        std::uint32_t next;
+    };
+
+    void append(std::uint64_t bucket, const CalendarEntry& entry) {
+        std::uint32_t& chain = buckets_[bucket];
+        if (chain == kNone || chunks_[chain].count == kChunk) {
+            std::uint32_t fresh = free_chunk_;
+            if (fresh != kNone) {
+                free_chunk_ = chunks_[fresh].next;
+            } else {
+                fresh = static_cast<std::uint32_t>(chunks_.size());
+                chunks_.emplace_back();
+            }
+            chunks_[fresh].next = chain;
+            chunks_[fresh].count = 0;
+            chain = fresh;
+        }
+        Chunk& chunk = chunks_[chain];
+        chunk.entries[chunk.count++] = entry;
+    }
+
+    void append_late(std::uint32_t tick, const CalendarEntry& entry) {
+        std::uint32_t fresh = free_late_;
+        if (fresh != kNone) {
+            free_late_ = late_pool_[fresh].next;
+        } else {
+            fresh = static_cast<std::uint32_t>(late_pool_.size());
+            late_pool_.emplace_back();
+        }
+        late_pool_[fresh] = {entry, late_[tick]};
+        late_[tick] = fresh;
+    }
+
+    void insert_sorted(const CalendarEntry& entry) {
+        std::size_t at = current_.size();
+        current_.push_back(entry);
+        for (; at > head_ && current_[at - 1].time > entry.time; --at) current_[at] = current_[at - 1];
+        current_[at] = entry;
+    }
+
+    /// Brings the first of several valid entries of one time to the front.
+    template <class Valid, class Before>
+    void settle_ties(Valid&& valid, Before&& before) {
+        std::size_t best = head_;
+        for (std::size_t k = head_ + 1; k < current_.size() && current_[k].time == current_[head_].time; ++k) {
+            if (valid(current_[k]) && before(current_[k], current_[best])) best = k;
+        }
+        std::swap(current_[head_], current_[best]);
+    }
+
+    template <class Valid, class Soon>
+    bool advance(Valid&& valid, Soon&& soon) {
+        if (tick_ + 1 < kFine) {
+            ++tick_;
+        } else {
+            std::uint64_t bucket = bucket_ + 1;
+            if (bucket >= buckets_.size()) return false;
+            bucket_ = bucket;
+            tick_ = 0;
+            open_bucket(valid);
+        }
+        open_tick(valid, soon);
+        return true;
+    }
+
+    /// Distributes the entries of the current bucket over its ticks (counting sort).
+    template <class Valid>
+    void open_bucket(Valid&& valid) {
+        opened_.clear();
+        std::fill(first_of_tick_.begin(), first_of_tick_.end(), 0);
+        for (std::uint32_t chain = buckets_[bucket_]; chain != kNone;) {
+            Chunk& chunk = chunks_[chain];
+            for (std::uint32_t k = 0; k < chunk.count; ++k) {
+                if (!valid(chunk.entries[k])) continue;
+                opened_.push_back(chunk.entries[k]);
+                ++first_of_tick_[tick_of(chunk.entries[k]) + 1];
+            }
+            const std::uint32_t next = chunk.next;
+            chunk.next = free_chunk_;
+            free_chunk_ = chain;
+            chain = next;
+        }
+        buckets_[bucket_] = kNone;
+        for (std::uint32_t k = 0; k < kFine; ++k) first_of_tick_[k + 1] += first_of_tick_[k];
+        place_.assign(first_of_tick_.begin(), first_of_tick_.end() - 1);
+        sorted_.resize(opened_.size());
+        for (const CalendarEntry& entry : opened_) sorted_[place_[tick_of(entry)]++] = entry;
+    }
+
+    template <class Valid, class Soon>
+    void open_tick(Valid&& valid, Soon&& soon) {
+        current_.clear();
+        head_ = 0;
+        for (std::uint32_t k = first_of_tick_[tick_]; k < first_of_tick_[tick_ + 1]; ++k) {
+            if (valid(sorted_[k])) current_.push_back(sorted_[k]);
+        }
+        for (std::uint32_t late = late_[tick_]; late != kNone;) {
+            Late& item = late_pool_[late];
+            if (valid(item.entry)) current_.push_back(item.entry);
+            const std::uint32_t next = item.next;
+            item.next = free_late_;
+            free_late_ = late;
+            late = next;
+        }
+        late_[tick_] = kNone;
+        const auto earlier = [](const CalendarEntry& a, const CalendarEntry& b) { return a.time < b.time; };
+        if (current_.size() > 24) {
+            std::sort(current_.begin(), current_.end(), earlier);
+        } else {
+            for (std::size_t k = 1; k < current_.size(); ++k) {
+                const CalendarEntry entry = current_[k];
+                std::size_t at = k;
+                for (; at > 0 && current_[at - 1].time > entry.time; --at) current_[at] = current_[at - 1];
+                current_[at] = entry;
+            }
+        }
+        for (const CalendarEntry& entry : current_) soon(0, entry.slot);
+        announce(tick_ + 1, 1, soon);
+        announce(tick_ + 2, 2, soon);
+    }
+
+    template <class Soon>
+    void announce(std::uint32_t tick, int level, Soon&& soon) {
+        if (tick >= kFine) return;
+        for (std::uint32_t k = first_of_tick_[tick]; k < first_of_tick_[tick + 1]; ++k) soon(level, sorted_[k].slot);
+        for (std::uint32_t late = late_[tick]; late != kNone; late = late_pool_[late].next) {
+            soon(level, late_pool_[late].entry.slot);
+        }
+    }
+
+    [[nodiscard]] std::uint32_t tick_of(const CalendarEntry& entry) const {
+        return static_cast<std::uint32_t>(static_cast<std::uint64_t>(entry.time * ticks_per_time_) % kFine);
+    }
+
+    double ticks_per_time_ = 1.0;
+    double end_ = 0.0;
+    std::uint64_t bucket_ = 0;            // the current one
+    std::uint32_t tick_ = 0;              // the current one, within its bucket
+    std::vector<std::uint32_t> buckets_;  // first chunk of each
+    std::vector<Chunk> chunks_;
+    std::uint32_t free_chunk_ = kNone;
+    std::vector<CalendarEntry> opened_, sorted_;  // the current bucket, as it was and by tick
+    std::vector<std::uint32_t> first_of_tick_, place_;
+    std::vector<std::uint32_t> late_;  // by tick: entries that came after their bucket was opened
+    std::vector<Late> late_pool_;
+    std::uint32_t free_late_ = kNone;
+    std::vector<CalendarEntry> current_;  // the current tick, by time, from head_ on
+    std::size_t head_ = 0;
+};
+
+}  // namespace carom

@@ -1,0 +1,198 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "host/events/calendar.hpp"
+#include "host/events/cells.hpp"
+#include "host/events/clock.hpp"
+#include "host/events/events_engine.hpp"
+#include "host/events/flow.hpp"
+#include "host/events/records.hpp"
+#include "kernels/core/lanes.hpp"
+#include "kernels/core/transcendental.hpp"
+#include "kernels/physics/boundaries.hpp"
+#include "kernels/physics/collision_time.hpp"
+#include "kernels/physics/impulse.hpp"
+
+namespace carom {
+
+/// Two surfaces closer than this fraction of the sum of the radii touch: a gap that no rounding of the lengths in a
+/// scene exceeds, and that two balls cross in no time that matters.
+constexpr double kTouching = 1.0e-9;
+
+/// A pair closes only if d . dv is below minus this fraction of diameter times typical speed: a few ulp, so that balls
+/// that touch and move together do not collide for ever by rounding alone.
+constexpr double kClosingRounding = 1.0e-15;
+
+/// The event-driven engine.
+///
+/// Each ball has one event in the calendar: the earliest of its next contact and of its leaving its cell. A ball's
+/// position stands at its own last event and moves only when one of its own comes. A contact is known to the ball that
+/// predicted it last; when the partner's path has changed meanwhile (its `hits` tells), the event is stale, and the
+/// ball predicts anew. That is enough: a partner whose path changed predicted against this ball itself.
+///
+/// Slots are the order in memory, sorted by place now and then; ids are the user's. Nothing that reaches a ball's bits
+/// depends on slots, nor on the calendar's layout.
+///
+/// Gravity as a template parameter leaves the plain case without its terms; what is rarer (bodies of infinite mass,
+/// extra walls, dissipation) is decided once per event, outside the loop over partners.
+template <int Dim, bool Gravity>
+class Engine final : public EventsEngine {
+public:
+    Engine(const EventsSetup& setup, const SolverState& state);
+
+    double time() const override { return time_; }
+    std::uint64_t events() const override { return events_; }
+    bool advance(double time, std::uint64_t most_events) override;
+    void frame(Frame& frame) const override;
+    Totals totals() const override;
+    Tallies tallies() const override;
+    EventsStatistics statistics() const override;
+    void save(SolverState& state) const override;
+    void set_log(std::function<void(const LoggedImpact&)> log) override { log_ = std::move(log); }
+    std::size_t memory_bytes() const override;
+    std::vector<std::pair<std::string, double>> parameters() const override;
+
+private:
+    using Slot = std::uint32_t;
+    using Vector = Vec<double, Dim>;
+    using CellCoordinates = std::array<std::int32_t, 3>;
+    static constexpr std::uint32_t kNoContact = ~0U;  // as Forecast::partner
+    static constexpr std::uint32_t kStale = ~0U;      // as hits of a partner whose path has changed
+    static constexpr std::uint32_t kFaces = 6;
+    static constexpr Slot kFewBalls = 6000;  // they lie in the cache in any order
+    static constexpr int kNoShift = 13;      // the middle of 27 periodic shifts
+
+    // engine_setup.hpp: making, and what happens at the start of an epoch
+    void read_setup();
+    void read_species(const Balls& balls);
+    void start(const SolverState& state);
+    void resume(const SolverState& state);
+    [[nodiscard]] double least_edge() const;
+    void find_cells();
+    bool refine_cells();
+    void put_into_cells();
+    void check_overlaps();
+    void begin_epoch();
+    void start_calendar(double end);
+    void sort_slots();
+    [[nodiscard]] double epoch_length() const;
+    [[nodiscard]] double fastest_speed() const;
+    void sample_speeds();
+
+    // engine_predict.hpp: what comes next for a ball
+    template <bool CountTouching>
+    int predict(Slot i);
+    void forecast_walls(Slot i);
+    void schedule(Slot i);
+    [[nodiscard]] std::uint32_t gather(const CellCoordinates& low, const CellCoordinates& high, bool at_edge);
+    [[nodiscard]] std::uint32_t gather_all(Slot i, bool& at_edge);
+    template <bool CountTouching>
+    int scan(Slot i, std::uint32_t count, bool at_edge, double before);
+    template <bool Shifted, bool CountTouching>
+    int scan_lanes(Slot i, std::uint32_t count, double before);
+    template <bool CountTouching>
+    int scan_singly(Slot i, std::uint32_t count, bool at_edge, double before);
+    [[nodiscard]] double leaving_time(Slot i, std::uint32_t& side) const;
+    [[nodiscard]] double wall_time(Slot i, std::size_t wall) const;
+    void note_edge(Forecast& forecast) const;
+
+    // engine_events.hpp: what happens
+    bool run_before(double limit, std::uint64_t& most_events);
+    void handle(const CalendarEntry& entry);
+    void advance_ball(Slot i, double time);
+    void leave_cell(Slot i, std::uint32_t side);
+    void collide(Slot i, Slot j);
+    void collide_face(Slot i, std::uint32_t face);
+    void collide_wall(Slot i, std::size_t wall);
+    void hit_wall(Slot i, std::uint32_t number, const Vector& into_box);
+    void remove(Slot i);
+    bool tie_before(const CalendarEntry& a, const CalendarEntry& b) const;
+    [[noreturn]] void throw_collapse(Slot i) const;
+    [[noreturn]] void throw_heavy_at_wall(Slot i, std::uint32_t face) const;
+    void watch_progress(Slot i);
+
+    // engine_contacts.hpp: contacts, one or several
+    [[nodiscard]] double restitution(Slot i, Slot j, double vn);
+    [[nodiscard]] double wall_restitution(Slot i, double vn);
+    [[nodiscard]] bool collided_within_tc(Slot i) const;
+    [[nodiscard]] int touching_walls(Slot i) const;
+    void resolve_touching(Slot i, std::uint32_t partner);
+    void account_change(Slot i, const Vector& velocity_before);
+    void account_pair(Slot i, Slot j, const Vector& impulse_on_j, const Vector& d);
+    void account_wall(Slot i, std::uint32_t number, const Vector& impulse_on_i);
+    void log_pair(Slot i, Slot j) const;
+    void log_wall(Slot i, std::uint32_t number) const;
+    [[nodiscard]] ImpactBody<Dim> body(Slot i) const;
+    void set_body(Slot i, const ImpactBody<Dim>& body);
+
+    // Small things used all over
+    struct Flight {
+        Vector position, velocity;
+    };
+    [[nodiscard]] double since_start() const { return clock_.since_start(now_); }
+    [[nodiscard]] Flight at(Slot i, double time) const;
+    [[nodiscard]] Vector nearest(Vector d) const;
+    [[nodiscard]] Vector from_to(Slot i, Slot j, double time) const;
+    [[nodiscard]] WallGap<Dim> gap_to(std::uint32_t number, const Vector& position) const;
+    [[nodiscard]] bool is_wall(int axis, int end) const { return setup_.box.faces[axis][end] == Face::kWall; }
+    [[nodiscard]] bool heavy(Slot i) const { return inverse_mass_[i] == 0.0; }
+    [[nodiscard]] Vector gravity_of(Slot i) const;
+    [[nodiscard]] std::uint32_t cell_number(const std::uint16_t* cell) const;
+    void note_overlap(double overlap, double smaller_radius);
+
+    EventsSetup setup_;
+    std::vector<Species> species_table_;
+    std::vector<std::uint32_t> species_;  // by id
+    Slot count_ = 0;
+    Vector size_{};  // of the box
+    Vector gravity_{};
+    bool any_heavy_ = false;  // bodies of infinite mass
+    bool elastic_ = true;     // impacts between balls keep their energy and momentum: e = 1, no friction, none heavy
+    bool elastic_walls_ = true;
+    std::vector<Boundary<Dim>> walls_;
+
+    CellGrid grid_;
+    CellLists cells_;
+    PageArray<HotBall> hot_;  // by slot; one more, all NaN, that nothing ever meets
+    PageArray<NextEvent> next_;
+    PageArray<Forecast> forecast_;
+    std::vector<double> inverse_mass_;                  // by slot
+    std::vector<double> inverse_kr2_;                   // by slot; empty without friction
+    std::vector<Spin<Dim>> spin_;                       // by slot; empty where all are zero
+    std::vector<std::array<std::int32_t, Dim>> image_;  // by slot
+    std::vector<double> last_hit_;                      // by slot; empty without tc
+    std::vector<std::uint32_t> id_of_;                  // by slot
+    std::vector<std::uint8_t> gone_;                    // by slot
+    std::vector<std::uint32_t> candidates_;             // slots gathered
+    std::vector<std::uint8_t> shift_code_;              // of each, where the cell is at the edge
+    alignas(32) std::array<double, 4> shift_[27];       // periodic shift by code
+    double least_radius_ = 0.0;
+    double largest_radius_ = 0.0;
+
+    Calendar calendar_;
+    Clock clock_;
+    double now_ = 0.0;          // since the start of the epoch
+    double time_ = 0.0;         // what the caller asked for last, to the bit, or the time of the last event
+    double speed_scale_ = 0.0;  // the fastest ball's speed at the start of the epoch
+    double event_rate_ = 0.0;   // per time, of the epoch before
+    std::uint64_t epoch_events_ = 0;
+    std::uint64_t epochs_since_sort_ = 0;
+
+    std::uint64_t events_ = 0;
+    EventsStatistics counted_;
+    Tallies tallies_;
+    Flow<Dim> flow_;
+    double speed_samples_ = 0.0;  // sum of mean speeds
+    std::uint64_t watch_events_ = 0;
+    double watch_time_ = 0.0;
+
+    Cluster<Dim> cluster_;
+    std::vector<Slot> members_;  // of the cluster
+    std::function<void(const LoggedImpact&)> log_;
+};
+
+}  // namespace carom

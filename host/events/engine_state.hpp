@@ -1,0 +1,210 @@
+#pragma once
+
+#include <cmath>
+
+#include "host/events/engine.hpp"
+
+// What an engine tells of itself, and small things used all over.
+
+namespace carom {
+
+template <int Dim, bool Gravity>
+auto Engine<Dim, Gravity>::gravity_of(Slot i) const -> Vector {
+    return heavy(i) ? Vector::filled(0.0) : gravity_;
+}
+
+/// A ball at another time, as a copy; the same operations as advance_ball.
+template <int Dim, bool Gravity>
+auto Engine<Dim, Gravity>::at(Slot i, double time) const -> Flight {
+    const HotBall& ball = hot_[i];
+    const double dt = time - ball.time;
+    Flight flight;
+    for (int axis = 0; axis < Dim; ++axis) {
+        if (Gravity && !heavy(i)) {
+            const double g = gravity_[axis];
+            flight.position[axis] = fused(dt, fused(0.5 * dt, g, ball.velocity[axis]), ball.position[axis]);
+            flight.velocity[axis] = fused(dt, g, ball.velocity[axis]);
+        } else {
+            flight.position[axis] = fused(dt, ball.velocity[axis], ball.position[axis]);
+            flight.velocity[axis] = ball.velocity[axis];
+        }
+    }
+    return flight;
+}
+
+/// The shortest of the periodic images of a displacement that is shorter than a period.
+template <int Dim, bool Gravity>
+auto Engine<Dim, Gravity>::nearest(Vector d) const -> Vector {
+    for (int axis = 0; axis < Dim; ++axis) {
+        if (!setup_.box.periodic(axis)) continue;
+        if (d[axis] > 0.5 * size_[axis]) d[axis] -= size_[axis];
+        if (d[axis] < -0.5 * size_[axis]) d[axis] += size_[axis];
+    }
+    return d;
+}
+
+template <int Dim, bool Gravity>
+auto Engine<Dim, Gravity>::from_to(Slot i, Slot j, double time) const -> Vector {
+    return nearest(at(j, time).position - at(i, time).position);
+}
+
+template <int Dim, bool Gravity>
+WallGap<Dim> Engine<Dim, Gravity>::gap_to(std::uint32_t number, const Vector& position) const {
+    if (number >= kFaces) {
+        const Boundary<Dim>& boundary = walls_[number - kFaces];
+        return boundary.gap(position - boundary.reference);
+    }
+    const int axis = static_cast<int>(number / 2);
+    PlaneBoundary<Dim> face{Vector::filled(0.0)};
+    face.normal[axis] = number % 2 == 0 ? 1.0 : -1.0;
+    Vector reference = Vector::filled(0.0);
+    if (number % 2 == 1) reference[axis] = size_[axis];
+    return face.gap(position - reference);
+}
+
+template <int Dim, bool Gravity>
+std::uint32_t Engine<Dim, Gravity>::cell_number(const std::uint16_t* cell) const {
+    std::uint32_t number = cell[Dim - 1];
+    for (int axis = Dim - 2; axis >= 0; --axis) number = number * grid_.cells[axis] + cell[axis];
+    return number;
+}
+
+template <int Dim, bool Gravity>
+void Engine<Dim, Gravity>::note_overlap(double overlap, double smaller_radius) {
+    counted_.worst_overlap = std::max(counted_.worst_overlap, overlap);
+    tallies_.max_overlap = std::max(tallies_.max_overlap, overlap / smaller_radius);
+}
+
+template <int Dim, bool Gravity>
+void Engine<Dim, Gravity>::frame(Frame& frame) const {
+    frame.resize(Dim, count_);
+    frame.time = time();
+    frame.step = events_;
+    for (Slot i = 0; i < count_; ++i) {
+        const std::uint32_t id = id_of_[i];
+        const Flight flight = at(i, now_);
+        frame.gone[id] = gone_[i];
+        for (int axis = 0; axis < Dim; ++axis) {
+            double x = flight.position[axis];
+            std::int32_t image = image_[i][axis];
+            if (setup_.box.periodic(axis)) {  // on the border, a rounding may lie on its other side
+                if (x < 0.0) {
+                    x += size_[axis];
+                    --image;
+                }
+                if (x >= size_[axis]) {
+                    x -= size_[axis];
+                    ++image;
+                }
+            }
+            frame.position[axis][id] = gone_[i] ? transcendental::kNaN : x + setup_.box.min[axis];
+            frame.velocity[axis][id] = gone_[i] ? transcendental::kNaN : flight.velocity[axis];
+            frame.image[axis][id] = image;
+        }
+        for (int axis = 0; axis < 3; ++axis) {
+            if (frame.spin[axis].empty()) continue;
+            const double w = spin_.empty() ? 0.0 : spin_[i][Dim == 2 ? 0 : axis];
+            frame.spin[axis][id] = gone_[i] ? transcendental::kNaN : w;
+        }
+    }
+}
+
+template <int Dim, bool Gravity>
+Totals Engine<Dim, Gravity>::totals() const {
+    std::vector<Slot> slot_of(count_);
+    for (Slot i = 0; i < count_; ++i) slot_of[id_of_[i]] = i;
+    Totals sums;
+    // Blocks of a fixed size in a fixed order, so that the result belongs to the state alone.
+    constexpr Slot kBlock = 256;
+    for (Slot first = 0; first < count_; first += kBlock) {
+        Totals block;
+        for (Slot id = first; id < std::min(count_, first + kBlock); ++id) {
+            const Slot i = slot_of[id];
+            if (gone_[i]) continue;
+            ++block.balls;
+            const Flight flight = at(i, now_);
+            const double v2 = dot(flight.velocity, flight.velocity);
+            sums.speed = std::max(sums.speed, square_root(v2));
+            if (heavy(i)) continue;
+            ++block.mobile;
+            const Species& species = species_table_[species_[id]];
+            const double mass = species.mass;
+            const double inertia = mass * species.radius_of_gyration * species.radius_of_gyration;
+            block.kinetic += 0.5 * mass * v2;
+            double from_centre[3] = {};
+            double v[3] = {};
+            double w[3] = {};
+            for (int axis = 0; axis < Dim; ++axis) {
+                v[axis] = flight.velocity[axis];
+                from_centre[axis] = flight.position[axis] - 0.5 * size_[axis];
+                block.gravitational -= mass * gravity_[axis] * flight.position[axis];
+                block.momentum[axis] += mass * v[axis];
+            }
+            if (!spin_.empty()) {
+                for (int k = 0; k < 3; ++k) w[k] = Dim == 3 ? spin_[i][k % (Dim == 2 ? 1 : 3)] : 0.0;
+                if (Dim == 2) w[2] = spin_[i][0];
+            }
+            for (int k = 0; k < 3; ++k) {
+                const int a = (k + 1) % 3;
+                const int b = (k + 2) % 3;
+                block.rotational += 0.5 * inertia * w[k] * w[k];
+                block.angular_momentum[k] += mass * (from_centre[a] * v[b] - from_centre[b] * v[a]) + inertia * w[k];
+            }
+        }
+        sums.kinetic += block.kinetic;
+        sums.rotational += block.rotational;
+        sums.gravitational += block.gravitational;
+        for (int k = 0; k < 3; ++k) {
+            sums.momentum[k] += block.momentum[k];
+            sums.angular_momentum[k] += block.angular_momentum[k];
+        }
+        sums.balls += block.balls;
+        sums.mobile += block.mobile;
+    }
+    return sums;
+}
+
+template <int Dim, bool Gravity>
+Tallies Engine<Dim, Gravity>::tallies() const {
+    Tallies result = tallies_;
+    result.events = events_;
+    return result;
+}
+
+template <int Dim, bool Gravity>
+EventsStatistics Engine<Dim, Gravity>::statistics() const {
+    EventsStatistics result = counted_;
+    Flow<Dim> flow = flow_;
+    flow.advance(now_, gravity_);
+    result.twice_kinetic_time = flow.twice_kinetic_time;
+    result.gravity_virial_time = flow.gravity_virial_time;
+    result.elapsed = time();
+    result.mean_speed = counted_.epochs > 0 ? speed_samples_ / static_cast<double>(counted_.epochs) : 0.0;
+    result.mobile = 0;
+    for (Slot i = 0; i < count_; ++i) {
+        if (gone_[i] || heavy(i)) continue;
+        ++result.mobile;
+        const Flight flight = at(i, now_);
+        result.virial_now += dot(flight.position, flight.velocity) / inverse_mass_[i];
+    }
+    return result;
+}
+
+template <int Dim, bool Gravity>
+std::size_t Engine<Dim, Gravity>::memory_bytes() const {
+    return hot_.bytes() + next_.bytes() + forecast_.bytes() + cells_.bytes() + calendar_.memory_bytes() +
+           (inverse_mass_.capacity() + inverse_kr2_.capacity() + last_hit_.capacity()) * sizeof(double) +
+           spin_.capacity() * sizeof(Spin<Dim>) + image_.capacity() * sizeof(image_[0]) + gone_.capacity() +
+           (id_of_.capacity() + species_.capacity() + candidates_.capacity()) * sizeof(std::uint32_t) +
+           shift_code_.capacity();
+}
+
+template <int Dim, bool Gravity>
+std::vector<std::pair<std::string, double>> Engine<Dim, Gravity>::parameters() const {
+    return {{"cells_x", grid_.cells[0]},
+            {"cells_y", grid_.cells[1]},
+            {"cells_z", grid_.cells[2]},
+            {"epoch", calendar_.end()}};
+}
+
+}  // namespace carom

@@ -1,0 +1,52 @@
+#include "host/events/events_engine.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "host/events/engine.hpp"
+#include "host/state/errors.hpp"
+
+namespace carom {
+
+extern template class Engine<2, false>;
+extern template class Engine<2, true>;
+extern template class Engine<3, false>;
+extern template class Engine<3, true>;
+
+std::unique_ptr<EventsEngine> make_events_engine(const EventsSetup& setup, const SolverState& state) {
+    if ((setup.friction > 0.0 || setup.wall_friction > 0.0) && setup.simultaneous != SimultaneousLaw::kSequential) {
+        throw InputError(
+            "friction needs physics.simultaneous = \"sequential\": several contacts at one instant with "
+            "friction have no other law here");
+    }
+    const bool gravity = std::any_of(setup.gravity.begin(), setup.gravity.end(), [](double g) { return g != 0.0; });
+    if (setup.box.dimension == 2) {
+        if (gravity) return std::make_unique<Engine<2, true>>(setup, state);
+        return std::make_unique<Engine<2, false>>(setup, state);
+    }
+    if (gravity) return std::make_unique<Engine<3, true>>(setup, state);
+    return std::make_unique<Engine<3, false>>(setup, state);
+}
+
+double EventsStatistics::virial_defect() const {
+    const double gained = virial_now - virial_start;
+    const double terms[] = {gained,      twice_kinetic_time, collisional_virial,
+                            wall_virial, seam_virial,        gravity_virial_time};
+    double largest = 0.0;
+    for (double term : terms) largest = std::max(largest, std::abs(term));
+    const double defect =
+        gained - twice_kinetic_time - collisional_virial - wall_virial - seam_virial - gravity_virial_time;
+    return largest > 0.0 ? std::abs(defect) / largest : 0.0;
+}
+
+double EventsStatistics::mean_free_path() const {
+    const double ends = 2.0 * static_cast<double>(ball_collisions) + static_cast<double>(wall_collisions);
+    return ends > 0.0 ? mean_speed * elapsed * static_cast<double>(mobile) / ends : 0.0;
+}
+
+double EventsStatistics::collision_rate() const {
+    const double balls_time = static_cast<double>(mobile) * elapsed;
+    return balls_time > 0.0 ? 2.0 * static_cast<double>(ball_collisions) / balls_time : 0.0;
+}
+
+}  // namespace carom

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "host/events/events_setup.hpp"
+#include "host/state/solver.hpp"
+
+namespace carom {
+
+/// An event-driven engine for one dimension and one kind of flight; chosen by make_events_engine.
+class EventsEngine {
+public:
+    virtual ~EventsEngine() = default;
+
+    /// Simulated time since the start of the run.
+    [[nodiscard]] virtual double time() const = 0;
+    [[nodiscard]] virtual std::uint64_t events() const = 0;
+    /// Goes on to `time`, or through at most `most_events` events; returns whether it got there.
+    /// \throws SimulationError  where time cannot go on: inelastic collapse, or a body of infinite mass at a wall
+    virtual bool advance(double time, std::uint64_t most_events) = 0;
+
+    /// All balls at time(), from copies: nothing here moves a ball.
+    virtual void frame(Frame& frame) const = 0;
+    [[nodiscard]] virtual Totals totals() const = 0;
+    [[nodiscard]] virtual Tallies tallies() const = 0;
+    [[nodiscard]] virtual EventsStatistics statistics() const = 0;
+    virtual void save(SolverState& state) const = 0;
+
+    /// From now on `log` hears of every contact that passes an impulse.
+    virtual void set_log(std::function<void(const LoggedImpact&)> log) = 0;
+    [[nodiscard]] virtual std::size_t memory_bytes() const = 0;
+    /// Choices that belong to the run's bits, by name.
+    [[nodiscard]] virtual std::vector<std::pair<std::string, double>> parameters() const = 0;
+};
+
+/// \param state  the initial balls at time 0, or what EventsEngine::save gave
+/// \throws InputError  where balls overlap at the start, or friction comes with a law that has none
+std::unique_ptr<EventsEngine> make_events_engine(const EventsSetup& setup, const SolverState& state);
+
+}  // namespace carom

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "host/events/simultaneous.hpp"
+#include "host/state/box.hpp"
+#include "host/state/wall.hpp"
+
+namespace carom {
+
+/// What an event-driven run needs to know, in plain numbers.
+struct EventsSetup {
+    Box box;
+    std::vector<Wall> walls;  ///< numbered from 6 on
+
+    Vector3 gravity{};  ///< [length/time^2]
+    double restitution = 1.0;
+    double friction = 0.0;
+    double wall_restitution = 1.0;
+    double wall_friction = 0.0;
+    SimultaneousLaw simultaneous = SimultaneousLaw::kReflect;
+    double tc = 0.0;            ///< a ball that collides again within tc does so elastically [time]; 0: off
+    double cutoff_speed = 0.0;  ///< approaches slower than this are elastic [velocity]; 0: off
+
+    double epoch = 0.0;  ///< length of an epoch [time], a power of two; 0: chosen. For tests.
+    double cell = 0.0;   ///< least edge of a cell [largest diameters]; 0: chosen. Changes bits, never physics.
+};
+
+/// What an event-driven run has counted since its start, beside the solver's Tallies.
+struct EventsStatistics {
+    std::uint64_t ball_collisions = 0;
+    std::uint64_t wall_collisions = 0;
+    std::uint64_t clusters = 0;  ///< instants at which several contacts were resolved together
+    std::uint64_t gave_up = 0;   ///< of these, finished with restitution 0
+    std::uint64_t elastic_by_tc = 0;
+    std::uint64_t elastic_by_cutoff = 0;
+    std::uint64_t epochs = 0;
+    double collisional_virial = 0.0;   ///< sum over pair impacts of r_ij . dp_i, r_ij = r_i - r_j [energy time]
+    double wall_virial = 0.0;          ///< sum over wall impacts of r_i . dp_i
+    double seam_virial = 0.0;          ///< what positions that jump by a period, and pairs across a periodic face, add
+    double twice_kinetic_time = 0.0;   ///< integral of 2 K dt, translation
+    double gravity_virial_time = 0.0;  ///< integral of sum r_i . F_i dt
+    double virial_start = 0.0;         ///< sum r_i . p_i at the start, less what left with balls through open faces
+    double virial_now = 0.0;           ///< the same now
+    double elapsed = 0.0;              ///< simulated time that all these cover
+    double mean_speed = 0.0;           ///< over balls and epochs
+    double worst_overlap = 0.0;        ///< deepest overlap of two balls, or a ball and a wall, ever met [length]
+    std::uint64_t mobile = 0;          ///< balls of finite mass still in
+
+    /// What the identity d(sum r . p) = 2 K dt + sum r . dp + sum r . F dt is off by, as a fraction of its largest
+    /// term.
+    [[nodiscard]] double virial_defect() const;
+    /// Mean path between two collisions of a ball, with balls or walls [length]; 0 before any.
+    [[nodiscard]] double mean_free_path() const;
+    /// Ball collisions per ball and time, each counted for both balls.
+    [[nodiscard]] double collision_rate() const;
+};
+
+/// One contact that passed an impulse, told in order of time.
+struct LoggedImpact {
+    double time = 0.0;
+    bool wall = false;
+    std::uint32_t i = 0;
+    std::uint32_t j = 0;  ///< id, or number of the wall
+    Vector3 velocity_i{};
+    Vector3 spin_i{};  ///< 2D: only [2]
+    Vector3 velocity_j{};
+    Vector3 spin_j{};
+};
+
+}  // namespace carom

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "host/events/events_engine.hpp"
+#include "host/state/solver.hpp"
+
+namespace carom {
+
+/// The event-driven solver behind the seam that all solvers share.
+class EventsSolver final : public Solver {
+public:
+    /// \param state  the initial balls at time 0, or what save() gave
+    EventsSolver(const EventsSetup& setup, const SolverState& state);
+
+    double time() const override { return engine_->time(); }
+    std::uint64_t step() const override { return engine_->events(); }
+    double reachable_time(double time) const override { return time; }
+    bool advance_to(double time, double seconds) override;
+
+    Totals totals() override { return engine_->totals(); }
+    Tallies tallies() override { return engine_->tallies(); }
+    void request_frame(Frame& frame) override { engine_->frame(frame); }
+    void finish_frame(Frame&) override {}
+    void save(SolverState& state) override { engine_->save(state); }
+    SolverDescription describe() const override;
+
+    [[nodiscard]] EventsStatistics statistics() const { return engine_->statistics(); }
+    void set_log(std::function<void(const LoggedImpact&)> log) { engine_->set_log(std::move(log)); }
+
+private:
+    EventsSetup setup_;
+    std::unique_ptr<EventsEngine> engine_;
+    std::uint64_t slice_ = 1000;  ///< events between two looks at the clock
+};
+
+}  // namespace carom

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <sys/mman.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+
+#include "kernels/core/vec.hpp"
+
+namespace carom {
+
+/// All that predicting a collision reads of a ball: one cache line. Times are counted from the start of the epoch,
+/// positions from the box's lower corner.
+struct alignas(64) HotBall {
+    double position[3];  ///< at `time` [length]
+    double time;         ///< of the ball's own last event
+    double velocity[3];  ///< at `time`
+    double radius;
+};
+
+/// The event that a ball has in the calendar.
+struct alignas(16) NextEvent {
+    std::uint32_t partner;       ///< a slot; or count + number: a side of the cell or box (0 to 5), or a wall (from 6)
+    std::uint32_t partner_hits;  ///< the partner's `hits` when this was predicted: another value makes it stale
+    std::uint32_t stamp;         ///< of the entry in the calendar that counts
+    std::uint32_t hits;          ///< how often this ball's path has changed
+};
+
+/// What else is known of a ball's future, and its cell.
+struct alignas(32) Forecast {
+    double contact_time;    ///< the earliest contact with a ball or a [[wall]], however far
+    double event_time;      ///< of the event in the calendar
+    std::uint32_t partner;  ///< of that contact
+    std::uint32_t partner_hits;
+    std::uint16_t cell[3];
+    std::uint16_t at_edge;  ///< 1: the cell lies at a side of the box
+};
+
+/// An array in pages as large as the system gives, zeroed.
+template <class T>
+class PageArray {
+public:
+    PageArray() = default;
+    explicit PageArray(std::size_t count) : count_(count) {
+        constexpr std::size_t kPage = std::size_t{2} << 20;
+        bytes_ = count * sizeof(T);
+        const std::size_t alignment = bytes_ >= kPage ? kPage : 64;
+        bytes_ = (bytes_ + alignment - 1) / alignment * alignment;
+        if (bytes_ == 0) return;
+        data_ = static_cast<T*>(std::aligned_alloc(alignment, bytes_));
+        if (data_ == nullptr) throw std::bad_alloc();
+#ifdef MADV_HUGEPAGE
+        if (alignment == kPage) madvise(data_, bytes_, MADV_HUGEPAGE);  // only advice: its failure changes nothing
+#endif
+        for (std::size_t k = 0; k < count; ++k) new (data_ + k) T{};
+    }
+    PageArray(PageArray&& other) noexcept { swap(other); }
+    PageArray& operator=(PageArray&& other) noexcept {
+        swap(other);
+        return *this;
+    }
+    PageArray(const PageArray&) = delete;
+    PageArray& operator=(const PageArray&) = delete;
+    ~PageArray() { std::free(data_); }
+
+    T& operator[](std::size_t k) { return data_[k]; }
+    const T& operator[](std::size_t k) const { return data_[k]; }
+    T* data() { return data_; }
+    [[nodiscard]] std::size_t size() const { return count_; }
+    [[nodiscard]] std::size_t bytes() const { return bytes_; }
+
+private:
+    void swap(PageArray& other) {
+        std::swap(data_, other.data_);
+        std::swap(count_, other.count_);
+        std::swap(bytes_, other.bytes_);
+    }
+
+    T* data_ = nullptr;
+    std::size_t count_ = 0;
+    std::size_t bytes_ = 0;
+};
+
+}  // namespace carom

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+
+#include "host/state/box.hpp"
+#include "host/state/solver.hpp"
+
+namespace carom {
+
+/// All that `--resume` needs.
+struct Checkpoint {
+    std::string scene_path;    ///< as the user gave it, for messages
+    std::string scene_source;  ///< the complete text that reproduces the run
+    SolverDescription description;
+    SolverState state;
+    std::string version;  ///< of the program that wrote it; empty when writing: this one
+};
+
+/// Writes `checkpoint` to a temporary file in the same folder, syncs it, and renames it to `path`, so that at any time
+/// `path` is a whole checkpoint, the old one or the new one. Every bit is kept, NaN and infinity included.
+/// \throws SystemError  the file cannot be written; an older one at `path` is still there
+void save_checkpoint(const std::string& path, const Checkpoint& checkpoint);
+
+/// \throws SystemError  no such file, or it cannot be read
+/// \throws InputError   it is no checkpoint of carom, or damaged; one line
+Checkpoint load_checkpoint(const std::string& path);
+
+}  // namespace carom

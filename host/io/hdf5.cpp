@@ -1,0 +1,250 @@
+#include "host/io/hdf5.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace carom::h5 {
+
+namespace {
+
+Handle scalar_space() { return {H5Screate(H5S_SCALAR), H5Sclose, "create a dataspace"}; }
+
+Handle line_space(std::size_t count) {
+    const hsize_t size = count;
+    return {H5Screate_simple(1, &size, nullptr), H5Sclose, "create a dataspace"};
+}
+
+/// Strings of at most `length` bytes, UTF-8, padded with zeros. HDF5 knows no strings of length 0.
+Handle string_type(std::size_t length) {
+    Handle type(H5Tcopy(H5T_C_S1), H5Tclose, "create a string type");
+    check(H5Tset_size(type, std::max<std::size_t>(length, 1)), "set the length of a string type");
+    check(H5Tset_strpad(type, H5T_STR_NULLPAD), "set the padding of a string type");
+    check(H5Tset_cset(type, H5T_CSET_UTF8), "set the encoding of a string type");
+    return type;
+}
+
+std::size_t longest(std::span<const std::string> values) {
+    std::size_t length = 1;
+    for (const std::string& value : values) length = std::max(length, value.size());
+    return length;
+}
+
+/// Strings one after the other, each in `length` bytes.
+std::vector<char> pack(std::span<const std::string> values, std::size_t length) {
+    std::vector<char> bytes(std::max<std::size_t>(values.size() * length, 1));
+    for (std::size_t i = 0; i < values.size(); ++i)
+        std::memcpy(bytes.data() + i * length, values[i].data(), values[i].size());
+    return bytes;
+}
+
+std::vector<std::string> unpack(const std::vector<char>& bytes, std::size_t count, std::size_t length) {
+    std::vector<std::string> values;
+    for (std::size_t i = 0; i < count; ++i) {
+        const char* begin = bytes.data() + i * length;
+        values.emplace_back(begin, strnlen(begin, length));
+    }
+    return values;
+}
+
+void put_attribute(hid_t object, const std::string& name, hid_t type, hid_t space, const void* value) {
+    const Handle attribute(H5Acreate2(object, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose,
+                           "create an attribute");
+    check(H5Awrite(attribute, type, value), "write an attribute");
+}
+
+Handle open_attribute(hid_t object, const std::string& name) {
+    if (!has_attribute(object, name)) throw Error("attribute `" + name + "` is missing");
+    return {H5Aopen(object, name.c_str(), H5P_DEFAULT), H5Aclose, "open an attribute"};
+}
+
+/// Number of values of an attribute or dataset, from its dataspace.
+std::size_t value_count(const Handle& space) {
+    return static_cast<std::size_t>(check(H5Sget_simple_extent_npoints(space), "read a size"));
+}
+
+std::size_t value_count_of_attribute(hid_t attribute) {
+    const std::size_t count = value_count(Handle(H5Aget_space(attribute), H5Sclose, "read a dataspace"));
+    constexpr std::size_t kMost = 65536;  // bytes, in this format; a damaged size must not ask for all memory
+    if (count > kMost) throw Error("an attribute is larger than any can be");
+    return count;
+}
+
+/// The type of a fixed-length string, and its length; Error for any other type.
+std::size_t fixed_length(hid_t type) {
+    if (H5Tget_class(type) != H5T_STRING || check(H5Tis_variable_str(type), "read a type") > 0) {
+        throw Error("text of fixed length expected");
+    }
+    return H5Tget_size(type);
+}
+
+herr_t keep_innermost(unsigned depth, const H5E_error2_t* error, void* text) {
+    if (depth == 0 && error->desc != nullptr) *static_cast<std::string*>(text) = error->desc;
+    return 0;
+}
+
+}  // namespace
+
+void silence() { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
+
+void fail(const char* what) {
+    std::string innermost;
+    H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_innermost, &innermost);
+    H5Eclear2(H5E_DEFAULT);
+    throw Error(std::string("cannot ") + what + (innermost.empty() ? "" : ": HDF5: " + innermost));
+}
+
+Handle create_group(hid_t parent, const std::string& name) {
+    return {H5Gcreate2(parent, name.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose, "create a group"};
+}
+
+Handle open_group(hid_t parent, const std::string& name) {
+    if (!exists(parent, name)) throw Error("group `" + name + "` is missing");
+    return {H5Gopen2(parent, name.c_str(), H5P_DEFAULT), H5Gclose, "open a group"};
+}
+
+Handle open_dataset(hid_t parent, const std::string& name) {
+    if (!exists(parent, name)) throw Error("dataset `" + name + "` is missing");
+    return {H5Dopen2(parent, name.c_str(), H5P_DEFAULT), H5Dclose, "open a dataset"};
+}
+
+bool exists(hid_t parent, const std::string& name) {
+    return check(H5Lexists(parent, name.c_str(), H5P_DEFAULT), "look up a name") > 0;
+}
+
+bool has_attribute(hid_t object, const std::string& name) {
+    return check(H5Aexists(object, name.c_str()), "look up an attribute") > 0;
+}
+
+void hard_link(hid_t object, hid_t group, const std::string& name) {
+    check(H5Olink(object, group, name.c_str(), H5P_DEFAULT, H5P_DEFAULT), "link a dataset");
+}
+
+std::vector<hsize_t> extents(hid_t dataset) {
+    const Handle space(H5Dget_space(dataset), H5Sclose, "read a dataspace");
+    std::vector<hsize_t> result(static_cast<std::size_t>(check(H5Sget_simple_extent_ndims(space), "read a rank")));
+    check(H5Sget_simple_extent_dims(space, result.data(), nullptr), "read extents");
+    return result;
+}
+
+void set_attribute(hid_t object, const std::string& name, const std::string& value) {
+    const Handle type = string_type(value.size());
+    put_attribute(object, name, type, scalar_space(), pack({&value, 1}, std::max<std::size_t>(value.size(), 1)).data());
+}
+
+void set_attribute(hid_t object, const std::string& name, std::span<const std::string> values) {
+    const std::size_t length = longest(values);
+    put_attribute(object, name, string_type(length), line_space(values.size()), pack(values, length).data());
+}
+
+void set_attribute(hid_t object, const std::string& name, double value) {
+    put_attribute(object, name, H5T_NATIVE_DOUBLE, scalar_space(), &value);
+}
+
+void set_attribute(hid_t object, const std::string& name, std::int64_t value) {
+    put_attribute(object, name, H5T_NATIVE_INT64, scalar_space(), &value);
+}
+
+void set_attribute(hid_t object, const std::string& name, std::span<const double> values) {
+    put_attribute(object, name, H5T_NATIVE_DOUBLE, line_space(values.size()), values.data());
+}
+
+void set_attribute(hid_t object, const std::string& name, std::span<const std::int32_t> values) {
+    put_attribute(object, name, H5T_NATIVE_INT32, line_space(values.size()), values.data());
+}
+
+std::vector<std::string> strings_attribute(hid_t object, const std::string& name) {
+    const Handle attribute = open_attribute(object, name);
+    const Handle type(H5Aget_type(attribute), H5Tclose, "read a type");
+    const std::size_t length = fixed_length(type);
+    const std::size_t count = value_count_of_attribute(attribute);
+    std::vector<char> bytes(std::max<std::size_t>(count * length, 1));
+    check(H5Aread(attribute, type, bytes.data()), "read an attribute");
+    return unpack(bytes, count, length);
+}
+
+std::string string_attribute(hid_t object, const std::string& name) {
+    const std::vector<std::string> values = strings_attribute(object, name);
+    if (values.size() != 1) throw Error("attribute `" + name + "` is not one text");
+    return values.front();
+}
+
+std::vector<double> doubles_attribute(hid_t object, const std::string& name) {
+    const Handle attribute = open_attribute(object, name);
+    std::vector<double> values(value_count_of_attribute(attribute));
+    check(H5Aread(attribute, H5T_NATIVE_DOUBLE, values.data()), "read an attribute");
+    return values;
+}
+
+double double_attribute(hid_t object, const std::string& name) {
+    const std::vector<double> values = doubles_attribute(object, name);
+    if (values.size() != 1) throw Error("attribute `" + name + "` is not one number");
+    return values.front();
+}
+
+std::int64_t integer_attribute(hid_t object, const std::string& name) {
+    const Handle attribute = open_attribute(object, name);
+    if (value_count_of_attribute(attribute) != 1) throw Error("attribute `" + name + "` is not one number");
+    std::int64_t value = 0;
+    check(H5Aread(attribute, H5T_NATIVE_INT64, &value), "read an attribute");
+    return value;
+}
+
+void write_string(hid_t parent, const std::string& name, const std::string& value, std::size_t capacity) {
+    const Handle type = string_type(std::max(value.size(), capacity));
+    const Handle dataset(H5Dcreate2(parent, name.c_str(), type, scalar_space(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+                         H5Dclose, "create a dataset");
+    if (!value.empty()) rewrite_string(parent, name, value);
+}
+
+void rewrite_string(hid_t parent, const std::string& name, const std::string& value) {
+    const Handle dataset = open_dataset(parent, name);
+    const Handle type(H5Dget_type(dataset), H5Tclose, "read a type");
+    const std::size_t length = fixed_length(type);
+    if (value.size() > length) throw Error("`" + name + "` has room for " + std::to_string(length) + " bytes only");
+    check(H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, pack({&value, 1}, length).data()), "write a dataset");
+}
+
+std::string read_string(hid_t parent, const std::string& name) {
+    const std::vector<std::string> values = read_strings(parent, name);
+    if (values.size() != 1) throw Error("dataset `" + name + "` is not one text");
+    return values.front();
+}
+
+void write_strings(hid_t parent, const std::string& name, std::span<const std::string> values) {
+    const std::size_t length = longest(values);
+    const Handle type = string_type(length);
+    write_array_of(parent, name, type, pack(values, length).data(), values.size());
+}
+
+std::vector<std::string> read_strings(hid_t parent, const std::string& name) {
+    const Handle dataset = open_dataset(parent, name);
+    const Handle type(H5Dget_type(dataset), H5Tclose, "read a type");
+    const std::size_t length = fixed_length(type);
+    const std::size_t count = array_size(dataset);
+    std::vector<char> bytes(std::max<std::size_t>(count * length, 1));
+    check(H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data()), "read a dataset");
+    return unpack(bytes, count, length);
+}
+
+void write_array_of(hid_t parent, const std::string& name, hid_t type, const void* values, std::size_t count) {
+    const Handle dataset(
+        H5Dcreate2(parent, name.c_str(), type, line_space(count), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Dclose,
+        "create a dataset");
+    if (count > 0) check(H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), "write a dataset");
+}
+
+std::size_t array_size(hid_t dataset) {
+    const std::size_t count = value_count(Handle(H5Dget_space(dataset), H5Sclose, "read a dataspace"));
+    const Handle type(H5Dget_type(dataset), H5Tclose, "read a type");
+    // A damaged size must not ask for all memory. A single value may be unwritten yet.
+    if (count > 1 && H5Dget_storage_size(dataset) / H5Tget_size(type) < count) {
+        throw Error("a dataset holds less than its extent says");
+    }
+    return count;
+}
+
+void read_array_of(hid_t dataset, hid_t type, void* values) {
+    if (array_size(dataset) > 0) check(H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), "read a dataset");
+}
+
+}  // namespace carom::h5

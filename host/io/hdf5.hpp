@@ -1,0 +1,143 @@
+#pragma once
+
+#include <hdf5.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+/// The one place that calls HDF5 for what has no size: handles, errors, attributes, small datasets. HDF5 is not safe
+/// for threads: at any time only one may use host/io.
+namespace carom::h5 {
+
+/// A call of HDF5 failed; `what()` is its innermost message. Never leaves host/io.
+class Error : public std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+/// Stops HDF5 from printing its errors.
+void silence();
+
+/// Throws Error, with HDF5's innermost message.
+[[noreturn]] void fail(const char* what);
+
+/// Passes a result of HDF5 through if it is no error (negative). \param what  completes "cannot ..."
+template <class Result>
+Result check(Result result, const char* what) {
+    if (result < 0) fail(what);
+    return result;
+}
+
+/// Owns an identifier of HDF5.
+class Handle {
+public:
+    Handle() = default;
+    Handle(hid_t id, herr_t (*close)(hid_t), const char* what) : id_(check(id, what)), close_(close) {}
+    ~Handle() { reset(); }
+    Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
+    Handle& operator=(Handle&& other) noexcept {
+        if (this != &other) {
+            reset();
+            id_ = std::exchange(other.id_, -1);
+            close_ = other.close_;
+        }
+        return *this;
+    }
+    void reset() {
+        if (id_ >= 0) close_(id_);
+        id_ = -1;
+    }
+    operator hid_t() const { return id_; }  // NOLINT: as HDF5's own functions take it
+    explicit operator bool() const { return id_ >= 0; }
+
+private:
+    hid_t id_ = -1;
+    herr_t (*close_)(hid_t) = nullptr;
+};
+
+/// HDF5's name of a type in memory.
+template <class T>
+hid_t memory_type();
+template <>
+inline hid_t memory_type<double>() {
+    return H5T_NATIVE_DOUBLE;
+}
+template <>
+inline hid_t memory_type<float>() {
+    return H5T_NATIVE_FLOAT;
+}
+template <>
+inline hid_t memory_type<std::int32_t>() {
+    return H5T_NATIVE_INT32;
+}
+template <>
+inline hid_t memory_type<std::int64_t>() {
+    return H5T_NATIVE_INT64;
+}
+template <>
+inline hid_t memory_type<std::uint64_t>() {
+    return H5T_NATIVE_UINT64;
+}
+template <>
+inline hid_t memory_type<std::uint32_t>() {
+    return H5T_NATIVE_UINT32;
+}
+template <>
+inline hid_t memory_type<std::uint8_t>() {
+    return H5T_NATIVE_UINT8;
+}
+
+Handle create_group(hid_t parent, const std::string& name);
+Handle open_group(hid_t parent, const std::string& name);
+Handle open_dataset(hid_t parent, const std::string& name);
+[[nodiscard]] bool exists(hid_t parent, const std::string& name);
+[[nodiscard]] bool has_attribute(hid_t object, const std::string& name);
+/// A second name for an object; neither name is the first one afterwards.
+void hard_link(hid_t object, hid_t group, const std::string& name);
+/// Extents of a dataset.
+std::vector<hsize_t> extents(hid_t dataset);
+
+// Attributes. Strings are of fixed length, as H5MD prefers.
+void set_attribute(hid_t object, const std::string& name, const std::string& value);
+void set_attribute(hid_t object, const std::string& name, std::span<const std::string> values);
+void set_attribute(hid_t object, const std::string& name, double value);
+void set_attribute(hid_t object, const std::string& name, std::int64_t value);
+void set_attribute(hid_t object, const std::string& name, std::span<const double> values);
+void set_attribute(hid_t object, const std::string& name, std::span<const std::int32_t> values);
+std::string string_attribute(hid_t object, const std::string& name);
+std::vector<std::string> strings_attribute(hid_t object, const std::string& name);
+double double_attribute(hid_t object, const std::string& name);
+std::int64_t integer_attribute(hid_t object, const std::string& name);
+std::vector<double> doubles_attribute(hid_t object, const std::string& name);
+
+/// A dataset of one string; `capacity` bytes, if that is more than it needs, so that it can be written later.
+void write_string(hid_t parent, const std::string& name, const std::string& value, std::size_t capacity = 0);
+/// Overwrites such a dataset.
+void rewrite_string(hid_t parent, const std::string& name, const std::string& value);
+std::string read_string(hid_t parent, const std::string& name);
+void write_strings(hid_t parent, const std::string& name, std::span<const std::string> values);
+std::vector<std::string> read_strings(hid_t parent, const std::string& name);
+
+void write_array_of(hid_t parent, const std::string& name, hid_t type, const void* values, std::size_t count);
+/// Number of values. \throws Error  if not all of them have been written
+std::size_t array_size(hid_t dataset);
+void read_array_of(hid_t dataset, hid_t type, void* values);
+
+/// A dataset of one dimension.
+template <class T>
+void write_array(hid_t parent, const std::string& name, const std::vector<T>& values) {
+    write_array_of(parent, name, memory_type<T>(), values.data(), values.size());
+}
+template <class T>
+std::vector<T> read_array(hid_t parent, const std::string& name) {
+    const Handle dataset = open_dataset(parent, name);
+    std::vector<T> values(array_size(dataset));
+    read_array_of(dataset, memory_type<T>(), values.data());
+    return values;
+}
+
+}  // namespace carom::h5

@@ -1,0 +1,188 @@
+#include "host/io/ordered_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "host/state/errors.hpp"
+
+namespace carom {
+
+namespace {
+
+constexpr std::uint64_t kSuperblock = 0;
+/// Wall time that a loss of power may cost. A sync costs up to some 10 ms on a spinning disk, three are needed.
+constexpr std::chrono::seconds kSyncInterval{1};
+
+bool has_signature(const std::vector<std::byte>& block, const char* signature) {
+    return block.size() >= 8 && std::memcmp(block.data(), signature, 4) == 0;
+}
+
+/// Where a block stands in the order of a commit; lower is earlier.
+int rank_of(std::uint64_t address, const std::vector<std::byte>& block) {
+    constexpr int kHeaders = 1000;
+    if (address == kSuperblock) return 0;
+    if (has_signature(block, "TREE")) return 1 + 255 - std::to_integer<int>(block[5]);  // byte 5: level, leaves are 0
+    for (const char* signature : {"SNOD", "HEAP", "GCOL"}) {
+        if (has_signature(block, signature)) return 500;
+    }
+    return kHeaders;
+}
+
+}  // namespace
+
+OrderedFile::OrderedFile(const std::string& path, bool replace)
+    : path_(path), last_sync_(std::chrono::steady_clock::now()) {
+    struct stat status {};
+    if (::stat(path.c_str(), &status) == 0) {
+        if (!S_ISREG(status.st_mode)) throw InputError(fmt::format("{}: exists and is not a regular file", path));
+        if (!replace) throw InputError(fmt::format("{}: exists already; --force overwrites it", path));
+        // A new file instead of a truncated one: whoever reads the old one keeps it.
+        std::error_code error;
+        const auto target = std::filesystem::canonical(path, error);
+        if (error || ::unlink(target.c_str()) != 0) {
+            throw SystemError(fmt::format("{}: cannot be replaced: {}", path, std::strerror(errno)));
+        }
+    }
+    descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor_ < 0) {
+        if (errno == EEXIST) throw InputError(fmt::format("{}: exists already; --force overwrites it", path));
+        throw SystemError(fmt::format("{}: cannot be created: {}", path, std::strerror(errno)));
+    }
+}
+
+OrderedFile::~OrderedFile() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+bool OrderedFile::fail(const char* verb) const {
+    if (failure_.empty()) failure_ = fmt::format("cannot {}: {}", verb, std::strerror(errno));
+    return false;
+}
+
+bool OrderedFile::put(std::uint64_t address, std::span<const std::byte> bytes) {
+    while (!bytes.empty()) {
+        const ssize_t written = ::pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(address));
+        if (written < 0) {
+            if (errno == EINTR) continue;
+            return fail("write");
+        }
+        address += static_cast<std::uint64_t>(written);
+        bytes = bytes.subspan(static_cast<std::size_t>(written));
+        size_ = std::max(size_, address);
+    }
+    return true;
+}
+
+bool OrderedFile::resize(std::uint64_t size) {
+    if (size == size_) return true;
+    if (::ftruncate(descriptor_, static_cast<off_t>(size)) != 0) return fail("extend");
+    size_ = size;
+    return true;
+}
+
+bool OrderedFile::sync() {
+    if (abandoned_ || !failure_.empty()) return abandoned_;
+    last_sync_ = std::chrono::steady_clock::now();
+    return ::fdatasync(descriptor_) == 0 || fail("sync");
+}
+
+bool OrderedFile::write_data(std::uint64_t address, std::span<const std::byte> bytes) {
+    return abandoned_ || (failure_.empty() && put(address, bytes));
+}
+
+bool OrderedFile::write_structure(std::uint64_t address, std::span<const std::byte> bytes) {
+    // Blocks come whole, so they are the same as one that is there or apart from all; if ever not, they are joined.
+    std::uint64_t begin = address;
+    std::uint64_t end = address + bytes.size();
+    auto first = pending_.upper_bound(address);
+    if (first != pending_.begin() && std::prev(first)->first + std::prev(first)->second.size() > address) --first;
+    auto last = first;
+    for (; last != pending_.end() && last->first < end; ++last) {
+        begin = std::min(begin, last->first);
+        end = std::max(end, last->first + last->second.size());
+    }
+    std::vector<std::byte> joined(end - begin);
+    for (auto block = first; block != last; ++block) {
+        std::copy(block->second.begin(), block->second.end(),
+                  joined.begin() + static_cast<std::ptrdiff_t>(block->first - begin));
+    }
+    std::copy(bytes.begin(), bytes.end(), joined.begin() + static_cast<std::ptrdiff_t>(address - begin));
+    pending_.erase(first, last);
+    pending_.emplace(begin, std::move(joined));
+    return true;
+}
+
+bool OrderedFile::read(std::uint64_t address, std::span<std::byte> bytes) const {
+    std::size_t done = 0;
+    while (done < bytes.size()) {
+        const ssize_t got =
+            ::pread(descriptor_, bytes.data() + done, bytes.size() - done, static_cast<off_t>(address + done));
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return fail("read");
+        if (got == 0) break;
+        done += static_cast<std::size_t>(got);
+    }
+    std::fill(bytes.begin() + static_cast<std::ptrdiff_t>(done), bytes.end(), std::byte{0});  // beyond the end
+
+    const std::uint64_t end = address + bytes.size();
+    auto block = pending_.upper_bound(address);
+    if (block != pending_.begin()) --block;
+    for (; block != pending_.end() && block->first < end; ++block) {
+        const std::uint64_t from = std::max(address, block->first);
+        const std::uint64_t to = std::min(end, block->first + block->second.size());
+        if (from < to)
+            std::memcpy(bytes.data() + (from - address), block->second.data() + (from - block->first), to - from);
+    }
+    return true;
+}
+
+bool OrderedFile::on_disk(std::uint64_t address, std::size_t size) const {
+    const auto next = on_disk_.lower_bound(address + size);
+    if (next == on_disk_.begin()) return false;
+    const auto before = std::prev(next);
+    return before->first + before->second > address;
+}
+
+bool OrderedFile::commit(std::uint64_t end) {
+    if (abandoned_ || !failure_.empty()) return abandoned_;
+    const bool durable = std::chrono::steady_clock::now() - last_sync_ >= kSyncInterval;
+
+    std::vector<Blocks::const_iterator> in_place;
+    for (auto block = pending_.cbegin(); block != pending_.cend(); ++block) {
+        if (block->first == kSuperblock || on_disk(block->first, block->second.size())) {
+            in_place.push_back(block);
+        } else if (!put(block->first, block->second)) {
+            return false;
+        }
+    }
+    if (end > size_ && !resize(end)) return false;
+    if (!sync_if(durable)) return false;
+
+    std::sort(in_place.begin(), in_place.end(), [](const auto& a, const auto& b) {
+        const int rank_a = rank_of(a->first, a->second);
+        const int rank_b = rank_of(b->first, b->second);
+        return rank_a != rank_b ? rank_a < rank_b : a->first > b->first;
+    });
+    int rank = 0;
+    for (const auto& block : in_place) {
+        const int next = rank_of(block->first, block->second);
+        if (next != rank && !sync_if(durable)) return false;
+        rank = next;
+        if (!put(block->first, block->second)) return false;
+    }
+    if (!sync_if(durable)) return false;
+    if (end < size_ && !resize(end)) return false;
+
+    for (const auto& [address, block] : pending_) on_disk_.insert_or_assign(address, block.size());
+    pending_.clear();
+    return true;
+}
+
+}  // namespace carom

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace carom {
+
+/// An HDF5 file (earliest format) under construction that is whole at every moment, even if the process is killed
+/// between two writes.
+///
+/// HDF5 by itself gives no such promise: a flush writes many small blocks of structure (object headers, B-trees, the
+/// superblock) over the old ones in the order of their addresses, and a file cut off in between may not open, or show
+/// frames that are not there. So structure is held back until commit(), which writes it in an order of which each
+/// prefix is a valid file:
+///   1. blocks that nothing on disk refers to yet, after the data, which went to disk at once;
+///   2. the superblock, with the new end of the file;
+///   3. B-tree nodes, parents before children: a child that was split is still whole while its parent knows already;
+///   4. object headers, which hold the lengths of datasets: until its header is written, the new end of a dataset does
+///      not exist. What was created last is written first, so a reader that trusts the length of the first dataset
+///      finds the others at least as long.
+/// A write within one page is not torn by a kill (Linux looks for signals between pages), so the driver
+/// (ordered_driver) gives out space for structure such that no block that fits into a page crosses the border of two.
+///
+/// Against loss of power, commit() also syncs the file before each of these groups, at most about once a second.
+///
+/// A write that fails freezes the file in its last committed state: everything later is dropped, and read() still
+/// works.
+class OrderedFile {
+public:
+    /// Creates the file. \throws InputError, SystemError  as TrajectoryWriter
+    OrderedFile(const std::string& path, bool replace);
+    ~OrderedFile();
+    OrderedFile(const OrderedFile&) = delete;
+    OrderedFile& operator=(const OrderedFile&) = delete;
+
+    // These are called from C code, so they return false instead of throwing; failure() then tells.
+    bool write_data(std::uint64_t address, std::span<const std::byte> bytes);
+    bool write_structure(std::uint64_t address, std::span<const std::byte> bytes);
+    bool read(std::uint64_t address, std::span<std::byte> bytes) const;
+    /// \param end  the end of allocated space, which the superblock names as the end of the file
+    bool commit(std::uint64_t end);
+    bool sync();
+
+    [[nodiscard]] const std::string& path() const { return path_; }
+    [[nodiscard]] std::uint64_t size() const { return size_; }
+    /// What went wrong first; empty if nothing did.
+    [[nodiscard]] const std::string& failure() const { return failure_; }
+    /// Drops everything from now on, but as if it went well: HDF5 can only close a file that it can write.
+    void abandon() { abandoned_ = true; }
+
+private:
+    using Blocks = std::map<std::uint64_t, std::vector<std::byte>>;
+
+    bool put(std::uint64_t address, std::span<const std::byte> bytes);
+    bool resize(std::uint64_t size);
+    bool sync_if(bool wanted) { return !wanted || sync(); }
+    bool fail(const char* verb) const;
+    [[nodiscard]] bool on_disk(std::uint64_t address, std::size_t size) const;
+
+    std::string path_;
+    int descriptor_ = -1;
+    std::uint64_t size_ = 0;
+    Blocks pending_;                                  // structure written since the last commit, by address
+    std::map<std::uint64_t, std::uint64_t> on_disk_;  // structure that the file on disk refers to: address -> size
+    std::chrono::steady_clock::time_point last_sync_;
+    mutable std::string failure_;
+    bool abandoned_ = false;
+};
+
+}  // namespace carom

@@ -1,0 +1,98 @@
+#include "host/io/state_text.hpp"
+
+#include <cmath>
+
+#include "host/io/number_text.hpp"
+#include "host/io/table_text.hpp"
+
+namespace carom {
+
+namespace {
+
+void append_json_text(std::string& text, const std::string& value) {
+    text += '"';
+    for (const char c : value) {
+        if (c == '"' || c == '\\') {
+            text += '\\';
+            text += c;
+        } else if (static_cast<unsigned char>(c) < 0x20) {
+            fmt::format_to(std::back_inserter(text), "\\u{:04x}", static_cast<unsigned>(c));
+        } else {
+            text += c;
+        }
+    }
+    text += '"';
+}
+
+/// JSON knows neither NaN nor infinity.
+void append_json_number(std::string& text, double value, bool single) {
+    if (std::isfinite(value)) {
+        append_stored(text, value, single);
+    } else {
+        text += "null";
+    }
+}
+
+void append_json_vector(std::string& text, const std::array<std::vector<double>, 3>& vectors, int dimension,
+                        std::size_t id, bool single) {
+    text += '[';
+    for (int axis = 0; axis < dimension; ++axis) {
+        if (axis > 0) text += ", ";
+        append_json_number(text, vectors[axis][id], single);
+    }
+    text += ']';
+}
+
+void append_json_ball(std::string& text, const TrajectoryHeader& header, const Frame& frame, std::size_t id) {
+    const bool single = header.single_precision();
+    const Species& species = header.species_table[header.species[id]];
+    fmt::format_to(std::back_inserter(text), "{{\"id\": {}, \"species\": ", id);
+    if (species.name.empty()) {
+        text += "null";
+    } else {
+        append_json_text(text, species.name);
+    }
+    text += ", \"position\": ";
+    append_json_vector(text, frame.position, frame.dimension, id, false);
+    text += ", \"velocity\": ";
+    append_json_vector(text, frame.velocity, frame.dimension, id, single);
+    text += ", \"spin\": ";
+    if (frame.dimension == 2) {
+        append_json_number(text, frame.spin[2][id], single);
+    } else {
+        append_json_vector(text, frame.spin, 3, id, single);
+    }
+    text += ", \"radius\": ";
+    append_json_number(text, species.radius, false);
+    text += ", \"mass\": ";
+    append_json_number(text, species.mass, false);
+    text += '}';
+}
+
+}  // namespace
+
+std::string state_json(const TrajectoryHeader& header, const Frame& frame) {
+    std::string text = "{\"time\": ";
+    append_json_number(text, frame.time, false);
+    fmt::format_to(std::back_inserter(text), ", \"step\": {}, \"dimension\": {},\n \"balls\": [", frame.step,
+                   frame.dimension);
+    const char* separator = "\n";
+    for (std::size_t id = 0; id < frame.size(); ++id) {
+        if (frame.gone[id]) continue;
+        text += separator;
+        append_json_ball(text, header, frame, id);
+        separator = ",\n";
+    }
+    text += "]}\n";
+    return text;
+}
+
+std::string state_csv(const TrajectoryHeader& header, const Frame& frame) {
+    std::string text = ball_columns(frame.dimension) + "\n";
+    for (std::size_t id = 0; id < frame.size(); ++id) {
+        if (!frame.gone[id]) append_ball_line(text, header, frame, id);
+    }
+    return text;
+}
+
+}  // namespace carom

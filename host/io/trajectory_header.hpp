@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "host/observables/observable.hpp"
+#include "host/scene/scene.hpp"
+#include "host/state/balls.hpp"
+#include "host/state/box.hpp"
+#include "host/state/solver.hpp"
+
+namespace carom {
+
+/// What a trajectory file says once, before its frames.
+struct TrajectoryHeader {
+    std::string title;
+    std::string scene_path;    ///< as the user gave it
+    std::string scene_source;  ///< the complete text that reproduces the run
+    Box box;
+    std::vector<Species> species_table;
+    std::vector<std::uint32_t> species;  ///< one per ball, by id; index into species_table
+    SolverDescription description;       ///< "single" precision: velocities and spins are stored as float
+    std::vector<std::string> fields{"position", "velocity", "spin", "species"};  ///< [output] fields
+    std::vector<ObservableInfo> observables;                                     ///< columns of a row, in this order
+    std::uint64_t expected_frames = 0;  ///< a guess, for the layout; 0: unknown
+    std::uint64_t expected_rows = 0;
+    std::string version;  ///< of the program; empty when writing: this one
+
+    [[nodiscard]] int dimension() const { return box.dimension; }
+    [[nodiscard]] std::size_t ball_count() const { return species.size(); }
+    [[nodiscard]] bool single_precision() const { return description.precision == "single"; }
+};
+
+/// The header of a run of `scene`.
+TrajectoryHeader make_trajectory_header(const Scene& scene, const Balls& balls, const SolverDescription& description,
+                                        const std::vector<ObservableInfo>& observables);
+
+/// Bytes that a trajectory takes on disk, to within a few per cent, if no ball spins: what is zero throughout takes
+/// no space.
+std::uint64_t estimate_trajectory_bytes(const TrajectoryHeader& header, std::uint64_t frames, std::uint64_t rows);
+
+}  // namespace carom

@@ -1,0 +1,211 @@
+#include "host/io/trajectory_reader.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <new>
+
+#include "host/io/hdf5.hpp"
+#include "host/io/open_file.hpp"
+#include "host/io/trajectory_layout.hpp"
+#include "host/state/errors.hpp"
+
+namespace carom {
+
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+/// Balls that are read at a time.
+constexpr std::size_t kBlock = 1u << 18;
+
+const std::string kParticles = "particles/all/";
+
+std::string element_value(const std::string& element) { return kParticles + element + "/value"; }
+
+}  // namespace
+
+std::size_t ObservableTable::column(const std::string& name) const {
+    std::size_t first = 0;
+    for (const ObservableInfo& info : observables) {
+        if (info.name == name) return first;
+        first += info.width();
+    }
+    return width;
+}
+
+class TrajectoryReader::Impl {
+public:
+    explicit Impl(const std::string& path) : path_(path), file_(open_hdf5_to_read(path, "trajectory")) {
+        explain_errors(path_, "trajectory", [&] {
+            header_ = read_trajectory_header(file_);
+            read_clock();
+        });
+    }
+
+    void read(std::size_t index, Frame& frame) const {
+        if (index >= times_.size()) {
+            throw InputError(fmt::format("{}: there is no frame {}; it has {} frame{}", path_, index, times_.size(),
+                                         times_.size() == 1 ? "" : "s, counted from 0"));
+        }
+        frame.resize(header_.dimension(), header_.ball_count());
+        frame.time = times_[index];
+        frame.step = steps_[index];
+        explain_errors(path_, "trajectory", [&] {
+            read_real("position", index, frame, frame.position);
+            read_real("velocity", index, frame, frame.velocity);
+            read_real("spin", index, frame, frame.spin);
+            read_element<std::int32_t>("image", index, frame, frame.image, 0);
+            read_gone(index, frame);
+        });
+    }
+
+    [[nodiscard]] ObservableTable observables() const {
+        ObservableTable table;
+        table.observables = header_.observables;
+        for (const ObservableInfo& info : table.observables) table.width += info.width();
+        if (!table.observables.empty()) explain_errors(path_, "trajectory", [&] { read_table(table); });
+        return table;
+    }
+
+    [[nodiscard]] std::string summary() const {
+        std::string text;
+        explain_errors(path_, "trajectory", [&] { text = h5::read_string(file_, "parameters/summary"); });
+        return text;
+    }
+
+    std::string path_;
+    h5::Handle file_;
+    TrajectoryHeader header_;
+    std::vector<double> times_;
+    std::vector<std::uint64_t> steps_;
+
+private:
+    /// A writer may have been killed between the lengths of two datasets: a frame is one that all of them have.
+    void read_clock() {
+        const std::string clock = kParticles + "id";
+        times_ = h5::read_array<double>(file_, clock + "/time");
+        steps_ = h5::read_array<std::uint64_t>(file_, clock + "/step");
+        std::size_t frames = std::min(times_.size(), steps_.size());
+        for (const char* element : {"position", "velocity", "spin", "image", "species", "id"}) {
+            if (!h5::exists(file_, kParticles + element)) continue;
+            const auto extents = h5::extents(h5::open_dataset(file_, element_value(element)));
+            const bool vectors = extents.size() == 3 && extents[2] == 3;
+            if ((extents.size() != 2 && !vectors) || extents[1] != header_.ball_count()) {
+                throw h5::Error(fmt::format("`{}` has the wrong shape", element));
+            }
+            frames = std::min<std::size_t>(frames, extents[0]);
+        }
+        times_.resize(frames);
+        steps_.resize(frames);
+    }
+
+    void read_real(const std::string& element, std::size_t index, const Frame& frame,
+                   std::array<std::vector<double>, 3>& target) const {
+        if (!header_.single_precision() || element == "position") {
+            read_element<double>(element, index, frame, target, kNan);
+        } else {
+            read_element<float>(element, index, frame, target, kNan);
+        }
+    }
+
+    /// \param missing  stands for what the file does not hold
+    template <class Stored, class Value>
+    void read_element(const std::string& element, std::size_t index, const Frame& frame,
+                      std::array<std::vector<Value>, 3>& target, Value missing) const {
+        if (!h5::exists(file_, kParticles + element)) {
+            for (auto& axis : target) std::fill(axis.begin(), axis.end(), missing);
+            return;
+        }
+        const h5::Handle dataset = h5::open_dataset(file_, element_value(element));
+        const h5::Handle in_file(H5Dget_space(dataset), H5Sclose, "read a dataspace");
+        std::vector<Stored> block(std::min(kBlock, frame.size()) * 3);
+        for (std::size_t begin = 0; begin < frame.size(); begin += kBlock) {
+            const std::size_t rows = std::min(kBlock, frame.size() - begin);
+            const hsize_t start[] = {index, begin, 0};
+            const hsize_t count[] = {1, rows, 3};
+            h5::check(H5Sselect_hyperslab(in_file, H5S_SELECT_SET, start, nullptr, count, nullptr), "select a part");
+            const h5::Handle in_memory(H5Screate_simple(3, count, nullptr), H5Sclose, "create a dataspace");
+            h5::check(H5Dread(dataset, h5::memory_type<Stored>(), in_memory, in_file, H5P_DEFAULT, block.data()),
+                      "read a dataset");
+            for (std::size_t axis = 0; axis < 3; ++axis) {
+                if (target[axis].empty()) continue;
+                for (std::size_t row = 0; row < rows; ++row) target[axis][begin + row] = block[3 * row + axis];
+            }
+        }
+    }
+
+    void read_gone(std::size_t index, Frame& frame) const {
+        if (frame.size() == 0) return;
+        const h5::Handle dataset = h5::open_dataset(file_, element_value("id"));
+        const h5::Handle in_file(H5Dget_space(dataset), H5Sclose, "read a dataspace");
+        const hsize_t start[] = {index, 0};
+        const hsize_t count[] = {1, frame.size()};
+        h5::check(H5Sselect_hyperslab(in_file, H5S_SELECT_SET, start, nullptr, count, nullptr), "select a part");
+        const h5::Handle in_memory(H5Screate_simple(2, count, nullptr), H5Sclose, "create a dataspace");
+        std::vector<std::int32_t> ids(frame.size());
+        h5::check(H5Dread(dataset, H5T_NATIVE_INT32, in_memory, in_file, H5P_DEFAULT, ids.data()), "read a dataset");
+        for (std::size_t id = 0; id < ids.size(); ++id) frame.gone[id] = ids[id] < 0 ? 1 : 0;
+    }
+
+    void read_table(ObservableTable& table) const {
+        const std::string clock = "observables/" + table.observables.front().name;
+        table.time = h5::read_array<double>(file_, clock + "/time");
+        table.step = h5::read_array<std::uint64_t>(file_, clock + "/step");
+        std::size_t rows = std::min(table.time.size(), table.step.size());
+        std::vector<std::vector<double>> columns;
+        for (const ObservableInfo& info : table.observables) {
+            const h5::Handle dataset = h5::open_dataset(file_, "observables/" + info.name + "/value");
+            columns.emplace_back(h5::array_size(dataset));
+            h5::read_array_of(dataset, H5T_NATIVE_DOUBLE, columns.back().data());
+            rows = std::min(rows, columns.back().size() / info.width());
+        }
+        std::size_t kept = 0;
+        std::vector<double> values(table.width);
+        for (std::size_t row = 0; row < rows; ++row) {
+            auto out = values.begin();
+            for (std::size_t i = 0; i < columns.size(); ++i) {
+                const std::size_t width = table.observables[i].width();
+                out = std::copy_n(columns[i].begin() + static_cast<std::ptrdiff_t>(row * width), width, out);
+            }
+            // Rows without any value are there for MDAnalysis only (RowDatasets::fill_up).
+            if (std::all_of(values.begin(), values.end(), [](double value) { return std::isnan(value); })) continue;
+            table.values.insert(table.values.end(), values.begin(), values.end());
+            table.time[kept] = table.time[row];
+            table.step[kept] = table.step[row];
+            ++kept;
+        }
+        table.time.resize(kept);
+        table.step.resize(kept);
+    }
+};
+
+TrajectoryReader::TrajectoryReader(const std::string& path) : impl_(std::make_unique<Impl>(path)) {}
+TrajectoryReader::~TrajectoryReader() = default;
+TrajectoryReader::TrajectoryReader(TrajectoryReader&&) noexcept = default;
+TrajectoryReader& TrajectoryReader::operator=(TrajectoryReader&&) noexcept = default;
+
+const std::string& TrajectoryReader::path() const { return impl_->path_; }
+const TrajectoryHeader& TrajectoryReader::header() const { return impl_->header_; }
+std::size_t TrajectoryReader::frame_count() const { return impl_->times_.size(); }
+std::span<const double> TrajectoryReader::times() const { return impl_->times_; }
+std::span<const std::uint64_t> TrajectoryReader::steps() const { return impl_->steps_; }
+
+std::size_t TrajectoryReader::frame_at(double time) const {
+    std::size_t best = 0;
+    for (std::size_t k = 1; k < impl_->times_.size(); ++k) {
+        if (std::abs(impl_->times_[k] - time) < std::abs(impl_->times_[best] - time)) best = k;
+    }
+    return best;
+}
+
+void TrajectoryReader::read(std::size_t index, Frame& frame) const { impl_->read(index, frame); }
+ObservableTable TrajectoryReader::observables() const { return impl_->observables(); }
+std::string TrajectoryReader::summary() const { return impl_->summary(); }
+
+}  // namespace carom

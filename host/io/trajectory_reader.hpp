@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "host/io/trajectory_header.hpp"
+#include "host/state/frame.hpp"
+
+namespace carom {
+
+/// All rows of observables of a file, as a table.
+struct ObservableTable {
+    std::vector<ObservableInfo> observables;
+    std::vector<double> time;         ///< one per row
+    std::vector<std::uint64_t> step;  ///< one per row
+    std::vector<double> values;       ///< row after row; width() per row
+    std::size_t width = 0;            ///< values of a row, all observables together
+
+    [[nodiscard]] std::size_t rows() const { return time.size(); }
+    [[nodiscard]] double at(std::size_t row, std::size_t column) const { return values[row * width + column]; }
+    /// First column of an observable; `width` if there is none of that name.
+    [[nodiscard]] std::size_t column(const std::string& name) const;
+};
+
+/// Reads a trajectory that TrajectoryWriter wrote, also one whose writer was killed or is still writing.
+class TrajectoryReader {
+public:
+    /// \throws SystemError  no such file, or it cannot be read
+    /// \throws InputError   it is no trajectory of carom, or damaged; one line
+    explicit TrajectoryReader(const std::string& path);
+    ~TrajectoryReader();
+    TrajectoryReader(TrajectoryReader&&) noexcept;
+    TrajectoryReader& operator=(TrajectoryReader&&) noexcept;
+
+    [[nodiscard]] const std::string& path() const;
+    [[nodiscard]] const TrajectoryHeader& header() const;
+    [[nodiscard]] std::size_t frame_count() const;
+    [[nodiscard]] std::span<const double> times() const;         ///< of the frames
+    [[nodiscard]] std::span<const std::uint64_t> steps() const;  ///< of the frames
+    /// The frame nearest in time; of two as near, the earlier. \pre frame_count() > 0
+    [[nodiscard]] std::size_t frame_at(double time) const;
+    /// What the file does not hold ([output] fields) is NaN. \throws InputError  for index >= frame_count()
+    void read(std::size_t index, Frame& frame) const;
+    [[nodiscard]] ObservableTable observables() const;
+    /// The JSON object that ended the run; empty if it did not end in order.
+    [[nodiscard]] std::string summary() const;
+
+private:
+    class Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace carom

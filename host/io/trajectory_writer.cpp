@@ -1,0 +1,172 @@
+#include "host/io/trajectory_writer.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <limits>
+#include <stdexcept>
+#include <utility>
+
+#include "host/io/frame_datasets.hpp"
+#include "host/io/ordered_driver.hpp"
+#include "host/io/ordered_file.hpp"
+#include "host/io/row_datasets.hpp"
+#include "host/io/trajectory_layout.hpp"
+#include "host/state/errors.hpp"
+
+namespace carom {
+
+namespace {
+
+/// Rows wait at most about this long for the next frame.
+constexpr std::chrono::seconds kRowInterval{1};
+
+h5::Handle create_file(OrderedFile& file) {
+    h5::silence();
+    const h5::Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "create properties");
+    use_ordered_file(access, file);
+    // Files in a later format, or in SWMR mode, refuse to open when their writer was killed.
+    h5::check(H5Pset_libver_bounds(access, H5F_LIBVER_EARLIEST, H5F_LIBVER_LATEST), "set the format");
+    h5::check(H5Pset_fclose_degree(access, H5F_CLOSE_STRONG), "set how files are closed");
+    return {H5Fcreate(file.path().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access), H5Fclose, "create a file"};
+}
+
+}  // namespace
+
+class TrajectoryWriter::Impl {
+public:
+    Impl(const std::string& path, const TrajectoryHeader& header, bool force)
+        : count_(header.ball_count()), dimension_(header.dimension()), file_(path, force) {
+        if (count_ > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max())) {
+            throw InputError(
+                fmt::format("{}: {} balls are more than the 2147483647 that a file can number", path, count_));
+        }
+        try {
+            hdf5_ = create_file(file_);
+            const h5::Handle particles = h5::create_group(h5::create_group(hdf5_, "particles"), "all");
+            write_trajectory_header(hdf5_, header);
+            frame_datasets_.emplace(particles, header);
+            row_datasets_.emplace(hdf5_, header);
+            commit();
+        } catch (const h5::Error& error) {
+            abandon();
+            ::unlink(path.c_str());
+            throw SystemError(fmt::format("{}: {}; nothing was written", path, cause(error)));
+        }
+    }
+
+    ~Impl() {
+        try {
+            if (hdf5_ && failure_.empty()) flush();
+        } catch (const SystemError&) {
+            // Whoever wants to know calls flush or close.
+        }
+        close_hdf5();
+    }
+    Impl(const Impl&) = delete;
+    Impl& operator=(const Impl&) = delete;
+
+    void append(const Frame& frame) {
+        if (frame.size() != count_ || frame.dimension != dimension_) {
+            throw std::invalid_argument("a frame has other balls than the header");
+        }
+        attempt([&] {
+            row_datasets_->fill_up(frames_ + 1, frame.time, frame.step);
+            row_datasets_->write();
+            frame_datasets_->append(frames_, frame);
+            commit();
+            ++frames_;
+        });
+    }
+
+    void append_row(const ObservableRow& row) {
+        attempt([&] { row_datasets_->collect(row); });
+        if (std::chrono::steady_clock::now() - last_commit_ >= kRowInterval) flush();
+    }
+
+    void flush() {
+        attempt([&] {
+            if (row_datasets_->size() == rows_) return;
+            row_datasets_->write();
+            commit();
+        });
+    }
+
+    void close(const std::string& summary) {
+        flush();
+        attempt([&] {
+            h5::rewrite_string(h5::open_group(hdf5_, "parameters"), "summary", summary);
+            frame_datasets_.reset();
+            row_datasets_.reset();
+            h5::check(H5Fflush(hdf5_, H5F_SCOPE_LOCAL), "flush");
+            hdf5_.reset();
+            if (!file_.failure().empty() || !file_.sync()) throw h5::Error("cannot close");
+        });
+    }
+
+    [[nodiscard]] const std::string& path() const { return file_.path(); }
+    [[nodiscard]] std::size_t frames() const { return frames_; }
+    [[nodiscard]] std::size_t rows() const { return rows_; }
+
+private:
+    template <class Action>
+    void attempt(const Action& action) {
+        if (!failure_.empty()) throw SystemError(failure_);
+        if (!hdf5_) throw std::logic_error("the trajectory is closed");
+        try {
+            action();
+        } catch (const h5::Error& error) {
+            failure_ =
+                fmt::format("{}: {}; {} frames and {} rows are safely in it", path(), cause(error), frames_, rows_);
+            abandon();
+            throw SystemError(failure_);
+        }
+    }
+
+    void commit() {
+        h5::check(H5Fflush(hdf5_, H5F_SCOPE_LOCAL), "flush");
+        rows_ = row_datasets_->size();
+        last_commit_ = std::chrono::steady_clock::now();
+    }
+
+    [[nodiscard]] std::string cause(const h5::Error& error) const {
+        return file_.failure().empty() ? error.what() : file_.failure();
+    }
+
+    /// The file stays as of the last commit; all that HDF5 still wants to write is dropped.
+    void abandon() {
+        file_.abandon();
+        close_hdf5();
+    }
+
+    void close_hdf5() {
+        frame_datasets_.reset();
+        row_datasets_.reset();
+        hdf5_.reset();
+    }
+
+    const std::size_t count_;
+    const int dimension_;
+    OrderedFile file_;  // outlives the HDF5 file that writes through it
+    h5::Handle hdf5_;
+    std::optional<FrameDatasets> frame_datasets_;
+    std::optional<RowDatasets> row_datasets_;
+    std::size_t frames_ = 0;
+    std::size_t rows_ = 0;
+    std::chrono::steady_clock::time_point last_commit_ = std::chrono::steady_clock::now();
+    std::string failure_;  // of an earlier call
+};
+
+TrajectoryWriter::TrajectoryWriter(const std::string& path, const TrajectoryHeader& header, bool force)
+    : impl_(std::make_unique<Impl>(path, header, force)) {}
+TrajectoryWriter::~TrajectoryWriter() = default;
+void TrajectoryWriter::append(const Frame& frame) { impl_->append(frame); }
+void TrajectoryWriter::append_row(const ObservableRow& row) { impl_->append_row(row); }
+void TrajectoryWriter::flush() { impl_->flush(); }
+void TrajectoryWriter::close(const std::string& summary) { impl_->close(summary); }
+const std::string& TrajectoryWriter::path() const { return impl_->path(); }
+std::size_t TrajectoryWriter::frames() const { return impl_->frames(); }
+std::size_t TrajectoryWriter::rows() const { return impl_->rows(); }
+
+}  // namespace carom

@@ -1,0 +1,215 @@
+#include "host/io/vtk_exporter.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <filesystem>
+#include <string_view>
+#include <vector>
+
+#include "host/io/number_text.hpp"
+#include "host/io/replacement.hpp"
+#include "host/state/errors.hpp"
+
+namespace carom {
+
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "the files say so");
+
+/// The arrays of one file: announced in XML at its head, appended as raw bytes at its end.
+class AppendedArrays {
+public:
+    /// VTK's name of a type.
+    template <class Value>
+    static constexpr std::string_view type_name() {
+        if constexpr (std::is_same_v<Value, float>) return "Float32";
+        if constexpr (std::is_same_v<Value, double>) return "Float64";
+        if constexpr (std::is_same_v<Value, std::int32_t>) return "Int32";
+        if constexpr (std::is_same_v<Value, std::int64_t>) return "Int64";
+    }
+
+    /// Returns the element of XML that stands for the array.
+    template <class Value>
+    std::string add(std::string_view name, std::size_t components, const std::vector<Value>& values) {
+        std::string element = fmt::format(
+            "<DataArray type=\"{}\" Name=\"{}\" NumberOfComponents=\"{}\" format=\"appended\" offset=\"{}\"/>\n",
+            type_name<Value>(), name, components, bytes_.size());
+        const std::uint64_t size = values.size() * sizeof(Value);
+        append(&size, sizeof size);
+        append(values.data(), size);
+        return element;
+    }
+
+    [[nodiscard]] const std::vector<char>& bytes() const { return bytes_; }
+
+private:
+    void append(const void* from, std::size_t size) {
+        const auto* begin = static_cast<const char*>(from);
+        bytes_.insert(bytes_.end(), begin, begin + size);
+    }
+
+    std::vector<char> bytes_;
+};
+
+std::vector<std::size_t> balls_still_in(const Frame& frame) {
+    std::vector<std::size_t> ids;
+    for (std::size_t id = 0; id < frame.size(); ++id) {
+        if (!frame.gone[id]) ids.push_back(id);
+    }
+    return ids;
+}
+
+template <class Value>
+std::vector<Value> vectors_of(const std::array<std::vector<double>, 3>& source, const std::vector<std::size_t>& ids) {
+    std::vector<Value> values;
+    values.reserve(3 * ids.size());
+    for (const std::size_t id : ids) {
+        for (const auto& component : source)
+            values.push_back(component.empty() ? Value{} : static_cast<Value>(component[id]));
+    }
+    return values;
+}
+
+template <class Value, class Of>
+std::vector<Value> numbers_of(const std::vector<std::size_t>& ids, const Of& of) {
+    std::vector<Value> values;
+    values.reserve(ids.size());
+    for (const std::size_t id : ids) values.push_back(static_cast<Value>(of(id)));
+    return values;
+}
+
+std::string add_real_vectors(AppendedArrays& arrays, std::string_view name, bool single,
+                             const std::array<std::vector<double>, 3>& source, const std::vector<std::size_t>& ids) {
+    return single ? arrays.add(name, 3, vectors_of<float>(source, ids))
+                  : arrays.add(name, 3, vectors_of<double>(source, ids));
+}
+
+void write_poly_data(const std::string& path, const TrajectoryHeader& header, const Frame& frame) {
+    const std::vector<std::size_t> ids = balls_still_in(frame);
+    const auto species_of = [&](std::size_t id) -> const Species& { return header.species_table[header.species[id]]; };
+    const bool single = header.single_precision();
+    AppendedArrays arrays;
+    std::string time;
+    append_number(time, frame.time);
+
+    std::string head =
+        "<?xml version=\"1.0\"?>\n"
+        "<VTKFile type=\"PolyData\" version=\"1.0\" byte_order=\"LittleEndian\" header_type=\"UInt64\">\n<PolyData>\n";
+    head += fmt::format(
+        "<FieldData><DataArray type=\"Float64\" Name=\"TimeValue\" NumberOfTuples=\"1\" format=\"ascii\">{}"
+        "</DataArray></FieldData>\n",
+        time);
+    head += fmt::format(
+        "<Piece NumberOfPoints=\"{0}\" NumberOfVerts=\"{0}\" NumberOfLines=\"0\" NumberOfStrips=\"0\" "
+        "NumberOfPolys=\"0\">\n<PointData Scalars=\"radius\" Vectors=\"velocity\">\n",
+        ids.size());
+    head += arrays.add("id", 1, numbers_of<std::int64_t>(ids, [](std::size_t id) { return id; }));
+    head += arrays.add("species", 1, numbers_of<std::int32_t>(ids, [&](std::size_t id) { return header.species[id]; }));
+    head += arrays.add("radius", 1, numbers_of<double>(ids, [&](std::size_t id) { return species_of(id).radius; }));
+    head += arrays.add("mass", 1, numbers_of<double>(ids, [&](std::size_t id) { return species_of(id).mass; }));
+    head += add_real_vectors(arrays, "velocity", single, frame.velocity, ids);
+    head += add_real_vectors(arrays, "spin", single, frame.spin, ids);
+    head += "</PointData>\n<Points>\n";
+    head += arrays.add("position", 3, vectors_of<double>(frame.position, ids));
+    head += "</Points>\n<Verts>\n";
+    std::size_t index = 0;
+    head += arrays.add("connectivity", 1, numbers_of<std::int64_t>(ids, [&](std::size_t) { return index++; }));
+    index = 0;
+    head += arrays.add("offsets", 1, numbers_of<std::int64_t>(ids, [&](std::size_t) { return ++index; }));
+    head += "</Verts>\n</Piece>\n</PolyData>\n<AppendedData encoding=\"raw\">\n_";
+
+    ReplacementFile file(path);
+    file.write(head);
+    file.write(arrays.bytes().data(), arrays.bytes().size());
+    file.write("\n</AppendedData>\n</VTKFile>\n");
+    file.commit();
+}
+
+class VtkFileExporter final : public Exporter {
+public:
+    explicit VtkFileExporter(const ExportTarget& target) : target_(target) {}
+
+    void add(const Frame& frame) override { write_poly_data(target_.path, *target_.header, frame); }
+    std::string finish() override { return fmt::format("{}: 1 frame", target_.path); }
+
+private:
+    ExportTarget target_;
+};
+
+class VtkSeriesExporter final : public Exporter {
+public:
+    explicit VtkSeriesExporter(const ExportTarget& target) : target_(target) {
+        require_free(collection_path(), target.force);
+        for (std::size_t index = 0; index < target.frames; ++index) require_free(frame_path(index), target.force);
+    }
+
+    void add(const Frame& frame) override {
+        const std::string path = frame_path(times_.size());
+        try {
+            write_poly_data(path, *target_.header, frame);
+        } catch (const SystemError& error) {
+            throw SystemError(
+                fmt::format("{}; the {} files of the frames before it were kept", error.what(), times_.size()));
+        }
+        times_.push_back(frame.time);
+    }
+
+    std::string finish() override {
+        std::string text =
+            "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\" byte_order=\"LittleEndian\">\n"
+            "<Collection>\n";
+        for (std::size_t index = 0; index < times_.size(); ++index) {
+            text += "<DataSet timestep=\"";
+            append_number(text, times_[index]);
+            text += fmt::format("\" group=\"\" part=\"0\" file=\"{}\"/>\n",
+                                xml_text(std::filesystem::path(frame_path(index)).filename().string()));
+        }
+        text += "</Collection>\n</VTKFile>\n";
+        ReplacementFile file(collection_path());
+        file.write(text);
+        file.commit();
+        return fmt::format("{}: {} frames, a .vtp file each", collection_path(), times_.size());
+    }
+
+private:
+    [[nodiscard]] std::string stem() const { return std::filesystem::path(target_.path).replace_extension().string(); }
+    [[nodiscard]] std::string collection_path() const { return stem() + ".pvd"; }
+    [[nodiscard]] std::string frame_path(std::size_t index) const {
+        const std::size_t digits =
+            std::max<std::size_t>(4, std::to_string(std::max<std::size_t>(target_.frames, 1) - 1).size());
+        return fmt::format("{}_{:0{}}.vtp", stem(), index, digits);
+    }
+
+    static std::string xml_text(const std::string& text) {
+        std::string result;
+        for (const char c : text) {
+            switch (c) {
+                case '&':
+                    result += "&amp;";
+                    break;
+                case '<':
+                    result += "&lt;";
+                    break;
+                case '"':
+                    result += "&quot;";
+                    break;
+                default:
+                    result += c;
+            }
+        }
+        return result;
+    }
+
+    ExportTarget target_;
+    std::vector<double> times_;  // of the frames written
+};
+
+}  // namespace
+
+std::unique_ptr<Exporter> make_vtk_exporter(const ExportTarget& target) {
+    if (target.series) return std::make_unique<VtkSeriesExporter>(target);
+    require_free(target.path, target.force);
+    return std::make_unique<VtkFileExporter>(target);
+}
+
+}  // namespace carom

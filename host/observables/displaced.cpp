@@ -1,0 +1,61 @@
+#include "host/observables/displaced.hpp"
+
+#include <cstdint>
+#include <stdexcept>
+#include <vector>
+
+namespace carom {
+
+namespace {
+
+class Displaced final : public Observable {
+public:
+    Displaced(const ObserveRequest& request, const ObservableContext& context)
+        : name_(request.name), box_(context.box), threshold_(request.threshold) {
+        if (context.start == nullptr) throw std::invalid_argument("displaced needs the balls at the start");
+        const Balls& start = *context.start;
+        for (std::size_t id = 0; id < start.size(); ++id) {
+            if (!request.species.empty() && start.species_of(id).name != request.species) continue;
+            ids_.push_back(static_cast<std::uint32_t>(id));
+            for (int axis = 0; axis < box_.dimension; ++axis) {
+                start_.push_back(start.position[axis][id] + start.image[axis][id] * box_.size[axis]);
+            }
+        }
+    }
+
+    [[nodiscard]] ObservableInfo info() const override {
+        return {.name = name_, .unit = "", .label = name_, .components = {}};
+    }
+    [[nodiscard]] bool needs_frame() const override { return true; }
+
+    void evaluate(const Sample& sample, std::span<double> values) const override {
+        const Frame& frame = *sample.frame;
+        std::uint64_t moved = 0;
+        for (std::size_t k = 0; k < ids_.size(); ++k) {
+            const std::size_t id = ids_[k];
+            double squared = 0.0;
+            for (int axis = 0; axis < box_.dimension; ++axis) {
+                const double now = frame.position[axis][id] + frame.image[axis][id] * box_.size[axis];
+                const double distance = now - start_[k * static_cast<std::size_t>(box_.dimension) + axis];
+                squared += distance * distance;
+            }
+            moved += frame.gone[id] || squared > threshold_ * threshold_;
+        }
+        values[0] = static_cast<double>(moved);
+    }
+
+private:
+    std::string name_;
+    Box box_;
+    double threshold_;                // [length]
+    std::vector<std::uint32_t> ids_;  // the balls that are watched
+    std::vector<double> start_;       // unwrapped [length], box_.dimension numbers per watched ball
+};
+
+}  // namespace
+
+std::unique_ptr<Observable> make_displaced(const ObserveRequest& request, const ObservableContext& context) {
+    return std::make_unique<Displaced>(request, context);
+}
+
+}  // namespace carom

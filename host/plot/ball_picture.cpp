@@ -1,0 +1,257 @@
+#include "host/plot/ball_picture.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "host/plot/ball_colors.hpp"
+#include "host/plot/draw.hpp"
+#include "host/plot/picture_view.hpp"
+#include "host/run/text.hpp"
+
+namespace carom {
+
+namespace {
+
+constexpr int kOversampling = 2;  // drawn this much larger, then halved
+constexpr Color kPaper{1.0f, 1.0f, 1.0f};
+constexpr Color kInside{0.055f, 0.065f, 0.09f};
+constexpr Color kInk{0.13f, 0.15f, 0.18f};
+constexpr Color kFaceLine{0.45f, 0.49f, 0.55f};
+constexpr Color kWallLine{0.92f, 0.92f, 0.88f};
+
+// All in pixels of the finished picture.
+constexpr float kMargin = 28.0f;
+constexpr float kTitleRoom = 62.0f;
+constexpr float kTitle = 15.0f;
+constexpr float kLabel = 11.0f;
+constexpr float kLegendRoom = 130.0f;
+
+class BallPicture {
+public:
+    BallPicture(const Scene& scene, const Balls& balls, const Frame& frame, const PictureOptions& options)
+        : scene_(scene),
+          balls_(balls),
+          frame_(frame),
+          colors_(color_balls(balls, frame, options.color_by)),
+          view_(scene),
+          scale_(std::min(
+              (static_cast<double>(options.width) - 2.0 * double{kMargin} - double{kLegendRoom}) / view_.width(),
+              (static_cast<double>(options.height) - double{kMargin} - double{kTitleRoom}) / view_.height())),
+          width_(static_cast<float>(view_.width() * scale_)),
+          height_(static_cast<float>(view_.height() * scale_)),
+          // The title and the legend need their room also beside a narrow or flat box.
+          image_(kOversampling * std::max(420, static_cast<int>(width_ + 2.0f * kMargin + kLegendRoom)),
+                 kOversampling * std::max(240, static_cast<int>(height_ + kMargin + kTitleRoom)), kPaper) {
+        view_.place(px({kMargin, kTitleRoom}), scale_ * kOversampling);
+    }
+
+    Image draw() {
+        if (scene_.dimension() == 2) {
+            draw_2d();
+        } else {
+            draw_3d();
+        }
+        title();
+        if (colors_.fastest > 0.0) {
+            speed_legend();
+        } else {
+            species_legend();
+        }
+        return image_.halved();
+    }
+
+private:
+    static float px(float length) { return length * kOversampling; }
+    static Point px(Point point) { return {px(point.x), px(point.y)}; }
+
+    [[nodiscard]] Vector3 position(std::size_t id) const {
+        Vector3 x{};
+        for (int axis = 0; axis < frame_.dimension; ++axis) x[axis] = frame_.position[axis][id];
+        return x;
+    }
+    [[nodiscard]] bool visible(std::size_t id) const {
+        const Vector3 x = position(id);
+        return !frame_.gone[id] && std::isfinite(x[0]) && std::isfinite(x[1]) && std::isfinite(x[2]);
+    }
+    [[nodiscard]] float radius(std::size_t id) const {
+        return static_cast<float>(balls_.species_of(id).radius * view_.scale());
+    }
+
+    void draw_2d() {
+        fill_rectangle(image_, px({kMargin, kTitleRoom}), px({kMargin + width_, kTitleRoom + height_}), kInside);
+        for (std::size_t id = 0; id < frame_.size(); ++id) {
+            if (visible(id)) disk_and_its_images(id);
+        }
+        draw_walls();
+        // What hangs over the box's edge is seen at the opposite one, if that edge is periodic.
+        const float right = kMargin + width_;
+        const float bottom = kTitleRoom + height_;
+        const float far = 1e6f;
+        fill_rectangle(image_, {-far, -far}, px({far, kTitleRoom}), kPaper);
+        fill_rectangle(image_, px({-far, bottom}), {far, far}, kPaper);
+        fill_rectangle(image_, {-far, -far}, px({kMargin, far}), kPaper);
+        fill_rectangle(image_, px({right, -far}), {far, far}, kPaper);
+        for (int axis = 0; axis < 2; ++axis) {
+            for (int side = 0; side < 2; ++side) face_2d(axis, side);
+        }
+    }
+
+    void disk_and_its_images(std::size_t id) {
+        const Vector3 x = position(id);
+        const double r = balls_.species_of(id).radius;
+        std::array<std::array<double, 2>, 2> shifts{};  // per axis: none, and the way around where it overhangs
+        for (int axis = 0; axis < 2; ++axis) {
+            if (!scene_.box.periodic(axis)) continue;
+            const double from_min = x[axis] - scene_.box.min[axis];
+            if (from_min < r) shifts[axis][1] = scene_.box.size[axis];
+            if (scene_.box.size[axis] - from_min < r) shifts[axis][1] = -scene_.box.size[axis];
+        }
+        for (int k = 0; k < 4; ++k) {
+            if ((k & 1 && shifts[0][1] == 0.0) || (k & 2 && shifts[1][1] == 0.0)) continue;
+            const Vector3 image{x[0] + shifts[0][k & 1], x[1] + shifts[1][k >> 1], 0.0};
+            draw_disk(image_, view_.project(image), radius(id), colors_.color[id]);
+        }
+    }
+
+    /// Walls are drawn as lines, periodic and open faces as dashes.
+    void face_2d(int axis, int side) {
+        const Box& box = scene_.box;
+        const Point from = view_.project(box_corner(box, side << axis));
+        const Point to = view_.project(box_corner(box, side << axis | 1 << (1 - axis)));
+        if (box.faces[axis][side] == Face::kWall) {
+            draw_line(image_, from, to, px(2.0f), kInk);
+            return;
+        }
+        constexpr int kDashes = 40;
+        for (int dash = 0; dash < kDashes; ++dash) {
+            const auto along = [&](float t) {
+                return Point{from.x + t * (to.x - from.x), from.y + t * (to.y - from.y)};
+            };
+            const float begin = (static_cast<float>(dash) + 0.25f) / kDashes;
+            draw_line(image_, along(begin), along(begin + 0.5f / kDashes), px(1.2f), kFaceLine);
+        }
+    }
+
+    void draw_walls() {
+        const Box& box = scene_.box;
+        const double reach = box.size[0] + box.size[1];
+        for (const Wall& wall : scene_.walls) {
+            if (wall.shape == Wall::Shape::kSphere) {
+                draw_circle(image_, view_.project(wall.center), static_cast<float>(wall.radius * view_.scale()),
+                            px(2.0f), kWallLine);
+                continue;
+            }
+            // The point of the line nearest to the box's middle, and from there far enough both ways.
+            const Vector3 middle{box.min[0] + 0.5 * box.size[0], box.min[1] + 0.5 * box.size[1], 0.0};
+            const double distance = wall.offset - wall.normal[0] * middle[0] - wall.normal[1] * middle[1];
+            const Vector3 foot{middle[0] + distance * wall.normal[0], middle[1] + distance * wall.normal[1], 0.0};
+            const auto along = [&](double t) {
+                return view_.project({foot[0] - t * wall.normal[1], foot[1] + t * wall.normal[0], 0.0});
+            };
+            draw_line(image_, along(-reach), along(reach), px(2.0f), kWallLine);
+        }
+    }
+
+    void draw_3d() {
+        // The corner of the box that is farthest away: its three edges lie behind the balls.
+        int back = 0;
+        for (int corner = 1; corner < 8; ++corner) {
+            if (view_.depth(box_corner(scene_.box, corner)) > view_.depth(box_corner(scene_.box, back))) back = corner;
+        }
+        edges_3d(back, true);
+        std::vector<std::pair<double, std::size_t>> order;
+        for (std::size_t id = 0; id < frame_.size(); ++id) {
+            if (visible(id)) order.emplace_back(view_.depth(position(id)), id);
+        }
+        std::ranges::sort(order, std::greater<>());
+        constexpr float kHaze = 0.45f;  // of the farthest ball
+        for (const auto& [depth, id] : order) {
+            const float fade = kHaze * static_cast<float>(std::clamp(depth, 0.0, 1.0));
+            draw_sphere(image_, view_.project(position(id)), radius(id), colors_.color[id], fade, kPaper);
+        }
+        edges_3d(back, false);
+    }
+
+    void edges_3d(int back, bool behind) {
+        for (int corner = 0; corner < 8; ++corner) {
+            for (int axis = 0; axis < 3; ++axis) {
+                const int other = corner | 1 << axis;
+                if (other == corner) continue;
+                if ((corner == back || other == back) != behind) continue;
+                draw_line(image_, view_.project(box_corner(scene_.box, corner)),
+                          view_.project(box_corner(scene_.box, other)), px(1.3f), kFaceLine);
+            }
+        }
+    }
+
+    void title() {
+        std::uint64_t count = 0;
+        for (const auto gone : frame_.gone) count += gone == 0 ? 1 : 0;
+        const std::string facts = fmt::format("{}, t = {:.6g}", plural(count, "ball"), frame_.time);
+        const float end = static_cast<float>(image_.width()) - px(kMargin);
+        float size = px(kTitle);
+        const std::string text = scene_.title.empty() ? facts : scene_.title + ":  " + facts;
+        size = std::min(size, size * (end - px(kMargin)) / text_width(size, text));
+        draw_text(image_, px({kMargin, kTitleRoom - 22.0f}), size, text, kInk);
+    }
+
+    void speed_legend() {
+        constexpr float kBar = 16.0f;  // width
+        const float left = kMargin + width_ + 22.0f;
+        const float length = std::clamp(height_ - 40.0f, 60.0f, 360.0f);
+        const float bottom = kTitleRoom + 30.0f + length;
+        for (float y = 0.0f; y < length; y += 0.5f) {
+            fill_rectangle(image_, px({left, bottom - y - 0.5f}), px({left + kBar, bottom - y}),
+                           speed_color(static_cast<double>(y / length) * colors_.fastest, colors_.fastest));
+        }
+        draw_text(image_, px({left, kTitleRoom + 14.0f}), px(kLabel), "speed [m/s]", kInk);
+        // Round numbers, four to nine of them.
+        double step = std::pow(10.0, std::floor(std::log10(colors_.fastest)));
+        if (colors_.fastest / step < 2.0) {
+            step /= 5.0;
+        } else if (colors_.fastest / step < 4.0) {
+            step /= 2.0;
+        }
+        for (int k = 0; k * step <= colors_.fastest * (1.0 + 1e-9); ++k) {
+            const float y = bottom - length * static_cast<float>(k * step / colors_.fastest);
+            draw_line(image_, px({left + kBar, y}), px({left + kBar + 4.0f, y}), px(1.0f), kInk);
+            draw_text(image_, px({left + kBar + 9.0f, y + 0.4f * kLabel}), px(0.9f * kLabel),
+                      fmt::format("{:.4g}", k * step), kInk);
+        }
+    }
+
+    void species_legend() {
+        const float left = kMargin + width_ + 28.0f;
+        float y = kTitleRoom + 16.0f;
+        constexpr std::size_t kMost = 20;
+        for (std::size_t k = 0; k < std::min(kMost, colors_.entries.size()); ++k) {
+            const auto& [name, color] = colors_.entries[k];
+            draw_disk(image_, px({left, y}), px(7.4f), kInk);
+            draw_disk(image_, px({left, y}), px(6.5f), color);
+            draw_text(image_, px({left + 16.0f, y + 0.4f * kLabel}), px(kLabel), name, kInk);
+            y += 24.0f;
+        }
+    }
+
+    const Scene& scene_;
+    const Balls& balls_;
+    const Frame& frame_;
+    BallColors colors_;
+    PictureView view_;
+    double scale_;  // pixels of the finished picture per length
+    float width_;   // of the box in the finished picture
+    float height_;
+    Image image_;
+};
+
+}  // namespace
+
+Image draw_balls(const Scene& scene, const Balls& balls, const Frame& frame, const PictureOptions& options) {
+    return BallPicture(scene, balls, frame, options).draw();
+}
+
+}  // namespace carom

@@ -1,0 +1,134 @@
+#include "host/plot/gnuplot.hpp"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <limits>
+#include <sstream>
+#include <string_view>
+
+#include "host/state/errors.hpp"
+
+namespace carom {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Okabe and Ito 2008, black last: told apart by the colour-blind too.
+constexpr std::array kColors{"#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#444444"};
+
+std::string script_string(std::string_view text) {
+    std::string result = "\"";
+    for (const char c : text) {
+        if (c == '"' || c == '\\') result += '\\';
+        result += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+    }
+    return result + "\"";
+}
+
+/// A title or label as it is, without gnuplot's markup in it.
+std::string literal(std::string_view text) { return script_string(text) + " noenhanced"; }
+
+std::string terminal(const std::string& path) {
+    const std::string ending = fs::path(path).extension().string();
+    if (ending == ".png") return "pngcairo size 1200,760 font \"sans,14\" linewidth 1.2";
+    if (ending == ".svg") return "svg size 1200,760 dynamic font \"sans,18\" background \"#ffffff\" linewidth 1.2";
+    if (ending == ".pdf") return "pdfcairo size 8in,5in font \"sans,12\" linewidth 1.2";
+    throw InputError(path + ": figures end in .png, .svg or .pdf");
+}
+
+bool on_path(const std::string& program) {
+    const char* path = std::getenv("PATH");
+    std::istringstream folders(path != nullptr ? path : "");
+    for (std::string folder; std::getline(folders, folder, ':');) {
+        if (access((folder + "/" + program).c_str(), X_OK) == 0) return true;
+    }
+    return false;
+}
+
+/// Equal values everywhere would give gnuplot a range of nothing, and rounding noise on a conserved quantity a range
+/// of its own; so the range is at least a little of the largest value.
+std::string y_range(const Figure& figure) {
+    double low = std::numeric_limits<double>::infinity();
+    double high = -low;
+    for (const Curve& curve : figure.curves) {
+        for (const double y : curve.y) {
+            if (!std::isfinite(y)) continue;
+            low = std::min(low, y);
+            high = std::max(high, y);
+        }
+    }
+    if (!(low <= high)) return "set yrange [-1:1]\n";
+    constexpr double kLeast = 1e-3;
+    const double size = std::max(std::abs(low), std::abs(high));
+    double margin = 0.06 * (high - low);
+    if (high - low < kLeast * size) margin = kLeast * size;
+    if (size == 0.0) margin = 1.0;
+    return fmt::format("set yrange [{:.9g}:{:.9g}]\n", low == 0.0 ? low : low - margin, high + margin);
+}
+
+}  // namespace
+
+std::string gnuplot_script(const Figure& figure, const std::string& path) {
+    std::string script = "set terminal " + terminal(path) + "\n";
+    script += "set output " + script_string(path) + "\n";
+    script += "set encoding utf8\n";
+    script += "set title " + literal(figure.title) + " offset 0,0.3\n";
+    script += "set xlabel " + literal(figure.x_label) + "\nset ylabel " + literal(figure.y_label) + "\n";
+    script += "set border 3 linecolor rgb \"#404040\"\nset tics nomirror textcolor rgb \"#202020\"\n";
+    script += "set grid back linecolor rgb \"#c8c8c8\" linewidth 1 dashtype 3\n";
+    script += "set format y \"%.6g\"\nset format x \"%.6g\"\n";
+    script +=
+        figure.curves.size() > 1 ? "set key outside right top Left reverse samplen 2.5 spacing 1.3\n" : "unset key\n";
+    script += "set xrange [:] noextend\n" + y_range(figure);
+    for (std::size_t k = 0; k < figure.curves.size(); ++k) {
+        const Curve& curve = figure.curves[k];
+        script += fmt::format("$curve{} << END_OF_DATA\n", k);
+        for (std::size_t row = 0; row < curve.x.size(); ++row) {
+            script += std::isfinite(curve.y[row]) ? fmt::format("{} {}\n", curve.x[row], curve.y[row])
+                                                  : fmt::format("{} NaN\n", curve.x[row]);
+        }
+        script += "END_OF_DATA\n";
+    }
+    script += "plot ";
+    for (std::size_t k = 0; k < figure.curves.size(); ++k) {
+        const Curve& curve = figure.curves[k];
+        // One row is no line.
+        const char* style = curve.x.size() < 2 ? "points pointtype 7" : "lines";
+        script += fmt::format("{}$curve{} using 1:2 with {} linecolor rgb \"{}\" linewidth {}{} title {}",
+                              k > 0 ? ", " : "", k, style, curve.thick ? "#101010" : kColors[k % kColors.size()],
+                              curve.thick ? 2.2 : 1.8, curve.dashed ? " dashtype 2" : "", literal(curve.label));
+    }
+    return script + "\n";
+}
+
+void draw_figure(const Figure& figure, const std::string& path) {
+    const std::string script = gnuplot_script(figure, path);
+    if (!on_path("gnuplot")) {
+        throw SystemError("figures are drawn by gnuplot, which is not installed; apt-get install gnuplot-nox");
+    }
+    std::FILE* probe = std::fopen(path.c_str(), "ab");
+    if (probe == nullptr) throw SystemError("cannot write " + path);
+    std::fclose(probe);
+    // What it says about fonts and the like is of no use; that it failed is seen by its status and the file.
+    std::FILE* pipe = popen("gnuplot >/dev/null 2>&1", "w");
+    if (pipe == nullptr) throw SystemError("cannot start gnuplot");
+    const bool sent = std::fwrite(script.data(), 1, script.size(), pipe) == script.size();
+    const int status = pclose(pipe);
+    std::error_code ignored;
+    if (!sent || status != 0 || fs::file_size(path, ignored) == 0) {
+        fs::remove(path, ignored);
+        throw SystemError(
+            fmt::format("gnuplot could not draw {} (status {})", path, WIFEXITED(status) ? WEXITSTATUS(status) : -1));
+    }
+}
+
+}  // namespace carom

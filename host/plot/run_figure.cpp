@@ -1,0 +1,148 @@
+#include "host/plot/run_figure.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <utility>
+
+#include "host/state/errors.hpp"
+
+namespace carom {
+
+namespace {
+
+/// Several observables in one figure.
+struct Group {
+    const char* name;
+    const char* label;
+    std::vector<const char*> members;  ///< the first that exists gives the unit
+};
+
+const std::vector<Group>& groups() {
+    static const std::vector<Group> kGroups{
+        {"energy", "energy", {"total_energy", "kinetic_energy", "spring_energy", "gravitational_energy"}},
+        {"pressure", "pressure", {"virial_pressure", "wall_pressure"}},
+    };
+    return kGroups;
+}
+
+/// H5MD writes units as "kg m s-1"; a figure may use exponents.
+std::string unit_text(const std::string& unit) {
+    std::string text;
+    for (std::size_t k = 0; k < unit.size(); ++k) {
+        if (unit[k] == ' ') {
+            text += "\u00b7";
+        } else if (unit[k] == '-') {
+            text += "\u207b";
+        } else if (unit[k] >= '1' && unit[k] <= '3') {
+            static constexpr std::array kRaised{"\u00b9", "\u00b2", "\u00b3"};
+            text += kRaised[static_cast<std::size_t>(unit[k] - '1')];
+        } else {
+            text += unit[k];
+        }
+    }
+    return text;
+}
+
+std::string axis_label(const std::string& label, const std::string& unit) {
+    return unit.empty() ? label : fmt::format("{} [{}]", label, unit_text(unit));
+}
+
+/// In 2D a pressure is a force per length, and not all components mean something.
+std::string unit_of(const ObservableInfo& info, int dimension) {
+    return info.unit == "Pa" && dimension == 2 ? "N m-1" : info.unit;
+}
+
+bool all_zero(const Curve& curve) {
+    return std::ranges::all_of(curve.y, [](double y) { return y == 0.0; });
+}
+
+bool any_finite(const Curve& curve) {
+    return std::ranges::any_of(curve.y, [](double y) { return std::isfinite(y); });
+}
+
+std::vector<Curve> curves_of(const ObservableTable& table, const ObservableInfo& info, bool alone) {
+    std::vector<Curve> curves;
+    const std::size_t first = table.column(info.name);
+    for (std::size_t component = 0; component < info.width(); ++component) {
+        Curve curve;
+        std::string name = info.components.empty() ? "" : info.components[component];
+        std::ranges::replace(name, '_', '-');
+        curve.label = name.empty() ? info.label : (alone ? name : info.label + ", " + name);
+        curve.x = table.time;
+        for (std::size_t row = 0; row < table.rows(); ++row) curve.y.push_back(table.at(row, first + component));
+        curves.push_back(std::move(curve));
+    }
+    return curves;
+}
+
+const ObservableInfo* find(const ObservableTable& table, const std::string& name) {
+    const auto found = std::ranges::find(table.observables, name, &ObservableInfo::name);
+    return found == table.observables.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+std::vector<std::string> figure_quantities(const TrajectoryReader& trajectory) {
+    std::vector<std::string> names;
+    for (const Group& group : groups()) names.emplace_back(group.name);
+    for (const ObservableInfo& info : trajectory.header().observables) names.push_back(info.name);
+    return names;
+}
+
+Figure run_figure(const TrajectoryReader& trajectory, const std::string& quantity) {
+    const ObservableTable table = trajectory.observables();
+    const TrajectoryHeader& header = trajectory.header();
+    std::vector<const ObservableInfo*> members;
+    std::string label;
+    const auto group = std::ranges::find_if(groups(), [&](const Group& g) { return g.name == quantity; });
+    if (group != groups().end()) {
+        label = group->label;
+        for (const char* name : group->members) {
+            if (const ObservableInfo* info = find(table, name)) members.push_back(info);
+        }
+    } else if (const ObservableInfo* info = find(table, quantity)) {
+        label = info->label;
+        members.push_back(info);
+    }
+    if (members.empty()) {
+        throw InputError(fmt::format("{}: holds no quantity '{}'; allowed: balls, {}", trajectory.path(), quantity,
+                                     fmt::join(figure_quantities(trajectory), ", ")));
+    }
+    if (table.rows() == 0) throw InputError(trajectory.path() + ": holds no rows of observables");
+
+    Figure figure;
+    const std::string name =
+        header.title.empty() ? std::filesystem::path(trajectory.path()).filename().string() : header.title;
+    figure.title = fmt::format("{}: {}", name, label);
+    figure.x_label = "time [s]";
+    figure.y_label = axis_label(label, unit_of(*members.front(), header.dimension()));
+    for (const ObservableInfo* info : members) {
+        for (Curve& curve : curves_of(table, *info, members.size() == 1)) {
+            // What does not exist here - the third axis in 2D, faces that are no wall, gravity - has no line.
+            const bool essential = info->width() == 1 && info == members.front();
+            if (!essential && (!any_finite(curve) || (members.size() > 1 && all_zero(curve)))) continue;
+            if (header.dimension() == 2 && curve.label == "z" && all_zero(curve)) continue;
+            curve.thick = members.size() > 1 && info == members.front();
+            figure.curves.push_back(std::move(curve));
+        }
+    }
+    // In 2D angular momentum has its z component alone.
+    if (header.dimension() == 2 && quantity == "angular_momentum") std::erase_if(figure.curves, all_zero);
+    if (figure.curves.size() == 1) figure.curves.front().thick = false;
+    // The sum comes last, dashed over its parts: without that, equal curves would hide each other.
+    const auto sum = std::ranges::find_if(figure.curves, &Curve::thick);
+    if (sum != figure.curves.end()) {
+        sum->dashed = quantity == "energy";
+        std::rotate(sum, sum + 1, figure.curves.end());
+    }
+    if (figure.curves.empty()) {
+        throw InputError(fmt::format("{}: '{}' has no value in this run", trajectory.path(), quantity));
+    }
+    return figure;
+}
+
+}  // namespace carom

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "host/io/trajectory_reader.hpp"
+#include "host/plot/gnuplot.hpp"
+
+namespace carom {
+
+/// The figure of a quantity of a stored run over time: "energy", "pressure", or any observable by name.
+/// \throws InputError  there is no such quantity, or there are no rows; names what there is
+Figure run_figure(const TrajectoryReader& trajectory, const std::string& quantity);
+
+/// The quantities that run_figure knows for this file.
+std::vector<std::string> figure_quantities(const TrajectoryReader& trajectory);
+
+}  // namespace carom

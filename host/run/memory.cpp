@@ -1,0 +1,45 @@
+#include "host/run/memory.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace carom {
+
+namespace {
+
+constexpr std::uint64_t kProgram = 18'500'000;      // program, libraries, threads: measured on a run of two balls
+constexpr std::uint64_t kFileBuffers = 12'000'000;  // of the HDF5 library when files are large: measured
+constexpr std::uint64_t kFileBuffersPerBall = 50;   // until they are full
+
+std::uint64_t numbers_per_ball(int dimension) {
+    // Position and velocity; spin has one component in 2D and three in 3D.
+    return dimension == 2 ? 2 + 2 + 1 : 3 + 3 + 3;
+}
+
+std::uint64_t frame_bytes_per_ball(int dimension) {
+    return 8 * numbers_per_ball(dimension) + 4 * static_cast<std::uint64_t>(dimension) + 1;  // image counts, gone
+}
+
+}  // namespace
+
+std::size_t frames_in_flight(std::size_t balls) {
+    constexpr std::size_t kManyBalls = 800'000;  // a frame then takes some 50 MB
+    return balls > kManyBalls ? 2 : 4;
+}
+
+std::uint64_t memory_beside_solver(int dimension, std::size_t balls, std::uint64_t frames) {
+    const std::uint64_t frame = frame_bytes_per_ball(dimension);
+    const std::uint64_t checkpoint = frame + 4;           // with the species
+    const std::uint64_t spins = dimension == 2 ? 8 : 24;  // that the solver keeps
+    const std::uint64_t species = 4 + 4;                  // in the solver and in the file's header
+    const std::uint64_t held = std::min<std::uint64_t>(frames, frames_in_flight(balls));
+    const std::uint64_t buffers = std::min<std::uint64_t>(kFileBuffers, kFileBuffersPerBall * balls);
+    return kProgram + buffers + balls * (held * frame + checkpoint + spins + species);
+}
+
+std::uint64_t machine_memory_bytes() {
+    return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGE_SIZE));
+}
+
+}  // namespace carom

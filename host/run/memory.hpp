@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace carom {
+
+/// Memory of the process at its peak, less what the solver's processor holds [bytes]: program and libraries, frames
+/// on their way to the disk, the checkpoint, species and spins.
+/// \param frames  to be written
+std::uint64_t memory_beside_solver(int dimension, std::size_t balls, std::uint64_t frames);
+
+/// Frames kept at once, by the number of balls: two when each is large, one being filled and one being written.
+std::size_t frames_in_flight(std::size_t balls);
+
+/// Memory of this machine [bytes].
+std::uint64_t machine_memory_bytes();
+
+}  // namespace carom

@@ -1,0 +1,85 @@
+#include "host/run/output_files.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <filesystem>
+#include <string_view>
+
+#include "host/state/errors.hpp"
+
+namespace carom {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// The name without `ending`, if it has it.
+std::string without(std::string name, std::string_view ending) {
+    if (name.size() > ending.size() && name.ends_with(ending)) name.resize(name.size() - ending.size());
+    return name;
+}
+
+}  // namespace
+
+void check_output_file(const std::string& path, const std::string& input, bool force) {
+    std::error_code ignored;
+    if (fs::is_directory(path, ignored)) throw InputError(path + ": is a folder; name a file");
+    if (!input.empty() && fs::equivalent(path, input, ignored)) {
+        throw InputError(path + ": is what the run starts from, and would be overwritten; name another with -o");
+    }
+    if (!force && fs::exists(path, ignored)) {
+        throw InputError(path + ": exists already; --force overwrites it, -o names another");
+    }
+    const fs::path folder = fs::path(path).has_parent_path() ? fs::path(path).parent_path() : fs::path(".");
+    if (!fs::is_directory(folder, ignored)) {
+        throw SystemError("cannot write " + path + ": there is no folder " + folder.string());
+    }
+    if (access(folder.c_str(), W_OK) != 0) {
+        throw SystemError("cannot write " + path + ": " + std::strerror(errno));
+    }
+}
+
+std::string default_trajectory(const std::string& scene) { return fs::path(scene).stem().string() + ".h5"; }
+
+std::string default_resumed_trajectory(const std::string& checkpoint) {
+    std::string name = without(without(checkpoint, ".h5"), ".checkpoint");
+    int number = 1;
+    if (const auto dash = name.rfind('-'); dash != std::string::npos && dash + 1 < name.size()) {
+        int parsed = 0;
+        const auto [end, error] = std::from_chars(name.data() + dash + 1, name.data() + name.size(), parsed);
+        if (error == std::errc() && end == name.data() + name.size()) {
+            number = parsed;
+            name.resize(dash);
+        }
+    }
+    std::string path;
+    std::error_code ignored;
+    do {
+        ++number;
+        path = name + "-" + std::to_string(number) + ".h5";
+    } while (fs::exists(path, ignored));
+    return path;
+}
+
+std::string default_checkpoint(const std::string& trajectory) { return without(trajectory, ".h5") + ".checkpoint.h5"; }
+
+void check_output_files(const OutputFiles& files, const std::string& input, bool force) {
+    if (files.trajectory == files.checkpoint) {
+        throw InputError(files.trajectory + ": is to be both the trajectory and the checkpoint");
+    }
+    check_output_file(files.trajectory, input, force);
+    check_output_file(files.checkpoint, "", force || files.checkpoint == input);
+}
+
+std::string shell_quoted(const std::string& word) {
+    constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%";
+    if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
+    std::string quoted = "'";
+    for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return quoted + "'";
+}
+
+}  // namespace carom

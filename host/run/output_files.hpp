@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+
+namespace carom {
+
+/// Where a run writes to.
+struct OutputFiles {
+    std::string trajectory;
+    std::string checkpoint;
+};
+
+/// SCENE.h5 in the current folder.
+std::string default_trajectory(const std::string& scene);
+
+/// For a resumed run, from the checkpoint's name: NAME.checkpoint.h5 gives NAME-2.h5, then NAME-3.h5 and so on, in the
+/// same folder; the first number that is free.
+std::string default_resumed_trajectory(const std::string& checkpoint);
+
+/// NAME.checkpoint.h5 for NAME.h5.
+std::string default_checkpoint(const std::string& trajectory);
+
+/// Finds out before anything is computed that a file could not be written. Parameters and errors as below.
+void check_output_file(const std::string& path, const std::string& input, bool force);
+
+/// Finds out before anything is computed that the files could not be written.
+/// \param input  a file that must not be overwritten even so: the scene, or the checkpoint that is read
+/// \throws InputError   one exists, and `force` is not given; or one is an input
+/// \throws SystemError  a folder does not exist, or may not be written to
+void check_output_files(const OutputFiles& files, const std::string& input, bool force);
+
+/// As a shell takes it: quoted if need be.
+std::string shell_quoted(const std::string& word);
+
+}  // namespace carom

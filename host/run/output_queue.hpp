@@ -1,0 +1,96 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <variant>
+#include <vector>
+
+#include "host/observables/observable_set.hpp"
+#include "host/state/frame.hpp"
+#include "host/state/solver.hpp"
+
+namespace carom {
+
+/// Where a run's output goes. All calls come from one thread, in the order of the run.
+class RunSink {
+public:
+    virtual ~RunSink() = default;
+    /// The frame is on disk when this returns.
+    virtual void write_frame(const Frame& frame) = 0;
+    virtual void write_row(const ObservableRow& row) = 0;
+    /// \param state  may be taken out and put back, so that it need not be copied
+    virtual void write_checkpoint(SolverState& state) = 0;
+};
+
+/// Writes on a thread of its own, so that the solver goes on meanwhile. The queue is bounded: whoever is faster waits.
+/// What the sink throws comes out of the next call here, and of every one after that; later jobs are dropped.
+class OutputQueue {
+public:
+    /// \param max_frames  frames in flight; 2 let one be filled while one is written
+    OutputQueue(Solver& solver, RunSink& sink, std::size_t max_frames);
+    /// Writes what is queued, as far as it can; lets no exception out.
+    ~OutputQueue();
+    OutputQueue(const OutputQueue&) = delete;
+    OutputQueue& operator=(const OutputQueue&) = delete;
+
+    /// Queues the solver's current state. Waits while max_frames are in flight.
+    void push_frame();
+    void push_row(ObservableRow row);
+    /// Queues a checkpoint of the solver's current state; waits for the checkpoint before it.
+    void push_checkpoint();
+    /// Waits until everything queued is on disk.
+    void drain();
+
+    /// The frame that was pushed last; call after drain. Null if there was none.
+    [[nodiscard]] const Frame* last_frame() const { return last_slot_ == nullptr ? nullptr : &last_slot_->frame; }
+    /// Written without error so far.
+    [[nodiscard]] std::size_t frames_written() const;
+    [[nodiscard]] std::size_t rows_written() const;
+    /// Simulated time of the last checkpoint on disk, if there is one.
+    [[nodiscard]] std::optional<double> checkpoint_time() const;
+
+private:
+    struct Slot {
+        Frame frame;
+        bool complete = false;  ///< the solver is done with it; guarded by copy_mutex_
+    };
+    struct FrameJob {
+        Slot* slot;
+    };
+    struct CheckpointJob {};
+    using Job = std::variant<FrameJob, ObservableRow, CheckpointJob>;
+
+    void work();
+    void perform(Job& job);
+    void complete(Slot& slot);
+    void rethrow_if_failed() const;
+
+    Solver& solver_;
+    RunSink& sink_;
+    const std::size_t max_frames_;
+    std::vector<std::unique_ptr<Slot>> slots_;  // all that were ever needed, reused
+    Slot* last_slot_ = nullptr;
+    SolverState checkpoint_;
+
+    std::mutex copy_mutex_;  // the solver copies one frame at a time
+    mutable std::mutex mutex_;
+    std::condition_variable work_left_;
+    std::condition_variable progress_;
+    std::deque<Job> jobs_;    // the front one is being performed
+    std::deque<Slot*> free_;  // first in, first out, so that the last frame stays as long as possible
+    bool checkpoint_busy_ = false;
+    bool stopping_ = false;
+    std::exception_ptr failure_;
+    std::size_t frames_written_ = 0;
+    std::size_t rows_written_ = 0;
+    std::optional<double> checkpoint_time_;
+    std::thread thread_;  // last, so that all else exists when it starts
+};
+
+}  // namespace carom

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "host/scene/design.hpp"
+#include "host/scene/scene.hpp"
+#include "host/state/solver.hpp"
+
+namespace carom {
+
+/// What the user asks for, beside the scene's own keys.
+struct SceneRequest {
+    std::string scene;                   ///< file or name
+    std::vector<std::string> overrides;  ///< "table.key=VALUE"
+    std::optional<std::uint64_t> steps;  ///< instead of run.until
+    int threads = 0;                     ///< 0: all
+};
+
+/// A scene with all that follows from it, before anything is computed.
+struct PreparedScene {
+    Scene scene;
+    SpringDesign design;
+    SolverState state;  ///< the initial balls, or those of the checkpoint
+    bool resumed = false;
+    int threads = 0;                      ///< 0: all
+    std::string processor;                ///< "cpu" or "cuda"
+    std::uint64_t steps = 0;              ///< from state.step on
+    std::uint64_t frames = 0;             ///< to be written
+    std::uint64_t rows = 0;               ///< of observables, to be written
+    std::uint64_t memory_bytes = 0;       ///< predicted peak: of this process, or for "cuda" of the device's memory
+    std::uint64_t host_memory_bytes = 0;  ///< predicted peak of this process
+    std::uint64_t output_bytes = 0;       ///< predicted size of the trajectory
+    std::vector<std::string> warnings;
+};
+
+/// Reads the scene, places the balls, and designs the run.
+/// \throws InputError   the scene is wrong, or asks for what this version cannot do
+/// \throws SystemError  no such file; or no such device
+PreparedScene prepare_scene(const SceneRequest& request);
+
+/// The same from a checkpoint. Only what cannot change the trajectory may be overridden.
+/// \throws InputError  besides, when an override would change the trajectory, or the end has been reached already
+PreparedScene prepare_resume(const std::string& checkpoint_path, const SceneRequest& request);
+
+/// What a checkpoint must hold besides the solver's own state: the design, since it follows from the initial balls.
+void store_design(const SpringDesign& design, SolverState& state);
+
+}  // namespace carom

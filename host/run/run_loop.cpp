@@ -1,0 +1,145 @@
+#include "host/run/run_loop.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <new>
+#include <optional>
+
+#include "host/run/memory.hpp"
+#include "host/run/schedule.hpp"
+
+namespace carom {
+
+namespace {
+
+/// Wall time between two looks at signals [s].
+constexpr double kSliceSeconds = 0.1;
+class RunLoop {
+public:
+    RunLoop(Solver& solver, ObservableSet& observables, RunSink& sink, const RunPlan& plan, Progress& progress,
+            const std::function<int()>& interrupted)
+        : solver_(solver),
+          observables_(observables),
+          sink_(sink),
+          plan_(plan),
+          progress_(progress),
+          interrupted_(interrupted),
+          end_(solver.reachable_time(plan.until)) {}
+
+    RunOutcome run() {
+        const auto begin = std::chrono::steady_clock::now();
+        outcome_.first_time = solver_.time();
+        outcome_.first_step = solver_.step();
+        progress_.start(solver_.time(), end_, solver_.step());
+        try {
+            outcome_.first = outcome_.last = solver_.totals();
+            queue_.emplace(solver_, sink_, frames_in_flight(outcome_.first.balls));
+            go();
+            queue_->drain();
+            if (const Frame* frame = queue_->last_frame()) outcome_.hash = state_hash(*frame);
+        } catch (const SystemError& error) {
+            fail(error.what());
+        } catch (const std::bad_alloc&) {
+            fail("out of memory");
+        }
+        collect();
+        outcome_.time = solver_.time();
+        outcome_.step = solver_.step();
+        outcome_.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+        progress_.clear();
+        return outcome_;
+    }
+
+private:
+    void go() {
+        const auto reachable = [this](double time) { return solver_.reachable_time(time); };
+        Schedule frames(plan_.frame_every, solver_.time(), reachable);
+        Schedule rows(plan_.row_every, solver_.time(), reachable);
+        Schedule checkpoints(plan_.checkpoint_every, solver_.time(), reachable);
+        push_row();
+        push_frame();
+        try {
+            while (solver_.time() < end_ && outcome_.signal == 0) {
+                const double target = std::min({frames.next(), rows.next(), checkpoints.next(), end_});
+                if (solver_.advance_to(target, kSliceSeconds)) {
+                    const double now = solver_.time();
+                    if (rows.take(now)) push_row();
+                    if (frames.take(now)) push_frame();
+                    if (checkpoints.take(now) && now < end_) queue_->push_checkpoint();
+                }
+                progress_.update(solver_.time(), solver_.step());
+                outcome_.signal = interrupted_();
+            }
+            if (last_row_ != solver_.step()) push_row();
+        } catch (const SimulationError& error) {
+            // No row: sums over a state at fault say nothing.
+            outcome_.status = ExitStatus::kCannotContinue;
+            outcome_.error = error.what();
+            outcome_.tallies = solver_.tallies();
+        }
+        if (last_frame_ != solver_.step()) push_frame();
+        queue_->push_checkpoint();
+    }
+
+    void push_frame() {
+        queue_->push_frame();
+        last_frame_ = solver_.step();
+    }
+
+    void push_row() {
+        outcome_.last = solver_.totals();
+        outcome_.tallies = solver_.tallies();
+        const Frame* frame = nullptr;
+        if (observables_.needs_frame()) {
+            solver_.request_frame(row_frame_);
+            solver_.finish_frame(row_frame_);
+            frame = &row_frame_;
+        }
+        queue_->push_row(observables_.evaluate(solver_.time(), solver_.step(), outcome_.last, outcome_.tallies, frame));
+        last_row_ = solver_.step();
+    }
+
+    void fail(const char* what) {
+        outcome_.status = ExitStatus::kSystemFailure;
+        outcome_.error = what;
+        collect();
+        queue_.reset();  // its thread is done with the sink
+        try {
+            SolverState state;
+            solver_.save(state);
+            sink_.write_checkpoint(state);
+            outcome_.checkpoint_time = state.time;
+        } catch (const std::exception&) {
+            // The first error is the one to tell; an older checkpoint, if there is one, is still on disk.
+        }
+    }
+
+    void collect() {
+        if (!queue_) return;
+        outcome_.frames = queue_->frames_written();
+        outcome_.rows = queue_->rows_written();
+        outcome_.checkpoint_time = queue_->checkpoint_time();
+    }
+
+    Solver& solver_;
+    ObservableSet& observables_;
+    RunSink& sink_;
+    const RunPlan& plan_;
+    Progress& progress_;
+    const std::function<int()>& interrupted_;
+    const double end_;
+    std::optional<OutputQueue> queue_;
+    RunOutcome outcome_;
+    Frame row_frame_;
+    std::optional<std::uint64_t> last_frame_;  // step of the last frame
+    std::optional<std::uint64_t> last_row_;
+};
+
+}  // namespace
+
+RunOutcome run_loop(Solver& solver, ObservableSet& observables, RunSink& sink, const RunPlan& plan, Progress& progress,
+                    const std::function<int()>& interrupted) {
+    return RunLoop(solver, observables, sink, plan, progress, interrupted).run();
+}
+
+}  // namespace carom

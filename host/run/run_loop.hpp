@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "host/observables/observable_set.hpp"
+#include "host/run/output_queue.hpp"
+#include "host/run/progress.hpp"
+#include "host/state/errors.hpp"
+#include "host/state/solver.hpp"
+
+namespace carom {
+
+/// When a run does what; all in simulated time.
+struct RunPlan {
+    double until = 0.0;
+    double frame_every = 0.0;       ///< 0: only the first and the last
+    double row_every = 0.0;         ///< 0: only the first and the last
+    double checkpoint_every = 0.0;  ///< 0: only at the end
+};
+
+/// How a run ended, and what it came to.
+struct RunOutcome {
+    ExitStatus status = ExitStatus::kDone;
+    int signal = 0;     ///< that ended it; 0: none
+    std::string error;  ///< what went wrong; empty if nothing did
+    double time = 0.0;
+    std::uint64_t step = 0;
+    double first_time = 0.0;
+    std::uint64_t first_step = 0;
+    double wall_seconds = 0.0;  ///< of the loop, output included
+    Totals first;               ///< when the run (or the part of it since a resume) started
+    Totals last;
+    Tallies tallies;
+    std::uint64_t frames = 0;               ///< on disk
+    std::uint64_t rows = 0;                 ///< on disk
+    std::optional<double> checkpoint_time;  ///< of the last checkpoint on disk
+    std::optional<std::uint64_t> hash;      ///< of the last frame; none if it could not be had
+};
+
+/// Drives `solver` to plan.until with output to `sink`. The first and the last frame and row are always written. Ends
+/// early, with a last frame, row and checkpoint, as soon as `interrupted` gives a signal's number; with the frame of
+/// the fault and a checkpoint when the simulation cannot go on; with a checkpoint, if that is still possible, when
+/// output or the device fails. The outcome tells; only defects of the program leave as exceptions.
+RunOutcome run_loop(Solver& solver, ObservableSet& observables, RunSink& sink, const RunPlan& plan, Progress& progress,
+                    const std::function<int()>& interrupted);
+
+}  // namespace carom

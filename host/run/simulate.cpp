@@ -1,0 +1,95 @@
+#include "host/run/simulate.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <memory>
+#include <utility>
+
+#include "host/io/trajectory_header.hpp"
+#include "host/io/trajectory_writer.hpp"
+#include "host/run/memory.hpp"
+#include "host/run/observe.hpp"
+#include "host/run/signals.hpp"
+#include "host/run/solver_factory.hpp"
+#include "host/run/summary.hpp"
+#include "host/run/text.hpp"
+#include "host/run/trajectory_sink.hpp"
+#include "host/scene/place.hpp"
+#include "host/state/errors.hpp"
+
+namespace carom {
+
+namespace {
+
+/// The balls at time 0 as the solver holds them: rounded to its own coordinates, so that a ball that rests has not
+/// moved.
+Balls balls_at_start(const PreparedScene& run, Solver& solver) {
+    Frame frame;
+    if (!run.resumed) {
+        solver.request_frame(frame);
+        solver.finish_frame(frame);
+        Balls balls = run.state.balls;
+        balls.position = frame.position;
+        return balls;
+    }
+    SolverState state;
+    state.balls = make_balls(run.scene);
+    const auto first = make_solver(run.scene, run.design, state, run.threads);
+    first->request_frame(frame);
+    first->finish_frame(frame);
+    state.balls.position = frame.position;
+    return std::move(state.balls);
+}
+
+ObservableSet observables_of(const PreparedScene& run, Solver& solver) {
+    if (!needs_start(run.scene)) return make_observables(run.scene, run.state.balls, nullptr);
+    const Balls start = balls_at_start(run, solver);
+    return make_observables(run.scene, run.state.balls, &start);
+}
+
+}  // namespace
+
+Simulation simulate(PreparedScene run, const SimulateOptions& options) {
+    if (run.host_memory_bytes > machine_memory_bytes()) {
+        throw SystemError(fmt::format("{} need about {} of memory, and this machine has {}",
+                                      plural(run.state.balls.size(), "ball"), bytes_text(run.host_memory_bytes),
+                                      bytes_text(machine_memory_bytes())));
+    }
+    const std::unique_ptr<Solver> solver = make_solver(run.scene, run.design, run.state, run.threads);
+    ObservableSet observables = observables_of(run, *solver);
+    const SolverDescription description = solver->describe();
+    TrajectoryHeader header = make_trajectory_header(run.scene, run.state.balls, description, observables.infos());
+    header.expected_frames = run.frames;
+    header.expected_rows = run.rows;
+    const SignalGuard signals;  // before there is a file that a signal could leave half made
+    TrajectoryWriter writer(options.files.trajectory, header, options.force);
+    TrajectorySink sink(writer, options.files.checkpoint, header, run.design);
+    header = {};  // gigabytes for many balls
+
+    if (!options.quiet) fmt::print(stderr, "{}", start_summary(run, description, options.files));
+    const std::size_t balls = run.state.balls.size();
+    run.state = {};  // the solver has its own
+
+    const RunPlan plan{.until = run.scene.run.until,
+                       .frame_every = run.scene.output.every,
+                       .row_every = run.scene.output.observables_every,
+                       .checkpoint_every = options.checkpoint_every};
+    Progress progress(progress_style(options.quiet, stderr), stderr, "ball-steps", static_cast<double>(balls));
+    Simulation simulation;
+    simulation.outcome = run_loop(*solver, observables, sink, plan, progress, [&signals] { return signals.caught(); });
+    simulation.json = summary_json(simulation.outcome, run.scene, balls, solver->describe(), options.files);
+    try {
+        writer.close(simulation.json);
+    } catch (const SystemError& error) {
+        // A failure while writing has been told already; closing such a file fails once more.
+        if (simulation.outcome.status != ExitStatus::kSystemFailure) {
+            simulation.outcome.status = ExitStatus::kSystemFailure;
+            simulation.outcome.error = error.what();
+        }
+    }
+    if (!options.quiet) fmt::print(stderr, "{}", end_summary(simulation.outcome, balls, options.files));
+    return simulation;
+}
+
+}  // namespace carom

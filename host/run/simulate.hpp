@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+
+#include "host/run/output_files.hpp"
+#include "host/run/prepare.hpp"
+#include "host/run/run_loop.hpp"
+
+namespace carom {
+
+struct SimulateOptions {
+    OutputFiles files;
+    bool force = false;             ///< overwrite them
+    bool quiet = false;             ///< neither summaries nor progress on standard error
+    double checkpoint_every = 0.0;  ///< simulated time; 0: only at the end
+};
+
+struct Simulation {
+    RunOutcome outcome;
+    std::string json;  ///< the end summary as one object on one line
+};
+
+/// Runs a prepared scene, from its start or its checkpoint, with summaries and progress on standard error, until it
+/// ends or SIGINT or SIGTERM comes.
+/// \throws InputError, SystemError  before anything is computed; later failures are in the outcome
+Simulation simulate(PreparedScene run, const SimulateOptions& options);
+
+}  // namespace carom

@@ -1,0 +1,128 @@
+#include "host/run/summary.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "host/run/text.hpp"
+
+namespace carom {
+
+namespace {
+
+std::string box_text(const Box& box) {
+    std::string text = fmt::format("{:.6g} x {:.6g}", box.size[0], box.size[1]);
+    if (box.dimension == 3) text += fmt::format(" x {:.6g}", box.size[2]);
+    return text;
+}
+
+std::string scene_name(const Scene& scene) { return scene.title.empty() ? scene.path : scene.title; }
+
+double kinetic(const Totals& totals) { return totals.kinetic + totals.rotational; }
+
+double ball_steps_per_second(const RunOutcome& outcome, std::size_t balls) {
+    if (outcome.wall_seconds <= 0.0) return 0.0;
+    return static_cast<double>(outcome.step - outcome.first_step) * static_cast<double>(balls) / outcome.wall_seconds;
+}
+
+/// JSON knows no infinities.
+nlohmann::ordered_json number(double value) {
+    return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
+}
+
+std::string hash_text(std::uint64_t hash) { return fmt::format("{:016x}", hash); }
+
+}  // namespace
+
+double energy_drift(const Totals& first, const Totals& last) {
+    const double scale = std::max(std::abs(first.energy()), kinetic(first));
+    return scale > 0.0 ? (last.energy() - first.energy()) / scale : std::numeric_limits<double>::quiet_NaN();
+}
+
+std::string start_summary(const PreparedScene& run, const SolverDescription& solver, const OutputFiles& files) {
+    const SpringDesign& design = run.design;
+    const Scene& scene = run.scene;
+    std::string text = fmt::format("{}: {} in {}D, box {}, packing fraction {:.4g}\n", scene_name(scene),
+                                   plural(run.state.balls.size(), "ball"), scene.dimension(), box_text(scene.box),
+                                   design.packing_fraction);
+    text += fmt::format("{}: k = {:.4g}, dt = {:.4g}", solver.solver, design.stiffness, design.dt);
+    if (design.contact_duration > 0.0)
+        text += fmt::format(" ({:.3g} steps a contact)", design.contact_duration / design.dt);
+    text += fmt::format(", {} from t = {:.6g} to {:.6g}\n", plural(run.steps, "step"), run.state.time, scene.run.until);
+    text += fmt::format("{}: {}, {}, {} precision, {} of memory\n", solver.backend, solver.device,
+                        plural(static_cast<std::uint64_t>(solver.threads), "thread"), solver.precision,
+                        bytes_text(run.memory_bytes));
+    text += fmt::format("output: {}, {} and {}, about {}\n", files.trajectory, plural(run.frames, "frame"),
+                        plural(run.rows, "row"), bytes_text(run.output_bytes));
+    for (const std::string& warning : run.warnings) text += "warning: " + warning + "\n";
+    return text;
+}
+
+std::string end_summary(const RunOutcome& outcome, std::size_t balls, const OutputFiles& files) {
+    std::string text = fmt::format("t = {:.6g} after {} in {:.3g} s: {:.3g} ball-steps/s\n", outcome.time,
+                                   plural(outcome.step - outcome.first_step, "step"), outcome.wall_seconds,
+                                   ball_steps_per_second(outcome, balls));
+    if (outcome.rows > 0) {
+        const double drift = energy_drift(outcome.first, outcome.last);
+        text += fmt::format("energy {:.6g}, at the start {:.6g}{}; largest overlap {:.3g} of the smaller radius",
+                            outcome.last.energy(), outcome.first.energy(),
+                            std::isfinite(drift) ? fmt::format(" (drift {:+.2g})", drift) : "",
+                            outcome.tallies.max_overlap);
+        if (outcome.tallies.balls_left > 0) {
+            text += fmt::format("; {} left the box", plural(outcome.tallies.balls_left, "ball"));
+        }
+        text += '\n';
+    }
+    text +=
+        fmt::format("{} and {} in {}", plural(outcome.frames, "frame"), plural(outcome.rows, "row"), files.trajectory);
+    if (outcome.checkpoint_time) {
+        text += fmt::format("; checkpoint at t = {:.6g} in {}", *outcome.checkpoint_time, files.checkpoint);
+    }
+    text += '\n';
+    if (outcome.hash) text += fmt::format("state hash {}\n", hash_text(*outcome.hash));
+    return text;
+}
+
+std::string summary_json(const RunOutcome& outcome, const Scene& scene, std::size_t balls,
+                         const SolverDescription& solver, const OutputFiles& files) {
+    const std::size_t dimension = static_cast<std::size_t>(scene.dimension());
+    nlohmann::ordered_json json;
+    json["time"] = number(outcome.time);
+    json["steps"] = outcome.step;
+    json["first_step"] = outcome.first_step;
+    json["balls"] = balls;
+    json["balls_left"] = outcome.tallies.balls_left;
+    json["wall_seconds"] = number(outcome.wall_seconds);
+    json["ball_steps_per_second"] = number(ball_steps_per_second(outcome, balls));
+    json["solver"] = solver.solver;
+    json["backend"] = solver.backend;
+    json["device"] = solver.device;
+    json["threads"] = solver.threads;
+    json["precision"] = solver.precision;
+    json["dt"] = number(solver.dt);
+    json["memory_bytes"] = solver.memory_bytes;
+    json["energy_kinetic"] = number(kinetic(outcome.last));
+    json["energy_total"] = number(outcome.last.energy());
+    json["energy_drift"] = number(energy_drift(outcome.first, outcome.last));
+    json["momentum"] = std::vector<nlohmann::ordered_json>();
+    for (std::size_t axis = 0; axis < dimension; ++axis)
+        json["momentum"].push_back(number(outcome.last.momentum[axis]));
+    json["max_overlap"] = number(outcome.tallies.max_overlap);
+    json["sorts"] = outcome.tallies.sorts;
+    json["state_hash"] = outcome.hash ? nlohmann::ordered_json(hash_text(*outcome.hash)) : nlohmann::ordered_json();
+    json["frames"] = outcome.frames;
+    json["rows"] = outcome.rows;
+    json["output"] = files.trajectory;
+    json["checkpoint"] =
+        outcome.checkpoint_time ? nlohmann::ordered_json(files.checkpoint) : nlohmann::ordered_json(nullptr);
+    json["exit_status"] = outcome.signal != 0 ? 128 + outcome.signal : static_cast<int>(outcome.status);
+    if (!outcome.error.empty()) json["error"] = outcome.error;
+    // File names and messages may hold bytes that are no UTF-8.
+    return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+}  // namespace carom

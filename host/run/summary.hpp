@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+
+#include "host/run/output_files.hpp"
+#include "host/run/prepare.hpp"
+#include "host/run/run_loop.hpp"
+#include "host/state/solver.hpp"
+
+namespace carom {
+
+/// What is to come: balls, box, solver, processor, output; several lines, each ended.
+std::string start_summary(const PreparedScene& run, const SolverDescription& solver, const OutputFiles& files);
+
+/// What it came to; several lines, each ended.
+std::string end_summary(const RunOutcome& outcome, std::size_t balls, const OutputFiles& files);
+
+/// The same as the one JSON object that `run --json` prints, on one line.
+std::string summary_json(const RunOutcome& outcome, const Scene& scene, std::size_t balls,
+                         const SolverDescription& solver, const OutputFiles& files);
+
+/// Change of total energy over max(|E0|, K0), E0 and K0 being the total and the kinetic energy at the start; NaN if
+/// that is 0.
+double energy_drift(const Totals& first, const Totals& last);
+
+}  // namespace carom

@@ -1,0 +1,33 @@
+#include "host/run/text.hpp"
+
+#include <fmt/format.h>
+
+#include <cstddef>
+
+namespace carom {
+
+std::string count_text(std::uint64_t count) {
+    std::string digits = std::to_string(count);
+    for (auto k = static_cast<std::ptrdiff_t>(digits.size()) - 3; k > 0; k -= 3) {
+        digits.insert(static_cast<std::size_t>(k), ",");
+    }
+    return digits;
+}
+
+std::string bytes_text(std::uint64_t bytes) {
+    static constexpr const char* kUnits[] = {"kB", "MB", "GB", "TB", "PB"};
+    if (bytes < 1000) return fmt::format("{} bytes", bytes);
+    double value = static_cast<double>(bytes) / 1000.0;
+    std::size_t unit = 0;
+    while (value >= 999.5 && unit + 1 < std::size(kUnits)) {
+        value /= 1000.0;
+        ++unit;
+    }
+    return value < 9.95 ? fmt::format("{:.1f} {}", value, kUnits[unit]) : fmt::format("{:.0f} {}", value, kUnits[unit]);
+}
+
+std::string plural(std::uint64_t count, const std::string& noun) {
+    return count_text(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+}  // namespace carom

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+
+#include "host/io/checkpoint.hpp"
+#include "host/io/trajectory_writer.hpp"
+#include "host/run/output_queue.hpp"
+#include "host/scene/design.hpp"
+
+namespace carom {
+
+/// The trajectory and the checkpoint of a run.
+class TrajectorySink final : public RunSink {
+public:
+    TrajectorySink(TrajectoryWriter& writer, std::string checkpoint_path, const TrajectoryHeader& header,
+                   const SpringDesign& design);
+
+    void write_frame(const Frame& frame) override { writer_.append(frame); }
+    void write_row(const ObservableRow& row) override { writer_.append_row(row); }
+    void write_checkpoint(SolverState& state) override;
+
+private:
+    TrajectoryWriter& writer_;
+    std::string checkpoint_path_;
+    Checkpoint checkpoint_;  // all but the state
+    SpringDesign design_;
+};
+
+}  // namespace carom

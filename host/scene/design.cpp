@@ -1,0 +1,197 @@
+#include "host/scene/design.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "host/scene/start.hpp"
+#include "kernels/physics/restitution.hpp"
+
+// Every number that reaches the state (stiffness, damping ratios, dt) is made of + - * / and square roots, and of
+// kernels/core/transcendental.hpp, so it is the same on every machine.
+
+namespace carom {
+namespace {
+
+constexpr double kThermalSpeeds = 5.0;     // of one component: 1 of 1.7 million exceeds that
+constexpr double kStepsPerContact = 50.0;  // worst error of a collision's speed h^2 / 8 = 5e-4
+constexpr double kRadiiPerStep = 0.1;      // of the smallest radius, at the design speed
+
+/// A species that has balls in the scene.
+struct Present {
+    double radius = 0.0;
+    double mass = 0.0;
+    double fastest = 0.0;  ///< of its initial balls [length/time]
+    std::uint64_t count = 0;
+
+    [[nodiscard]] bool mobile() const { return !std::isinf(mass); }
+};
+
+std::vector<Present> present_species(const Balls& balls) {
+    std::vector<Present> all(balls.species_table.size());
+    std::vector<double> square(all.size(), 0.0);
+    for (std::size_t id = 0; id < balls.size(); ++id) {
+        const std::size_t species = balls.species[id];
+        double speed_square = 0.0;
+        for (int axis = 0; axis < balls.dimension; ++axis) {
+            speed_square += balls.velocity[axis][id] * balls.velocity[axis][id];
+        }
+        square[species] = std::max(square[species], speed_square);
+        ++all[species].count;
+    }
+    for (std::size_t index = 0; index < all.size(); ++index) {
+        all[index].radius = balls.species_table[index].radius;
+        all[index].mass = balls.species_table[index].mass;
+        all[index].fastest = std::sqrt(square[index]);
+    }
+    std::erase_if(all, [](const Present& species) { return species.count == 0; });
+    return all;
+}
+
+/// Two kinds of balls that can touch, or a kind of ball and a wall.
+struct Contact {
+    double reduced_mass = 0.0;    ///< [mass]
+    double smaller_radius = 0.0;  ///< [length]
+    double approach = 0.0;        ///< speed to design for [length/time]
+    bool wall = false;
+};
+
+/// All contacts that at least one ball of finite mass takes part in.
+std::vector<Contact> possible_contacts(const std::vector<Present>& species, bool walls, double design_speed) {
+    std::vector<Contact> contacts;
+    const auto speed = [&](const Present& one) { return one.mobile() ? design_speed : one.fastest; };
+    for (std::size_t i = 0; i < species.size(); ++i) {
+        const Present& a = species[i];
+        if (walls && a.mobile()) contacts.push_back({a.mass, a.radius, design_speed, true});
+        for (std::size_t j = i; j < species.size(); ++j) {
+            const Present& b = species[j];
+            if ((i == j && a.count < 2) || (!a.mobile() && !b.mobile())) continue;
+            const double reduced = 1.0 / (1.0 / a.mass + 1.0 / b.mass);  // 1 / inf = 0
+            contacts.push_back({reduced, std::min(a.radius, b.radius), speed(a) + speed(b), false});
+        }
+    }
+    return contacts;
+}
+
+bool has_walls(const Scene& scene) {
+    for (int wall = 0; wall < wall_end(scene); ++wall) {
+        if (is_wall(scene, wall)) return true;
+    }
+    return false;
+}
+
+/// sqrt(T / m) of the hottest fill's temperature and the lightest mass.
+double thermal_speed(const Scene& scene, const std::vector<Present>& species) {
+    double temperature = 0.0;
+    for (const FillEntry& fill : scene.fills) {
+        const double mass = scene.species[fill.species].mass;
+        if (fill.count == 0 || std::isinf(mass)) continue;
+        if (fill.temperature) temperature = std::max(temperature, *fill.temperature);
+        if (fill.speed) temperature = std::max(temperature, mass * *fill.speed * *fill.speed / scene.dimension());
+    }
+    double lightest = std::numeric_limits<double>::infinity();
+    for (const Present& one : species) lightest = std::min(lightest, one.mass);
+    return std::sqrt(temperature / lightest);
+}
+
+/// The largest of: five thermal speeds, the fastest initial ball, a fall through the box. If nothing moves: the box
+/// crossed once in the run.
+double design_speed(const Scene& scene, const std::vector<Present>& species, double thermal) {
+    double speed = kThermalSpeeds * thermal;
+    double drop = 0.0;  // gravity times the way down, corner to corner [length^2/time^2]
+    for (int axis = 0; axis < scene.dimension(); ++axis) {
+        drop += std::abs(scene.physics.gravity[axis]) * scene.box.size[axis];
+    }
+    for (const Present& one : species) {
+        speed = std::max(speed, one.fastest);
+        if (one.mobile()) speed = std::max(speed, std::sqrt(2.0 * drop));
+    }
+    if (speed > 0.0) return speed;
+    double longest = 0.0;
+    for (int axis = 0; axis < scene.dimension(); ++axis) longest = std::max(longest, scene.box.size[axis]);
+    return longest / (scene.run.until > 0.0 ? scene.run.until : 1.0);
+}
+
+double rms_speed(const Balls& balls) {
+    double sum = 0.0;
+    std::uint64_t count = 0;
+    for (std::size_t id = 0; id < balls.size(); ++id) {
+        if (std::isinf(balls.species_of(id).mass)) continue;
+        ++count;
+        for (int axis = 0; axis < balls.dimension; ++axis) sum += balls.velocity[axis][id] * balls.velocity[axis][id];
+    }
+    return count == 0 ? 0.0 : std::sqrt(sum / static_cast<double>(count));
+}
+
+double packing_fraction(const Scene& scene, const std::vector<Present>& species) {
+    double volume = 0.0;
+    for (const Present& one : species) {
+        const double r = one.radius;
+        const double ball = scene.dimension() == 2 ? kPi * r * r : 4.0 / 3.0 * kPi * r * r * r;
+        volume += static_cast<double>(one.count) * ball;
+    }
+    return volume / scene.box.volume();
+}
+
+/// Stiffness that keeps the overlap g sqrt(m_e / k) under its limit in every contact of the kind asked for.
+double needed_stiffness(const std::vector<Contact>& contacts, double max_overlap) {
+    double stiffness = 0.0;
+    for (const Contact& contact : contacts) {
+        const double per_length = contact.approach / (max_overlap * contact.smaller_radius);
+        stiffness = std::max(stiffness, contact.reduced_mass * per_length * per_length);
+    }
+    return stiffness;
+}
+
+}  // namespace
+
+SpringDesign design_spring(const Scene& scene, const Balls& balls) {
+    const std::vector<Present> species = present_species(balls);
+    SpringDesign design;
+    design.thermal_speed = thermal_speed(scene, species);
+    design.design_speed = design_speed(scene, species, design.thermal_speed);
+    design.rms_speed = rms_speed(balls);
+    design.packing_fraction = packing_fraction(scene, species);
+    double smallest = std::numeric_limits<double>::infinity();
+    double largest = 0.0;
+    for (const Present& one : species) {
+        smallest = std::min(smallest, one.radius);
+        largest = std::max(largest, one.radius);
+    }
+    if (largest > 0.0) design.size_ratio = largest / smallest;
+
+    const std::vector<Contact> contacts = possible_contacts(species, has_walls(scene), design.design_speed);
+    const SpringKeys& keys = scene.spring;
+    design.stiffness = keys.stiffness ? *keys.stiffness : needed_stiffness(contacts, keys.max_overlap);
+    if (design.stiffness == 0.0) design.stiffness = 1.0;  // nothing can touch; the number has no meaning
+    design.wall_stiffness = keys.wall_stiffness.value_or(design.stiffness);
+    if (keys.damping) {
+        design.damping = *keys.damping;
+    } else {
+        design.damping_ratio = damping_ratio_of_restitution(scene.physics.restitution);
+        design.wall_damping_ratio = damping_ratio_of_restitution(scene.physics.wall_restitution);
+    }
+
+    double shortest = std::numeric_limits<double>::infinity();
+    double highest_frequency = 0.0;
+    for (const Contact& contact : contacts) {
+        const double k = contact.wall ? design.wall_stiffness : design.stiffness;
+        const double m = contact.reduced_mass;
+        const double zeta = keys.damping ? design.damping / (2.0 * std::sqrt(k * m))
+                                         : (contact.wall ? design.wall_damping_ratio : design.damping_ratio);
+        shortest = std::min(shortest, contact_duration(k, m, zeta));
+        highest_frequency = std::max(highest_frequency, std::sqrt(k / m));
+    }
+    if (!contacts.empty()) design.contact_duration = shortest;
+    if (keys.dt) {
+        design.dt = *keys.dt;
+    } else {
+        design.dt = std::min(shortest / kStepsPerContact, kRadiiPerStep * smallest / design.design_speed);
+        if (std::isinf(design.dt)) design.dt = scene.run.until > 0.0 ? scene.run.until / 100.0 : 1.0;  // no balls
+    }
+    design.phase_step = highest_frequency * design.dt;
+    design.steps = static_cast<std::uint64_t>(std::rint(std::min(scene.run.until / design.dt, 1.8e19)));
+    return design;
+}
+
+}  // namespace carom

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "host/scene/scene.hpp"
+#include "host/state/balls.hpp"
+
+namespace carom {
+
+/// What follows from a scene for the spring solver: every "auto" replaced by its number.
+struct SpringDesign {
+    double stiffness = 0.0;           ///< [force/length]
+    double wall_stiffness = 0.0;      ///< [force/length]
+    double damping = 0.0;             ///< gamma, ball to ball and ball to wall, where the scene gives it [mass/time]
+    double damping_ratio = 0.0;       ///< zeta of every pair, from restitution; 0 where `damping` is given
+    double wall_damping_ratio = 0.0;  ///< zeta at walls, from wall_restitution; 0 where `damping` is given
+    double dt = 0.0;                  ///< [time]
+    std::uint64_t steps = 0;          ///< to run.until: round(until / dt)
+    double design_speed = 0.0;        ///< the largest speed to expect [length/time]
+    double thermal_speed = 0.0;       ///< sqrt(T/m) of the lightest species, 0 without a temperature [length/time]
+    double rms_speed = 0.0;           ///< of the initial balls of finite mass [length/time]
+    double contact_duration = 0.0;    ///< the shortest of any pair or wall; 0 where nothing can touch [time]
+    double phase_step = 0.0;          ///< h = w0 dt of the stiffest contact; its worst speed error is h^2 / 8
+    double packing_fraction = 0.0;    ///< of the box
+    double size_ratio = 1.0;          ///< largest over smallest radius
+};
+
+SpringDesign design_spring(const Scene& scene, const Balls& balls);
+
+/// What a user should know before a run, one sentence each.
+/// \param quantum  the smallest step of a position, largest over the axes [length]; 0: unknown, or doubles
+std::vector<std::string> design_warnings(const Scene& scene, const Balls& balls, const SpringDesign& design,
+                                         double quantum = 0.0);
+
+}  // namespace carom

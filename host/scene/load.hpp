@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "host/scene/scene.hpp"
+
+namespace carom {
+
+/// Reads and validates a scene.
+/// \param path_or_name  a file, or the name of an installed scene ("gas2d")
+/// \param overrides  "table.key=VALUE", as after --set; later ones win. Options of the command line that stand for
+///     a scene key are given as overrides too ("run.solver=events"), so that the scene is validated as it will run.
+/// \throws InputError  one line: file:line:column: key: what is wrong and what is allowed (or `--set KEY=VALUE: key:
+/// ...`) \throws SystemError  when there is no such file, or it cannot be read
+Scene load_scene(const std::string& path_or_name, const std::vector<std::string>& overrides = {});
+
+/// The same for a text; `name` stands for the file in messages and becomes Scene::path.
+Scene parse_scene(std::string_view text, const std::string& name, const std::vector<std::string>& overrides = {});
+
+/// The file that load_scene would read: the path itself where it exists, else NAME or NAME.toml among the installed
+/// scenes (beside the program: ../share/carom/scenes; in a build tree: the nearest folder `scenes` above it).
+/// \throws SystemError  when there is none
+std::string find_scene(const std::string& path_or_name);
+
+}  // namespace carom

@@ -1,0 +1,131 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "host/scene/entries.hpp"
+#include "host/scene/read.hpp"
+#include "host/scene/start.hpp"
+
+namespace carom {
+namespace {
+
+class EntryReader {
+public:
+    EntryReader(const toml::table& root, const std::string& file, Scene& scene)
+        : root_(root), file_(file), scene_(scene) {}
+
+    void read() {
+        for_each("wall", [&](const Section& section) { scene_.walls.push_back(read_wall(section, scene_)); });
+        for_each("species", [&](const Section& section) { scene_.species.push_back(read_species(section, scene_)); });
+        for_each("ball", [&](const Section& section) { scene_.balls.push_back(read_ball(section, scene_)); });
+        for_each("fill", [&](const Section& section) { scene_.fills.push_back(read_fill(section, scene_)); });
+        for_each("observe",
+                 [&](const Section& section) { scene_.observables.push_back(read_observable(section, scene_)); });
+        check_periodic_axes();
+        check_wall_shapes();
+        for (std::uint32_t id = 0; id < scene_.balls.size(); ++id) check_place(id);
+        if (const auto overlap = start_overlap(scene_)) report(*overlap);
+    }
+
+private:
+    /// Calls f with the section of each [[name]].
+    template <class F>
+    void for_each(std::string_view name, F&& f) const {
+        const toml::node* node = root_.get(name);
+        const std::size_t count = node == nullptr ? 0 : node->as_array()->size();
+        for (std::size_t at = 0; at < count; ++at) f(entry(name, at));
+    }
+
+    [[nodiscard]] Section entry(std::string_view name, std::size_t index) const {
+        const toml::table* table = root_.get(name)->as_array()->get(index)->as_table();
+        return Section(table, fmt::format("{}[{}]", name, index), name, file_, scene_.dimension());
+    }
+
+    [[nodiscard]] double largest_radius() const {
+        double largest = 0.0;
+        for (const BallEntry& ball : scene_.balls) largest = std::max(largest, scene_.species[ball.species].radius);
+        for (const FillEntry& fill : scene_.fills) {
+            if (fill.count > 0) largest = std::max(largest, scene_.species[fill.species].radius);
+        }
+        return largest;
+    }
+
+    /// A ball must not touch two images of another, nor itself.
+    void check_periodic_axes() const {
+        const double diameter = 2.0 * largest_radius();
+        for (int axis = 0; axis < scene_.dimension(); ++axis) {
+            if (!scene_.box.periodic(axis) || scene_.box.size[axis] >= 2.0 * diameter * (1.0 - kLengthSlack)) continue;
+            const Section box(root_.get("box")->as_table(), "box", "box", file_, scene_.dimension());
+            box.fail_at("size", axis,
+                        fmt::format("must be at least twice the largest diameter ({}) along a periodic axis, not {}",
+                                    diameter, scene_.box.size[axis]));
+        }
+    }
+
+    /// No ball may reach a sphere across a seam, where it would not be seen.
+    void check_wall_shapes() const {
+        const double radius = largest_radius();
+        for (std::size_t at = 0; at < scene_.walls.size(); ++at) {
+            const Wall& wall = scene_.walls[at];
+            if (wall.shape != Wall::Shape::kSphere) continue;
+            const double reach = wall.radius + (wall.side == Wall::Side::kOutside ? radius : 0.0);
+            for (int axis = 0; axis < scene_.dimension(); ++axis) {
+                if (!scene_.box.periodic(axis)) continue;
+                const double low = wall.center[axis] - reach - scene_.box.min[axis];
+                const double high = scene_.box.min[axis] + scene_.box.size[axis] - wall.center[axis] - reach;
+                if (low < 0.0 || high < 0.0) {
+                    entry("wall", at)
+                        .fail_at("center", axis,
+                                 fmt::format("must be {} or more from the periodic faces, so that no ball reaches the "
+                                             "wall across the seam",
+                                             reach));
+                }
+            }
+        }
+    }
+
+    /// No ball starts behind a wall; for `events`, nor in one.
+    void check_place(std::uint32_t id) const {
+        const BallEntry& ball = scene_.balls[id];
+        const Species& species = scene_.species[ball.species];
+        const bool events = scene_.run.solver == SolverKind::kEvents;
+        for (int wall = 0; wall < wall_end(scene_); ++wall) {
+            if (!is_wall(scene_, wall)) continue;
+            const double distance = wall_distance(scene_, wall, ball.position);
+            if (distance < 0.0) {
+                entry("ball", id)
+                    .fail("position", fmt::format("ball {} is behind {} by {:.6g}", id, wall_name(wall), -distance));
+            }
+            // A body that nothing moves may stand in a wall.
+            const double overlap = species.radius - distance;
+            if (events && overlap > kTouching * species.radius && !std::isinf(species.mass)) {
+                entry("ball", id)
+                    .fail("position", fmt::format("ball {} overlaps {} by {:.6g}; for the events solver at most {:g} "
+                                                  "of the radius is allowed",
+                                                  id, wall_name(wall), overlap, kTouching));
+            }
+        }
+    }
+
+    [[noreturn]] void report(const StartOverlap& overlap) const {
+        const bool events = scene_.run.solver == SolverKind::kEvents;
+        entry("ball", overlap.j)
+            .fail("position", fmt::format("ball {} overlaps ball {} by {:.6g}, {:.3g} of the sum of their radii; {}",
+                                          overlap.j, overlap.i, overlap.overlap, overlap.fraction,
+                                          events ? "for the events solver at most 1e-09 is allowed"
+                                                 : "their centres must be at least half the smaller radius apart"));
+    }
+
+    const toml::table& root_;
+    const std::string& file_;
+    Scene& scene_;
+};
+
+}  // namespace
+
+void read_entries(const toml::table& root, const std::string& file, Scene& scene) {
+    EntryReader(root, file, scene).read();
+}
+
+}  // namespace carom

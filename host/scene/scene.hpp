@@ -1,0 +1,120 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "host/state/balls.hpp"
+#include "host/state/box.hpp"
+#include "host/state/wall.hpp"
+
+namespace carom {
+
+enum class SolverKind : std::uint8_t { kSpring, kEvents };
+enum class BackendChoice : std::uint8_t { kAuto, kCpu, kCuda };
+enum class Precision : std::uint8_t { kSingle, kDouble };
+enum class Integrator : std::uint8_t { kVerlet, kSymplecticEuler };
+enum class Simultaneous : std::uint8_t { kReflect, kSequential, kNewton };
+enum class Arrangement : std::uint8_t { kRandom, kLattice };  ///< index into arrangements()
+
+/// [physics]: what both solvers obey.
+struct Physics {
+    Vector3 gravity{};  ///< [length/time^2]
+    double restitution = 1.0;
+    double friction = 0.0;
+    double wall_restitution = 1.0;  ///< already defaulted to restitution
+    double wall_friction = 0.0;     ///< already defaulted to friction
+    Simultaneous simultaneous = Simultaneous::kReflect;
+};
+
+/// [spring]; an empty optional stands for "auto".
+struct SpringKeys {
+    std::string law = "linear";
+    std::optional<double> stiffness;       ///< [force/length]
+    std::optional<double> wall_stiffness;  ///< empty: as stiffness
+    std::optional<double> damping;         ///< [mass/time]; empty: from restitution
+    std::optional<double> dt;              ///< [time]
+    Integrator integrator = Integrator::kVerlet;
+    double distance_epsilon = 0.0;  ///< [length]
+    double max_overlap = 0.01;      ///< fraction of the smaller radius
+};
+
+/// [events].
+struct EventsKeys {
+    double tc = 0.0;            ///< [time]
+    double cutoff_speed = 0.0;  ///< [length/time]
+};
+
+/// [run].
+struct RunKeys {
+    SolverKind solver = SolverKind::kSpring;
+    BackendChoice backend = BackendChoice::kAuto;
+    Precision precision = Precision::kSingle;
+    double until = 1.0;  ///< [time]
+};
+
+/// [output]; already defaulted (until / 100, until / 1000).
+struct OutputKeys {
+    double every = 0.01;  ///< [time]; 0: only the first and the last frame
+    std::vector<std::string> fields{"position", "velocity", "spin", "species"};
+    double observables_every = 0.001;  ///< [time]; 0: only the first and the last row
+};
+
+/// One [[ball]]: its species' index in Scene::species and its state.
+struct BallEntry {
+    std::uint32_t species = 0;
+    Vector3 position{};
+    Vector3 velocity{};
+    Vector3 spin{};  ///< 2D: only component 2
+};
+
+/// One [[fill]].
+struct FillEntry {
+    std::uint32_t species = 0;
+    std::uint64_t count = 0;  ///< already resolved from packing_fraction
+    Vector3 region_min{};
+    Vector3 region_max{};
+    Arrangement arrangement = Arrangement::kRandom;
+    std::optional<double> temperature;  ///< [energy]
+    std::optional<double> speed;        ///< [length/time]; neither: at rest
+    bool zero_momentum = true;
+    std::string label;  ///< "file:line:column: fill[0].count", as messages about it begin
+};
+
+/// One [[observe]].
+struct ObserveEntry {
+    std::string name;
+    std::string kind;     ///< "displaced"
+    std::string species;  ///< empty: all balls
+    double threshold = 0.0;
+};
+
+/// A validated scene: every default is filled in, every number makes physical sense.
+struct Scene {
+    std::string path;    ///< as given by the user, for messages
+    std::string source;  ///< the complete text that reproduces this scene, overrides applied
+    std::string title;
+    std::uint64_t seed = 1;
+    Box box;
+    Physics physics;
+    SpringKeys spring;
+    EventsKeys events;
+    RunKeys run;
+    OutputKeys output;
+    std::vector<Wall> walls;
+    std::vector<Species> species;  ///< named ones first, in file order, then nameless ones of inline balls and fills
+    std::vector<BallEntry> balls;
+    std::vector<FillEntry> fills;
+    std::vector<ObserveEntry> observables;
+
+    [[nodiscard]] int dimension() const { return box.dimension; }
+    [[nodiscard]] std::uint64_t ball_count() const {
+        std::uint64_t count = balls.size();
+        for (const auto& fill : fills) count += fill.count;
+        return count;
+    }
+};
+
+}  // namespace carom

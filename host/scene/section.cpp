@@ -1,0 +1,277 @@
+#include "host/scene/section.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <stdexcept>
+
+#include "host/state/errors.hpp"
+
+namespace carom {
+namespace {
+
+constexpr double kLargestExactWhole = 9007199254740992.0;  // 2^53
+
+/// The list's literal default as a number.
+double literal(const Key& key) {
+    double value = 0.0;
+    std::from_chars(key.fallback.data(), key.fallback.data() + key.fallback.size(), value);
+    return value;
+}
+
+bool within(const Bounds& bounds, double value) {
+    if (std::isnan(value)) return false;
+    if (bounds.infinity && value > bounds.max) return true;
+    return value <= bounds.max && (bounds.above_min ? value > bounds.min : value >= bounds.min);
+}
+
+/// The number that a node holds, if it is one.
+std::optional<double> number_of(const toml::node& node) {
+    if (!node.is_number()) return std::nullopt;
+    return node.value<double>();
+}
+
+const Key& known(std::string_view table, std::string_view name) {
+    const Key* key = find_key(table, name);
+    if (key == nullptr) throw std::logic_error(fmt::format("no key {}.{} in the list of keys", table, name));
+    return *key;
+}
+
+}  // namespace
+
+std::string place_of(const toml::source_region& source, const std::string& file) {
+    if (source.path && source.path->starts_with("--set ")) return *source.path;
+    const auto line = std::max<unsigned>(1, source.begin.line);
+    const auto column = std::max<unsigned>(1, source.begin.column);
+    return fmt::format("{}:{}:{}", file, line, column);
+}
+
+std::string place_of(const toml::node& node, const std::string& file) {
+    const toml::table* table = node.as_table();
+    const bool made = !node.source().path;
+    return made && table != nullptr && !table->empty() ? place_of(table->begin()->second, file)
+                                                       : place_of(node.source(), file);
+}
+
+std::string value_text(const toml::node& node) {
+    if (const auto* text = node.as_string()) return fmt::format("\"{}\"", text->get());
+    if (const auto* whole = node.as_integer()) return fmt::format("{}", whole->get());
+    if (const auto* number = node.as_floating_point()) return fmt::format("{}", number->get());
+    if (const auto* flag = node.as_boolean()) return flag->get() ? "true" : "false";
+    if (const auto* array = node.as_array()) return fmt::format("an array of {}", array->size());
+    if (node.is_table()) return "a table";
+    return "a date or time";
+}
+
+Section::Section(const toml::table* node, std::string path, std::string_view table, const std::string& file,
+                 int dimension)
+    : node_(node), path_(std::move(path)), table_(table), file_(file), dimension_(dimension) {
+    if (node_ == nullptr) return;
+    for (const auto& [name, value] : *node_) {
+        if (find_key(table_, name.str()) != nullptr) continue;
+        std::vector<std::string_view> names;
+        const Key* elsewhere = nullptr;
+        for (const Key& key : scene_keys()) {
+            if (key.table == table_) names.push_back(key.name);
+            if (key.name == name.str() && elsewhere == nullptr) elsewhere = &key;
+        }
+        // Keys made by an override have no place of their own; their values have.
+        const auto& source = name.source().begin ? name.source() : value.source();
+        const std::string begin = fmt::format("{}: {}.{}: unknown key; ", place_of(source, file_), path_, name.str());
+        if (const auto nearest = nearest_name(name.str(), names); !nearest.empty()) {
+            throw InputError(fmt::format("{}did you mean \"{}\"?", begin, nearest));
+        }
+        if (elsewhere != nullptr) {
+            throw InputError(fmt::format("{}it belongs to {}", begin, elsewhere->table));
+        }
+        throw InputError(fmt::format("{}allowed: {}", begin, fmt::join(names, ", ")));
+    }
+}
+
+const toml::node* Section::find(std::string_view name) const { return node_ == nullptr ? nullptr : node_->get(name); }
+
+std::string Section::where(std::string_view name) const {
+    if (const toml::node* node = find(name)) return place_of(*node, file_);
+    return node_ == nullptr ? place_of(toml::source_region{}, file_) : place_of(*node_, file_);
+}
+
+std::string Section::label(std::string_view name) const { return fmt::format("{}: {}.{}", where(name), path_, name); }
+
+void Section::fail(std::string_view name, const std::string& message) const {
+    throw InputError(fmt::format("{}: {}", label(name), message));
+}
+
+void Section::fail_at(std::string_view name, int index, const std::string& message) const {
+    const toml::node* node = find(name);
+    const toml::array* array = node == nullptr ? nullptr : node->as_array();
+    const toml::node* element = array == nullptr ? nullptr : array->get(static_cast<std::size_t>(index));
+    if (element == nullptr) fail(name, message);
+    throw InputError(fmt::format("{}: {}.{}[{}]: {}", place_of(*element, file_), path_, name, index, message));
+}
+
+void Section::wrong(const Key& key, const toml::node& node, int index) const {
+    if (index >= 0) {
+        const Key element{.table = key.table, .name = key.name, .type = KeyType::kNumber, .bounds = key.bounds};
+        fail_at(key.name, index,
+                fmt::format("must be {}, not {}", allowed_text(element, dimension_), value_text(node)));
+    }
+    fail(key.name, fmt::format("must be {}, not {}", allowed_text(key, dimension_), value_text(node)));
+}
+
+const toml::node& Section::required(const Key& key) const {
+    const toml::node* node = find(key.name);
+    if (node == nullptr) fail(key.name, fmt::format("is required: {}", allowed_text(key, dimension_)));
+    return *node;
+}
+
+double Section::checked(const Key& key, const toml::node& node, int index) const {
+    const auto value = number_of(node);
+    if (!value || !within(key.bounds, *value)) wrong(key, node, index);
+    return *value;
+}
+
+double Section::number(std::string_view name) const {
+    const Key& key = known(table_, name);
+    if (!has(name) && key.fallback != "required") return literal(key);
+    return checked(key, required(key), -1);
+}
+
+double Section::number(std::string_view name, double fallback) const {
+    const Key& key = known(table_, name);
+    const toml::node* node = find(name);
+    return node == nullptr ? fallback : checked(key, *node, -1);
+}
+
+std::optional<double> Section::number_or_auto(std::string_view name) const {
+    const Key& key = known(table_, name);
+    const toml::node* node = find(name);
+    if (node == nullptr || node->value<std::string_view>() == "auto") return std::nullopt;
+    return checked(key, *node, -1);
+}
+
+std::uint64_t Section::whole(std::string_view name) const {
+    const Key& key = known(table_, name);
+    if (!has(name) && key.fallback != "required") return static_cast<std::uint64_t>(literal(key));
+    const toml::node& node = required(key);
+    const double value = checked(key, node, -1);
+    if (node.is_integer()) return static_cast<std::uint64_t>(*node.value<std::int64_t>());
+    // 1e6 is a whole number to people, and a floating-point one to TOML.
+    if (value != std::floor(value) || value > kLargestExactWhole) wrong(key, node);
+    return static_cast<std::uint64_t>(value);
+}
+
+std::string Section::text(std::string_view name) const {
+    const Key& key = known(table_, name);
+    if (!has(name) && key.fallback != "required") return "";
+    const toml::node& node = required(key);
+    if (!node.is_string()) wrong(key, node);
+    auto text = *node.value<std::string>();
+    for (const char character : text) {
+        if (static_cast<unsigned char>(character) < 0x20) fail(name, "must not hold control characters");
+    }
+    return text;
+}
+
+bool Section::flag(std::string_view name) const {
+    const Key& key = known(table_, name);
+    if (!has(name)) return key.fallback == "true";
+    const toml::node& node = *find(name);
+    if (!node.is_boolean()) wrong(key, node);
+    return *node.value<bool>();
+}
+
+std::size_t Section::choice(std::string_view name) const {
+    const Key& key = known(table_, name);
+    if (!has(name) && key.fallback != "required") return 0;  // the list's first choice is the default
+    const toml::node& node = required(key);
+    const auto choices = choices_of(key);
+    for (std::size_t at = 0; at < choices.size(); ++at) {
+        if (node.value<std::string_view>() == choices[at]) return at;
+    }
+    wrong(key, node);
+}
+
+std::vector<std::string> Section::choices(std::string_view name, std::vector<std::string> fallback) const {
+    const Key& key = known(table_, name);
+    const toml::node* node = find(name);
+    if (node == nullptr) return fallback;
+    const toml::array* array = node->as_array();
+    if (array == nullptr) wrong(key, *node);
+    std::vector<std::string> result;
+    for (const toml::node& element : *array) {
+        const std::string text = element.value<std::string>().value_or("");
+        const auto allowed = choices_of(key);
+        const int index = static_cast<int>(result.size());
+        if (std::find(allowed.begin(), allowed.end(), std::string_view(text)) == allowed.end()) {
+            const Key one{.table = key.table, .name = key.name, .type = KeyType::kChoice, .choices = key.choices};
+            fail_at(name, index, fmt::format("must be {}, not {}", allowed_text(one, dimension_), value_text(element)));
+        }
+        if (std::find(result.begin(), result.end(), text) != result.end()) {
+            fail_at(name, index, fmt::format("\"{}\" is there twice", text));
+        }
+        result.push_back(text);
+    }
+    return result;
+}
+
+Vector3 Section::vector(std::string_view name) const {
+    const Key& key = known(table_, name);
+    const toml::node& node = required(key);
+    const toml::array* array = node.as_array();
+    if (array == nullptr || array->size() != static_cast<std::size_t>(dimension_)) wrong(key, node);
+    Vector3 result{};
+    for (int axis = 0; axis < dimension_; ++axis) {
+        result[axis] = checked(key, *array->get(static_cast<std::size_t>(axis)), axis);
+    }
+    return result;
+}
+
+Vector3 Section::vector(std::string_view name, const Vector3& fallback) const {
+    return has(name) ? vector(name) : fallback;
+}
+
+Vector3 Section::spin(std::string_view name) const {
+    const Key& key = known(table_, name);
+    if (!has(name)) return {};
+    if (dimension_ == 3) return vector(name);
+    return {0.0, 0.0, checked(key, *find(name), -1)};
+}
+
+std::array<std::array<std::size_t, 2>, 3> Section::boundary(std::string_view name) const {
+    const Key& key = known(table_, name);
+    std::array<std::array<std::size_t, 2>, 3> result{};
+    const toml::node* node = find(name);
+    if (node == nullptr) return result;
+    const toml::array* axes = node->as_array();
+    if (axes == nullptr || axes->size() != static_cast<std::size_t>(dimension_)) wrong(key, *node);
+    const auto allowed = choices_of(key);
+    for (int axis = 0; axis < dimension_; ++axis) {
+        const toml::node& entry = *axes->get(static_cast<std::size_t>(axis));
+        const toml::array* pair = entry.as_array();
+        for (std::size_t side = 0; side < 2; ++side) {
+            const toml::node* word = pair == nullptr ? &entry : pair->get(side);
+            const auto text = word == nullptr ? std::nullopt : word->value<std::string_view>();
+            const auto found = text ? std::find(allowed.begin(), allowed.end(), *text) : allowed.end();
+            if (found == allowed.end() || (pair != nullptr && pair->size() != 2)) {
+                const Key one{.table = key.table, .name = key.name, .type = KeyType::kChoice, .choices = key.choices};
+                fail_at(name, axis,
+                        fmt::format("must be {}, or a pair of these, not {}", allowed_text(one, dimension_),
+                                    value_text(pair != nullptr && pair->size() == 2 ? *word : entry)));
+            }
+            result[axis][side] = static_cast<std::size_t>(found - allowed.begin());
+        }
+    }
+    return result;
+}
+
+Section Section::table(std::string_view name) const {
+    const Key& key = known(table_, name);
+    const toml::node* node = find(name);
+    if (node != nullptr && !node->is_table()) wrong(key, *node);
+    return Section(node == nullptr ? nullptr : node->as_table(), fmt::format("{}.{}", path_, name),
+                   fmt::format("{}.{}", table_, name), file_, dimension_);
+}
+
+}  // namespace carom

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "host/scene/keys.hpp"
+#include "host/scene/toml.hpp"
+#include "host/state/box.hpp"
+
+namespace carom {
+
+/// Where in the user's input something stands: "file:line:column", or "--set KEY=VALUE".
+std::string place_of(const toml::source_region& source, const std::string& file);
+/// The same for a node; a table that an override made stands where what is in it does.
+std::string place_of(const toml::node& node, const std::string& file);
+
+/// A value in the words of a message: 2.5, "text", an array of 3.
+std::string value_text(const toml::node& node);
+
+/// One table of the scene file, read by the list of keys: names, types and ranges are checked here, and every
+/// message says place, key, what is allowed and what was found. All readers take names from scene_keys().
+class Section {
+public:
+    /// \param node  null where the file has no such table: all defaults
+    /// \param path  as in messages: "ball[2]"
+    /// \param table  as in scene_keys(): "ball"
+    /// \throws InputError  for a key that is not in the list
+    Section(const toml::table* node, std::string path, std::string_view table, const std::string& file, int dimension);
+
+    [[nodiscard]] bool has(std::string_view name) const { return find(name) != nullptr; }
+
+    /// Each of these gives the value, the literal default of the list, or the one given; without any of them the key
+    /// is required.
+    [[nodiscard]] double number(std::string_view name) const;
+    [[nodiscard]] double number(std::string_view name, double fallback) const;
+    [[nodiscard]] std::uint64_t whole(std::string_view name) const;
+    [[nodiscard]] std::string text(std::string_view name) const;
+    [[nodiscard]] bool flag(std::string_view name) const;
+    /// Index into the key's choices.
+    [[nodiscard]] std::size_t choice(std::string_view name) const;
+    [[nodiscard]] std::vector<std::string> choices(std::string_view name, std::vector<std::string> fallback) const;
+    [[nodiscard]] Vector3 vector(std::string_view name) const;
+    [[nodiscard]] Vector3 vector(std::string_view name, const Vector3& fallback) const;
+    /// Angular velocity: in 2D only component 2.
+    [[nodiscard]] Vector3 spin(std::string_view name) const;
+    /// Empty where the key is absent or "auto".
+    [[nodiscard]] std::optional<double> number_or_auto(std::string_view name) const;
+    /// Per axis and side an index into the key's choices, 0 by default.
+    [[nodiscard]] std::array<std::array<std::size_t, 2>, 3> boundary(std::string_view name) const;
+    /// A table inside this one.
+    [[nodiscard]] Section table(std::string_view name) const;
+
+    /// Where the key stands, or where its table does.
+    [[nodiscard]] std::string where(std::string_view name) const;
+    /// "file:line:column: table.key", as messages begin.
+    [[nodiscard]] std::string label(std::string_view name) const;
+    [[nodiscard]] const std::string& path() const { return path_; }
+    /// Throws an InputError: place, key, message.
+    [[noreturn]] void fail(std::string_view name, const std::string& message) const;
+    /// The same for one element of an array.
+    [[noreturn]] void fail_at(std::string_view name, int index, const std::string& message) const;
+
+private:
+    [[nodiscard]] const toml::node* find(std::string_view name) const;
+    [[nodiscard]] const toml::node& required(const Key& key) const;
+    /// Element `index` of an array value, or with -1 the value itself, as a number within the key's bounds.
+    [[nodiscard]] double checked(const Key& key, const toml::node& node, int index) const;
+    [[noreturn]] void wrong(const Key& key, const toml::node& node, int index = -1) const;
+
+    const toml::table* node_;
+    std::string path_;
+    std::string table_;
+    std::string file_;
+    int dimension_;
+};
+
+}  // namespace carom

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "host/state/box.hpp"
+
+namespace carom {
+
+/// Shared properties of balls. Balls described inline share one nameless entry when all is equal.
+struct Species {
+    std::string name;                 ///< empty: nameless (null in JSON)
+    double radius = 0.0;              ///< [length]
+    double mass = 0.0;                ///< [mass]; infinity: no contact and no gravity moves it
+    double radius_of_gyration = 0.0;  ///< [length]
+    std::string color;                ///< "#RRGGBB" or empty
+
+    bool operator==(const Species&) const = default;
+};
+
+/// The balls as structure of arrays, one entry per ball, index = id. Positions are absolute and inside the
+/// box on periodic axes; `image` counts how often a ball has crossed the periodic faces (the unwrapped
+/// position is position + image * size).
+struct Balls {
+    int dimension = 2;
+    std::vector<Species> species_table;
+    std::vector<std::uint32_t> species;              ///< index into species_table
+    std::array<std::vector<double>, 3> position;     ///< [length]; third axis empty in 2D
+    std::array<std::vector<double>, 3> velocity;     ///< [length/time]; third axis empty in 2D
+    std::array<std::vector<double>, 3> spin;         ///< [rad/time]; in 2D only spin[2] is filled
+    std::array<std::vector<std::int32_t>, 3> image;  ///< periodic crossings; third axis empty in 2D
+    std::vector<std::uint8_t> gone;                  ///< 1: left through an open face
+
+    [[nodiscard]] std::size_t size() const { return species.size(); }
+    [[nodiscard]] const Species& species_of(std::size_t id) const { return species_table[species[id]]; }
+    /// Makes all arrays that this dimension uses `count` long; new entries are zero.
+    void resize(std::size_t count);
+};
+
+}  // namespace carom
