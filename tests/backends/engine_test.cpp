@@ -1,0 +1,126 @@
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cmath>
+#include <thread>
+
+#include "kernels/cuda/spring_cuda.hpp"
+#include "tests/support/spring_engines.hpp"
+
+// What an engine promises beside its results.
+
+namespace carom::test {
+namespace {
+
+class Engine : public testing::TestWithParam<Processor> {
+protected:
+    void SetUp() override { CAROM_REQUIRE(GetParam()); }
+};
+
+TEST_P(Engine, GivesTheFrameOfTheTimeOfTheRequest) {
+    Gas gas = scenario("gravity_2d").make();
+    const auto engine = make_engine(GetParam(), gas);
+    engine->advance(77);
+    const Seen then = look(*engine, gas);
+    Gas frame = gas;
+    engine->request_frame({{frame.position[0].data(), frame.position[1].data(), nullptr},
+                           {frame.velocity[0].data(), frame.velocity[1].data(), nullptr},
+                           {frame.image[0].data(), frame.image[1].data(), nullptr},
+                           frame.gone.data()});
+    engine->advance(500);
+    std::thread([&] { engine->finish_frame(); }).join();
+    EXPECT_EQ(hash_state(frame), hash_state(then.frame));
+    EXPECT_NE(hash_state(frame), hash_state(look(*engine, gas).frame));
+}
+
+TEST_P(Engine, LookingChangesNothing) {
+    Gas gas = scenario("damped_3d").make();
+    const auto engine = make_engine(GetParam(), gas);
+    for (int step = 0; step < 300; ++step) {
+        engine->advance(1);
+        engine->totals();
+        if (step % 10 == 0) look(*engine, gas);
+    }
+    const Seen undisturbed = run(GetParam(), gas, 300);
+    EXPECT_EQ(hash_state(look(*engine, gas).raw), hash_state(undisturbed.raw));
+}
+
+TEST_P(Engine, DoesNoMoreStepsThanAsked) {
+    Gas gas = scenario("walls_2d").make();
+    const auto engine = make_engine(GetParam(), gas);
+    EXPECT_EQ(engine->advance(0).steps, 0U);
+    std::uint64_t done = 0;
+    for (const std::uint64_t steps : {1, 2, 31, 32, 33, 64, 500, 5000}) {
+        EXPECT_EQ(engine->advance(steps).steps, steps);
+        done += steps;
+        EXPECT_EQ(engine->step(), done);
+    }
+}
+
+/// What was stored leads back to the same state: positions in user coordinates lose nothing.
+TEST_P(Engine, StoresWhatItWasGiven) {
+    for (const bool precision : {false, true}) {
+        Gas gas = scenario("sparse_3d").make();
+        gas.setup.double_precision = precision;
+        Gas once = run(GetParam(), gas, 200).raw;
+        const auto engine = make_engine(GetParam(), once);
+        EXPECT_EQ(hash_state(look(*engine, once).raw), hash_state(once));
+    }
+}
+
+TEST_P(Engine, HoldsTheMemoryThatWasPredicted) {
+    if (GetParam().name.starts_with("cpu")) GTEST_SKIP() << "the CPU's prediction has a test of its own";
+    for (const bool mixed : {false, true}) {
+        Gas gas = empty_box(2, {440.0, 440.0, 0.0});
+        add_lattice(gas, {.counts = {400, 400, 1}, .mixed = mixed});
+        const BallSizes sizes = measure_sizes(gas.raw(), 2);
+        std::uint64_t predicted = 0;
+        if (GetParam().name == "emulated") {
+#if defined(CAROM_HAVE_EMULATED)
+            predicted = predict_emulated_memory(gas.setup, sizes);
+#endif
+        } else {
+#if defined(CAROM_HAVE_CUDA)
+            predicted = predict_cuda_memory(gas.setup, sizes);
+#endif
+        }
+        const auto engine = make_engine(GetParam(), gas);
+        const auto at_first = static_cast<double>(engine->memory_bytes());
+        EXPECT_NEAR(static_cast<double>(predicted), at_first, 0.1 * at_first);
+        engine->advance(40);
+        engine->totals();
+        look(*engine, gas);
+        engine->advance(100);
+        EXPECT_NEAR(static_cast<double>(engine->memory_bytes()), at_first, 0.01 * at_first);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Backends, Engine, testing::ValuesIn(processors()),
+                         [](const auto& instance) { return instance.param.name; });
+
+#if defined(CAROM_HAVE_CUDA)
+
+/// 20 times what it takes without a driver; with one, its start counts.
+TEST(CudaDevices, AreListedAtOnceWhereThereIsNoDriver) {
+    const auto begin = std::chrono::steady_clock::now();
+    const auto devices = list_cuda_devices();
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+    if (!devices.empty()) GTEST_SKIP() << "there is a GPU: " << devices[0].name;
+    EXPECT_LT(took.count(), 0.02);
+}
+
+TEST(CudaDevices, WithoutOneAnEngineIsRefusedByName) {
+    if (!list_cuda_devices().empty()) GTEST_SKIP() << "there is a GPU";
+    Gas gas = scenario("single_2d").make();
+    try {
+        make_cuda_engine(gas.setup, gas.raw(), 0, {});
+        FAIL() << "an engine was made";
+    } catch (const std::runtime_error& error) {
+        EXPECT_NE(std::string(error.what()).find("cuda"), std::string::npos) << error.what();
+    }
+}
+
+#endif
+
+}  // namespace
+}  // namespace carom::test

@@ -1,0 +1,133 @@
+#include <gtest/gtest.h>
+
+#include <map>
+#include <tuple>
+
+#include "tests/support/spring_engines.hpp"
+
+// Every processor gives the same bits: states, frames, totals and tallies, in each scenario.
+
+namespace carom::test {
+namespace {
+
+enum class Precision : std::uint8_t { kSingle, kDouble };
+
+Gas make_gas(const Scenario& scenario, Precision precision) {
+    Gas gas = scenario.make();
+    gas.setup.double_precision = precision == Precision::kDouble;
+    return gas;
+}
+
+/// What one thread of the CPU gives at the end of a scenario, run once for all tests of one process.
+const Seen& expected_end(const Scenario& scenario, Precision precision) {
+    static std::map<std::pair<std::string, Precision>, Seen> known;
+    const auto key = std::pair(scenario.name, precision);
+    auto found = known.find(key);
+    if (found == known.end())
+        found = known.emplace(key, run({"cpu1", 1}, make_gas(scenario, precision), scenario.steps)).first;
+    return found->second;
+}
+
+using Case = std::tuple<std::string, Precision, Processor>;
+
+std::string case_name(const testing::TestParamInfo<Case>& info) {
+    const auto& [name, precision, processor] = info.param;
+    return name + (precision == Precision::kSingle ? "_single_" : "_double_") + processor.name;
+}
+
+std::vector<std::string> scenario_names() {
+    std::vector<std::string> names;
+    for (const Scenario& scenario : scenarios()) names.push_back(scenario.name);
+    return names;
+}
+
+class SameBits : public testing::TestWithParam<Case> {
+protected:
+    void SetUp() override { CAROM_REQUIRE(processor()); }
+    [[nodiscard]] const Scenario& scenario() const { return test::scenario(std::get<0>(GetParam())); }
+    [[nodiscard]] Precision precision() const { return std::get<1>(GetParam()); }
+    [[nodiscard]] const Processor& processor() const { return std::get<2>(GetParam()); }
+};
+
+TEST_P(SameBits, AtTheEnd) {
+    const Seen& expected = expected_end(scenario(), precision());
+    const Seen actual = run(processor(), make_gas(scenario(), precision()), scenario().steps);
+    EXPECT_TRUE(same_bits(expected, actual));
+}
+
+/// A run in pieces of odd lengths, looked at between them, and restarted from what was stored.
+TEST_P(SameBits, AfterARestart) {
+    const Seen& expected = expected_end(scenario(), precision());
+    Gas gas = make_gas(scenario(), precision());
+    const std::uint64_t first = scenario().steps / 3 | 1U;
+    auto engine = make_engine(processor(), gas);
+    for (const std::uint64_t piece : {std::uint64_t{1}, first - 1}) {
+        ASSERT_EQ(engine->advance(piece).steps, piece);
+        look(*engine, gas);
+    }
+    Gas stored = look(*engine, gas).raw;
+    engine = make_engine(processor(), stored);
+    ASSERT_EQ(engine->advance(scenario().steps - first).steps, scenario().steps - first);
+    Seen actual = look(*engine, stored);
+    actual.tallies.sorts = actual.raw.tallies.sorts = expected.tallies.sorts;  // a restart sorts anew
+    // Impulses are whole numbers of one unit, but counted before and after in doubles: exact to their sum's rounding.
+    for (std::size_t wall = 0; wall < actual.tallies.wall_impulse.size(); ++wall) {
+        EXPECT_NEAR(actual.tallies.wall_impulse[wall], expected.tallies.wall_impulse[wall],
+                    1e-15 * expected.tallies.wall_impulse[wall]);
+    }
+    actual.tallies.wall_impulse = expected.tallies.wall_impulse;
+    EXPECT_TRUE(same_bits(expected, actual));
+}
+
+/// The margin decides when balls are sorted, how large cells are and who is looked at: speed, and no bit.
+TEST_P(SameBits, WithAnotherMargin) {
+    const Seen& expected = expected_end(scenario(), precision());
+    for (const double margin : {0.03, 0.77}) {
+        Gas gas = make_gas(scenario(), precision());
+        gas.setup.margin = margin;
+        Seen actual = run(processor(), gas, scenario().steps);
+        if (scenario().name == "walls_2d") {
+            EXPECT_NE(actual.tallies.sorts, expected.tallies.sorts);
+        }
+        actual.tallies.sorts = expected.tallies.sorts;
+        EXPECT_TRUE(same_bits(expected, actual)) << "margin " << margin;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Backends, SameBits,
+                         testing::Combine(testing::ValuesIn(scenario_names()),
+                                          testing::Values(Precision::kSingle, Precision::kDouble),
+                                          testing::ValuesIn(processors())),
+                         case_name);
+
+/// Enough balls that each thread of three has work of its own (kBallsPerThread).
+class ManyBalls : public testing::TestWithParam<std::tuple<int, Precision, Processor>> {};
+
+TEST_P(ManyBalls, SameBits) {
+    const auto& [dimension, precision, processor] = GetParam();
+    CAROM_REQUIRE(processor);
+    static std::map<std::pair<int, Precision>, Seen> known;
+    const int along = dimension == 2 ? 60 : 15;
+    Gas gas = empty_box(dimension, {along * 1.1, along * 1.1, dimension == 3 ? along * 1.1 : 0.0});
+    add_lattice(gas, {.counts = {along, along, along}, .spacing = 1.1});
+    gas.setup.sides[0] = {Side::kPeriodic, Side::kPeriodic};
+    gas.setup.damping = 0.1;
+    gas.setup.double_precision = precision == Precision::kDouble;
+    constexpr std::uint64_t kSteps = 1000;
+    const auto key = std::pair(dimension, precision);
+    if (!known.contains(key)) known.emplace(key, run({"cpu1", 1}, gas, kSteps));
+    EXPECT_TRUE(same_bits(known.at(key), run(processor, gas, kSteps)));
+}
+
+INSTANTIATE_TEST_SUITE_P(Backends, ManyBalls,
+                         testing::Combine(testing::Values(2, 3),
+                                          testing::Values(Precision::kSingle, Precision::kDouble),
+                                          testing::ValuesIn(processors())),
+                         [](const auto& instance) {
+                             return std::to_string(std::get<0>(instance.param)) + "d_" +
+                                    (std::get<1>(instance.param) == Precision::kSingle ? "single_" : "double_") +
+                                    std::get<2>(instance.param).name;
+                         });
+
+}  // namespace
+}  // namespace carom::test

@@ -1,0 +1,76 @@
+"""Malformed scenes, each with its exact message on its first line: one line on standard error, status 2, nothing written.
+
+A file NAME.toml of bad_scenes/ begins with `# NAME.toml:LINE:COLUMN: key: ...`, what the program must say about it.
+"""
+
+import shutil
+import unittest
+
+from program import SOURCE, ProgramTest
+
+SCENES = sorted((SOURCE / "tests" / "cli" / "bad_scenes").glob("*.toml"))
+
+
+class BadScenes(ProgramTest):
+    def test_there_are_many(self):
+        self.assertGreaterEqual(len(SCENES), 40)
+
+    def test_each_is_refused_in_one_line_and_nothing_is_written(self):
+        for scene in SCENES:
+            shutil.copy(scene, self.folder)
+        before = self.files()
+        for scene in SCENES:
+            expected = scene.read_text().splitlines()[0].removeprefix("# ")
+            for command in ["check", "run"]:
+                with self.subTest(scene=scene.name, command=command):
+                    result = self.carom(command, scene.name)
+                    self.assertEqual(result.err, f"carom: {expected}\n")
+                    self.assertEqual(result.status, 2)
+                    self.assertEqual(result.out, "")
+                    self.assertEqual(self.files(), before)
+
+
+# --set KEY=VALUE and what is said about it, for the scene two_balls.
+OVERRIDES = [
+    ("physics.restitution=2", "physics.restitution: must be a number from 0 to 1, not 2"),
+    ("physics.restituton=1", 'physics.restituton: unknown key; did you mean "restitution"?'),
+    ("physcs.restitution=1", 'physcs: unknown table; did you mean "physics"?'),
+    ("ball[2].speed=1", "ball has 2 entries, the last is ball[1]"),
+    ("ball.speed=1", "ball is an array: write ball[0].speed"),
+    ("fill[0].count=1", "the scene has no fill"),
+    ("ball[0].position[2]=1", "ball[0].position has 2 entries, the last is ball[0].position[1]"),
+    ("ball[0].position[0]=11", "ball[0].position[0]: must be inside the box, from 0 to 10, not 11"),
+    ("run.until", "must be KEY=VALUE"),
+    ("run..until=1", "the key must look like table.key or table[0].key[1]"),
+    ("box.size=[10.0", 'box.size: must be an array of 2 numbers, not "[10.0"'),
+]
+
+
+class BadOverrides(ProgramTest):
+    def test_each_is_refused_in_one_line_and_nothing_is_written(self):
+        for assignment, message in OVERRIDES:
+            with self.subTest(assignment):
+                result = self.carom("run", "two_balls", "--set", assignment)
+                self.assertEqual(result.err, f"carom: --set {assignment}: {message}\n")
+                self.assertEqual(result.status, 2)
+                self.assertEqual(self.files(), [])
+
+
+class MissingScenes(ProgramTest):
+    def test_a_file_that_is_not_there_is_status_4(self):
+        result = self.carom("check", "folder/gas.toml")
+        self.assertEqual((result.status, result.err), (4, "carom: folder/gas.toml: no such file\n"))
+
+    def test_an_unknown_name_lists_the_installed_scenes(self):
+        result = self.carom("check", "gas9d")
+        self.assertEqual(result.status, 4)
+        self.assertIn("gas9d: no such file, and no installed scene of this name (", result.err)
+        self.assertIn("gas2d", result.err)
+
+    def test_a_folder_is_no_scene(self):
+        result = self.carom("check", ".")
+        self.assertEqual(result.status, 4)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,110 @@
+"""A run that is stopped from outside, at any moment: its files are whole, and it goes on to the same bits."""
+
+import random
+import re
+import shlex
+import signal
+import subprocess
+import time
+import unittest
+
+import h5py
+
+from program import GAS, PROGRAM, ProgramTest
+
+TIMES = 10
+
+
+class Interrupted(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.write("gas.toml", GAS)
+        # Long enough to be stopped in the middle on any machine: the length is set by a measured speed.
+        speed = self.run_json("gas.toml", "-o", "probe.h5", "--until", "2")
+        self.until = max(1.0, round(2.0 * 1.2 / max(speed["wall_seconds"], 1e-3), 1))
+        self.options = ["--until", str(self.until), "--set", f"output.every={self.until / 200}", "--set",
+                        f"output.observables_every={self.until / 400}"]
+        begin = time.monotonic()
+        self.whole = self.run_json("gas.toml", "-o", "whole.h5", *self.options)
+        self.took = time.monotonic() - begin
+        self.moments = random.Random(20)
+
+    def stop_at_random(self, number, *arguments):
+        """Starts a run, sends it the signal, and gives the process and its standard error."""
+        process = self.start(*arguments)
+        # Before the trajectory is there the program has promised nothing, and dies of a signal as any other.
+        output = self.folder / arguments[arguments.index("-o") + 1]
+        while not output.exists() and process.poll() is None:
+            time.sleep(0.002)
+        time.sleep(self.moments.uniform(0.05, 0.8) * self.took)
+        process.send_signal(number)
+        _, err = process.communicate(timeout=120)
+        return process.returncode, err
+
+    def readable_frames(self, name):
+        with h5py.File(self.folder / name) as file:
+            group = file["particles/all"]
+            steps = group["position/step"][...]
+            self.assertEqual(len(group["position/value"]), len(steps))
+            group["velocity/value"][len(steps) - 1]
+            return list(steps)
+
+    def check_signal(self, number, status, k):
+        name = f"{number.name}{k}"
+        code, err = self.stop_at_random(number, "run", "gas.toml", "-o", name + ".h5", *self.options)
+        if code == 0:
+            return False  # it was done before
+        self.assertEqual(code, status, err)
+        message = err.strip().splitlines()[-1]
+        command = re.search(r"to go on from t = \S+: (.*)$", message)
+        self.assertTrue(command, message)
+        with h5py.File(self.folder / (name + ".h5")) as file:
+            self.assertAlmostEqual(file["particles/all/position/time"][-1],
+                                   float(re.search(r"interrupted at t = (\S+);", message).group(1)), delta=1e-4)
+        done = subprocess.run(shlex.split(command.group(1)) + ["--json", "--quiet"], cwd=self.folder,
+                              capture_output=True, text=True, timeout=300)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(self.whole["state_hash"], done.stdout)
+        return True
+
+    def test_sigint_at_any_moment_ends_in_order_and_the_command_it_prints_goes_on(self):
+        stopped = sum(self.check_signal(signal.SIGINT, 130, k) for k in range(TIMES))
+        self.assertGreater(stopped, TIMES // 2)
+
+    def test_sigterm_does_the_same(self):
+        self.assertTrue(any(self.check_signal(signal.SIGTERM, 143, k) for k in range(3)))
+
+    def test_after_kill_9_the_file_opens_and_the_last_checkpoint_goes_on(self):
+        resumed = 0
+        for k in range(TIMES):
+            name = f"killed{k}"
+            code, _ = self.stop_at_random(signal.SIGKILL, "run", "gas.toml", "-o", name + ".h5", *self.options,
+                                          "--checkpoint-every", self.until / 50)
+            if code == 0:
+                continue
+            self.assertEqual(code, -signal.SIGKILL)
+            if not (self.folder / (name + ".checkpoint.h5")).exists():
+                continue  # before the first checkpoint
+            steps = self.readable_frames(name + ".h5")
+            rest = self.run_json("--resume", name + ".checkpoint.h5")
+            # All frames before the checkpoint had been written when it was taken.
+            self.assertTrue(any(step <= rest["first_step"] for step in steps))
+            expected = rest["first_step"] * 200 // rest["steps"]
+            self.assertGreaterEqual(sum(step <= rest["first_step"] for step in steps), expected - 1)
+            self.assertEqual(rest["state_hash"], self.whole["state_hash"])
+            resumed += 1
+        self.assertGreater(resumed, TIMES // 2)
+
+    def test_a_second_signal_kills_at_once(self):
+        process = self.start("run", "gas.toml", "-o", "twice.h5", "--until", 100 * self.until, "--set", "output.every=0")
+        time.sleep(0.3)
+        process.send_signal(signal.SIGSTOP)  # both are there when it wakes
+        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGTERM)
+        process.send_signal(signal.SIGCONT)
+        process.communicate(timeout=60)
+        self.assertIn(process.returncode, (-signal.SIGINT, -signal.SIGTERM))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,239 @@
+"""`carom run`: what it prints and leaves behind, and that how one looks at a run never changes it."""
+
+import resource
+import subprocess
+import time
+import unittest
+
+import h5py
+import numpy
+
+from program import GAS, PROGRAM, ProgramTest
+
+KEYS = ["time", "steps", "balls", "wall_seconds", "ball_steps_per_second", "backend", "device", "threads", "precision",
+        "energy_kinetic", "energy_total", "energy_drift", "momentum", "max_overlap", "balls_left", "state_hash",
+        "frames", "rows", "output", "checkpoint", "sorts"]
+
+TWO_BALLS = """
+[scene]
+dimension = 2
+[box]
+size = [10.0, 10.0]
+[spring]
+stiffness = 1.0e3
+dt = 1.0e-3
+[run]
+until = 1.0
+[[ball]]
+radius = 0.5
+mass = 1.0
+position = [2.0, 5.0]
+velocity = [2.0, 0.0]
+[[ball]]
+radius = 0.5
+mass = 1.0
+position = [4.0, 5.0]
+"""
+
+# Far too stiff for its step: the balls fly apart.
+BLOW_UP = TWO_BALLS.replace("stiffness = 1.0e3", "stiffness = 1.0e9").replace("[4.0, 5.0]", "[4.0011, 5.0]")
+
+
+class Run(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.write("gas.toml", GAS)
+
+    def test_json_is_one_line_with_every_promised_key(self):
+        result = self.succeed("run", "gas.toml", "--json")
+        self.assertEqual(result.out.count("\n"), 1)
+        summary = result.json
+        for key in KEYS:
+            self.assertIn(key, summary)
+        self.assertEqual(summary["steps"], 500)
+        self.assertAlmostEqual(summary["time"], 0.5)
+        self.assertEqual(summary["balls"], 200)
+        self.assertEqual(summary["frames"], 6)
+        self.assertEqual(summary["rows"], 11)
+        self.assertEqual(len(summary["momentum"]), 2)
+        self.assertRegex(summary["state_hash"], r"\A[0-9a-f]{16}\Z")
+        self.assertEqual(summary["output"], "gas.h5")
+        self.assertEqual(summary["checkpoint"], "gas.checkpoint.h5")
+        self.assertLess(abs(summary["energy_drift"]), 1e-2)
+
+    def test_without_json_standard_output_is_empty_and_the_summaries_are_plain(self):
+        result = self.succeed("run", "gas.toml")
+        self.assertEqual(result.out, "")
+        self.assertIn("200 balls", result.err)
+        self.assertIn("packing fraction", result.err)
+        self.assertIn("gas.h5", result.err)
+        self.assertNotIn("\x1b", result.err)
+        self.assertNotIn("\r", result.err)
+
+    def test_quiet_says_nothing(self):
+        result = self.succeed("run", "gas.toml", "--quiet")
+        self.assertEqual(result.out + result.err, "")
+
+    def test_a_terminal_gets_a_bar_that_is_taken_away_at_the_end(self):
+        # `script` gives the program a terminal.
+        done = subprocess.run(["script", "-qec", f"{PROGRAM} run gas.toml --until 20", "/dev/null"], cwd=self.folder,
+                              capture_output=True, timeout=120, stdin=subprocess.DEVNULL)
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(done.stdout, rb"\r *\d+ % \[=*>? *\]  t = ")
+        self.assertIn(b"\r\x1b[K", done.stdout)
+
+    def test_nothing_is_overwritten_without_force(self):
+        self.succeed("run", "gas.toml", "--quiet")
+        before = (self.folder / "gas.h5").read_bytes()
+        self.assertEqual(self.carom("run", "gas.toml").status, 2)
+        self.assertEqual((self.folder / "gas.h5").read_bytes(), before)
+        self.succeed("run", "gas.toml", "--quiet", "--force", "--seed", "8")
+        self.assertNotEqual((self.folder / "gas.h5").read_bytes(), before)
+
+    def test_steps_and_until_mean_the_same_time(self):
+        a = self.run_json("gas.toml", "-o", "a.h5", "--steps", "123")
+        b = self.run_json("gas.toml", "-o", "b.h5", "--until", "0.123")
+        self.assertEqual(a["steps"], 123)
+        self.assertEqual(a["state_hash"], b["state_hash"])
+
+    def test_how_often_one_looks_changes_nothing(self):
+        hashes = {self.run_json("gas.toml", "-o", f"{k}.h5", "--set", f"output.every={every}", "--set",
+                                f"output.observables_every={rows}", "--checkpoint-every", checkpoints)["state_hash"]
+                  for k, (every, rows, checkpoints) in enumerate([(0, 0, 1), (0.1, 0.01, 0.2), (0.0007, 0.03, 0.07)])}
+        self.assertEqual(len(hashes), 1)
+
+    def test_threads_change_nothing(self):
+        hashes = {self.run_json("gas.toml", "-o", f"{n}.h5", "--threads", n)["state_hash"] for n in (1, 2, 3)}
+        self.assertEqual(len(hashes), 1)
+
+    def test_frames_and_rows_are_where_the_summary_says(self):
+        summary = self.run_json("gas.toml", "--set", "output.every=0.07", "--set", "output.observables_every=0.03")
+        with h5py.File(self.folder / "gas.h5") as file:
+            times = file["particles/all/position/time"][...]
+            rows = file["observables/total_energy/time"][...]
+        self.assertEqual(len(times), summary["frames"])
+        self.assertEqual(len(rows), summary["rows"])
+        numpy.testing.assert_allclose(times, [0, .07, .14, .21, .28, .35, .42, .49, .5], atol=5e-4)
+        self.assertEqual(rows[0], 0.0)
+        self.assertAlmostEqual(rows[-1], 0.5)
+
+    def test_every_zero_keeps_the_first_and_the_last_frame(self):
+        self.assertEqual(self.run_json("gas.toml", "--set", "output.every=0")["frames"], 2)
+
+    def test_a_tiny_scene_is_done_in_a_tenth_of_a_second(self):
+        self.write("two.toml", TWO_BALLS)
+        took = []
+        for _ in range(5):
+            begin = time.monotonic()
+            self.succeed("run", "two.toml", "--force", "--steps", "1")
+            took.append(time.monotonic() - begin)
+        self.assertLess(min(took), 0.1)
+
+    def test_a_run_that_cannot_go_on_keeps_what_it_has(self):
+        self.write("bad.toml", BLOW_UP)
+        result = self.carom("run", "bad.toml", "--json")
+        self.assertEqual(result.status, 3)
+        message = result.err.strip().splitlines()[-1]
+        self.assertRegex(message, r"^carom: .*time .*ball [01].*bad\.h5.*bad\.checkpoint\.h5")
+        self.assertEqual(result.json["exit_status"], 3)
+        self.assertIn("ball", result.json["error"])
+        with h5py.File(self.folder / "bad.h5") as file:
+            self.assertEqual(len(file["particles/all/position/time"]), result.json["frames"])
+            self.assertAlmostEqual(file["particles/all/position/time"][-1], result.json["time"])
+        self.assertTrue((self.folder / "bad.checkpoint.h5").exists())
+
+    def test_a_full_disk_is_status_4_and_says_what_was_kept(self):
+        limit = 400_000  # bytes in any one file
+
+        def small_files():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+        result = self.carom("run", "gas.toml", "--set", "output.every=0.001", "--json", preexec_fn=small_files)
+        self.assertEqual(result.status, 4, result.err)
+        self.assertRegex(result.err.strip().splitlines()[-1], r"^carom: .*gas\.h5.*")
+        with h5py.File(self.folder / "gas.h5") as file:
+            self.assertGreaterEqual(len(file["particles/all/position/time"]), result.json["frames"])
+        self.assertGreater(result.json["frames"], 2)
+
+    def test_observe_counts_balls_that_have_moved(self):
+        self.write("pins.toml", TWO_BALLS + """
+[[species]]
+name = "pin"
+radius = 0.25
+mass = 1.0
+[[ball]]
+species = "pin"
+position = [7.0, 8.0]
+[[ball]]
+species = "pin"
+position = [5.5, 5.0]
+[[observe]]
+name = "pinfall"
+kind = "displaced"
+species = "pin"
+threshold = 1.0e-9
+""")
+        self.succeed("run", "pins.toml", "--quiet", "--until", "2")
+        with h5py.File(self.folder / "pins.h5") as file:
+            counts = file["observables/pinfall/value"][...]
+        self.assertEqual(counts[0], 0)
+        self.assertEqual(counts[-1], 1)
+
+
+class Resume(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.write("gas.toml", GAS)
+        self.whole = self.run_json("gas.toml", "-o", "whole.h5")
+
+    def frames_of(self, name):
+        with h5py.File(self.folder / name) as file:
+            group = file["particles/all"]
+            return {int(step): group["position/value"][k].tobytes() + group["velocity/value"][k].tobytes()
+                    for k, step in enumerate(group["position/step"][...])}
+
+    def test_a_resumed_run_has_the_bits_of_one_that_never_stopped(self):
+        self.run_json("gas.toml", "-o", "part.h5", "--until", "0.21", "--set", "output.every=0.1")
+        rest = self.run_json("--resume", "part.checkpoint.h5", "--until", "0.5")
+        self.assertEqual(rest["output"], "part-2.h5")
+        self.assertEqual(rest["first_step"], 210)
+        self.assertEqual(rest["state_hash"], self.whole["state_hash"])
+        whole, part, second = map(self.frames_of, ["whole.h5", "part.h5", "part-2.h5"])
+        self.assertEqual(sorted(part), [0, 100, 200, 210])
+        self.assertEqual(sorted(second), [210, 300, 400, 500])
+        for step, bits in whole.items():
+            self.assertEqual({**part, **second}[step], bits, step)
+
+    def test_it_may_be_resumed_again_and_with_other_threads(self):
+        self.run_json("gas.toml", "-o", "a.h5", "--until", "0.1", "--threads", "2")
+        self.run_json("--resume", "a.checkpoint.h5", "--until", "0.3", "--threads", "1")
+        last = self.run_json("--resume", "a-2.checkpoint.h5", "--until", "0.5", "--threads", "2")
+        self.assertEqual(last["output"], "a-3.h5")
+        self.assertEqual(last["state_hash"], self.whole["state_hash"])
+
+    def test_every_checkpoint_of_a_run_will_do(self):
+        self.run_json("gas.toml", "-o", "b.h5", "--checkpoint", "c.h5", "--checkpoint-every", "0.4", "--until", "0.45")
+        with_last = self.run_json("--resume", "c.h5", "-o", "d.h5", "--until", "0.5")
+        self.assertEqual(with_last["state_hash"], self.whole["state_hash"])
+
+    def test_tallies_go_on(self):
+        self.run_json("gas.toml", "-o", "e.h5", "--until", "0.2")
+        rest = self.run_json("--resume", "e.checkpoint.h5", "--until", "0.5")
+        self.assertEqual(rest["max_overlap"], self.whole["max_overlap"])
+
+    def test_a_trajectory_alone_repeats_the_run(self):
+        with h5py.File(self.folder / "whole.h5") as file:
+            text = next(value for value in self.texts(file["parameters"]) if "[[fill]]" in value)
+        self.write("again.toml", text)
+        self.assertEqual(self.run_json("again.toml")["state_hash"], self.whole["state_hash"])
+
+    def texts(self, group):
+        for value in list(group.attrs.values()) + [d[()] for d in group.values() if isinstance(d, h5py.Dataset)]:
+            if isinstance(value, bytes):
+                yield value.decode()
+            elif isinstance(value, str):
+                yield value
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,90 @@
+"""Running the program as a user does, in a folder of its own."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+PROGRAM = os.environ["CAROM_PROGRAM"]
+SOURCE = pathlib.Path(os.environ["CAROM_SOURCE_DIR"])
+
+# A small gas whose run takes about as long as the machine needs for `until` * 1000 steps of 200 disks.
+GAS = """
+[scene]
+title = "small gas"
+dimension = 2
+seed = 7
+
+[box]
+size = [24.0, 24.0]
+boundary = ["periodic", "wall"]
+
+[spring]
+stiffness = 1.0e4
+dt = 1.0e-3
+
+[run]
+until = 0.5
+backend = "cpu"
+
+[output]
+every = 0.1
+observables_every = 0.05
+
+[[fill]]
+count = 200
+radius = 0.5
+mass = 1.0
+temperature = 1.0
+"""
+
+
+class Result:
+    """What one call of the program left behind."""
+
+    def __init__(self, done):
+        self.status = done.returncode
+        self.out = done.stdout
+        self.err = done.stderr
+
+    @property
+    def json(self):
+        """The object on the last line of standard output."""
+        return json.loads(self.out.strip().splitlines()[-1])
+
+
+class ProgramTest(unittest.TestCase):
+    """Each test has an empty folder, `self.folder`, which is the program's current one."""
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="carom-test-"))
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def write(self, name, text):
+        (self.folder / name).write_text(text)
+        return name
+
+    def carom(self, *arguments, **options):
+        """Runs the program to its end."""
+        done = subprocess.run([PROGRAM, *map(str, arguments)], cwd=self.folder, capture_output=True, text=True,
+                              timeout=300, **options)
+        return Result(done)
+
+    def start(self, *arguments, **options):
+        """Starts the program and does not wait."""
+        return subprocess.Popen([PROGRAM, *map(str, arguments)], cwd=self.folder, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True, **options)
+
+    def succeed(self, *arguments, **options):
+        result = self.carom(*arguments, **options)
+        self.assertEqual(result.status, 0, result.err)
+        return result
+
+    def run_json(self, *arguments, **options):
+        return self.succeed("run", *arguments, "--json", "--quiet", **options).json
+
+    def files(self):
+        return sorted(path.name for path in self.folder.iterdir())

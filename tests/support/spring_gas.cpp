@@ -1,0 +1,296 @@
+#include "tests/support/spring_gas.hpp"
+
+#include <stdexcept>
+
+namespace carom::test {
+
+void Gas::add(std::array<double, 3> at, std::array<double, 3> v, double r, double m_inverse) {
+    for (int axis = 0; axis < 3; ++axis) {
+        position[axis].push_back(at[axis]);
+        velocity[axis].push_back(v[axis]);
+        image[axis].push_back(0);
+    }
+    gone.push_back(0);
+    radius.push_back(r);
+    inverse_mass.push_back(m_inverse);
+}
+
+RawBalls Gas::raw() {
+    RawBalls balls;
+    balls.count = size();
+    for (int axis = 0; axis < 3; ++axis) {
+        balls.position[axis] = position[axis].data();
+        balls.velocity[axis] = velocity[axis].data();
+        balls.image[axis] = image[axis].data();
+    }
+    balls.gone = gone.data();
+    balls.radius = radius.data();
+    balls.inverse_mass = inverse_mass.data();
+    return balls;
+}
+
+Gas empty_box(int dimension, std::array<double, 3> size) {
+    Gas gas;
+    SpringSetup& setup = gas.setup;
+    setup.dimension = dimension;
+    setup.box_size = size;
+    for (auto& axis : setup.sides) axis = {Side::kWall, Side::kWall};
+    setup.stiffness = 1e4;
+    setup.wall_stiffness = 1e4;
+    setup.dt = 1e-3;
+    setup.design_speed = 10.0;
+    return gas;
+}
+
+/// SplitMix64 (Steele, Lea & Flood 2014).
+double scatter(std::uint64_t id, std::uint64_t purpose) {
+    std::uint64_t z = (id * 64 + purpose + 1) * 0x9e3779b97f4a7c15U;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
+    z ^= z >> 31;
+    return static_cast<double>(z >> 11) * 0x1p-52 - 1.0;
+}
+
+void add_lattice(Gas& gas, const LatticeOptions& options) {
+    const int dimension = gas.setup.dimension;
+    const int depth = dimension == 3 ? options.counts[2] : 1;
+    const double relative = options.largest_radius / 0.5;
+    const double top_mass = relative * relative * (dimension == 3 ? relative : 1.0);
+    for (int z = 0; z < depth; ++z) {
+        for (int y = 0; y < options.counts[1]; ++y) {
+            for (int x = 0; x < options.counts[0]; ++x) {
+                const std::uint64_t id = gas.size();
+                // Ten sizes, a tenth of the largest apart; no pow(), which may differ between machines.
+                const int shrink = static_cast<int>(id % 10);
+                double radius = options.largest_radius;
+                double mass = top_mass;
+                if (options.mixed) {
+                    const double share = 0.1 + 0.1 * (9 - shrink);
+                    radius = options.largest_radius * share;
+                    mass = top_mass * share * share * (dimension == 3 ? share : 1.0);
+                }
+                std::array<double, 3> at{};
+                std::array<double, 3> v{};
+                const std::array<int, 3> site{x, y, z};
+                for (int axis = 0; axis < dimension; ++axis) {
+                    at[axis] = options.corner[axis] + (site[axis] + 0.5) * options.spacing;
+                    v[axis] = options.speed * scatter(id, static_cast<std::uint64_t>(axis));
+                }
+                gas.add(at, v, radius, 1.0 / mass);
+            }
+        }
+    }
+}
+
+namespace {
+
+/// counts^dimension balls of radius 0.5 with room of `spacing` each, and walls.
+Gas lattice_box(int dimension, int along, double spacing, LatticeOptions options = {}) {
+    const double size = along * spacing;
+    Gas gas = empty_box(dimension, {size, size, dimension == 3 ? size : 0.0});
+    options.counts = {along, along, along};
+    options.spacing = spacing;
+    add_lattice(gas, options);
+    return gas;
+}
+
+void set_sides(Gas& gas, std::array<std::array<Side, 2>, 3> sides) { gas.setup.sides = sides; }
+
+constexpr std::array<Side, 2> kPeriodicAxis{Side::kPeriodic, Side::kPeriodic};
+constexpr std::array<Side, 2> kWalledAxis{Side::kWall, Side::kWall};
+
+Gas walls_2d() { return lattice_box(2, 16, 1.2); }
+
+Gas periodic_3d() {
+    Gas gas = lattice_box(3, 6, 1.15);
+    set_sides(gas, {kPeriodicAxis, kPeriodicAxis, kPeriodicAxis});
+    return gas;
+}
+
+Gas gravity_2d() {
+    Gas gas = lattice_box(2, 16, 1.3);
+    set_sides(gas, {kPeriodicAxis, kWalledAxis, kWalledAxis});
+    gas.setup.gravity = {0.0, -3.7, 0.0};
+    return gas;
+}
+
+Gas gravity_3d() {
+    Gas gas = lattice_box(3, 6, 1.3);
+    set_sides(gas, {kPeriodicAxis, kWalledAxis, kWalledAxis});
+    gas.setup.gravity = {0.0, 0.31, -9.81};
+    return gas;
+}
+
+/// Radii from 0.05 to 0.5: the lightest ball sets dt.
+Gas mixture(int dimension, int along) {
+    LatticeOptions options;
+    options.mixed = true;
+    Gas gas = lattice_box(dimension, along, 1.05, options);
+    set_sides(gas, {kWalledAxis, kPeriodicAxis, kWalledAxis});
+    gas.setup.dt = dimension == 2 ? 2e-4 : 1e-4;
+    gas.setup.gravity = {0.4, 0.0, 0.0};
+    return gas;
+}
+
+Gas damped_3d() {
+    Gas gas = lattice_box(3, 6, 1.1);
+    set_sides(gas, {kWalledAxis, kPeriodicAxis, kWalledAxis});
+    gas.setup.damping = 2.0;
+    gas.setup.gravity = {0.0, 0.0, -1.0};
+    return gas;
+}
+
+/// The same restitution for all pairs, and another at walls.
+Gas damped_mixture_2d() {
+    Gas gas = mixture(2, 14);
+    gas.setup.damping_ratio = 0.1;
+    gas.setup.wall_damping_ratio = 0.02;
+    return gas;
+}
+
+Gas open_2d() {
+    Gas gas = lattice_box(2, 14, 1.2);
+    set_sides(gas, {std::array{Side::kOpen, Side::kWall}, std::array{Side::kWall, Side::kOpen}, kWalledAxis});
+    gas.setup.gravity = {0.0, -0.5, 0.0};
+    return gas;
+}
+
+Gas open_3d() {
+    LatticeOptions options;
+    options.mixed = true;
+    Gas gas = lattice_box(3, 6, 1.2, options);
+    set_sides(gas, {std::array{Side::kOpen, Side::kOpen}, kPeriodicAxis, std::array{Side::kWall, Side::kOpen}});
+    gas.setup.dt = 2e-4;
+    gas.setup.damping = 0.01;
+    return gas;
+}
+
+SpringSetup::WallShape plane(std::array<double, 3> normal, double offset) {
+    SpringSetup::WallShape wall;
+    wall.normal = normal;
+    wall.offset = offset;
+    return wall;
+}
+
+SpringSetup::WallShape sphere(std::array<double, 3> center, double radius, bool inside) {
+    SpringSetup::WallShape wall;
+    wall.plane = false;
+    wall.center = center;
+    wall.radius = radius;
+    wall.inside = inside;
+    return wall;
+}
+
+/// A ramp across a corner, and a post that the balls flow around, across a periodic seam.
+Gas shapes_2d() {
+    Gas gas = empty_box(2, {16.0, 16.0, 0.0});
+    add_lattice(gas, {.counts = {12, 8, 1}, .spacing = 1.3, .corner = {0.2, 5.0, 0.0}});
+    set_sides(gas, {kPeriodicAxis, kWalledAxis, kWalledAxis});
+    gas.setup.walls = {plane({0.0, 1.0, 0.0}, 1.0), sphere({16.0, 3.0, 0.0}, 1.5, false)};
+    gas.setup.gravity = {0.0, -2.0, 0.0};
+    return gas;
+}
+
+/// Inside a sphere, cut by a slanted plane; the box is not reached.
+Gas shapes_3d() {
+    Gas gas = empty_box(3, {14.0, 14.0, 14.0});
+    add_lattice(gas, {.counts = {5, 5, 5}, .spacing = 1.2, .corner = {4.0, 4.0, 4.0}, .speed = 2.0});
+    gas.setup.walls = {sphere({7.0, 7.0, 7.0}, 6.5, true), plane({0.6, 0.0, 0.8}, 0.6 * 7.0 + 0.8 * 7.0 - 5.0)};
+    gas.setup.damping_ratio = 0.05;
+    gas.setup.wall_damping_ratio = 0.05;
+    return gas;
+}
+
+/// Every seventh ball of infinite mass, some of them moving.
+Gas heavy_2d() {
+    Gas gas = lattice_box(2, 14, 1.25);
+    set_sides(gas, {kPeriodicAxis, kPeriodicAxis, kWalledAxis});
+    for (std::size_t id = 0; id < gas.size(); id += 7) {
+        gas.inverse_mass[id] = 0.0;
+        if (id % 2 == 0) gas.velocity[0][id] = gas.velocity[1][id] = 0.0;
+    }
+    gas.setup.damping = 0.5;
+    return gas;
+}
+
+/// As level 6: symplectic Euler with a distance that is never 0.
+Gas euler_2d() {
+    Gas gas = lattice_box(2, 12, 1.1);
+    gas.setup.symplectic_euler = true;
+    gas.setup.distance_epsilon = 1e-6;
+    gas.setup.gravity = {0.0, -1.0, 0.0};
+    return gas;
+}
+
+Gas euler_3d() {
+    Gas gas = lattice_box(3, 5, 1.1);
+    set_sides(gas, {kPeriodicAxis, kPeriodicAxis, kWalledAxis});
+    gas.setup.symplectic_euler = true;
+    gas.setup.distance_epsilon = 1e-6;
+    return gas;
+}
+
+/// A box one cell wide along y and two along z, periodic where a missed image would show.
+Gas narrow_3d() {
+    Gas gas = empty_box(3, {14.4, 2.2, 3.6});
+    add_lattice(gas, {.counts = {12, 1, 3}, .spacing = 1.2, .corner = {0.0, 0.3, 0.0}, .speed = 2.0});
+    set_sides(gas, {kPeriodicAxis, kPeriodicAxis, kPeriodicAxis});
+    return gas;
+}
+
+/// Two clusters at opposite corners of a box so wide that cells are far wider than balls, at negative coordinates,
+/// fast enough to cross the seams.
+Gas sparse_3d() {
+    Gas gas = empty_box(3, {3000.0, 3000.0, 3000.0});
+    gas.setup.box_min = {-2999.0, -1000.0, -1.0};
+    set_sides(gas, {kPeriodicAxis, kWalledAxis, kPeriodicAxis});
+    for (const std::array<double, 3> corner : {std::array{-2999.0, -999.5, -1.0}, std::array{-3.6, 1996.0, 2995.4}}) {
+        add_lattice(gas, {.counts = {3, 3, 3}, .spacing = 1.15, .corner = corner, .speed = 8.0});
+    }
+    return gas;
+}
+
+Gas single_2d() {
+    Gas gas = empty_box(2, {3.0, 2.5, 0.0});
+    set_sides(gas, {kWalledAxis, kPeriodicAxis, kWalledAxis});
+    gas.add({1.5, 1.25, 0.0}, {1.0, 0.7, 0.0}, 0.5, 1.0);
+    return gas;
+}
+
+Gas none_3d() { return empty_box(3, {3.0, 2.5, 4.0}); }
+
+}  // namespace
+
+const std::vector<Scenario>& scenarios() {
+    static const std::vector<Scenario> all = {
+        {"walls_2d", 10000, walls_2d},
+        {"periodic_3d", 10000, periodic_3d},
+        {"gravity_2d", 10000, gravity_2d},
+        {"gravity_3d", 10000, gravity_3d},
+        {"mixture_2d", 10000, [] { return mixture(2, 16); }},
+        {"mixture_3d", 10000, [] { return mixture(3, 6); }},
+        {"damped_3d", 10000, damped_3d},
+        {"damped_mixture_2d", 10000, damped_mixture_2d},
+        {"open_2d", 5000, open_2d},
+        {"open_3d", 5000, open_3d},
+        {"shapes_2d", 5000, shapes_2d},
+        {"shapes_3d", 5000, shapes_3d},
+        {"heavy_2d", 5000, heavy_2d},
+        {"euler_2d", 5000, euler_2d},
+        {"euler_3d", 5000, euler_3d},
+        {"narrow_3d", 5000, narrow_3d},
+        {"sparse_3d", 2000, sparse_3d},
+        {"single_2d", 2000, single_2d},
+        {"none_3d", 100, none_3d},
+    };
+    return all;
+}
+
+const Scenario& scenario(const std::string& name) {
+    for (const Scenario& candidate : scenarios()) {
+        if (candidate.name == name) return candidate;
+    }
+    throw std::invalid_argument("no scenario is called " + name);
+}
+
+}  // namespace carom::test

@@ -1,0 +1,317 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "host/io/trajectory_reader.hpp"
+#include "host/io/trajectory_writer.hpp"
+#include "host/state/errors.hpp"
+#include "tests/support/file_size_limit.hpp"
+#include "tests/support/leaks.hpp"
+#include "tests/support/message_of.hpp"
+#include "tests/support/sample_trajectory.hpp"
+
+namespace carom {
+namespace {
+
+using test::FileSizeLimit;
+using test::message_of;
+using test::Sample;
+using test::TemporaryFolder;
+
+void write_sample(const std::string& path, const Sample& sample, std::size_t frames, bool close = true) {
+    TrajectoryWriter writer(path, sample_header(sample), false);
+    for (std::size_t k = 0; k < frames; ++k) {
+        writer.append_row(test::sample_row(k));
+        writer.append(test::sample_frame(sample, k));
+    }
+    if (close) writer.close(R"({"time": 1.5})");
+}
+
+void expect_frames(const TrajectoryReader& reader, const Sample& sample, std::size_t frames) {
+    Frame frame;
+    for (std::size_t k = 0; k < frames; ++k) {
+        reader.read(k, frame);
+        EXPECT_EQ(test::difference(frame, test::sample_frame(sample, k)), "") << "frame " << k;
+    }
+}
+
+/// Few balls share chunks between frames, many have chunks of their own, very many have several for each frame.
+class TrajectoryOfAnyKind : public testing::TestWithParam<Sample> {};
+
+TEST_P(TrajectoryOfAnyKind, ReadsBackToTheBit) {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("a.h5");
+    const std::size_t frames = GetParam().balls > 100000 ? 3 : 12;
+    write_sample(path, GetParam(), frames);
+    const TrajectoryReader reader(path);
+    ASSERT_EQ(reader.frame_count(), frames);
+    expect_frames(reader, GetParam(), frames);
+}
+
+INSTANTIATE_TEST_SUITE_P(Samples, TrajectoryOfAnyKind,
+                         testing::Values(Sample{.dimension = 2, .balls = 0}, Sample{.dimension = 2, .balls = 1},
+                                         Sample{.dimension = 2, .balls = 10, .precision = "double"},
+                                         Sample{.dimension = 3, .balls = 10},
+                                         Sample{.dimension = 3, .balls = 50, .periodic = false, .some_leave = true},
+                                         Sample{.dimension = 2, .balls = 5000, .periodic = false, .some_leave = true},
+                                         Sample{.dimension = 2, .balls = 5000},
+                                         Sample{.dimension = 3, .balls = 600001, .precision = "double"}));
+
+TEST(Trajectory, HeaderReadsBack) {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("a.h5");
+    const TrajectoryHeader written = test::sample_header({.dimension = 3, .periodic = false, .some_leave = true});
+    TrajectoryWriter(path, written, false).close("{}");
+    const TrajectoryReader reader(path);
+    const TrajectoryHeader& read = reader.header();
+    EXPECT_EQ(read.title, written.title);
+    EXPECT_EQ(read.scene_path, written.scene_path);
+    EXPECT_EQ(read.scene_source, written.scene_source);
+    EXPECT_EQ(read.box.min, written.box.min);
+    EXPECT_EQ(read.box.size, written.box.size);
+    EXPECT_EQ(read.box.faces, written.box.faces);
+    EXPECT_EQ(read.species_table, written.species_table);
+    EXPECT_EQ(read.species, written.species);
+    EXPECT_EQ(read.fields, written.fields);
+    EXPECT_EQ(read.observables, written.observables);
+    EXPECT_EQ(read.description.device, written.description.device);
+    EXPECT_EQ(read.description.threads, written.description.threads);
+    EXPECT_EQ(read.description.parameters, written.description.parameters);
+    EXPECT_NE(read.version, "");
+}
+
+TEST(Trajectory, RowsReadBackInTheOrderOfTheHeader) {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("a.h5");
+    TrajectoryWriter writer(path, test::sample_header({}), false);
+    for (std::size_t row = 0; row < 3000; ++row) writer.append_row(test::sample_row(row));
+    writer.close("{}");
+    EXPECT_EQ(writer.rows(), 3000);
+    const ObservableTable table = TrajectoryReader(path).observables();
+    ASSERT_EQ(table.rows(), 3000);
+    EXPECT_EQ(table.width, 4);
+    EXPECT_EQ(table.column("momentum"), 1);
+    EXPECT_EQ(table.column("contacts"), 3);
+    EXPECT_EQ(table.column("nonsense"), table.width);
+    for (std::size_t row = 0; row < table.rows(); ++row) {
+        const ObservableRow expected = test::sample_row(row);
+        ASSERT_EQ(table.time[row], expected.time);
+        ASSERT_EQ(table.step[row], expected.step);
+        for (std::size_t i = 0; i < 4; ++i) ASSERT_EQ(table.at(row, i), expected.values[i]);
+    }
+}
+
+TEST(Trajectory, RowsThatOnlyFillUpAreLeftOut) {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("a.h5");
+    TrajectoryWriter writer(path, test::sample_header({}), false);
+    writer.append_row(test::sample_row(0));
+    for (std::size_t k = 0; k < 4; ++k) writer.append(test::sample_frame({}, k));
+    writer.append_row(test::sample_row(40));
+    writer.close("{}");
+    const ObservableTable table = TrajectoryReader(path).observables();
+    EXPECT_EQ(table.time, (std::vector<double>{0.0, 2.0}));
+    EXPECT_EQ(table.at(1, 0), 140.0);
+}
+
+TEST(Trajectory, HoldsTheFieldsThatWereAskedFor) {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("a.h5");
+    TrajectoryHeader header = test::sample_header({});
+    header.fields = {"position"};
+    TrajectoryWriter writer(path, header, false);
+    writer.append(test::sample_frame({}, 1));
+    writer.close("{}");
+    Frame frame;
+    TrajectoryReader(path).read(0, frame);
+    EXPECT_EQ(frame.position, test::sample_frame({}, 1).position);
+    EXPECT_TRUE(std::isnan(frame.velocity[0][0]));
+    EXPECT_TRUE(std::isnan(frame.spin[2][9]));
+}
+
+TEST(Trajectory, MayHoldNoPositionsAndNoObservables) {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("a.h5");
+    TrajectoryHeader header = test::sample_header({});
+    header.fields = {"velocity"};
+    header.observables.clear();
+    TrajectoryWriter writer(path, header, false);
+    writer.append(test::sample_frame({}, 1));
+    writer.close("{}");
+    const TrajectoryReader reader(path);
+    ASSERT_EQ(reader.frame_count(), 1);
+    Frame frame;
+    reader.read(0, frame);
+    EXPECT_EQ(frame.velocity, test::sample_frame({}, 1).velocity);
+    EXPECT_EQ(reader.observables().rows(), 0);
+}
+
+TEST(Trajectory, FindsTheFrameNearestInTime) {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("a.h5");
+    write_sample(path, {}, 4);  // at 0, 0.5, 1, 1.5
+    const TrajectoryReader reader(path);
+    EXPECT_EQ(reader.frame_at(-1.0), 0);
+    EXPECT_EQ(reader.frame_at(0.7), 1);
+    EXPECT_EQ(reader.frame_at(0.75), 1);
+    EXPECT_EQ(reader.frame_at(1e9), 3);
+}
+
+TEST(Trajectory, IsReadableWhileItIsWritten) {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("a.h5");
+    const Sample sample{.balls = 1000};
+    TrajectoryWriter writer(path, sample_header(sample), false);
+    EXPECT_EQ(TrajectoryReader(path).frame_count(), 0);
+    for (std::size_t k = 0; k < 5; ++k) {
+        writer.append(test::sample_frame(sample, k));
+        const TrajectoryReader reader(path);
+        ASSERT_EQ(reader.frame_count(), k + 1);
+        expect_frames(reader, sample, k + 1);
+        EXPECT_EQ(reader.summary(), "");
+    }
+}
+
+TEST(Trajectory, KeepsTheSummaryOfARunThatEnded) {
+    const TemporaryFolder folder;
+    write_sample(folder.file("whole.h5"), {}, 2);
+    write_sample(folder.file("cut.h5"), {}, 2, false);
+    EXPECT_EQ(TrajectoryReader(folder.file("whole.h5")).summary(), R"({"time": 1.5})");
+    EXPECT_EQ(TrajectoryReader(folder.file("cut.h5")).summary(), "");
+    EXPECT_EQ(TrajectoryReader(folder.file("cut.h5")).frame_count(), 2);
+}
+
+TEST(Trajectory, IsNotOverwrittenUnlessForced) {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("a.h5");
+    write_sample(path, {}, 2);
+    EXPECT_EQ(message_of<InputError>([&] { TrajectoryWriter(path, test::sample_header({}), false); }),
+              path + ": exists already; --force overwrites it");
+    EXPECT_EQ(TrajectoryReader(path).frame_count(), 2);
+    TrajectoryWriter(path, test::sample_header({}), true);
+    EXPECT_EQ(TrajectoryReader(path).frame_count(), 0);
+}
+
+TEST(Trajectory, ReplacesNothingButRegularFiles) {
+    const TemporaryFolder folder;
+    EXPECT_THROW(TrajectoryWriter(folder.path().string(), test::sample_header({}), true), InputError);
+    EXPECT_THROW(TrajectoryWriter("/dev/null", test::sample_header({}), true), InputError);
+    EXPECT_TRUE(std::filesystem::exists("/dev/null"));
+}
+
+TEST(Trajectory, SaysWhyItCannotBeCreated) {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("none/a.h5");
+    EXPECT_EQ(message_of<SystemError>([&] { TrajectoryWriter(path, test::sample_header({}), false); }),
+              path + ": cannot be created: No such file or directory");
+}
+
+TEST(Trajectory, ReaderNamesWhatIsWrong) {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("a.h5");
+    EXPECT_EQ(message_of<SystemError>([&] { TrajectoryReader reader(path); }),
+              path + ": cannot be opened: No such file or directory");
+    std::ofstream(path) << "time,x\n0,1\n";
+    EXPECT_EQ(message_of<InputError>([&] { TrajectoryReader reader(path); }),
+              path + ": is not a trajectory of carom (no HDF5 file)");
+    EXPECT_EQ(message_of<InputError>([&] { TrajectoryReader reader(folder.path().string()); }),
+              folder.path().string() + ": is not a regular file");
+    const std::string whole = folder.file("b.h5");
+    write_sample(whole, {}, 2);
+    const TrajectoryReader reader(whole);
+    Frame frame;
+    EXPECT_EQ(message_of<InputError>([&] { reader.read(2, frame); }),
+              whole + ": there is no frame 2; it has 2 frames, counted from 0");
+}
+
+/// Whatever byte is damaged, reading gives an error of ours or a value, never a crash.
+TEST(Trajectory, DamagedFilesAreRefusedNotFollowed) {
+    const test::LeaksAllowed by_hdf5;
+    const TemporaryFolder folder;
+    const std::string whole = folder.file("whole.h5");
+    write_sample(whole, {.balls = 3}, 2);
+    std::ifstream in(whole, std::ios::binary);
+    const std::string bytes((std::istreambuf_iterator<char>(in)), {});
+    std::size_t refused = 0;
+    for (std::size_t at = 0; at < bytes.size(); at += 211) {
+        const std::string path = folder.file("damaged.h5");
+        std::string damaged = bytes;
+        damaged[at] = static_cast<char>(~damaged[at]);
+        std::ofstream(path, std::ios::binary) << damaged;
+        try {
+            const TrajectoryReader reader(path);
+            Frame frame;
+            for (std::size_t k = 0; k < std::min<std::size_t>(reader.frame_count(), 3); ++k) reader.read(k, frame);
+            (void)reader.observables();
+            (void)reader.summary();
+        } catch (const InputError&) {
+            ++refused;
+        }
+    }
+    EXPECT_GT(refused, 10);
+}
+
+TEST(Trajectory, CutFilesAreRefused) {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("a.h5");
+    write_sample(path, {}, 2);
+    std::filesystem::resize_file(path, std::filesystem::file_size(path) / 2);
+    EXPECT_THROW(TrajectoryReader reader(path), InputError);
+}
+
+TEST(Trajectory, AFullDiskLosesNoFrameThatWasWritten) {
+    const test::LeaksAllowed by_hdf5;
+    const Sample sample{.balls = 2000};
+    for (const rlim_t limit : {300'000, 400'123, 1'000'001, 1'500'000}) {
+        const TemporaryFolder folder;
+        const std::string path = folder.file("a.h5");
+        std::size_t written = 0;
+        std::string message;
+        {
+            const FileSizeLimit full(limit);
+            TrajectoryWriter writer(path, sample_header(sample), false);
+            message = message_of<SystemError>([&] {
+                for (;; ++written) {
+                    writer.append_row(test::sample_row(written));
+                    writer.append(test::sample_frame(sample, written));
+                }
+            });
+            EXPECT_EQ(message_of<SystemError>([&] { writer.append(test::sample_frame(sample, written)); }), message);
+            EXPECT_EQ(message_of<SystemError>([&] { writer.close("{}"); }), message);
+        }
+        EXPECT_THAT(message, testing::HasSubstr(path + ": cannot write: File too large; "));
+        EXPECT_THAT(message, testing::HasSubstr(std::to_string(written) + " frames"));
+        const TrajectoryReader reader(path);
+        ASSERT_EQ(reader.frame_count(), written);
+        EXPECT_GE(reader.observables().rows(), written);
+        expect_frames(reader, sample, written);
+    }
+}
+
+TEST(Trajectory, AHeaderThatDoesNotFitLeavesNothing) {
+    const TemporaryFolder folder;
+    const FileSizeLimit full(5000);
+    EXPECT_THAT(message_of<SystemError>([&] { TrajectoryWriter(folder.file("a.h5"), test::sample_header({}), false); }),
+                testing::HasSubstr("nothing was written"));
+    EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
+TEST(Trajectory, SizeIsAsEstimated) {
+    for (Sample sample : {Sample{.balls = 20000}, Sample{.dimension = 3, .balls = 20000, .precision = "double"}}) {
+        const TemporaryFolder folder;
+        const std::string path = folder.file("a.h5");
+        TrajectoryWriter writer(path, sample_header(sample), false);
+        for (std::size_t k = 0; k < 10; ++k) {
+            Frame frame = test::sample_frame(sample, k);
+            for (auto& axis : frame.spin) std::fill(axis.begin(), axis.end(), 0.0);
+            writer.append(frame);
+        }
+        writer.close("{}");
+        const double estimate = static_cast<double>(estimate_trajectory_bytes(sample_header(sample), 10, 10));
+        EXPECT_NEAR(static_cast<double>(std::filesystem::file_size(path)) / estimate, 1.0, 0.05);
+    }
+}
+
+}  // namespace
+}  // namespace carom

@@ -1,0 +1,125 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <set>
+#include <string>
+
+#include "host/observables/observable_set.hpp"
+#include "host/observables/registry.hpp"
+
+namespace carom {
+namespace {
+
+Box box_2d(Face x, Face y) {
+    Box box;
+    box.dimension = 2;
+    box.size = {10.0, 4.0, 0.0};
+    box.faces[0] = {x, x};
+    box.faces[1] = {y, y};
+    return box;
+}
+
+std::map<std::string, double> row_of(const ObservableContext& context, const Totals& totals, const Tallies& before,
+                                     const Tallies& now, double elapsed) {
+    ObservableSet set(default_observables(context));
+    set.evaluate(1.0, 1, totals, before, nullptr);
+    const ObservableRow row = set.evaluate(1.0 + elapsed, 2, totals, now, nullptr);
+    std::map<std::string, double> values;
+    std::size_t k = 0;
+    for (const auto& info : set.infos()) {
+        if (info.components.empty()) values[info.name] = row.values[k++];
+        for (const auto& component : info.components) values[info.name + "." + component] = row.values[k++];
+    }
+    EXPECT_EQ(k, row.values.size());
+    return values;
+}
+
+Tallies tallies_of(std::vector<double> impulse) {
+    Tallies tallies;
+    tallies.wall_impulse = std::move(impulse);
+    return tallies;
+}
+
+TEST(Observables, NamesAreUnique) {
+    const ObservableSet set(default_observables({.box = box_2d(Face::kWall, Face::kWall)}));
+    std::set<std::string> names;
+    for (const auto& info : set.infos()) EXPECT_TRUE(names.insert(info.name).second) << info.name;
+}
+
+TEST(Observables, KineticSpringAndGravitationalEnergyAddUpToTheTotal) {
+    const Totals totals{.kinetic = 3.0, .rotational = 0.5, .spring = 0.25, .gravitational = 7.0, .mobile = 3};
+    auto row = row_of({.box = box_2d(Face::kWall, Face::kWall)}, totals, tallies_of({0, 0, 0, 0, 0, 0}),
+                      tallies_of({0, 0, 0, 0, 0, 0}), 1.0);
+    EXPECT_EQ(row["total_energy"], 10.75);
+    EXPECT_EQ(row["kinetic_energy"] + row["spring_energy"] + row["gravitational_energy"], 10.75);
+    EXPECT_EQ(row["temperature"], 1.0);  // 2 * 3 / (2 * 3): spin does not count
+}
+
+TEST(Observables, WallPressureIsImpulseOverAreaAndTime) {
+    auto row = row_of({.box = box_2d(Face::kWall, Face::kPeriodic)}, {}, tallies_of({1, 2, 9, 9, 0, 0}),
+                      tallies_of({3, 6, 9, 9, 0, 0}), 0.5);
+    EXPECT_EQ(row["wall_pressure.x_min"], 2.0 / (4.0 * 0.5));
+    EXPECT_EQ(row["wall_pressure.x_max"], 4.0 / (4.0 * 0.5));
+    EXPECT_TRUE(std::isnan(row["wall_pressure.y_min"]));
+}
+
+TEST(Observables, VirialPressureCountsTheVolumeThatCentresReach) {
+    const Totals totals{.kinetic = 5.0, .virial = 2.0};
+    const Tallies none = tallies_of({0, 0, 0, 0, 0, 0});
+    auto periodic =
+        row_of({.box = box_2d(Face::kPeriodic, Face::kPeriodic), .mean_radius = 0.5}, totals, none, none, 1);
+    EXPECT_DOUBLE_EQ(periodic["virial_pressure"], 12.0 / (2 * 40.0));
+    auto walls = row_of({.box = box_2d(Face::kWall, Face::kPeriodic), .mean_radius = 0.5}, totals, none, none, 1);
+    EXPECT_DOUBLE_EQ(walls["virial_pressure"], 12.0 / (4.0 * (10.0 - 1.0) + 10.0 * 4.0));
+}
+
+class DisplacedTest : public testing::Test {
+protected:
+    DisplacedTest() {
+        start.dimension = 2;
+        start.species_table = std::vector<Species>(2);
+        start.species_table[0].name = "pin";
+        start.species_table[1].name = "ball";
+        start.resize(3);
+        start.species = {0, 0, 1};
+        start.position = {{{1.0, 2.0, 3.0}, {1.0, 1.0, 1.0}, {}}};
+        frame.resize(2, 3);
+        frame.position = start.position;
+    }
+    double count(const std::string& species, double threshold) {
+        const ObservableContext context{.box = box_2d(Face::kPeriodic, Face::kOpen), .start = &start};
+        const auto observable =
+            make_observable({.name = "n", .kind = "displaced", .species = species, .threshold = threshold}, context);
+        const Totals totals;
+        const Tallies tallies;
+        double value = -1.0;
+        observable->evaluate({.totals = totals, .tallies = tallies, .frame = &frame}, std::span(&value, 1));
+        return value;
+    }
+    Balls start;
+    Frame frame;
+};
+
+TEST_F(DisplacedTest, CountsBallsOfItsSpeciesBeyondTheThreshold) {
+    EXPECT_EQ(count("pin", 0.1), 0.0);
+    frame.position[0][0] += 0.2;
+    frame.position[1][2] += 5.0;
+    EXPECT_EQ(count("pin", 0.1), 1.0);
+    EXPECT_EQ(count("pin", 0.3), 0.0);
+    EXPECT_EQ(count("", 0.1), 2.0);
+}
+
+TEST_F(DisplacedTest, AWayAroundAPeriodicSideIsAWay) {
+    frame.image[0][1] = 1;
+    EXPECT_EQ(count("pin", 9.0), 1.0);
+}
+
+TEST_F(DisplacedTest, ABallThatHasLeftHasMoved) {
+    frame.gone[0] = 1;
+    frame.position[0][0] = frame.position[1][0] = std::nan("");
+    EXPECT_EQ(count("pin", 1e9), 1.0);
+}
+
+}  // namespace
+}  // namespace carom

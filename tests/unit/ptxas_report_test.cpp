@@ -1,0 +1,77 @@
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <regex>
+#include <sstream>
+#include <string>
+#include <vector>
+
+// What the device compiler says of our kernels (cmake/keep_ptxas_report.sh): the step must not use memory that its
+// author did not write down. Its registers are bounded by __launch_bounds__, so a step that outgrows them spills.
+
+namespace {
+
+struct KernelReport {
+    std::string name;  ///< mangled
+    int stack = 0;     ///< [bytes]
+    int spills = 0;    ///< [bytes]
+    int registers = 0;
+};
+
+std::vector<KernelReport> read_report(const std::string& text) {
+    static const std::regex entry("Compiling entry function '([^']*)'");
+    static const std::regex frame(
+        "([0-9]+) bytes stack frame, ([0-9]+) bytes spill stores, ([0-9]+) bytes spill loads");
+    static const std::regex used("Used ([0-9]+) registers");
+    std::vector<KernelReport> kernels;
+    std::istringstream lines(text);
+    std::smatch found;
+    bool of_entry = false;  // device functions that were not inlined have lines of their own
+    for (std::string line; std::getline(lines, line);) {
+        if (std::regex_search(line, found, entry)) {
+            kernels.push_back({found[1]});
+        } else if (line.find("Function properties for ") != std::string::npos) {
+            of_entry = !kernels.empty() && line.ends_with(" " + kernels.back().name);
+        } else if (of_entry && std::regex_search(line, found, frame)) {
+            kernels.back().stack = std::stoi(found[1]);
+            kernels.back().spills = std::stoi(found[2]) + std::stoi(found[3]);
+        } else if (!kernels.empty() && std::regex_search(line, found, used)) {
+            kernels.back().registers = std::stoi(found[1]);
+        }
+    }
+    return kernels;
+}
+
+TEST(PtxasReport, IsReadLineByLine) {
+    const auto kernels = read_report(
+        "ptxas info    : Compiling entry function '_Zfirst' for 'sm_90'\n"
+        "ptxas info    : Function properties for _Zcallee\n"
+        "    96 bytes stack frame, 7 bytes spill stores, 7 bytes spill loads\n"
+        "ptxas info    : Function properties for _Zfirst\n"
+        "    8 bytes stack frame, 4 bytes spill stores, 12 bytes spill loads\n"
+        "ptxas info    : Used 72 registers, used 1 barriers\n");
+    ASSERT_EQ(kernels.size(), 1U);
+    EXPECT_EQ(kernels[0].name, "_Zfirst");
+    EXPECT_EQ(kernels[0].stack, 8);
+    EXPECT_EQ(kernels[0].spills, 16);
+    EXPECT_EQ(kernels[0].registers, 72);
+}
+
+TEST(PtxasReport, StepsSpillNothing) {
+    std::ifstream file(CAROM_PTXAS_REPORT);
+    if (!file) GTEST_SKIP() << "no " CAROM_PTXAS_REPORT ": nothing was compiled for a GPU";
+    std::stringstream text;
+    text << file.rdbuf();
+    int steps = 0;
+    for (const KernelReport& kernel : read_report(text.str())) {
+        if (kernel.name.find("step_kernel") == std::string::npos) continue;
+        ++steps;
+        EXPECT_EQ(kernel.spills, 0) << kernel.name;
+        EXPECT_EQ(kernel.stack, 0) << kernel.name;
+        EXPECT_GT(kernel.registers, 0) << kernel.name;
+        EXPECT_LE(kernel.registers, kernel.name.find("StepKindIf") != std::string::npos ? 80 : 128) << kernel.name;
+    }
+    EXPECT_GE(steps, 16) << "single and double, 2D and 3D, damped or not, alike or not";
+}
+
+}  // namespace

@@ -1,0 +1,51 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "host/run/summary.hpp"
+#include "host/run/text.hpp"
+
+namespace carom {
+namespace {
+
+TEST(EnergyDrift, IsRelativeToTheLargerOfTotalAndKineticEnergyAtTheStart) {
+    // Kinetic 2, gravitational -1.5: total 0.5, so 2 is what counts.
+    const Totals first{.kinetic = 2.0, .gravitational = -1.5};
+    const Totals last{.kinetic = 1.0, .gravitational = -0.4};
+    EXPECT_DOUBLE_EQ(energy_drift(first, last), 0.1 / 2.0);
+    const Totals high{.kinetic = 1.0, .gravitational = 9.0};
+    const Totals higher{.kinetic = 1.0, .gravitational = 10.0};
+    EXPECT_DOUBLE_EQ(energy_drift(high, higher), 0.1);
+}
+
+TEST(EnergyDrift, IsNoNumberWhenThereWasNoEnergy) { EXPECT_TRUE(std::isnan(energy_drift({}, {.kinetic = 1.0}))); }
+
+TEST(SummaryJson, IsOneLineAndHasNullsForWhatIsNoNumber) {
+    Scene scene;
+    RunOutcome outcome;
+    outcome.hash = 0xabcULL;
+    outcome.error = "two\nlines";
+    const std::string text = summary_json(outcome, scene, 0, {}, {"a.h5", "b.h5"});
+    EXPECT_EQ(text.find('\n'), std::string::npos);
+    const auto json = nlohmann::json::parse(text);
+    EXPECT_TRUE(json["energy_drift"].is_null());
+    EXPECT_TRUE(json["checkpoint"].is_null());
+    EXPECT_EQ(json["state_hash"], "0000000000000abc");
+    EXPECT_EQ(json["momentum"].size(), 2u);
+}
+
+TEST(Text, CountsAndBytesReadEasily) {
+    EXPECT_EQ(count_text(0), "0");
+    EXPECT_EQ(count_text(999), "999");
+    EXPECT_EQ(count_text(1234567), "1,234,567");
+    EXPECT_EQ(bytes_text(999), "999 bytes");
+    EXPECT_EQ(bytes_text(1500), "1.5 kB");
+    EXPECT_EQ(bytes_text(63'400'000), "63 MB");
+    EXPECT_EQ(bytes_text(999'900'000), "1.0 GB");
+    EXPECT_EQ(plural(1, "ball"), "1 ball");
+    EXPECT_EQ(plural(2000, "ball"), "2,000 balls");
+}
+
+}  // namespace
+}  // namespace carom

@@ -1,0 +1,241 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "host/scene/keys.hpp"
+#include "host/scene/load.hpp"
+#include "host/scene/place.hpp"
+
+namespace carom {
+namespace {
+
+constexpr const char* kLeast = "[scene]\ndimension = 2\n[box]\nsize = [10.0, 8.0]\n";
+constexpr const char* kLeast3d = "[scene]\ndimension = 3\n[box]\nsize = [10.0, 8.0, 6.0]\n";
+
+TEST(SceneLoad, LeavesOutNothingThatHasADefault) {
+    const Scene scene = parse_scene(kLeast, "least.toml");
+    EXPECT_EQ(scene.path, "least.toml");
+    EXPECT_EQ(scene.source, kLeast);
+    EXPECT_EQ(scene.title, "");
+    EXPECT_EQ(scene.seed, 1u);
+    EXPECT_EQ(scene.dimension(), 2);
+    EXPECT_EQ(scene.box.min, (Vector3{0.0, 0.0, 0.0}));
+    EXPECT_EQ(scene.box.size, (Vector3{10.0, 8.0, 0.0}));
+    for (int axis = 0; axis < 2; ++axis) {
+        for (int side = 0; side < 2; ++side) EXPECT_EQ(scene.box.faces[axis][side], Face::kWall);
+    }
+    EXPECT_EQ(scene.physics.gravity, (Vector3{0.0, 0.0, 0.0}));
+    EXPECT_EQ(scene.physics.restitution, 1.0);
+    EXPECT_EQ(scene.physics.friction, 0.0);
+    EXPECT_EQ(scene.physics.wall_restitution, 1.0);
+    EXPECT_EQ(scene.physics.wall_friction, 0.0);
+    EXPECT_EQ(scene.physics.simultaneous, Simultaneous::kReflect);
+    EXPECT_EQ(scene.spring.law, "linear");
+    EXPECT_FALSE(scene.spring.stiffness || scene.spring.wall_stiffness || scene.spring.damping || scene.spring.dt);
+    EXPECT_EQ(scene.spring.integrator, Integrator::kVerlet);
+    EXPECT_EQ(scene.spring.distance_epsilon, 0.0);
+    EXPECT_EQ(scene.spring.max_overlap, 0.01);
+    EXPECT_EQ(scene.events.tc, 0.0);
+    EXPECT_EQ(scene.events.cutoff_speed, 0.0);
+    EXPECT_EQ(scene.run.solver, SolverKind::kSpring);
+    EXPECT_EQ(scene.run.backend, BackendChoice::kAuto);
+    EXPECT_EQ(scene.run.precision, Precision::kSingle);
+    EXPECT_EQ(scene.run.until, 1.0);
+    EXPECT_EQ(scene.output.every, 0.01);
+    EXPECT_EQ(scene.output.observables_every, 0.001);
+    EXPECT_EQ(scene.output.fields, (std::vector<std::string>{"position", "velocity", "spin", "species"}));
+    EXPECT_EQ(scene.ball_count(), 0u);
+}
+
+TEST(SceneLoad, DefaultsFollowOtherKeys) {
+    const Scene scene =
+        parse_scene(kLeast, "least.toml",
+                    {"physics.restitution=0.5", "run.until=20", "physics.friction=0.25", "run.solver=events"});
+    EXPECT_EQ(scene.physics.wall_restitution, 0.5);
+    EXPECT_EQ(scene.physics.wall_friction, 0.25);
+    EXPECT_EQ(scene.output.every, 0.2);
+    EXPECT_EQ(scene.output.observables_every, 0.02);
+    const Scene own = parse_scene(kLeast, "least.toml", {"physics.restitution=0.5", "physics.wall_restitution=0.75"});
+    EXPECT_EQ(own.physics.wall_restitution, 0.75);
+}
+
+TEST(SceneLoad, ReadsEveryWallBallFillAndObservable) {
+    const Scene scene = parse_scene(std::string(kLeast3d) + R"(
+boundary = [["wall", "open"], "periodic", "open"]
+[[wall]]
+shape = "plane"
+normal = [3.0, 0.0, 4.0]
+offset = 0.5
+[[wall]]
+shape = "sphere"
+center = [5.0, 4.0, 3.0]
+radius = 0.5
+side = "outside"
+[[species]]
+name = "pin"
+radius = 0.25
+mass = inf
+radius_of_gyration = 0.125
+color = "#E91E63"
+[[ball]]
+species = "pin"
+position = [2.0, 1.0, 2.0]
+velocity = [1.0, 2.0, 3.0]
+spin = [4.0, 5.0, 6.0]
+[[ball]]
+radius = 0.5
+mass = 2.0
+position = [8.0, 8.0, 3.0]
+speed = 2.0
+direction = [0.0, 3.0, 4.0]
+[[fill]]
+radius = 0.5
+mass = 2.0
+count = 5
+region = { min = [6.0, 0.0, 0.0], max = [10.0, 2.0, 6.0] }
+arrangement = "lattice"
+speed = 3.0
+zero_momentum = false
+[[observe]]
+name = "pinfall"
+kind = "displaced"
+species = "pin"
+)",
+                                    "all.toml");
+    EXPECT_EQ(scene.box.faces[0][0], Face::kWall);
+    EXPECT_EQ(scene.box.faces[0][1], Face::kOpen);
+    EXPECT_TRUE(scene.box.periodic(1));
+    EXPECT_EQ(scene.box.faces[2][0], Face::kOpen);
+    ASSERT_EQ(scene.walls.size(), 2u);
+    EXPECT_DOUBLE_EQ(scene.walls[0].normal[0], 0.6);
+    EXPECT_DOUBLE_EQ(scene.walls[0].normal[2], 0.8);
+    EXPECT_EQ(scene.walls[0].offset, 0.5);
+    EXPECT_EQ(scene.walls[1].shape, Wall::Shape::kSphere);
+    EXPECT_EQ(scene.walls[1].side, Wall::Side::kOutside);
+    ASSERT_EQ(scene.species.size(), 2u) << "equal inline descriptions share one species";
+    EXPECT_EQ(scene.species[0].name, "pin");
+    EXPECT_TRUE(std::isinf(scene.species[0].mass));
+    EXPECT_EQ(scene.species[0].radius_of_gyration, 0.125);
+    EXPECT_EQ(scene.species[1].name, "");
+    EXPECT_DOUBLE_EQ(scene.species[1].radius_of_gyration, 0.5 * std::sqrt(0.4));
+    ASSERT_EQ(scene.balls.size(), 2u);
+    EXPECT_EQ(scene.balls[0].velocity, (Vector3{1.0, 2.0, 3.0}));
+    EXPECT_EQ(scene.balls[0].spin, (Vector3{4.0, 5.0, 6.0}));
+    EXPECT_EQ(scene.balls[1].position[1], 0.0) << "the upper periodic face is the lower one";
+    EXPECT_DOUBLE_EQ(scene.balls[1].velocity[1], 1.2);
+    EXPECT_DOUBLE_EQ(scene.balls[1].velocity[2], 1.6);
+    ASSERT_EQ(scene.fills.size(), 1u);
+    EXPECT_EQ(scene.fills[0].species, 1u);
+    EXPECT_EQ(scene.fills[0].count, 5u);
+    EXPECT_EQ(scene.fills[0].region_min[0], 6.0);
+    EXPECT_EQ(scene.fills[0].arrangement, Arrangement::kLattice);
+    EXPECT_FALSE(scene.fills[0].zero_momentum);
+    ASSERT_EQ(scene.observables.size(), 1u);
+    EXPECT_EQ(scene.observables[0].threshold, 1.0e-9);
+}
+
+TEST(SceneLoad, ADiskTurnsLikeASolidDiskAndSpinsAboutOneAxis) {
+    const Scene scene = parse_scene(std::string(kLeast) +
+                                        "[[ball]]\nradius = 1.0\nmass = 1.0\nposition = [5.0, 4.0]\nspin = 3\n"
+                                        "speed = 2.0\nangle = 90\n",
+                                    "disk.toml");
+    EXPECT_DOUBLE_EQ(scene.species[0].radius_of_gyration, std::sqrt(0.5));
+    EXPECT_EQ(scene.balls[0].spin, (Vector3{0.0, 0.0, 3.0}));
+    EXPECT_EQ(scene.balls[0].velocity, (Vector3{0.0, 2.0, 0.0})) << "a right angle is exact";
+}
+
+TEST(SceneLoad, PackingFractionGivesTheNearestCount) {
+    const std::string text = std::string(kLeast) + "[[fill]]\nradius = 0.5\nmass = 1.0\npacking_fraction = 0.3\n";
+    EXPECT_EQ(parse_scene(text, "fill.toml").fills[0].count, 31u);  // 24 / (pi / 4) = 30.56
+    const std::string half = text + "region = { max = [5.0, 8.0] }\n";
+    EXPECT_EQ(parse_scene(half, "fill.toml").fills[0].count, 15u);  // 15.28
+}
+
+TEST(SceneLoad, OverridesReachArraysAndMakeKeys) {
+    const std::string text =
+        std::string(kLeast) +
+        "[[ball]]\nradius = 1.0\nmass = 1.0\nposition = [5.0, 4.0]\n"
+        "[[fill]]\nradius = 0.1\nmass = 1.0\ncount = 3\nregion = { min = [0.0, 0.0], max = [3.0, 8.0] }\n";
+    const Scene scene = parse_scene(text, "base.toml",
+                                    {"ball[0].position[1]=2.5", "fill[0].region.max[0] = 2", "scene.title=two words",
+                                     "scene.seed=7", "scene.seed=8", "spring.dt=1e-3", "ball[0].velocity=[1, 2]",
+                                     "ball[0].mass=inf", "box.boundary=[\"wall\", [\"open\", \"wall\"]]"});
+    EXPECT_EQ(scene.balls[0].position[1], 2.5);
+    EXPECT_EQ(scene.fills[0].region_max[0], 2.0);
+    EXPECT_EQ(scene.title, "two words");
+    EXPECT_EQ(scene.seed, 8u) << "the last one wins";
+    EXPECT_EQ(scene.spring.dt, 1e-3);
+    EXPECT_EQ(scene.balls[0].velocity, (Vector3{1.0, 2.0, 0.0}));
+    EXPECT_TRUE(std::isinf(scene.species[scene.balls[0].species].mass));
+    EXPECT_EQ(scene.box.faces[1][0], Face::kOpen);
+}
+
+TEST(SceneLoad, SourceReproducesTheSceneOverridesIncluded) {
+    const std::string text =
+        std::string(kLeast) + "[[fill]]\nradius = 0.1\nmass = 0.3\ncount = 30\ntemperature = 0.7\n";
+    const Scene scene = parse_scene(
+        text, "base.toml",
+        {"box.size[0]=7.123456789012345", "scene.seed=99", "fill[0].mass=0.1", "scene.title=a 'quoted' \"title\""});
+    const Scene again = parse_scene(scene.source, "base.toml");
+    EXPECT_EQ(again.source, scene.source);
+    EXPECT_EQ(again.title, "a 'quoted' \"title\"");
+    EXPECT_EQ(again.box.size, scene.box.size) << "numbers are written so that they read back";
+    const Balls first = make_balls(scene);
+    const Balls second = make_balls(again);
+    EXPECT_EQ(first.position, second.position);
+    EXPECT_EQ(first.velocity, second.velocity);
+}
+
+std::vector<std::filesystem::path> installed_scenes() {
+    std::vector<std::filesystem::path> files;
+    for (const auto& entry : std::filesystem::directory_iterator(CAROM_SOURCE_DIR "/scenes")) {
+        if (entry.path().extension() == ".toml") files.push_back(entry.path());
+    }
+    return files;
+}
+
+TEST(SceneLoad, EveryInstalledSceneIsSoundAndSaysWhatOneShouldSee) {
+    EXPECT_GE(installed_scenes().size(), 8u);
+    for (const auto& file : installed_scenes()) {
+        const Scene scene = load_scene(file.string());
+        EXPECT_EQ(scene.path, file.string());
+        EXPECT_FALSE(scene.title.empty()) << file;
+        EXPECT_EQ(scene.source.front(), '#') << file;
+        EXPECT_NE(scene.source.find("should see"), std::string::npos) << file;
+        EXPECT_NO_THROW(parse_scene(scene.source, "copy", {"run.solver=events"})) << file;
+    }
+}
+
+TEST(SceneLoad, FindsInstalledScenesByName) {
+    const auto program = std::filesystem::read_symlink("/proc/self/exe").string();
+    if (!program.starts_with(CAROM_SOURCE_DIR "/")) GTEST_SKIP() << "built outside the source tree";
+    for (const auto& file : installed_scenes()) {
+        EXPECT_TRUE(std::filesystem::equivalent(find_scene(file.stem().string()), file));
+        EXPECT_TRUE(std::filesystem::equivalent(find_scene(file.filename().string()), file));
+    }
+}
+
+TEST(SceneKeys, TheReferenceListsEveryKeyAsItIs) {
+    std::ostringstream text;
+    text << std::ifstream(CAROM_SOURCE_DIR "/docs/scene-file.md").rdbuf();
+    EXPECT_NE(text.str().find(key_reference()), std::string::npos) << "docs/scene-file.md must hold, as it stands:\n"
+                                                                   << key_reference();
+}
+
+TEST(SceneKeys, EveryKeyBelongsToATableAndIsThereOnce) {
+    for (const Key& key : scene_keys()) {
+        EXPECT_EQ(find_key(key.table, key.name), &key) << key.table << "." << key.name;
+        EXPECT_FALSE(key.help.empty());
+        const auto top = key.table.substr(0, key.table.find('.'));
+        const auto tables = scene_tables();
+        EXPECT_TRUE(std::any_of(tables.begin(), tables.end(), [&](const Table& table) { return table.name == top; }))
+            << top;
+    }
+}
+
+}  // namespace
+}  // namespace carom

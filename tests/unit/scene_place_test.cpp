@@ -1,0 +1,325 @@
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+#include "host/scene/load.hpp"
+#include "host/scene/place.hpp"
+#include "host/scene/start.hpp"
+#include "host/state/errors.hpp"
+
+namespace carom {
+namespace {
+
+constexpr double kRounding = 1.0e-12;  // of a length: sites are computed, and a lattice may touch
+
+/// Nothing overlaps, by brute force, periodic images and walls included; returns the smallest gap.
+double smallest_gap(const Scene& scene, const Balls& balls) {
+    double least = 1e300;
+    for (std::size_t i = 0; i < balls.size(); ++i) {
+        Vector3 center{};
+        for (int axis = 0; axis < balls.dimension; ++axis) center[axis] = balls.position[axis][i];
+        for (int wall = 0; wall < wall_end(scene); ++wall) {
+            if (is_wall(scene, wall))
+                least = std::min(least, wall_distance(scene, wall, center) - balls.species_of(i).radius);
+        }
+        for (std::size_t j = 0; j < i; ++j) {
+            double square = 0.0;
+            for (int axis = 0; axis < balls.dimension; ++axis) {
+                double along = std::abs(balls.position[axis][i] - balls.position[axis][j]);
+                if (scene.box.periodic(axis)) along = std::min(along, scene.box.size[axis] - along);
+                square += along * along;
+            }
+            least = std::min(least, std::sqrt(square) - balls.species_of(i).radius - balls.species_of(j).radius);
+        }
+    }
+    return least;
+}
+
+bool all_inside(const Scene& scene, const FillEntry& fill, const Balls& balls, std::size_t first) {
+    bool inside = true;
+    const double radius = scene.species[fill.species].radius;
+    for (std::size_t id = first; id < first + fill.count; ++id) {
+        for (int axis = 0; axis < balls.dimension; ++axis) {
+            const bool wraps =
+                scene.box.periodic(axis) && fill.region_max[axis] - fill.region_min[axis] >= scene.box.size[axis];
+            const double margin = wraps ? 0.0 : radius - kRounding;
+            const double x = balls.position[axis][id];
+            inside = inside && x >= fill.region_min[axis] + margin && x <= fill.region_max[axis] - margin;
+            if (wraps) inside = inside && x < fill.region_max[axis];
+        }
+    }
+    return inside;
+}
+
+struct PlaceCase {
+    const char* name;
+    int dimension;
+    const char* box;
+    double fraction;
+    const char* arrangement;
+};
+
+void PrintTo(const PlaceCase& one, std::ostream* out) { *out << one.name; }
+
+class Placement : public testing::TestWithParam<PlaceCase> {};
+
+TEST_P(Placement, PutsNoBallIntoAnotherNorIntoAWall) {
+    const PlaceCase& one = GetParam();
+    const std::string text =
+        "[scene]\ndimension = " + std::to_string(one.dimension) + "\n[box]\n" + one.box +
+        "\n[[fill]]\nradius = 0.5\nmass = 1.0\npacking_fraction = " + std::to_string(one.fraction) +
+        "\narrangement = \"" + one.arrangement + "\"\n";
+    const Scene scene = parse_scene(text, "place.toml");
+    ASSERT_GT(scene.ball_count(), 50u);
+    const Balls balls = make_balls(scene);
+    EXPECT_GE(smallest_gap(scene, balls), -kRounding);
+    EXPECT_TRUE(all_inside(scene, scene.fills[0], balls, 0));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Arrangements, Placement,
+    testing::Values(
+        PlaceCase{"walls", 2, "size = [20.0, 15.0]", 0.4, "random"},
+        PlaceCase{"negative", 2, "size = [20.0, 15.0]\nmin = [-10.0, -100.0]", 0.45, "random"},
+        PlaceCase{"periodic", 2, "size = [20.0, 15.0]\nmin = [-10.0, 3.0]\nboundary = [\"periodic\", \"periodic\"]",
+                  0.5, "random"},
+        PlaceCase{"narrow", 2, "size = [2.0, 100.0]\nboundary = [\"periodic\", \"open\"]", 0.4, "random"},
+        PlaceCase{"dense", 2, "size = [60.0, 50.0]\nboundary = [\"periodic\", \"wall\"]", 0.7, "random"},
+        PlaceCase{"denser", 2, "size = [60.0, 50.0]\nboundary = [\"periodic\", \"wall\"]", 0.84, "random"},
+        PlaceCase{"sparse", 2, "size = [5000.0, 5000.0]", 0.00001, "random"},
+        PlaceCase{"lattice", 2, "size = [20.0, 15.0]", 0.5, "lattice"},
+        PlaceCase{"full_lattice", 2, "size = [20.0, 15.0]", 0.785398, "lattice"},
+        PlaceCase{"hexagonal", 2, "size = [60.0, 50.0]\nboundary = [\"periodic\", \"periodic\"]", 0.86, "lattice"},
+        PlaceCase{"walls_3d", 3, "size = [8.0, 7.0, 9.0]\nmin = [-4.0, 0.0, 2.0]", 0.25, "random"},
+        PlaceCase{"periodic_3d", 3, "size = [8.0, 7.0, 9.0]\nboundary = [\"periodic\", \"periodic\", \"periodic\"]",
+                  0.3, "random"},
+        PlaceCase{"thin_3d", 3, "size = [2.0, 2.0, 60.0]\nboundary = [\"periodic\", \"periodic\", \"wall\"]", 0.25,
+                  "random"},
+        PlaceCase{"dense_3d", 3, "size = [12.0, 12.0, 12.0]\nboundary = [\"periodic\", \"wall\", \"open\"]", 0.55,
+                  "random"},
+        PlaceCase{"fcc", 3, "size = [16.0, 16.0, 16.0]\nboundary = [\"periodic\", \"periodic\", \"periodic\"]", 0.68,
+                  "lattice"},
+        PlaceCase{"cubic", 3, "size = [6.0, 7.0, 8.0]", 0.5, "lattice"}),
+    [](const auto& one) { return std::string(one.param.name); });
+
+TEST(Placement, GoesAroundEarlierBallsSpheresAndPlanes) {
+    for (const char* arrangement : {"random", "lattice"}) {
+        const Scene scene = parse_scene(std::string(R"(
+[scene]
+dimension = 2
+[box]
+min = [-15.0, 0.0]
+size = [30.0, 30.0]
+boundary = ["periodic", "wall"]
+[[wall]]
+shape = "plane"
+normal = [0.0, -1.0]
+offset = -28.0
+[[wall]]
+shape = "sphere"
+center = [0.0, 15.0]
+radius = 4.0
+side = "outside"
+[[ball]]
+radius = 3.0
+mass = 1.0
+position = [-14.0, 8.0]
+[[fill]]
+radius = 1.0
+mass = 1.0
+count = 40
+[[fill]]
+radius = 0.25
+mass = 1.0
+count = 800
+arrangement = ")") + arrangement + "\"\n",
+                                        "around.toml");
+        const Balls balls = make_balls(scene);
+        ASSERT_EQ(balls.size(), 841u);
+        EXPECT_GE(smallest_gap(scene, balls), -kRounding) << arrangement;
+    }
+}
+
+TEST(Placement, FillsASphereFromWithin) {
+    const Scene scene = parse_scene(R"(
+[scene]
+dimension = 3
+[box]
+size = [20.0, 20.0, 20.0]
+[[wall]]
+shape = "sphere"
+center = [10.0, 10.0, 10.0]
+radius = 8.0
+[[fill]]
+radius = 0.5
+mass = 1.0
+count = 900
+)",
+                                    "within.toml");
+    EXPECT_GE(smallest_gap(scene, make_balls(scene)), -kRounding);
+}
+
+TEST(Placement, SquareLatticeHasOneBallACell) {
+    const Scene scene = parse_scene(
+        "[scene]\ndimension = 2\n[box]\nsize = [6.0, 4.0]\n"
+        "[[fill]]\nradius = 0.5\nmass = 1.0\ncount = 24\narrangement = \"lattice\"\n",
+        "square.toml");
+    const Balls balls = make_balls(scene);
+    for (std::size_t id = 0; id < 24; ++id) {
+        EXPECT_DOUBLE_EQ(balls.position[0][id], 0.5 + static_cast<double>(id % 6));
+        EXPECT_DOUBLE_EQ(balls.position[1][id], 0.5 + static_cast<double>(id / 6));
+    }
+}
+
+/// A random gas has the pair distribution of one: near contact in a dense fluid it is well above 1, and the lattice's
+/// order is gone. Here: the bond-orientational order |psi_6| over all balls, near 0 in a fluid and 1 in a lattice.
+TEST(Placement, TheShakenLatticeForgetsItself) {
+    const Scene scene = parse_scene(
+        "[scene]\ndimension = 2\n[box]\nsize = [50.0, 50.0]\nboundary = [\"periodic\", \"periodic\"]\n"
+        "[[fill]]\nradius = 0.5\nmass = 1.0\npacking_fraction = 0.55\n",
+        "shaken.toml");
+    const Balls balls = make_balls(scene);
+    double re = 0.0;
+    double im = 0.0;
+    int bonds = 0;
+    for (std::size_t i = 0; i < balls.size(); ++i) {
+        for (std::size_t j = 0; j < balls.size(); ++j) {
+            double d[2];
+            for (int axis = 0; axis < 2; ++axis) {
+                d[axis] = balls.position[axis][j] - balls.position[axis][i];
+                d[axis] -= 50.0 * std::round(d[axis] / 50.0);
+            }
+            const double distance = std::hypot(d[0], d[1]);
+            if (i == j || distance > 1.5) continue;
+            const double angle = 6.0 * std::atan2(d[1], d[0]);
+            re += std::cos(angle);
+            im += std::sin(angle);
+            ++bonds;
+        }
+    }
+    EXPECT_LT(std::hypot(re, im) / bonds, 0.15);
+}
+
+std::string gas(const char* more, int dimension = 2) {
+    const std::string size = dimension == 2 ? "[40.0, 40.0]" : "[12.0, 12.0, 12.0]";
+    return "[scene]\ndimension = " + std::to_string(dimension) + "\nseed = 5\n[box]\nsize = " + size +
+           "\n[[fill]]\nradius = 0.5\nmass = 2.0\n" + more;
+}
+
+struct Moments {
+    Vector3 momentum{};
+    double square = 0.0;
+};
+
+Moments moments(const Balls& balls) {
+    Moments result;
+    for (int axis = 0; axis < balls.dimension; ++axis) {
+        for (const double v : balls.velocity[axis]) {
+            result.momentum[axis] += v;
+            result.square += v * v;
+        }
+    }
+    return result;
+}
+
+TEST(Velocities, TemperatureIsMetExactlyAndMomentumIsZero) {
+    for (const int dimension : {2, 3}) {
+        const Balls balls = make_balls(parse_scene(gas("count = 500\ntemperature = 3.0\n", dimension), "gas.toml"));
+        const Moments sums = moments(balls);
+        // 500 terms of size 1.2, each rounded once
+        EXPECT_NEAR(2.0 * sums.square / (500.0 * dimension), 3.0, 3.0 * 500 * 2.3e-16);
+        for (int axis = 0; axis < dimension; ++axis) EXPECT_NEAR(sums.momentum[axis], 0.0, 500 * 1.2 * 2.3e-16);
+    }
+}
+
+TEST(Velocities, WithoutZeroMomentumTheMeanIsRandom) {
+    const Moments sums =
+        moments(make_balls(parse_scene(gas("count = 500\ntemperature = 3.0\nzero_momentum = false\n"), "gas.toml")));
+    EXPECT_GT(std::abs(sums.momentum[0]), 0.1);
+    EXPECT_NEAR(2.0 * sums.square / 1000.0, 3.0, 1e-12);
+}
+
+TEST(Velocities, ComponentsAreNormal) {
+    const Balls balls =
+        make_balls(parse_scene("[scene]\ndimension = 2\n[box]\nsize = [1000.0, 1000.0]\n[[fill]]\nradius = 0.5\nmass = "
+                               "1.0\ncount = 20000\ntemperature = 1.0\n",
+                               "gas.toml"));
+    for (int axis = 0; axis < 2; ++axis) {
+        double square = 0.0;
+        double fourth = 0.0;
+        for (const double v : balls.velocity[axis]) {
+            square += v * v;
+            fourth += v * v * v * v;
+        }
+        EXPECT_NEAR(square / 20000.0, 1.0, 4.0 * std::sqrt(2.0 / 20000.0));   // 4 sigma
+        EXPECT_NEAR(fourth / 20000.0, 3.0, 4.0 * std::sqrt(96.0 / 20000.0));  // 4 sigma
+    }
+}
+
+TEST(Velocities, EqualSpeedsGoOppositeWays) {
+    for (const char* count : {"count = 200\n", "count = 201\n", "count = 3\n", "count = 2\n"}) {
+        for (const int dimension : {2, 3}) {
+            const Balls balls =
+                make_balls(parse_scene(gas((std::string(count) + "speed = 2.5\n").c_str(), dimension), "gas.toml"));
+            const Moments sums = moments(balls);
+            for (int axis = 0; axis < dimension; ++axis)
+                EXPECT_NEAR(sums.momentum[axis], 0.0, 200 * 2.5 * 2.3e-16) << count;
+            for (std::size_t id = 0; id < balls.size(); ++id) {
+                double square = 0.0;
+                for (int axis = 0; axis < dimension; ++axis)
+                    square += balls.velocity[axis][id] * balls.velocity[axis][id];
+                EXPECT_NEAR(std::sqrt(square), 2.5, 2.5 * 1e-15) << count;
+            }
+        }
+    }
+}
+
+TEST(Velocities, ExplicitBallsKeepTheirsAndComeFirst) {
+    const Balls balls = make_balls(parse_scene(gas("count = 3\ntemperature = 1.0\n[[ball]]\nradius = 1.0\nmass = 1.0\n"
+                                                   "position = [5.0, 6.0]\nvelocity = [7.0, 8.0]\nspin = 9.0\n"),
+                                               "gas.toml"));
+    ASSERT_EQ(balls.size(), 4u);
+    EXPECT_EQ(balls.position[0][0], 5.0);
+    EXPECT_EQ(balls.velocity[1][0], 8.0);
+    EXPECT_EQ(balls.spin[2][0], 9.0);
+    EXPECT_TRUE(balls.spin[0].empty());
+    EXPECT_EQ(balls.species_of(0).radius, 1.0);
+    EXPECT_EQ(balls.species_of(3).radius, 0.5);
+}
+
+std::uint64_t hash_of(const Balls& balls) {
+    std::uint64_t hash = 14695981039346656037ULL;
+    for (int axis = 0; axis < balls.dimension; ++axis) {
+        for (const auto* values : {&balls.position[axis], &balls.velocity[axis]}) {
+            for (const double value : *values) hash = (hash ^ std::bit_cast<std::uint64_t>(value)) * 1099511628211ULL;
+        }
+    }
+    return hash;
+}
+
+// The same scene and seed give the same bits on every machine, with every compiler; committed.
+TEST(InitialState, BitsAreTheCommittedOnes) {
+    EXPECT_EQ(hash_of(make_balls(parse_scene(gas("count = 900\ntemperature = 1.0\n"), "a.toml"))),
+              867508894186052066ULL);
+    EXPECT_EQ(hash_of(make_balls(parse_scene(gas("count = 1200\nspeed = 1.0\n"), "b.toml"))), 7145044368179723684ULL);
+    EXPECT_EQ(hash_of(make_balls(parse_scene(gas("count = 700\ntemperature = 1.0\n", 3), "c.toml"))),
+              13830780834599563225ULL);
+    EXPECT_EQ(hash_of(make_balls(parse_scene(gas("count = 1200\nspeed = 1.0\n", 3), "d.toml"))),
+              14285685164024686451ULL);
+    EXPECT_EQ(
+        hash_of(make_balls(parse_scene(gas("count = 300\ntemperature = 2.0\narrangement = \"lattice\"\n"), "e.toml"))),
+        15735664217981924655ULL);
+}
+
+TEST(InitialState, AnotherSeedIsAnotherState) {
+    const std::string text = gas("count = 900\ntemperature = 1.0\n");
+    const Balls one = make_balls(parse_scene(text, "a.toml"));
+    const Balls other = make_balls(parse_scene(text, "a.toml", {"scene.seed=6"}));
+    EXPECT_NE(one.position, other.position);
+    EXPECT_NE(one.velocity, other.velocity);
+}
+
+}  // namespace
+}  // namespace carom
