@@ -1,6 +1,10 @@
 """`carom run`: what it prints and leaves behind, and that how one looks at a run never changes it."""
 
+import os
+import pty
+import re
 import resource
+import signal
 import subprocess
 import time
 import unittest
