@@ -52,7 +52,7 @@ public:
 
     void push(const CalendarEntry& entry) {
         if (!(entry.time < end_)) return;
-        const auto tick = static_cast<std::uint64_t>(entry.time * ticks_per_time_);
+        const std::uint64_t tick = tick_from_start(entry.time);
         const std::uint64_t bucket = tick / kFine;
         if (bucket > bucket_) {
             append(bucket, entry);
@@ -233,8 +233,12 @@ private:
         }
     }
 
+    /// By way of a signed number, which processors have an instruction for.
+    [[nodiscard]] std::uint64_t tick_from_start(double time) const {
+        return static_cast<std::uint64_t>(static_cast<std::int64_t>(time * ticks_per_time_));
+    }
     [[nodiscard]] std::uint32_t tick_of(const CalendarEntry& entry) const {
-        return static_cast<std::uint32_t>(static_cast<std::uint64_t>(entry.time * ticks_per_time_) % kFine);
+        return static_cast<std::uint32_t>(tick_from_start(entry.time) % kFine);
     }
 
     double ticks_per_time_ = 1.0;

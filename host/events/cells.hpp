@@ -27,6 +27,7 @@ public:
             place.member[place.count] = slot;
         } else {
             spilled_[cell].push_back(slot);
+            ++spilled_count_;
         }
         ++place.count;
     }
@@ -39,6 +40,7 @@ public:
             auto& rest = spilled_[cell];
             last = rest.back();
             rest.pop_back();
+            --spilled_count_;
             for (std::uint32_t& member : rest) {
                 if (member == slot) member = last;
             }
@@ -51,15 +53,26 @@ public:
         --place.count;
     }
 
-    /// Appends the slots in a cell to `list` (room for 8 more than needed); returns the new end.
-    std::uint32_t gather(std::uint32_t cell, std::uint32_t* list, std::uint32_t end) const {
+    /// Whether some cell holds more than gather_inline() takes.
+    [[nodiscard]] bool spilled() const { return spilled_count_ != 0; }
+
+    /// Appends the slots in a cell to `list` (room for 8 more than needed), where none has spilled; returns the new
+    /// end.
+    std::uint32_t gather_inline(std::uint32_t cell, std::uint32_t* list, std::uint32_t end) const {
         const Cell& place = cells_[cell];
         // The whole cell in one copy, its count included, which the next one overwrites.
         using Line [[gnu::vector_size(32), gnu::may_alias]] = std::uint32_t;
         const Line line = *reinterpret_cast<const Line*>(&place);
         std::memcpy(list + end, &line, sizeof(line));
+        return end + place.count;
+    }
+
+    /// The same for any cell.
+    std::uint32_t gather(std::uint32_t cell, std::uint32_t* list, std::uint32_t end) const {
+        const std::uint32_t after = gather_inline(cell, list, end);
+        const Cell& place = cells_[cell];
         if (place.count <= kInline) [[likely]]
-            return end + place.count;
+            return after;
         end += kInline;
         for (std::uint32_t slot : spilled_.at(cell)) list[end++] = slot;
         return end;
@@ -81,6 +94,7 @@ private:
     };
     PageArray<Cell> cells_;
     std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> spilled_;
+    std::size_t spilled_count_ = 0;
 };
 
 /// How the box is cut into cells: at least as wide as the largest diameter, so that balls which can touch lie in the

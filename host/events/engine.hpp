@@ -59,7 +59,6 @@ public:
 private:
     using Slot = std::uint32_t;
     using Vector = Vec<double, Dim>;
-    using CellCoordinates = std::array<std::int32_t, 3>;
     static constexpr std::uint32_t kNoContact = ~0U;  // as Forecast::partner
     static constexpr std::uint32_t kStale = ~0U;      // as hits of a partner whose path has changed
     static constexpr std::uint32_t kFaces = 6;
@@ -88,8 +87,19 @@ private:
     int predict(Slot i);
     void forecast_walls(Slot i);
     void schedule(Slot i);
-    [[nodiscard]] std::uint32_t gather(const CellCoordinates& low, const CellCoordinates& high, bool at_edge);
+    template <int A, int B>
+    [[nodiscard]] std::uint32_t gather_inside(std::uint32_t first, std::uint32_t stride_a, std::uint32_t stride_b,
+                                              std::uint32_t end);
+    struct CellsAlong {
+        std::uint64_t offset[3];
+        int code[3];
+    };
+    [[nodiscard]] CellsAlong cells_along(int axis, std::uint32_t cell) const;
+    template <int A, int B>
+    [[nodiscard]] std::uint32_t gather_at_edge(std::uint64_t offset, int code, const CellsAlong& along_a,
+                                               const CellsAlong& along_b, std::uint32_t end);
     [[nodiscard]] std::uint32_t gather_all(Slot i, bool& at_edge);
+    [[nodiscard]] std::uint32_t gather_ahead(Slot i, int axis, bool up);
     template <bool CountTouching>
     int scan(Slot i, std::uint32_t count, bool at_edge, double before);
     template <bool Shifted, bool CountTouching>
@@ -106,6 +116,7 @@ private:
     void advance_ball(Slot i, double time);
     void leave_cell(Slot i, std::uint32_t side);
     void collide(Slot i, Slot j);
+    void collide_with_losses(Slot i, Slot j, const Vector& d, double d2, double b);
     void collide_face(Slot i, std::uint32_t face);
     void collide_wall(Slot i, std::size_t wall);
     void hit_wall(Slot i, std::uint32_t number, const Vector& into_box);
@@ -150,12 +161,14 @@ private:
     Slot count_ = 0;
     Vector size_{};  // of the box
     Vector gravity_{};
+    bool all_periodic_ = true;
     bool any_heavy_ = false;  // bodies of infinite mass
     bool elastic_ = true;     // impacts between balls keep their energy and momentum: e = 1, no friction, none heavy
     bool elastic_walls_ = true;
     std::vector<Boundary<Dim>> walls_;
 
     CellGrid grid_;
+    alignas(32) std::array<double, 4> cell_edge_{};  // of the grid; 1 behind it
     CellLists cells_;
     PageArray<HotBall> hot_;  // by slot; one more, all NaN, that nothing ever meets
     PageArray<NextEvent> next_;

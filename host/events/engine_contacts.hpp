@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "host/events/engine.hpp"
+#include "host/events/engine_lanes.hpp"
 
 // Contacts: of two balls, of a ball and a wall, and several at once.
 //
@@ -61,7 +62,7 @@ ImpactBody<Dim> Engine<Dim, Gravity>::body(Slot i) const {
 
 template <int Dim, bool Gravity>
 void Engine<Dim, Gravity>::set_body(Slot i, const ImpactBody<Dim>& body) {
-    for (int axis = 0; axis < Dim; ++axis) hot_[i].velocity[axis] = body.velocity[axis];
+    set_motion(hot_[i], choose(fourth_lane(), motion_lanes(hot_[i]), vector_lanes<Dim>(body.velocity)));
     if (!spin_.empty()) spin_[i] = body.spin;
 }
 
@@ -77,45 +78,66 @@ void Engine<Dim, Gravity>::collide(Slot i, Slot j) {
     const double reach = one.radius + two.radius;
     if (d2 < reach * reach) note_overlap((reach * reach - d2) / (2.0 * reach), std::min(one.radius, two.radius));
 
-    const ImpactBody<Dim> one_before = body(i);
-    const ImpactBody<Dim> two_before = body(j);
-    const double b = dot(d, two_before.velocity - one_before.velocity);
+    Vector closing;
+    for (int axis = 0; axis < Dim; ++axis) closing[axis] = two.velocity[axis] - one.velocity[axis];
+    const double b = dot(d, closing);
+    if (!elastic_) return collide_with_losses(i, j, d, d2, b);
+
+    const Lanes one_before = motion_lanes(one);
+    const Lanes two_before = motion_lanes(two);
     Vector impulse = Vector::filled(0.0);
     if (b < 0.0) {
-        if (elastic_) {
-            const double factor = impulse_factor(b, d2, one_before.inverse_mass + two_before.inverse_mass, 1.0);
-            impulse = factor * d;
-            for (int axis = 0; axis < Dim; ++axis) {
-                one.velocity[axis] -= one_before.inverse_mass * impulse[axis];
-                two.velocity[axis] += two_before.inverse_mass * impulse[axis];
-            }
-        } else {
-            ImpactBody<Dim> one_after = one_before;
-            ImpactBody<Dim> two_after = two_before;
-            const double distance = square_root(d2);
-            const Vector n = (1.0 / distance) * d;
-            const auto hit = impact(one_before, two_before, n, restitution(i, j, b / distance), setup_.friction);
-            apply_impact(one_after, two_after, n, hit);
-            impulse = hit.normal * n + hit.tangential;
-            set_body(i, one_after);
-            set_body(j, two_after);
-        }
+        impulse = impulse_factor(b, d2, inverse_mass_[i] + inverse_mass_[j], 1.0) * d;
+        const Lanes push = vector_lanes<Dim>(impulse);
+        set_motion(one, one_before - Lanes::filled(inverse_mass_[i]) * push);
+        set_motion(two, two_before + Lanes::filled(inverse_mass_[j]) * push);
     }
     ++next_[i].hits;
     ++next_[j].hits;
     int touching = predict<true>(i) + touching_walls(i);
     touching += predict<true>(j) + touching_walls(j);
     if (touching > 4) [[unlikely]] {  // each touches itself and the other
+        set_motion(one, one_before);
+        set_motion(two, two_before);
+        resolve_touching(i, j);
+        return;
+    }
+    if (b < 0.0) {
+        account_pair(i, j, impulse, d);
+        if (log_) log_pair(i, j);
+    }
+}
+
+/// The same where energy, spins or bodies of infinite mass take part.
+template <int Dim, bool Gravity>
+void Engine<Dim, Gravity>::collide_with_losses(Slot i, Slot j, const Vector& d, double d2, double b) {
+    const ImpactBody<Dim> one_before = body(i);
+    const ImpactBody<Dim> two_before = body(j);
+    Vector impulse = Vector::filled(0.0);
+    if (b < 0.0) {
+        ImpactBody<Dim> one_after = one_before;
+        ImpactBody<Dim> two_after = two_before;
+        const double distance = square_root(d2);
+        const Vector n = (1.0 / distance) * d;
+        const auto hit = impact(one_before, two_before, n, restitution(i, j, b / distance), setup_.friction);
+        apply_impact(one_after, two_after, n, hit);
+        impulse = hit.normal * n + hit.tangential;
+        set_body(i, one_after);
+        set_body(j, two_after);
+    }
+    ++next_[i].hits;
+    ++next_[j].hits;
+    int touching = predict<true>(i) + touching_walls(i);
+    touching += predict<true>(j) + touching_walls(j);
+    if (touching > 4) [[unlikely]] {
         set_body(i, one_before);
         set_body(j, two_before);
         resolve_touching(i, j);
         return;
     }
     if (b < 0.0) {
-        if (!elastic_) {
-            account_change(i, one_before.velocity);
-            account_change(j, two_before.velocity);
-        }
+        account_change(i, one_before.velocity);
+        account_change(j, two_before.velocity);
         account_pair(i, j, impulse, d);
         if (log_) log_pair(i, j);
     }

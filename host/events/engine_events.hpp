@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "host/events/engine.hpp"
+#include "host/events/engine_lanes.hpp"
 #include "host/state/errors.hpp"
 
 // What happens: one event after another.
@@ -108,25 +109,24 @@ void Engine<Dim, Gravity>::handle(const CalendarEntry& entry) {
 template <int Dim, bool Gravity>
 void Engine<Dim, Gravity>::advance_ball(Slot i, double time) {
     HotBall& ball = hot_[i];
-    const double dt = time - ball.time;
+    const Lanes place = place_lanes(ball);
+    const Lanes motion = motion_lanes(ball);
+    const Lanes dt = Lanes::filled(time) - place.last();
     if constexpr (Gravity) {
         if (!any_heavy_ || !heavy(i)) {
-            for (int axis = 0; axis < Dim; ++axis) {
-                ball.position[axis] =
-                    fused(dt, fused(0.5 * dt, gravity_[axis], ball.velocity[axis]), ball.position[axis]);
-                ball.velocity[axis] = fused(dt, gravity_[axis], ball.velocity[axis]);
-            }
-            ball.time = time;
+            const Lanes g = vector_lanes<Dim>(gravity_);
+            const Lanes mean = fused(Lanes::filled(0.5) * dt, g, motion);
+            set_place(ball, choose(fourth_lane(), Lanes::filled(time), fused(dt, mean, place)));
+            set_motion(ball, fused(dt, g, motion));
             return;
         }
     }
-    for (int axis = 0; axis < Dim; ++axis) ball.position[axis] = fused(dt, ball.velocity[axis], ball.position[axis]);
-    ball.time = time;
+    set_place(ball, choose(fourth_lane(), Lanes::filled(time), fused(dt, motion, place)));
 }
 
 /// The ball reaches a side of its cell: goes on in the next one, or meets a face of the box.
 template <int Dim, bool Gravity>
-void Engine<Dim, Gravity>::leave_cell(Slot i, std::uint32_t side) {
+[[gnu::flatten]] void Engine<Dim, Gravity>::leave_cell(Slot i, std::uint32_t side) {
     const int axis = static_cast<int>(side / 2);
     const bool up = side % 2 == 1;
     Forecast& forecast = forecast_[i];
@@ -160,15 +160,8 @@ void Engine<Dim, Gravity>::leave_cell(Slot i, std::uint32_t side) {
         return;
     }
     // Only the cells that have come into sight are new.
-    CellCoordinates low{};
-    CellCoordinates high{};
-    for (int other = 0; other < Dim; ++other) {
-        low[other] = forecast.cell[other] - 1;
-        high[other] = forecast.cell[other] + 1;
-    }
-    low[axis] = high[axis] = forecast.cell[axis] + (up ? 1 : -1);
     const bool edge = forecast.at_edge != 0;
-    const std::uint32_t count = gather(low, high, edge);
+    const std::uint32_t count = gather_ahead(i, axis, up);
     scan<false>(i, count, edge, larger(forecast.contact_time - now_, 0.0));
     schedule(i);
 }

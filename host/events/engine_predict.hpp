@@ -1,6 +1,7 @@
 #pragma once
 
 #include "host/events/engine.hpp"
+#include "host/events/engine_lanes.hpp"
 #include "kernels/physics/collision_time.hpp"
 
 // What comes next for a ball. The ball stands at its own time, which is the present.
@@ -16,80 +17,111 @@ void Engine<Dim, Gravity>::note_edge(Forecast& forecast) const {
     forecast.at_edge = edge ? 1 : 0;
 }
 
-/// Slots of the cells from low to high (both in), which may lie one beyond the grid where `at_edge`.
+/// Appends the slots of A x B cells, from `first` on in two directions, none of them beyond the grid.
 template <int Dim, bool Gravity>
-std::uint32_t Engine<Dim, Gravity>::gather(const CellCoordinates& low, const CellCoordinates& high, bool edge) {
-    std::uint32_t end = 0;
+template <int A, int B>
+std::uint32_t Engine<Dim, Gravity>::gather_inside(std::uint32_t first, std::uint32_t stride_a, std::uint32_t stride_b,
+                                                  std::uint32_t end) {
     std::uint32_t* list = candidates_.data();
-    const auto nx = static_cast<std::int32_t>(grid_.cells[0]);
-    const auto ny = static_cast<std::int32_t>(grid_.cells[1]);
-    if (!edge) [[likely]] {
-        for (std::int32_t z = low[2]; z <= high[2]; ++z) {
-            for (std::int32_t y = low[1]; y <= high[1]; ++y) {
-                const std::int32_t row = nx * (y + ny * z);
-                for (std::int32_t x = low[0]; x <= high[0]; ++x) {
-                    end = cells_.gather(static_cast<std::uint32_t>(row + x), list, end);
-                }
-            }
+    if (cells_.spilled()) [[unlikely]] {
+        for (std::uint32_t b = 0; b < B; ++b) {
+            for (std::uint32_t a = 0; a < A; ++a) end = cells_.gather(first + a * stride_a + b * stride_b, list, end);
         }
         return end;
     }
-    // Along each axis, the cells that exist and the shift of those seen through a periodic face.
-    struct Along {
-        int count = 0;
-        std::int32_t cell[3] = {};
-        int code[3] = {};
-    } along[3];
-    for (int axis = 0, weight = 1; axis < 3; ++axis, weight *= 3) {
-        const auto n = static_cast<std::int32_t>(grid_.cells[axis]);
-        for (std::int32_t cell = low[axis]; cell <= high[axis]; ++cell) {
-            const bool beyond = cell < 0 || cell >= n;
-            if (beyond && !(axis < Dim && setup_.box.periodic(axis))) continue;
-            Along& a = along[axis];
-            a.cell[a.count] = cell < 0 ? cell + n : (beyond ? cell - n : cell);
-            a.code[a.count++] = cell < 0 ? -weight : (beyond ? weight : 0);
-        }
+    for (std::uint32_t b = 0; b < B; ++b) {
+        for (std::uint32_t a = 0; a < A; ++a)
+            end = cells_.gather_inline(first + a * stride_a + b * stride_b, list, end);
     }
-    for (int z = 0; z < along[2].count; ++z) {
-        for (int y = 0; y < along[1].count; ++y) {
-            const std::int32_t row = nx * (along[1].cell[y] + ny * along[2].cell[z]);
-            const int code = kNoShift + along[2].code[z] + along[1].code[y];
-            for (int x = 0; x < along[0].count; ++x) {
-                const std::uint32_t from = end;
-                end = cells_.gather(static_cast<std::uint32_t>(row + along[0].cell[x]), list, end);
-                std::uint8_t* codes = shift_code_.data() + from;
-                std::memset(codes, code + along[0].code[x], 8);  // one store; nearly always enough
-                if (end - from > 8) [[unlikely]]
-                    std::memset(codes, code + along[0].code[x], end - from);
-            }
+    return end;
+}
+
+/// The cells before, at and after a place on an axis, as what they add to a cell's number, with the periodic shift of
+/// those seen through a face.
+template <int Dim, bool Gravity>
+auto Engine<Dim, Gravity>::cells_along(int axis, std::uint32_t cell) const -> CellsAlong {
+    constexpr std::uint64_t kNoCell = std::uint64_t{1} << 40U;  // more than any number of a cell
+    const std::uint32_t n = grid_.cells[axis];
+    const std::uint64_t stride = axis == 0 ? 1 : std::uint64_t{grid_.cells[0]} * (axis == 1 ? 1 : grid_.cells[1]);
+    const int weight = axis == 0 ? 1 : (axis == 1 ? 3 : 9);
+    const bool first = cell == 0;
+    const bool last = cell + 1 == n;
+    const bool periodic = setup_.box.periodic(axis);
+    CellsAlong along;
+    along.offset[0] = first ? (periodic ? (n - 1) * stride : kNoCell) : (cell - 1) * stride;
+    along.offset[1] = cell * stride;
+    along.offset[2] = last ? (periodic ? 0 : kNoCell) : (cell + 1) * stride;
+    along.code[0] = first ? -weight : 0;
+    along.code[1] = 0;
+    along.code[2] = last ? weight : 0;
+    return along;
+}
+
+/// Appends the slots of A x B cells at a border of the box, with the code of the shift of each. What is no cell counts
+/// as the empty one behind all others.
+template <int Dim, bool Gravity>
+template <int A, int B>
+std::uint32_t Engine<Dim, Gravity>::gather_at_edge(std::uint64_t offset, int code, const CellsAlong& along_a,
+                                                   const CellsAlong& along_b, std::uint32_t end) {
+    std::uint32_t* list = candidates_.data();
+    std::uint8_t* codes = shift_code_.data();
+    const std::uint64_t empty = grid_.count();
+    for (int b = 0; b < B; ++b) {
+        for (int a = 0; a < A; ++a) {
+            const std::uint64_t cell = offset + along_a.offset[a] + (B > 1 ? along_b.offset[b] : 0);
+            const int shift = code + along_a.code[a] + (B > 1 ? along_b.code[b] : 0);
+            const std::uint32_t from = end;
+            end = cells_.gather(static_cast<std::uint32_t>(std::min(cell, empty)), list, end);
+            std::memset(codes + from, shift, 8);  // one store; nearly always enough
+            if (end - from > 8) [[unlikely]]
+                std::memset(codes + from, shift, end - from);
         }
     }
     return end;
 }
 
+/// Slots of a ball's cell and those around it.
 template <int Dim, bool Gravity>
 std::uint32_t Engine<Dim, Gravity>::gather_all(Slot i, bool& edge) {
     const Forecast& forecast = forecast_[i];
     edge = forecast.at_edge != 0;
     if (!edge) [[likely]] {
         const std::uint32_t row = grid_.cells[0];
+        if constexpr (Dim == 2) return gather_inside<3, 3>(cell_number(forecast.cell) - 1 - row, 1, row, 0);
         const std::uint32_t plane = row * grid_.cells[1];
-        std::uint32_t corner = cell_number(forecast.cell) - 1 - row - (Dim == 3 ? plane : 0);
+        std::uint32_t corner = cell_number(forecast.cell) - 1 - row - plane;
         std::uint32_t end = 0;
-        for (int z = 0; z < (Dim == 3 ? 3 : 1); ++z, corner += plane - 3 * row) {
-            for (int y = 0; y < 3; ++y, corner += row) {
-                for (std::uint32_t x = 0; x < 3; ++x) end = cells_.gather(corner + x, candidates_.data(), end);
-            }
-        }
+        for (int z = 0; z < 3; ++z, corner += plane) end = gather_inside<3, 3>(corner, 1, row, end);
         return end;
     }
-    CellCoordinates low{};
-    CellCoordinates high{};
-    for (int axis = 0; axis < Dim; ++axis) {
-        low[axis] = forecast.cell[axis] - 1;
-        high[axis] = forecast.cell[axis] + 1;
+    const CellsAlong x = cells_along(0, forecast.cell[0]);
+    const CellsAlong y = cells_along(1, forecast.cell[1]);
+    if constexpr (Dim == 2) return gather_at_edge<3, 3>(0, kNoShift, x, y, 0);
+    const CellsAlong z = cells_along(2, forecast.cell[2]);
+    std::uint32_t end = 0;
+    for (int k = 0; k < 3; ++k) end = gather_at_edge<3, 3>(z.offset[k], kNoShift + z.code[k], x, y, end);
+    return end;
+}
+
+/// Slots of the cells that a ball has come into sight of by going on along an axis.
+template <int Dim, bool Gravity>
+std::uint32_t Engine<Dim, Gravity>::gather_ahead(Slot i, int axis, bool up) {
+    const Forecast& forecast = forecast_[i];
+    if (forecast.at_edge == 0) [[likely]] {
+        const std::uint32_t strides[3] = {1, grid_.cells[0], grid_.cells[0] * grid_.cells[1]};
+        const std::uint32_t along = strides[axis];
+        const std::uint32_t a = strides[axis == 0 ? 1 : 0];
+        const std::uint32_t b = Dim == 3 ? strides[axis == 2 ? 1 : 2] : 0;
+        const std::uint32_t middle = cell_number(forecast.cell) + (up ? along : -along);
+        return gather_inside < 3, Dim == 3 ? 3 : 1 > (middle - a - b, a, b, 0);
     }
-    return gather(low, high, edge);
+    const int axis_a = axis == 0 ? 1 : 0;
+    const int axis_b = axis == 2 ? 1 : 2;
+    const CellsAlong ahead = cells_along(axis, forecast.cell[axis]);
+    const CellsAlong a = cells_along(axis_a, forecast.cell[axis_a]);
+    const CellsAlong b = Dim == 3 ? cells_along(axis_b, forecast.cell[axis_b]) : a;
+    const int k = up ? 2 : 0;
+    return gather_at_edge < 3, Dim == 3 ? 3 : 1 > (ahead.offset[k], kNoShift + ahead.code[k], a, b, 0);
 }
 
 /// Looks for a contact with one of the candidates before `before` (from now), and keeps it in the forecast. Returns how
@@ -112,12 +144,9 @@ int Engine<Dim, Gravity>::scan_lanes(Slot i, std::uint32_t count, double before)
     if constexpr (Shifted) {
         for (std::uint32_t k = count; k < count + 3; ++k) shift_code_[k] = kNoShift;
     }
-    const Lanes position = Lanes::load(ball.position);  // the fourth lane is the ball's time: now
-    alignas(32) double velocity_and_minus_radius[4] = {ball.velocity[0], ball.velocity[1], ball.velocity[2],
-                                                       -ball.radius};
-    const Lanes velocity = Lanes::load(velocity_and_minus_radius);
-    alignas(32) double g[4] = {gravity_[0], gravity_[1], Dim == 3 ? gravity_[Dim - 1] : 0.0, 0.0};
-    const Lanes gravity = Lanes::load(g);
+    const Lanes position = place_lanes(ball);  // the fourth lane is the ball's time: now
+    const Lanes velocity = turn_fourth(motion_lanes(ball));
+    const Lanes gravity = vector_lanes<Dim>(gravity_);
     const Lanes half = Lanes::filled(0.5);
     const Lanes closing = Lanes::filled(-kClosingRounding * 2.0 * ball.radius * speed_scale_);
     const Lanes never = Lanes::filled(kNeverTouch);
@@ -133,8 +162,8 @@ int Engine<Dim, Gravity>::scan_lanes(Slot i, std::uint32_t count, double before)
         Lanes rate[4];
         for (int lane = 0; lane < 4; ++lane) {
             const HotBall& other = hot_[list[k + lane]];
-            const Lanes v = Lanes::load(other.velocity);
-            const Lanes d = position - Lanes::load(other.position);
+            const Lanes v = motion_lanes(other);
+            const Lanes d = position - place_lanes(other);
             const Lanes since = d.last();  // the other's own last event
             if constexpr (Gravity) {
                 apart[lane] = fused_away(since, fused(half * since, gravity, v), d);
@@ -227,7 +256,7 @@ int Engine<Dim, Gravity>::scan_singly(Slot i, std::uint32_t count, bool edge, do
 /// All that may come next for a ball whose path has changed. Returns how many balls touch it, itself among them.
 template <int Dim, bool Gravity>
 template <bool CountTouching>
-int Engine<Dim, Gravity>::predict(Slot i) {
+[[gnu::flatten]] int Engine<Dim, Gravity>::predict(Slot i) {
     Forecast& forecast = forecast_[i];
     forecast.contact_time = kNeverTouch;
     forecast.partner = kNoContact;
@@ -279,6 +308,25 @@ template <int Dim, bool Gravity>
 double Engine<Dim, Gravity>::leaving_time(Slot i, std::uint32_t& side) const {
     const HotBall& ball = hot_[i];
     const Forecast& forecast = forecast_[i];
+    if (!Gravity && (all_periodic_ || forecast.at_edge == 0)) [[likely]] {
+        // All axes at once, without branches that no one could foretell. The fourth lane: far away.
+        Vector cell;
+        for (int axis = 0; axis < Dim; ++axis) cell[axis] = forecast.cell[axis];
+        const Lanes zero = Lanes::filled(0.0);
+        const Lanes low = vector_lanes<Dim>(cell);
+        const Lanes x = place_lanes(ball);
+        const Lanes v = motion_lanes(ball);
+        const LanesMask down = less(v, zero);
+        const Lanes border = choose(down, low, low + Lanes::filled(1.0)) * Lanes::load(cell_edge_.data());
+        const Lanes way = choose(down, x - border, border - x);
+        const Lanes time = way / choose(down, zero - v, v);  // v = 0: infinite, or no number
+        alignas(32) double by_axis[4];
+        choose(less(time, Lanes::filled(kNeverTouch)), time, Lanes::filled(kNeverTouch)).store(by_axis);
+        const std::uint32_t one = by_axis[1] < by_axis[0] ? 1 : 0;
+        const std::uint32_t axis = Dim == 3 && by_axis[2] < by_axis[one] ? 2 : one;
+        side = 2 * axis + (ball.velocity[axis] < 0.0 ? 0U : 1U);
+        return larger(by_axis[axis], 0.0);
+    }
     const bool edge = forecast.at_edge != 0;
     double first = kNeverTouch;
     side = 0;

@@ -31,6 +31,7 @@ void Engine<Dim, Gravity>::read_setup() {
     for (int axis = 0; axis < Dim; ++axis) {
         size_[axis] = setup_.box.size[axis];
         gravity_[axis] = setup_.gravity[axis];
+        all_periodic_ = all_periodic_ && setup_.box.periodic(axis);
     }
     for (int code = 0; code < 27; ++code) {
         const int step[3] = {code % 3 - 1, code / 3 % 3 - 1, code / 9 - 1};
@@ -95,7 +96,7 @@ void Engine<Dim, Gravity>::read_species(const Balls& balls) {
     constexpr double kNaN = transcendental::kNaN;
     hot_[count_] = {{kNaN, kNaN, kNaN}, 0.0, {kNaN, kNaN, kNaN}, kNaN};
     // Balls per cell at which going through the neighbourhood and crossing borders cost the same, measured (bench).
-    constexpr double kBallsPerCell = 0.7;
+    constexpr double kBallsPerCell = 0.57;
     grid_ = CellGrid::design(setup_.box, least_edge(), count_ / kBallsPerCell);
 }
 
@@ -167,7 +168,7 @@ void Engine<Dim, Gravity>::find_cells() {
 template <int Dim, bool Gravity>
 bool Engine<Dim, Gravity>::refine_cells() {
     constexpr double kCrowded = 3.5;  // balls in a ball's own cell, itself among them, on the mean
-    constexpr double kWanted = 1.7;   // that of the usual 0.7 balls per cell at random
+    constexpr double kWanted = 1.7;   // about that of the usual balls per cell at random
     constexpr double kMostCells = 32768.0;
     if (count_ == 0 || setup_.cell > 0.0) return false;
     std::uint64_t company = 0;
@@ -187,6 +188,7 @@ bool Engine<Dim, Gravity>::refine_cells() {
 template <int Dim, bool Gravity>
 void Engine<Dim, Gravity>::put_into_cells() {
     cells_ = CellLists(grid_.count());
+    for (int axis = 0; axis < 4; ++axis) cell_edge_[axis] = axis < Dim ? grid_.edge[axis] : 1.0;
     bool narrow = false;  // fewer than three cells on a periodic axis: a ball is seen in several images
     for (int axis = 0; axis < Dim; ++axis) narrow = narrow || (setup_.box.periodic(axis) && grid_.cells[axis] < 3);
     candidates_.resize((narrow ? 27 : 1) * static_cast<std::size_t>(count_) + 32);
