@@ -20,28 +20,21 @@ struct CheckOptions {
 };
 
 std::string as_json(const PreparedScene& run) {
-    const SpringDesign& design = run.design;
+    const SolverPlan& plan = *run.plan;
     nlohmann::ordered_json json;
     json["scene"] = run.scene.path;
     json["title"] = run.scene.title;
     json["dimension"] = run.scene.dimension();
     json["balls"] = run.state.balls.size();
-    json["packing_fraction"] = design.packing_fraction;
-    json["size_ratio"] = design.size_ratio;
-    json["solver"] = "spring";
-    json["backend"] = run.processor;
-    json["precision"] = run.scene.run.precision == Precision::kDouble ? "double" : "single";
-    json["stiffness"] = design.stiffness;
-    json["wall_stiffness"] = design.wall_stiffness;
-    json["damping"] = design.damping;
-    json["damping_ratio"] = design.damping_ratio;
-    json["wall_damping_ratio"] = design.wall_damping_ratio;
-    json["dt"] = design.dt;
-    json["contact_duration"] = design.contact_duration;
-    json["design_speed"] = design.design_speed;
-    json["rms_speed"] = design.rms_speed;
+    json["packing_fraction"] = run.figures.packing_fraction;
+    json["size_ratio"] = run.figures.size_ratio;
+    json["rms_speed"] = run.figures.rms_speed;
+    json["solver"] = plan.name();
+    json["backend"] = plan.processor();
+    json["precision"] = plan.precision();
+    for (const PlanFact& fact : plan.facts()) json[fact.key] = fact.value;
     json["until"] = run.scene.run.until;
-    json["steps"] = run.steps;
+    if (run.steps > 0) json["steps"] = run.steps;
     json["frames"] = run.frames;
     json["rows"] = run.rows;
     json["memory_bytes"] = run.memory_bytes;
@@ -52,30 +45,27 @@ std::string as_json(const PreparedScene& run) {
 }
 
 std::string as_text(const PreparedScene& run) {
-    const SpringDesign& design = run.design;
+    const SolverPlan& plan = *run.plan;
     std::string text = run.scene.path + (run.scene.title.empty() ? "" : ": " + run.scene.title) + "\n";
-    const auto line = [&](const char* name, const std::string& value) {
+    const auto line = [&](const std::string& name, const std::string& value) {
         text += fmt::format("  {:<18}{}\n", name, value);
     };
     line("balls", fmt::format("{} in {}D", count_text(run.state.balls.size()), run.scene.dimension()));
-    line("packing fraction", fmt::format("{:.4g}", design.packing_fraction));
-    if (design.size_ratio > 1.0) line("largest radius", fmt::format("{:.4g} times the smallest", design.size_ratio));
-    line("stiffness", design.wall_stiffness == design.stiffness
-                          ? fmt::format("{:.6g} N/m", design.stiffness)
-                          : fmt::format("{:.6g} N/m, at walls {:.6g} N/m", design.stiffness, design.wall_stiffness));
-    if (design.damping > 0.0) line("damping", fmt::format("{:.6g} kg/s", design.damping));
-    if (design.damping_ratio > 0.0 || design.wall_damping_ratio > 0.0) {
-        line("damping ratio", fmt::format("{:.4g}, at walls {:.4g}", design.damping_ratio, design.wall_damping_ratio));
+    line("packing fraction", fmt::format("{:.4g}", run.figures.packing_fraction));
+    if (run.figures.size_ratio > 1.0) {
+        line("largest radius", fmt::format("{:.4g} times the smallest", run.figures.size_ratio));
     }
-    line("design speed", fmt::format("{:.4g} m/s", design.design_speed));
-    if (design.contact_duration > 0.0) {
-        line("contact duration",
-             fmt::format("{:.4g} s, {:.3g} steps", design.contact_duration, design.contact_duration / design.dt));
+    line("solver", plan.name());
+    for (const PlanFact& fact : plan.facts()) {
+        if (!fact.name.empty()) line(fact.name, fact.text);
     }
-    line("time step", fmt::format("{:.6g} s", design.dt));
-    line("steps", fmt::format("{} to t = {:.6g} s", count_text(run.steps), run.scene.run.until));
-    line("processor", run.processor);
-    line("memory", run.processor == "cpu"
+    if (run.steps > 0) {
+        line("steps", fmt::format("{} to t = {:.6g} s", count_text(run.steps), run.scene.run.until));
+    } else {
+        line("until", fmt::format("t = {:.6g} s", run.scene.run.until));
+    }
+    line("processor", plan.processor());
+    line("memory", plan.processor() == "cpu"
                        ? bytes_text(run.memory_bytes)
                        : fmt::format("{} of the GPU's, {} of the machine's", bytes_text(run.memory_bytes),
                                      bytes_text(run.host_memory_bytes)));

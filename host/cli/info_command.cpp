@@ -3,7 +3,6 @@
 #include <png.h>
 
 #include <CLI/CLI.hpp>
-#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -15,6 +14,7 @@
 #include "host/cli/command.hpp"
 #include "host/run/memory.hpp"
 #include "host/run/text.hpp"
+#include "kernels/core/processor_name.hpp"
 
 namespace carom {
 
@@ -23,16 +23,6 @@ namespace {
 struct InfoOptions {
     bool json = false;
 };
-
-std::string processor_name() {
-    std::ifstream info("/proc/cpuinfo");
-    for (std::string line; std::getline(info, line);) {
-        if (!line.starts_with("model name")) continue;
-        const auto colon = line.find(": ");
-        if (colon != std::string::npos) return line.substr(colon + 2);
-    }
-    return "unknown processor";
-}
 
 nlohmann::ordered_json gather() {
     nlohmann::ordered_json info;

@@ -19,6 +19,7 @@ struct RunOptions {
     std::string checkpoint;
     std::string checkpoint_every;
     std::string resume;
+    std::string events_log;
     bool json = false;
     bool quiet = false;
     bool force = false;
@@ -71,7 +72,10 @@ int run(const RunOptions& options, const std::string& program) {
     if (!options.checkpoint_every.empty()) {
         simulate_options.checkpoint_every = parse_time("--checkpoint-every", options.checkpoint_every);
     }
-    check_output_files(files, resume ? options.resume : request.scene, options.force);
+    simulate_options.events_log = options.events_log;
+    const std::string& input = resume ? options.resume : request.scene;
+    check_output_files(files, input, options.force);
+    if (!options.events_log.empty()) check_output_file(options.events_log, input, options.force);
 
     PreparedScene prepared = resume ? prepare_resume(options.resume, request) : prepare_scene(request);
     const Simulation simulation = simulate(std::move(prepared), simulate_options);
@@ -91,6 +95,7 @@ Action add_run_command(CLI::App& app, const std::string& program) {
                    "Simulated time between checkpoints; always one at the end, and when interrupted")
         ->type_name("T");
     app.add_option("--resume", options->resume, "Go on from a checkpoint, into a new trajectory")->type_name("FILE");
+    app.add_option("--events-log", options->events_log, "CSV of every collision (events solver)")->type_name("FILE");
     app.add_flag("--json", options->json, "End with a summary as one JSON object on standard output");
     app.add_flag("--quiet", options->quiet, "No summaries and no progress");
     app.add_flag("--force", options->force, "Overwrite files that exist");

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <limits>
+
 #include "host/observables/observable.hpp"
 
 namespace carom {
@@ -11,6 +13,9 @@ namespace carom {
 /// d V = sum over axes of (face area) * (length for the centres): with it the mean of this equals the mean of
 /// wall_pressure exactly for equal radii, and in the dilute limit for mixtures, whose mean radius is taken.
 /// [[wall]] entries are not taken off the volume.
+///
+/// Hard contacts pass impulses, not forces: with them the second sum is that of r_ij . dp_i over the impacts since the
+/// row before, divided by the time since; NaN in the first row of a file.
 class VirialPressure final : public Observable {
 public:
     explicit VirialPressure(const ObservableContext& context) {
@@ -26,10 +31,19 @@ public:
         return {.name = "virial_pressure", .unit = "Pa", .label = "virial pressure", .components = {}};
     }
     void evaluate(const Sample& sample, std::span<double> values) const override {
-        values[0] = (2.0 * sample.totals.kinetic + sample.totals.virial) / dimension_times_volume_;
+        values[0] = (2.0 * sample.totals.kinetic + contact_virial(sample)) / dimension_times_volume_;
     }
 
 private:
+    static double contact_virial(const Sample& sample) {
+        if (!sample.tallies.collisional_virial) return sample.totals.virial;
+        const double elapsed = sample.time - sample.previous_time;
+        if (sample.previous == nullptr || !sample.previous->collisional_virial || !(elapsed > 0.0)) {
+            return std::numeric_limits<double>::quiet_NaN();
+        }
+        return (*sample.tallies.collisional_virial - *sample.previous->collisional_virial) / elapsed;
+    }
+
     double dimension_times_volume_ = 0.0;
 };
 

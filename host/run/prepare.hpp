@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "host/run/solver_plan.hpp"
 #include "host/scene/design.hpp"
 #include "host/scene/scene.hpp"
 #include "host/state/solver.hpp"
@@ -22,12 +24,11 @@ struct SceneRequest {
 /// A scene with all that follows from it, before anything is computed.
 struct PreparedScene {
     Scene scene;
-    SpringDesign design;
+    BallFigures figures;
+    std::shared_ptr<const SolverPlan> plan;
     SolverState state;  ///< the initial balls, or those of the checkpoint
     bool resumed = false;
-    int threads = 0;                      ///< 0: all
-    std::string processor;                ///< "cpu" or "cuda"
-    std::uint64_t steps = 0;              ///< from state.step on
+    std::uint64_t steps = 0;              ///< from state.step on; 0: only the run itself can tell
     std::uint64_t frames = 0;             ///< to be written
     std::uint64_t rows = 0;               ///< of observables, to be written
     std::uint64_t memory_bytes = 0;       ///< predicted peak: of this process, or for "cuda" of the device's memory
@@ -44,8 +45,5 @@ PreparedScene prepare_scene(const SceneRequest& request);
 /// The same from a checkpoint. Only what cannot change the trajectory may be overridden.
 /// \throws InputError  besides, when an override would change the trajectory, or the end has been reached already
 PreparedScene prepare_resume(const std::string& checkpoint_path, const SceneRequest& request);
-
-/// What a checkpoint must hold besides the solver's own state: the design, since it follows from the initial balls.
-void store_design(const SpringDesign& design, SolverState& state);
 
 }  // namespace carom

@@ -43,6 +43,7 @@ public:
             fail("out of memory");
         }
         collect();
+        outcome_.report = solver_.report();
         outcome_.time = solver_.time();
         outcome_.step = solver_.step();
         outcome_.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -70,20 +71,20 @@ private:
                 progress_.update(solver_.time(), solver_.step());
                 outcome_.signal = interrupted_();
             }
-            if (last_row_ != solver_.step()) push_row();
+            if (last_row_ != solver_.time()) push_row();
         } catch (const SimulationError& error) {
             // No row: sums over a state at fault say nothing.
             outcome_.status = ExitStatus::kCannotContinue;
             outcome_.error = error.what();
             outcome_.tallies = solver_.tallies();
         }
-        if (last_frame_ != solver_.step()) push_frame();
+        if (last_frame_ != solver_.time()) push_frame();
         queue_->push_checkpoint();
     }
 
     void push_frame() {
         queue_->push_frame();
-        last_frame_ = solver_.step();
+        last_frame_ = solver_.time();
     }
 
     void push_row() {
@@ -96,7 +97,7 @@ private:
             frame = &row_frame_;
         }
         queue_->push_row(observables_.evaluate(solver_.time(), solver_.step(), outcome_.last, outcome_.tallies, frame));
-        last_row_ = solver_.step();
+        last_row_ = solver_.time();
     }
 
     void fail(const char* what) {
@@ -131,8 +132,8 @@ private:
     std::optional<OutputQueue> queue_;
     RunOutcome outcome_;
     Frame row_frame_;
-    std::optional<std::uint64_t> last_frame_;  // step of the last frame
-    std::optional<std::uint64_t> last_row_;
+    std::optional<double> last_frame_;  // time of the last frame
+    std::optional<double> last_row_;
 };
 
 }  // namespace

@@ -38,6 +38,7 @@ struct RunOutcome {
     std::uint64_t rows = 0;                 ///< on disk
     std::optional<double> checkpoint_time;  ///< of the last checkpoint on disk
     std::optional<std::uint64_t> hash;      ///< of the last frame; none if it could not be had
+    SolverReport report;
 };
 
 /// Drives `solver` to plan.until with output to `sink`. The first and the last frame and row are always written. Ends

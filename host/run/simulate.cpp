@@ -11,7 +11,6 @@
 #include "host/run/memory.hpp"
 #include "host/run/observe.hpp"
 #include "host/run/signals.hpp"
-#include "host/run/solver_factory.hpp"
 #include "host/run/summary.hpp"
 #include "host/run/text.hpp"
 #include "host/run/trajectory_sink.hpp"
@@ -35,7 +34,7 @@ Balls balls_at_start(const PreparedScene& run, Solver& solver) {
     }
     SolverState state;
     state.balls = make_balls(run.scene);
-    const auto first = make_solver(run.scene, run.design, state, run.threads);
+    const auto first = make_plan(run.scene, state, 1)->make_solver(state, "");
     first->request_frame(frame);
     first->finish_frame(frame);
     state.balls.position = frame.position;
@@ -56,7 +55,7 @@ Simulation simulate(PreparedScene run, const SimulateOptions& options) {
                                       plural(run.state.balls.size(), "ball"), bytes_text(run.host_memory_bytes),
                                       bytes_text(machine_memory_bytes())));
     }
-    const std::unique_ptr<Solver> solver = make_solver(run.scene, run.design, run.state, run.threads);
+    const std::unique_ptr<Solver> solver = run.plan->make_solver(run.state, options.events_log);
     ObservableSet observables = observables_of(run, *solver);
     const SolverDescription description = solver->describe();
     TrajectoryHeader header = make_trajectory_header(run.scene, run.state.balls, description, observables.infos());
@@ -64,7 +63,7 @@ Simulation simulate(PreparedScene run, const SimulateOptions& options) {
     header.expected_rows = run.rows;
     const SignalGuard signals;  // before there is a file that a signal could leave half made
     TrajectoryWriter writer(options.files.trajectory, header, options.force);
-    TrajectorySink sink(writer, options.files.checkpoint, header, run.design);
+    TrajectorySink sink(writer, options.files.checkpoint, header, *run.plan);
     header = {};  // gigabytes for many balls
 
     if (!options.quiet) fmt::print(stderr, "{}", start_summary(run, description, options.files));
@@ -75,10 +74,11 @@ Simulation simulate(PreparedScene run, const SimulateOptions& options) {
                        .frame_every = run.scene.output.every,
                        .row_every = run.scene.output.observables_every,
                        .checkpoint_every = options.checkpoint_every};
-    Progress progress(progress_style(options.quiet, stderr), stderr, "ball-steps", static_cast<double>(balls));
+    const WorkUnit work = run.plan->work();
+    Progress progress(progress_style(options.quiet, stderr), stderr, work.name, work.per_step);
     Simulation simulation;
     simulation.outcome = run_loop(*solver, observables, sink, plan, progress, [&signals] { return signals.caught(); });
-    simulation.json = summary_json(simulation.outcome, run.scene, balls, solver->describe(), options.files);
+    simulation.json = summary_json(simulation.outcome, run.scene, balls, work, solver->describe(), options.files);
     try {
         writer.close(simulation.json);
     } catch (const SystemError& error) {
@@ -88,7 +88,7 @@ Simulation simulate(PreparedScene run, const SimulateOptions& options) {
             simulation.outcome.error = error.what();
         }
     }
-    if (!options.quiet) fmt::print(stderr, "{}", end_summary(simulation.outcome, balls, options.files));
+    if (!options.quiet) fmt::print(stderr, "{}", end_summary(simulation.outcome, work, options.files));
     return simulation;
 }
 

@@ -13,6 +13,7 @@ struct SimulateOptions {
     bool force = false;             ///< overwrite them
     bool quiet = false;             ///< neither summaries nor progress on standard error
     double checkpoint_every = 0.0;  ///< simulated time; 0: only at the end
+    std::string events_log;         ///< CSV of every collision; empty: none
 };
 
 struct Simulation {

@@ -24,9 +24,9 @@ std::string scene_name(const Scene& scene) { return scene.title.empty() ? scene.
 
 double kinetic(const Totals& totals) { return totals.kinetic + totals.rotational; }
 
-double ball_steps_per_second(const RunOutcome& outcome, std::size_t balls) {
+double work_per_second(const RunOutcome& outcome, const WorkUnit& work) {
     if (outcome.wall_seconds <= 0.0) return 0.0;
-    return static_cast<double>(outcome.step - outcome.first_step) * static_cast<double>(balls) / outcome.wall_seconds;
+    return static_cast<double>(outcome.step - outcome.first_step) * work.per_step / outcome.wall_seconds;
 }
 
 /// JSON knows no infinities.
@@ -44,15 +44,13 @@ double energy_drift(const Totals& first, const Totals& last) {
 }
 
 std::string start_summary(const PreparedScene& run, const SolverDescription& solver, const OutputFiles& files) {
-    const SpringDesign& design = run.design;
     const Scene& scene = run.scene;
     std::string text = fmt::format("{}: {} in {}D, box {}, packing fraction {:.4g}\n", scene_name(scene),
                                    plural(run.state.balls.size(), "ball"), scene.dimension(), box_text(scene.box),
-                                   design.packing_fraction);
-    text += fmt::format("{}: k = {:.4g}, dt = {:.4g}", solver.solver, design.stiffness, design.dt);
-    if (design.contact_duration > 0.0)
-        text += fmt::format(" ({:.3g} steps a contact)", design.contact_duration / design.dt);
-    text += fmt::format(", {} from t = {:.6g} to {:.6g}\n", plural(run.steps, "step"), run.state.time, scene.run.until);
+                                   run.figures.packing_fraction);
+    text += fmt::format("{}: {}", solver.solver, run.plan->headline());
+    text += run.steps > 0 ? ", " + plural(run.steps, run.plan->work().step_name) + " " : ", ";
+    text += fmt::format("from t = {:.6g} to {:.6g}\n", run.state.time, scene.run.until);
     text += fmt::format("{}: {}, {}, {} precision, {} of memory\n", solver.backend, solver.device,
                         plural(static_cast<std::uint64_t>(solver.threads), "thread"), solver.precision,
                         bytes_text(run.memory_bytes));
@@ -62,10 +60,10 @@ std::string start_summary(const PreparedScene& run, const SolverDescription& sol
     return text;
 }
 
-std::string end_summary(const RunOutcome& outcome, std::size_t balls, const OutputFiles& files) {
-    std::string text = fmt::format("t = {:.6g} after {} in {:.3g} s: {:.3g} ball-steps/s\n", outcome.time,
-                                   plural(outcome.step - outcome.first_step, "step"), outcome.wall_seconds,
-                                   ball_steps_per_second(outcome, balls));
+std::string end_summary(const RunOutcome& outcome, const WorkUnit& work, const OutputFiles& files) {
+    std::string text = fmt::format("t = {:.6g} after {} in {:.3g} s: {:.3g} {}/s\n", outcome.time,
+                                   plural(outcome.step - outcome.first_step, work.step_name), outcome.wall_seconds,
+                                   work_per_second(outcome, work), work.name);
     if (outcome.rows > 0) {
         const double drift = energy_drift(outcome.first, outcome.last);
         text += fmt::format("energy {:.6g}, at the start {:.6g}{}; largest overlap {:.3g} of the smaller radius",
@@ -77,6 +75,8 @@ std::string end_summary(const RunOutcome& outcome, std::size_t balls, const Outp
         }
         text += '\n';
     }
+    for (const std::string& line : outcome.report.lines) text += line + "\n";
+    for (const std::string& warning : outcome.report.warnings) text += "warning: " + warning + "\n";
     text +=
         fmt::format("{} and {} in {}", plural(outcome.frames, "frame"), plural(outcome.rows, "row"), files.trajectory);
     if (outcome.checkpoint_time) {
@@ -87,17 +87,17 @@ std::string end_summary(const RunOutcome& outcome, std::size_t balls, const Outp
     return text;
 }
 
-std::string summary_json(const RunOutcome& outcome, const Scene& scene, std::size_t balls,
+std::string summary_json(const RunOutcome& outcome, const Scene& scene, std::size_t balls, const WorkUnit& work,
                          const SolverDescription& solver, const OutputFiles& files) {
     const std::size_t dimension = static_cast<std::size_t>(scene.dimension());
     nlohmann::ordered_json json;
     json["time"] = number(outcome.time);
-    json["steps"] = outcome.step;
-    json["first_step"] = outcome.first_step;
+    json[work.step_name + "s"] = outcome.step;
+    json["first_" + work.step_name] = outcome.first_step;
     json["balls"] = balls;
     json["balls_left"] = outcome.tallies.balls_left;
     json["wall_seconds"] = number(outcome.wall_seconds);
-    json["ball_steps_per_second"] = number(ball_steps_per_second(outcome, balls));
+    json[work.key] = number(work_per_second(outcome, work));
     json["solver"] = solver.solver;
     json["backend"] = solver.backend;
     json["device"] = solver.device;
@@ -112,7 +112,11 @@ std::string summary_json(const RunOutcome& outcome, const Scene& scene, std::siz
     for (std::size_t axis = 0; axis < dimension; ++axis)
         json["momentum"].push_back(number(outcome.last.momentum[axis]));
     json["max_overlap"] = number(outcome.tallies.max_overlap);
-    json["sorts"] = outcome.tallies.sorts;
+    json["wall_impulse"] = std::vector<nlohmann::ordered_json>();
+    for (const double impulse : outcome.tallies.wall_impulse) json["wall_impulse"].push_back(number(impulse));
+    if (scene.run.solver == SolverKind::kSpring) json["sorts"] = outcome.tallies.sorts;
+    for (const auto& [key, value] : outcome.report.figures) json[key] = number(value);
+    if (!outcome.report.warnings.empty()) json["warnings"] = outcome.report.warnings;
     json["state_hash"] = outcome.hash ? nlohmann::ordered_json(hash_text(*outcome.hash)) : nlohmann::ordered_json();
     json["frames"] = outcome.frames;
     json["rows"] = outcome.rows;

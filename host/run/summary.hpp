@@ -13,10 +13,10 @@ namespace carom {
 std::string start_summary(const PreparedScene& run, const SolverDescription& solver, const OutputFiles& files);
 
 /// What it came to; several lines, each ended.
-std::string end_summary(const RunOutcome& outcome, std::size_t balls, const OutputFiles& files);
+std::string end_summary(const RunOutcome& outcome, const WorkUnit& work, const OutputFiles& files);
 
 /// The same as the one JSON object that `run --json` prints, on one line.
-std::string summary_json(const RunOutcome& outcome, const Scene& scene, std::size_t balls,
+std::string summary_json(const RunOutcome& outcome, const Scene& scene, std::size_t balls, const WorkUnit& work,
                          const SolverDescription& solver, const OutputFiles& files);
 
 /// Change of total energy over max(|E0|, K0), E0 and K0 being the total and the kinetic energy at the start; NaN if

@@ -5,7 +5,7 @@
 #include "host/io/checkpoint.hpp"
 #include "host/io/trajectory_writer.hpp"
 #include "host/run/output_queue.hpp"
-#include "host/scene/design.hpp"
+#include "host/run/solver_plan.hpp"
 
 namespace carom {
 
@@ -13,7 +13,7 @@ namespace carom {
 class TrajectorySink final : public RunSink {
 public:
     TrajectorySink(TrajectoryWriter& writer, std::string checkpoint_path, const TrajectoryHeader& header,
-                   const SpringDesign& design);
+                   const SolverPlan& plan);
 
     void write_frame(const Frame& frame) override { writer_.append(frame); }
     void write_row(const ObservableRow& row) override { writer_.append_row(row); }
@@ -23,7 +23,7 @@ private:
     TrajectoryWriter& writer_;
     std::string checkpoint_path_;
     Checkpoint checkpoint_;  // all but the state
-    SpringDesign design_;
+    const SolverPlan& plan_;
 };
 
 }  // namespace carom

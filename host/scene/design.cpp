@@ -145,20 +145,23 @@ double needed_stiffness(const std::vector<Contact>& contacts, double max_overlap
 
 }  // namespace
 
+BallFigures measure_balls(const Scene& scene, const Balls& balls) {
+    const std::vector<Present> species = present_species(balls);
+    BallFigures figures{.rms_speed = rms_speed(balls), .packing_fraction = packing_fraction(scene, species)};
+    if (!species.empty()) {
+        const auto [smallest, largest] = std::ranges::minmax_element(species, {}, &Present::radius);
+        figures.size_ratio = largest->radius / smallest->radius;
+    }
+    return figures;
+}
+
 SpringDesign design_spring(const Scene& scene, const Balls& balls) {
     const std::vector<Present> species = present_species(balls);
-    SpringDesign design;
+    SpringDesign design{measure_balls(scene, balls)};
     design.thermal_speed = thermal_speed(scene, species);
     design.design_speed = design_speed(scene, species, design.thermal_speed);
-    design.rms_speed = rms_speed(balls);
-    design.packing_fraction = packing_fraction(scene, species);
     double smallest = std::numeric_limits<double>::infinity();
-    double largest = 0.0;
-    for (const Present& one : species) {
-        smallest = std::min(smallest, one.radius);
-        largest = std::max(largest, one.radius);
-    }
-    if (largest > 0.0) design.size_ratio = largest / smallest;
+    for (const Present& one : species) smallest = std::min(smallest, one.radius);
 
     const std::vector<Contact> contacts = possible_contacts(species, has_walls(scene), design.design_speed);
     const SpringKeys& keys = scene.spring;

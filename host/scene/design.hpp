@@ -9,8 +9,17 @@
 
 namespace carom {
 
+/// What the balls of a scene are like, whichever solver runs them.
+struct BallFigures {
+    double rms_speed = 0.0;         ///< of the initial balls of finite mass [length/time]
+    double packing_fraction = 0.0;  ///< of the box
+    double size_ratio = 1.0;        ///< largest over smallest radius
+};
+
+BallFigures measure_balls(const Scene& scene, const Balls& balls);
+
 /// What follows from a scene for the spring solver: every "auto" replaced by its number.
-struct SpringDesign {
+struct SpringDesign : BallFigures {
     double stiffness = 0.0;           ///< [force/length]
     double wall_stiffness = 0.0;      ///< [force/length]
     double damping = 0.0;             ///< gamma, ball to ball and ball to wall, where the scene gives it [mass/time]
@@ -20,11 +29,8 @@ struct SpringDesign {
     std::uint64_t steps = 0;          ///< to run.until: round(until / dt)
     double design_speed = 0.0;        ///< the largest speed to expect [length/time]
     double thermal_speed = 0.0;       ///< sqrt(T/m) of the lightest species, 0 without a temperature [length/time]
-    double rms_speed = 0.0;           ///< of the initial balls of finite mass [length/time]
     double contact_duration = 0.0;    ///< the shortest of any pair or wall; 0 where nothing can touch [time]
     double phase_step = 0.0;          ///< h = w0 dt of the stiffest contact; its worst speed error is h^2 / 8
-    double packing_fraction = 0.0;    ///< of the box
-    double size_ratio = 1.0;          ///< largest over smallest radius
 };
 
 SpringDesign design_spring(const Scene& scene, const Balls& balls);

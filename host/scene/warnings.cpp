@@ -38,7 +38,7 @@ double overlap_at_design_speed(const Balls& balls, const SpringDesign& design) {
 std::vector<std::string> design_warnings(const Scene& scene, const Balls& balls, const SpringDesign& design,
                                          double quantum) {
     std::vector<std::string> warnings;
-    if (scene.run.solver == SolverKind::kEvents || balls.size() == 0) return warnings;
+    if (balls.size() == 0) return warnings;
     double smallest = balls.species_of(0).radius;
     for (std::size_t id = 0; id < balls.size(); ++id) smallest = std::min(smallest, balls.species_of(id).radius);
 

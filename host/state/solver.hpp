@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -39,6 +40,16 @@ struct Tallies {
     std::uint64_t sorts = 0;       ///< spring: how often the balls were sorted into cells
     std::uint64_t events = 0;      ///< events: of all kinds
     std::uint64_t collisions = 0;  ///< events: contacts that passed an impulse
+    /// events: sum over pair impacts of r_ij . dp_i, r_ij = x_i - x_j, dp_i the momentum that i gained [energy time];
+    /// the time integral of Totals::virial, which is 0 between impacts
+    std::optional<double> collisional_virial = {};
+};
+
+/// What a solver has to say of a run beside its totals and tallies.
+struct SolverReport {
+    std::vector<std::pair<std::string, double>> figures = {};  ///< by their keys in JSON
+    std::vector<std::string> lines = {};                       ///< for the end summary
+    std::vector<std::string> warnings = {};                    ///< results that should not be trusted, and why
 };
 
 /// How a solver describes itself: stored in files, printed by `run` and `info`.
@@ -86,6 +97,7 @@ public:
     /// The raw state for a checkpoint.
     virtual void save(SolverState& state) = 0;
     [[nodiscard]] virtual SolverDescription describe() const = 0;
+    [[nodiscard]] virtual SolverReport report() { return {}; }
 };
 
 }  // namespace carom

@@ -1,9 +1,9 @@
 #pragma once
 
-#include <fstream>
 #include <string>
 #include <thread>
 
+#include "kernels/core/processor_name.hpp"
 #include "kernels/cpu/cpu_engine.hpp"
 
 namespace carom {
@@ -388,11 +388,7 @@ void CpuEngine<Real, Dim>::store(const RawBalls& balls) {
 
 template <class Real, int Dim>
 std::string CpuEngine<Real, Dim>::device() const {
-    std::ifstream info("/proc/cpuinfo");
-    for (std::string line; std::getline(info, line);) {
-        if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
-    }
-    return "CPU";
+    return processor_name();
 }
 
 template <class Real, int Dim>

@@ -73,7 +73,6 @@ MALFORMED = [
     (["run", "gas.toml", "--threads", "100000"], r"--threads: 100000 is too many; allowed: 1 to 4096"),
     (["run", "gas.toml", "--seed", "-3"], r".*scene\.seed.*"),
     (["run", "gas.toml", "--solver", "fast"], r".*run\.solver.*spring.*"),
-    (["run", "gas.toml", "--solver", "events"], r".*run\.solver.*events.*spring.*"),
     (["run", "gas.toml", "--backend", "gpu"], r".*run\.backend.*auto.*cpu.*cuda.*"),
     (["run", "gas.toml", "--precision", "half"], r".*run\.precision.*single.*double.*"),
     (["run", "gas.toml", "--set", "physics.gravty=[0,-1]"], r".*gravty.*gravity.*"),

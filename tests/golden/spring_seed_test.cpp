@@ -3,8 +3,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "host/run/solver_factory.hpp"
-#include "host/scene/design.hpp"
+#include "host/run/solver_plan.hpp"
 #include "host/scene/load.hpp"
 #include "host/scene/place.hpp"
 #include "tests/support/spring_lab.hpp"
@@ -84,8 +83,7 @@ TEST(LevelSixScene, FollowsTheSeedTrajectory) {
     const Scene scene = load_scene(CAROM_SOURCE_DIR "/scenes/level6.toml");
     SolverState start;
     start.balls = make_balls(scene);
-    const SpringDesign design = design_spring(scene, start.balls);
-    const auto solver = make_solver(scene, design, start, 1);
+    const auto solver = make_plan(scene, start, 1)->make_solver(start, "");
     std::map<int, nlohmann::json> recorded;
     for (const auto& [step, record] : golden_case["out"]["steps_recorded"].items()) recorded[std::stoi(step)] = record;
     for (const auto& [step, record] : recorded) {

@@ -26,7 +26,8 @@ TEST(SummaryJson, IsOneLineAndHasNullsForWhatIsNoNumber) {
     RunOutcome outcome;
     outcome.hash = 0xabcULL;
     outcome.error = "two\nlines";
-    const std::string text = summary_json(outcome, scene, 0, {}, {"a.h5", "b.h5"});
+    const std::string text =
+        summary_json(outcome, scene, 0, {"ball-steps", "ball_steps_per_second", "step", 0.0}, {}, {"a.h5", "b.h5"});
     EXPECT_EQ(text.find('\n'), std::string::npos);
     const auto json = nlohmann::json::parse(text);
     EXPECT_TRUE(json["energy_drift"].is_null());

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "host/scene/scene.hpp"
+#include "host/state/solver.hpp"
+
+namespace carom {
+
+/// One number that a plan tells of itself.
+struct PlanFact {
+    std::string key;  ///< in JSON
+    double value = 0.0;
+    std::string name = {};  ///< for people; empty: only in JSON
+    std::string text = {};  ///< the value with its unit, for people
+};
+
+/// What a solver's work is counted in.
+struct WorkUnit {
+    std::string name;       ///< "ball-steps"
+    std::string key;        ///< of its rate in JSON: "ball_steps_per_second"
+    std::string step_name;  ///< of one Solver::step: "step"
+    double per_step = 1.0;
+};
+
+/// What follows from a scene and its balls for the solver that the scene asks for, before anything is computed. One
+/// class a solver, chosen by make_plan.
+class SolverPlan {
+public:
+    virtual ~SolverPlan() = default;
+
+    /// \param state    the initial balls at step 0, or what Solver::save gave
+    /// \param log      CSV file of every collision; empty: none
+    /// \throws InputError   the balls cannot be what the solver starts from; or it keeps no such log
+    /// \throws SystemError  the log cannot be written; or there is no such device
+    [[nodiscard]] virtual std::unique_ptr<Solver> make_solver(const SolverState& state,
+                                                              const std::string& log) const = 0;
+
+    [[nodiscard]] virtual std::string name() const = 0;       ///< as run.solver
+    [[nodiscard]] virtual std::string processor() const = 0;  ///< "cpu" or "cuda"
+    [[nodiscard]] virtual std::string precision() const = 0;  ///< "single" or "double"
+    [[nodiscard]] virtual WorkUnit work() const = 0;
+
+    /// As Solver::reachable_time.
+    [[nodiscard]] virtual double reachable_time(double time) const = 0;
+    /// Steps of a run from the plan's state to `until`; 0 if only the run itself can tell.
+    [[nodiscard]] virtual std::uint64_t steps_to(double until) const = 0;
+    /// When a run of so many steps ends. \throws InputError  the solver has no steps of a known length
+    [[nodiscard]] virtual double time_of_step(std::uint64_t step) const = 0;
+    /// No two frames or rows are nearer than this in time; 0: no limit.
+    [[nodiscard]] virtual double least_interval() const = 0;
+
+    /// Held by the processor's memory while it runs [bytes].
+    [[nodiscard]] virtual std::uint64_t memory_bytes() const = 0;
+    /// What a user should know before the run, one sentence each.
+    [[nodiscard]] virtual std::vector<std::string> warnings() const = 0;
+    /// The derived numbers, for `check`.
+    [[nodiscard]] virtual std::vector<PlanFact> facts() const = 0;
+    /// The derived numbers in a few words, for the start summary.
+    [[nodiscard]] virtual std::string headline() const = 0;
+
+    /// What a checkpoint must hold besides the solver's own state.
+    virtual void store(SolverState&) const {}
+};
+
+/// \param state  the initial balls, or those of a checkpoint with what store() left in it
+/// \throws InputError  the solver cannot run this
+std::shared_ptr<const SolverPlan> make_plan(const Scene& scene, const SolverState& state, int threads);
+
+}  // namespace carom

@@ -1,0 +1,202 @@
+#include "host/run/spring_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <stdexcept>
+#include <utility>
+
+#include "host/run/text.hpp"
+#include "host/spring/spring_solver.hpp"
+#include "host/state/errors.hpp"
+
+namespace carom {
+
+namespace {
+
+constexpr const char* kDesign = "spring_design";
+
+/// The numbers of a design that reach the state, in the order in which a checkpoint holds them.
+std::array<double SpringDesign::*, 8> design_fields() {
+    return {&SpringDesign::stiffness,     &SpringDesign::wall_stiffness,     &SpringDesign::damping,
+            &SpringDesign::damping_ratio, &SpringDesign::wall_damping_ratio, &SpringDesign::dt,
+            &SpringDesign::design_speed,  &SpringDesign::contact_duration};
+}
+
+/// The design follows from the initial balls, which a checkpoint no longer has.
+void load_design(const SolverState& state, SpringDesign& design) {
+    for (const auto& [name, values] : state.extra) {
+        if (name != kDesign || values.size() != design_fields().size()) continue;
+        for (std::size_t k = 0; k < values.size(); ++k) design.*design_fields()[k] = values[k];
+        return;
+    }
+    if (state.step == 0) return;
+    throw InputError("the checkpoint holds no spring_design; it is of another version of carom");
+}
+
+SpringSetup::Side side_of(Face face) {
+    switch (face) {
+        case Face::kWall:
+            return SpringSetup::Side::kWall;
+        case Face::kPeriodic:
+            return SpringSetup::Side::kPeriodic;
+        case Face::kOpen:
+            break;
+    }
+    return SpringSetup::Side::kOpen;
+}
+
+std::string processor_for(const Scene& scene, std::size_t balls) {
+    static_assert(static_cast<int>(BackendChoice::kAuto) == static_cast<int>(ProcessorChoice::kAuto));
+    static_assert(static_cast<int>(BackendChoice::kCuda) == static_cast<int>(ProcessorChoice::kCuda));
+    try {
+        return choose_processor(static_cast<ProcessorChoice>(scene.run.backend), balls);
+    } catch (const std::runtime_error& error) {
+        throw SystemError(error.what());
+    }
+}
+
+class SpringPlan final : public SolverPlan {
+public:
+    SpringPlan(const Scene& scene, const SolverState& state, int threads)
+        : design_(design_spring(scene, state.balls)),
+          double_(scene.run.precision == Precision::kDouble),
+          first_step_(state.step),
+          balls_(state.balls.size()),
+          sizes_(ball_sizes(state.balls)),
+          processor_(processor_for(scene, balls_)) {
+        load_design(state, design_);
+        setup_ = spring_setup(scene, design_, threads);
+        if (const std::string why = spring_refusal(setup_, sizes_); !why.empty()) {
+            throw InputError(fmt::format("{}: the spring solver cannot run this: {}", scene.path, why));
+        }
+        warnings_ = design_warnings(scene, state.balls, design_, spring_position_quantum(setup_, sizes_));
+    }
+
+    std::unique_ptr<Solver> make_solver(const SolverState& state, const std::string& log) const override {
+        if (!log.empty()) throw InputError("--events-log: the spring solver has no events; allowed: --solver events");
+        return make_spring_solver(setup_, state, processor_);
+    }
+
+    std::string name() const override { return "spring"; }
+    std::string processor() const override { return processor_; }
+    std::string precision() const override { return double_ ? "double" : "single"; }
+    WorkUnit work() const override {
+        return {"ball-steps", "ball_steps_per_second", "step", static_cast<double>(balls_)};
+    }
+
+    double reachable_time(double time) const override { return static_cast<double>(step_at(time)) * design_.dt; }
+    std::uint64_t steps_to(double until) const override {
+        const std::uint64_t end = step_at(until);
+        return end > first_step_ ? end - first_step_ : 0;
+    }
+    double time_of_step(std::uint64_t step) const override { return static_cast<double>(step) * design_.dt; }
+    double least_interval() const override { return design_.dt; }
+
+    std::uint64_t memory_bytes() const override {
+        return spring_memory_bytes(processor_, setup_, sizes_, design_.packing_fraction);
+    }
+    std::vector<std::string> warnings() const override { return warnings_; }
+
+    std::vector<PlanFact> facts() const override {
+        const SpringDesign& d = design_;
+        const bool alike = d.wall_stiffness == d.stiffness;
+        std::vector<PlanFact> facts{
+            {"stiffness", d.stiffness, "stiffness",
+             fmt::format("{:.6g} N/m", d.stiffness) +
+                 (alike ? "" : fmt::format(", at walls {:.6g} N/m", d.wall_stiffness))},
+            {"wall_stiffness", d.wall_stiffness},
+            {"damping", d.damping, d.damping > 0.0 ? "damping" : "", fmt::format("{:.6g} kg/s", d.damping)},
+            {"damping_ratio", d.damping_ratio,
+             d.damping_ratio > 0.0 || d.wall_damping_ratio > 0.0 ? "damping ratio" : "",
+             fmt::format("{:.4g}, at walls {:.4g}", d.damping_ratio, d.wall_damping_ratio)},
+            {"wall_damping_ratio", d.wall_damping_ratio},
+            {"design_speed", d.design_speed, "design speed", fmt::format("{:.4g} m/s", d.design_speed)},
+            {"contact_duration", d.contact_duration, d.contact_duration > 0.0 ? "contact duration" : "",
+             fmt::format("{:.4g} s, {:.3g} steps", d.contact_duration, d.contact_duration / d.dt)},
+            {"dt", d.dt, "time step", fmt::format("{:.6g} s", d.dt)},
+        };
+        return facts;
+    }
+
+    std::string headline() const override {
+        std::string text = fmt::format("k = {:.4g}, dt = {:.4g}", design_.stiffness, design_.dt);
+        if (design_.contact_duration > 0.0) {
+            text += fmt::format(" ({:.3g} steps a contact)", design_.contact_duration / design_.dt);
+        }
+        return text;
+    }
+
+    void store(SolverState& state) const override {
+        std::vector<double> values;
+        for (const auto field : design_fields()) values.push_back(design_.*field);
+        state.extra.emplace_back(kDesign, std::move(values));
+    }
+
+private:
+    std::uint64_t step_at(double time) const {
+        return static_cast<std::uint64_t>(std::llround(std::max(0.0, time) / design_.dt));
+    }
+
+    SpringDesign design_;
+    bool double_;
+    std::uint64_t first_step_;
+    std::size_t balls_;
+    BallSizes sizes_;
+    std::string processor_;
+    SpringSetup setup_;
+    std::vector<std::string> warnings_;
+};
+
+}  // namespace
+
+SpringSetup spring_setup(const Scene& scene, const SpringDesign& design, int threads) {
+    SpringSetup setup;
+    setup.dimension = scene.dimension();
+    setup.double_precision = scene.run.precision == Precision::kDouble;
+    setup.threads = threads;
+    setup.box_min = scene.box.min;
+    setup.box_size = scene.box.size;
+    for (int axis = 0; axis < setup.dimension; ++axis) {
+        for (int end = 0; end < 2; ++end) setup.sides[axis][end] = side_of(scene.box.faces[axis][end]);
+    }
+    for (const Wall& wall : scene.walls) {
+        setup.walls.push_back({wall.shape == Wall::Shape::kPlane, wall.normal, wall.offset, wall.center, wall.radius,
+                               wall.side == Wall::Side::kInside});
+    }
+    setup.gravity = scene.physics.gravity;
+    setup.stiffness = design.stiffness;
+    setup.wall_stiffness = design.wall_stiffness;
+    setup.damping = design.damping;
+    setup.damping_ratio = design.damping_ratio;
+    setup.wall_damping_ratio = design.wall_damping_ratio;
+    setup.distance_epsilon = scene.spring.distance_epsilon;
+    setup.dt = design.dt;
+    setup.symplectic_euler = scene.spring.integrator == Integrator::kSymplecticEuler;
+    setup.design_speed = design.design_speed;
+    return setup;
+}
+
+BallSizes ball_sizes(const Balls& balls) {
+    std::vector<double> radius(balls.size());
+    std::vector<double> inverse_mass(balls.size());
+    for (std::size_t id = 0; id < balls.size(); ++id) {
+        radius[id] = balls.species_of(id).radius;
+        inverse_mass[id] = std::isinf(balls.species_of(id).mass) ? 0.0 : 1.0 / balls.species_of(id).mass;
+    }
+    RawBalls raw;
+    raw.count = balls.size();
+    Balls& mutable_balls = const_cast<Balls&>(balls);  // only read
+    for (int axis = 0; axis < balls.dimension; ++axis) raw.velocity[axis] = mutable_balls.velocity[axis].data();
+    raw.radius = radius.data();
+    raw.inverse_mass = inverse_mass.data();
+    return measure_sizes(raw, balls.dimension);
+}
+
+std::shared_ptr<const SolverPlan> make_spring_plan(const Scene& scene, const SolverState& state, int threads) {
+    return std::make_shared<SpringPlan>(scene, state, threads);
+}
+
+}  // namespace carom

@@ -1,0 +1,218 @@
+"""`carom run --solver events`: the log of collisions, what one looks at changes nothing, and how runs end."""
+
+import csv
+import json
+import math
+import re
+import unittest
+
+import h5py
+import numpy
+
+from program import GAS, SOURCE, ProgramTest
+
+GOLDEN = SOURCE / "tests/golden/data"
+
+# A restitution below 1, and friction, so that spins and all kinds of impulses are there.
+ROUGH = GAS.replace("[run]", '[physics]\nrestitution = 0.9\nfriction = 0.2\n\n[run]\nsolver = "events"')
+
+CRADLE = """
+[scene]
+dimension = 2
+[box]
+size = [20.0, 2.0]
+[run]
+solver = "events"
+until = 8.0
+[output]
+every = 0
+""" + "".join(f"[[ball]]\nradius = 0.5\nmass = 1.0\nposition = [{x}, 1.0]\nvelocity = [{v}, 0.0]\n"
+              for x, v in [(3.0, 1.0), (8.0, 0.0), (9.0, 0.0), (10.0, 0.0), (11.0, 0.0)])
+
+# A ball that hops on a floor: time stops at 0.45 s * (1 + e) / (1 - e) = 1.35 s.
+HOP = """
+[scene]
+dimension = 2
+[box]
+size = [1.0, 2.0]
+[physics]
+gravity = [0.0, -9.81]
+restitution = 0.5
+[run]
+solver = "events"
+until = 3.0
+[[ball]]
+radius = 0.1
+mass = 1.0
+position = [0.5, 1.1]
+"""
+
+
+def scene_of(golden):
+    """The TOML of one scene of events.json."""
+    dimension = golden["dim"]
+    lines = ["[scene]", f"dimension = {dimension}", "[box]", f"size = {golden['L']}", "[physics]",
+             f"restitution = {golden['e']}", f"friction = {golden['mu']}", 'simultaneous = "sequential"']
+    if golden["g"]:
+        lines.append(f"gravity = {golden['g']}")
+    lines += ["[run]", 'solver = "events"', f"until = {1.0001 * golden['out']['events'][-1]['t']}", "[output]", "every = 0"]
+    for ball in golden["balls"]:
+        lines += ["[[ball]]", f"radius = {ball['r']}", f"mass = {ball['m']}", f"position = {ball['x']}",
+                  f"velocity = {ball['v']}", f"radius_of_gyration = {ball['r'] * math.sqrt(golden['kr2'])!r}"]
+        if ball.get("w"):
+            lines.append(f"spin = {ball['w']}")
+    return "\n".join(lines) + "\n"
+
+
+class EventsRun(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.write("rough.toml", ROUGH)
+
+    def log(self, name):
+        with open(self.folder / name, newline="") as file:
+            return list(csv.DictReader(file))
+
+    def test_the_log_is_the_golden_list_of_events(self):
+        for golden in json.loads((GOLDEN / "events.json").read_text())["scenes"]:
+            with self.subTest(golden["id"]):
+                self.write("scene.toml", scene_of(golden))
+                self.run_json("scene.toml", "--force", "--events-log", "log.csv")
+                events = golden["out"]["events"]
+                rows = self.log("log.csv")
+                self.assertGreaterEqual(len(rows), len(events))
+                axes = ["x", "y", "z"][:golden["dim"]]
+                for row, event in zip(rows, events):
+                    self.assertEqual((row["kind"], int(row["i"]), int(row["j"])), (event["type"], event["i"], event["j"]))
+                    self.assertAlmostEqual(float(row["time"]), event["t"], delta=max(1e-11, 100 * event["f64_time_dev"]))
+                    for who in "ij" if event["type"] == "ball" else "i":
+                        for axis, value in zip(axes, event["v_" + who]):
+                            # Velocities after the k-th collision have gone through all the errors before it.
+                            self.assertAlmostEqual(float(row[f"v{axis}_{who}"]), value,
+                                                   delta=max(1e-11, 1000 * event["f64_time_dev"]))
+                    if event["type"] == "wall":
+                        self.assertEqual(row["vx_j"], "")
+
+    def test_how_often_one_looks_changes_nothing(self):
+        hashes = {self.run_json("rough.toml", "-o", f"{k}.h5", "--set", f"output.every={every}", "--set",
+                                f"output.observables_every={rows}", "--checkpoint-every", checkpoints)["state_hash"]
+                  for k, (every, rows, checkpoints) in enumerate([(0, 0, 1), (0.1, 0.01, 0.2), (0.0007, 0.03, 0.07)])}
+        self.assertEqual(len(hashes), 1)
+
+    def test_a_resumed_run_ends_in_the_same_bits_and_counts_on(self):
+        whole = self.run_json("rough.toml", "-o", "whole.h5", "--events-log", "whole.csv")
+        self.run_json("rough.toml", "-o", "half.h5", "--until", "0.2", "--events-log", "half.csv")
+        rest = self.run_json("--resume", "half.checkpoint.h5", "--until", "0.5", "-o", "rest.h5", "--events-log", "rest.csv")
+        self.assertEqual(rest["state_hash"], whole["state_hash"])
+        for key in ["ball_collisions", "wall_collisions", "collisions"]:
+            self.assertEqual(rest[key], whole[key])
+        self.assertEqual(self.log("half.csv") + self.log("rest.csv"), self.log("whole.csv"))
+
+    def test_the_summary_counts_what_the_log_lists(self):
+        summary = self.run_json("rough.toml", "--events-log", "log.csv")
+        rows = self.log("log.csv")
+        self.assertEqual(summary["ball_collisions"], sum(row["kind"] == "ball" for row in rows))
+        self.assertEqual(summary["wall_collisions"], sum(row["kind"] == "wall" for row in rows))
+        self.assertEqual(summary["collisions"], len(rows))
+        self.assertGreater(summary["events"], len(rows))
+        self.assertNotIn("steps", summary)
+        self.assertEqual((summary["solver"], summary["backend"], summary["precision"]), ("events", "cpu", "double"))
+        self.assertLess(summary["virial_defect"], 1e-9)
+        self.assertLess(summary["worst_overlap"], 1e-13)
+        # Two balls gain a collision each.
+        self.assertAlmostEqual(summary["collision_rate"], 2 * summary["ball_collisions"] / (200 * 0.5), places=9)
+        self.assertEqual(len(summary["wall_impulse"]), 6)
+        self.assertGreater(summary["wall_impulse"][2], 0.0)
+        self.assertEqual(summary["wall_impulse"][0], 0.0)  # periodic
+
+    def test_the_pressure_of_a_gas_is_that_of_its_collisions(self):
+        # Disks at a packing fraction of 0.3: Z = 2.063 of PHYSICS 6; walls and 200 disks leave some per cent.
+        self.write("gas.toml", GAS.replace('"wall"]', '"periodic"]').replace("[24.0, 24.0]", "[22.883, 22.883]"))
+        self.run_json("gas.toml", "--solver", "events", "--until", "40", "--set", "output.observables_every=4", "--set",
+                      "output.every=0")
+        with h5py.File(self.folder / "gas.h5") as file:
+            pressure = file["observables/virial_pressure/value"][...]
+        self.assertTrue(numpy.isnan(pressure[0]))
+        ideal = 200 / 22.883**2
+        self.assertAlmostEqual(numpy.mean(pressure[1:]) / ideal, 2.063, delta=0.03)
+
+    def balls(self, name):
+        return json.loads(self.succeed("state", name, "--json").out)["balls"]
+
+    def test_both_solvers_agree_before_chaos(self):
+        self.write("two.toml", CRADLE.replace("[8.0, 1.0]", "[6.0, 1.3]").replace("[9.0,", "[7.7,"))
+        self.run_json("two.toml", "--until", "4.5", "-o", "hard.h5")
+        self.run_json("two.toml", "--until", "4.5", "-o", "soft.h5", "--solver", "spring", "--set",
+                      "spring.stiffness=1e8", "--precision", "double")
+        for hard, soft in zip(self.balls("hard.h5"), self.balls("soft.h5")):
+            numpy.testing.assert_allclose(hard["position"], soft["position"], atol=2e-3)
+
+    def test_the_cradle_passes_the_blow_on(self):
+        self.write("cradle.toml", CRADLE)
+        self.assertEqual(self.run_json("cradle.toml")["clusters"], 1)
+        self.assertEqual([ball["velocity"] for ball in self.balls("cradle.h5")], [[0, 0]] * 4 + [[1, 0]])
+
+    def test_a_collapse_is_explained_and_keeps_what_there_was(self):
+        self.write("hop.toml", HOP)
+        result = self.carom("run", "hop.toml")
+        self.assertEqual(result.status, 3)
+        message = result.err.strip().splitlines()[-1]
+        self.assertRegex(message, r"^carom: .*ball 0.*events\.(tc|cutoff_speed).*; \d+ frames in hop\.h5, checkpoint in ")
+        self.assertRegex(result.err, r"warning: .*inelastic collapse")
+        with h5py.File(self.folder / "hop.h5") as file:
+            self.assertAlmostEqual(file["particles/all/position/time"][-1], 3 * math.sqrt(2 / 9.81), places=3)
+
+    def test_a_cutoff_speed_lets_time_go_on_and_is_counted(self):
+        self.write("hop.toml", HOP)
+        summary = self.run_json("hop.toml", "--set", "events.cutoff_speed=0.01")
+        self.assertEqual(summary["time"], 3.0)
+        self.assertGreater(summary["elastic_by_cutoff"], 10)
+        summary = self.run_json("hop.toml", "--force", "--set", "events.tc=0.001")
+        self.assertGreater(summary["elastic_by_tc"], 10)
+        text = self.succeed("run", "hop.toml", "--force", "--set", "events.tc=0.001").err
+        self.assertRegex(text, r"made elastic by events\.tc: \d+, by events\.cutoff_speed: 0")
+
+    def test_check_tells_what_a_run_will_be(self):
+        result = json.loads(self.succeed("check", "rough.toml", "--json").out)
+        self.assertEqual((result["solver"], result["precision"], result["balls"]), ("events", "double", 200))
+        self.assertNotIn("dt", result)
+        summary = self.run_json("rough.toml")
+        self.assertEqual((result["frames"], result["rows"]), (summary["frames"], summary["rows"]))
+        self.assertIn("solver            events\n", self.succeed("check", "rough.toml").out)
+
+    def test_what_it_does_not_take_is_one_line(self):
+        for arguments, message in [
+                (["rough.toml", "--backend", "cuda"], r'rough\.toml: run\.backend: .*"cuda"; allowed: "auto", "cpu"'),
+                (["rough.toml", "--steps", "5"], r"--steps: the events solver has no steps; allowed: --until T"),
+                (["rough.toml", "--set", "physics.simultaneous=reflect"], r".*: physics\.simultaneous: must be .*friction.*"),
+                (["rough.toml", "--set", "physics.simultaneous=newton"], r".*: physics\.simultaneous: must be .*friction.*"),
+                (["rough.toml", "--events-log", "rough.toml"], r"rough\.toml: is what the run starts from.*"),
+                (["rough.toml", "--solver", "spring", "--set", "physics.friction=0", "--events-log", "x.csv"],
+                 r"--events-log: the spring solver has no events; allowed: --solver events")]:
+            with self.subTest(arguments):
+                result = self.carom("run", *arguments)
+                self.assertEqual(result.status, 2)
+                lines = result.err.strip().splitlines()
+                self.assertEqual(len(lines), 1, result.err)
+                self.assertRegex(lines[0], "^carom: " + message + "$")
+                self.assertEqual(self.files(), ["rough.toml"])
+
+    def test_a_log_that_cannot_be_written_is_a_failure_of_the_system(self):
+        result = self.carom("run", "rough.toml", "--events-log", "/dev/full", "--force")
+        self.assertEqual(result.status, 4)
+        self.assertRegex(result.err, r"/dev/full: No space left on device")
+
+
+class Scenes(ProgramTest):
+    def test_every_scene_runs_with_the_events_solver(self):
+        for scene in sorted((SOURCE / "scenes").glob("*.toml")):
+            if scene.name.endswith(".sweep.toml"):
+                continue
+            with self.subTest(scene.name):
+                summary = self.run_json(scene, "--solver", "events", "--until", "0.02", "--force", "-o", "out.h5")
+                self.assertLess(summary["virial_defect"], 1e-9)
+                self.assertFalse(re.search("warning", summary.get("error", "")))
+
+
+if __name__ == "__main__":
+    unittest.main()
