@@ -11,6 +11,9 @@ namespace carom::test {
 namespace {
 
 enum class Precision : std::uint8_t { kSingle, kDouble };
+void PrintTo(Precision precision, std::ostream* out) {
+    *out << (precision == Precision::kSingle ? "single" : "double");
+}
 
 Gas make_gas(const Scenario& scenario, Precision precision) {
     Gas gas = scenario.make();

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,9 @@ struct Processor {
     std::string name;  ///< "cpu1", "cpu2", "cpu3", "emulated", "cuda"
     int threads = 1;   ///< of the CPU
 };
+
+/// GoogleTest prints parameters so.
+inline void PrintTo(const Processor& processor, std::ostream* out) { *out << processor.name; }
 
 /// All that a test runs over. Whether one can be used here is another question: see require().
 std::vector<Processor> processors();
