@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 namespace carom {
@@ -10,8 +11,9 @@ namespace {
 
 class Displaced final : public Observable {
 public:
-    Displaced(const ObserveRequest& request, const ObservableContext& context)
-        : name_(request.name), box_(context.box), threshold_(request.threshold) {
+    /// \param each  tells of each ball instead of counting
+    Displaced(const ObserveRequest& request, const ObservableContext& context, bool each)
+        : name_(request.name), box_(context.box), threshold_(request.threshold), each_(each) {
         if (context.start == nullptr) throw std::invalid_argument("displaced needs the balls at the start");
         const Balls& start = *context.start;
         for (std::size_t id = 0; id < start.size(); ++id) {
@@ -24,13 +26,17 @@ public:
     }
 
     [[nodiscard]] ObservableInfo info() const override {
-        return {.name = name_, .unit = "", .label = name_, .components = {}};
+        ObservableInfo info{.name = name_, .unit = "", .label = name_, .components = {}};
+        if (each_) {
+            for (const std::uint32_t id : ids_) info.components.push_back(std::to_string(id));
+        }
+        return info;
     }
     [[nodiscard]] bool needs_frame() const override { return true; }
 
     void evaluate(const Sample& sample, std::span<double> values) const override {
         const Frame& frame = *sample.frame;
-        std::uint64_t moved = 0;
+        double moved = 0.0;
         for (std::size_t k = 0; k < ids_.size(); ++k) {
             const std::size_t id = ids_[k];
             double squared = 0.0;
@@ -39,15 +45,19 @@ public:
                 const double distance = now - start_[k * static_cast<std::size_t>(box_.dimension) + axis];
                 squared += distance * distance;
             }
-            moved += frame.gone[id] || squared > threshold_ * threshold_;
+            const double has_moved = frame.gone[id] || squared > threshold_ * threshold_ ? 1.0 : 0.0;
+            if (each_) values[k] = has_moved;
+            moved += has_moved;
         }
-        values[0] = static_cast<double>(moved);
+        // Without balls to tell of there is still one value.
+        if (!each_ || ids_.empty()) values[0] = moved;
     }
 
 private:
     std::string name_;
     Box box_;
-    double threshold_;                // [length]
+    double threshold_;  // [length]
+    bool each_;
     std::vector<std::uint32_t> ids_;  // the balls that are watched
     std::vector<double> start_;       // unwrapped [length], box_.dimension numbers per watched ball
 };
@@ -55,7 +65,11 @@ private:
 }  // namespace
 
 std::unique_ptr<Observable> make_displaced(const ObserveRequest& request, const ObservableContext& context) {
-    return std::make_unique<Displaced>(request, context);
+    return std::make_unique<Displaced>(request, context, false);
+}
+
+std::unique_ptr<Observable> make_displaced_each(const ObserveRequest& request, const ObservableContext& context) {
+    return std::make_unique<Displaced>(request, context, true);
 }
 
 }  // namespace carom

@@ -11,4 +11,7 @@ namespace carom {
 /// \throws std::invalid_argument  if the context has no start
 std::unique_ptr<Observable> make_displaced(const ObserveRequest& request, const ObservableContext& context);
 
+/// Tells of each of these balls, by its id, whether it has moved: 1 or 0. The sum is what make_displaced counts.
+std::unique_ptr<Observable> make_displaced_each(const ObserveRequest& request, const ObservableContext& context);
+
 }  // namespace carom

@@ -39,6 +39,7 @@ struct Kind {
 /// The kinds that a scene asks for with [[observe]].
 constexpr std::array kKinds{
     Kind{"displaced", make_displaced},
+    Kind{"displaced_each", make_displaced_each},
 };
 
 }  // namespace

@@ -152,8 +152,9 @@ constexpr Key kKeys[] = {
     {"fill", "zero_momentum", KeyType::kFlag, kAny, "", "true", "the fill's momentum is made zero"},
 
     {"observe", "name", KeyType::kText, kAny, "", "required", "in files, tables and sweeps: letters, digits, _ and -"},
-    {"observe", "kind", KeyType::kChoice, kAny, "displaced", "required",
-     "displaced: counts balls that are farther from their start than threshold"},
+    {"observe", "kind", KeyType::kChoice, kAny, "displaced|displaced_each", "required",
+     "displaced: counts balls that are farther from their start than threshold; displaced_each: tells for each ball by "
+     "its id, 1 or 0"},
     {"observe", "species", KeyType::kText, kAny, "", "all balls", "counts only these"},
     {"observe", "threshold", KeyType::kNumber, kNotNegative, "", "1.0e-9", "unwrapped distance [length]"},
 };
