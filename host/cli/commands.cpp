@@ -16,7 +16,11 @@ const std::vector<Command>& commands() {
          "carom convert gas.h5 gas.vtp          # all frames, for ParaView\n"
          "carom convert gas.h5 last.xyz --last  # one frame, for OVITO",
          add_convert_command},
-        {"plot", "Draw a figure of a stored run",
+        {"sweep", "Run one scene over a grid of values of its keys, many runs at once",
+         "carom sweep pinfall.sweep.toml -o pinfall.csv\n"
+         "carom sweep pinfall_fine --shard 2/8   # the second of eight machines",
+         add_sweep_command},
+        {"plot", "Draw a figure of a stored run or of a sweep's table",
          "carom plot gas.h5 energy -o energy.pdf\n"
          "carom plot gas.h5 balls -o picture.png   # the last frame, drawn without a display",
          add_plot_command},

@@ -36,7 +36,8 @@ std::vector<std::string> installed_scenes() {
         std::vector<std::string> names;
         std::error_code error;
         for (const auto& entry : fs::directory_iterator(folder, error)) {
-            if (entry.path().extension() == ".toml") names.push_back(entry.path().stem().string());
+            const fs::path name = entry.path().stem();
+            if (entry.path().extension() == ".toml" && name.extension() != ".sweep") names.push_back(name.string());
         }
         std::sort(names.begin(), names.end());
         if (!names.empty()) return names;

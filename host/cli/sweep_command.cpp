@@ -1,0 +1,131 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "host/cli/options.hpp"
+#include "host/run/output_files.hpp"
+#include "host/run/text.hpp"
+#include "host/state/errors.hpp"
+#include "host/sweep/journal.hpp"
+#include "host/sweep/read_sweep.hpp"
+#include "host/sweep/run_sweep.hpp"
+
+namespace carom {
+
+namespace {
+
+constexpr std::size_t kNamedFailures = 10;  // in the summary; --json names all
+
+struct SweepCommandOptions {
+    SceneOptions scene;  ///< its `scene` is the sweep file
+    std::string output;
+    std::string shard;
+    bool json = false;
+    bool quiet = false;
+    bool force = false;
+};
+
+/// "i/n", from 1 on.
+void parse_shard(const std::string& text, Sweep& sweep) {
+    const auto slash = text.find('/');
+    if (slash == std::string::npos) throw InputError("--shard: '" + text + "' is not I/N, as in 2/8");
+    sweep.shards = parse_whole("--shard", text.substr(slash + 1), 1);
+    const std::uint64_t shard = parse_whole("--shard", text.substr(0, slash), 1);
+    if (shard > sweep.shards) {
+        throw InputError(fmt::format("--shard: {0} is not one of {1}; allowed: 1/{1} to {1}/{1}", shard, sweep.shards));
+    }
+    sweep.shard = shard - 1;
+}
+
+/// The command as it was given, for the message after an interruption.
+std::string how_to_go_on(const SweepCommandOptions& options, const std::string& program) {
+    std::vector<std::string> words{program, "sweep", options.scene.scene};
+    const auto add = [&words](const char* option, const std::string& value) {
+        if (!value.empty()) words.insert(words.end(), {option, value});
+    };
+    add("--solver", options.scene.solver);
+    add("--backend", options.scene.backend);
+    add("--precision", options.scene.precision);
+    add("--until", options.scene.until);
+    add("--steps", options.scene.steps);
+    add("--seed", options.scene.seed);
+    for (const std::string& assignment : options.scene.set) add("--set", assignment);
+    add("--threads", options.scene.threads);
+    add("--shard", options.shard);
+    add("-o", options.output);
+    std::string command;
+    for (const std::string& word : words) command += (command.empty() ? "" : " ") + shell_quoted(word);
+    return command + (options.force ? " --force" : "");
+}
+
+/// What is to be said at the end beside the exit status.
+int report(const SweepOutcome& outcome, const SweepCommandOptions& options, const SweepOutput& output,
+           const std::string& program) {
+    const std::string kept =
+        fmt::format("{} of {} {} kept in {}; to go on: {}", count_text(outcome.runs_done), plural(outcome.runs, "run"),
+                    outcome.runs_done == 1 ? "is" : "are", journal_path(output.table), how_to_go_on(options, program));
+    if (outcome.signal != 0) {
+        fmt::print(stderr, "carom: interrupted; {}\n", kept);
+        return 128 + outcome.signal;
+    }
+    if (!outcome.error.empty()) {
+        fmt::print(stderr, "carom: {}; {}\n", outcome.error, kept);
+        return static_cast<int>(outcome.status);
+    }
+    if (!options.quiet) {
+        const double runs = static_cast<double>(outcome.runs_done - outcome.runs_before);
+        fmt::print(stderr, "{} in {}: {} in {:.3g} s, {:.3g} runs/s\n", plural(outcome.rows, "row"), output.table,
+                   plural(outcome.runs_done - outcome.runs_before, "run"), outcome.wall_seconds,
+                   runs / outcome.wall_seconds);
+    }
+    if (!outcome.failed.empty()) {
+        fmt::print(stderr, "carom: {} of {} could not go on; the cells are empty in {}:\n",
+                   count_text(outcome.failed.size()), plural(outcome.runs, "run"), output.table);
+        for (std::size_t k = 0; k < outcome.failed.size(); ++k) {
+            if (k == kNamedFailures) {
+                fmt::print(stderr, "  and {} more, which --json names\n", count_text(outcome.failed.size() - k));
+                break;
+            }
+            const FailedRun& run = outcome.failed[k];
+            fmt::print(stderr, "  row {} ({}): {}\n", run.row, run.label, run.error);
+        }
+    }
+    return static_cast<int>(outcome.status);
+}
+
+int sweep(const SweepCommandOptions& options, const std::string& program) {
+    const SceneRequest request = options.scene.request();
+    Sweep sweep = load_sweep(request.scene, request.overrides);
+    if (!options.shard.empty()) parse_shard(options.shard, sweep);
+    const SweepOutput output{.table = options.output.empty() ? default_table(sweep.path) : options.output,
+                             .force = options.force,
+                             .quiet = options.quiet};
+    const SweepOutcome outcome = run_sweep(sweep, {.steps = request.steps, .threads = request.threads}, output);
+    if (options.json) fmt::print("{}\n", sweep_json(outcome, sweep, output));
+    return report(outcome, options, output, program);
+}
+
+}  // namespace
+
+Action add_sweep_command(CLI::App& app, const std::string& program) {
+    const auto options = std::make_shared<SweepCommandOptions>();
+    add_scene_options(app, options->scene);
+    app.remove_option(app.get_option("SCENE"));
+    app.add_option("SWEEP", options->scene.scene, "Sweep file, or the name of an installed sweep")
+        ->required()
+        ->type_name("");
+    app.get_option("--threads")->description("Runs at once, each on one thread; as many as there are cores by default");
+    app.get_option("--seed")->description("Seed of all randomness, the same in all runs");
+    app.add_option("-o,--output", options->output, "Table; SWEEP.csv in this folder by default")->type_name("FILE");
+    app.add_option("--shard", options->shard, "Only every N-th row, from the I-th on: a part for one machine of N")
+        ->type_name("I/N");
+    app.add_flag("--json", options->json, "End with a summary as one JSON object on standard output");
+    app.add_flag("--quiet", options->quiet, "No summaries and no progress");
+    app.add_flag("--force", options->force, "Overwrite the table, or another sweep's unfinished one");
+    return [options, program] { return sweep(*options, program); };
+}
+
+}  // namespace carom

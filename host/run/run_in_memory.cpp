@@ -1,0 +1,67 @@
+#include "host/run/run_in_memory.hpp"
+
+#include <cstdio>
+#include <memory>
+#include <utility>
+
+#include "host/run/observe.hpp"
+
+namespace carom {
+
+namespace {
+
+/// Keeps the last row, and lets all else go.
+class LastRow final : public RunSink {
+public:
+    void write_frame(const Frame&) override {}
+    void write_row(const ObservableRow& row) override { values = row.values; }
+    void write_checkpoint(SolverState&) override {}
+
+    std::vector<double> values;
+};
+
+ObservableSet observables_of(const PreparedScene& run, Solver& solver) {
+    if (!needs_start(run.scene)) return make_observables(run.scene, run.state.balls, nullptr);
+    // As the solver holds them: rounded to its own coordinates, so that a ball that rests has not moved.
+    Frame frame;
+    solver.request_frame(frame);
+    solver.finish_frame(frame);
+    Balls start = run.state.balls;
+    start.position = frame.position;
+    return make_observables(run.scene, run.state.balls, &start);
+}
+
+}  // namespace
+
+MemoryRun run_in_memory(PreparedScene run, const std::function<int()>& interrupted) {
+    const std::unique_ptr<Solver> solver = run.plan->make_solver(run.state, "");
+    ObservableSet observables = observables_of(run, *solver);
+    run.state = {};  // the solver has its own
+    const RunPlan plan{.until = run.scene.run.until, .row_every = run.scene.output.observables_every};
+    LastRow sink;
+    Progress silent(ProgressStyle::kNone, stderr, "", 1.0);
+    MemoryRun result;
+    result.outcome = run_loop(*solver, observables, sink, plan, silent, interrupted);
+    result.infos = observables.infos();
+    if (result.outcome.status == ExitStatus::kDone) result.values = std::move(sink.values);
+    return result;
+}
+
+std::vector<ObservableInfo> infos_in_memory(const PreparedScene& run) {
+    const std::unique_ptr<Solver> solver = run.plan->make_solver(run.state, "");
+    return make_observables(run.scene, run.state.balls, &run.state.balls).infos();
+}
+
+std::optional<std::size_t> find_value(const std::vector<ObservableInfo>& infos, const std::string& name) {
+    std::size_t at = 0;
+    for (const ObservableInfo& info : infos) {
+        if (info.name == name) return at;
+        for (std::size_t k = 0; k < info.components.size(); ++k) {
+            if (info.name + "." + info.components[k] == name) return at + k;
+        }
+        at += info.width();
+    }
+    return std::nullopt;
+}
+
+}  // namespace carom

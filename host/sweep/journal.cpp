@@ -1,0 +1,133 @@
+#include "host/sweep/journal.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <optional>
+#include <sstream>
+#include <string_view>
+#include <utility>
+
+#include "host/state/errors.hpp"
+
+namespace carom {
+
+namespace {
+
+std::string first_line(const std::string& key) {
+    return fmt::format("# carom sweep {}: the runs that are done; the same command goes on from here\n", key);
+}
+
+std::string line_of(std::uint64_t run, const RunResult& result) {
+    std::string line = fmt::format("{}", run);
+    if (result.values.empty()) {
+        std::string error = result.error;
+        std::ranges::replace_if(
+            error, [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
+        return line + "!" + error + "\n";
+    }
+    for (const double value : result.values) line += fmt::format(",{}", value);
+    return line + "\n";
+}
+
+/// A number with its end; false if it is none.
+template <class Number>
+bool take_number(std::string_view& text, Number& number) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc{}) return false;
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    return true;
+}
+
+std::optional<std::pair<std::uint64_t, RunResult>> parse_line(std::string_view line, std::size_t columns) {
+    std::pair<std::uint64_t, RunResult> parsed;
+    if (!take_number(line, parsed.first) || line.empty()) return std::nullopt;
+    if (line.front() == '!') {
+        parsed.second.error = line.substr(1);
+        return parsed;
+    }
+    while (!line.empty()) {
+        if (line.front() != ',') return std::nullopt;
+        line.remove_prefix(1);
+        double value = 0.0;
+        if (!take_number(line, value)) return std::nullopt;
+        parsed.second.values.push_back(value);
+    }
+    if (parsed.second.values.size() != columns) return std::nullopt;
+    return parsed;
+}
+
+}  // namespace
+
+std::string journal_path(const std::string& table) { return table + ".part"; }
+
+Journal::Journal(std::string path, const std::string& key, std::size_t columns, bool force)
+    : path_(std::move(path)), columns_(columns) {
+    std::string text;
+    if (std::filesystem::exists(path_)) {
+        std::ifstream file(path_, std::ios::binary);
+        std::ostringstream all;
+        if (file) all << file.rdbuf();
+        if (!file || file.bad()) throw SystemError(fmt::format("{}: cannot be read: {}", path_, std::strerror(errno)));
+        text = all.str();
+    }
+    const std::string head = first_line(key);
+    // A head that was cut off says nothing, and nothing follows it.
+    const bool ours = text.starts_with(head);
+    if (!ours && !head.starts_with(text) && !force) {
+        throw InputError(path_ +
+                         ": holds the runs of another sweep, or of this one before it was changed; --force starts "
+                         "anew, -o names another table");
+    }
+    std::size_t good = 0;
+    if (ours) {
+        good = head.size();
+        for (std::size_t end = 0; (end = text.find('\n', good)) != std::string::npos; good = end + 1) {
+            auto parsed = parse_line(std::string_view(text).substr(good, end - good), columns_);
+            if (!parsed) break;
+            results_.insert_or_assign(parsed->first, std::move(parsed->second));
+        }
+    }
+    descriptor_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (descriptor_ < 0 || ftruncate(descriptor_, static_cast<off_t>(good)) != 0) {
+        const std::string why = std::strerror(errno);
+        if (descriptor_ >= 0) close(descriptor_);
+        throw SystemError(fmt::format("cannot write {}: {}", path_, why));
+    }
+    if (!ours) write(head);
+}
+
+Journal::~Journal() {
+    if (descriptor_ >= 0) close(descriptor_);
+}
+
+void Journal::add(std::uint64_t run, RunResult result) {
+    write(line_of(run, result));
+    results_.insert_or_assign(run, std::move(result));
+}
+
+void Journal::write(const std::string& text) {
+    std::size_t at = 0;
+    while (at < text.size()) {
+        const ssize_t wrote = ::write(descriptor_, text.data() + at, text.size() - at);
+        if (wrote < 0 && errno == EINTR) continue;
+        if (wrote <= 0) throw SystemError(fmt::format("cannot write {}: {}", path_, std::strerror(errno)));
+        at += static_cast<std::size_t>(wrote);
+    }
+}
+
+void Journal::remove() {
+    std::error_code ignored;
+    std::filesystem::remove(path_, ignored);
+}
+
+}  // namespace carom

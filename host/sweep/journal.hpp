@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace carom {
+
+/// What one run came to.
+struct RunResult {
+    std::vector<double> values;  ///< one per recorded column; empty if the run could not go on
+    std::string error;           ///< why it could not
+};
+
+/// The runs of a sweep that are done, in a file beside the table to be: TABLE.csv.part. A line a run, in the order in
+/// which they end, handed to the system whole as soon as it is known; so whatever ends the program, the lines that are
+/// there count, and at most a last one that was cut off does not.
+class Journal {
+public:
+    /// Opens the file, or begins it, and reads what is there.
+    /// \param key     tells sweeps apart: of another key, a file is another sweep's
+    /// \param columns of a line
+    /// \param force   begins anew over another sweep's file
+    /// \throws InputError   the file is another sweep's
+    /// \throws SystemError  it cannot be read or written
+    Journal(std::string path, const std::string& key, std::size_t columns, bool force);
+    ~Journal();
+    Journal(const Journal&) = delete;
+    Journal& operator=(const Journal&) = delete;
+
+    /// By the number of the run.
+    [[nodiscard]] const std::map<std::uint64_t, RunResult>& results() const { return results_; }
+    /// \throws SystemError  it cannot be written
+    void add(std::uint64_t run, RunResult result);
+    /// Once the table is there.
+    void remove();
+
+    [[nodiscard]] const std::string& path() const { return path_; }
+
+private:
+    void write(const std::string& text);
+
+    std::string path_;
+    std::size_t columns_;
+    std::map<std::uint64_t, RunResult> results_;
+    int descriptor_ = -1;
+};
+
+/// The name of the journal of a table.
+std::string journal_path(const std::string& table);
+
+}  // namespace carom

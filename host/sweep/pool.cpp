@@ -1,0 +1,45 @@
+#include "host/sweep/pool.hpp"
+
+#include <utility>
+
+namespace carom {
+
+Pool::Pool(int threads, std::uint64_t count, std::function<void(std::uint64_t)> job)
+    : count_(count), job_(std::move(job)), running_(threads) {
+    for (int k = 0; k < threads; ++k) threads_.emplace_back([this] { work(); });
+}
+
+Pool::~Pool() {
+    stop();
+    for (std::thread& thread : threads_) {
+        if (thread.joinable()) thread.join();
+    }
+}
+
+void Pool::work() {
+    while (true) {
+        const std::uint64_t job = next_++;
+        if (job >= count_) break;
+        try {
+            job_(job);
+        } catch (...) {
+            const std::lock_guard lock(mutex_);
+            // Jobs are begun in order, so whatever fails at a lower number has begun and will be heard.
+            if (!failure_ || job < failed_job_) {
+                failure_ = std::current_exception();
+                failed_job_ = job;
+            }
+            stop();
+        }
+    }
+    --running_;
+}
+
+void Pool::wait() {
+    for (std::thread& thread : threads_) {
+        if (thread.joinable()) thread.join();
+    }
+    if (failure_) std::rethrow_exception(failure_);
+}
+
+}  // namespace carom

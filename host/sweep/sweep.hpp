@@ -1,0 +1,88 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "host/sweep/formula.hpp"
+
+namespace carom {
+
+/// One value of an axis, in the forms that are needed of it.
+struct AxisValue {
+    std::string text;                                          ///< in tables and messages: 0.35
+    std::string toml;                                          ///< as the scene file would hold it
+    double number = std::numeric_limits<double>::quiet_NaN();  ///< for formulas
+    std::string place;                                         ///< "file:line:column"
+};
+
+/// One [[axis]].
+struct Axis {
+    std::string name;               ///< of its column
+    std::vector<std::string> keys;  ///< of the scene; none for an axis that only formulas use
+    std::vector<AxisValue> values;
+    std::string place;  ///< of the keys
+};
+
+/// One [[set]]: keys of the scene that are the same in all runs, or follow from the axes.
+struct Setting {
+    std::vector<std::string> keys;
+    std::string toml;  ///< the value, if it is fixed
+    std::optional<Formula> formula;
+    std::string formula_text;
+    std::string place;  ///< of the value or the formula
+};
+
+/// A name of `record`.
+struct RecordName {
+    std::string name;
+    std::string place;  ///< "file:line:column: sweep.record[0]"
+};
+
+/// "KEY=VALUE" for one run, and where that comes from in the sweep file.
+struct Assignment {
+    std::string text;
+    std::string key;
+    const std::string* key_place = nullptr;  ///< null: the command line
+    const std::string* value_place = nullptr;
+};
+
+/// A sweep file: the runs are all combinations of the axes' values, the last axis fastest. A row of the table is one
+/// run, or with `averaged` all the runs that differ only in that axis.
+struct Sweep {
+    std::string path;                    ///< of the sweep file
+    std::string scene;                   ///< path of the scene file
+    std::vector<std::string> overrides;  ///< of the command line: "table.key=VALUE"
+    std::vector<Setting> settings;
+    std::vector<Axis> axes;
+    std::vector<RecordName> record;
+    std::optional<std::size_t> averaged;  ///< index of the axis that is averaged over
+    std::size_t shard = 0;                ///< this sweep takes the rows `shard`, `shard + shards`, ...
+    std::size_t shards = 1;
+
+    /// Rows of the whole table, and of this shard.
+    [[nodiscard]] std::uint64_t all_rows() const;
+    [[nodiscard]] std::uint64_t rows() const;
+    [[nodiscard]] std::uint64_t runs_per_row() const;
+    [[nodiscard]] std::uint64_t runs() const { return rows() * runs_per_row(); }
+
+    /// The number, in the whole table, of this shard's k-th row.
+    [[nodiscard]] std::uint64_t row_number(std::uint64_t row) const { return shard + row * shards; }
+    /// For each axis the index of its value in a run; runs of a row follow each other.
+    /// \param run  of this shard, from 0
+    [[nodiscard]] std::vector<std::size_t> values_of(std::uint64_t run) const;
+    /// What sets a run apart: "position=0.35, angle=2".
+    [[nodiscard]] std::string label_of(std::uint64_t run) const;
+    /// All that the run sets in the scene; later ones win.
+    [[nodiscard]] std::vector<Assignment> assignments(std::uint64_t run) const;
+    /// The columns of the axes that have one.
+    [[nodiscard]] std::vector<std::string> axis_columns() const;
+};
+
+/// The name that formulas know an axis or column by: without a unit in brackets at its end.
+std::string name_without_unit(const std::string& name);
+
+}  // namespace carom
