@@ -98,6 +98,7 @@ int main(int argc, char** argv) {
     const double warm = argc > 4 ? std::atof(argv[4]) : 20.0;
     const double stretch = argc > 5 ? std::atof(argv[5]) : 1.0;
     Start start = lattice(dimension, wanted, packing_fraction, argc > 7 && std::atoi(argv[7]) != 0);
+    start.setup.shell = argc > 8 ? std::atof(argv[8]) : 0.0;
     start.setup.cell = argc > 6 ? std::atof(argv[6]) : 0.0;
     const std::size_t count = start.state.balls.size();
     const auto engine = carom::make_events_engine(start.setup, start.state);

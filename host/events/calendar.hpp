@@ -114,6 +114,7 @@ private:
                 free_chunk_ = chunks_[fresh].next;
             } else {
                 fresh = static_cast<std::uint32_t>(chunks_.size());
+                if (fresh == chunks_.capacity()) chunks_.reserve(fresh + fresh / 16 + 64);  // most of the memory
                 chunks_.emplace_back();
             }
             chunks_[fresh].next = chain;

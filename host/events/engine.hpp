@@ -37,9 +37,12 @@ constexpr double kClosingRounding = 1.0e-15;
 /// Slots are the order in memory, sorted by place now and then; ids are the user's. Nothing that reaches a ball's bits
 /// depends on slots, nor on the calendar's layout.
 ///
+/// Lists: contacts are looked for in neighbour lists instead of cells, and leaving a bubble takes the place of leaving
+/// a cell (engine_lists.hpp); for dense systems.
+///
 /// Gravity as a template parameter leaves the plain case without its terms; what is rarer (bodies of infinite mass,
 /// extra walls, dissipation) is decided once per event, outside the loop over partners.
-template <int Dim, bool Gravity>
+template <int Dim, bool Gravity, bool Lists>
 class Engine final : public EventsEngine {
 public:
     Engine(const EventsSetup& setup, const SolverState& state);
@@ -103,12 +106,22 @@ private:
     template <bool CountTouching>
     int scan(Slot i, std::uint32_t count, bool at_edge, double before);
     template <bool Shifted, bool CountTouching>
-    int scan_lanes(Slot i, std::uint32_t count, double before);
+    int scan_lanes(Slot i, const Slot* list, std::uint32_t count, double before);
     template <bool CountTouching>
     int scan_singly(Slot i, std::uint32_t count, bool at_edge, double before);
     [[nodiscard]] double leaving_time(Slot i, std::uint32_t& side) const;
     [[nodiscard]] double wall_time(Slot i, std::size_t wall) const;
     void note_edge(Forecast& forecast) const;
+
+    // engine_lists.hpp: neighbour lists and their bubbles
+    [[nodiscard]] std::uint32_t keep_listed(Slot i, std::uint32_t count, bool at_edge);
+    [[nodiscard]] std::uint32_t gather_listed(Slot i);
+    void store_list(Slot i, std::uint32_t count);
+    void make_all_lists();
+    void leave_bubble(Slot i);
+    [[nodiscard]] double bubble_time(Slot i, std::uint32_t& number) const;
+    /// Of the event that a ball leaves its bubble: behind the faces and walls.
+    [[nodiscard]] std::uint32_t bubble_number() const { return kFaces + static_cast<std::uint32_t>(walls_.size()); }
 
     // engine_events.hpp: what happens
     bool run_before(double limit, std::uint64_t& most_events);
@@ -147,6 +160,7 @@ private:
     [[nodiscard]] double since_start() const { return clock_.since_start(now_); }
     [[nodiscard]] Flight at(Slot i, double time) const;
     [[nodiscard]] Vector nearest(Vector d) const;
+    [[nodiscard]] Lanes nearest_lanes(const Lanes& d) const;
     [[nodiscard]] Vector from_to(Slot i, Slot j, double time) const;
     [[nodiscard]] WallGap<Dim> gap_to(std::uint32_t number, const Vector& position) const;
     [[nodiscard]] bool is_wall(int axis, int end) const { return setup_.box.faces[axis][end] == Face::kWall; }
@@ -162,8 +176,10 @@ private:
     Vector size_{};  // of the box
     Vector gravity_{};
     bool all_periodic_ = true;
-    bool any_heavy_ = false;  // bodies of infinite mass
-    bool elastic_ = true;     // impacts between balls keep their energy and momentum: e = 1, no friction, none heavy
+    bool any_wall_ = false;
+    double same_inverse_mass_ = 0.0;  // of all balls, where they have one; else 0
+    bool any_heavy_ = false;          // bodies of infinite mass
+    bool elastic_ = true;  // impacts between balls keep their energy and momentum: e = 1, no friction, none heavy
     bool elastic_walls_ = true;
     std::vector<Boundary<Dim>> walls_;
 
@@ -173,6 +189,9 @@ private:
     PageArray<HotBall> hot_;  // by slot; one more, all NaN, that nothing ever meets
     PageArray<NextEvent> next_;
     PageArray<Forecast> forecast_;
+    PageArray<NeighbourList> lists_;  // by slot, with lists only; one more, all NaN
+    std::vector<Slot> long_list_;
+    std::vector<std::uint8_t> listed_;                  // by slot: 0 between events
     std::vector<double> inverse_mass_;                  // by slot
     std::vector<double> inverse_kr2_;                   // by slot; empty without friction
     std::vector<Spin<Dim>> spin_;                       // by slot; empty where all are zero
@@ -183,6 +202,8 @@ private:
     std::vector<std::uint32_t> candidates_;             // slots gathered
     std::vector<std::uint8_t> shift_code_;              // of each, where the cell is at the edge
     alignas(32) std::array<double, 4> shift_[27];       // periodic shift by code
+    alignas(32) std::array<double, 4> period_{};        // of the box; 0 where there is none
+    alignas(32) std::array<double, 4> half_period_{};   // larger than any distance where there is none
     double least_radius_ = 0.0;
     double largest_radius_ = 0.0;
 

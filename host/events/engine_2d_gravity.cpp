@@ -2,6 +2,6 @@
 
 namespace carom {
 
-template class Engine<2, true>;
+template class Engine<2, true, false>;
 
 }  // namespace carom

@@ -2,6 +2,6 @@
 
 namespace carom {
 
-template class Engine<2, false>;
+template class Engine<2, false, false>;
 
 }  // namespace carom

@@ -2,6 +2,6 @@
 
 namespace carom {
 
-template class Engine<3, true>;
+template class Engine<3, true, false>;
 
 }  // namespace carom

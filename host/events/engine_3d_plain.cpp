@@ -2,6 +2,6 @@
 
 namespace carom {
 
-template class Engine<3, false>;
+template class Engine<3, false, false>;
 
 }  // namespace carom

@@ -6,6 +6,7 @@
 #include "host/events/engine_checkpoint.hpp"
 #include "host/events/engine_contacts.hpp"
 #include "host/events/engine_events.hpp"
+#include "host/events/engine_lists.hpp"
 #include "host/events/engine_predict.hpp"
 #include "host/events/engine_setup.hpp"
 #include "host/events/engine_state.hpp"

@@ -17,8 +17,8 @@ constexpr double kWalls = 4294967296.0;
 
 }  // namespace checkpoint
 
-template <int Dim, bool Gravity>
-void Engine<Dim, Gravity>::save(SolverState& state) const {
+template <int Dim, bool Gravity, bool Lists>
+void Engine<Dim, Gravity, Lists>::save(SolverState& state) const {
     Frame present;
     frame(present);
     state.step = events_;
@@ -50,6 +50,7 @@ void Engine<Dim, Gravity>::save(SolverState& state) const {
         by_id("events_velocity_" + suffix, [&](Slot i) { return hot_[i].velocity[axis]; });
         by_id("events_cell_" + suffix, [&](Slot i) { return static_cast<double>(forecast_[i].cell[axis]); });
         by_id("events_image_" + suffix, [&](Slot i) { return static_cast<double>(image_[i][axis]); });
+        if constexpr (Lists) by_id("events_bubble_" + suffix, [&](Slot i) { return lists_[i].centre[axis]; });
     }
     by_id("events_own_time", [&](Slot i) { return hot_[i].time; });
     by_id("events_event_time", [&](Slot i) { return forecast_[i].event_time; });
@@ -95,8 +96,8 @@ void Engine<Dim, Gravity>::save(SolverState& state) const {
                                                            counted_.seam_virial});
 }
 
-template <int Dim, bool Gravity>
-void Engine<Dim, Gravity>::resume(const SolverState& state) {
+template <int Dim, bool Gravity, bool Lists>
+void Engine<Dim, Gravity, Lists>::resume(const SolverState& state) {
     const auto find = [&](const std::string& name, std::size_t least) -> const std::vector<double>& {
         for (const auto& [key, values] : state.extra) {
             if (key == name && values.size() >= least) return values;
@@ -165,6 +166,10 @@ void Engine<Dim, Gravity>::resume(const SolverState& state) {
             forecast_[i].cell[axis] = static_cast<std::uint16_t>(cell[i]);
             image_[i][axis] = static_cast<std::int32_t>(image[i]);
         }
+        if constexpr (Lists) {
+            const auto& centre = find("events_bubble_" + suffix, count_);
+            for (Slot i = 0; i < count_; ++i) lists_[i].centre[axis] = centre[i];
+        }
     }
     const auto& own_time = find("events_own_time", count_);
     const auto& event_time = find("events_event_time", count_);
@@ -188,6 +193,7 @@ void Engine<Dim, Gravity>::resume(const SolverState& state) {
     if (!last_hit_.empty()) last_hit_ = find("events_last_hit", count_);
     sort_slots();
     put_into_cells();
+    if constexpr (Lists) make_all_lists();
     start_calendar(globals[3]);
     for (Slot i = 0; i < count_; ++i) {
         if (!gone_[i]) calendar_.push({forecast_[i].event_time, i, ++next_[i].stamp});

@@ -13,14 +13,14 @@
 
 namespace carom {
 
-template <int Dim, bool Gravity>
-bool Engine<Dim, Gravity>::collided_within_tc(Slot i) const {
+template <int Dim, bool Gravity, bool Lists>
+bool Engine<Dim, Gravity, Lists>::collided_within_tc(Slot i) const {
     return !last_hit_.empty() && since_start() - last_hit_[i] < setup_.tc;
 }
 
 /// Restitution of a contact of two balls that approach with vn, by the rules that avoid collapse.
-template <int Dim, bool Gravity>
-double Engine<Dim, Gravity>::restitution(Slot i, Slot j, double vn) {
+template <int Dim, bool Gravity, bool Lists>
+double Engine<Dim, Gravity, Lists>::restitution(Slot i, Slot j, double vn) {
     const double e = setup_.restitution;
     if (e == 1.0) return e;
     if (setup_.tc > 0.0 && (collided_within_tc(i) || collided_within_tc(j))) {
@@ -34,8 +34,8 @@ double Engine<Dim, Gravity>::restitution(Slot i, Slot j, double vn) {
     return e;
 }
 
-template <int Dim, bool Gravity>
-double Engine<Dim, Gravity>::wall_restitution(Slot i, double vn) {
+template <int Dim, bool Gravity, bool Lists>
+double Engine<Dim, Gravity, Lists>::wall_restitution(Slot i, double vn) {
     const double e = setup_.wall_restitution;
     if (e == 1.0) return e;
     if (collided_within_tc(i)) {
@@ -49,8 +49,8 @@ double Engine<Dim, Gravity>::wall_restitution(Slot i, double vn) {
     return e;
 }
 
-template <int Dim, bool Gravity>
-ImpactBody<Dim> Engine<Dim, Gravity>::body(Slot i) const {
+template <int Dim, bool Gravity, bool Lists>
+ImpactBody<Dim> Engine<Dim, Gravity, Lists>::body(Slot i) const {
     ImpactBody<Dim> result;
     for (int axis = 0; axis < Dim; ++axis) result.velocity[axis] = hot_[i].velocity[axis];
     result.spin = spin_.empty() ? Spin<Dim>::filled(0.0) : spin_[i];
@@ -60,14 +60,14 @@ ImpactBody<Dim> Engine<Dim, Gravity>::body(Slot i) const {
     return result;
 }
 
-template <int Dim, bool Gravity>
-void Engine<Dim, Gravity>::set_body(Slot i, const ImpactBody<Dim>& body) {
+template <int Dim, bool Gravity, bool Lists>
+void Engine<Dim, Gravity, Lists>::set_body(Slot i, const ImpactBody<Dim>& body) {
     set_motion(hot_[i], choose(fourth_lane(), motion_lanes(hot_[i]), vector_lanes<Dim>(body.velocity)));
     if (!spin_.empty()) spin_[i] = body.spin;
 }
 
-template <int Dim, bool Gravity>
-void Engine<Dim, Gravity>::collide(Slot i, Slot j) {
+template <int Dim, bool Gravity, bool Lists>
+void Engine<Dim, Gravity, Lists>::collide(Slot i, Slot j) {
     advance_ball(j, now_);
     HotBall& one = hot_[i];
     HotBall& two = hot_[j];
@@ -87,10 +87,13 @@ void Engine<Dim, Gravity>::collide(Slot i, Slot j) {
     const Lanes two_before = motion_lanes(two);
     Vector impulse = Vector::filled(0.0);
     if (b < 0.0) {
-        impulse = impulse_factor(b, d2, inverse_mass_[i] + inverse_mass_[j], 1.0) * d;
+        // Equal masses: a cache line of each ball less.
+        const double one_inverse = same_inverse_mass_ != 0.0 ? same_inverse_mass_ : inverse_mass_[i];
+        const double two_inverse = same_inverse_mass_ != 0.0 ? same_inverse_mass_ : inverse_mass_[j];
+        impulse = impulse_factor(b, d2, one_inverse + two_inverse, 1.0) * d;
         const Lanes push = vector_lanes<Dim>(impulse);
-        set_motion(one, one_before - Lanes::filled(inverse_mass_[i]) * push);
-        set_motion(two, two_before + Lanes::filled(inverse_mass_[j]) * push);
+        set_motion(one, one_before - Lanes::filled(one_inverse) * push);
+        set_motion(two, two_before + Lanes::filled(two_inverse) * push);
     }
     ++next_[i].hits;
     ++next_[j].hits;
@@ -109,8 +112,8 @@ void Engine<Dim, Gravity>::collide(Slot i, Slot j) {
 }
 
 /// The same where energy, spins or bodies of infinite mass take part.
-template <int Dim, bool Gravity>
-void Engine<Dim, Gravity>::collide_with_losses(Slot i, Slot j, const Vector& d, double d2, double b) {
+template <int Dim, bool Gravity, bool Lists>
+void Engine<Dim, Gravity, Lists>::collide_with_losses(Slot i, Slot j, const Vector& d, double d2, double b) {
     const ImpactBody<Dim> one_before = body(i);
     const ImpactBody<Dim> two_before = body(j);
     Vector impulse = Vector::filled(0.0);
@@ -143,23 +146,23 @@ void Engine<Dim, Gravity>::collide_with_losses(Slot i, Slot j, const Vector& d, 
     }
 }
 
-template <int Dim, bool Gravity>
-void Engine<Dim, Gravity>::collide_face(Slot i, std::uint32_t face) {
+template <int Dim, bool Gravity, bool Lists>
+void Engine<Dim, Gravity, Lists>::collide_face(Slot i, std::uint32_t face) {
     Vector into_box = Vector::filled(0.0);
     into_box[static_cast<int>(face / 2)] = face % 2 == 0 ? 1.0 : -1.0;
     hit_wall(i, face, into_box);
 }
 
-template <int Dim, bool Gravity>
-void Engine<Dim, Gravity>::collide_wall(Slot i, std::size_t wall) {
+template <int Dim, bool Gravity, bool Lists>
+void Engine<Dim, Gravity, Lists>::collide_wall(Slot i, std::size_t wall) {
     Vector position;
     for (int axis = 0; axis < Dim; ++axis) position[axis] = hot_[i].position[axis];
     const auto number = static_cast<std::uint32_t>(kFaces + wall);
     hit_wall(i, number, gap_to(number, position).normal);
 }
 
-template <int Dim, bool Gravity>
-void Engine<Dim, Gravity>::hit_wall(Slot i, std::uint32_t number, const Vector& into_box) {
+template <int Dim, bool Gravity, bool Lists>
+void Engine<Dim, Gravity, Lists>::hit_wall(Slot i, std::uint32_t number, const Vector& into_box) {
     const ImpactBody<Dim> before = body(i);
     Vector position;
     for (int axis = 0; axis < Dim; ++axis) position[axis] = hot_[i].position[axis];
@@ -190,8 +193,9 @@ void Engine<Dim, Gravity>::hit_wall(Slot i, std::uint32_t number, const Vector& 
 }
 
 /// How many walls the ball touches.
-template <int Dim, bool Gravity>
-int Engine<Dim, Gravity>::touching_walls(Slot i) const {
+template <int Dim, bool Gravity, bool Lists>
+int Engine<Dim, Gravity, Lists>::touching_walls(Slot i) const {
+    if (!any_wall_) return 0;
     const HotBall& ball = hot_[i];
     const Forecast& forecast = forecast_[i];
     int touching = 0;
@@ -217,8 +221,8 @@ int Engine<Dim, Gravity>::touching_walls(Slot i) const {
 
 /// Resolves the contact of i with `partner` (a slot, or count + number of a wall) and all that touch them, directly or
 /// through others, together.
-template <int Dim, bool Gravity>
-void Engine<Dim, Gravity>::resolve_touching(Slot i, std::uint32_t partner) {
+template <int Dim, bool Gravity, bool Lists>
+void Engine<Dim, Gravity, Lists>::resolve_touching(Slot i, std::uint32_t partner) {
     struct Touch {
         std::uint32_t key_i, key_j;  // ids, or count + number of the wall
         Slot i;
@@ -339,8 +343,8 @@ void Engine<Dim, Gravity>::resolve_touching(Slot i, std::uint32_t partner) {
 }
 
 /// Tells the sums over all balls that the velocity of one has changed.
-template <int Dim, bool Gravity>
-void Engine<Dim, Gravity>::account_change(Slot i, const Vector& velocity_before) {
+template <int Dim, bool Gravity, bool Lists>
+void Engine<Dim, Gravity, Lists>::account_change(Slot i, const Vector& velocity_before) {
     if (heavy(i)) return;
     flow_.advance(now_, gravity_);
     const double mass = 1.0 / inverse_mass_[i];
@@ -349,8 +353,8 @@ void Engine<Dim, Gravity>::account_change(Slot i, const Vector& velocity_before)
     flow_.momentum = flow_.momentum + mass * (velocity - velocity_before);
 }
 
-template <int Dim, bool Gravity>
-void Engine<Dim, Gravity>::account_pair(Slot i, Slot j, const Vector& impulse_on_j, const Vector& d) {
+template <int Dim, bool Gravity, bool Lists>
+void Engine<Dim, Gravity, Lists>::account_pair(Slot i, Slot j, const Vector& impulse_on_j, const Vector& d) {
     ++counted_.ball_collisions;
     ++tallies_.collisions;
     if (any_heavy_ && (heavy(i) || heavy(j))) {  // like a wall to the other one
@@ -366,8 +370,8 @@ void Engine<Dim, Gravity>::account_pair(Slot i, Slot j, const Vector& impulse_on
     if (!last_hit_.empty()) last_hit_[i] = last_hit_[j] = since_start();
 }
 
-template <int Dim, bool Gravity>
-void Engine<Dim, Gravity>::account_wall(Slot i, std::uint32_t number, const Vector& impulse_on_i) {
+template <int Dim, bool Gravity, bool Lists>
+void Engine<Dim, Gravity, Lists>::account_wall(Slot i, std::uint32_t number, const Vector& impulse_on_i) {
     ++counted_.wall_collisions;
     ++tallies_.collisions;
     const Vector position = at(i, now_).position;
@@ -390,8 +394,8 @@ void copy_motion(const ImpactBody<Dim>& body, Vector3& velocity, Vector3& spin) 
 
 }  // namespace events_log
 
-template <int Dim, bool Gravity>
-void Engine<Dim, Gravity>::log_pair(Slot i, Slot j) const {
+template <int Dim, bool Gravity, bool Lists>
+void Engine<Dim, Gravity, Lists>::log_pair(Slot i, Slot j) const {
     if (id_of_[j] < id_of_[i]) std::swap(i, j);
     LoggedImpact entry;
     entry.time = since_start();
@@ -402,8 +406,8 @@ void Engine<Dim, Gravity>::log_pair(Slot i, Slot j) const {
     log_(entry);
 }
 
-template <int Dim, bool Gravity>
-void Engine<Dim, Gravity>::log_wall(Slot i, std::uint32_t number) const {
+template <int Dim, bool Gravity, bool Lists>
+void Engine<Dim, Gravity, Lists>::log_wall(Slot i, std::uint32_t number) const {
     LoggedImpact entry;
     entry.time = since_start();
     entry.wall = true;

@@ -12,8 +12,8 @@
 
 namespace carom {
 
-template <int Dim, bool Gravity>
-bool Engine<Dim, Gravity>::advance(double time, std::uint64_t most_events) {
+template <int Dim, bool Gravity, bool Lists>
+bool Engine<Dim, Gravity, Lists>::advance(double time, std::uint64_t most_events) {
     for (;;) {
         const double target = clock_.in_epoch(time);
         const bool beyond = target >= calendar_.end();
@@ -34,8 +34,8 @@ bool Engine<Dim, Gravity>::advance(double time, std::uint64_t most_events) {
 }
 
 /// Handles all events before `limit`; false when the number of events ran out first.
-template <int Dim, bool Gravity>
-bool Engine<Dim, Gravity>::run_before(double limit, std::uint64_t& most_events) {
+template <int Dim, bool Gravity, bool Lists>
+bool Engine<Dim, Gravity, Lists>::run_before(double limit, std::uint64_t& most_events) {
     const auto valid = [this](const CalendarEntry& entry) { return next_[entry.slot].stamp == entry.stamp; };
     const auto before = [this](const CalendarEntry& a, const CalendarEntry& b) { return tie_before(a, b); };
     const bool few = count_ < kFewBalls;
@@ -48,6 +48,26 @@ bool Engine<Dim, Gravity>::run_before(double limit, std::uint64_t& most_events) 
             __builtin_prefetch(&hot_[slot]);
             __builtin_prefetch(&forecast);
             __builtin_prefetch(&next_[slot]);
+            if constexpr (Lists) {
+                __builtin_prefetch(&lists_[slot]);
+                __builtin_prefetch(&lists_[slot].member[8]);
+            }
+            return;
+        }
+        if constexpr (Lists) {
+            const NeighbourList& list = lists_[slot];
+            if (level == 1) {
+                for (std::uint32_t k = 0; k < list.count; ++k) __builtin_prefetch(&hot_[list.member[k]]);
+                if (forecast.partner < count_) {
+                    __builtin_prefetch(&forecast_[forecast.partner]);
+                    __builtin_prefetch(&next_[forecast.partner]);
+                    __builtin_prefetch(&lists_[forecast.partner]);
+                    __builtin_prefetch(&lists_[forecast.partner].member[8]);
+                }
+            } else if (forecast.partner < count_) {
+                const NeighbourList& others = lists_[forecast.partner];
+                for (std::uint32_t k = 0; k < others.count; ++k) __builtin_prefetch(&hot_[others.member[k]]);
+            }
             return;
         }
         if (level == 1 && forecast.partner < count_) {
@@ -82,8 +102,8 @@ bool Engine<Dim, Gravity>::run_before(double limit, std::uint64_t& most_events) 
     return true;
 }
 
-template <int Dim, bool Gravity>
-void Engine<Dim, Gravity>::handle(const CalendarEntry& entry) {
+template <int Dim, bool Gravity, bool Lists>
+void Engine<Dim, Gravity, Lists>::handle(const CalendarEntry& entry) {
     const Slot i = entry.slot;
     now_ = entry.time;
     ++events_;
@@ -94,7 +114,9 @@ void Engine<Dim, Gravity>::handle(const CalendarEntry& entry) {
     const std::uint32_t partner = next_[i].partner;
     if (partner >= count_) {
         const std::uint32_t number = partner - count_;
-        if (number < kFaces) {
+        if (Lists && number == bubble_number()) {
+            leave_bubble(i);
+        } else if (number < kFaces) {
             leave_cell(i, number);
         } else {
             collide_wall(i, number - kFaces);
@@ -106,8 +128,8 @@ void Engine<Dim, Gravity>::handle(const CalendarEntry& entry) {
     }
 }
 
-template <int Dim, bool Gravity>
-void Engine<Dim, Gravity>::advance_ball(Slot i, double time) {
+template <int Dim, bool Gravity, bool Lists>
+void Engine<Dim, Gravity, Lists>::advance_ball(Slot i, double time) {
     HotBall& ball = hot_[i];
     const Lanes place = place_lanes(ball);
     const Lanes motion = motion_lanes(ball);
@@ -125,15 +147,15 @@ void Engine<Dim, Gravity>::advance_ball(Slot i, double time) {
 }
 
 /// The ball reaches a side of its cell: goes on in the next one, or meets a face of the box.
-template <int Dim, bool Gravity>
-[[gnu::flatten]] void Engine<Dim, Gravity>::leave_cell(Slot i, std::uint32_t side) {
+template <int Dim, bool Gravity, bool Lists>
+[[gnu::flatten]] void Engine<Dim, Gravity, Lists>::leave_cell(Slot i, std::uint32_t side) {
     const int axis = static_cast<int>(side / 2);
     const bool up = side % 2 == 1;
     Forecast& forecast = forecast_[i];
     std::uint16_t& cell = forecast.cell[axis];
     const bool last = up ? cell + 1U == grid_.cells[axis] : cell == 0;
     bool wrapped = false;
-    if (last && !setup_.box.periodic(axis)) {
+    if (Lists || (last && !setup_.box.periodic(axis))) {
         if (is_wall(axis, up ? 1 : 0)) {
             if (heavy(i)) throw_heavy_at_wall(i, side);
             collide_face(i, side);
@@ -166,8 +188,8 @@ template <int Dim, bool Gravity>
     schedule(i);
 }
 
-template <int Dim, bool Gravity>
-void Engine<Dim, Gravity>::remove(Slot i) {
+template <int Dim, bool Gravity, bool Lists>
+void Engine<Dim, Gravity, Lists>::remove(Slot i) {
     flow_.advance(now_, gravity_);
     const HotBall& ball = hot_[i];
     const double mass = heavy(i) ? 0.0 : 1.0 / inverse_mass_[i];
@@ -192,8 +214,8 @@ void Engine<Dim, Gravity>::remove(Slot i) {
 }
 
 /// (t, i, j) with the smaller id first and walls behind the balls.
-template <int Dim, bool Gravity>
-bool Engine<Dim, Gravity>::tie_before(const CalendarEntry& a, const CalendarEntry& b) const {
+template <int Dim, bool Gravity, bool Lists>
+bool Engine<Dim, Gravity, Lists>::tie_before(const CalendarEntry& a, const CalendarEntry& b) const {
     const auto key = [this](Slot i) {
         const std::uint32_t partner = next_[i].partner;
         const std::uint32_t id = id_of_[i];
@@ -205,8 +227,8 @@ bool Engine<Dim, Gravity>::tie_before(const CalendarEntry& a, const CalendarEntr
 
 /// Time must move on: if a number of events that would take all balls through several contacts each leave it where it
 /// was, it never will.
-template <int Dim, bool Gravity>
-void Engine<Dim, Gravity>::watch_progress(Slot i) {
+template <int Dim, bool Gravity, bool Lists>
+void Engine<Dim, Gravity, Lists>::watch_progress(Slot i) {
     constexpr double kNoProgress = 1.0e-12;  // in units of the time in which a ball moves by its radius
     const double now = since_start();
     const double unit = speed_scale_ > 0.0 ? least_radius_ / speed_scale_ : 0.0;
@@ -215,8 +237,8 @@ void Engine<Dim, Gravity>::watch_progress(Slot i) {
     watch_events_ = events_ + 10000 + 16 * static_cast<std::uint64_t>(count_);
 }
 
-template <int Dim, bool Gravity>
-void Engine<Dim, Gravity>::throw_collapse(Slot i) const {
+template <int Dim, bool Gravity, bool Lists>
+void Engine<Dim, Gravity, Lists>::throw_collapse(Slot i) const {
     const std::uint32_t partner = next_[i].partner;
     std::string who = fmt::format("ball {}", id_of_[i]);
     if (partner < count_) {
@@ -238,8 +260,8 @@ void Engine<Dim, Gravity>::throw_collapse(Slot i) const {
         since_start(), who, where, tallies_.collisions));
 }
 
-template <int Dim, bool Gravity>
-void Engine<Dim, Gravity>::throw_heavy_at_wall(Slot i, std::uint32_t face) const {
+template <int Dim, bool Gravity, bool Lists>
+void Engine<Dim, Gravity, Lists>::throw_heavy_at_wall(Slot i, std::uint32_t face) const {
     static constexpr const char* kNames[] = {"x-min", "x-max", "y-min", "y-max", "z-min", "z-max"};
     throw SimulationError(fmt::format(
         "ball {} of infinite mass reaches the wall at {} at time {:.9g}: no wall can turn it. Make that face open or "

@@ -8,8 +8,8 @@
 
 namespace carom {
 
-template <int Dim, bool Gravity>
-void Engine<Dim, Gravity>::note_edge(Forecast& forecast) const {
+template <int Dim, bool Gravity, bool Lists>
+void Engine<Dim, Gravity, Lists>::note_edge(Forecast& forecast) const {
     bool edge = false;
     for (int axis = 0; axis < Dim; ++axis) {
         edge = edge || forecast.cell[axis] == 0 || forecast.cell[axis] + 1U == grid_.cells[axis];
@@ -18,10 +18,10 @@ void Engine<Dim, Gravity>::note_edge(Forecast& forecast) const {
 }
 
 /// Appends the slots of A x B cells, from `first` on in two directions, none of them beyond the grid.
-template <int Dim, bool Gravity>
+template <int Dim, bool Gravity, bool Lists>
 template <int A, int B>
-std::uint32_t Engine<Dim, Gravity>::gather_inside(std::uint32_t first, std::uint32_t stride_a, std::uint32_t stride_b,
-                                                  std::uint32_t end) {
+std::uint32_t Engine<Dim, Gravity, Lists>::gather_inside(std::uint32_t first, std::uint32_t stride_a,
+                                                         std::uint32_t stride_b, std::uint32_t end) {
     std::uint32_t* list = candidates_.data();
     if (cells_.spilled()) [[unlikely]] {
         for (std::uint32_t b = 0; b < B; ++b) {
@@ -38,8 +38,8 @@ std::uint32_t Engine<Dim, Gravity>::gather_inside(std::uint32_t first, std::uint
 
 /// The cells before, at and after a place on an axis, as what they add to a cell's number, with the periodic shift of
 /// those seen through a face.
-template <int Dim, bool Gravity>
-auto Engine<Dim, Gravity>::cells_along(int axis, std::uint32_t cell) const -> CellsAlong {
+template <int Dim, bool Gravity, bool Lists>
+auto Engine<Dim, Gravity, Lists>::cells_along(int axis, std::uint32_t cell) const -> CellsAlong {
     constexpr std::uint64_t kNoCell = std::uint64_t{1} << 40U;  // more than any number of a cell
     const std::uint32_t n = grid_.cells[axis];
     const std::uint64_t stride = axis == 0 ? 1 : std::uint64_t{grid_.cells[0]} * (axis == 1 ? 1 : grid_.cells[1]);
@@ -59,10 +59,10 @@ auto Engine<Dim, Gravity>::cells_along(int axis, std::uint32_t cell) const -> Ce
 
 /// Appends the slots of A x B cells at a border of the box, with the code of the shift of each. What is no cell counts
 /// as the empty one behind all others.
-template <int Dim, bool Gravity>
+template <int Dim, bool Gravity, bool Lists>
 template <int A, int B>
-std::uint32_t Engine<Dim, Gravity>::gather_at_edge(std::uint64_t offset, int code, const CellsAlong& along_a,
-                                                   const CellsAlong& along_b, std::uint32_t end) {
+std::uint32_t Engine<Dim, Gravity, Lists>::gather_at_edge(std::uint64_t offset, int code, const CellsAlong& along_a,
+                                                          const CellsAlong& along_b, std::uint32_t end) {
     std::uint32_t* list = candidates_.data();
     std::uint8_t* codes = shift_code_.data();
     const std::uint64_t empty = grid_.count();
@@ -81,8 +81,8 @@ std::uint32_t Engine<Dim, Gravity>::gather_at_edge(std::uint64_t offset, int cod
 }
 
 /// Slots of a ball's cell and those around it.
-template <int Dim, bool Gravity>
-std::uint32_t Engine<Dim, Gravity>::gather_all(Slot i, bool& edge) {
+template <int Dim, bool Gravity, bool Lists>
+std::uint32_t Engine<Dim, Gravity, Lists>::gather_all(Slot i, bool& edge) {
     const Forecast& forecast = forecast_[i];
     edge = forecast.at_edge != 0;
     if (!edge) [[likely]] {
@@ -104,8 +104,8 @@ std::uint32_t Engine<Dim, Gravity>::gather_all(Slot i, bool& edge) {
 }
 
 /// Slots of the cells that a ball has come into sight of by going on along an axis.
-template <int Dim, bool Gravity>
-std::uint32_t Engine<Dim, Gravity>::gather_ahead(Slot i, int axis, bool up) {
+template <int Dim, bool Gravity, bool Lists>
+std::uint32_t Engine<Dim, Gravity, Lists>::gather_ahead(Slot i, int axis, bool up) {
     const Forecast& forecast = forecast_[i];
     if (forecast.at_edge == 0) [[likely]] {
         const std::uint32_t strides[3] = {1, grid_.cells[0], grid_.cells[0] * grid_.cells[1]};
@@ -124,26 +124,36 @@ std::uint32_t Engine<Dim, Gravity>::gather_ahead(Slot i, int axis, bool up) {
     return gather_at_edge < 3, Dim == 3 ? 3 : 1 > (ahead.offset[k], kNoShift + ahead.code[k], a, b, 0);
 }
 
-/// Looks for a contact with one of the candidates before `before` (from now), and keeps it in the forecast. Returns how
-/// many candidates touch the ball, itself among them.
-template <int Dim, bool Gravity>
-template <bool CountTouching>
-int Engine<Dim, Gravity>::scan(Slot i, std::uint32_t count, bool edge, double before) {
-    if (any_heavy_) [[unlikely]]
-        return scan_singly<CountTouching>(i, count, edge, before);
-    return edge ? scan_lanes<true, CountTouching>(i, count, before)
-                : scan_lanes<false, CountTouching>(i, count, before);
+/// The same as nearest(), for four lanes.
+template <int Dim, bool Gravity, bool Lists>
+Lanes Engine<Dim, Gravity, Lists>::nearest_lanes(const Lanes& d) const {
+    const Lanes zero = Lanes::filled(0.0);
+    const Lanes period = Lanes::load(period_.data());
+    const Lanes half = Lanes::load(half_period_.data());
+    const Lanes lower = d - choose(less(half, d), period, zero);
+    return lower + choose(less(lower, zero - half), period, zero);
 }
 
-template <int Dim, bool Gravity>
-template <bool Shifted, bool CountTouching>
-int Engine<Dim, Gravity>::scan_lanes(Slot i, std::uint32_t count, double before) {
-    const HotBall& ball = hot_[i];
-    std::uint32_t* list = candidates_.data();
+/// Looks for a contact with one of the candidates before `before` (from now), and keeps it in the forecast. Returns how
+/// many candidates touch the ball, itself among them.
+template <int Dim, bool Gravity, bool Lists>
+template <bool CountTouching>
+int Engine<Dim, Gravity, Lists>::scan(Slot i, std::uint32_t count, bool edge, double before) {
+    if (any_heavy_) [[unlikely]]
+        return scan_singly<CountTouching>(i, count, edge, before);
+    Slot* list = candidates_.data();
     for (std::uint32_t k = count; k < count + 3; ++k) list[k] = count_;  // the ball that nothing meets
-    if constexpr (Shifted) {
+    if (edge) {
         for (std::uint32_t k = count; k < count + 3; ++k) shift_code_[k] = kNoShift;
     }
+    return edge ? scan_lanes<true, CountTouching>(i, list, count, before)
+                : scan_lanes<false, CountTouching>(i, list, count, before);
+}
+
+template <int Dim, bool Gravity, bool Lists>
+template <bool Shifted, bool CountTouching>
+int Engine<Dim, Gravity, Lists>::scan_lanes(Slot i, const Slot* list, std::uint32_t count, double before) {
+    const HotBall& ball = hot_[i];
     const Lanes position = place_lanes(ball);  // the fourth lane is the ball's time: now
     const Lanes velocity = turn_fourth(motion_lanes(ball));
     const Lanes gravity = vector_lanes<Dim>(gravity_);
@@ -172,7 +182,11 @@ int Engine<Dim, Gravity>::scan_lanes(Slot i, std::uint32_t count, double before)
                 apart[lane] = fused_away(since, v, d);
                 rate[lane] = velocity - v;
             }
-            if constexpr (Shifted) apart[lane] = apart[lane] - Lanes::load(shift_[shift_code_[k + lane]].data());
+            if constexpr (Shifted && Lists) {
+                apart[lane] = nearest_lanes(apart[lane]);
+            } else if constexpr (Shifted) {
+                apart[lane] = apart[lane] - Lanes::load(shift_[shift_code_[k + lane]].data());
+            }
         }
         Lanes d[4];
         Lanes dv[4];
@@ -212,9 +226,9 @@ int Engine<Dim, Gravity>::scan_lanes(Slot i, std::uint32_t count, double before)
 }
 
 /// The same one candidate at a time, for scenes in which gravity does not act on all bodies alike.
-template <int Dim, bool Gravity>
+template <int Dim, bool Gravity, bool Lists>
 template <bool CountTouching>
-int Engine<Dim, Gravity>::scan_singly(Slot i, std::uint32_t count, bool edge, double before) {
+int Engine<Dim, Gravity, Lists>::scan_singly(Slot i, std::uint32_t count, bool edge, double before) {
     const HotBall& ball = hot_[i];
     const double now = ball.time;
     const double widest = ball.radius + largest_radius_;
@@ -254,22 +268,36 @@ int Engine<Dim, Gravity>::scan_singly(Slot i, std::uint32_t count, bool edge, do
 }
 
 /// All that may come next for a ball whose path has changed. Returns how many balls touch it, itself among them.
-template <int Dim, bool Gravity>
+template <int Dim, bool Gravity, bool Lists>
 template <bool CountTouching>
-[[gnu::flatten]] int Engine<Dim, Gravity>::predict(Slot i) {
+[[gnu::flatten]] int Engine<Dim, Gravity, Lists>::predict(Slot i) {
     Forecast& forecast = forecast_[i];
     forecast.contact_time = kNeverTouch;
     forecast.partner = kNoContact;
-    bool edge = false;
-    const std::uint32_t count = gather_all(i, edge);
-    const int touches = scan<CountTouching>(i, count, edge, kNeverTouch);
+    int touches;
+    if constexpr (Lists) {
+        const NeighbourList& list = lists_[i];
+        const Slot* members = list.member;
+        std::uint32_t count = list.count;
+        if (list.state == NeighbourList::kTooLong) [[unlikely]] {
+            count = gather_listed(i);
+            members = candidates_.data();
+            for (std::uint32_t k = count; k < count + 3; ++k) candidates_[k] = count_;
+        }
+        touches = 1 + (forecast.at_edge != 0 ? scan_lanes<true, CountTouching>(i, members, count, kNeverTouch)
+                                             : scan_lanes<false, CountTouching>(i, members, count, kNeverTouch));
+    } else {
+        bool edge = false;
+        const std::uint32_t count = gather_all(i, edge);
+        touches = scan<CountTouching>(i, count, edge, kNeverTouch);
+    }
     if (!walls_.empty()) forecast_walls(i);
     schedule(i);
     return touches;
 }
 
-template <int Dim, bool Gravity>
-double Engine<Dim, Gravity>::wall_time(Slot i, std::size_t wall) const {
+template <int Dim, bool Gravity, bool Lists>
+double Engine<Dim, Gravity, Lists>::wall_time(Slot i, std::size_t wall) const {
     const HotBall& ball = hot_[i];
     const Boundary<Dim>& boundary = walls_[wall];
     Vector from;
@@ -290,8 +318,8 @@ double Engine<Dim, Gravity>::wall_time(Slot i, std::size_t wall) const {
     return pair_time<double, Dim>(from, velocity, reach, 0.0, kNeverTouch).time;
 }
 
-template <int Dim, bool Gravity>
-void Engine<Dim, Gravity>::forecast_walls(Slot i) {
+template <int Dim, bool Gravity, bool Lists>
+void Engine<Dim, Gravity, Lists>::forecast_walls(Slot i) {
     if (heavy(i)) return;
     Forecast& forecast = forecast_[i];
     for (std::size_t wall = 0; wall < walls_.size(); ++wall) {
@@ -304,8 +332,8 @@ void Engine<Dim, Gravity>::forecast_walls(Slot i) {
 }
 
 /// Time from now until the ball's centre leaves its cell, or touches or wholly leaves through a face of the box there.
-template <int Dim, bool Gravity>
-double Engine<Dim, Gravity>::leaving_time(Slot i, std::uint32_t& side) const {
+template <int Dim, bool Gravity, bool Lists>
+double Engine<Dim, Gravity, Lists>::leaving_time(Slot i, std::uint32_t& side) const {
     const HotBall& ball = hot_[i];
     const Forecast& forecast = forecast_[i];
     if (!Gravity && (all_periodic_ || forecast.at_edge == 0)) [[likely]] {
@@ -365,12 +393,17 @@ double Engine<Dim, Gravity>::leaving_time(Slot i, std::uint32_t& side) const {
 }
 
 /// Puts the ball's next event, from its forecast, into the calendar.
-template <int Dim, bool Gravity>
-void Engine<Dim, Gravity>::schedule(Slot i) {
+template <int Dim, bool Gravity, bool Lists>
+void Engine<Dim, Gravity, Lists>::schedule(Slot i) {
     Forecast& forecast = forecast_[i];
     NextEvent& next = next_[i];
     std::uint32_t side = 0;
-    const double leaves = hot_[i].time + leaving_time(i, side);
+    double leaves;
+    if constexpr (Lists) {
+        leaves = hot_[i].time + bubble_time(i, side);
+    } else {
+        leaves = hot_[i].time + leaving_time(i, side);
+    }
     if (forecast.contact_time < leaves) {
         next.partner = forecast.partner;
         next.partner_hits = forecast.partner_hits;

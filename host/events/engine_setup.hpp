@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "host/events/engine.hpp"
+#include "host/events/engine_lists.hpp"
 #include "host/events/morton.hpp"
 #include "host/state/errors.hpp"
 
@@ -13,8 +14,8 @@
 
 namespace carom {
 
-template <int Dim, bool Gravity>
-Engine<Dim, Gravity>::Engine(const EventsSetup& setup, const SolverState& state) : setup_(setup) {
+template <int Dim, bool Gravity, bool Lists>
+Engine<Dim, Gravity, Lists>::Engine(const EventsSetup& setup, const SolverState& state) : setup_(setup) {
     read_setup();
     read_species(state.balls);
     const bool saved =
@@ -26,12 +27,18 @@ Engine<Dim, Gravity>::Engine(const EventsSetup& setup, const SolverState& state)
     }
 }
 
-template <int Dim, bool Gravity>
-void Engine<Dim, Gravity>::read_setup() {
+template <int Dim, bool Gravity, bool Lists>
+void Engine<Dim, Gravity, Lists>::read_setup() {
     for (int axis = 0; axis < Dim; ++axis) {
         size_[axis] = setup_.box.size[axis];
         gravity_[axis] = setup_.gravity[axis];
         all_periodic_ = all_periodic_ && setup_.box.periodic(axis);
+        any_wall_ = any_wall_ || is_wall(axis, 0) || is_wall(axis, 1);
+    }
+    for (int axis = 0; axis < 4; ++axis) {
+        const bool periodic = axis < Dim && setup_.box.periodic(axis);
+        period_[axis] = periodic ? size_[axis] : 0.0;
+        half_period_[axis] = periodic ? 0.5 * size_[axis] : kNeverTouch;
     }
     for (int code = 0; code < 27; ++code) {
         const int step[3] = {code % 3 - 1, code / 3 % 3 - 1, code / 9 - 1};
@@ -55,17 +62,21 @@ void Engine<Dim, Gravity>::read_setup() {
         }
         walls_.push_back(boundary);
     }
+    any_wall_ = any_wall_ || !walls_.empty();
     tallies_.wall_impulse.assign(kFaces + walls_.size(), 0.0);
 }
 
-template <int Dim, bool Gravity>
-void Engine<Dim, Gravity>::read_species(const Balls& balls) {
+template <int Dim, bool Gravity, bool Lists>
+void Engine<Dim, Gravity, Lists>::read_species(const Balls& balls) {
     species_table_ = balls.species_table;
     species_ = balls.species;
     count_ = static_cast<Slot>(balls.size());
     hot_ = PageArray<HotBall>(count_ + 1);
     next_ = PageArray<NextEvent>(count_ + 1);
     forecast_ = PageArray<Forecast>(count_ + 1);
+    setup_.shell = Lists ? list_shell(setup_, balls) : 0.0;
+    if (Lists) lists_ = PageArray<NeighbourList>(count_ + 1);
+    if (Lists) listed_.assign(count_, 0);
     inverse_mass_.resize(count_);
     image_.resize(count_);
     id_of_.resize(count_);
@@ -91,17 +102,22 @@ void Engine<Dim, Gravity>::read_species(const Balls& balls) {
                 species.radius * species.radius / (species.radius_of_gyration * species.radius_of_gyration);
     }
     if (count_ == 0) least_radius_ = largest_radius_ = 1.0;
+    if (count_ > 0 && std::all_of(inverse_mass_.begin(), inverse_mass_.end(),
+                                  [this](double inverse) { return inverse == inverse_mass_[0]; })) {
+        same_inverse_mass_ = inverse_mass_[0];
+    }
     elastic_ = setup_.restitution == 1.0 && setup_.friction == 0.0 && !any_heavy_;
     elastic_walls_ = setup_.wall_restitution == 1.0 && setup_.wall_friction == 0.0;
     constexpr double kNaN = transcendental::kNaN;
     hot_[count_] = {{kNaN, kNaN, kNaN}, 0.0, {kNaN, kNaN, kNaN}, kNaN};
+    if (Lists) lists_[count_] = {{kNaN, kNaN, kNaN}, 0, NeighbourList::kWhole, {}};
     // Balls per cell at which going through the neighbourhood and crossing borders cost the same, measured (bench).
     constexpr double kBallsPerCell = 0.57;
     grid_ = CellGrid::design(setup_.box, least_edge(), count_ / kBallsPerCell);
 }
 
-template <int Dim, bool Gravity>
-void Engine<Dim, Gravity>::start(const SolverState& state) {
+template <int Dim, bool Gravity, bool Lists>
+void Engine<Dim, Gravity, Lists>::start(const SolverState& state) {
     const Balls& balls = state.balls;
     clock_ = Clock(state.time, 0.0);
     time_ = state.time;
@@ -132,6 +148,10 @@ void Engine<Dim, Gravity>::start(const SolverState& state) {
     }
     sort_slots();
     put_into_cells();
+    if constexpr (Lists) {
+        for (Slot i = 0; i < count_; ++i) std::copy_n(hot_[i].position, Dim, lists_[i].centre);
+        make_all_lists();
+    }
     check_overlaps();
     speed_scale_ = fastest_speed();
     sample_speeds();
@@ -146,14 +166,14 @@ void Engine<Dim, Gravity>::start(const SolverState& state) {
     }
 }
 
-template <int Dim, bool Gravity>
-double Engine<Dim, Gravity>::least_edge() const {
-    return 2.0 * largest_radius_ * std::max(1.0 + 1.0e-6, setup_.cell);
+template <int Dim, bool Gravity, bool Lists>
+double Engine<Dim, Gravity, Lists>::least_edge() const {
+    return 2.0 * largest_radius_ * std::max({1.0 + 1.0e-6, setup_.cell, setup_.shell * (1.0 + 1.0e-6)});
 }
 
 /// The cell of each ball from where it stands.
-template <int Dim, bool Gravity>
-void Engine<Dim, Gravity>::find_cells() {
+template <int Dim, bool Gravity, bool Lists>
+void Engine<Dim, Gravity, Lists>::find_cells() {
     for (Slot i = 0; i < count_; ++i) {
         for (int axis = 0; axis < Dim; ++axis) {
             const double cell = std::floor(hot_[i].position[axis] / grid_.edge[axis]);
@@ -165,12 +185,12 @@ void Engine<Dim, Gravity>::find_cells() {
 
 /// Makes the cells finer where the balls crowd in a part of the box, so that it need not be filled evenly; returns
 /// whether it did. All must be predicted anew then.
-template <int Dim, bool Gravity>
-bool Engine<Dim, Gravity>::refine_cells() {
+template <int Dim, bool Gravity, bool Lists>
+bool Engine<Dim, Gravity, Lists>::refine_cells() {
     constexpr double kCrowded = 3.5;  // balls in a ball's own cell, itself among them, on the mean
     constexpr double kWanted = 1.7;   // about that of the usual balls per cell at random
     constexpr double kMostCells = 32768.0;
-    if (count_ == 0 || setup_.cell > 0.0) return false;
+    if (count_ == 0 || setup_.cell > 0.0 || Lists) return false;
     std::uint64_t company = 0;
     for (Slot i = 0; i < count_; ++i) company += gone_[i] ? 0 : cells_.count(cell_number(forecast_[i].cell));
     const double mean = static_cast<double>(company) / count_;
@@ -185,8 +205,8 @@ bool Engine<Dim, Gravity>::refine_cells() {
     return true;
 }
 
-template <int Dim, bool Gravity>
-void Engine<Dim, Gravity>::put_into_cells() {
+template <int Dim, bool Gravity, bool Lists>
+void Engine<Dim, Gravity, Lists>::put_into_cells() {
     cells_ = CellLists(grid_.count());
     for (int axis = 0; axis < 4; ++axis) cell_edge_[axis] = axis < Dim ? grid_.edge[axis] : 1.0;
     bool narrow = false;  // fewer than three cells on a periodic axis: a ball is seen in several images
@@ -199,8 +219,8 @@ void Engine<Dim, Gravity>::put_into_cells() {
     }
 }
 
-template <int Dim, bool Gravity>
-void Engine<Dim, Gravity>::check_overlaps() {
+template <int Dim, bool Gravity, bool Lists>
+void Engine<Dim, Gravity, Lists>::check_overlaps() {
     for (Slot i = 0; i < count_; ++i) {
         if (gone_[i]) continue;
         bool edge = false;
@@ -222,8 +242,8 @@ void Engine<Dim, Gravity>::check_overlaps() {
 }
 
 /// The fastest speed: unlike a mean, it does not depend on the order in which one looks.
-template <int Dim, bool Gravity>
-double Engine<Dim, Gravity>::fastest_speed() const {
+template <int Dim, bool Gravity, bool Lists>
+double Engine<Dim, Gravity, Lists>::fastest_speed() const {
     double squared = 0.0;
     for (Slot i = 0; i < count_; ++i) {
         if (gone_[i]) continue;
@@ -234,8 +254,8 @@ double Engine<Dim, Gravity>::fastest_speed() const {
     return square_root(squared);
 }
 
-template <int Dim, bool Gravity>
-void Engine<Dim, Gravity>::sample_speeds() {
+template <int Dim, bool Gravity, bool Lists>
+void Engine<Dim, Gravity, Lists>::sample_speeds() {
     if (!(speed_scale_ > 0.0)) return;
     std::int64_t sum = 0;  // of integers, so in any order
     std::int64_t count = 0;
@@ -253,8 +273,8 @@ void Engine<Dim, Gravity>::sample_speeds() {
 /// A power of two, so that subtracting it from a later time is exact; long enough that starting anew costs little,
 /// short enough that time is as fine as a position: in 16 diameters or 2 cells at a third of the fastest speed, an ulp
 /// of time moves no ball farther than an ulp of that way.
-template <int Dim, bool Gravity>
-double Engine<Dim, Gravity>::epoch_length() const {
+template <int Dim, bool Gravity, bool Lists>
+double Engine<Dim, Gravity, Lists>::epoch_length() const {
     if (setup_.epoch > 0.0) return setup_.epoch;
     if (!(speed_scale_ > 0.0)) return 1.0e12;
     double cell = grid_.edge[0];
@@ -262,8 +282,8 @@ double Engine<Dim, Gravity>::epoch_length() const {
     return power_of_two_below(3.0 * std::max(32.0 * least_radius_, 2.0 * cell) / speed_scale_);
 }
 
-template <int Dim, bool Gravity>
-void Engine<Dim, Gravity>::start_calendar(double end) {
+template <int Dim, bool Gravity, bool Lists>
+void Engine<Dim, Gravity, Lists>::start_calendar(double end) {
     constexpr double kEventsPerTick = 6.0;
     if (event_rate_ == 0.0) {  // a guess: each ball meets something every third of a cell
         event_rate_ = count_ * speed_scale_ / grid_.edge[0] + 1.0 / end;
@@ -271,8 +291,8 @@ void Engine<Dim, Gravity>::start_calendar(double end) {
     calendar_.start(end, kEventsPerTick / event_rate_);
 }
 
-template <int Dim, bool Gravity>
-void Engine<Dim, Gravity>::begin_epoch() {
+template <int Dim, bool Gravity, bool Lists>
+void Engine<Dim, Gravity, Lists>::begin_epoch() {
     constexpr std::uint64_t kEpochsPerSort = 4;
     const double length = calendar_.end();
     flow_.advance(length, gravity_);
@@ -308,8 +328,8 @@ void Engine<Dim, Gravity>::begin_epoch() {
 }
 
 /// Brings the balls into the order of their cells along Morton's curve, so that neighbours are close in memory.
-template <int Dim, bool Gravity>
-void Engine<Dim, Gravity>::sort_slots() {
+template <int Dim, bool Gravity, bool Lists>
+void Engine<Dim, Gravity, Lists>::sort_slots() {
     std::vector<std::pair<std::uint64_t, Slot>> order(count_);
     for (Slot i = 0; i < count_; ++i) order[i] = {morton_code(forecast_[i].cell, Dim), i};
     std::sort(order.begin(), order.end());
@@ -325,6 +345,7 @@ void Engine<Dim, Gravity>::sort_slots() {
     permute(hot_);
     permute(next_);
     permute(forecast_);
+    permute(lists_);
     permute(inverse_mass_);
     permute(inverse_kr2_);
     permute(spin_);
@@ -335,6 +356,9 @@ void Engine<Dim, Gravity>::sort_slots() {
     for (Slot i = 0; i < count_; ++i) {
         if (next_[i].partner < count_) next_[i].partner = new_slot[next_[i].partner];
         if (forecast_[i].partner < count_) forecast_[i].partner = new_slot[forecast_[i].partner];
+        if constexpr (Lists) {
+            for (std::uint32_t k = 0; k < lists_[i].count; ++k) lists_[i].member[k] = new_slot[lists_[i].member[k]];
+        }
     }
 }
 

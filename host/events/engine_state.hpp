@@ -8,14 +8,14 @@
 
 namespace carom {
 
-template <int Dim, bool Gravity>
-auto Engine<Dim, Gravity>::gravity_of(Slot i) const -> Vector {
+template <int Dim, bool Gravity, bool Lists>
+auto Engine<Dim, Gravity, Lists>::gravity_of(Slot i) const -> Vector {
     return heavy(i) ? Vector::filled(0.0) : gravity_;
 }
 
 /// A ball at another time, as a copy; the same operations as advance_ball.
-template <int Dim, bool Gravity>
-auto Engine<Dim, Gravity>::at(Slot i, double time) const -> Flight {
+template <int Dim, bool Gravity, bool Lists>
+auto Engine<Dim, Gravity, Lists>::at(Slot i, double time) const -> Flight {
     const HotBall& ball = hot_[i];
     const double dt = time - ball.time;
     Flight flight;
@@ -33,8 +33,8 @@ auto Engine<Dim, Gravity>::at(Slot i, double time) const -> Flight {
 }
 
 /// The shortest of the periodic images of a displacement that is shorter than a period.
-template <int Dim, bool Gravity>
-auto Engine<Dim, Gravity>::nearest(Vector d) const -> Vector {
+template <int Dim, bool Gravity, bool Lists>
+auto Engine<Dim, Gravity, Lists>::nearest(Vector d) const -> Vector {
     for (int axis = 0; axis < Dim; ++axis) {
         if (!setup_.box.periodic(axis)) continue;
         if (d[axis] > 0.5 * size_[axis]) d[axis] -= size_[axis];
@@ -43,13 +43,13 @@ auto Engine<Dim, Gravity>::nearest(Vector d) const -> Vector {
     return d;
 }
 
-template <int Dim, bool Gravity>
-auto Engine<Dim, Gravity>::from_to(Slot i, Slot j, double time) const -> Vector {
+template <int Dim, bool Gravity, bool Lists>
+auto Engine<Dim, Gravity, Lists>::from_to(Slot i, Slot j, double time) const -> Vector {
     return nearest(at(j, time).position - at(i, time).position);
 }
 
-template <int Dim, bool Gravity>
-WallGap<Dim> Engine<Dim, Gravity>::gap_to(std::uint32_t number, const Vector& position) const {
+template <int Dim, bool Gravity, bool Lists>
+WallGap<Dim> Engine<Dim, Gravity, Lists>::gap_to(std::uint32_t number, const Vector& position) const {
     if (number >= kFaces) {
         const Boundary<Dim>& boundary = walls_[number - kFaces];
         return boundary.gap(position - boundary.reference);
@@ -62,21 +62,21 @@ WallGap<Dim> Engine<Dim, Gravity>::gap_to(std::uint32_t number, const Vector& po
     return face.gap(position - reference);
 }
 
-template <int Dim, bool Gravity>
-std::uint32_t Engine<Dim, Gravity>::cell_number(const std::uint16_t* cell) const {
+template <int Dim, bool Gravity, bool Lists>
+std::uint32_t Engine<Dim, Gravity, Lists>::cell_number(const std::uint16_t* cell) const {
     std::uint32_t number = cell[Dim - 1];
     for (int axis = Dim - 2; axis >= 0; --axis) number = number * grid_.cells[axis] + cell[axis];
     return number;
 }
 
-template <int Dim, bool Gravity>
-void Engine<Dim, Gravity>::note_overlap(double overlap, double smaller_radius) {
+template <int Dim, bool Gravity, bool Lists>
+void Engine<Dim, Gravity, Lists>::note_overlap(double overlap, double smaller_radius) {
     counted_.worst_overlap = std::max(counted_.worst_overlap, overlap);
     tallies_.max_overlap = std::max(tallies_.max_overlap, overlap / smaller_radius);
 }
 
-template <int Dim, bool Gravity>
-void Engine<Dim, Gravity>::frame(Frame& frame) const {
+template <int Dim, bool Gravity, bool Lists>
+void Engine<Dim, Gravity, Lists>::frame(Frame& frame) const {
     frame.resize(Dim, count_);
     frame.time = time();
     frame.step = events_;
@@ -109,8 +109,8 @@ void Engine<Dim, Gravity>::frame(Frame& frame) const {
     }
 }
 
-template <int Dim, bool Gravity>
-Totals Engine<Dim, Gravity>::totals() const {
+template <int Dim, bool Gravity, bool Lists>
+Totals Engine<Dim, Gravity, Lists>::totals() const {
     std::vector<Slot> slot_of(count_);
     for (Slot i = 0; i < count_; ++i) slot_of[id_of_[i]] = i;
     Totals sums;
@@ -164,15 +164,15 @@ Totals Engine<Dim, Gravity>::totals() const {
     return sums;
 }
 
-template <int Dim, bool Gravity>
-Tallies Engine<Dim, Gravity>::tallies() const {
+template <int Dim, bool Gravity, bool Lists>
+Tallies Engine<Dim, Gravity, Lists>::tallies() const {
     Tallies result = tallies_;
     result.events = events_;
     return result;
 }
 
-template <int Dim, bool Gravity>
-EventsStatistics Engine<Dim, Gravity>::statistics() const {
+template <int Dim, bool Gravity, bool Lists>
+EventsStatistics Engine<Dim, Gravity, Lists>::statistics() const {
     EventsStatistics result = counted_;
     Flow<Dim> flow = flow_;
     flow.advance(now_, gravity_);
@@ -190,21 +190,23 @@ EventsStatistics Engine<Dim, Gravity>::statistics() const {
     return result;
 }
 
-template <int Dim, bool Gravity>
-std::size_t Engine<Dim, Gravity>::memory_bytes() const {
-    return hot_.bytes() + next_.bytes() + forecast_.bytes() + cells_.bytes() + calendar_.memory_bytes() +
+template <int Dim, bool Gravity, bool Lists>
+std::size_t Engine<Dim, Gravity, Lists>::memory_bytes() const {
+    return hot_.bytes() + next_.bytes() + forecast_.bytes() + lists_.bytes() + cells_.bytes() +
+           calendar_.memory_bytes() +
            (inverse_mass_.capacity() + inverse_kr2_.capacity() + last_hit_.capacity()) * sizeof(double) +
            spin_.capacity() * sizeof(Spin<Dim>) + image_.capacity() * sizeof(image_[0]) + gone_.capacity() +
            (id_of_.capacity() + species_.capacity() + candidates_.capacity()) * sizeof(std::uint32_t) +
            shift_code_.capacity();
 }
 
-template <int Dim, bool Gravity>
-std::vector<std::pair<std::string, double>> Engine<Dim, Gravity>::parameters() const {
+template <int Dim, bool Gravity, bool Lists>
+std::vector<std::pair<std::string, double>> Engine<Dim, Gravity, Lists>::parameters() const {
     return {{"cells_x", grid_.cells[0]},
             {"cells_y", grid_.cells[1]},
             {"cells_z", grid_.cells[2]},
-            {"epoch", calendar_.end()}};
+            {"epoch", calendar_.end()},
+            {"neighbour_list_shell", setup_.shell}};
 }
 
 }  // namespace carom

@@ -4,14 +4,16 @@
 #include <cmath>
 
 #include "host/events/engine.hpp"
+#include "host/events/engine_lists.hpp"
 #include "host/state/errors.hpp"
 
 namespace carom {
 
-extern template class Engine<2, false>;
-extern template class Engine<2, true>;
-extern template class Engine<3, false>;
-extern template class Engine<3, true>;
+extern template class Engine<2, false, false>;
+extern template class Engine<2, true, false>;
+extern template class Engine<3, false, false>;
+extern template class Engine<3, true, false>;
+extern template class Engine<3, false, true>;
 
 std::unique_ptr<EventsEngine> make_events_engine(const EventsSetup& setup, const SolverState& state) {
     if ((setup.friction > 0.0 || setup.wall_friction > 0.0) && setup.simultaneous != SimultaneousLaw::kSequential) {
@@ -21,11 +23,12 @@ std::unique_ptr<EventsEngine> make_events_engine(const EventsSetup& setup, const
     }
     const bool gravity = std::any_of(setup.gravity.begin(), setup.gravity.end(), [](double g) { return g != 0.0; });
     if (setup.box.dimension == 2) {
-        if (gravity) return std::make_unique<Engine<2, true>>(setup, state);
-        return std::make_unique<Engine<2, false>>(setup, state);
+        if (gravity) return std::make_unique<Engine<2, true, false>>(setup, state);
+        return std::make_unique<Engine<2, false, false>>(setup, state);
     }
-    if (gravity) return std::make_unique<Engine<3, true>>(setup, state);
-    return std::make_unique<Engine<3, false>>(setup, state);
+    if (gravity) return std::make_unique<Engine<3, true, false>>(setup, state);
+    if (list_shell(setup, state.balls) > 0.0) return std::make_unique<Engine<3, false, true>>(setup, state);
+    return std::make_unique<Engine<3, false, false>>(setup, state);
 }
 
 double EventsStatistics::virial_defect() const {

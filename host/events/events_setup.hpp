@@ -26,6 +26,7 @@ struct EventsSetup {
 
     double epoch = 0.0;  ///< length of an epoch [time], a power of two; 0: chosen. For tests.
     double cell = 0.0;   ///< least edge of a cell [largest diameters]; 0: chosen. Changes bits, never physics.
+    double shell = 0.0;  ///< reach of neighbour lists [diameters], up to 2; 0: chosen; at most 1: cells. As `cell`.
 };
 
 /// What an event-driven run has counted since its start, beside the solver's Tallies.

@@ -38,6 +38,37 @@ struct alignas(32) Forecast {
     std::uint16_t at_edge;  ///< 1: the cell lies at a side of the box
 };
 
+/// The balls that a ball can meet while it and they stay in their bubbles (engine_lists.hpp): two cache lines.
+struct alignas(128) NeighbourList {
+    static constexpr std::uint32_t kMost = 24;
+    // Upper half of a double whose lower half is `count`: a normal number, so that four lanes from `centre` load fast.
+    static constexpr std::uint32_t kWhole = 0x3ff00000;
+    static constexpr std::uint32_t kTooLong = 0x40000000;  // more than kMost: gathered anew each time
+
+    double centre[3];     ///< of the bubble [length]
+    std::uint32_t count;  ///< 0 where too long
+    std::uint32_t state;
+    std::uint32_t member[kMost];  ///< slots; behind them, the ball that nothing meets
+
+    void add(std::uint32_t slot) {
+        if (state == kTooLong) return;
+        if (count == kMost) {
+            state = kTooLong;
+            count = 0;
+        } else {
+            member[count++] = slot;
+        }
+    }
+    void remove(std::uint32_t slot, std::uint32_t nobody) {
+        for (std::uint32_t k = 0; k < count; ++k) {
+            if (member[k] != slot) continue;
+            member[k] = member[--count];
+            member[count] = nobody;
+            return;
+        }
+    }
+};
+
 /// An array in pages as large as the system gives, zeroed.
 template <class T>
 class PageArray {
@@ -47,10 +78,10 @@ public:
         constexpr std::size_t kPage = std::size_t{2} << 20;
         bytes_ = count * sizeof(T);
         const std::size_t alignment = bytes_ >= kPage ? kPage : 64;
-        bytes_ = (bytes_ + alignment - 1) / alignment * alignment;
         if (bytes_ == 0) return;
-        data_ = static_cast<T*>(std::aligned_alloc(alignment, bytes_));
-        if (data_ == nullptr) throw std::bad_alloc();
+        void* fresh = nullptr;
+        if (posix_memalign(&fresh, alignment, bytes_) != 0) throw std::bad_alloc();
+        data_ = static_cast<T*>(fresh);
 #ifdef MADV_HUGEPAGE
         if (alignment == kPage) madvise(data_, bytes_, MADV_HUGEPAGE);  // only advice: its failure changes nothing
 #endif
