@@ -1,3 +1,7 @@
 #include "host/cli/program.hpp"
+#include "host/cli/spin.hpp"
 
-int main(int argc, char** argv) { return carom::run_program(argc, argv); }
+int main(int argc, char** argv) {
+    carom::limit_spinning(argv);
+    return carom::run_program(argc, argv);
+}
