@@ -38,10 +38,6 @@ public:
 
     [[nodiscard]] bool used() const { return !bits_.empty(); }
 
-    void prefetch(const Point& point) const {
-        if (used()) __builtin_prefetch(&bits_[number_of(point) / 64]);
-    }
-
     [[nodiscard]] bool covered(const Point& point) const {
         if (!used()) return false;
         const std::size_t number = number_of(point);
