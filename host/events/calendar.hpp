@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "host/events/records.hpp"
+
 namespace carom {
 
 /// An event that waits: when, and whose. It counts only while the owner's stamp is still this one.
@@ -25,7 +27,7 @@ struct CalendarEntry {
 /// again at the start of the next epoch).
 class Calendar {
 public:
-    static constexpr std::uint32_t kFine = 512;
+    static constexpr std::uint32_t kFine = 256;
 
     /// Empties the calendar for times in [0, end), with about one tick in `width`.
     void start(double end, double width) {
@@ -247,7 +249,7 @@ private:
     std::uint64_t bucket_ = 0;            // the current one
     std::uint32_t tick_ = 0;              // the current one, within its bucket
     std::vector<std::uint32_t> buckets_;  // first chunk of each
-    std::vector<Chunk> chunks_;
+    std::vector<Chunk, PageAllocator<Chunk>> chunks_;
     std::uint32_t free_chunk_ = kNone;
     std::vector<CalendarEntry> opened_, sorted_;  // the current bucket, as it was and by tick
     std::vector<std::uint32_t> first_of_tick_, place_;

@@ -164,7 +164,10 @@ private:
     [[nodiscard]] Vector from_to(Slot i, Slot j, double time) const;
     [[nodiscard]] WallGap<Dim> gap_to(std::uint32_t number, const Vector& position) const;
     [[nodiscard]] bool is_wall(int axis, int end) const { return setup_.box.faces[axis][end] == Face::kWall; }
-    [[nodiscard]] bool heavy(Slot i) const { return inverse_mass_[i] == 0.0; }
+    [[nodiscard]] double inverse_mass(Slot i) const {
+        return same_inverse_mass_ != 0.0 ? same_inverse_mass_ : inverse_mass_[i];
+    }
+    [[nodiscard]] bool heavy(Slot i) const { return any_heavy_ && inverse_mass(i) == 0.0; }
     [[nodiscard]] Vector gravity_of(Slot i) const;
     [[nodiscard]] std::uint32_t cell_number(const std::uint16_t* cell) const;
     void note_overlap(double overlap, double smaller_radius);
@@ -192,7 +195,7 @@ private:
     PageArray<NeighbourList> lists_;  // by slot, with lists only; one more, all NaN
     std::vector<Slot> long_list_;
     std::vector<std::uint8_t> listed_;                  // by slot: 0 between events
-    std::vector<double> inverse_mass_;                  // by slot
+    std::vector<double> inverse_mass_;                  // by slot; empty where all are the same
     std::vector<double> inverse_kr2_;                   // by slot; empty without friction
     std::vector<Spin<Dim>> spin_;                       // by slot; empty where all are zero
     std::vector<std::array<std::int32_t, Dim>> image_;  // by slot

@@ -54,7 +54,7 @@ ImpactBody<Dim> Engine<Dim, Gravity, Lists>::body(Slot i) const {
     ImpactBody<Dim> result;
     for (int axis = 0; axis < Dim; ++axis) result.velocity[axis] = hot_[i].velocity[axis];
     result.spin = spin_.empty() ? Spin<Dim>::filled(0.0) : spin_[i];
-    result.inverse_mass = inverse_mass_[i];
+    result.inverse_mass = inverse_mass(i);
     result.radius = hot_[i].radius;
     result.inverse_kr2 = inverse_kr2_.empty() ? 0.0 : inverse_kr2_[i];
     return result;
@@ -87,9 +87,8 @@ void Engine<Dim, Gravity, Lists>::collide(Slot i, Slot j) {
     const Lanes two_before = motion_lanes(two);
     Vector impulse = Vector::filled(0.0);
     if (b < 0.0) {
-        // Equal masses: a cache line of each ball less.
-        const double one_inverse = same_inverse_mass_ != 0.0 ? same_inverse_mass_ : inverse_mass_[i];
-        const double two_inverse = same_inverse_mass_ != 0.0 ? same_inverse_mass_ : inverse_mass_[j];
+        const double one_inverse = inverse_mass(i);
+        const double two_inverse = inverse_mass(j);
         impulse = impulse_factor(b, d2, one_inverse + two_inverse, 1.0) * d;
         const Lanes push = vector_lanes<Dim>(impulse);
         set_motion(one, one_before - Lanes::filled(one_inverse) * push);
@@ -347,7 +346,7 @@ template <int Dim, bool Gravity, bool Lists>
 void Engine<Dim, Gravity, Lists>::account_change(Slot i, const Vector& velocity_before) {
     if (heavy(i)) return;
     flow_.advance(now_, gravity_);
-    const double mass = 1.0 / inverse_mass_[i];
+    const double mass = 1.0 / inverse_mass(i);
     const Vector velocity = body(i).velocity;
     flow_.twice_kinetic += mass * (dot(velocity, velocity) - dot(velocity_before, velocity_before));
     flow_.momentum = flow_.momentum + mass * (velocity - velocity_before);

@@ -70,25 +70,46 @@ bool Engine<Dim, Gravity, Lists>::run_before(double limit, std::uint64_t& most_e
             }
             return;
         }
-        if (level == 1 && forecast.partner < count_) {
-            __builtin_prefetch(&forecast_[forecast.partner]);
-            __builtin_prefetch(&next_[forecast.partner]);
+        const std::uint32_t partner = next_[slot].partner;
+        const std::uint32_t strides[3] = {1, grid_.cells[0], grid_.cells[0] * grid_.cells[1]};
+        std::uint32_t middle = cell_number(forecast.cell);
+        const auto expect = [this, level](std::uint32_t cell) {
+            // Only an address: cells beyond the grid, and members that are none, do no harm.
+            if (level == 1) {
+                cells_.prefetch(cell);
+            } else {
+                __builtin_prefetch(hot_.data() + cells_.first_of(cell));
+            }
+        };
+        if (partner - count_ < 2 * Dim) {  // goes on to the next cell: those beyond it come into sight
+            const std::uint32_t axis = (partner - count_) / 2;
+            const std::uint32_t along = strides[axis];
+            const std::uint32_t step_a = strides[axis == 0 ? 1 : 0];
+            const std::uint32_t step_b = Dim == 3 ? strides[axis == 2 ? 1 : 2] : 0;
+            const bool up = (partner - count_) % 2 == 1;
+            if (level == 1) {
+                cells_.prefetch(middle);
+                cells_.prefetch(up ? middle + along : middle - along);
+            }
+            middle += up ? 2 * along : -2 * along;
+            for (std::uint32_t b = 0; b < (Dim == 3 ? 3U : 1U); ++b) {
+                for (std::uint32_t a = 0; a < 3; ++a)
+                    expect(middle + a * step_a - step_a + (Dim == 3 ? b * step_b - step_b : 0));
+            }
+            return;
         }
-        const std::uint32_t middle = cell_number(forecast.cell);
-        const std::uint32_t row = grid_.cells[0];
-        const std::uint32_t plane = Dim == 3 ? row * grid_.cells[1] : 0;
+        if (level == 1 && partner < count_) {
+            __builtin_prefetch(&hot_[partner]);
+            __builtin_prefetch(&forecast_[partner]);
+            __builtin_prefetch(&next_[partner]);
+        }
         for (std::uint32_t z = 0; z < (Dim == 3 ? 3U : 1U); ++z) {
-            const std::uint32_t base = Dim == 3 ? middle + z * plane - plane : middle;
             for (std::uint32_t y = 0; y < 3; ++y) {
-                const std::uint32_t cell = base + y * row - row;
-                if (level == 1) {
-                    cells_.prefetch(cell - 1);
-                    cells_.prefetch(cell + 1);
-                } else {
-                    // Only an address: cells beyond the grid, and members that are none, do no harm.
-                    for (std::uint32_t x = 0; x < 3; ++x)
-                        __builtin_prefetch(hot_.data() + cells_.first_of(cell + x - 1));
-                }
+                const std::uint32_t cell =
+                    middle + y * strides[1] - strides[1] + (Dim == 3 ? z * strides[2] - strides[2] : 0);
+                expect(cell - 1);
+                if (level == 0) expect(cell);  // a cache line holds two cells
+                expect(cell + 1);
             }
         }
     };
@@ -170,7 +191,7 @@ template <int Dim, bool Gravity, bool Lists>
         hot_[i].position[axis] += up ? -size_[axis] : size_[axis];
         image_[i][axis] += up ? 1 : -1;
         if (!heavy(i))
-            counted_.seam_virial += (up ? -size_[axis] : size_[axis]) * hot_[i].velocity[axis] / inverse_mass_[i];
+            counted_.seam_virial += (up ? -size_[axis] : size_[axis]) * hot_[i].velocity[axis] / inverse_mass(i);
         wrapped = true;
     } else {
         cell = static_cast<std::uint16_t>(up ? cell + 1 : cell - 1);
@@ -192,7 +213,7 @@ template <int Dim, bool Gravity, bool Lists>
 void Engine<Dim, Gravity, Lists>::remove(Slot i) {
     flow_.advance(now_, gravity_);
     const HotBall& ball = hot_[i];
-    const double mass = heavy(i) ? 0.0 : 1.0 / inverse_mass_[i];
+    const double mass = heavy(i) ? 0.0 : 1.0 / inverse_mass(i);
     Vector velocity;
     Vector position;
     for (int axis = 0; axis < Dim; ++axis) {

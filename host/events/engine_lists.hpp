@@ -123,7 +123,7 @@ void Engine<Dim, Gravity, Lists>::leave_bubble(Slot i) {
             const double jump = x < 0.0 ? size_[axis] : -size_[axis];
             image_[i][axis] += x < 0.0 ? -1 : 1;
             x += jump;
-            counted_.seam_virial += jump * hot_[i].velocity[axis] / inverse_mass_[i];
+            counted_.seam_virial += jump * hot_[i].velocity[axis] / inverse_mass(i);
         }
         list.centre[axis] = x;
         const double cell = std::floor(x / grid_.edge[axis]);

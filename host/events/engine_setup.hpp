@@ -105,6 +105,7 @@ void Engine<Dim, Gravity, Lists>::read_species(const Balls& balls) {
     if (count_ > 0 && std::all_of(inverse_mass_.begin(), inverse_mass_.end(),
                                   [this](double inverse) { return inverse == inverse_mass_[0]; })) {
         same_inverse_mass_ = inverse_mass_[0];
+        if (same_inverse_mass_ != 0.0) inverse_mass_ = {};
     }
     elastic_ = setup_.restitution == 1.0 && setup_.friction == 0.0 && !any_heavy_;
     elastic_walls_ = setup_.wall_restitution == 1.0 && setup_.wall_friction == 0.0;
@@ -134,7 +135,7 @@ void Engine<Dim, Gravity, Lists>::start(const SolverState& state) {
     }
     for (Slot i = 0; i < count_; ++i) {
         if (gone_[i] || heavy(i)) continue;
-        const double mass = 1.0 / inverse_mass_[i];
+        const double mass = 1.0 / inverse_mass(i);
         const Vector velocity = body(i).velocity;
         const Vector place = at(i, 0.0).position;
         flow_.twice_kinetic += mass * dot(velocity, velocity);

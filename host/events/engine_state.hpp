@@ -185,7 +185,7 @@ EventsStatistics Engine<Dim, Gravity, Lists>::statistics() const {
         if (gone_[i] || heavy(i)) continue;
         ++result.mobile;
         const Flight flight = at(i, now_);
-        result.virial_now += dot(flight.position, flight.velocity) / inverse_mass_[i];
+        result.virial_now += dot(flight.position, flight.velocity) / inverse_mass(i);
     }
     return result;
 }
