@@ -22,7 +22,9 @@ const std::vector<Command>& commands() {
          add_sweep_command},
         {"plot", "Draw a figure of a stored run or of a sweep's table",
          "carom plot gas.h5 energy -o energy.pdf\n"
-         "carom plot gas.h5 balls -o picture.png   # the last frame, drawn without a display",
+         "carom plot gas.h5 balls -o picture.png   # the last frame, drawn without a display\n"
+         "carom plot pinfall.csv pinfall -o pinfall.svg\n"
+         "carom plot pinfall.csv pinfall --by angle",
          add_plot_command},
         {"info", "Print version, build options, processors and libraries", "carom info", add_info_command},
     };

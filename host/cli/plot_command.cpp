@@ -1,14 +1,18 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <vector>
 
 #include "host/cli/options.hpp"
 #include "host/io/trajectory_reader.hpp"
 #include "host/plot/ball_picture.hpp"
 #include "host/plot/gnuplot.hpp"
 #include "host/plot/run_figure.hpp"
+#include "host/plot/table_figure.hpp"
+#include "host/plot/table_file.hpp"
 #include "host/run/output_files.hpp"
 #include "host/scene/load.hpp"
 #include "host/state/errors.hpp"
@@ -19,11 +23,13 @@ namespace {
 
 struct PlotOptions {
     std::string file;
-    std::string quantity = "energy";
+    std::string quantity;
     std::string output;
     std::string color_by = "auto";
     std::string size;
     FrameOptions frame;
+    std::vector<std::string> by;
+    bool mean = false;
     bool quiet = false;
     bool force = false;
 };
@@ -63,17 +69,43 @@ void draw_picture(const PlotOptions& options, const TrajectoryReader& trajectory
     write_png(draw_balls(scene, balls, frame, picture_options(options)), output);
 }
 
-int plot(const PlotOptions& options) {
-    const TrajectoryReader trajectory(options.file);
-    const std::string output =
-        options.output.empty() ? std::filesystem::path(options.file).stem().string() + "-" + options.quantity + ".png"
-                               : options.output;
+/// FILE-WHAT.png in the current folder, unless the user names another.
+std::string output_of(const PlotOptions& options, const std::string& what) {
+    return options.output.empty() ? std::filesystem::path(options.file).stem().string() + "-" + what + ".png"
+                                  : options.output;
+}
+
+std::string plot_table(const PlotOptions& options) {
+    if (options.frame.given() || !options.size.empty() || options.color_by != "auto") {
+        throw InputError("--last, --time, --frame, --size and --color-by are for pictures of balls, not for tables");
+    }
+    const SweepTable table = read_table(options.file);
+    const TableView view{.quantity = options.quantity, .by = options.by, .mean = options.mean};
+    std::string what = table.names[choose_columns(table, view).quantity];
+    for (const std::string& axis : options.by) what += "-by-" + axis;
+    std::ranges::replace(what, '/', '-');
+    const std::string output = output_of(options, what);
     check_output_file(output, options.file, options.force);
-    if (options.quantity == "balls") {
+    run_gnuplot(table_figure_script(table, view, output), output);
+    return output;
+}
+
+std::string plot_trajectory(const PlotOptions& options) {
+    if (!options.by.empty() || options.mean) throw InputError("--by and --mean are for tables, not for trajectories");
+    const TrajectoryReader trajectory(options.file);
+    const std::string quantity = options.quantity.empty() ? "energy" : options.quantity;
+    const std::string output = output_of(options, quantity);
+    check_output_file(output, options.file, options.force);
+    if (quantity == "balls") {
         draw_picture(options, trajectory, output);
     } else {
-        draw_figure(run_figure(trajectory, options.quantity), output);
+        draw_figure(run_figure(trajectory, quantity), output);
     }
+    return output;
+}
+
+int plot(const PlotOptions& options) {
+    const std::string output = options.file.ends_with(".csv") ? plot_table(options) : plot_trajectory(options);
     if (!options.quiet) fmt::print(stderr, "{}\n", output);
     return 0;
 }
@@ -82,13 +114,20 @@ int plot(const PlotOptions& options) {
 
 Action add_plot_command(CLI::App& app, const std::string&) {
     const auto options = std::make_shared<PlotOptions>();
-    app.add_option("FILE", options->file, "Trajectory")->required()->type_name("");
+    app.add_option("FILE", options->file, "Trajectory, or a table of carom sweep (.csv)")->required()->type_name("");
     app.add_option("QUANTITY", options->quantity,
                    "energy (default), pressure, temperature, momentum or any other observable, over time; or balls: a "
-                   "picture of one frame")
+                   "picture of one frame. Of a table: a column; the first that is no axis by default")
         ->type_name("");
     app.add_option("-o,--output", options->output, "Figure: .png, .svg or .pdf; FILE-QUANTITY.png by default")
         ->type_name("FIGURE");
+    app.add_option("--by", options->by,
+                   "Of a table: over this axis alone, summed over the others; up to twice, for a heat map of two axes")
+        ->type_name("AXIS")
+        ->expected(1)
+        ->take_all()
+        ->allow_extra_args(false);
+    app.add_flag("--mean", options->mean, "With --by: the mean over the other axes, not the sum");
     app.add_option("--color-by", options->color_by, "Of balls: auto, species or speed")->type_name("WHAT");
     app.add_option("--size", options->size, "Of the picture of balls, at most; 1200x900 by default")->type_name("WxH");
     add_frame_options(app, options->frame);

@@ -34,9 +34,6 @@ std::string script_string(std::string_view text) {
     return result + "\"";
 }
 
-/// A title or label as it is, without gnuplot's markup in it.
-std::string literal(std::string_view text) { return script_string(text) + " noenhanced"; }
-
 std::string terminal(const std::string& path) {
     const std::string ending = fs::path(path).extension().string();
     if (ending == ".png") return "pngcairo size 1200,760 font \"sans,14\" linewidth 1.2";
@@ -79,15 +76,23 @@ std::string y_range(const Figure& figure) {
 
 }  // namespace
 
-std::string gnuplot_script(const Figure& figure, const std::string& path) {
+std::string gnuplot_literal(std::string_view text) { return script_string(text) + " noenhanced"; }
+
+std::string gnuplot_head(const std::string& title, const std::string& path) {
     std::string script = "set terminal " + terminal(path) + "\n";
     script += "set output " + script_string(path) + "\n";
     script += "set encoding utf8\n";
-    script += "set title " + literal(figure.title) + " offset 0,0.3\n";
-    script += "set xlabel " + literal(figure.x_label) + "\nset ylabel " + literal(figure.y_label) + "\n";
+    script += "set title " + gnuplot_literal(title) + " offset 0,0.3\n";
     script += "set border 3 linecolor rgb \"#404040\"\nset tics nomirror textcolor rgb \"#202020\"\n";
-    script += "set grid back linecolor rgb \"#c8c8c8\" linewidth 1 dashtype 3\n";
     script += "set format y \"%.6g\"\nset format x \"%.6g\"\n";
+    return script;
+}
+
+std::string gnuplot_script(const Figure& figure, const std::string& path) {
+    std::string script = gnuplot_head(figure.title, path);
+    script +=
+        "set xlabel " + gnuplot_literal(figure.x_label) + "\nset ylabel " + gnuplot_literal(figure.y_label) + "\n";
+    script += "set grid back linecolor rgb \"#c8c8c8\" linewidth 1 dashtype 3\n";
     script +=
         figure.curves.size() > 1 ? "set key outside right top Left reverse samplen 2.5 spacing 1.3\n" : "unset key\n";
     script += "set xrange [:] noextend\n" + y_range(figure);
@@ -107,13 +112,12 @@ std::string gnuplot_script(const Figure& figure, const std::string& path) {
         const char* style = curve.x.size() < 2 ? "points pointtype 7" : "lines";
         script += fmt::format("{}$curve{} using 1:2 with {} linecolor rgb \"{}\" linewidth {}{} title {}",
                               k > 0 ? ", " : "", k, style, curve.thick ? "#101010" : kColors[k % kColors.size()],
-                              curve.thick ? 2.2 : 1.8, curve.dashed ? " dashtype 2" : "", literal(curve.label));
+                              curve.thick ? 2.2 : 1.8, curve.dashed ? " dashtype 2" : "", gnuplot_literal(curve.label));
     }
     return script + "\n";
 }
 
-void draw_figure(const Figure& figure, const std::string& path) {
-    const std::string script = gnuplot_script(figure, path);
+void run_gnuplot(const std::string& script, const std::string& path) {
     if (!on_path("gnuplot")) {
         throw SystemError("figures are drawn by gnuplot, which is not installed; apt-get install gnuplot-nox");
     }
@@ -132,5 +136,7 @@ void draw_figure(const Figure& figure, const std::string& path) {
             fmt::format("gnuplot could not draw {} (status {})", path, WIFEXITED(status) ? WEXITSTATUS(status) : -1));
     }
 }
+
+void draw_figure(const Figure& figure, const std::string& path) { run_gnuplot(gnuplot_script(figure, path), path); }
 
 }  // namespace carom

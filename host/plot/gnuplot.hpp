@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace carom {
@@ -25,6 +26,17 @@ struct Figure {
 /// The commands that make gnuplot draw `figure` into `path`; its ending chooses png, svg or pdf.
 /// \throws InputError  another ending
 std::string gnuplot_script(const Figure& figure, const std::string& path);
+
+/// The commands that every figure begins with: the file, the title, lines and letters.
+/// \throws InputError  an ending that is not .png, .svg or .pdf
+std::string gnuplot_head(const std::string& title, const std::string& path);
+
+/// Text as gnuplot's commands take it, shown as it is, without gnuplot's markup in it.
+std::string gnuplot_literal(std::string_view text);
+
+/// Runs gnuplot on a script that draws `path`.
+/// \throws SystemError  gnuplot is not installed, or fails; or the file cannot be written
+void run_gnuplot(const std::string& script, const std::string& path);
 
 /// Draws with gnuplot.
 /// \throws InputError   an ending that is not .png, .svg or .pdf
