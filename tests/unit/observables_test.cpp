@@ -110,6 +110,20 @@ TEST_F(DisplacedTest, CountsBallsOfItsSpeciesBeyondTheThreshold) {
     EXPECT_EQ(count("", 0.1), 2.0);
 }
 
+TEST_F(DisplacedTest, EachBallIsToldByItsId) {
+    const ObservableContext context{.box = box_2d(Face::kPeriodic, Face::kOpen), .start = &start};
+    const auto observable =
+        make_observable({.name = "n", .kind = "displaced_each", .species = "pin", .threshold = 0.1}, context);
+    EXPECT_EQ(observable->info().components, (std::vector<std::string>{"0", "1"}));
+    frame.position[0][1] += 0.2;
+    frame.position[1][2] += 5.0;
+    std::vector<double> values(3, -1.0);
+    const Totals totals;
+    const Tallies tallies;
+    observable->evaluate({.totals = totals, .tallies = tallies, .frame = &frame}, std::span(values).first(2));
+    EXPECT_EQ(values, (std::vector<double>{0.0, 1.0, -1.0}));
+}
+
 TEST_F(DisplacedTest, AWayAroundAPeriodicSideIsAWay) {
     frame.image[0][1] = 1;
     EXPECT_EQ(count("pin", 9.0), 1.0);
