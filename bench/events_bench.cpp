@@ -1,8 +1,10 @@
 // Collisions per second of the event-driven engine: elastic equal balls in a periodic box, from a lattice.
 //
-//   events_bench DIMENSION BALLS PACKING_FRACTION [WARM_COLLISIONS_PER_BALL] [CPU_SECONDS] [CELL] [SHUFFLE]
+//   events_bench DIMENSION BALLS PACKING_FRACTION [WARM_COLLISIONS_PER_BALL] [CPU_SECONDS] [CELL] [SHUFFLE] [SHELL]
+//                [plain|walls|gravity|friction|mixture]
 //
-// Prints the median of three stretches, by CPU time, which other programs on the machine disturb least.
+// The last word adds to the plain gas: reflecting walls; these and weak gravity; friction; every other ball half as
+// wide. Prints the median of three stretches, by CPU time, which other programs on the machine disturb least.
 
 #include <algorithm>
 #include <array>
@@ -11,6 +13,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "host/events/events_engine.hpp"
@@ -83,12 +86,36 @@ Start lattice(int dimension, std::size_t wanted, double packing_fraction, bool s
     return start;
 }
 
+void add_feature(Start& start, const std::string& feature) {
+    carom::EventsSetup& setup = start.setup;
+    const bool gravity = feature == "gravity";
+    if (gravity || feature == "walls") {
+        for (int axis = 0; axis < setup.box.dimension; ++axis)
+            setup.box.faces[axis] = {carom::Face::kWall, carom::Face::kWall};
+    }
+    if (gravity) setup.gravity[1] = -0.01;  // weak, so that the density stays nearly the same everywhere
+    if (feature == "friction") {
+        setup.friction = 0.2;
+        setup.simultaneous = carom::SimultaneousLaw::kSequential;
+    }
+    if (feature == "mixture") {
+        carom::Balls& balls = start.state.balls;
+        carom::Species small = balls.species_table[0];
+        small.radius *= 0.5;
+        small.radius_of_gyration *= 0.5;
+        small.mass *= setup.box.dimension == 3 ? 0.125 : 0.25;
+        balls.species_table.push_back(small);
+        for (std::size_t id = 1; id < balls.size(); id += 2) balls.species[id] = 1;
+    }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
     if (argc < 4) {
         std::fprintf(stderr,
-                     "usage: %s DIMENSION BALLS PACKING_FRACTION [WARM_PER_BALL] [CPU_SECONDS] [CELL] [SHUFFLE]\n",
+                     "usage: %s DIMENSION BALLS PACKING_FRACTION [WARM_PER_BALL] [CPU_SECONDS] [CELL] [SHUFFLE] "
+                     "[SHELL] [FEATURE]\n",
                      argv[0]);
         return 2;
     }
@@ -100,6 +127,7 @@ int main(int argc, char** argv) {
     Start start = lattice(dimension, wanted, packing_fraction, argc > 7 && std::atoi(argv[7]) != 0);
     start.setup.shell = argc > 8 ? std::atof(argv[8]) : 0.0;
     start.setup.cell = argc > 6 ? std::atof(argv[6]) : 0.0;
+    if (argc > 9) add_feature(start, argv[9]);
     const std::size_t count = start.state.balls.size();
     const auto engine = carom::make_events_engine(start.setup, start.state);
     start.state = {};
