@@ -67,6 +67,10 @@ int report(const SweepOutcome& outcome, const SweepCommandOptions& options, cons
     const std::string kept =
         fmt::format("{} of {} {} kept in {}; to go on: {}", count_text(outcome.runs_done), plural(outcome.runs, "run"),
                     outcome.runs_done == 1 ? "is" : "are", journal_path(output.table), how_to_go_on(options, program));
+    if (outcome.signal != 0 && !outcome.checked) {
+        fmt::print(stderr, "carom: interrupted before the first run; to go on: {}\n", how_to_go_on(options, program));
+        return 128 + outcome.signal;
+    }
     if (outcome.signal != 0) {
         fmt::print(stderr, "carom: interrupted; {}\n", kept);
         return 128 + outcome.signal;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <optional>
 #include <string_view>
 #include <thread>
@@ -16,6 +17,8 @@ namespace carom {
 
 namespace {
 
+constexpr auto kLook = std::chrono::milliseconds(50);  // between two looks at signals
+
 /// The same message in terms of the sweep file. "--set KEY=VALUE: ..." is what the scene's reader says of an override;
 /// a key that does not exist is blamed on the key, anything else on the value.
 std::string blamed(const Sweep& sweep, const std::vector<Assignment>& assignments, std::uint64_t run,
@@ -28,7 +31,7 @@ std::string blamed(const Sweep& sweep, const std::vector<Assignment>& assignment
         const bool of_value = rest.find(": must") != std::string::npos;
         return fmt::format("{}: {}", of_value ? *assignment.value_place : *assignment.key_place, rest);
     }
-    return fmt::format("{} (in {}, row {}: {})", message, sweep.path, run / sweep.runs_per_row() + 1,
+    return fmt::format("{} (in {}, row {}: {})", message, sweep.path, sweep.row_number(run / sweep.runs_per_row()) + 1,
                        sweep.label_of(run));
 }
 
@@ -75,7 +78,8 @@ PreparedScene prepare_run(const Sweep& sweep, const SweepOptions& options, std::
     }
 }
 
-std::vector<std::string> check_sweep(const Sweep& sweep, const SweepOptions& options) {
+std::vector<std::string> check_sweep(const Sweep& sweep, const SweepOptions& options,
+                                     const std::function<int()>& interrupted, SweepProgress& progress) {
     const auto infos_of = [&](std::uint64_t run) {
         const PreparedScene prepared = prepare_run(sweep, options, run);
         try {
@@ -84,18 +88,23 @@ std::vector<std::string> check_sweep(const Sweep& sweep, const SweepOptions& opt
             throw InputError(blamed(sweep, {}, run, error.what()));
         }
     };
-    if (sweep.runs() == 0) return record_columns(sweep, infos_of(0));
     const std::vector<std::string> columns = record_columns(sweep, infos_of(0));
     Pool pool(sweep_threads(options, sweep.runs()), sweep.runs(), [&](std::uint64_t run) {
         const auto infos = infos_of(run);
         for (const std::string& column : columns) {
             if (find_value(infos, column)) continue;
             throw InputError(fmt::format("{}: row {} ({}) has no {}", sweep.record.front().place,
-                                         run / sweep.runs_per_row() + 1, sweep.label_of(run), column));
+                                         sweep.row_number(run / sweep.runs_per_row()) + 1, sweep.label_of(run),
+                                         column));
         }
     });
+    while (!pool.wait_for(kLook)) {
+        progress.update(pool.begun());
+        if (interrupted() != 0) pool.stop();
+    }
+    progress.clear();
     pool.wait();
-    return columns;
+    return interrupted() != 0 ? std::vector<std::string>{} : columns;
 }
 
 int sweep_threads(const SweepOptions& options, std::uint64_t runs) {

@@ -1,5 +1,9 @@
 #include "host/sweep/pool.hpp"
 
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
 #include <utility>
 
 namespace carom {
@@ -17,6 +21,9 @@ Pool::~Pool() {
 }
 
 void Pool::work() {
+#ifdef _OPENMP
+    omp_set_num_threads(1);  // of this thread alone: jobs are spread already
+#endif
     while (true) {
         const std::uint64_t job = next_++;
         if (job >= count_) break;
@@ -32,7 +39,14 @@ void Pool::work() {
             stop();
         }
     }
+    const std::lock_guard lock(mutex_);
     --running_;
+    ended_.notify_all();
+}
+
+bool Pool::wait_for(std::chrono::milliseconds most) {
+    std::unique_lock lock(mutex_);
+    return ended_.wait_for(lock, most, [this] { return done(); });
 }
 
 void Pool::wait() {

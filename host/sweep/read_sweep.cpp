@@ -328,7 +328,8 @@ void check_keys(const Sweep& sweep, const std::string& file) {
         throw InputError(fmt::format("{}: {:.3g} runs are too many; allowed: {}", file, runs, kMostRuns));
     }
     for (const std::string& text : sweep.overrides) {
-        const std::string key = text.substr(0, text.find('='));
+        std::string key = text.substr(0, text.find('='));
+        std::erase(key, ' ');
         const auto found = seen.find(key);
         if (found == seen.end()) continue;
         const bool fixed =

@@ -62,6 +62,7 @@ public:
         for (std::uint64_t run = 0; run < sweep.runs(); ++run) {
             if (!journal.results().contains(run)) left_.push_back(run);
         }
+        outcome_.checked = true;
         outcome_.rows = sweep.rows();
         outcome_.runs = sweep.runs();
         outcome_.runs_before = outcome_.runs - left_.size();
@@ -216,8 +217,12 @@ std::string sweep_key(const Sweep& sweep, const SweepOptions& options, const std
 
 SweepOutcome run_sweep(const Sweep& sweep, const SweepOptions& options, const SweepOutput& output) {
     check_table(sweep, output);
-    const std::vector<std::string> columns = check_sweep(sweep, options);
     const SignalGuard signals;
+    const ProgressStyle style = progress_style(output.quiet, stderr);
+    SweepProgress progress(style, stderr, sweep.runs(), 0, "checked");
+    const auto columns = check_sweep(
+        sweep, options, [&signals] { return signals.caught(); }, progress);
+    if (columns.empty()) return {.signal = signals.caught(), .rows = sweep.rows(), .runs = sweep.runs()};
     Journal journal(journal_path(output.table), sweep_key(sweep, options, columns), columns.size(), output.force);
     return SweepRun(sweep, options, output, columns, journal).run(signals);
 }

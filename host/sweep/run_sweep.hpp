@@ -31,6 +31,7 @@ struct SweepOutcome {
     std::string error;  ///< of a file or device, or of a run's input; empty if nothing failed
     std::uint64_t rows = 0;
     std::uint64_t runs = 0;
+    bool checked = false;           ///< it came to running
     std::uint64_t runs_done = 0;    ///< all that are known now
     std::uint64_t runs_before = 0;  ///< of these, known before: the sweep went on
     std::vector<FailedRun> failed;

@@ -67,8 +67,8 @@ std::vector<Assignment> Sweep::assignments(std::uint64_t run) const {
         if (!setting.formula) continue;
         const double number = setting.formula->evaluate(numbers);
         if (!std::isfinite(number)) {
-            throw InputError(fmt::format("{}: set.formula: gives {} at {}; it must be a number in every run",
-                                         setting.place, number, label_of(run)));
+            throw InputError(fmt::format("{}: set[{}].formula: gives {} at {}; it must be a number in every run",
+                                         setting.place, &setting - settings.data(), number, label_of(run)));
         }
         for (const std::string& key : setting.keys) add(key, decimal_text(number), setting.place, setting.place);
     }

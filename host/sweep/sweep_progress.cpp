@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "host/run/text.hpp"
 
@@ -31,9 +32,11 @@ int terminal_width(std::FILE* stream) {
 
 }  // namespace
 
-std::string sweep_progress_text(std::uint64_t done, std::uint64_t runs, double per_second, int width) {
+std::string sweep_progress_text(std::uint64_t done, std::uint64_t runs, double per_second, int width,
+                                const std::string& word) {
     const double fraction = runs > 0 ? static_cast<double>(done) / static_cast<double>(runs) : 1.0;
-    std::string text = fmt::format("  {} of {}", count_text(done), plural(runs, "run"));
+    std::string text =
+        fmt::format("  {} of {}", count_text(done), plural(runs, "run") + (word.empty() ? "" : " " + word));
     if (per_second > 0.0) {
         text += fmt::format("  {:.2g} runs/s  {} left", per_second,
                             duration(static_cast<double>(runs - done) / per_second));
@@ -49,8 +52,15 @@ std::string sweep_progress_text(std::uint64_t done, std::uint64_t runs, double p
     return percent + " [" + picture + "]" + text;
 }
 
-SweepProgress::SweepProgress(ProgressStyle style, std::FILE* stream, std::uint64_t runs, std::uint64_t before)
-    : style_(style), stream_(stream), runs_(runs), before_(before), begin_(Clock::now()), last_print_(begin_) {}
+SweepProgress::SweepProgress(ProgressStyle style, std::FILE* stream, std::uint64_t runs, std::uint64_t before,
+                             std::string word)
+    : style_(style),
+      stream_(stream),
+      runs_(runs),
+      before_(before),
+      word_(std::move(word)),
+      begin_(Clock::now()),
+      last_print_(begin_) {}
 
 void SweepProgress::update(std::uint64_t done) {
     if (style_ == ProgressStyle::kNone) return;
@@ -61,10 +71,10 @@ void SweepProgress::update(std::uint64_t done) {
     const double seconds = std::chrono::duration<double>(now - begin_).count();
     const double speed = seconds > kSpeedSeconds ? static_cast<double>(done - before_) / seconds : 0.0;
     if (style_ == ProgressStyle::kBar) {
-        fmt::print(stream_, "\r{}\x1b[K", sweep_progress_text(done, runs_, speed, terminal_width(stream_) - 1));
+        fmt::print(stream_, "\r{}\x1b[K", sweep_progress_text(done, runs_, speed, terminal_width(stream_) - 1, word_));
         drawn_ = true;
     } else {
-        fmt::print(stream_, "{}\n", sweep_progress_text(done, runs_, speed, 0));
+        fmt::print(stream_, "{}\n", sweep_progress_text(done, runs_, speed, 0, word_));
     }
     std::fflush(stream_);
 }

@@ -4,6 +4,7 @@ import csv
 import json
 import math
 import re
+import resource
 import shlex
 import signal
 import statistics
@@ -144,7 +145,7 @@ BAD = [
      "axes' names"),
     ('[2, 1e-1]', '[2, 1e-1]\n[[set]]\nkey = "run.until"\nformula = "1 / f"', '16:11', None),
     ('[2, 1e-1]', '[2, 1e-1]\n[[set]]\nkey = "run.until"\nformula = "1 / e"', '16:11',
-     'set.formula: gives inf at e=0, ball[0].velocity[0]=2; it must be a number in every run'),
+     'set[0].formula: gives inf at e=0, ball[0].velocity[0]=2; it must be a number in every run'),
     ('[2, 1e-1]', '[2, 1e-1]\n[[set]]\nkey = "run.until"\nformula = "e - 1"', '16:11', None),
     ('[2, 1e-1]', '[2, 1e-1]\n[[set]]\nkey = "ball[1].position"\nvalue = [3.5, 5.0]', None, None),
 ]
@@ -376,6 +377,28 @@ class Interrupted(SweepTest):
         code, _ = self.interrupt(signal.SIGKILL)
         self.assertEqual(code, -signal.SIGKILL)
         self.assertGreater(self.lines(), 1)
+        self.succeed("sweep", "t.sweep.toml", "--quiet", *self.OPTIONS)
+        self.assertEqual(self.bytes_of("t.csv"), self.bytes_of("whole.csv"))
+
+    def test_while_runs_are_only_checked_nothing_is_written(self):
+        self.write("big.sweep.toml", GAS_SWEEP.format(average="").replace("to = 6", "to = 100000"))
+        process = self.start("sweep", "big.sweep.toml")
+        time.sleep(0.5)
+        process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 143, err)
+        self.assertRegex(err, r"carom: interrupted before the first run; to go on: \S+ sweep big\.sweep\.toml\n\Z")
+        self.assertNotIn("big.csv.part", self.files())
+
+    def test_a_full_disk_is_status_4_and_what_was_done_is_kept(self):
+        limit = 600  # bytes in any one file
+
+        def small_files():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+        result = self.carom("sweep", "t.sweep.toml", *self.OPTIONS, preexec_fn=small_files)
+        self.assertEqual(result.status, 4, result.err)
+        self.assertRegex(result.err.splitlines()[-1], r"^carom: cannot write t\.csv\.part: .* kept in t\.csv\.part; to go on")
         self.succeed("sweep", "t.sweep.toml", "--quiet", *self.OPTIONS)
         self.assertEqual(self.bytes_of("t.csv"), self.bytes_of("whole.csv"))
 
