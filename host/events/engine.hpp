@@ -142,6 +142,7 @@ private:
     // engine_contacts.hpp: contacts, one or several
     [[nodiscard]] double restitution(Slot i, Slot j, double vn);
     [[nodiscard]] double wall_restitution(Slot i, double vn);
+    [[nodiscard]] Vector least_hop(Slot i, const Vector& velocity, const Vector& into_box) const;
     [[nodiscard]] bool collided_within_tc(Slot i) const;
     [[nodiscard]] int touching_walls(Slot i) const;
     void resolve_touching(Slot i, std::uint32_t partner);

@@ -49,6 +49,19 @@ double Engine<Dim, Gravity, Lists>::wall_restitution(Slot i, double vn) {
     return e;
 }
 
+/// What brings a ball that gravity holds on a wall, and whose hops have died away, to approach the wall at a sixteenth
+/// of the cut-off speed, so that it hops on and time goes on; else it would collide endlessly without moving. The wall
+/// gives it, once: a hop that slow is elastic. In the mean over hops the wall bears the ball's weight, and friction
+/// acts as on a ball that lies. 0 for all other balls.
+template <int Dim, bool Gravity, bool Lists>
+auto Engine<Dim, Gravity, Lists>::least_hop(Slot i, const Vector& velocity, const Vector& into_box) const -> Vector {
+    constexpr double kOfCutoff = 0.0625;
+    const double least = kOfCutoff * setup_.cutoff_speed;
+    const double vn = dot(velocity, into_box);
+    const bool rests = Gravity && vn <= 0.0 && -vn < least && !heavy(i) && dot(gravity_, into_box) < 0.0;
+    return rests ? -(vn + least) * into_box : Vector::filled(0.0);
+}
+
 template <int Dim, bool Gravity, bool Lists>
 ImpactBody<Dim> Engine<Dim, Gravity, Lists>::body(Slot i) const {
     ImpactBody<Dim> result;
@@ -167,15 +180,18 @@ void Engine<Dim, Gravity, Lists>::hit_wall(Slot i, std::uint32_t number, const V
     for (int axis = 0; axis < Dim; ++axis) position[axis] = hot_[i].position[axis];
     const double gap = gap_to(number, position).distance - before.radius;
     if (gap < 0.0) note_overlap(-gap, before.radius);
-    const double vn = dot(before.velocity, into_box);
+    const Vector hop = least_hop(i, before.velocity, into_box);
+    ImpactBody<Dim> after = before;
+    after.velocity = before.velocity + hop;
+    const double vn = dot(after.velocity, into_box);
     Vector impulse = Vector::filled(0.0);
     if (vn < 0.0) {
-        ImpactBody<Dim> after = before;
         ImpactBody<Dim> wall = {Vector::filled(0.0), Spin<Dim>::filled(0.0), 0.0, 0.0, 0.0};
         const Vector n = -1.0 * into_box;
-        const auto hit = impact(before, wall, n, wall_restitution(i, vn), setup_.wall_friction);
+        const auto hit = impact(after, wall, n, wall_restitution(i, vn), setup_.wall_friction);
         apply_impact(after, wall, n, hit);
         impulse = -1.0 * (hit.normal * n + hit.tangential);
+        if (Gravity && !heavy(i)) impulse = impulse + (1.0 / inverse_mass(i)) * hop;
         set_body(i, after);
     }
     ++next_[i].hits;
@@ -274,7 +290,9 @@ void Engine<Dim, Gravity, Lists>::resolve_touching(Slot i, std::uint32_t partner
     }
     const auto before = cluster_.bodies;
     std::vector<Vector> apart;
+    std::vector<Vector> hops;
     for (const Touch& touch : touches) {
+        hops.push_back(Vector::filled(0.0));
         const Flight one = at(touch.i, now_);
         ClusterContact<Dim> contact{};
         contact.one = index_of(touch.i);
@@ -289,6 +307,9 @@ void Engine<Dim, Gravity, Lists>::resolve_touching(Slot i, std::uint32_t partner
             apart.push_back(Vector::filled(0.0));
             contact.normal = -1.0 * gap_to(touch.j - count_, one.position).normal;
             contact.two = ClusterContact<Dim>::kWall;
+            Vector& velocity = cluster_.bodies[static_cast<std::size_t>(contact.one)].velocity;
+            hops.back() = least_hop(touch.i, velocity, -1.0 * contact.normal);
+            velocity = velocity + hops.back();
             contact.e = collided_within_tc(touch.i) ? 1.0 : setup_.wall_restitution;
             contact.mu = setup_.wall_friction;
         }
@@ -329,12 +350,15 @@ void Engine<Dim, Gravity, Lists>::resolve_touching(Slot i, std::uint32_t partner
     }
     for (std::size_t a = 0; a < touches.size(); ++a) {
         const ClusterContact<Dim>& contact = cluster_.contacts[a];
-        if (!contact.hit) continue;
+        const bool hops_off = dot(hops[a], hops[a]) > 0.0;
+        if (!contact.hit && !hops_off) continue;
         if (touches[a].j < count_) {
             account_pair(touches[a].i, touches[a].j, contact.impulse, apart[a]);
             if (log_) log_pair(touches[a].i, touches[a].j);
         } else {
-            account_wall(touches[a].i, touches[a].j - count_, -1.0 * contact.impulse);
+            Vector impulse = -1.0 * contact.impulse;
+            if (hops_off) impulse = impulse + (1.0 / inverse_mass(touches[a].i)) * hops[a];
+            account_wall(touches[a].i, touches[a].j - count_, impulse);
             if (log_) log_wall(touches[a].i, touches[a].j - count_);
         }
     }

@@ -247,6 +247,67 @@ TEST(InelasticCollapse, IsDetectedAndExplainedOrAvoided) {
     EXPECT_GT(timed->statistics().elastic_by_tc, 100u);
 }
 
+/// Balls of radius 0.5 and mass 2 that lie on the floor of a box: two side by side, one of them with a third on it, and
+/// a fourth in a corner.
+EventsScene lying_pile() {
+    EventsScene pile(2, {4.0, 4.0, 0.0});
+    pile.setup.gravity = {0.0, -10.0, 0.0};
+    pile.setup.restitution = pile.setup.wall_restitution = 0.5;
+    pile.setup.cutoff_speed = 1e-2;
+    pile.add(0.5, 2.0, {0.75, 0.5, 0.0}, {});
+    pile.add(0.5, 2.0, {1.75, 0.5, 0.0}, {});
+    pile.add(0.5, 2.0, {0.75, 1.5, 0.0}, {});
+    pile.add(0.5, 2.0, {3.5, 0.5, 0.0}, {});
+    return pile;
+}
+
+TEST(LyingBalls, StayWhereTheyAreAndWeighOnTheFloorWhatTheyWeigh) {
+    for (const auto law : {SimultaneousLaw::kReflect, SimultaneousLaw::kSequential, SimultaneousLaw::kNewton}) {
+        EventsScene pile = lying_pile();
+        pile.setup.simultaneous = law;
+        const auto engine = pile.engine();
+        constexpr double kTime = 2.0;
+        ASSERT_TRUE(engine->advance(kTime, 1'000'000));
+        Frame frame;
+        engine->frame(frame);
+        for (std::size_t id = 0; id < pile.size(); ++id) {
+            for (int axis = 0; axis < 2; ++axis) {
+                EXPECT_NEAR(frame.position[axis][id], pile.state.balls.position[axis][id], 1e-3) << id;
+            }
+        }
+        const double weight = 4 * 2.0 * 10.0;
+        EXPECT_NEAR(engine->tallies().wall_impulse[2] / kTime / weight, 1.0, 0.002);
+        EXPECT_LT(engine->totals().kinetic, 4 * 0.5 * 2.0 * 1e-4);  // all slower than the cut-off speed
+        EXPECT_LT(engine->statistics().virial_defect(), 1e-9);
+    }
+}
+
+TEST(LyingBalls, SlideUntilTheyRoll) {
+    // Coulomb friction turns a sliding sphere until its surface rests on the floor: v = v0 / (1 + kr2) = 5/7 v0, after
+    // t = 2 v0 / (7 mu g) for a solid sphere; from then on it rolls.
+    EventsScene table(3, {40.0, 4.0, 4.0});
+    table.setup.gravity = {0.0, 0.0, -10.0};
+    table.setup.wall_friction = 0.2;
+    table.setup.wall_restitution = 0.5;
+    table.setup.simultaneous = SimultaneousLaw::kSequential;
+    table.setup.cutoff_speed = 1e-2;
+    table.add(0.5, 1.0, {1.0, 2.0, 0.5}, {7.0, 0.0, 0.0});
+    const auto engine = table.engine();
+    const double until = 2.0 * 7.0 / (7.0 * 0.2 * 10.0);
+    Frame frame;
+    engine->advance(0.5 * until, ~0ULL);
+    engine->frame(frame);
+    EXPECT_NEAR(frame.velocity[0][0], 6.0, 0.01);  // v0 - mu g t
+    engine->advance(1.5 * until, ~0ULL);
+    engine->frame(frame);
+    EXPECT_NEAR(frame.velocity[0][0], 5.0, 0.01);
+    EXPECT_NEAR(frame.spin[1][0], 5.0 / 0.5, 0.02);
+    engine->advance(3.0 * until, ~0ULL);
+    engine->frame(frame);
+    EXPECT_NEAR(frame.velocity[0][0], 5.0, 0.01);
+    EXPECT_LT(engine->statistics().virial_defect(), 1e-9);
+}
+
 TEST(InelasticCollapse, OfARowOfBallsEnds) {
     const EventsScene scene = collapsing_row();
     const auto engine = scene.engine();

@@ -133,6 +133,40 @@ TEST(TwoBallsInABox, PressAsTheExactFormulaSays) {
     }
 }
 
+/// N balls between walls with a given energy: m v_x^2 / (2 E) is Beta(1/2, (D - 1)/2) distributed, D = d N, so the
+/// kurtosis of a component is 3 D / (D + 2), and not the 3 of a heat bath.
+TEST(FewBalls, HaveTheVelocitiesOfAFixedEnergy) {
+    for (const auto& [dimension, per_axis] : {std::pair{2, 3}, std::pair{3, 2}}) {
+        const EventsScene scene = lattice_gas(dimension, per_axis, 2.0 * per_axis, Face::kWall, 0.5, 3);
+        const auto engine = scene.engine();
+        const double degrees = dimension * std::pow(per_axis, dimension);
+        constexpr int kStretches = 40;  // their scatter gives the error of the mean
+        constexpr int kSamples = 250;   // of each, about a collision per ball apart
+        double sum = 0.0;
+        double square = 0.0;
+        double time = 20.0;
+        Frame frame;
+        for (int stretch = 0; stretch < kStretches; ++stretch) {
+            double fourth = 0.0;
+            for (int sample = 0; sample < kSamples; ++sample) {
+                engine->advance(time += 1.0, ~0ULL);
+                engine->frame(frame);
+                for (int axis = 0; axis < dimension; ++axis) {
+                    for (const double v : frame.velocity[axis]) fourth += v * v * v * v;
+                }
+            }
+            // <v^2> is known: kT = 1, exactly, at all times.
+            const double kurtosis = fourth / (kSamples * degrees);
+            sum += kurtosis;
+            square += kurtosis * kurtosis;
+        }
+        const double mean = sum / kStretches;
+        const double error = std::sqrt((square / kStretches - mean * mean) / (kStretches - 1));
+        EXPECT_NEAR(mean, 3.0 * degrees / (degrees + 2.0), 4.0 * error) << dimension << "D";
+        EXPECT_LT(error, 0.03);  // a kurtosis of 3 would be seen
+    }
+}
+
 TEST(Atmosphere, WeighsOnItsFloorWhatItWeighs) {
     for (int d : {2, 3}) {
         EventsScene scene = lattice_gas(d, d == 2 ? 10 : 5, 12.0, Face::kPeriodic, 0.5, 4);
