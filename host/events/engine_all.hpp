@@ -3,7 +3,9 @@
 // The engine whole: for the files that instantiate it.
 
 #include "host/events/engine.hpp"
+#include "host/events/engine_accounts.hpp"
 #include "host/events/engine_checkpoint.hpp"
+#include "host/events/engine_clusters.hpp"
 #include "host/events/engine_contacts.hpp"
 #include "host/events/engine_events.hpp"
 #include "host/events/engine_lists.hpp"
