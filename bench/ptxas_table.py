@@ -1,6 +1,6 @@
 """Registers, stack and spills of our kernels, from what the build keeps of the device compiler's words.
 
-usage: python3 bench/ptxas_table.py BUILD/ptxas-report.txt > bench/results/ptxas-sm90.json
+usage: python3 bench/ptxas_table.py BUILD/ptxas-report.txt > bench/results/ptxas.json
 """
 
 import json
