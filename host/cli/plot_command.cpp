@@ -84,7 +84,7 @@ std::string plot_table(const PlotOptions& options) {
     std::string what = table.names[choose_columns(table, view).quantity];
     for (const std::string& axis : options.by) what += "-by-" + axis;
     std::ranges::replace(what, '/', '-');
-    const std::string output = output_of(options, what);
+    std::string output = output_of(options, what);
     check_output_file(output, options.file, options.force);
     run_gnuplot(table_figure_script(table, view, output), output);
     return output;
@@ -94,7 +94,7 @@ std::string plot_trajectory(const PlotOptions& options) {
     if (!options.by.empty() || options.mean) throw InputError("--by and --mean are for tables, not for trajectories");
     const TrajectoryReader trajectory(options.file);
     const std::string quantity = options.quantity.empty() ? "energy" : options.quantity;
-    const std::string output = output_of(options, quantity);
+    std::string output = output_of(options, quantity);
     check_output_file(output, options.file, options.force);
     if (quantity == "balls") {
         draw_picture(options, trajectory, output);
