@@ -47,6 +47,8 @@ endif()
 if(CAROM_SANITIZE)
   add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${CAROM_SANITIZE};-fno-omit-frame-pointer;-fno-sanitize-recover=all>")
   add_link_options("-fsanitize=${CAROM_SANITIZE}")
+  # g++ sees std::regex's own members as uninitialised when it instruments them (GCC bug 105562).
+  add_compile_options($<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-maybe-uninitialized>)
 endif()
 
 if(CAROM_STATIC)

@@ -31,6 +31,16 @@ std::unique_ptr<EventsEngine> make_events_engine(const EventsSetup& setup, const
     return std::make_unique<Engine<3, false, false>>(setup, state);
 }
 
+std::uint64_t predict_events_memory(const EventsSetup& setup, const Balls& balls) {
+    // Per ball, with its share of cells and calendar: measured on gases of all densities.
+    const bool disks = setup.box.dimension == 2;
+    const bool gravity = setup.gravity != Vector3{};
+    std::uint64_t bytes = disks ? 230 : (!gravity && list_shell(setup, balls) > 0.0 ? 315 : 240);
+    if (setup.friction > 0.0 || setup.wall_friction > 0.0) bytes += disks ? 16 : 32;  // spin, radius of gyration
+    if (setup.tc > 0.0) bytes += 8;
+    return bytes * balls.size();
+}
+
 double EventsStatistics::virial_defect() const {
     const double gained = virial_now - virial_start;
     const double terms[] = {gained,      twice_kinetic_time, collisional_virial,

@@ -30,7 +30,8 @@ SimultaneousLaw law_of(Simultaneous law) {
 
 class EventsPlan final : public SolverPlan {
 public:
-    EventsPlan(const Scene& scene, const SolverState& state) : setup_(events_setup(scene)), balls_(state.balls.size()) {
+    EventsPlan(const Scene& scene, const SolverState& state)
+        : setup_(events_setup(scene)), memory_(predict_events_memory(setup_, state.balls)) {
         if (scene.run.backend == BackendChoice::kCuda) {
             throw InputError(
                 scene.path +
@@ -54,9 +55,7 @@ public:
     }
     double least_interval() const override { return 0.0; }
 
-    std::uint64_t memory_bytes() const override {
-        return balls_ * (setup_.box.dimension == 2 ? kBytesPerBall2D : kBytesPerBall3D);
-    }
+    std::uint64_t memory_bytes() const override { return memory_; }
 
     std::vector<std::string> warnings() const override {
         std::vector<std::string> warnings;
@@ -86,7 +85,7 @@ public:
 
 private:
     EventsSetup setup_;
-    std::size_t balls_;
+    std::uint64_t memory_;
 };
 
 }  // namespace

@@ -186,6 +186,26 @@ TEST(EventsRun, LosesNoPrecisionOnALongClock) {
     EXPECT_LT(rebased->statistics().virial_defect(), 1e-11);
 }
 
+TEST(EventsMemory, IsWhatWasPredictedAndWithinItsBound) {
+    struct Case {
+        int dimension;
+        int per_axis;
+        double phi;
+    };
+    for (const auto& [dimension, per_axis, phi] : {Case{2, 110, 0.3}, Case{3, 24, 0.2}, Case{3, 24, 0.45}}) {
+        const double balls = std::pow(per_axis, dimension);
+        const double volume = balls * (dimension == 2 ? M_PI / 4.0 : M_PI / 6.0) / phi;
+        const EventsScene scene =
+            lattice_gas(dimension, per_axis, std::pow(volume, 1.0 / dimension), Face::kPeriodic, 0.5);
+        const auto engine = scene.engine();
+        while (engine->statistics().ball_collisions < 10.0 * balls) engine->advance(1e9, 10000);
+        const auto held = static_cast<double>(engine->memory_bytes());
+        EXPECT_NEAR(static_cast<double>(predict_events_memory(scene.setup, scene.state.balls)) / held, 1.0, 0.1)
+            << dimension << "D at " << phi;
+        EXPECT_LE(held / balls, 345.0);  // 320 for 100,000 balls and more
+    }
+}
+
 TEST(EventsSolver, StopsInTimeAndEndsWhereAsked) {
     const EventsScene scene = lattice_gas(2, 20, 30.0, Face::kPeriodic, 0.5);
     EventsSolver solver(scene.setup, scene.state);
