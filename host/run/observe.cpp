@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "host/observables/registry.hpp"
+#include "host/scene/place.hpp"
 
 namespace carom {
 
@@ -28,6 +29,26 @@ double mean_radius(const Balls& balls) {
     return balls.size() == 0 ? 0.0 : sum / static_cast<double>(balls.size());
 }
 
+/// The balls at time 0 as the solver holds them: rounded to its own coordinates, so that a ball that rests has not
+/// moved.
+Balls balls_at_start(const PreparedScene& run, Solver& solver) {
+    Frame frame;
+    if (!run.resumed) {
+        solver.request_frame(frame);
+        solver.finish_frame(frame);
+        Balls balls = run.state.balls;
+        balls.position = frame.position;
+        return balls;
+    }
+    SolverState state;
+    state.balls = make_balls(run.scene);
+    const auto first = make_plan(run.scene, state, 1)->make_solver(state, "");
+    first->request_frame(frame);
+    first->finish_frame(frame);
+    state.balls.position = frame.position;
+    return std::move(state.balls);
+}
+
 }  // namespace
 
 bool needs_start(const Scene& scene) { return !scene.observables.empty(); }
@@ -40,6 +61,12 @@ std::vector<ObservableInfo> observable_infos(const Scene& scene) {
     Balls nothing;
     nothing.dimension = scene.dimension();
     return make_observables(scene, nothing, &nothing).infos();
+}
+
+ObservableSet observables_of_run(const PreparedScene& run, Solver& solver) {
+    if (!needs_start(run.scene)) return make_observables(run.scene, run.state.balls, nullptr);
+    const Balls start = balls_at_start(run, solver);
+    return make_observables(run.scene, run.state.balls, &start);
 }
 
 }  // namespace carom

@@ -20,22 +20,11 @@ public:
     std::vector<double> values;
 };
 
-ObservableSet observables_of(const PreparedScene& run, Solver& solver) {
-    if (!needs_start(run.scene)) return make_observables(run.scene, run.state.balls, nullptr);
-    // As the solver holds them: rounded to its own coordinates, so that a ball that rests has not moved.
-    Frame frame;
-    solver.request_frame(frame);
-    solver.finish_frame(frame);
-    Balls start = run.state.balls;
-    start.position = frame.position;
-    return make_observables(run.scene, run.state.balls, &start);
-}
-
 }  // namespace
 
 MemoryRun run_in_memory(PreparedScene run, const std::function<int()>& interrupted) {
     const std::unique_ptr<Solver> solver = run.plan->make_solver(run.state, "");
-    ObservableSet observables = observables_of(run, *solver);
+    ObservableSet observables = observables_of_run(run, *solver);
     run.state = {};  // the solver has its own
     const RunPlan plan{.until = run.scene.run.until, .row_every = run.scene.output.observables_every};
     LastRow sink;

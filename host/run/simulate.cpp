@@ -14,40 +14,9 @@
 #include "host/run/summary.hpp"
 #include "host/run/text.hpp"
 #include "host/run/trajectory_sink.hpp"
-#include "host/scene/place.hpp"
 #include "host/state/errors.hpp"
 
 namespace carom {
-
-namespace {
-
-/// The balls at time 0 as the solver holds them: rounded to its own coordinates, so that a ball that rests has not
-/// moved.
-Balls balls_at_start(const PreparedScene& run, Solver& solver) {
-    Frame frame;
-    if (!run.resumed) {
-        solver.request_frame(frame);
-        solver.finish_frame(frame);
-        Balls balls = run.state.balls;
-        balls.position = frame.position;
-        return balls;
-    }
-    SolverState state;
-    state.balls = make_balls(run.scene);
-    const auto first = make_plan(run.scene, state, 1)->make_solver(state, "");
-    first->request_frame(frame);
-    first->finish_frame(frame);
-    state.balls.position = frame.position;
-    return std::move(state.balls);
-}
-
-ObservableSet observables_of(const PreparedScene& run, Solver& solver) {
-    if (!needs_start(run.scene)) return make_observables(run.scene, run.state.balls, nullptr);
-    const Balls start = balls_at_start(run, solver);
-    return make_observables(run.scene, run.state.balls, &start);
-}
-
-}  // namespace
 
 Simulation simulate(PreparedScene run, const SimulateOptions& options) {
     if (run.host_memory_bytes > machine_memory_bytes()) {
@@ -56,7 +25,7 @@ Simulation simulate(PreparedScene run, const SimulateOptions& options) {
                                       bytes_text(machine_memory_bytes())));
     }
     const std::unique_ptr<Solver> solver = run.plan->make_solver(run.state, options.events_log);
-    ObservableSet observables = observables_of(run, *solver);
+    ObservableSet observables = observables_of_run(run, *solver);
     const SolverDescription description = solver->describe();
     TrajectoryHeader header = make_trajectory_header(run.scene, run.state.balls, description, observables.infos());
     header.expected_frames = run.frames;
