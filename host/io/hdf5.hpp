@@ -19,7 +19,7 @@ class Error : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// Stops HDF5 from printing its errors.
+/// Stops HDF5 from printing its errors, in the thread that calls this.
 void silence();
 
 /// Throws Error, with HDF5's innermost message.

@@ -161,8 +161,15 @@ private:
 TrajectoryWriter::TrajectoryWriter(const std::string& path, const TrajectoryHeader& header, bool force)
     : impl_(std::make_unique<Impl>(path, header, force)) {}
 TrajectoryWriter::~TrajectoryWriter() = default;
-void TrajectoryWriter::append(const Frame& frame) { impl_->append(frame); }
-void TrajectoryWriter::append_row(const ObservableRow& row) { impl_->append_row(row); }
+// Frames and rows may come from another thread than the one that opened the file.
+void TrajectoryWriter::append(const Frame& frame) {
+    h5::silence();
+    impl_->append(frame);
+}
+void TrajectoryWriter::append_row(const ObservableRow& row) {
+    h5::silence();
+    impl_->append_row(row);
+}
 void TrajectoryWriter::flush() { impl_->flush(); }
 void TrajectoryWriter::close(const std::string& summary) { impl_->close(summary); }
 const std::string& TrajectoryWriter::path() const { return impl_->path(); }
