@@ -189,10 +189,10 @@ void place_walls(const SpringSetup& setup, SpringParams<Real, Dim>& params) {
 
 }  // namespace plan
 
-/// Margin of the candidate search [length]: what sorts seldom and keeps few candidates (ANCHORS: 0.2 of a
-/// diameter in 2D and 0.15 in 3D are the usual best), never less than four steps of the fastest ball, and at most a
-/// diameter. On a narrow periodic axis less: a ball half a third of the box from its cell's middle may move half the
-/// margin and then, in one step, half a diameter, and must still be within half the box.
+/// Margin of the candidate search [length]: what sorts seldom and keeps few candidates (0.2 of a
+/// diameter in 2D and 0.15 in 3D are what other programs do best with), never less than four steps of the fastest ball,
+/// and at most a diameter. On a narrow periodic axis less: a ball half a third of the box from its cell's middle may
+/// move half the margin and then, in one step, half a diameter, and must still be within half the box.
 inline double choose_margin(const SpringSetup& setup, double diameter, double fastest) {
     double most = diameter;
     for (int axis = 0; axis < setup.dimension; ++axis) {

@@ -126,7 +126,7 @@ class EventsRun(ProgramTest):
         self.assertEqual(summary["wall_impulse"][0], 0.0)  # periodic
 
     def test_the_pressure_of_a_gas_is_that_of_its_collisions(self):
-        # Disks at a packing fraction of 0.3: Z = 2.063 of PHYSICS 6; walls and 200 disks leave some per cent.
+        # Disks at a packing fraction of 0.3: Z = 2.063 (Kolafa and Rottner 2006); 200 disks leave some per cent.
         self.write("gas.toml", GAS.replace('"wall"]', '"periodic"]').replace("[24.0, 24.0]", "[22.883, 22.883]"))
         self.run_json("gas.toml", "--solver", "events", "--until", "40", "--set", "output.observables_every=4", "--set",
                       "output.every=0")

@@ -163,7 +163,7 @@ TEST_P(Oblique, EndsWithTheVelocitiesOfTheContinuousContact) {
         const auto after = lab.look();
         for (int i = 0; i < 2; ++i) {
             const double share = m[1 - i] / (m[0] + m[1]);
-            // PHYSICS 8: g h^2 / 8
+            // the bound of one contact: g h^2 / 8
             const double speed_bound = share * g * (h * h / 8.0 + kRounding);
             const double dv = std::hypot(after[i].v[0] - expected["v"][i][0].get<double>(),
                                          after[i].v[1] - expected["v"][i][1].get<double>());

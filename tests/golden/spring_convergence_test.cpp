@@ -159,12 +159,12 @@ TEST(Stiffness, ApproachesTheHardContactWithOrderOneHalf) {
         SpringLab lab(setup, oblique.balls());
         ASSERT_NO_FATAL_FAILURE(lab.advance(static_cast<std::uint64_t>(steps)));
         const Errors errors = errors_of(lab.look(), hard);
-        // PHYSICS 3: h^2 / 8 of the approach speed 1, in the position times the 3 time units since
+        // h^2 / 8 of the approach speed 1, in the position times the 3 time units since
         constexpr double kTimeStep = 0.02 * 0.02 / 8.0;
         EXPECT_NEAR(errors.v, row["max_v_error"], kTimeStep) << oblique.k;
         EXPECT_NEAR(errors.x, row["max_x_error"], 3.0 * kTimeStep) << oblique.k;
         if (oblique.k >= 6400.0 && last_v > 0.0) {
-            constexpr double kOrder = 0.03;  // PHYSICS 8
+            constexpr double kOrder = 0.03;  // measured orders of the exact solution leave 0.5 by less
             EXPECT_NEAR(std::log(last_x / errors.x) / std::log(4.0), 0.5, kOrder) << oblique.k;
             if (errors.v > 40.0 * kTimeStep) {  // a time step's error of 1/40 changes the local order by 0.02
                 EXPECT_NEAR(std::log(last_v / errors.v) / std::log(4.0), 0.5, kOrder) << oblique.k;

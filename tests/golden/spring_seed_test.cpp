@@ -14,7 +14,7 @@
 namespace carom::test {
 namespace {
 
-/// PHYSICS 8: relative to the largest coordinate or speed of the state, over 1000 steps. carom's positions are
+/// Relative to the largest coordinate or speed of the state, over 1000 steps. carom's positions are
 /// rounded to 2^-52 of a period (2e-13 lengths here) where the listing's are doubles.
 constexpr double kRelative = 1.0e-9;
 /// The energies: their own scale, and twice the state's tolerance, as they are squares.

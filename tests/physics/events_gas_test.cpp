@@ -1,4 +1,4 @@
-// Hard-disk and hard-sphere gases against theory: PHYSICS.md's references in stats.json.
+// Hard-disk and hard-sphere gases against theory: the references in stats.json.
 
 #include "tests/support/events_gas.hpp"
 
@@ -26,7 +26,7 @@ const json& row(const char* table, double phi) {
     throw std::runtime_error("no such packing fraction");
 }
 
-/// Of the N-particle reference: Z_256 to the order 1/N, checked to 0.12 % of Z - 1 by PHYSICS.md's own runs.
+/// Of the N-particle reference: Z_256 to the order 1/N, checked to 0.12 % of Z - 1 by runs of another program.
 constexpr double kReference = 0.0012;
 
 /// Balls of diameter 1 from a square or cubic lattice, which is loose enough for packing fractions up to 0.6 in 2D and

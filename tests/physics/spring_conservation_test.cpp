@@ -120,7 +120,7 @@ INSTANTIATE_TEST_SUITE_P(Precision, Collision, ::testing::Combine(::testing::Boo
                          });
 
 TEST(HeadOnCollision, ChangesTheSpeedByTheFormulaInItsTwoPhases) {
-    // PHYSICS 3: (g'/g)^2 = [1 - theta(1 - theta) h^2] / [1 - phi(1 - phi) h^2], theta and phi read off the states.
+    // (g'/g)^2 = [1 - theta(1 - theta) h^2] / [1 - phi(1 - phi) h^2], theta and phi read off the states.
     const double omega = std::sqrt(2.0 * 1.0e4);
     for (const double h : {0.3, 0.1, 0.0632}) {
         for (double phase = 0.02; phase < 1.0; phase += 0.07) {

@@ -42,7 +42,7 @@ TEST(SmallGas, HasThePressureOnItsWallsThatItsVirialGives) {
     SpringLab lab(setup, balls);
     lab.advance(5'000);  // 16 time units, some 15 collisions a ball
 
-    // The exact identity (PHYSICS 6): 2K + sum r_ij . F_ij + sum r_wall . F_wall = 0 in the mean, and the wall's part
+    // The exact identity: 2K + sum r_ij . F_ij + sum r_wall . F_wall = 0 in the mean, and the wall's part
     // is -sum over faces of (distance of the face from the box's centre - radius + overlap ~ 0) times its force. Both
     // sides average over the same run, so what is left is the boundary term d/dt sum r . p of each block.
     constexpr int kBlocks = 40;

@@ -79,7 +79,7 @@ EnergyNoise measure_energy_noise(const EnergyNoiseCase& which) {
         for (int axis = 0; axis < 2; ++axis) ball.v[axis] *= rescale;
     }
 
-    // Kinetic theory (PHYSICS 6): nu = (4 / sqrt pi) (Z - 1) sqrt(kT/m) / sigma a ball, Z(0.5) of Luding and Strauss.
+    // Kinetic theory: nu = (4 / sqrt pi) (Z - 1) sqrt(kT/m) / sigma a ball, Z(0.5) of Luding and Strauss.
     constexpr double phi = kPackingFraction;
     const double g =
         (1.0 - 7.0 * phi / 16.0) / ((1.0 - phi) * (1.0 - phi)) - phi * phi * phi / (128.0 * std::pow(1.0 - phi, 4));

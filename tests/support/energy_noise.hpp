@@ -26,7 +26,7 @@ struct EnergyNoise {
     double rms = 0.0;         ///< of (E - E_0) / E_0 over the looks
     double largest = 0.0;     ///< of |E - E_0| / E_0 over the looks
     double collisions = 0.0;  ///< from kinetic theory, with walls counted
-    double sd = 0.0;          ///< 0.15 h^2 sqrt(collisions) 2 / (N d): the random walk of PHYSICS 3
+    double sd = 0.0;          ///< 0.15 h^2 sqrt(collisions) 2 / (N d): the random walk of many contacts
 };
 
 std::string name_of(EnergyNoiseCase::Where where);
