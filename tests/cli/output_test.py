@@ -141,7 +141,6 @@ class Outputs(ProgramTest):
         self.succeed("convert", "three.h5", "one.csv", "--last", "--force")
         self.assertNotEqual((self.folder / "one.csv").read_text(), "precious")
 
-    @unittest.skipUnless(shutil.which("gnuplot"), "gnuplot is not installed")
     def test_figures_of_every_quantity_are_drawn(self):
         self.succeed("plot", "three.h5")
         self.assertIn("three-energy.png", self.files())

@@ -34,7 +34,4 @@ inline ScriptResult run_script(const std::string& name, const std::vector<std::s
     return result;
 }
 
-/// Status with which a script says that it lacks a module.
-inline constexpr int kModuleMissing = 77;
-
 }  // namespace carom::test
