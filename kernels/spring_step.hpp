@@ -15,34 +15,37 @@
 
 namespace carom {
 
-/// Adds factor * direction, whose length is `force`, to `sum`; a force beyond the grid's limit is a fault.
+/// Whether a force fits the grid on which forces are summed; one that does not is a fault of the ball in `slot`.
 template <class Kind, class Tally>
-CAROM_HD void add_force(const SpringParams<typename Kind::Real, Kind::kDim>& params, typename Kind::Real force,
-                        typename Kind::Real factor, const Vec<typename Kind::Real, Kind::kDim>& direction,
-                        std::uint32_t slot, std::uint32_t other, FixedSum<typename Kind::Real, Kind::kDim>& sum,
-                        Tally& tally) {
-    if (!(force <= params.force_grid.limit)) {
-        tally.fault(SpringFault::Kind::kForceLimit, slot, other);
-        return;
-    }
-    sum.add(params.force_grid, factor * direction);
+CAROM_HD bool fits_grid(const SpringParams<typename Kind::Real, Kind::kDim>& params, typename Kind::Real force,
+                        std::uint32_t slot, std::uint32_t other, Tally& tally) {
+    if (force <= params.force_grid.limit) return true;
+    tally.fault(SpringFault::Kind::kForceLimit, slot, other);
+    return false;
 }
 
+/// What the ball in slot j does to the one in `slot`: gives the force on the latter, or false where there is none. Seen
+/// from j it is the opposite force, to the bit, so a processor may meet a pair once or from both sides.
 template <class Kind, class Tally>
-CAROM_HD void add_pair(const SpringParams<typename Kind::Real, Kind::kDim>& params,
-                       const BallsView<typename Kind::Real, Kind::kDim>& balls, const OwnBall<Kind>& own,
-                       std::uint32_t slot, std::uint32_t j, FixedSum<typename Kind::Real, Kind::kDim>& sum,
-                       Tally& tally) {
+CAROM_HD bool meet_ball(const SpringParams<typename Kind::Real, Kind::kDim>& params,
+                        const BallsView<typename Kind::Real, Kind::kDim>& balls, const OwnBall<Kind>& own,
+                        std::uint32_t slot, std::uint32_t j, Vec<typename Kind::Real, Kind::kDim>& force,
+                        Tally& tally) {
     using Real = typename Kind::Real;
     PairContact<Real, Kind::kDim> contact;
-    if (!touching<Kind>(params, balls, own, j, contact)) return;
+    if (!touching<Kind>(params, balls, own, j, contact)) return false;
     const Real smaller_radius = smaller(own.radius, contact.other_radius);
     tally.overlap(contact.overlap / smaller_radius);
+    // Faults are reported of the ball with the lower id, whichever side looks.
+    const bool lower = balls.id[slot] < balls.id[j];
+    const std::uint32_t reported = lower ? slot : j;
+    const std::uint32_t other = balls.id[lower ? j : slot];
     if (contact.distance < Real(0.5) * smaller_radius) {
-        tally.fault(SpringFault::Kind::kDeepOverlap, slot, balls.id[j]);
+        tally.fault(SpringFault::Kind::kDeepOverlap, reported, other);
     }
-    add_force<Kind>(params, contact.force, -contact.force * contact.inverse_distance, contact.separation, slot,
-                    balls.id[j], sum, tally);
+    if (!fits_grid<Kind>(params, contact.force, reported, other, tally)) return false;
+    force = -contact.force * contact.inverse_distance * contact.separation;
+    return true;
 }
 
 template <class Kind, class Tally>
@@ -64,8 +67,9 @@ CAROM_HD void add_walls(const SpringParams<typename Kind::Real, Kind::kDim>& par
             const double impulse = static_cast<double>(contact.force) * static_cast<double>(now.kick) / params.dt;
             tally.wall_impulse(wall.number, nearest_integer(impulse / params.impulse_grid));
         }
-        add_force<Kind>(params, contact.force, contact.force, contact.normal, slot,
-                        static_cast<std::uint32_t>(wall.number), sum, tally);
+        if (fits_grid<Kind>(params, contact.force, slot, static_cast<std::uint32_t>(wall.number), tally)) {
+            sum.add(params.force_grid, contact.force * contact.normal);
+        }
     }
 }
 
@@ -95,6 +99,7 @@ CAROM_HD void kick_and_drift(const StepNow<typename Kind::Real, Kind::kDim> now,
 }
 
 /// Takes a ball out of the run: far enough beyond the face that nothing touches it, until the next sort drops it.
+/// tally.left sets its `gone`, at once or after the step.
 template <class Kind, class Tally>
 CAROM_HD void leave(const SpringParams<typename Kind::Real, Kind::kDim>& params, const OwnBall<Kind>& own, int face,
                     const MovedView<typename Kind::Real, Kind::kDim>& moved, std::uint32_t slot, std::uint32_t id,
@@ -105,10 +110,7 @@ CAROM_HD void leave(const SpringParams<typename Kind::Real, Kind::kDim>& params,
         moved.v[axis][slot] = Real(0);
         moved.x[axis][slot] = away ? Coordinates<Real, Kind::kDim>::narrow(params.parked[face % 2][axis]) : own.x[axis];
     }
-    if (!moved.gone[id]) {
-        moved.gone[id] = 1;
-        tally.left();
-    }
+    if (!moved.gone[id]) tally.left(moved.gone, id);
 }
 
 /// What the faces of the box and the walls do to a ball that may reach them: adds their forces to `sum`.
@@ -147,14 +149,18 @@ CAROM_HD void spring_step(const SpringParams<typename Kind::Real, Kind::kDim>& p
     using Real = typename Kind::Real;
     const OwnBall<Kind> own = load_ball<Kind>(params, balls, slot);
     FixedSum<Real, Kind::kDim> sum = FixedSum<Real, Kind::kDim>::zero();
-    if (near_faces) {
-        const int face = meet_faces<Kind>(params, now, balls, moved.gone, own, slot, sum, tally);
-        if (face != kStays) {
-            leave<Kind>(params, own, face, moved, slot, balls.id[slot], tally);
-            return;
-        }
+    int face = kStays;
+    if (near_faces) face = meet_faces<Kind>(params, now, balls, moved.gone, own, slot, sum, tally);
+    if (face != kGone) {  // one that leaves now still counts in the contacts that it leaves from
+        neighbours([&](std::uint32_t j) {
+            Vec<Real, Kind::kDim> force;
+            if (meet_ball<Kind>(params, balls, own, slot, j, force, tally)) sum.add(params.force_grid, force);
+        });
     }
-    neighbours([&](std::uint32_t j) { add_pair<Kind>(params, balls, own, slot, j, sum, tally); });
+    if (face != kStays) {
+        leave<Kind>(params, own, face, moved, slot, balls.id[slot], tally);
+        return;
+    }
     kick_and_drift<Kind>(now, own, sum.total(params.force_grid), moved, slot, tally);
 }
 

@@ -19,6 +19,11 @@ CAROM_HD double fused(double a, double b, double c) { return __builtin_fma(a, b,
 /// To the nearest integer, ties to even. The argument must be in the result's range.
 CAROM_HD std::int64_t nearest_integer(float x) { return static_cast<std::int64_t>(__builtin_rintf(x)); }
 CAROM_HD std::int64_t nearest_integer(double x) { return static_cast<std::int64_t>(__builtin_rint(x)); }
+/// The same for magnitudes of at most 2^51, by an addition whose rounding is the one wanted: SIMD lanes have that.
+CAROM_HD std::int64_t nearest_integer51(double x) {
+    constexpr double kShift = 0x1.8p52;
+    return __builtin_bit_cast(std::int64_t, x + kShift) - __builtin_bit_cast(std::int64_t, kShift);
+}
 CAROM_HD std::int32_t nearest_integer32(float x) { return static_cast<std::int32_t>(__builtin_rintf(x)); }
 
 /// a where a is smaller, else b: also where either is NaN or both are zeros.

@@ -95,7 +95,7 @@ struct Coordinates {
         if constexpr (kShift == 0) {
             return phase + static_cast<Stored>(nearest_integer32(steps));
         } else {
-            return phase + (static_cast<Stored>(nearest_integer(steps)) << (kShift + grain_));
+            return phase + (static_cast<Stored>(nearest_integer51(steps)) << (kShift + grain_));
         }
     }
 };

@@ -26,17 +26,18 @@ CpuEngine<Real, Dim>::CpuEngine(const SpringSetup& setup, const RawBalls& balls,
 template <class Real, int Dim>
 void CpuEngine<Real, Dim>::load(const RawBalls& balls) {
     const std::size_t count = balls.count;
-    const std::size_t padded = (count + kLanes - 1) / kLanes * kLanes;
     for (auto& buffer : buffers_) {
         for (int axis = 0; axis < Dim; ++axis) {
-            buffer.x[axis].resize(padded);
-            buffer.v[axis].resize(padded);
+            buffer.x[axis].resize(padded(count));
+            buffer.v[axis].resize(padded(count));
         }
     }
     if (!uniform_) {
-        radius_.resize(padded);
-        inverse_mass_.resize(padded);
+        radius_.resize(padded(count));
+        inverse_mass_.resize(padded(count));
     }
+    sums_.assign(padded(count), FixedSum<Real, Dim>::zero());
+    forced_.assign(padded(count) / kLanes, 0);
     id_.resize(count);
     cell_.resize(count);
     slot_of_id_.resize(count);
@@ -146,108 +147,11 @@ void CpuEngine<Real, Dim>::reorder() {
         slot_of_id_[id_[static_cast<std::size_t>(slot)]] = static_cast<std::uint32_t>(slot);
 
     const int used = std::clamp(static_cast<int>(active_ / kBallsPerThread), 1, threads_);
-    lists_.resize((active_ + kLanes - 1) / kLanes, used);
+    lists_.resize(active_, used);
     const View balls = view();
 #pragma omp parallel for num_threads(used) schedule(static, 1) if (used > 1)
-    for (int thread = 0; thread < used; ++thread)
-        lists_.build(params_, balls, cell_sort_.start().data(), active_, thread);
+    for (int thread = 0; thread < used; ++thread) lists_.build(params_, balls, cell_sort_.start().data(), thread);
     motion_ = 0.0;
-}
-
-template <class Real, int Dim>
-BallsView<Real, Dim> shifted(BallsView<Real, Dim> view, std::uint32_t first) {
-    for (int axis = 0; axis < Dim; ++axis) {
-        view.x[axis] += first;
-        view.v[axis] += first;
-    }
-    if (view.radius != nullptr) view.radius += first;
-    if (view.inverse_mass != nullptr) view.inverse_mass += first;
-    view.id += first;
-    view.cell += first;
-    return view;
-}
-
-template <class Real, int Dim>
-MovedView<Real, Dim> shifted(MovedView<Real, Dim> view, std::uint32_t first) {
-    for (int axis = 0; axis < Dim; ++axis) {
-        view.x[axis] += first;
-        view.v[axis] += first;
-    }
-    return view;
-}
-
-template <class Real, int Dim>
-template <class Kind>
-void CpuEngine<Real, Dim>::step_block(const StepNow<Real, Dim>& now, std::uint32_t b, int thread, ThreadTally& tally) {
-    const View balls = view();
-    const MovedView<Real, Dim> moved = moved_view();
-    const CandidateLists::Block block = lists_.block(b);
-    const std::uint32_t first = b * kLanes;
-    const bool whole = first + kLanes <= active_;
-
-    Real force[Dim][kLanes] = {};
-    unsigned forced = 0;  // lanes with contacts
-    std::array<FixedSum<Real, Dim>, kLanes> sums;
-    const auto sum_of = [&](unsigned lane) -> FixedSum<Real, Dim>& {
-        if ((forced >> lane & 1U) == 0) sums[lane] = FixedSum<Real, Dim>::zero();
-        forced |= 1U << lane;
-        return sums[lane];
-    };
-    std::array<int, kLanes> left_by;
-    unsigned leaving = 0;
-    for (unsigned lanes = block.near_faces; lanes != 0; lanes &= lanes - 1) {
-        const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
-        const std::uint32_t slot = first + lane;
-        left_by[lane] = meet_faces<Kind>(params_, now, balls, moved.gone, load_ball<Kind>(params_, balls, slot), slot,
-                                         sum_of(lane), tally);
-        if (left_by[lane] != kStays) leaving |= 1U << lane;
-    }
-    if (block.rows > 0) {
-        const BlockFilter<Real, Dim> filter(params_, balls, first);
-        for (std::uint32_t row = 0; row < block.rows; ++row) {
-            const std::uint32_t* candidates = lists_.row(thread, block.first_row + row);
-            for (unsigned hits = filter.touching(candidates) & ~leaving; hits != 0; hits &= hits - 1) {
-                const auto lane = static_cast<unsigned>(std::countr_zero(hits));
-                const std::uint32_t slot = first + lane;
-                add_pair<Kind>(params_, balls, load_ball<Kind>(params_, balls, slot), slot, candidates[lane],
-                               sum_of(lane), tally);
-            }
-        }
-    }
-    for (unsigned lanes = forced; lanes != 0; lanes &= lanes - 1) {
-        const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
-        const Vec<Real, Dim> total = sums[lane].total(params_.force_grid);
-        for (int axis = 0; axis < Dim; ++axis) force[axis][lane] = total[axis];
-    }
-
-    // All eight lanes, also those behind the last ball: their slots exist and are read by nobody. The views are
-    // shifted so that the loop's index has no offset, without which the compiler would not use its lanes.
-    const View own_balls = shifted(balls, first);
-    const MovedView<Real, Dim> own_moved = shifted(moved, first);
-    const StepNow<Real, Dim> here = now;
-    BlockTally<Real> lanes;
-#pragma GCC ivdep
-    for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
-        Vec<Real, Dim> f;
-        for (int axis = 0; axis < Dim; ++axis) f[axis] = force[axis][lane];
-        kick_and_drift<Kind>(here, load_ball<Kind>(params_, own_balls, lane), f, own_moved, lane, lanes);
-    }
-    const unsigned counted = (whole ? 0xffU : (1U << (active_ - first)) - 1U) & ~leaving;
-    tally.moved_block(lanes, first, counted);
-    for (; leaving != 0; leaving &= leaving - 1) {
-        const auto lane = static_cast<unsigned>(std::countr_zero(leaving));
-        const std::uint32_t slot = first + lane;
-        leave<Kind>(params_, load_ball<Kind>(params_, balls, slot), left_by[lane], moved, slot, balls.id[slot], tally);
-    }
-}
-
-template <class Real, int Dim>
-template <class Kind>
-void CpuEngine<Real, Dim>::step_blocks(const StepNow<Real, Dim>& now, int thread, ThreadTally& tally) {
-    const std::uint32_t end = CandidateLists::range_begin(lists_.blocks(), thread + 1, lists_.threads());
-    for (std::uint32_t b = CandidateLists::range_begin(lists_.blocks(), thread, lists_.threads()); b < end; ++b) {
-        step_block<Kind>(now, b, thread, tally);
-    }
 }
 
 /// Does one step unless it shows a fault; returns the fault's key.
@@ -258,10 +162,11 @@ std::uint64_t CpuEngine<Real, Dim>::one_step() {
     const int used = lists_.threads();
     ThreadTally step_tally;
     with_kind([&](auto kind) {
-        using Kind = decltype(kind);
         const auto work = [&](int thread, ThreadTally& tally) {
             tally.id = id_.data();
-            step_blocks<Kind>(now, thread, tally);
+            TileStep<decltype(kind)>(params_, now, view(), moved_view(), {sums_.data(), forced_.data()}, lists_, thread,
+                                     tally)
+                .run();
         };
         if (used == 1) {
             work(0, step_tally);
@@ -272,17 +177,12 @@ std::uint64_t CpuEngine<Real, Dim>::one_step() {
             ThreadTally tally;
             work(thread, tally);
 #pragma omp critical(carom_merge_tally)
-            {
-                step_tally.fault_key = std::min(step_tally.fault_key, tally.fault_key);
-                step_tally.max_overlap = larger(tally.max_overlap, step_tally.max_overlap);
-                step_tally.max_speed_squared = larger(tally.max_speed_squared, step_tally.max_speed_squared);
-                step_tally.balls_left += tally.balls_left;
-                for (std::size_t wall = 0; wall < kWallNumbers; ++wall) step_tally.impulse[wall] += tally.impulse[wall];
-            }
+            step_tally.merge(tally);
         }
     });
+    for (const std::uint32_t id : step_tally.left_by_id) gone_[id] = 1;
     tallies_.max_overlap = larger(step_tally.max_overlap, tallies_.max_overlap);
-    tallies_.balls_left += step_tally.balls_left;
+    tallies_.balls_left += step_tally.left_by_id.size();
     if (step_tally.fault_key != FaultKey::kNone) return step_tally.fault_key;
     for (std::size_t wall = 0; wall < kWallNumbers; ++wall) impulse_[wall].add(step_tally.impulse[wall]);
     motion_ += motion_bound(params_, step_tally.max_speed_squared);
@@ -309,6 +209,7 @@ template <class Real, int Dim>
 SpringTotals CpuEngine<Real, Dim>::totals() {
     sort_if_due();
     const View balls = view();
+    const NearFilter<Real, Dim> filter(params_, balls, 0.0);
     SpringSums sums = SpringSums::zero();
     with_kind([&](auto kind) {
         using Kind = decltype(kind);
@@ -319,8 +220,7 @@ SpringTotals CpuEngine<Real, Dim>::totals() {
             for (std::int64_t index = 0; index < static_cast<std::int64_t>(active_); ++index) {
                 const auto slot = static_cast<std::uint32_t>(index);
                 if (gone_[id_[slot]]) continue;
-                observe<Kind>(
-                    params_, balls, slot, step_, [&](auto&& f) { for_each_candidate(slot, f); }, part);
+                observe<Kind>(params_, balls, slot, step_, neighbours(filter, slot), part);
             }
 #pragma omp critical(carom_merge_sums)
             sums.merge(part);
@@ -342,6 +242,7 @@ template <class Real, int Dim>
 void CpuEngine<Real, Dim>::copy_out(const FrameArrays& arrays, bool raw) {
     sort_if_due();
     const View balls = view();
+    const NearFilter<Real, Dim> filter(params_, balls, 0.0);
     const bool lagging = !raw && step_ > 0 && params_.lag > Real(0);
     with_kind([&](auto kind) {
         using Kind = decltype(kind);
@@ -363,8 +264,7 @@ void CpuEngine<Real, Dim>::copy_out(const FrameArrays& arrays, bool raw) {
             Vec<Real, Dim> v = own.v;
             if (lagging) {
                 SpringSums unused = SpringSums::zero();
-                const auto force = feel<Kind>(
-                    params_, balls, own, place.position, [&](auto&& f) { for_each_candidate(slot, f); }, unused);
+                const auto force = feel<Kind>(params_, balls, own, place.position, neighbours(filter, slot), unused);
                 v = velocity_now<Kind>(params_, own, force, step_);
             }
             for (int axis = 0; axis < Dim; ++axis) {
@@ -400,7 +300,7 @@ std::uint64_t CpuEngine<Real, Dim>::memory_bytes() const {
         total += bytes(image_[axis]);
         for (const auto& buffer : buffers_) total += bytes(buffer.x[axis]) + bytes(buffer.v[axis]);
     }
-    return total + cell_sort_.memory_bytes() + lists_.memory_bytes();
+    return total + bytes(sums_) + bytes(forced_) + cell_sort_.memory_bytes() + lists_.memory_bytes();
 }
 
 template <class Real, int Dim>

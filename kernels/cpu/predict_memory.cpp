@@ -2,8 +2,8 @@
 #include <numbers>
 #include <thread>
 
-#include "kernels/cpu/candidate_lists.hpp"
 #include "kernels/cpu/cpu_engine.hpp"
+#include "kernels/cpu/pair_lists.hpp"
 #include "kernels/cpu/spring_cpu.hpp"
 
 namespace carom {
@@ -40,13 +40,16 @@ std::uint64_t predict_cpu_memory(const SpringSetup& setup, const BallSizes& size
     const double bookkeeping = 5.0 * index + dimension * 4.0 + 1.0;  // id, cell, slot, order, scratch; image; gone
     const double shapes = sizes.uniform ? 0.0 : 3.0 * real;          // radius, inverse mass, scratch
     const double candidates = mean_candidates(setup, sizes, packing_fraction);
-    const double rows = candidates + std::sqrt(candidates);  // the longest of eight lists, on average
-    const double lists = sizeof(CandidateLists::Block) / static_cast<double>(kLanes) + rows * index;
+    // Each pair once, and half a row of eight wasted at the end of each block.
+    const double rows = 0.5 * candidates / kLanes + 0.5 * static_cast<double>(kLanes - 1) / kLanes / kLanes;
+    const double lists = sizeof(PairLists::Block) / static_cast<double>(kLanes) + rows * sizeof(PairRow);
+    const double sums = dimension * (setup.double_precision ? 16.0 : 8.0) + 1.0 / kLanes;
 
     const double cells = setup.dimension == 2 ? cells_of<float, 2>(setup, sizes) : cells_of<float, 3>(setup, sizes);
     const double threads = setup.threads > 0 ? setup.threads : std::max(1U, std::thread::hardware_concurrency());
     const double parts = std::max(1.0, std::min(threads, 1.0 + 2.0 * count / (cells + 1.0)));
-    const double total = count * (state + bookkeeping + shapes + lists) + cells * index * (1.0 + std::floor(parts));
+    const double total =
+        count * (state + bookkeeping + shapes + sums + lists) + cells * index * (1.0 + std::floor(parts));
     return static_cast<std::uint64_t>(total);
 }
 

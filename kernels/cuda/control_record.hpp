@@ -56,7 +56,10 @@ struct DeviceTally {
         const bool number = speed_squared_ == speed_squared_;
         fault(number ? SpringFault::Kind::kTooFast : SpringFault::Kind::kNotANumber, slot, 0);
     }
-    CAROM_HD void left() { add_shared(&record->balls_left, std::uint64_t{1}); }
+    CAROM_HD void left(std::uint8_t* gone, std::uint32_t ball) {
+        gone[ball] = 1;
+        add_shared(&record->balls_left, std::uint64_t{1});
+    }
 
     [[nodiscard]] CAROM_HD StepPeaks<Word> peaks() const { return {to_bits(speed_squared), to_bits(max_overlap)}; }
 };

@@ -108,7 +108,7 @@ private:
         void moved(std::uint32_t slot, Real, bool sane) {
             if (!sane) fault(SpringFault::Kind::kTooFast, slot, 0);
         }
-        void left() {}
+        void left(std::uint8_t* gone, std::uint32_t ball) { gone[ball] = 1; }
     };
 
     /// Wraps, counts images, and derives phases and cells, which here only say which period a ball is in.

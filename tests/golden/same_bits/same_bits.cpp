@@ -47,7 +47,7 @@ struct CountingTally {
     void moved(std::uint32_t, Real, bool sane) {
         faults += sane ? 0 : 1;
     }
-    void left() {}
+    void left(std::uint8_t*, std::uint32_t) {}
 };
 
 /// A gas of `kBalls` on a lattice in a box, with a floor and a ceiling along the last axis, periodic along the others.
