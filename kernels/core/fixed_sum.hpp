@@ -37,6 +37,9 @@ struct FixedSum<float, Dim> {
     CAROM_HD void add(const FixedGrid<float>& grid, const Vec<float, Dim>& term) {
         for (int axis = 0; axis < Dim; ++axis) steps[axis] += nearest_integer(term[axis] * grid.to_grid);
     }
+    CAROM_HD void merge(const FixedSum& other) {
+        for (int axis = 0; axis < Dim; ++axis) steps[axis] += other.steps[axis];
+    }
     CAROM_HD Vec<float, Dim> total(const FixedGrid<float>& grid) const {
         Vec<float, Dim> result;
         for (int axis = 0; axis < Dim; ++axis) result[axis] = static_cast<float>(steps[axis]) * grid.from_grid;

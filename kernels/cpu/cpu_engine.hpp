@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <vector>
@@ -57,6 +58,9 @@ private:
     void copy_out(const FrameArrays& arrays, bool raw);
 
     std::uint64_t one_step();
+    template <class Kind>
+    void step_thread(const StepNow<Real, Dim>& now, int thread, bool find, ThreadTally& tally);
+    bool near_pairs_due();
 
     /// Calls f with a StepKind value that fits this run.
     template <class F>
@@ -72,9 +76,13 @@ private:
         return [this, &filter, slot](auto&& f) {
             const auto own = filter.same(slot);
             params_.grid.for_each_range(params_.grid.cell(cell_[slot]), [&](std::uint32_t first, std::uint32_t last) {
-                filter.for_each_near(own, cell_sort_.start()[first], cell_sort_.start()[last], [&](std::uint32_t j) {
-                    if (j != slot) f(j);
-                });
+                filter.for_each_eight(own, cell_sort_.start()[first], cell_sort_.start()[last],
+                                      [&](std::uint32_t at, unsigned near) {
+                                          for (; near != 0; near &= near - 1) {
+                                              const auto lane = static_cast<std::uint32_t>(std::countr_zero(near));
+                                              if (at + lane != slot) f(at + lane);
+                                          }
+                                      });
             });
         };
     }
@@ -98,9 +106,12 @@ private:
     AlignedVector<Real> real_scratch_;
     CellSort cell_sort_;
     PairLists lists_;
-    AlignedVector<FixedSum<Real, Dim>> sums_;  // cell order; zero between steps
-    std::vector<std::uint8_t> forced_;         // per block; see ForceSums
-    double motion_ = 0.0;                      // bound on how far any ball has moved since the sort [length]
+    std::vector<NearPairs> near_pairs_;               // one per thread
+    std::vector<TileForces<Real, Dim>> tile_forces_;  // one per thread
+    double motion_ = 0.0;                             // bound on how far any ball has moved since the sort [length]
+    double last_motion_ = 0.0;                        // in the last step [length]
+    double near_margin_ = 0.0;                        // of the near pairs [length]; 0: there are none yet
+    double near_until_ = 0.0;                         // value of motion_ up to which the near pairs are complete
 };
 
 template <class Real, int Dim>

@@ -36,8 +36,6 @@ void CpuEngine<Real, Dim>::load(const RawBalls& balls) {
         radius_.resize(padded(count));
         inverse_mass_.resize(padded(count));
     }
-    sums_.assign(padded(count), FixedSum<Real, Dim>::zero());
-    forced_.assign(padded(count) / kLanes, 0);
     id_.resize(count);
     cell_.resize(count);
     slot_of_id_.resize(count);
@@ -151,7 +149,43 @@ void CpuEngine<Real, Dim>::reorder() {
     const View balls = view();
 #pragma omp parallel for num_threads(used) schedule(static, 1) if (used > 1)
     for (int thread = 0; thread < used; ++thread) lists_.build(params_, balls, cell_sort_.start().data(), thread);
+    near_pairs_.resize(static_cast<std::size_t>(used));
+    tile_forces_.resize(static_cast<std::size_t>(used));
     motion_ = 0.0;
+    near_margin_ = 0.0;
+}
+
+/// Whether the near pairs must be found anew in this step; if so, chooses their margin. A small share of the lists'
+/// margin is near the least work in gases: fewer near pairs are found more often. But never so small that it lasts few
+/// steps.
+template <class Real, int Dim>
+bool CpuEngine<Real, Dim>::near_pairs_due() {
+    if (near_margin_ > 0.0 && motion_ <= near_until_) return false;
+    constexpr double kShare = 0.15;
+    constexpr double kSteps = 8.0;
+    near_margin_ = std::min(std::max(kShare * params_.margin, 2.0 * kSteps * last_motion_), params_.margin);
+    near_until_ = motion_ + 0.5 * near_margin_;
+    return true;
+}
+
+/// \param find  whether the near pairs are to be found anew
+template <class Real, int Dim>
+template <class Kind>
+void CpuEngine<Real, Dim>::step_thread(const StepNow<Real, Dim>& now, int thread, bool find, ThreadTally& tally) {
+    tally.id = id_.data();
+    const View balls = view();
+    const SlotRange mine = lists_.range(thread);
+    NearPairs& near = near_pairs_[static_cast<std::size_t>(thread)];
+    TileStep<Kind> step(params_, now, balls, moved_view(), tile_forces_[static_cast<std::size_t>(thread)], mine, tally);
+    if (!find) {
+        step.run(near, [](std::uint32_t, std::uint32_t) {});
+        return;
+    }
+    near.restart((mine.end - mine.begin + kTile - 1) / kTile);
+    const NearFilter<Real, Dim> filter(params_, balls, near_margin_);
+    step.run(near, [&](std::uint32_t first, std::uint32_t end) {
+        near.find(params_, balls, lists_, thread, filter, near_margin_, first, end);
+    });
 }
 
 /// Does one step unless it shows a fault; returns the fault's key.
@@ -159,23 +193,19 @@ template <class Real, int Dim>
 std::uint64_t CpuEngine<Real, Dim>::one_step() {
     sort_if_due();
     const StepNow<Real, Dim> now = step_now(params_, step_);
+    const bool find = near_pairs_due();
     const int used = lists_.threads();
     ThreadTally step_tally;
     with_kind([&](auto kind) {
-        const auto work = [&](int thread, ThreadTally& tally) {
-            tally.id = id_.data();
-            TileStep<decltype(kind)>(params_, now, view(), moved_view(), {sums_.data(), forced_.data()}, lists_, thread,
-                                     tally)
-                .run();
-        };
+        using Kind = decltype(kind);
         if (used == 1) {
-            work(0, step_tally);
+            step_thread<Kind>(now, 0, find, step_tally);
             return;
         }
 #pragma omp parallel for num_threads(used) schedule(static, 1)
         for (int thread = 0; thread < used; ++thread) {
             ThreadTally tally;
-            work(thread, tally);
+            step_thread<Kind>(now, thread, find, tally);
 #pragma omp critical(carom_merge_tally)
             step_tally.merge(tally);
         }
@@ -185,7 +215,8 @@ std::uint64_t CpuEngine<Real, Dim>::one_step() {
     tallies_.balls_left += step_tally.left_by_id.size();
     if (step_tally.fault_key != FaultKey::kNone) return step_tally.fault_key;
     for (std::size_t wall = 0; wall < kWallNumbers; ++wall) impulse_[wall].add(step_tally.impulse[wall]);
-    motion_ += motion_bound(params_, step_tally.max_speed_squared);
+    last_motion_ = motion_bound(params_, step_tally.max_speed_squared);
+    motion_ += last_motion_;
     current_ = 1 - current_;
     ++step_;
     return FaultKey::kNone;
@@ -294,13 +325,16 @@ std::string CpuEngine<Real, Dim>::device() const {
 template <class Real, int Dim>
 std::uint64_t CpuEngine<Real, Dim>::memory_bytes() const {
     const auto bytes = [](const auto& values) { return values.capacity() * sizeof(values[0]); };
+    std::uint64_t near_bytes = 0;
+    for (const NearPairs& near : near_pairs_) near_bytes += near.memory_bytes();
+    for (const auto& forces : tile_forces_) near_bytes += forces.memory_bytes();
     std::uint64_t total = bytes(radius_) + bytes(inverse_mass_) + bytes(real_scratch_) + bytes(id_) + bytes(cell_) +
                           bytes(slot_of_id_) + bytes(order_) + bytes(scratch_) + bytes(gone_);
     for (int axis = 0; axis < Dim; ++axis) {
         total += bytes(image_[axis]);
         for (const auto& buffer : buffers_) total += bytes(buffer.x[axis]) + bytes(buffer.v[axis]);
     }
-    return total + bytes(sums_) + bytes(forced_) + cell_sort_.memory_bytes() + lists_.memory_bytes();
+    return total + cell_sort_.memory_bytes() + lists_.memory_bytes() + near_bytes;
 }
 
 template <class Real, int Dim>

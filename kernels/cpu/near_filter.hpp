@@ -24,8 +24,10 @@ constexpr std::size_t padded(std::size_t count) { return (count + kLanes - 1) / 
 
 /// Eight pairs: the first of each is one of eight consecutive balls, the second any ball.
 struct PairRow {
-    std::uint32_t other[kLanes];  ///< slots
-    std::uint8_t own[kLanes];     ///< counted from the first of the eight consecutive balls
+    const std::uint32_t* other;  ///< slots
+    const std::uint8_t* own;     ///< counted from the first of the eight consecutive balls
+
+    [[nodiscard]] PairRow next() const { return {other + kLanes, own + kLanes}; }
 };
 
 namespace near_filter {
@@ -77,28 +79,59 @@ constexpr std::array<std::array<std::uint8_t, kLanes>, 256> kToFront = [] {
 
 }  // namespace near_filter
 
-/// Writes the slots of those pairs of a row whose bits are set, and returns how many. Up to eight are written in any
-/// case, without a branch.
+#if defined(__AVX2__)
+
+inline __m256i eight_bytes(const std::uint8_t* bytes) {
+    return _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(bytes)));
+}
+inline __m256i eight_slots(const std::uint32_t* slots) {
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(slots));
+}
+inline void store_slots(std::uint32_t* to, __m256i slots) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), slots);
+}
+
+#endif
+
+/// Writes the slots of those pairs of a row whose bits are set, and returns how many. Eight are written in any case,
+/// without a branch.
 /// \param first  slot of the first of the eight consecutive balls
-inline std::uint32_t keep_lanes(const PairRow& row, unsigned lanes, std::uint32_t first, std::uint32_t* one,
+inline std::uint32_t keep_pairs(const PairRow& row, unsigned kept, std::uint32_t first, std::uint32_t* one,
                                 std::uint32_t* other) {
 #if defined(__AVX2__)
-    const auto bytes = [](const std::uint8_t* eight) {
-        return _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(eight)));
-    };
-    const __m256i order = bytes(near_filter::kToFront[lanes].data());
-    const __m256i slots = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(row.other));
-    const __m256i own = _mm256_add_epi32(bytes(row.own), _mm256_set1_epi32(static_cast<int>(first)));
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(other), _mm256_permutevar8x32_epi32(slots, order));
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(one), _mm256_permutevar8x32_epi32(own, order));
+    const __m256i order = eight_bytes(near_filter::kToFront[kept].data());
+    const __m256i own = _mm256_add_epi32(eight_bytes(row.own), _mm256_set1_epi32(static_cast<int>(first)));
+    store_slots(other, _mm256_permutevar8x32_epi32(eight_slots(row.other), order));
+    store_slots(one, _mm256_permutevar8x32_epi32(own, order));
 #else
     for (std::uint32_t k = 0; k < kLanes; ++k) {
-        const std::uint8_t lane = near_filter::kToFront[lanes][k];
+        const std::uint8_t lane = near_filter::kToFront[kept][k];
         other[k] = row.other[lane];
         one[k] = first + row.own[lane];
     }
 #endif
-    return static_cast<std::uint32_t>(std::popcount(lanes));
+    return static_cast<std::uint32_t>(std::popcount(kept));
+}
+
+/// Moves those of eight slots whose bits are set to the front of `to`, in the same manner.
+inline void keep_slots(const std::uint32_t* slots, unsigned kept, std::uint32_t* to) {
+#if defined(__AVX2__)
+    const __m256i order = eight_bytes(near_filter::kToFront[kept].data());
+    store_slots(to, _mm256_permutevar8x32_epi32(eight_slots(slots), order));
+#else
+    for (std::uint32_t k = 0; k < kLanes; ++k) to[k] = slots[near_filter::kToFront[kept][k]];
+#endif
+}
+
+/// Writes those of the slots first, first + 1, ... whose bits are set, in the same manner.
+inline std::uint32_t keep_slots(std::uint32_t first, unsigned kept, std::uint32_t* slots) {
+#if defined(__AVX2__)
+    const __m256i lanes = eight_bytes(near_filter::kToFront[kept].data());
+    store_slots(slots, _mm256_add_epi32(lanes, _mm256_set1_epi32(static_cast<int>(first))));
+#else
+    for (std::uint32_t k = 0; k < kLanes; ++k) slots[k] = first + near_filter::kToFront[kept][k];
+#endif
+    return static_cast<std::uint32_t>(std::popcount(kept));
 }
 
 /// Which pairs of balls are nearer than the sum of their radii and a given `extra` [length].
@@ -131,19 +164,22 @@ public:
     [[nodiscard]] Eight from(std::uint32_t first) const;
     /// The same ball eight times.
     [[nodiscard]] Eight same(std::uint32_t slot) const;
+    /// The balls in any eight slots.
+    [[nodiscard]] Eight at(const std::uint32_t* slots) const;
 
     /// Bit l is set where pair l of the row, whose first balls are of `eight`, may be near.
     [[nodiscard]] unsigned near(const Eight& eight, const PairRow& row) const;
     /// Bit l is set where ball l of one eight may be near ball l of the other.
     [[nodiscard]] unsigned near(const Eight& one, const Eight& other) const;
 
-    /// Calls f(j) for those balls in slots [first, last) that may be near the ball that `own` holds eight times.
+    /// Calls f(at, bits): bit l is set where the ball in slot at + l, of those in [first, last), may be near the ball
+    /// that `own` holds eight times.
     template <class F>
-    void for_each_near(const Eight& own, std::uint32_t first, std::uint32_t last, F&& f) const {
+    void for_each_eight(const Eight& own, std::uint32_t first, std::uint32_t last, F&& f) const {
         for (std::uint32_t at = first; at < last; at += kLanes) {
-            unsigned hits = near(own, from(at));
-            if (last - at < kLanes) hits &= (1U << (last - at)) - 1U;
-            for (; hits != 0; hits &= hits - 1) f(at + static_cast<std::uint32_t>(std::countr_zero(hits)));
+            unsigned bits = near(own, from(at));
+            if (last - at < kLanes) bits &= (1U << (last - at)) - 1U;
+            f(at, bits);
         }
     }
 
@@ -192,18 +228,21 @@ inline unsigned NearFilter<Real, Dim>::near(const Eight& one, const Eight& other
 }
 
 template <class Real, int Dim>
+inline typename NearFilter<Real, Dim>::Eight NearFilter<Real, Dim>::at(const std::uint32_t* slots) const {
+    const __m256i eight_of = eight_slots(slots);
+    Eight eight;
+    for (int axis = 0; axis < Dim; ++axis) eight.x[axis] = near_filter::upper_at(x_[axis], eight_of);
+    eight.radius = radius_ != nullptr ? near_filter::radii_at(radius_, eight_of) : _mm256_setzero_ps();
+    return eight;
+}
+
+template <class Real, int Dim>
 inline unsigned NearFilter<Real, Dim>::near(const Eight& eight, const PairRow& row) const {
-    const __m256i slots = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(row.other));
-    const __m256i own = _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(row.own)));
+    const __m256i own = eight_bytes(row.own);
     Eight one;
-    Eight other;
-    for (int axis = 0; axis < Dim; ++axis) {
-        one.x[axis] = _mm256_permutevar8x32_epi32(eight.x[axis], own);
-        other.x[axis] = near_filter::upper_at(x_[axis], slots);
-    }
+    for (int axis = 0; axis < Dim; ++axis) one.x[axis] = _mm256_permutevar8x32_epi32(eight.x[axis], own);
     one.radius = _mm256_permutevar8x32_ps(eight.radius, own);
-    other.radius = radius_ != nullptr ? near_filter::radii_at(radius_, slots) : _mm256_setzero_ps();
-    return near(one, other);
+    return near(one, at(row.other));
 }
 
 #else
@@ -249,18 +288,23 @@ inline unsigned NearFilter<Real, Dim>::near(const Eight& one, const Eight& other
 }
 
 template <class Real, int Dim>
+inline typename NearFilter<Real, Dim>::Eight NearFilter<Real, Dim>::at(const std::uint32_t* slots) const {
+    Eight eight;
+    for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
+        for (int axis = 0; axis < Dim; ++axis) eight.x[axis][lane] = near_filter::upper_bits(x_[axis][slots[lane]]);
+        eight.radius[lane] = radius_ != nullptr ? static_cast<float>(radius_[slots[lane]]) : 0.0F;
+    }
+    return eight;
+}
+
+template <class Real, int Dim>
 inline unsigned NearFilter<Real, Dim>::near(const Eight& eight, const PairRow& row) const {
     Eight one;
-    Eight other;
     for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
-        for (int axis = 0; axis < Dim; ++axis) {
-            one.x[axis][lane] = eight.x[axis][row.own[lane]];
-            other.x[axis][lane] = near_filter::upper_bits(x_[axis][row.other[lane]]);
-        }
+        for (int axis = 0; axis < Dim; ++axis) one.x[axis][lane] = eight.x[axis][row.own[lane]];
         one.radius[lane] = eight.radius[row.own[lane]];
-        other.radius[lane] = radius_ != nullptr ? static_cast<float>(radius_[row.other[lane]]) : 0.0F;
     }
-    return near(one, other);
+    return near(one, at(row.other));
 }
 
 #endif

@@ -33,7 +33,6 @@ public:
         active_ = active;
         blocks_.resize((active + kLanes - 1) / kLanes);
         rows_.resize(static_cast<std::size_t>(threads));
-        for (auto& rows : rows_) rows.clear();
     }
     [[nodiscard]] int threads() const { return static_cast<int>(rows_.size()); }
     [[nodiscard]] SlotRange range(int thread) const { return {begin(thread), begin(thread + 1)}; }
@@ -45,14 +44,31 @@ public:
                const std::uint32_t* cell_start, int thread);
 
     [[nodiscard]] const Block& block(std::uint32_t b) const { return blocks_[b]; }
-    [[nodiscard]] const PairRow* rows(int thread) const { return rows_[static_cast<std::size_t>(thread)].data(); }
+    /// The rows of a thread, of which a block has pairs / 8, rounded up, from first_row on.
+    [[nodiscard]] PairRow row(int thread, std::uint32_t row) const {
+        const Rows& rows = rows_[static_cast<std::size_t>(thread)];
+        return {rows.other.data() + std::size_t{row} * kLanes, rows.own.data() + std::size_t{row} * kLanes};
+    }
     [[nodiscard]] std::uint64_t memory_bytes() const {
         std::uint64_t bytes = blocks_.capacity() * sizeof(Block);
-        for (const auto& rows : rows_) bytes += rows.capacity() * sizeof(PairRow);
+        for (const Rows& rows : rows_) bytes += rows.other.capacity() * sizeof(std::uint32_t) + rows.own.capacity();
         return bytes;
     }
 
 private:
+    /// Pairs, in rows of eight.
+    struct Rows {
+        std::vector<std::uint32_t> other;
+        std::vector<std::uint8_t> own;
+
+        void grow_to(std::size_t pairs) {
+            if (pairs <= other.size()) return;
+            const std::size_t size = pairs * 9 / 8 + 64 * kLanes;  // doubling would waste
+            other.resize(size);
+            own.resize(size);
+        }
+    };
+
     [[nodiscard]] std::uint32_t begin(int thread) const {
         const auto block = static_cast<std::uint32_t>(blocks_.size() * static_cast<std::size_t>(thread) / rows_.size());
         return std::min(block * kLanes, active_);
@@ -60,15 +76,19 @@ private:
 
     std::uint32_t active_ = 0;
     std::vector<Block> blocks_;
-    std::vector<std::vector<PairRow>> rows_;  // one per thread
+    std::vector<Rows> rows_;  // one per thread
 };
 
-/// Whether a ball can reach a face before the next sort: sharper than the grid's answer, which is by cells.
+/// Whether a ball that moves by less than half of `margin` [length] can reach a face: sharper than the grid's answer,
+/// which is by cells.
 template <class Real, int Dim>
-bool near_face(const SpringParams<Real, Dim>& params, const Vec<typename Phase<Real>::Stored, Dim>& x,
-               const Vec<std::int32_t, Dim>& cell, Real radius) {
-    const auto position = user_position(params, wide_position(params, x, cell));
-    const double reach = (static_cast<double>(radius) + 0.5 * params.margin) * (1.0 + 1e-6);
+bool near_face(const SpringParams<Real, Dim>& params, const BallsView<Real, Dim>& balls, std::uint32_t slot,
+               double margin) {
+    Vec<typename Phase<Real>::Stored, Dim> x;
+    for (int axis = 0; axis < Dim; ++axis) x[axis] = balls.x[axis][slot];
+    const auto position = user_position(params, wide_position(params, x, params.grid.cell(balls.cell[slot])));
+    const Real radius = balls.radius != nullptr ? balls.radius[slot] : params.uniform_radius;
+    const double reach = (static_cast<double>(radius) + 0.5 * margin) * (1.0 + 1e-6);
     for (int axis = 0; axis < Dim; ++axis) {
         if (params.grid.periodic[axis]) continue;
         const double above_min = position[axis] - params.box_min[axis];
@@ -80,36 +100,25 @@ bool near_face(const SpringParams<Real, Dim>& params, const Vec<typename Phase<R
 template <class Real, int Dim>
 void PairLists::build(const SpringParams<Real, Dim>& params, const BallsView<Real, Dim>& balls,
                       const std::uint32_t* cell_start, int thread) {
-    auto& rows = rows_[static_cast<std::size_t>(thread)];
+    Rows& rows = rows_[static_cast<std::size_t>(thread)];
     const SlotRange mine = range(thread);
     const NearFilter<Real, Dim> filter(params, balls, params.margin);
-    std::uint32_t pairs = 0;  // of the block at hand
-    std::uint32_t first = 0;  // slot of its first ball
-    const auto add = [&](std::uint32_t i, std::uint32_t j) {
-        if (pairs % kLanes == 0) {
-            if (rows.size() == rows.capacity()) rows.reserve(rows.size() * 9 / 8 + 16);  // doubling would waste
-            // A row's unused places hold slots that may be read.
-            rows.push_back({{first, first, first, first, first, first, first, first}, {}});
-        }
-        rows.back().other[pairs % kLanes] = j;
-        rows.back().own[pairs % kLanes] = static_cast<std::uint8_t>(i - first);
-        ++pairs;
-    };
-    for (first = mine.begin; first < mine.end; first += kLanes) {
-        pairs = 0;
+    std::size_t count = 0;  // of pairs so far, each block's rounded up to whole rows
+    for (std::uint32_t first = mine.begin; first < mine.end; first += kLanes) {
+        const std::size_t begin = count;
         unsigned near_faces = 0;
-        const auto first_row = static_cast<std::uint32_t>(rows.size());
         for (std::uint32_t i = first; i < std::min(first + kLanes, mine.end); ++i) {
             const auto cell = params.grid.cell(balls.cell[i]);
-            if (params.has_shapes || !params.grid.interior(cell)) {
-                Vec<typename Phase<Real>::Stored, Dim> x;
-                for (int axis = 0; axis < Dim; ++axis) x[axis] = balls.x[axis][i];
-                const Real radius = balls.radius != nullptr ? balls.radius[i] : params.uniform_radius;
-                if (params.has_shapes || near_face(params, x, cell, radius)) near_faces |= 1U << (i - first);
+            if (params.has_shapes || (!params.grid.interior(cell) && near_face(params, balls, i, params.margin))) {
+                near_faces |= 1U << (i - first);
             }
             const auto own = filter.same(i);
+            const std::size_t begin_of_ball = count;
             const auto look = [&](std::uint32_t from, std::uint32_t to) {
-                if (from < to) filter.for_each_near(own, from, to, [&](std::uint32_t j) { add(i, j); });
+                filter.for_each_eight(own, from, to, [&](std::uint32_t at, unsigned near) {
+                    rows.grow_to(count + 2 * kLanes);
+                    count += keep_slots(at, near, rows.other.data() + count);
+                });
             };
             params.grid.for_each_range(cell, [&](std::uint32_t first_cell, std::uint32_t last_cell) {
                 const std::uint32_t from = cell_start[first_cell];
@@ -118,6 +127,15 @@ void PairLists::build(const SpringParams<Real, Dim>& params, const BallsView<Rea
                 look(std::max(from, i + 1), std::min(to, mine.end));
                 look(std::max(from, mine.end), to);
             });
+            std::fill(rows.own.begin() + static_cast<std::ptrdiff_t>(begin_of_ball),
+                      rows.own.begin() + static_cast<std::ptrdiff_t>(count), static_cast<std::uint8_t>(i - first));
+        }
+        const auto pairs = static_cast<std::uint32_t>(count - begin);
+        const auto first_row = static_cast<std::uint32_t>(begin / kLanes);
+        // What a row holds behind the last pair is read, if not used: it must be slots and lanes.
+        for (; count % kLanes != 0; ++count) {
+            rows.other[count] = first;
+            rows.own[count] = 0;
         }
         blocks_[first / kLanes] = {first_row, pairs & 0xffffffU, near_faces & 0xffU};
     }

@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "kernels/cpu/cpu_engine.hpp"
+#include "kernels/cpu/near_pairs.hpp"
 #include "kernels/cpu/pair_lists.hpp"
 #include "kernels/cpu/spring_cpu.hpp"
 
@@ -42,14 +43,15 @@ std::uint64_t predict_cpu_memory(const SpringSetup& setup, const BallSizes& size
     const double candidates = mean_candidates(setup, sizes, packing_fraction);
     // Each pair once, and half a row of eight wasted at the end of each block.
     const double rows = 0.5 * candidates / kLanes + 0.5 * static_cast<double>(kLanes - 1) / kLanes / kLanes;
-    const double lists = sizeof(PairLists::Block) / static_cast<double>(kLanes) + rows * sizeof(PairRow);
-    const double sums = dimension * (setup.double_precision ? 16.0 : 8.0) + 1.0 / kLanes;
+    const double lists = sizeof(PairLists::Block) / static_cast<double>(kLanes) + rows * kLanes * (index + 1.0);
+    // A tile, and the pairs that are near enough to be looked at in each step: well under a quarter of all.
+    const double near = sizeof(NearPairs::Tile) / static_cast<double>(kTile) + 0.25 * 0.5 * candidates * 2.0 * index;
 
     const double cells = setup.dimension == 2 ? cells_of<float, 2>(setup, sizes) : cells_of<float, 3>(setup, sizes);
     const double threads = setup.threads > 0 ? setup.threads : std::max(1U, std::thread::hardware_concurrency());
     const double parts = std::max(1.0, std::min(threads, 1.0 + 2.0 * count / (cells + 1.0)));
     const double total =
-        count * (state + bookkeeping + shapes + sums + lists) + cells * index * (1.0 + std::floor(parts));
+        count * (state + bookkeeping + shapes + lists + near) + cells * index * (1.0 + std::floor(parts));
     return static_cast<std::uint64_t>(total);
 }
 

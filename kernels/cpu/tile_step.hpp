@@ -6,7 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels/cpu/pair_lists.hpp"
+#include "kernels/cpu/near_pairs.hpp"
+#include "kernels/cpu/tile_forces.hpp"
 #include "kernels/spring_control.hpp"
 #include "kernels/spring_step.hpp"
 
@@ -45,8 +46,6 @@ struct ThreadTally {
     }
 };
 
-constexpr std::uint32_t kTile = 64;  // balls; some ten contacts in a dense gas
-
 /// Where a tile's moves are noted, in a form that the compiler can keep in lanes.
 template <class Real>
 struct TileTally {
@@ -56,18 +55,6 @@ struct TileTally {
     void moved(std::uint32_t ball, Real speed_squared_, bool sane_) {
         speed_squared[ball] = speed_squared_;
         sane[ball] = sane_;
-    }
-};
-
-/// Forces on balls while pairs are being met. All zero between steps.
-template <class Real, int Dim>
-struct ForceSums {
-    FixedSum<Real, Dim>* sum;  // one per slot
-    std::uint8_t* forced;      // one per block: bit l: the sum of ball l has been added to
-
-    FixedSum<Real, Dim>& on(std::uint32_t slot) const {
-        forced[slot / kLanes] = static_cast<std::uint8_t>(forced[slot / kLanes] | 1U << (slot % kLanes));
-        return sum[slot];
     }
 };
 
@@ -100,24 +87,28 @@ public:
     static constexpr int kDim = Kind::kDim;
 
     TileStep(const SpringParams<Real, kDim>& params, const StepNow<Real, kDim>& now, const BallsView<Real, kDim>& balls,
-             const MovedView<Real, kDim>& moved, ForceSums<Real, kDim> forces, const PairLists& lists, int thread,
-             ThreadTally& tally)
+             const MovedView<Real, kDim>& moved, TileForces<Real, kDim>& forces, SlotRange mine, ThreadTally& tally)
         : params_(params),
           now_(now),
           balls_(balls),
           moved_(moved),
           forces_(forces),
-          lists_(lists),
-          rows_(lists.rows(thread)),
-          mine_(lists.range(thread)),
+          mine_(mine),
           filter_(params, balls, 0.0),
           tally_(tally) {}
 
     /// Steps all balls of the thread.
-    void run() {
+    /// \param find  finds the near pairs of the tile of slots [first, end) first, where that is due
+    template <class Find>
+    void run(NearPairs& near, Find&& find) {
         std::fill_n(fastest_, kLanes, Real(0));
-        for (std::uint32_t first = mine_.begin; first < mine_.end; first += kTile) {
-            step(first, std::min(first + kTile, mine_.end));
+        forces_.restart(tiles());
+        std::uint32_t tile = 0;
+        for (std::uint32_t first = mine_.begin; first < mine_.end; first += kTile, ++tile) {
+            const std::uint32_t end = std::min(first + kTile, mine_.end);
+            find(first, end);
+            forces_.begin(tile);
+            step(near, near.tile(tile), first, end);
         }
         for (const Real speed_squared : fastest_) {
             tally_.max_speed_squared = larger(static_cast<double>(speed_squared), tally_.max_speed_squared);
@@ -127,25 +118,23 @@ public:
 private:
     static constexpr std::uint32_t kCollected = 256;  // contacts at a time, however many the tile has
 
-    void step(std::uint32_t first, std::uint32_t end);
-    std::uint64_t meet_faces_of(std::uint32_t first, std::uint32_t end);
-    void collect_pairs(std::uint32_t first);
-    void meet_collected();
-    void total_forces(std::uint32_t first, std::uint32_t end);
+    [[nodiscard]] std::uint32_t tiles() const { return (mine_.end - mine_.begin + kTile - 1) / kTile; }
+    void step(const NearPairs& near, const NearPairs::Tile& tile, std::uint32_t first, std::uint32_t end);
+    std::uint64_t meet_faces_of(const NearPairs::Tile& tile, std::uint32_t first);
+    void meet_pairs(const NearPairs& near, const NearPairs::Tile& tile, std::uint32_t first);
+    void meet_collected(std::uint32_t first, std::uint32_t count);
+    void total_forces();
     void move(std::uint32_t first, std::uint32_t end, std::uint64_t leaving);
 
     const SpringParams<Real, kDim>& params_;
     const StepNow<Real, kDim> now_;
     const BallsView<Real, kDim> balls_;
     const MovedView<Real, kDim> moved_;
-    const ForceSums<Real, kDim> forces_;
-    const PairLists& lists_;
-    const PairRow* const rows_;
+    TileForces<Real, kDim>& forces_;
     const SlotRange mine_;
     const NearFilter<Real, kDim> filter_;
     ThreadTally& tally_;
     Real fastest_[kLanes];  // squared speeds
-    std::uint32_t collected_ = 0;
     std::uint32_t one_[kCollected + kLanes];
     std::uint32_t other_[kCollected + kLanes];
     int left_by_[kTile];            // the face, of those that leave
@@ -153,48 +142,48 @@ private:
 };
 
 template <class Kind>
-void TileStep<Kind>::meet_collected() {
-    for (std::uint32_t k = 0; k < collected_; ++k) {
+void TileStep<Kind>::meet_collected(std::uint32_t first, std::uint32_t count) {
+    for (std::uint32_t k = 0; k < count; ++k) {
         const std::uint32_t i = one_[k];
         const std::uint32_t j = other_[k];
         // Balls that have left stand beyond the faces, perhaps within each other.
         if (params_.open != 0 && (moved_.gone[balls_.id[i]] || moved_.gone[balls_.id[j]])) continue;
         Vec<Real, kDim> force;
         if (!meet_ball<Kind>(params_, balls_, load_ball<Kind>(params_, balls_, i), i, j, force, tally_)) continue;
-        forces_.on(i).add(params_.force_grid, force);
-        if (mine_.has(j)) forces_.on(j).add(params_.force_grid, Real(-1) * force);
+        forces_.on(i - first).add(params_.force_grid, force);
+        if (mine_.has(j)) forces_.add(j - mine_.begin, params_.force_grid, Real(-1) * force);
     }
-    collected_ = 0;
 }
 
 template <class Kind>
-void TileStep<Kind>::collect_pairs(std::uint32_t first) {
-    const PairLists::Block block = lists_.block(first / kLanes);
-    if (block.pairs == 0) return;
-    const auto eight = filter_.from(first);
-    const PairRow* row = rows_ + block.first_row;
-    for (std::uint32_t pairs = block.pairs;; ++row, pairs -= kLanes) {
-        unsigned hits = filter_.near(eight, *row);
-        if (pairs < kLanes) hits &= (1U << pairs) - 1U;
-        collected_ += keep_lanes(*row, hits, first, one_ + collected_, other_ + collected_);
-        if (collected_ > kCollected) meet_collected();
-        if (pairs <= kLanes) return;
+void TileStep<Kind>::meet_pairs(const NearPairs& near, const NearPairs::Tile& tile, std::uint32_t first) {
+    // Copies, so that the compiler knows that no store changes them.
+    const NearFilter<Real, kDim> filter = filter_;
+    const std::uint32_t* one = near.one() + tile.begin;
+    const std::uint32_t* other = near.other() + tile.begin;
+    std::uint32_t collected = 0;
+    for (std::uint32_t at = 0; at < tile.pairs; at += kLanes) {
+        unsigned touching = filter.near(filter.at(one + at), filter.at(other + at));
+        if (tile.pairs - at < kLanes) touching &= (1U << (tile.pairs - at)) - 1U;
+        keep_slots(one + at, touching, one_ + collected);
+        keep_slots(other + at, touching, other_ + collected);
+        collected += static_cast<std::uint32_t>(std::popcount(touching));
+        if (collected > kCollected) {
+            meet_collected(first, collected);
+            collected = 0;
+        }
     }
+    meet_collected(first, collected);
 }
 
 /// A loop of its own, well before the lanes read what it writes: a wide load of what was just written piece by piece
 /// has to wait.
 template <class Kind>
-void TileStep<Kind>::total_forces(std::uint32_t first, std::uint32_t end) {
-    for (std::uint32_t at = first; at < end; at += kLanes) {
-        std::uint8_t& forced = forces_.forced[at / kLanes];
-        for (unsigned lanes = forced; lanes != 0; lanes &= lanes - 1) {
-            const std::uint32_t slot = at + static_cast<std::uint32_t>(std::countr_zero(lanes));
-            const Vec<Real, kDim> total = forces_.sum[slot].total(params_.force_grid);
-            for (int axis = 0; axis < kDim; ++axis) force_[axis][slot - first] = total[axis];
-            forces_.sum[slot] = FixedSum<Real, kDim>::zero();
-        }
-        forced = 0;
+void TileStep<Kind>::total_forces() {
+    for (std::uint64_t balls = forces_.forced(); balls != 0; balls &= balls - 1) {
+        const auto ball = static_cast<std::uint32_t>(std::countr_zero(balls));
+        const Vec<Real, kDim> total = forces_.sum(ball).total(params_.force_grid);
+        for (int axis = 0; axis < kDim; ++axis) force_[axis][ball] = total[axis];
     }
 }
 
@@ -239,27 +228,25 @@ void TileStep<Kind>::move(std::uint32_t first, std::uint32_t end, std::uint64_t 
 
 /// Bit l of the result is set where ball l of the tile leaves, or has left, by left_by_[l].
 template <class Kind>
-std::uint64_t TileStep<Kind>::meet_faces_of(std::uint32_t first, std::uint32_t end) {
+std::uint64_t TileStep<Kind>::meet_faces_of(const NearPairs::Tile& tile, std::uint32_t first) {
     std::uint64_t leaving = 0;
-    for (std::uint32_t at = first; at < end; at += kLanes) {
-        for (unsigned lanes = lists_.block(at / kLanes).near_faces; lanes != 0; lanes &= lanes - 1) {
-            const std::uint32_t slot = at + static_cast<std::uint32_t>(std::countr_zero(lanes));
-            const int face = meet_faces<Kind>(params_, now_, balls_, moved_.gone,
-                                              load_ball<Kind>(params_, balls_, slot), slot, forces_.on(slot), tally_);
-            if (face == kStays) continue;
-            left_by_[slot - first] = face;
-            leaving |= std::uint64_t{1} << (slot - first);
-        }
+    for (std::uint64_t balls = tile.near_faces; balls != 0; balls &= balls - 1) {
+        const auto ball = static_cast<std::uint32_t>(std::countr_zero(balls));
+        const std::uint32_t slot = first + ball;
+        const int face = meet_faces<Kind>(params_, now_, balls_, moved_.gone, load_ball<Kind>(params_, balls_, slot),
+                                          slot, forces_.on(ball), tally_);
+        if (face == kStays) continue;
+        left_by_[ball] = face;
+        leaving |= std::uint64_t{1} << ball;
     }
     return leaving;
 }
 
 template <class Kind>
-void TileStep<Kind>::step(std::uint32_t first, std::uint32_t end) {
-    std::uint64_t leaving = meet_faces_of(first, end);
-    for (std::uint32_t at = first; at < end; at += kLanes) collect_pairs(at);
-    meet_collected();
-    total_forces(first, end);
+void TileStep<Kind>::step(const NearPairs& near, const NearPairs::Tile& tile, std::uint32_t first, std::uint32_t end) {
+    std::uint64_t leaving = meet_faces_of(tile, first);
+    meet_pairs(near, tile, first);
+    total_forces();
     move(first, end, leaving);
     for (; leaving != 0; leaving &= leaving - 1) {
         const auto ball = static_cast<std::uint32_t>(std::countr_zero(leaving));
