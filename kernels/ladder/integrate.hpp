@@ -29,6 +29,17 @@ struct FlightBody {
     MovedView<Real, Dim> moved;
     Real inverse_mass;
 
+    [[nodiscard]] FlightBody shifted(std::uint64_t first) const {
+        FlightBody result = *this;
+        for (int axis = 0; axis < Dim; ++axis) {
+            result.balls.x[axis] += first;
+            result.balls.v[axis] += first;
+            result.moved.x[axis] += first;
+            result.moved.v[axis] += first;
+        }
+        return result;
+    }
+
     CAROM_HD void operator()(std::uint64_t index) const {
         const auto slot = static_cast<std::uint32_t>(index);
         OwnBall<Kind> own;
@@ -55,8 +66,8 @@ public:
         std::vector<Real> velocity(count_);
         for (int axis = 0; axis < Dim; ++axis) {
             for (std::size_t id = 0; id < count_; ++id) {
-                phase[id] = Coordinates<Real, Dim>::narrow(
-                    params_.coordinates.from_position(axis, balls.position[axis][id]));
+                phase[id] =
+                    Coordinates<Real, Dim>::narrow(params_.coordinates.from_position(axis, balls.position[axis][id]));
                 velocity[id] = static_cast<Real>(balls.velocity[axis][id]);
             }
             for (auto& buffer : x_) buffer[axis] = Array<Stored>(count_);

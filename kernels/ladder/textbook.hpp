@@ -11,8 +11,8 @@
 
 // The textbook algorithm over an executor: what launches bodies, sorts and holds arrays on a processor.
 //
-// An executor offers: Array<T> (data(), bytes(), made from a size), launch(n, body), sort_pairs(key, value, count, bits),
-// sort_bytes(count, bits), upload, download, wait.
+// An executor offers: Array<T> (data(), bytes(), made from a size), launch(n, body), sort_pairs(key, value, count,
+// bits), sort_bytes(count, bits), upload, download, wait.
 
 namespace carom {
 
@@ -32,9 +32,9 @@ public:
     }
 
     void advance(std::uint64_t steps) override {
-        const textbook::View<Real, Dim> view{
-            x_.data(),   v_.data(),          sorted_x_.data(), sorted_v_.data(),                  key_.data(),
-            id_.data(),  cell_start_.data(), cell_end_.data(), static_cast<std::uint32_t>(count_)};
+        const textbook::View<Real, Dim> view{x_.data(),          v_.data(),        sorted_x_.data(),
+                                             sorted_v_.data(),   key_.data(),      id_.data(),
+                                             cell_start_.data(), cell_end_.data(), static_cast<std::uint32_t>(count_)};
         const std::uint32_t cells = params_.cell_count();
         for (std::uint64_t k = 0; k < steps; ++k, ++step_) {
             const Real kick = step_ == 0 ? Real(0.5) * params_.dt : params_.dt;
