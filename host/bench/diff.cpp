@@ -38,7 +38,8 @@ struct Side {
 
 /// "spring    cpu  2 threads  2D 0.5  100,000  single".
 std::string name_of(const Json& row) {
-    std::string name = fmt::format("{:<10}{:<5}", row.at("rung").get<std::string>(), row.at("backend").get<std::string>());
+    std::string name =
+        fmt::format("{:<10}{:<5}", row.at("rung").get<std::string>(), row.at("backend").get<std::string>());
     name += row.contains("threads") ? fmt::format("{:>3}  ", row.at("threads").get<int>()) : "  -  ";
     if (row.contains("balls")) {
         name += fmt::format("{}D  {:<5}{:>12}  {}", row.at("dimension").get<int>(),
@@ -56,9 +57,9 @@ Side read(const std::string& path) {
         const Json json = Json::parse(file);
         if (json.at("carom_bench") != 1) throw InputError(path + ": is of another version of carom bench");
         const Json& machine = json.at("machine");
-        side.machine = fmt::format("{}, {}, {}", machine.at("commit").get<std::string>(),
-                                   machine.at("processor").at("name").get<std::string>(),
-                                   machine.at("date").get<std::string>());
+        side.machine =
+            fmt::format("{}, {}, {}", machine.at("commit").get<std::string>(),
+                        machine.at("processor").at("name").get<std::string>(), machine.at("date").get<std::string>());
         for (const Json& row : json.at("rows")) {
             const double rate = row.at("per_second").get<double>();
             if (!(rate > 0.0)) throw InputError(path + ": holds a rate that is not above 0");
@@ -103,8 +104,8 @@ std::string bench_diff(const std::string& before, const std::string& after) {
     }
     list(text, a, "Only in A");
     list(text, b, "Only in B");
-    text += fmt::format("\n{} compared: {} faster and {} slower by more than the noise, {} within it\n", compared, faster,
-                        slower, compared - faster - slower);
+    text += fmt::format("\n{} compared: {} faster and {} slower by more than the noise, {} within it\n", compared,
+                        faster, slower, compared - faster - slower);
     return text;
 }
 

@@ -29,8 +29,6 @@ std::string short_text(const BenchCase& what) {
     return text + (what.double_precision ? ", double" : ", single");
 }
 
-std::string times(double ratio) { return fmt::format("{:.2g} times", ratio); }
-
 /// What a person takes away.
 std::string say(const Crossing& crossing) {
     std::string text = fmt::format("{}D, {}: ", crossing.dimension, plural(crossing.balls, "ball"));
@@ -38,10 +36,14 @@ std::string say(const Crossing& crossing) {
         const Crossing::Point& at = crossing.points[k];
         const double gain = at.spring_seconds / at.events_seconds;  // of events
         if (k > 0) text += ", ";
-        text += fmt::format("at packing fraction {} {} is there {} sooner", at.fraction, gain > 1.0 ? "events" : "spring",
-                            times(gain > 1.0 ? gain : 1.0 / gain));
+        text += fmt::format("at packing fraction {} {} is there {:.2g} times as soon", at.fraction,
+                            gain > 1.0 ? "events" : "spring", gain > 1.0 ? gain : 1.0 / gain);
     }
-    if (crossing.fraction) text += fmt::format("; both take equally long at about {:.2f}", *crossing.fraction);
+    const auto [least, most] = std::ranges::minmax_element(crossing.points, {}, &Crossing::Point::break_even);
+    text += crossing.fraction
+                ? fmt::format("; both take equally long at about {:.2f}", *crossing.fraction)
+                : fmt::format("; spring would need {:.2g}{} ball-steps/s to be there as soon", least->break_even,
+                              least == most ? "" : fmt::format(" to {:.2g}", most->break_even));
     return text + fmt::format(" (spring: {}, stiffness {:g}).", crossing.points.front().spring, kBenchStiffness);
 }
 
@@ -52,17 +54,22 @@ std::vector<Speedup> speedups(const BenchResults& results) {
     for (const BenchRow& row : results.rows) {
         if (row.what.rung != BenchRung::kSpring && row.what.rung != BenchRung::kTextbook) continue;
         const BenchRow* best_cpu = nullptr;
+        const BenchRow* best_textbook = nullptr;  // with as many threads or fewer: more can cost a small gas
         for (const BenchRow& other : results.rows) {
             if (!same_gas(row.what, other.what)) continue;
-            const bool same_place = other.what.backend == row.what.backend && other.what.threads == row.what.threads;
-            if (row.what.rung == BenchRung::kSpring && other.what.rung == BenchRung::kTextbook && same_place)
-                found.push_back(ratio("spring over textbook", row, other));
+            const bool no_more = other.what.backend == row.what.backend && other.what.threads <= row.what.threads;
+            if (other.what.rung == BenchRung::kTextbook && no_more &&
+                (best_textbook == nullptr || other.rate.median > best_textbook->rate.median)) {
+                best_textbook = &other;
+            }
             if (row.what.rung != other.what.rung || other.what.backend != "cpu") continue;
             if (row.what.backend == "cpu" && row.what.threads > 1 && other.what.threads == 1)
-                found.push_back(
-                    ratio(fmt::format("{}: {} threads over 1", rung_name(row.what.rung), row.what.threads), row, other));
+                found.push_back(ratio(fmt::format("{}: {} threads over 1", rung_name(row.what.rung), row.what.threads),
+                                      row, other));
             if (best_cpu == nullptr || other.rate.median > best_cpu->rate.median) best_cpu = &other;
         }
+        if (row.what.rung == BenchRung::kSpring && best_textbook != nullptr)
+            found.push_back(ratio("spring over textbook", row, *best_textbook));
         if (row.what.backend == "cuda" && best_cpu != nullptr)
             found.push_back(ratio(fmt::format("{}: cuda over cpu", rung_name(row.what.rung)), row, *best_cpu));
     }
@@ -83,8 +90,9 @@ std::vector<Crossing> crossings(const BenchResults& results) {
         Crossing& crossing = by_size[{gas.dimension, gas.balls}];
         crossing.dimension = gas.dimension;
         crossing.balls = gas.balls;
-        crossing.points.push_back(
-            {gas.fraction, *best->seconds_per_time, *events.seconds_per_time, short_text(best->what)});
+        crossing.points.push_back({gas.fraction, *best->seconds_per_time, *events.seconds_per_time,
+                                   best->rate.median * *best->seconds_per_time / *events.seconds_per_time,
+                                   short_text(best->what)});
     }
     std::vector<Crossing> found;
     for (auto& [key, crossing] : by_size) {

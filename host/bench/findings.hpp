@@ -10,8 +10,8 @@ namespace carom {
 
 /// carom's rate over another's on the same gas.
 struct Speedup {
-    std::string of;    ///< "spring over textbook", "cuda over cpu", "2 threads over 1"
-    BenchCase what;    ///< the faster side
+    std::string of;  ///< "spring over textbook", "cuda over cpu", "2 threads over 1"
+    BenchCase what;  ///< the faster side
     double ratio = 0.0;
     double spread = 0.0;  ///< of the ratio: both sides' spreads together
 };
@@ -27,10 +27,12 @@ struct Crossing {
         double fraction = 0.0;
         double spring_seconds = 0.0;  ///< for a unit of simulated time, the fastest spring row
         double events_seconds = 0.0;
-        std::string spring;  ///< which row that is
+        double break_even = 0.0;  ///< ball-steps/s at which spring would be there as soon as events
+        std::string spring;       ///< which row that is
     };
-    std::vector<Point> points;       ///< by fraction
-    std::optional<double> fraction;  ///< where both take equally long, between two points; by the logarithm of the ratio
+    std::vector<Point> points;  ///< by fraction
+    std::optional<double>
+        fraction;  ///< where both take equally long, between two points; by the logarithm of the ratio
     std::string sentence;
 };
 

@@ -109,7 +109,8 @@ std::string bench_scene_text(const BenchGas& gas) {
         "[scene]\ndimension = {}\nseed = 1\n[box]\nsize = [{}]\n[spring]\nstiffness = {}\n"
         "[[fill]]\ncount = {}\nradius = {}\nmass = 1.0\narrangement = \"lattice\"\ntemperature = {}\n",
         gas.dimension,
-        gas.dimension == 2 ? fmt::format("{0:.17g}, {0:.17g}", edge) : fmt::format("{0:.17g}, {0:.17g}, {0:.17g}", edge),
+        gas.dimension == 2 ? fmt::format("{0:.17g}, {0:.17g}", edge)
+                           : fmt::format("{0:.17g}, {0:.17g}, {0:.17g}", edge),
         kBenchStiffness, gas.balls, kRadius, 1.0 / gas.dimension);
 }
 

@@ -37,21 +37,23 @@ Rate scaled(Rate rate, double factor) {
 }
 
 Measured measure(const std::function<void(std::uint64_t)>& advance, const MeasureOptions& options) {
+    Measured measured;
     // Twice as many steps each time: the last stretch is a quarter of a repeat or more, and as much came before it.
     double pace = 0.0;
     std::uint64_t warmed = 0;
     for (std::uint64_t steps = 1;; steps *= 2) {
         const double took = seconds_of(advance, steps);
         warmed += steps;
+        measured.seconds += took;
         pace = took / static_cast<double>(steps);
         if (took >= 0.25 * options.repeat_seconds) break;
     }
-    if (warmed < options.warm_steps) advance(options.warm_steps - warmed);
+    if (warmed < options.warm_steps) measured.seconds += seconds_of(advance, options.warm_steps - warmed);
 
-    Measured measured;
-    measured.steps = std::max(options.least_steps, static_cast<std::uint64_t>(std::ceil(options.repeat_seconds / pace)));
+    measured.steps =
+        std::max(options.least_steps, static_cast<std::uint64_t>(std::ceil(options.repeat_seconds / pace)));
     std::vector<double> rates;
-    for (int repeat = 0; repeat < options.repeats; ++repeat) {
+    for (int repeat = 0; repeat < options.repeats && (repeat == 0 || options.interrupted() == 0); ++repeat) {
         const double took = seconds_of(advance, measured.steps);
         measured.seconds += took;
         rates.push_back(static_cast<double>(measured.steps) / took);

@@ -10,13 +10,14 @@ namespace carom {
 struct MeasureOptions {
     double repeat_seconds = 0.5;
     int repeats = 5;
-    std::uint64_t least_steps = 1;  ///< of a repeat, however long they take
-    std::uint64_t warm_steps = 0;   ///< at least, before anything counts
+    std::uint64_t least_steps = 1;                        ///< of a repeat, however long they take
+    std::uint64_t warm_steps = 0;                         ///< at least, before anything counts
+    std::function<int()> interrupted = [] { return 0; };  ///< gives a signal's number, which ends the repeats early
 };
 
 struct Measured {
-    std::uint64_t steps = 0;     ///< of each repeat
-    double seconds = 0.0;        ///< of all repeats
+    std::uint64_t steps = 0;  ///< of each repeat
+    double seconds = 0.0;     ///< of all, warming up too
     Rate steps_per_second;
 };
 

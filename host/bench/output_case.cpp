@@ -80,9 +80,7 @@ BenchRow output_case(const BenchCase& what, const BenchRequest& request, const s
         MeasureOptions options{.repeat_seconds = request.repeat_seconds(), .repeats = kMostRepeats};
         options.least_steps = 100;
         const Measured measured = measure(
-            [&](std::uint64_t steps) {
-                solver->advance_to(run.plan->time_of_step(solver->step() + steps), 1e9);
-            },
+            [&](std::uint64_t steps) { solver->advance_to(run.plan->time_of_step(solver->step() + steps), 1e9); },
             options);
         kernel_rate = measured.steps_per_second.median;
     }
@@ -107,6 +105,7 @@ BenchRow output_case(const BenchCase& what, const BenchRequest& request, const s
         begin = std::chrono::steady_clock::now();
         const Simulation simulation = simulate(std::move(run), {.files = files, .force = true, .quiet = true});
         if (!simulation.outcome.error.empty()) throw SimulationError(simulation.outcome.error);
+        if (simulation.outcome.signal != 0) throw SystemError("interrupted");
         const double total = since(begin);
         with.push_back(work / total);
         loop_seconds = simulation.outcome.wall_seconds;

@@ -53,6 +53,7 @@ Json crossing_json(const Crossing& crossing) {
         json["points"].push_back({{"packing_fraction", point.fraction},
                                   {"spring_seconds_per_time", point.spring_seconds},
                                   {"events_seconds_per_time", point.events_seconds},
+                                  {"break_even_ball_steps_per_second", point.break_even},
                                   {"spring", point.spring}});
     }
     json["packing_fraction"] = crossing.fraction ? Json(*crossing.fraction) : Json(nullptr);

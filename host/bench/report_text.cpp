@@ -50,14 +50,15 @@ std::string remark(const BenchRow& row) {
 
 std::string row_line(const BenchRow& row) {
     const bool cpu = row.what.backend == "cpu";
-    std::string text =
-        fmt::format("  {:<10}{:<5}{:>7}  {:<7}{:>10.3g} {:<13}{:>9}", rung_name(row.what.rung), row.what.backend,
-                    cpu ? std::to_string(row.what.threads) : "-", row.what.double_precision ? "double" : "single",
-                    row.rate.median, unit(row.what.rung), spread_text(row.rate));
+    std::string text = fmt::format("  {:<10}{:<5}{:>7}  {:<7}{:>10.3g} {:<13}{:>9}", rung_name(row.what.rung),
+                                   row.what.backend, cpu ? std::to_string(row.what.threads) : "-",
+                                   !row.what.gas ? "" : (row.what.double_precision ? "double" : "single"),
+                                   row.rate.median, unit(row.what.rung), spread_text(row.rate));
     if (row.bytes_counted) {
         const std::string share =
             row.limit ? fmt::format("{:.1f} %", 100.0 * row.rate.median / *row.limit) : std::string();
-        text += fmt::format("{:>7.0f}{:>9}{:>9}", *row.bytes_counted, optional_text(row.bytes_streamed, "{:.0f}"), share);
+        text +=
+            fmt::format("{:>7.0f}{:>9}{:>9}", *row.bytes_counted, optional_text(row.bytes_streamed, "{:.0f}"), share);
         text += fmt::format("{:>10}{:>8}", optional_text(row.contacts_per_ball, "{:.3f}"),
                             optional_text(row.steps_between_sorts, "{:.1f}"));
     }
@@ -68,8 +69,10 @@ std::string row_line(const BenchRow& row) {
 }
 
 constexpr const char* kColumns =
-    "  rung      on    threads  prec.        rate                  half range  bytes streamed of limit  contacts   steps\n"
-    "                                                                          by count              by copy  per ball  "
+    "  rung      on    threads  prec.        rate                  half range  bytes streamed of limit  contacts   "
+    "steps\n"
+    "                                                                          by count              by copy  per ball "
+    " "
     "a sort\n";
 
 std::string machine_text(const nlohmann::ordered_json& machine) {
@@ -96,6 +99,20 @@ std::string ratios_text(const BenchResults& results) {
     return text.empty() ? text : "\nRatios within this run\n" + text;
 }
 
+/// A line a gas: what comes after the first of a series is left out for much the same reason. JSON has all.
+std::string left_out_text(const std::vector<LeftOut>& all) {
+    std::string text;
+    for (std::size_t first = 0; first < all.size();) {
+        std::size_t end = first + 1;
+        while (end < all.size() && all[end].what.gas == all[first].what.gas) ++end;
+        text += fmt::format("  {}{}: {}\n", case_text(all[first].what),
+                            end - first > 1 ? fmt::format(" and {} more of this gas", end - first - 1) : "",
+                            all[first].why);
+        first = end;
+    }
+    return text;
+}
+
 }  // namespace
 
 std::string bench_text(const BenchResults& results) {
@@ -118,8 +135,7 @@ std::string bench_text(const BenchResults& results) {
         for (const Crossing& crossing : found) text += "  " + crossing.sentence + "\n";
     }
     if (!results.left_out.empty()) {
-        text += "\nLeft out\n";
-        for (const LeftOut& left : results.left_out) text += fmt::format("  {}: {}\n", case_text(left.what), left.why);
+        text += "\nLeft out\n" + left_out_text(results.left_out);
     }
     return text + fmt::format("\n{} in {:.0f} s{}\n", plural(results.rows.size(), "measurement"), results.seconds,
                               results.signal != 0 ? ", interrupted" : "");

@@ -63,7 +63,7 @@ private:
             tell_(case_text(what));
             const auto begin = Clock::now();
             BenchRow row = run_case(what, gas_ ? &*gas_ : nullptr, request_, interrupted_);
-            if (what.gas) overhead_[kin_of(what)] = since(begin);
+            if (what.gas) overhead_[kin_of(what)] = std::max(0.0, since(begin) - row.measured_seconds);
             finish(row);
             results_.rows.push_back(std::move(row));
         } catch (const std::bad_alloc&) {
@@ -79,8 +79,7 @@ private:
         gas_.reset();  // first: two would not fit
         const std::uint64_t bytes = kPlacingBytes * what.gas->balls;
         if (const std::uint64_t free = available_memory(); bytes > free) {
-            leave_out(what,
-                      fmt::format("needs {} of memory, and {} are free", bytes_text(bytes), bytes_text(free)));
+            leave_out(what, fmt::format("needs {} of memory, and {} are free", bytes_text(bytes), bytes_text(free)));
             return false;
         }
         tell_(fmt::format("placing {}D, packing fraction {}, {}", what.gas->dimension, what.gas->fraction,
@@ -108,9 +107,12 @@ private:
             seconds += std::max(repeats * request_.repeat_seconds(),
                                 repeats * static_cast<double>(least_steps(what.rung)) * steps);
         }
+        // What comes before: measured where a gas is large enough for it to grow with the balls.
+        constexpr std::uint64_t kLarge = 50'000;
+        constexpr double kUsual = 1e-6;  // [s], a ball
         const auto found = overhead_.find(kin_of(what));
-        const double beside = found == overhead_.end() ? 0.0 : found->second - repeats * request_.repeat_seconds();
-        return seconds + std::max(0.0, beside) * n / static_cast<double>(before->what.gas->balls);
+        const bool known = found != overhead_.end() && before->what.gas->balls >= kLarge;
+        return seconds + n * (known ? found->second / static_cast<double>(before->what.gas->balls) : kUsual);
     }
 
     /// Adds what follows from the copy rung.
@@ -134,7 +136,7 @@ private:
     std::optional<PlacedGas> gas_;
     BenchGas placed_;
     double placing_per_ball_ = 0.0;
-    std::map<Kin, double> overhead_;  // wall time of the last of its kin
+    std::map<Kin, double> overhead_;  // wall time of the last of its kin, without the repeats [s]
 };
 
 }  // namespace

@@ -24,8 +24,11 @@ namespace {
 
 constexpr double kPatience = 1e9;  // advance_to comes back only when it is there
 
-MeasureOptions options_for(const BenchCase& what, const BenchRequest& request) {
+using Interrupted = std::function<int()>;
+
+MeasureOptions options_for(const BenchCase& what, const BenchRequest& request, const Interrupted& interrupted) {
     MeasureOptions options;
+    options.interrupted = interrupted;
     options.repeat_seconds = request.repeat_seconds();
     options.repeats = request.repeats_or_default();
     options.least_steps = least_steps(what.rung);
@@ -49,21 +52,23 @@ void require_memory(std::uint64_t bytes) {
     }
 }
 
-BenchRow copy_case(const BenchCase& what, const BenchRequest& request) {
+BenchRow copy_case(const BenchCase& what, const BenchRequest& request, const Interrupted& interrupted) {
     BenchRow row{.what = what};
     PowerMeter meter(what.backend);
     const auto engine = make_copy_ladder(what.backend, copy_array_bytes(what.backend), what.threads);
     meter.start();
     const Measured measured =
-        measure([&](std::uint64_t copies) { engine->advance(copies); }, options_for(what, request));
+        measure([&](std::uint64_t copies) { engine->advance(copies); }, options_for(what, request, interrupted));
     row.more = meter.stop();
+    row.measured_seconds = measured.seconds;
     row.steps = measured.steps;
     row.rate = scaled(measured.steps_per_second, engine->streamed_bytes());
     row.more.emplace_back("array_bytes", 0.5 * engine->streamed_bytes());
     return row;
 }
 
-BenchRow ladder_case(const BenchCase& what, PlacedGas& gas, const BenchRequest& request) {
+BenchRow ladder_case(const BenchCase& what, PlacedGas& gas, const BenchRequest& request,
+                     const Interrupted& interrupted) {
     BenchRow row{.what = what, .start = gas.start};
     Balls& balls = gas.state.balls;
     const Scene scene = scene_of(what, gas);
@@ -85,8 +90,10 @@ BenchRow ladder_case(const BenchCase& what, PlacedGas& gas, const BenchRequest& 
     PowerMeter meter(what.backend);
     const auto engine = make_ladder(what.backend, rung, setup, raw);
     meter.start();
-    const Measured measured = measure([&](std::uint64_t steps) { engine->advance(steps); }, options_for(what, request));
+    const Measured measured =
+        measure([&](std::uint64_t steps) { engine->advance(steps); }, options_for(what, request, interrupted));
     row.more = meter.stop();
+    row.measured_seconds = measured.seconds;
     const auto n = static_cast<double>(balls.size());
     row.steps = measured.steps;
     row.rate = scaled(measured.steps_per_second, n);
@@ -111,7 +118,8 @@ double cells_per_ball(const SpringSetup& setup, const BallSizes& sizes) {
     return cells / static_cast<double>(sizes.count);
 }
 
-BenchRow spring_case(const BenchCase& what, const PlacedGas& gas, const BenchRequest& request) {
+BenchRow spring_case(const BenchCase& what, const PlacedGas& gas, const BenchRequest& request,
+                     const Interrupted& interrupted) {
     BenchRow row{.what = what, .start = gas.start};
     const Scene scene = scene_of(what, gas);
     const auto plan = make_plan(scene, gas.state, what.threads);
@@ -121,13 +129,14 @@ BenchRow spring_case(const BenchCase& what, const PlacedGas& gas, const BenchReq
     const auto advance = [&](std::uint64_t steps) {
         solver->advance_to(plan->time_of_step(solver->step() + steps), kPatience);
     };
-    MeasureOptions options = options_for(what, request);
+    MeasureOptions options = options_for(what, request, interrupted);
     // A shaken lattice has fewer contacts than the gas that becomes of it; longer than this no case can wait.
     if (gas.start != "melted") options.warm_steps = 3 * options.least_steps;
     const std::uint64_t sorts_before = solver->tallies().sorts;
     meter.start();
     const Measured measured = measure(advance, options);
     row.more = meter.stop();
+    row.measured_seconds = measured.seconds;
 
     const auto n = static_cast<double>(gas.state.balls.size());
     const std::uint64_t sorts = solver->tallies().sorts - sorts_before;
@@ -149,17 +158,17 @@ BenchRow spring_case(const BenchCase& what, const PlacedGas& gas, const BenchReq
     return row;
 }
 
-BenchRow events_case(const BenchCase& what, const PlacedGas& gas, const BenchRequest& request) {
+BenchRow events_case(const BenchCase& what, const PlacedGas& gas, const BenchRequest& request,
+                     const Interrupted& interrupted) {
     BenchRow row{.what = what, .start = gas.start};
     const Scene scene = scene_of(what, gas);
     const auto plan = make_plan(scene, gas.state, 1);
     require_memory(plan->memory_bytes());
     const auto solver = plan->make_solver(gas.state, "");
-    // Counted in thousandths of the time that each ball needs for a collision: so steps mean the same at any density.
-    // The first stretch, a ten-thousandth of a unit of time, tells how long that is.
+    // It has no steps: time is counted in ticks instead, short enough that a million balls do one in a moment.
     const auto n = static_cast<double>(gas.state.balls.size());
     constexpr double kTick = 1e-4;
-    MeasureOptions options = options_for(what, request);
+    MeasureOptions options = options_for(what, request, interrupted);
     PowerMeter meter("cpu");
     double reached = 0.0;
     const auto advance = [&](std::uint64_t ticks) {
@@ -173,6 +182,7 @@ BenchRow events_case(const BenchCase& what, const PlacedGas& gas, const BenchReq
     const double time_before = solver->time();
     const Measured measured = measure(advance, options);
     row.more = meter.stop();
+    row.measured_seconds = measured.seconds;
     const double events_per_tick =
         static_cast<double>(solver->step() - events_before) * kTick / (solver->time() - time_before);
     const double collisions_per_tick =
@@ -203,14 +213,14 @@ BenchRow run_case(const BenchCase& what, PlacedGas* gas, const BenchRequest& req
                   const std::function<int()>& interrupted) {
     switch (what.rung) {
         case BenchRung::kCopy:
-            return copy_case(what, request);
+            return copy_case(what, request, interrupted);
         case BenchRung::kIntegrate:
         case BenchRung::kTextbook:
-            return ladder_case(what, *gas, request);
+            return ladder_case(what, *gas, request, interrupted);
         case BenchRung::kSpring:
-            return spring_case(what, *gas, request);
+            return spring_case(what, *gas, request, interrupted);
         case BenchRung::kEvents:
-            return events_case(what, *gas, request);
+            return events_case(what, *gas, request, interrupted);
         case BenchRung::kOutput:
             break;
     }

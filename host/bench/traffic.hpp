@@ -22,8 +22,8 @@ constexpr double bytes_streamed_by_cell_walk(int dimension, bool double_precisio
     const double state = 0.5 * bytes_counted(dimension, double_precision);  // one way
     // Keys of 8 bytes: written from state, cell and id; sorted in 8 passes that read and write them, and one that
     // reads; then state, id, cell and the slot of each id are fetched and written, and the cells' starts are found.
-    const double sort = (state + 2 * kWord + 8.0) + 8.0 * (2 * 8 + 1) + (8.0 + 2 * state + 4 * kWord) +
-                        (8.0 + kWord * cells_per_ball);
+    const double sort =
+        (state + 2 * kWord + 8.0) + 8.0 * (2 * 8 + 1) + (8.0 + 2 * state + 4 * kWord) + (8.0 + kWord * cells_per_ball);
     const double share = steps_between_sorts > 0.0 ? sort / steps_between_sorts : 0.0;
     return 2 * state + kWord + kWord * cells_per_ball + share;
 }
