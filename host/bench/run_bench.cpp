@@ -54,9 +54,13 @@ private:
     void one(const BenchCase& what) {
         const double left = request_.limit_or_default() - since(start_);
         if (left <= 0.0) return leave_out(what, "the time for all is over (--limit)");
-        if (const double expected = expected_seconds(what); expected > std::min(left, request_.patience_or_default())) {
-            return leave_out(what, fmt::format("would take about {:.2g} s ({})", expected,
-                                               expected > left ? "--limit" : "--patience"));
+        const double expected = expected_seconds(what);
+        const bool placed = !what.gas || (gas_ && placed_ == *what.gas);
+        const double with_placing =
+            expected + (placed ? 0.0 : placing_per_ball_ * static_cast<double>(what.gas->balls));
+        if (with_placing > left || expected > request_.patience_or_default()) {
+            return leave_out(what, fmt::format("would take about {:.2g} s ({})", with_placing,
+                                               with_placing > left ? "--limit" : "--patience"));
         }
         try {
             if (what.gas && what.rung != BenchRung::kOutput && !place(what, left)) return;
@@ -91,11 +95,12 @@ private:
         return true;
     }
 
-    /// From the same on a smaller gas: both the steps that cannot be fewer and what comes before them grow with it.
+    /// Without placing the gas, from the same on a smaller one: both the steps that cannot be fewer and what comes
+    /// before them grow with it.
     [[nodiscard]] double expected_seconds(const BenchCase& what) const {
         if (!what.gas) return 0.0;
         const auto n = static_cast<double>(what.gas->balls);
-        double seconds = gas_ && placed_ == *what.gas ? 0.0 : placing_per_ball_ * n;
+        double seconds = 0.0;
         const BenchRow* before = nullptr;
         for (const BenchRow& row : results_.rows) {
             if (row.what.gas && kin_of(row.what) == kin_of(what)) before = &row;

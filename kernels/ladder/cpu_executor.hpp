@@ -49,7 +49,7 @@ public:
 
     template <class Body>
     void launch(std::uint64_t n, const Body& body) const {
-#pragma omp parallel num_threads(threads_)
+#pragma omp parallel num_threads(team(n))
         {
             const Body own = body;  // no store of another thread, or through a pointer, can change it
 #pragma omp for schedule(static)
@@ -63,7 +63,7 @@ public:
     void launch_lanes(std::uint64_t n, const Body& body) const {
         constexpr std::uint64_t kBlock = 32;
         const std::uint64_t blocks = n / kBlock;
-#pragma omp parallel for num_threads(threads_) schedule(static)
+#pragma omp parallel for num_threads(team(n)) schedule(static)
         for (std::uint64_t block = 0; block < blocks; ++block) {
             const Body own = body.shifted(block * kBlock);
 #pragma GCC ivdep
@@ -78,7 +78,7 @@ public:
     [[nodiscard]] static double sort_bytes(std::size_t count, int bits);
 
     void copy(const CopyWord* from, CopyWord* to, std::size_t words) const {
-#pragma omp parallel num_threads(threads_)
+#pragma omp parallel num_threads(team(words))
         {
             const auto [first, last] = share(words);
             std::memcpy(to + first, from + first, (last - first) * sizeof(CopyWord));  // past the cache where large
@@ -87,7 +87,7 @@ public:
 
     template <class T>
     void upload(const T* from, T* to, std::size_t count) const {
-#pragma omp parallel num_threads(threads_)
+#pragma omp parallel num_threads(team(count))
         {
             const auto [first, last] = share(count);
             std::memcpy(to + first, from + first, (last - first) * sizeof(T));
@@ -104,6 +104,12 @@ public:
     }
 
 private:
+    /// Threads for n elements: waking one takes as long as a thousand of them.
+    [[nodiscard]] int team(std::uint64_t n) const {
+        constexpr std::uint64_t kLeastShare = 2048;
+        return static_cast<int>(std::clamp<std::uint64_t>(n / kLeastShare, 1, static_cast<std::uint64_t>(threads_)));
+    }
+
     struct Share {
         std::size_t first, last;
     };

@@ -28,7 +28,7 @@ void CpuExecutor::sort_pairs(std::uint32_t* key, std::uint32_t* value, std::size
     for (int pass = 0; pass < passes_of(bits); ++pass) {
         const int shift = pass * kDigitBits;
         const auto digit = [shift](std::uint32_t k) { return k >> shift & (kDigits - 1); };
-#pragma omp parallel num_threads(threads_)
+#pragma omp parallel num_threads(team(count))
         {
             const auto [first, last] = share(count);
 #if defined(_OPENMP)
