@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <memory>
+#include <ostream>
 #include <vector>
 
 #include "kernels/cpu/spring_cpu.hpp"
@@ -27,14 +28,17 @@ constexpr std::uint64_t kSteps = 300;  // 6 contact durations
 
 Gas small_gas(int dimension, bool double_precision) {
     const int along = dimension == 2 ? 20 : 8;
-    const double edge = 1.3 * along;
+    constexpr double kSpacing = 1.15;
+    constexpr double kInWall = 0.015;  // so deep the outermost stand in the walls: the first kick must be half a step
+    const double edge = kSpacing * (along - 1) + 1.0 - 2.0 * kInWall;
+    constexpr double kFirst = 0.5 - kInWall - 0.5 * kSpacing;
     Gas gas = test::empty_box(dimension, {edge, edge, dimension == 2 ? 0.0 : edge});
     gas.setup.double_precision = double_precision;
     gas.setup.dt = 4.4e-4;  // 50 steps a contact
-    // Some stand within the walls' reach and fast enough to meet each other several times.
+    // Fast enough to meet each other several times.
     test::add_lattice(gas, {.counts = {along, along, dimension == 2 ? 1 : along},
-                            .spacing = 1.29,
-                            .corner = {0.05, 0.05, 0.05},
+                            .spacing = kSpacing,
+                            .corner = {kFirst, kFirst, kFirst},
                             .speed = 4.0});
     return gas;
 }
@@ -74,6 +78,10 @@ struct LadderCase {
     bool double_precision;
 };
 
+void PrintTo(const LadderCase& of, std::ostream* out) {
+    *out << of.processor.name << ", " << of.dimension << "D, " << (of.double_precision ? "double" : "single");
+}
+
 class Ladder : public testing::TestWithParam<LadderCase> {
 protected:
     void SetUp() override {
@@ -87,9 +95,9 @@ protected:
 TEST_P(Ladder, TextbookFollowsTheTrajectoryOfTheStep) {
     // Both are the same leapfrog, but round differently: the textbook's positions are floats of up to 26 diameters, so
     // 300 steps are off by up to 300 * 2^-20 without contacts (double: 2^-49), typically by the square root of that
-    // many. In 300 steps a ball collides up to four times, and with gaps of a third of a diameter a collision enlarges
-    // what two balls are off by some 2.3 times: 30 in all. In a contact velocities change by k dt / m = 4.4 times the
-    // overlap in each of 50 steps of which half compress: another factor of 100.
+    // many. In 300 steps a ball collides up to four times, and with gaps of a sixth of a diameter a collision enlarges
+    // what two balls are off by some 1.6 to 2.3 times: 30 in all. In a contact velocities change by k dt / m = 4.4
+    // times the overlap in each of 50 steps of which half compress: another factor of 100.
     const double rounding = static_cast<double>(kSteps) * (GetParam().double_precision ? 0x1p-49 : 0x1p-20);
     const double kPosition = 30.0 * rounding;
     const double kVelocity = 3000.0 * rounding;

@@ -236,14 +236,18 @@ TEST_F(BenchFiles, OfOthersAreRefused) {
                     HasSubstr("b.json: is "))
             << text;
     }
+    const std::string later = write("b.json", R"({"carom_bench": 2, "machine": {}, "rows": []})");
+    EXPECT_THAT(message_of<InputError>([&] { bench_diff(good, later); }), HasSubstr("is of another version"));
+    EXPECT_THAT(message_of<InputError>([&] { bench_figure_script(later, "speed", "x.png"); }),
+                HasSubstr("is of another version"));
     EXPECT_THAT(message_of<SystemError>([&] { bench_diff(good, folder_ + "/none.json"); }), HasSubstr("cannot read"));
 }
 
 TEST_F(BenchFiles, AreDrawnWithTheLimitAndTheFastestCountOfThreads) {
     const BenchGas gas{2, 0.5, 1000};
-    std::vector<BenchRow> rows{row(BenchRung::kSpring, 50.0, gas), row(BenchRung::kSpring, 80.0, gas, "cpu", 2),
+    std::vector<BenchRow> rows{row(BenchRung::kSpring, 80.0, gas, "cpu", 2), row(BenchRung::kSpring, 50.0, gas),
                                row(BenchRung::kTextbook, 20.0, gas), row(BenchRung::kSpring, 900.0, gas, "cuda")};
-    rows[1].limit = 400.0;
+    rows[0].limit = 400.0;
     const std::string file = write("a.json", rows);
     const std::string speed = bench_figure_script(file, "speed", "x.png");
     EXPECT_THAT(speed, AllOf(HasSubstr("1000 80 72 88"), Not(HasSubstr("1000 50 ")), HasSubstr("1000 400 "),
