@@ -161,9 +161,10 @@ if [ "$bench_seconds" -gt 20 ]; then
         tr '{' '\n' <"$out/bench.json" | grep '^"rung"' | grep '"per_second"' >"$work/rows.txt"
         while read -r row; do
             echo "$row" >"$work/row.txt"
+            dimension=$(field dimension "$work/row.txt")
             share=$(field fraction_of_limit "$work/row.txt")
-            record bench "$(field rung "$work/row.txt") $(field dimension "$work/row.txt")D $(field balls "$work/row.txt") $(field precision "$work/row.txt")" \
-                null "$(field per_second "$work/row.txt") $(field unit "$work/row.txt")/s${share:+, $share of the limit}"
+            record bench "$(field rung "$work/row.txt")${dimension:+ ${dimension}D $(field balls "$work/row.txt") $(field precision "$work/row.txt")}" null \
+                "$(printf '%.3g' "$(field per_second "$work/row.txt")") $(field unit "$work/row.txt")/s${share:+, $(printf '%.3f' "$share") of the limit}"
         done <"$work/rows.txt"
     else
         record bench "carom bench" false "status $status, see bench.txt"

@@ -19,8 +19,8 @@ namespace carom {
 namespace {
 
 constexpr double kRadius = 0.5;
-constexpr std::uint64_t kMostMelted = 1'000'000;
 constexpr double kCollisionsPerBall = 3.0;
+constexpr double kLeastTime = 0.5;    // a dense lattice's balls collide often before they have gone anywhere
 constexpr double kMeltingTime = 4.0;  // a dilute gas has forgotten its lattice once balls have flown a few spacings
 
 /// The smallest distance to another ball, of a few balls: on a lattice it is that of all.
@@ -71,6 +71,10 @@ void shake(Balls& balls, const Box& box, std::uint64_t seed) {
     }
 }
 
+double since(std::chrono::steady_clock::time_point start) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
 /// \returns whether it came to its end
 bool melt(PlacedGas& gas, double seconds, const std::function<int()>& interrupted) {
     const auto start = std::chrono::steady_clock::now();
@@ -82,10 +86,10 @@ bool melt(PlacedGas& gas, double seconds, const std::function<int()>& interrupte
     bool melted = false;
     for (int k = 1; k <= kLooks && !melted; ++k) {
         while (!solver->advance_to(kMeltingTime * k / kLooks, 0.1)) {
-            const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
-            if (interrupted() != 0 || spent.count() > seconds) return false;
+            if (interrupted() != 0 || since(start) > seconds) return false;
         }
-        melted = k == kLooks || static_cast<double>(solver->tallies().collisions) >= wanted;
+        const bool moved = solver->time() >= kLeastTime;
+        melted = k == kLooks || (moved && static_cast<double>(solver->tallies().collisions) >= wanted);
     }
     Frame frame;
     solver->request_frame(frame);
@@ -116,10 +120,14 @@ std::string bench_scene_text(const BenchGas& gas) {
 
 PlacedGas place_gas(const BenchGas& gas, double seconds, const std::function<int()>& interrupted) {
     PlacedGas placed;
+    auto start = std::chrono::steady_clock::now();
     placed.scene = parse_scene(bench_scene_text(gas), "bench");
     placed.state.balls = make_balls(placed.scene);
     shake(placed.state.balls, placed.scene.box, placed.scene.seed);
+    placed.lattice_seconds = since(start);
+    start = std::chrono::steady_clock::now();
     const bool melted = gas.balls <= kMostMelted && melt(placed, seconds, interrupted);
+    placed.melting_seconds = since(start);
     placed.start = melted ? "melted" : "shaken lattice";
     return placed;
 }

@@ -16,15 +16,20 @@ constexpr double kBenchStiffness = 1.0e4;
 struct PlacedGas {
     Scene scene;
     SolverState state;
-    std::string start;  ///< how it was made: "melted" or "shaken lattice"
+    std::string start;             ///< how it was made: "melted" or "shaken lattice"
+    double lattice_seconds = 0.0;  ///< that the lattice took
+    double melting_seconds = 0.0;
 };
+
+/// Larger gases are not melted.
+constexpr std::uint64_t kMostMelted = 1'000'000;
 
 /// The scene of a gas as a user would write it, on a lattice: random placement does not reach the dense ones.
 std::string bench_scene_text(const BenchGas& gas);
 
 /// Places a gas: a lattice, each ball moved at random (seeded) as far as it can without meeting another; then, up to
-/// a million balls, melted: run by the event-driven solver until each has collided three times, or for four units of
-/// time, so that contacts are as frequent as in equilibrium. Larger ones stay shaken lattices.
+/// a million balls, melted: run by the event-driven solver until each has collided three times, for half a unit of time
+/// at least and four at most, so that contacts are as frequent as in equilibrium. Larger ones stay shaken lattices.
 /// \param seconds      after which melting ends anyway; then it is called a shaken lattice
 /// \param interrupted  gives a signal's number, which ends melting
 PlacedGas place_gas(const BenchGas& gas, double seconds, const std::function<int()>& interrupted);

@@ -55,9 +55,7 @@ private:
         const double left = request_.limit_or_default() - since(start_);
         if (left <= 0.0) return leave_out(what, "the time for all is over (--limit)");
         const double expected = expected_seconds(what);
-        const bool placed = !what.gas || (gas_ && placed_ == *what.gas);
-        const double with_placing =
-            expected + (placed ? 0.0 : placing_per_ball_ * static_cast<double>(what.gas->balls));
+        const double with_placing = expected + placing_seconds(what);
         if (with_placing > left || expected > request_.patience_or_default()) {
             return leave_out(what, fmt::format("would take about {:.2g} s ({})", with_placing,
                                                with_placing > left ? "--limit" : "--patience"));
@@ -88,11 +86,19 @@ private:
         }
         tell_(fmt::format("placing {}D, packing fraction {}, {}", what.gas->dimension, what.gas->fraction,
                           plural(what.gas->balls, "ball")));
-        const auto begin = Clock::now();
         gas_ = place_gas(*what.gas, std::min(left, request_.patience_or_default()), interrupted_);
         placed_ = *what.gas;
-        placing_per_ball_ = since(begin) / static_cast<double>(what.gas->balls);
+        const auto n = static_cast<double>(what.gas->balls);
+        lattice_per_ball_ = gas_->lattice_seconds / n;
+        if (gas_->start == "melted") melting_per_ball_ = gas_->melting_seconds / n;
         return true;
+    }
+
+    /// What placing the case's gas will take, from the gas before; 0 if that is it.
+    [[nodiscard]] double placing_seconds(const BenchCase& what) const {
+        if (!what.gas || what.rung == BenchRung::kOutput || (gas_ && placed_ == *what.gas)) return 0.0;
+        const double melting = what.gas->balls <= kMostMelted ? melting_per_ball_ : 0.0;
+        return (lattice_per_ball_ + melting) * static_cast<double>(what.gas->balls);
     }
 
     /// Without placing the gas, from the same on a smaller one: both the steps that cannot be fewer and what comes
@@ -103,7 +109,10 @@ private:
         double seconds = 0.0;
         const BenchRow* before = nullptr;
         for (const BenchRow& row : results_.rows) {
-            if (row.what.gas && kin_of(row.what) == kin_of(what)) before = &row;
+            if (!row.what.gas || kin_of(row.what) != kin_of(what)) continue;
+            const double fraction = what.gas->fraction;
+            const bool nearer = before == nullptr || before->what.gas->fraction != fraction;
+            if (nearer || row.what.gas->fraction == fraction) before = &row;
         }
         if (before == nullptr) return seconds;
         const double repeats = request_.repeats_or_default() + 1.0;  // and the warming up
@@ -140,7 +149,8 @@ private:
     BenchResults results_;
     std::optional<PlacedGas> gas_;
     BenchGas placed_;
-    double placing_per_ball_ = 0.0;
+    double lattice_per_ball_ = 0.0;   // of the last gas [s]
+    double melting_per_ball_ = 0.0;   // of the last that was melted [s]
     std::map<Kin, double> overhead_;  // wall time of the last of its kin, without the repeats [s]
 };
 

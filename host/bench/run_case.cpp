@@ -211,20 +211,11 @@ std::uint64_t least_steps(BenchRung rung) {
 
 BenchRow run_case(const BenchCase& what, PlacedGas* gas, const BenchRequest& request,
                   const std::function<int()>& interrupted) {
-    switch (what.rung) {
-        case BenchRung::kCopy:
-            return copy_case(what, request, interrupted);
-        case BenchRung::kIntegrate:
-        case BenchRung::kTextbook:
-            return ladder_case(what, *gas, request, interrupted);
-        case BenchRung::kSpring:
-            return spring_case(what, *gas, request, interrupted);
-        case BenchRung::kEvents:
-            return events_case(what, *gas, request, interrupted);
-        case BenchRung::kOutput:
-            break;
-    }
-    return output_case(what, request, interrupted);
+    if (what.rung == BenchRung::kCopy) return copy_case(what, request, interrupted);
+    if (what.rung == BenchRung::kOutput) return output_case(what, request, interrupted);
+    if (what.rung == BenchRung::kSpring) return spring_case(what, *gas, request, interrupted);
+    if (what.rung == BenchRung::kEvents) return events_case(what, *gas, request, interrupted);
+    return ladder_case(what, *gas, request, interrupted);
 }
 
 }  // namespace carom
