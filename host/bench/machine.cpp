@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstdlib>
 #include <ctime>
 #include <fstream>
@@ -83,7 +82,11 @@ nlohmann::ordered_json describe_machine() {
 }
 
 BenchMachine find_machine() {
+#if defined(_OPENMP)
     const int threads = static_cast<int>(std::thread::hardware_concurrency());
+#else
+    const int threads = 1;
+#endif
     return {std::max(1, threads), !cuda_devices().empty()};
 }
 
