@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <map>
@@ -86,15 +87,15 @@ std::string bench_diff(const std::string& before, const std::string& after) {
     Side b = read(after);
     std::string text = fmt::format("A: {} ({})\nB: {} ({})\n\n", before, a.machine, after, b.machine);
     text += fmt::format("  {:<51}{:>11}{:>11}{:>8}{:>8}\n", "measurement", "A", "B", "B/A", "noise");
-    int compared = 0;
+    std::vector<double> ratios;
     int faster = 0;
     int slower = 0;
     for (auto& [name, entry] : a.entries) {
         Entry* other = b.find(name);
         if (other == nullptr) continue;
         entry.matched = other->matched = true;
-        ++compared;
         const double ratio = other->rate / entry.rate;
+        ratios.push_back(ratio);
         const double noise = entry.spread + other->spread;
         // Alike for a ratio and its inverse.
         const bool exceeds = std::abs(std::log(ratio)) > std::log1p(noise);
@@ -104,8 +105,14 @@ std::string bench_diff(const std::string& before, const std::string& after) {
     }
     list(text, a, "Only in A");
     list(text, b, "Only in B");
+    const int compared = static_cast<int>(ratios.size());
     text += fmt::format("\n{} compared: {} faster and {} slower by more than the noise, {} within it\n", compared,
                         faster, slower, compared - faster - slower);
+    if (compared > 0) {
+        std::ranges::nth_element(ratios, ratios.begin() + compared / 2);
+        text += fmt::format("Median of the ratios: {:.3f}; what all have in common is the machine's\n",
+                            ratios[static_cast<std::size_t>(compared / 2)]);
+    }
     return text;
 }
 

@@ -13,6 +13,7 @@
 #include "host/bench/diff.hpp"
 #include "host/bench/findings.hpp"
 #include "host/bench/gas.hpp"
+#include "host/bench/machine.hpp"
 #include "host/bench/measure.hpp"
 #include "host/bench/report.hpp"
 #include "host/bench/request.hpp"
@@ -225,6 +226,7 @@ TEST_F(BenchFiles, DifferWhereTheRangesLieApart) {
     EXPECT_THAT(text, testing::ContainsRegex("integrate .* 0\\.700 +40\\.0 %  SLOWER\n"));
     EXPECT_THAT(text, testing::ContainsRegex("Only in A\n  spring .*3D.*\n\nOnly in B\n  events"));
     EXPECT_THAT(bench_diff(a, a), HasSubstr("4 compared: 0 faster and 0 slower by more than the noise, 4 within it"));
+    EXPECT_THAT(text, HasSubstr("Median of the ratios: 1.390;"));
 }
 
 TEST_F(BenchFiles, OfOthersAreRefused) {
@@ -260,6 +262,17 @@ TEST_F(BenchFiles, AreDrawnWithTheLimitAndTheFastestCountOfThreads) {
                 HasSubstr("holds nothing to draw for 'double'"));
     EXPECT_THAT(message_of<InputError>([&] { bench_figure_script(file, "colour", "x.png"); }),
                 HasSubstr("holds no quantity 'colour'; allowed: speed, double, limit, threads, events"));
+}
+
+TEST(BenchPower, IsReadWhereItCanBeAndIsNeverNeeded) {
+    for (const char* backend : {"cpu", "cuda"}) {
+        PowerMeter meter(backend);
+        meter.start();
+        for (const auto& [name, value] : meter.stop()) {
+            EXPECT_THAT(name, testing::StartsWith(std::string(backend) == "cpu" ? "cpu_" : "gpu_"));
+            EXPECT_GT(value, 0.0) << name;
+        }
+    }
 }
 
 TEST(BenchText, HasEveryMeasurementAndWhatWasLeftOut) {
