@@ -150,7 +150,28 @@ else
     done
 fi
 
-# 4. Speed of both processors, in ball-steps per second.
+# 4. The bench: carom's step beside the memory's speed and the textbook algorithm.
+bench_seconds=$(limit 75)
+if [ "$bench_seconds" -gt 20 ]; then
+    timeout "$bench_seconds" "$carom" bench --quick --backend cuda --limit $((bench_seconds - 15)) --json --quiet \
+        >"$out/bench.json" 2>"$out/bench.txt"
+    status=$?
+    if [ $status -eq 0 ]; then
+        # One line a row; the fields of interest in the order in which carom writes them.
+        tr '{' '\n' <"$out/bench.json" | grep '^"rung"' | grep '"per_second"' >"$work/rows.txt"
+        while read -r row; do
+            echo "$row" >"$work/row.txt"
+            dimension=$(field dimension "$work/row.txt")
+            share=$(field fraction_of_limit "$work/row.txt")
+            record bench "$(field rung "$work/row.txt")${dimension:+ ${dimension}D $(field balls "$work/row.txt") $(field precision "$work/row.txt")}" null \
+                "$(printf '%.3g' "$(field per_second "$work/row.txt")") $(field unit "$work/row.txt")/s${share:+, $(printf '%.3f' "$share") of the limit}"
+        done <"$work/rows.txt"
+    else
+        record bench "carom bench" false "status $status, see bench.txt"
+    fi
+fi
+
+# 5. Speed in ball-steps per second from 1,000 balls to 10 million.
 for dimension in 2 3; do
     for count in 1000 10000 100000 1000000 10000000; do
         [ $((deadline - SECONDS)) -gt 30 ] || break

@@ -20,11 +20,17 @@ const std::vector<Command>& commands() {
          "carom sweep pinfall.sweep.toml -o pinfall.csv\n"
          "carom sweep pinfall_fine --shard 2/8   # the second of eight machines",
          add_sweep_command},
-        {"plot", "Draw a figure of a stored run or of a sweep's table",
+        {"bench", "Measure speed on this machine, against its limit and the textbook algorithm",
+         "carom bench --quick                       # within a minute\n"
+         "carom bench --only spring,textbook --sizes 1e5,1e6 -o here.json\n"
+         "carom bench --diff before.json after.json",
+         add_bench_command},
+        {"plot", "Draw a figure of a stored run, of a sweep's table or of measured speeds",
          "carom plot gas.h5 energy -o energy.pdf\n"
          "carom plot gas.h5 balls -o picture.png   # the last frame, drawn without a display\n"
          "carom plot pinfall.csv pinfall -o pinfall.svg\n"
-         "carom plot pinfall.csv pinfall --by angle",
+         "carom plot pinfall.csv pinfall --by angle\n"
+         "carom plot here.json speed -o speed.png",
          add_plot_command},
         {"info", "Print version, build options, processors and libraries", "carom info", add_info_command},
     };

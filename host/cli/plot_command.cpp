@@ -9,6 +9,7 @@
 #include "host/cli/options.hpp"
 #include "host/io/trajectory_reader.hpp"
 #include "host/plot/ball_picture.hpp"
+#include "host/plot/bench_figure.hpp"
 #include "host/plot/gnuplot.hpp"
 #include "host/plot/run_figure.hpp"
 #include "host/plot/table_figure.hpp"
@@ -90,6 +91,19 @@ std::string plot_table(const PlotOptions& options) {
     return output;
 }
 
+std::string plot_bench(const PlotOptions& options) {
+    if (options.frame.given() || !options.size.empty() || options.color_by != "auto" || !options.by.empty() ||
+        options.mean) {
+        throw InputError("of a file of carom bench a quantity may be chosen, and nothing else");
+    }
+    const std::string quantity = options.quantity.empty() ? bench_quantities().front() : options.quantity;
+    std::string output = output_of(options, quantity);
+    const std::string script = bench_figure_script(options.file, quantity, output);
+    check_output_file(output, options.file, options.force);
+    run_gnuplot(script, output);
+    return output;
+}
+
 std::string plot_trajectory(const PlotOptions& options) {
     if (!options.by.empty() || options.mean) throw InputError("--by and --mean are for tables, not for trajectories");
     const TrajectoryReader trajectory(options.file);
@@ -105,7 +119,9 @@ std::string plot_trajectory(const PlotOptions& options) {
 }
 
 int plot(const PlotOptions& options) {
-    const std::string output = options.file.ends_with(".csv") ? plot_table(options) : plot_trajectory(options);
+    const std::string output = options.file.ends_with(".csv")    ? plot_table(options)
+                               : options.file.ends_with(".json") ? plot_bench(options)
+                                                                 : plot_trajectory(options);
     if (!options.quiet) fmt::print(stderr, "{}\n", output);
     return 0;
 }
@@ -114,10 +130,15 @@ int plot(const PlotOptions& options) {
 
 Action add_plot_command(CLI::App& app, const std::string&) {
     const auto options = std::make_shared<PlotOptions>();
-    app.add_option("FILE", options->file, "Trajectory, or a table of carom sweep (.csv)")->required()->type_name("");
-    app.add_option("QUANTITY", options->quantity,
-                   "energy (default), pressure, temperature, momentum or any other observable, over time; or balls: a "
-                   "picture of one frame. Of a table: a column; the first that is no axis by default")
+    app.add_option("FILE", options->file,
+                   "Trajectory, a table of carom sweep (.csv), or results of carom bench (.json)")
+        ->required()
+        ->type_name("");
+    app.add_option(
+           "QUANTITY", options->quantity,
+           "energy (default), pressure, temperature, momentum or any other observable, over time; or balls: a "
+           "picture of one frame. Of a table: a column; the first that is no axis by default. Of results: speed "
+           "(default), double, limit, threads or events")
         ->type_name("");
     app.add_option("-o,--output", options->output, "Figure: .png, .svg or .pdf; FILE-QUANTITY.png by default")
         ->type_name("FIGURE");

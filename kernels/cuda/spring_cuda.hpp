@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/ladder/ladder.hpp"
 #include "kernels/spring_engine.hpp"
 #include "kernels/spring_plan.hpp"
 
@@ -35,9 +36,15 @@ std::unique_ptr<SpringEngine> make_cuda_engine(const SpringSetup& setup, const R
 /// Device memory that such an engine will hold [bytes].
 std::uint64_t predict_cuda_memory(const SpringSetup& setup, const BallSizes& sizes);
 
+/// The bench's rungs on the GPU, as their namesakes in kernels/ladder/ladder.hpp.
+std::unique_ptr<LadderEngine> make_cuda_ladder(LadderRung rung, const SpringSetup& setup, const RawBalls& balls);
+std::unique_ptr<LadderEngine> make_cuda_copy(std::size_t bytes);
+
 /// The same sources run on the host, thread by thread: for tests. In the library carom_emulated.
 std::unique_ptr<SpringEngine> make_emulated_engine(const SpringSetup& setup, const RawBalls& balls, std::uint64_t step,
                                                    const SpringTallies& tallies);
 std::uint64_t predict_emulated_memory(const SpringSetup& setup, const BallSizes& sizes);
+std::unique_ptr<LadderEngine> make_emulated_ladder(LadderRung rung, const SpringSetup& setup, const RawBalls& balls);
+std::unique_ptr<LadderEngine> make_emulated_copy(std::size_t bytes);
 
 }  // namespace carom

@@ -1,0 +1,357 @@
+#include "host/plot/bench_figure.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <utility>
+
+#include "host/plot/gnuplot.hpp"
+#include "host/run/text.hpp"
+#include "host/state/errors.hpp"
+
+namespace carom {
+
+namespace {
+
+using Json = nlohmann::json;
+
+struct Point {
+    double y = 0.0;
+    double low = 0.0;
+    double high = 0.0;
+};
+
+/// One line of a panel.
+struct Series {
+    std::string label;
+    std::string color;
+    bool measured = true;            ///< else a line without points
+    bool open = false;               ///< open points and a thinner line: the CPU's, beside a GPU's
+    std::map<double, Point> points;  // by x
+};
+
+struct Panel {
+    std::string title;
+    std::vector<Series> series;
+};
+
+/// Okabe and Ito 2008, as in all figures. By packing fraction, from dilute to dense.
+constexpr std::array kByFraction{"#56B4E9", "#0072B2", "#009E73", "#444444"};
+constexpr const char* kTextbookColor = "#E69F00";
+constexpr const char* kIntegrateColor = "#CC79A7";
+constexpr const char* kLimitColor = "#909090";
+
+/// The rows of a file, by what they are.
+class Rows {
+public:
+    Rows(const Json& json, std::string precision) : precision_(std::move(precision)) {
+        for (const Json& row : json.at("rows")) {
+            if (!row.contains("balls")) continue;
+            rows_.push_back(row);
+            const int dimension = row.at("dimension").get<int>();
+            if (fits(row, "spring", dimension) || fits(row, "events", dimension))
+                ++fractions_[dimension][row.at("packing_fraction").get<double>()];
+            backends_.insert(row.at("backend").get<std::string>());
+        }
+    }
+
+    [[nodiscard]] std::vector<double> fractions(int dimension) const {
+        const auto found = fractions_.find(dimension);
+        if (found == fractions_.end()) return {};
+        std::vector<double> all;
+        for (const auto& [fraction, rows] : found->second) all.push_back(fraction);
+        return all;
+    }
+    /// The one of which most was measured.
+    [[nodiscard]] double middle(int dimension) const {
+        const auto found = fractions_.find(dimension);
+        if (found == fractions_.end()) return 0.0;
+        return std::ranges::max_element(found->second, {}, [](const auto& entry) { return entry.second; })->first;
+    }
+    [[nodiscard]] std::vector<std::string> backends() const { return {backends_.begin(), backends_.end()}; }
+
+    /// The fastest of each number of balls, as `value` makes a point of a row.
+    template <class Value>
+    std::map<double, Point> best(const std::string& rung, int dimension, double fraction, const std::string& backend,
+                                 Value value) const {
+        std::map<double, Point> points;
+        for (const Json& row : rows_) {
+            if (!fits(row, rung, dimension) || row.at("packing_fraction").get<double>() != fraction ||
+                row.at("backend").get<std::string>() != backend) {
+                continue;
+            }
+            const std::optional<Point> point = value(row);
+            if (!point) continue;
+            Point& there = points[row.at("balls").get<double>()];
+            if (point->y > there.y) there = *point;
+        }
+        return points;
+    }
+
+    /// carom's step by the CPU's threads, of the largest gas of a packing fraction that was measured with several.
+    [[nodiscard]] std::pair<double, std::map<double, Point>> by_threads(int dimension, double fraction) const {
+        std::map<double, std::map<double, Point>> by_balls;
+        for (const Json& row : rows_) {
+            if (!fits(row, "spring", dimension) || row.at("packing_fraction").get<double>() != fraction ||
+                !row.contains("threads")) {
+                continue;
+            }
+            by_balls[row.at("balls").get<double>()][row.at("threads").get<double>()] = rate(row);
+        }
+        for (auto largest = by_balls.rbegin(); largest != by_balls.rend(); ++largest) {
+            if (largest->second.size() > 1) return *largest;
+        }
+        return {};
+    }
+
+    static Point rate(const Json& row) {
+        return {row.at("per_second").get<double>(), row.at("per_second_least").get<double>(),
+                row.at("per_second_most").get<double>()};
+    }
+
+private:
+    [[nodiscard]] bool fits(const Json& row, const std::string& rung, int dimension) const {
+        return row.at("rung").get<std::string>() == rung && row.at("dimension").get<int>() == dimension &&
+               (rung == "events" || row.at("precision").get<std::string>() == precision_);
+    }
+
+    std::string precision_;
+    std::vector<Json> rows_;
+    std::map<int, std::map<double, int>> fractions_;  // rows of each
+    std::set<std::string> backends_;
+};
+
+std::optional<Point> speed_of(const Json& row) { return Rows::rate(row); }
+
+std::optional<Point> limit_of(const Json& row) {
+    if (!row.contains("limit_per_second")) return std::nullopt;
+    const double limit = row.at("limit_per_second").get<double>();
+    return Point{limit, limit, limit};
+}
+
+std::optional<Point> share_of(const Json& row) {
+    const auto limit = limit_of(row);
+    if (!limit) return std::nullopt;
+    const Point rate = Rows::rate(row);
+    return Point{100.0 * rate.y / limit->y, 100.0 * rate.low / limit->y, 100.0 * rate.high / limit->y};
+}
+
+void add(Panel& panel, Series series) {
+    if (!series.points.empty()) panel.series.push_back(std::move(series));
+}
+
+/// \param count  of packing fractions; a single one takes the middle colour
+const char* color_of(std::size_t index, std::size_t count) {
+    return kByFraction[count == 1 ? 1 : std::min(index, kByFraction.size() - 1)];
+}
+
+template <class Value>
+void add_step(Panel& panel, const Rows& rows, const char* rung, const std::string& backend, int dimension, bool open,
+              Value value) {
+    const auto fractions = rows.fractions(dimension);
+    for (std::size_t k = 0; k < fractions.size(); ++k) {
+        add(panel, {fmt::format("{} {}, {}", backend, rung, fractions[k]), color_of(k, fractions.size()), true, open,
+                    rows.best(rung, dimension, fractions[k], backend, value)});
+    }
+}
+
+void add_backend(Panel& panel, const Rows& rows, const std::string& quantity, const std::string& backend,
+                 int dimension) {
+    const bool open = backend == "cpu" && rows.backends().size() > 1;
+    if (quantity == "events") return add_step(panel, rows, "events", backend, dimension, open, speed_of);
+    if (quantity == "limit") return add_step(panel, rows, "spring", backend, dimension, open, share_of);
+    const double middle = rows.middle(dimension);
+    // The limit belongs to processor and precision; whichever row knows it.
+    std::map<double, Point> limit;
+    for (const char* rung : {"integrate", "textbook", "spring"}) {
+        for (const double fraction : rows.fractions(dimension))
+            limit.merge(rows.best(rung, dimension, fraction, backend, limit_of));
+    }
+    add(panel, {backend + " limit: memory", kLimitColor, false, open, std::move(limit)});
+    add(panel, {fmt::format("{} integrate", backend), kIntegrateColor, true, open,
+                rows.best("integrate", dimension, middle, backend, speed_of)});
+    add_step(panel, rows, "spring", backend, dimension, open, speed_of);
+    add(panel, {fmt::format("{} textbook, {}", backend, middle), kTextbookColor, true, open,
+                rows.best("textbook", dimension, middle, backend, speed_of)});
+}
+
+void add_threads(Panel& panel, const Rows& rows, int dimension) {
+    const auto fractions = rows.fractions(dimension);
+    Series ideal{"in proportion", kLimitColor, false};
+    for (std::size_t k = 0; k < fractions.size(); ++k) {
+        auto [balls, points] = rows.by_threads(dimension, fractions[k]);
+        if (points.empty()) continue;
+        if (ideal.points.empty()) {
+            const double one = points.begin()->second.y / points.begin()->first;
+            for (const auto& [threads, point] : points) ideal.points[threads] = {one * threads, 0.0, 0.0};
+        }
+        add(panel, {fmt::format("spring, {}, {}", fractions[k], plural(static_cast<std::uint64_t>(balls), "ball")),
+                    color_of(k, fractions.size()), true, false, std::move(points)});
+    }
+    add(panel, std::move(ideal));
+}
+
+std::string data_text(const Series& series, std::size_t number) {
+    std::string text = fmt::format("$s{} << END_OF_DATA\n", number);
+    for (const auto& [x, point] : series.points)
+        text += fmt::format("{:.9g} {:.9g} {:.9g} {:.9g}\n", x, point.y, point.low, point.high);
+    return text + "END_OF_DATA\n";
+}
+
+std::string plots_of(const Series& series, std::size_t number) {
+    const std::string title = gnuplot_literal(series.label);
+    if (!series.measured) {
+        return fmt::format("$s{} using 1:2 with lines linecolor rgb \"{}\" linewidth 3 dashtype {} title {}", number,
+                           series.color, series.open ? 3 : 2, title);
+    }
+    return fmt::format(
+        "$s{0} using 1:2 with lines linecolor rgb \"{1}\" linewidth {2} notitle, "
+        "$s{0} using 1:2:3:4 with yerrorbars linecolor rgb \"{1}\" linewidth {2} pointtype {3} pointsize 1.1 title {4}",
+        number, series.color, series.open ? 1.2 : 1.8, series.open ? 6 : 7, title);
+}
+
+struct Range {
+    double low = HUGE_VAL;
+    double high = 0.0;
+};
+
+/// Of all points of all panels, so that panels share it.
+Range range_of(const std::vector<Panel>& panels, bool of_x) {
+    Range range;
+    for (const Panel& panel : panels) {
+        for (const Series& series : panel.series) {
+            for (const auto& [x, point] : series.points) {
+                range.low = std::min(range.low, of_x ? x : point.y);
+                range.high = std::max(range.high, of_x ? x : std::max(point.y, point.high));
+            }
+        }
+    }
+    const double margin = of_x ? std::pow(range.high / range.low, 0.06) + 0.05 : 1.4;
+    return {range.low / margin, range.high * margin};
+}
+
+/// Tics at powers of ten, and where these are few at 2 and 5 times them.
+std::string y_tics(const Range& range, bool plain) {
+    const bool few = range.high / range.low < 60.0;
+    std::string tics;
+    for (int power = static_cast<int>(std::floor(std::log10(range.low))); std::pow(10.0, power) <= range.high;
+         ++power) {
+        for (const int digit : {1, 2, 5}) {
+            if (digit > 1 && !few) continue;
+            const double value = digit * std::pow(10.0, power);
+            const std::string label = plain        ? fmt::format("{:g}", value)
+                                      : digit == 1 ? fmt::format("10^{{{}}}", power)
+                                                   : fmt::format("{}·10^{{{}}}", digit, power);
+            tics += fmt::format("{}\"{}\" {:g}", tics.empty() ? "" : ", ", label, value);
+        }
+        for (int digit = 2; digit < 10; ++digit) tics += fmt::format(", \"\" {:g} 1", digit * std::pow(10.0, power));
+    }
+    return "set ytics (" + tics + ")\n";
+}
+
+/// Tics at the counts of threads that were measured.
+std::string thread_tics(const std::vector<Panel>& panels) {
+    std::set<double> counts;
+    for (const Panel& panel : panels) {
+        for (const Series& series : panel.series) {
+            for (const auto& [threads, point] : series.points) counts.insert(threads);
+        }
+    }
+    return fmt::format("set xtics ({})\nset format x \"%g\"\n", fmt::join(counts, ", "));
+}
+
+std::string script_of(const std::vector<Panel>& panels, const std::string& quantity, const std::string& title,
+                      const std::string& path) {
+    const bool threads = quantity == "threads";
+    std::string script = gnuplot_head("", path);
+    script += "unset title\nset logscale xy\n";
+    script += threads ? thread_tics(panels) : "set format x \"10^{%L}\"\n";
+    script += fmt::format("set xlabel \"{}\"\n", threads ? "threads" : "balls");
+    const Range x = range_of(panels, true);
+    const Range y = range_of(panels, false);
+    script += fmt::format("set xrange [{:.6g}:{:.6g}]\nset yrange [{:.6g}:{:.6g}]\n", x.low, x.high, y.low, y.high);
+    script += y_tics(y, quantity == "limit");
+    script += "set grid back linecolor rgb \"#d8d8d8\" linewidth 1 dashtype 3\nset tics scale 0.7,0.35\n";
+    script += "set key outside below center maxcols 2 samplen 2.2 spacing 1.15 Left reverse\n";
+    script += fmt::format("set multiplot layout 1,{} title {} offset 0,0.2\n", panels.size(), gnuplot_literal(title));
+    std::size_t number = 0;
+    for (const Panel& panel : panels) {
+        script += "set title " + gnuplot_literal(panel.title) + " offset 0,-0.6\n";
+        const char* label = quantity == "limit"    ? "% of what the memory's bandwidth allows"
+                            : quantity == "events" ? "events / s"
+                                                   : "ball-steps / s";
+        script += fmt::format("set ylabel \"{}\"\n", &panel == panels.data() ? label : "");
+        std::string plots;
+        for (const Series& series : panel.series) {
+            script += data_text(series, number);
+            plots += (plots.empty() ? "" : ", ") + plots_of(series, number);
+            ++number;
+        }
+        script += "plot " + plots + "\n";
+    }
+    return script + "unset multiplot\n";
+}
+
+std::string title_of(const Json& json, const std::string& quantity) {
+    const Json& machine = json.at("machine");
+    std::string title = machine.at("processor").at("name").get<std::string>();
+    for (const Json& gpu : machine.at("gpus")) title += ", " + gpu.at("name").get<std::string>();
+    if (quantity != "events") title += quantity == "double" ? ", double precision" : ", single precision";
+    return fmt::format("{} ({}, {})", title, machine.at("commit").get<std::string>(),
+                       machine.at("date").get<std::string>().substr(0, 10));
+}
+
+}  // namespace
+
+const std::vector<std::string>& bench_quantities() {
+    static const std::vector<std::string> kAll{"speed", "double", "limit", "threads", "events"};
+    return kAll;
+}
+
+std::string bench_figure_script_of(const std::string& text, const std::string& file, const std::string& quantity,
+                                   const std::string& path) {
+    if (std::ranges::find(bench_quantities(), quantity) == bench_quantities().end()) {
+        throw InputError(fmt::format("{}: holds no quantity '{}'; allowed: {}", file, quantity,
+                                     fmt::join(bench_quantities(), ", ")));
+    }
+    try {
+        const Json json = Json::parse(text);
+        if (json.at("carom_bench") != 1) throw InputError(file + ": is of another version of carom bench");
+        if (!json.at("rows").is_array()) throw InputError(file + ": is no result of carom bench");
+        const Rows rows(json, quantity == "double" ? "double" : "single");
+        std::vector<Panel> panels;
+        for (const int dimension : {2, 3}) {
+            Panel panel;
+            panel.title = dimension == 2 ? "disks (2D), by packing fraction" : "spheres (3D), by packing fraction";
+            if (quantity == "threads") {
+                add_threads(panel, rows, dimension);
+            } else {
+                for (const std::string& backend : rows.backends())
+                    add_backend(panel, rows, quantity, backend, dimension);
+            }
+            if (!panel.series.empty()) panels.push_back(std::move(panel));
+        }
+        if (panels.empty()) throw InputError(fmt::format("{}: holds nothing to draw for '{}'", file, quantity));
+        return script_of(panels, quantity, title_of(json, quantity), path);
+    } catch (const nlohmann::json::exception&) {
+        throw InputError(file + ": is no result of carom bench");
+    }
+}
+
+std::string bench_figure_script(const std::string& file, const std::string& quantity, const std::string& path) {
+    std::ifstream stream(file);
+    if (!stream) throw SystemError("cannot read " + file);
+    std::ostringstream text;
+    text << stream.rdbuf();
+    return bench_figure_script_of(text.str(), file, quantity, path);
+}
+
+}  // namespace carom

@@ -1,0 +1,122 @@
+"""`carom bench`: what it measures and says, as a user calls it. Rates are not judged here, only what must hold of any."""
+
+import json
+import os
+import signal
+import unittest
+
+from program import ProgramTest
+
+SMALL = ["bench", "--quick", "--sizes", "500", "--fractions", "0.3", "--dimension", "2", "--repeats", "2", "--quiet",
+         "--backend", "cpu"]
+
+# Command line -> the one line on standard error.
+MALFORMED = [
+    (["--only", "speed"], r"--only: 'speed' is not known; allowed: copy, integrate, textbook, spring, events, output"),
+    (["--dimension", "4"], r"--dimension: '4' is not known; allowed: 2, 3"),
+    (["--sizes", "many"], r"--sizes: 'many' is not a number"),
+    (["--sizes", "1e10"], r"--sizes: '1e10' is not a whole number from 1 to 1e9"),
+    (["--sizes", "10,,20"], r"--sizes: '10,,20' is not a list A,B,C"),
+    (["--fractions", "1.5"], r"--fractions: '1\.5' is not above 0 and at most 0\.9"),
+    (["--precision", "half"], r"--precision: 'half' is not known; allowed: single, double"),
+    (["--backend", "gpu"], r"--backend: 'gpu' is not known; allowed: auto, cpu, cuda"),
+    (["--threads", "0"], r"--threads: '0' is not a whole number from 1 up"),
+    (["--repeats", "0"], r"--repeats: '0' is not a whole number from 1 up"),
+    (["--limit", "-1"], r"--limit: '-1' is not a time above 0"),
+    (["--patience", "long"], r"--patience: 'long' is not a number"),
+    (["-o", "taken.json"], r"taken\.json: exists already; .*"),
+    (["--diff", "taken.json", "taken.json"], r"taken\.json: is no result of carom bench"),
+    (["--diff", "taken.json"], r".*--diff.*"),
+]
+
+
+class Bench(ProgramTest):
+    def test_the_ladder_is_measured_from_end_to_end(self):
+        result = self.succeed(*SMALL, "--threads", "1,2", "-o", "a.json")
+        self.assertEqual(result.err, "")
+        with open(self.folder / "a.json") as file:
+            results = json.load(file)
+        self.assertEqual(results["left_out"], [])
+        rungs = {(row["rung"], row.get("threads"), row.get("precision")) for row in results["rows"]}
+        for threads in (1, 2):
+            self.assertIn(("copy", threads, None), rungs)
+            for rung in ("integrate", "textbook", "spring"):
+                self.assertIn((rung, threads, "single"), rungs)
+                self.assertIn((rung, threads, "double"), rungs)
+        self.assertIn(("events", 1, "double"), rungs)
+        self.assertIn(("output", 2, "single"), rungs)
+        for row in results["rows"]:
+            self.assertGreater(row["per_second"], 0)
+            self.assertLessEqual(row["per_second_least"], row["per_second"])
+            self.assertGreaterEqual(row["per_second_most"], row["per_second"])
+            self.assertEqual(row["repeats"], 2)
+            if row["rung"] in ("integrate", "textbook", "spring"):
+                self.assertEqual(row["bytes_counted"], 64 if row["precision"] == "double" else 32)
+                self.assertAlmostEqual(row["fraction_of_limit"],
+                                       row["per_second"] * row["bytes_counted"] / row["copy_bytes_per_second"])
+                self.assertEqual(row["start"], "melted")
+            if row["rung"] == "spring":
+                self.assertGreater(row["contacts_per_ball"], 0)
+                self.assertLess(row["contacts_per_ball"], 1)
+                self.assertGreater(row["steps_between_sorts"], 10)
+            self.assertIn(row["rung"], result.out)
+        output = next(row for row in results["rows"] if row["rung"] == "output")
+        self.assertGreater(output["output_bytes"], 21 * 500 * 4 * 8)  # 21 frames of position and velocity
+        for key in ("date", "commit", "processor", "build"):
+            self.assertIn(key, results["machine"])
+        self.assertRegex(result.out, r"To a given simulated time\n  2D, 500 balls: at packing fraction 0\.3 \w+ is there")
+        # Nothing is left behind beside the file.
+        self.assertEqual(self.files(), ["a.json"])
+
+        diff = self.succeed("bench", "--diff", "a.json", "a.json").out
+        self.assertIn(f"{len(results['rows'])} compared: 0 faster and 0 slower", diff)
+        self.succeed("plot", "a.json", "speed", "-o", "speed.png")
+        self.assertGreater((self.folder / "speed.png").stat().st_size, 1000)
+
+    def test_json_goes_to_standard_output_alone(self):
+        result = self.succeed(*SMALL, "--only", "textbook", "--json")
+        results = json.loads(result.out)
+        self.assertEqual({row["rung"] for row in results["rows"]}, {"textbook"})
+        self.assertNotIn("fraction_of_limit", results["rows"][0], "without copy nothing is known of the limit")
+
+    def test_what_does_not_fit_is_left_out_with_a_reason(self):
+        dense = [word.replace("0.3", "0.3,0.89") for word in SMALL]
+        result = self.succeed(*dense, "--only", "spring", "--threads", "1", "--precision", "single")
+        self.assertRegex(result.out, r"Left out\n  spring, .*packing fraction 0\.89, 500 balls, single: .*\S")
+        result = self.succeed(*SMALL, "--only", "spring", "--limit", "1e-9")
+        self.assertRegex(result.out, r"the time for all is over \(--limit\)")
+        self.assertIn("0 measurements", result.out)
+
+    def test_an_interruption_keeps_what_was_measured(self):
+        process = self.start("bench", "--only", "integrate", "--sizes", "1000", "--repeats", "1000", "--backend", "cpu",
+                             "--fractions", "0.3", "--dimension", "2,3", "--quick", "-o", "a.json", "--precision",
+                             "single", "--threads", "1")
+        while "integrate" not in process.stderr.readline():
+            pass
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=290)
+        self.assertEqual(process.returncode, 130)
+        with open(self.folder / "a.json") as file:
+            results = json.load(file)
+        self.assertTrue(results["interrupted"])
+
+    def test_malformed_ones_get_one_line_and_status_2(self):
+        self.write("taken.json", "{}")
+        for arguments, expected in MALFORMED:
+            with self.subTest(" ".join(arguments)):
+                result = self.carom("bench", *arguments)
+                self.assertEqual(result.status, 2, result.err)
+                self.assertRegex(result.err, rf"\Acarom: (?:{expected})\n\Z")
+                self.assertEqual(result.out, "")
+        self.assertEqual(self.files(), ["taken.json"])
+
+    @unittest.skipIf(os.path.exists("/dev/nvidia0"), "this machine has a GPU")
+    def test_asking_for_a_gpu_without_one_is_status_4(self):
+        result = self.carom("bench", "--quick", "--backend", "cuda", "-o", "a.json")
+        self.assertEqual(result.status, 4)
+        self.assertRegex(result.err, r"\Acarom: no CUDA device.*\n\Z")
+        self.assertEqual(self.files(), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
