@@ -73,7 +73,7 @@ struct Coordinates {
 
     /// Brings a wide position on a periodic axis into [0, extent) and returns how many faces it had crossed.
     CAROM_HD std::int32_t wrap(int axis, std::int64_t& wide) const {
-        if (extent[axis] == 0) return 0;
+        if (extent[axis] == 0 || (wide >= 0 && wide < extent[axis])) return 0;  // a division takes long
         std::int64_t crossings = wide / extent[axis];
         if (wide - crossings * extent[axis] < 0) --crossings;
         wide -= crossings * extent[axis];
