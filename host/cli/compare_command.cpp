@@ -21,15 +21,17 @@ struct CompareOptions {
 };
 
 int compare(const CompareOptions& options) {
-    const SceneRequest request = options.scene.request();
+    SceneRequest request = options.scene.request();
+    request.overrides.emplace_back("run.solver=spring");
     const PreparedScene run = prepare_scene(request);
     CompareContext context;
     context.threads = request.threads;
     context.progress = progress_style(options.quiet, stderr);
     Section bits = bits_section(run, context);
-    for (auto& c : bits.checks) fmt::print("{}\n", c.words);
     Convergence result;
-    convergence_section(run, context, result);
+    Section conv = convergence_section(run, context, result);
+    for (auto* s : {&bits, &conv}) { for (auto& c : s->checks) fmt::print("{} {} {}\n", int(c.verdict), c.name, c.words);
+    for (auto& c : s->notes) fmt::print("  note {}\n", c); }
     return 0;
 }
 

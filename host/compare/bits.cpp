@@ -114,19 +114,20 @@ Check bits_check(const BitsResult& result, double dt) {
                 .figures = {{"steps", static_cast<double>(result.steps)}}};
     }
     const Parting& p = *result.parting;
-    Check check{.name = "bits",
-                .verdict = Verdict::kBad,
-                .words = fmt::format("{} and {} part at step {} (t = {:.9g}): ball {}, {}: {:.17g} and {:.17g}, from {} on",
-                                     p.reference, p.other, p.step, static_cast<double>(p.step) * dt, p.ball,
-                                     p.quantity, p.value, p.other_value, bit_words(p.bit)),
-                .figures = {{"steps", static_cast<double>(result.steps)},
-                            {"step", static_cast<double>(p.step)},
-                            {"ball", static_cast<double>(p.ball)},
-                            {"bit", static_cast<double>(p.bit)}}};
+    Check check{
+        .name = "bits",
+        .verdict = Verdict::kBad,
+        .words = fmt::format("{} and {} part at step {} (t = {:.9g}): ball {}, {}: {:.17g} and {:.17g}, from {} on",
+                             p.reference, p.other, p.step, static_cast<double>(p.step) * dt, p.ball, p.quantity,
+                             p.value, p.other_value, bit_words(p.bit)),
+        .figures = {{"steps", static_cast<double>(result.steps)},
+                    {"step", static_cast<double>(p.step)},
+                    {"ball", static_cast<double>(p.ball)},
+                    {"bit", static_cast<double>(p.bit)}}};
     if (!p.repeated) {
-        check.words = fmt::format(
-            "{} and {} differed by step {}, and did not in a second run: one of them is not deterministic",
-            p.reference, p.other, p.step);
+        check.words =
+            fmt::format("{} and {} differed by step {}, and did not in a second run: one of them is not deterministic",
+                        p.reference, p.other, p.step);
     }
     return check;
 }
@@ -178,15 +179,14 @@ BitsResult compare_bits(const std::vector<SolverSource>& sources, std::uint64_t 
 
 Section bits_section(const PreparedScene& run, const CompareContext& context) {
     Section section{.name = "bits"};
-    const int most = context.threads > 0 ? context.threads
-                                         : std::max(2, static_cast<int>(std::thread::hardware_concurrency()));
+    const int most =
+        context.threads > 0 ? context.threads : std::max(2, static_cast<int>(std::thread::hardware_concurrency()));
     std::vector<SolverSource> sources;
     const auto add = [&](BackendChoice backend, int threads, const std::string& name) {
         Scene scene = run.scene;
         scene.run.backend = backend;
-        sources.push_back({name, [&run, &context, scene, threads] {
-                               return context.make_spring(scene, run.state, threads);
-                           }});
+        sources.push_back(
+            {name, [&run, &context, scene, threads] { return context.make_spring(scene, run.state, threads); }});
     };
     const bool cuda = run.scene.run.backend != BackendChoice::kCpu && !cuda_devices().empty();
     for (const int threads : thread_counts(most)) {
@@ -196,9 +196,10 @@ Section bits_section(const PreparedScene& run, const CompareContext& context) {
     std::vector<std::string> names;
     for (const SolverSource& source : sources) names.push_back(source.name);
     section.notes.push_back(fmt::format("{} precision, {}", run.plan->precision(), fmt::join(names, "; ")));
-    if (!cuda) section.notes.emplace_back(run.scene.run.backend == BackendChoice::kCpu
-                                              ? "CUDA left out, as the backend asked for is the CPU"
-                                              : "CUDA left out: there is no device");
+    if (!cuda)
+        section.notes.emplace_back(run.scene.run.backend == BackendChoice::kCpu
+                                       ? "CUDA left out, as the backend asked for is the CPU"
+                                       : "CUDA left out: there is no device");
 
     const double dt = run.plan->time_of_step(1);
     const auto balls = static_cast<double>(std::max<std::size_t>(1, run.state.balls.size()));

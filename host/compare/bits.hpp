@@ -22,15 +22,15 @@ struct SolverSource {
 
 /// Where two runs part.
 struct Parting {
-    std::string reference;    ///< the name of the one
-    std::string other;        ///< and of the other
-    std::uint64_t step = 0;   ///< the first after which they differ
-    std::size_t ball = 0;     ///< the lowest id of those that differ then
-    std::string quantity;     ///< the first of that ball's: "position x", "velocity y", ...
-    double value = 0.0;       ///< in `reference`
+    std::string reference;   ///< the name of the one
+    std::string other;       ///< and of the other
+    std::uint64_t step = 0;  ///< the first after which they differ
+    std::size_t ball = 0;    ///< the lowest id of those that differ then
+    std::string quantity;    ///< the first of that ball's: "position x", "velocity y", ...
+    double value = 0.0;      ///< in `reference`
     double other_value = 0.0;
-    int bit = 0;              ///< the highest that differs, from 0 (lowest of the fraction) to 63 (sign)
-    bool repeated = true;     ///< false: not seen again in a second run, so one of the two is not deterministic
+    int bit = 0;           ///< the highest that differs, from 0 (lowest of the fraction) to 63 (sign)
+    bool repeated = true;  ///< false: not seen again in a second run, so one of the two is not deterministic
 };
 
 /// What compare_bits found.
@@ -46,7 +46,8 @@ struct BitsResult {
 BitsResult compare_bits(const std::vector<SolverSource>& sources, std::uint64_t steps, double dt,
                         const CompareContext& context);
 
-/// The lowest ball in which two frames differ, and in what; none if they are equal to the bit. Negative zero equals zero.
+/// The lowest ball in which two frames differ, and in what; none if they are equal to the bit. Negative zero equals
+/// zero.
 std::optional<Parting> first_difference(const Frame& reference, const Frame& other);
 
 /// The part of `carom compare` on bits: every processor and number of threads at hand.

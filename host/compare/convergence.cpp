@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "host/compare/convergence_rows.hpp"
 #include "host/events/events_solver.hpp"
 #include "host/run/events_plan.hpp"
 #include "host/scene/design.hpp"
@@ -15,180 +16,10 @@ namespace carom {
 
 namespace {
 
-constexpr int kRows = 32;             // times at which the runs are held against each other
 constexpr double kLinearShare = 0.9;  // of the balls, in the window
-constexpr double kLinearPart = 0.5;   // a ball is linear if its second-order part is at most this much of the first
-constexpr double kQuiet = 1e-7;       // of the rms speed: a ball whose velocity changes by less is in no contact
 constexpr double kStiffer = 4.0;      // from run to run
-constexpr double kWork = 3.0e9;       // ball-steps that raising k may cost
-constexpr double kLeastBalls = 100.0; // a step of fewer balls takes as long
-
-/// One of the runs, and what of it is looked at.
-struct Run {
-    std::unique_ptr<Solver> solver;
-    Frame before;  // a little before the time of a row
-    Frame frame;   // as much after it
-};
-
-void look(Run& run, double time, Frame& frame, const CompareContext& context) {
-    context.advance(*run.solver, time);
-    run.solver->request_frame(frame);
-    run.solver->finish_frame(frame);
-}
-
-/// Times of the rows: dense at first, in the middle between two impacts where there is room.
-std::vector<double> row_times(const HardCourse& course, double quiet) {
-    std::vector<double> times;
-    const std::vector<HardImpact>& impacts = course.impacts;
-    const std::size_t count = impacts.size();
-    for (int row = 1; row <= kRows; ++row) {
-        const double share = static_cast<double>(row) / kRows;
-        const auto seen = static_cast<std::size_t>(std::ceil(share * share * static_cast<double>(count)));
-        if (seen == 0) continue;
-        const double from = impacts[seen - 1].time;
-        const double to = seen < count ? impacts[seen].time : std::min(course.until, from + 8.0 * quiet);
-        const double time = std::max(0.5 * (from + to), from + quiet);
-        if (time + quiet > course.until) break;
-        if (times.empty() || time > times.back() + 2.0 * quiet) times.push_back(time);
-    }
-    return times;
-}
-
-/// Adds up how far two states of a ball are apart.
-struct DeviationSum {
-    Deviation result;
-    double squared_x = 0.0;
-    double squared_v = 0.0;
-    std::size_t count = 0;
-
-    void add(double x, double v) {
-        squared_x += x * x;
-        squared_v += v * v;
-        result.max_x = std::max(result.max_x, x);
-        result.max_v = std::max(result.max_v, v);
-        ++count;
-    }
-    [[nodiscard]] Deviation done() const {
-        Deviation mean = result;
-        if (count > 0) mean.rms_x = std::sqrt(squared_x / static_cast<double>(count));
-        if (count > 0) mean.rms_v = std::sqrt(squared_v / static_cast<double>(count));
-        return mean;
-    }
-};
-
-double length(const Vector3& a) { return std::sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]); }
-
-double length(const Vector3& a, const Vector3& b, double times = 1.0) {
-    return length({a[0] - times * b[0], a[1] - times * b[1], a[2] - times * b[2]});
-}
-
-/// The four runs at one time.
-class RowMaker {
-public:
-    RowMaker(const Scene& scene, const std::array<const Run*, 4>& runs, double floor_x, double floor_v)
-        : scene_(scene), runs_(runs), floor_x_(floor_x), floor_v_(floor_v) {
-        const Frame& hard = runs_[3]->frame;
-        double squared = 0.0;
-        std::size_t count = 0;
-        for (std::size_t ball = 0; ball < hard.size(); ++ball) {
-            if (hard.gone[ball] != 0) continue;
-            const double speed = length(velocity(3, ball));
-            squared += speed * speed;
-            ++count;
-        }
-        speed_ = count > 0 ? std::sqrt(squared / static_cast<double>(count)) : 0.0;
-    }
-
-    void fill(ConvergenceRow& row, const std::vector<std::uint8_t>& met) {
-        for (std::size_t ball = 0; ball < met.size(); ++ball) {
-            if (met[ball] == 0 || !comparable(ball)) continue;
-            ++row.met;
-            if (linear(ball)) add(ball);
-        }
-        row.linear = limit_.count;
-        for (std::size_t k = 0; k < 3; ++k) row.from_hard[k] = from_hard_[k].done();
-        for (std::size_t k = 0; k < 2; ++k) row.steps[k] = steps_[k].done();
-        row.limit = limit_.done();
-        row.limit_change = limit_change_.done();
-    }
-
-private:
-    [[nodiscard]] Vector3 position(std::size_t run, std::size_t ball) const {
-        const Frame& frame = runs_[run]->frame;
-        Vector3 x{};
-        for (std::size_t axis = 0; axis < static_cast<std::size_t>(frame.dimension); ++axis) {
-            x[axis] = frame.position[axis][ball] + frame.image[axis][ball] * scene_.box.size[axis];
-        }
-        return x;
-    }
-    [[nodiscard]] Vector3 velocity(std::size_t run, std::size_t ball) const {
-        return velocity(runs_[run]->frame, ball);
-    }
-    static Vector3 velocity(const Frame& frame, std::size_t ball) {
-        Vector3 v{};
-        for (std::size_t axis = 0; axis < static_cast<std::size_t>(frame.dimension); ++axis) {
-            v[axis] = frame.velocity[axis][ball];
-        }
-        return v;
-    }
-
-    /// Whether the ball is in, and in no contact around this time, in any run.
-    [[nodiscard]] bool comparable(std::size_t ball) const {
-        for (const Run* run : runs_) {
-            if (run->frame.gone[ball] != 0 || run->before.gone[ball] != 0) return false;
-            const double elapsed = run->frame.time - run->before.time;
-            const Vector3 gained = velocity(run->frame, ball);
-            Vector3 expected = velocity(run->before, ball);
-            for (std::size_t axis = 0; axis < 3; ++axis) expected[axis] += elapsed * scene_.physics.gravity[axis];
-            if (length(gained, expected) > kQuiet * speed_) return false;
-        }
-        return true;
-    }
-
-    /// Told from the spring runs alone, so that what the reference says cannot matter.
-    [[nodiscard]] bool linear(std::size_t ball) const {
-        const auto small = [](const Vector3& k, const Vector3& k4, const Vector3& k16, double floor) {
-            Vector3 first{};
-            Vector3 second{};
-            for (std::size_t axis = 0; axis < 3; ++axis) {
-                first[axis] = k[axis] - k4[axis];
-                second[axis] = k4[axis] - k16[axis];
-            }
-            return length(first, second, 2.0) <= kLinearPart * length(first) + floor;
-        };
-        return small(position(0, ball), position(1, ball), position(2, ball), floor_x_) &&
-               small(velocity(0, ball), velocity(1, ball), velocity(2, ball), floor_v_ * speed_);
-    }
-
-    void add(std::size_t ball) {
-        const std::array<Vector3, 4> x{position(0, ball), position(1, ball), position(2, ball), position(3, ball)};
-        const std::array<Vector3, 4> v{velocity(0, ball), velocity(1, ball), velocity(2, ball), velocity(3, ball)};
-        for (std::size_t k = 0; k < 3; ++k) from_hard_[k].add(length(x[k], x[3]), length(v[k], v[3]));
-        for (std::size_t k = 0; k < 2; ++k) steps_[k].add(length(x[k], x[k + 1]), length(v[k], v[k + 1]));
-        const auto limit = [](const std::array<Vector3, 4>& q) {
-            Vector3 result{};
-            for (std::size_t axis = 0; axis < 3; ++axis) result[axis] = richardson(q[0][axis], q[1][axis], q[2][axis]);
-            return result;
-        };
-        const auto from_two = [](const std::array<Vector3, 4>& q) {
-            Vector3 result{};
-            for (std::size_t axis = 0; axis < 3; ++axis) result[axis] = 2.0 * q[2][axis] - q[1][axis];
-            return result;
-        };
-        limit_.add(length(limit(x), x[3]), length(limit(v), v[3]));
-        limit_change_.add(length(limit(x), from_two(x)), length(limit(v), from_two(v)));
-    }
-
-    const Scene& scene_;
-    std::array<const Run*, 4> runs_;
-    double floor_x_;
-    double floor_v_;
-    double speed_ = 0.0;
-    std::array<DeviationSum, 3> from_hard_;
-    std::array<DeviationSum, 2> steps_;
-    DeviationSum limit_;
-    DeviationSum limit_change_;
-};
+constexpr double kWork = 1.5e9;       // ball-steps that raising k may cost
+constexpr double kLeastBalls = 20.0;  // a step of fewer balls takes as long
 
 /// The scene with a stiffness `times` its own and a step of `dt`, in double precision.
 Scene stiffened(const Scene& scene, const SpringDesign& design, double times, double dt) {
@@ -214,49 +45,62 @@ StepRule step_rule(const SpringDesign& design) {
     return damped ? StepRule{.finer = 2.0, .shorter = kStiffer} : StepRule{};
 }
 
-/// One attempt, at `raised` times the scene's stiffness.
+/// Marks who has collided up to `time`; `seen` counts the impacts.
+void mark_met(const HardCourse& course, double time, std::size_t& seen, std::vector<std::uint8_t>& met) {
+    constexpr std::uint8_t kMany = 255;
+    const auto mark = [&met](std::uint32_t ball) {
+        if (met[ball] < kMany) ++met[ball];
+    };
+    for (; seen < course.impacts.size() && course.impacts[seen].time < time; ++seen) {
+        mark(course.impacts[seen].i);
+        if (!course.impacts[seen].wall) mark(course.impacts[seen].j);
+    }
+}
+
+/// One attempt, at `raised` times the scene's stiffness, for at most `work` ball-steps, which it takes off.
 Convergence attempt(const Scene& scene, const HardCourse& course, const SpringDesign& design, double raised,
-                    const CompareContext& context) {
+                    double& work, const CompareContext& context) {
     const StepRule rule = step_rule(design);
     Convergence result{.stiffness = design.stiffness * raised,
                        .raised = raised,
                        .dt = design.dt / rule.finer / std::sqrt(raised),
+                       .velocity_floor = 0.0,
                        .rows = {},
                        .impacts = 0,
                        .stopped = {}};
     // Around each row a stretch of twice this must be free of contacts.
     const double quiet = 2.0 * design.contact_duration / std::sqrt(raised);
-    std::array<Run, 4> runs;
+    std::array<WatchedRun, 4> runs;
     double dt = result.dt;
+    double work_per_time = 0.0;
     for (std::size_t k = 0; k < 3; ++k) {
         const Scene stiff = stiffened(scene, design, raised * std::pow(kStiffer, static_cast<double>(k)), dt);
         runs[k].solver = context.make_spring(stiff, course.start, context.threads);
+        work_per_time += std::max(kLeastBalls, static_cast<double>(course.start.balls.size())) / dt;
         dt /= rule.shorter;
     }
     runs[3].solver = std::make_unique<EventsSolver>(events_setup(scene), course.start);
 
-    const double phase = design.phase_step / rule.finer;  // h, the same for all three
-    const double floor_v = phase * phase;                 // 8 times the worst error of a collision's speed
+    const double phase = design.phase_step / rule.finer;   // h, the same for all three or falling
+    const RowRules rules{.floor_v = phase * phase / 8.0};  // the worst error of a collision's speed
     std::vector<std::uint8_t> met(course.start.balls.size(), 0);
     std::size_t seen = 0;
+    double reached = 0.0;
     try {
         for (const double wanted : row_times(course, quiet)) {
             // Whole steps of the softest run are whole steps of all.
             const double before = std::floor((wanted - quiet) / result.dt) * result.dt;
             const double time = std::ceil((wanted + quiet) / result.dt) * result.dt;
-            for (Run& run : runs) {
-                look(run, before, run.before, context);
-                look(run, time, run.frame, context);
-            }
-            for (; seen < course.impacts.size() && course.impacts[seen].time < time; ++seen) {
-                met[course.impacts[seen].i] = 1;
-                if (!course.impacts[seen].wall) met[course.impacts[seen].j] = 1;
-            }
+            work -= (time - reached) * work_per_time;
+            if (work < 0.0) break;
+            reached = time;
+            for (WatchedRun& run : runs) run.look(before, time, context);
+            mark_met(course, time, seen, met);
             ConvergenceRow row{.time = time + course.offset, .collisions = seen};
-            RowMaker maker(scene, {&runs[0], &runs[1], &runs[2], &runs[3]}, 0.0, floor_v);
-            maker.fill(row, met);
-            if (row.met > 0 && static_cast<double>(row.linear) < kLinearShare * static_cast<double>(row.met)) break;
+            fill_row(scene, runs, met, rules, row);
+            if (static_cast<double>(row.linear) < kLinearShare * static_cast<double>(row.met)) break;
             if (row.met == 0) continue;
+            result.velocity_floor = rules.floor_v * rms_speed(runs[3].frame);
             result.rows.push_back(row);
             result.impacts = seen;
         }
@@ -268,18 +112,75 @@ Convergence attempt(const Scene& scene, const HardCourse& course, const SpringDe
 
 }  // namespace
 
+StepError step_error(const Scene& scene, const HardCourse& course, const CompareContext& context) {
+    const SpringDesign design = design_spring(scene, course.start.balls);
+    constexpr double kFiner = 4.0;
+    constexpr std::size_t kAudits = 8;  // rows at which single steps are audited
+    StepError result;
+    const double quiet = 2.0 * design.contact_duration;
+    const Scene own = stiffened(scene, design, 1.0, design.dt);
+    std::array<WatchedRun, 2> runs;
+    runs[0].solver = context.make_spring(own, course.start, context.threads);
+    runs[1].solver =
+        context.make_spring(stiffened(scene, design, 1.0, design.dt / kFiner), course.start, context.threads);
+    std::vector<std::uint8_t> met(course.start.balls.size(), 0);
+    std::size_t seen = 0;
+    std::size_t audits = 0;
+    double work = kWork;
+    double reached = 0.0;
+    try {
+        for (const double wanted : row_times(course, quiet)) {
+            const double before = std::floor((wanted - quiet) / design.dt) * design.dt;
+            const double time = std::ceil((wanted + quiet) / design.dt) * design.dt;
+            work -= (time - reached) / design.dt * std::max(kLeastBalls, static_cast<double>(met.size())) * kFiner;
+            if (work < 0.0) break;
+            reached = time;
+            for (WatchedRun& run : runs) run.look(before, time, context);
+            mark_met(course, time, seen, met);
+            const double speed = rms_speed(runs[1].frame);
+            double squared = 0.0;
+            std::size_t count = 0;
+            for (std::size_t ball = 0; ball < met.size(); ++ball) {
+                if (met[ball] != 1) continue;
+                if (!in_no_contact(runs[0], ball, scene.physics.gravity, speed)) continue;
+                if (!in_no_contact(runs[1], ball, scene.physics.gravity, speed)) continue;
+                for (std::size_t axis = 0; axis < static_cast<std::size_t>(runs[0].frame.dimension); ++axis) {
+                    const double off = runs[0].frame.velocity[axis][ball] - runs[1].frame.velocity[axis][ball];
+                    squared += off * off;
+                }
+                ++count;
+            }
+            if (count > result.balls) {
+                result.balls = count;
+                result.rms = std::sqrt(squared / static_cast<double>(count)) / speed;
+            }
+            if (audits < kAudits) {
+                ++audits;
+                audit_step(*runs[0].solver, own, design, context, result.audit);
+            }
+        }
+        // Where there are few balls, no row falls into a contact: so step through the first one.
+        for (std::size_t k = 0; k < course.impacts.size() && result.audit.contacts == 0; ++k) {
+            const auto solver = context.make_spring(own, course.start, context.threads);
+            const double middle = course.impacts[k].time + 0.25 * design.contact_duration;
+            context.advance(*solver, std::max(design.dt, middle));
+            audit_step(*solver, own, design, context, result.audit);
+        }
+    } catch (const SimulationError& error) {
+        result.stopped = error.what();
+    }
+    return result;
+}
+
 Convergence converge(const Scene& scene, const HardCourse& course, std::size_t enough, const CompareContext& context) {
     const SpringDesign design = design_spring(scene, course.start.balls);
+    constexpr double kMostRaised = 1.0e9;
     Convergence best;
-    const double span = course.impacts.empty() ? 0.0 : course.impacts.back().time;
-    const StepRule rule = step_rule(design);
-    const double balls = std::max(kLeastBalls, static_cast<double>(course.start.balls.size()));
-    const double cost = balls * span / design.dt * rule.finer * (1.0 + rule.shorter + rule.shorter * rule.shorter);
-    for (double raised = 1.0;; raised *= kStiffer) {
-        Convergence found = attempt(scene, course, design, raised, context);
+    double work = kWork;
+    for (double raised = 1.0; raised < kMostRaised && work > 0.0; raised *= kStiffer) {
+        Convergence found = attempt(scene, course, design, raised, work, context);
         if (best.stiffness == 0.0 || found.impacts > best.impacts) best = std::move(found);
         if (best.impacts >= enough || !best.stopped.empty()) break;
-        if (raised > 1.0e9 || cost * std::sqrt(raised * kStiffer) > kWork) break;
     }
     return best;
 }

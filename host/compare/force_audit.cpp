@@ -85,8 +85,7 @@ private:
             acceleration_[i][axis] -= part * inverse_mass(i);
             acceleration_[j][axis] += part * inverse_mass(j);
         }
-        largest_acceleration_ =
-            std::max(largest_acceleration_, force * std::max(inverse_mass(i), inverse_mass(j)));
+        largest_acceleration_ = std::max(largest_acceleration_, force * std::max(inverse_mass(i), inverse_mass(j)));
     }
 
     void add_walls() {
@@ -125,8 +124,8 @@ private:
         if (wall.shape == Wall::Shape::kPlane) return wall.normal;
         double squared = 0.0;
         for (std::size_t axis = 0; axis < dimension_; ++axis) {
-            normal[axis] = wall.side == Wall::Side::kOutside ? point[axis] - wall.center[axis]
-                                                             : wall.center[axis] - point[axis];
+            normal[axis] =
+                wall.side == Wall::Side::kOutside ? point[axis] - wall.center[axis] : wall.center[axis] - point[axis];
             squared += normal[axis] * normal[axis];
         }
         for (double& part : normal) part /= std::sqrt(squared);
@@ -183,8 +182,8 @@ void audit_step(Solver& solver, const Scene& scene, const SpringDesign& design, 
     for (std::size_t id = 0; id < before.balls.size(); ++id) {
         lightest = std::min(lightest, before.balls.species_of(id).mass);
     }
-    audit.rounding = std::max(audit.rounding, kRoundings * kEpsilon *
-                                                  (fastest / design.dt + stiffest * far / lightest) / law.largest());
+    audit.rounding = std::max(
+        audit.rounding, kRoundings * kEpsilon * (fastest / design.dt + stiffest * far / lightest) / law.largest());
 }
 
 }  // namespace carom

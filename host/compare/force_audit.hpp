@@ -9,10 +9,10 @@ namespace carom {
 
 /// How far single steps of a spring solver are from the law that its scene states.
 struct ForceAudit {
-    std::size_t contacts = 0;   ///< that took part, walls included
-    double worst = 0.0;         ///< largest |(v' - v) / dt - F / m| over the largest |F / m| met
-    std::size_t worst_ball = 0; ///< where that was
-    double rounding = 0.0;      ///< what `worst` may be because velocities are rounded
+    std::size_t contacts = 0;    ///< that took part, walls included
+    double worst = 0.0;          ///< largest |(v' - v) / dt - F / m| over the largest |F / m| met
+    std::size_t worst_ball = 0;  ///< where that was
+    double rounding = 0.0;       ///< what `worst` may be because velocities are rounded
 };
 
 /// Takes one step of `solver` and holds the velocity that each ball gains against contact forces and gravity computed

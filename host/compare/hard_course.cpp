@@ -62,7 +62,8 @@ HardCourse follow_hard_course(const Scene& scene, const SolverState& state, std:
         const auto solver = listening(setup, state, most, course.impacts);
         double slice = scene.run.until / kSlices;
         try {
-            for (double time = slice; course.impacts.size() < most && time < scene.run.until + 0.5 * slice; time += slice) {
+            for (double time = slice; course.impacts.size() < most && time < scene.run.until + 0.5 * slice;
+                 time += slice) {
                 context.advance(*solver, std::min(time, scene.run.until));
             }
         } catch (const SimulationError& error) {
