@@ -17,6 +17,7 @@ namespace carom {
 namespace {
 
 constexpr double kLinearShare = 0.9;  // of the balls, in the window
+constexpr double kHidden = 0.2;       // of the deviation from k to 4k that steps of a damped run may make
 constexpr double kStiffer = 4.0;      // from run to run
 constexpr double kWork = 1.5e9;       // ball-steps that raising k may cost
 constexpr double kLeastBalls = 20.0;  // a step of fewer balls takes as long
@@ -33,16 +34,18 @@ Scene stiffened(const Scene& scene, const SpringDesign& design, double times, do
     return result;
 }
 
-/// How steps go with stiffness. A dashpot is of first order in dt: its error falls as 1 / sqrt(k) only if dt falls as
-/// 1 / k, and is then extrapolated away with the rest.
+/// How steps go with stiffness. A dashpot's force begins with a jump, so where in a step a contact begins changes the
+/// speed after it by up to zeta h: first order, and not to be extrapolated. It must fall with 1 / sqrt(k) itself, which
+/// it does if dt falls as 1 / k.
 struct StepRule {
     double finer = 4.0;    ///< than the scene's own, at k
     double shorter = 2.0;  ///< from run to run
 };
 
+double damping(const SpringDesign& design) { return std::max(design.damping_ratio, design.wall_damping_ratio); }
+
 StepRule step_rule(const SpringDesign& design) {
-    const bool damped = design.damping_ratio > 0.0 || design.wall_damping_ratio > 0.0;
-    return damped ? StepRule{.finer = 2.0, .shorter = kStiffer} : StepRule{};
+    return damping(design) > 0.0 ? StepRule{.finer = 4.0, .shorter = kStiffer} : StepRule{};
 }
 
 /// Marks who has collided up to `time`; `seen` counts the impacts.
@@ -65,6 +68,7 @@ Convergence attempt(const Scene& scene, const HardCourse& course, const SpringDe
                        .raised = raised,
                        .dt = design.dt / rule.finer / std::sqrt(raised),
                        .velocity_floor = 0.0,
+                       .position_floor = 0.0,
                        .rows = {},
                        .impacts = 0,
                        .stopped = {}};
@@ -81,11 +85,13 @@ Convergence attempt(const Scene& scene, const HardCourse& course, const SpringDe
     }
     runs[3].solver = std::make_unique<EventsSolver>(events_setup(scene), course.start);
 
-    const double phase = design.phase_step / rule.finer;   // h, the same for all three or falling
-    const RowRules rules{.floor_v = phase * phase / 8.0};  // the worst error of a collision's speed
+    // What the steps do to a collision's speed at worst.
+    const double phase = design.phase_step / rule.finer;
+    const double step_part = phase * phase / 8.0 + damping(design) * phase;
     std::vector<std::uint8_t> met(course.start.balls.size(), 0);
     std::size_t seen = 0;
     double reached = 0.0;
+    const double start_speed = rms_speed(course.start.balls);
     try {
         for (const double wanted : row_times(course, quiet)) {
             // Whole steps of the softest run are whole steps of all.
@@ -97,10 +103,17 @@ Convergence attempt(const Scene& scene, const HardCourse& course, const SpringDe
             for (WatchedRun& run : runs) run.look(before, time, context);
             mark_met(course, time, seen, met);
             ConvergenceRow row{.time = time + course.offset, .collisions = seen};
+            const double speed = std::max(start_speed, rms_speed(runs[3].frame));
+            const RowRules rules{.speed = speed,
+                                 .floor_x = step_part * speed * (time - course.impacts.front().time),
+                                 .floor_v = step_part * speed};
             fill_row(scene, runs, met, rules, row);
             if (static_cast<double>(row.linear) < kLinearShare * static_cast<double>(row.met)) break;
             if (row.met == 0) continue;
-            result.velocity_floor = rules.floor_v * rms_speed(runs[3].frame);
+            // From there on the steps of a damped run hide what stiffness does.
+            if (!result.rows.empty() && rules.floor_x > kHidden * row.steps[0].median_x) break;
+            result.velocity_floor = rules.floor_v;
+            result.position_floor = rules.floor_x;
             result.rows.push_back(row);
             result.impacts = seen;
         }
@@ -128,6 +141,7 @@ StepError step_error(const Scene& scene, const HardCourse& course, const Compare
     std::size_t audits = 0;
     double work = kWork;
     double reached = 0.0;
+    const double start_speed = rms_speed(course.start.balls);
     try {
         for (const double wanted : row_times(course, quiet)) {
             const double before = std::floor((wanted - quiet) / design.dt) * design.dt;
@@ -137,7 +151,7 @@ StepError step_error(const Scene& scene, const HardCourse& course, const Compare
             reached = time;
             for (WatchedRun& run : runs) run.look(before, time, context);
             mark_met(course, time, seen, met);
-            const double speed = rms_speed(runs[1].frame);
+            const double speed = std::max(start_speed, rms_speed(runs[1].frame));
             double squared = 0.0;
             std::size_t count = 0;
             for (std::size_t ball = 0; ball < met.size(); ++ball) {
@@ -154,6 +168,8 @@ StepError step_error(const Scene& scene, const HardCourse& course, const Compare
                 result.balls = count;
                 result.rms = std::sqrt(squared / static_cast<double>(count)) / speed;
             }
+            // Balls that have collided once grow fewer again.
+            if (audits >= kAudits && 4 * count < 3 * result.balls) break;
             if (audits < kAudits) {
                 ++audits;
                 audit_step(*runs[0].solver, own, design, context, result.audit);

@@ -41,7 +41,8 @@ struct Convergence {
     double stiffness = 0.0;            ///< k, the softest
     double raised = 1.0;               ///< k over the scene's own
     double dt = 0.0;                   ///< of the softest run
-    double velocity_floor = 0.0;       ///< worst error of a collision's speed for the time step [length/time]
+    double velocity_floor = 0.0;       ///< what the time step does to a collision's speed at worst [length/time]
+    double position_floor = 0.0;       ///< and to a position, in the window [length]
     std::vector<ConvergenceRow> rows;  ///< up to the end of the window
     std::size_t impacts = 0;           ///< in the window
     std::string stopped;               ///< why a spring run could not go on; empty if they could

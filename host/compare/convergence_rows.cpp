@@ -26,6 +26,17 @@ Vector3 velocity_in(const Frame& frame, std::size_t ball) {
     return v;
 }
 
+double rms_speed(const std::array<std::vector<double>, 3>& velocity, const std::vector<std::uint8_t>& gone) {
+    double squared = 0.0;
+    std::size_t count = 0;
+    for (std::size_t ball = 0; ball < gone.size(); ++ball) {
+        if (gone[ball] != 0) continue;
+        ++count;
+        for (const std::vector<double>& axis : velocity) squared += axis.empty() ? 0.0 : axis[ball] * axis[ball];
+    }
+    return count > 0 ? std::sqrt(squared / static_cast<double>(count)) : 0.0;
+}
+
 /// Collects how far two states of each ball are apart.
 struct DeviationSum {
     std::vector<double> x;
@@ -57,7 +68,7 @@ struct DeviationSum {
 class RowMaker {
 public:
     RowMaker(const Scene& scene, const std::array<WatchedRun, 4>& runs, const RowRules& rules)
-        : scene_(scene), runs_(runs), speed_(rms_speed(runs[3].frame)), floor_v_(rules.floor_v * speed_) {}
+        : scene_(scene), runs_(runs), speed_(rules.speed), floor_x_(rules.floor_x), floor_v_(rules.floor_v) {}
 
     void fill(ConvergenceRow& row, const std::vector<std::uint8_t>& met) {
         for (std::size_t ball = 0; ball < met.size(); ++ball) {
@@ -102,7 +113,7 @@ private:
             }
             return length(first, second, 2.0) <= kLinearPart * length(first) + floor;
         };
-        return small(position(0, ball), position(1, ball), position(2, ball), 0.0) &&
+        return small(position(0, ball), position(1, ball), position(2, ball), floor_x_) &&
                small(velocity(0, ball), velocity(1, ball), velocity(2, ball), floor_v_);
     }
 
@@ -124,7 +135,8 @@ private:
         const double off_x = length(limit(x), x[3]);
         const double off_v = length(limit(v), v[3]);
         limit_.add(off_x, off_v);
-        if (off_x <= kAgreement * length(x[0], x[3]) && off_v <= kAgreement * length(v[0], v[3]) + floor_v_) {
+        if (off_x <= kAgreement * length(x[0], x[3]) + floor_x_ &&
+            off_v <= kAgreement * length(v[0], v[3]) + floor_v_) {
             ++agreeing_;
         }
         limit_change_.add(length(limit(x), from_two(x)), length(limit(v), from_two(v)));
@@ -133,6 +145,7 @@ private:
     const Scene& scene_;
     const std::array<WatchedRun, 4>& runs_;
     double speed_;
+    double floor_x_;
     double floor_v_;
     std::array<DeviationSum, 3> from_hard_;
     std::array<DeviationSum, 2> steps_;
@@ -162,25 +175,15 @@ std::vector<double> row_times(const HardCourse& course, double quiet) {
         const auto seen = static_cast<std::size_t>(std::ceil(share * share * static_cast<double>(count)));
         if (seen == 0) continue;
         const double from = impacts[seen - 1].time;
-        const double to = seen < count ? impacts[seen].time : std::min(course.until, from + 8.0 * quiet);
-        const double time = std::max(0.5 * (from + to), from + quiet);
+        const double time = from + 2.0 * quiet;
         if (time + quiet > course.until) break;
         if (times.empty() || time > times.back() + 2.0 * quiet) times.push_back(time);
     }
     return times;
 }
 
-double rms_speed(const Frame& frame) {
-    double squared = 0.0;
-    std::size_t count = 0;
-    for (std::size_t ball = 0; ball < frame.size(); ++ball) {
-        if (frame.gone[ball] != 0) continue;
-        const double speed = length(velocity_in(frame, ball));
-        squared += speed * speed;
-        ++count;
-    }
-    return count > 0 ? std::sqrt(squared / static_cast<double>(count)) : 0.0;
-}
+double rms_speed(const Frame& frame) { return rms_speed(frame.velocity, frame.gone); }
+double rms_speed(const Balls& balls) { return rms_speed(balls.velocity, balls.gone); }
 
 bool in_no_contact(const WatchedRun& run, std::size_t ball, const Vector3& gravity, double speed) {
     if (run.frame.gone[ball] != 0 || run.before.gone[ball] != 0) return false;

@@ -22,7 +22,7 @@ struct WatchedRun {
     void look(double time_before, double time, const CompareContext& context);
 };
 
-/// Times at which to look: dense at first, in the middle between two impacts where there is room.
+/// Times at which to look: soon after impacts, the first ones and then ever fewer.
 /// \param quiet  half of the stretch around each that is to be free of contacts [time]
 std::vector<double> row_times(const HardCourse& course, double quiet);
 
@@ -31,12 +31,15 @@ std::vector<double> row_times(const HardCourse& course, double quiet);
 /// \param speed  of the balls, rms
 bool in_no_contact(const WatchedRun& run, std::size_t ball, const Vector3& gravity, double speed);
 
-/// Root mean square of the speeds of a frame.
+/// Root mean square of the speeds of the balls that are in.
 double rms_speed(const Frame& frame);
+double rms_speed(const Balls& balls);
 
 /// What is fixed for all rows.
 struct RowRules {
-    double floor_v = 0.0;  ///< differences of velocity below this share of the rms speed are the time step's
+    double speed = 0.0;    ///< of the balls, rms: what differences of velocity are held against [length/time]
+    double floor_x = 0.0;  ///< what the time step's part of velocities has made of positions since the start [length]
+    double floor_v = 0.0;  ///< differences of velocity below this are the time step's [length/time]
 };
 
 /// Fills a row from the runs at k, 4k, 16k and the reference, in this order.

@@ -118,25 +118,28 @@ std::string deviations(const ConvergenceRow& row) {
 }
 
 /// The extrapolation against the event-driven state.
-Check limit_check(const ConvergenceRow& row, double floor_v) {
-    const double x = row.limit.median_x / row.from_hard[0].median_x;
-    const double v_allowed = std::max(kLimitTolerance * row.from_hard[0].median_v, floor_v);
-    const bool good = x <= kLimitTolerance && row.limit.median_v <= v_allowed &&
+Check limit_check(const Convergence& result) {
+    const ConvergenceRow& row = result.rows.back();
+    const double x_allowed = kLimitTolerance * row.from_hard[0].median_x + result.position_floor;
+    const double v_allowed = kLimitTolerance * row.from_hard[0].median_v + result.velocity_floor;
+    const bool good = row.limit.median_x <= x_allowed && row.limit.median_v <= v_allowed &&
                       static_cast<double>(row.agreeing) >= kAgreeingShare * static_cast<double>(row.linear);
     Check check{
         .name = "limit",
         .verdict = verdict_of(good),
-        .words = fmt::format("{}; extrapolated to k -> infinity they are {:.2g} away, {:.2g} of that at k "
-                             "(allowed {:g}); velocities {:.3g} at k, {:.2g} extrapolated; {} of {} balls agree to "
-                             "a tenth of their deviation",
-                             deviations(row), row.limit.median_x, x, kLimitTolerance, row.from_hard[0].median_v,
-                             row.limit.median_v, count_text(row.agreeing), count_text(row.linear)),
+        .words = fmt::format("{}; extrapolated to k -> infinity {:.2g} (allowed {:.2g}); velocities {:.3g} at k, "
+                             "{:.2g} extrapolated (allowed {:.2g}); {} of {} balls agree to a tenth of their "
+                             "deviation",
+                             deviations(row), row.limit.median_x, x_allowed, row.from_hard[0].median_v,
+                             row.limit.median_v, v_allowed, count_text(row.agreeing), count_text(row.linear)),
         .figures = {{"position_at_k", row.from_hard[0].median_x},
                     {"position_at_4k", row.from_hard[1].median_x},
                     {"position_at_16k", row.from_hard[2].median_x},
                     {"position_extrapolated", row.limit.median_x},
+                    {"position_allowed", x_allowed},
                     {"velocity_at_k", row.from_hard[0].median_v},
                     {"velocity_extrapolated", row.limit.median_v},
+                    {"velocity_allowed", v_allowed},
                     {"balls_agreeing", static_cast<double>(row.agreeing)}}};
     if (!good) check.words += ": the spring run does not go to the event-driven one";
     return check;
@@ -213,7 +216,7 @@ Section convergence_section(const PreparedScene& run, const CompareContext& cont
             *course.cluster + course.offset));
         section.checks.push_back(spring_limit_check(last));
     } else {
-        section.checks.push_back(limit_check(last, result.velocity_floor));
+        section.checks.push_back(limit_check(result));
     }
     return section;
 }
