@@ -6,6 +6,7 @@
 #include "host/cli/options.hpp"
 #include "host/compare/bits.hpp"
 #include "host/compare/convergence.hpp"
+#include "host/compare/statistics.hpp"
 #include "host/state/errors.hpp"
 
 namespace carom {
@@ -30,7 +31,9 @@ int compare(const CompareOptions& options) {
     Section bits = bits_section(run, context);
     Convergence result;
     Section conv = convergence_section(run, context, result);
-    for (auto* s : {&bits, &conv}) { for (auto& c : s->checks) fmt::print("{} {} {}\n", int(c.verdict), c.name, c.words);
+    std::optional<GasStatistics> gas;
+    Section stat = statistics_section(run, context, gas);
+    for (auto* s : {&bits, &conv, &stat}) { for (auto& c : s->checks) fmt::print("{} {} {}\n", int(c.verdict), c.name, c.words);
     for (auto& c : s->notes) fmt::print("  note {}\n", c); }
     return 0;
 }
