@@ -7,16 +7,15 @@
 //   Z = p V / (N T),  phi the packing fraction,  chi the pair distribution at contact:  Z = 1 + b phi chi,
 //   b = 2 for disks, 4 for spheres
 //
-// Fluid only: phi below 0.70 for disks, 0.494 for spheres. For the infinite system: N balls in a periodic box are off by
-// a few (Z - 1) / N. Balls of one size. Host only: nothing here reaches a state.
+// Fluid only: phi below 0.70 for disks, 0.494 for spheres. For the infinite system: N balls in a periodic box are off
+// by a few (Z - 1) / N. Balls of one size. Host only: nothing here reaches a state.
 
 namespace carom {
 
 /// Disks of packing fraction phi: Luding and Strauss 2001; within 0.08 % of the virial series up to phi = 0.6.
 inline double disk_compressibility(double phi) {
     const double free = 1.0 - phi;
-    const double chi =
-        (1.0 - 7.0 / 16.0 * phi) / (free * free) - phi * phi * phi / (128.0 * free * free * free * free);
+    const double chi = (1.0 - 7.0 / 16.0 * phi) / (free * free) - phi * phi * phi / (128.0 * free * free * free * free);
     return 1.0 + 2.0 * phi * chi;
 }
 

@@ -39,8 +39,8 @@ inline double kolmogorov_distance(int dimension, std::span<const double> sorted)
     const auto count = static_cast<double>(sorted.size());
     for (std::size_t k = 0; k < sorted.size(); ++k) {
         const double share = maxwell_speed_share(dimension, sorted[k]);
-        distance = std::max({distance, share - static_cast<double>(k) / count,
-                             static_cast<double>(k + 1) / count - share});
+        distance =
+            std::max({distance, share - static_cast<double>(k) / count, static_cast<double>(k + 1) / count - share});
     }
     return distance;
 }
