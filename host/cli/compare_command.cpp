@@ -30,10 +30,10 @@ struct CompareOptions {
 /// The scene as the spring solver would run it, or one line on why there is nothing to compare.
 PreparedScene prepare(const CompareOptions& options) {
     SceneRequest request = options.scene.request();
-    request.overrides.emplace_back("run.solver=spring");
     if (const std::string why = not_comparable(load_scene(request.scene, request.overrides)); !why.empty()) {
         throw InputError(why);
     }
+    request.overrides.emplace_back("run.solver=spring");
     return prepare_scene(request);
 }
 

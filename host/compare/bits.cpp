@@ -177,8 +177,8 @@ BitsResult compare_bits(const std::vector<SolverSource>& sources, std::uint64_t 
     return result;
 }
 
-Section bits_section(const PreparedScene& run, const CompareContext& context) {
-    Section section{.name = "bits"};
+Findings bits_section(const PreparedScene& run, const CompareContext& context) {
+    Findings section{.name = "bits"};
     const int most =
         context.threads > 0 ? context.threads : std::max(2, static_cast<int>(std::thread::hardware_concurrency()));
     std::vector<SolverSource> sources;

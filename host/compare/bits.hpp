@@ -51,6 +51,6 @@ BitsResult compare_bits(const std::vector<SolverSource>& sources, std::uint64_t 
 std::optional<Parting> first_difference(const Frame& reference, const Frame& other);
 
 /// The part of `carom compare` on bits: every processor and number of threads at hand.
-Section bits_section(const PreparedScene& run, const CompareContext& context);
+Findings bits_section(const PreparedScene& run, const CompareContext& context);
 
 }  // namespace carom

@@ -11,7 +11,7 @@ namespace {
 
 /// A run that cannot go on is a finding like any other.
 template <class Body>
-Section section_or_fault(const char* name, Body body) {
+Findings section_or_fault(const char* name, Body body) {
     try {
         return body();
     } catch (const SimulationError& error) {
@@ -24,7 +24,7 @@ Section section_or_fault(const char* name, Body body) {
 
 }  // namespace
 
-bool Comparison::good() const { return std::ranges::all_of(sections, &Section::good); }
+bool Comparison::good() const { return std::ranges::all_of(sections, &Findings::good); }
 
 std::string not_comparable(const Scene& scene) {
     if (scene.physics.friction > 0.0 || scene.physics.wall_friction > 0.0) {

@@ -14,7 +14,7 @@ namespace carom {
 
 /// All that a comparison found.
 struct Comparison {
-    std::vector<Section> sections;
+    std::vector<Findings> sections;
     Convergence convergence;           ///< no rows where there was none
     std::optional<GasStatistics> gas;  ///< none where the scene is no gas
 

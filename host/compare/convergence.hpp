@@ -70,6 +70,6 @@ inline double richardson(double at_k, double at_4k, double at_16k) { return (at_
 
 /// The part of `carom compare` on convergence. `result` gets the figures for drawing.
 /// \throws InputError  balls overlap at the start
-Section convergence_section(const PreparedScene& run, const CompareContext& context, Convergence& result);
+Findings convergence_section(const PreparedScene& run, const CompareContext& context, Convergence& result);
 
 }  // namespace carom

@@ -161,8 +161,8 @@ Check spring_limit_check(const ConvergenceRow& row) {
 
 }  // namespace
 
-Section convergence_section(const PreparedScene& run, const CompareContext& context, Convergence& result) {
-    Section section{.name = "convergence"};
+Findings convergence_section(const PreparedScene& run, const CompareContext& context, Convergence& result) {
+    Findings section{.name = "convergence"};
     const Scene& scene = run.scene;
     const std::size_t balls = run.state.balls.size();
     const SpringDesign design = design_spring(scene, run.state.balls);

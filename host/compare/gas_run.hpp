@@ -11,12 +11,13 @@
 
 namespace carom {
 
-/// A mean with its standard error, from blocks of a run that are long against what is remembered.
+/// A mean with its standard error, from blocks of a run.
 struct Estimate {
     double mean = 0.0;
     double error = 0.0;
 };
 
+/// The error is the largest that single blocks, pairs of them, and so on (Flyvbjerg and Petersen 1989) give.
 /// \param blocks  at least two
 Estimate estimate(const std::vector<double>& blocks);
 

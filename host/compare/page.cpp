@@ -31,6 +31,16 @@ std::string axes(const std::string& title, const std::string& x, const std::stri
            " offset 0,0.4\nset ylabel " + gnuplot_literal(y) + " offset 0.5,0\n";
 }
 
+/// A few round places for numbers along an axis.
+std::string tics(const char* axis, double low, double high) {
+    constexpr double kWanted = 4.0;
+    double step = std::pow(10.0, std::floor(std::log10((high - low) / kWanted)));
+    for (const double times : {2.0, 2.5, 2.0}) {
+        if ((high - low) / step > 1.6 * kWanted) step *= times;
+    }
+    return fmt::format("set {}tics {:.3g}\n", axis, step);
+}
+
 /// Deviation over time, in the window.
 std::string over_time(const Convergence& convergence) {
     std::vector<std::vector<double>> rows;
@@ -40,14 +50,15 @@ std::string over_time(const Convergence& convergence) {
     }
     std::string text = block("time", rows);
     text += axes("springs against the event-driven run", "time", "median distance of positions");
-    text += "set logscale y\nset format y \"10^{%L}\"\nset key bottom right samplen 2\nplot ";
-    const std::array names{"k", "4k", "16k", "k -> infinity, extrapolated"};
+    if (rows.size() > 1) text += tics("x", rows.front()[0], rows.back()[0]);
+    text += "set logscale y\nset format y \"10^{%L}\"\nset key center right samplen 2\nplot ";
+    const std::array names{"k", "4k", "16k", "extrapolated"};
     for (std::size_t k = 0; k < names.size(); ++k) {
         text +=
             fmt::format("{}$time using 1:{} with linespoints pointtype 7 pointsize 0.6 linecolor rgb \"{}\" title {}",
                         k > 0 ? ", " : "", k + 2, kColors[k], gnuplot_literal(names[k]));
     }
-    return text + "\nunset logscale\nset format y \"%.6g\"\n";
+    return text + "\nunset logscale\nset xtics auto\nset format y \"%.6g\"\n";
 }
 
 /// Deviation over stiffness at the end of the window.
@@ -102,13 +113,15 @@ std::string displacements(const GasStatistics& gas) {
            fmt::format(
                "plot $msd using 1:3 with lines linewidth 2 linecolor rgb \"{}\" title {}, $msd using 1:2 with "
                "points pointtype 7 linecolor rgb \"{}\" title {}\nunset logscale\nset format xy \"%.6g\"\n",
-               kColors[1], gnuplot_literal("event-driven, soft diameter"), kColors[0], gnuplot_literal("springs"));
+               kColors[1], gnuplot_literal("event-driven"), kColors[0], gnuplot_literal("springs"));
 }
 
 /// Each figure that has an expected value, over it, with four standard errors and the bound on theory.
-std::string figures(const Section& section) {
+std::string figures(const Findings& section) {
     std::vector<std::vector<double>> rows;
-    std::string tics;
+    std::string names;
+    double low = 1.0;
+    double high = 1.0;
     const auto figure_of = [](const Check& check, const std::string& key) {
         const auto at = std::ranges::find(check.figures, key, &std::pair<std::string, double>::first);
         return at == check.figures.end() ? std::nan("") : at->second;
@@ -120,16 +133,18 @@ std::string figures(const Section& section) {
         const double error = std::hypot(figure_of(check, "error"), figure_of(check, "expected_error"));
         rows.push_back({figure_of(check, "value") / expected, at,
                         (4.0 * error + figure_of(check, "bound")) / std::abs(expected), error / std::abs(expected)});
-        tics += fmt::format("{}\"{}\" {}", tics.empty() ? "" : ", ", check.name, at);
+        low = std::min(low, rows.back()[0] - rows.back()[2]);
+        high = std::max(high, rows.back()[0] + rows.back()[2]);
+        names += fmt::format("{}\"{}\" {}", names.empty() ? "" : ", ", check.name, at);
     }
-    return block("figures", rows) + axes("measured over expected; thin: what is allowed", "", "") +
+    return block("figures", rows) + axes("measured / expected", "", "") + tics("x", low, high) +
            fmt::format("set yrange [{}:-0.6]\nset ytics ({})\nunset key\n", static_cast<double>(rows.size()) - 0.4,
-                       tics) +
+                       names) +
            fmt::format(
                "plot $figures using 1:2:3 with xerrorbars pointtype 0 linewidth 1 linecolor rgb \"#909090\", "
                "$figures using 1:2:4 with xerrorbars pointtype 7 linewidth 3 linecolor rgb \"{}\"\n",
                kColors[0]) +
-           "set yrange [*:*]\nset ytics auto\nset key\n";
+           "set yrange [*:*]\nset ytics auto\nset xtics auto\nset key\n";
 }
 
 /// The verdicts as text, where there is little to draw.
@@ -139,7 +154,7 @@ std::string verdicts(const Comparison& comparison) {
         "yrange [0:1]\nunset key\n";
     double y = 0.97;
     int label = 1;
-    for (const Section& section : comparison.sections) {
+    for (const Findings& section : comparison.sections) {
         for (const Check& check : section.checks) {
             const bool bad = check.verdict == Verdict::kBad;
             const char* word = bad ? "BAD" : (check.verdict == Verdict::kGood ? "good" : "-");
@@ -165,7 +180,7 @@ std::string comparison_page_script(const Comparison& comparison, const Scene& sc
     if (comparison.gas) {
         parts.push_back(speeds(*comparison.gas));
         parts.push_back(displacements(*comparison.gas));
-        const auto statistics = std::ranges::find(comparison.sections, "statistics", &Section::name);
+        const auto statistics = std::ranges::find(comparison.sections, "statistics", &Findings::name);
         if (statistics != comparison.sections.end()) parts.push_back(figures(*statistics));
     }
     const std::size_t columns = std::min<std::size_t>(3, parts.size());
@@ -173,6 +188,7 @@ std::string comparison_page_script(const Comparison& comparison, const Scene& sc
     const std::string title = fmt::format("{}: {}", std::filesystem::path(scene.path).filename().string(),
                                           comparison.good() ? "all verdicts good" : "a verdict is BAD");
     std::string script = gnuplot_head("", path);
+    script += "set tics font \",11\"\nset key font \",11\"\nset title font \",13\"\n";
     script += "set grid back linecolor rgb \"#d8d8d8\" linewidth 1 dashtype 3\n";
     script += fmt::format("set multiplot layout {},{} title {}\n", lines, columns, gnuplot_literal(title));
     for (const std::string& part : parts) script += part;

@@ -85,7 +85,7 @@ Json rows_json(const Convergence& convergence) {
 std::string end_words(const Comparison& comparison) {
     std::size_t held = 0;
     std::size_t bad = 0;
-    for (const Section& section : comparison.sections) {
+    for (const Findings& section : comparison.sections) {
         for (const Check& check : section.checks) {
             held += check.verdict == Verdict::kNone ? 0 : 1;
             bad += check.verdict == Verdict::kBad ? 1 : 0;
@@ -99,7 +99,7 @@ std::string end_words(const Comparison& comparison) {
 
 std::string comparison_text(const Comparison& comparison, const Scene& scene) {
     std::string text = fmt::format("{}{}\n", scene.path, scene.title.empty() ? "" : ": " + scene.title);
-    for (const Section& section : comparison.sections) {
+    for (const Findings& section : comparison.sections) {
         text += "\n" + section.name + "\n";
         for (const Check& check : section.checks) {
             text += wrapped(fmt::format("  {:<4} {:<{}}", word(check.verdict), check.name, kIndent - 7), check.words);
@@ -111,7 +111,7 @@ std::string comparison_text(const Comparison& comparison, const Scene& scene) {
 
 std::string comparison_json(const Comparison& comparison, const Scene& scene, const std::string& figure) {
     Json json{{"scene", scene.path}, {"title", scene.title}, {"good", comparison.good()}};
-    for (const Section& section : comparison.sections) {
+    for (const Findings& section : comparison.sections) {
         Json checks = Json::array();
         for (const Check& check : section.checks) checks.push_back(check_json(check));
         json[section.name] = {{"good", section.good()}, {"checks", checks}, {"notes", section.notes}};

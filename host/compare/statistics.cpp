@@ -92,9 +92,9 @@ std::string no_gas(const Scene& scene, const Balls& balls) {
     return "";
 }
 
-Section statistics_section(const PreparedScene& run, const CompareContext& context,
-                           std::optional<GasStatistics>& result) {
-    Section section{.name = "statistics"};
+Findings statistics_section(const PreparedScene& run, const CompareContext& context,
+                            std::optional<GasStatistics>& result) {
+    Findings section{.name = "statistics"};
     const std::size_t balls = run.state.balls.size();
     if (const std::string why = no_gas(run.scene, run.state.balls); !why.empty()) {
         section.notes.push_back("not compared: " + why);

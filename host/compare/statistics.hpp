@@ -27,7 +27,7 @@ std::string no_gas(const Scene& scene, const Balls& balls);
 
 /// The part of `carom compare` on gases: the spring solver, in the scene's own precision, against theory and against
 /// the event-driven run of hard balls of the soft diameter. `result` gets what was measured, for drawing.
-Section statistics_section(const PreparedScene& run, const CompareContext& context,
-                           std::optional<GasStatistics>& result);
+Findings statistics_section(const PreparedScene& run, const CompareContext& context,
+                            std::optional<GasStatistics>& result);
 
 }  // namespace carom

@@ -24,7 +24,7 @@ struct Check {
 };
 
 /// One of the parts of a comparison.
-struct Section {
+struct Findings {
     std::string name;
     std::vector<Check> checks = {};
     std::vector<std::string> notes = {};  ///< what was compared, and what was not, and why
