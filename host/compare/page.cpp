@@ -33,7 +33,7 @@ std::string axes(const std::string& title, const std::string& x, const std::stri
 
 /// A few round places for numbers along an axis.
 std::string tics(const char* axis, double low, double high) {
-    constexpr double kWanted = 4.0;
+    constexpr double kWanted = 3.0;
     double step = std::pow(10.0, std::floor(std::log10((high - low) / kWanted)));
     for (const double times : {2.0, 2.5, 2.0}) {
         if ((high - low) / step > 1.6 * kWanted) step *= times;
@@ -164,7 +164,9 @@ std::string verdicts(const Comparison& comparison) {
             y -= 0.065;
         }
     }
-    text += "plot NaN notitle\nunset label\nset xrange [*:*]\nset yrange [*:*]\nset border 3\nset tics nomirror\n";
+    text +=
+        "plot NaN notitle\nunset label\nset xrange [*:*]\nset yrange [*:*]\nset border 3\nset tics nomirror font "
+        "\",11\"\n";
     return text;
 }
 
