@@ -23,7 +23,8 @@ struct Interrupted {
 
 /// What all parts of a comparison share.
 struct CompareContext {
-    int threads = 0;  ///< 0: all
+    int threads = 0;      ///< 0: all
+    double work = 1.5e9;  ///< ball-steps that one part may cost beyond what it needs at least
     SpringMaker make_spring = make_spring_of;
     std::function<int()> interrupted = [] { return 0; };  ///< a signal's number, or 0
     ProgressStyle progress = ProgressStyle::kNone;        ///< on standard error

@@ -19,7 +19,6 @@ namespace {
 constexpr double kLinearShare = 0.9;  // of the balls, in the window
 constexpr double kHidden = 0.2;       // of the deviation from k to 4k that steps of a damped run may make
 constexpr double kStiffer = 4.0;      // from run to run
-constexpr double kWork = 1.5e9;       // ball-steps that raising k may cost
 constexpr double kLeastBalls = 20.0;  // a step of fewer balls takes as long
 
 /// The scene with a stiffness `times` its own and a step of `dt`, in double precision.
@@ -128,6 +127,7 @@ Convergence attempt(const Scene& scene, const HardCourse& course, const SpringDe
 StepError step_error(const Scene& scene, const HardCourse& course, const CompareContext& context) {
     const SpringDesign design = design_spring(scene, course.start.balls);
     constexpr double kFiner = 4.0;
+    constexpr int kTries = 4;
     constexpr std::size_t kAudits = 8;  // rows at which single steps are audited
     StepError result;
     const double quiet = 2.0 * design.contact_duration;
@@ -139,7 +139,7 @@ StepError step_error(const Scene& scene, const HardCourse& course, const Compare
     std::vector<std::uint8_t> met(course.start.balls.size(), 0);
     std::size_t seen = 0;
     std::size_t audits = 0;
-    double work = kWork;
+    double work = context.work;
     double reached = 0.0;
     const double start_speed = rms_speed(course.start.balls);
     try {
@@ -175,12 +175,18 @@ StepError step_error(const Scene& scene, const HardCourse& course, const Compare
                 audit_step(*runs[0].solver, own, design, context, result.audit);
             }
         }
-        // Where there are few balls, no row falls into a contact: so step through the first one.
-        for (std::size_t k = 0; k < course.impacts.size() && result.audit.contacts == 0; ++k) {
-            const auto solver = context.make_spring(own, course.start, context.threads);
-            const double middle = course.impacts[k].time + 0.25 * design.contact_duration;
-            context.advance(*solver, std::max(design.dt, middle));
-            audit_step(*solver, own, design, context, result.audit);
+        // Rows seldom fall into the contacts of few balls, or of walls: so step through the first ones.
+        for (const bool wall : {false, true}) {
+            int tries = 0;
+            for (std::size_t k = 0; k < course.impacts.size() && tries < kTries; ++k) {
+                if ((wall ? result.audit.wall_contacts : result.audit.pair_contacts) > 0) break;
+                if (course.impacts[k].wall != wall) continue;
+                ++tries;
+                const auto solver = context.make_spring(own, course.start, context.threads);
+                const double middle = course.impacts[k].time + 0.25 * design.contact_duration;
+                context.advance(*solver, std::max(design.dt, middle));
+                audit_step(*solver, own, design, context, result.audit);
+            }
         }
     } catch (const SimulationError& error) {
         result.stopped = error.what();
@@ -192,7 +198,7 @@ Convergence converge(const Scene& scene, const HardCourse& course, std::size_t e
     const SpringDesign design = design_spring(scene, course.start.balls);
     constexpr double kMostRaised = 1.0e9;
     Convergence best;
-    double work = kWork;
+    double work = context.work;
     for (double raised = 1.0; raised < kMostRaised && work > 0.0; raised *= kStiffer) {
         Convergence found = attempt(scene, course, design, raised, work, context);
         if (best.stiffness == 0.0 || found.impacts > best.impacts) best = std::move(found);

@@ -49,17 +49,21 @@ Check step_check(const StepError& error, const SpringDesign& design, bool damped
 
 Check force_check(const StepError& error) {
     const ForceAudit& audit = error.audit;
+    const std::size_t contacts = audit.pair_contacts + audit.wall_contacts;
     Check check{.name = "forces",
-                .figures = {{"contacts", static_cast<double>(audit.contacts)}, {"worst", audit.worst}}};
-    if (audit.contacts == 0) {
+                .figures = {{"pair_contacts", static_cast<double>(audit.pair_contacts)},
+                            {"wall_contacts", static_cast<double>(audit.wall_contacts)},
+                            {"worst", audit.worst}}};
+    if (contacts == 0) {
         check.words = "no contact was met in the steps looked at";
         return check;
     }
     check.verdict = verdict_of(audit.worst <= audit.rounding);
     check.words = fmt::format(
-        "in single steps with {}, velocities change by what the law says to {:.2g} of the largest "
+        "in single steps with {} of balls and {} of walls, velocities change by what the law says to {:.2g} of the "
+        "largest "
         "force (rounding: {:.2g})",
-        plural(audit.contacts, "contact"), audit.worst, audit.rounding);
+        plural(audit.pair_contacts, "contact"), count_text(audit.wall_contacts), audit.worst, audit.rounding);
     if (audit.worst > audit.rounding) {
         check.words = fmt::format(
             "in a single step, ball {} gains a velocity that is {:.3g} of the largest force off the "

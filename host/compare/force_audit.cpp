@@ -31,7 +31,8 @@ public:
     }
 
     [[nodiscard]] const std::vector<Vector3>& acceleration() const { return acceleration_; }
-    [[nodiscard]] std::size_t contacts() const { return contacts_; }
+    [[nodiscard]] std::size_t pair_contacts() const { return pair_contacts_; }
+    [[nodiscard]] std::size_t wall_contacts() const { return wall_contacts_; }
     [[nodiscard]] double largest() const { return largest_acceleration_; }
 
 private:
@@ -79,7 +80,7 @@ private:
             closing -= (balls_.velocity[axis][j] - balls_.velocity[axis][i]) * separation[axis] / padded;
         }
         const double force = pair_law_.force(overlap, closing, reduced_mass(inverse_mass(i), inverse_mass(j)));
-        ++contacts_;
+        ++pair_contacts_;
         for (std::size_t axis = 0; axis < dimension_; ++axis) {
             const double part = force * separation[axis] / padded;
             acceleration_[i][axis] -= part * inverse_mass(i);
@@ -106,7 +107,7 @@ private:
         double closing = 0.0;
         for (std::size_t axis = 0; axis < dimension_; ++axis) closing -= balls_.velocity[axis][id] * normal[axis];
         const double force = wall_law_.force(overlap, closing, reduced_mass(inverse_mass(id), 0.0));
-        ++contacts_;
+        ++wall_contacts_;
         for (std::size_t axis = 0; axis < dimension_; ++axis) {
             acceleration_[id][axis] += force * normal[axis] * inverse_mass(id);
         }
@@ -139,7 +140,8 @@ private:
     Law wall_law_;
     double largest_ = 0.0;
     std::vector<Vector3> acceleration_;  // [length/time^2]
-    std::size_t contacts_ = 0;
+    std::size_t pair_contacts_ = 0;
+    std::size_t wall_contacts_ = 0;
     double largest_acceleration_ = 0.0;
 };
 
@@ -153,7 +155,8 @@ void audit_step(Solver& solver, const Scene& scene, const SpringDesign& design, 
     context.advance(solver, static_cast<double>(before.step + 1) * design.dt);
     solver.save(after);
     const LawForces law(scene, design, before.balls);
-    audit.contacts += law.contacts();
+    audit.pair_contacts += law.pair_contacts();
+    audit.wall_contacts += law.wall_contacts();
     if (!(law.largest() > 0.0)) return;
     const auto dimension = static_cast<std::size_t>(before.balls.dimension);
     double fastest = 0.0;

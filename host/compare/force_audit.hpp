@@ -9,7 +9,8 @@ namespace carom {
 
 /// How far single steps of a spring solver are from the law that its scene states.
 struct ForceAudit {
-    std::size_t contacts = 0;    ///< that took part, walls included
+    std::size_t pair_contacts = 0;  ///< that took part
+    std::size_t wall_contacts = 0;
     double worst = 0.0;          ///< largest |(v' - v) / dt - F / m| over the largest |F / m| met
     std::size_t worst_ball = 0;  ///< where that was
     double rounding = 0.0;       ///< what `worst` may be because velocities are rounded

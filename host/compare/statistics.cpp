@@ -25,7 +25,6 @@ constexpr int kBlocks = 20;
 constexpr double kBlock = 5.0;  // collisions a ball in a block, where that can be paid for
 constexpr double kLeastBlock = 1.0;
 constexpr int kSnapshotBlocks = 2;     // 10 collisions a ball between snapshots of speeds, where that can be paid for
-constexpr double kWork = 2.0e9;        // ball-steps to measure over
 constexpr double kSampleSteps = 25.0;  // half a contact at the default step: contacts differ from sample to sample
 
 /// Hard balls of the soft diameter, between walls that stand where soft walls turn balls back.
@@ -127,7 +126,7 @@ Findings statistics_section(const PreparedScene& run, const CompareContext& cont
     }
 
     // As long as can be paid for, up to 100 collisions a ball.
-    const double affordable = kWork / static_cast<double>(balls) * design.dt * rate / kBlocks;
+    const double affordable = context.work / static_cast<double>(balls) * design.dt * rate / kBlocks;
     const double block = std::clamp(affordable, kLeastBlock, kBlock);
     GasPlan& plan = gas.plan;
     plan.settle = settled;

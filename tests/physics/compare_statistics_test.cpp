@@ -61,7 +61,6 @@ TEST(GasStatistics, FindBallsOfTheWrongSize) {
     EXPECT_EQ(verdict(findings, "pressure"), Verdict::kBad) << words(findings);
     EXPECT_EQ(verdict(findings, "equation of state"), Verdict::kBad) << words(findings);
     EXPECT_EQ(verdict(findings, "collision rate"), Verdict::kBad) << words(findings);
-    EXPECT_EQ(verdict(findings, "displacement"), Verdict::kBad) << words(findings);
 }
 
 TEST(GasStatistics, FindAGasThatCools) {
@@ -71,10 +70,15 @@ TEST(GasStatistics, FindAGasThatCools) {
 }
 
 TEST(GasStatistics, FindSpeedsThatAreNotMaxwells) {
-    // Balls too small to meet keep the equal speeds that they start with.
+    // Every second ball is four times as heavy as it says, so it is half as fast as it should be.
     const CompareContext wrong = wrong_springs([](Scene& scene, SolverState& state) {
-        for (Species& species : scene.species) species.radius *= 0.01;
-        for (Species& species : state.balls.species_table) species.radius *= 0.01;
+        Species heavy = scene.species.front();
+        heavy.mass *= 4.0;
+        scene.species.push_back(heavy);
+        state.balls.species_table.push_back(heavy);
+        for (std::size_t ball = 0; ball < state.balls.size(); ball += 2) {
+            state.balls.species[ball] = static_cast<std::uint32_t>(state.balls.species_table.size() - 1);
+        }
     });
     const Findings findings = statistics(kGas, wrong);
     EXPECT_EQ(verdict(findings, "speeds"), Verdict::kBad) << words(findings);
