@@ -178,7 +178,9 @@ Findings convergence_section(const PreparedScene& run, const CompareContext& con
         return section;
     }
     const std::uint64_t most = std::max<std::uint64_t>(12, balls);
-    const std::size_t enough = std::max<std::size_t>(1, balls / 2);
+    // Half a collision a ball; where there are few balls, a few collisions.
+    constexpr std::size_t kFew = 8;
+    const std::size_t enough = std::max({std::size_t{1}, std::min(kFew, balls / 2), balls / 4});
     HardCourse course = follow_hard_course(scene, run.state, most, 8.0 * design.contact_duration, context);
     if (course.impacts.empty()) {
         section.notes.push_back(fmt::format("not compared: nothing touches up to t = {:g}", scene.run.until));
