@@ -205,6 +205,10 @@ Findings bits_section(const PreparedScene& run, const CompareContext& context) {
     const auto balls = static_cast<double>(std::max<std::size_t>(1, run.state.balls.size()));
     const auto cut = static_cast<std::uint64_t>(std::max(1.0, kWork / balls));
     const std::uint64_t steps = std::min(run.steps, cut);
+    if (steps == 0) {
+        section.notes.emplace_back("not compared: the run has no steps");
+        return section;
+    }
     context.say(fmt::format("bits: {} of {}", plural(sources.size(), "run"), plural(steps, "step")));
     section.checks.push_back(bits_check(compare_bits(sources, steps, dt, context), dt));
     section.checks.back().figures.emplace_back("runs", static_cast<double>(sources.size()));

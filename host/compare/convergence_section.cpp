@@ -22,7 +22,10 @@ constexpr double kDampedStepTolerance = 0.05;  // a dashpot is of first order: 0
 /// How a deviation falls with k: the exponent p of k^(-p).
 double order_of(double softer, double stiffer) { return std::log(softer / stiffer) / std::log(4.0); }
 
-Check step_check(const StepError& error, const SpringDesign& design, bool damped) {
+/// \param apart  contacts of a ball do not overlap in time at the scene's own k; where they do, a ball that has
+/// collided
+///     once by the event-driven run has met several at once here, and its velocity says nothing of single collisions
+Check step_check(const StepError& error, const SpringDesign& design, bool damped, bool apart) {
     const double steps = design.contact_duration / design.dt;
     Check check{.name = "time step",
                 .figures = {{"steps_per_contact", steps}, {"velocity_error", error.rms}, {"dt", design.dt}}};
@@ -33,7 +36,7 @@ Check step_check(const StepError& error, const SpringDesign& design, bool damped
     }
     const double tolerance = damped ? kDampedStepTolerance : kStepTolerance;
     const bool enough = steps >= kLeastStepsPerContact;
-    check.verdict = verdict_of(enough && error.rms <= tolerance);
+    check.verdict = verdict_of(enough && (error.rms <= tolerance || !apart));
     check.words = fmt::format("dt = {:.4g} is {:.3g} steps a contact", design.dt, steps);
     if (error.balls > 0) {
         check.words += fmt::format(
@@ -43,7 +46,8 @@ Check step_check(const StepError& error, const SpringDesign& design, bool damped
     }
     if (!enough)
         check.words += fmt::format("; a contact needs at least {:g}: spring.dt is too large", kLeastStepsPerContact);
-    if (enough && error.rms > tolerance) check.words += ": spring.dt is too large, or the contacts are wrong";
+    if (enough && error.rms > tolerance && !apart) check.words += "; contacts overlap in time, so that it says little";
+    if (enough && error.rms > tolerance && apart) check.words += ": spring.dt is too large, or the contacts are wrong";
     return check;
 }
 
@@ -93,7 +97,7 @@ Check window_check(const Convergence& result, const HardCourse& course, std::siz
         last.time, plural(result.impacts, "collision"),
         2.0 * static_cast<double>(result.impacts) / static_cast<double>(std::max<std::size_t>(1, balls)),
         count_text(last.linear), count_text(last.met));
-    if (course.impacts.size() > result.impacts) check.words += "; later ones are chaos or wait";
+    if (course.impacts.size() > result.impacts) check.words += "; later ones are beyond the window";
     check.figures.insert(check.figures.end(), {{"time", last.time},
                                                {"balls_compared", static_cast<double>(last.met)},
                                                {"balls_linear", static_cast<double>(last.linear)},
@@ -202,9 +206,10 @@ Findings convergence_section(const PreparedScene& run, const CompareContext& con
     }
     context.say(fmt::format("convergence: up to {} in runs at k, 4k, 16k", plural(course.impacts.size(), "collision")));
     const StepError steps = step_error(scene, course, context);
-    section.checks.push_back(step_check(steps, design, design.damping_ratio > 0.0 || design.wall_damping_ratio > 0.0));
-    section.checks.push_back(force_check(steps));
     result = converge(scene, course, std::min(course.impacts.size(), enough), context);
+    section.checks.push_back(
+        step_check(steps, design, design.damping_ratio > 0.0 || design.wall_damping_ratio > 0.0, result.raised <= 1.0));
+    section.checks.push_back(force_check(steps));
     section.checks.push_back(window_check(result, course, balls));
     section.notes.push_back(fmt::format(
         "double precision; k = {:.6g}{}, dt = {:.4g} at k and {} at each fourfold k", result.stiffness,

@@ -129,7 +129,7 @@ private:
         for (std::size_t k = 0; k < measured.virial.size(); ++k) {
             const double twice_kinetic = static_cast<double>(dimension_) * count_ * measured.temperature[k];
             const double pressure = (twice_kinetic + measured.virial[k]) / centre_volume(scene, wall_radius);
-            blocks.push_back(pressure * scene.box.volume() / (count_ * measured.temperature[k]));
+            blocks.push_back(pressure * described_.scene.box.volume() / (count_ * measured.temperature[k]));
         }
         return estimate(blocks);
     }

@@ -13,7 +13,7 @@ namespace carom {
 
 namespace {
 
-constexpr int kSlices = 512;  // of the scene's time, between which a run of few balls looks whether it has seen enough
+constexpr double kSlower = 1.5;  // from slice to slice of the time until enough has been seen
 
 /// Collects impacts; an event of many balls does not end in the middle, so it stops to keep them when there are enough.
 std::unique_ptr<EventsSolver> listening(const EventsSetup& setup, const SolverState& state, std::uint64_t most,
@@ -60,11 +60,12 @@ HardCourse follow_hard_course(const Scene& scene, const SolverState& state, std:
     course.until = scene.run.until;
     {
         const auto solver = listening(setup, state, most, course.impacts);
-        double slice = scene.run.until / kSlices;
+        // Slices grow, so that neither a long wait nor a crowd costs more than twice what is looked at.
+        double slice = lead > 0.0 ? std::min(lead, scene.run.until) : scene.run.until;
         try {
-            for (double time = slice; course.impacts.size() < most && time < scene.run.until + 0.5 * slice;
-                 time += slice) {
-                context.advance(*solver, std::min(time, scene.run.until));
+            for (double time = 0.0; course.impacts.size() < most && time < scene.run.until; slice *= kSlower) {
+                time = std::min(time + slice, scene.run.until);
+                context.advance(*solver, time);
             }
         } catch (const SimulationError& error) {
             course.stopped = error.what();

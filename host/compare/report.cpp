@@ -91,6 +91,7 @@ std::string end_words(const Comparison& comparison) {
             bad += check.verdict == Verdict::kBad ? 1 : 0;
         }
     }
+    if (held == 0) return "nothing was compared";
     if (bad == 0) return fmt::format("{}, all good", plural(held, "check"));
     return fmt::format("{} of {} BAD", bad, plural(held, "check"));
 }

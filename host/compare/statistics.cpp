@@ -45,16 +45,21 @@ double collisions_per_ball(const EventsSolver& solver, std::size_t balls) {
 }
 
 /// Collisions per ball and time once the gas has settled, and when that was.
-std::pair<double, double> settle(const Scene& scene, const SolverState& state, const CompareContext& context) {
+/// \param chunk  a time that is short against that between collisions
+std::pair<double, double> settle(const Scene& scene, const SolverState& state, double chunk,
+                                 const CompareContext& context) {
     EventsSolver solver(events_setup(scene), state);
     const std::size_t balls = state.balls.size();
-    const double chunk = scene.run.until > 0.0 ? scene.run.until / 16.0 : 1.0;
+    constexpr int kChunks = 1000;  // each at most doubled: more than any gas needs
     double time = 0.0;
     double settled = 0.0;
     double before = 0.0;
-    for (int k = 0; k < 100000; ++k) {
+    double last = 0.0;
+    for (int k = 0; k < kChunks && std::isfinite(time); ++k) {
         context.advance(solver, time += chunk);
         const double now = collisions_per_ball(solver, balls);
+        if (now - last < 0.5) chunk *= 2.0;
+        last = now;
         if (settled == 0.0 && now >= kSettle) {
             settled = time;
             before = now;
@@ -119,7 +124,7 @@ Findings statistics_section(const PreparedScene& run, const CompareContext& cont
     const double guess = mean_mass * speed * speed / dimension;
     shrink(hard_scene, hard_state, soft_diameter_loss(guess, design.stiffness),
            soft_diameter_loss(guess, design.wall_stiffness));
-    const auto [rate, settled] = settle(hard_scene, hard_state, context);
+    const auto [rate, settled] = settle(hard_scene, hard_state, 10.0 * design.contact_duration, context);
     if (!(rate > 0.0)) {
         section.notes.emplace_back("not compared: the balls hardly ever collide");
         return section;
