@@ -32,6 +32,10 @@ const std::vector<Command>& commands() {
          "carom plot pinfall.csv pinfall --by angle\n"
          "carom plot here.json speed -o speed.png",
          add_plot_command},
+        {"compare", "Hold the two solvers, and the processors, against each other on a scene",
+         "carom compare two_balls\n"
+         "carom compare gas2d --set fill[0].count=4096 --set box.size=[84.6,84.6] -o proof.png",
+         add_compare_command},
         {"info", "Print version, build options, processors and libraries", "carom info", add_info_command},
     };
     return kAll;

@@ -8,6 +8,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "kernels/physics/kinetic_theory.hpp"
+
 namespace carom {
 namespace {
 
@@ -72,7 +74,7 @@ TEST_P(EquationOfState, IsThePublishedOne) {
     const double rate = 2.0 * counted / n / (to.elapsed - from.elapsed);
     const double kt =
         (to.twice_kinetic_time - from.twice_kinetic_time) / (to.elapsed - from.elapsed) / (dimension * (n - 1.0));
-    const double theory = (z - 1.0) * 2.0 * dimension * std::sqrt(kt / M_PI);
+    const double theory = collision_rate(dimension, z, kt, 1.0, 1.0);
     EXPECT_NEAR(rate / theory, 1.0, 0.01);
 }
 

@@ -1,0 +1,85 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "host/cli/options.hpp"
+#include "host/compare/compare.hpp"
+#include "host/compare/page.hpp"
+#include "host/compare/report.hpp"
+#include "host/plot/gnuplot.hpp"
+#include "host/run/output_files.hpp"
+#include "host/run/signals.hpp"
+#include "host/scene/load.hpp"
+#include "host/state/errors.hpp"
+
+namespace carom {
+
+namespace {
+
+constexpr int kBadVerdict = 3;  // as that of a simulation that could not go on
+
+struct CompareOptions {
+    SceneOptions scene;
+    std::string output;
+    bool json = false;
+    bool quiet = false;
+    bool force = false;
+};
+
+/// The scene as the spring solver would run it, or one line on why there is nothing to compare.
+PreparedScene prepare(const CompareOptions& options) {
+    SceneRequest request = options.scene.request();
+    if (const std::string why = not_comparable(load_scene(request.scene, request.overrides)); !why.empty()) {
+        throw InputError(why);
+    }
+    request.overrides.emplace_back("run.solver=spring");
+    return prepare_scene(request);
+}
+
+int compare(const CompareOptions& options) {
+    if (options.scene.scene.empty()) throw InputError("no scene given; see carom compare --help");
+    if (!options.output.empty()) {
+        check_output_file(options.output, options.scene.scene, options.force);
+        gnuplot_head("", options.output);  // refuses an ending before anything is computed
+    }
+    const PreparedScene run = prepare(options);
+    const SignalGuard signals;
+    CompareContext context;
+    context.threads = options.scene.request().threads;
+    context.progress = progress_style(options.quiet, stderr);
+    context.interrupted = [&signals] { return signals.caught(); };
+    Comparison comparison;
+    try {
+        comparison = compare_solvers(run, context);
+    } catch (const Interrupted& interrupted) {
+        fmt::print(stderr, "carom: interrupted; nothing was written\n");
+        return 128 + interrupted.signal;
+    }
+    if (!options.output.empty()) draw_comparison(comparison, run.scene, options.output);
+    if (options.json) {
+        fmt::print("{}\n", comparison_json(comparison, run.scene, options.output));
+    } else {
+        fmt::print("{}", comparison_text(comparison, run.scene));
+    }
+    return comparison.good() ? 0 : kBadVerdict;
+}
+
+}  // namespace
+
+Action add_compare_command(CLI::App& app, const std::string&) {
+    const auto options = std::make_shared<CompareOptions>();
+    add_scene_options(app, options->scene);
+    app.remove_option(app.get_option("--solver"));
+    app.get_option("--threads")->description("Threads of the CPU at most; all by default, and two at least");
+    app.get_option("--until")->description(
+        "Simulated time to compare within; a gas is followed for as long as it needs");
+    app.add_option("-o,--output", options->output, "One page of figures: .png, .svg or .pdf; none by default")
+        ->type_name("FIGURE");
+    app.add_flag("--json", options->json, "Print one JSON object instead of text");
+    app.add_flag("--quiet", options->quiet, "No progress");
+    app.add_flag("--force", options->force, "Overwrite the figure if it exists");
+    return [options] { return compare(*options); };
+}
+
+}  // namespace carom

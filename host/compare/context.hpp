@@ -1,0 +1,40 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "host/run/progress.hpp"
+#include "host/scene/scene.hpp"
+#include "host/state/solver.hpp"
+
+namespace carom {
+
+/// Makes the spring solver of a scene; tests give one that is wrong.
+using SpringMaker = std::function<std::unique_ptr<Solver>(const Scene&, const SolverState&, int threads)>;
+
+/// What a run of that scene would use.
+std::unique_ptr<Solver> make_spring_of(const Scene& scene, const SolverState& state, int threads);
+
+/// A signal has come; the comparison is given up.
+struct Interrupted {
+    int signal = 0;
+};
+
+/// What all parts of a comparison share.
+struct CompareContext {
+    int threads = 0;      ///< 0: all
+    double work = 1.5e9;  ///< ball-steps that one part may cost beyond what it needs at least
+    SpringMaker make_spring = make_spring_of;
+    std::function<int()> interrupted = [] { return 0; };  ///< a signal's number, or 0
+    ProgressStyle progress = ProgressStyle::kNone;        ///< on standard error
+
+    /// One line on standard error, unless quiet.
+    void say(const std::string& line) const;
+    /// \throws Interrupted  a signal has come
+    void look_at_signals() const;
+    /// Takes a solver to a time. \throws Interrupted, SimulationError
+    void advance(Solver& solver, double time) const;
+};
+
+}  // namespace carom

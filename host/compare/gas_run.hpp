@@ -1,0 +1,58 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "host/compare/context.hpp"
+#include "host/state/balls.hpp"
+
+namespace carom {
+
+/// A mean with its standard error, from blocks of a run.
+struct Estimate {
+    double mean = 0.0;
+    double error = 0.0;
+};
+
+/// The error is the largest that single blocks, pairs of them, and so on (Flyvbjerg and Petersen 1989) give.
+/// \param blocks  at least two
+Estimate estimate(const std::vector<double>& blocks);
+
+/// How long a gas is looked at; all in simulated time.
+struct GasPlan {
+    double settle = 0.0;  ///< before anything is measured
+    double block = 0.0;   ///< of each block
+    int blocks = 0;
+    int samples = 0;              ///< of the instantaneous quantities, in each block
+    int blocks_per_snapshot = 1;  ///< between two snapshots of all speeds
+};
+
+/// What was measured, one value a block where there are blocks. Drift along periodic axes is taken off.
+struct GasMeasured {
+    std::vector<double> temperature;  ///< [energy]
+    std::vector<double> virial;       ///< of the contacts: mean of sum r_ij . F_ij [energy]
+    std::vector<double> contacts;     ///< between balls, at one time
+    std::vector<double> wall_contacts;
+    std::vector<double> spring_energy;              ///< [energy]
+    std::array<std::vector<double>, 6> face_force;  ///< mean force on each face of the box [force]
+    std::vector<double> speeds;                     ///< of all snapshots, in sqrt(T / m), T of the snapshot; sorted
+    std::array<double, 3> axis_share{};             ///< of the kinetic energy, mean over snapshots, times the dimension
+    std::size_t snapshots = 0;
+    std::vector<double> displacement;      ///< mean square over balls, in each block [length^2]
+    std::vector<std::size_t> lags;         ///< in blocks
+    std::vector<double> lag_displacement;  ///< mean over balls and starts, of each lag [length^2]
+    double energy_start = 0.0;             ///< total, after settling
+    double energy_end = 0.0;
+};
+
+/// Runs a solver and measures.
+/// \param periodic  axes on which momentum is conserved
+/// \param balls     whose masses are taken
+/// \throws SimulationError, Interrupted
+GasMeasured measure_gas(Solver& solver, const Balls& balls, const std::array<bool, 3>& periodic,
+                        const Vector3& box_size, const GasPlan& plan, const CompareContext& context);
+
+}  // namespace carom

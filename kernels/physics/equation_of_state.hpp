@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cmath>
+
+// Equations of state of hard disks and hard spheres, and what of them soft balls keep.
+//
+//   Z = p V / (N T),  phi the packing fraction,  chi the pair distribution at contact:  Z = 1 + b phi chi,
+//   b = 2 for disks, 4 for spheres
+//
+// Fluid only: phi below 0.70 for disks, 0.494 for spheres. For the infinite system: N balls in a periodic box are off
+// by a few (Z - 1) / N. Balls of one size. Host only: nothing here reaches a state.
+
+namespace carom {
+
+/// Disks of packing fraction phi: Luding and Strauss 2001; within 0.08 % of the virial series up to phi = 0.6.
+inline double disk_compressibility(double phi) {
+    const double free = 1.0 - phi;
+    const double chi = (1.0 - 7.0 / 16.0 * phi) / (free * free) - phi * phi * phi / (128.0 * free * free * free * free);
+    return 1.0 + 2.0 * phi * chi;
+}
+
+/// Spheres of packing fraction phi: Kolafa's correction of Carnahan and Starling 1969; within 0.01 % up to phi = 0.45.
+inline double sphere_compressibility(double phi) {
+    const double free = 1.0 - phi;
+    return (1.0 + phi + phi * phi - 2.0 / 3.0 * (phi * phi * phi + phi * phi * phi * phi)) / (free * free * free);
+}
+
+/// Z by dimension, 2 or 3.
+inline double hard_compressibility(int dimension, double phi) {
+    return dimension == 2 ? disk_compressibility(phi) : sphere_compressibility(phi);
+}
+
+/// Where hard_compressibility holds.
+inline double largest_fluid_fraction(int dimension) { return dimension == 2 ? 0.69 : 0.49; }
+
+/// What hard_compressibility may be off by, as a fraction of Z - 1.
+inline double compressibility_uncertainty(int dimension) { return dimension == 2 ? 0.001 : 0.0003; }
+
+/// By how much the hard balls that behave like springs of stiffness k_n [force/length] at a temperature [energy] are
+/// smaller in diameter [length]: Barker and Henderson 1967, the integral of 1 - exp(-k_n x^2 / (2 T)) over the overlap
+/// x. Right to first order in it over the diameter. At a wall it is the same with the wall's stiffness, as a distance.
+inline double soft_diameter_loss(double temperature, double k_n) {
+    constexpr double kHalfPi = 1.5707963267948966;
+    return std::sqrt(kHalfPi * temperature / k_n);
+}
+
+}  // namespace carom

@@ -1,0 +1,88 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "kernels/physics/equation_of_state.hpp"
+#include "kernels/physics/kinetic_theory.hpp"
+
+// The theory of gases in kernels/physics against references of high precision (stats.json).
+
+namespace carom {
+namespace {
+
+const nlohmann::json& stats() {
+    static const nlohmann::json data =
+        nlohmann::json::parse(std::ifstream(std::string(CAROM_GOLDEN_DIR) + "/stats.json"));
+    return data;
+}
+
+TEST(HardCompressibility, IsThatOfTheVirialSeries) {
+    for (const int dimension : {2, 3}) {
+        int rows = 0;
+        for (const nlohmann::json& row : stats()[dimension == 2 ? "eos2d" : "eos3d"]) {
+            const double phi = row["phi"];
+            if (phi > (dimension == 2 ? 0.6 : 0.45)) continue;
+            const double reference = row["Z_ref"];
+            EXPECT_NEAR(hard_compressibility(dimension, phi), reference,
+                        compressibility_uncertainty(dimension) * (reference - 1.0) + 1e-6)
+                << dimension << "D, phi = " << phi;
+            ++rows;
+        }
+        EXPECT_GE(rows, 5);
+    }
+}
+
+TEST(CollisionRate, IsThatOfTheReference) {
+    for (const int dimension : {2, 3}) {
+        for (const nlohmann::json& row : stats()[dimension == 2 ? "eos2d" : "eos3d"]) {
+            const double rate = row["rate_sigma_sqrt_m_kT"];
+            EXPECT_NEAR(collision_rate(dimension, row["Z_ref"], 1.0, 1.0, 1.0), rate, 1e-9 * rate);
+            // Faster by sqrt(T / m) / sigma.
+            EXPECT_NEAR(collision_rate(dimension, row["Z_ref"], 8.0, 2.0, 0.5), 4.0 * rate, 1e-8 * rate);
+        }
+    }
+}
+
+TEST(MaxwellSpeeds, AreThoseOfTheReference) {
+    const nlohmann::json& maxwell = stats()["maxwell"];
+    for (std::size_t k = 0; k < maxwell["v_over_sqrt_kT_m"].size(); ++k) {
+        const double v = maxwell["v_over_sqrt_kT_m"][k];
+        EXPECT_NEAR(maxwell_speed_share(2, v), maxwell["cdf2d"][k].get<double>(), 1e-14);
+        EXPECT_NEAR(maxwell_speed_share(3, v), maxwell["cdf3d"][k].get<double>(), 1e-14);
+        EXPECT_NEAR(maxwell_speed_density(2, v), maxwell["pdf2d"][k].get<double>(), 1e-14);
+        EXPECT_NEAR(maxwell_speed_density(3, v), maxwell["pdf3d"][k].get<double>(), 1e-14);
+    }
+}
+
+TEST(KolmogorovDistance, IsSmallForMaxwellSpeedsAndLargeForOthers) {
+    constexpr std::size_t kCount = 20000;
+    std::vector<double> right(kCount);
+    std::vector<double> hot(kCount);
+    for (std::size_t k = 0; k < kCount; ++k) {
+        // Quantiles in 2D: the distance of n of them at the middles of their shares is 1 / (2 n).
+        right[k] = std::sqrt(-2.0 * std::log1p(-(static_cast<double>(k) + 0.5) / kCount));
+        hot[k] = 1.05 * right[k];
+    }
+    EXPECT_NEAR(kolmogorov_distance(2, right), 0.5 / kCount, 1e-9);
+    EXPECT_GT(kolmogorov_distance(2, hot), kolmogorov_limit(kCount));
+    EXPECT_GT(kolmogorov_distance(3, right), kolmogorov_limit(kCount));
+}
+
+TEST(SoftDiameter, TakesOffTheIntegralOfTheBoltzmannFactor) {
+    constexpr double kTemperature = 0.7;
+    constexpr double kStiffness = 900.0;
+    constexpr int kParts = 100000;
+    constexpr double kFar = 0.5;  // some 18 thermal lengths
+    double sum = 0.0;
+    for (int k = 0; k < kParts; ++k) {
+        const double x = kFar * (k + 0.5) / kParts;
+        sum += std::exp(-0.5 * kStiffness * x * x / kTemperature) * kFar / kParts;
+    }
+    EXPECT_NEAR(soft_diameter_loss(kTemperature, kStiffness), sum, 1e-9 * sum);
+}
+
+}  // namespace
+}  // namespace carom
