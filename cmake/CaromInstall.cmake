@@ -8,6 +8,9 @@ if(TARGET carom)
 endif()
 install(DIRECTORY scenes/ DESTINATION ${CMAKE_INSTALL_DATADIR}/carom/scenes COMPONENT program
   FILES_MATCHING PATTERN "*.toml")
+# The program that was just built finds them in the same place.
+file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/share/carom")
+file(CREATE_LINK "${PROJECT_SOURCE_DIR}/scenes" "${PROJECT_BINARY_DIR}/share/carom/scenes" SYMBOLIC)
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
 
 set(carom_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/carom)

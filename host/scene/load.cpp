@@ -19,30 +19,22 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Folders that installed scenes may be in, the likeliest first.
-std::vector<fs::path> scene_folders() {
+/// Where installed scenes are, relative to the program; the build has the same layout. Empty if there is no telling.
+fs::path scene_folder() {
     std::error_code error;
     const fs::path program = fs::read_symlink("/proc/self/exe", error);
-    if (error) return {};
-    std::vector<fs::path> folders{program.parent_path().parent_path() / "share" / "carom" / "scenes"};
-    for (fs::path at = program.parent_path(); at.has_relative_path(); at = at.parent_path()) {
-        folders.push_back(at / "scenes");
-    }
-    return folders;
+    return error ? fs::path() : program.parent_path().parent_path() / "share" / "carom" / "scenes";
 }
 
 std::vector<std::string> installed_scenes() {
-    for (const auto& folder : scene_folders()) {
-        std::vector<std::string> names;
-        std::error_code error;
-        for (const auto& entry : fs::directory_iterator(folder, error)) {
-            const fs::path name = entry.path().stem();
-            if (entry.path().extension() == ".toml" && name.extension() != ".sweep") names.push_back(name.string());
-        }
-        std::sort(names.begin(), names.end());
-        if (!names.empty()) return names;
+    std::vector<std::string> names;
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(scene_folder(), error)) {
+        const fs::path name = entry.path().stem();
+        if (entry.path().extension() == ".toml" && name.extension() != ".sweep") names.push_back(name.string());
     }
-    return {};
+    std::sort(names.begin(), names.end());
+    return names;
 }
 
 std::string one_line(std::string_view text) {
@@ -68,11 +60,9 @@ std::string find_scene(const std::string& path_or_name) {
     if (fs::exists(path_or_name, error) && !fs::is_directory(path_or_name, error)) return path_or_name;
     const bool is_name = path_or_name.find('/') == std::string::npos && !path_or_name.empty();
     if (is_name) {
-        for (const auto& folder : scene_folders()) {
-            for (const char* ending : {".toml", ""}) {
-                const fs::path candidate = folder / (path_or_name + ending);
-                if (fs::is_regular_file(candidate, error)) return candidate.string();
-            }
+        for (const char* ending : {".toml", ""}) {
+            const fs::path candidate = scene_folder() / (path_or_name + ending);
+            if (fs::is_regular_file(candidate, error)) return candidate.string();
         }
     }
     if (fs::is_directory(path_or_name, error)) {

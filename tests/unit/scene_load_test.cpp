@@ -212,8 +212,6 @@ TEST(SceneLoad, EveryInstalledSceneIsSoundAndSaysWhatOneShouldSee) {
 }
 
 TEST(SceneLoad, FindsInstalledScenesByName) {
-    const auto program = std::filesystem::read_symlink("/proc/self/exe").string();
-    if (!program.starts_with(CAROM_SOURCE_DIR "/")) GTEST_SKIP() << "built outside the source tree";
     for (const auto& file : installed_scenes()) {
         EXPECT_TRUE(std::filesystem::equivalent(find_scene(file.stem().string()), file));
         EXPECT_TRUE(std::filesystem::equivalent(find_scene(file.filename().string()), file));
