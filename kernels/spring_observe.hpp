@@ -86,14 +86,12 @@ struct SpringSums {
     }
 };
 
-/// Adds what the ball in `slot` has in contacts, as the step would find them, to `sums`; returns the force on it.
-template <class Kind, class Neighbours>
-CAROM_HD Vec<typename Kind::Real, Kind::kDim> feel(const SpringParams<typename Kind::Real, Kind::kDim>& params,
-                                                   const BallsView<typename Kind::Real, Kind::kDim>& balls,
-                                                   const OwnBall<Kind>& own, const Vec<double, Kind::kDim>& position,
-                                                   Neighbours&& neighbours, SpringSums& sums) {
+/// Adds the ball's contacts with walls to `sums` and their forces to `sum`.
+template <class Kind>
+CAROM_HD void feel_walls(const SpringParams<typename Kind::Real, Kind::kDim>& params, const OwnBall<Kind>& own,
+                         const Vec<double, Kind::kDim>& position, FixedSum<typename Kind::Real, Kind::kDim>& sum,
+                         SpringSums& sums) {
     using Real = typename Kind::Real;
-    FixedSum<Real, Kind::kDim> sum = FixedSum<Real, Kind::kDim>::zero();
     for (int index = 0; index < params.boundary_count; ++index) {
         WallContact<Real, Kind::kDim> contact;
         if (!touching_wall<Kind>(params, own, wall_gap(params, params.boundaries[index], position), contact)) continue;
@@ -104,37 +102,73 @@ CAROM_HD Vec<typename Kind::Real, Kind::kDim> feel(const SpringParams<typename K
         sums.overlap = larger(static_cast<double>(contact.overlap / own.radius), sums.overlap);
         ++sums.wall_contacts;
     }
+}
+
+/// Adds a contact of two balls to `sums`, as one of them sees it; gives the force on that one, or false where it is
+/// beyond what can be summed.
+template <class Kind>
+CAROM_HD bool feel_ball(const SpringParams<typename Kind::Real, Kind::kDim>& params, const OwnBall<Kind>& own,
+                        const PairContact<typename Kind::Real, Kind::kDim>& contact,
+                        Vec<typename Kind::Real, Kind::kDim>& force, SpringSums& sums) {
+    using Real = typename Kind::Real;
+    const Real factor = -contact.force * contact.inverse_distance;
+    force = factor * contact.separation;
+    const double distance = static_cast<double>(contact.distance);
+    Vec<double, 4> terms = Vec<double, 4>::filled(0.0);
+    terms[1] = params.pair_law.energy(contact.overlap, own.radius + contact.other_radius, params.distance_epsilon);
+    terms[3] = -static_cast<double>(factor) * distance * distance;
+    sums.energies.add_clamped(params.observe.energy, terms);
+    sums.overlap =
+        larger(static_cast<double>(contact.overlap / smaller(own.radius, contact.other_radius)), sums.overlap);
+    ++sums.contacts;
+    return contact.force <= params.force_grid.limit;
+}
+
+/// Adds what the ball in `slot` has in contacts, as the step would find them, to `sums`; returns the force on it.
+template <class Kind, class Neighbours>
+CAROM_HD Vec<typename Kind::Real, Kind::kDim> feel(const SpringParams<typename Kind::Real, Kind::kDim>& params,
+                                                   const BallsView<typename Kind::Real, Kind::kDim>& balls,
+                                                   const OwnBall<Kind>& own, const Vec<double, Kind::kDim>& position,
+                                                   Neighbours&& neighbours, SpringSums& sums) {
+    using Real = typename Kind::Real;
+    FixedSum<Real, Kind::kDim> sum = FixedSum<Real, Kind::kDim>::zero();
+    feel_walls<Kind>(params, own, position, sum, sums);
     neighbours([&](std::uint32_t j) {
         PairContact<Real, Kind::kDim> contact;
+        Vec<Real, Kind::kDim> force;
         if (!touching<Kind>(params, balls, own, j, contact)) return;
-        const Real factor = -contact.force * contact.inverse_distance;
-        if (contact.force <= params.force_grid.limit) sum.add(params.force_grid, factor * contact.separation);
-        const double distance = static_cast<double>(contact.distance);
-        Vec<double, 4> terms = Vec<double, 4>::filled(0.0);
-        terms[1] = params.pair_law.energy(contact.overlap, own.radius + contact.other_radius, params.distance_epsilon);
-        terms[3] = -static_cast<double>(factor) * distance * distance;
-        sums.energies.add_clamped(params.observe.energy, terms);
-        sums.overlap =
-            larger(static_cast<double>(contact.overlap / smaller(own.radius, contact.other_radius)), sums.overlap);
-        ++sums.contacts;
+        if (feel_ball<Kind>(params, own, contact, force, sums)) sum.add(params.force_grid, force);
     });
     return sum.total(params.force_grid);
 }
 
-/// The ball's velocity at the time of its position, at step `step`.
+/// What brings velocities to the time of the positions.
+template <class Real, int Dim>
+struct Lag {
+    Real time;               ///< since the velocities' own time [time]
+    Vec<Real, Dim> gravity;  ///< gained from gravity meanwhile [velocity]
+};
+
+template <class Real, int Dim>
+CAROM_HD Lag<Real, Dim> lag_at(const SpringParams<Real, Dim>& params, std::uint64_t step) {
+    Lag<Real, Dim> lag;
+    lag.time = step == 0 ? Real(0) : params.lag;
+    for (int axis = 0; axis < Dim; ++axis) {
+        lag.gravity[axis] = static_cast<Real>(params.gravity[axis].lag(static_cast<double>(step)));
+    }
+    return lag;
+}
+
+/// The ball's velocity at the time of its position.
 template <class Kind>
-CAROM_HD Vec<typename Kind::Real, Kind::kDim> velocity_now(const SpringParams<typename Kind::Real, Kind::kDim>& params,
+CAROM_HD Vec<typename Kind::Real, Kind::kDim> velocity_now(const Lag<typename Kind::Real, Kind::kDim>& lag,
                                                            const OwnBall<Kind>& own,
-                                                           const Vec<typename Kind::Real, Kind::kDim>& force,
-                                                           std::uint64_t step) {
+                                                           const Vec<typename Kind::Real, Kind::kDim>& force) {
     using Real = typename Kind::Real;
-    const Real lag = step == 0 ? Real(0) : params.lag;
+    const Real falls = own.inverse_mass > Real(0) ? Real(1) : Real(0);
     Vec<Real, Kind::kDim> v;
     for (int axis = 0; axis < Kind::kDim; ++axis) {
-        const Real gravity = own.inverse_mass > Real(0)
-                                 ? static_cast<Real>(params.gravity[axis].lag(static_cast<double>(step)))
-                                 : Real(0);
-        v[axis] = own.v[axis] + fused(force[axis], own.inverse_mass * lag, gravity);
+        v[axis] = own.v[axis] + fused(force[axis], own.inverse_mass * lag.time, falls * lag.gravity[axis]);
     }
     return v;
 }
@@ -158,6 +192,42 @@ CAROM_HD Place<Real, Dim> place_of(const SpringParams<Real, Dim>& params,
     return place;
 }
 
+/// What a ball's motion adds to the sums over all balls; zeros for one of infinite mass, but its speed.
+struct MotionTerms {
+    double speed_squared;
+    double kinetic;
+    double gravitational;
+    Vec<double, 3> momentum;
+    Vec<double, 3> angular;
+};
+
+template <class Real, int Dim>
+CAROM_HD MotionTerms motion_terms(const SpringParams<Real, Dim>& params, Real inverse_mass,
+                                  const Vec<double, Dim>& position, const Vec<Real, Dim>& v) {
+    Vec<double, 3> velocity = Vec<double, 3>::filled(0.0);
+    Vec<double, 3> arm = Vec<double, 3>::filled(0.0);
+    double lifted = 0.0;
+    for (int axis = 0; axis < Dim; ++axis) {
+        velocity[axis] = static_cast<double>(v[axis]);
+        arm[axis] = position[axis] - params.box_min[axis] - 0.5 * params.box_size[axis];
+        lifted = lifted - params.gravity[axis].per_step / params.dt * (position[axis] - params.box_min[axis]);
+    }
+    MotionTerms terms;
+    terms.speed_squared = dot(velocity, velocity);
+    const bool mobile = inverse_mass > Real(0);
+    const double mass = 1.0 / static_cast<double>(mobile ? inverse_mass : Real(1));
+    terms.kinetic = mobile ? 0.5 * mass * terms.speed_squared : 0.0;
+    terms.gravitational = mobile ? mass * lifted : 0.0;
+    for (int axis = 0; axis < 3; ++axis) {
+        const int next = (axis + 1) % 3;
+        const int after = (axis + 2) % 3;
+        const bool turns = mobile && (Dim == 3 || axis == 2);  // in the plane about its normal alone
+        terms.momentum[axis] = mobile ? mass * velocity[axis] : 0.0;
+        terms.angular[axis] = turns ? mass * (arm[next] * velocity[after] - arm[after] * velocity[next]) : 0.0;
+    }
+    return terms;
+}
+
 /// Adds the ball in `slot`, at step `step`, to `sums`. `neighbours` as for spring_step.
 template <class Kind, class Neighbours>
 CAROM_HD void observe(const SpringParams<typename Kind::Real, Kind::kDim>& params,
@@ -166,35 +236,18 @@ CAROM_HD void observe(const SpringParams<typename Kind::Real, Kind::kDim>& param
     const OwnBall<Kind> own = load_ball<Kind>(params, balls, slot);
     const auto place = place_of(params, own.x, balls.cell[slot]);
     const auto force = feel<Kind>(params, balls, own, place.position, neighbours, sums);
-    const auto v = velocity_now<Kind>(params, own, force, step);
-
-    Vec<double, 3> velocity = Vec<double, 3>::filled(0.0);
-    Vec<double, 3> arm = Vec<double, 3>::filled(0.0);
-    double lifted = 0.0;
-    for (int axis = 0; axis < Kind::kDim; ++axis) {
-        velocity[axis] = static_cast<double>(v[axis]);
-        arm[axis] = place.position[axis] - params.box_min[axis] - 0.5 * params.box_size[axis];
-        lifted = lifted - params.gravity[axis].per_step / params.dt * (place.position[axis] - params.box_min[axis]);
-    }
-    const double squared = dot(velocity, velocity);
-    sums.speed = larger(square_root(squared), sums.speed);
+    const auto v = velocity_now<Kind>(lag_at(params, step), own, force);
+    const MotionTerms terms = motion_terms(params, own.inverse_mass, place.position, v);
+    sums.speed = larger(square_root(terms.speed_squared), sums.speed);
     ++sums.balls;
     if (!(own.inverse_mass > 0)) return;
-
-    const double mass = 1.0 / static_cast<double>(own.inverse_mass);
     ++sums.mobile;
     Vec<double, 4> energies = Vec<double, 4>::filled(0.0);
-    energies[0] = 0.5 * mass * squared;
-    energies[2] = mass * lifted;
+    energies[0] = terms.kinetic;
+    energies[2] = terms.gravitational;
     sums.energies.add_clamped(params.observe.energy, energies);
-    sums.momentum.add_clamped(params.observe.momentum, mass * velocity);
-    Vec<double, 3> angular;
-    for (int axis = 0; axis < 3; ++axis) {
-        const int next = (axis + 1) % 3;
-        const int after = (axis + 2) % 3;
-        angular[axis] = mass * (arm[next] * velocity[after] - arm[after] * velocity[next]);
-    }
-    sums.angular.add_clamped(params.observe.angular, angular);
+    sums.momentum.add_clamped(params.observe.momentum, terms.momentum);
+    sums.angular.add_clamped(params.observe.angular, terms.angular);
 }
 
 }  // namespace carom

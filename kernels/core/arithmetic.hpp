@@ -24,6 +24,11 @@ CAROM_HD std::int64_t nearest_integer51(double x) {
     constexpr double kShift = 0x1.8p52;
     return __builtin_bit_cast(std::int64_t, x + kShift) - __builtin_bit_cast(std::int64_t, kShift);
 }
+/// The same, as a double.
+CAROM_HD double rounded51(double x) {
+    constexpr double kShift = 0x1.8p52;
+    return x + kShift - kShift;
+}
 CAROM_HD std::int32_t nearest_integer32(float x) { return static_cast<std::int32_t>(__builtin_rintf(x)); }
 
 /// a where a is smaller, else b: also where either is NaN or both are zeros.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "kernels/cpu/cell_sort.hpp"
 #include "kernels/cpu/pair_lists.hpp"
 #include "kernels/cpu/spring_cpu.hpp"
+#include "kernels/cpu/tile_look.hpp"
 #include "kernels/cpu/tile_step.hpp"
 #include "kernels/spring_control.hpp"
 #include "kernels/spring_plan.hpp"
@@ -61,6 +61,8 @@ private:
     template <class Kind>
     void step_thread(const StepNow<Real, Dim>& now, int thread, bool find, ThreadTally& tally);
     bool near_pairs_due();
+    template <class F>
+    void look(F&& f);
 
     /// Calls f with a StepKind value that fits this run.
     template <class F>
@@ -71,22 +73,6 @@ private:
             uniform_ ? f(StepKind<Real, Dim, false, true>{}) : f(StepKind<Real, Dim, false, false>{});
         }
     }
-    /// What a ball touches, for those who look at the state between steps: calls f(j) with a superset.
-    [[nodiscard]] auto neighbours(const NearFilter<Real, Dim>& filter, std::uint32_t slot) const {
-        return [this, &filter, slot](auto&& f) {
-            const auto own = filter.same(slot);
-            params_.grid.for_each_range(params_.grid.cell(cell_[slot]), [&](std::uint32_t first, std::uint32_t last) {
-                filter.for_each_eight(own, cell_sort_.start()[first], cell_sort_.start()[last],
-                                      [&](std::uint32_t at, unsigned near) {
-                                          for (; near != 0; near &= near - 1) {
-                                              const auto lane = static_cast<std::uint32_t>(std::countr_zero(near));
-                                              if (at + lane != slot) f(at + lane);
-                                          }
-                                      });
-            });
-        };
-    }
-
     SpringParams<Real, Dim> params_;
     bool damped_;
     bool uniform_;

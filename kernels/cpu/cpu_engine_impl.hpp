@@ -236,26 +236,39 @@ AdvanceResult CpuEngine<Real, Dim>::advance(std::uint64_t steps) {
     return result;
 }
 
+/// Looks at the state between steps: calls look(thread, tile_look, near pairs, find) for every thread, as TileLook
+/// wants them.
+template <class Real, int Dim>
+template <class F>
+void CpuEngine<Real, Dim>::look(F&& f) {
+    const bool find = near_pairs_due();
+    const View balls = view();
+    const int used = lists_.threads();
+    with_kind([&](auto kind) {
+#pragma omp parallel for num_threads(used) schedule(static, 1) if (used > 1)
+        for (int thread = 0; thread < used; ++thread) {
+            const auto index = static_cast<std::size_t>(thread);
+            NearPairs& near = near_pairs_[index];
+            const SlotRange mine = lists_.range(thread);
+            TileLook<decltype(kind)> tiles(params_, balls, gone_.data(), step_, tile_forces_[index], mine);
+            const NearFilter<Real, Dim> filter(params_, balls, near_margin_);
+            if (find) near.restart((mine.end - mine.begin + kTile - 1) / kTile);
+            f(tiles, near, [&](std::uint32_t first, std::uint32_t end) {
+                if (find) near.find(params_, balls, lists_, thread, filter, near_margin_, first, end);
+            });
+        }
+    });
+}
+
 template <class Real, int Dim>
 SpringTotals CpuEngine<Real, Dim>::totals() {
     sort_if_due();
-    const View balls = view();
-    const NearFilter<Real, Dim> filter(params_, balls, 0.0);
     SpringSums sums = SpringSums::zero();
-    with_kind([&](auto kind) {
-        using Kind = decltype(kind);
-#pragma omp parallel num_threads(lists_.threads()) if (lists_.threads() > 1)
-        {
-            SpringSums part = SpringSums::zero();
-#pragma omp for schedule(static) nowait
-            for (std::int64_t index = 0; index < static_cast<std::int64_t>(active_); ++index) {
-                const auto slot = static_cast<std::uint32_t>(index);
-                if (gone_[id_[slot]]) continue;
-                observe<Kind>(params_, balls, slot, step_, neighbours(filter, slot), part);
-            }
+    look([&](auto& tiles, const NearPairs& near, auto&& find) {
+        SpringSums part = SpringSums::zero();
+        tiles.sum(near, find, part);
 #pragma omp critical(carom_merge_sums)
-            sums.merge(part);
-        }
+        sums.merge(part);
     });
     return sums.totals(params_.observe);
 }
@@ -273,38 +286,42 @@ template <class Real, int Dim>
 void CpuEngine<Real, Dim>::copy_out(const FrameArrays& arrays, bool raw) {
     sort_if_due();
     const View balls = view();
-    const NearFilter<Real, Dim> filter(params_, balls, 0.0);
-    const bool lagging = !raw && step_ > 0 && params_.lag > Real(0);
-    with_kind([&](auto kind) {
-        using Kind = decltype(kind);
-#pragma omp parallel for num_threads(lists_.threads()) schedule(static) if (lists_.threads() > 1)
-        for (std::int64_t index = 0; index < static_cast<std::int64_t>(slots()); ++index) {
-            const auto slot = static_cast<std::uint32_t>(index);
-            const std::uint32_t id = id_[slot];
-            arrays.gone[id] = gone_[id];
-            if (gone_[id]) {
-                for (int axis = 0; axis < Dim; ++axis) {
-                    arrays.position[axis][id] = raw ? params_.box_min[axis] : std::nan("");
-                    arrays.velocity[axis][id] = raw ? 0.0 : std::nan("");
-                    arrays.image[axis][id] = 0;  // those known are of the last sort: when that was must not show
-                }
-                continue;
-            }
-            const OwnBall<Kind> own = load_ball<Kind>(params_, balls, slot);
-            const auto place = place_of(params_, own.x, cell_[slot]);
-            Vec<Real, Dim> v = own.v;
-            if (lagging) {
-                SpringSums unused = SpringSums::zero();
-                const auto force = feel<Kind>(params_, balls, own, place.position, neighbours(filter, slot), unused);
-                v = velocity_now<Kind>(params_, own, force, step_);
-            }
-            for (int axis = 0; axis < Dim; ++axis) {
-                arrays.position[axis][id] = place.position[axis];
-                arrays.velocity[axis][id] = static_cast<double>(v[axis]);
-                arrays.image[axis][id] = image_[axis][id] + place.crossings[axis];
-            }
+    const auto copy = [&](std::uint32_t slot, const Place<Real, Dim>& place, const Vec<Real, Dim>& v) {
+        const std::uint32_t id = id_[slot];
+        arrays.gone[id] = 0;
+        for (int axis = 0; axis < Dim; ++axis) {
+            arrays.position[axis][id] = place.position[axis];
+            arrays.velocity[axis][id] = static_cast<double>(v[axis]);
+            arrays.image[axis][id] = image_[axis][id] + place.crossings[axis];
         }
-    });
+    };
+    if (raw || step_ == 0 || !(params_.lag > Real(0))) {
+#pragma omp parallel for num_threads(lists_.threads()) schedule(static) if (lists_.threads() > 1)
+        for (std::int64_t index = 0; index < static_cast<std::int64_t>(active_); ++index) {
+            const auto slot = static_cast<std::uint32_t>(index);
+            Vec<Stored, Dim> x;
+            Vec<Real, Dim> v;
+            for (int axis = 0; axis < Dim; ++axis) {
+                x[axis] = balls.x[axis][slot];
+                v[axis] = balls.v[axis][slot];
+            }
+            if (!gone_[id_[slot]]) copy(slot, place_of(params_, x, cell_[slot]), v);
+        }
+    } else {
+        look([&](auto& tiles, const NearPairs& near, auto&& find) {
+            SpringSums unused = SpringSums::zero();
+            tiles.run(near, find, unused, copy);
+        });
+    }
+    for (std::size_t id = 0; id < gone_.size(); ++id) {
+        if (!gone_[id]) continue;
+        arrays.gone[id] = 1;
+        for (int axis = 0; axis < Dim; ++axis) {
+            arrays.position[axis][id] = raw ? params_.box_min[axis] : std::nan("");
+            arrays.velocity[axis][id] = raw ? 0.0 : std::nan("");
+            arrays.image[axis][id] = 0;  // those known are of the last sort: when that was must not show
+        }
+    }
 }
 
 template <class Real, int Dim>

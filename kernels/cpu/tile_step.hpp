@@ -6,15 +6,12 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels/cpu/near_pairs.hpp"
-#include "kernels/cpu/tile_forces.hpp"
+#include "kernels/cpu/tile_work.hpp"
 #include "kernels/spring_control.hpp"
 #include "kernels/spring_step.hpp"
 
 // A thread's share of a step, tile by tile: the faces that a tile's balls may touch, their pairs, then kick and drift
 // in SIMD lanes. A pair stands with its lower slot, so when a tile's own pairs are done, all forces on its balls are.
-// The contacts of a tile are first collected and then computed one after the other, so that a processor has several
-// under way at once; computed where they are found, each would wait for the branch that found it.
 
 namespace carom {
 
@@ -88,110 +85,38 @@ public:
 
     TileStep(const SpringParams<Real, kDim>& params, const StepNow<Real, kDim>& now, const BallsView<Real, kDim>& balls,
              const MovedView<Real, kDim>& moved, TileForces<Real, kDim>& forces, SlotRange mine, ThreadTally& tally)
-        : params_(params),
-          now_(now),
-          balls_(balls),
-          moved_(moved),
-          forces_(forces),
-          mine_(mine),
-          filter_(params, balls, 0.0),
-          tally_(tally) {}
+        : work_{params, balls, moved.gone, forces, mine}, now_(now), moved_(moved), tally_(tally) {}
 
-    /// Steps all balls of the thread.
-    /// \param find  finds the near pairs of the tile of slots [first, end) first, where that is due
+    /// Steps all balls of the thread. \param find  as TileWork::for_each_tile
     template <class Find>
-    void run(NearPairs& near, Find&& find) {
+    void run(const NearPairs& near, Find&& find) {
         std::fill_n(fastest_, kLanes, Real(0));
-        forces_.restart(tiles());
-        std::uint32_t tile = 0;
-        for (std::uint32_t first = mine_.begin; first < mine_.end; first += kTile, ++tile) {
-            const std::uint32_t end = std::min(first + kTile, mine_.end);
-            find(first, end);
-            forces_.begin(tile);
-            step(near, near.tile(tile), first, end);
-        }
+        work_.for_each_tile(near, find, [&](const NearPairs::Tile& tile, std::uint32_t first, std::uint32_t end) {
+            step(near, tile, first, end);
+        });
         for (const Real speed_squared : fastest_) {
             tally_.max_speed_squared = larger(static_cast<double>(speed_squared), tally_.max_speed_squared);
         }
     }
 
 private:
-    static constexpr std::uint32_t kCollected = 256;  // contacts at a time, however many the tile has
-
-    [[nodiscard]] std::uint32_t tiles() const { return (mine_.end - mine_.begin + kTile - 1) / kTile; }
     void step(const NearPairs& near, const NearPairs::Tile& tile, std::uint32_t first, std::uint32_t end);
     std::uint64_t meet_faces_of(const NearPairs::Tile& tile, std::uint32_t first);
-    void meet_pairs(const NearPairs& near, const NearPairs::Tile& tile, std::uint32_t first);
-    void meet_collected(std::uint32_t first, std::uint32_t count);
-    void total_forces();
     void move(std::uint32_t first, std::uint32_t end, std::uint64_t leaving);
 
-    const SpringParams<Real, kDim>& params_;
+    TileWork<Kind> work_;
     const StepNow<Real, kDim> now_;
-    const BallsView<Real, kDim> balls_;
     const MovedView<Real, kDim> moved_;
-    TileForces<Real, kDim>& forces_;
-    const SlotRange mine_;
-    const NearFilter<Real, kDim> filter_;
     ThreadTally& tally_;
     Real fastest_[kLanes];  // squared speeds
-    std::uint32_t one_[kCollected + kLanes];
-    std::uint32_t other_[kCollected + kLanes];
-    int left_by_[kTile];            // the face, of those that leave
-    Real force_[kDim][kTile] = {};  // zero between tiles
+    int left_by_[kTile];    // the face, of those that leave
 };
-
-template <class Kind>
-void TileStep<Kind>::meet_collected(std::uint32_t first, std::uint32_t count) {
-    for (std::uint32_t k = 0; k < count; ++k) {
-        const std::uint32_t i = one_[k];
-        const std::uint32_t j = other_[k];
-        // Balls that have left stand beyond the faces, perhaps within each other.
-        if (params_.open != 0 && (moved_.gone[balls_.id[i]] || moved_.gone[balls_.id[j]])) continue;
-        Vec<Real, kDim> force;
-        if (!meet_ball<Kind>(params_, balls_, load_ball<Kind>(params_, balls_, i), i, j, force, tally_)) continue;
-        forces_.on(i - first).add(params_.force_grid, force);
-        if (mine_.has(j)) forces_.add(j - mine_.begin, params_.force_grid, Real(-1) * force);
-    }
-}
-
-template <class Kind>
-void TileStep<Kind>::meet_pairs(const NearPairs& near, const NearPairs::Tile& tile, std::uint32_t first) {
-    // Copies, so that the compiler knows that no store changes them.
-    const NearFilter<Real, kDim> filter = filter_;
-    const std::uint32_t* one = near.one() + tile.begin;
-    const std::uint32_t* other = near.other() + tile.begin;
-    std::uint32_t collected = 0;
-    for (std::uint32_t at = 0; at < tile.pairs; at += kLanes) {
-        unsigned touching = filter.near(filter.at(one + at), filter.at(other + at));
-        if (tile.pairs - at < kLanes) touching &= (1U << (tile.pairs - at)) - 1U;
-        keep_slots(one + at, touching, one_ + collected);
-        keep_slots(other + at, touching, other_ + collected);
-        collected += static_cast<std::uint32_t>(std::popcount(touching));
-        if (collected > kCollected) {
-            meet_collected(first, collected);
-            collected = 0;
-        }
-    }
-    meet_collected(first, collected);
-}
-
-/// A loop of its own, well before the lanes read what it writes: a wide load of what was just written piece by piece
-/// has to wait.
-template <class Kind>
-void TileStep<Kind>::total_forces() {
-    for (std::uint64_t balls = forces_.forced(); balls != 0; balls &= balls - 1) {
-        const auto ball = static_cast<std::uint32_t>(std::countr_zero(balls));
-        const Vec<Real, kDim> total = forces_.sum(ball).total(params_.force_grid);
-        for (int axis = 0; axis < kDim; ++axis) force_[axis][ball] = total[axis];
-    }
-}
 
 /// Kick and drift. Whole eights, also behind the last ball: those slots exist and are read by nobody.
 template <class Kind>
 void TileStep<Kind>::move(std::uint32_t first, std::uint32_t end, std::uint64_t leaving) {
     // The views are shifted so that the loop's index has no offset, without which the compiler would not use its lanes.
-    const BallsView<Real, kDim> own_balls = shifted(balls_, first);
+    const BallsView<Real, kDim> own_balls = shifted(work_.balls, first);
     const MovedView<Real, kDim> own_moved = shifted(moved_, first);
     const StepNow<Real, kDim> now = now_;
     const std::uint32_t count = end - first;
@@ -201,10 +126,10 @@ void TileStep<Kind>::move(std::uint32_t first, std::uint32_t end, std::uint64_t 
     for (std::uint32_t ball = 0; ball < lanes; ++ball) {
         Vec<Real, kDim> force;
         for (int axis = 0; axis < kDim; ++axis) {
-            force[axis] = force_[axis][ball];
-            force_[axis][ball] = Real(0);
+            force[axis] = work_.force[axis][ball];
+            work_.force[axis][ball] = Real(0);
         }
-        kick_and_drift<Kind>(now, load_ball<Kind>(params_, own_balls, ball), force, own_moved, ball, tally);
+        kick_and_drift<Kind>(now, load_ball<Kind>(work_.params, own_balls, ball), force, own_moved, ball, tally);
     }
     std::uint32_t all_sane = 1;
     for (std::uint32_t ball = 0; ball < lanes; ++ball) all_sane &= tally.sane[ball];
@@ -233,8 +158,9 @@ std::uint64_t TileStep<Kind>::meet_faces_of(const NearPairs::Tile& tile, std::ui
     for (std::uint64_t balls = tile.near_faces; balls != 0; balls &= balls - 1) {
         const auto ball = static_cast<std::uint32_t>(std::countr_zero(balls));
         const std::uint32_t slot = first + ball;
-        const int face = meet_faces<Kind>(params_, now_, balls_, moved_.gone, load_ball<Kind>(params_, balls_, slot),
-                                          slot, forces_.on(ball), tally_);
+        const int face =
+            meet_faces<Kind>(work_.params, now_, work_.balls, moved_.gone,
+                             load_ball<Kind>(work_.params, work_.balls, slot), slot, work_.forces.on(ball), tally_);
         if (face == kStays) continue;
         left_by_[ball] = face;
         leaving |= std::uint64_t{1} << ball;
@@ -245,14 +171,18 @@ std::uint64_t TileStep<Kind>::meet_faces_of(const NearPairs::Tile& tile, std::ui
 template <class Kind>
 void TileStep<Kind>::step(const NearPairs& near, const NearPairs::Tile& tile, std::uint32_t first, std::uint32_t end) {
     std::uint64_t leaving = meet_faces_of(tile, first);
-    meet_pairs(near, tile, first);
-    total_forces();
+    work_.for_each_touching(near, tile, [&](std::uint32_t i, std::uint32_t j) {
+        Vec<Real, kDim> force;
+        const OwnBall<Kind> own = load_ball<Kind>(work_.params, work_.balls, i);
+        if (meet_ball<Kind>(work_.params, work_.balls, own, i, j, force, tally_)) work_.add_force(first, i, j, force);
+    });
+    work_.total_forces();
     move(first, end, leaving);
     for (; leaving != 0; leaving &= leaving - 1) {
         const auto ball = static_cast<std::uint32_t>(std::countr_zero(leaving));
         const std::uint32_t slot = first + ball;
-        leave<Kind>(params_, load_ball<Kind>(params_, balls_, slot), left_by_[ball], moved_, slot, balls_.id[slot],
-                    tally_);
+        leave<Kind>(work_.params, load_ball<Kind>(work_.params, work_.balls, slot), left_by_[ball], moved_, slot,
+                    work_.balls.id[slot], tally_);
     }
 }
 

@@ -180,7 +180,7 @@ struct FrameBySlotBody {
             SpringSums unused = SpringSums::zero();
             const auto force =
                 feel<Kind>(params, state.balls, own, place.position, state.walk(params.grid, slot), unused);
-            v = velocity_now<Kind>(params, own, force, record->step);
+            v = velocity_now<Kind>(lag_at(params, record->step), own, force);
         }
         for (int axis = 0; axis < kDim; ++axis) {
             frame.position[axis][id] = place.position[axis];
