@@ -31,12 +31,11 @@ std::string axes(const std::string& title, const std::string& x, const std::stri
            " offset 0,0.4\nset ylabel " + gnuplot_literal(y) + " offset 0.5,0\n";
 }
 
-/// A few round places for numbers along an axis.
-std::string tics(const char* axis, double low, double high) {
-    constexpr double kWanted = 3.0;
-    double step = std::pow(10.0, std::floor(std::log10((high - low) / kWanted)));
+/// About `wanted` round places for numbers along an axis.
+std::string tics(const char* axis, double low, double high, double wanted = 3.0) {
+    double step = std::pow(10.0, std::floor(std::log10((high - low) / wanted)));
     for (const double times : {2.0, 2.5, 2.0}) {
-        if ((high - low) / step > 1.6 * kWanted) step *= times;
+        if ((high - low) / step > 1.6 * wanted) step *= times;
     }
     return fmt::format("set {}tics {:.3g}\n", axis, step);
 }
@@ -137,7 +136,7 @@ std::string figures(const Findings& section) {
         high = std::max(high, rows.back()[0] + rows.back()[2]);
         names += fmt::format("{}\"{}\" {}", names.empty() ? "" : ", ", check.name, at);
     }
-    return block("figures", rows) + axes("measured / expected", "", "") + tics("x", low, high) +
+    return block("figures", rows) + axes("measured / expected", "", "") + tics("x", low, high, 1.5) +
            fmt::format("set yrange [{}:-0.6]\nset ytics ({})\nunset key\n", static_cast<double>(rows.size()) - 0.4,
                        names) +
            fmt::format(
