@@ -94,8 +94,8 @@ double thermal_speed(const Scene& scene, const std::vector<Present>& species) {
     return std::sqrt(temperature / lightest);
 }
 
-/// The largest of: five thermal speeds, the fastest initial ball, a fall through the box. If nothing moves: the box
-/// crossed once in the run.
+/// The largest of: five thermal speeds, the fastest initial ball, a fall through the box. If nothing moves: one largest
+/// diameter per unit of time; run.until must not come in, for where a run stops may not change its trajectory.
 double design_speed(const Scene& scene, const std::vector<Present>& species, double thermal) {
     double speed = kThermalSpeeds * thermal;
     double drop = 0.0;  // gravity times the way down, corner to corner [length^2/time^2]
@@ -107,9 +107,9 @@ double design_speed(const Scene& scene, const std::vector<Present>& species, dou
         if (one.mobile()) speed = std::max(speed, std::sqrt(2.0 * drop));
     }
     if (speed > 0.0) return speed;
-    double longest = 0.0;
-    for (int axis = 0; axis < scene.dimension(); ++axis) longest = std::max(longest, scene.box.size[axis]);
-    return longest / (scene.run.until > 0.0 ? scene.run.until : 1.0);
+    double largest = 0.0;
+    for (const Present& one : species) largest = std::max(largest, one.radius);
+    return largest > 0.0 ? 2.0 * largest : 1.0;
 }
 
 double rms_speed(const Balls& balls) {

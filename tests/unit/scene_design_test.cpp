@@ -116,6 +116,19 @@ TEST(Design, StepIsBoundByTheFastestMoveWhereNothingTouches) {
     EXPECT_DOUBLE_EQ(design.dt, 0.1 * 0.5 / 5.0);
 }
 
+TEST(Design, OfBallsAtRestDoesNotDependOnWhereTheRunStops) {
+    const std::string text =
+        "[scene]\ndimension = 2\n[box]\nsize = [4.0, 5.0]\n"
+        "[[ball]]\nradius = 0.5\nmass = 1.0\nposition = [2.0, 2.0]\n"
+        "[[ball]]\nradius = 0.25\nmass = 1.0\nposition = [2.7, 2.0]\n";
+    const SpringDesign once = designed(text, {"run.until=1"}).design;
+    const SpringDesign twice = designed(text, {"run.until=2"}).design;
+    EXPECT_DOUBLE_EQ(once.design_speed, 1.0);  // the larger diameter in a unit of time
+    EXPECT_EQ(once.design_speed, twice.design_speed);
+    EXPECT_EQ(once.stiffness, twice.stiffness);
+    EXPECT_EQ(once.dt, twice.dt);
+}
+
 TEST(Design, OfNothingAndOfBallsAtRestIsFinite) {
     for (const char* balls : {"", "[[fill]]\nradius = 0.5\nmass = 1.0\ncount = 3\n",
                               "[[ball]]\nradius = 0.5\nmass = inf\nposition = [2.0, 2.0]\n"}) {
