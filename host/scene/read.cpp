@@ -36,9 +36,15 @@ void check_tables(const toml::table& root, const std::string& file) {
         }
         if (known->repeated) {
             const toml::array* array = node.as_array();
-            bool tables = array != nullptr;
-            for (std::size_t at = 0; tables && at < array->size(); ++at) tables = array->get(at)->is_table();
-            if (!tables) throw InputError(fmt::format("{0}must be tables in a list: [[{1}]]", begin, known->name));
+            if (array == nullptr)
+                throw InputError(fmt::format("{}must be tables in a list: [[{}]]", begin, known->name));
+            for (std::size_t at = 0; at < array->size(); ++at) {
+                const toml::node& entry = *array->get(at);
+                if (entry.is_table()) continue;
+                // An override may have put it there, so the place is that of the entry.
+                throw InputError(fmt::format("{}: {}[{}]: must be a table of a list, [[{}]], not {}",
+                                             place_of(entry, file), name.str(), at, known->name, value_text(entry)));
+            }
         } else if (!node.is_table()) {
             throw InputError(fmt::format("{0}must be one table: [{1}]", begin, known->name));
         }

@@ -17,11 +17,13 @@ public:
 
     void read() {
         for_each("wall", [&](const Section& section) { scene_.walls.push_back(read_wall(section, scene_)); });
-        for_each("species", [&](const Section& section) { scene_.species.push_back(read_species(section, scene_)); });
-        for_each("ball", [&](const Section& section) { scene_.balls.push_back(read_ball(section, scene_)); });
-        for_each("fill", [&](const Section& section) { scene_.fills.push_back(read_fill(section, scene_)); });
-        for_each("observe",
-                 [&](const Section& section) { scene_.observables.push_back(read_observable(section, scene_)); });
+        for_each("species",
+                 [&](const Section& section) { species_.add(read_species(section, scene_, species_), scene_); });
+        for_each("ball", [&](const Section& section) { scene_.balls.push_back(read_ball(section, scene_, species_)); });
+        for_each("fill", [&](const Section& section) { scene_.fills.push_back(read_fill(section, scene_, species_)); });
+        for_each("observe", [&](const Section& section) {
+            scene_.observables.push_back(read_observable(section, scene_, species_));
+        });
         check_periodic_axes();
         check_wall_shapes();
         for (std::uint32_t id = 0; id < scene_.balls.size(); ++id) check_place(id);
@@ -120,6 +122,7 @@ private:
     const toml::table& root_;
     const std::string& file_;
     Scene& scene_;
+    SpeciesIndex species_;
 };
 
 }  // namespace

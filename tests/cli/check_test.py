@@ -60,6 +60,31 @@ class Check(ProgramTest):
         self.run_json("gas.toml", *options)
         self.assertAlmostEqual((self.folder / "gas.h5").stat().st_size / predicted, 1.0, delta=0.25)
 
+    def test_the_size_of_many_small_frames_is_near(self):
+        # Few balls: the box, clocks and rows of each frame take more than the balls, and frames share chunks.
+        for every, fields in [("1e-9", None), ("0.001", None), ("0.04", None), ("0.001", '["position"]')]:
+            options = ["two_balls", "--set", f"output.every={every}"]
+            if fields:
+                options += ["--set", f"output.fields={fields}"]
+            with self.subTest(every=every, fields=fields):
+                predicted = self.check_json(*options)["output_bytes"]
+                self.run_json(*options, "--force")
+                size = (self.folder / "two_balls.h5").stat().st_size
+                self.assertAlmostEqual(size / predicted, 1.0, delta=0.25)
+
+    def test_many_components_are_predicted_written_and_read(self):
+        # The names of 16,000 components do not fit into an attribute.
+        self.write("many.toml", MANY.format(dimension=2, size=[200.0, 200.0], every=0, count=16_000)
+                   + '[[observe]]\nname = "each"\nkind = "displaced_each"\n')
+        self.run_json("many.toml", "--steps", "1")
+        self.assertTrue(self.succeed("state", "many.h5", "--csv").out)
+        self.succeed("plot", "many.h5", "temperature", "-o", "figure.svg")
+
+    def test_whole_numbers_are_not_rounded(self):
+        self.write("gas.toml", GAS)
+        self.run_json("gas.toml", "--seed", "9007199254740993", "--until", "0")
+        self.succeed("check", "gas.toml", "--seed", "1234567890123456789")
+
     def test_memory_is_predicted_within_ten_per_cent(self):
         for dimension, size, every in [(2, [700.0, 700.0], 0), (2, [700.0, 700.0], 1e-4), (3, [75.0, 75.0, 75.0], 0)]:
             with self.subTest(f"{dimension}D, every {every}"):
