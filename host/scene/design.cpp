@@ -16,6 +16,7 @@ namespace {
 
 constexpr double kThermalSpeeds = 5.0;     // of one component: 1 of 1.7 million exceeds that
 constexpr double kStepsPerContact = 50.0;  // worst error of a collision's speed h^2 / 8 = 5e-4
+constexpr double kMostSteps = 9.2e18;      // that 63 bits count
 constexpr double kRadiiPerStep = 0.1;      // of the smallest radius, at the design speed
 
 bool has_walls(const Scene& scene) {
@@ -138,7 +139,8 @@ SpringDesign design_spring(const Scene& scene, const Balls& balls) {
         if (std::isinf(design.dt)) design.dt = scene.run.until > 0.0 ? scene.run.until / 100.0 : 1.0;  // no balls
     }
     design.phase_step = highest_frequency * design.dt;
-    design.steps = static_cast<std::uint64_t>(std::rint(std::min(scene.run.until / design.dt, 1.8e19)));
+    const double steps = scene.run.until / design.dt;
+    design.steps = steps < kMostSteps ? static_cast<std::uint64_t>(std::rint(steps)) : 0;  // 0: the plan refuses it
     return design;
 }
 

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
+#include <utility>
 
 #include "host/scene/section.hpp"
 #include "host/scene/start.hpp"
@@ -12,6 +14,16 @@ namespace carom {
 namespace {
 
 constexpr double kSmallestDampedRestitution = 0.01;  // below, the damping ratio exceeds 5 and dt shrinks without end
+
+/// Keys whose numbers only a solver can judge, which then says where they stand.
+constexpr std::array<std::pair<const char*, const char*>, 8> kJudgedLater{{{"spring", "stiffness"},
+                                                                           {"spring", "wall_stiffness"},
+                                                                           {"spring", "damping"},
+                                                                           {"spring", "dt"},
+                                                                           {"physics", "gravity"},
+                                                                           {"box", "min"},
+                                                                           {"box", "size"},
+                                                                           {"run", "until"}}};
 
 const toml::table* table_of(const toml::table& root, std::string_view name) {
     const toml::node* node = root.get(name);
@@ -162,6 +174,10 @@ Scene read_scene(const toml::table& root, const std::string& file) {
     read_run(section("run", dimension), scene);
     read_output(section("output", dimension), scene);
     if (scene.run.solver == SolverKind::kSpring) check_spring(physics, scene);
+    for (const auto& [table, name] : kJudgedLater) {
+        const Section place = section(table, dimension);
+        if (place.has(name)) scene.labels[fmt::format("{}.{}", table, name)] = place.label(name);
+    }
     read_entries(root, file, scene);
     return scene;
 }

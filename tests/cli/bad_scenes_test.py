@@ -49,7 +49,26 @@ OVERRIDES = [
 ]
 
 
+# Keys that the spring solver cannot run with, and how what is said about them ends in a label.
+BEYOND_NUMBERS = [
+    ("spring.stiffness=1e308", "spring.stiffness"),
+    ("box.size=[1e12,1e12]", "box.size"),
+    ("physics.gravity=[1e308,0]", "physics.gravity"),
+    ("ball[0].velocity=[1e30,0]", "ball[0].velocity"),
+    ("spring.dt=1e-300", "spring.dt"),
+]
+
+
 class BadOverrides(ProgramTest):
+    def test_what_the_spring_solver_cannot_run_with_is_named(self):
+        for assignment, key in BEYOND_NUMBERS:
+            with self.subTest(assignment):
+                result = self.carom("check", "two_balls", "--set", assignment)
+                self.assertTrue(result.err.startswith(
+                    f"carom: --set {assignment}: {key}: the spring solver cannot run this: "), result.err)
+                self.assertEqual(result.status, 2)
+                self.assertEqual(result.err.count("\n"), 1)
+
     def test_each_is_refused_in_one_line_and_nothing_is_written(self):
         for assignment, message in OVERRIDES:
             with self.subTest(assignment):

@@ -86,15 +86,50 @@ class Check(ProgramTest):
         self.succeed("check", "gas.toml", "--seed", "1234567890123456789")
 
     def test_memory_is_predicted_within_ten_per_cent(self):
-        for dimension, size, every in [(2, [700.0, 700.0], 0), (2, [700.0, 700.0], 1e-4), (3, [75.0, 75.0, 75.0], 0)]:
-            with self.subTest(f"{dimension}D, every {every}"):
-                self.write("many.toml", MANY.format(dimension=dimension, size=size, every=every, count=240_000))
+        observe = '[[observe]]\nname = "moved"\nkind = "displaced"\n'
+        for dimension, size, every, more in [(2, [700.0, 700.0], 0, ""), (2, [700.0, 700.0], 1e-4, ""),
+                                             (3, [75.0, 75.0, 75.0], 0, ""), (2, [700.0, 700.0], 0, observe)]:
+            with self.subTest(f"{dimension}D, every {every} {more}"):
+                self.write("many.toml",
+                           MANY.format(dimension=dimension, size=size, every=every, count=240_000) + more)
                 options = ["many.toml", "--steps", "20", "--backend", "cpu"]
                 predicted = self.check_json(*options)["memory_bytes"]
                 measured = int(subprocess.run(
                     [sys.executable, "-c", MEASURE, PROGRAM, "run", *options, "--quiet", "--force"], cwd=self.folder,
                     check=True, capture_output=True, text=True, timeout=300).stdout)
                 self.assertAlmostEqual(predicted / measured, 1.0, delta=0.1)
+
+    def test_balls_for_which_there_is_no_memory_are_refused_before_they_are_placed(self):
+        self.write("many.toml", MANY.format(dimension=2, size=[1e5, 1e5], every=0, count=2_000_000_000))
+        limit = 2_000_000_000  # bytes of address space; the balls alone need some 100 GB
+        result = subprocess.run(["prlimit", f"--as={limit}", PROGRAM, "check", "many.toml"], cwd=self.folder,
+                                capture_output=True, text=True, timeout=100)
+        self.assertEqual(result.returncode, 4)
+        self.assertRegex(result.stderr, r"^carom: many.toml:\d+:\d+: fill\[0\].count: 2000000000 balls take 1\d\d GB "
+                                        r"while they are placed, and this process may have 2 GB\n$")
+
+    def test_where_a_run_stops_does_not_change_balls_that_start_at_rest(self):
+        self.write("rest.toml", "[scene]\ndimension = 2\n[box]\nsize = [6.0, 5.0]\n"
+                   "[[ball]]\nradius = 0.5\nmass = 1.0\nposition = [2.0, 2.0]\n"
+                   "[[ball]]\nradius = 0.5\nmass = 1.0\nposition = [2.9, 2.0]\n")
+        facts = [self.check_json("rest.toml", *options) for options in
+                 [["--until", "1"], ["--until", "2"], ["--steps", "7"]]]
+        for key in ["dt", "stiffness"]:
+            self.assertEqual(len({one[key] for one in facts}), 1)
+        self.assertIn("a pair of balls overlaps at the start by more than spring.max_overlap = 0.01, and will fly apart: "
+                      "at most ball 0 and ball 1, by 0.2 of the smaller radius", facts[0]["warnings"][0])
+        moved = self.check_json("rest.toml", "--set", "ball[0].position=[0.4, 2.0]")["warnings"]
+        self.assertIn("a ball reaches into a wall at the start by more than spring.max_overlap = 0.01, and will fly off: "
+                      "at most ball 0 into the x-min wall, by 0.2 of its radius", moved)
+        self.assertEqual(self.check_json("rest.toml", "--set", "ball[0].position=[1.0, 2.0]")["warnings"], [])
+
+    def test_more_steps_than_can_be_counted_are_refused(self):
+        for options, key in [(["--until", "1e308"], "--set run.until=1e308: run.until: is "),
+                             (["--steps", "18446744073709551615"], "--steps: 18446744073709551615 is more than ")]:
+            result = self.carom("check", "two_balls", *options)
+            self.assertEqual(result.status, 2)
+            self.assertTrue(result.err.startswith("carom: " + key), result.err)
+            self.assertEqual(result.err.count("\n"), 1)
 
     def test_warnings_are_printed_and_are_no_errors(self):
         self.write("gas.toml", GAS)

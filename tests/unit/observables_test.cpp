@@ -55,7 +55,8 @@ TEST(Observables, PressureIsForcePerLengthIn2D) {
         box.dimension = dimension;
         box.size[2] = 5.0;
         int found = 0;
-        for (const auto& info : ObservableSet(default_observables({.box = box})).infos()) {
+        const ObservableSet set(default_observables({.box = box}));
+        for (const auto& info : set.infos()) {
             if (info.name.ends_with("_pressure")) {
                 EXPECT_EQ(info.unit, dimension == 2 ? "N m-1" : "Pa") << info.name;
                 ++found;
@@ -66,7 +67,8 @@ TEST(Observables, PressureIsForcePerLengthIn2D) {
 }
 
 TEST(Observables, ASceneCannotTakeTheNameOfOneThatEveryRunHas) {
-    for (const auto& info : ObservableSet(default_observables({.box = box_2d(Face::kWall, Face::kWall)})).infos()) {
+    const ObservableSet set(default_observables({.box = box_2d(Face::kWall, Face::kWall)}));
+    for (const auto& info : set.infos()) {
         const std::string scene =
             "[scene]\ndimension = 2\n[box]\nsize = [4.0, 4.0]\n[[observe]]\nkind = \"displaced\"\nname = ";
         EXPECT_THROW(static_cast<void>(parse_scene(scene + '"' + info.name + '"', "names.toml")), InputError)
