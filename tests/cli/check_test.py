@@ -131,6 +131,15 @@ class Check(ProgramTest):
             self.assertTrue(result.err.startswith("carom: " + key), result.err)
             self.assertEqual(result.err.count("\n"), 1)
 
+    def test_a_body_of_infinite_mass_at_a_wall_gets_a_remedy_that_helps(self):
+        self.write("heavy.toml", "[scene]\ndimension = 2\n[box]\nsize = [6.0, 5.0]\n"
+                   "[[ball]]\nradius = 0.5\nmass = inf\nposition = [2.0, 2.0]\nvelocity = [5.0, 0.0]\n")
+        result = self.carom("run", "heavy.toml", "--quiet")
+        self.assertEqual(result.status, 3)
+        self.assertIn("its mass is inf, so no wall turns it back: an open or periodic face lets it through", result.err)
+        self.assertNotIn("spring.dt", result.err)
+        self.succeed("run", "heavy.toml", "--quiet", "--force", "--set", 'box.boundary=["open", "wall"]')
+
     def test_warnings_are_printed_and_are_no_errors(self):
         self.write("gas.toml", GAS)
         self.assertIn("warning: ", self.succeed("check", "gas.toml", "--set", "spring.stiffness=1000").out)
