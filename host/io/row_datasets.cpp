@@ -10,28 +10,46 @@ namespace {
 
 constexpr std::size_t kMostRowsPerChunk = 1024;
 
+/// A chunk is in memory as a whole while a part of it is written, and on disk as a whole with its first row.
+constexpr std::size_t kLargestChunk = std::size_t{1} << 20;
+
+/// Whether names are too many for an attribute: with its header it must fit into 64 kB.
+bool long_names(const std::vector<std::string>& names) {
+    constexpr std::size_t kMost = 60'000;
+    std::size_t longest = 0;
+    for (const std::string& name : names) longest = std::max(longest, name.size());
+    return names.size() * (longest + 1) > kMost;
+}
+
 void describe(hid_t dataset, const ObservableInfo& info) {
     if (!info.unit.empty()) h5::set_attribute(dataset, "unit", info.unit);
     h5::set_attribute(dataset, "label", info.label);
-    if (!info.components.empty())
+    if (!info.components.empty() && !long_names(info.components)) {
         h5::set_attribute(dataset, "components", std::span<const std::string>(info.components));
+    }
 }
 
 }  // namespace
 
+std::size_t rows_per_chunk(std::uint64_t expected_rows, std::size_t width) {
+    const std::uint64_t fit = std::clamp<std::uint64_t>(kLargestChunk / (width * sizeof(double)), 1, kMostRowsPerChunk);
+    return static_cast<std::size_t>(expected_rows == 0 ? fit : std::clamp<std::uint64_t>(expected_rows, 1, fit));
+}
+
 RowDatasets::RowDatasets(hid_t file, const TrajectoryHeader& header) {
     const h5::Handle observables = h5::create_group(file, "observables");
-    const std::size_t expected = header.expected_rows == 0 ? kMostRowsPerChunk : header.expected_rows;
-    const std::size_t chunk = std::clamp<std::size_t>(expected, 1, kMostRowsPerChunk);
     for (const ObservableInfo& info : header.observables) {
         const h5::Handle group = h5::create_group(observables, info.name);
-        GrowingDataset::Shape shape{.entry = {}, .entries_per_chunk = chunk};
+        GrowingDataset::Shape shape{.entry = {},
+                                    .entries_per_chunk = rows_per_chunk(header.expected_rows, info.width())};
         if (!info.components.empty()) shape.entry.push_back(info.components.size());
         describe(values_.emplace_back(group, "value", H5T_IEEE_F64LE, shape).id(), info);
+        if (long_names(info.components)) h5::write_strings(group, "components", info.components);
         widths_.push_back(info.width());
         width_ += info.width();
         if (!step_) {
-            const GrowingDataset::Shape clock{.entry = {}, .entries_per_chunk = chunk};
+            const GrowingDataset::Shape clock{.entry = {},
+                                              .entries_per_chunk = rows_per_chunk(header.expected_rows, 1)};
             step_.emplace(group, "step", H5T_STD_I64LE, clock);
             time_.emplace(group, "time", H5T_IEEE_F64LE, clock);
         } else {

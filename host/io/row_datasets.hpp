@@ -13,6 +13,10 @@
 
 namespace carom {
 
+/// Rows of `width` numbers in a chunk of an element of /observables.
+/// \param expected_rows  of the whole run; 0: unknown
+std::size_t rows_per_chunk(std::uint64_t expected_rows, std::size_t width);
+
 /// The elements of /observables, which have an entry per row. Rows are collected, and written many at a time.
 class RowDatasets {
 public:

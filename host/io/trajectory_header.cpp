@@ -1,12 +1,26 @@
 #include "host/io/trajectory_header.hpp"
 
+#include <algorithm>
 #include <cmath>
 
+#include "host/io/row_datasets.hpp"
 #include "host/io/trajectory_layout.hpp"
 
 namespace carom {
 
 namespace {
+
+constexpr double kStructure = 195'000;      // groups, attributes, B-trees, room for the summary [bytes]: measured
+constexpr std::uint64_t kClockChunk = 512;  // of step and time, in frames, as host/io/frame_datasets.cpp lays them out
+constexpr std::uint64_t kEdgesChunk = 64;   // of the box, where frames do not share chunks
+
+/// Frames in a chunk, as host/io/frame_datasets.cpp lays them out: few balls share one of 16 kB.
+std::uint64_t frames_per_chunk(std::size_t balls, std::uint64_t expected_frames) {
+    constexpr std::size_t kSmallChunk = 16384;  // [bytes]
+    const std::size_t fit = kSmallChunk / (std::max<std::size_t>(balls, 1) * 3 * sizeof(double));
+    const std::uint64_t expected = expected_frames == 0 ? kSmallChunk : expected_frames;
+    return std::clamp<std::uint64_t>(fit, 1, std::max<std::uint64_t>(expected, 1));
+}
 
 std::uint64_t expected_count(double until, double every) {
     constexpr double kMost = 1.0e9;  // more are not laid out ahead
@@ -34,16 +48,37 @@ TrajectoryHeader make_trajectory_header(const Scene& scene, const Balls& balls, 
 }
 
 std::uint64_t estimate_trajectory_bytes(const TrajectoryHeader& header, std::uint64_t frames, std::uint64_t rows) {
-    constexpr std::uint64_t kFixed = 150'000;  // structure: groups, B-trees, texts
-    const std::uint64_t real = header.single_precision() ? 4 : 8;
+    // Doubles, because more frames can be asked for than there are bytes in 64 bits.
+    const auto in_chunks = [](std::uint64_t entries, std::uint64_t chunk) {
+        return static_cast<double>((entries + chunk - 1) / chunk * chunk);
+    };
+    const auto balls = static_cast<double>(header.ball_count());
+    const double real = header.single_precision() ? 4.0 : 8.0;
+    const std::uint64_t chunk = frames_per_chunk(header.ball_count(), header.expected_frames);
+    const bool shared = chunk > 1;
     bool periodic = false;
     for (int axis = 0; axis < header.dimension(); ++axis) periodic = periodic || header.box.periodic(axis);
-    std::uint64_t ball = 0;
-    if (has_field(header, "position")) ball += 3 * 8 + (periodic ? 3 * 4 : 0);
+    double ball = 0.0;
+    // Zeros, and what is the same in each frame, take space only where frames share chunks.
+    if (has_field(header, "position")) ball += 3 * 8 + (periodic || shared ? 3 * 4 : 0);
     if (has_field(header, "velocity")) ball += 3 * real;
-    std::uint64_t width = 2;
-    for (const ObservableInfo& info : header.observables) width += info.width();
-    return kFixed + header.scene_source.size() + frames * header.ball_count() * ball + rows * width * 8;
+    if (has_field(header, "spin") && shared) ball += 3 * real;
+    if (has_field(header, "species") && shared) ball += 4;
+    if (shared) ball += 4;  // id
+    constexpr double kClock = 2 * 8;
+    constexpr double kEdges = 9 * 8;
+    double bytes = kStructure + static_cast<double>(header.title.size() + header.scene_source.size());
+    bytes += 4.0 * balls;  // species_of_ball
+    bytes += in_chunks(frames, chunk) * balls * ball;
+    bytes += in_chunks(frames, kClockChunk) * kClock + in_chunks(frames, shared ? chunk : kEdgesChunk) * kEdges;
+    const std::uint64_t all_rows = std::max(rows, frames);  // each frame has a row, if only of NaN
+    if (!header.observables.empty()) bytes += in_chunks(all_rows, rows_per_chunk(header.expected_rows, 1)) * kClock;
+    for (const ObservableInfo& info : header.observables) {
+        bytes += in_chunks(all_rows, rows_per_chunk(header.expected_rows, info.width())) *
+                 static_cast<double>(info.width() * sizeof(double));
+    }
+    constexpr double kMost = 1.8e19;
+    return static_cast<std::uint64_t>(std::min(bytes, kMost));
 }
 
 }  // namespace carom

@@ -57,7 +57,11 @@ std::vector<ObservableInfo> read_observable_infos(hid_t file, hid_t parameters) 
         info.name = name;
         if (h5::has_attribute(value, "unit")) info.unit = h5::string_attribute(value, "unit");
         if (h5::has_attribute(value, "label")) info.label = h5::string_attribute(value, "label");
-        if (h5::has_attribute(value, "components")) info.components = h5::strings_attribute(value, "components");
+        if (h5::has_attribute(value, "components")) {
+            info.components = h5::strings_attribute(value, "components");
+        } else if (const std::string names = "observables/" + name + "/components"; h5::exists(file, names)) {
+            info.components = h5::read_strings(file, names);  // too many for an attribute
+        }
         const auto extents = h5::extents(value);
         const bool scalar = info.components.empty() && extents.size() == 1;
         if (!scalar && (extents.size() != 2 || extents[1] != info.components.size())) {

@@ -16,8 +16,15 @@ public:
         : name_(request.name), box_(context.box), threshold_(request.threshold), each_(each) {
         if (context.start == nullptr) throw std::invalid_argument("displaced needs the balls at the start");
         const Balls& start = *context.start;
+        const auto watched = [&](std::size_t id) {
+            return request.species.empty() || start.species_of(id).name == request.species;
+        };
+        std::size_t count = 0;
+        for (std::size_t id = 0; id < start.size(); ++id) count += watched(id) ? 1 : 0;
+        ids_.reserve(count);  // many balls: growing would take twice the memory
+        start_.reserve(count * static_cast<std::size_t>(box_.dimension));
         for (std::size_t id = 0; id < start.size(); ++id) {
-            if (!request.species.empty() && start.species_of(id).name != request.species) continue;
+            if (!watched(id)) continue;
             ids_.push_back(static_cast<std::uint32_t>(id));
             for (int axis = 0; axis < box_.dimension; ++axis) {
                 start_.push_back(start.position[axis][id] + start.image[axis][id] * box_.size[axis]);

@@ -31,6 +31,9 @@ struct ObservableContext {
     const Balls* start = nullptr;  ///< where the balls were at time 0; only for observables that ask for it
 };
 
+/// Pressure is force per area, and in 2D per length.
+inline std::string pressure_unit(int dimension) { return dimension == 2 ? "N m-1" : "Pa"; }
+
 /// What one row is computed from.
 struct Sample {
     double time = 0.0;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <limits>
+#include <string>
 
 #include "host/observables/observable.hpp"
 
@@ -18,7 +19,7 @@ namespace carom {
 /// row before, divided by the time since; NaN in the first row of a file.
 class VirialPressure final : public Observable {
 public:
-    explicit VirialPressure(const ObservableContext& context) {
+    explicit VirialPressure(const ObservableContext& context) : unit_(pressure_unit(context.box.dimension)) {
         const Box& box = context.box;
         for (int axis = 0; axis < box.dimension; ++axis) {
             double length = box.size[axis];
@@ -28,7 +29,7 @@ public:
         }
     }
     [[nodiscard]] ObservableInfo info() const override {
-        return {.name = "virial_pressure", .unit = "Pa", .label = "virial pressure", .components = {}};
+        return {.name = "virial_pressure", .unit = unit_, .label = "virial pressure", .components = {}};
     }
     void evaluate(const Sample& sample, std::span<double> values) const override {
         values[0] = (2.0 * sample.totals.kinetic + contact_virial(sample)) / dimension_times_volume_;
@@ -44,6 +45,7 @@ private:
         return (*sample.tallies.collisional_virial - *sample.previous->collisional_virial) / elapsed;
     }
 
+    std::string unit_;
     double dimension_times_volume_ = 0.0;
 };
 

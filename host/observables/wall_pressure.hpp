@@ -16,7 +16,10 @@ public:
     [[nodiscard]] ObservableInfo info() const override {
         std::vector<std::string> names{"x_min", "x_max", "y_min", "y_max", "z_min", "z_max"};
         names.resize(2 * static_cast<std::size_t>(box_.dimension));
-        return {.name = "wall_pressure", .unit = "Pa", .label = "wall pressure", .components = std::move(names)};
+        return {.name = "wall_pressure",
+                .unit = pressure_unit(box_.dimension),
+                .label = "wall pressure",
+                .components = std::move(names)};
     }
     void evaluate(const Sample& sample, std::span<double> values) const override {
         const double elapsed = sample.time - sample.previous_time;

@@ -38,6 +38,20 @@ std::uint64_t memory_beside_solver(int dimension, std::size_t balls, std::uint64
     return kProgram + buffers + balls * (held * frame + checkpoint + spins + species);
 }
 
+std::uint64_t observables_memory(const Scene& scene, const Balls& balls) {
+    if (scene.observables.empty()) return 0;
+    const auto dimension = static_cast<std::uint64_t>(scene.dimension());
+    std::uint64_t bytes = balls.size() * frame_bytes_per_ball(scene.dimension());  // the frame that they look at
+    for (const ObserveEntry& entry : scene.observables) {
+        std::uint64_t watched = 0;
+        for (std::size_t id = 0; id < balls.size(); ++id) {
+            watched += entry.species.empty() || balls.species_of(id).name == entry.species ? 1 : 0;
+        }
+        bytes += watched * (4 + 8 * dimension);  // its id, and where it was at the start
+    }
+    return bytes;
+}
+
 std::uint64_t machine_memory_bytes() {
     return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGE_SIZE));
 }

@@ -3,12 +3,19 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "host/scene/scene.hpp"
+#include "host/state/balls.hpp"
+
 namespace carom {
 
 /// Memory of the process at its peak, less what the solver's processor holds [bytes]: program and libraries, frames
 /// on their way to the disk, the checkpoint, species and spins.
 /// \param frames  to be written
 std::uint64_t memory_beside_solver(int dimension, std::size_t balls, std::uint64_t frames);
+
+/// What the [[observe]] entries of a scene keep [bytes]: the places at the start of the balls that they watch, and a
+/// frame.
+std::uint64_t observables_memory(const Scene& scene, const Balls& balls);
 
 /// Frames kept at once, by the number of balls: two when each is large, one being filled and one being written.
 std::size_t frames_in_flight(std::size_t balls);

@@ -5,10 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
+#include "host/run/memory.hpp"
 #include "host/run/text.hpp"
+#include "host/scene/start.hpp"
 #include "host/spring/spring_solver.hpp"
 #include "host/state/errors.hpp"
 
@@ -16,6 +20,7 @@ namespace carom {
 
 namespace {
 
+constexpr double kMostSteps = 9.2e18;  // that std::llround counts in 63 bits
 constexpr const char* kDesign = "spring_design";
 
 /// The numbers of a design that reach the state, in the order in which a checkpoint holds them.
@@ -58,6 +63,49 @@ std::string processor_for(const Scene& scene, std::size_t balls) {
     }
 }
 
+/// The label of the key without which the spring solver could run this: each key that the scene gives is in turn
+/// replaced by something harmless. Empty where no single key is at fault.
+std::string key_to_blame(const Scene& scene, const Balls& balls, const BallSizes& sizes) {
+    using Ease = void (*)(Scene&, Balls&, const BallSizes&);
+    constexpr std::array<std::pair<const char*, Ease>, 9> kKeys{{
+        {"spring.stiffness", [](Scene& s, Balls&, const BallSizes&) { s.spring.stiffness.reset(); }},
+        {"spring.wall_stiffness", [](Scene& s, Balls&, const BallSizes&) { s.spring.wall_stiffness.reset(); }},
+        {"spring.damping", [](Scene& s, Balls&, const BallSizes&) { s.spring.damping.reset(); }},
+        {"spring.dt", [](Scene& s, Balls&, const BallSizes&) { s.spring.dt.reset(); }},
+        {"physics.gravity", [](Scene& s, Balls&, const BallSizes&) { s.physics.gravity = {}; }},
+        {"ball.velocity",
+         [](Scene& s, Balls& b, const BallSizes&) {
+             std::ranges::for_each(b.velocity, [&s](auto& along) {
+                 std::fill_n(along.begin(), along.empty() ? 0 : s.balls.size(), 0.0);
+             });
+         }},
+        {"fill.temperature",
+         [](Scene& s, Balls& b, const BallSizes&) {
+             for (auto& fill : s.fills) fill.temperature = fill.speed = std::nullopt;
+             std::ranges::for_each(b.velocity, [&s](auto& along) {
+                 if (!along.empty())
+                     std::fill(along.begin() + static_cast<std::ptrdiff_t>(s.balls.size()), along.end(), 0.0);
+             });
+         }},
+        {"box.min", [](Scene& s, Balls&, const BallSizes&) { s.box.min = {}; }},
+        {"box.size",
+         [](Scene& s, Balls&, const BallSizes& sizes_of_balls) {
+             constexpr double kDiameters = 100.0;
+             for (double& size : s.box.size) size = std::min(size, kDiameters * 2.0 * sizes_of_balls.largest_radius);
+         }},
+    }};
+    for (const auto& [key, ease] : kKeys) {
+        const auto label = scene.labels.find(key);
+        if (label == scene.labels.end()) continue;
+        Scene eased = scene;
+        Balls eased_balls = balls;
+        ease(eased, eased_balls, sizes);
+        const SpringSetup setup = spring_setup(eased, design_spring(eased, eased_balls), 1);
+        if (spring_refusal(setup, ball_sizes(eased_balls)).empty()) return label->second;
+    }
+    return {};
+}
+
 class SpringPlan final : public SolverPlan {
 public:
     SpringPlan(const Scene& scene, const SolverState& state, int threads)
@@ -66,13 +114,23 @@ public:
           first_step_(state.step),
           balls_(state.balls.size()),
           sizes_(ball_sizes(state.balls)),
+          observables_bytes_(observables_memory(scene, state.balls)),
           processor_(processor_for(scene, balls_)) {
         load_design(state, design_);
         setup_ = spring_setup(scene, design_, threads);
         if (const std::string why = spring_refusal(setup_, sizes_); !why.empty()) {
-            throw InputError(fmt::format("{}: the spring solver cannot run this: {}", scene.path, why));
+            const std::string place = key_to_blame(scene, state.balls, sizes_);
+            throw InputError(
+                fmt::format("{}: the spring solver cannot run this: {}", place.empty() ? scene.path : place, why));
+        }
+        if (!(scene.run.until / design_.dt < kMostSteps)) {
+            const auto label = scene.labels.find("run.until");
+            throw InputError(fmt::format("{}: is {:.3g} steps of {:.6g}, more than can be counted ({:.3g})",
+                                         label == scene.labels.end() ? scene.path + ": run.until" : label->second,
+                                         scene.run.until / design_.dt, design_.dt, kMostSteps));
         }
         warnings_ = design_warnings(scene, state.balls, design_, spring_position_quantum(setup_, sizes_));
+        if (first_step_ == 0) std::ranges::move(start_warnings(scene), std::back_inserter(warnings_));
     }
 
     std::unique_ptr<Solver> make_solver(const SolverState& state, const std::string& log) const override {
@@ -92,11 +150,19 @@ public:
         const std::uint64_t end = step_at(until);
         return end > first_step_ ? end - first_step_ : 0;
     }
-    double time_of_step(std::uint64_t step) const override { return static_cast<double>(step) * design_.dt; }
+    double time_of_step(std::uint64_t step) const override {
+        if (!(static_cast<double>(step) < kMostSteps)) {
+            throw InputError(
+                fmt::format("--steps: {} is more than can be counted; allowed: below {:.3g}", step, kMostSteps));
+        }
+        return static_cast<double>(step) * design_.dt;
+    }
     double least_interval() const override { return design_.dt; }
 
     std::uint64_t memory_bytes() const override {
-        return spring_memory_bytes(processor_, setup_, sizes_, design_.packing_fraction);
+        // A GPU's memory holds no observables.
+        return spring_memory_bytes(processor_, setup_, sizes_, design_.packing_fraction) +
+               (processor_ == "cpu" ? observables_bytes_ : 0);
     }
     std::vector<std::string> warnings() const override { return warnings_; }
 
@@ -137,7 +203,10 @@ public:
 
 private:
     std::uint64_t step_at(double time) const {
-        return static_cast<std::uint64_t>(std::llround(std::max(0.0, time) / design_.dt));
+        const double steps = std::max(0.0, time) / design_.dt;
+        if (!(steps < kMostSteps))
+            throw InputError(fmt::format("a time of {:.6g} is more steps than can be counted", time));
+        return static_cast<std::uint64_t>(std::llround(steps));
     }
 
     SpringDesign design_;
@@ -145,6 +214,7 @@ private:
     std::uint64_t first_step_;
     std::size_t balls_;
     BallSizes sizes_;
+    std::uint64_t observables_bytes_;
     std::string processor_;
     SpringSetup setup_;
     std::vector<std::string> warnings_;

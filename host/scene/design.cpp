@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "host/scene/contacts.hpp"
 #include "host/scene/start.hpp"
 #include "kernels/physics/restitution.hpp"
 
@@ -15,63 +16,8 @@ namespace {
 
 constexpr double kThermalSpeeds = 5.0;     // of one component: 1 of 1.7 million exceeds that
 constexpr double kStepsPerContact = 50.0;  // worst error of a collision's speed h^2 / 8 = 5e-4
+constexpr double kMostSteps = 9.2e18;      // that 63 bits count
 constexpr double kRadiiPerStep = 0.1;      // of the smallest radius, at the design speed
-
-/// A species that has balls in the scene.
-struct Present {
-    double radius = 0.0;
-    double mass = 0.0;
-    double fastest = 0.0;  ///< of its initial balls [length/time]
-    std::uint64_t count = 0;
-
-    [[nodiscard]] bool mobile() const { return !std::isinf(mass); }
-};
-
-std::vector<Present> present_species(const Balls& balls) {
-    std::vector<Present> all(balls.species_table.size());
-    std::vector<double> square(all.size(), 0.0);
-    for (std::size_t id = 0; id < balls.size(); ++id) {
-        const std::size_t species = balls.species[id];
-        double speed_square = 0.0;
-        for (int axis = 0; axis < balls.dimension; ++axis) {
-            speed_square += balls.velocity[axis][id] * balls.velocity[axis][id];
-        }
-        square[species] = std::max(square[species], speed_square);
-        ++all[species].count;
-    }
-    for (std::size_t index = 0; index < all.size(); ++index) {
-        all[index].radius = balls.species_table[index].radius;
-        all[index].mass = balls.species_table[index].mass;
-        all[index].fastest = std::sqrt(square[index]);
-    }
-    std::erase_if(all, [](const Present& species) { return species.count == 0; });
-    return all;
-}
-
-/// Two kinds of balls that can touch, or a kind of ball and a wall.
-struct Contact {
-    double reduced_mass = 0.0;    ///< [mass]
-    double smaller_radius = 0.0;  ///< [length]
-    double approach = 0.0;        ///< speed to design for [length/time]
-    bool wall = false;
-};
-
-/// All contacts that at least one ball of finite mass takes part in.
-std::vector<Contact> possible_contacts(const std::vector<Present>& species, bool walls, double design_speed) {
-    std::vector<Contact> contacts;
-    const auto speed = [&](const Present& one) { return one.mobile() ? design_speed : one.fastest; };
-    for (std::size_t i = 0; i < species.size(); ++i) {
-        const Present& a = species[i];
-        if (walls && a.mobile()) contacts.push_back({a.mass, a.radius, design_speed, true});
-        for (std::size_t j = i; j < species.size(); ++j) {
-            const Present& b = species[j];
-            if ((i == j && a.count < 2) || (!a.mobile() && !b.mobile())) continue;
-            const double reduced = 1.0 / (1.0 / a.mass + 1.0 / b.mass);  // 1 / inf = 0
-            contacts.push_back({reduced, std::min(a.radius, b.radius), speed(a) + speed(b), false});
-        }
-    }
-    return contacts;
-}
 
 bool has_walls(const Scene& scene) {
     for (int wall = 0; wall < wall_end(scene); ++wall) {
@@ -81,7 +27,7 @@ bool has_walls(const Scene& scene) {
 }
 
 /// sqrt(T / m) of the hottest fill's temperature and the lightest mass.
-double thermal_speed(const Scene& scene, const std::vector<Present>& species) {
+double thermal_speed(const Scene& scene, const std::vector<PresentSpecies>& species) {
     double temperature = 0.0;
     for (const FillEntry& fill : scene.fills) {
         const double mass = scene.species[fill.species].mass;
@@ -90,26 +36,26 @@ double thermal_speed(const Scene& scene, const std::vector<Present>& species) {
         if (fill.speed) temperature = std::max(temperature, mass * *fill.speed * *fill.speed / scene.dimension());
     }
     double lightest = std::numeric_limits<double>::infinity();
-    for (const Present& one : species) lightest = std::min(lightest, one.mass);
+    for (const PresentSpecies& one : species) lightest = std::min(lightest, one.mass);
     return std::sqrt(temperature / lightest);
 }
 
-/// The largest of: five thermal speeds, the fastest initial ball, a fall through the box. If nothing moves: the box
-/// crossed once in the run.
-double design_speed(const Scene& scene, const std::vector<Present>& species, double thermal) {
+/// The largest of: five thermal speeds, the fastest initial ball, a fall through the box. If nothing moves: one largest
+/// diameter per unit of time; run.until must not come in, for where a run stops may not change its trajectory.
+double design_speed(const Scene& scene, const std::vector<PresentSpecies>& species, double thermal) {
     double speed = kThermalSpeeds * thermal;
     double drop = 0.0;  // gravity times the way down, corner to corner [length^2/time^2]
     for (int axis = 0; axis < scene.dimension(); ++axis) {
         drop += std::abs(scene.physics.gravity[axis]) * scene.box.size[axis];
     }
-    for (const Present& one : species) {
+    for (const PresentSpecies& one : species) {
         speed = std::max(speed, one.fastest);
         if (one.mobile()) speed = std::max(speed, std::sqrt(2.0 * drop));
     }
     if (speed > 0.0) return speed;
-    double longest = 0.0;
-    for (int axis = 0; axis < scene.dimension(); ++axis) longest = std::max(longest, scene.box.size[axis]);
-    return longest / (scene.run.until > 0.0 ? scene.run.until : 1.0);
+    double largest = 0.0;
+    for (const PresentSpecies& one : species) largest = std::max(largest, one.radius);
+    return largest > 0.0 ? 2.0 * largest : 1.0;
 }
 
 double rms_speed(const Balls& balls) {
@@ -123,9 +69,9 @@ double rms_speed(const Balls& balls) {
     return count == 0 ? 0.0 : std::sqrt(sum / static_cast<double>(count));
 }
 
-double packing_fraction(const Scene& scene, const std::vector<Present>& species) {
+double packing_fraction(const Scene& scene, const std::vector<PresentSpecies>& species) {
     double volume = 0.0;
-    for (const Present& one : species) {
+    for (const PresentSpecies& one : species) {
         const double r = one.radius;
         const double ball = scene.dimension() == 2 ? kPi * r * r : 4.0 / 3.0 * kPi * r * r * r;
         volume += static_cast<double>(one.count) * ball;
@@ -134,9 +80,9 @@ double packing_fraction(const Scene& scene, const std::vector<Present>& species)
 }
 
 /// Stiffness that keeps the overlap g sqrt(m_e / k) under its limit in every contact of the kind asked for.
-double needed_stiffness(const std::vector<Contact>& contacts, double max_overlap) {
+double needed_stiffness(const std::vector<PossibleContact>& contacts, double max_overlap) {
     double stiffness = 0.0;
-    for (const Contact& contact : contacts) {
+    for (const PossibleContact& contact : contacts) {
         const double per_length = contact.approach / (max_overlap * contact.smaller_radius);
         stiffness = std::max(stiffness, contact.reduced_mass * per_length * per_length);
     }
@@ -146,24 +92,24 @@ double needed_stiffness(const std::vector<Contact>& contacts, double max_overlap
 }  // namespace
 
 BallFigures measure_balls(const Scene& scene, const Balls& balls) {
-    const std::vector<Present> species = present_species(balls);
+    const std::vector<PresentSpecies> species = present_species(balls);
     BallFigures figures{.rms_speed = rms_speed(balls), .packing_fraction = packing_fraction(scene, species)};
     if (!species.empty()) {
-        const auto [smallest, largest] = std::ranges::minmax_element(species, {}, &Present::radius);
+        const auto [smallest, largest] = std::ranges::minmax_element(species, {}, &PresentSpecies::radius);
         figures.size_ratio = largest->radius / smallest->radius;
     }
     return figures;
 }
 
 SpringDesign design_spring(const Scene& scene, const Balls& balls) {
-    const std::vector<Present> species = present_species(balls);
+    const std::vector<PresentSpecies> species = present_species(balls);
     SpringDesign design{measure_balls(scene, balls)};
     design.thermal_speed = thermal_speed(scene, species);
     design.design_speed = design_speed(scene, species, design.thermal_speed);
     double smallest = std::numeric_limits<double>::infinity();
-    for (const Present& one : species) smallest = std::min(smallest, one.radius);
+    for (const PresentSpecies& one : species) smallest = std::min(smallest, one.radius);
 
-    const std::vector<Contact> contacts = possible_contacts(species, has_walls(scene), design.design_speed);
+    const std::vector<PossibleContact> contacts = extreme_contacts(species, has_walls(scene), design.design_speed);
     const SpringKeys& keys = scene.spring;
     design.stiffness = keys.stiffness ? *keys.stiffness : needed_stiffness(contacts, keys.max_overlap);
     if (design.stiffness == 0.0) design.stiffness = 1.0;  // nothing can touch; the number has no meaning
@@ -177,7 +123,7 @@ SpringDesign design_spring(const Scene& scene, const Balls& balls) {
 
     double shortest = std::numeric_limits<double>::infinity();
     double highest_frequency = 0.0;
-    for (const Contact& contact : contacts) {
+    for (const PossibleContact& contact : contacts) {
         const double k = contact.wall ? design.wall_stiffness : design.stiffness;
         const double m = contact.reduced_mass;
         const double zeta = keys.damping ? design.damping / (2.0 * std::sqrt(k * m))
@@ -193,7 +139,8 @@ SpringDesign design_spring(const Scene& scene, const Balls& balls) {
         if (std::isinf(design.dt)) design.dt = scene.run.until > 0.0 ? scene.run.until / 100.0 : 1.0;  // no balls
     }
     design.phase_step = highest_frequency * design.dt;
-    design.steps = static_cast<std::uint64_t>(std::rint(std::min(scene.run.until / design.dt, 1.8e19)));
+    const double steps = scene.run.until / design.dt;
+    design.steps = steps < kMostSteps ? static_cast<std::uint64_t>(std::rint(steps)) : 0;  // 0: the plan refuses it
     return design;
 }
 

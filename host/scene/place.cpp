@@ -1,10 +1,17 @@
 #include "host/scene/place.hpp"
 
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <sys/sysinfo.h>
+
 #include <algorithm>
+#include <limits>
+#include <new>
 #include <vector>
 
 #include "host/scene/arrange.hpp"
 #include "host/scene/velocities.hpp"
+#include "host/state/errors.hpp"
 
 namespace carom {
 namespace {
@@ -36,9 +43,47 @@ void place_fills(const Scene& scene, Balls& balls) {
     }
 }
 
-}  // namespace
+/// Memory that the balls of a scene take while they are placed, at least [bytes].
+double placing_bytes(const Scene& scene) {
+    const double numbers = scene.dimension() == 2 ? 2 + 2 + 1 : 3 + 3 + 3;  // position, velocity, spin
+    const double ball = 8.0 * numbers + 4.0 * scene.dimension() + 4 + 1;    // image counts, species, whether gone
+    double largest = 0.0;  // fill: sites of its balls, obstacles before it
+    double before = static_cast<double>(scene.balls.size());
+    for (const FillEntry& fill : scene.fills) {
+        const auto count = static_cast<double>(fill.count);
+        const double dimension = scene.dimension();
+        largest = std::max(largest, 8.0 * dimension * count + 8.0 * (dimension + 1.0) * before);
+        before += count;
+    }
+    return ball * before + largest;
+}
 
-Balls make_balls(const Scene& scene) {
+/// Memory that this process may have: the machine's, with swap, or what a limit leaves [bytes].
+double memory_limit() {
+    double limit = std::numeric_limits<double>::infinity();
+    struct sysinfo machine {};
+    if (sysinfo(&machine) == 0) {
+        limit = (static_cast<double>(machine.totalram) + static_cast<double>(machine.totalswap)) * machine.mem_unit;
+    }
+    struct rlimit most {};
+    if (getrlimit(RLIMIT_AS, &most) == 0 && most.rlim_cur != RLIM_INFINITY) {
+        limit = std::min(limit, static_cast<double>(most.rlim_cur));
+    }
+    return limit;
+}
+
+[[noreturn]] void too_large(const Scene& scene) {
+    const FillEntry* largest = nullptr;
+    for (const FillEntry& fill : scene.fills) {
+        if (largest == nullptr || fill.count > largest->count) largest = &fill;
+    }
+    throw SystemError(
+        fmt::format("{}: {} balls take {:.3g} GB while they are placed, and this process may have {:.3g} GB",
+                    largest == nullptr ? scene.path : largest->label, scene.ball_count(), placing_bytes(scene) / 1e9,
+                    memory_limit() / 1e9));
+}
+
+Balls placed_balls(const Scene& scene) {
     Balls balls;
     balls.dimension = scene.dimension();
     balls.species_table = scene.species;
@@ -60,6 +105,18 @@ Balls make_balls(const Scene& scene) {
         place_fills<3>(scene, balls);
     }
     return balls;
+}
+
+}  // namespace
+
+Balls make_balls(const Scene& scene) {
+    // Memory is promised more freely than it is there: without a look first, the system would kill the process.
+    if (placing_bytes(scene) > memory_limit()) too_large(scene);
+    try {
+        return placed_balls(scene);
+    } catch (const std::bad_alloc&) {
+        too_large(scene);
+    }
 }
 
 }  // namespace carom

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
+#include <utility>
 
 #include "host/scene/section.hpp"
 #include "host/scene/start.hpp"
@@ -12,6 +14,16 @@ namespace carom {
 namespace {
 
 constexpr double kSmallestDampedRestitution = 0.01;  // below, the damping ratio exceeds 5 and dt shrinks without end
+
+/// Keys whose numbers only a solver can judge, which then says where they stand.
+constexpr std::array<std::pair<const char*, const char*>, 8> kJudgedLater{{{"spring", "stiffness"},
+                                                                           {"spring", "wall_stiffness"},
+                                                                           {"spring", "damping"},
+                                                                           {"spring", "dt"},
+                                                                           {"physics", "gravity"},
+                                                                           {"box", "min"},
+                                                                           {"box", "size"},
+                                                                           {"run", "until"}}};
 
 const toml::table* table_of(const toml::table& root, std::string_view name) {
     const toml::node* node = root.get(name);
@@ -36,9 +48,15 @@ void check_tables(const toml::table& root, const std::string& file) {
         }
         if (known->repeated) {
             const toml::array* array = node.as_array();
-            bool tables = array != nullptr;
-            for (std::size_t at = 0; tables && at < array->size(); ++at) tables = array->get(at)->is_table();
-            if (!tables) throw InputError(fmt::format("{0}must be tables in a list: [[{1}]]", begin, known->name));
+            if (array == nullptr)
+                throw InputError(fmt::format("{}must be tables in a list: [[{}]]", begin, known->name));
+            for (std::size_t at = 0; at < array->size(); ++at) {
+                const toml::node& entry = *array->get(at);
+                if (entry.is_table()) continue;
+                // An override may have put it there, so the place is that of the entry.
+                throw InputError(fmt::format("{}: {}[{}]: must be a table of a list, [[{}]], not {}",
+                                             place_of(entry, file), name.str(), at, known->name, value_text(entry)));
+            }
         } else if (!node.is_table()) {
             throw InputError(fmt::format("{0}must be one table: [{1}]", begin, known->name));
         }
@@ -156,6 +174,10 @@ Scene read_scene(const toml::table& root, const std::string& file) {
     read_run(section("run", dimension), scene);
     read_output(section("output", dimension), scene);
     if (scene.run.solver == SolverKind::kSpring) check_spring(physics, scene);
+    for (const auto& [table, name] : kJudgedLater) {
+        const Section place = section(table, dimension);
+        if (place.has(name)) scene.labels[fmt::format("{}.{}", table, name)] = place.label(name);
+    }
     read_entries(root, file, scene);
     return scene;
 }

@@ -34,9 +34,9 @@ Vector3 read_velocity(const Section& section, int dimension) {
 
 }  // namespace
 
-BallEntry read_ball(const Section& section, Scene& scene) {
+BallEntry read_ball(const Section& section, Scene& scene, SpeciesIndex& index) {
     BallEntry ball;
-    ball.species = species_of(section, scene);
+    ball.species = species_of(section, scene, index);
     ball.position = section.vector("position");
     ball.velocity = read_velocity(section, scene.dimension());
     ball.spin = section.spin("spin");

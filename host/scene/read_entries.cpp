@@ -17,15 +17,18 @@ public:
 
     void read() {
         for_each("wall", [&](const Section& section) { scene_.walls.push_back(read_wall(section, scene_)); });
-        for_each("species", [&](const Section& section) { scene_.species.push_back(read_species(section, scene_)); });
-        for_each("ball", [&](const Section& section) { scene_.balls.push_back(read_ball(section, scene_)); });
-        for_each("fill", [&](const Section& section) { scene_.fills.push_back(read_fill(section, scene_)); });
-        for_each("observe",
-                 [&](const Section& section) { scene_.observables.push_back(read_observable(section, scene_)); });
+        for_each("species",
+                 [&](const Section& section) { species_.add(read_species(section, scene_, species_), scene_); });
+        for_each("ball", [&](const Section& section) { scene_.balls.push_back(read_ball(section, scene_, species_)); });
+        for_each("fill", [&](const Section& section) { scene_.fills.push_back(read_fill(section, scene_, species_)); });
+        for_each("observe", [&](const Section& section) {
+            scene_.observables.push_back(read_observable(section, scene_, species_));
+        });
         check_periodic_axes();
         check_wall_shapes();
         for (std::uint32_t id = 0; id < scene_.balls.size(); ++id) check_place(id);
         if (const auto overlap = start_overlap(scene_)) report(*overlap);
+        label_fastest();
     }
 
 private:
@@ -85,6 +88,20 @@ private:
         }
     }
 
+    /// A ball that must be inside a sphere is no larger.
+    void check_fits(std::uint32_t id, int wall) const {
+        if (wall < 6) return;
+        const Wall& shape = scene_.walls[static_cast<std::size_t>(wall - 6)];
+        const Species& species = scene_.species[scene_.balls[id].species];
+        if (shape.shape != Wall::Shape::kSphere || shape.side != Wall::Side::kInside || std::isinf(species.mass))
+            return;
+        if (species.radius <= shape.radius * (1.0 + kLengthSlack)) return;
+        const Section section = entry("ball", id);
+        section.fail(section.has("radius") ? "radius" : "species",
+                     fmt::format("ball {} has the radius {}, more than {} ({}), inside of which it must be", id,
+                                 species.radius, wall_name(wall), shape.radius));
+    }
+
     /// No ball starts behind a wall; for `events`, nor in one.
     void check_place(std::uint32_t id) const {
         const BallEntry& ball = scene_.balls[id];
@@ -92,6 +109,7 @@ private:
         const bool events = scene_.run.solver == SolverKind::kEvents;
         for (int wall = 0; wall < wall_end(scene_); ++wall) {
             if (!is_wall(scene_, wall)) continue;
+            check_fits(id, wall);
             const double distance = wall_distance(scene_, wall, ball.position);
             if (distance < 0.0) {
                 entry("ball", id)
@@ -108,6 +126,28 @@ private:
         }
     }
 
+    /// Where the speeds come from that a solver may find too high.
+    void label_fastest() const {
+        double fastest = 0.0;
+        for (std::size_t id = 0; id < scene_.balls.size(); ++id) {
+            for (const double component : scene_.balls[id].velocity) {
+                if (std::abs(component) <= fastest) continue;
+                fastest = std::abs(component);
+                const Section section = entry("ball", id);
+                scene_.labels["ball.velocity"] = section.label(section.has("speed") ? "speed" : "velocity");
+            }
+        }
+        double hottest = 0.0;
+        for (std::size_t at = 0; at < scene_.fills.size(); ++at) {
+            const FillEntry& fill = scene_.fills[at];
+            const double mass = scene_.species[fill.species].mass;
+            const double heat = fill.speed ? mass * *fill.speed * *fill.speed : fill.temperature.value_or(0.0);
+            if (fill.count == 0 || !(heat > hottest)) continue;
+            hottest = heat;
+            scene_.labels["fill.temperature"] = entry("fill", at).label(fill.speed ? "speed" : "temperature");
+        }
+    }
+
     [[noreturn]] void report(const StartOverlap& overlap) const {
         const bool events = scene_.run.solver == SolverKind::kEvents;
         entry("ball", overlap.j)
@@ -120,6 +160,7 @@ private:
     const toml::table& root_;
     const std::string& file_;
     Scene& scene_;
+    SpeciesIndex species_;
 };
 
 }  // namespace

@@ -84,9 +84,9 @@ void read_count(const Section& section, const Scene& scene, FillEntry& fill) {
 
 }  // namespace
 
-FillEntry read_fill(const Section& section, Scene& scene) {
+FillEntry read_fill(const Section& section, Scene& scene, SpeciesIndex& index) {
     FillEntry fill;
-    fill.species = species_of(section, scene);
+    fill.species = species_of(section, scene, index);
     const Species& species = scene.species[fill.species];
     read_region(section, scene.box, fill);
     read_count(section, scene, fill);

@@ -38,23 +38,41 @@ Species properties(const Section& section, const Scene& scene) {
 
 }  // namespace
 
-Species read_species(const Section& section, const Scene& scene) {
+std::int64_t SpeciesIndex::find(const std::string& name) const {
+    const auto found = named_.find(name);
+    return found == named_.end() ? -1 : static_cast<std::int64_t>(found->second);
+}
+
+void SpeciesIndex::add(const Species& species, Scene& scene) {
+    named_.emplace(species.name, static_cast<std::uint32_t>(scene.species.size()));
+    scene.species.push_back(species);
+}
+
+std::uint32_t SpeciesIndex::nameless(const Species& species, Scene& scene) {
+    const auto next = static_cast<std::uint32_t>(scene.species.size());
+    const auto [found, is_new] = nameless_.try_emplace(
+        Properties{species.radius, species.mass, species.radius_of_gyration, species.color}, next);
+    if (is_new) scene.species.push_back(species);
+    return found->second;
+}
+
+Species read_species(const Section& section, const Scene& scene, const SpeciesIndex& index) {
     const std::string name = section.text("name");
     if (name.empty()) section.fail("name", "must not be empty");
-    for (const Species& other : scene.species) {
-        if (other.name == name) section.fail("name", fmt::format("there are two species \"{}\"", name));
-    }
+    if (index.find(name) >= 0) section.fail("name", fmt::format("there are two species \"{}\"", name));
     Species species = properties(section, scene);
     species.name = name;
     return species;
 }
 
-std::uint32_t species_index(const Section& section, const Scene& scene, const std::string& name) {
+std::uint32_t species_index(const Section& section, const Scene& scene, const SpeciesIndex& index,
+                            const std::string& name) {
+    if (const std::int64_t found = name.empty() ? -1 : index.find(name); found >= 0) {
+        return static_cast<std::uint32_t>(found);
+    }
     std::vector<std::string_view> names;
-    for (std::uint32_t index = 0; index < scene.species.size(); ++index) {
-        if (scene.species[index].name.empty()) continue;
-        if (scene.species[index].name == name) return index;
-        names.push_back(scene.species[index].name);
+    for (const Species& species : scene.species) {
+        if (!species.name.empty()) names.push_back(species.name);
     }
     const auto nearest = nearest_name(name, names);
     if (!nearest.empty())
@@ -64,24 +82,18 @@ std::uint32_t species_index(const Section& section, const Scene& scene, const st
                                 : fmt::format("no species \"{}\"; there are: {}", name, fmt::join(names, ", ")));
 }
 
-std::uint32_t species_of(const Section& section, Scene& scene) {
+std::uint32_t species_of(const Section& section, Scene& scene, SpeciesIndex& index) {
     constexpr const char* kInline[] = {"radius", "mass", "radius_of_gyration", "color"};
     if (section.has("species")) {
         for (const char* name : kInline) {
             if (section.has(name)) section.fail(name, "is given by the species; write one or the other");
         }
-        return species_index(section, scene, section.text("species"));
+        return species_index(section, scene, index, section.text("species"));
     }
     for (const char* name : {"radius", "mass"}) {
         if (!section.has(name)) section.fail(name, "is required without a species");
     }
-    const Species species = properties(section, scene);
-    const auto found = std::find(scene.species.begin(), scene.species.end(), species);
-    if (found == scene.species.end()) {
-        scene.species.push_back(species);
-        return static_cast<std::uint32_t>(scene.species.size() - 1);
-    }
-    return static_cast<std::uint32_t>(found - scene.species.begin());
+    return index.nameless(properties(section, scene), scene);
 }
 
 }  // namespace carom

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <variant>
@@ -108,6 +109,10 @@ struct Scene {
     std::vector<BallEntry> balls;
     std::vector<FillEntry> fills;
     std::vector<ObserveEntry> observables;
+    /// Where keys stand whose numbers only a solver can judge, as messages about them begin: "spring.stiffness" ->
+    /// "file:line:column: spring.stiffness"; also "ball.velocity" of the fastest [[ball]] and "fill.temperature" of the
+    /// hottest [[fill]]. Only keys that the scene has.
+    std::map<std::string, std::string> labels;
 
     [[nodiscard]] int dimension() const { return box.dimension; }
     [[nodiscard]] std::uint64_t ball_count() const {

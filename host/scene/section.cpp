@@ -12,6 +12,7 @@
 namespace carom {
 namespace {
 
+constexpr std::size_t kLongestText = 10'000;               // bytes: HDF5 holds an attribute of at most 64 kB
 constexpr double kLargestExactWhole = 9007199254740992.0;  // 2^53
 
 /// The list's literal default as a number.
@@ -29,8 +30,10 @@ bool within(const Bounds& bounds, double value) {
 
 /// The number that a node holds, if it is one.
 std::optional<double> number_of(const toml::node& node) {
-    if (!node.is_number()) return std::nullopt;
-    return node.value<double>();
+    // toml++ refuses to round, and a whole number above 2^53 may be no double.
+    if (const auto* whole = node.as_integer()) return static_cast<double>(whole->get());
+    if (const auto* real = node.as_floating_point()) return real->get();
+    return std::nullopt;
 }
 
 const Key& known(std::string_view table, std::string_view name) {
@@ -168,6 +171,8 @@ std::string Section::text(std::string_view name) const {
     const toml::node& node = required(key);
     if (!node.is_string()) wrong(key, node);
     auto text = *node.value<std::string>();
+    if (text.size() > kLongestText)
+        fail(name, fmt::format("must be at most {} bytes long, not {}", kLongestText, text.size()));
     for (const char character : text) {
         if (static_cast<unsigned char>(character) < 0x20) fail(name, "must not hold control characters");
     }

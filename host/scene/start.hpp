@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "host/scene/scene.hpp"
 
@@ -29,6 +30,10 @@ struct StartOverlap {
 /// The first pair (lowest j, then lowest i) of the scene's [[ball]]s that overlap too much: for `events` by more
 /// than 1e-9 of the sum of their radii, for `spring` so deep that the centres are nearer than half the smaller radius.
 std::optional<StartOverlap> start_overlap(const Scene& scene);
+
+/// What a user should know of the [[ball]]s' places before a spring run, one sentence each: those that overlap, or
+/// reach into a wall, by more than spring.max_overlap of the (smaller) radius.
+std::vector<std::string> start_warnings(const Scene& scene);
 
 /// Overlap at the start that `events` takes for touching, as a fraction of the sum of radii.
 constexpr double kTouching = 1.0e-9;

@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
+#include "host/scene/contacts.hpp"
 #include "host/scene/design.hpp"
 
 namespace carom {
@@ -17,18 +19,9 @@ constexpr double kMostRadii = 0.1;        // of the smallest radius a step
 /// The largest share of the smaller radius that two balls of the scene overlap by when each has the design speed.
 double overlap_at_design_speed(const Balls& balls, const SpringDesign& design) {
     double worst = 0.0;
-    std::vector<bool> present(balls.species_table.size(), false);
-    for (const auto species : balls.species) present[species] = true;
-    for (std::size_t i = 0; i < present.size(); ++i) {
-        for (std::size_t j = i; j < present.size(); ++j) {
-            if (!present[i] || !present[j]) continue;
-            const Species& a = balls.species_table[i];
-            const Species& b = balls.species_table[j];
-            if (std::isinf(a.mass) && std::isinf(b.mass)) continue;
-            const double reduced = 1.0 / (1.0 / a.mass + 1.0 / b.mass);
-            const double approach = (std::isinf(a.mass) || std::isinf(b.mass) ? 1.0 : 2.0) * design.design_speed;
-            worst = std::max(worst, approach * std::sqrt(reduced / design.stiffness) / std::min(a.radius, b.radius));
-        }
+    for (const PossibleContact& contact : extreme_contacts(present_species(balls), false, design.design_speed)) {
+        worst = std::max(
+            worst, contact.approach * std::sqrt(contact.reduced_mass / design.stiffness) / contact.smaller_radius);
     }
     return worst;
 }

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "host/spring/spring_solver.hpp"
 
 namespace carom {
@@ -44,6 +46,13 @@ std::string explain_fault(const SpringFault& fault, const Balls& balls, double t
                 "{}: {} would move farther than the largest radius in one step; lower spring.dt, or the speeds", when,
                 who);
         case SpringFault::Kind::kLeftBox:
+            if (std::isinf(balls.species_of(fault.ball).mass)) {
+                return fmt::format(
+                    "{}: the centre of {} has passed {}; its mass is inf, so no wall turns it back: an open or "
+                    "periodic "
+                    "face lets it through, a smaller run.until ends the run before",
+                    when, who, wall_text(fault.other));
+            }
             return fmt::format("{}: the centre of {} has passed {}; lower spring.dt or raise spring.wall_stiffness",
                                when, who, wall_text(fault.other));
         case SpringFault::Kind::kDeepOverlap:

@@ -40,13 +40,35 @@ OVERRIDES = [
     ("fill[0].count=1", "the scene has no fill"),
     ("ball[0].position[2]=1", "ball[0].position has 2 entries, the last is ball[0].position[1]"),
     ("ball[0].position[0]=11", "ball[0].position[0]: must be inside the box, from 0 to 10, not 11"),
+    ("ball[0]=3", "ball[0]: must be a table of a list, [[ball]], not 3"),
+    ("ball=3", "ball: must be tables in a list: [[ball]]"),
+    ("scene.title=" + 10_001 * "x", "scene.title: must be at most 10000 bytes long, not 10001"),
     ("run.until", "must be KEY=VALUE"),
     ("run..until=1", "the key must look like table.key or table[0].key[1]"),
     ("box.size=[10.0", 'box.size: must be an array of 2 numbers, not "[10.0"'),
 ]
 
 
+# Keys that the spring solver cannot run with, and how what is said about them ends in a label.
+BEYOND_NUMBERS = [
+    ("spring.stiffness=1e308", "spring.stiffness"),
+    ("box.size=[1e12,1e12]", "box.size"),
+    ("physics.gravity=[1e308,0]", "physics.gravity"),
+    ("ball[0].velocity=[1e30,0]", "ball[0].velocity"),
+    ("spring.dt=1e-300", "spring.dt"),
+]
+
+
 class BadOverrides(ProgramTest):
+    def test_what_the_spring_solver_cannot_run_with_is_named(self):
+        for assignment, key in BEYOND_NUMBERS:
+            with self.subTest(assignment):
+                result = self.carom("check", "two_balls", "--set", assignment)
+                self.assertTrue(result.err.startswith(
+                    f"carom: --set {assignment}: {key}: the spring solver cannot run this: "), result.err)
+                self.assertEqual(result.status, 2)
+                self.assertEqual(result.err.count("\n"), 1)
+
     def test_each_is_refused_in_one_line_and_nothing_is_written(self):
         for assignment, message in OVERRIDES:
             with self.subTest(assignment):

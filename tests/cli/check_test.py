@@ -60,16 +60,85 @@ class Check(ProgramTest):
         self.run_json("gas.toml", *options)
         self.assertAlmostEqual((self.folder / "gas.h5").stat().st_size / predicted, 1.0, delta=0.25)
 
+    def test_the_size_of_many_small_frames_is_near(self):
+        # Few balls: the box, clocks and rows of each frame take more than the balls, and frames share chunks.
+        for every, fields in [("1e-9", None), ("0.001", None), ("0.04", None), ("0.001", '["position"]')]:
+            options = ["two_balls", "--set", f"output.every={every}"]
+            if fields:
+                options += ["--set", f"output.fields={fields}"]
+            with self.subTest(every=every, fields=fields):
+                predicted = self.check_json(*options)["output_bytes"]
+                self.run_json(*options, "--force")
+                size = (self.folder / "two_balls.h5").stat().st_size
+                self.assertAlmostEqual(size / predicted, 1.0, delta=0.25)
+
+    def test_many_components_are_predicted_written_and_read(self):
+        # The names of 16,000 components do not fit into an attribute.
+        self.write("many.toml", MANY.format(dimension=2, size=[200.0, 200.0], every=0, count=16_000)
+                   + '[[observe]]\nname = "each"\nkind = "displaced_each"\n')
+        self.run_json("many.toml", "--steps", "1")
+        self.assertTrue(self.succeed("state", "many.h5", "--csv").out)
+        self.succeed("plot", "many.h5", "temperature", "-o", "figure.svg")
+
+    def test_whole_numbers_are_not_rounded(self):
+        self.write("gas.toml", GAS)
+        self.run_json("gas.toml", "--seed", "9007199254740993", "--until", "0")
+        self.succeed("check", "gas.toml", "--seed", "1234567890123456789")
+
     def test_memory_is_predicted_within_ten_per_cent(self):
-        for dimension, size, every in [(2, [700.0, 700.0], 0), (2, [700.0, 700.0], 1e-4), (3, [75.0, 75.0, 75.0], 0)]:
-            with self.subTest(f"{dimension}D, every {every}"):
-                self.write("many.toml", MANY.format(dimension=dimension, size=size, every=every, count=240_000))
+        observe = '[[observe]]\nname = "moved"\nkind = "displaced"\n'
+        for dimension, size, every, more in [(2, [700.0, 700.0], 0, ""), (2, [700.0, 700.0], 1e-4, ""),
+                                             (3, [75.0, 75.0, 75.0], 0, ""), (2, [700.0, 700.0], 0, observe)]:
+            with self.subTest(f"{dimension}D, every {every} {more}"):
+                self.write("many.toml",
+                           MANY.format(dimension=dimension, size=size, every=every, count=240_000) + more)
                 options = ["many.toml", "--steps", "20", "--backend", "cpu"]
                 predicted = self.check_json(*options)["memory_bytes"]
                 measured = int(subprocess.run(
                     [sys.executable, "-c", MEASURE, PROGRAM, "run", *options, "--quiet", "--force"], cwd=self.folder,
                     check=True, capture_output=True, text=True, timeout=300).stdout)
                 self.assertAlmostEqual(predicted / measured, 1.0, delta=0.1)
+
+    def test_balls_for_which_there_is_no_memory_are_refused_before_they_are_placed(self):
+        self.write("many.toml", MANY.format(dimension=2, size=[1e5, 1e5], every=0, count=2_000_000_000))
+        limit = 2_000_000_000  # bytes of address space; the balls alone need some 100 GB
+        result = subprocess.run(["prlimit", f"--as={limit}", PROGRAM, "check", "many.toml"], cwd=self.folder,
+                                capture_output=True, text=True, timeout=100)
+        self.assertEqual(result.returncode, 4)
+        self.assertRegex(result.stderr, r"^carom: many.toml:\d+:\d+: fill\[0\].count: 2000000000 balls take 1\d\d GB "
+                                        r"while they are placed, and this process may have 2 GB\n$")
+
+    def test_where_a_run_stops_does_not_change_balls_that_start_at_rest(self):
+        self.write("rest.toml", "[scene]\ndimension = 2\n[box]\nsize = [6.0, 5.0]\n"
+                   "[[ball]]\nradius = 0.5\nmass = 1.0\nposition = [2.0, 2.0]\n"
+                   "[[ball]]\nradius = 0.5\nmass = 1.0\nposition = [2.9, 2.0]\n")
+        facts = [self.check_json("rest.toml", *options) for options in
+                 [["--until", "1"], ["--until", "2"], ["--steps", "7"]]]
+        for key in ["dt", "stiffness"]:
+            self.assertEqual(len({one[key] for one in facts}), 1)
+        self.assertIn("a pair of balls overlaps at the start by more than spring.max_overlap = 0.01, and will fly apart: "
+                      "at most ball 0 and ball 1, by 0.2 of the smaller radius", facts[0]["warnings"][0])
+        moved = self.check_json("rest.toml", "--set", "ball[0].position=[0.4, 2.0]")["warnings"]
+        self.assertIn("a ball reaches into a wall at the start by more than spring.max_overlap = 0.01, and will fly off: "
+                      "at most ball 0 into the x-min wall, by 0.2 of its radius", moved)
+        self.assertEqual(self.check_json("rest.toml", "--set", "ball[0].position=[1.0, 2.0]")["warnings"], [])
+
+    def test_more_steps_than_can_be_counted_are_refused(self):
+        for options, key in [(["--until", "1e308"], "--set run.until=1e308: run.until: is "),
+                             (["--steps", "18446744073709551615"], "--steps: 18446744073709551615 is more than ")]:
+            result = self.carom("check", "two_balls", *options)
+            self.assertEqual(result.status, 2)
+            self.assertTrue(result.err.startswith("carom: " + key), result.err)
+            self.assertEqual(result.err.count("\n"), 1)
+
+    def test_a_body_of_infinite_mass_at_a_wall_gets_a_remedy_that_helps(self):
+        self.write("heavy.toml", "[scene]\ndimension = 2\n[box]\nsize = [6.0, 5.0]\n"
+                   "[[ball]]\nradius = 0.5\nmass = inf\nposition = [2.0, 2.0]\nvelocity = [5.0, 0.0]\n")
+        result = self.carom("run", "heavy.toml", "--quiet")
+        self.assertEqual(result.status, 3)
+        self.assertIn("its mass is inf, so no wall turns it back: an open or periodic face lets it through", result.err)
+        self.assertNotIn("spring.dt", result.err)
+        self.succeed("run", "heavy.toml", "--quiet", "--force", "--set", 'box.boundary=["open", "wall"]')
 
     def test_warnings_are_printed_and_are_no_errors(self):
         self.write("gas.toml", GAS)

@@ -7,6 +7,8 @@
 
 #include "host/observables/observable_set.hpp"
 #include "host/observables/registry.hpp"
+#include "host/scene/load.hpp"
+#include "host/state/errors.hpp"
 
 namespace carom {
 namespace {
@@ -45,6 +47,34 @@ TEST(Observables, NamesAreUnique) {
     const ObservableSet set(default_observables({.box = box_2d(Face::kWall, Face::kWall)}));
     std::set<std::string> names;
     for (const auto& info : set.infos()) EXPECT_TRUE(names.insert(info.name).second) << info.name;
+}
+
+TEST(Observables, PressureIsForcePerLengthIn2D) {
+    for (const int dimension : {2, 3}) {
+        Box box = box_2d(Face::kWall, Face::kWall);
+        box.dimension = dimension;
+        box.size[2] = 5.0;
+        int found = 0;
+        const ObservableSet set(default_observables({.box = box}));
+        for (const auto& info : set.infos()) {
+            if (info.name.ends_with("_pressure")) {
+                EXPECT_EQ(info.unit, dimension == 2 ? "N m-1" : "Pa") << info.name;
+                ++found;
+            }
+        }
+        EXPECT_EQ(found, 2);
+    }
+}
+
+TEST(Observables, ASceneCannotTakeTheNameOfOneThatEveryRunHas) {
+    const ObservableSet set(default_observables({.box = box_2d(Face::kWall, Face::kWall)}));
+    for (const auto& info : set.infos()) {
+        const std::string scene =
+            "[scene]\ndimension = 2\n[box]\nsize = [4.0, 4.0]\n[[observe]]\nkind = \"displaced\"\nname = ";
+        EXPECT_THROW(static_cast<void>(parse_scene(scene + '"' + info.name + '"', "names.toml")), InputError)
+            << info.name;
+        EXPECT_NO_THROW(static_cast<void>(parse_scene(scene + '"' + info.name + "_2\"", "names.toml")));
+    }
 }
 
 TEST(Observables, KineticSpringAndGravitationalEnergyAddUpToTheTotal) {

@@ -1,7 +1,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
+#include <random>
 
+#include "host/scene/contacts.hpp"
 #include "host/scene/design.hpp"
 #include "host/scene/load.hpp"
 #include "host/scene/place.hpp"
@@ -114,6 +117,63 @@ TEST(Design, StepIsBoundByTheFastestMoveWhereNothingTouches) {
             .design;
     EXPECT_EQ(design.contact_duration, 0.0);
     EXPECT_DOUBLE_EQ(design.dt, 0.1 * 0.5 / 5.0);
+}
+
+TEST(Design, WorstContactsAreThoseOfAllPairs) {
+    // Against a look at every pair, for species of every kind; sums and products of doubles grow with their terms, so
+    // equality is of bits.
+    std::mt19937_64 random(1);
+    const auto draw = [&random](double low, double high) {
+        return std::uniform_real_distribution<double>(low, high)(random);
+    };
+    for (int scene = 0; scene < 500; ++scene) {
+        std::vector<PresentSpecies> species(1 + random() % 6);
+        for (PresentSpecies& one : species) {
+            one.radius = random() % 3 == 0 ? 0.5 : draw(0.1, 1.0);
+            one.mass = random() % 3 == 0 ? std::numeric_limits<double>::infinity() : draw(0.1, 10.0);
+            one.fastest = draw(0.0, 3.0);
+            one.count = 1 + random() % 2;
+        }
+        const auto worst = [](double& lightest, double& stiffest, double m, double r, double speed) {
+            lightest = std::min(lightest, m);
+            stiffest = std::max(stiffest, m * (speed / r) * (speed / r));
+        };
+        double lightest = 1e300, stiffest = 0.0;
+        for (std::size_t i = 0; i < species.size(); ++i) {
+            for (std::size_t j = i; j < species.size(); ++j) {
+                const PresentSpecies& a = species[i];
+                const PresentSpecies& b = species[j];
+                if ((i == j && a.count < 2) || (!a.mobile() && !b.mobile())) continue;
+                worst(lightest, stiffest, 1.0 / (1.0 / a.mass + 1.0 / b.mass), std::min(a.radius, b.radius),
+                      (a.mobile() ? 3.0 : a.fastest) + (b.mobile() ? 3.0 : b.fastest));
+            }
+        }
+        double lightest_found = 1e300, stiffest_found = 0.0;
+        for (const PossibleContact& contact : extreme_contacts(species, false, 3.0)) {
+            worst(lightest_found, stiffest_found, contact.reduced_mass, contact.smaller_radius, contact.approach);
+        }
+        ASSERT_EQ(lightest, lightest_found) << scene;
+        ASSERT_EQ(stiffest, stiffest_found) << scene;
+    }
+}
+
+TEST(Design, OfAMassForEachBallLooksAtFewContacts) {
+    std::vector<PresentSpecies> species;
+    for (int k = 0; k < 10'000; ++k) species.push_back({.radius = 0.5, .mass = 1.0 + k, .fastest = 0.0, .count = 1});
+    EXPECT_LE(extreme_contacts(species, true, 1.0).size(), 3 * species.size());
+}
+
+TEST(Design, OfBallsAtRestDoesNotDependOnWhereTheRunStops) {
+    const std::string text =
+        "[scene]\ndimension = 2\n[box]\nsize = [4.0, 5.0]\n"
+        "[[ball]]\nradius = 0.5\nmass = 1.0\nposition = [2.0, 2.0]\n"
+        "[[ball]]\nradius = 0.25\nmass = 1.0\nposition = [2.7, 2.0]\n";
+    const SpringDesign once = designed(text, {"run.until=1"}).design;
+    const SpringDesign twice = designed(text, {"run.until=2"}).design;
+    EXPECT_DOUBLE_EQ(once.design_speed, 1.0);  // the larger diameter in a unit of time
+    EXPECT_EQ(once.design_speed, twice.design_speed);
+    EXPECT_EQ(once.stiffness, twice.stiffness);
+    EXPECT_EQ(once.dt, twice.dt);
 }
 
 TEST(Design, OfNothingAndOfBallsAtRestIsFinite) {
