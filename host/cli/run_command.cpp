@@ -78,7 +78,7 @@ int run(const RunOptions& options, const std::string& program) {
     const std::string input = resume ? options.resume : find_scene(request.scene);
     check_output_files(files, input, resume, options.force);
     if (!options.events_log.empty()) {
-        check_output_file(options.events_log, input, options.force);
+        check_log_file(options.events_log, input, options.force);
         for (const std::string& other : {files.trajectory, files.checkpoint}) {
             if (same_file(options.events_log, other)) {
                 throw InputError(options.events_log + ": is to be both the events log and another output");

@@ -41,6 +41,11 @@ void check_output_file(const std::string& path, const std::string& input, bool f
     }
 }
 
+void check_log_file(const std::string& path, const std::string& input, bool force) {
+    std::error_code ignored;
+    if (!fs::is_other(path, ignored)) check_output_file(path, input, force);
+}
+
 std::string default_trajectory(const std::string& scene) { return fs::path(scene).stem().string() + ".h5"; }
 
 std::string default_resumed_trajectory(const std::string& checkpoint) {

@@ -20,8 +20,11 @@ std::string default_resumed_trajectory(const std::string& checkpoint);
 /// NAME.checkpoint.h5 for NAME.h5.
 std::string default_checkpoint(const std::string& trajectory);
 
-/// Finds out before anything is computed that a file could not be written. Parameters and errors as below.
+/// Finds out before anything is computed that a file could not be written. As check_output_files.
 void check_output_file(const std::string& path, const std::string& input, bool force);
+
+/// The same for what is written line by line in its place: it may be a pipe or a device too, where nothing is lost.
+void check_log_file(const std::string& path, const std::string& input, bool force);
 
 /// Finds out before anything is computed that the files could not be written.
 /// \param input    a file that must not be overwritten even so: the scene, or the checkpoint that is read

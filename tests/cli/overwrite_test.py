@@ -40,8 +40,6 @@ class Overwrite(ProgramTest):
             for name, arguments in [("pipe.h5", ["run", "gas.toml", "-o", "new.h5", "--checkpoint", "pipe.h5"]),
                                     ("link.h5", ["run", "gas.toml", "-o", "new.h5", "--checkpoint", "link.h5"]),
                                     ("pipe.h5", ["run", "gas.toml", "-o", "pipe.h5"]),
-                                    ("pipe.csv", ["run", "gas.toml", "-o", "new.h5", "--set", "run.solver=events",
-                                                  "--events-log", "pipe.csv"]),
                                     ("pipe.csv", ["convert", "gas.h5", "pipe.csv"]),
                                     ("pipe.xyz", ["convert", "gas.h5", "pipe.xyz"]),
                                     ("pipe.vtp", ["convert", "gas.h5", "pipe.vtp", "--last"]),
@@ -49,6 +47,15 @@ class Overwrite(ProgramTest):
                                     ("pipe.json", ["bench", "--quick", "-o", "pipe.json"])]:
                 with self.subTest(arguments + force):
                     self.refused(name.replace(".", r"\.") + ": exists and is not a regular file", *arguments, *force)
+
+    def test_a_log_may_go_into_a_pipe(self):
+        os.mkfifo(self.folder / "pipe.csv")
+        with subprocess.Popen(["cat", "pipe.csv"], cwd=self.folder, stdout=subprocess.PIPE, text=True) as reader:
+            self.succeed("run", "gas.toml", "-o", "new.h5", "--solver", "events", "--events-log", "pipe.csv")
+            log = reader.communicate(timeout=60)[0]
+        self.assertRegex(log, r"\Atime,kind,i,j,")
+        self.assertGreater(log.count("\n"), 10)
+        self.assertTrue((self.folder / "pipe.csv").is_fifo())
 
     def test_a_pipe_is_no_trajectory(self):
         os.mkfifo(self.folder / "pipe.h5")
