@@ -213,6 +213,7 @@ TEST(Trajectory, AnOlderFileStaysUntilTheFirstFrame) {
     EXPECT_EQ(files(), 1);
     // Too little for the header, and for the first frame.
     for (const rlim_t limit : {5'000, 200'000}) {
+        SCOPED_TRACE(limit);
         const FileSizeLimit full(limit);
         EXPECT_THAT(message_of<SystemError>([&] {
                         TrajectoryWriter writer(path, sample_header(sample), true);
