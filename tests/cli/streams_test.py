@@ -52,6 +52,21 @@ class Streams(ProgramTest):
                     self.assertEqual(self.status(*arguments, stderr=full), status)
             self.assertEqual(self.status("state", "gas.h5", stderr=full, stdout=subprocess.DEVNULL), 0)
 
+    def test_messages_of_a_sweep_or_a_comparison_end_nothing_either(self):
+        self.write("seeds.sweep.toml", """
+[sweep]
+scene = "gas.toml"
+record = ["kinetic_energy"]
+[[axis]]
+key = "scene.seed"
+values = [1, 2]
+""")
+        with open(FULL, "w") as full:
+            self.assertEqual(self.status("sweep", "seeds.sweep.toml", stderr=full), 0)
+            self.assertEqual(len((self.folder / "seeds.csv").read_text().splitlines()), 3)
+            self.assertIn(self.status("compare", "gas.toml", "--until", "0.01", stderr=full,
+                                      stdout=subprocess.DEVNULL), (0, 3))
+
     def test_a_full_output_is_status_4(self):
         self.succeed("run", "gas.toml", "--quiet")
         with open(FULL, "w") as full:
