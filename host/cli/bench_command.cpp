@@ -15,6 +15,7 @@
 #include "host/bench/run_bench.hpp"
 #include "host/cli/options.hpp"
 #include "host/run/output_files.hpp"
+#include "host/run/say.hpp"
 #include "host/run/signals.hpp"
 #include "host/state/errors.hpp"
 
@@ -140,7 +141,7 @@ int bench(const BenchOptions& options) {
     if (!options.output.empty()) check_output_file(options.output, "", options.force);
     const SignalGuard signals;
     const auto tell = [&options](const std::string& line) {
-        if (!options.quiet) fmt::print(stderr, "{}\n", line);
+        if (!options.quiet) say("{}\n", line);
     };
     const BenchResults results = run_bench(request, tell, [&signals] { return signals.caught(); });
     const std::string json = bench_json(results, request).dump(options.json ? -1 : 1);

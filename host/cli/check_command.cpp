@@ -93,7 +93,7 @@ Action add_check_command(CLI::App& app, const std::string&) {
     add_scene_options(app, options->scene);
     app.add_flag("--json", options->json, "As one JSON object");
     app.add_flag("--quiet", options->quiet, "Only the exit status says whether the scene is right");
-    return [options] { return check(*options); };
+    return options->scene.naming_options([options] { return check(*options); });
 }
 
 }  // namespace carom

@@ -9,6 +9,7 @@
 #include "host/compare/report.hpp"
 #include "host/plot/gnuplot.hpp"
 #include "host/run/output_files.hpp"
+#include "host/run/say.hpp"
 #include "host/run/signals.hpp"
 #include "host/scene/load.hpp"
 #include "host/state/errors.hpp"
@@ -30,9 +31,9 @@ struct CompareOptions {
 /// The scene as the spring solver would run it, or one line on why there is nothing to compare.
 PreparedScene prepare(const CompareOptions& options) {
     SceneRequest request = options.scene.request();
-    if (const std::string why = not_comparable(load_scene(request.scene, request.overrides)); !why.empty()) {
-        throw InputError(why);
-    }
+    request.text = read_scene_text(request.scene);
+    const Scene scene = parse_scene(request.text->text, request.text->path, request.overrides);
+    if (const std::string why = not_comparable(scene); !why.empty()) throw InputError(why);
     request.overrides.emplace_back("run.solver=spring");
     return prepare_scene(request);
 }
@@ -40,7 +41,7 @@ PreparedScene prepare(const CompareOptions& options) {
 int compare(const CompareOptions& options) {
     if (options.scene.scene.empty()) throw InputError("no scene given; see carom compare --help");
     if (!options.output.empty()) {
-        check_output_file(options.output, options.scene.scene, options.force);
+        check_output_file(options.output, find_scene(options.scene.scene), options.force);
         gnuplot_head("", options.output);  // refuses an ending before anything is computed
     }
     const PreparedScene run = prepare(options);
@@ -53,7 +54,7 @@ int compare(const CompareOptions& options) {
     try {
         comparison = compare_solvers(run, context);
     } catch (const Interrupted& interrupted) {
-        fmt::print(stderr, "carom: interrupted; nothing was written\n");
+        say("carom: interrupted; nothing was written\n");
         return 128 + interrupted.signal;
     }
     if (!options.output.empty()) draw_comparison(comparison, run.scene, options.output);
@@ -79,7 +80,7 @@ Action add_compare_command(CLI::App& app, const std::string&) {
     app.add_flag("--json", options->json, "Print one JSON object instead of text");
     app.add_flag("--quiet", options->quiet, "No progress");
     app.add_flag("--force", options->force, "Overwrite the figure if it exists");
-    return [options] { return compare(*options); };
+    return options->scene.naming_options([options] { return compare(*options); });
 }
 
 }  // namespace carom

@@ -6,6 +6,7 @@
 #include "host/cli/options.hpp"
 #include "host/io/exporter.hpp"
 #include "host/io/trajectory_reader.hpp"
+#include "host/run/say.hpp"
 #include "host/state/errors.hpp"
 
 namespace carom {
@@ -40,7 +41,7 @@ int convert(const ConvertOptions& options) {
         exporter->add(frame);
     }
     const std::string done = exporter->finish();
-    if (!options.quiet) fmt::print(stderr, "{}\n", done);
+    if (!options.quiet) say("{}\n", done);
     return 0;
 }
 

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "host/io/trajectory_reader.hpp"
 #include "host/state/errors.hpp"
@@ -29,18 +30,52 @@ void add_scene_options(CLI::App& app, SceneOptions& options) {
         ->allow_extra_args(false);
 }
 
+namespace {
+
+/// An option that stands for a key of the scene.
+struct KeyOption {
+    const char* option;
+    const char* key;
+    std::string SceneOptions::*value;
+};
+
+constexpr KeyOption kKeyOptions[] = {
+    {"--solver", "run.solver", &SceneOptions::solver},
+    {"--backend", "run.backend", &SceneOptions::backend},
+    {"--precision", "run.precision", &SceneOptions::precision},
+    {"--until", "run.until", &SceneOptions::until},
+    {"--seed", "scene.seed", &SceneOptions::seed},
+};
+
+}  // namespace
+
+Action SceneOptions::naming_options(Action action) const {
+    return [this, action = std::move(action)] {
+        try {
+            return action();
+        } catch (const InputError& error) {
+            std::string message = error.what();
+            for (const KeyOption& key : kKeyOptions) {
+                const std::string& value = this->*key.value;
+                const std::string internal = fmt::format("--set {}={}: ", key.key, value);
+                const auto at = message.find(internal);
+                if (value.empty() || at == std::string::npos) continue;
+                message.replace(at, internal.size(), fmt::format("{} {}: ", key.option, value));
+                throw InputError(message);
+            }
+            throw;
+        }
+    };
+}
+
 SceneRequest SceneOptions::request() const {
     SceneRequest request;
     request.scene = scene;
     request.overrides = set;
-    const auto override_key = [&](const char* key, const std::string& value) {
-        if (!value.empty()) request.overrides.push_back(std::string(key) + "=" + value);
-    };
-    override_key("run.solver", solver);
-    override_key("run.backend", backend);
-    override_key("run.precision", precision);
-    override_key("run.until", until);
-    override_key("scene.seed", seed);
+    for (const KeyOption& key : kKeyOptions) {
+        const std::string& value = this->*key.value;
+        if (!value.empty()) request.overrides.push_back(std::string(key.key) + "=" + value);
+    }
     if (!steps.empty() && !until.empty()) throw InputError("--until and --steps exclude each other; give one");
     if (!steps.empty()) request.steps = parse_whole("--steps", steps, 1);
     if (!threads.empty()) {

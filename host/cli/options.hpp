@@ -24,6 +24,9 @@ struct SceneOptions {
 
     /// \throws InputError  a number that is none
     [[nodiscard]] SceneRequest request() const;
+    /// The action, with errors in keys that an option stands for told as errors in that option. These options must
+    /// outlive it.
+    [[nodiscard]] Action naming_options(Action action) const;
 };
 
 void add_scene_options(CLI::App& app, SceneOptions& options);

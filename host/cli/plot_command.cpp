@@ -15,6 +15,7 @@
 #include "host/plot/table_figure.hpp"
 #include "host/plot/table_file.hpp"
 #include "host/run/output_files.hpp"
+#include "host/run/say.hpp"
 #include "host/scene/load.hpp"
 #include "host/state/errors.hpp"
 
@@ -122,7 +123,7 @@ int plot(const PlotOptions& options) {
     const std::string output = options.file.ends_with(".csv")    ? plot_table(options)
                                : options.file.ends_with(".json") ? plot_bench(options)
                                                                  : plot_trajectory(options);
-    if (!options.quiet) fmt::print(stderr, "{}\n", output);
+    if (!options.quiet) say("{}\n", output);
     return 0;
 }
 

@@ -9,11 +9,15 @@
 #include <exception>
 #include <new>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "carom_build_info.hpp"
 #include "host/cli/command.hpp"
 #include "host/cli/nearest.hpp"
+#include "host/cli/streams.hpp"
+#include "host/run/say.hpp"
+#include "host/run/signals.hpp"
 #include "host/state/errors.hpp"
 
 namespace carom {
@@ -22,7 +26,7 @@ namespace {
 
 constexpr const char* kExitStatuses =
     "Exit status: 0 done; 2 bad command line, scene or input file; 3 the simulation could not go on;\n"
-    "4 a file or device failed; 130, 143 interrupted.";
+    "4 a file or device failed; 129, 130, 143 interrupted.";
 
 std::string overview() {
     std::string text = "carom simulates many balls in a box, on the CPU or a GPU, with the same bits.\n\n";
@@ -55,7 +59,8 @@ std::string explain(const CLI::ParseError& error, const std::string& command) {
 
 /// \throws InputError  for the first word that no option and no argument took
 void refuse_extras(const CLI::App& app, const std::string& command) {
-    const std::vector<std::string> extras = app.remaining();
+    std::vector<std::string> extras = app.remaining();
+    std::erase(extras, "--");  // the end of the options
     if (extras.empty()) return;
     const std::string help = "; see carom " + command + " --help";
     const auto option = std::ranges::find_if(extras, [](const std::string& word) { return word.starts_with("-"); });
@@ -63,6 +68,14 @@ void refuse_extras(const CLI::App& app, const std::string& command) {
     const std::string name = option->substr(0, option->find('='));
     const std::string meant = suggestion(name, option_names(app));
     throw InputError("unknown option " + name + (meant.empty() ? help : meant));
+}
+
+/// \throws InputError  for an option that is given as '': a variable of a script that was never set, most likely
+void refuse_empty_values(const CLI::App& app, const std::string& command) {
+    for (const CLI::Option* option : app.get_options()) {
+        if (std::ranges::find(option->results(), std::string()) == option->results().end()) continue;
+        throw InputError(fmt::format("{}: the value is empty; see carom {} --help", option->get_name(), command));
+    }
 }
 
 int run_command(const Command& command, const std::string& program, int argc, char** argv) {
@@ -85,6 +98,7 @@ int run_command(const Command& command, const std::string& program, int argc, ch
         throw InputError(explain(error, command.name));
     }
     refuse_extras(app, command.name);
+    refuse_empty_values(app, command.name);
     return action();
 }
 
@@ -109,7 +123,7 @@ int dispatch(int argc, char** argv) {
 }
 
 int fail(ExitStatus status, const char* message) {
-    fmt::print(stderr, "carom: {}\n", message);
+    say("carom: {}\n", message);
     return static_cast<int>(status);
 }
 
@@ -117,10 +131,11 @@ int fail(ExitStatus status, const char* message) {
 
 int run_program(int argc, char** argv) {
     std::signal(SIGXFSZ, SIG_IGN);  // a file that may grow no further is a failed write like any other
+    keep_broken_pipes();
+    end_on_signals();
     try {
         const int status = dispatch(argc, argv);
-        // A full disk or a closed pipe shows only now.
-        if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) throw SystemError("cannot write to standard output");
+        finish_output();  // a full disk or a closed pipe shows only now
         return status;
     } catch (const InputError& error) {
         return fail(ExitStatus::kBadInput, error.what());
@@ -130,6 +145,9 @@ int run_program(int argc, char** argv) {
         return fail(ExitStatus::kSystemFailure, error.what());
     } catch (const std::bad_alloc&) {
         return fail(ExitStatus::kSystemFailure, "out of memory; carom check tells what a scene needs");
+    } catch (const std::system_error& error) {
+        if (std::ferror(stdout) != 0) end_if_pipe_broke(error.code().value());
+        return fail(ExitStatus::kSystemFailure, error.what());
     } catch (const std::exception& error) {
         return fail(ExitStatus::kSystemFailure, error.what());
     }

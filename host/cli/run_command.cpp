@@ -5,8 +5,11 @@
 #include <utility>
 
 #include "host/cli/options.hpp"
+#include "host/io/replacement.hpp"
+#include "host/run/say.hpp"
 #include "host/run/simulate.hpp"
 #include "host/run/text.hpp"
+#include "host/scene/load.hpp"
 #include "host/state/errors.hpp"
 
 namespace carom {
@@ -37,16 +40,15 @@ int report(const Simulation& simulation, const std::string& program, const Outpu
     const std::string go_on = how_to_go_on(program, outcome, files);
     switch (outcome.status) {
         case ExitStatus::kCannotContinue:
-            fmt::print(
-                stderr, "carom: {}; {} in {}, {}\n", outcome.error, plural(outcome.frames, "frame"), files.trajectory,
+            say("carom: {}; {} in {}, {}\n", outcome.error, plural(outcome.frames, "frame"), files.trajectory,
                 outcome.checkpoint_time ? "checkpoint in " + files.checkpoint : "no checkpoint could be written");
             break;
         case ExitStatus::kSystemFailure:
-            fmt::print(stderr, "carom: {}; {}\n", outcome.error, go_on);
+            say("carom: {}; {}\n", outcome.error, go_on);
             break;
         default:
             if (outcome.signal != 0) {
-                fmt::print(stderr, "carom: interrupted at t = {:.6g}; {}\n", outcome.time, go_on);
+                say("carom: interrupted at t = {:.6g}; {}\n", outcome.time, go_on);
                 return 128 + outcome.signal;
             }
     }
@@ -73,9 +75,16 @@ int run(const RunOptions& options, const std::string& program) {
         simulate_options.checkpoint_every = parse_time("--checkpoint-every", options.checkpoint_every);
     }
     simulate_options.events_log = options.events_log;
-    const std::string& input = resume ? options.resume : request.scene;
-    check_output_files(files, input, options.force);
-    if (!options.events_log.empty()) check_output_file(options.events_log, input, options.force);
+    const std::string input = resume ? options.resume : find_scene(request.scene);
+    check_output_files(files, input, resume, options.force);
+    if (!options.events_log.empty()) {
+        check_log_file(options.events_log, input, options.force);
+        for (const std::string& other : {files.trajectory, files.checkpoint}) {
+            if (same_file(options.events_log, other)) {
+                throw InputError(options.events_log + ": is to be both the events log and another output");
+            }
+        }
+    }
 
     PreparedScene prepared = resume ? prepare_resume(options.resume, request) : prepare_scene(request);
     const Simulation simulation = simulate(std::move(prepared), simulate_options);
@@ -99,7 +108,7 @@ Action add_run_command(CLI::App& app, const std::string& program) {
     app.add_flag("--json", options->json, "End with a summary as one JSON object on standard output");
     app.add_flag("--quiet", options->quiet, "No summaries and no progress");
     app.add_flag("--force", options->force, "Overwrite files that exist");
-    return [options, program] { return run(*options, program); };
+    return options->scene.naming_options([options, program] { return run(*options, program); });
 }
 
 }  // namespace carom

@@ -6,6 +6,7 @@
 #include "host/cli/options.hpp"
 #include "host/io/state_text.hpp"
 #include "host/io/trajectory_reader.hpp"
+#include "host/run/say.hpp"
 #include "host/run/text.hpp"
 #include "host/state/errors.hpp"
 
@@ -28,12 +29,11 @@ int state(const StateOptions& options) {
     Frame frame;
     trajectory.read(index, frame);
     if (options.json) {
-        fmt::print("{}\n", state_json(trajectory.header(), frame));
+        fmt::print("{}", state_json(trajectory.header(), frame));
         return 0;
     }
     if (!options.csv && !options.quiet) {
-        fmt::print(stderr, "frame {} of {}, t = {:.10g}, step {}\n", index, trajectory.frame_count(), frame.time,
-                   frame.step);
+        say("frame {} of {}, t = {:.10g}, step {}\n", index, trajectory.frame_count(), frame.time, frame.step);
     }
     const std::string table = state_csv(trajectory.header(), frame);
     fmt::print("{}", table);

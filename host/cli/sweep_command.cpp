@@ -7,6 +7,7 @@
 
 #include "host/cli/options.hpp"
 #include "host/run/output_files.hpp"
+#include "host/run/say.hpp"
 #include "host/run/text.hpp"
 #include "host/state/errors.hpp"
 #include "host/sweep/journal.hpp"
@@ -68,33 +69,32 @@ int report(const SweepOutcome& outcome, const SweepCommandOptions& options, cons
         fmt::format("{} of {} {} kept in {}; to go on: {}", count_text(outcome.runs_done), plural(outcome.runs, "run"),
                     outcome.runs_done == 1 ? "is" : "are", journal_path(output.table), how_to_go_on(options, program));
     if (outcome.signal != 0 && !outcome.checked) {
-        fmt::print(stderr, "carom: interrupted before the first run; to go on: {}\n", how_to_go_on(options, program));
+        say("carom: interrupted before the first run; to go on: {}\n", how_to_go_on(options, program));
         return 128 + outcome.signal;
     }
     if (outcome.signal != 0) {
-        fmt::print(stderr, "carom: interrupted; {}\n", kept);
+        say("carom: interrupted; {}\n", kept);
         return 128 + outcome.signal;
     }
     if (!outcome.error.empty()) {
-        fmt::print(stderr, "carom: {}; {}\n", outcome.error, kept);
+        say("carom: {}; {}\n", outcome.error, kept);
         return static_cast<int>(outcome.status);
     }
     if (!options.quiet) {
         const double runs = static_cast<double>(outcome.runs_done - outcome.runs_before);
-        fmt::print(stderr, "{} in {}: {} in {:.3g} s, {:.3g} runs/s\n", plural(outcome.rows, "row"), output.table,
-                   plural(outcome.runs_done - outcome.runs_before, "run"), outcome.wall_seconds,
-                   runs / outcome.wall_seconds);
+        say("{} in {}: {} in {:.3g} s, {:.3g} runs/s\n", plural(outcome.rows, "row"), output.table,
+            plural(outcome.runs_done - outcome.runs_before, "run"), outcome.wall_seconds, runs / outcome.wall_seconds);
     }
     if (!outcome.failed.empty()) {
-        fmt::print(stderr, "carom: {} of {} could not go on; the cells are empty in {}:\n",
-                   count_text(outcome.failed.size()), plural(outcome.runs, "run"), output.table);
+        say("carom: {} of {} could not go on; the cells are empty in {}:\n", count_text(outcome.failed.size()),
+            plural(outcome.runs, "run"), output.table);
         for (std::size_t k = 0; k < outcome.failed.size(); ++k) {
             if (k == kNamedFailures) {
-                fmt::print(stderr, "  and {} more, which --json names\n", count_text(outcome.failed.size() - k));
+                say("  and {} more, which --json names\n", count_text(outcome.failed.size() - k));
                 break;
             }
             const FailedRun& run = outcome.failed[k];
-            fmt::print(stderr, "  row {} ({}): {}\n", run.row, run.label, run.error);
+            say("  row {} ({}): {}\n", run.row, run.label, run.error);
         }
     }
     return static_cast<int>(outcome.status);
@@ -129,7 +129,7 @@ Action add_sweep_command(CLI::App& app, const std::string& program) {
     app.add_flag("--json", options->json, "End with a summary as one JSON object on standard output");
     app.add_flag("--quiet", options->quiet, "No summaries and no progress");
     app.add_flag("--force", options->force, "Overwrite the table, or another sweep's unfinished one");
-    return [options, program] { return sweep(*options, program); };
+    return options->scene.naming_options([options, program] { return sweep(*options, program); });
 }
 
 }  // namespace carom

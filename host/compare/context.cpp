@@ -4,6 +4,7 @@
 
 #include <cstdio>
 
+#include "host/run/say.hpp"
 #include "host/run/spring_plan.hpp"
 
 namespace carom {
@@ -17,7 +18,7 @@ std::unique_ptr<Solver> make_spring_of(const Scene& scene, const SolverState& st
 }
 
 void CompareContext::say(const std::string& line) const {
-    if (progress != ProgressStyle::kNone) fmt::print(stderr, "{}\n", line);
+    if (progress != ProgressStyle::kNone) say_to(stderr, line + "\n");
 }
 
 void CompareContext::look_at_signals() const {

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "host/io/csv_exporter.hpp"
+#include "host/io/replacement.hpp"
 #include "host/io/vtk_exporter.hpp"
 #include "host/io/xyz_exporter.hpp"
 #include "host/state/errors.hpp"
@@ -31,10 +32,6 @@ std::unique_ptr<Exporter> make_exporter(const ExportTarget& target) {
     throw InputError(fmt::format("{}: the ending names no format; known are {}", target.path, known));
 }
 
-void require_free(const std::string& path, bool force) {
-    if (!force && std::filesystem::exists(path)) {
-        throw InputError(fmt::format("{}: exists already; --force overwrites it", path));
-    }
-}
+void require_free(const std::string& path, bool force) { require_replaceable(path, force); }
 
 }  // namespace carom

@@ -44,7 +44,7 @@ const std::vector<ExportFormat>& export_formats();
 /// Chooses by the path's ending. \throws InputError  an unknown ending, or a file that exists already
 std::unique_ptr<Exporter> make_exporter(const ExportTarget& target);
 
-/// For exporters. \throws InputError  there is such a file, and `force` is not given
+/// For exporters. \throws InputError  there is such a file, and `force` is not given; or it is no regular file
 void require_free(const std::string& path, bool force);
 
 }  // namespace carom

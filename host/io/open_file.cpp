@@ -18,7 +18,8 @@ namespace {
 
 /// Asks the system first: its reasons are clearer than those of HDF5.
 void require_readable(const std::string& path) {
-    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    // A pipe would otherwise be waited for.
+    const int descriptor = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (descriptor < 0) throw SystemError(fmt::format("{}: cannot be opened: {}", path, std::strerror(errno)));
     struct stat status {};
     const bool regular = ::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);

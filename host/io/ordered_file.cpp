@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 
+#include "host/io/replacement.hpp"
 #include "host/state/errors.hpp"
 
 namespace carom {
@@ -38,19 +38,14 @@ int rank_of(std::uint64_t address, const std::vector<std::byte>& block) {
 }  // namespace
 
 OrderedFile::OrderedFile(const std::string& path, bool replace)
-    : path_(path), last_sync_(std::chrono::steady_clock::now()) {
+    : path_(path), target_(target_of(path)), name_(target_), last_sync_(std::chrono::steady_clock::now()) {
+    require_replaceable(path, replace);
     struct stat status {};
-    if (::stat(path.c_str(), &status) == 0) {
-        if (!S_ISREG(status.st_mode)) throw InputError(fmt::format("{}: exists and is not a regular file", path));
-        if (!replace) throw InputError(fmt::format("{}: exists already; --force overwrites it", path));
-        // A new file instead of a truncated one: whoever reads the old one keeps it.
-        std::error_code error;
-        const auto target = std::filesystem::canonical(path, error);
-        if (error || ::unlink(target.c_str()) != 0) {
-            throw SystemError(fmt::format("{}: cannot be replaced: {}", path, std::strerror(errno)));
-        }
+    if (::stat(target_.c_str(), &status) == 0) {
+        name_ += ".partial";  // always the same name, so that what a killed process left goes
+        ::unlink(name_.c_str());
     }
-    descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    descriptor_ = ::open(name_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (descriptor_ < 0) {
         if (errno == EEXIST) throw InputError(fmt::format("{}: exists already; --force overwrites it", path));
         throw SystemError(fmt::format("{}: cannot be created: {}", path, std::strerror(errno)));
@@ -59,7 +54,18 @@ OrderedFile::OrderedFile(const std::string& path, bool replace)
 
 OrderedFile::~OrderedFile() {
     if (descriptor_ >= 0) ::close(descriptor_);
+    if (!in_place()) discard();
 }
+
+bool OrderedFile::take_place() {
+    if (in_place()) return true;
+    if (!sync()) return false;
+    if (::rename(name_.c_str(), target_.c_str()) != 0) return fail("rename into place");
+    name_ = target_;
+    return true;
+}
+
+void OrderedFile::discard() { ::unlink(name_.c_str()); }
 
 bool OrderedFile::fail(const char* verb) const {
     if (failure_.empty()) failure_ = fmt::format("cannot {}: {}", verb, std::strerror(errno));

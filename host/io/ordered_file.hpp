@@ -32,7 +32,9 @@ namespace carom {
 /// works.
 class OrderedFile {
 public:
-    /// Creates the file. \throws InputError, SystemError  as TrajectoryWriter
+    /// Creates the file; where there is one already, beside it and under another name, until take_place().
+    /// \param replace  a file that exists may be replaced; symbolic links stay, and lead to the new one
+    /// \throws InputError, SystemError  as TrajectoryWriter
     OrderedFile(const std::string& path, bool replace);
     ~OrderedFile();
     OrderedFile(const OrderedFile&) = delete;
@@ -45,8 +47,15 @@ public:
     /// \param end  the end of allocated space, which the superblock names as the end of the file
     bool commit(std::uint64_t end);
     bool sync();
+    /// Puts the file in the place of the older one, which was untouched so far; whoever reads that keeps it.
+    bool take_place();
 
+    /// As it was given.
     [[nodiscard]] const std::string& path() const { return path_; }
+    /// False as long as an older file is there.
+    [[nodiscard]] bool in_place() const { return name_ == target_; }
+    /// Removes the file; an older one stays.
+    void discard();
     [[nodiscard]] std::uint64_t size() const { return size_; }
     /// What went wrong first; empty if nothing did.
     [[nodiscard]] const std::string& failure() const { return failure_; }
@@ -63,6 +72,8 @@ private:
     [[nodiscard]] bool on_disk(std::uint64_t address, std::size_t size) const;
 
     std::string path_;
+    std::string target_;  // path_ without symbolic links
+    std::string name_;    // of the file on disk: target_, or a temporary one
     int descriptor_ = -1;
     std::uint64_t size_ = 0;
     Blocks pending_;                                  // structure written since the last commit, by address

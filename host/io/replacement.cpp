@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -11,6 +12,8 @@
 #include "host/state/errors.hpp"
 
 namespace carom {
+
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -34,11 +37,39 @@ void sync_path(const std::string& path, int flags, const std::string& name) {
 
 }  // namespace
 
-Replacement::Replacement(const std::string& path) : path_(path) {
-    // Through a symbolic link: the link stays, and its target is replaced.
+std::string target_of(const std::string& path) {
+    constexpr int kMostLinks = 40;  // as the system has it
     std::error_code error;
-    const auto target = std::filesystem::canonical(path, error);
-    if (!error) path_ = target.string();
+    fs::path target = path;
+    for (int links = 0; fs::is_symlink(fs::symlink_status(target, error)); ++links) {
+        if (links == kMostLinks) throw SystemError(fmt::format("{}: symbolic links without an end", path));
+        target = target.parent_path() / fs::read_symlink(target, error);
+        if (error) throw SystemError(fmt::format("{}: cannot be followed: {}", path, error.message()));
+    }
+    return target.string();
+}
+
+bool same_file(const std::string& one, const std::string& other) {
+    std::error_code error;
+    if (fs::equivalent(one, other, error)) return true;
+    const auto place = [&error](const std::string& path) {
+        return fs::weakly_canonical(fs::absolute(target_of(path), error), error);
+    };
+    const fs::path place_of_one = place(one);
+    return !place_of_one.empty() && place_of_one == place(other);
+}
+
+void require_replaceable(const std::string& path, bool force, const std::string& advice) {
+    struct stat status {};
+    if (::stat(path.c_str(), &status) != 0) return;
+    if (S_ISDIR(status.st_mode)) throw InputError(path + ": is a folder; name a file");
+    if (!S_ISREG(status.st_mode)) throw InputError(path + ": exists and is not a regular file");
+    if (!force) throw InputError(path + ": exists already; " + advice);
+}
+
+// Through a symbolic link: the link stays, and its target is replaced.
+Replacement::Replacement(const std::string& path) : path_(target_of(path)) {
+    require_replaceable(path, true);
     temporary_ = path_ + ".partial";  // always the same name, so that what a killed process left is used again
 }
 
@@ -51,7 +82,7 @@ void Replacement::commit(bool sync) {
     if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail(path_, "rename into place");
     committed_ = true;
     if (!sync) return;
-    const auto folder = std::filesystem::path(path_).parent_path();
+    const auto folder = fs::path(path_).parent_path();
     sync_path(folder.empty() ? "." : folder.string(), O_RDONLY | O_DIRECTORY, path_);
 }
 

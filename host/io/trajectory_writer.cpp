@@ -1,7 +1,6 @@
 #include "host/io/trajectory_writer.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <limits>
@@ -39,6 +38,7 @@ public:
     Impl(const std::string& path, const TrajectoryHeader& header, bool force)
         : count_(header.ball_count()), dimension_(header.dimension()), file_(path, force) {
         if (count_ > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max())) {
+            file_.discard();
             throw InputError(
                 fmt::format("{}: {} balls are more than the 2147483647 that a file can number", path, count_));
         }
@@ -51,8 +51,9 @@ public:
             commit();
         } catch (const h5::Error& error) {
             abandon();
-            ::unlink(path.c_str());
-            throw SystemError(fmt::format("{}: {}; nothing was written", path, cause(error)));
+            const std::string message = fmt::format("{}: {}; {}", path, cause(error), nothing_written());
+            file_.discard();
+            throw SystemError(message);
         }
     }
 
@@ -76,6 +77,7 @@ public:
             row_datasets_->write();
             frame_datasets_->append(frames_, frame);
             commit();
+            require_in_place();
             ++frames_;
         });
     }
@@ -102,6 +104,7 @@ public:
             h5::check(H5Fflush(hdf5_, H5F_SCOPE_LOCAL), "flush");
             hdf5_.reset();
             if (!file_.failure().empty() || !file_.sync()) throw h5::Error("cannot close");
+            require_in_place();
         });
     }
 
@@ -118,10 +121,22 @@ private:
             action();
         } catch (const h5::Error& error) {
             failure_ =
-                fmt::format("{}: {}; {} frames and {} rows are safely in it", path(), cause(error), frames_, rows_);
+                fmt::format("{}: {}; {}", path(), cause(error),
+                            file_.in_place() ? fmt::format("{} frames and {} rows are safely in it", frames_, rows_)
+                                             : nothing_written());
             abandon();
             throw SystemError(failure_);
         }
+    }
+
+    /// From the first frame on there is something that is worth an older file.
+    void require_in_place() {
+        if (!file_.take_place()) throw h5::Error("cannot replace the older file");
+    }
+
+    [[nodiscard]] std::string nothing_written() const {
+        return file_.in_place() ? "nothing was written"
+                                : "nothing was written, and the older file of that name is untouched";
     }
 
     void commit() {

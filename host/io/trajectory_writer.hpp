@@ -15,8 +15,8 @@ namespace carom {
 class TrajectoryWriter {
 public:
     /// Creates the file with its header; so an output that cannot be written is found before anything is computed.
-    /// \param force  an existing file is replaced
-    /// \throws InputError   the file exists, and `force` is not given
+    /// \param force  an existing file is replaced, once the first frame has been written
+    /// \throws InputError   the file exists, and `force` is not given; or it is no regular file
     /// \throws SystemError  it cannot be created or written
     TrajectoryWriter(const std::string& path, const TrajectoryHeader& header, bool force);
     /// Leaves what has been appended; no summary.

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <string_view>
 
+#include "host/io/replacement.hpp"
 #include "host/state/errors.hpp"
 
 namespace carom {
@@ -26,20 +27,23 @@ std::string without(std::string name, std::string_view ending) {
 
 void check_output_file(const std::string& path, const std::string& input, bool force) {
     std::error_code ignored;
-    if (fs::is_directory(path, ignored)) throw InputError(path + ": is a folder; name a file");
-    if (!input.empty() && fs::equivalent(path, input, ignored)) {
-        throw InputError(path + ": is what the run starts from, and would be overwritten; name another with -o");
+    if (!input.empty() && same_file(path, input)) {
+        throw InputError(path + ": is the input, and would be overwritten; name another file");
     }
-    if (!force && fs::exists(path, ignored)) {
-        throw InputError(path + ": exists already; --force overwrites it, -o names another");
-    }
-    const fs::path folder = fs::path(path).has_parent_path() ? fs::path(path).parent_path() : fs::path(".");
+    require_replaceable(path, force, "--force overwrites it, -o names another");
+    const fs::path target = target_of(path);
+    const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
     if (!fs::is_directory(folder, ignored)) {
         throw SystemError("cannot write " + path + ": there is no folder " + folder.string());
     }
     if (access(folder.c_str(), W_OK) != 0) {
         throw SystemError("cannot write " + path + ": " + std::strerror(errno));
     }
+}
+
+void check_log_file(const std::string& path, const std::string& input, bool force) {
+    std::error_code ignored;
+    if (!fs::is_other(path, ignored)) check_output_file(path, input, force);
 }
 
 std::string default_trajectory(const std::string& scene) { return fs::path(scene).stem().string() + ".h5"; }
@@ -66,12 +70,16 @@ std::string default_resumed_trajectory(const std::string& checkpoint) {
 
 std::string default_checkpoint(const std::string& trajectory) { return without(trajectory, ".h5") + ".checkpoint.h5"; }
 
-void check_output_files(const OutputFiles& files, const std::string& input, bool force) {
-    if (files.trajectory == files.checkpoint) {
+void check_output_files(const OutputFiles& files, const std::string& input, bool resumed, bool force) {
+    if (same_file(files.trajectory, files.checkpoint)) {
         throw InputError(files.trajectory + ": is to be both the trajectory and the checkpoint");
     }
     check_output_file(files.trajectory, input, force);
-    check_output_file(files.checkpoint, "", force || files.checkpoint == input);
+    if (resumed && same_file(files.checkpoint, input)) {
+        check_output_file(files.checkpoint, "", true);  // it is read before it is written
+    } else {
+        check_output_file(files.checkpoint, input, force);
+    }
 }
 
 std::string shell_quoted(const std::string& word) {

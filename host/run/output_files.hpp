@@ -20,14 +20,19 @@ std::string default_resumed_trajectory(const std::string& checkpoint);
 /// NAME.checkpoint.h5 for NAME.h5.
 std::string default_checkpoint(const std::string& trajectory);
 
-/// Finds out before anything is computed that a file could not be written. Parameters and errors as below.
+/// Finds out before anything is computed that a file could not be written. As check_output_files.
 void check_output_file(const std::string& path, const std::string& input, bool force);
 
+/// The same for what is written line by line in its place: it may be a pipe or a device too, where nothing is lost.
+void check_log_file(const std::string& path, const std::string& input, bool force);
+
 /// Finds out before anything is computed that the files could not be written.
-/// \param input  a file that must not be overwritten even so: the scene, or the checkpoint that is read
-/// \throws InputError   one exists, and `force` is not given; or one is an input
+/// \param input    a file that must not be overwritten even so: the scene, or the checkpoint that is read
+/// \param resumed  `input` is a checkpoint, whose place the new one may take
+/// \throws InputError   one exists, and `force` is not given; it is no regular file; it is the input; or both are the
+///     same, whatever they are called
 /// \throws SystemError  a folder does not exist, or may not be written to
-void check_output_files(const OutputFiles& files, const std::string& input, bool force);
+void check_output_files(const OutputFiles& files, const std::string& input, bool resumed, bool force);
 
 /// As a shell takes it: quoted if need be.
 std::string shell_quoted(const std::string& word);

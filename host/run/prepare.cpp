@@ -61,15 +61,16 @@ void derive(PreparedScene& run) {
 }  // namespace
 
 PreparedScene prepare_scene(const SceneRequest& request) {
+    const SceneText scene = request.text ? *request.text : read_scene_text(request.scene);
     PreparedScene run;
-    run.scene = load_scene(request.scene, request.overrides);
+    run.scene = parse_scene(scene.text, scene.path, request.overrides);
     run.state.balls = make_balls(run.scene);
     run.plan = make_plan(run.scene, run.state, request.threads);
     if (request.steps) {
         // The step is known only now; what has its default from run.until must see the new one.
         auto overrides = request.overrides;
         overrides.push_back(fmt::format("run.until={}", run.plan->time_of_step(*request.steps)));
-        run.scene = load_scene(request.scene, overrides);
+        run.scene = parse_scene(scene.text, scene.path, overrides);
     }
     derive(run);
     return run;

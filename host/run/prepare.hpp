@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "host/run/scene_text.hpp"
 #include "host/run/solver_plan.hpp"
 #include "host/scene/design.hpp"
 #include "host/scene/scene.hpp"
@@ -19,6 +20,7 @@ struct SceneRequest {
     std::vector<std::string> overrides;  ///< "table.key=VALUE"
     std::optional<std::uint64_t> steps;  ///< instead of run.until
     int threads = 0;                     ///< 0: all
+    std::optional<SceneText> text;       ///< of the scene, where it has been read already
 };
 
 /// A scene with all that follows from it, before anything is computed.

@@ -9,6 +9,8 @@
 #include <limits>
 #include <utility>
 
+#include "host/run/say.hpp"
+
 namespace carom {
 
 namespace {
@@ -95,18 +97,16 @@ void Progress::print(double time, double measured) {
     state.seconds_left = measured > 0.5 && time_per_second_ > 0.0 ? (until_ - time) / time_per_second_
                                                                   : std::numeric_limits<double>::quiet_NaN();
     if (style_ == ProgressStyle::kBar) {
-        fmt::print(stream_, "\r{}\x1b[K", progress_text(state, terminal_width(stream_) - 1));
+        say_to(stream_, "\r" + progress_text(state, terminal_width(stream_) - 1) + "\x1b[K");
         drawn_ = true;
     } else {
-        fmt::print(stream_, "{}\n", progress_text(state, 0));
+        say_to(stream_, progress_text(state, 0) + "\n");
     }
-    std::fflush(stream_);
 }
 
 void Progress::clear() {
     if (!drawn_) return;
-    fmt::print(stream_, "\r\x1b[K");
-    std::fflush(stream_);
+    say_to(stream_, "\r\x1b[K");
     drawn_ = false;
 }
 

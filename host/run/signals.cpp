@@ -1,5 +1,9 @@
 #include "host/run/signals.hpp"
 
+#include <unistd.h>
+
+#include <initializer_list>
+
 namespace carom {
 
 namespace {
@@ -9,6 +13,7 @@ volatile std::sig_atomic_t caught_signal = 0;
 
 extern "C" void note_signal(int number) {
     if (caught_signal != 0) {
+        if (number == SIGHUP) return;
         std::signal(number, SIG_DFL);
         std::raise(number);  // takes effect when this handler returns and the signal is no longer blocked
         return;
@@ -16,7 +21,29 @@ extern "C" void note_signal(int number) {
     caught_signal = number;
 }
 
+extern "C" void end_by_signal(int number) {
+    // Only what may be called at any moment.
+    static constexpr char kMessage[] = "carom: interrupted\n";
+    const ssize_t written = ::write(STDERR_FILENO, kMessage, sizeof kMessage - 1);
+    static_cast<void>(written);
+    ::_exit(128 + number);
+}
+
+bool is_ignored(int number) {
+    struct sigaction action {};
+    return sigaction(number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
 }  // namespace
+
+void end_on_signals() {
+    struct sigaction action {};
+    action.sa_handler = end_by_signal;
+    sigemptyset(&action.sa_mask);
+    for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+        if (!is_ignored(number)) sigaction(number, &action, nullptr);
+    }
+}
 
 SignalGuard::SignalGuard() {
     caught_signal = 0;
@@ -26,11 +53,14 @@ SignalGuard::SignalGuard() {
     action.sa_flags = SA_RESTART;  // a write in progress goes on
     sigaction(SIGINT, &action, &old_interrupt_);
     sigaction(SIGTERM, &action, &old_terminate_);
+    if (is_ignored(SIGHUP)) action.sa_handler = SIG_IGN;
+    sigaction(SIGHUP, &action, &old_hangup_);
 }
 
 SignalGuard::~SignalGuard() {
     sigaction(SIGINT, &old_interrupt_, nullptr);
     sigaction(SIGTERM, &old_terminate_, nullptr);
+    sigaction(SIGHUP, &old_hangup_, nullptr);
 }
 
 int SignalGuard::caught() const { return caught_signal; }

@@ -4,8 +4,13 @@
 
 namespace carom {
 
-/// While it lives, the first SIGINT or SIGTERM is only noted, so that a run can end in order; a second one ends the
-/// program at once. One at a time.
+/// Where no SignalGuard lives, SIGINT, SIGTERM and SIGHUP from now on end the program with one line on standard error
+/// and the status 128 + signal. What the caller ignores stays ignored.
+void end_on_signals();
+
+/// While it lives, the first SIGINT, SIGTERM or SIGHUP is only noted, so that a run can end in order; a second one ends
+/// the program at once, but for SIGHUP: when a terminal is closed, it often comes twice. A SIGHUP that the caller
+/// ignores (nohup) stays ignored. One at a time.
 class SignalGuard {
 public:
     SignalGuard();
@@ -19,6 +24,7 @@ public:
 private:
     struct sigaction old_interrupt_ {};
     struct sigaction old_terminate_ {};
+    struct sigaction old_hangup_ {};
 };
 
 }  // namespace carom

@@ -10,6 +10,7 @@
 #include "host/io/trajectory_writer.hpp"
 #include "host/run/memory.hpp"
 #include "host/run/observe.hpp"
+#include "host/run/say.hpp"
 #include "host/run/signals.hpp"
 #include "host/run/summary.hpp"
 #include "host/run/text.hpp"
@@ -35,7 +36,7 @@ Simulation simulate(PreparedScene run, const SimulateOptions& options) {
     TrajectorySink sink(writer, options.files.checkpoint, header, *run.plan);
     header = {};  // gigabytes for many balls
 
-    if (!options.quiet) fmt::print(stderr, "{}", start_summary(run, description, options.files));
+    if (!options.quiet) say("{}", start_summary(run, description, options.files));
     const std::size_t balls = run.state.balls.size();
     run.state = {};  // the solver has its own
 
@@ -57,7 +58,7 @@ Simulation simulate(PreparedScene run, const SimulateOptions& options) {
             simulation.outcome.error = error.what();
         }
     }
-    if (!options.quiet) fmt::print(stderr, "{}", end_summary(simulation.outcome, work, options.files));
+    if (!options.quiet) say("{}", end_summary(simulation.outcome, work, options.files));
     return simulation;
 }
 

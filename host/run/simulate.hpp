@@ -22,7 +22,7 @@ struct Simulation {
 };
 
 /// Runs a prepared scene, from its start or its checkpoint, with summaries and progress on standard error, until it
-/// ends or SIGINT or SIGTERM comes.
+/// ends or SIGINT, SIGTERM or SIGHUP comes.
 /// \throws InputError, SystemError  before anything is computed; later failures are in the outcome
 Simulation simulate(PreparedScene run, const SimulateOptions& options);
 

@@ -18,6 +18,7 @@
 #include "host/io/replacement.hpp"
 #include "host/run/output_files.hpp"
 #include "host/run/run_in_memory.hpp"
+#include "host/run/say.hpp"
 #include "host/run/signals.hpp"
 #include "host/run/text.hpp"
 #include "host/sweep/journal.hpp"
@@ -71,7 +72,7 @@ public:
 
     SweepOutcome run(const SignalGuard& signals) {
         const auto begin = Clock::now();
-        if (!output_.quiet) fmt::print(stderr, "{}", start_summary());
+        if (!output_.quiet) say_to(stderr, start_summary());
         SweepProgress progress(progress_style(output_.quiet, stderr), stderr, outcome_.runs, outcome_.runs_before);
         try {
             do_runs(signals, progress);

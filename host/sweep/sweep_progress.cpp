@@ -7,6 +7,7 @@
 #include <cmath>
 #include <utility>
 
+#include "host/run/say.hpp"
 #include "host/run/text.hpp"
 
 namespace carom {
@@ -71,18 +72,16 @@ void SweepProgress::update(std::uint64_t done) {
     const double seconds = std::chrono::duration<double>(now - begin_).count();
     const double speed = seconds > kSpeedSeconds ? static_cast<double>(done - before_) / seconds : 0.0;
     if (style_ == ProgressStyle::kBar) {
-        fmt::print(stream_, "\r{}\x1b[K", sweep_progress_text(done, runs_, speed, terminal_width(stream_) - 1, word_));
+        say_to(stream_, "\r" + sweep_progress_text(done, runs_, speed, terminal_width(stream_) - 1, word_) + "\x1b[K");
         drawn_ = true;
     } else {
-        fmt::print(stream_, "{}\n", sweep_progress_text(done, runs_, speed, 0, word_));
+        say_to(stream_, sweep_progress_text(done, runs_, speed, 0, word_) + "\n");
     }
-    std::fflush(stream_);
 }
 
 void SweepProgress::clear() {
     if (!drawn_) return;
-    fmt::print(stream_, "\r\x1b[K");
-    std::fflush(stream_);
+    say_to(stream_, "\r\x1b[K");
     drawn_ = false;
 }
 

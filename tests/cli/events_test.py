@@ -186,7 +186,7 @@ class EventsRun(ProgramTest):
                 (["rough.toml", "--steps", "5"], r"--steps: the events solver has no steps; allowed: --until T"),
                 (["rough.toml", "--set", "physics.simultaneous=reflect"], r".*: physics\.simultaneous: must be .*friction.*"),
                 (["rough.toml", "--set", "physics.simultaneous=newton"], r".*: physics\.simultaneous: must be .*friction.*"),
-                (["rough.toml", "--events-log", "rough.toml"], r"rough\.toml: is what the run starts from.*"),
+                (["rough.toml", "--events-log", "rough.toml"], r"rough\.toml: is the input, and would be overwritten.*"),
                 (["rough.toml", "--solver", "spring", "--set", "physics.friction=0", "--events-log", "x.csv"],
                  r"--events-log: the spring solver has no events; allowed: --solver events")]:
             with self.subTest(arguments):

@@ -106,6 +106,12 @@ class Outputs(ProgramTest):
         text = self.succeed("state", "three.h5", "--json", "--frame", 0).out
         self.assertIn('"velocity":[0.1,0.3]', text.replace(" ", ""))
 
+    def test_state_json_ends_with_its_line(self):
+        self.assertRegex(self.succeed("state", "three.h5", "--json").out, r"[^\n]\n\Z")
+
+    def test_the_end_of_the_options_may_be_marked(self):
+        self.assertEqual(self.succeed("state", "three.h5", "--").out, self.succeed("state", "--", "three.h5").out)
+
     def test_the_last_frame_is_the_default_and_balls_that_left_are_not_in_it(self):
         last = self.state()
         self.assertEqual(last, self.state("--last"))

@@ -5,6 +5,7 @@
 
 #include <bit>
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <random>
 
@@ -160,7 +161,8 @@ TEST(Checkpoint, ReaderNamesWhatIsWrong) {
     std::ofstream(path) << "no HDF5";
     EXPECT_EQ(message_of<InputError>([&] { load_checkpoint(path); }),
               path + ": is not a checkpoint of carom (no HDF5 file)");
-    TrajectoryWriter(path, test::sample_header({}), true);
+    std::filesystem::remove(path);
+    TrajectoryWriter(path, test::sample_header({}), false);
     EXPECT_EQ(message_of<InputError>([&] { load_checkpoint(path); }),
               path + ": is not a whole checkpoint of carom: it is something else");
     save_checkpoint(path, sample_checkpoint(2, 1));

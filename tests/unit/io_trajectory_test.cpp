@@ -189,8 +189,40 @@ TEST(Trajectory, IsNotOverwrittenUnlessForced) {
     EXPECT_EQ(message_of<InputError>([&] { TrajectoryWriter(path, test::sample_header({}), false); }),
               path + ": exists already; --force overwrites it");
     EXPECT_EQ(TrajectoryReader(path).frame_count(), 2);
-    TrajectoryWriter(path, test::sample_header({}), true);
-    EXPECT_EQ(TrajectoryReader(path).frame_count(), 0);
+    {
+        TrajectoryWriter writer(path, test::sample_header({}), true);
+        writer.append_row(test::sample_row(0));
+        writer.flush();
+        EXPECT_EQ(TrajectoryReader(path).frame_count(), 2);
+        writer.append(test::sample_frame({}, 0));
+        EXPECT_EQ(TrajectoryReader(path).frame_count(), 1);
+    }
+    EXPECT_EQ(TrajectoryReader(path).frame_count(), 1);
+}
+
+TEST(Trajectory, AnOlderFileStaysUntilTheFirstFrame) {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("a.h5");
+    const Sample sample{.balls = 2000};
+    write_sample(path, sample, 2);
+    const auto files = [&folder] {
+        return std::distance(std::filesystem::directory_iterator(folder.path()), std::filesystem::directory_iterator());
+    };
+    TrajectoryWriter(path, sample_header(sample), true);  // never gets a frame
+    EXPECT_EQ(TrajectoryReader(path).frame_count(), 2);
+    EXPECT_EQ(files(), 1);
+    // Too little for the header, and for the first frame.
+    for (const rlim_t limit : {5'000, 200'000}) {
+        SCOPED_TRACE(limit);
+        const FileSizeLimit full(limit);
+        EXPECT_THAT(message_of<SystemError>([&] {
+                        TrajectoryWriter writer(path, sample_header(sample), true);
+                        writer.append(test::sample_frame(sample, 0));
+                    }),
+                    testing::HasSubstr("nothing was written, and the older file of that name is untouched"));
+        EXPECT_EQ(TrajectoryReader(path).frame_count(), 2);
+        EXPECT_EQ(files(), 1);
+    }
 }
 
 TEST(Trajectory, ReplacesNothingButRegularFiles) {

@@ -3,7 +3,10 @@
 #include <filesystem>
 #include <fstream>
 
+#include "host/io/replacement.hpp"
 #include "host/run/output_files.hpp"
+#include "host/state/errors.hpp"
+#include "tests/support/sample_trajectory.hpp"
 
 namespace carom {
 namespace {
@@ -25,6 +28,23 @@ TEST(OutputFiles, AResumedRunGetsTheNextFreeNumber) {
     EXPECT_EQ(default_resumed_trajectory(base + ".checkpoint.h5"), base + "-3.h5");
     EXPECT_EQ(default_resumed_trajectory(base + "-dense.h5"), base + "-dense-2.h5");
     std::filesystem::remove_all(folder);
+}
+
+TEST(OutputFiles, NamesOfTheSameFileAreKnown) {
+    const test::TemporaryFolder folder;
+    const std::string file = folder.file("a.h5");
+    const std::string link = folder.file("link.h5");
+    std::filesystem::create_symlink("a.h5", link);
+    for (const bool exists : {false, true}) {
+        if (exists) std::ofstream(file) << "x";
+        EXPECT_TRUE(same_file(file, folder.file("./a.h5")));
+        EXPECT_TRUE(same_file(link, file));
+        EXPECT_EQ(target_of(link), file);
+        EXPECT_FALSE(same_file(file, folder.file("b.h5")));
+    }
+    EXPECT_FALSE(same_file("", ""));
+    std::filesystem::create_symlink("circle", folder.file("circle"));
+    EXPECT_THROW(target_of(folder.file("circle")), SystemError);
 }
 
 TEST(ShellQuoted, PlainNamesStayAndOthersSurviveTheShell) {
