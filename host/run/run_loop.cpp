@@ -69,7 +69,7 @@ private:
                     if (checkpoints.take(now) && now < end_) queue_->push_checkpoint();
                 }
                 progress_.update(solver_.time(), solver_.step());
-                outcome_.signal = interrupted_();
+                if (solver_.time() < end_) outcome_.signal = interrupted_();  // a run that is done is done
             }
             if (last_row_ != solver_.time()) push_row();
         } catch (const SimulationError& error) {

@@ -51,6 +51,13 @@ TEST_F(RunLoopTest, MoreFramesThanStepsGiveOneFrameAStep) {
     EXPECT_THAT(sink.frame_times(), ElementsAre(0.0, 0.25, 0.5, 0.75, 1.0));
 }
 
+TEST_F(RunLoopTest, ASignalAfterTheLastStepEndsNothing) {
+    interrupted = [&] { return solver.time() < 2.0 ? 0 : 15; };
+    const RunOutcome outcome = run({.until = 2.0, .frame_every = 0.75});
+    EXPECT_EQ(outcome.signal, 0) << "what is done cannot be resumed";
+    EXPECT_EQ(outcome.step, 8u);
+}
+
 TEST_F(RunLoopTest, CheckpointsAtTheirTimesAndAtTheEnd) {
     const RunOutcome outcome = run({.until = 2.0, .checkpoint_every = 0.8});
     ASSERT_EQ(sink.checkpoints.size(), 3u);
