@@ -125,9 +125,9 @@ public:
         }
         if (!(scene.run.until / design_.dt < kMostSteps)) {
             const auto label = scene.labels.find("run.until");
-            throw InputError(fmt::format("{}: is {:.3g} steps of {:.6g}, more than can be counted ({:.3g})",
-                                         label == scene.labels.end() ? scene.path + ": run.until" : label->second,
-                                         scene.run.until / design_.dt, design_.dt, kMostSteps));
+            throw InputError(fmt::format("{}: takes more steps of {:.6g} than can be counted; allowed: up to {:.3g}",
+                                         label != scene.labels.end() ? label->second : scene.path + ": run.until",
+                                         design_.dt, kMostSteps * design_.dt));
         }
         warnings_ = design_warnings(scene, state.balls, design_, spring_position_quantum(setup_, sizes_));
         if (first_step_ == 0) std::ranges::move(start_warnings(scene), std::back_inserter(warnings_));

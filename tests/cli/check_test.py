@@ -124,7 +124,7 @@ class Check(ProgramTest):
         self.assertEqual(self.check_json("rest.toml", "--set", "ball[0].position=[1.0, 2.0]")["warnings"], [])
 
     def test_more_steps_than_can_be_counted_are_refused(self):
-        for options, key in [(["--until", "1e308"], "--set run.until=1e308: run.until: is "),
+        for options, key in [(["--until", "1e308"], "--until 1e308: run.until: takes more steps of "),
                              (["--steps", "18446744073709551615"], "--steps: 18446744073709551615 is more than ")]:
             result = self.carom("check", "two_balls", *options)
             self.assertEqual(result.status, 2)
