@@ -23,17 +23,10 @@ public:
     template <class Find, class F>
     void run(const NearPairs& near, Find&& find, SpringSums& sums, F&& f) {
         work_.for_each_tile(near, find, [&](const NearPairs::Tile& tile, std::uint32_t first, std::uint32_t end) {
-            feel_tile(near, tile, first, end, sums);
-            for (std::uint32_t slot = first; slot < end; ++slot) {
-                Vec<Real, kDim> force;
-                for (int axis = 0; axis < kDim; ++axis) {
-                    force[axis] = work_.force[axis][slot - first];
-                    work_.force[axis][slot - first] = Real(0);
-                }
-                if (work_.gone[work_.balls.id[slot]]) continue;
-                const OwnBall<Kind> own = load(slot);
-                f(slot, place(slot), velocity_now<Kind>(lag_, own, force));
-            }
+            feel_tile(near, tile, first, sums);
+            for_each_ball(first, end, [&](std::uint32_t slot, const OwnBall<Kind>&, const Vec<Real, kDim>& v) {
+                f(slot, place(slot), v);
+            });
         });
     }
 
@@ -41,7 +34,7 @@ public:
     template <class Find>
     void sum(const NearPairs& near, Find&& find, SpringSums& sums) {
         work_.for_each_tile(near, find, [&](const NearPairs::Tile& tile, std::uint32_t first, std::uint32_t end) {
-            feel_tile(near, tile, first, end, sums);
+            feel_tile(near, tile, first, sums);
             sum_motion(first, end, sums);
         });
     }
@@ -56,8 +49,22 @@ private:
         return place_of(work_.params, x, work_.balls.cell[slot]);
     }
 
-    void feel_tile(const NearPairs& near, const NearPairs::Tile& tile, std::uint32_t first, std::uint32_t,
-                   SpringSums& sums) {
+    /// Calls f(slot, ball, velocity now) for the balls that are still in, and takes the forces on them.
+    template <class F>
+    void for_each_ball(std::uint32_t first, std::uint32_t end, F&& f) {
+        for (std::uint32_t slot = first; slot < end; ++slot) {
+            Vec<Real, kDim> force;
+            for (int axis = 0; axis < kDim; ++axis) {
+                force[axis] = work_.force[axis][slot - first];
+                work_.force[axis][slot - first] = Real(0);
+            }
+            if (work_.gone[work_.balls.id[slot]]) continue;
+            const OwnBall<Kind> own = load(slot);
+            f(slot, own, velocity_now<Kind>(lag_, own, force));
+        }
+    }
+
+    void feel_tile(const NearPairs& near, const NearPairs::Tile& tile, std::uint32_t first, SpringSums& sums) {
         for (std::uint64_t balls = tile.near_faces; balls != 0; balls &= balls - 1) {
             const auto ball = static_cast<std::uint32_t>(std::countr_zero(balls));
             const std::uint32_t slot = first + ball;
@@ -90,15 +97,7 @@ void TileLook<Kind>::sum_motion(std::uint32_t first, std::uint32_t end, SpringSu
     Real inverse_mass[kTile];
     Real v[kDim][kTile];
     double position[kDim][kTile];
-    for (std::uint32_t slot = first; slot < end; ++slot) {
-        Vec<Real, kDim> force;
-        for (int axis = 0; axis < kDim; ++axis) {
-            force[axis] = work_.force[axis][slot - first];
-            work_.force[axis][slot - first] = Real(0);
-        }
-        if (work_.gone[work_.balls.id[slot]]) continue;
-        const OwnBall<Kind> own = load(slot);
-        const Vec<Real, kDim> velocity = velocity_now<Kind>(lag_, own, force);
+    for_each_ball(first, end, [&](std::uint32_t slot, const OwnBall<Kind>& own, const Vec<Real, kDim>& velocity) {
         const Vec<double, kDim> where = place(slot).position;
         for (int axis = 0; axis < kDim; ++axis) {
             v[axis][count] = velocity[axis];
@@ -107,7 +106,7 @@ void TileLook<Kind>::sum_motion(std::uint32_t first, std::uint32_t end, SpringSu
         inverse_mass[count] = own.inverse_mass;
         mobile += own.inverse_mass > Real(0) ? 1U : 0U;
         ++count;
-    }
+    });
     double speed_squared[kTile];
     double kinetic[kTile];
     double gravitational[kTile];
