@@ -60,6 +60,26 @@ build_and_test() {
     passed=$((passed + all - bad - left_out))
 }
 
+# Where there is a GPU, tests run on it, and fail rather than skip.
+test_preset=default
+if nvidia-smi -L >/dev/null 2>&1; then test_preset=cuda; fi
+
+# run_tests COMMAND...: runs another script that ends with report_counts, and adds its counts.
+run_tests() {
+    local log
+    log=$(mktemp)
+    "$@" | tee "$log" || true
+    if [[ $(tail -n 1 "$log") =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed,\ ([0-9]+)\ skipped$ ]]; then
+        passed=$((passed + BASH_REMATCH[1]))
+        failed=$((failed + BASH_REMATCH[2]))
+        skipped=$((skipped + BASH_REMATCH[3]))
+    else
+        failed=$((failed + 1))
+        echo "FAILED: $*"
+    fi
+    rm -f "$log"
+}
+
 # The last line of a script that tests, and its exit status.
 report_counts() {
     printf '\n%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
