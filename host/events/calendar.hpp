@@ -96,7 +96,7 @@ public:
 
 private:
     static constexpr std::uint32_t kNone = ~0U;
-    static constexpr std::uint32_t kChunk = 31;
+    static constexpr std::uint32_t kChunk = 15;  // four cache lines; larger ones stand half empty in small systems
 
     struct Chunk {
         CalendarEntry entries[kChunk];
@@ -116,7 +116,7 @@ private:
                 free_chunk_ = chunks_[fresh].next;
             } else {
                 fresh = static_cast<std::uint32_t>(chunks_.size());
-                if (fresh == chunks_.capacity()) chunks_.reserve(fresh + fresh / 16 + 64);  // most of the memory
+                if (fresh == chunks_.capacity()) chunks_.reserve(fresh + fresh / 16 + 16);  // most of the memory
                 chunks_.emplace_back();
             }
             chunks_[fresh].next = chain;
@@ -133,6 +133,7 @@ private:
             free_late_ = late_pool_[fresh].next;
         } else {
             fresh = static_cast<std::uint32_t>(late_pool_.size());
+            if (fresh == late_pool_.capacity()) late_pool_.reserve(fresh + fresh / 8 + 64);
             late_pool_.emplace_back();
         }
         late_pool_[fresh] = {entry, late_[tick]};

@@ -65,8 +65,9 @@ private:
     static constexpr std::uint32_t kNoContact = ~0U;  // as Forecast::partner
     static constexpr std::uint32_t kStale = ~0U;      // as hits of a partner whose path has changed
     static constexpr std::uint32_t kFaces = 6;
-    static constexpr Slot kFewBalls = 6000;  // they lie in the cache in any order
-    static constexpr int kNoShift = 13;      // the middle of 27 periodic shifts
+    static constexpr Slot kFewBalls = 6000;     // they lie in the cache in any order
+    static constexpr Slot kShortTicks = 50000;  // the calendar's present is a part of the memory that counts
+    static constexpr int kNoShift = 13;         // the middle of 27 periodic shifts
 
     // engine_setup.hpp: making, and what happens at the start of an epoch
     void read_setup();

@@ -285,11 +285,12 @@ double Engine<Dim, Gravity, Lists>::epoch_length() const {
 
 template <int Dim, bool Gravity, bool Lists>
 void Engine<Dim, Gravity, Lists>::start_calendar(double end) {
-    constexpr double kEventsPerTick = 6.0;
+    // Enough for memory to be asked for in time; few balls lie in the cache, and a short tick needs less memory.
+    const double events_per_tick = count_ < kShortTicks ? 1.5 : 6.0;
     if (event_rate_ == 0.0) {  // a guess: each ball meets something every third of a cell
         event_rate_ = count_ * speed_scale_ / grid_.edge[0] + 1.0 / end;
     }
-    calendar_.start(end, kEventsPerTick / event_rate_);
+    calendar_.start(end, events_per_tick / event_rate_);
 }
 
 template <int Dim, bool Gravity, bool Lists>

@@ -50,7 +50,8 @@ TrajectoryHeader make_trajectory_header(const Scene& scene, const Balls& balls, 
 std::uint64_t estimate_trajectory_bytes(const TrajectoryHeader& header, std::uint64_t frames, std::uint64_t rows) {
     // Doubles, because more frames can be asked for than there are bytes in 64 bits.
     const auto in_chunks = [](std::uint64_t entries, std::uint64_t chunk) {
-        return static_cast<double>((entries + chunk - 1) / chunk * chunk);
+        const auto whole_chunks = (entries + chunk - 1) / chunk;
+        return static_cast<double>(whole_chunks * chunk);
     };
     const auto balls = static_cast<double>(header.ball_count());
     const double real = header.single_precision() ? 4.0 : 8.0;
