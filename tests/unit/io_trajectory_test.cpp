@@ -201,6 +201,7 @@ TEST(Trajectory, IsNotOverwrittenUnlessForced) {
 }
 
 TEST(Trajectory, AnOlderFileStaysUntilTheFirstFrame) {
+    const test::LeaksAllowed by_hdf5;
     const TemporaryFolder folder;
     const std::string path = folder.file("a.h5");
     const Sample sample{.balls = 2000};
