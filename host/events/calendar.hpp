@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "host/events/records.hpp"
+#include "kernels/core/pages.hpp"
 
 namespace carom {
 
@@ -250,7 +250,7 @@ private:
     std::uint64_t bucket_ = 0;            // the current one
     std::uint32_t tick_ = 0;              // the current one, within its bucket
     std::vector<std::uint32_t> buckets_;  // first chunk of each
-    std::vector<Chunk, PageAllocator<Chunk>> chunks_;
+    PageVector<Chunk> chunks_;
     std::uint32_t free_chunk_ = kNone;
     std::vector<CalendarEntry> opened_, sorted_;  // the current bucket, as it was and by tick
     std::vector<std::uint32_t> first_of_tick_, place_;

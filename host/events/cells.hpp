@@ -8,8 +8,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "host/events/records.hpp"
 #include "host/state/box.hpp"
+#include "kernels/core/pages.hpp"
+#include "kernels/core/prefetch.hpp"
 
 namespace carom {
 
@@ -79,20 +80,20 @@ public:
     }
 
     [[nodiscard]] std::uint32_t count(std::uint32_t cell) const { return cells_[cell].count; }
-    void prefetch(std::uint32_t cell) const { __builtin_prefetch(&cells_[cell]); }
+    void prefetch(std::uint32_t cell) const { carom::prefetch(&cells_[cell]); }
     /// Some slot in the cell, or whatever was there: a hint what to load, for any number.
     [[nodiscard]] std::uint32_t first_of(std::uint32_t cell) const {
         return cells_[std::min<std::size_t>(cell, cells_.size() - 1)].member[0];
     }
 
-    [[nodiscard]] std::size_t bytes() const { return cells_.bytes(); }
+    [[nodiscard]] std::size_t bytes() const { return cells_.capacity() * sizeof(Cell); }
 
 private:
     struct alignas(32) Cell {
         std::uint32_t member[kInline];
         std::uint32_t count;  // all members, spilled ones too; last, so that gathering is one copy
     };
-    PageArray<Cell> cells_;
+    PageVector<Cell> cells_;
     std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> spilled_;
     std::size_t spilled_count_ = 0;
 };

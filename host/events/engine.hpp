@@ -12,6 +12,7 @@
 #include "host/events/flow.hpp"
 #include "host/events/records.hpp"
 #include "kernels/core/lanes.hpp"
+#include "kernels/core/pages.hpp"
 #include "kernels/core/transcendental.hpp"
 #include "kernels/physics/boundaries.hpp"
 #include "kernels/physics/collision_time.hpp"
@@ -191,10 +192,10 @@ private:
     CellGrid grid_;
     alignas(32) std::array<double, 4> cell_edge_{};  // of the grid; 1 behind it
     CellLists cells_;
-    PageArray<HotBall> hot_;  // by slot; one more, all NaN, that nothing ever meets
-    PageArray<NextEvent> next_;
-    PageArray<Forecast> forecast_;
-    PageArray<NeighbourList> lists_;  // by slot, with lists only; one more, all NaN
+    PageVector<HotBall> hot_;  // by slot; one more, all NaN, that nothing ever meets
+    PageVector<NextEvent> next_;
+    PageVector<Forecast> forecast_;
+    PageVector<NeighbourList> lists_;  // by slot, with lists only; one more, all NaN
     std::vector<Slot> long_list_;
     std::vector<std::uint8_t> listed_;                  // by slot: 0 between events
     std::vector<double> inverse_mass_;                  // by slot; empty where all are the same

@@ -7,6 +7,7 @@
 #include "host/events/engine.hpp"
 #include "host/events/engine_lanes.hpp"
 #include "host/state/errors.hpp"
+#include "kernels/core/prefetch.hpp"
 
 // What happens: one event after another.
 
@@ -45,28 +46,28 @@ bool Engine<Dim, Gravity, Lists>::run_before(double limit, std::uint64_t& most_e
         if (few) return;
         const Forecast& forecast = forecast_[slot];
         if (level == 2) {
-            __builtin_prefetch(&hot_[slot]);
-            __builtin_prefetch(&forecast);
-            __builtin_prefetch(&next_[slot]);
+            prefetch(&hot_[slot]);
+            prefetch(&forecast);
+            prefetch(&next_[slot]);
             if constexpr (Lists) {
-                __builtin_prefetch(&lists_[slot]);
-                __builtin_prefetch(&lists_[slot].member[8]);
+                prefetch(&lists_[slot]);
+                prefetch(&lists_[slot].member[8]);
             }
             return;
         }
         if constexpr (Lists) {
             const NeighbourList& list = lists_[slot];
             if (level == 1) {
-                for (std::uint32_t k = 0; k < list.count; ++k) __builtin_prefetch(&hot_[list.member[k]]);
+                for (std::uint32_t k = 0; k < list.count; ++k) prefetch(&hot_[list.member[k]]);
                 if (forecast.partner < count_) {
-                    __builtin_prefetch(&forecast_[forecast.partner]);
-                    __builtin_prefetch(&next_[forecast.partner]);
-                    __builtin_prefetch(&lists_[forecast.partner]);
-                    __builtin_prefetch(&lists_[forecast.partner].member[8]);
+                    prefetch(&forecast_[forecast.partner]);
+                    prefetch(&next_[forecast.partner]);
+                    prefetch(&lists_[forecast.partner]);
+                    prefetch(&lists_[forecast.partner].member[8]);
                 }
             } else if (forecast.partner < count_) {
                 const NeighbourList& others = lists_[forecast.partner];
-                for (std::uint32_t k = 0; k < others.count; ++k) __builtin_prefetch(&hot_[others.member[k]]);
+                for (std::uint32_t k = 0; k < others.count; ++k) prefetch(&hot_[others.member[k]]);
             }
             return;
         }
@@ -78,7 +79,7 @@ bool Engine<Dim, Gravity, Lists>::run_before(double limit, std::uint64_t& most_e
             if (level == 1) {
                 cells_.prefetch(cell);
             } else {
-                __builtin_prefetch(hot_.data() + cells_.first_of(cell));
+                prefetch(hot_.data() + cells_.first_of(cell));
             }
         };
         if (partner - count_ < 2 * Dim) {  // goes on to the next cell: those beyond it come into sight
@@ -99,9 +100,9 @@ bool Engine<Dim, Gravity, Lists>::run_before(double limit, std::uint64_t& most_e
             return;
         }
         if (level == 1 && partner < count_) {
-            __builtin_prefetch(&hot_[partner]);
-            __builtin_prefetch(&forecast_[partner]);
-            __builtin_prefetch(&next_[partner]);
+            prefetch(&hot_[partner]);
+            prefetch(&forecast_[partner]);
+            prefetch(&next_[partner]);
         }
         for (std::uint32_t z = 0; z < (Dim == 3 ? 3U : 1U); ++z) {
             for (std::uint32_t y = 0; y < 3; ++y) {

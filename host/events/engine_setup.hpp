@@ -71,11 +71,11 @@ void Engine<Dim, Gravity, Lists>::read_species(const Balls& balls) {
     species_table_ = balls.species_table;
     species_ = balls.species;
     count_ = static_cast<Slot>(balls.size());
-    hot_ = PageArray<HotBall>(count_ + 1);
-    next_ = PageArray<NextEvent>(count_ + 1);
-    forecast_ = PageArray<Forecast>(count_ + 1);
+    hot_ = PageVector<HotBall>(count_ + 1);
+    next_ = PageVector<NextEvent>(count_ + 1);
+    forecast_ = PageVector<Forecast>(count_ + 1);
     setup_.shell = Lists ? list_shell(setup_, balls) : 0.0;
-    if (Lists) lists_ = PageArray<NeighbourList>(count_ + 1);
+    if (Lists) lists_ = PageVector<NeighbourList>(count_ + 1);
     if (Lists) listed_.assign(count_, 0);
     inverse_mass_.resize(count_);
     image_.resize(count_);

@@ -192,12 +192,10 @@ EventsStatistics Engine<Dim, Gravity, Lists>::statistics() const {
 
 template <int Dim, bool Gravity, bool Lists>
 std::size_t Engine<Dim, Gravity, Lists>::memory_bytes() const {
-    return hot_.bytes() + next_.bytes() + forecast_.bytes() + lists_.bytes() + cells_.bytes() +
-           calendar_.memory_bytes() +
-           (inverse_mass_.capacity() + inverse_kr2_.capacity() + last_hit_.capacity()) * sizeof(double) +
-           spin_.capacity() * sizeof(Spin<Dim>) + image_.capacity() * sizeof(image_[0]) + gone_.capacity() +
-           (id_of_.capacity() + species_.capacity() + candidates_.capacity()) * sizeof(std::uint32_t) +
-           shift_code_.capacity();
+    const auto bytes = [](const auto&... array) { return ((array.capacity() * sizeof(array[0])) + ...); };
+    return bytes(hot_, next_, forecast_, lists_, inverse_mass_, inverse_kr2_, last_hit_, spin_, image_, gone_, id_of_,
+                 species_, candidates_, shift_code_) +
+           cells_.bytes() + calendar_.memory_bytes();
 }
 
 template <int Dim, bool Gravity, bool Lists>

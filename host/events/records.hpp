@@ -1,11 +1,6 @@
 #pragma once
 
-#include <sys/mman.h>
-
-#include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <new>
 
 #include "kernels/core/vec.hpp"
 
@@ -67,73 +62,6 @@ struct alignas(128) NeighbourList {
             return;
         }
     }
-};
-
-/// Memory in pages as large as the system gives; `bytes` becomes what that takes. The last page is a large one only if
-/// that wastes less than an eighth: what is over otherwise lies in small pages.
-inline void* allocate_pages(std::size_t& bytes) {
-    constexpr std::size_t kPage = std::size_t{2} << 20;
-    const std::size_t rounded = (bytes + kPage - 1) / kPage * kPage;
-    if (rounded - bytes < bytes / 8) bytes = rounded;
-    const bool large = bytes >= kPage;
-    void* fresh = nullptr;
-    if (posix_memalign(&fresh, large ? kPage : 64, bytes) != 0) throw std::bad_alloc();
-#ifdef MADV_HUGEPAGE
-    if (large) madvise(fresh, bytes, MADV_HUGEPAGE);  // only advice: its failure changes nothing
-#endif
-    return fresh;
-}
-
-/// The same for a container that grows.
-template <class T>
-struct PageAllocator {
-    using value_type = T;
-    PageAllocator() = default;
-    template <class U>
-    PageAllocator(const PageAllocator<U>&) {}
-    T* allocate(std::size_t count) {
-        std::size_t bytes = count * sizeof(T);
-        return static_cast<T*>(allocate_pages(bytes));
-    }
-    void deallocate(T* data, std::size_t) { std::free(data); }
-    bool operator==(const PageAllocator&) const { return true; }
-};
-
-/// An array in pages as large as the system gives, zeroed.
-template <class T>
-class PageArray {
-public:
-    PageArray() = default;
-    explicit PageArray(std::size_t count) : count_(count), bytes_(count * sizeof(T)) {
-        if (bytes_ == 0) return;
-        data_ = static_cast<T*>(allocate_pages(bytes_));
-        for (std::size_t k = 0; k < count; ++k) new (data_ + k) T{};
-    }
-    PageArray(PageArray&& other) noexcept { swap(other); }
-    PageArray& operator=(PageArray&& other) noexcept {
-        swap(other);
-        return *this;
-    }
-    PageArray(const PageArray&) = delete;
-    PageArray& operator=(const PageArray&) = delete;
-    ~PageArray() { std::free(data_); }
-
-    T& operator[](std::size_t k) { return data_[k]; }
-    const T& operator[](std::size_t k) const { return data_[k]; }
-    T* data() { return data_; }
-    [[nodiscard]] std::size_t size() const { return count_; }
-    [[nodiscard]] std::size_t bytes() const { return bytes_; }
-
-private:
-    void swap(PageArray& other) {
-        std::swap(data_, other.data_);
-        std::swap(count_, other.count_);
-        std::swap(bytes_, other.bytes_);
-    }
-
-    T* data_ = nullptr;
-    std::size_t count_ = 0;
-    std::size_t bytes_ = 0;
 };
 
 }  // namespace carom
