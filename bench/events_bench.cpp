@@ -4,7 +4,8 @@
 //                [plain|walls|gravity|friction|mixture]
 //
 // The last word adds to the plain gas: reflecting walls; these and weak gravity; friction; every other ball half as
-// wide. Prints the median of three stretches, by CPU time, which other programs on the machine disturb least.
+// wide. The mean free path says at which packing fraction two of them collide as often. Prints the median of three
+// stretches, by CPU time, which other programs on the machine disturb least.
 
 #include <algorithm>
 #include <array>
@@ -90,8 +91,11 @@ void add_feature(Start& start, const std::string& feature) {
     carom::EventsSetup& setup = start.setup;
     const bool gravity = feature == "gravity";
     if (gravity || feature == "walls") {
-        for (int axis = 0; axis < setup.box.dimension; ++axis)
+        for (int axis = 0; axis < setup.box.dimension; ++axis) {
             setup.box.faces[axis] = {carom::Face::kWall, carom::Face::kWall};
+            setup.box.size[axis] += 1.0;  // room for whole balls on all sites
+            for (double& x : start.state.balls.position[axis]) x += 0.5;
+        }
     }
     if (gravity) setup.gravity[1] = -0.01;  // weak, so that the density stays nearly the same everywhere
     if (feature == "friction") {
@@ -154,10 +158,10 @@ int main(int argc, char** argv) {
         "%.4g, "
         "\"most\": %.4g, \"events_per_collision\": %.3f, \"Z\": %.4f, \"worst_overlap\": %.2g, \"virial_defect\": "
         "%.2g, "
-        "\"bytes_per_ball\": %.0f}\n",
+        "\"mean_free_path\": %.4g, \"bytes_per_ball\": %.0f}\n",
         dimension, count, packing_fraction, rates[1], rates[0], rates[2],
         (static_cast<double>(engine->events()) - events_before) / (collisions() - collisions_before), z,
-        statistics.worst_overlap, statistics.virial_defect(),
+        statistics.worst_overlap, statistics.virial_defect(), statistics.mean_free_path(),
         static_cast<double>(engine->memory_bytes()) / static_cast<double>(count));
     return 0;
 }

@@ -13,10 +13,10 @@
 #include <sstream>
 
 #include "host/scene/load.hpp"
-#include "host/scene/section.hpp"
 #include "host/scene/toml.hpp"
 #include "host/state/errors.hpp"
 #include "host/sweep/axis_values.hpp"
+#include "host/sweep/sweep_entry.hpp"
 
 namespace carom {
 
@@ -25,103 +25,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t kMostRuns = 1'000'000'000;
-
-/// One table of the sweep file, for its reader.
-class Entry {
-public:
-    Entry(const toml::table& table, std::string path, const std::string& file,
-          std::initializer_list<std::string_view> keys)
-        : table_(table), path_(std::move(path)), file_(file) {
-        const std::vector<std::string_view> known(keys);
-        for (const auto& [name, value] : table_) {
-            if (std::ranges::find(known, name.str()) != known.end()) continue;
-            const auto nearest = nearest_name(name.str(), known);
-            const std::string begin =
-                fmt::format("{}: {}{}: unknown {}; ", place_of(name.source(), file_), path_.empty() ? "" : path_ + ".",
-                            name.str(), path_.empty() ? "table" : "key");
-            throw InputError(nearest.empty() ? fmt::format("{}allowed: {}", begin, fmt::join(known, ", "))
-                                             : fmt::format("{}did you mean \"{}\"?", begin, nearest));
-        }
-    }
-
-    [[nodiscard]] const toml::node* find(std::string_view name) const { return table_.get(name); }
-    [[nodiscard]] std::string place(std::string_view name) const {
-        const toml::node* node = find(name);
-        return node == nullptr ? place_of(table_, file_) : place_of(*node, file_);
-    }
-    [[nodiscard]] std::string label(std::string_view name) const {
-        return fmt::format("{}: {}.{}", place(name), path_, name);
-    }
-    [[nodiscard]] std::string element(std::string_view name, const toml::node& node, std::size_t index) const {
-        return fmt::format("{}: {}.{}[{}]", place_of(node, file_), path_, name, index);
-    }
-    [[noreturn]] void fail(std::string_view name, const std::string& message) const {
-        throw InputError(fmt::format("{}: {}", label(name), message));
-    }
-
-    [[nodiscard]] const toml::node& required(std::string_view name, const char* what) const {
-        const toml::node* node = find(name);
-        if (node == nullptr) fail(name, fmt::format("is required: {}", what));
-        return *node;
-    }
-
-    [[nodiscard]] std::string text(std::string_view name) const {
-        const toml::node& node = required(name, "text in quotes");
-        return plain(node, label(name));
-    }
-
-    [[nodiscard]] double number(std::string_view name) const {
-        const toml::node& node = required(name, "a number");
-        const auto value = node.is_number() ? node.value<double>() : std::nullopt;
-        if (!value || !std::isfinite(*value)) fail(name, "must be a number, not " + value_text(node));
-        return *value;
-    }
-
-    /// The elements of an array that must have some.
-    [[nodiscard]] const toml::array& array(std::string_view name, const char* what) const {
-        const toml::node& node = required(name, what);
-        const toml::array* array = node.as_array();
-        if (array == nullptr) fail(name, fmt::format("must be {}, not {}", what, value_text(node)));
-        if (array->empty()) fail(name, fmt::format("is empty; allowed: {}", what));
-        return *array;
-    }
-
-    /// `key = "..."` or `keys = [...]`.
-    [[nodiscard]] std::vector<std::string> keys(bool may_lack) const {
-        if (find("key") != nullptr && find("keys") != nullptr) fail("keys", "key is there too; give one of the two");
-        std::vector<std::string> result;
-        if (find("key") != nullptr) {
-            result.push_back(text("key"));
-        } else if (find("keys") != nullptr) {
-            const toml::array& all = array("keys", "an array of keys of the scene");
-            for (const toml::node& node : all) result.push_back(plain(node, element("keys", node, result.size())));
-        } else if (!may_lack) {
-            fail("key", "is required: a key of the scene, as \"table.key\" or \"table[0].key[1]\"");
-        }
-        return result;
-    }
-
-    /// Text without control characters, not empty.
-    static std::string plain(const toml::node& node, const std::string& label) {
-        const auto text = node.value<std::string>();
-        if (!node.is_string() || !text) {
-            throw InputError(fmt::format("{}: must be text in quotes, not {}", label, value_text(node)));
-        }
-        const bool control = std::ranges::any_of(*text, [](char c) { return static_cast<unsigned char>(c) < 0x20; });
-        if (text->empty() || control) {
-            throw InputError(label + (control ? ": must not hold control characters" : ": must not be empty"));
-        }
-        return *text;
-    }
-
-    [[nodiscard]] const std::string& path() const { return path_; }
-    [[nodiscard]] const std::string& file() const { return file_; }
-
-private:
-    const toml::table& table_;
-    std::string path_;
-    const std::string& file_;
-};
 
 std::string quoted(const std::string& text) {
     std::string result = "\"";
@@ -134,7 +37,7 @@ std::string quoted(const std::string& text) {
 
 /// A value as the scene file would hold it.
 std::string toml_text(const toml::node& node, const std::string& label) {
-    if (node.is_string()) return quoted(Entry::plain(node, label));
+    if (node.is_string()) return quoted(SweepEntry::plain(node, label));
     if (const auto* whole = node.as_integer()) return fmt::format("{}", whole->get());
     if (const auto* number = node.as_floating_point()) {
         if (std::isnan(number->get())) throw InputError(label + ": must not be nan");
@@ -150,7 +53,7 @@ std::string toml_text(const toml::node& node, const std::string& label) {
         fmt::format("{}: must be a number, text, true, false or an array of these, not {}", label, value_text(node)));
 }
 
-AxisValue axis_value(const toml::node& node, const Entry& entry, std::size_t index) {
+AxisValue axis_value(const toml::node& node, const SweepEntry& entry, std::size_t index) {
     AxisValue value;
     value.toml = toml_text(node, entry.element("values", node, index));
     value.text = node.is_string() ? *node.value<std::string>() : value.toml;
@@ -159,7 +62,7 @@ AxisValue axis_value(const toml::node& node, const Entry& entry, std::size_t ind
     return value;
 }
 
-std::vector<AxisValue> read_values(const Entry& entry) {
+std::vector<AxisValue> read_values(const SweepEntry& entry) {
     constexpr const char* kWhat = "a list, or { from = ..., to = ..., step = ... }";
     const toml::node& node = entry.required("values", kWhat);
     std::vector<AxisValue> values;
@@ -176,7 +79,7 @@ std::vector<AxisValue> read_values(const Entry& entry) {
     }
     const toml::table* table = node.as_table();
     if (table == nullptr) entry.fail("values", fmt::format("must be {}, not {}", kWhat, value_text(node)));
-    const Entry range(*table, entry.path() + ".values", entry.file(), {"from", "to", "step"});
+    const SweepEntry range(*table, entry.path() + ".values", entry.file(), {"from", "to", "step"});
     const double from = range.number("from");
     const double to = range.number("to");
     const double step = range.number("step");
@@ -191,7 +94,7 @@ std::vector<AxisValue> read_values(const Entry& entry) {
     return values;
 }
 
-Axis read_axis(const Entry& entry) {
+Axis read_axis(const SweepEntry& entry) {
     Axis axis;
     axis.keys = entry.keys(entry.find("name") != nullptr);
     axis.place = entry.place(entry.find("key") != nullptr ? "key" : "keys");
@@ -200,7 +103,7 @@ Axis read_axis(const Entry& entry) {
     return axis;
 }
 
-Setting read_setting(const Entry& entry, const std::vector<Axis>& axes) {
+Setting read_setting(const SweepEntry& entry, const std::vector<Axis>& axes) {
     Setting setting;
     setting.keys = entry.keys(false);
     const bool fixed = entry.find("value") != nullptr;
@@ -266,7 +169,7 @@ std::string scene_path(const std::string& scene, const std::string& sweep) {
     return fs::is_regular_file(beside, error) ? beside.string() : find_scene(scene);
 }
 
-void read_head(const Entry& entry, Sweep& sweep) {
+void read_head(const SweepEntry& entry, Sweep& sweep) {
     try {
         sweep.scene = scene_path(entry.text("scene"), sweep.path);
     } catch (const SystemError& error) {
@@ -274,7 +177,7 @@ void read_head(const Entry& entry, Sweep& sweep) {
     }
     for (const toml::node& node : entry.array("record", "an array of names of observables")) {
         const std::string label = entry.element("record", node, sweep.record.size());
-        const std::string name = Entry::plain(node, label);
+        const std::string name = SweepEntry::plain(node, label);
         if (std::ranges::find(sweep.record, name, &RecordName::name) != sweep.record.end()) {
             throw InputError(fmt::format("{}: \"{}\" is there twice", label, name));
         }
@@ -282,7 +185,7 @@ void read_head(const Entry& entry, Sweep& sweep) {
     }
 }
 
-void read_average(const Entry& entry, Sweep& sweep) {
+void read_average(const SweepEntry& entry, Sweep& sweep) {
     if (entry.find("average_over") == nullptr) return;
     const std::string wanted = entry.text("average_over");
     std::vector<std::string> allowed;
@@ -376,7 +279,7 @@ Sweep load_sweep(const std::string& path_or_name, const std::vector<std::string>
 
 Sweep parse_sweep(std::string_view text, const std::string& path, const std::vector<std::string>& overrides) {
     const toml::table root = parse_text(text, path);
-    const Entry top(root, "", path, {"sweep", "axis", "set"});
+    const SweepEntry top(root, "", path, {"sweep", "axis", "set"});
     const toml::node* head = root.get("sweep");
     if (head == nullptr || !head->is_table()) {
         throw InputError(
@@ -386,18 +289,19 @@ Sweep parse_sweep(std::string_view text, const std::string& path, const std::vec
     Sweep sweep;
     sweep.path = path;
     sweep.overrides = overrides;
-    const Entry entry(*head->as_table(), "sweep", path, {"scene", "record", "average_over"});
+    const SweepEntry entry(*head->as_table(), "sweep", path, {"scene", "record", "average_over"});
     read_head(entry, sweep);
     for (const toml::table* table : tables_of(root, "axis", path)) {
-        const Entry axis(*table, fmt::format("axis[{}]", sweep.axes.size()), path, {"key", "keys", "name", "values"});
+        const SweepEntry axis(*table, fmt::format("axis[{}]", sweep.axes.size()), path,
+                              {"key", "keys", "name", "values"});
         sweep.axes.push_back(read_axis(axis));
     }
     if (sweep.axes.empty()) {
         throw InputError(fmt::format("{}: axis: is required: one [[axis]] or more, each with key and values", path));
     }
     for (const toml::table* table : tables_of(root, "set", path)) {
-        const Entry set(*table, fmt::format("set[{}]", sweep.settings.size()), path,
-                        {"key", "keys", "value", "formula"});
+        const SweepEntry set(*table, fmt::format("set[{}]", sweep.settings.size()), path,
+                             {"key", "keys", "value", "formula"});
         sweep.settings.push_back(read_setting(set, sweep.axes));
     }
     read_average(entry, sweep);
