@@ -41,8 +41,8 @@ private:
     using Stored = typename Phase<Real>::Stored;
     using View = BallsView<Real, Dim>;
     struct Buffer {
-        std::array<AlignedVector<Stored>, Dim> x;
-        std::array<AlignedVector<Real>, Dim> v;
+        std::array<PageVector<Stored>, Dim> x;
+        std::array<PageVector<Real>, Dim> v;
     };
 
     [[nodiscard]] View view() const;
@@ -84,12 +84,12 @@ private:
     std::uint32_t active_ = 0;  // balls still in; their slots come first
     int current_ = 0;
     Buffer buffers_[2];
-    AlignedVector<Real> radius_, inverse_mass_;          // cell order; empty where uniform
+    PageVector<Real> radius_, inverse_mass_;             // cell order; empty where uniform
     std::vector<std::uint32_t> id_, cell_, slot_of_id_;  // cell order, cell order, by id
     std::array<std::vector<std::int32_t>, Dim> image_;   // by id, at the last sort
     std::vector<std::uint8_t> gone_;                     // by id
     std::vector<std::uint32_t> order_, scratch_;
-    AlignedVector<Real> real_scratch_;
+    PageVector<Real> real_scratch_;
     CellSort cell_sort_;
     PairLists lists_;
     std::vector<NearPairs> near_pairs_;               // one per thread

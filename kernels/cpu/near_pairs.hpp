@@ -47,8 +47,8 @@ public:
 
 private:
     std::vector<Tile> tiles_;
-    std::vector<std::uint32_t> one_;
-    std::vector<std::uint32_t> other_;
+    PageVector<std::uint32_t> one_;
+    PageVector<std::uint32_t> other_;
     std::size_t end_ = 0;
 };
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels/cpu/aligned_vector.hpp"
+#include "kernels/core/pages.hpp"
 #include "kernels/cpu/near_filter.hpp"
 #include "kernels/spring_contact.hpp"
 
@@ -58,8 +58,8 @@ public:
 private:
     /// Pairs, in rows of eight.
     struct Rows {
-        std::vector<std::uint32_t> other;
-        std::vector<std::uint8_t> own;
+        PageVector<std::uint32_t> other;
+        PageVector<std::uint8_t> own;
 
         void grow_to(std::size_t pairs) {
             if (pairs <= other.size()) return;
@@ -75,7 +75,7 @@ private:
     }
 
     std::uint32_t active_ = 0;
-    std::vector<Block> blocks_;
+    PageVector<Block> blocks_;
     std::vector<Rows> rows_;  // one per thread
 };
 

@@ -86,7 +86,7 @@ private:
     std::uint64_t forced_ = 0;
     Sum sums_[kTile];
     std::vector<std::uint32_t> head_;  // of each tile's list
-    std::vector<Waiting> nodes_;
+    PageVector<Waiting> nodes_;
     std::uint32_t free_ = kNone;  // first of the nodes that nobody waits in
 };
 
