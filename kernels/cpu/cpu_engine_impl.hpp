@@ -176,7 +176,9 @@ void CpuEngine<Real, Dim>::step_thread(const StepNow<Real, Dim>& now, int thread
     const View balls = view();
     const SlotRange mine = lists_.range(thread);
     NearPairs& near = near_pairs_[static_cast<std::size_t>(thread)];
-    TileStep<Kind> step(params_, now, balls, moved_view(), tile_forces_[static_cast<std::size_t>(thread)], mine, tally);
+    const bool past_caches = goes_past_caches(id_.size() * Dim * (sizeof(Stored) + sizeof(Real)));
+    TileStep<Kind> step(params_, now, balls, moved_view(), past_caches, tile_forces_[static_cast<std::size_t>(thread)],
+                        mine, tally);
     if (!find) {
         step.run(near, [](std::uint32_t, std::uint32_t) {});
         return;

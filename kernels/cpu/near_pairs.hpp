@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <vector>
@@ -21,6 +22,7 @@ public:
     struct Tile {
         std::uint32_t begin = 0;  // of its pairs: a multiple of eight
         std::uint32_t pairs = 0;
+        std::uint32_t farthest = 0;    // the largest slot in a pair
         std::uint64_t near_faces = 0;  // bit l: ball l can reach a face or wall
     };
 
@@ -38,6 +40,8 @@ public:
     void find(const SpringParams<Real, Dim>& params, const BallsView<Real, Dim>& balls, const PairLists& lists,
               int thread, const NearFilter<Real, Dim>& filter, double margin, std::uint32_t first, std::uint32_t end);
 
+    /// Whether this tile's pairs have been found.
+    [[nodiscard]] bool has(std::uint32_t t) const { return t < tiles_.size(); }
     [[nodiscard]] const Tile& tile(std::uint32_t t) const { return tiles_[t]; }
     [[nodiscard]] const std::uint32_t* one() const { return one_.data(); }      // slots
     [[nodiscard]] const std::uint32_t* other() const { return other_.data(); }  // slots
@@ -82,6 +86,7 @@ void NearPairs::find(const SpringParams<Real, Dim>& params, const BallsView<Real
     }
     tile.begin = static_cast<std::uint32_t>(begin);
     tile.pairs = static_cast<std::uint32_t>(end_ - begin);
+    for (std::size_t k = begin; k < end_; ++k) tile.farthest = std::max(tile.farthest, other_[k]);
     // What the last eight hold behind the last pair is read, if not used: it must be slots.
     for (; end_ % kLanes != 0; ++end_) one_[end_] = other_[end_] = first;
     tiles_.push_back(tile);

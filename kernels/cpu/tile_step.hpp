@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "kernels/cpu/stream.hpp"
 #include "kernels/cpu/tile_work.hpp"
 #include "kernels/spring_control.hpp"
 #include "kernels/spring_step.hpp"
@@ -77,15 +78,44 @@ MovedView<Real, Dim> shifted(MovedView<Real, Dim> view, std::uint32_t first) {
     return view;
 }
 
+/// A tile's new state on its way past the caches.
+template <class Real, int Dim>
+struct MovedTile {
+    using Stored = typename Phase<Real>::Stored;
+    alignas(64) Stored x[Dim][kTile];
+    alignas(64) Real v[Dim][kTile];
+
+    /// \param moved  what else it refers to
+    MovedView<Real, Dim> view(MovedView<Real, Dim> moved) {
+        for (int axis = 0; axis < Dim; ++axis) {
+            moved.x[axis] = x[axis];
+            moved.v[axis] = v[axis];
+        }
+        return moved;
+    }
+    void stream_to(const MovedView<Real, Dim>& moved) const {
+        for (int axis = 0; axis < Dim; ++axis) {
+            stream(x[axis], moved.x[axis], kTile);
+            stream(v[axis], moved.v[axis], kTile);
+        }
+    }
+};
+
 template <class Kind>
 class TileStep {
 public:
     using Real = typename Kind::Real;
     static constexpr int kDim = Kind::kDim;
 
+    /// \param past_caches  how the new state is written (stream.hpp)
     TileStep(const SpringParams<Real, kDim>& params, const StepNow<Real, kDim>& now, const BallsView<Real, kDim>& balls,
-             const MovedView<Real, kDim>& moved, TileForces<Real, kDim>& forces, SlotRange mine, ThreadTally& tally)
-        : work_{params, balls, moved.gone, forces, mine}, now_(now), moved_(moved), tally_(tally) {}
+             const MovedView<Real, kDim>& moved, bool past_caches, TileForces<Real, kDim>& forces, SlotRange mine,
+             ThreadTally& tally)
+        : work_{params, balls, moved.gone, forces, mine},
+          now_(now),
+          moved_(moved),
+          past_caches_(past_caches),
+          tally_(tally) {}
 
     /// Steps all balls of the thread. \param find  as TileWork::for_each_tile
     template <class Find>
@@ -94,6 +124,7 @@ public:
         work_.for_each_tile(near, find, [&](const NearPairs::Tile& tile, std::uint32_t first, std::uint32_t end) {
             step(near, tile, first, end);
         });
+        if (past_caches_) end_of_stream();
         for (const Real speed_squared : fastest_) {
             tally_.max_speed_squared = larger(static_cast<double>(speed_squared), tally_.max_speed_squared);
         }
@@ -107,6 +138,7 @@ private:
     TileWork<Kind> work_;
     const StepNow<Real, kDim> now_;
     const MovedView<Real, kDim> moved_;
+    const bool past_caches_;
     ThreadTally& tally_;
     Real fastest_[kLanes];  // squared speeds
     int left_by_[kTile];    // the face, of those that leave
@@ -117,7 +149,9 @@ template <class Kind>
 void TileStep<Kind>::move(std::uint32_t first, std::uint32_t end, std::uint64_t leaving) {
     // The views are shifted so that the loop's index has no offset, without which the compiler would not use its lanes.
     const BallsView<Real, kDim> own_balls = shifted(work_.balls, first);
-    const MovedView<Real, kDim> own_moved = shifted(moved_, first);
+    MovedTile<Real, kDim> tile;
+    const bool past_caches = past_caches_ && end - first == kTile;
+    const MovedView<Real, kDim> own_moved = past_caches ? tile.view(moved_) : shifted(moved_, first);
     const StepNow<Real, kDim> now = now_;
     const std::uint32_t count = end - first;
     const std::uint32_t lanes = (count + kLanes - 1) / kLanes * kLanes;
@@ -131,6 +165,7 @@ void TileStep<Kind>::move(std::uint32_t first, std::uint32_t end, std::uint64_t 
         }
         kick_and_drift<Kind>(now, load_ball<Kind>(work_.params, own_balls, ball), force, own_moved, ball, tally);
     }
+    if (past_caches) tile.stream_to(shifted(moved_, first));
     std::uint32_t all_sane = 1;
     for (std::uint32_t ball = 0; ball < lanes; ++ball) all_sane &= tally.sane[ball];
     if (all_sane != 0 && leaving == 0 && count == lanes) {

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdint>
 
+#include "kernels/core/prefetch.hpp"
 #include "kernels/cpu/near_pairs.hpp"
 #include "kernels/cpu/tile_forces.hpp"
 #include "kernels/spring_contact.hpp"
@@ -34,8 +35,19 @@ struct TileWork {
         for (std::uint32_t first = mine.begin; first < mine.end; first += kTile, ++tile) {
             const std::uint32_t end = std::min(first + kTile, mine.end);
             find(first, end);
+            if (near.has(tile + 2)) ask_for_positions(near.tile(tile + 1).farthest, near.tile(tile + 2).farthest);
             forces.begin(tile);
             f(near.tile(tile), first, end);
+        }
+    }
+
+    /// Asks for the positions in slots [from, to). A tile's pairs reach about a layer of cells ahead, to where no tile
+    /// before has been, so positions there come out of memory (measured in 3D at 10^6 balls: 1.13 times the speed).
+    void ask_for_positions(std::uint32_t from, std::uint32_t to) const {
+        constexpr std::uint32_t kLine = 64 / sizeof(balls.x[0][0]);
+        to = std::min(to, from + 2 * kTile);
+        for (; from < to; from += kLine) {
+            for (int axis = 0; axis < kDim; ++axis) prefetch(balls.x[axis] + from);
         }
     }
 

@@ -1,8 +1,10 @@
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <map>
 #include <tuple>
 
+#include "kernels/cpu/stream.hpp"
 #include "tests/support/spring_engines.hpp"
 
 // Every processor gives the same bits: states, frames, totals and tallies, in each scenario.
@@ -131,6 +133,25 @@ INSTANTIATE_TEST_SUITE_P(Backends, ManyBalls,
                                     (std::get<1>(instance.param) == Precision::kSingle ? "single_" : "double_") +
                                     std::get<2>(instance.param).name;
                          });
+
+/// So many balls that the CPU writes their new state past its caches, which the emulated device does not.
+class PastTheCaches : public testing::TestWithParam<Processor> {};
+
+TEST_P(PastTheCaches, SameBits) {
+    CAROM_REQUIRE(GetParam());
+    const int along = 77;
+    const std::size_t count = static_cast<std::size_t>(along) * along * along;
+    ASSERT_TRUE(goes_past_caches(count * 3 * (sizeof(std::uint32_t) + sizeof(float))) ||
+                !goes_past_caches(std::numeric_limits<std::size_t>::max()));
+    Gas gas = empty_box(3, {along * 1.05, along * 1.05, along * 1.05});
+    add_lattice(gas, {.counts = {along, along, along}, .spacing = 1.05});
+    constexpr std::uint64_t kSteps = 6;
+    static const Seen known = run({"cpu1", 1}, gas, kSteps);
+    EXPECT_TRUE(same_bits(known, run(GetParam(), gas, kSteps)));
+}
+
+INSTANTIATE_TEST_SUITE_P(Backends, PastTheCaches, testing::ValuesIn(processors()),
+                         [](const auto& instance) { return instance.param.name; });
 
 }  // namespace
 }  // namespace carom::test
