@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -12,6 +11,7 @@
 
 #include "host/run/text.hpp"
 #include "host/state/errors.hpp"
+#include "host/state/text_file.hpp"
 
 namespace carom {
 
@@ -51,11 +51,10 @@ std::string name_of(const Json& row) {
 }
 
 Side read(const std::string& path) {
-    std::ifstream file(path);
-    if (!file) throw SystemError("cannot read " + path);
+    const std::string text = read_text_file(path);
     Side side;
     try {
-        const Json json = Json::parse(file);
+        const Json json = Json::parse(text);
         if (json.at("carom_bench") != 1) throw InputError(path + ": is of another version of carom bench");
         const Json& machine = json.at("machine");
         side.machine =

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,6 +12,7 @@
 #include "host/bench/report.hpp"
 #include "host/bench/run_bench.hpp"
 #include "host/cli/options.hpp"
+#include "host/io/replacement.hpp"
 #include "host/run/output_files.hpp"
 #include "host/run/say.hpp"
 #include "host/run/signals.hpp"
@@ -129,13 +128,6 @@ BenchRequest request_of(const BenchOptions& options) {
     return request;
 }
 
-void write_file(const std::string& path, const std::string& text) {
-    std::FILE* file = std::fopen(path.c_str(), "wb");
-    if (file == nullptr) throw SystemError("cannot write " + path);
-    const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-    if (std::fclose(file) != 0 || !written) throw SystemError("cannot write " + path);
-}
-
 int bench(const BenchOptions& options) {
     const BenchRequest request = request_of(options);
     if (!options.output.empty()) check_output_file(options.output, "", options.force);
@@ -145,7 +137,11 @@ int bench(const BenchOptions& options) {
     };
     const BenchResults results = run_bench(request, tell, [&signals] { return signals.caught(); });
     const std::string json = bench_json(results, request).dump(options.json ? -1 : 1);
-    if (!options.output.empty()) write_file(options.output, bench_json(results, request).dump(1) + "\n");
+    if (!options.output.empty()) {
+        ReplacementFile file(options.output);
+        file.write(bench_json(results, request).dump(1) + "\n");
+        file.commit();
+    }
     fmt::print("{}{}", options.json ? json : bench_text(results), options.json ? "\n" : "");
     return results.signal == 0 ? 0 : 128 + results.signal;
 }

@@ -5,17 +5,16 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
-#include <sstream>
 #include <utility>
 
 #include "host/plot/gnuplot.hpp"
 #include "host/run/text.hpp"
 #include "host/state/errors.hpp"
+#include "host/state/text_file.hpp"
 
 namespace carom {
 
@@ -347,11 +346,7 @@ std::string bench_figure_script_of(const std::string& text, const std::string& f
 }
 
 std::string bench_figure_script(const std::string& file, const std::string& quantity, const std::string& path) {
-    std::ifstream stream(file);
-    if (!stream) throw SystemError("cannot read " + file);
-    std::ostringstream text;
-    text << stream.rdbuf();
-    return bench_figure_script_of(text.str(), file, quantity, path);
+    return bench_figure_script_of(read_text_file(file), file, quantity, path);
 }
 
 }  // namespace carom

@@ -14,6 +14,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "host/io/replacement.hpp"
 #include "host/state/errors.hpp"
 
 namespace carom {
@@ -80,7 +81,6 @@ std::string gnuplot_literal(std::string_view text) { return script_string(text) 
 
 std::string gnuplot_head(const std::string& title, const std::string& path) {
     std::string script = "set terminal " + terminal(path) + "\n";
-    script += "set output " + script_string(path) + "\n";
     script += "set encoding utf8\n";
     script += "set title " + gnuplot_literal(title) + " offset 0,0.3\n";
     script += "set border 3 linecolor rgb \"#404040\"\nset tics nomirror textcolor rgb \"#202020\"\n";
@@ -121,20 +121,20 @@ void run_gnuplot(const std::string& script, const std::string& path) {
     if (!on_path("gnuplot")) {
         throw SystemError("figures are drawn by gnuplot, which is not installed; apt-get install gnuplot-nox");
     }
-    std::FILE* probe = std::fopen(path.c_str(), "ab");
-    if (probe == nullptr) throw SystemError("cannot write " + path);
-    std::fclose(probe);
+    Replacement figure(path);  // an older one stays until this one is whole
     // What it says about fonts and the like is of no use; that it failed is seen by its status and the file.
     std::FILE* pipe = popen("gnuplot >/dev/null 2>&1", "w");
     if (pipe == nullptr) throw SystemError("cannot start gnuplot");
-    const bool sent = std::fwrite(script.data(), 1, script.size(), pipe) == script.size();
+    const std::string all = "set output " + script_string(figure.temporary()) + "\n" + script;
+    const bool sent = std::fwrite(all.data(), 1, all.size(), pipe) == all.size();
     const int status = pclose(pipe);
     std::error_code ignored;
-    if (!sent || status != 0 || fs::file_size(path, ignored) == 0) {
-        fs::remove(path, ignored);
+    const auto bytes = fs::file_size(figure.temporary(), ignored);
+    if (!sent || status != 0 || ignored || bytes == 0) {
         throw SystemError(
             fmt::format("gnuplot could not draw {} (status {})", path, WIFEXITED(status) ? WEXITSTATUS(status) : -1));
     }
+    figure.commit(false);
 }
 
 void draw_figure(const Figure& figure, const std::string& path) { run_gnuplot(gnuplot_script(figure, path), path); }

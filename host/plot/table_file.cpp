@@ -3,17 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <cstring>
-#include <fstream>
 #include <limits>
 #include <set>
-#include <sstream>
 #include <utility>
 
 #include "host/state/errors.hpp"
+#include "host/state/text_file.hpp"
 
 namespace carom {
 
@@ -97,13 +95,7 @@ bool SweepTable::numeric(std::size_t column) const {
     });
 }
 
-SweepTable read_table(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    std::ostringstream text;
-    if (file) text << file.rdbuf();
-    if (!file || file.bad()) throw SystemError(fmt::format("{}: cannot be read: {}", path, std::strerror(errno)));
-    return parse_table(text.str(), path);
-}
+SweepTable read_table(const std::string& path) { return parse_table(read_text_file(path), path); }
 
 SweepTable parse_table(const std::string& text, const std::string& path) {
     SweepTable table;

@@ -3,16 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <sstream>
 
 #include "host/scene/overrides.hpp"
 #include "host/scene/read.hpp"
 #include "host/scene/section.hpp"
 #include "host/state/errors.hpp"
+#include "host/state/text_file.hpp"
 
 namespace carom {
 namespace {
@@ -77,13 +76,7 @@ std::string find_scene(const std::string& path_or_name) {
 
 Scene load_scene(const std::string& path_or_name, const std::vector<std::string>& overrides) {
     const std::string path = find_scene(path_or_name);
-    std::ifstream file(path, std::ios::binary);
-    std::ostringstream text;
-    if (file) text << file.rdbuf();
-    if (!file || file.bad()) {
-        throw SystemError(fmt::format("{}: cannot be read: {}", path, std::strerror(errno)));
-    }
-    return parse_scene(text.str(), path, overrides);
+    return parse_scene(read_text_file(path), path, overrides);
 }
 
 Scene parse_scene(std::string_view text, const std::string& name, const std::vector<std::string>& overrides) {

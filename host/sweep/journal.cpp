@@ -10,14 +10,13 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <limits>
 #include <optional>
-#include <sstream>
 #include <string_view>
 #include <utility>
 
 #include "host/state/errors.hpp"
+#include "host/state/text_file.hpp"
 
 namespace carom {
 
@@ -74,11 +73,7 @@ Journal::Journal(std::string path, const std::string& key, std::size_t columns, 
     : path_(std::move(path)), columns_(columns) {
     std::string text;
     if (std::filesystem::exists(path_)) {
-        std::ifstream file(path_, std::ios::binary);
-        std::ostringstream all;
-        if (file) all << file.rdbuf();
-        if (!file || file.bad()) throw SystemError(fmt::format("{}: cannot be read: {}", path_, std::strerror(errno)));
-        text = all.str();
+        text = read_text_file(path_);
     }
     const std::string head = first_line(key);
     // A head that was cut off says nothing, and nothing follows it.

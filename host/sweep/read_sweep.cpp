@@ -3,18 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <initializer_list>
 #include <map>
-#include <sstream>
 
 #include "host/scene/load.hpp"
 #include "host/scene/toml.hpp"
 #include "host/state/errors.hpp"
+#include "host/state/text_file.hpp"
 #include "host/sweep/axis_values.hpp"
 #include "host/sweep/sweep_entry.hpp"
 
@@ -270,11 +268,7 @@ std::string find_sweep(const std::string& path_or_name) {
 
 Sweep load_sweep(const std::string& path_or_name, const std::vector<std::string>& overrides) {
     const std::string path = find_sweep(path_or_name);
-    std::ifstream file(path, std::ios::binary);
-    std::ostringstream text;
-    if (file) text << file.rdbuf();
-    if (!file || file.bad()) throw SystemError(fmt::format("{}: cannot be read: {}", path, std::strerror(errno)));
-    return parse_sweep(text.str(), path, overrides);
+    return parse_sweep(read_text_file(path), path, overrides);
 }
 
 Sweep parse_sweep(std::string_view text, const std::string& path, const std::vector<std::string>& overrides) {

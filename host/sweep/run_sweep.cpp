@@ -7,11 +7,9 @@
 #include <condition_variable>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <sstream>
 #include <utility>
 
 #include "carom_build_info.hpp"
@@ -21,6 +19,7 @@
 #include "host/run/say.hpp"
 #include "host/run/signals.hpp"
 #include "host/run/text.hpp"
+#include "host/state/text_file.hpp"
 #include "host/sweep/journal.hpp"
 #include "host/sweep/pool.hpp"
 #include "host/sweep/sweep_progress.hpp"
@@ -172,13 +171,6 @@ private:
     SweepOutcome outcome_;
 };
 
-std::string read_text(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    std::ostringstream text;
-    if (file) text << file.rdbuf();
-    return text.str();
-}
-
 }  // namespace
 
 std::string default_table(const std::string& sweep) {
@@ -195,7 +187,7 @@ void check_table(const Sweep& sweep, const SweepOutput& output) {
 }
 
 std::string sweep_key(const Sweep& sweep, const SweepOptions& options, const std::vector<std::string>& columns) {
-    std::string all = fmt::format("{}\n{}\n", build_info::kVersion, read_text(sweep.scene));
+    std::string all = fmt::format("{}\n{}\n", build_info::kVersion, read_text_file(sweep.scene));
     all += fmt::format("{} {} {}\n", sweep.shard, sweep.shards, options.steps.value_or(0));
     const auto add = [&all](const std::string& text) { all += fmt::format("{}:{},", text.size(), text); };
     for (const std::string& text : sweep.overrides) add(text);
