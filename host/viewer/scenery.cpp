@@ -27,18 +27,15 @@ void add_edge(LineList& lines, const Box& box, const Vector3& origin, int corner
     }
     const Place from = relative(box_corner(box, corner), origin);
     const Place to = relative(box_corner(box, corner | 1 << axis), origin);
-    if (box.dimension == 3) {
-        if (wall) {
-            lines.add(from, to, 1.4f * scale, theme.faint);
-        } else {
-            lines.add_dashes(from, to, 30, 1.2f * scale, theme.faint);
-        }
-        return;
-    }
-    if (wall) {
-        lines.add(from, to, 2.2f * scale, theme.wall);
+    if (!wall) {
+        // Dashes of one length on all edges.
+        const double share = box.size[axis] / *std::ranges::max_element(box.size);
+        const int dashes = std::max(2, static_cast<int>(40.0 * share));
+        lines.add_dashes(from, to, dashes, 1.2f * scale, theme.faint);
+    } else if (box.dimension == 3) {
+        lines.add(from, to, 1.4f * scale, theme.faint);
     } else {
-        lines.add_dashes(from, to, 40, 1.2f * scale, theme.faint);
+        lines.add(from, to, 2.2f * scale, theme.wall);
     }
 }
 
