@@ -63,14 +63,11 @@ void Painter::set_labels(bool labels) {
     camera_.set_viewport(viewport_for(target_->width(), target_->height(), labels_, palette_));
 }
 
-void Painter::take_values(const Frame& frame, std::vector<float>& values) {
-    evaluate(quantity_, scene_, balls_, frame, values);
-    if (palette_.categories) return;
+void Painter::see(const ValueRange& now) {
     if (fixed_range_) {
         range_ = *fixed_range_;
         return;
     }
-    const ValueRange now = range_of(quantity_, values);
     if (seen_) {
         seen_->low = std::min(seen_->low, now.low);
         seen_->high = std::max(seen_->high, now.high);
@@ -92,7 +89,7 @@ PictureContent Painter::content(double time, std::size_t balls, const std::vecto
     add_scenery(scenery_, scene_, origin, *theme_, scale);
     if (extra != nullptr) overlay_.append(*extra);
     if (labels_) {
-        const std::string facts = fmt::format("{}, t = {:.6g} s", plural(balls, "ball"), time);
+        const std::string facts = fmt::format("{}, t = {:.5g} s", plural(balls, "ball"), time);
         const OverlayContent words{.title = scene_.title.empty() ? facts : scene_.title + ":  " + facts,
                                    .notes = notes,
                                    .quantity = quantity_,
@@ -114,7 +111,8 @@ PictureContent Painter::content(double time, std::size_t balls, const std::vecto
 }
 
 void Painter::draw(const Frame& frame, const std::vector<std::string>& notes, const LineList* extra) {
-    take_values(frame, values_);
+    evaluate(quantity_, scene_, balls_, frame, values_);
+    see(range_of(quantity_, values_));
     const BallCloud cloud = clouds_.make(scene_, balls_, frame, values_);
     const auto balls = static_cast<std::size_t>(std::ranges::count(frame.gone, std::uint8_t{0}));
     renderer_.draw(*target_, camera_, cloud, content(frame.time, balls, notes, extra));

@@ -51,11 +51,11 @@ public:
     [[nodiscard]] const OffscreenTarget& target() const { return *target_; }
     [[nodiscard]] const Palette& palette() const { return palette_; }
 
-    /// Values of the frame's balls, and the automatic range, which only ever grows: colours shall not flicker.
-    void take_values(const Frame& frame, std::vector<float>& values);
+    /// The range of what is about to be drawn. An automatic one only ever grows: colours shall not flicker.
+    void see(const ValueRange& now);
     /// \param extra  lines above the scene; places in pixels
     void draw(const Frame& frame, const std::vector<std::string>& notes, const LineList* extra = nullptr);
-    /// The same for balls that are in OpenGL's memory already; their values come from take_values.
+    /// The same for balls that are in OpenGL's memory already, with values of quantity().
     void draw(const CloudBuffers& cloud, double time, std::size_t balls, const std::vector<std::string>& notes,
               const LineList* extra = nullptr);
     void read(Pixels& pixels) const { target_->read(pixels); }

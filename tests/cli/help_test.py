@@ -6,7 +6,7 @@ import unittest
 
 from program import GAS, ProgramTest
 
-COMMANDS = ["run", "check", "state", "convert", "sweep", "bench", "plot", "compare", "render", "info"]
+COMMANDS = ["run", "check", "state", "convert", "sweep", "bench", "plot", "compare", "view", "render", "info"]
 
 
 class Help(ProgramTest):
