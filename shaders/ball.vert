@@ -1,5 +1,7 @@
-// One ball: a square that faces the eye, large enough for the ball's outline. Four vertices an instance, without a
-// vertex buffer; reads 20 bytes a ball (place, radius, value).
+// One ball: a square that faces the eye, large enough for the ball's outline. Reads 20 bytes a ball (place, radius,
+// value). Large balls are instances of four vertices without a vertex buffer. With SPRITE they are points of the right
+// size, a quarter of the work, but for two things: a point vanishes with its centre at the picture's edge, and takes no
+// perspective.
 layout(location = 0) in vec4 place;   // xyz: from the origin [length]; w: radius [length]
 layout(location = 1) in float value;  // what the colour stands for
 
@@ -11,10 +13,11 @@ uniform bool perspective;
 flat out vec3 center;   // eye's frame
 flat out float radius;
 flat out vec3 color;
-out vec3 point;         // on the square, eye's frame
+#ifndef SPRITE
+out vec3 corner_point;  // on the square, eye's frame
+#endif
 
 void main() {
-    vec2 corner = vec2((gl_VertexID & 1) * 2 - 1, (gl_VertexID >> 1) * 2 - 1);
     center = (view * vec4(place.xyz, 1.0)).xyz;
     radius = place.w;
     color = color_of(value);
@@ -22,6 +25,11 @@ void main() {
         gl_Position = vec4(2.0, 2.0, 2.0, 1.0);
         return;
     }
+#ifdef SPRITE
+    gl_PointSize = 2.0 * (radius / pixel + 1.0);
+    gl_Position = projection * vec4(center, 1.0);
+#else
+    vec2 corner = vec2((gl_VertexID & 1) * 2 - 1, (gl_VertexID >> 1) * 2 - 1);
     if (perspective) {
         // Seen from so near a ball's outline is a circle wider than the ball, on the cone that touches it.
         vec3 away = normalize(center);
@@ -29,10 +37,10 @@ void main() {
         vec3 up = cross(side, away);
         float distance2 = dot(center, center);
         float outline = radius * sqrt(distance2 / max(distance2 - radius * radius, 1e-6 * distance2));
-        outline += pixel * sqrt(distance2) * projection[1][1];
-        point = center + outline * (corner.x * side + corner.y * up);
+        corner_point = center + outline * (corner.x * side + corner.y * up);
     } else {
-        point = center + vec3((radius + pixel) * corner, 0.0);
+        corner_point = center + vec3((radius + pixel) * corner, 0.0);
     }
-    gl_Position = projection * vec4(point, 1.0);
+    gl_Position = projection * vec4(corner_point, 1.0);
+#endif
 }

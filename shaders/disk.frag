@@ -1,17 +1,10 @@
 // A disk with a smooth edge; one smaller than a pixel keeps its area by being fainter.
-flat in vec3 center;
-flat in float radius;
-flat in vec3 color;
-in vec3 point;
-
-uniform float pixel;  // [length]
-
 out vec4 result;
 
 void main() {
     float shown = max(radius / pixel, 0.5);  // [pixels]
     float area = radius / (pixel * shown);
-    float from_center = length(point.xy - center.xy) / pixel;
+    float from_center = length(square_point().xy - center.xy) / pixel;
     float coverage = clamp(shown - from_center + 0.5, 0.0, 1.0) * area * area;
     if (coverage <= 0.0) discard;
     // A darker rim, so that touching disks of one colour are told apart. None where it would be all there is.

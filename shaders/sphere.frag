@@ -1,9 +1,4 @@
 // A sphere where the ray through this pixel meets it, with that point's depth.
-flat in vec3 center;
-flat in float radius;
-flat in vec3 color;
-in vec3 point;
-
 uniform mat4 projection;
 uniform bool perspective;
 uniform vec2 haze_depth;  // -z of the eye's frame: where haze begins, and where it is deepest
@@ -12,6 +7,7 @@ uniform vec3 haze;        // its colour
 out vec4 result;
 
 void main() {
+    vec3 point = square_point();
     vec3 eye = perspective ? vec3(0.0) : vec3(point.xy, 0.0);
     vec3 ray = perspective ? normalize(point) : vec3(0.0, 0.0, -1.0);
     float along = dot(ray, center - eye);

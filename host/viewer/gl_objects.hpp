@@ -81,11 +81,12 @@ using GlTexture = GlObject<TextureKind>;
 using GlFramebuffer = GlObject<FramebufferKind>;
 using GlRenderbuffer = GlObject<RenderbufferKind>;
 
-/// A vertex and a fragment shader, by their file names in shaders/.
+/// A vertex and a fragment shader, by their file names in shaders/. What files share is put before them.
 class GlProgram {
 public:
+    /// \param define  a name that the shaders ask for with #ifdef; none by default
     /// \throws std::logic_error  with the compiler's words
-    GlProgram(std::string_view vertex, std::string_view fragment);
+    GlProgram(std::string_view vertex, std::string_view fragment, std::string_view define = {});
     ~GlProgram();
     GlProgram(const GlProgram&) = delete;
     GlProgram& operator=(const GlProgram&) = delete;

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <stdexcept>
+#include <string>
 
 #include "host/viewer/gl_objects.hpp"
 #include "host/viewer/shaders.hpp"
@@ -10,20 +11,20 @@ namespace carom {
 
 namespace {
 
-constexpr std::string_view kVersion = "#version 450 core\n";
-
 /// A shader that is deleted once no program needs it.
 class Shader {
 public:
-    Shader(GLenum kind, std::string_view file) : name_(glCreateShader(kind)) {
-        const std::string_view source = shader_source(file);
-        if (source.empty()) throw std::logic_error(fmt::format("there is no shader {}", file));
-        // Vertex shaders that colour balls share how.
-        const std::string_view common = source.find("color_of") == source.npos ? "" : shader_source("color.glsl");
-        const std::array<const char*, 3> texts{kVersion.data(), common.data(), source.data()};
-        const std::array<GLint, 3> lengths{static_cast<GLint>(kVersion.size()), static_cast<GLint>(common.size()),
-                                           static_cast<GLint>(source.size())};
-        glShaderSource(name_, 3, texts.data(), lengths.data());
+    Shader(GLenum kind, std::string_view file, std::string_view define) : name_(glCreateShader(kind)) {
+        const std::string_view own = shader_source(file);
+        if (own.empty()) throw std::logic_error(fmt::format("there is no shader {}", file));
+        std::string source = "#version 450 core\n";
+        if (!define.empty()) source += fmt::format("#define {}\n", define);
+        // Vertex shaders that colour balls share how, and fragment shaders of balls where they are.
+        if (own.find("color_of(") != own.npos) source += shader_source("color.glsl");
+        if (own.find("square_point(") != own.npos) source += shader_source("square.glsl");
+        source += own;
+        const char* text = source.c_str();
+        glShaderSource(name_, 1, &text, nullptr);
         glCompileShader(name_);
         GLint done = 0;
         glGetShaderiv(name_, GL_COMPILE_STATUS, &done);
@@ -45,9 +46,9 @@ private:
 
 }  // namespace
 
-GlProgram::GlProgram(std::string_view vertex, std::string_view fragment) {
-    const Shader first(GL_VERTEX_SHADER, vertex);
-    const Shader second(GL_FRAGMENT_SHADER, fragment);
+GlProgram::GlProgram(std::string_view vertex, std::string_view fragment, std::string_view define) {
+    const Shader first(GL_VERTEX_SHADER, vertex, define);
+    const Shader second(GL_FRAGMENT_SHADER, fragment, define);
     name_ = glCreateProgram();
     glAttachShader(name_, first.name());
     glAttachShader(name_, second.name());

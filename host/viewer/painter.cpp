@@ -34,8 +34,8 @@ Painter::Painter(const Scene& scene, const Balls& balls, const PictureStyle& sty
 
 void Painter::resize(int width, int height) {
     if (target_->width() == width && target_->height() == height) return;
-    camera_.set_viewport(viewport_for(width, height, labels_, palette_));
     target_.emplace(width, height, oversampling_);
+    place();
 }
 
 void Painter::set_oversampling(int oversampling) {
@@ -50,7 +50,7 @@ void Painter::set_quantity(Quantity quantity) {
     palette_ = palette_of(quantity, balls_);
     fixed_range_.reset();
     seen_.reset();
-    camera_.set_viewport(viewport_for(target_->width(), target_->height(), labels_, palette_));
+    place();
 }
 
 void Painter::set_range(std::optional<ValueRange> range) {
@@ -60,7 +60,20 @@ void Painter::set_range(std::optional<ValueRange> range) {
 
 void Painter::set_labels(bool labels) {
     labels_ = labels;
-    camera_.set_viewport(viewport_for(target_->width(), target_->height(), labels_, palette_));
+    place();
+}
+
+void Painter::set_panel_room(float left, float bottom) {
+    left_room_ = left;
+    bottom_room_ = bottom;
+    place();
+}
+
+void Painter::place() {
+    Viewport viewport = viewport_for(target_->width(), target_->height(), labels_, palette_);
+    viewport.left += left_room_;
+    viewport.bottom += bottom_room_;
+    camera_.set_viewport(viewport);
 }
 
 void Painter::see(const ValueRange& now) {

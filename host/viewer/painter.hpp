@@ -45,6 +45,8 @@ public:
     void set_range(std::optional<ValueRange> range);
     void set_clip(std::optional<ClipPlane> clip) { clip_ = clip; }
     void set_labels(bool labels);
+    /// Leaves room for panels, beside that for the labels [pixels].
+    void set_panel_room(float left, float bottom);
     [[nodiscard]] Quantity quantity() const { return quantity_; }
     [[nodiscard]] ValueRange range() const { return range_; }
     [[nodiscard]] Camera& camera() { return camera_; }
@@ -61,14 +63,16 @@ public:
     void read(Pixels& pixels) const { target_->read(pixels); }
 
 private:
+    void place();
     [[nodiscard]] PictureContent content(double time, std::size_t balls, const std::vector<std::string>& notes,
                                          const LineList* extra);
 
     const Scene& scene_;
     const Balls& balls_;
     Renderer renderer_;
-    Viewport size_;
     bool labels_;
+    float left_room_ = 0.0f;
+    float bottom_room_ = 0.0f;
     const Theme* theme_;
     Quantity quantity_;
     Palette palette_;

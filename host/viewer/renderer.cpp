@@ -12,6 +12,8 @@ namespace {
 
 /// Below this radius a ball is drawn as a point [pixels].
 constexpr double kPointRadius = 0.5;
+/// Up to this one it is a point of its size with a disk or sphere in it; so near the picture's edge it may vanish.
+constexpr double kSpriteRadius = 6.0;
 
 void set(GLuint program, const char* name, const Matrix4& value) {
     glProgramUniformMatrix4fv(program, glGetUniformLocation(program, name), 1, GL_FALSE, value.data());
@@ -142,8 +144,11 @@ private:
         const bool deep = content.dimension == 3;
         // With perspective the nearest ball may be much larger than those at the target.
         const double nearer = camera.perspective() ? camera.distance() / camera.nearest() : 1.0;
-        const bool points = static_cast<double>(cloud.largest_radius) * nearer < kPointRadius * pixel;
-        const GLuint program = points ? point_.name() : (deep ? sphere_.name() : disk_.name());
+        const double largest = static_cast<double>(cloud.largest_radius) * nearer / pixel;
+        const bool dots = largest < kPointRadius;
+        const bool sprites = !dots && largest < kSpriteRadius && !camera.perspective();
+        const GlProgram& shape = sprites ? (deep ? small_sphere_ : small_disk_) : (deep ? sphere_ : disk_);
+        const GLuint program = dots ? point_.name() : shape.name();
         glUseProgram(program);
         set(program, "view", camera.view_matrix(cloud.origin));
         set(program, "projection", camera.projection_matrix());
@@ -156,6 +161,7 @@ private:
         glBindVertexArray(balls_.name());
         glVertexArrayVertexBuffer(balls_.name(), 0, cloud.places, 0, sizeof(BallPlace));
         glVertexArrayVertexBuffer(balls_.name(), 1, cloud.values, 0, sizeof(float));
+        const bool points = dots || sprites;
         const GLuint divisor = points ? 0 : 1;
         glVertexArrayBindingDivisor(balls_.name(), 0, divisor);
         glVertexArrayBindingDivisor(balls_.name(), 1, divisor);
@@ -207,6 +213,8 @@ private:
     GlErrors errors_;
     GlProgram disk_{"ball.vert", "disk.frag"};
     GlProgram sphere_{"ball.vert", "sphere.frag"};
+    GlProgram small_disk_{"ball.vert", "disk.frag", "SPRITE"};
+    GlProgram small_sphere_{"ball.vert", "sphere.frag", "SPRITE"};
     GlProgram point_{"point.vert", "point.frag"};
     GlProgram line_{"line.vert", "line.frag"};
     GlVertexArray balls_;

@@ -32,7 +32,9 @@ LiveRun::LiveRun(const SceneRequest& request, PreparedScene prepared)
     description_ = solver_->describe();
 }
 
-LiveRun::~LiveRun() {
+LiveRun::~LiveRun() { stop(); }
+
+void LiveRun::stop() {
     {
         const std::scoped_lock lock(mutex_);
         stopping_ = true;

@@ -44,6 +44,8 @@ public:
 
     /// Starts the thread; the first frame follows. \param store  outlives this
     void start(CloudStore& store, bool playing);
+    /// Ends the thread; the store is not needed any more.
+    void stop();
 
     [[nodiscard]] const Scene& scene() const { return scene_; }
     [[nodiscard]] const Balls& balls() const { return balls_; }

@@ -23,6 +23,11 @@ public:
         run_.start(*store_, playing);
     }
 
+    void stop() override {
+        run_.stop();
+        store_.reset();
+    }
+
     bool update(double /*seconds*/) override {
         const bool fresh = run_.fresh();
         now_ = run_.take();

@@ -37,6 +37,9 @@ void EnergyHistory::add(double time, double kinetic, double total) {
     if (samples_.size() > kMost) samples_.pop_front();
 }
 
+float Panels::left_room() { return 24.0f * ImGui::GetFontSize(); }
+float Panels::bottom_room() { return 2.4f * ImGui::GetFontSize(); }
+
 Wishes Panels::draw(Show& show, Painter& painter, ViewState& state) {
     Wishes wishes;
     if (const auto energies = show.energies()) {

@@ -49,6 +49,9 @@ private:
 /// The window's panels, once between begin_panels and end_panels.
 class Panels {
 public:
+    /// How much of the window's left and lower rim they cover at first [units of the pointer's place].
+    [[nodiscard]] static float left_room();
+    [[nodiscard]] static float bottom_room();
     Wishes draw(Show& show, Painter& painter, ViewState& state);
 
 private:

@@ -25,6 +25,9 @@ public:
     /// Once OpenGL's context is current.
     virtual void start(bool playing) = 0;
 
+    /// Before OpenGL's context is gone; nothing else may be called afterwards but error() and frame().
+    virtual void stop() {}
+
     /// Takes what is new. \param seconds  of wall time since the last call \returns  whether there is something to draw
     virtual bool update(double seconds) = 0;
     /// What is shown now; null before the first frame.

@@ -50,6 +50,10 @@ public:
         show_.start(request.playing);
     }
 
+    ~View() { show_.stop(); }  // while there is a context
+    View(const View&) = delete;
+    View& operator=(const View&) = delete;
+
     ViewOutcome run(const std::function<int()>& interrupted) {
         const auto begin = Clock::now();
         auto last = begin;
@@ -99,6 +103,7 @@ private:
 
     void picture(bool fresh, double seconds, int height) {
         window_.begin_panels();
+        make_room();
         const bool pointed = pointer_.act(show_, painter_, state_, window_.pointer_scale());
         untouched_ = untouched_ && !pointed;
         if (state_.follow && state_.selected && *state_.selected < show_.frame()->size()) {
@@ -127,6 +132,15 @@ private:
         if (wishes.screenshot) press(GLFW_KEY_S);
         if (wishes.record) press(GLFW_KEY_R);
         if (wishes.fit) press(GLFW_KEY_F);
+    }
+
+    /// The panels shall hide nothing of the box.
+    void make_room() {
+        if (roomy_ == state_.panels) return;
+        roomy_ = state_.panels;
+        const auto unit = roomy_ ? static_cast<float>(window_.pointer_scale()) : 0.0f;
+        painter_.set_panel_room(unit * Panels::left_room(), unit * Panels::bottom_room());
+        if (untouched_) wish_.apply(painter_.camera());
     }
 
     void draw_scene() {
@@ -309,6 +323,7 @@ private:
     Clock::time_point movie_begin_;
     std::uint64_t pictures_ = 0;
     bool untouched_ = true;  // by the pointer: a new size is fitted
+    bool roomy_ = false;     // room has been made for the panels
     int idle_ = 0;           // pictures in a row without anything new
     int slow_ = 0;
 };
