@@ -60,11 +60,19 @@ private:
         lines_.add_text(x, base_line, height, words, theme_.ink);
     }
 
+    /// So that words can be read also where balls lie below them.
+    void back(float left, float top, float right, float bottom) {
+        constexpr float kOpacity = 0.82f;
+        lines_.add_rectangle(left, top, right, bottom, theme_.paper, kOpacity);
+    }
+
     void title() {
         const float room = width_ - 2.0f * px(kMargin);
         const float wanted = text_width(px(kTitle), content_.title);
         const float size = wanted > room ? px(kTitle) * room / wanted : px(kTitle);
-        text(px(kMargin), px(kTitleRoom - 24.0f), size, content_.title);
+        const float line = px(kTitleRoom - 24.0f);
+        back(px(kMargin - 10.0f), line - px(22.0f), px(kMargin + 10.0f) + std::min(wanted, room), line + px(9.0f));
+        text(px(kMargin), line, size, content_.title);
     }
 
     void color_bar() {
@@ -73,6 +81,7 @@ private:
         const float top = px(kTitleRoom + 28.0f);
         const float length = std::clamp(height_ - top - px(kFootRoom + 10.0f), px(60.0f), px(420.0f));
         const float bottom = top + length;
+        back(left - px(10.0f), px(kTitleRoom - 10.0f), width_ - px(4.0f), bottom + px(14.0f));
         const int slices = std::max(2, static_cast<int>(length));
         for (int k = 0; k < slices; ++k) {
             const float low = bottom - length * static_cast<float>(k) / static_cast<float>(slices);
@@ -102,6 +111,8 @@ private:
         float y = px(kTitleRoom + 12.0f);
         constexpr std::size_t kMost = 20;
         const auto& entries = content_.palette->entries;
+        const auto count = static_cast<float>(std::min(kMost, entries.size()));
+        back(left - px(14.0f), y - px(14.0f), width_ - px(4.0f), y + px(24.0f) * (count - 1.0f) + px(14.0f));
         for (std::size_t k = 0; k < std::min(kMost, entries.size()); ++k) {
             lines_.add({left, y, 0.0f}, {left, y, 0.0f}, px(14.0f), entries[k].second);
             text(left + px(16.0f), y + 0.45f * px(kLabel), px(kLabel), entries[k].first);
@@ -115,11 +126,13 @@ private:
         const float left = px(kMargin);
         const float y = height_ - px(20.0f);
         const float line = std::max(1.0f, px(1.8f));
+        const std::string words = fmt::format("{:.4g} m", length);
+        back(left - px(10.0f), y - px(14.0f), left + pixels + px(20.0f) + text_width(px(kLabel), words), y + px(14.0f));
         lines_.add({left, y, 0.0f}, {left + pixels, y, 0.0f}, line, theme_.ink);
         for (const float x : {left, left + pixels}) {
             lines_.add({x, y - px(4.0f), 0.0f}, {x, y + px(4.0f), 0.0f}, line, theme_.ink);
         }
-        text(left + pixels + px(10.0f), y + 0.45f * px(kLabel), px(kLabel), fmt::format("{:.4g} m", length));
+        text(left + pixels + px(10.0f), y + 0.45f * px(kLabel), px(kLabel), words);
     }
 
     /// The axes as the eye sees them, in the lower right corner, the farthest one first.
@@ -149,7 +162,7 @@ private:
         const float top = px(kTitleRoom + 10.0f);
         const float line = px(19.0f);
         const float high = line * static_cast<float>(content_.notes.size()) + px(12.0f);
-        lines_.add_rectangle(left, top, left + widest + px(20.0f), top + high, theme_.paper, 0.82f);
+        back(left, top, left + widest + px(20.0f), top + high);
         float y = top + px(18.0f);
         for (const std::string& note : content_.notes) {
             text(left + px(10.0f), y, px(kLabel), note);
