@@ -56,20 +56,25 @@ public:
 
     ViewOutcome run(const std::function<int()>& interrupted) {
         const auto begin = Clock::now();
-        auto last = begin;
+        auto last = begin;  // picture
+        auto last_update = begin;
         while (!window_.closing() && interrupted() == 0) {
-            // Without anything new a window costs nothing, but a signal shall be noticed.
-            constexpr double kPatience = 0.1;
-            if (!show_.playing() && idle_ > 3) {
-                glfwWaitEventsTimeout(kPatience);
-            } else {
-                glfwPollEvents();
-            }
+            glfwPollEvents();
             const auto now = Clock::now();
+            if (window_.take_touched()) quiet_ = 0;
+            for (const int key : window_.take_keys()) press(key);
+            const bool fresh = show_.update(std::chrono::duration<double>(now - last_update).count());
+            last_update = now;
+            if (fresh) quiet_ = 0;
+            // Panels take some pictures to settle. Then nothing is drawn until there is something new: the simulation
+            // has better use for the processor.
+            constexpr int kSettling = 4;
+            if (!fresh && quiet_ >= kSettling && !movie_) {
+                glfwWaitEventsTimeout(show_.playing() ? 0.002 : 0.1);
+                continue;
+            }
             const double seconds = std::chrono::duration<double>(now - last).count();
             last = now;
-            for (const int key : window_.take_keys()) press(key);
-            const bool fresh = show_.update(seconds);
             int width = 0;
             int height = 0;
             window_.size(width, height);
@@ -78,7 +83,7 @@ public:
                 continue;
             }
             if (width != painter_.target().width() || height != painter_.target().height()) resize(width, height);
-            picture(fresh, seconds, height);
+            picture(seconds, height);
         }
         if (movie_) end_movie();
         ViewOutcome outcome;
@@ -101,7 +106,7 @@ private:
         if (movie_) end_movie();  // a movie's pictures are all of one size
     }
 
-    void picture(bool fresh, double seconds, int height) {
+    void picture(double seconds, int height) {
         window_.begin_panels();
         make_room();
         const bool pointed = pointer_.act(show_, painter_, state_, window_.pointer_scale());
@@ -114,7 +119,7 @@ private:
             painter_.camera().set_target(target);
         }
         set_clip();
-        idle_ = fresh || pointed ? 0 : idle_ + 1;
+        quiet_ = pointed ? 0 : quiet_ + 1;
         draw_scene();
         const Wishes wishes = panels_.draw(show_, painter_, state_);
         painter_.target().copy_to(0);
@@ -235,7 +240,7 @@ private:
     }
 
     void press(int key) {
-        idle_ = 0;
+        quiet_ = 0;
         state_.message.clear();
         const std::size_t frames = show_.frame_count();
         switch (key) {
@@ -324,7 +329,7 @@ private:
     std::uint64_t pictures_ = 0;
     bool untouched_ = true;  // by the pointer: a new size is fitted
     bool roomy_ = false;     // room has been made for the panels
-    int idle_ = 0;           // pictures in a row without anything new
+    int quiet_ = 0;          // pictures in a row without anything new
     int slow_ = 0;
 };
 

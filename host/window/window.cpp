@@ -8,6 +8,8 @@
 #include <backends/imgui_impl_opengl3.h>
 #include <imgui.h>
 
+#include <utility>
+
 #include "host/state/errors.hpp"
 #include "host/viewer/egl_context.hpp"
 
@@ -40,16 +42,25 @@ std::string older_version() {
     return found;
 }
 
-void on_key(GLFWwindow* window, int key, int /*scancode*/, int action, int /*modifiers*/) {
-    if (action == GLFW_RELEASE) return;
-    static_cast<std::vector<int>*>(glfwGetWindowUserPointer(window))->push_back(key);
-}
-
-void on_character(GLFWwindow* window, unsigned character) {
-    if (character == '?') static_cast<std::vector<int>*>(glfwGetWindowUserPointer(window))->push_back('?');
-}
-
 }  // namespace
+
+/// What GLFW calls.
+struct WindowEvents {
+    static Window::Input& input(GLFWwindow* window) {
+        return *static_cast<Window::Input*>(glfwGetWindowUserPointer(window));
+    }
+    static void key(GLFWwindow* window, int key, int /*scancode*/, int action, int /*modifiers*/) {
+        input(window).touched = true;
+        if (action != GLFW_RELEASE) input(window).keys.push_back(key);
+    }
+    static void character(GLFWwindow* window, unsigned character) {
+        if (character == '?') input(window).keys.push_back('?');
+    }
+    static void button(GLFWwindow* window, int, int, int) { input(window).touched = true; }
+    static void moved(GLFWwindow* window, double, double) { input(window).touched = true; }
+    static void resized(GLFWwindow* window, int, int) { input(window).touched = true; }
+    static void refresh(GLFWwindow* window) { input(window).touched = true; }
+};
 
 Window::Window(const std::string& title, int width, int height) {
     if (glfwInit() == GLFW_FALSE) {
@@ -69,9 +80,15 @@ Window::Window(const std::string& title, int width, int height) {
         throw SystemError(fmt::format("OpenGL cannot be loaded; {}", kRemedy));
     }
     glfwSwapInterval(1);
-    glfwSetWindowUserPointer(window_, &keys_);
-    glfwSetKeyCallback(window_, on_key);  // before Dear ImGui, which passes events on
-    glfwSetCharCallback(window_, on_character);
+    // Before Dear ImGui, which passes events on.
+    glfwSetWindowUserPointer(window_, &input_);
+    glfwSetKeyCallback(window_, WindowEvents::key);
+    glfwSetCharCallback(window_, WindowEvents::character);
+    glfwSetMouseButtonCallback(window_, WindowEvents::button);
+    glfwSetScrollCallback(window_, WindowEvents::moved);
+    glfwSetCursorPosCallback(window_, WindowEvents::moved);
+    glfwSetFramebufferSizeCallback(window_, WindowEvents::resized);
+    glfwSetWindowRefreshCallback(window_, WindowEvents::refresh);
     IMGUI_CHECKVERSION();
     ImGui::CreateContext();
     ImGui::GetIO().IniFilename = nullptr;  // nothing is written that nobody asked for
@@ -104,10 +121,12 @@ double Window::pointer_scale() const {
 
 std::vector<int> Window::take_keys() {
     std::vector<int> keys;
-    keys.swap(keys_);
+    keys.swap(input_.keys);
     if (ImGui::GetIO().WantTextInput) std::erase_if(keys, [](int key) { return key != GLFW_KEY_ESCAPE; });
     return keys;
 }
+
+bool Window::take_touched() { return std::exchange(input_.touched, false); }
 
 void Window::begin_panels() {
     ImGui_ImplOpenGL3_NewFrame();

@@ -26,6 +26,8 @@ public:
     /// Keys pressed since the last call, as GLFW numbers them; '?' for that character. Those that a text field takes
     /// are left out. None is lost, however slow drawing is.
     std::vector<int> take_keys();
+    /// Whether a key, the pointer or the window itself has moved since the last call: a new picture is due.
+    bool take_touched();
     /// Begins Dear ImGui's part of a picture, and ends it: draws it into the window.
     void begin_panels();
     void end_panels();
@@ -33,8 +35,15 @@ public:
     void swap();
 
 private:
+    /// What events leave behind.
+    struct Input {
+        std::vector<int> keys;
+        bool touched = false;
+    };
+    friend struct WindowEvents;
+
     GLFWwindow* window_ = nullptr;
-    std::vector<int> keys_;
+    Input input_;
 };
 
 }  // namespace carom

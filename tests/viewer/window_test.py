@@ -31,8 +31,11 @@ class Screen:
                                         "-nolisten", "tcp", "-fbdir", self.folder], pass_fds=[writer],
                                        stderr=subprocess.DEVNULL)
         os.close(writer)
-        self.display = ":" + os.read(reader, 20).decode().strip()
-        os.close(reader)
+        with os.fdopen(reader) as lines:  # the server writes the number and the end of the line one after the other
+            number = lines.readline().strip()
+        if not number:
+            raise RuntimeError(f"Xvfb does not start, status {self.server.wait()}")
+        self.display = ":" + number
         self.environment = dict(os.environ, DISPLAY=self.display)
 
     def close(self):
@@ -42,7 +45,14 @@ class Screen:
 
     def pixels(self):
         """What is on the screen, from the server's own memory (in the format of xwd)."""
-        data = (pathlib.Path(self.folder) / "Xvfb_screen0").read_bytes()
+        for _ in range(100):  # the server makes the file anew when its last window is gone
+            try:
+                data = (pathlib.Path(self.folder) / "Xvfb_screen0").read_bytes()
+                if len(data) > 4 * WIDTH * HEIGHT and any(data[:4]):
+                    break
+            except FileNotFoundError:
+                pass
+            time.sleep(0.02)
         header = struct.unpack(">25I", data[:100])
         start = header[0] + 12 * header[19]
         stride = header[12]
