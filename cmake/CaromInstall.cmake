@@ -16,8 +16,14 @@ install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR}
 set(carom_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/carom)
 get_property(carom_libraries GLOBAL PROPERTY CAROM_LIBRARIES)
 list(FILTER carom_libraries EXCLUDE REGEX "^carom_test_")
+set(carom_viewer_parts "")
+foreach(part carom_dep_glad carom_dep_window)
+  if(TARGET ${part})
+    list(APPEND carom_viewer_parts ${part})
+  endif()
+endforeach()
 install(
-  TARGETS ${carom_libraries} carom_build_info carom_dep_toml carom_dep_random123 carom_dep_hdf5 carom_dep_fmt
+  TARGETS ${carom_libraries} ${carom_viewer_parts} carom_build_info carom_dep_toml carom_dep_random123 carom_dep_hdf5 carom_dep_fmt
   EXPORT carom-targets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/carom)
 install(DIRECTORY kernels host DESTINATION include/carom FILES_MATCHING PATTERN "*.hpp" PATTERN "*.cuh")

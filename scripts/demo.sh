@@ -17,11 +17,13 @@ say "Running scenes/gas2d.toml"
 mkdir -p build/demo
 carom=build/release/bin/carom
 "$carom" run scenes/gas2d.toml -o build/demo/gas2d.h5 --force
-"$carom" plot build/demo/gas2d.h5 balls -o build/demo/gas2d.png --force --quiet
+# Through OpenGL where there is any.
+"$carom" render build/demo/gas2d.h5 -o build/demo/gas2d.png --color-by speed --force --quiet ||
+    "$carom" plot build/demo/gas2d.h5 balls -o build/demo/gas2d.png --force --quiet
 "$carom" plot build/demo/gas2d.h5 energy -o build/demo/energy.png --force --quiet
 
 say "Done"
 echo "picture of the balls   build/demo/gas2d.png"
 echo "energy over time       build/demo/energy.png"
 echo "trajectory (H5MD)      build/demo/gas2d.h5"
-echo "the program            $carom --help"
+echo "the program            $carom --help; with a display, try $carom view billiards"

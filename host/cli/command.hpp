@@ -31,6 +31,8 @@ Action add_plot_command(CLI::App& app, const std::string& program);
 Action add_sweep_command(CLI::App& app, const std::string& program);
 Action add_bench_command(CLI::App& app, const std::string& program);
 Action add_compare_command(CLI::App& app, const std::string& program);
+Action add_view_command(CLI::App& app, const std::string& program);
+Action add_render_command(CLI::App& app, const std::string& program);
 Action add_info_command(CLI::App& app, const std::string& program);
 
 }  // namespace carom

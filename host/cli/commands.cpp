@@ -36,6 +36,14 @@ const std::vector<Command>& commands() {
          "carom compare two_balls\n"
          "carom compare gas2d --set fill[0].count=4096 --set box.size=[84.6,84.6] -o proof.png",
          add_compare_command},
+        {"view", "Look at a simulation while it runs, or at a stored run, in a window",
+         "carom view billiards\n"
+         "carom view gas.h5 --color-by speed",
+         add_view_command},
+        {"render", "Draw pictures and movies of a scene or a stored run, without a display",
+         "carom render gas.h5 -o gas.mp4 --color-by speed --overlay\n"
+         "carom render gas3d -o start.png --time 0 --camera perspective,azimuth=40",
+         add_render_command},
         {"info", "Print version, build options, processors and libraries", "carom info", add_info_command},
     };
     return kAll;

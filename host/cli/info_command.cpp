@@ -15,6 +15,10 @@
 #include "host/run/memory.hpp"
 #include "host/run/text.hpp"
 #include "kernels/core/processor_name.hpp"
+#ifdef CAROM_HAVE_VIEWER
+#include "host/state/errors.hpp"
+#include "host/viewer/egl_context.hpp"
+#endif
 
 namespace carom {
 
@@ -23,6 +27,21 @@ namespace {
 struct InfoOptions {
     bool json = false;
 };
+
+/// What pictures are drawn with, or why there can be none.
+std::string opengl() {
+#ifdef CAROM_HAVE_VIEWER
+    try {
+        const EglContext context;
+        return gl_description();
+    } catch (const SystemError& error) {
+        const std::string what = error.what();
+        return "none: " + what.substr(0, what.find(';'));
+    }
+#else
+    return "none in this build: " CAROM_VIEWER_LACKS;
+#endif
+}
 
 nlohmann::ordered_json gather() {
     nlohmann::ordered_json info;
@@ -46,6 +65,8 @@ nlohmann::ordered_json gather() {
                                 {"compute_capability", fmt::format("{}.{}", device.major, device.minor)},
                                 {"driver", device.driver}});
     }
+    info["opengl"] = opengl();
+    info["window"] = CAROM_WINDOW_REASON;
     unsigned major = 0;
     unsigned minor = 0;
     unsigned release = 0;
@@ -81,6 +102,8 @@ void print_text(const nlohmann::ordered_json& info) {
                                 text(gpu["driver"])));
     }
     if (info["gpus"].empty()) line("GPU", cuda_built() ? "none found" : "none: this build has no CUDA backend");
+    line("OpenGL", text(info["opengl"]));
+    line("window", text(info["window"]));
     std::string libraries;
     for (const auto& [name, version] : info["libraries"].items()) {
         libraries += (libraries.empty() ? "" : ", ") + name + " " + text(version);

@@ -47,6 +47,10 @@ BallColors color_by_speed(const Frame& frame) {
 
 }  // namespace
 
+Color species_color(const Species& species, std::size_t index) {
+    return parse_color(species.color, kPalette[index % kPalette.size()]);
+}
+
 Color speed_color(double speed, double fastest) {
     constexpr float kDarkest = 0.12f;
     if (!(fastest > 0.0) || !std::isfinite(speed)) return viridis(0.55f);
@@ -60,14 +64,14 @@ BallColors color_balls(const Balls& balls, const Frame& frame, ColorBy color_by)
     // One species in one colour would say nothing.
     const bool several = std::ranges::count(used, true) > 1;
     if (color_by == ColorBy::kSpeed || (color_by == ColorBy::kAuto && !several)) return color_by_speed(frame);
-    std::vector<Color> species_color(table.size());
+    std::vector<Color> colors_of(table.size());
     BallColors colors;
     for (std::size_t k = 0; k < table.size(); ++k) {
-        species_color[k] = parse_color(table[k].color, kPalette[k % kPalette.size()]);
-        if (used[k] && !table[k].name.empty()) colors.entries.emplace_back(table[k].name, species_color[k]);
+        colors_of[k] = species_color(table[k], k);
+        if (used[k] && !table[k].name.empty()) colors.entries.emplace_back(table[k].name, colors_of[k]);
     }
     colors.color.resize(frame.size());
-    for (std::size_t id = 0; id < frame.size(); ++id) colors.color[id] = species_color[balls.species[id]];
+    for (std::size_t id = 0; id < frame.size(); ++id) colors.color[id] = colors_of[balls.species[id]];
     return colors;
 }
 

@@ -18,6 +18,10 @@ struct BallColors {
 
 BallColors color_balls(const Balls& balls, const Frame& frame, ColorBy color_by);
 
+/// The colour that a scene gives to a species, or else one of a palette that the colour-blind can tell apart, too.
+/// \param index  in the table of species
+Color species_color(const Species& species, std::size_t index);
+
 /// A speed's colour on a scale that ends at `fastest`; the darkest part of the map is left out, to be seen on black.
 Color speed_color(double speed, double fastest);
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string_view>
+#include <vector>
 
 #include "host/plot/image.hpp"
 
@@ -30,6 +31,18 @@ void fill_rectangle(Image& image, Point from, Point to, const Color& color);
 /// \param at      where the text's base line starts
 /// \param height  of a capital letter [pixels]
 void draw_text(Image& image, Point at, float height, std::string_view text, const Color& color);
+
+/// A straight piece of a letter's stroke, with round ends.
+struct Stroke {
+    Point from;
+    Point to;
+};
+
+/// What draw_text draws, for whoever draws lines by other means.
+std::vector<Stroke> text_strokes(Point at, float height, std::string_view text);
+
+/// How thick the strokes of a text are [pixels].
+float stroke_width(float height);
 
 /// How wide draw_text makes it [pixels].
 float text_width(float height, std::string_view text);

@@ -2,6 +2,8 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,6 +43,10 @@ private:
     int height_;
     std::vector<Color> pixels_;
 };
+
+/// \param rgb  width x height pixels of three bytes, row by row from the top
+/// \throws SystemError  if the file cannot be written
+void write_png(std::span<const std::uint8_t> rgb, int width, int height, const std::string& path);
 
 /// \throws SystemError  if the file cannot be written
 void write_png(const Image& image, const std::string& path);

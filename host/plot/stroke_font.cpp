@@ -172,7 +172,7 @@ std::vector<Point> smoothed(const std::vector<Point>& points, bool closed) {
     return line;
 }
 
-void draw_glyph(Image& image, Point at, float scale, const Glyph& glyph, const Color& color) {
+void add_glyph(std::vector<Stroke>& strokes, Point at, float scale, const Glyph& glyph) {
     for (const char* c = glyph.strokes; *c != '\0';) {
         const char kind = *c++;
         std::vector<Point> points;
@@ -181,13 +181,14 @@ void draw_glyph(Image& image, Point at, float scale, const Glyph& glyph, const C
         }
         if (*c == ' ') ++c;
         const std::vector<Point> line = kind == '-' ? points : smoothed(points, kind == 'o');
-        for (std::size_t k = 1; k < line.size(); ++k) draw_line(image, line[k - 1], line[k], scale * kPen, color);
+        for (std::size_t k = 1; k < line.size(); ++k) strokes.push_back({line[k - 1], line[k]});
     }
 }
 
 }  // namespace
 
-void draw_text(Image& image, Point at, float height, std::string_view text, const Color& color) {
+std::vector<Stroke> text_strokes(Point at, float height, std::string_view text) {
+    std::vector<Stroke> strokes;
     const float scale = height / kCapital;
     for (const char letter : text) {
         if ((static_cast<unsigned char>(letter) & 0xC0) == 0x80) continue;  // the rest of a UTF-8 character
@@ -196,8 +197,17 @@ void draw_text(Image& image, Point at, float height, std::string_view text, cons
             continue;
         }
         const Glyph& glyph = glyph_of(letter);
-        draw_glyph(image, at, scale, glyph, color);
+        add_glyph(strokes, at, scale, glyph);
         at.x += scale * (static_cast<float>(glyph.width) + kGap);
+    }
+    return strokes;
+}
+
+float stroke_width(float height) { return height / kCapital * kPen; }
+
+void draw_text(Image& image, Point at, float height, std::string_view text, const Color& color) {
+    for (const Stroke& stroke : text_strokes(at, height, text)) {
+        draw_line(image, stroke.from, stroke.to, stroke_width(height), color);
     }
 }
 

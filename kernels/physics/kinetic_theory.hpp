@@ -26,6 +26,13 @@ inline double maxwell_speed_density(int dimension, double v) {
     return dimension == 2 ? v * weight : kSqrtTwoOverPi * v * v * weight;
 }
 
+/// The barometric formula, as the density of one ideal ball's height between a floor and a ceiling `top` above it: both
+/// in units of T / (m g). Tends to a uniform one as g does to 0.
+inline double barometric_density(double height, double top) {
+    if (height < 0.0 || height > top) return 0.0;
+    return std::exp(-height) / -std::expm1(-top);
+}
+
 /// Collisions per ball and time of hard balls of one size whose compressibility is Z [1/time]: Enskog,
 /// nu = 2 d / sqrt(pi) (Z - 1) sqrt(T / m) / sigma.
 inline double collision_rate(int dimension, double compressibility, double temperature, double mass, double diameter) {

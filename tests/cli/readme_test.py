@@ -19,11 +19,16 @@ class Tour(ProgramTest):
         (self.folder / "scenes").symlink_to(SOURCE / "scenes")
         commands = tour()
         self.assertGreater(len(commands), 5)
+        without_opengl = "OpenGL      none in this build" in self.succeed("info").out
         for command in commands:
             if " run " in command:  # as they are, but short
                 command = re.sub(r" --until \S+", "", command) + " --until 0.005"
             if " bench " in command:
                 command += " --limit 5"
+            if command.startswith("carom view "):  # tests/viewer opens windows, where there is a screen for them
+                continue
+            if command.startswith("carom render ") and without_opengl:
+                continue
             with self.subTest(command):
                 result = self.carom(*shlex.split(command)[1:])
                 self.assertEqual(result.status, 0, result.err)

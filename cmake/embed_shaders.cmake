@@ -1,0 +1,12 @@
+# Writes OUTPUT, a C++ source with the text of each shader of SOURCE_DIR: run by the build (CaromViewer.cmake).
+file(GLOB sources "${SOURCE_DIR}/*.vert" "${SOURCE_DIR}/*.frag" "${SOURCE_DIR}/*.glsl")
+list(SORT sources)
+set(text "// Written by cmake/embed_shaders.cmake.\n#include \"host/viewer/shaders.hpp\"\n\nnamespace carom {\n\n")
+string(APPEND text "std::string_view shader_source(std::string_view name) {\n")
+foreach(source IN LISTS sources)
+  get_filename_component(name "${source}" NAME)
+  file(READ "${source}" content)
+  string(APPEND text "    if (name == \"${name}\") return R\"glsl(${content})glsl\";\n")
+endforeach()
+string(APPEND text "    return {};\n}\n\n}  // namespace carom\n")
+file(WRITE "${OUTPUT}" "${text}")

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "host/plot/image.hpp"
+#include "host/scene/scene.hpp"
+#include "host/state/balls.hpp"
+#include "host/state/frame.hpp"
+
+namespace carom {
+
+/// What a ball's colour stands for.
+enum class Quantity : std::uint8_t { kSpecies, kSpeed, kKineticEnergy, kSpin, kOverlap, kId, kHeight };
+
+/// Its name on the command line, and what a legend calls it.
+struct QuantityInfo {
+    Quantity quantity;
+    const char* name;
+    const char* label;
+    const char* unit;  ///< SI; empty: a pure number
+};
+
+/// All of them, in the order of the enumeration.
+std::span<const QuantityInfo> quantities();
+
+/// Species where the scene gives colours or has several, else speed.
+Quantity default_quantity(const Balls& balls);
+
+/// The quantity of each ball, by id; NaN where it has none (a ball that has left, the energy of an infinite mass, what
+/// a file does not hold). Overlap is the deepest of a ball's contacts with other balls, as a fraction of the smaller
+/// radius; height is against gravity from the box's lower face, along the last axis without gravity.
+/// \param balls  for species; its positions are not looked at
+void evaluate(Quantity quantity, const Scene& scene, const Balls& balls, const Frame& frame,
+              std::vector<float>& values);
+
+/// The two ends of a colour map.
+struct ValueRange {
+    float low = 0.0f;
+    float high = 1.0f;
+};
+
+/// From 0, or the least value of heights and ids, to what a few balls in a thousand exceed: these shall not make all
+/// others look alike.
+ValueRange range_of(Quantity quantity, std::span<const float> values);
+
+/// A row of colours: those of species by their index, else a perceptually uniform map. What is drawn and what the
+/// legend shows are both made from it.
+struct Palette {
+    std::vector<Color> colors;
+    bool categories = false;
+    std::vector<std::pair<std::string, Color>> entries;  ///< of a legend: names of the species that have balls
+
+    /// The colour at t, 0 to 1, of a map.
+    [[nodiscard]] Color at(float t) const;
+};
+
+Palette palette_of(Quantity quantity, const Balls& balls);
+
+}  // namespace carom

@@ -1,0 +1,242 @@
+#include "host/viewer/renderer.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "host/viewer/gl_error.hpp"
+
+namespace carom {
+
+namespace {
+
+/// Below this radius a ball is drawn as a point [pixels].
+constexpr double kPointRadius = 0.5;
+/// Up to this one it is a point of its size with a disk or sphere in it; so near the picture's edge it may vanish.
+constexpr double kSpriteRadius = 6.0;
+
+void set(GLuint program, const char* name, const Matrix4& value) {
+    glProgramUniformMatrix4fv(program, glGetUniformLocation(program, name), 1, GL_FALSE, value.data());
+}
+void set(GLuint program, const char* name, float value) {
+    glProgramUniform1f(program, glGetUniformLocation(program, name), value);
+}
+void set(GLuint program, const char* name, bool value) {
+    glProgramUniform1i(program, glGetUniformLocation(program, name), value ? 1 : 0);
+}
+void set(GLuint program, const char* name, const Color& value) {
+    glProgramUniform3fv(program, glGetUniformLocation(program, name), 1, value.data());
+}
+void set(GLuint program, const char* name, float first, float second) {
+    glProgramUniform2f(program, glGetUniformLocation(program, name), first, second);
+}
+
+/// From pixels of the picture, y down, to the clip space.
+Matrix4 pixel_matrix(const OffscreenTarget& target) {
+    Matrix4 m{};
+    m[0] = 2.0f / static_cast<float>(target.width());
+    m[5] = -2.0f / static_cast<float>(target.height());
+    m[12] = -1.0f;
+    m[13] = 1.0f;
+    m[15] = 1.0f;
+    return m;
+}
+
+}  // namespace
+
+class Renderer::Impl {
+public:
+    Impl() {
+        for (GLuint attribute = 0; attribute < 2; ++attribute) {
+            glEnableVertexArrayAttrib(balls_.name(), attribute);
+            glVertexArrayAttribBinding(balls_.name(), attribute, attribute);
+            glVertexArrayAttribFormat(balls_.name(), attribute, attribute == 0 ? 4 : 1, GL_FLOAT, GL_FALSE, 0);
+        }
+        const auto line = [this](GLuint attribute, GLint count, std::size_t offset) {
+            glEnableVertexArrayAttrib(lines_.name(), attribute);
+            glVertexArrayAttribBinding(lines_.name(), attribute, 0);
+            glVertexArrayAttribFormat(lines_.name(), attribute, count, GL_FLOAT, GL_FALSE, static_cast<GLuint>(offset));
+        };
+        line(0, 3, offsetof(LineList::Line, a));
+        line(1, 3, offsetof(LineList::Line, b));
+        line(2, 2, offsetof(LineList::Line, width));
+        line(3, 4, offsetof(LineList::Line, color));
+        glVertexArrayBindingDivisor(lines_.name(), 0, 1);
+        glEnable(GL_PROGRAM_POINT_SIZE);
+        glBlendFunc(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA);
+        errors_.check();
+    }
+
+    CloudBuffers upload(const BallCloud& cloud) {
+        const auto put = [](const GlBuffer& buffer, const auto& span) {
+            // A new store each time: the driver need not wait for the frame before.
+            glNamedBufferData(buffer.name(), static_cast<GLsizeiptr>(std::max<std::size_t>(span.size_bytes(), 4)),
+                              nullptr, GL_STREAM_DRAW);
+            glNamedBufferSubData(buffer.name(), 0, static_cast<GLsizeiptr>(span.size_bytes()), span.data());
+        };
+        put(place_buffer_, cloud.places);
+        put(value_buffer_, cloud.values);
+        return {place_buffer_.name(), value_buffer_.name(), cloud.places.size(), cloud.origin, cloud.largest_radius};
+    }
+
+    void draw(const OffscreenTarget& target, const Camera& camera, const CloudBuffers& cloud,
+              const PictureContent& content) {
+        target.bind();
+        const bool deep = content.dimension == 3;
+        const Color& paper = content.theme->paper;
+        glClearColor(paper[0], paper[1], paper[2], 1.0f);
+        glDepthMask(GL_TRUE);
+        glClear(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT);
+        const Matrix4 scene_matrix = multiply(camera.projection_matrix(), camera.view_matrix(cloud.origin));
+        const auto fine = static_cast<float>(target.oversampling());
+        glEnable(GL_BLEND);
+        glDisable(GL_DEPTH_TEST);
+        if (content.behind != nullptr) draw_lines(target, *content.behind, scene_matrix, fine);
+        if (deep) {
+            glEnable(GL_DEPTH_TEST);
+            glDisable(GL_BLEND);
+        }
+        if (content.clip_to_box) clip_to(target, camera, content.box);
+        draw_balls(target, camera, cloud, content);
+        glDisable(GL_SCISSOR_TEST);
+        glEnable(GL_BLEND);
+        glDepthMask(GL_FALSE);
+        if (content.scenery != nullptr) draw_lines(target, *content.scenery, scene_matrix, fine);
+        glDisable(GL_DEPTH_TEST);
+        target.reduce();
+        if (content.overlay != nullptr) draw_lines(target, *content.overlay, pixel_matrix(target), 1.0f);
+        glDisable(GL_BLEND);
+        errors_.check();
+    }
+
+private:
+    void set_colors(GLuint program, const PictureContent& content, const Vector3& origin) {
+        const Palette& palette = *content.palette;
+        if (palette_colors_ != palette.colors) {
+            palette_colors_ = palette.colors;
+            palette_texture_ = GlTexture();
+            const auto width = static_cast<GLsizei>(palette_colors_.size());
+            glTextureStorage2D(palette_texture_.name(), 1, GL_RGB32F, width, 1);
+            glTextureSubImage2D(palette_texture_.name(), 0, 0, 0, width, 1, GL_RGB, GL_FLOAT, palette_colors_.data());
+            glTextureParameteri(palette_texture_.name(), GL_TEXTURE_MIN_FILTER, GL_LINEAR);
+            glTextureParameteri(palette_texture_.name(), GL_TEXTURE_WRAP_S, GL_CLAMP_TO_EDGE);
+        }
+        glBindTextureUnit(0, palette_texture_.name());
+        set(program, "range", content.range.low, content.range.high);
+        set(program, "categories", palette.categories);
+        set(program, "unknown", content.theme->unknown);
+        std::array<float, 4> plane{0.0f, 0.0f, 0.0f, std::numeric_limits<float>::max()};
+        if (content.clip) {
+            double offset = content.clip->offset;
+            for (std::size_t axis = 0; axis < 3; ++axis) {
+                plane[axis] = static_cast<float>(content.clip->normal[axis]);
+                offset -= content.clip->normal[axis] * origin[axis];
+            }
+            plane[3] = static_cast<float>(offset);
+        }
+        glProgramUniform4fv(program, glGetUniformLocation(program, "clip"), 1, plane.data());
+    }
+
+    void draw_balls(const OffscreenTarget& target, const Camera& camera, const CloudBuffers& cloud,
+                    const PictureContent& content) {
+        if (cloud.count == 0) return;
+        const double pixel = 1.0 / (camera.scale() * target.oversampling());
+        const bool deep = content.dimension == 3;
+        // With perspective the nearest ball may be much larger than those at the target.
+        const double nearer = camera.perspective() ? camera.distance() / camera.nearest() : 1.0;
+        const double largest = static_cast<double>(cloud.largest_radius) * nearer / pixel;
+        const bool dots = largest < kPointRadius;
+        const bool sprites = !dots && largest < kSpriteRadius && !camera.perspective();
+        const GlProgram& shape = sprites ? (deep ? small_sphere_ : small_disk_) : (deep ? sphere_ : disk_);
+        const GLuint program = dots ? point_.name() : shape.name();
+        glUseProgram(program);
+        set(program, "view", camera.view_matrix(cloud.origin));
+        set(program, "projection", camera.projection_matrix());
+        set(program, "pixel", static_cast<float>(pixel));
+        set(program, "perspective", camera.perspective());
+        set(program, "solid", deep);
+        set(program, "haze", content.theme->paper);
+        set(program, "haze_depth", static_cast<float>(camera.nearest()), static_cast<float>(camera.farthest()));
+        set_colors(program, content, cloud.origin);
+        glBindVertexArray(balls_.name());
+        glVertexArrayVertexBuffer(balls_.name(), 0, cloud.places, 0, sizeof(BallPlace));
+        glVertexArrayVertexBuffer(balls_.name(), 1, cloud.values, 0, sizeof(float));
+        const bool points = dots || sprites;
+        const GLuint divisor = points ? 0 : 1;
+        glVertexArrayBindingDivisor(balls_.name(), 0, divisor);
+        glVertexArrayBindingDivisor(balls_.name(), 1, divisor);
+        const auto count = static_cast<GLsizei>(cloud.count);
+        if (points) {
+            glDrawArrays(GL_POINTS, 0, count);
+        } else {
+            glDrawArraysInstanced(GL_TRIANGLE_STRIP, 0, 4, count);
+        }
+    }
+
+    /// \param fine  how many pixels of the bound framebuffer are one of the picture
+    void draw_lines(const OffscreenTarget& target, const LineList& list, const Matrix4& transform, float fine) {
+        const auto& lines = list.lines();
+        if (lines.empty()) return;
+        std::vector<LineList::Line> scaled;
+        const LineList::Line* data = lines.data();
+        if (fine != 1.0f) {
+            scaled = lines;
+            for (LineList::Line& line : scaled) line.width *= fine;
+            data = scaled.data();
+        }
+        const auto bytes = static_cast<GLsizeiptr>(lines.size() * sizeof(LineList::Line));
+        glNamedBufferData(line_buffer_.name(), bytes, data, GL_STREAM_DRAW);
+        glUseProgram(line_.name());
+        set(line_.name(), "transform", transform);
+        set(line_.name(), "viewport", fine * static_cast<float>(target.width()),
+            fine * static_cast<float>(target.height()));
+        glBindVertexArray(lines_.name());
+        glVertexArrayVertexBuffer(lines_.name(), 0, line_buffer_.name(), 0, sizeof(LineList::Line));
+        glDrawArraysInstanced(GL_TRIANGLE_STRIP, 0, 4, static_cast<GLsizei>(lines.size()));
+    }
+
+    static void clip_to(const OffscreenTarget& target, const Camera& camera, const Box& box) {
+        const PicturePlace low = camera.project(box.min);
+        const PicturePlace high = camera.project({box.min[0] + box.size[0], box.min[1] + box.size[1], 0.0});
+        const auto pixel = [&](double at, int most) {
+            return static_cast<GLint>(std::lround(std::clamp(at, 0.0, static_cast<double>(most)))) *
+                   target.oversampling();
+        };
+        const GLint left = pixel(low.x, target.width());
+        const GLint right = pixel(high.x, target.width());
+        const GLint bottom = pixel(target.height() - low.y, target.height());
+        const GLint top = pixel(target.height() - high.y, target.height());
+        glEnable(GL_SCISSOR_TEST);
+        glScissor(left, bottom, std::max(0, right - left), std::max(0, top - bottom));
+    }
+
+    GlErrors errors_;
+    GlProgram disk_{"ball.vert", "disk.frag"};
+    GlProgram sphere_{"ball.vert", "sphere.frag"};
+    GlProgram small_disk_{"ball.vert", "disk.frag", "SPRITE"};
+    GlProgram small_sphere_{"ball.vert", "sphere.frag", "SPRITE"};
+    GlProgram point_{"point.vert", "point.frag"};
+    GlProgram line_{"line.vert", "line.frag"};
+    GlVertexArray balls_;
+    GlVertexArray lines_;
+    GlBuffer place_buffer_;
+    GlBuffer value_buffer_;
+    GlBuffer line_buffer_;
+    std::vector<Color> palette_colors_;
+    GlTexture palette_texture_;
+};
+
+Renderer::Renderer() : impl_(std::make_unique<Impl>()) {}
+Renderer::~Renderer() = default;
+
+void Renderer::draw(const OffscreenTarget& target, const Camera& camera, const BallCloud& cloud,
+                    const PictureContent& content) {
+    impl_->draw(target, camera, impl_->upload(cloud), content);
+}
+
+void Renderer::draw(const OffscreenTarget& target, const Camera& camera, const CloudBuffers& cloud,
+                    const PictureContent& content) {
+    impl_->draw(target, camera, cloud, content);
+}
+
+}  // namespace carom

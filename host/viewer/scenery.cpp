@@ -1,0 +1,122 @@
+#include "host/viewer/scenery.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "host/plot/picture_view.hpp"
+
+namespace carom {
+
+namespace {
+
+using Place = std::array<float, 3>;
+
+Place relative(const Vector3& point, const Vector3& origin) {
+    return {static_cast<float>(point[0] - origin[0]), static_cast<float>(point[1] - origin[1]),
+            static_cast<float>(point[2] - origin[2])};
+}
+
+double dot(const Vector3& a, const Vector3& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+
+/// The edge of the box from a corner along an axis: a wall's if either of the faces that meet there is one.
+void add_edge(LineList& lines, const Box& box, const Vector3& origin, int corner, int axis, const Theme& theme,
+              float scale) {
+    bool wall = false;
+    for (int other = 0; other < box.dimension; ++other) {
+        if (other != axis) wall = wall || box.faces[other][corner >> other & 1] == Face::kWall;
+    }
+    const Place from = relative(box_corner(box, corner), origin);
+    const Place to = relative(box_corner(box, corner | 1 << axis), origin);
+    if (!wall) {
+        // Dashes of one length on all edges.
+        const double share = box.size[axis] / *std::ranges::max_element(box.size);
+        const int dashes = std::max(2, static_cast<int>(40.0 * share));
+        lines.add_dashes(from, to, dashes, 1.2f * scale, theme.faint);
+    } else if (box.dimension == 3) {
+        lines.add(from, to, 1.4f * scale, theme.faint);
+    } else {
+        lines.add(from, to, 2.2f * scale, theme.wall);
+    }
+}
+
+/// The edges of the polygon that a plane cuts out of the box, in order around it.
+void add_plane(LineList& lines, const Scene& scene, const Wall& wall, const Vector3& origin, const Theme& theme,
+               float scale) {
+    const Box& box = scene.box;
+    const int corners = 1 << box.dimension;
+    std::vector<Vector3> cuts;
+    for (int corner = 0; corner < corners; ++corner) {
+        for (int axis = 0; axis < box.dimension; ++axis) {
+            if ((corner >> axis & 1) != 0) continue;
+            const Vector3 a = box_corner(box, corner);
+            const Vector3 b = box_corner(box, corner | 1 << axis);
+            const double at_a = dot(wall.normal, a) - wall.offset;
+            const double at_b = dot(wall.normal, b) - wall.offset;
+            if (at_a == at_b || at_a * at_b > 0.0) continue;
+            const double t = at_a / (at_a - at_b);
+            Vector3 cut{};
+            for (int k = 0; k < 3; ++k) cut[k] = a[k] + t * (b[k] - a[k]);
+            cuts.push_back(cut);
+        }
+    }
+    if (cuts.size() < 2) return;
+    Vector3 middle{};
+    for (const Vector3& cut : cuts) {
+        for (int k = 0; k < 3; ++k) middle[k] += cut[k] / static_cast<double>(cuts.size());
+    }
+    // By the angle in the plane.
+    Vector3 u{};
+    for (int k = 0; k < 3; ++k) u[k] = cuts[0][k] - middle[k];
+    const Vector3& n = wall.normal;
+    const Vector3 v{n[1] * u[2] - n[2] * u[1], n[2] * u[0] - n[0] * u[2], n[0] * u[1] - n[1] * u[0]};
+    const auto angle = [&](const Vector3& cut) {
+        const Vector3 from{cut[0] - middle[0], cut[1] - middle[1], cut[2] - middle[2]};
+        return std::atan2(dot(from, v), dot(from, u));
+    };
+    if (box.dimension == 3) {
+        std::ranges::sort(cuts, [&](const Vector3& a, const Vector3& b) { return angle(a) < angle(b); });
+    }
+    const std::size_t pieces = box.dimension == 3 ? cuts.size() : cuts.size() - 1;
+    for (std::size_t k = 0; k < pieces; ++k) {
+        lines.add(relative(cuts[k], origin), relative(cuts[(k + 1) % cuts.size()], origin), 2.2f * scale, theme.wall);
+    }
+}
+
+}  // namespace
+
+void add_scenery(LineList& lines, const Scene& scene, const Vector3& origin, const Theme& theme, float scale) {
+    const Box& box = scene.box;
+    for (int corner = 0; corner < (1 << box.dimension); ++corner) {
+        for (int axis = 0; axis < box.dimension; ++axis) {
+            if ((corner >> axis & 1) == 0) add_edge(lines, box, origin, corner, axis, theme, scale);
+        }
+    }
+    for (const Wall& wall : scene.walls) {
+        if (wall.shape == Wall::Shape::kPlane) {
+            add_plane(lines, scene, wall, origin, theme, scale);
+            continue;
+        }
+        const Place center = relative(wall.center, origin);
+        const auto radius = static_cast<float>(wall.radius);
+        constexpr Place kX{1.0f, 0.0f, 0.0f};
+        constexpr Place kY{0.0f, 1.0f, 0.0f};
+        constexpr Place kZ{0.0f, 0.0f, 1.0f};
+        lines.add_circle(center, radius, kX, kY, 2.2f * scale, theme.wall);
+        if (box.dimension == 3) {
+            lines.add_circle(center, radius, kY, kZ, 1.4f * scale, theme.wall);
+            lines.add_circle(center, radius, kZ, kX, 1.4f * scale, theme.wall);
+        }
+    }
+}
+
+void add_inside(LineList& lines, const Scene& scene, const Vector3& origin, const Theme& theme, const Camera& camera) {
+    const Box& box = scene.box;
+    Vector3 left = box.min;
+    left[1] += 0.5 * box.size[1];
+    Vector3 right = left;
+    right[0] += box.size[0];
+    lines.add(relative(left, origin), relative(right, origin), static_cast<float>(box.size[1] * camera.scale()),
+              theme.inside, 1.0f, LineList::Ends::kFlat);
+}
+
+}  // namespace carom

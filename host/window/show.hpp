@@ -1,0 +1,74 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "host/run/prepare.hpp"
+#include "host/state/solver.hpp"
+#include "host/viewer/painter.hpp"
+
+namespace carom {
+
+/// A number of a run, as a panel shows it.
+using Reading = std::pair<std::string, std::string>;
+
+/// What a window shows: a run that goes on, or a stored one.
+class Show {
+public:
+    virtual ~Show() = default;
+
+    [[nodiscard]] virtual const Scene& scene() const = 0;
+    [[nodiscard]] virtual const Balls& balls() const = 0;
+    /// Once OpenGL's context is current.
+    virtual void start(bool playing) = 0;
+
+    /// Before OpenGL's context is gone; nothing else may be called afterwards but error() and frame().
+    virtual void stop() {}
+
+    /// Takes what is new. \param seconds  of wall time since the last call \returns  whether there is something to draw
+    virtual bool update(double seconds) = 0;
+    /// What is shown now; null before the first frame.
+    [[nodiscard]] virtual const Frame* frame() const = 0;
+    /// \pre frame() is not null
+    virtual void draw(Painter& painter, const std::vector<std::string>& notes, const LineList& extra) = 0;
+
+    [[nodiscard]] virtual bool playing() const = 0;
+    virtual void set_playing(bool playing) = 0;
+    /// One step (live) or frame (stored) on, or back, where that can be.
+    virtual void step(int direction) = 0;
+    virtual void reset() = 0;
+    [[nodiscard]] virtual double speed() const = 0;  ///< simulated time per second of wall time
+    virtual void set_speed(double speed) = 0;
+    virtual void set_quantity(Quantity quantity) = 0;
+
+    /// Which solver, on what, how fast, how drawn: one line.
+    [[nodiscard]] virtual std::string status() const = 0;
+    [[nodiscard]] virtual std::vector<Reading> readings() const = 0;
+    /// What stopped the run; empty if nothing did.
+    [[nodiscard]] virtual std::string error() const { return {}; }
+
+    /// A stored run: how many frames, and which one is shown.
+    [[nodiscard]] virtual std::size_t frame_count() const { return 0; }
+    [[nodiscard]] virtual std::size_t frame_index() const { return 0; }
+    virtual void go_to(std::size_t /*index*/) {}
+    [[nodiscard]] virtual bool looping() const { return false; }
+    virtual void set_looping(bool /*looping*/) {}
+
+    /// A live run: whether balls can be kicked and keys of the scene changed.
+    [[nodiscard]] virtual bool live() const { return false; }
+    virtual void kick(std::size_t /*id*/, const Vector3& /*change*/) {}
+    /// \throws InputError  it may not be so
+    virtual void change(const std::string& /*override*/) {}
+    /// Energies at the present time: kinetic, total.
+    [[nodiscard]] virtual std::optional<std::pair<double, double>> energies() const { return std::nullopt; }
+};
+
+/// \throws InputError, SystemError  the run cannot start
+std::unique_ptr<Show> make_live_show(const SceneRequest& request);
+/// \throws InputError, SystemError  it is no trajectory
+std::unique_ptr<Show> make_stored_show(const std::string& path);
+
+}  // namespace carom

@@ -1,0 +1,342 @@
+#include "host/window/view.hpp"
+
+#include <fmt/format.h>
+#include <glad/gl.h>
+// After glad, which says what OpenGL is.
+#include <GLFW/glfw3.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <optional>
+
+#include "host/io/replacement.hpp"
+#include "host/state/errors.hpp"
+#include "host/viewer/movie_writer.hpp"
+#include "host/window/panels.hpp"
+#include "host/window/pointer.hpp"
+#include "host/window/window.hpp"
+
+namespace carom {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr double kMovieRate = 30.0;  // pictures a second, in time of the movie and of the wall
+
+/// NAME-1.png and so on, in the current folder: the first number that is free.
+std::string free_name(const std::string& name, const std::string& ending) {
+    for (int number = 1;; ++number) {
+        std::string path = fmt::format("{}-{}{}", name, number, ending);
+        if (!std::filesystem::exists(path)) return path;
+    }
+}
+
+class View {
+public:
+    View(Show& show, const ViewRequest& request)
+        : show_(show),
+          name_(request.name),
+          window_("carom: " + request.name, request.width, request.height),
+          painter_(show.scene(), show.balls(), request.style, request.width, request.height),
+          fine_(painter_.target().oversampling()) {
+        request.camera.apply(painter_.camera());
+        wish_ = request.camera;
+        show_.set_quantity(painter_.quantity());
+        state_.panels = request.panels;
+        state_.labels = request.style.labels;
+        show_.start(request.playing);
+    }
+
+    ~View() { show_.stop(); }  // while there is a context
+    View(const View&) = delete;
+    View& operator=(const View&) = delete;
+
+    ViewOutcome run(const std::function<int()>& interrupted) {
+        const auto begin = Clock::now();
+        auto last = begin;  // picture
+        auto last_update = begin;
+        while (!window_.closing() && interrupted() == 0) {
+            glfwPollEvents();
+            const auto now = Clock::now();
+            if (window_.take_touched()) quiet_ = 0;
+            for (const int key : window_.take_keys()) press(key);
+            const bool fresh = show_.update(std::chrono::duration<double>(now - last_update).count());
+            last_update = now;
+            if (fresh) quiet_ = 0;
+            // Panels take some pictures to settle. Then nothing is drawn until there is something new: the simulation
+            // has better use for the processor.
+            constexpr int kSettling = 4;
+            if (!fresh && quiet_ >= kSettling && !movie_) {
+                glfwWaitEventsTimeout(show_.playing() ? 0.002 : 0.1);
+                continue;
+            }
+            const double seconds = std::chrono::duration<double>(now - last).count();
+            last = now;
+            int width = 0;
+            int height = 0;
+            window_.size(width, height);
+            if (width < 64 || height < 64 || show_.frame() == nullptr) {  // minimised, or not yet
+                glfwWaitEventsTimeout(0.02);
+                continue;
+            }
+            if (width != painter_.target().width() || height != painter_.target().height()) resize(width, height);
+            picture(seconds, height);
+        }
+        if (movie_) end_movie();
+        ViewOutcome outcome;
+        if (show_.frame() != nullptr) {
+            outcome.time = show_.frame()->time;
+            outcome.step = show_.frame()->step;
+        }
+        outcome.pictures = pictures_;
+        outcome.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+        outcome.error = show_.error();
+        return outcome;
+    }
+
+private:
+    void resize(int width, int height) {
+        painter_.resize(width, height);
+        if (untouched_) {
+            wish_.apply(painter_.camera());
+        }
+        if (movie_) end_movie();  // a movie's pictures are all of one size
+    }
+
+    void picture(double seconds, int height) {
+        window_.begin_panels();
+        make_room();
+        const bool pointed = pointer_.act(show_, painter_, state_, window_.pointer_scale());
+        untouched_ = untouched_ && !pointed;
+        if (state_.follow && state_.selected && *state_.selected < show_.frame()->size()) {
+            Vector3 target = painter_.camera().target();
+            for (int axis = 0; axis < show_.frame()->dimension; ++axis) {
+                target[axis] = show_.frame()->position[axis][*state_.selected];
+            }
+            painter_.camera().set_target(target);
+        }
+        set_clip();
+        quiet_ = pointed ? 0 : quiet_ + 1;
+        draw_scene();
+        const Wishes wishes = panels_.draw(show_, painter_, state_);
+        painter_.target().copy_to(0);
+        glBindFramebuffer(GL_FRAMEBUFFER, 0);
+        glViewport(0, 0, painter_.target().width(), height);
+        window_.end_panels();
+        window_.swap();
+        ++pictures_;
+        if (seconds > 0.0) {
+            const double rate = 1.0 / seconds;
+            state_.frames_per_second = 0.9 * state_.frames_per_second + 0.1 * rate;
+        }
+        adapt(seconds);
+        record();
+        if (wishes.screenshot) press(GLFW_KEY_S);
+        if (wishes.record) press(GLFW_KEY_R);
+        if (wishes.fit) press(GLFW_KEY_F);
+    }
+
+    /// The panels shall hide nothing of the box.
+    void make_room() {
+        if (roomy_ == state_.panels) return;
+        roomy_ = state_.panels;
+        const auto unit = roomy_ ? static_cast<float>(window_.pointer_scale()) : 0.0f;
+        painter_.set_panel_room(unit * Panels::left_room(), unit * Panels::bottom_room());
+        if (untouched_) wish_.apply(painter_.camera());
+    }
+
+    void draw_scene() {
+        marks_.clear();
+        pointer_.add_marks(marks_, show_, painter_, state_);
+        show_.draw(painter_, {}, marks_);
+    }
+
+    void set_clip() {
+        if (!state_.clip) {
+            painter_.set_clip(std::nullopt);
+            return;
+        }
+        // What is nearer to the eye than a plane that faces it.
+        const Camera& camera = painter_.camera();
+        const Box& box = show_.scene().box;
+        double center = 0.0;
+        double reach = 0.0;
+        for (int axis = 0; axis < 3; ++axis) {
+            center += camera.back()[axis] * (box.min[axis] + 0.5 * box.size[axis]);
+            reach += std::abs(camera.back()[axis]) * 0.5 * box.size[axis];
+        }
+        painter_.set_clip(ClipPlane{camera.back(), center + reach * (1.0 - 2.0 * *state_.clip)});
+    }
+
+    /// While drawing is slow, spheres are drawn with less care; pictures and movies never are.
+    void adapt(double seconds) {
+        if (fine_ == 1 || !show_.playing() || movie_) {
+            painter_.set_oversampling(fine_);
+            slow_ = 0;
+            return;
+        }
+        constexpr double kSlow = 0.05;  // [s] a picture
+        slow_ = seconds > kSlow ? std::min(slow_ + 1, 60) : std::max(slow_ - 1, 0);
+        if (slow_ > 10) painter_.set_oversampling(1);
+    }
+
+    void take_picture() {
+        const std::string path = free_name(name_, ".png");
+        try {
+            painter_.set_oversampling(fine_);
+            draw_scene();
+            Pixels pixels;
+            painter_.read(pixels);
+            Replacement replacement(path);
+            write_png(pixels.rgb, pixels.width, pixels.height, replacement.temporary());
+            replacement.commit(false);
+            state_.message = path;
+        } catch (const SystemError& error) {
+            state_.message = error.what();
+        }
+    }
+
+    void start_movie() {
+        try {
+            movie_path_ = free_name(name_, ".mp4");
+            movie_.emplace(movie_path_, painter_.target().width(), painter_.target().height(), kMovieRate);
+            state_.recording = true;
+            state_.message = "recording " + movie_path_;
+            recorded_ = 0;
+            movie_begin_ = Clock::now();
+        } catch (const std::exception& error) {
+            movie_.reset();
+            state_.message = error.what();
+        }
+    }
+
+    /// As many pictures as the wall clock asks for, so that a movie is as fast as what one saw.
+    void record() {
+        if (!movie_) return;
+        const double due = std::chrono::duration<double>(Clock::now() - movie_begin_).count() * kMovieRate;
+        try {
+            Pixels pixels;
+            if (static_cast<double>(recorded_) < due) painter_.read(pixels);
+            for (; static_cast<double>(recorded_) < due; ++recorded_) movie_->add(pixels);
+        } catch (const SystemError& error) {
+            state_.message = error.what();
+            state_.recording = false;
+            movie_.reset();
+        }
+    }
+
+    void end_movie() {
+        try {
+            movie_->finish();
+            state_.message = movie_path_;
+        } catch (const SystemError& error) {
+            state_.message = error.what();
+        }
+        state_.recording = false;
+        movie_.reset();
+    }
+
+    void press(int key) {
+        quiet_ = 0;
+        state_.message.clear();
+        const std::size_t frames = show_.frame_count();
+        switch (key) {
+            case GLFW_KEY_ESCAPE:
+                window_.close();
+                break;
+            case GLFW_KEY_SPACE:
+                show_.set_playing(!show_.playing());
+                break;
+            case GLFW_KEY_RIGHT:
+                show_.step(1);
+                break;
+            case GLFW_KEY_LEFT:
+                show_.step(-1);
+                break;
+            case GLFW_KEY_HOME:
+                show_.reset();
+                break;
+            case GLFW_KEY_END:
+                if (frames > 0) show_.go_to(frames - 1);
+                break;
+            case GLFW_KEY_EQUAL:
+            case GLFW_KEY_KP_ADD:
+                show_.set_speed(1.25 * show_.speed());
+                break;
+            case GLFW_KEY_MINUS:
+            case GLFW_KEY_KP_SUBTRACT:
+                show_.set_speed(show_.speed() / 1.25);
+                break;
+            case GLFW_KEY_O:
+                show_.set_looping(!show_.looping());
+                break;
+            case GLFW_KEY_C: {
+                const auto next = (static_cast<std::size_t>(painter_.quantity()) + 1) % quantities().size();
+                painter_.set_quantity(quantities()[next].quantity);
+                show_.set_quantity(quantities()[next].quantity);
+                break;
+            }
+            case GLFW_KEY_L:
+                state_.labels = !state_.labels;
+                painter_.set_labels(state_.labels);
+                break;
+            case GLFW_KEY_F:
+                painter_.camera().fit();
+                state_.follow = false;
+                break;
+            case GLFW_KEY_P:
+                painter_.camera().set_perspective(!painter_.camera().perspective());
+                break;
+            case GLFW_KEY_S:
+                if (show_.frame() != nullptr) take_picture();
+                break;
+            case GLFW_KEY_R:
+                if (movie_) {
+                    end_movie();
+                } else {
+                    start_movie();
+                }
+                break;
+            case GLFW_KEY_TAB:
+                state_.panels = !state_.panels;
+                break;
+            case GLFW_KEY_F1:
+            case '?':
+                state_.help = !state_.help;
+                break;
+            default:
+                break;
+        }
+    }
+
+    Show& show_;
+    std::string name_;
+    Window window_;
+    Painter painter_;
+    int fine_;
+    CameraWish wish_;
+    ViewState state_;
+    Panels panels_;
+    Pointer pointer_;
+    LineList marks_;
+    std::optional<MovieWriter> movie_;
+    std::string movie_path_;
+    std::uint64_t recorded_ = 0;
+    Clock::time_point movie_begin_;
+    std::uint64_t pictures_ = 0;
+    bool untouched_ = true;  // by the pointer: a new size is fitted
+    bool roomy_ = false;     // room has been made for the panels
+    int quiet_ = 0;          // pictures in a row without anything new
+    int slow_ = 0;
+};
+
+}  // namespace
+
+ViewOutcome view(Show& show, const ViewRequest& request, const std::function<int()>& interrupted) {
+    return View(show, request).run(interrupted);
+}
+
+}  // namespace carom

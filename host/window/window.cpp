@@ -1,0 +1,146 @@
+#include "host/window/window.hpp"
+
+#include <fmt/format.h>
+#include <glad/gl.h>
+// After glad, which says what OpenGL is.
+#include <GLFW/glfw3.h>
+#include <backends/imgui_impl_glfw.h>
+#include <backends/imgui_impl_opengl3.h>
+#include <imgui.h>
+
+#include <utility>
+
+#include "host/state/errors.hpp"
+#include "host/viewer/egl_context.hpp"
+
+namespace carom {
+
+namespace {
+
+constexpr const char* kRemedy = "carom render draws without a window";
+
+void hints(int major, int minor) {
+    glfwDefaultWindowHints();
+    glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, major);
+    glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, minor);
+    glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
+    glfwWindowHint(GLFW_OPENGL_DEBUG_CONTEXT, GLFW_TRUE);
+    glfwWindowHint(GLFW_DEPTH_BITS, 0);  // what is drawn comes from a buffer of our own
+    glfwWindowHint(GLFW_STENCIL_BITS, 0);
+}
+
+/// The version that there is, for a message; empty if none.
+std::string older_version() {
+    hints(3, 3);
+    glfwWindowHint(GLFW_VISIBLE, GLFW_FALSE);
+    GLFWwindow* window = glfwCreateWindow(64, 64, "", nullptr, nullptr);
+    if (window == nullptr) return {};
+    glfwMakeContextCurrent(window);
+    std::string found;
+    if (gladLoadGL(glfwGetProcAddress) != 0) found = gl_description();
+    glfwDestroyWindow(window);
+    return found;
+}
+
+}  // namespace
+
+/// What GLFW calls.
+struct WindowEvents {
+    static Window::Input& input(GLFWwindow* window) {
+        return *static_cast<Window::Input*>(glfwGetWindowUserPointer(window));
+    }
+    static void key(GLFWwindow* window, int key, int /*scancode*/, int action, int /*modifiers*/) {
+        input(window).touched = true;
+        if (action != GLFW_RELEASE) input(window).keys.push_back(key);
+    }
+    static void character(GLFWwindow* window, unsigned character) {
+        if (character == '?') input(window).keys.push_back('?');
+    }
+    static void button(GLFWwindow* window, int, int, int) { input(window).touched = true; }
+    static void moved(GLFWwindow* window, double, double) { input(window).touched = true; }
+    static void resized(GLFWwindow* window, int, int) { input(window).touched = true; }
+    static void refresh(GLFWwindow* window) { input(window).touched = true; }
+};
+
+Window::Window(const std::string& title, int width, int height) {
+    if (glfwInit() == GLFW_FALSE) {
+        throw SystemError(fmt::format("no window can be opened: there is no display; {}", kRemedy));
+    }
+    hints(kGlMajor, kGlMinor);
+    window_ = glfwCreateWindow(width, height, title.c_str(), nullptr, nullptr);
+    if (window_ == nullptr) {
+        const std::string found = older_version();
+        glfwTerminate();
+        throw SystemError(fmt::format("a window needs OpenGL {}.{}, and {} was found; {}", kGlMajor, kGlMinor,
+                                      found.empty() ? "none" : found, kRemedy));
+    }
+    glfwMakeContextCurrent(window_);
+    if (gladLoadGL(glfwGetProcAddress) == 0) {
+        glfwTerminate();
+        throw SystemError(fmt::format("OpenGL cannot be loaded; {}", kRemedy));
+    }
+    glfwSwapInterval(1);
+    // Before Dear ImGui, which passes events on.
+    glfwSetWindowUserPointer(window_, &input_);
+    glfwSetKeyCallback(window_, WindowEvents::key);
+    glfwSetCharCallback(window_, WindowEvents::character);
+    glfwSetMouseButtonCallback(window_, WindowEvents::button);
+    glfwSetScrollCallback(window_, WindowEvents::moved);
+    glfwSetCursorPosCallback(window_, WindowEvents::moved);
+    glfwSetFramebufferSizeCallback(window_, WindowEvents::resized);
+    glfwSetWindowRefreshCallback(window_, WindowEvents::refresh);
+    IMGUI_CHECKVERSION();
+    ImGui::CreateContext();
+    ImGui::GetIO().IniFilename = nullptr;  // nothing is written that nobody asked for
+    ImGui::StyleColorsDark();
+    float scale = 1.0f;
+    glfwGetWindowContentScale(window_, &scale, nullptr);
+    ImGui::GetStyle().ScaleAllSizes(scale);
+    ImGui::GetIO().FontGlobalScale = scale;
+    ImGui_ImplGlfw_InitForOpenGL(window_, true);
+    ImGui_ImplOpenGL3_Init("#version 450 core");
+}
+
+Window::~Window() {
+    ImGui_ImplOpenGL3_Shutdown();
+    ImGui_ImplGlfw_Shutdown();
+    ImGui::DestroyContext();
+    glfwDestroyWindow(window_);
+    glfwTerminate();
+}
+
+void Window::size(int& width, int& height) const { glfwGetFramebufferSize(window_, &width, &height); }
+
+double Window::pointer_scale() const {
+    int pixels = 0;
+    int units = 0;
+    glfwGetFramebufferSize(window_, &pixels, nullptr);
+    glfwGetWindowSize(window_, &units, nullptr);
+    return units > 0 ? static_cast<double>(pixels) / units : 1.0;
+}
+
+std::vector<int> Window::take_keys() {
+    std::vector<int> keys;
+    keys.swap(input_.keys);
+    if (ImGui::GetIO().WantTextInput) std::erase_if(keys, [](int key) { return key != GLFW_KEY_ESCAPE; });
+    return keys;
+}
+
+bool Window::take_touched() { return std::exchange(input_.touched, false); }
+
+void Window::begin_panels() {
+    ImGui_ImplOpenGL3_NewFrame();
+    ImGui_ImplGlfw_NewFrame();
+    ImGui::NewFrame();
+}
+
+void Window::end_panels() {
+    ImGui::Render();
+    ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
+}
+
+bool Window::closing() const { return glfwWindowShouldClose(window_) != 0; }
+void Window::close() { glfwSetWindowShouldClose(window_, GLFW_TRUE); }
+void Window::swap() { glfwSwapBuffers(window_); }
+
+}  // namespace carom

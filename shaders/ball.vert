@@ -1,0 +1,46 @@
+// One ball: a square that faces the eye, large enough for the ball's outline. Reads 20 bytes a ball (place, radius,
+// value). Large balls are instances of four vertices without a vertex buffer. With SPRITE they are points of the right
+// size, a quarter of the work, but for two things: a point vanishes with its centre at the picture's edge, and takes no
+// perspective.
+layout(location = 0) in vec4 place;   // xyz: from the origin [length]; w: radius [length]
+layout(location = 1) in float value;  // what the colour stands for
+
+uniform mat4 view;        // rigid: from the origin's frame to the eye's, which looks along -z
+uniform mat4 projection;
+uniform float pixel;      // [length] across one pixel at the target's depth
+uniform bool perspective;
+
+flat out vec3 center;   // eye's frame
+flat out float radius;
+flat out vec3 color;
+#ifndef SPRITE
+out vec3 corner_point;  // on the square, eye's frame
+#endif
+
+void main() {
+    center = (view * vec4(place.xyz, 1.0)).xyz;
+    radius = place.w;
+    color = color_of(value);
+    if (hidden(place.xyz)) {
+        gl_Position = vec4(2.0, 2.0, 2.0, 1.0);
+        return;
+    }
+#ifdef SPRITE
+    gl_PointSize = 2.0 * (radius / pixel + 1.0);
+    gl_Position = projection * vec4(center, 1.0);
+#else
+    vec2 corner = vec2((gl_VertexID & 1) * 2 - 1, (gl_VertexID >> 1) * 2 - 1);
+    if (perspective) {
+        // Seen from so near a ball's outline is a circle wider than the ball, on the cone that touches it.
+        vec3 away = normalize(center);
+        vec3 side = normalize(cross(away, vec3(0.0, 1.0, 0.0)));
+        vec3 up = cross(side, away);
+        float distance2 = dot(center, center);
+        float outline = radius * sqrt(distance2 / max(distance2 - radius * radius, 1e-6 * distance2));
+        corner_point = center + outline * (corner.x * side + corner.y * up);
+    } else {
+        corner_point = center + vec3((radius + pixel) * corner, 0.0);
+    }
+    gl_Position = projection * vec4(corner_point, 1.0);
+#endif
+}

@@ -1,0 +1,4 @@
+in vec4 shade;
+out vec4 result;
+
+void main() { result = shade; }

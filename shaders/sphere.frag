@@ -1,0 +1,28 @@
+// A sphere where the ray through this pixel meets it, with that point's depth.
+uniform mat4 projection;
+uniform bool perspective;
+uniform vec2 haze_depth;  // -z of the eye's frame: where haze begins, and where it is deepest
+uniform vec3 haze;        // its colour
+
+out vec4 result;
+
+void main() {
+    vec3 point = square_point();
+    vec3 eye = perspective ? vec3(0.0) : vec3(point.xy, 0.0);
+    vec3 ray = perspective ? normalize(point) : vec3(0.0, 0.0, -1.0);
+    float along = dot(ray, center - eye);
+    vec3 miss = center - eye - along * ray;  // not |c|^2 - b^2, which cancels far away
+    float inside = radius * radius - dot(miss, miss);
+    if (inside < 0.0) discard;
+    vec3 hit = eye + (along - sqrt(inside)) * ray;
+    vec3 normal = (hit - center) / radius;
+    vec4 clip_point = projection * vec4(hit, 1.0);
+    gl_FragDepth = 0.5 + 0.5 * clip_point.z / clip_point.w;
+
+    const vec3 light = normalize(vec3(-0.45, 0.65, 0.75));
+    float lit = 0.46 + 0.66 * max(dot(normal, light), 0.0);
+    lit *= 0.74 + 0.26 * clamp(-dot(normal, ray), 0.0, 1.0);
+    float shine = 0.3 * pow(max(dot(reflect(-light, normal), -ray), 0.0), 28.0);
+    float depth = clamp((-hit.z - haze_depth.x) / (haze_depth.y - haze_depth.x), 0.0, 1.0);
+    result = vec4(mix(color * lit + shine, haze, 0.45 * depth), 1.0);
+}

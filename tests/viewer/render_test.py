@@ -1,0 +1,213 @@
+"""carom render as a user calls it: pictures, folders, movies, and what it says when something is wrong."""
+
+import json
+import os
+import subprocess
+import unittest
+
+import numpy
+
+from program import GAS, SOURCE, ProgramTest
+
+TWO = """
+[scene]
+title = "two"
+dimension = 2
+[box]
+size = [10.0, 5.0]
+[run]
+backend = "cpu"
+until = 1.0
+[output]
+every = 0.25
+[[species]]
+name = "pin"
+radius = 0.5
+mass = 1.0
+color = "#E91E63"
+[[ball]]
+species = "pin"
+position = [2.0, 2.5]
+velocity = [1.0, 0.0]
+[[ball]]
+species = "pin"
+position = [8.0, 2.5]
+"""
+
+
+def pixels(path):
+    """The picture as an array of height x width x 3."""
+    probe = subprocess.run(["ffprobe", "-v", "error", "-select_streams", "v", "-show_entries", "stream=width,height",
+                            "-of", "csv=p=0", path], capture_output=True, text=True, check=True)
+    width, height = map(int, probe.stdout.strip().split(","))
+    raw = subprocess.run(["ffmpeg", "-v", "error", "-i", path, "-f", "rawvideo", "-pix_fmt", "rgb24", "-"],
+                         capture_output=True, check=True).stdout
+    return numpy.frombuffer(raw, numpy.uint8).reshape(height, width, 3).astype(int)
+
+
+def columns_of(picture, color, tolerance=2):
+    """The columns that hold a pixel of that colour, in runs: (first, last)."""
+    hit = (abs(picture - numpy.array(color)).max(axis=2) <= tolerance).any(axis=0)
+    edges = numpy.flatnonzero(numpy.diff(numpy.concatenate([[0], hit.astype(int), [0]])))
+    return [(int(a), int(b) - 1) for a, b in zip(edges[::2], edges[1::2])]
+
+
+PINK = (0xE9, 0x1E, 0x63)
+
+
+class Render(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.write("two.toml", TWO)
+
+    def test_a_scene_becomes_a_picture_of_the_size_asked_for(self):
+        result = self.succeed("render", "two.toml", "-o", "two.png", "--size", "501x333", "--bare")
+        self.assertEqual(result.out, "")
+        self.assertIn("two.png", result.err)
+        picture = pixels(self.folder / "two.png")
+        self.assertEqual(picture.shape, (333, 501, 3))
+        self.assertEqual(len(columns_of(picture, PINK)), 2)
+        self.assertEqual(self.files(), ["two.png", "two.toml"])
+
+    def test_the_frame_asked_for_is_the_one_that_is_drawn(self):
+        self.succeed("run", "two.toml", "--quiet", "-o", "two.h5")
+        places = {}
+        for name, options in {"start": ["--time", "0"], "second": ["--frame", "1"], "late": ["--time", "0.8"],
+                              "end": ["--last"], "default": []}.items():
+            for source in ("two.toml", "two.h5"):
+                self.succeed("render", source, "-o", "out.png", "--bare", "--force", *options)
+                first, last = columns_of(pixels(self.folder / "out.png"), PINK)[0]
+                places[name, source] = (first + last) / 2
+        # 1280 pixels less the rims of 16 show 10 m: a metre is 124.8 pixels, and the ball moves at 1 m/s.
+        for source in ("two.toml", "two.h5"):
+            start = places["start", source]
+            for name, way in {"second": 0.25, "end": 1.0, "default": 1.0}.items():
+                self.assertAlmostEqual(places[name, source] - start, way * 124.8, delta=1.1, msg=f"{name} {source}")
+        self.assertAlmostEqual(places["late", "two.toml"] - places["start", "two.toml"], 0.8 * 124.8, delta=1.1)
+        self.assertAlmostEqual(places["late", "two.h5"] - places["start", "two.h5"], 0.75 * 124.8, delta=1.1)
+
+    def test_a_stored_run_looks_like_the_run(self):
+        self.write("gas.toml", GAS)
+        self.succeed("run", "gas.toml", "--quiet", "-o", "gas.h5")
+        self.succeed("render", "gas.toml", "-o", "run.png")
+        self.succeed("render", "gas.h5", "-o", "stored.png")
+        difference = abs(pixels(self.folder / "run.png") - pixels(self.folder / "stored.png"))
+        self.assertLessEqual(difference.max(), 1)
+
+    def test_a_folder_gets_a_picture_a_frame(self):
+        self.succeed("render", "two.toml", "-o", "frames/", "--size", "200x100")
+        self.assertEqual(sorted(path.name for path in (self.folder / "frames").iterdir()),
+                         [f"frame-{k:06}.png" for k in range(5)])
+        again = self.carom("render", "two.toml", "-o", "frames/", "--size", "200x100")
+        self.assertEqual(again.status, 2)
+        self.assertIn("--force", again.err)
+        self.succeed("render", "two.toml", "-o", "frames/", "--size", "200x100", "--force")
+
+    def test_a_movie_has_a_frame_for_each_and_the_rate_asked_for(self):
+        self.succeed("run", "two.toml", "--quiet", "-o", "two.h5")
+        for source, options, frames in [("two.h5", [], 5), ("two.toml", ["--every", "0.1"], 11)]:
+            self.succeed("render", source, "-o", "two.mp4", "--size", "201x101", "--fps", "12", "--force", *options)
+            probe = subprocess.run(["ffprobe", "-v", "error", "-count_frames", "-show_entries",
+                                    "stream=nb_read_frames,r_frame_rate,width,height", "-of", "json",
+                                    self.folder / "two.mp4"], capture_output=True, text=True, check=True)
+            stream = json.loads(probe.stdout)["streams"][0]
+            self.assertEqual(int(stream["nb_read_frames"]), frames)
+            self.assertEqual(stream["r_frame_rate"], "12/1")
+            self.assertEqual((stream["width"], stream["height"]), (202, 102))  # H.264 wants even sizes
+
+    def test_the_numbers_of_the_run_are_written_over_it(self):
+        self.succeed("render", "two.toml", "-o", "plain.png")
+        self.succeed("render", "two.toml", "-o", "overlay.png", "--overlay")
+        difference = abs(pixels(self.folder / "plain.png") - pixels(self.folder / "overlay.png")).max(axis=2)
+        rows, columns = numpy.nonzero(difference > 20)
+        self.assertGreater(len(rows), 300)
+        self.assertLess(rows.max(), 250)
+        self.assertLess(columns.max(), 400)
+
+    def test_every_quantity_can_be_shown(self):
+        for what in ["species", "speed", "kinetic-energy", "spin", "overlap", "id", "height"]:
+            self.succeed("render", "two.toml", "-o", "out.png", "--force", "--color-by", what, "--camera", "zoom=1.5")
+
+    def test_what_is_wrong_is_said_in_one_line_and_nothing_is_written(self):
+        self.write("taken.png", "something")
+        for arguments, words in [
+            ([], r"no output given"),
+            (["-o", "a.gif"], r"--output a\.gif: a picture ends in \.png, a movie in \.mp4, a folder in /"),
+            (["-o", "taken.png"], r"taken\.png: exists already; --force"),
+            (["-o", "a.png", "--size", "640"], r"--size: '640' is not WIDTHxHEIGHT"),
+            (["-o", "a.png", "--size", "63x64"], r"--size: '63' is not a whole number from 64 up"),
+            (["-o", "a.png", "--size", "20000x100"], r"--size: more than 16384"),
+            (["-o", "a.png", "--color-by", "mood"], r"--color-by: 'mood' is not known; allowed: species, speed"),
+            (["-o", "a.png", "--range", "3"], r"--range: '3' is not LOW:HIGH"),
+            (["-o", "a.png", "--range", "3:1"], r"--range: HIGH must be greater than LOW"),
+            (["-o", "a.png", "--camera", "upside-down"], r"--camera: 'upside-down' is not known; allowed"),
+            (["-o", "a.png", "--camera", "zoom=x"], r"--camera: zoom: 'x' is not a number"),
+            (["-o", "a.png", "--camera", "target=1"], r"--camera: target: '1' is not X:Y"),
+            (["-o", "a.png", "--last", "--time", "1"], r"--last, --time and --frame exclude each other"),
+            (["-o", "a.mp4", "--last"], r"for single pictures, not for movies"),
+            (["-o", "a.mp4", "--fps", "0"], r"--fps: must be greater than 0"),
+            (["-o", "a.mp4", "--every", "0"], r"--every: must be greater than 0"),
+            (["-o", "a.png", "--set", "box.size=[1]"], r"box\.size"),
+        ]:
+            with self.subTest(arguments):
+                result = self.carom("render", "two.toml", *arguments)
+                self.assertEqual(result.status, 2, result.err)
+                self.assertRegex(result.err, rf"\Acarom: .*{words}.*\n\Z")
+                self.assertEqual(self.files(), ["taken.png", "two.toml"])
+        result = self.carom("render")
+        self.assertEqual((result.status, result.err.count("\n")), (2, 1))
+        missing = self.carom("render", "nothing.h5", "-o", "a.png")
+        self.assertEqual((missing.status, missing.err.count("\n")), (4, 1))
+
+    def test_a_stored_run_cannot_be_changed(self):
+        self.succeed("run", "two.toml", "--quiet", "-o", "two.h5")
+        result = self.carom("render", "two.h5", "-o", "a.png", "--until", "3")
+        self.assertEqual(result.status, 2)
+        self.assertIn("stored run", result.err)
+        result = self.carom("render", "two.h5", "-o", "a.png", "--frame", "5")
+        self.assertEqual(result.status, 2)
+        self.assertIn("holds the frames 0 to 4", result.err)
+
+    def test_an_older_opengl_is_named_with_the_one_that_is_needed(self):
+        old = dict(os.environ, MESA_GL_VERSION_OVERRIDE="4.1", LIBGL_ALWAYS_SOFTWARE="1")
+        result = self.carom("render", "two.toml", "-o", "a.png", env=old)
+        self.assertEqual(result.status, 4)
+        self.assertRegex(result.err, r"\Acarom: pictures need OpenGL 4\.5, and 4\.1 .*was found; .*\n\Z")
+        self.assertEqual(self.files(), ["two.toml"])
+
+    def test_no_egl_is_said_and_a_run_does_not_mind(self):
+        none = dict(os.environ, __EGL_VENDOR_LIBRARY_FILENAMES="/nonexistent.json")
+        result = self.carom("render", "two.toml", "-o", "a.png", env=none)
+        self.assertEqual(result.status, 4)
+        self.assertRegex(result.err, r"\Acarom: pictures need .*EGL.*\n\Z")
+        self.succeed("run", "two.toml", "--quiet", env=none)
+        self.assertRegex(self.succeed("info", env=none).out, r"(?m)^  OpenGL +none: pictures need EGL")
+
+    def test_info_names_opengl(self):
+        self.assertRegex(self.succeed("info").out, r"(?m)^  OpenGL +4\.\d.*, ")
+
+    def test_without_ffmpeg_a_movie_is_refused_in_one_line(self):
+        result = self.carom("render", "two.toml", "-o", "a.mp4", env=dict(os.environ, PATH=str(self.folder)))
+        self.assertEqual(result.status, 4)
+        self.assertRegex(result.err, r"\Acarom: movies are made by ffmpeg, which is not installed.*\n\Z")
+        self.assertEqual(self.files(), ["two.toml"])
+
+    def test_what_ffmpeg_dies_of_is_said_in_one_line(self):
+        fake = self.folder / "ffmpeg"
+        fake.write_text("#!/bin/sh\nhead -c 1000 >/dev/null\necho first >&2\necho 'no room for it' >&2\nexit 7\n")
+        fake.chmod(0o755)
+        environment = dict(os.environ, PATH=f"{self.folder}:{os.environ['PATH']}")
+        result = self.carom("render", "two.toml", "-o", "a.mp4", env=environment)
+        self.assertEqual(result.status, 4)
+        self.assertEqual(result.err, "carom: ffmpeg could not write a.mp4 (status 7): no room for it\n")
+        self.assertEqual(self.files(), ["ffmpeg", "two.toml"])
+
+    def test_help_is_in_the_pages(self):
+        page = (SOURCE / "docs" / "viewer.md").read_text()
+        for option in ["--size", "--fps", "--every", "--color-by", "--range", "--camera", "--overlay", "--bare",
+                       "--light", "--frame", "--time", "--last"]:
+            self.assertIn(option, page)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,270 @@
+"""carom view under an X server without a screen: real windows, real keys, real mouse."""
+
+import os
+import pathlib
+import re
+import shutil
+import struct
+import subprocess
+import tempfile
+import time
+import unittest
+
+import numpy
+
+from program import ProgramTest
+from render_test import PINK, TWO, columns_of, pixels
+
+WIDTH, HEIGHT = 640, 480
+
+
+class Screen:
+    """Xvfb, with its picture in a file."""
+
+    def __init__(self):
+        for program in ("Xvfb", "xdotool"):
+            if shutil.which(program) is None:
+                raise RuntimeError(f"{program} is not installed; scripts/install-deps.sh --test")
+        self.folder = tempfile.mkdtemp(prefix="carom-screen-")
+        reader, writer = os.pipe()
+        self.server = subprocess.Popen(["Xvfb", "-displayfd", str(writer), "-screen", "0", f"{WIDTH}x{HEIGHT}x24",
+                                        "-nolisten", "tcp", "-fbdir", self.folder], pass_fds=[writer],
+                                       stderr=subprocess.DEVNULL)
+        os.close(writer)
+        with os.fdopen(reader) as lines:  # the server writes the number and the end of the line one after the other
+            number = lines.readline().strip()
+        if not number:
+            raise RuntimeError(f"Xvfb does not start, status {self.server.wait()}")
+        self.display = ":" + number
+        self.environment = dict(os.environ, DISPLAY=self.display)
+
+    def close(self):
+        self.server.terminate()
+        self.server.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def pixels(self):
+        """What is on the screen, from the server's own memory (in the format of xwd)."""
+        for _ in range(100):  # the server makes the file anew when its last window is gone
+            try:
+                data = (pathlib.Path(self.folder) / "Xvfb_screen0").read_bytes()
+                if len(data) > 4 * WIDTH * HEIGHT and any(data[:4]):
+                    break
+            except FileNotFoundError:
+                pass
+            time.sleep(0.02)
+        header = struct.unpack(">25I", data[:100])
+        start = header[0] + 12 * header[19]
+        stride = header[12]
+        picture = numpy.frombuffer(data, numpy.uint8, HEIGHT * stride, start).reshape(HEIGHT, stride)
+        return picture[:, : 4 * WIDTH].reshape(HEIGHT, WIDTH, 4)[:, :, 2::-1].astype(int)
+
+    def do(self, *words):
+        subprocess.run(["xdotool", *map(str, words)], env=self.environment, check=True)
+
+
+class View(ProgramTest):
+    @classmethod
+    def setUpClass(cls):
+        cls.screen = Screen()
+        cls.addClassCleanup(cls.screen.close)
+
+    def setUp(self):
+        super().setUp()
+        self.write("two.toml", TWO)
+
+    def open(self, *arguments):
+        """Opens a window of the screen's size and waits until it shows something."""
+        process = self.start("view", *arguments, "--size", f"{WIDTH}x{HEIGHT}", env=self.screen.environment)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.stderr.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        self.until(lambda: self.screen.pixels().max() > 0, process)
+        time.sleep(0.3)
+        return process
+
+    def until(self, condition, process=None, seconds=30):
+        end = time.time() + seconds
+        while not condition():
+            if process is not None and process.poll() is not None:
+                self.fail(f"the window is gone, status {process.returncode}: {process.stderr.read()}")
+            self.assertLess(time.time(), end, "nothing happened")
+            time.sleep(0.05)
+
+    def close(self, process):
+        """Presses Escape; gives what was said, and checks the status."""
+        self.screen.do("key", "Escape")
+        out, err = process.communicate(timeout=30)
+        self.assertEqual(process.returncode, 0, err)
+        self.assertEqual(out, "")
+        # The screen is black again before the next window opens.
+        self.until(lambda: self.screen.pixels().max() == 0)
+        return err
+
+    def picture(self, name, process):
+        """Presses S; gives the picture that was written."""
+        self.screen.do("key", "s")
+        self.until(lambda: (self.folder / name).exists(), process)
+        return pixels(self.folder / name)
+
+    def closed_at(self, said):
+        found = re.fullmatch(r"closed at t = (\S+), step (\d+); \d+ pictures? in \S+ s\n", said)
+        self.assertTrue(found, said)
+        return float(found.group(1)), int(found.group(2))
+
+    def test_the_window_is_the_picture_that_render_draws(self):
+        for options in [["two.toml"], ["two.toml", "--color-by", "speed", "--light"], ["spheres3d_frictionless"]]:
+            process = self.open(*options, "--paused", "--no-panels")
+            stem = pathlib.Path(options[0]).stem
+            stored = self.picture(f"{stem}-1.png", process)
+            self.until(lambda: self.screen.pixels().max() > 0, process)
+            shown = self.screen.pixels()
+            self.close(process)
+            self.succeed("render", *options, "--time", "0", "-o", "render.png", "--size", f"{WIDTH}x{HEIGHT}", "--force")
+            drawn = pixels(self.folder / "render.png")
+            self.assertLessEqual(abs(stored - drawn).max(), 1, options)
+            # The pointer is seen on the screen, in the middle of it.
+            shown[200:300, 280:380] = drawn[200:300, 280:380]
+            self.assertLessEqual(abs(shown - drawn).max(), 1, options)
+            (self.folder / f"{stem}-1.png").unlink()
+
+    def test_space_plays_and_pauses_and_escape_closes(self):
+        process = self.open("two.toml", "--paused")
+        first = self.picture("two-1.png", process)
+        self.screen.do("key", "space")
+        time.sleep(1.5)
+        self.screen.do("key", "space")
+        time.sleep(0.3)
+        second = self.picture("two-2.png", process)
+        time.sleep(0.5)
+        third = self.picture("two-3.png", process)
+        time_shown, step = self.closed_at(self.close(process))
+        self.assertGreater(step, 0)
+        self.assertGreater(time_shown, 0.05)
+        self.assertGreater(columns_of(second, PINK)[0][0], columns_of(first, PINK)[0][0])
+        self.assertEqual(abs(second - third).max(), 0)
+
+    def test_steps_are_single_and_home_goes_back(self):
+        process = self.open("two.toml", "--paused")
+        for _ in range(3):
+            self.screen.do("key", "Right")
+            time.sleep(0.2)
+        time_shown, step = self.closed_at(self.close(process))
+        self.assertEqual(step, 3)
+        process = self.open("two.toml", "--paused")
+        self.screen.do("key", "Right")
+        time.sleep(0.2)
+        self.screen.do("key", "Home")
+        time.sleep(0.5)
+        self.assertEqual(self.closed_at(self.close(process)), (0.0, 0))
+
+    def test_a_ball_is_kicked_by_dragging_it(self):
+        process = self.open("two.toml", "--paused", "--no-panels")
+        first = self.picture("two-1.png", process)
+        left, right = columns_of(first, PINK)[1]  # the ball at rest
+        x = (left + right) // 2
+        rows = numpy.flatnonzero((abs(first[:, x] - numpy.array(PINK)).max(axis=1) <= 2))
+        y = int(rows.mean())
+        self.screen.do("mousemove", x, y, "sleep", 0.2, "mousedown", 1, "sleep", 0.2, "mousemove", x - 40, y, "sleep",
+                       0.2, "mousemove", x - 80, y, "sleep", 0.2, "mouseup", 1, "sleep", 0.3)
+        self.screen.do("key", "space", "sleep", 1.2, "key", "space", "sleep", 0.3)
+        second = self.picture("two-2.png", process)
+        self.close(process)
+        self.assertLess(columns_of(second, PINK)[1][0], left - 5)
+
+    def test_the_wheel_zooms_about_the_pointer(self):
+        process = self.open("two.toml", "--paused", "--no-panels")
+        first = self.picture("two-1.png", process)
+        left, right = columns_of(first, PINK)[0]
+        x = (left + right) // 2
+        y = int(numpy.flatnonzero((abs(first[:, x] - numpy.array(PINK)).max(axis=1) <= 2)).mean())
+        self.screen.do("mousemove", x, y, "sleep", 0.2, "click", 4, "sleep", 0.2, "click", 4, "sleep", 0.3)
+        second = self.picture("two-2.png", process)
+        self.close(process)
+        larger = columns_of(second, PINK)[0]
+        self.assertAlmostEqual((larger[0] + larger[1]) / 2, x, delta=1.5)
+        self.assertAlmostEqual((larger[1] - larger[0]) / (right - left), 1.15**2, delta=0.12)
+
+    def test_panels_and_help_come_and_go(self):
+        process = self.open("two.toml", "--paused", "--no-panels")
+        bare = self.screen.pixels()
+        self.screen.do("key", "Tab", "sleep", 0.5)
+        panels = self.screen.pixels()
+        self.screen.do("key", "F1", "sleep", 0.5)
+        helped = self.screen.pixels()
+        self.screen.do("key", "question", "sleep", 0.3, "key", "Tab", "sleep", 0.5)
+        again = self.screen.pixels()
+        self.close(process)
+        self.assertGreater((abs(bare - panels).max(axis=2) > 20).mean(), 0.1)
+        self.assertGreater((abs(panels - helped).max(axis=2) > 20).mean(), 0.1)
+        self.assertEqual(abs(bare - again).max(), 0)
+
+    def test_a_stored_run_shows_the_frames_of_the_file(self):
+        self.succeed("run", "two.toml", "--quiet", "-o", "two.h5")
+        process = self.open("two.h5", "--paused", "--no-panels")
+        self.screen.do("key", "Right", "sleep", 0.2, "key", "Right", "sleep", 0.3)
+        second = self.picture("two-1.png", process)
+        self.screen.do("key", "Left", "sleep", 0.3)
+        first = self.picture("two-2.png", process)
+        self.screen.do("key", "End", "sleep", 0.3)
+        last = self.picture("two-3.png", process)
+        time_shown, _ = self.closed_at(self.close(process))
+        self.assertAlmostEqual(time_shown, 1.0, delta=0.01)
+        for picture, frame in [(first, 1), (second, 2), (last, 4)]:
+            self.succeed("render", "two.h5", "-o", "r.png", "--frame", frame, "--size", f"{WIDTH}x{HEIGHT}", "--force")
+            self.assertLessEqual(abs(pixels(self.folder / "r.png") - picture).max(), 1)
+
+    def test_a_movie_is_recorded(self):
+        process = self.open("two.toml", "--no-panels")
+        self.screen.do("key", "r", "sleep", 1.5, "key", "r", "sleep", 0.5)
+        self.close(process)
+        probe = subprocess.run(["ffprobe", "-v", "error", "-count_frames", "-show_entries",
+                                "stream=nb_read_frames,width,height", "-of", "csv=p=0", self.folder / "two-1.mp4"],
+                               capture_output=True, text=True, check=True)
+        width, height, frames = map(int, probe.stdout.strip().split(","))
+        self.assertEqual((width, height), (WIDTH, HEIGHT))
+        self.assertGreater(frames, 10)
+
+    def test_a_scene_of_no_balls_opens(self):
+        self.write("empty.toml", "[scene]\ndimension = 3\n[box]\nsize = [1, 1, 1]\n[run]\nbackend = \"cpu\"\n")
+        process = self.open("empty.toml")
+        self.screen.do("key", "space", "key", "c", "key", "p", "key", "f", "key", "l")
+        self.close(process)
+
+    def test_another_size_is_filled(self):
+        process = self.open("two.toml", "--paused", "--no-panels")
+        window = subprocess.run(["xdotool", "search", "--name", "carom: two"], env=self.screen.environment,
+                                capture_output=True, text=True, check=True).stdout.split()[0]
+        self.screen.do("windowsize", window, 400, 300, "sleep", 0.8)
+        picture = self.picture("two-1.png", process)
+        self.close(process)
+        self.assertEqual(picture.shape, (300, 400, 3))
+        self.assertEqual(len(columns_of(picture, PINK)), 3)  # two balls and the legend
+
+    def test_a_signal_ends_it(self):
+        process = self.open("two.toml")
+        process.terminate()
+        self.assertEqual(process.wait(timeout=30), 143)
+        self.until(lambda: self.screen.pixels().max() == 0)
+
+    def test_no_display_is_said_in_one_line(self):
+        environment = {key: value for key, value in os.environ.items() if key not in ("DISPLAY", "WAYLAND_DISPLAY")}
+        result = self.carom("view", "two.toml", env=environment)
+        self.assertEqual(result.status, 4)
+        self.assertRegex(result.err, r"\Acarom: no window can be opened: there is no display; .*\n\Z")
+
+    def test_an_older_opengl_is_named(self):
+        result = self.carom("view", "two.toml", env=dict(self.screen.environment, MESA_GL_VERSION_OVERRIDE="4.1"))
+        self.assertEqual(result.status, 4)
+        self.assertRegex(result.err, r"\Acarom: a window needs OpenGL 4\.5, and 4\.1.* was found; .*\n\Z")
+
+    def test_what_is_wrong_is_said_before_a_window_opens(self):
+        for arguments, status in [([], 2), (["nothing.h5"], 4), (["two.toml", "--color-by", "mood"], 2),
+                                  (["two.toml", "--set", "box.size=1"], 2), (["nothing"], 4)]:
+            result = self.carom("view", *arguments, env=self.screen.environment)
+            self.assertEqual((result.status, result.err.count("\n")), (status, 1), result.err)
+
+
+if __name__ == "__main__":
+    unittest.main()
