@@ -34,6 +34,7 @@ constexpr std::array<std::string_view, 9> kFromFrames{
 
 bool from_frames(const std::string& kind) { return std::ranges::find(kFromFrames, kind) != kFromFrames.end(); }
 
+/// The average of that name, or the first of that kind.
 const AverageInfo* find_info(const TrajectoryReader& trajectory, const std::string& quantity) {
     const auto& infos = trajectory.header().averages;
     auto found = std::ranges::find(infos, quantity, &AverageInfo::name);
@@ -106,6 +107,12 @@ std::pair<std::size_t, std::size_t> shown(const RunAverage& average) {
     while (first < last && !has_value(first)) ++first;
     while (last > first && !has_value(last - 1)) --last;
     if (histogram && average.info.kind == "speed") first = 0;
+    if (average.info.kind == "density" && last > 0) {
+        // The empty heights of an atmosphere.
+        constexpr double kNothing = 2e-3;
+        const double most = *std::ranges::max_element(average.table.values);
+        while (last > first + 1 && average.table.values[last - 1] < kNothing * most) --last;
+    }
     return {first, last};
 }
 

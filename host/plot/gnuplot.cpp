@@ -60,6 +60,7 @@ std::string y_range(const Figure& figure) {
     double high = -low;
     bool any_negative = false;
     for (const Curve& curve : figure.curves) {
+        if (curve.dashed && !curve.thick) continue;  // for comparison only: may be cut off
         for (std::size_t k = 0; k < curve.y.size(); ++k) {
             const double error = k < curve.error.size() && std::isfinite(curve.error[k]) ? curve.error[k] : 0.0;
             if (!std::isfinite(curve.y[k]) || (figure.log_y && !(curve.y[k] > 0.0))) continue;

@@ -18,9 +18,10 @@ constexpr std::size_t kRowBatches = 256;
 /// A table that tells of each ball (displaced_each) is not averaged.
 constexpr std::size_t kWidest = 16;
 
+constexpr std::string_view kVirial = "virial_pressure";
+
 /// What moves while a system is not at equilibrium, for one reason or another.
-constexpr std::array<std::string_view, 4> kTelling{"temperature", "spring_energy", "gravitational_energy",
-                                                   "virial_pressure"};
+constexpr std::array<std::string_view, 4> kTelling{"temperature", "spring_energy", "gravitational_energy", kVirial};
 
 constexpr std::size_t kLeastJudged = 16;
 constexpr std::size_t kMostJudged = 40;
@@ -91,6 +92,8 @@ RowMeans RowStatistics::means() const {
     std::size_t from = 0;
     std::optional<bool> equilibrated;
     for (std::size_t k = 0; k < count; ++k) {
+        // The virial of the few springs that are in contact at an instant is all noise.
+        if (columns_[k].name == kVirial && !previous_.collisional_virial) continue;
         if (!columns_[k].tells_equilibrium || !std::isfinite(series_.mean(k)) || !varies(k)) continue;
         std::vector<double> batches;
         for (std::size_t b = 0; b < series_.batches(); ++b) batches.push_back(series_.batch_mean(b, k));

@@ -42,7 +42,8 @@ std::string with_error(double value, double error) {
     const double scale = std::pow(10.0, digits);
     const auto last = static_cast<int>(std::lround(error * scale));
     if (last == 10) return with_error(value, 1.0001 / scale * 10.0);
-    if (digits < 1 || digits > 12) return fmt::format("{:.6g} +- {:.1g}", value, error);
+    if (digits > 12) return fmt::format("{:.6g} +- {:.1g}", value, error);
+    if (digits < 1) return fmt::format("{:.0f}({:.0f})", std::round(value * scale) / scale, last / scale);
     return fmt::format("{:.{}f}({})", value, digits, last);
 }
 
