@@ -35,7 +35,9 @@ struct ThermalSums {
         const auto axes = static_cast<std::size_t>(dimension);
         const double count = series.mean(first + axes + 2);
         const double mass = series.mean(first + axes + 1);
-        if (!(count > 0.0)) return {std::nan(""), std::nan("")};
+        // The flow of few balls is mostly their own heat, and blocks without any say nothing of an error.
+        constexpr double kLeastBalls = 30.0;
+        if (!(count * static_cast<double>(series.samples()) >= kLeastBalls)) return {std::nan(""), std::nan("")};
         const double scale = 1.0 / (dimension * count);
         double flow_energy = 0.0;
         std::vector<Weight> weights{{first, scale}};

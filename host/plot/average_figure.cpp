@@ -110,7 +110,8 @@ std::pair<std::size_t, std::size_t> shown(const RunAverage& average) {
     if (average.info.kind == "density" && last > 0) {
         // The empty heights of an atmosphere.
         constexpr double kNothing = 2e-3;
-        const double most = *std::ranges::max_element(average.table.values);
+        double most = 0.0;
+        for (const double value : average.table.values) most = std::max(most, std::isfinite(value) ? value : 0.0);
         while (last > first + 1 && average.table.values[last - 1] < kNothing * most) --last;
     }
     return {first, last};
@@ -129,6 +130,19 @@ Curve data_curve(const RunAverage& average, std::size_t component, std::pair<std
         curve.error.push_back(average.table.errors[begin + k]);
     }
     return curve;
+}
+
+/// Leaves out slices that a wall keeps centres out of in part: their density is that of another volume.
+void leave_out_walls(RunAverage& average, const GasFacts& facts, const Box& box) {
+    const std::size_t axis = static_cast<std::size_t>(average.info.x.label[0] - 'x');
+    const double half = 0.5 * box.size[axis] / static_cast<double>(average.info.x.points);
+    const double low = box.min[axis] + (box.faces[axis][0] == Face::kWall ? facts.radius : 0.0);
+    const double high = box.min[axis] + box.size[axis] - (box.faces[axis][1] == Face::kWall ? facts.radius : 0.0);
+    const double slack = 1e-9 * box.size[axis];
+    for (std::size_t k = 0; k < average.info.x.points; ++k) {
+        const double at = average.table.x[k];
+        if (at - half < low - slack || at + half > high + slack) average.table.values[k] = std::nan("");
+    }
 }
 
 std::string quantity_label(const AverageInfo& info) {
@@ -150,8 +164,10 @@ Figure line_figure(const std::vector<const TrajectoryReader*>& runs, const std::
     for (std::size_t k = 0; k < runs.size(); ++k) {
         const TrajectoryReader& run = *runs[k];
         const Scene scene = parse_scene(run.header().scene_source, run.header().scene_path);
-        const RunAverage average = average_of(run, scene, quantity);
+        RunAverage average = average_of(run, scene, quantity);
         const AverageInfo& info = average.info;
+        const GasFacts facts = gas_facts(run, scene, info.species, info.from);
+        if (info.kind == "density") leave_out_walls(average, facts, run.header().box);
         if (info.x.label.empty()) {
             throw InputError(fmt::format("{}: '{}' is a single number, not a curve", run.path(), quantity));
         }
@@ -178,7 +194,6 @@ Figure line_figure(const std::vector<const TrajectoryReader*>& runs, const std::
         }
         const double low = info.kind == "msd" ? average.table.x[1] : average.table.x[range.first];
         const double x_from = info.kind == "speed" || info.kind == "vacf" ? 0.0 : low;
-        const GasFacts facts = gas_facts(run, scene, info.species, info.from);
         for (Curve& curve : theory_curves(facts, scene, info, x_from, average.table.x[range.second - 1])) {
             if (runs.size() > 1) {
                 curve.label += ", " + run_name(run);
