@@ -15,9 +15,7 @@ std::uint64_t SamplePlan::in_a_row(double until) const {
 
 SampleSchedule::SampleSchedule(const SamplePlan& plan, double after, std::function<double(double)> reachable)
     : plan_(plan), reachable_(std::move(reachable)) {
-    // A little below, since rounding to the nearest step may move a time either way.
-    const double first =
-        std::max({0.0, std::ceil(plan_.from / plan_.every - 1e-9), std::floor(after / plan_.every) - 1.0});
+    const double first = std::max({0.0, std::ceil(plan_.from / plan_.every - 1e-9), std::floor(after / plan_.every)});
     index_ = static_cast<std::uint64_t>(first);
     skip_pause();
     next_ = reachable_(static_cast<double>(index_) * plan_.every);
