@@ -61,7 +61,8 @@ double BallCells::candidates() const {
     for (std::size_t axis = 0; axis < dimension_; ++axis) {
         around *= static_cast<double>(std::min<std::size_t>(3, cells_[axis]));
     }
-    return id_.empty() ? 0.0 : around * squares / static_cast<double>(id_.size());
+    const auto all = static_cast<double>(id_.size());
+    return id_.empty() ? 0.0 : std::min(all, around * squares / all);
 }
 
 std::size_t BallCells::cell_of(std::size_t axis, double at) const {

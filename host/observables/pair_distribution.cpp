@@ -13,7 +13,7 @@ namespace {
 
 /// Other balls looked at in a sample, per ball of the run: beyond that only every so-manieth ball's surroundings are
 /// counted, others in the next sample. Keeps the cost at about that of a few dozen time steps, in 3D too.
-constexpr double kMostLooks = 32.0;
+constexpr double kMostLooks = 16.0;
 
 /// Five largest diameters, if the box has room: half of a periodic side, a quarter of one between walls.
 double default_reach(const Box& box, const Population& population) {

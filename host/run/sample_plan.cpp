@@ -11,10 +11,11 @@ namespace carom {
 namespace {
 
 constexpr double kSamples = 1000.0;       // of a run, at most
-constexpr double kSteps = 1000.0;         // of the spring solver between two samples
-constexpr double kMeanFreeTimes = 8.0;    // of the event-driven one
-constexpr double kPerMeanFreeTime = 8.0;  // samples of a velocity autocorrelation
-constexpr std::uint64_t kBurst = 65;      // lags of 0 to 64
+constexpr double kSteps = 1500.0;         // of the spring solver between two samples
+constexpr double kMeanFreeTimes = 12.0;   // of the event-driven one
+constexpr double kPairs = 3.0;            // samples of g(r) cost three times as much as others, and are as much rarer
+constexpr double kPerMeanFreeTime = 4.0;  // samples of a velocity autocorrelation
+constexpr std::uint64_t kBurst = 33;      // lags of 0 to 32
 
 /// Between two collisions of a ball, about; 0 if nothing moves.
 double mean_free_time(const PreparedScene& run) {
@@ -55,7 +56,8 @@ SamplePlan sample_plan(const PreparedScene& run, const ObserveEntry& entry) {
     }
     const double between_collisions = mean_free_time(run);
     const double affordable = dt > 0.0 ? kSteps * dt : kMeanFreeTimes * between_collisions;
-    plan.every = std::max(run.scene.run.until / kSamples, affordable);
+    const double cost = entry.kind == "gr" ? kPairs : 1.0;
+    plan.every = std::max(run.scene.run.until / kSamples, cost * affordable);
     if (entry.kind == "vacf" && between_collisions > 0.0) {
         const double often = between_collisions / kPerMeanFreeTime;
         if (often < plan.every) {

@@ -157,6 +157,18 @@ class Averages(ProgramTest):
                 self.assertGreaterEqual(more[f"observables/a_{kind}/samples"][-1],
                                         first[f"observables/a_{kind}/samples"][-1])
 
+    def test_default_intervals_leave_time_for_the_run(self):
+        self.write("gas.toml", GAS % "spring" + observed())
+        self.carom("run", "gas.toml", "--until", "0.5", "--quiet")
+        with h5py.File(self.folder / "gas.h5") as file:
+            dt = file["parameters/solver"].attrs["dt"]
+            every = {kind: file[f"observables/a_{kind}"].attrs["every"] for kind in KINDS}
+        self.assertAlmostEqual(every["speed"], 1500 * dt, delta=dt)
+        self.assertAlmostEqual(every["gr"], 4500 * dt, delta=dt)
+        self.assertLessEqual(every["vacf"], every["speed"])
+        for value in every.values():
+            self.assertAlmostEqual(value / dt, round(value / dt), places=6, msg="whole steps")
+
     def test_the_summary_has_means_with_errors(self):
         self.write("gas.toml", GAS % "events")
         result = self.carom("run", "gas.toml", "--json", "--force")

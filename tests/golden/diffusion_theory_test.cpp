@@ -37,7 +37,7 @@ TEST(EnskogDiffusion, FollowsFromItsAutocorrelationByGreenAndKubo) {
     const double t = 0.7, m = 3.0, d = 0.4;
     double integral = 0.0;
     constexpr double kStep = 1e-4;
-    for (int k = 0; k < 200000; ++k) integral += kStep * exponential_autocorrelation((k + 0.5) * kStep, t, m, d);
+    for (int k = 0; k < 500000; ++k) integral += kStep * exponential_autocorrelation((k + 0.5) * kStep, t, m, d);
     EXPECT_NEAR(integral, d, 1e-6);
     for (const int dimension : {2, 3}) {
         EXPECT_NEAR(exponential_displacement(dimension, 1e-4, t, m, d), dimension * t / m * 1e-8, 1e-12);

@@ -224,7 +224,7 @@ TEST_P(AveragesTest, PairDistributionCountsAllPairsOfTheNearestImages) {
     // Few enough for all of them to be references in each sample.
     for (const double reach : {0.9, 2.0, 3.4}) {
         for (const char* with : {"", "b"}) {
-            state = AverageState(dimension(), 60, Face::kPeriodic, 1);
+            state = AverageState(dimension(), 40, Face::kPeriodic, 1);
             constexpr std::size_t kBins = 6;
             std::vector<double> pairs(kBins, 0.0);
             double ideal = 0.0;
@@ -257,7 +257,7 @@ TEST_P(AveragesTest, PairDistributionCountsAllPairsOfTheNearestImages) {
 }
 
 TEST_P(AveragesTest, BetweenWallsOnlyBallsWithWholeShellsAreReferences) {
-    state = AverageState(dimension(), 60, Face::kWall, 1);
+    state = AverageState(dimension(), 24, Face::kWall, 1);
     constexpr double kReach = 1.5;
     double pairs = 0.0;
     double ideal = 0.0;
