@@ -8,6 +8,7 @@
 
 #include "host/cli/options.hpp"
 #include "host/io/trajectory_reader.hpp"
+#include "host/plot/average_figure.hpp"
 #include "host/plot/ball_picture.hpp"
 #include "host/plot/bench_figure.hpp"
 #include "host/plot/gnuplot.hpp"
@@ -31,6 +32,8 @@ struct PlotOptions {
     std::string size;
     FrameOptions frame;
     std::vector<std::string> by;
+    std::vector<std::string> with;
+    bool all = false;
     bool mean = false;
     bool quiet = false;
     bool force = false;
@@ -110,17 +113,60 @@ std::string plot_trajectory(const PlotOptions& options) {
     const TrajectoryReader trajectory(options.file);
     const std::string quantity = options.quantity.empty() ? "energy" : options.quantity;
     std::string output = output_of(options, quantity);
+    const bool average = is_average_quantity(trajectory, quantity);
+    if (!options.with.empty() && quantity == "balls")
+        throw InputError("--with is for figures, not for pictures of balls");
     check_output_file(output, options.file, options.force);
     if (quantity == "balls") {
         draw_picture(options, trajectory, output);
+        return output;
+    }
+    std::vector<TrajectoryReader> others;
+    for (const std::string& file : options.with) others.emplace_back(file);
+    std::vector<const TrajectoryReader*> runs{&trajectory};
+    for (const TrajectoryReader& other : others) runs.push_back(&other);
+    if (average) {
+        run_gnuplot(average_figure_script(runs, quantity, output), output);
     } else {
-        draw_figure(run_figure(trajectory, quantity), output);
+        draw_figure(runs_figure(runs, quantity), output);
     }
     return output;
 }
 
+/// NAME-WHAT.png for NAME.png, or for the trajectory's name.
+std::string plot_all(const PlotOptions& options) {
+    if (!options.quantity.empty()) throw InputError("--all draws every quantity; leave out '" + options.quantity + "'");
+    std::vector<std::string> quantities{"energy", "pressure", "temperature"};
+    {
+        const TrajectoryReader trajectory(options.file);
+        const std::vector<std::string> averages = average_quantities(trajectory);
+        quantities.insert(quantities.end(), averages.begin(), averages.end());
+    }
+    const std::filesystem::path named = options.output;
+    const auto name_of = [&](const std::string& quantity) {
+        if (options.output.empty()) return output_of(options, quantity);
+        return (named.parent_path() /
+                fmt::format("{}-{}{}", named.stem().string(), quantity, named.extension().string()))
+            .string();
+    };
+    for (const std::string& quantity : quantities) check_output_file(name_of(quantity), options.file, options.force);
+    std::string written;
+    for (const std::string& quantity : quantities) {
+        PlotOptions one = options;
+        one.quantity = quantity;
+        one.output = name_of(quantity);
+        one.force = true;  // all have been checked
+        written += (written.empty() ? "" : "\n") + plot_trajectory(one);
+    }
+    return written;
+}
+
 int plot(const PlotOptions& options) {
-    const std::string output = options.file.ends_with(".csv")    ? plot_table(options)
+    const bool trajectory = !options.file.ends_with(".csv") && !options.file.ends_with(".json");
+    if (!trajectory && (options.all || !options.with.empty()))
+        throw InputError("--all and --with are for trajectories");
+    const std::string output = options.all                       ? plot_all(options)
+                               : options.file.ends_with(".csv")  ? plot_table(options)
                                : options.file.ends_with(".json") ? plot_bench(options)
                                                                  : plot_trajectory(options);
     if (!options.quiet) say("{}\n", output);
@@ -137,8 +183,10 @@ Action add_plot_command(CLI::App& app, const std::string&) {
         ->type_name("");
     app.add_option(
            "QUANTITY", options->quantity,
-           "energy (default), pressure, temperature, momentum or any other observable, over time; or balls: a "
-           "picture of one frame. Of a table: a column; the first that is no axis by default. Of results: speed "
+           "energy (default), pressure, temperature, momentum or any other observable, over time; speed, velocity, "
+           "density, density_map, temperature_profile, velocity_profile, gr, msd or vacf, or an average by its name, "
+           "with theory; or balls: a picture of one frame. Of a table: a column; the first that is no axis by default. "
+           "Of results: speed "
            "(default), double, limit, threads or events")
         ->type_name("");
     app.add_option("-o,--output", options->output, "Figure: .png, .svg or .pdf; FILE-QUANTITY.png by default")
@@ -153,6 +201,12 @@ Action add_plot_command(CLI::App& app, const std::string&) {
     app.add_option("--color-by", options->color_by, "Of balls: auto, species or speed")->type_name("WHAT");
     app.add_option("--size", options->size, "Of the picture of balls, at most; 1200x900 by default")->type_name("WxH");
     add_frame_options(app, options->frame);
+    app.add_option("--with", options->with, "Another trajectory laid over the first; may be given again")
+        ->type_name("FILE")
+        ->expected(1)
+        ->take_all()
+        ->allow_extra_args(false);
+    app.add_flag("--all", options->all, "Every figure that the trajectory gives: FILE-QUANTITY.png for each");
     app.add_flag("--quiet", options->quiet, "Say nothing");
     app.add_flag("--force", options->force, "Overwrite the figure if it exists");
     return [options] { return plot(*options); };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "host/io/average_datasets.hpp"
 #include "host/io/row_datasets.hpp"
 #include "host/io/trajectory_layout.hpp"
 
@@ -78,6 +79,7 @@ std::uint64_t estimate_trajectory_bytes(const TrajectoryHeader& header, std::uin
         bytes += in_chunks(all_rows, rows_per_chunk(header.expected_rows, info.width())) *
                  static_cast<double>(info.width() * sizeof(double));
     }
+    for (const AverageInfo& info : header.averages) bytes += static_cast<double>(frames) * average_bytes(info);
     constexpr double kMost = 1.8e19;
     return static_cast<std::uint64_t>(std::min(bytes, kMost));
 }

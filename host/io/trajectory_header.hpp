@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "host/observables/averager.hpp"
 #include "host/observables/observable.hpp"
 #include "host/scene/scene.hpp"
 #include "host/state/balls.hpp"
@@ -23,6 +24,7 @@ struct TrajectoryHeader {
     SolverDescription description;       ///< "single" precision: velocities and spins are stored as float
     std::vector<std::string> fields{"position", "velocity", "spin", "species"};  ///< [output] fields
     std::vector<ObservableInfo> observables;                                     ///< columns of a row, in this order
+    std::vector<AverageInfo> averages;                                           ///< with a table of each in each frame
     std::uint64_t expected_frames = 0;  ///< a guess, for the layout; 0: unknown
     std::uint64_t expected_rows = 0;
     std::string version;  ///< of the program; empty when writing: this one

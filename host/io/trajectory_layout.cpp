@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "host/io/average_datasets.hpp"
 #include "host/io/hdf5.hpp"
 #include "host/io/records.hpp"
 
@@ -95,6 +96,7 @@ void write_trajectory_header(hid_t file, const TrajectoryHeader& header) {
     write_description(parameters, "solver", header.description);
     write_units(parameters);
     write_observable_order(parameters, header.observables);
+    write_average_order(parameters, header.averages);
     h5::write_string(parameters, "summary", "", kSummaryCapacity);
 }
 
@@ -121,6 +123,7 @@ TrajectoryHeader read_trajectory_header(hid_t file) {
     }
     header.description = read_description(parameters, "solver");
     header.observables = read_observable_infos(file, parameters);
+    header.averages = read_average_infos(file);
     return header;
 }
 

@@ -11,6 +11,7 @@
 #include <limits>
 #include <new>
 
+#include "host/io/average_datasets.hpp"
 #include "host/io/hdf5.hpp"
 #include "host/io/open_file.hpp"
 #include "host/io/trajectory_layout.hpp"
@@ -71,6 +72,14 @@ public:
         for (const ObservableInfo& info : table.observables) table.width += info.width();
         if (!table.observables.empty()) explain_errors(path_, "trajectory", [&] { read_table(table); });
         return table;
+    }
+
+    [[nodiscard]] std::vector<AverageTable> averages(std::size_t frame) const {
+        std::vector<AverageTable> tables;
+        explain_errors(path_, "trajectory", [&] {
+            for (const AverageInfo& info : header_.averages) tables.push_back(read_average(file_, info, frame));
+        });
+        return tables;
     }
 
     [[nodiscard]] std::string summary() const {
@@ -206,6 +215,7 @@ std::size_t TrajectoryReader::frame_at(double time) const {
 
 void TrajectoryReader::read(std::size_t index, Frame& frame) const { impl_->read(index, frame); }
 ObservableTable TrajectoryReader::observables() const { return impl_->observables(); }
+std::vector<AverageTable> TrajectoryReader::averages(std::size_t frame) const { return impl_->averages(frame); }
 std::string TrajectoryReader::summary() const { return impl_->summary(); }
 
 }  // namespace carom

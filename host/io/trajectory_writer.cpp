@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "host/io/average_datasets.hpp"
 #include "host/io/frame_datasets.hpp"
 #include "host/io/ordered_driver.hpp"
 #include "host/io/ordered_file.hpp"
@@ -48,6 +49,7 @@ public:
             write_trajectory_header(hdf5_, header);
             frame_datasets_.emplace(particles, header);
             row_datasets_.emplace(hdf5_, header);
+            average_datasets_.emplace(hdf5_, header.averages);
             commit();
         } catch (const h5::Error& error) {
             abandon();
@@ -75,6 +77,7 @@ public:
         attempt([&] {
             row_datasets_->fill_up(frames_ + 1, frame.time, frame.step);
             row_datasets_->write();
+            if (!tables_.empty()) average_datasets_->append(frames_, frame.time, frame.step, tables_);
             frame_datasets_->append(frames_, frame);
             commit();
             require_in_place();
@@ -86,6 +89,8 @@ public:
         attempt([&] { row_datasets_->collect(row); });
         if (std::chrono::steady_clock::now() - last_commit_ >= kRowInterval) flush();
     }
+
+    void append_averages(const std::vector<AverageTable>& tables) { tables_ = tables; }
 
     void flush() {
         attempt([&] {
@@ -101,6 +106,7 @@ public:
             h5::rewrite_string(h5::open_group(hdf5_, "parameters"), "summary", summary);
             frame_datasets_.reset();
             row_datasets_.reset();
+            average_datasets_.reset();
             h5::check(H5Fflush(hdf5_, H5F_SCOPE_LOCAL), "flush");
             hdf5_.reset();
             if (!file_.failure().empty() || !file_.sync()) throw h5::Error("cannot close");
@@ -158,6 +164,7 @@ private:
     void close_hdf5() {
         frame_datasets_.reset();
         row_datasets_.reset();
+        average_datasets_.reset();
         hdf5_.reset();
     }
 
@@ -167,6 +174,8 @@ private:
     h5::Handle hdf5_;
     std::optional<FrameDatasets> frame_datasets_;
     std::optional<RowDatasets> row_datasets_;
+    std::optional<AverageDatasets> average_datasets_;
+    std::vector<AverageTable> tables_;  // of the next frame
     std::size_t frames_ = 0;
     std::size_t rows_ = 0;
     std::chrono::steady_clock::time_point last_commit_ = std::chrono::steady_clock::now();
@@ -185,6 +194,7 @@ void TrajectoryWriter::append_row(const ObservableRow& row) {
     h5::silence();
     impl_->append_row(row);
 }
+void TrajectoryWriter::append_averages(const std::vector<AverageTable>& tables) { impl_->append_averages(tables); }
 void TrajectoryWriter::flush() { impl_->flush(); }
 void TrajectoryWriter::close(const std::string& summary) { impl_->close(summary); }
 const std::string& TrajectoryWriter::path() const { return impl_->path(); }

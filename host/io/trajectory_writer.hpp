@@ -32,6 +32,8 @@ public:
     /// Appends a row of observables, values in the order of the header's. It is in the file after the next frame,
     /// flush, or about a second.
     void append_row(const ObservableRow& row);
+    /// The averages as of the frame that is appended next, in the order of the header's.
+    void append_averages(const std::vector<AverageTable>& tables);
     /// Writes the rows appended so far.
     void flush();
     /// Writes the end summary, and syncs the file to the disk. Nothing can be appended afterwards.

@@ -23,16 +23,21 @@ ObservableRow ObservableSet::evaluate(double time, std::uint64_t step, const Tot
                         .previous_time = previous_time_,
                         .previous = first_ ? nullptr : &previous_,
                         .frame = frame};
-    ObservableRow row{.time = time, .step = step, .values = std::vector<double>(width_)};
+    ObservableRow row = evaluate_since(sample);
+    first_ = false;
+    previous_time_ = time;
+    previous_ = tallies;
+    return row;
+}
+
+ObservableRow ObservableSet::evaluate_since(const Sample& sample) const {
+    ObservableRow row{.time = sample.time, .step = sample.step, .values = std::vector<double>(width_)};
     std::size_t begin = 0;
     for (std::size_t k = 0; k < observables_.size(); ++k) {
         const std::size_t width = infos_[k].width();
         observables_[k]->evaluate(sample, std::span(row.values).subspan(begin, width));
         begin += width;
     }
-    first_ = false;
-    previous_time_ = time;
-    previous_ = tallies;
     return row;
 }
 

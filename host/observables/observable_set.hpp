@@ -26,6 +26,10 @@ public:
     /// One row from what the solver says now. `frame` may be null unless needs_frame().
     ObservableRow evaluate(double time, std::uint64_t step, const Totals& totals, const Tallies& tallies,
                            const Frame* frame);
+    /// The same, with another row than the last one as the row before; changes nothing.
+    [[nodiscard]] ObservableRow evaluate_since(const Sample& sample) const;
+    /// Time of the row that was evaluated last.
+    [[nodiscard]] double previous_time() const { return previous_time_; }
 
 private:
     std::vector<std::unique_ptr<Observable>> observables_;

@@ -59,14 +59,20 @@ bool on_path(const std::string& program) {
 std::string y_range(const Figure& figure) {
     double low = std::numeric_limits<double>::infinity();
     double high = -low;
+    bool any_negative = false;
     for (const Curve& curve : figure.curves) {
-        for (const double y : curve.y) {
-            if (!std::isfinite(y)) continue;
-            low = std::min(low, y);
-            high = std::max(high, y);
+        if (curve.dashed && !curve.thick) continue;  // for comparison only: may be cut off
+        for (std::size_t k = 0; k < curve.y.size(); ++k) {
+            const double error = k < curve.error.size() && std::isfinite(curve.error[k]) ? curve.error[k] : 0.0;
+            if (!std::isfinite(curve.y[k]) || (figure.log_y && !(curve.y[k] > 0.0))) continue;
+            any_negative = any_negative || curve.y[k] < 0.0;
+            low = std::min(low, figure.log_y ? curve.y[k] : curve.y[k] - error);
+            high = std::max(high, curve.y[k] + error);
         }
     }
-    if (!(low <= high)) return "set yrange [-1:1]\n";
+    if (!any_negative) low = std::max(low, 0.0);  // bars may reach below what there can be
+    if (!(low <= high)) return figure.log_y ? "set yrange [0.1:10]\n" : "set yrange [-1:1]\n";
+    if (figure.log_y) return fmt::format("set yrange [{:.9g}:{:.9g}]\n", 0.8 * low, 1.25 * high);
     constexpr double kLeast = 1e-3;
     const double size = std::max(std::abs(low), std::abs(high));
     double margin = 0.06 * (high - low);
@@ -94,14 +100,21 @@ std::string gnuplot_script(const Figure& figure, const std::string& path) {
         "set xlabel " + gnuplot_literal(figure.x_label) + "\nset ylabel " + gnuplot_literal(figure.y_label) + "\n";
     script += "set grid back linecolor rgb \"#c8c8c8\" linewidth 1 dashtype 3\n";
     script +=
-        figure.curves.size() > 1 ? "set key outside right top Left reverse samplen 2.5 spacing 1.3\n" : "unset key\n";
+        figure.curves.size() > 1 ? "set key " + figure.key + " Left reverse samplen 2.5 spacing 1.3\n" : "unset key\n";
+    if (figure.log_x) script += "set logscale x\n";
+    if (figure.log_y) script += "set logscale y\n";
     script += "set xrange [:] noextend\n" + y_range(figure);
     for (std::size_t k = 0; k < figure.curves.size(); ++k) {
         const Curve& curve = figure.curves[k];
         script += fmt::format("$curve{} << END_OF_DATA\n", k);
         for (std::size_t row = 0; row < curve.x.size(); ++row) {
-            script += std::isfinite(curve.y[row]) ? fmt::format("{} {}\n", curve.x[row], curve.y[row])
-                                                  : fmt::format("{} NaN\n", curve.x[row]);
+            script += std::isfinite(curve.y[row]) ? fmt::format("{} {}", curve.x[row], curve.y[row])
+                                                  : fmt::format("{} NaN", curve.x[row]);
+            if (!curve.error.empty()) {
+                // Without an error it is still a point.
+                script += fmt::format(" {}", std::isfinite(curve.error[row]) ? curve.error[row] : 0.0);
+            }
+            script += '\n';
         }
         script += "END_OF_DATA\n";
     }
@@ -109,10 +122,18 @@ std::string gnuplot_script(const Figure& figure, const std::string& path) {
     for (std::size_t k = 0; k < figure.curves.size(); ++k) {
         const Curve& curve = figure.curves[k];
         // One row is no line.
-        const char* style = curve.x.size() < 2 ? "points pointtype 7" : "lines";
-        script += fmt::format("{}$curve{} using 1:2 with {} linecolor rgb \"{}\" linewidth {}{} title {}",
-                              k > 0 ? ", " : "", k, style, curve.thick ? "#101010" : kColors[k % kColors.size()],
-                              curve.thick ? 2.2 : 1.8, curve.dashed ? " dashtype 2" : "", gnuplot_literal(curve.label));
+        const bool one = curve.x.size() < 2;
+        const std::string style = !curve.error.empty() ? "yerrorbars pointtype 7 pointsize 0.6"
+                                  : curve.points       ? "points pointtype 7 pointsize 0.6"
+                                  : one && curve.thick ? "points pointtype 2 pointsize 2"
+                                  : one                ? "points pointtype 7"
+                                                       : "lines";
+        const std::size_t color = curve.color >= 0 ? static_cast<std::size_t>(curve.color) : k;
+        const double width = curve.thick ? 2.2 : (curve.error.empty() ? 1.8 : 1.2);
+        script += fmt::format("{}$curve{} using 1:2{} with {} linecolor rgb \"{}\" linewidth {}{} title {}",
+                              k > 0 ? ", " : "", k, curve.error.empty() ? "" : ":3", style,
+                              curve.thick ? "#101010" : kColors[color % kColors.size()], width,
+                              curve.dashed ? " dashtype 2" : "", gnuplot_literal(curve.label));
     }
     return script + "\n";
 }

@@ -13,6 +13,9 @@ struct Curve {
     std::vector<double> y;  ///< NaN leaves a gap
     bool dashed = false;
     bool thick = false;
+    std::vector<double> error = {};  ///< standard errors, drawn as bars; NaN where there is none; empty: none at all
+    bool points = false;             ///< no line
+    int color = -1;                  ///< which of the colours; -1: by the curve's place
 };
 
 /// A figure of curves over one axis.
@@ -21,6 +24,9 @@ struct Figure {
     std::string x_label;
     std::string y_label;
     std::vector<Curve> curves;
+    bool log_x = false;
+    bool log_y = false;
+    std::string key = "outside right top";  ///< where the labels of several curves stand
 };
 
 /// The commands that make gnuplot draw `figure` into `path`; its ending chooses png, svg or pdf.

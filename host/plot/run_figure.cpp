@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <filesystem>
 #include <utility>
 
+#include "host/plot/run_theory.hpp"
+#include "host/plot/unit_text.hpp"
+#include "host/scene/load.hpp"
 #include "host/state/errors.hpp"
 
 namespace carom {
@@ -27,28 +29,6 @@ const std::vector<Group>& groups() {
         {"pressure", "pressure", {"virial_pressure", "wall_pressure"}},
     };
     return kGroups;
-}
-
-/// H5MD writes units as "kg m s-1"; a figure may use exponents.
-std::string unit_text(const std::string& unit) {
-    std::string text;
-    for (std::size_t k = 0; k < unit.size(); ++k) {
-        if (unit[k] == ' ') {
-            text += "\u00b7";
-        } else if (unit[k] == '-') {
-            text += "\u207b";
-        } else if (unit[k] >= '1' && unit[k] <= '3') {
-            static constexpr std::array kRaised{"\u00b9", "\u00b2", "\u00b3"};
-            text += kRaised[static_cast<std::size_t>(unit[k] - '1')];
-        } else {
-            text += unit[k];
-        }
-    }
-    return text;
-}
-
-std::string axis_label(const std::string& label, const std::string& unit) {
-    return unit.empty() ? label : fmt::format("{} [{}]", label, unit_text(unit));
 }
 
 /// In 2D a pressure is a force per length, and not all components mean something.
@@ -82,6 +62,23 @@ std::vector<Curve> curves_of(const ObservableTable& table, const ObservableInfo&
 const ObservableInfo* find(const ObservableTable& table, const std::string& name) {
     const auto found = std::ranges::find(table.observables, name, &ObservableInfo::name);
     return found == table.observables.end() ? nullptr : &*found;
+}
+
+/// p = Z n T over the second half, at the temperature that the run had then.
+void add_pressure_theory(Figure& figure, const TrajectoryReader& trajectory) {
+    const TrajectoryHeader& header = trajectory.header();
+    if (figure.curves.empty() || figure.curves.front().x.empty()) return;
+    const std::vector<double>& time = figure.curves.front().x;
+    const double middle = 0.5 * (time.front() + time.back());
+    const Scene scene = parse_scene(header.scene_source, header.scene_path);
+    const auto pressure = theory_pressure(gas_facts(trajectory, scene, "", middle));
+    if (!pressure || time.size() < 2) return;
+    Curve curve;
+    curve.label = "equation of state";
+    curve.x = {time.front(), time.back()};
+    curve.y = {*pressure, *pressure};
+    curve.thick = true;
+    figure.curves.push_back(std::move(curve));
 }
 
 }  // namespace
@@ -139,9 +136,30 @@ Figure run_figure(const TrajectoryReader& trajectory, const std::string& quantit
         sum->dashed = quantity == "energy";
         std::rotate(sum, sum + 1, figure.curves.end());
     }
+    if (quantity == "pressure" || quantity == "virial_pressure") add_pressure_theory(figure, trajectory);
     if (figure.curves.empty()) {
         throw InputError(fmt::format("{}: '{}' has no value in this run", trajectory.path(), quantity));
     }
+    return figure;
+}
+
+Figure runs_figure(const std::vector<const TrajectoryReader*>& runs, const std::string& quantity) {
+    Figure figure = run_figure(*runs.front(), quantity);
+    if (runs.size() == 1) return figure;
+    std::vector<Curve> curves;
+    for (std::size_t k = 0; k < runs.size(); ++k) {
+        Figure one = run_figure(*runs[k], quantity);
+        const TrajectoryHeader& header = runs[k]->header();
+        const std::string name =
+            header.title.empty() ? std::filesystem::path(runs[k]->path()).stem().string() : header.title;
+        for (Curve& curve : one.curves) {
+            curve.label = one.curves.size() > 1 ? name + ", " + curve.label : name;
+            curve.thick = false;
+            curves.push_back(std::move(curve));
+        }
+    }
+    figure.curves = std::move(curves);
+    figure.title = figure.title.substr(figure.title.rfind(": ") + 2);
     return figure;
 }
 

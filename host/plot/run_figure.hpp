@@ -12,6 +12,9 @@ namespace carom {
 /// \throws InputError  there is no such quantity, or there are no rows; names what there is
 Figure run_figure(const TrajectoryReader& trajectory, const std::string& quantity);
 
+/// The same of several runs, one over the other: for quantities of one number, or of components.
+Figure runs_figure(const std::vector<const TrajectoryReader*>& runs, const std::string& quantity);
+
 /// The quantities that run_figure knows for this file.
 std::vector<std::string> figure_quantities(const TrajectoryReader& trajectory);
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "host/observables/averager.hpp"
+
 namespace carom {
 
 namespace {
@@ -42,13 +44,24 @@ std::uint64_t observables_memory(const Scene& scene, const Balls& balls) {
     if (scene.observables.empty()) return 0;
     const auto dimension = static_cast<std::uint64_t>(scene.dimension());
     std::uint64_t bytes = balls.size() * frame_bytes_per_ball(scene.dimension());  // the frame that they look at
+    bool rows = false;
+    bool averages = false;
     for (const ObserveEntry& entry : scene.observables) {
+        if (is_average(entry.kind)) {
+            averages =
+                true;  // their tables are small beside the balls, but for what follows single ones, and that is bounded
+            continue;
+        }
+        rows = true;
         std::uint64_t watched = 0;
         for (std::size_t id = 0; id < balls.size(); ++id) {
             watched += entry.species.empty() || balls.species_of(id).name == entry.species ? 1 : 0;
         }
         bytes += watched * (4 + 8 * dimension);  // its id, and where it was at the start
     }
+    if (averages) bytes += balls.size() * 4;  // species
+    // Rows and averages have a frame each.
+    if (rows && averages) bytes += balls.size() * frame_bytes_per_ball(scene.dimension());
     return bytes;
 }
 

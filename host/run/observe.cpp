@@ -1,9 +1,11 @@
 #include "host/run/observe.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <utility>
 
+#include "host/observables/averager.hpp"
 #include "host/observables/registry.hpp"
 #include "host/scene/place.hpp"
 
@@ -14,6 +16,7 @@ namespace {
 std::vector<std::unique_ptr<Observable>> make_all(const Scene& scene, const ObservableContext& context) {
     auto all = default_observables(context);
     for (const ObserveEntry& entry : scene.observables) {
+        if (is_average(entry.kind)) continue;
         all.push_back(make_observable(
             {.name = entry.name, .kind = entry.kind, .species = entry.species, .threshold = entry.threshold}, context));
     }
@@ -51,7 +54,9 @@ Balls balls_at_start(const PreparedScene& run, Solver& solver) {
 
 }  // namespace
 
-bool needs_start(const Scene& scene) { return !scene.observables.empty(); }
+bool needs_start(const Scene& scene) {
+    return std::ranges::any_of(scene.observables, [](const ObserveEntry& entry) { return !is_average(entry.kind); });
+}
 
 ObservableSet make_observables(const Scene& scene, const Balls& balls, const Balls* start) {
     return ObservableSet(make_all(scene, {.box = scene.box, .mean_radius = mean_radius(balls), .start = start}));

@@ -66,13 +66,23 @@ void OutputQueue::push_row(ObservableRow row) {
     work_left_.notify_one();
 }
 
-void OutputQueue::push_checkpoint() {
+void OutputQueue::push_averages(std::vector<AverageTable> tables) {
+    {
+        const std::lock_guard lock(mutex_);
+        rethrow_if_failed();
+        jobs_.emplace_back(std::move(tables));  // one a frame, and frames are bounded
+    }
+    work_left_.notify_one();
+}
+
+void OutputQueue::push_checkpoint(const std::function<void(SolverState&)>& add) {
     {
         std::unique_lock lock(mutex_);
         progress_.wait(lock, [this] { return !checkpoint_busy_ || failure_; });
         rethrow_if_failed();
     }
     solver_.save(checkpoint_);
+    add(checkpoint_);
     {
         const std::lock_guard lock(mutex_);
         checkpoint_busy_ = true;
@@ -127,7 +137,7 @@ void OutputQueue::work() {
             frames_written_ += written ? 1 : 0;
         } else if (std::holds_alternative<ObservableRow>(job)) {
             rows_written_ += written ? 1 : 0;
-        } else {
+        } else if (std::holds_alternative<CheckpointJob>(job)) {
             checkpoint_busy_ = false;
             if (written) checkpoint_time_ = checkpoint_.time;
         }
@@ -149,6 +159,8 @@ void OutputQueue::perform(Job& job) {
         return;
     } else if (auto* row = std::get_if<ObservableRow>(&job)) {
         sink_.write_row(*row);
+    } else if (auto* tables = std::get_if<std::vector<AverageTable>>(&job)) {
+        sink_.write_averages(*tables);
     } else {
         sink_.write_checkpoint(checkpoint_);
     }

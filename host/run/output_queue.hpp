@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <deque>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -11,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "host/observables/averager.hpp"
 #include "host/observables/observable_set.hpp"
 #include "host/state/frame.hpp"
 #include "host/state/solver.hpp"
@@ -24,6 +26,8 @@ public:
     /// The frame is on disk when this returns.
     virtual void write_frame(const Frame& frame) = 0;
     virtual void write_row(const ObservableRow& row) = 0;
+    /// The averages as of the frame that follows.
+    virtual void write_averages(const std::vector<AverageTable>&) {}
     /// \param state  may be taken out and put back, so that it need not be copied
     virtual void write_checkpoint(SolverState& state) = 0;
 };
@@ -42,8 +46,11 @@ public:
     /// Queues the solver's current state. Waits while max_frames are in flight.
     void push_frame();
     void push_row(ObservableRow row);
+    /// The averages as of the frame that follows.
+    void push_averages(std::vector<AverageTable> tables);
     /// Queues a checkpoint of the solver's current state; waits for the checkpoint before it.
-    void push_checkpoint();
+    /// \param add  adds what else the run needs
+    void push_checkpoint(const std::function<void(SolverState&)>& add);
     /// Waits until everything queued is on disk.
     void drain();
 
@@ -64,7 +71,7 @@ private:
         Slot* slot;
     };
     struct CheckpointJob {};
-    using Job = std::variant<FrameJob, ObservableRow, CheckpointJob>;
+    using Job = std::variant<FrameJob, ObservableRow, CheckpointJob, std::vector<AverageTable>>;
 
     void work();
     void perform(Job& job);

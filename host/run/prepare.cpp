@@ -9,6 +9,7 @@
 
 #include "host/io/checkpoint.hpp"
 #include "host/io/trajectory_header.hpp"
+#include "host/run/averages.hpp"
 #include "host/run/memory.hpp"
 #include "host/run/observe.hpp"
 #include "host/run/schedule.hpp"
@@ -53,7 +54,8 @@ void derive(PreparedScene& run) {
 
     SolverDescription description;
     description.precision = plan.precision();
-    const TrajectoryHeader header = make_trajectory_header(run.scene, balls, description, observable_infos(run.scene));
+    TrajectoryHeader header = make_trajectory_header(run.scene, balls, description, observable_infos(run.scene));
+    header.averages = average_infos(run);
     run.output_bytes = estimate_trajectory_bytes(header, run.frames, run.rows);
     run.warnings = plan.warnings();
 }

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <new>
 #include <optional>
+#include <utility>
 
 #include "host/run/memory.hpp"
 #include "host/run/schedule.hpp"
@@ -17,13 +19,14 @@ constexpr double kSliceSeconds = 0.1;
 class RunLoop {
 public:
     RunLoop(Solver& solver, ObservableSet& observables, RunSink& sink, const RunPlan& plan, Progress& progress,
-            const std::function<int()>& interrupted)
+            const std::function<int()>& interrupted, Averages* averages)
         : solver_(solver),
           observables_(observables),
           sink_(sink),
           plan_(plan),
           progress_(progress),
           interrupted_(interrupted),
+          averages_(averages),
           end_(solver.reachable_time(plan.until)) {}
 
     RunOutcome run() {
@@ -44,6 +47,7 @@ public:
         }
         collect();
         outcome_.report = solver_.report();
+        if (averages_ != nullptr) outcome_.means = averages_->row_means();
         outcome_.time = solver_.time();
         outcome_.step = solver_.step();
         outcome_.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -57,21 +61,23 @@ private:
         Schedule frames(plan_.frame_every, solver_.time(), reachable);
         Schedule rows(plan_.row_every, solver_.time(), reachable);
         Schedule checkpoints(plan_.checkpoint_every, solver_.time(), reachable);
-        push_row();
+        if (averages_ != nullptr) averages_->start(solver_);
+        push_row(false);
         push_frame();
         try {
             while (solver_.time() < end_ && outcome_.signal == 0) {
-                const double target = std::min({frames.next(), rows.next(), checkpoints.next(), end_});
+                const double target = std::min({frames.next(), rows.next(), checkpoints.next(), next_sample(), end_});
                 if (solver_.advance_to(target, kSliceSeconds)) {
                     const double now = solver_.time();
-                    if (rows.take(now)) push_row();
+                    if (rows.take(now)) push_row(true);
+                    if (averages_ != nullptr) averages_->take(solver_);
                     if (frames.take(now)) push_frame();
-                    if (checkpoints.take(now) && now < end_) queue_->push_checkpoint();
+                    if (checkpoints.take(now) && now < end_) push_checkpoint();
                 }
                 progress_.update(solver_.time(), solver_.step());
                 if (solver_.time() < end_) outcome_.signal = interrupted_();  // a run that is done is done
             }
-            if (last_row_ != solver_.time()) push_row();
+            if (last_row_ != solver_.time()) push_row({});
         } catch (const SimulationError& error) {
             // No row: sums over a state at fault say nothing.
             outcome_.status = ExitStatus::kCannotContinue;
@@ -79,15 +85,27 @@ private:
             outcome_.tallies = solver_.tallies();
         }
         if (last_frame_ != solver_.time()) push_frame();
-        queue_->push_checkpoint();
+        push_checkpoint();
+    }
+
+    [[nodiscard]] double next_sample() const {
+        return averages_ == nullptr ? std::numeric_limits<double>::infinity() : averages_->next();
+    }
+
+    void push_checkpoint() {
+        queue_->push_checkpoint([this](SolverState& state) {
+            if (averages_ != nullptr) averages_->save(state);
+        });
     }
 
     void push_frame() {
+        if (averages_ != nullptr && !averages_->infos().empty()) queue_->push_averages(averages_->tables());
         queue_->push_frame();
         last_frame_ = solver_.time();
     }
 
-    void push_row() {
+    /// \param due  on a multiple of row_every; the first row is not, the last one need not be (then: nothing)
+    void push_row(std::optional<bool> due) {
         outcome_.last = solver_.totals();
         outcome_.tallies = solver_.tallies();
         const Frame* frame = nullptr;
@@ -96,7 +114,12 @@ private:
             solver_.finish_frame(row_frame_);
             frame = &row_frame_;
         }
-        queue_->push_row(observables_.evaluate(solver_.time(), solver_.step(), outcome_.last, outcome_.tallies, frame));
+        ObservableRow row =
+            observables_.evaluate(solver_.time(), solver_.step(), outcome_.last, outcome_.tallies, frame);
+        if (averages_ != nullptr && due) {
+            averages_->add_row(*due, observables_, row, outcome_.last, outcome_.tallies, frame);
+        }
+        queue_->push_row(std::move(row));
         last_row_ = solver_.time();
     }
 
@@ -108,6 +131,7 @@ private:
         try {
             SolverState state;
             solver_.save(state);
+            if (averages_ != nullptr) averages_->save(state);
             sink_.write_checkpoint(state);
             outcome_.checkpoint_time = state.time;
         } catch (const std::exception&) {
@@ -128,6 +152,7 @@ private:
     const RunPlan& plan_;
     Progress& progress_;
     const std::function<int()>& interrupted_;
+    Averages* averages_;
     const double end_;
     std::optional<OutputQueue> queue_;
     RunOutcome outcome_;
@@ -139,8 +164,8 @@ private:
 }  // namespace
 
 RunOutcome run_loop(Solver& solver, ObservableSet& observables, RunSink& sink, const RunPlan& plan, Progress& progress,
-                    const std::function<int()>& interrupted) {
-    return RunLoop(solver, observables, sink, plan, progress, interrupted).run();
+                    const std::function<int()>& interrupted, Averages* averages) {
+    return RunLoop(solver, observables, sink, plan, progress, interrupted, averages).run();
 }
 
 }  // namespace carom

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "host/observables/observable_set.hpp"
+#include "host/run/averages.hpp"
 #include "host/run/output_queue.hpp"
 #include "host/run/progress.hpp"
 #include "host/state/errors.hpp"
@@ -39,13 +40,15 @@ struct RunOutcome {
     std::optional<double> checkpoint_time;  ///< of the last checkpoint on disk
     std::optional<std::uint64_t> hash;      ///< of the last frame; none if it could not be had
     SolverReport report;
+    RowMeans means;  ///< none without averages
 };
 
 /// Drives `solver` to plan.until with output to `sink`. The first and the last frame and row are always written. Ends
 /// early, with a last frame, row and checkpoint, as soon as `interrupted` gives a signal's number; with the frame of
 /// the fault and a checkpoint when the simulation cannot go on; with a checkpoint, if that is still possible, when
 /// output or the device fails. The outcome tells; only defects of the program leave as exceptions.
+/// \param averages  of the run; null: none are taken
 RunOutcome run_loop(Solver& solver, ObservableSet& observables, RunSink& sink, const RunPlan& plan, Progress& progress,
-                    const std::function<int()>& interrupted);
+                    const std::function<int()>& interrupted, Averages* averages = nullptr);
 
 }  // namespace carom

@@ -8,6 +8,7 @@
 
 #include "host/io/trajectory_header.hpp"
 #include "host/io/trajectory_writer.hpp"
+#include "host/run/averages.hpp"
 #include "host/run/memory.hpp"
 #include "host/run/observe.hpp"
 #include "host/run/say.hpp"
@@ -29,6 +30,8 @@ Simulation simulate(PreparedScene run, const SimulateOptions& options) {
     ObservableSet observables = observables_of_run(run, *solver);
     const SolverDescription description = solver->describe();
     TrajectoryHeader header = make_trajectory_header(run.scene, run.state.balls, description, observables.infos());
+    Averages averages(run, observables.infos());
+    header.averages = averages.infos();
     header.expected_frames = run.frames;
     header.expected_rows = run.rows;
     const SignalGuard signals;  // before there is a file that a signal could leave half made
@@ -47,7 +50,8 @@ Simulation simulate(PreparedScene run, const SimulateOptions& options) {
     const WorkUnit work = run.plan->work();
     Progress progress(progress_style(options.quiet, stderr), stderr, work.name, work.per_step);
     Simulation simulation;
-    simulation.outcome = run_loop(*solver, observables, sink, plan, progress, [&signals] { return signals.caught(); });
+    simulation.outcome = run_loop(
+        *solver, observables, sink, plan, progress, [&signals] { return signals.caught(); }, &averages);
     simulation.json = summary_json(simulation.outcome, run.scene, balls, work, solver->describe(), options.files);
     try {
         writer.close(simulation.json);

@@ -34,6 +34,50 @@ nlohmann::ordered_json number(double value) {
     return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
 }
 
+/// 0.99314 and 0.00042: "0.9931(4)", as physicists write it.
+std::string with_error(double value, double error) {
+    constexpr double kRounding = 1e-12;
+    if (!std::isfinite(error) || error <= kRounding * std::abs(value)) return fmt::format("{:.6g}", value);
+    const int digits = static_cast<int>(-std::floor(std::log10(error)));
+    const double scale = std::pow(10.0, digits);
+    const auto last = static_cast<int>(std::lround(error * scale));
+    if (last == 10) return with_error(value, 1.0001 / scale * 10.0);
+    if (digits > 12) return fmt::format("{:.6g} +- {:.1g}", value, error);
+    if (digits < 1) return fmt::format("{:.0f}({:.0f})", std::round(value * scale) / scale, last / scale);
+    return fmt::format("{:.{}f}({})", value, digits, last);
+}
+
+/// What the run came to in the mean, and whether it can be trusted.
+std::string means_text(const RowMeans& means) {
+    if (means.means.empty()) return "";
+    std::string text;
+    for (const char* name : {"temperature", "virial_pressure", "gravitational_energy"}) {
+        const auto mean = std::ranges::find(means.means, name, &RowMean::name);
+        if (mean == means.means.end() || mean->mean == 0.0) continue;
+        std::string words = name;
+        std::ranges::replace(words, '_', ' ');
+        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", words, with_error(mean->mean, mean->error));
+    }
+    if (text.empty()) return "";
+    std::string since = fmt::format("means since t = {:.6g}", means.since);
+    if (means.equilibrated) since += *means.equilibrated ? " (equilibrated)" : " (not at equilibrium yet)";
+    return since + ": " + text + "\n";
+}
+
+nlohmann::ordered_json means_json(const RowMeans& means) {
+    nlohmann::ordered_json json;
+    json["equilibrated"] =
+        means.equilibrated ? nlohmann::ordered_json(*means.equilibrated) : nlohmann::ordered_json(nullptr);
+    json["since"] = number(means.since);
+    json["rows"] = means.rows;
+    for (const RowMean& mean : means.means) {
+        json["values"][mean.name] = {{"mean", number(mean.mean)},
+                                     {"error", number(mean.error)},
+                                     {"correlation_time", number(mean.correlation_time)}};
+    }
+    return json;
+}
+
 std::string hash_text(std::uint64_t hash) { return fmt::format("{:016x}", hash); }
 
 }  // namespace
@@ -75,6 +119,7 @@ std::string end_summary(const RunOutcome& outcome, const WorkUnit& work, const O
         }
         text += '\n';
     }
+    text += means_text(outcome.means);
     for (const std::string& line : outcome.report.lines) text += line + "\n";
     for (const std::string& warning : outcome.report.warnings) text += "warning: " + warning + "\n";
     text +=
@@ -118,6 +163,7 @@ std::string summary_json(const RunOutcome& outcome, const Scene& scene, std::siz
     for (const auto& [key, value] : outcome.report.figures) json[key] = number(value);
     if (!outcome.report.warnings.empty()) json["warnings"] = outcome.report.warnings;
     json["state_hash"] = outcome.hash ? nlohmann::ordered_json(hash_text(*outcome.hash)) : nlohmann::ordered_json();
+    if (!outcome.means.means.empty()) json["means"] = means_json(outcome.means);
     json["frames"] = outcome.frames;
     json["rows"] = outcome.rows;
     json["output"] = files.trajectory;

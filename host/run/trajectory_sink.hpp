@@ -17,6 +17,7 @@ public:
 
     void write_frame(const Frame& frame) override { writer_.append(frame); }
     void write_row(const ObservableRow& row) override { writer_.append_row(row); }
+    void write_averages(const std::vector<AverageTable>& tables) override { writer_.append_averages(tables); }
     void write_checkpoint(SolverState& state) override;
 
 private:

@@ -14,6 +14,7 @@ constexpr Bounds kPositive{.min = 0.0, .above_min = true};
 constexpr Bounds kNotNegative{.min = 0.0};
 constexpr Bounds kFraction{.min = 0.0, .max = 1.0};
 constexpr Bounds kMass{.min = 0.0, .above_min = true, .infinity = true};
+constexpr Bounds kBins{.min = 4.0, .max = 10'000.0};
 constexpr Bounds kCount{.min = 0.0, .max = 4294967294.0};  // ids are 32 bits wide
 
 constexpr Table kTables[] = {
@@ -152,11 +153,29 @@ constexpr Key kKeys[] = {
     {"fill", "zero_momentum", KeyType::kFlag, kAny, "", "true", "the fill's momentum is made zero"},
 
     {"observe", "name", KeyType::kText, kAny, "", "required", "in files, tables and sweeps: letters, digits, _ and -"},
-    {"observe", "kind", KeyType::kChoice, kAny, "displaced|displaced_each", "required",
-     "displaced: counts balls that are farther from their start than threshold; displaced_each: tells for each ball by "
-     "its id, 1 or 0"},
-    {"observe", "species", KeyType::kText, kAny, "", "all balls", "counts only these"},
-    {"observe", "threshold", KeyType::kNumber, kNotNegative, "", "1.0e-9", "unwrapped distance [length]"},
+    {"observe", "kind", KeyType::kChoice, kAny,
+     "displaced|displaced_each|speed|velocity|density|temperature_profile|velocity_profile|density_map|gr|msd|vacf|"
+     "temperature|kurtosis",
+     "required", "what it is: see \"Observables\" below"},
+    {"observe", "species", KeyType::kText, kAny, "", "all balls",
+     "only balls of this species; else all, for averages "
+     "all of finite mass"},
+    {"observe", "threshold", KeyType::kNumber, kNotNegative, "", "1.0e-9",
+     "displaced, displaced_each: unwrapped distance [length]"},
+    {"observe", "every", KeyType::kNumber, kPositive, "", "what costs little",
+     "averages: time between samples [time]; see below"},
+    {"observe", "from", KeyType::kNumber, kNotNegative, "", "0.0",
+     "averages: samples are taken from this time on [time]"},
+    {"observe", "bins", KeyType::kWhole, kBins, "", "by kind",
+     "histograms, profiles, gr: how many; density_map: along the longer side"},
+    {"observe", "max", KeyType::kNumber, kPositive, "", "by kind",
+     "speed, velocity: end of the range [length/time], by default wherever is needed; gr: largest distance [length]"},
+    {"observe", "axis", KeyType::kChoice, kAny, "x|y|z", "along gravity, or x",
+     "profiles: slices lie across it; density_map in 3D: one looks along it, z by default"},
+    {"observe", "with", KeyType::kText, kAny, "", "as species", "gr: the species of the other balls"},
+    {"observe", "region", KeyType::kTable, kAny, "", "the box", "temperature: of the balls with centres in there"},
+    {"observe.region", "min", KeyType::kVector, kAny, "", "box.min", "lower corner [length]"},
+    {"observe.region", "max", KeyType::kVector, kAny, "", "box.min + box.size", "upper corner [length]"},
 };
 
 /// "above 0", "of 0 or more", "from 0 to 1"; empty where any number will do.

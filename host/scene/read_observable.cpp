@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cmath>
+#include <limits>
 #include <string_view>
+#include <vector>
 
 #include "host/scene/entries.hpp"
 
@@ -17,6 +20,115 @@ constexpr std::array<std::string_view, 15> kTaken{
     "kinetic_energy", "rotational_energy", "spring_energy",   "gravitational_energy", "total_energy",
     "momentum",       "angular_momentum",  "temperature",     "virial_pressure",      "wall_pressure",
     "contacts",       "wall_contacts",     "largest_overlap", "largest_speed",        "balls"};
+
+/// Which keys mean something for which kinds, beside name, kind and species. Kinds that take `every` are averages
+/// (host/observables/averager.cpp; a test holds the two together).
+struct KindKeys {
+    std::string_view kind;
+    std::vector<std::string_view> keys;
+};
+
+const std::vector<KindKeys>& kind_keys() {
+    static const std::vector<KindKeys> kKeys{
+        {"displaced", {"threshold"}},
+        {"displaced_each", {"threshold"}},
+        {"speed", {"every", "from", "bins", "max"}},
+        {"velocity", {"every", "from", "bins", "max"}},
+        {"density", {"every", "from", "bins", "axis"}},
+        {"temperature_profile", {"every", "from", "bins", "axis"}},
+        {"velocity_profile", {"every", "from", "bins", "axis"}},
+        {"density_map", {"every", "from", "bins", "axis"}},
+        {"gr", {"every", "from", "bins", "max", "with"}},
+        {"msd", {"every", "from"}},
+        {"vacf", {"every", "from"}},
+        {"temperature", {"every", "from", "region"}},
+        {"kurtosis", {"every", "from"}},
+    };
+    return kKeys;
+}
+
+/// A key that would be read by no one is an error, like one that is misspelt.
+void refuse_other_keys(const Section& section, const std::string& kind) {
+    const auto takes = [](const KindKeys& entry, std::string_view key) {
+        return std::ranges::find(entry.keys, key) != entry.keys.end();
+    };
+    const auto own = std::ranges::find(kind_keys(), std::string_view(kind), &KindKeys::kind);
+    for (const std::string_view key : {"threshold", "every", "from", "bins", "max", "axis", "with", "region"}) {
+        if (!section.has(key) || takes(*own, key)) continue;
+        std::vector<std::string_view> others;
+        for (const KindKeys& entry : kind_keys()) {
+            if (takes(entry, key)) others.push_back(entry.kind);
+        }
+        section.fail(key, fmt::format("means nothing for kind \"{}\"; it is for {}", kind, fmt::join(others, ", ")));
+    }
+}
+
+int default_axis(const Scene& scene, const std::string& kind) {
+    if (kind == "density_map") return scene.dimension() - 1;
+    for (int axis = 0; axis < scene.dimension(); ++axis) {
+        if (scene.physics.gravity[axis] != 0.0) return axis;
+    }
+    return 0;
+}
+
+void read_observed_region(const Section& section, const Box& box, ObserveEntry& observe) {
+    Vector3 box_max{};
+    for (int axis = 0; axis < 3; ++axis) box_max[axis] = box.min[axis] + box.size[axis];
+    const Section region = section.table("region");
+    observe.region_min = region.vector("min", box.min);
+    observe.region_max = region.vector("max", box_max);
+    for (int axis = 0; axis < box.dimension; ++axis) {
+        if (!(observe.region_min[axis] < observe.region_max[axis])) {
+            region.fail_at(
+                "max", axis,
+                fmt::format("must be above min, {}, not {}", observe.region_min[axis], observe.region_max[axis]));
+        }
+    }
+}
+
+/// A shell must lie in the box: around the way to the nearest image on a periodic axis, between the walls on another.
+void check_distance(const Section& section, const Scene& scene, double distance) {
+    double most = std::numeric_limits<double>::infinity();
+    for (int axis = 0; axis < scene.dimension(); ++axis) most = std::min(most, 0.5 * scene.box.size[axis]);
+    bool walls = false;
+    for (int axis = 0; axis < scene.dimension(); ++axis) walls = walls || !scene.box.periodic(axis);
+    if (distance > most || (walls && distance >= most)) {
+        section.fail("max", fmt::format("must be {} half the shortest side of the box, {}, not {}",
+                                        walls ? "below" : "at most", most, distance));
+    }
+}
+
+void read_average(const Section& section, const Scene& scene, const SpeciesIndex& index, ObserveEntry& observe) {
+    if (section.has("every")) observe.every = section.number("every");
+    observe.from = section.number("from");
+    if (section.has("bins")) {
+        observe.bins = section.whole("bins");
+        const bool histogram = observe.kind == "speed" || observe.kind == "velocity";
+        if (histogram && observe.bins % 4 != 0) {
+            section.fail("bins",
+                         fmt::format("must be a multiple of 4 for kind \"{}\", not {}", observe.kind, observe.bins));
+        }
+    }
+    if (section.has("max")) observe.max = section.number("max");
+    if (observe.kind == "gr" && observe.max > 0.0) check_distance(section, scene, observe.max);
+    observe.axis = section.has("axis") ? static_cast<int>(section.choice("axis")) : default_axis(scene, observe.kind);
+    if (observe.axis >= scene.dimension()) section.fail("axis", "must be \"x\" or \"y\" in 2D, not \"z\"");
+    if (section.has("with")) {
+        observe.with = section.text("with");
+        if (observe.species.empty()) section.fail("with", "needs species beside it");
+        const auto other = index.find(observe.with);
+        if (other < 0) section.fail("with", fmt::format("there is no species \"{}\"", observe.with));
+    }
+    read_observed_region(section, scene.box, observe);
+    const bool thermal =
+        observe.kind.starts_with("temperature") || observe.kind == "kurtosis" || observe.kind == "velocity_profile";
+    if (thermal && !observe.species.empty()) {
+        const Species& species = scene.species[species_index(section, scene, index, observe.species)];
+        if (!std::isfinite(species.mass)) {
+            section.fail("species", fmt::format("\"{}\" has infinite mass, and so no temperature", observe.species));
+        }
+    }
+}
 
 }  // namespace
 
@@ -40,6 +152,8 @@ ObserveEntry read_observable(const Section& section, const Scene& scene, const S
         species_index(section, scene, index, observe.species);
     }
     observe.threshold = section.number("threshold");
+    refuse_other_keys(section, observe.kind);
+    if (!observe.kind.starts_with("displaced")) read_average(section, scene, index, observe);
     return observe;
 }
 

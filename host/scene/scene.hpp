@@ -90,6 +90,15 @@ struct ObserveEntry {
     std::string kind;     ///< "displaced"
     std::string species;  ///< empty: all balls
     double threshold = 0.0;
+    // The rest is for averages; every default is filled in but those that depend on the run.
+    std::string with;        ///< gr: the species of the other balls; empty: as `species`
+    int axis = 0;            ///< across which a profile's slices lie; a 3D map is seen along it
+    std::uint64_t bins = 0;  ///< 0: as many as the kind likes
+    double max = 0.0;        ///< where the bins end; 0: as the kind likes
+    Vector3 region_min{};    ///< temperature: of the balls whose centres are in there [length]
+    Vector3 region_max{};
+    std::optional<double> every;  ///< between samples [time]; empty: what costs little
+    double from = 0.0;            ///< samples are taken from this time on
 };
 
 /// A validated scene: every default is filled in, every number makes physical sense.

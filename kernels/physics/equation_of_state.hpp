@@ -25,6 +25,15 @@ inline double sphere_compressibility(double phi) {
     return (1.0 + phi + phi * phi - 2.0 / 3.0 * (phi * phi * phi + phi * phi * phi * phi)) / (free * free * free);
 }
 
+/// Disks: Henderson 1975, (1 + phi^2 / 8) / (1 - phi)^2. Less exact than disk_compressibility (0.5 % too high at 0.5),
+/// but its excess chemical potential has a closed form.
+inline double henderson_compressibility(double phi) { return (1.0 + 0.125 * phi * phi) / ((1.0 - phi) * (1.0 - phi)); }
+
+/// Spheres: Carnahan and Starling 1969, (1 + phi + phi^2 - phi^3) / (1 - phi)^3; 0.3 % too low at 0.4.
+inline double carnahan_starling_compressibility(double phi) {
+    return (1.0 + phi + phi * phi - phi * phi * phi) / ((1.0 - phi) * (1.0 - phi) * (1.0 - phi));
+}
+
 /// Z by dimension, 2 or 3.
 inline double hard_compressibility(int dimension, double phi) {
     return dimension == 2 ? disk_compressibility(phi) : sphere_compressibility(phi);

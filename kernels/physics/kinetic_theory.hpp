@@ -33,6 +33,19 @@ inline double barometric_density(double height, double top) {
     return std::exp(-height) / -std::expm1(-top);
 }
 
+/// Density of one component of the velocity, v in units of sqrt(T / m): a Gaussian.
+inline double maxwell_component_density(double v) {
+    constexpr double kOneOverSqrtTwoPi = 0.3989422804014327;
+    return kOneOverSqrtTwoPi * std::exp(-0.5 * v * v);
+}
+
+/// Kurtosis of a velocity component of N balls whose energy is fixed, over time: 3 D / (D + 2), with the D = d N
+/// velocity degrees of freedom, d (N - 1) where the momentum is zero and conserved; 3 for many (microcanonical
+/// ensemble).
+inline double finite_kurtosis(double degrees_of_freedom) {
+    return 3.0 * degrees_of_freedom / (degrees_of_freedom + 2.0);
+}
+
 /// Collisions per ball and time of hard balls of one size whose compressibility is Z [1/time]: Enskog,
 /// nu = 2 d / sqrt(pi) (Z - 1) sqrt(T / m) / sigma.
 inline double collision_rate(int dimension, double compressibility, double temperature, double mass, double diameter) {

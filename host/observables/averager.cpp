@@ -1,0 +1,62 @@
+#include "host/observables/averager.hpp"
+
+#include <array>
+#include <cmath>
+#include <stdexcept>
+#include <utility>
+
+#include "host/observables/averagers.hpp"
+
+namespace carom {
+
+namespace {
+
+struct AverageKind {
+    const char* name;
+    std::unique_ptr<Averager> (*make)(const ObserveRequest&, const AverageContext&);
+};
+
+constexpr std::array kAverageKinds{
+    AverageKind{"speed", make_speed_histogram},
+    AverageKind{"velocity", make_velocity_histogram},
+    AverageKind{"density", make_density_profile},
+    AverageKind{"temperature_profile", make_temperature_profile},
+    AverageKind{"velocity_profile", make_velocity_profile},
+    AverageKind{"density_map", make_density_map},
+    AverageKind{"gr", make_pair_distribution},
+    AverageKind{"msd", make_mean_square_displacement},
+    AverageKind{"vacf", make_velocity_autocorrelation},
+    AverageKind{"temperature", make_region_temperature},
+    AverageKind{"kurtosis", make_kurtosis},
+};
+
+}  // namespace
+
+Selection::Selection(std::shared_ptr<const Population> population, const std::string& species)
+    : population_(std::move(population)) {
+    for (const Species& entry : population_->table) {
+        chosen_.push_back(species.empty() ? (std::isfinite(entry.mass) ? 1 : 0) : (entry.name == species ? 1 : 0));
+    }
+}
+
+std::vector<std::string> average_kinds() {
+    std::vector<std::string> names;
+    for (const AverageKind& kind : kAverageKinds) names.emplace_back(kind.name);
+    return names;
+}
+
+bool is_average(const std::string& kind) {
+    for (const AverageKind& known : kAverageKinds) {
+        if (kind == known.name) return true;
+    }
+    return false;
+}
+
+std::unique_ptr<Averager> make_averager(const ObserveRequest& request, const AverageContext& context) {
+    for (const AverageKind& kind : kAverageKinds) {
+        if (request.kind == kind.name) return kind.make(request, context);
+    }
+    throw std::invalid_argument("no average is of kind '" + request.kind + "'");
+}
+
+}  // namespace carom

@@ -1,0 +1,107 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "host/observables/batch_series.hpp"
+#include "host/observables/registry.hpp"
+#include "host/state/balls.hpp"
+#include "host/state/box.hpp"
+#include "host/state/frame.hpp"
+
+namespace carom {
+
+/// One axis of a table of averages.
+struct AverageAxis {
+    std::string label;       ///< "speed"; empty: a table of one point
+    std::string unit;        ///< SI, as H5MD writes units
+    std::size_t points = 1;  ///< of the table along it
+    bool operator==(const AverageAxis&) const = default;
+};
+
+/// What an averaged observable is called and means.
+struct AverageInfo {
+    std::string name;                          ///< that of its [[observe]]
+    std::string kind;                          ///< "speed", "gr", ...
+    std::string unit;                          ///< of the values, SI as H5MD writes units; empty: a pure number
+    std::string label;                         ///< for the axis of a figure
+    std::string normalisation;                 ///< what the values are, in one sentence
+    std::string species;                       ///< whose; empty: all balls of finite mass
+    std::vector<std::string> components = {};  ///< one name per component; empty: one
+    AverageAxis x = {};
+    AverageAxis y = {};  ///< only of maps
+    double every = 0.0;  ///< between samples [time]
+    double from = 0.0;   ///< samples are taken from this time on
+
+    [[nodiscard]] std::size_t width() const {
+        return (components.empty() ? 1 : components.size()) * x.points * y.points;
+    }
+    bool operator==(const AverageInfo&) const = default;
+};
+
+/// The averages up to now.
+struct AverageTable {
+    double samples = 0.0;        ///< how many were taken
+    std::vector<double> x;       ///< x.points: middles of bins, or lags
+    std::vector<double> y;       ///< y.points
+    std::vector<double> values;  ///< component by component, row of x by row of x; NaN where there is none
+    std::vector<double> errors;  ///< standard errors, by blocks; NaN where there are too few samples
+};
+
+/// The balls of a run, as far as averages care.
+struct Population {
+    std::vector<Species> table;
+    std::vector<std::uint32_t> species;  ///< one per ball, by id; index into table
+};
+
+/// What does not change during a run.
+struct AverageContext {
+    Box box;
+    std::shared_ptr<const Population> population;
+    double every = 0.0;         ///< between samples [time]
+    std::uint64_t samples = 0;  ///< in a row, at most; a guess
+};
+
+/// A quantity that is averaged over a run and never stored sample by sample: memory does not grow with the run. A new
+/// one is a file beside this one and its line in registry.cpp.
+class Averager {
+public:
+    virtual ~Averager() = default;
+
+    [[nodiscard]] virtual AverageInfo info() const = 0;
+    /// One sample.
+    /// \param index  of the sample's time in units of `every`: who looks at differences in time sees gaps by it
+    virtual void add(const Frame& frame, std::uint64_t index) = 0;
+    [[nodiscard]] virtual AverageTable table() const = 0;
+    /// Puts away all that has been gathered; restore goes on from there to the same bits.
+    virtual void save(std::vector<double>& out) const = 0;
+    /// \throws std::invalid_argument  it was saved by another one
+    virtual void restore(SavedNumbers& saved) = 0;
+};
+
+/// Which balls an average is taken over: those of a species, or all of finite mass.
+class Selection {
+public:
+    Selection(std::shared_ptr<const Population> population, const std::string& species);
+    [[nodiscard]] bool has(const Frame& frame, std::size_t id) const {
+        return chosen_[population_->species[id]] != 0 && frame.gone[id] == 0;
+    }
+    [[nodiscard]] bool chosen(std::size_t id) const { return chosen_[population_->species[id]] != 0; }
+    [[nodiscard]] double mass(std::size_t id) const { return population_->table[population_->species[id]].mass; }
+
+private:
+    std::shared_ptr<const Population> population_;
+    std::vector<std::uint8_t> chosen_;  // by species
+};
+
+/// The kinds of [[observe]] that are averaged.
+std::vector<std::string> average_kinds();
+[[nodiscard]] bool is_average(const std::string& kind);
+
+/// \throws std::invalid_argument  for a kind that is not in average_kinds()
+std::unique_ptr<Averager> make_averager(const ObserveRequest& request, const AverageContext& context);
+
+}  // namespace carom

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <memory>
+
+#include "host/observables/averager.hpp"
+
+namespace carom {
+
+// One function a kind of [[observe]] that is averaged; each stands in the file of that name.
+
+/// Density of the speeds: the share of balls per speed, integral 1 [s/m].
+std::unique_ptr<Averager> make_speed_histogram(const ObserveRequest& request, const AverageContext& context);
+/// Density of each component of the velocities, integral 1 [s/m].
+std::unique_ptr<Averager> make_velocity_histogram(const ObserveRequest& request, const AverageContext& context);
+/// Centres of balls per volume (area in 2D) in slices across an axis.
+std::unique_ptr<Averager> make_density_profile(const ObserveRequest& request, const AverageContext& context);
+/// Temperature, without the flow, in slices across an axis [J].
+std::unique_ptr<Averager> make_temperature_profile(const ObserveRequest& request, const AverageContext& context);
+/// Flow velocity, momentum over mass, in slices across an axis [m/s].
+std::unique_ptr<Averager> make_velocity_profile(const ObserveRequest& request, const AverageContext& context);
+/// Centres of balls per volume (area in 2D), over a plane; in 3D the mean along the third axis.
+std::unique_ptr<Averager> make_density_map(const ObserveRequest& request, const AverageContext& context);
+/// The radial distribution function g(r).
+std::unique_ptr<Averager> make_pair_distribution(const ObserveRequest& request, const AverageContext& context);
+/// Mean square displacement over time, over many starts [m^2].
+std::unique_ptr<Averager> make_mean_square_displacement(const ObserveRequest& request, const AverageContext& context);
+/// Velocity autocorrelation v(0) . v(t) / d over time, over many starts [m^2/s^2].
+std::unique_ptr<Averager> make_velocity_autocorrelation(const ObserveRequest& request, const AverageContext& context);
+/// Temperature, without the flow, of the balls in a region [J].
+std::unique_ptr<Averager> make_region_temperature(const ObserveRequest& request, const AverageContext& context);
+/// Kurtosis of a velocity component: 3 for Maxwell and Boltzmann, smaller for few balls.
+std::unique_ptr<Averager> make_kurtosis(const ObserveRequest& request, const AverageContext& context);
+
+}  // namespace carom

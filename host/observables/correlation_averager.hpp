@@ -1,0 +1,96 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "host/observables/averager_base.hpp"
+#include "host/observables/correlator.hpp"
+
+namespace carom {
+
+/// Balls that correlations in time follow, at most: evenly many of all that there are.
+constexpr std::size_t kMostFollowed = 4096;
+
+/// A correlation in time of what each ball has of its own, over many starts.
+class CorrelationAverager : public Averager {
+public:
+    CorrelationAverager(ObserveRequest request, const AverageContext& context, Correlation correlation)
+        : request_(std::move(request)),
+          every_(context.every),
+          dimension_(static_cast<std::size_t>(context.box.dimension)),
+          ids_(followed(*context.population, Selection(context.population, request_.species))),
+          correlator_(ids_.size() * dimension_, context.samples, std::move(correlation)),
+          sample_(ids_.size() * dimension_) {}
+
+    void add(const Frame& frame, std::uint64_t index) final {
+        for (std::size_t k = 0; k < ids_.size(); ++k) {
+            const std::size_t id = ids_[k];
+            for (std::size_t axis = 0; axis < dimension_; ++axis) {
+                sample_[k * dimension_ + axis] = frame.gone[id] ? std::nan("") : value(frame, axis, id);
+            }
+        }
+        correlator_.add(index, sample_);
+    }
+    void save(std::vector<double>& out) const final { correlator_.save(out); }
+    void restore(SavedNumbers& saved) final { correlator_.restore(saved); }
+
+protected:
+    [[nodiscard]] virtual double value(const Frame& frame, std::size_t axis, std::size_t id) const = 0;
+
+    [[nodiscard]] AverageInfo base_info() const {
+        AverageInfo info;
+        info.name = request_.name;
+        info.kind = request_.kind;
+        info.species = request_.species;
+        info.every = every_;
+        info.from = request_.from;
+        info.x = {"time t", "s", correlator_.lags()};
+        return info;
+    }
+    /// x, and no values yet.
+    [[nodiscard]] AverageTable base_table() const {
+        AverageTable table;
+        table.samples = static_cast<double>(correlator_.starts(0));
+        for (std::size_t k = 0; k < correlator_.lags(); ++k) {
+            table.x.push_back(every_ * static_cast<double>(correlator_.lag(k)));
+        }
+        return table;
+    }
+    /// The value of a lag with the larger of its blocked error and that of independent balls and starts.
+    /// \param noise  relative standard deviation of one ball's value
+    [[nodiscard]] Measured lag_value(std::size_t k, double scale_of_noise) const {
+        Measured measured = correlator_.at(k);
+        const double least = scale_of_noise / std::sqrt(static_cast<double>(std::max<std::size_t>(1, ids_.size())) *
+                                                        correlator_.independent_starts(k));
+        measured.error = std::isfinite(measured.error) ? std::max(measured.error, least) : least;
+        if (!std::isfinite(measured.value)) measured.error = std::nan("");
+        return measured;
+    }
+    [[nodiscard]] const Correlator& correlator() const { return correlator_; }
+    [[nodiscard]] std::size_t dimension() const { return dimension_; }
+
+private:
+    static std::vector<std::uint32_t> followed(const Population& population, const Selection& selection) {
+        std::vector<std::uint32_t> all;
+        for (std::size_t id = 0; id < population.species.size(); ++id) {
+            if (selection.chosen(id)) all.push_back(static_cast<std::uint32_t>(id));
+        }
+        if (all.size() <= kMostFollowed) return all;
+        std::vector<std::uint32_t> some;
+        for (std::size_t k = 0; k < kMostFollowed; ++k) some.push_back(all[k * all.size() / kMostFollowed]);
+        return some;
+    }
+
+    ObserveRequest request_;
+    double every_;
+    std::size_t dimension_;
+    std::vector<std::uint32_t> ids_;
+    Correlator correlator_;
+    std::vector<double> sample_;
+};
+
+}  // namespace carom

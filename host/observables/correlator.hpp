@@ -1,0 +1,67 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "host/observables/batch_series.hpp"
+#include "host/observables/time_average.hpp"
+
+namespace carom {
+
+/// Two samples of the same balls, and what they have to do with each other: arrays of `width` numbers; one number.
+using Correlation = std::function<double(std::span<const double> early, std::span<const double> late)>;
+
+/// Correlations over lags from one sample to the whole run in bounded memory, over many starts: a multiple-tau
+/// correlator (Frenkel and Smit's order-n scheme, without averaging inside of levels). Level l keeps the last kSlots
+/// samples whose index is a multiple of 2^l and looks at lags of kSlots / 2 + 1 to kSlots of these (level 0: from 0
+/// on).
+class Correlator {
+public:
+    static constexpr std::size_t kSlots = 16;
+
+    /// \param width    numbers in a sample
+    /// \param samples  in a row, at most, as far as is known: up to which lag one tells. What is gathered does not
+    /// depend
+    ///     on it, for a run may be prolonged.
+    Correlator(std::size_t width, std::uint64_t samples, Correlation correlation);
+
+    /// \param index  of the sample; one that does not follow on the one before starts anew
+    void add(std::uint64_t index, std::span<const double> sample);
+
+    [[nodiscard]] std::size_t lags() const { return first_series(told_); }
+    /// In samples, ascending.
+    [[nodiscard]] std::uint64_t lag(std::size_t k) const;
+    /// Mean and blocked error of a lag; NaN if it has not been reached.
+    [[nodiscard]] Measured at(std::size_t k) const;
+    /// How many starts of that lag do not overlap in time, about.
+    [[nodiscard]] double independent_starts(std::size_t k) const;
+    [[nodiscard]] std::uint64_t starts(std::size_t k) const { return k < series_.size() ? series_[k].samples() : 0; }
+
+    void save(std::vector<double>& out) const;
+    void restore(SavedNumbers& saved);
+
+private:
+    struct Level {
+        std::uint64_t filled = 0;     // samples since the last gap
+        std::vector<double> samples;  // kSlots + 1 of them, by filled modulo that
+    };
+
+    [[nodiscard]] std::span<double> slot(Level& level, std::uint64_t k) const;
+    [[nodiscard]] static std::size_t first_series(std::size_t level) {
+        return level == 0 ? 0 : kSlots + 1 + (level - 1) * (kSlots / 2);
+    }
+
+    std::size_t width_;
+    Correlation correlation_;
+    std::size_t told_ = 1;             // levels
+    std::uint64_t next_ = 0;           // index that follows on the last one
+    std::uint64_t start_ = 0;          // index of the first sample since the last gap
+    std::vector<Level> levels_;        // as far as they have been reached
+    std::vector<BatchSeries> series_;  // by lag, of these
+};
+
+}  // namespace carom

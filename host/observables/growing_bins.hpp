@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "host/observables/batch_series.hpp"
+
+namespace carom {
+
+/// Equal bins whose range doubles whenever something falls beyond it, two bins becoming one: so nobody needs to know
+/// beforehand how fast balls will be, and how many bins there are never changes. The number of bins is a multiple of 4.
+class GrowingBins {
+public:
+    enum class Shape : std::uint8_t { kFromZero, kBothSides };
+
+    /// \param max  where the bins end, for good; 0: wherever is needed
+    GrowingBins(Shape shape, std::size_t bins, double max) : shape_(shape), bins_(bins), fixed_(max > 0.0), max_(max) {}
+
+    /// The bin of a value; size() if it lies beyond a range that is fixed.
+    /// \param rearranged  is called, each time that the range doubles, with a function to be applied to all counts
+    template <class Rearranged>
+    std::size_t find(double value, const Rearranged& rearranged) {
+        const double beyond = std::abs(value);
+        if (fixed_) {
+            if (!(beyond < max_) || !(value >= low())) return bins_;
+        } else if (!(beyond < max_)) {
+            if (!std::isfinite(value)) return bins_;
+            if (max_ == 0.0) max_ = first_range(beyond);
+            while (!(beyond < max_)) {
+                max_ *= 2.0;
+                rearranged([this](std::span<double> counts) { halve(counts); });
+            }
+        }
+        const auto bin = static_cast<std::size_t>((value - low()) / width());
+        return bin < bins_ ? bin : bins_ - 1;
+    }
+
+    [[nodiscard]] std::size_t size() const { return bins_; }
+    [[nodiscard]] double width() const { return (max_ - low()) / static_cast<double>(bins_); }
+    [[nodiscard]] std::vector<double> middles() const {
+        std::vector<double> at;
+        for (std::size_t bin = 0; bin < bins_; ++bin) at.push_back(low() + (static_cast<double>(bin) + 0.5) * width());
+        return at;
+    }
+    void save(std::vector<double>& out) const { out.push_back(max_); }
+    void restore(SavedNumbers& saved) { max_ = saved.next(); }
+
+private:
+    [[nodiscard]] double low() const { return shape_ == Shape::kFromZero ? 0.0 : -max_; }
+    /// A power of two, so that ranges do not depend on which ball came first.
+    static double first_range(double value) {
+        return value > 0.0 ? std::exp2(std::floor(std::log2(value)) + 1.0) : 0x1p-60;
+    }
+
+    void halve(std::span<double> counts) const {
+        const std::vector<double> before(counts.begin(), counts.end());
+        const std::size_t first = shape_ == Shape::kFromZero ? 0 : bins_ / 4;
+        for (double& count : counts) count = 0.0;
+        for (std::size_t bin = 0; bin < bins_ / 2; ++bin) counts[first + bin] = before[2 * bin] + before[2 * bin + 1];
+    }
+
+    Shape shape_;
+    std::size_t bins_;
+    bool fixed_;
+    double max_;
+};
+
+}  // namespace carom

@@ -1,0 +1,139 @@
+#include "kernels/physics/pair_distribution.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "host/observables/averager_base.hpp"
+#include "host/observables/averagers.hpp"
+#include "host/observables/ball_cells.hpp"
+
+namespace carom {
+
+namespace {
+
+/// Other balls looked at in a sample, per ball of the run: beyond that only every so-manieth ball's surroundings are
+/// counted, others in the next sample. Keeps the cost at about that of a few dozen time steps, in 3D too.
+constexpr double kMostLooks = 16.0;
+
+/// Five largest diameters, if the box has room: half of a periodic side, a quarter of one between walls.
+double default_reach(const Box& box, const Population& population) {
+    double reach = 0.0;
+    for (const Species& species : population.table) {
+        if (std::isfinite(species.mass)) reach = std::max(reach, 10.0 * species.radius);
+    }
+    if (reach == 0.0) reach = box.size[0];
+    for (int axis = 0; axis < box.dimension; ++axis) {
+        reach = std::min(reach, box.size[axis] * (box.periodic(axis) ? 0.5 : 0.25));
+    }
+    return reach;
+}
+
+/// g(r) = pairs / (reference balls * number density of the others * volume of the shell).
+///
+/// On an axis with walls only balls farther from them than the largest r are references, so that every shell lies in
+/// the box; the number density is that of the same part of the box.
+class PairDistribution final : public SumAverager {
+public:
+    PairDistribution(const ObserveRequest& request, const AverageContext& context)
+        : SumAverager(request, context, bins_of(request) + 1),
+          others_(context.population, request.with.empty() ? request.species : request.with),
+          bins_(bins_of(request)),
+          reach_(request.max > 0.0 ? request.max : default_reach(context.box, *context.population)) {
+        inner_volume_ = 1.0;
+        for (int axis = 0; axis < dimension(); ++axis) {
+            const double margin = box().periodic(axis) ? 0.0 : reach_;
+            inner_low_[axis] = box().min[axis] + margin;
+            inner_high_[axis] = box().min[axis] + box().size[axis] - margin;
+            inner_volume_ *= box().size[axis] - 2.0 * margin;
+        }
+    }
+
+    [[nodiscard]] AverageInfo info() const override {
+        AverageInfo info = base_info();
+        info.unit = "";
+        info.label = "g(r)";
+        info.normalisation =
+            "pairs / (reference balls * number density of the other balls * volume of the shell); 1 for independent "
+            "places";
+        if (!request().with.empty()) info.normalisation += "; other balls: " + request().with;
+        info.x = {"distance r", "m", bins_};
+        return info;
+    }
+    [[nodiscard]] AverageTable table() const override {
+        AverageTable table = base_table();
+        const double width = reach_ / static_cast<double>(bins_);
+        for (std::size_t bin = 0; bin < bins_; ++bin) {
+            const double inner = static_cast<double>(bin) * width;
+            table.x.push_back(inner + 0.5 * width);
+            append(table, ratio_of(series(), bin, bins_, 1.0 / shell_volume(dimension(), inner, inner + width)));
+        }
+        return table;
+    }
+
+private:
+    static std::size_t bins_of(const ObserveRequest& request) { return request.bins == 0 ? 200 : request.bins; }
+
+    [[nodiscard]] bool inner(const Frame& frame, std::size_t id) const {
+        for (int axis = 0; axis < dimension(); ++axis) {
+            const double at = frame.position[axis][id];
+            if (!(at >= inner_low_[axis] && at <= inner_high_[axis])) return false;
+        }
+        return true;
+    }
+
+    void sum(const Frame& frame, std::uint64_t, std::span<double> sums) override {
+        ids_.clear();
+        references_.clear();
+        double others_inside = 0.0;
+        for (std::size_t id = 0; id < frame.size(); ++id) {
+            const bool other = others_.has(frame, id);
+            const bool first = selection().has(frame, id);
+            if (!other && !first) continue;
+            const bool inside = inner(frame, id);
+            if (other) {
+                ids_.push_back(static_cast<std::uint32_t>(id));
+                others_inside += inside ? 1.0 : 0.0;
+            }
+            if (first && inside) references_.push_back(static_cast<std::uint32_t>(id));
+        }
+        if (ids_.empty() || references_.empty()) return;
+        cells_.build(box(), reach_, frame, ids_);
+        const double looks = cells_.candidates() * static_cast<double>(references_.size());
+        const auto stride = static_cast<std::size_t>(
+            std::max(1.0, std::ceil(looks / (kMostLooks * static_cast<double>(frame.size())))));
+        const double squared_reach = reach_ * reach_;
+        const double per_length = static_cast<double>(bins_) / reach_;
+        double references = 0.0;
+        // Which ones are left to later samples follows from how many there were: the same after a resume.
+        for (std::size_t k = series().samples() % stride; k < references_.size(); k += stride) {
+            const std::uint32_t id = references_[k];
+            references += 1.0;
+            std::array<double, 3> at{};
+            for (std::size_t axis = 0; axis < static_cast<std::size_t>(dimension()); ++axis) {
+                at[axis] = frame.position[axis][id];
+            }
+            cells_.around(at, [&](std::uint32_t other, double x, double y, double z) {
+                const double squared = x * x + y * y + z * z;
+                if (!(squared < squared_reach) || other == id) return;
+                sums[std::min(bins_ - 1, static_cast<std::size_t>(std::sqrt(squared) * per_length))] += 1.0;
+            });
+        }
+        sums[bins_] += references * others_inside / inner_volume_;
+    }
+
+    Selection others_;
+    std::size_t bins_;
+    double reach_;
+    Vector3 inner_low_{}, inner_high_{};
+    double inner_volume_ = 1.0;
+    BallCells cells_;
+    std::vector<std::uint32_t> ids_, references_;
+};
+
+}  // namespace
+
+std::unique_ptr<Averager> make_pair_distribution(const ObserveRequest& request, const AverageContext& context) {
+    return std::make_unique<PairDistribution>(request, context);
+}
+
+}  // namespace carom

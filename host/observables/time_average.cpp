@@ -1,0 +1,93 @@
+#include "host/observables/time_average.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+namespace carom {
+
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+/// An error from n blocks is itself off by 1 / sqrt(2 (n - 1)): a third for five.
+constexpr std::size_t kLeastBlocks = 8;
+
+double standard_error(std::span<const double> means) {
+    const auto count = static_cast<double>(means.size());
+    double mean = 0.0;
+    for (const double value : means) mean += value / count;
+    double squares = 0.0;
+    for (const double value : means) squares += (value - mean) * (value - mean);
+    return std::sqrt(squares / (count * (count - 1.0)));
+}
+
+}  // namespace
+
+double blocked_error(std::span<const double> block_means) {
+    if (block_means.size() < 2) return kNan;
+    std::vector<double> means(block_means.begin(), block_means.end());
+    double error = standard_error(means);
+    while (means.size() / 2 >= kLeastBlocks) {
+        // Of an odd number the first, which is the least likely to be at equilibrium, is left out.
+        const std::size_t odd = means.size() % 2;
+        for (std::size_t k = 0; 2 * k + 1 + odd < means.size(); ++k) {
+            means[k] = 0.5 * (means[2 * k + odd] + means[2 * k + 1 + odd]);
+        }
+        means.resize(means.size() / 2);
+        const double joined = standard_error(means);
+        const double chance = 1.0 / std::sqrt(2.0 * (static_cast<double>(means.size()) - 1.0));
+        if (!(joined > error * (1.0 + chance))) return std::max(error, joined);
+        error = joined;
+    }
+    return error;
+}
+
+double error_of(const BatchSeries& series, std::span<const Weight> weights, std::size_t from_batch) {
+    std::vector<double> blocks;
+    for (std::size_t batch = from_batch; batch < series.batches(); ++batch) {
+        double value = 0.0;
+        for (const Weight& weight : weights) value += weight.factor * series.batch_mean(batch, weight.column);
+        blocks.push_back(value);
+    }
+    return blocked_error(blocks);
+}
+
+Measured mean_of(const BatchSeries& series, std::size_t column, double factor) {
+    const std::array weights{Weight{column, factor}};
+    return {factor * series.mean(column), error_of(series, weights)};
+}
+
+Measured ratio_of(const BatchSeries& series, std::size_t numerator, std::size_t denominator, double factor) {
+    const double below = series.mean(denominator);
+    if (!(below > 0.0)) return {kNan, kNan};
+    const double ratio = factor * series.mean(numerator) / below;
+    const std::array weights{Weight{numerator, factor / below}, Weight{denominator, -ratio / below}};
+    return {ratio, error_of(series, weights)};
+}
+
+std::optional<std::size_t> first_equilibrated(std::span<const double> batch_means) {
+    const std::size_t count = batch_means.size();
+    if (count < kLeastBlocks) return std::nullopt;
+    const std::size_t least_left = count / 4;  // the sum over very few is small by chance
+    // Backwards, with Welford's running sum of squares: no difference of large numbers.
+    double mean = 0.0;
+    double squares = 0.0;
+    double least = std::numeric_limits<double>::infinity();
+    std::size_t best = 0;
+    for (std::size_t left = 1; left <= count; ++left) {
+        const double value = batch_means[count - left];
+        const double off = value - mean;
+        mean += off / static_cast<double>(left);
+        squares += off * (value - mean);
+        const double marginal = squares / (static_cast<double>(left) * static_cast<double>(left));
+        if (left >= least_left && marginal <= least) {
+            least = marginal;
+            best = count - left;
+        }
+    }
+    if (2 * best > count) return std::nullopt;
+    return best;
+}
+
+}  // namespace carom

@@ -1,0 +1,60 @@
+#include "host/observables/averagers.hpp"
+#include "host/observables/correlation_averager.hpp"
+
+namespace carom {
+
+namespace {
+
+double mean_product(std::size_t dimension, std::span<const double> early, std::span<const double> late) {
+    double sum = 0.0;
+    std::size_t count = 0;
+    for (std::size_t at = 0; at < early.size(); at += dimension) {
+        double product = 0.0;
+        for (std::size_t axis = 0; axis < dimension; ++axis) product += early[at + axis] * late[at + axis];
+        if (std::isnan(product)) continue;  // one that has left
+        sum += product;
+        ++count;
+    }
+    return sum / static_cast<double>(std::max<std::size_t>(1, count) * dimension);
+}
+
+class VelocityAutocorrelation final : public CorrelationAverager {
+public:
+    VelocityAutocorrelation(const ObserveRequest& request, const AverageContext& context)
+        : CorrelationAverager(request, context,
+                              [dimension = static_cast<std::size_t>(context.box.dimension)](auto early, auto late) {
+                                  return mean_product(dimension, early, late);
+                              }) {}
+
+    [[nodiscard]] AverageInfo info() const override {
+        AverageInfo info = base_info();
+        info.unit = "m2 s-2";
+        info.label = "velocity autocorrelation";
+        info.normalisation = "mean of v(t0) . v(t0 + t) / dimension over balls and starts t0: T / m at t = 0";
+        return info;
+    }
+    [[nodiscard]] AverageTable table() const override {
+        AverageTable table = base_table();
+        // The product of two independent velocities has the standard deviation T / (m sqrt(d)).
+        const double noise = correlator().at(0).value / std::sqrt(static_cast<double>(dimension()));
+        for (std::size_t k = 0; k < correlator().lags(); ++k) {
+            const Measured measured = lag_value(k, noise);
+            table.values.push_back(measured.value);
+            table.errors.push_back(measured.error);
+        }
+        return table;
+    }
+
+private:
+    [[nodiscard]] double value(const Frame& frame, std::size_t axis, std::size_t id) const override {
+        return frame.velocity[axis][id];
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<Averager> make_velocity_autocorrelation(const ObserveRequest& request, const AverageContext& context) {
+    return std::make_unique<VelocityAutocorrelation>(request, context);
+}
+
+}  // namespace carom

@@ -1,0 +1,75 @@
+#include "host/observables/averager_base.hpp"
+#include "host/observables/averagers.hpp"
+#include "host/observables/growing_bins.hpp"
+
+namespace carom {
+
+namespace {
+
+class VelocityHistogram final : public SumAverager {
+public:
+    VelocityHistogram(const ObserveRequest& request, const AverageContext& context)
+        : SumAverager(request, context, static_cast<std::size_t>(context.box.dimension) * bins_of(request) + 1),
+          bins_(GrowingBins::Shape::kBothSides, bins_of(request), request.max),
+          axes_(static_cast<std::size_t>(context.box.dimension)) {}
+
+    [[nodiscard]] AverageInfo info() const override {
+        AverageInfo info = base_info();
+        info.unit = "s m-1";
+        info.label = "probability density";
+        info.normalisation =
+            "share of balls per velocity: count / (all balls * samples * width of a bin); integral 1 for each "
+            "component";
+        info.components = axis_names(dimension());
+        info.x = {"velocity", "m s-1", bins_.size()};
+        return info;
+    }
+    [[nodiscard]] AverageTable table() const override {
+        AverageTable table = base_table();
+        table.x = bins_.middles();
+        for (std::size_t at = 0; at < axes_ * bins_.size(); ++at) {
+            append(table, ratio_of(series(), at, axes_ * bins_.size(), 1.0 / bins_.width()));
+        }
+        return table;
+    }
+    void save(std::vector<double>& out) const override {
+        bins_.save(out);
+        SumAverager::save(out);
+    }
+    void restore(SavedNumbers& saved) override {
+        bins_.restore(saved);
+        SumAverager::restore(saved);
+    }
+
+private:
+    static std::size_t bins_of(const ObserveRequest& request) { return request.bins == 0 ? 128 : request.bins; }
+
+    void sum(const Frame& frame, std::uint64_t, std::span<double> sums) override {
+        const std::size_t bins = bins_.size();
+        const auto rearranged = [&](const auto& change) {
+            for (std::size_t axis = 0; axis < axes_; ++axis) {
+                change(sums.subspan(axis * bins, bins));
+                series().rearrange([&](std::span<double> batch) { change(batch.subspan(axis * bins, bins)); });
+            }
+        };
+        for (std::size_t id = 0; id < frame.size(); ++id) {
+            if (!selection().has(frame, id)) continue;
+            for (std::size_t axis = 0; axis < axes_; ++axis) {
+                const std::size_t bin = bins_.find(frame.velocity[axis][id], rearranged);
+                if (bin < bins) sums[axis * bins + bin] += 1.0;
+            }
+            sums[axes_ * bins] += 1.0;
+        }
+    }
+
+    GrowingBins bins_;
+    std::size_t axes_;
+};
+
+}  // namespace
+
+std::unique_ptr<Averager> make_velocity_histogram(const ObserveRequest& request, const AverageContext& context) {
+    return std::make_unique<VelocityHistogram>(request, context);
+}
+
+}  // namespace carom

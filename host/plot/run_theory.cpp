@@ -1,0 +1,194 @@
+#include "host/plot/run_theory.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/physics/atmosphere.hpp"
+#include "kernels/physics/diffusion.hpp"
+#include "kernels/physics/equation_of_state.hpp"
+#include "kernels/physics/kinetic_theory.hpp"
+#include "kernels/physics/pair_distribution.hpp"
+
+namespace carom {
+
+namespace {
+
+constexpr std::size_t kCurvePoints = 300;
+
+double ball_volume(int dimension, double diameter) { return shell_volume(dimension, 0.0, 0.5 * diameter); }
+
+double mean_temperature(const TrajectoryReader& trajectory, double from) {
+    const ObservableTable table = trajectory.observables();
+    const std::size_t column = table.column("temperature");
+    if (column == table.width) return 0.0;
+    double sum = 0.0;
+    double count = 0.0;
+    for (std::size_t row = 0; row < table.rows(); ++row) {
+        if (table.time[row] < from || !std::isfinite(table.at(row, column))) continue;
+        sum += table.at(row, column);
+        count += 1.0;
+    }
+    return count > 0.0 ? sum / count : 0.0;
+}
+
+double stiffness_of(const SolverDescription& description) {
+    for (const auto& [name, value] : description.parameters) {
+        if (name == "stiffness") return value;
+    }
+    return 0.0;
+}
+
+template <class Function>
+Curve sampled(const std::string& label, double from, double to, const Function& function) {
+    Curve curve;
+    curve.label = label;
+    curve.thick = true;
+    for (std::size_t k = 0; k <= kCurvePoints; ++k) {
+        const double x = from + (to - from) * static_cast<double>(k) / static_cast<double>(kCurvePoints);
+        curve.x.push_back(x);
+        curve.y.push_back(function(x));
+    }
+    return curve;
+}
+
+bool is_fluid(const GasFacts& facts) {
+    return facts.uniform && facts.thermal && facts.temperature > 0.0 && facts.packing_fraction > 0.0 &&
+           facts.packing_fraction < largest_fluid_fraction(facts.dimension);
+}
+
+double compressibility(const GasFacts& facts) { return hard_compressibility(facts.dimension, facts.packing_fraction); }
+
+double diffusion(const GasFacts& facts) {
+    const double chi = contact_value(facts.dimension, compressibility(facts), facts.packing_fraction);
+    return enskog_diffusion(facts.dimension, facts.number_density, facts.diameter, chi, facts.temperature, facts.mass);
+}
+
+/// Maxwell and Boltzmann's, of each mass by its share: `density` of v in units of sqrt(T / m).
+template <class Density>
+Curve speed_law(const GasFacts& facts, double from, double to, const Density& density) {
+    return sampled("Maxwell-Boltzmann", from, to, [&](double v) {
+        double sum = 0.0;
+        for (const auto& [mass, share] : facts.masses) {
+            const double thermal = std::sqrt(facts.temperature / mass);
+            sum += share * density(v / thermal) / thermal;
+        }
+        return sum;
+    });
+}
+
+std::vector<Curve> density_curves(const GasFacts& facts, const Scene& scene, int axis, double from, double to) {
+    const double g = std::abs(scene.physics.gravity[static_cast<std::size_t>(axis)]);
+    if (!(g > 0.0) || !facts.uniform || !(facts.temperature > 0.0)) {
+        if (facts.gravity) return {};
+        Curve mean = sampled("uniform", from, to, [&](double) { return facts.number_density; });
+        return {mean};
+    }
+    const double floor_area = scene.box.volume() / scene.box.size[static_cast<std::size_t>(axis)];
+    const double scale_height = facts.temperature / (facts.mass * g);
+    const double low = scene.box.min[static_cast<std::size_t>(axis)] + facts.radius;
+    const double high =
+        scene.box.min[static_cast<std::size_t>(axis)] + scene.box.size[static_cast<std::size_t>(axis)] - facts.radius;
+    const bool down = scene.physics.gravity[static_cast<std::size_t>(axis)] < 0.0;
+    const auto height = [&](double at) { return (down ? at - low : high - at) / scale_height; };
+    const double volume = ball_volume(facts.dimension, facts.diameter);
+    const double load = facts.balls * volume / (floor_area * scale_height);
+    const double bottom = bottom_packing(facts.dimension, load);
+    const auto inside = [&](double at) { return at >= low && at <= high; };
+    std::vector<Curve> curves;
+    curves.push_back(sampled("hard balls, local density", from, to, [&](double at) {
+        return inside(at) ? local_packing(facts.dimension, bottom, height(at)) / volume : 0.0;
+    }));
+    curves.push_back(sampled("point particles", from, to,
+                             [&](double at) { return inside(at) ? load / volume * std::exp(-height(at)) : 0.0; }));
+    curves.back().thick = false;
+    curves.back().dashed = true;
+    return curves;
+}
+
+}  // namespace
+
+GasFacts gas_facts(const TrajectoryReader& trajectory, const Scene& scene, const std::string& species, double from) {
+    const TrajectoryHeader& header = trajectory.header();
+    GasFacts facts;
+    facts.dimension = header.dimension();
+    facts.temperature = mean_temperature(trajectory, from);
+    std::vector<double> counts(header.species_table.size(), 0.0);
+    for (const std::uint32_t index : header.species) counts[index] += 1.0;
+    double others = 0.0;
+    double mass = 0.0;
+    double radius = 0.0;
+    const Species* first = nullptr;
+    for (std::size_t k = 0; k < counts.size(); ++k) {
+        const Species& entry = header.species_table[k];
+        const bool chosen = species.empty() ? std::isfinite(entry.mass) : entry.name == species;
+        if (!chosen || counts[k] == 0.0) {
+            others += counts[k];
+            continue;
+        }
+        facts.balls += counts[k];
+        mass += counts[k] * entry.mass;
+        radius += counts[k] * entry.radius;
+        facts.masses.emplace_back(entry.mass, counts[k]);
+        if (first == nullptr) first = &entry;
+        facts.uniform = facts.uniform && entry.mass == first->mass && entry.radius == first->radius;
+    }
+    for (auto& entry : facts.masses) entry.second /= facts.balls;
+    facts.uniform = facts.uniform && others == 0.0;
+    facts.mass = mass / facts.balls;
+    facts.radius = radius / facts.balls;
+    facts.diameter = 2.0 * facts.radius;
+    const double k_n = stiffness_of(header.description);
+    if (header.description.solver == "spring" && k_n > 0.0) {
+        facts.diameter -= soft_diameter_loss(facts.temperature, k_n);
+    }
+    facts.number_density = facts.balls / header.box.volume();
+    facts.packing_fraction = facts.number_density * ball_volume(facts.dimension, facts.diameter);
+    for (const double component : scene.physics.gravity) facts.gravity = facts.gravity || component != 0.0;
+    facts.thermal = scene.physics.restitution == 1.0 && scene.physics.wall_restitution == 1.0 &&
+                    scene.physics.friction == 0.0 && scene.physics.wall_friction == 0.0;
+    return facts;
+}
+
+std::vector<Curve> theory_curves(const GasFacts& facts, const Scene& scene, const AverageInfo& info, double x_from,
+                                 double x_to) {
+    if (!facts.thermal || !(facts.temperature > 0.0)) return {};
+    if (info.kind == "speed") {
+        return {speed_law(facts, x_from, x_to, [&](double v) { return maxwell_speed_density(facts.dimension, v); })};
+    }
+    if (info.kind == "velocity") return {speed_law(facts, x_from, x_to, maxwell_component_density)};
+    if (info.kind == "density") {
+        const int axis = info.x.label == "x" ? 0 : (info.x.label == "y" ? 1 : 2);
+        return density_curves(facts, scene, axis, x_from, x_to);
+    }
+    if (info.kind == "temperature_profile") {
+        return {sampled("mean of the run", x_from, x_to, [&](double) { return facts.temperature; })};
+    }
+    if (facts.gravity || !is_fluid(facts)) return {};
+    if (info.kind == "gr") {
+        Curve contact;
+        contact.label = "contact value, equation of state";
+        contact.thick = true;
+        contact.x = {facts.diameter};
+        contact.y = {contact_value(facts.dimension, compressibility(facts), facts.packing_fraction)};
+        return {contact};
+    }
+    const double d = diffusion(facts);
+    const std::string enskog = facts.dimension == 2 ? "Enskog, without long-time tail" : "Enskog";
+    if (info.kind == "msd") {
+        return {sampled(enskog, x_from, x_to, [&](double t) {
+            return exponential_displacement(facts.dimension, t, facts.temperature, facts.mass, d);
+        })};
+    }
+    if (info.kind == "vacf") {
+        return {sampled(enskog, x_from, x_to,
+                        [&](double t) { return exponential_autocorrelation(t, facts.temperature, facts.mass, d); })};
+    }
+    return {};
+}
+
+std::optional<double> theory_pressure(const GasFacts& facts) {
+    if (facts.gravity || !is_fluid(facts)) return std::nullopt;
+    return compressibility(facts) * facts.number_density * facts.temperature;
+}
+
+}  // namespace carom

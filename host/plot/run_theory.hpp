@@ -1,0 +1,43 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "host/io/trajectory_reader.hpp"
+#include "host/plot/gnuplot.hpp"
+#include "host/scene/scene.hpp"
+
+namespace carom {
+
+/// What theory needs to know of a stored run, or of the balls of one species in it.
+struct GasFacts {
+    int dimension = 2;
+    double temperature = 0.0;  ///< mean over the rows from a time on [energy]
+    double balls = 0.0;        ///< of finite mass
+    double number_density = 0.0;
+    double packing_fraction = 0.0;
+    /// Balls of one mass and size; else those are means, and only the law of speeds holds.
+    bool uniform = true;
+    double mass = 0.0;
+    double diameter = 0.0;  ///< for springs, that of the hard balls that behave like them
+    double radius = 0.0;    ///< the real one
+    bool gravity = false;
+    bool thermal = true;  ///< nothing takes energy away: there is an equilibrium
+    /// Share of the balls of each mass, for the law of speeds of a mixture.
+    std::vector<std::pair<double, double>> masses;  ///< mass, share
+};
+
+/// \param species  empty: all of finite mass
+/// \param from     rows from this time on give the temperature
+GasFacts gas_facts(const TrajectoryReader& trajectory, const Scene& scene, const std::string& species, double from);
+
+/// The curve of theory for an average, in the same units, over the range of its x; none where there is no theory. A
+/// profile under gravity has two: of point particles, and of hard balls.
+/// \param x_from, x_to  where it is drawn
+std::vector<Curve> theory_curves(const GasFacts& facts, const Scene& scene, const AverageInfo& info, double x_from,
+                                 double x_to);
+
+/// p = Z n T of a gas without gravity; none if there is no theory for it.
+std::optional<double> theory_pressure(const GasFacts& facts);
+
+}  // namespace carom

@@ -1,0 +1,150 @@
+#include "host/run/averages.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+
+#include "host/run/sample_plan.hpp"
+#include "host/state/errors.hpp"
+
+namespace carom {
+
+namespace {
+
+constexpr std::string_view kPrefix = "average ";  // of names in SolverState::extra
+constexpr std::string_view kRows = "row means";
+constexpr std::size_t kPlanNumbers = 4;
+
+ObserveRequest request_of(const ObserveEntry& entry) {
+    return {.name = entry.name,
+            .kind = entry.kind,
+            .species = entry.species,
+            .threshold = entry.threshold,
+            .with = entry.with,
+            .axis = entry.axis,
+            .bins = static_cast<std::size_t>(entry.bins),
+            .max = entry.max,
+            .region_min = entry.region_min,
+            .region_max = entry.region_max,
+            .from = entry.from};
+}
+
+const std::vector<double>* find(const SolverState& state, const std::string& name) {
+    for (const auto& [key, values] : state.extra) {
+        if (key == name) return &values;
+    }
+    return nullptr;
+}
+
+std::string key_of(const std::string& name) { return fmt::format("{}{}", kPrefix, name); }
+
+/// The plan that the run started with: its defaults follow from the balls of the start, and from an end that may have
+/// been moved since.
+SamplePlan plan_of(const PreparedScene& run, const ObserveEntry& entry) {
+    const std::vector<double>* saved = run.resumed ? find(run.state, key_of(entry.name)) : nullptr;
+    if (saved == nullptr || saved->size() < kPlanNumbers) return sample_plan(run, entry);
+    return {.every = (*saved)[0],
+            .from = (*saved)[1],
+            .burst = static_cast<std::uint64_t>((*saved)[2]),
+            .period = static_cast<std::uint64_t>((*saved)[3])};
+}
+
+}  // namespace
+
+Averages::Averages(const PreparedScene& run, const std::vector<ObservableInfo>& rows)
+    : rows_(rows, run.scene.output.observables_every), averages_rows_(!rows.empty()), resumed_(run.resumed) {
+    std::shared_ptr<Population> population;
+    for (const ObserveEntry& entry : run.scene.observables) {
+        if (!is_average(entry.kind)) continue;
+        if (!population) {
+            population = std::make_shared<Population>();
+            population->table = run.state.balls.species_table;
+            population->species = run.state.balls.species;
+        }
+        const SamplePlan plan = plan_of(run, entry);
+        const AverageContext context{.box = run.scene.box,
+                                     .population = population,
+                                     .every = plan.every,
+                                     .samples = plan.in_a_row(run.scene.run.until)};
+        entries_.push_back({make_averager(request_of(entry), context), plan, nullptr});
+    }
+    if (resumed_) restore(run.state);
+    for (const Entry& entry : entries_) infos_.push_back(entry.averager->info());
+}
+
+void Averages::restore(const SolverState& state) {
+    try {
+        for (Entry& entry : entries_) {
+            const std::vector<double>* values = find(state, key_of(entry.averager->info().name));
+            if (values == nullptr) continue;  // by a version that knew no averages
+            SavedNumbers saved(*values);
+            saved.next(kPlanNumbers);
+            entry.averager->restore(saved);
+            if (!saved.empty()) throw std::invalid_argument("saved averages are too long");
+        }
+        const std::vector<double>* values = find(state, key_of(std::string(kRows)));
+        if (values != nullptr && averages_rows_) {
+            SavedNumbers saved(*values);
+            rows_.restore(saved);
+        }
+    } catch (const std::invalid_argument& error) {
+        throw InputError(
+            fmt::format("--resume: the checkpoint's averages are not those of its scene: {}", error.what()));
+    }
+}
+
+void Averages::start(Solver& solver) {
+    const auto reachable = [&solver](double time) { return solver.reachable_time(time); };
+    const double after = resumed_ ? solver.time() : -1.0;
+    for (Entry& entry : entries_) entry.schedule = std::make_unique<SampleSchedule>(entry.plan, after, reachable);
+    if (!resumed_) take(solver);
+}
+
+void Averages::add_row(bool due, const ObservableSet& observables, const ObservableRow& row, const Totals& totals,
+                       const Tallies& tallies, const Frame* frame) {
+    if (due || !resumed_) rows_.add(observables, row, totals, tallies, frame);
+}
+
+double Averages::next() const {
+    double next = std::numeric_limits<double>::infinity();
+    for (const Entry& entry : entries_) next = std::min(next, entry.schedule->next());
+    return next;
+}
+
+void Averages::take(Solver& solver) {
+    const double now = solver.time();
+    if (next() > now) return;
+    solver.request_frame(frame_);
+    solver.finish_frame(frame_);
+    for (Entry& entry : entries_) {
+        if (entry.schedule->next() > now) continue;
+        entry.averager->add(frame_, entry.schedule->index());
+        entry.schedule->advance(now);
+    }
+}
+
+std::vector<AverageTable> Averages::tables() const {
+    std::vector<AverageTable> tables;
+    for (const Entry& entry : entries_) tables.push_back(entry.averager->table());
+    return tables;
+}
+
+void Averages::save(SolverState& state) const {
+    std::erase_if(state.extra, [](const auto& extra) { return extra.first.starts_with(kPrefix); });
+    for (std::size_t k = 0; k < entries_.size(); ++k) {
+        const SamplePlan& plan = entries_[k].plan;
+        std::vector<double> out{plan.every, plan.from, static_cast<double>(plan.burst),
+                                static_cast<double>(plan.period)};
+        entries_[k].averager->save(out);
+        state.extra.emplace_back(key_of(infos_[k].name), std::move(out));
+    }
+    std::vector<double> out;
+    rows_.save(out);
+    state.extra.emplace_back(key_of(std::string(kRows)), std::move(out));
+}
+
+std::vector<AverageInfo> average_infos(const PreparedScene& run) { return Averages(run, {}).infos(); }
+
+}  // namespace carom

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "host/observables/averager.hpp"
+#include "host/observables/observable_set.hpp"
+#include "host/run/prepare.hpp"
+#include "host/run/row_statistics.hpp"
+#include "host/run/sample_schedule.hpp"
+#include "host/state/solver.hpp"
+
+namespace carom {
+
+/// What a run averages: the kinds of [[observe]] that are averages, and the means of the rows.
+class Averages {
+public:
+    /// \param run   with its state: averages of a resumed run go on from what its checkpoint holds
+    /// \throws InputError  the checkpoint holds averages of another scene
+    Averages(const PreparedScene& run, const std::vector<ObservableInfo>& rows);
+
+    [[nodiscard]] const std::vector<AverageInfo>& infos() const { return infos_; }
+
+    /// The solver is where the run begins: from here on times are due. Takes what is due at time 0.
+    void start(Solver& solver);
+    /// When the next sample is due; infinity if none is.
+    [[nodiscard]] double next() const;
+    /// Takes what is due now.
+    void take(Solver& solver);
+    /// A row of the run.
+    /// \param due  it falls on a multiple of the rows' interval; else it is the first one
+    void add_row(bool due, const ObservableSet& observables, const ObservableRow& row, const Totals& totals,
+                 const Tallies& tallies, const Frame* frame);
+    [[nodiscard]] RowMeans row_means() const { return rows_.means(); }
+
+    /// The averages so far, one table an average, in the order of infos().
+    [[nodiscard]] std::vector<AverageTable> tables() const;
+    /// Adds to a checkpoint what it takes to go on.
+    void save(SolverState& state) const;
+
+private:
+    struct Entry {
+        std::unique_ptr<Averager> averager;
+        SamplePlan plan;
+        std::unique_ptr<SampleSchedule> schedule;
+    };
+    void restore(const SolverState& state);
+
+    std::vector<Entry> entries_;
+    std::vector<AverageInfo> infos_;
+    RowStatistics rows_;
+    bool averages_rows_;
+    bool resumed_;
+    Frame frame_;
+};
+
+/// What the averages of a scene are, without making room for them.
+std::vector<AverageInfo> average_infos(const PreparedScene& run);
+
+}  // namespace carom

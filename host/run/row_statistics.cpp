@@ -1,0 +1,171 @@
+#include "host/run/row_statistics.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <string_view>
+
+#include "host/observables/time_average.hpp"
+
+namespace carom {
+
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr std::size_t kRowBatches = 256;
+/// A table that tells of each ball (displaced_each) is not averaged.
+constexpr std::size_t kWidest = 16;
+
+constexpr std::string_view kVirial = "virial_pressure";
+
+/// What moves while a system is not at equilibrium, for one reason or another.
+constexpr std::array<std::string_view, 4> kTelling{"temperature", "spring_energy", "gravitational_energy", kVirial};
+
+constexpr std::size_t kLeastJudged = 16;
+constexpr std::size_t kMostJudged = 40;
+
+/// Sums over 10^8 balls are off by rounding: what varies by less is constant.
+constexpr double kRounding = 1e-9;
+
+std::size_t width_of(const std::vector<ObservableInfo>& infos) {
+    std::size_t width = 0;
+    for (const ObservableInfo& info : infos) width += info.width() <= kWidest ? info.width() : 0;
+    return width;
+}
+
+}  // namespace
+
+RowStatistics::RowStatistics(const std::vector<ObservableInfo>& infos, double row_every)
+    : row_every_(row_every), series_(std::max<std::size_t>(1, 2 * width_of(infos)), kRowBatches) {
+    std::size_t at = 0;
+    for (const ObservableInfo& info : infos) {
+        const bool telling = std::ranges::find(kTelling, info.name) != kTelling.end();
+        for (std::size_t k = 0; k < info.width() && info.width() <= kWidest; ++k) {
+            columns_.push_back(
+                {info.components.empty() ? info.name : info.name + "." + info.components[k], info.unit, telling});
+            place_.push_back(at + k);
+        }
+        at += info.width();
+    }
+}
+
+void RowStatistics::add(const ObservableSet& observables, const ObservableRow& row, const Totals& totals,
+                        const Tallies& tallies, const Frame* frame) {
+    if (row_every_ <= 0.0 || columns_.empty()) return;
+    if (has_previous_) {
+        // Some observables are changes since the row before, and a resumed run began with a row of its own.
+        const ObservableRow again = observables.evaluate_since({.time = row.time,
+                                                                .step = row.step,
+                                                                .totals = totals,
+                                                                .tallies = tallies,
+                                                                .previous_time = previous_time_,
+                                                                .previous = &previous_,
+                                                                .frame = frame});
+        std::vector<double> sample(2 * columns_.size());
+        for (std::size_t k = 0; k < columns_.size(); ++k) {
+            sample[k] = again.values[place_[k]];
+            sample[columns_.size() + k] = sample[k] * sample[k];
+        }
+        series_.add(sample);
+    } else {
+        first_time_ = row.time;
+    }
+    has_previous_ = true;
+    previous_time_ = row.time;
+    previous_ = tallies;
+}
+
+RowMeans RowStatistics::means() const {
+    RowMeans result;
+    result.since = first_time_;
+    result.rows = series_.samples();
+    if (series_.samples() == 0 || columns_.empty()) return result;
+
+    const std::size_t count = columns_.size();
+    const auto varies = [&](std::size_t k) {
+        const double mean = series_.mean(k);
+        const double variance = series_.mean(count + k) - mean * mean;
+        return variance > kRounding * mean * mean;
+    };
+    std::size_t from = 0;
+    std::optional<bool> equilibrated;
+    for (std::size_t k = 0; k < count; ++k) {
+        // The virial of the few springs that are in contact at an instant is all noise.
+        if (columns_[k].name == kVirial && !previous_.collisional_virial) continue;
+        if (!columns_[k].tells_equilibrium || !std::isfinite(series_.mean(k)) || !varies(k)) continue;
+        std::vector<double> batches;
+        for (std::size_t b = 0; b < series_.batches(); ++b) batches.push_back(series_.batch_mean(b, k));
+        if (batches.size() < kLeastJudged) continue;
+        // Some dozens: means of many rows are nearly Gaussian, which the virial of a few contacts is not.
+        std::size_t joined = 1;
+        while (batches.size() > kMostJudged) {
+            for (std::size_t b = 0; 2 * b + 1 < batches.size(); ++b) {
+                batches[b] = 0.5 * (batches[2 * b] + batches[2 * b + 1]);
+            }
+            batches.resize(batches.size() / 2);
+            joined *= 2;
+        }
+        const std::optional<std::size_t> first = first_equilibrated(batches);
+        equilibrated = equilibrated.value_or(true) && first.has_value();
+        from = std::max(from, joined * first.value_or(0));
+    }
+    if (!equilibrated.value_or(false)) from = 0;
+    result.equilibrated = equilibrated;
+    result.since = first_time_ + row_every_ * static_cast<double>(from * series_.batch_samples());
+    result.rows = series_.samples() - from * series_.batch_samples();
+    for (std::size_t k = 0; k < count; ++k) {
+        RowMean mean{columns_[k].name, columns_[k].unit, series_.mean(k, from), kNan, kNan};
+        if (!std::isfinite(mean.mean)) continue;
+        const std::array weights{Weight{k, 1.0}};
+        mean.error = error_of(series_, weights, from);
+        // error^2 = 2 tau / t * variance, over a time t much longer than tau.
+        const double variance = series_.mean(count + k, from) - mean.mean * mean.mean;
+        if (std::isfinite(mean.error) && variance > kRounding * kRounding * mean.mean * mean.mean) {
+            mean.correlation_time =
+                0.5 * row_every_ * static_cast<double>(result.rows) * mean.error * mean.error / variance;
+        }
+        result.means.push_back(mean);
+    }
+    return result;
+}
+
+void RowStatistics::save(std::vector<double>& out) const {
+    out.push_back(row_every_);
+    out.push_back(first_time_);
+    out.push_back(has_previous_ ? 1.0 : 0.0);
+    out.push_back(previous_time_);
+    out.push_back(previous_.collisional_virial ? 1.0 : 0.0);
+    out.push_back(previous_.collisional_virial.value_or(0.0));
+    for (const std::uint64_t number :
+         {previous_.balls_left, previous_.events, previous_.collisions, std::uint64_t{previous_.wall_impulse.size()}}) {
+        out.push_back(static_cast<double>(number));
+    }
+    out.insert(out.end(), previous_.wall_impulse.begin(), previous_.wall_impulse.end());
+    series_.save(out);
+}
+
+void RowStatistics::restore(SavedNumbers& saved) {
+    const double row_every = saved.next();
+    first_time_ = saved.next();
+    has_previous_ = saved.next() != 0.0;
+    previous_time_ = saved.next();
+    const bool virial = saved.next() != 0.0;
+    const double sum = saved.next();
+    if (virial) previous_.collisional_virial = sum;
+    previous_.balls_left = static_cast<std::uint64_t>(saved.next());
+    previous_.events = static_cast<std::uint64_t>(saved.next());
+    previous_.collisions = static_cast<std::uint64_t>(saved.next());
+    const auto impulse = saved.next(static_cast<std::size_t>(saved.next()));
+    previous_.wall_impulse.assign(impulse.begin(), impulse.end());
+    BatchSeries series = series_;
+    series.restore(saved);
+    if (row_every == row_every_) {
+        series_ = std::move(series);
+    } else {
+        has_previous_ = false;  // rows at other times: means are taken from here on
+    }
+}
+
+}  // namespace carom

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cmath>
+
+#include "kernels/physics/equation_of_state.hpp"
+
+// Balls of one size at one temperature T under gravity g: how their density falls with the height z of centres above
+// the lowest one possible. l = T / (m g) is the scale height. Host only: nothing here reaches a state.
+//
+//   point particles:  n(z) = n(0) exp(-z / l)
+//   hard balls:       ln phi + mu_ex(phi) + z / l = const, the density at a height being that of a fluid there
+//                     (local-density approximation), with phi_0 Z(phi_0) = N v / (A l) at the floor, v the volume of a
+//                     ball, A the area of the floor: the pressure there carries the weight.
+//
+// Within 2 % above some two diameters, for l of ten and more; the layer that lies on the floor is denser.
+
+namespace carom {
+
+/// Chemical potential beyond the ideal gas's, over T: Henderson's for disks, Carnahan and Starling's for spheres.
+inline double excess_chemical_potential(int dimension, double phi) {
+    const double free = 1.0 - phi;
+    if (dimension == 2) {
+        return -0.875 * std::log1p(-phi) + 1.125 * phi / free + henderson_compressibility(phi) - 1.0;
+    }
+    return (8.0 * phi - 9.0 * phi * phi + 3.0 * phi * phi * phi) / (free * free * free);
+}
+
+/// The phi at which `function`, which grows with phi, is 0: by halving; right to the last digits.
+template <class Function>
+double packing_where(const Function& function) {
+    double low = 0.0;
+    double high = 0.9;
+    for (int step = 0; step < 200 && high - low > 1e-16 * high; ++step) {
+        const double middle = 0.5 * (low + high);
+        (function(middle) < 0.0 ? low : high) = middle;
+    }
+    return 0.5 * (low + high);
+}
+
+/// Packing fraction at the floor. \param load  N v / (A l)
+inline double bottom_packing(int dimension, double load) {
+    return packing_where([&](double phi) {
+        return phi * (dimension == 2 ? henderson_compressibility(phi) : carnahan_starling_compressibility(phi)) - load;
+    });
+}
+
+/// Packing fraction at a height. \param height  in scale heights, above the lowest centre
+inline double local_packing(int dimension, double bottom, double height) {
+    const double constant = std::log(bottom) + excess_chemical_potential(dimension, bottom) - height;
+    return packing_where(
+        [&](double phi) { return std::log(phi) + excess_chemical_potential(dimension, phi) - constant; });
+}
+
+}  // namespace carom

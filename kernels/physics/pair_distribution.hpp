@@ -1,0 +1,21 @@
+#pragma once
+
+// The radial distribution function: g(r) = mean number of other balls between r and r + dr from a ball, over what it
+// would be if places were independent, n V_shell. n is the number density of the other balls.
+
+namespace carom {
+
+/// Area (2D) or volume (3D) between two radii [length^d]: pi (b^2 - a^2), 4/3 pi (b^3 - a^3).
+inline double shell_volume(int dimension, double inner, double outer) {
+    constexpr double kPi = 3.141592653589793;
+    return dimension == 2 ? kPi * (outer * outer - inner * inner)
+                          : 4.0 / 3.0 * kPi * (outer * outer * outer - inner * inner * inner);
+}
+
+/// g at contact of hard balls of one size whose compressibility is Z at packing fraction phi: chi = (Z - 1) / (b phi),
+/// b = 2 for disks, 4 for spheres; the pressure equation.
+inline double contact_value(int dimension, double compressibility, double packing_fraction) {
+    return (compressibility - 1.0) / ((dimension == 2 ? 2.0 : 4.0) * packing_fraction);
+}
+
+}  // namespace carom

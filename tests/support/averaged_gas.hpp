@@ -1,0 +1,50 @@
+#pragma once
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "host/observables/averager.hpp"
+#include "tests/support/events_scene.hpp"
+
+namespace carom::test {
+
+/// Runs an event-driven scene and averages.
+class AveragedGas {
+public:
+    explicit AveragedGas(const EventsScene& scene) : box_(scene.setup.box), engine_(scene.engine()) {
+        auto population = std::make_shared<Population>();
+        population->table = scene.state.balls.species_table;
+        population->species = scene.state.balls.species;
+        population_ = std::move(population);
+    }
+    /// An average with a sample every so often; to be told before run.
+    std::size_t watch(const ObserveRequest& request, std::uint64_t samples) {
+        averagers_.push_back(
+            make_averager(request, {.box = box_, .population = population_, .every = 1.0, .samples = samples}));
+        return averagers_.size() - 1;
+    }
+    void settle(double time) { engine_->advance(time_ += time, ~0ULL); }
+    /// Goes on by `every`, then looks; so many times.
+    void run(double every, std::uint64_t samples) {
+        Frame frame;
+        for (std::uint64_t k = 0; k < samples; ++k) {
+            engine_->advance(time_ += every, ~0ULL);
+            engine_->frame(frame);
+            for (const auto& averager : averagers_) averager->add(frame, index_);
+            ++index_;
+        }
+    }
+    [[nodiscard]] AverageTable table(std::size_t k) const { return averagers_[k]->table(); }
+    [[nodiscard]] EventsEngine& engine() { return *engine_; }
+
+private:
+    Box box_;
+    std::unique_ptr<EventsEngine> engine_;
+    std::shared_ptr<const Population> population_;
+    std::vector<std::unique_ptr<Averager>> averagers_;
+    double time_ = 0.0;
+    std::uint64_t index_ = 0;
+};
+
+}  // namespace carom::test

@@ -1,0 +1,406 @@
+// Each average against a calculation that goes over all balls and pairs, on a small state.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+
+#include "host/observables/averager.hpp"
+#include "host/scene/keys.hpp"
+#include "kernels/physics/pair_distribution.hpp"
+#include "tests/support/average_state.hpp"
+
+namespace carom {
+namespace {
+
+using test::AverageState;
+
+/// Sums of a few hundred terms in another order.
+constexpr double kRounding = 1e-12;
+
+class AveragesTest : public testing::TestWithParam<int> {
+protected:
+    AverageTable after(const ObserveRequest& request, int samples = 3) {
+        const auto averager = make_averager(request, state.context());
+        for (int k = 0; k < samples; ++k) {
+            state.shake(100 + k);
+            averager->add(state.frame, k);
+            each_sample();
+        }
+        info = averager->info();
+        AverageTable table = averager->table();
+        EXPECT_EQ(table.samples, samples);
+        EXPECT_EQ(table.values.size(), info.width());
+        EXPECT_EQ(table.errors.size(), info.width());
+        return table;
+    }
+    int dimension() const { return GetParam(); }
+
+    AverageState state{GetParam(), 200, Face::kPeriodic, 1};
+    AverageInfo info;
+    std::function<void()> each_sample = [] {};
+};
+INSTANTIATE_TEST_SUITE_P(Dimensions, AveragesTest, testing::Values(2, 3));
+
+TEST_P(AveragesTest, SpeedHistogramCountsEachBallOnce) {
+    constexpr double kMax = 4.0;
+    constexpr std::size_t kBins = 8;
+    std::vector<double> counts(kBins, 0.0);
+    double all = 0.0;
+    each_sample = [&] {
+        for (std::size_t id = 0; id < state.frame.size(); ++id) {
+            if (!state.counts(id, "b")) continue;
+            double squared = 0.0;
+            for (int axis = 0; axis < dimension(); ++axis) squared += std::pow(state.frame.velocity[axis][id], 2);
+            for (std::size_t bin = 0; bin < kBins; ++bin) {
+                const double low = kMax / kBins * bin;
+                if (std::sqrt(squared) >= low && std::sqrt(squared) < low + kMax / kBins) counts[bin] += 1.0;
+            }
+            all += 1.0;
+        }
+    };
+    const AverageTable table = after({.name = "s", .kind = "speed", .species = "b", .bins = kBins, .max = kMax});
+    for (std::size_t bin = 0; bin < kBins; ++bin) {
+        EXPECT_NEAR(table.values[bin], counts[bin] / (all * kMax / kBins), kRounding) << bin;
+        EXPECT_DOUBLE_EQ(table.x[bin], (bin + 0.5) * kMax / kBins);
+    }
+}
+
+TEST_P(AveragesTest, AHistogramWithoutAnEndHoldsEverythingWhateverComes) {
+    for (const char* kind : {"speed", "velocity"}) {
+        const auto averager = make_averager({.name = "s", .kind = kind, .bins = 16}, state.context());
+        for (int k = 0; k < 5; ++k) {
+            state.shake(k);
+            // Ever faster: the range doubles again and again, in the middle of samples too.
+            state.frame.velocity[0][50 + k] *= std::pow(3.0, k);
+            averager->add(state.frame, k);
+        }
+        const AverageTable table = averager->table();
+        const double width = table.x[1] - table.x[0];
+        const std::size_t components = std::max<std::size_t>(1, averager->info().components.size());
+        for (std::size_t component = 0; component < components; ++component) {
+            double sum = 0.0;
+            for (std::size_t bin = 0; bin < 16; ++bin) sum += table.values[component * 16 + bin];
+            EXPECT_NEAR(sum * width, 1.0, kRounding) << kind;
+        }
+    }
+}
+
+TEST_P(AveragesTest, VelocityHistogramHasEachComponent) {
+    constexpr double kMax = 2.0;
+    constexpr std::size_t kBins = 8;
+    std::vector<double> counts(3 * kBins, 0.0);
+    double all = 0.0;
+    each_sample = [&] {
+        for (std::size_t id = 0; id < state.frame.size(); ++id) {
+            if (!state.counts(id)) continue;
+            all += 1.0;
+            for (int axis = 0; axis < dimension(); ++axis) {
+                const double at = (state.frame.velocity[axis][id] + kMax) / (2.0 * kMax) * kBins;
+                if (at >= 0.0 && at < kBins) counts[axis * kBins + static_cast<std::size_t>(at)] += 1.0;
+            }
+        }
+    };
+    const AverageTable table = after({.name = "s", .kind = "velocity", .bins = kBins, .max = kMax});
+    for (std::size_t at = 0; at < kBins * static_cast<std::size_t>(dimension()); ++at) {
+        EXPECT_NEAR(table.values[at], counts[at] / (all * 2.0 * kMax / kBins), kRounding) << at;
+    }
+}
+
+TEST_P(AveragesTest, ProfilesAreSumsOverTheBallsInASlice) {
+    constexpr std::size_t kBins = 5;
+    const int axis = dimension() - 1;
+    struct Slice {
+        double count = 0.0, mass = 0.0, energy = 0.0;
+        std::array<double, 3> momentum{};
+    };
+    std::vector<Slice> slices(kBins);
+    int samples = 0;
+    each_sample = [&] {
+        ++samples;
+        for (std::size_t id = 0; id < state.frame.size(); ++id) {
+            if (!state.counts(id)) continue;
+            const double at = (state.frame.position[axis][id] - state.box.min[axis]) / state.box.size[axis] * kBins;
+            Slice& slice = slices[static_cast<std::size_t>(at)];
+            const double mass = state.species(id).mass;
+            slice.count += 1.0;
+            slice.mass += mass;
+            for (int k = 0; k < dimension(); ++k) {
+                slice.momentum[k] += mass * state.frame.velocity[k][id];
+                slice.energy += mass * std::pow(state.frame.velocity[k][id], 2);
+            }
+        }
+    };
+    const AverageTable density = after({.name = "d", .kind = "density", .axis = axis, .bins = kBins});
+    for (std::size_t bin = 0; bin < kBins; ++bin) {
+        EXPECT_NEAR(density.values[bin], slices[bin].count / samples / (state.box.volume() / kBins), kRounding);
+        EXPECT_DOUBLE_EQ(density.x[bin], state.box.min[axis] + (bin + 0.5) * state.box.size[axis] / kBins);
+    }
+    slices.assign(kBins, {});
+    const AverageTable temperature = after({.name = "t", .kind = "temperature_profile", .axis = axis, .bins = kBins});
+    for (std::size_t bin = 0; bin < kBins; ++bin) {
+        double flow = 0.0;
+        for (const double p : slices[bin].momentum) flow += p * p / slices[bin].mass;
+        EXPECT_NEAR(temperature.values[bin], (slices[bin].energy - flow) / (dimension() * slices[bin].count),
+                    kRounding);
+    }
+    slices.assign(kBins, {});
+    const AverageTable flow = after({.name = "u", .kind = "velocity_profile", .axis = axis, .bins = kBins});
+    for (int k = 0; k < dimension(); ++k) {
+        for (std::size_t bin = 0; bin < kBins; ++bin) {
+            EXPECT_NEAR(flow.values[k * kBins + bin], slices[bin].momentum[k] / slices[bin].mass, kRounding);
+        }
+    }
+}
+
+TEST_P(AveragesTest, ADensityMapHasCellsThatAreNearlySquare) {
+    std::vector<double> counts;
+    each_sample = [&] {
+        for (std::size_t id = 0; id < state.frame.size(); ++id) {
+            if (!state.counts(id, "a")) continue;
+            const double x = (state.frame.position[0][id] - state.box.min[0]) / state.box.size[0] * 10.0;
+            const double y = (state.frame.position[1][id] - state.box.min[1]) / state.box.size[1] * 7.0;
+            counts.resize(70);
+            counts[static_cast<std::size_t>(y) * 10 + static_cast<std::size_t>(x)] += 1.0;
+        }
+    };
+    const AverageTable table = after({.name = "m", .kind = "density_map", .species = "a", .axis = 2, .bins = 10});
+    ASSERT_EQ(info.x.points, 10u);
+    ASSERT_EQ(info.y.points, 7u);  // a box of 10 by 7
+    for (std::size_t cell = 0; cell < 70; ++cell) {
+        EXPECT_NEAR(table.values[cell], counts[cell] / 3.0 / (state.box.volume() / 70.0), kRounding) << cell;
+    }
+}
+
+TEST_P(AveragesTest, TemperatureOfARegionAndKurtosisAreThoseOfItsBalls) {
+    const Vector3 low{0.0, 3.0, 1.0};
+    const Vector3 high{5.0, 8.0, 6.0};
+    double count = 0.0, mass = 0.0, energy = 0.0, second = 0.0, fourth = 0.0, components = 0.0;
+    std::array<double, 3> momentum{};
+    each_sample = [&] {
+        for (std::size_t id = 0; id < state.frame.size(); ++id) {
+            if (!state.counts(id)) continue;
+            bool inside = true;
+            for (int k = 0; k < dimension(); ++k) {
+                const double w = state.species(id).mass * std::pow(state.frame.velocity[k][id], 2);
+                second += w;
+                fourth += w * w;
+                components += 1.0;
+                inside = inside && state.frame.position[k][id] > low[k] && state.frame.position[k][id] < high[k];
+            }
+            if (!inside) continue;
+            count += 1.0;
+            mass += state.species(id).mass;
+            for (int k = 0; k < dimension(); ++k) {
+                momentum[k] += state.species(id).mass * state.frame.velocity[k][id];
+                energy += state.species(id).mass * std::pow(state.frame.velocity[k][id], 2);
+            }
+        }
+    };
+    const AverageTable region = after({.name = "t", .kind = "temperature", .region_min = low, .region_max = high});
+    for (const double p : momentum) energy -= p * p / mass;
+    EXPECT_NEAR(region.values[0], energy / (dimension() * count), kRounding);
+    second = fourth = components = 0.0;
+    const AverageTable kurtosis = after({.name = "k", .kind = "kurtosis"});
+    EXPECT_NEAR(kurtosis.values[0], fourth / components / std::pow(second / components, 2), kRounding);
+}
+
+/// The distance to the nearest image, by trying all of them.
+double nearest_distance(const AverageState& state, std::size_t i, std::size_t j) {
+    double squared = 0.0;
+    for (int axis = 0; axis < state.box.dimension; ++axis) {
+        double least = INFINITY;
+        const int most = state.box.periodic(axis) ? 1 : 0;
+        for (int image = -most; image <= most; ++image) {
+            least = std::min(least, std::abs(state.frame.position[axis][j] - state.frame.position[axis][i] +
+                                             image * state.box.size[axis]));
+        }
+        squared += least * least;
+    }
+    return std::sqrt(squared);
+}
+
+TEST_P(AveragesTest, PairDistributionCountsAllPairsOfTheNearestImages) {
+    // Few enough for all of them to be references in each sample.
+    for (const double reach : {0.9, 2.0, 3.4}) {
+        for (const char* with : {"", "b"}) {
+            state = AverageState(dimension(), 40, Face::kPeriodic, 1);
+            constexpr std::size_t kBins = 6;
+            std::vector<double> pairs(kBins, 0.0);
+            double ideal = 0.0;
+            const std::string other = *with == '\0' ? "a" : with;
+            each_sample = [&] {
+                double others = 0.0;
+                double references = 0.0;
+                for (std::size_t i = 0; i < state.frame.size(); ++i) {
+                    others += state.counts(i, other) ? 1.0 : 0.0;
+                    if (!state.counts(i, "a")) continue;
+                    references += 1.0;
+                    for (std::size_t j = 0; j < state.frame.size(); ++j) {
+                        if (i == j || !state.counts(j, other)) continue;
+                        const double r = nearest_distance(state, i, j);
+                        if (r < reach) pairs[static_cast<std::size_t>(r / reach * kBins)] += 1.0;
+                    }
+                }
+                ideal += references * others / state.box.volume();
+            };
+            const AverageTable table =
+                after({.name = "g", .kind = "gr", .species = "a", .with = with, .bins = kBins, .max = reach}, 2);
+            for (std::size_t bin = 0; bin < kBins; ++bin) {
+                const double width = reach / kBins;
+                EXPECT_NEAR(table.values[bin],
+                            pairs[bin] / (ideal * shell_volume(dimension(), bin * width, (bin + 1) * width)), kRounding)
+                    << reach << " " << with << " " << bin;
+            }
+        }
+    }
+}
+
+TEST_P(AveragesTest, BetweenWallsOnlyBallsWithWholeShellsAreReferences) {
+    state = AverageState(dimension(), 24, Face::kWall, 1);
+    constexpr double kReach = 1.5;
+    double pairs = 0.0;
+    double ideal = 0.0;
+    each_sample = [&] {
+        double inside = 0.0;
+        double volume = 1.0;
+        for (int axis = 0; axis < dimension(); ++axis) volume *= state.box.size[axis] - 2.0 * kReach;
+        for (std::size_t i = 0; i < state.frame.size(); ++i) {
+            bool inner = state.counts(i);
+            for (int axis = 0; axis < dimension() && inner; ++axis) {
+                const double at = state.frame.position[axis][i] - state.box.min[axis];
+                inner = at > kReach && at < state.box.size[axis] - kReach;
+            }
+            if (!inner) continue;
+            inside += 1.0;
+            for (std::size_t j = 0; j < state.frame.size(); ++j) {
+                pairs += i != j && state.counts(j) && nearest_distance(state, i, j) < kReach ? 1.0 : 0.0;
+            }
+        }
+        ideal += inside * inside / volume;
+    };
+    const AverageTable table = after({.name = "g", .kind = "gr", .bins = 4, .max = kReach}, 4);
+    double counted = 0.0;
+    for (std::size_t bin = 0; bin < 4; ++bin) {
+        counted += table.values[bin] * shell_volume(dimension(), bin * kReach / 4, (bin + 1) * kReach / 4);
+    }
+    EXPECT_NEAR(counted, pairs / ideal, kRounding * pairs);
+}
+
+TEST_P(AveragesTest, OfManyNeighboursTheReferencesTakeTurns) {
+    // Independent places, more candidates than are looked at in one sample: still g = 1 in the mean.
+    state = AverageState(dimension(), 2000, Face::kPeriodic, 1);
+    const auto averager = make_averager({.name = "g", .kind = "gr", .bins = 4, .max = 3.4}, state.context());
+    for (int k = 0; k < 40; ++k) {
+        state.shake(500 + k);
+        averager->add(state.frame, k);
+    }
+    const AverageTable table = averager->table();
+    for (std::size_t bin = 1; bin < 4; ++bin) {
+        // 1 - 1/N from a ball not being its own neighbour; 5 standard errors, 3 bins: once in a million.
+        EXPECT_NEAR(table.values[bin], 1.0, 5.0 * table.errors[bin] + 1e-3);
+        EXPECT_LT(table.errors[bin], 0.02);
+    }
+}
+
+TEST_P(AveragesTest, CorrelationsInTimeAreMeansOverAllStarts) {
+    constexpr int kSamples = 150;  // four levels of the correlator
+    std::vector<Frame> frames;
+    const auto msd = make_averager({.name = "m", .kind = "msd", .species = "b"}, state.context(0.5, kSamples));
+    const auto vacf = make_averager({.name = "v", .kind = "vacf", .species = "b"}, state.context(0.5, kSamples));
+    for (int k = 0; k < kSamples; ++k) {
+        state.shake(k);
+        msd->add(state.frame, 7 + k);
+        vacf->add(state.frame, 7 + k);
+        frames.push_back(state.frame);
+    }
+    const AverageTable way = msd->table();
+    const AverageTable velocity = vacf->table();
+    ASSERT_EQ(way.x, velocity.x);
+    int looked_at = 0;
+    for (std::size_t at = 0; at < way.x.size(); ++at) {
+        const int lag = static_cast<int>(std::lround(way.x[at] / 0.5));
+        if (lag >= kSamples) continue;
+        // Level l looks at starts that are multiples of 2^l, where lag is 9 to 16 times 2^l, or up to 16 for level 0.
+        int spacing = 1;
+        while (lag / spacing > 16) spacing *= 2;
+        double squares = 0.0, products = 0.0, starts = 0.0;
+        for (int start = 0; start + lag < kSamples; start += spacing) {
+            double square = 0.0, product = 0.0, balls = 0.0;
+            for (std::size_t id = 0; id < state.frame.size(); ++id) {
+                if (!state.counts(id, "b")) continue;
+                balls += 1.0;
+                for (int axis = 0; axis < dimension(); ++axis) {
+                    const auto place = [&](const Frame& f) {
+                        return f.position[axis][id] + f.image[axis][id] * state.box.size[axis];
+                    };
+                    square += std::pow(place(frames[start + lag]) - place(frames[start]), 2);
+                    product += frames[start + lag].velocity[axis][id] * frames[start].velocity[axis][id];
+                }
+            }
+            squares += square / balls;
+            products += product / balls / dimension();
+            starts += 1.0;
+        }
+        if (starts == 0.0) continue;
+        EXPECT_NEAR(way.values[at], squares / starts, kRounding * std::max(1.0, squares)) << lag;
+        EXPECT_NEAR(velocity.values[at], products / starts, kRounding * 10.0) << lag;
+        ++looked_at;
+    }
+    EXPECT_GE(looked_at, 35);
+}
+
+TEST_P(AveragesTest, AGapInTimeIsNoLag) {
+    const auto msd = make_averager({.name = "m", .kind = "msd"}, state.context(0.5, 40));
+    const Frame here = state.frame;
+    state.shake(9);
+    const Frame there = state.frame;
+    for (int k = 0; k < 20; ++k) msd->add(here, k);
+    for (int k = 0; k < 20; ++k) msd->add(there, 100 + k);
+    for (const double value : msd->table().values) {
+        if (std::isfinite(value)) {
+            EXPECT_EQ(value, 0.0) << "nothing moved but in the gap";
+        }
+    }
+}
+
+/// All kinds, with what each needs.
+TEST_P(AveragesTest, GoOnFromWhatWasSavedToTheSameBits) {
+    for (const std::string& kind : average_kinds()) {
+        const ObserveRequest request{.name = "n", .kind = kind, .region_max = {9.0, 9.0, 9.0}};
+        const auto whole = make_averager(request, state.context(0.5, 40));
+        auto part = make_averager(request, state.context(0.5, 20));
+        for (int k = 0; k < 150; ++k) {
+            state.shake(k);
+            whole->add(state.frame, k);
+            part->add(state.frame, k);
+            if (k == 13 || k == 77) {
+                std::vector<double> saved;
+                part->save(saved);
+                part = make_averager(request, state.context(0.5, 40));
+                SavedNumbers numbers(saved);
+                part->restore(numbers);
+                EXPECT_TRUE(numbers.empty()) << kind;
+            }
+        }
+        std::vector<double> a, b;
+        whole->save(a);
+        part->save(b);
+        ASSERT_EQ(a.size(), b.size()) << kind;
+        for (std::size_t k = 0; k < a.size(); ++k) {
+            // Balls that are gone are NaN in what a correlator keeps.
+            EXPECT_TRUE(a[k] == b[k] || (std::isnan(a[k]) && std::isnan(b[k]))) << kind << " " << k;
+        }
+    }
+}
+
+TEST(AverageKinds, AreTheOnesThatASceneMayAskFor) {
+    std::vector<std::string> known{"displaced", "displaced_each"};
+    for (const std::string& kind : average_kinds()) known.push_back(kind);
+    std::vector<std::string> allowed;
+    for (const auto choice : choices_of(*find_key("observe", "kind"))) allowed.emplace_back(choice);
+    EXPECT_EQ(known, allowed);
+}
+
+}  // namespace
+}  // namespace carom

@@ -1,0 +1,149 @@
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "host/run/row_statistics.hpp"
+#include "host/run/sample_schedule.hpp"
+
+namespace carom {
+namespace {
+
+using testing::ElementsAre;
+
+std::vector<double> due_times(SampleSchedule schedule, double until) {
+    std::vector<double> times;
+    while (schedule.next() <= until) {
+        times.push_back(schedule.next());
+        schedule.advance(schedule.next());
+    }
+    return times;
+}
+
+double exactly(double time) { return time; }
+
+TEST(SampleSchedule, IsDueAtMultiplesFromItsStartOn) {
+    EXPECT_THAT(due_times({{.every = 0.5, .from = 1.2}, -1.0, exactly}, 3.0), ElementsAre(1.5, 2.0, 2.5, 3.0));
+    EXPECT_THAT(due_times({{.every = 0.5}, -1.0, exactly}, 1.0), ElementsAre(0.0, 0.5, 1.0));
+}
+
+TEST(SampleSchedule, PausesBetweenBursts) {
+    EXPECT_THAT(due_times({{.every = 1.0, .burst = 2, .period = 5}, -1.0, exactly}, 12.0),
+                ElementsAre(0.0, 1.0, 5.0, 6.0, 10.0, 11.0));
+}
+
+TEST(SampleSchedule, GoesOnAfterAResumeAsIfNothingHadHappened) {
+    const SamplePlan plan{.every = 0.3, .from = 1.0, .burst = 3, .period = 7};
+    const auto to_steps = [](double time) { return std::round(time / 0.01) * 0.01; };
+    SampleSchedule whole(plan, -1.0, to_steps);
+    for (int k = 0; k < 60; ++k) {
+        for (const double stop : {whole.next(), whole.next() + 0.005}) {
+            SampleSchedule after = whole;
+            after.advance(stop);
+            const SampleSchedule resumed(plan, stop, to_steps);
+            EXPECT_EQ(resumed.next(), after.next()) << stop;
+            EXPECT_EQ(resumed.index(), after.index()) << stop;
+        }
+        whole.advance(whole.next());
+    }
+}
+
+TEST(SamplePlan, KnowsHowManySamplesFollowEachOther) {
+    EXPECT_EQ((SamplePlan{.every = 0.5, .from = 1.0}).in_a_row(3.0), 5u);
+    EXPECT_EQ((SamplePlan{.every = 0.5, .burst = 3, .period = 9}).in_a_row(300.0), 3u);
+}
+
+/// Counts what has been tallied since the row before, as pressures do.
+class Since final : public Observable {
+public:
+    ObservableInfo info() const override { return {.name = "temperature", .unit = "J", .label = "x"}; }
+    void evaluate(const Sample& sample, std::span<double> values) const override {
+        values[0] = sample.previous == nullptr ? NAN
+                                               : static_cast<double>(sample.tallies.events - sample.previous->events) /
+                                                     (sample.time - sample.previous_time);
+    }
+};
+
+class RowStatisticsTest : public testing::Test {
+protected:
+    static ObservableSet make_set() {
+        std::vector<std::unique_ptr<Observable>> all;
+        all.push_back(std::make_unique<Since>());
+        return ObservableSet(std::move(all));
+    }
+    static Tallies at(double time) {
+        Tallies tallies;
+        // Decays to a steady 10 events per time, with a ripple.
+        tallies.events = static_cast<std::uint64_t>(
+            1e6 * (10.0 * time + 30.0 * (1.0 - std::exp(-time)) + 0.1 * std::sin(9.0 * time)));
+        return tallies;
+    }
+    static void row(ObservableSet& set, RowStatistics* statistics, double time) {
+        const Tallies tallies = at(time);
+        const ObservableRow row = set.evaluate(time, 0, {}, tallies, nullptr);
+        if (statistics != nullptr) statistics->add(set, row, {}, tallies, nullptr);
+    }
+};
+
+TEST_F(RowStatisticsTest, MeansAreOfTheTimeSinceEquilibrium) {
+    ObservableSet set = make_set();
+    RowStatistics statistics(set.infos(), 0.1);
+    for (int k = 0; k <= 1000; ++k) row(set, &statistics, 0.1 * k);
+    const RowMeans means = statistics.means();
+    ASSERT_EQ(means.means.size(), 1u);
+    ASSERT_TRUE(means.equilibrated);
+    EXPECT_TRUE(*means.equilibrated);
+    EXPECT_GT(means.since, 2.0);
+    EXPECT_LT(means.since, 20.0);
+    EXPECT_NEAR(means.rows, (100.0 - means.since) / 0.1, 1.0);
+    // What is left of the transient, and of an unfinished ripple.
+    EXPECT_NEAR(means.means[0].mean, 10e6, 1e6 * (3.0 * std::exp(-means.since) + 0.01));
+}
+
+TEST_F(RowStatisticsTest, ARunThatStillChangesIsNotAtEquilibrium) {
+    ObservableSet set = make_set();
+    RowStatistics statistics(set.infos(), 0.01);
+    for (int k = 0; k <= 100; ++k) row(set, &statistics, 0.01 * k);
+    const RowMeans means = statistics.means();
+    ASSERT_TRUE(means.equilibrated);
+    EXPECT_FALSE(*means.equilibrated);
+    EXPECT_EQ(means.since, 0.0);
+}
+
+TEST_F(RowStatisticsTest, WhereARunWasStoppedMakesNoDifference) {
+    ObservableSet set = make_set();
+    RowStatistics whole(set.infos(), 0.1);
+    for (int k = 0; k <= 300; ++k) row(set, &whole, 0.1 * k);
+
+    ObservableSet first_set = make_set();
+    RowStatistics first(first_set.infos(), 0.1);
+    for (int k = 0; k <= 100; ++k) row(first_set, &first, 0.1 * k);
+    row(first_set, nullptr, 10.05);  // the last row, between two that are due
+    std::vector<double> saved;
+    first.save(saved);
+
+    ObservableSet second_set = make_set();
+    RowStatistics second(second_set.infos(), 0.1);
+    SavedNumbers numbers(saved);
+    second.restore(numbers);
+    row(second_set, nullptr, 10.05);  // the first row of the file that goes on
+    for (int k = 101; k <= 300; ++k) row(second_set, &second, 0.1 * k);
+    std::vector<double> a, b;
+    whole.save(a);
+    second.save(b);
+    EXPECT_EQ(a, b);
+}
+
+TEST_F(RowStatisticsTest, RowsAtOtherTimesBeginAnew) {
+    ObservableSet set = make_set();
+    RowStatistics first(set.infos(), 0.1);
+    for (int k = 0; k <= 50; ++k) row(set, &first, 0.1 * k);
+    std::vector<double> saved;
+    first.save(saved);
+    RowStatistics second(set.infos(), 0.2);
+    SavedNumbers numbers(saved);
+    second.restore(numbers);
+    EXPECT_EQ(second.means().rows, 0u);
+}
+
+}  // namespace
+}  // namespace carom
