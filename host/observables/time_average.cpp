@@ -60,12 +60,12 @@ double error_of(const BatchSeries& series, std::span<const Weight> weights, std:
     return error_in_place(std::span(blocks).first(count));
 }
 
-Measured mean_of(const BatchSeries& series, std::size_t column, double factor) {
+MeanWithError mean_of(const BatchSeries& series, std::size_t column, double factor) {
     const std::array weights{Weight{column, factor}};
     return {factor * series.mean(column), error_of(series, weights)};
 }
 
-Measured ratio_of(const BatchSeries& series, std::size_t numerator, std::size_t denominator, double factor) {
+MeanWithError ratio_of(const BatchSeries& series, std::size_t numerator, std::size_t denominator, double factor) {
     const double below = series.mean(denominator);
     if (!(below > 0.0)) return {kNan, kNan};
     const double ratio = factor * series.mean(numerator) / below;
