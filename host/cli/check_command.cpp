@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "host/cli/options.hpp"
+#include "host/run/averages.hpp"
 #include "host/run/text.hpp"
 #include "host/state/errors.hpp"
 
@@ -37,6 +38,9 @@ std::string as_json(const PreparedScene& run) {
     if (run.steps > 0) json["steps"] = run.steps;
     json["frames"] = run.frames;
     json["rows"] = run.rows;
+    for (const AverageInfo& info : average_infos(run)) {
+        json["averages"][info.name] = {{"kind", info.kind}, {"every", info.every}, {"from", info.from}};
+    }
     json["memory_bytes"] = run.memory_bytes;
     json["host_memory_bytes"] = run.host_memory_bytes;
     json["output_bytes"] = run.output_bytes;
@@ -71,6 +75,10 @@ std::string as_text(const PreparedScene& run) {
                                      bytes_text(run.host_memory_bytes)));
     line("output", fmt::format("{} and {}, about {}", plural(run.frames, "frame"), plural(run.rows, "row"),
                                bytes_text(run.output_bytes)));
+    for (const AverageInfo& info : average_infos(run)) {
+        line("average", fmt::format("{}: {}, a sample every {:.4g} s from t = {:.6g} on", info.name, info.kind,
+                                    info.every, info.from));
+    }
     for (const std::string& warning : run.warnings) text += "warning: " + warning + "\n";
     return text;
 }

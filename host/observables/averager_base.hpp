@@ -62,7 +62,7 @@ protected:
         table.samples = static_cast<double>(series_.samples());
         return table;
     }
-    static void append(AverageTable& table, const Measured& measured) {
+    static void append(AverageTable& table, const MeanWithError& measured) {
         table.values.push_back(measured.value);
         table.errors.push_back(measured.error);
     }

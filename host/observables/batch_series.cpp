@@ -13,7 +13,11 @@ std::span<const double> SavedNumbers::next(std::size_t count) {
     return numbers_.subspan(at_ - count, count);
 }
 
-BatchSeries::BatchSeries(std::size_t width, std::size_t capacity) : width_(width), capacity_(capacity) {}
+BatchSeries::BatchSeries(std::size_t width, std::size_t capacity) : width_(width), capacity_(capacity) {
+    if (width == 0 || capacity < 4 || capacity > kMostBatches || capacity % 2 != 0) {
+        throw std::invalid_argument("a series needs columns, and an even number of batches from 4 to 256");
+    }
+}
 
 void BatchSeries::add(std::span<const double> sample) {
     if (partial_ == 0) {

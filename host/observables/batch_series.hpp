@@ -27,9 +27,10 @@ private:
 class BatchSeries {
 public:
     static constexpr std::size_t kBatches = 64;
+    static constexpr std::size_t kMostBatches = 256;
 
     /// \param width     numbers in a sample
-    /// \param capacity  even, at least 4
+    /// \param capacity  even, from 4 to kMostBatches
     explicit BatchSeries(std::size_t width, std::size_t capacity = kBatches);
 
     /// \param sample  width() numbers

@@ -62,8 +62,8 @@ protected:
     }
     /// The value of a lag with the larger of its blocked error and that of independent balls and starts.
     /// \param noise  relative standard deviation of one ball's value
-    [[nodiscard]] Measured lag_value(std::size_t k, double scale_of_noise) const {
-        Measured measured = correlator_.at(k);
+    [[nodiscard]] MeanWithError lag_value(std::size_t k, double scale_of_noise) const {
+        MeanWithError measured = correlator_.at(k);
         const double least = scale_of_noise / std::sqrt(static_cast<double>(std::max<std::size_t>(1, ids_.size())) *
                                                         correlator_.independent_starts(k));
         measured.error = std::isfinite(measured.error) ? std::max(measured.error, least) : least;

@@ -35,8 +35,8 @@ double Correlator::independent_starts(std::size_t k) const {
     return std::max(1.0, static_cast<double>(starts(k)) / spacings);
 }
 
-Measured Correlator::at(std::size_t k) const {
-    return k < series_.size() ? mean_of(series_[k], 0) : Measured{std::nan(""), std::nan("")};
+MeanWithError Correlator::at(std::size_t k) const {
+    return k < series_.size() ? mean_of(series_[k], 0) : MeanWithError{std::nan(""), std::nan("")};
 }
 
 void Correlator::add(std::uint64_t index, std::span<const double> sample) {

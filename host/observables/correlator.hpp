@@ -36,7 +36,7 @@ public:
     /// In samples, ascending.
     [[nodiscard]] std::uint64_t lag(std::size_t k) const;
     /// Mean and blocked error of a lag; NaN if it has not been reached.
-    [[nodiscard]] Measured at(std::size_t k) const;
+    [[nodiscard]] MeanWithError at(std::size_t k) const;
     /// How many starts of that lag do not overlap in time, about.
     [[nodiscard]] double independent_starts(std::size_t k) const;
     [[nodiscard]] std::uint64_t starts(std::size_t k) const { return k < series_.size() ? series_[k].samples() : 0; }

@@ -8,7 +8,7 @@ namespace carom {
 namespace {
 
 /// Maps are large: fewer batches.
-constexpr std::size_t kMapBatches = 32;
+constexpr std::size_t kMapBatches = 16;
 
 /// The two axes of the picture: in 3D those across `axis`, in their order.
 std::array<int, 2> plane_of(const ObserveRequest& request, const Box& box) {

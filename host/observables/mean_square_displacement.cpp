@@ -44,7 +44,7 @@ public:
         AverageTable table = base_table();
         for (std::size_t k = 0; k < correlator().lags(); ++k) {
             const double noise = displacement_noise(static_cast<int>(dimension())) * correlator().at(k).value;
-            const Measured measured = lag_value(k, noise);
+            const MeanWithError measured = lag_value(k, noise);
             table.values.push_back(measured.value);
             table.errors.push_back(measured.error);
         }

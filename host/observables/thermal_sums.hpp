@@ -31,7 +31,7 @@ struct ThermalSums {
 
     /// T = (<sum m v^2> - |<sum m v>|^2 / <sum m>) / (d <N>), over time: kinetic temperature without the mean flow.
     /// \param first  column of these sums in the series
-    [[nodiscard]] Measured temperature(const BatchSeries& series, std::size_t first) const {
+    [[nodiscard]] MeanWithError temperature(const BatchSeries& series, std::size_t first) const {
         const auto axes = static_cast<std::size_t>(dimension);
         const double count = series.mean(first + axes + 2);
         const double mass = series.mean(first + axes + 1);

@@ -16,17 +16,16 @@ constexpr std::size_t kLeastBlocks = 8;
 double standard_error(std::span<const double> means) {
     const auto count = static_cast<double>(means.size());
     double mean = 0.0;
-    for (const double value : means) mean += value / count;
+    for (const double value : means) mean += value;
+    mean /= count;
     double squares = 0.0;
     for (const double value : means) squares += (value - mean) * (value - mean);
     return std::sqrt(squares / (count * (count - 1.0)));
 }
 
-}  // namespace
-
-double blocked_error(std::span<const double> block_means) {
-    if (block_means.size() < 2) return kNan;
-    std::vector<double> means(block_means.begin(), block_means.end());
+/// blocked_error in the place of the means: tables of thousands of cells are made for each frame.
+double error_in_place(std::span<double> means) {
+    if (means.size() < 2) return kNan;
     double error = standard_error(means);
     while (means.size() / 2 >= kLeastBlocks) {
         // Of an odd number the first, which is the least likely to be at equilibrium, is left out.
@@ -34,7 +33,7 @@ double blocked_error(std::span<const double> block_means) {
         for (std::size_t k = 0; 2 * k + 1 + odd < means.size(); ++k) {
             means[k] = 0.5 * (means[2 * k + odd] + means[2 * k + 1 + odd]);
         }
-        means.resize(means.size() / 2);
+        means = means.first(means.size() / 2);
         const double joined = standard_error(means);
         const double chance = 1.0 / std::sqrt(2.0 * (static_cast<double>(means.size()) - 1.0));
         if (!(joined > error * (1.0 + chance))) return std::max(error, joined);
@@ -43,22 +42,30 @@ double blocked_error(std::span<const double> block_means) {
     return error;
 }
 
+}  // namespace
+
+double blocked_error(std::span<const double> block_means) {
+    std::vector<double> means(block_means.begin(), block_means.end());
+    return error_in_place(means);
+}
+
 double error_of(const BatchSeries& series, std::span<const Weight> weights, std::size_t from_batch) {
-    std::vector<double> blocks;
+    std::array<double, BatchSeries::kMostBatches> blocks{};
+    std::size_t count = 0;
     for (std::size_t batch = from_batch; batch < series.batches(); ++batch) {
         double value = 0.0;
         for (const Weight& weight : weights) value += weight.factor * series.batch_mean(batch, weight.column);
-        blocks.push_back(value);
+        blocks[count++] = value;
     }
-    return blocked_error(blocks);
+    return error_in_place(std::span(blocks).first(count));
 }
 
-Measured mean_of(const BatchSeries& series, std::size_t column, double factor) {
+MeanWithError mean_of(const BatchSeries& series, std::size_t column, double factor) {
     const std::array weights{Weight{column, factor}};
     return {factor * series.mean(column), error_of(series, weights)};
 }
 
-Measured ratio_of(const BatchSeries& series, std::size_t numerator, std::size_t denominator, double factor) {
+MeanWithError ratio_of(const BatchSeries& series, std::size_t numerator, std::size_t denominator, double factor) {
     const double below = series.mean(denominator);
     if (!(below > 0.0)) return {kNan, kNan};
     const double ratio = factor * series.mean(numerator) / below;

@@ -29,16 +29,16 @@ struct Weight {
 double error_of(const BatchSeries& series, std::span<const Weight> weights, std::size_t from_batch = 0);
 
 /// A number and its standard error; NaN where there is none.
-struct Measured {
+struct MeanWithError {
     double value = 0.0;
     double error = 0.0;
 };
 
 /// factor * mean of a column.
-Measured mean_of(const BatchSeries& series, std::size_t column, double factor = 1.0);
+MeanWithError mean_of(const BatchSeries& series, std::size_t column, double factor = 1.0);
 
 /// factor * mean of one column over the mean of another.
-Measured ratio_of(const BatchSeries& series, std::size_t numerator, std::size_t denominator, double factor = 1.0);
+MeanWithError ratio_of(const BatchSeries& series, std::size_t numerator, std::size_t denominator, double factor = 1.0);
 
 /// The first whole batch at equilibrium by the marginal standard error rule (White 1997): the d for which the sum of
 /// (x - mean)^2 over the batches from d on, over their number squared, is smallest. None if that lies in the second

@@ -38,7 +38,7 @@ public:
         // The product of two independent velocities has the standard deviation T / (m sqrt(d)).
         const double noise = correlator().at(0).value / std::sqrt(static_cast<double>(dimension()));
         for (std::size_t k = 0; k < correlator().lags(); ++k) {
-            const Measured measured = lag_value(k, noise);
+            const MeanWithError measured = lag_value(k, noise);
             table.values.push_back(measured.value);
             table.errors.push_back(measured.error);
         }

@@ -70,7 +70,12 @@ std::string y_range(const Figure& figure) {
             high = std::max(high, curve.y[k] + error);
         }
     }
-    if (!any_negative) low = std::max(low, 0.0);  // bars may reach below what there can be
+    if (!any_negative) {
+        low = std::max(low, 0.0);  // bars may reach below what there can be
+        // Densities and the like begin at 0, when they nearly do.
+        const bool measured = std::ranges::any_of(figure.curves, &Curve::points);
+        if (measured && !figure.log_y && low < 0.1 * high) low = 0.0;
+    }
     if (!(low <= high)) return figure.log_y ? "set yrange [0.1:10]\n" : "set yrange [-1:1]\n";
     if (figure.log_y) return fmt::format("set yrange [{:.9g}:{:.9g}]\n", 0.8 * low, 1.25 * high);
     constexpr double kLeast = 1e-3;

@@ -58,6 +58,12 @@ void derive(PreparedScene& run) {
     header.averages = average_infos(run);
     run.output_bytes = estimate_trajectory_bytes(header, run.frames, run.rows);
     run.warnings = plan.warnings();
+    for (const AverageInfo& info : header.averages) {
+        if (info.from > run.scene.run.until) {
+            run.warnings.push_back(fmt::format("{} takes no sample: it begins at t = {}, and the run ends at {}",
+                                               info.name, info.from, run.scene.run.until));
+        }
+    }
 }
 
 }  // namespace

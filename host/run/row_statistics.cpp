@@ -14,7 +14,7 @@ namespace carom {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr std::size_t kRowBatches = 256;
+constexpr std::size_t kRowBatches = BatchSeries::kMostBatches;
 /// A table that tells of each ball (displaced_each) is not averaged.
 constexpr std::size_t kWidest = 16;
 

@@ -163,11 +163,20 @@ class Averages(ProgramTest):
         with h5py.File(self.folder / "gas.h5") as file:
             dt = file["parameters/solver"].attrs["dt"]
             every = {kind: file[f"observables/a_{kind}"].attrs["every"] for kind in KINDS}
-        self.assertAlmostEqual(every["speed"], 1500 * dt, delta=dt)
-        self.assertAlmostEqual(every["gr"], 4500 * dt, delta=dt)
+        self.assertAlmostEqual(every["speed"], 2500 * dt, delta=dt)
+        self.assertAlmostEqual(every["gr"], 7500 * dt, delta=dt)
         self.assertLessEqual(every["vacf"], every["speed"])
         for value in every.values():
             self.assertAlmostEqual(value / dt, round(value / dt), places=6, msg="whole steps")
+
+    def test_check_tells_when_samples_are_taken(self):
+        self.write("gas.toml", GAS % "events" + observed(every=0.02))
+        told = json.loads(self.carom("check", "gas.toml", "--json").out)
+        self.assertEqual(told["averages"]["a_velocity"], {"kind": "velocity", "every": 0.02, "from": 1.0})
+        self.assertEqual(told["warnings"], [])
+        self.assertIn("a_gr: gr, a sample every 0.02 s from t = 0 on", self.carom("check", "gas.toml").out)
+        late = self.carom("check", "gas.toml", "--until", "0.5").out
+        self.assertIn("warning: a_velocity takes no sample: it begins at t = 1, and the run ends at 0.5\n", late)
 
     def test_the_summary_has_means_with_errors(self):
         self.write("gas.toml", GAS % "events")

@@ -137,7 +137,7 @@ TEST(RatioOf, KnowsThatNumeratorAndDenominatorBelongTogether) {
         const double sample[] = {2.0 * (3.0 + value), 3.0 + value};
         series.add(sample);
     }
-    const Measured ratio = ratio_of(series, 0, 1);
+    const MeanWithError ratio = ratio_of(series, 0, 1);
     EXPECT_NEAR(ratio.value, 2.0, 1e-14);
     EXPECT_NEAR(ratio.error, 0.0, 1e-14);
 }
