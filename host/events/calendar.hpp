@@ -40,10 +40,12 @@ public:
         chunks_.clear();
         free_chunk_ = kNone;
         late_.assign(kFine, kNone);
-        late_pool_.clear();
+        late_pool_ = std::vector<Late>();
         free_late_ = kNone;
         first_of_tick_.assign(kFine + 1, 0);
-        sorted_.clear();
+        // The buckets before, of another width, may have been larger.
+        opened_ = std::vector<CalendarEntry>();
+        sorted_ = std::vector<CalendarEntry>();
         current_.clear();
         head_ = 0;
         bucket_ = 0;
@@ -91,7 +93,7 @@ public:
     [[nodiscard]] std::size_t memory_bytes() const {
         return buckets_.capacity() * sizeof(std::uint32_t) + chunks_.capacity() * sizeof(Chunk) +
                late_pool_.capacity() * sizeof(Late) +
-               (sorted_.capacity() + current_.capacity()) * sizeof(CalendarEntry);
+               (opened_.capacity() + sorted_.capacity() + current_.capacity()) * sizeof(CalendarEntry);
     }
 
 private:
