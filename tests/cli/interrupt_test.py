@@ -39,6 +39,8 @@ class Interrupted(ProgramTest):
         time.sleep(self.moments.uniform(0.05, 0.8) * self.took)
         process.send_signal(number)
         _, err = process.communicate(timeout=120)
+        if process.returncode == 0:
+            self.took *= 0.7  # done before: the machine has less else to do than when this was measured
         return process.returncode, err
 
     def readable_frames(self, name):
@@ -68,15 +70,21 @@ class Interrupted(ProgramTest):
         return True
 
     def test_sigint_at_any_moment_ends_in_order_and_the_command_it_prints_goes_on(self):
-        stopped = sum(self.check_signal(signal.SIGINT, 130, k) for k in range(TIMES))
-        self.assertGreater(stopped, TIMES // 2)
+        stopped = 0
+        for k in range(2 * TIMES):
+            stopped += self.check_signal(signal.SIGINT, 130, k)
+            if stopped == TIMES:
+                break
+        self.assertEqual(stopped, TIMES)
 
     def test_sigterm_does_the_same(self):
-        self.assertTrue(any(self.check_signal(signal.SIGTERM, 143, k) for k in range(3)))
+        self.assertTrue(any(self.check_signal(signal.SIGTERM, 143, k) for k in range(TIMES)))
 
     def test_after_kill_9_the_file_opens_and_the_last_checkpoint_goes_on(self):
         resumed = 0
-        for k in range(TIMES):
+        for k in range(2 * TIMES):
+            if resumed == TIMES:
+                break
             name = f"killed{k}"
             code, _ = self.stop_at_random(signal.SIGKILL, "run", "gas.toml", "-o", name + ".h5", *self.options,
                                           "--checkpoint-every", self.until / 50)
@@ -93,7 +101,7 @@ class Interrupted(ProgramTest):
             self.assertGreaterEqual(sum(step <= rest["first_step"] for step in steps), expected - 1)
             self.assertEqual(rest["state_hash"], self.whole["state_hash"])
             resumed += 1
-        self.assertGreater(resumed, TIMES // 2)
+        self.assertEqual(resumed, TIMES)
 
     def test_a_second_signal_kills_at_once(self):
         process = self.start("run", "gas.toml", "-o", "twice.h5", "--until", 100 * self.until, "--set", "output.every=0")
