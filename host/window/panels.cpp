@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "host/state/errors.hpp"
+#include "host/viewer/overlaps.hpp"
 #include "host/window/charts.hpp"
 #include "host/window/statistics.hpp"
 
@@ -191,11 +192,16 @@ void Panels::ball(const Show& show, ViewState& state) {
         }
         return words;
     };
+    std::string partners;
+    for (const std::size_t other : partners_of(show.scene(), show.balls(), frame, id)) {
+        partners += fmt::format("{}{}", partners.empty() ? "" : ", ", other);
+    }
     table({{"id", std::to_string(id)},
            {"species", species.name},
            {"position", vector(frame.position)},
            {"velocity", vector(frame.velocity)},
            {"spin", vector(frame.spin)},
+           {"touches", partners.empty() ? "no ball" : partners},
            {"radius, mass", fmt::format("{:.5g}, {:.5g}", species.radius, species.mass)}});
     ImGui::Checkbox("follow", &state.follow);
     ImGui::SameLine();
