@@ -1,7 +1,6 @@
 #include "host/viewer/cloud_store.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <stdexcept>
 
 namespace carom {
@@ -34,8 +33,8 @@ public:
     void fill(int slot, const BallCloud& cloud) override {
         Slot& to = slots_[static_cast<std::size_t>(slot)];
         const std::size_t count = std::min(cloud.places.size(), capacity_);
-        std::memcpy(to.places, cloud.places.data(), count * sizeof(BallPlace));
-        std::memcpy(to.values, cloud.values.data(), count * sizeof(float));
+        std::copy_n(cloud.places.begin(), count, to.places);
+        std::copy_n(cloud.values.begin(), count, to.values);
         to.cloud = {to.place_buffer.name(), to.value_buffer.name(), count, cloud.origin, cloud.largest_radius};
     }
 

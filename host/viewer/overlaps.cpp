@@ -91,6 +91,17 @@ private:
     std::vector<std::size_t> sorted_;
 };
 
+/// How far two balls overlap, the nearest way around periodic faces; negative: a gap [length].
+double overlap_of(const Scene& scene, const Balls& balls, const Frame& frame, std::size_t i, std::size_t j) {
+    double squared = 0.0;
+    for (int axis = 0; axis < frame.dimension; ++axis) {
+        double apart = frame.position[axis][j] - frame.position[axis][i];
+        if (scene.box.periodic(axis)) apart = std::remainder(apart, scene.box.size[axis]);
+        squared += apart * apart;
+    }
+    return balls.species_of(i).radius + balls.species_of(j).radius - std::sqrt(squared);
+}
+
 }  // namespace
 
 void deepest_overlaps(const Scene& scene, const Balls& balls, const Frame& frame, std::vector<float>& overlaps) {
@@ -101,20 +112,23 @@ void deepest_overlaps(const Scene& scene, const Balls& balls, const Frame& frame
         const double r_i = balls.species_of(i).radius;
         cells.around(i, [&](std::size_t j) {
             if (j <= i) return;
-            const double r_j = balls.species_of(j).radius;
-            double squared = 0.0;
-            for (int axis = 0; axis < frame.dimension; ++axis) {
-                double apart = frame.position[axis][j] - frame.position[axis][i];
-                if (scene.box.periodic(axis)) apart = std::remainder(apart, scene.box.size[axis]);
-                squared += apart * apart;
-            }
-            const double reach = r_i + r_j;
-            if (squared >= reach * reach) return;
-            const auto depth = static_cast<float>((reach - std::sqrt(squared)) / std::min(r_i, r_j));
+            const double overlap = overlap_of(scene, balls, frame, i, j);
+            if (overlap <= 0.0) return;
+            const auto depth = static_cast<float>(overlap / std::min(r_i, balls.species_of(j).radius));
             overlaps[i] = std::max(overlaps[i], depth);
             overlaps[j] = std::max(overlaps[j], depth);
         });
     }
+}
+
+std::vector<std::size_t> partners_of(const Scene& scene, const Balls& balls, const Frame& frame, std::size_t id) {
+    std::vector<std::size_t> partners;
+    if (id >= frame.size() || frame.gone[id] != 0) return partners;
+    for (std::size_t other = 0; other < frame.size(); ++other) {
+        if (other == id || frame.gone[other] != 0) continue;
+        if (overlap_of(scene, balls, frame, id, other) >= 0.0) partners.push_back(other);
+    }
+    return partners;
 }
 
 }  // namespace carom

@@ -56,6 +56,9 @@ public:
 private:
     [[nodiscard]] float px(float length) const { return length * scale_; }
 
+    /// What panels take of the lower rim.
+    [[nodiscard]] float below() const { return std::max(0.0f, camera_.viewport().bottom - px(kFootRoom)); }
+
     void text(float x, float base_line, float height, const std::string& words) {
         lines_.add_text(x, base_line, height, words, theme_.ink);
     }
@@ -123,8 +126,8 @@ private:
     void scale_bar() {
         const double length = round_below(0.22 * static_cast<double>(width_) / camera_.scale());
         const auto pixels = static_cast<float>(length * camera_.scale());
-        const float left = px(kMargin);
-        const float y = height_ - px(20.0f);
+        const float left = camera_.viewport().left;
+        const float y = height_ - below() - px(20.0f);
         const float line = std::max(1.0f, px(1.8f));
         const std::string words = fmt::format("{:.4g} m", length);
         back(left - px(10.0f), y - px(14.0f), left + pixels + px(20.0f) + text_width(px(kLabel), words), y + px(14.0f));
@@ -141,7 +144,7 @@ private:
             {{0.90f, 0.36f, 0.33f}, {0.36f, 0.72f, 0.36f}, {0.38f, 0.56f, 0.95f}}};
         const float length = px(30.0f);
         const float x0 = width_ - px(62.0f);
-        const float y0 = height_ - px(56.0f);
+        const float y0 = height_ - below() - px(56.0f);
         std::array<std::size_t, 3> order{0, 1, 2};
         std::ranges::sort(order, [&](std::size_t a, std::size_t b) { return camera_.back()[a] < camera_.back()[b]; });
         for (const std::size_t axis : order) {

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "host/state/errors.hpp"
+#include "host/viewer/overlaps.hpp"
 #include "host/window/charts.hpp"
 #include "host/window/statistics.hpp"
 
@@ -175,8 +176,17 @@ void Panels::plots(Show& show) {
         ImGui::TextDisabled("distributions: for up to 300,000 balls");
         return;
     }
-    draw_distribution(speed_distribution(show.balls(), frame));
-    draw_distribution(height_distribution(show.scene(), show.balls(), frame));
+    // Nor need each picture have its own count.
+    constexpr double kSeconds = 0.2;
+    const bool due = ImGui::GetTime() > counted_at_ + kSeconds || !show.playing();
+    if (frame.step != counted_step_ && due) {
+        speeds_ = speed_distribution(show.balls(), frame);
+        heights_ = height_distribution(show.scene(), show.balls(), frame);
+        counted_at_ = ImGui::GetTime();
+        counted_step_ = frame.step;
+    }
+    draw_distribution(speeds_);
+    draw_distribution(heights_);
 }
 
 void Panels::ball(const Show& show, ViewState& state) {
@@ -191,11 +201,16 @@ void Panels::ball(const Show& show, ViewState& state) {
         }
         return words;
     };
+    std::string partners;
+    for (const std::size_t other : partners_of(show.scene(), show.balls(), frame, id)) {
+        partners += fmt::format("{}{}", partners.empty() ? "" : ", ", other);
+    }
     table({{"id", std::to_string(id)},
            {"species", species.name},
            {"position", vector(frame.position)},
            {"velocity", vector(frame.velocity)},
            {"spin", vector(frame.spin)},
+           {"touches", partners.empty() ? "no ball" : partners},
            {"radius, mass", fmt::format("{:.5g}, {:.5g}", species.radius, species.mass)}});
     ImGui::Checkbox("follow", &state.follow);
     ImGui::SameLine();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <optional>
@@ -7,6 +8,7 @@
 
 #include "host/viewer/painter.hpp"
 #include "host/window/show.hpp"
+#include "host/window/statistics.hpp"
 
 namespace carom {
 
@@ -64,6 +66,10 @@ private:
     void help(ViewState& state);
 
     EnergyHistory history_;
+    Distribution speeds_;
+    Distribution heights_;
+    double counted_at_ = -1.0;  // [s]
+    std::optional<std::uint64_t> counted_step_;
     std::optional<float> gravity_;
     std::optional<float> restitution_;
     bool fixed_range_ = false;

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "host/scene/load.hpp"
+#include "host/viewer/overlaps.hpp"
 
 namespace carom {
 namespace {
@@ -100,6 +101,23 @@ TEST(Quantity, OverlapIsThatOfAllPairs) {
             EXPECT_GT(overlapping, 10);
         }
     }
+}
+
+TEST(PartnersOf, AreTheBallsThatTouchAlsoAroundAFace) {
+    World world(2);
+    world.add({1.2, 5.0, 0.0});
+    world.add({10.9, 5.0, 0.0});  // 0.3 away around the face
+    world.add({1.2, 6.0, 0.0});   // touches
+    world.add({1.2, 6.9, 0.0});
+    world.add({1.7, 5.0, 0.0});
+    world.frame.gone[4] = 1;
+    EXPECT_EQ(partners_of(world.scene, world.balls, world.frame, 0), (std::vector<std::size_t>{1, 2}));
+    EXPECT_EQ(partners_of(world.scene, world.balls, world.frame, 3), (std::vector<std::size_t>{2}));
+    EXPECT_TRUE(partners_of(world.scene, world.balls, world.frame, 4).empty());
+    World walled(2, "wall");
+    walled.add({1.2, 5.0, 0.0});
+    walled.add({10.9, 5.0, 0.0});
+    EXPECT_TRUE(partners_of(walled.scene, walled.balls, walled.frame, 0).empty());
 }
 
 TEST(ValueRange, LeavesOutTheFewThatAreFarAbove) {
