@@ -165,8 +165,8 @@ TEST(AveragedSpheres, DiffuseAsEnskogSays) {
     EXPECT_LT(table.errors[16], 0.02 * table.values[16]);
 }
 
-/// Kurtosis of a component at fixed energy, whose formula is that of stats.json; 4 standard errors of the average's own:
-/// four of these fail once in 4000.
+/// Kurtosis of a component at fixed energy, whose formula is that of stats.json; 4 standard errors of the average's
+/// own: four of these fail once in 4000.
 TEST(AveragedFewBalls, HaveTheKurtosisOfAFixedEnergy) {
     int looked_at = 0;
     for (const json& c : stats()["finite_N"]) {
