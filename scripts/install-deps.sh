@@ -8,9 +8,9 @@
 set -euo pipefail
 
 run=(g++ cmake ninja-build libtomlplusplus-dev libcli11-dev libfmt-dev librandom123-dev nlohmann-json3-dev libhdf5-dev
-    libpng-dev gnuplot-nox python3-glad libegl1 libgl1-mesa-dri ffmpeg libglfw3-dev libimgui-dev)
+    libpng-dev gnuplot-nox python3-glad libegl1 libgl1-mesa-dri libglfw3-dev libimgui-dev)
 test=(git libgtest-dev libgmock-dev clang python3 python3-numpy python3-h5py python3-mdanalysis python3-vtk9
-    xvfb xdotool)
+    ffmpeg xvfb xdotool)
 ci=(clang-format clang-tidy libomp-dev)
 
 set_name=test
