@@ -80,7 +80,7 @@ public:
     }
 
     [[nodiscard]] std::uint32_t count(std::uint32_t cell) const { return cells_[cell].count; }
-    void prefetch(std::uint32_t cell) const { carom::prefetch(&cells_[cell]); }
+    void prefetch(std::uint32_t cell) const { carom::prefetch(cells_.data() + cell); }
     /// Some slot in the cell, or whatever was there: a hint what to load, for any number.
     [[nodiscard]] std::uint32_t first_of(std::uint32_t cell) const {
         return cells_[std::min<std::size_t>(cell, cells_.size() - 1)].member[0];
