@@ -105,7 +105,7 @@ void Engine<Dim, Gravity, Lists>::read_species(const Balls& balls) {
     if (count_ > 0 && std::all_of(inverse_mass_.begin(), inverse_mass_.end(),
                                   [this](double inverse) { return inverse == inverse_mass_[0]; })) {
         same_inverse_mass_ = inverse_mass_[0];
-        if (same_inverse_mass_ != 0.0) inverse_mass_ = {};
+        if (same_inverse_mass_ != 0.0) inverse_mass_ = std::vector<double>();
     }
     elastic_ = setup_.restitution == 1.0 && setup_.friction == 0.0 && !any_heavy_;
     elastic_walls_ = setup_.wall_restitution == 1.0 && setup_.wall_friction == 0.0;

@@ -34,10 +34,10 @@ std::unique_ptr<EventsEngine> make_events_engine(const EventsSetup& setup, const
 std::uint64_t predict_events_memory(const EventsSetup& setup, const Balls& balls) {
     // Per ball, with its share of cells and calendar, and what the calendar's current part takes whatever the number:
     // measured on gases of all densities.
-    constexpr std::uint64_t kFixed = 300'000;
+    constexpr std::uint64_t kFixed = 60'000;
     const bool disks = setup.box.dimension == 2;
     const bool gravity = setup.gravity != Vector3{};
-    std::uint64_t bytes = disks ? 222 : (!gravity && list_shell(setup, balls) > 0.0 ? 305 : 228);
+    std::uint64_t bytes = disks ? 215 : (!gravity && list_shell(setup, balls) > 0.0 ? 300 : 220);
     if (setup.friction > 0.0 || setup.wall_friction > 0.0) bytes += disks ? 16 : 32;  // spin, radius of gyration
     if (setup.tc > 0.0) bytes += 8;
     return kFixed + bytes * balls.size();

@@ -202,8 +202,7 @@ TEST(EventsMemory, IsWhatWasPredictedAndWithinItsBound) {
         const auto held = static_cast<double>(engine->memory_bytes());
         EXPECT_NEAR(static_cast<double>(predict_events_memory(scene.setup, scene.state.balls)) / held, 1.0, 0.1)
             << dimension << "D at " << phi;
-        constexpr double kCalendar = 6e5;  // at most, of its current part, whatever the number of balls
-        EXPECT_LE((held - kCalendar) / balls, 320.0);
+        EXPECT_LE(held / balls, 320.0);
     }
 }
 
