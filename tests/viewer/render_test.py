@@ -113,8 +113,8 @@ class Render(ProgramTest):
         self.assertEqual(names(), [f"frame-{k:06}.png" for k in range(3)] + ["frame-notes.png"])
 
     def test_a_movie_may_have_any_name(self):
-        self.succeed("render", "two.toml", "-o", "at t:1.mp4", "--size", "200x100")
-        self.assertGreater((self.folder / "at t:1.mp4").stat().st_size, 500)
+        self.succeed("render", "two.toml", "-o", "time:1.mp4", "--size", "200x100")
+        self.assertGreater((self.folder / "time:1.mp4").stat().st_size, 500)
 
     def test_too_many_frames_are_refused(self):
         self.succeed("run", "two.toml", "--quiet", "-o", "two.h5")
