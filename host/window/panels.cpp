@@ -75,8 +75,8 @@ Wishes Panels::draw(Show& show, Painter& painter, ViewState& state) {
     constexpr ImGuiWindowFlags kBar =
         ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoInputs | ImGuiWindowFlags_NoFocusOnAppearing;
     if (ImGui::Begin("status", nullptr, kBar)) {
-        text(fmt::format("{}; {:.0f} frames/s   {}", show.status(), state.frames_per_second,
-                         state.message.empty() ? "F1: help" : state.message));
+        const std::string usual = fmt::format("{}; {:.0f} frames/s   F1: help", show.status(), state.frames_per_second);
+        text(state.message.empty() ? usual : state.message);  // both do not fit beside each other
     }
     ImGui::End();
     return wishes;
