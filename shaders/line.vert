@@ -6,6 +6,7 @@ layout(location = 3) in vec4 color;
 
 uniform mat4 transform;  // from a and b's frame to the clip space
 uniform vec2 viewport;   // [pixels]
+uniform float nearest;   // in front of the eye [length]; without perspective anything below 1
 
 out vec2 at;             // [pixels] along and across, from a
 flat out float length_px;
@@ -16,7 +17,6 @@ void main() {
     vec4 first = transform * vec4(a, 1.0);
     vec4 last = transform * vec4(b, 1.0);
     // A line that passes the eye is cut off just in front of it.
-    const float nearest = 1e-3;
     if (first.w < nearest && last.w < nearest) {
         gl_Position = vec4(2.0, 2.0, 2.0, 1.0);
         return;

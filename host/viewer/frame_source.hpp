@@ -46,6 +46,10 @@ public:
     [[nodiscard]] virtual std::vector<std::string> notes() = 0;
 };
 
+/// \param key    what the user asked for so many with
+/// \param count  how many frames that makes \throws InputError  more than anyone draws: above a million
+void check_frame_count(const std::string& key, double count);
+
 /// \throws InputError, SystemError  as TrajectoryReader; InputError, if there is no such frame
 std::unique_ptr<FrameSource> open_trajectory(const std::string& path, const FrameChoice& choice);
 

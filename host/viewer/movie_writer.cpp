@@ -34,40 +34,23 @@ std::string last_line(int file) {
 
 }  // namespace
 
-MovieWriter::MovieWriter(const std::string& path, int width, int height, double frames_per_second)
+MovieWriter::MovieWriter(const std::string& path, int width, int height, double frames_per_second,
+                         const std::string& preset)
     : path_(path), replacement_(path) {
     const std::string size = fmt::format("{}x{}", width, height);
     const std::string rate = fmt::format("{}", frames_per_second);
+    const std::string output = "file:" + replacement_.temporary();  // else a colon in it ends a protocol's name
     // H.264 in the form that all players know: 4:2:0, which wants even sizes.
-    std::vector<std::string> words{"ffmpeg",
-                                   "-hide_banner",
-                                   "-loglevel",
-                                   "error",
-                                   "-nostdin",
-                                   "-y",
-                                   "-f",
-                                   "rawvideo",
-                                   "-pixel_format",
-                                   "rgb24",
-                                   "-video_size",
-                                   size,
-                                   "-framerate",
-                                   rate,
-                                   "-i",
-                                   "pipe:0",
-                                   "-vf",
-                                   "pad=ceil(iw/2)*2:ceil(ih/2)*2,format=yuv420p",
-                                   "-c:v",
-                                   "libx264",
-                                   "-crf",
-                                   "18",
-                                   "-preset",
-                                   "medium",
-                                   "-movflags",
-                                   "+faststart",
-                                   "-f",
-                                   "mp4",
-                                   replacement_.temporary()};
+    std::vector<std::string> words{"ffmpeg",     "-hide_banner", "-loglevel",
+                                   "error",      "-nostdin",     "-y",
+                                   "-f",         "rawvideo",     "-pixel_format",
+                                   "rgb24",      "-video_size",  size,
+                                   "-framerate", rate,           "-i",
+                                   "pipe:0",     "-vf",          "pad=ceil(iw/2)*2:ceil(ih/2)*2,format=yuv420p",
+                                   "-c:v",       "libx264",      "-crf",
+                                   "18",         "-preset",      preset,
+                                   "-movflags",  "+faststart",   "-f",
+                                   "mp4",        output};
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);

@@ -12,8 +12,10 @@ namespace carom {
 /// A movie, encoded by ffmpeg, which gets the pictures through a pipe. It takes its place when it is whole.
 class MovieWriter {
 public:
+    /// \param preset  of x264: how much time it takes to make the movie small
     /// \throws SystemError  ffmpeg is not installed or cannot be started
-    MovieWriter(const std::string& path, int width, int height, double frames_per_second);
+    MovieWriter(const std::string& path, int width, int height, double frames_per_second,
+                const std::string& preset = "medium");
     /// Ends ffmpeg, and removes an unfinished movie.
     ~MovieWriter();
     MovieWriter(const MovieWriter&) = delete;

@@ -3,10 +3,15 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <optional>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
 
 #include "host/run/output_files.hpp"
 #include "host/run/say.hpp"
@@ -19,6 +24,35 @@ namespace carom {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// The number of a picture that render writes into a folder; none for other files.
+std::optional<std::size_t> number_of(const std::string& name) {
+    constexpr std::string_view kStart = "frame-";
+    constexpr std::string_view kEnd = ".png";
+    constexpr std::size_t kDigits = 6;  // at least
+    if (!name.starts_with(kStart) || !name.ends_with(kEnd) || name.size() < kStart.size() + kDigits + kEnd.size()) {
+        return std::nullopt;
+    }
+    const char* first = name.data() + kStart.size();
+    const char* last = name.data() + name.size() - kEnd.size();
+    std::size_t number = 0;
+    const auto [end, error] = std::from_chars(first, last, number);
+    if (error != std::errc() || end != last) return std::nullopt;
+    return number;
+}
+
+/// The pictures of an earlier call, by their numbers.
+std::vector<std::pair<std::size_t, fs::path>> stored_pictures(const fs::path& folder) {
+    std::vector<std::pair<std::size_t, fs::path>> pictures;
+    std::error_code error;
+    for (fs::directory_iterator entry(folder, error); !error && entry != fs::directory_iterator();
+         entry.increment(error)) {
+        if (const auto number = number_of(entry->path().filename().string())) {
+            pictures.emplace_back(*number, entry->path());
+        }
+    }
+    return pictures;
+}
 
 void write_picture(const Pixels& pixels, const std::string& path) {
     Replacement replacement(path);
@@ -66,7 +100,7 @@ void check_render_output(const RenderRequest& request, const std::string& input)
     std::error_code error;
     if (!fs::exists(request.output, error)) return;
     if (!fs::is_directory(request.output, error)) throw InputError(request.output + ": exists and is no folder");
-    if (!request.force && fs::exists(fs::path(request.output) / "frame-000000.png", error)) {
+    if (!request.force && !stored_pictures(request.output).empty()) {
         throw InputError(request.output + ": holds pictures already; --force overwrites them");
     }
 }
@@ -106,6 +140,15 @@ std::size_t render(FrameSource& source, const RenderRequest& request, const std:
         counter.update(++done);
     }
     if (movie && interrupted() == 0) movie->finish();
+    if (kind == RenderKind::kFolder && interrupted() == 0) {
+        // Of a longer run, which had been there before: they would pass for the end of this one.
+        for (const auto& [number, path] : stored_pictures(request.output)) {
+            std::error_code error;
+            if (number >= done && !fs::remove(path, error)) {
+                throw SystemError(fmt::format("cannot remove {}: {}", path.string(), error.message()));
+            }
+        }
+    }
     return done;
 }
 

@@ -14,6 +14,10 @@ namespace {
 constexpr double kPointRadius = 0.5;
 /// Up to this one it is a point of its size with a disk or sphere in it; so near the picture's edge it may vanish.
 constexpr double kSpriteRadius = 6.0;
+/// Where lines end in front of the eye without perspective, where all is at 1.
+constexpr float kFlatCut = 1e-3f;
+/// Colours of species in one row of the texture: fewer than any OpenGL 4.5 allows, 16384.
+constexpr std::size_t kRow = 1024;
 
 void set(GLuint program, const char* name, const Matrix4& value) {
     glProgramUniformMatrix4fv(program, glGetUniformLocation(program, name), 1, GL_FALSE, value.data());
@@ -89,9 +93,10 @@ public:
         glClear(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT);
         const Matrix4 scene_matrix = multiply(camera.projection_matrix(), camera.view_matrix(cloud.origin));
         const auto fine = static_cast<float>(target.oversampling());
+        const float cut = camera.perspective() ? static_cast<float>(0.1 * camera.nearest()) : kFlatCut;
         glEnable(GL_BLEND);
         glDisable(GL_DEPTH_TEST);
-        if (content.behind != nullptr) draw_lines(target, *content.behind, scene_matrix, fine);
+        if (content.behind != nullptr) draw_lines(target, *content.behind, scene_matrix, fine, cut);
         if (deep) {
             glEnable(GL_DEPTH_TEST);
             glDisable(GL_BLEND);
@@ -101,10 +106,10 @@ public:
         glDisable(GL_SCISSOR_TEST);
         glEnable(GL_BLEND);
         glDepthMask(GL_FALSE);
-        if (content.scenery != nullptr) draw_lines(target, *content.scenery, scene_matrix, fine);
+        if (content.scenery != nullptr) draw_lines(target, *content.scenery, scene_matrix, fine, cut);
         glDisable(GL_DEPTH_TEST);
         target.reduce();
-        if (content.overlay != nullptr) draw_lines(target, *content.overlay, pixel_matrix(target), 1.0f);
+        if (content.overlay != nullptr) draw_lines(target, *content.overlay, pixel_matrix(target), 1.0f, kFlatCut);
         glDisable(GL_BLEND);
         errors_.check();
     }
@@ -115,9 +120,14 @@ private:
         if (palette_colors_ != palette.colors) {
             palette_colors_ = palette.colors;
             palette_texture_ = GlTexture();
-            const auto width = static_cast<GLsizei>(palette_colors_.size());
-            glTextureStorage2D(palette_texture_.name(), 1, GL_RGB32F, width, 1);
-            glTextureSubImage2D(palette_texture_.name(), 0, 0, 0, width, 1, GL_RGB, GL_FLOAT, palette_colors_.data());
+            std::vector<Color> colors = palette.colors;
+            const std::size_t width = std::min(colors.size(), kRow);
+            const std::size_t rows = (colors.size() + width - 1) / width;
+            colors.resize(width * rows);
+            const auto columns = static_cast<GLsizei>(width);
+            glTextureStorage2D(palette_texture_.name(), 1, GL_RGB32F, columns, static_cast<GLsizei>(rows));
+            glTextureSubImage2D(palette_texture_.name(), 0, 0, 0, columns, static_cast<GLsizei>(rows), GL_RGB, GL_FLOAT,
+                                colors.data());
             glTextureParameteri(palette_texture_.name(), GL_TEXTURE_MIN_FILTER, GL_LINEAR);
             glTextureParameteri(palette_texture_.name(), GL_TEXTURE_WRAP_S, GL_CLAMP_TO_EDGE);
         }
@@ -174,7 +184,9 @@ private:
     }
 
     /// \param fine  how many pixels of the bound framebuffer are one of the picture
-    void draw_lines(const OffscreenTarget& target, const LineList& list, const Matrix4& transform, float fine) {
+    /// \param cut   how near to the eye lines end
+    void draw_lines(const OffscreenTarget& target, const LineList& list, const Matrix4& transform, float fine,
+                    float cut) {
         const auto& lines = list.lines();
         if (lines.empty()) return;
         std::vector<LineList::Line> scaled;
@@ -190,6 +202,7 @@ private:
         set(line_.name(), "transform", transform);
         set(line_.name(), "viewport", fine * static_cast<float>(target.width()),
             fine * static_cast<float>(target.height()));
+        set(line_.name(), "nearest", cut);
         glBindVertexArray(lines_.name());
         glVertexArrayVertexBuffer(lines_.name(), 0, line_buffer_.name(), 0, sizeof(LineList::Line));
         glDrawArraysInstanced(GL_TRIANGLE_STRIP, 0, 4, static_cast<GLsizei>(lines.size()));

@@ -58,10 +58,13 @@ private:
         const double every = choice.every > 0.0 ? choice.every : run_.scene.output.every;
         switch (choice.kind) {
             case FrameChoice::Kind::kAll: {
+                if (every > 0.0) {
+                    check_frame_count(choice.every > 0.0 ? "--every" : "output.every",
+                                      end / std::max(every, run_.plan->least_interval()));
+                }
                 Schedule schedule(every, 0.0, [this](double time) { return solver_->reachable_time(time); });
                 times_.push_back(0.0);
-                constexpr std::size_t kMost = 1'000'000;
-                while (schedule.next() < end && times_.size() < kMost) {
+                while (schedule.next() < end) {
                     times_.push_back(schedule.next());
                     schedule.take(schedule.next());
                 }

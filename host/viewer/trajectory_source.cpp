@@ -78,6 +78,7 @@ private:
             for (std::size_t k = 0; k < times.size(); ++k) indices_.push_back(k);
             return;
         }
+        check_frame_count("--every", (times.back() - times.front()) / every);
         for (double k = 0.0; times.front() + k * every <= times.back() * (1.0 + 1e-12); k += 1.0) {
             indices_.push_back(reader_.frame_at(times.front() + k * every));
         }

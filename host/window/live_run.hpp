@@ -32,7 +32,7 @@ struct LiveFrame {
 
 /// A simulation that goes on in a thread of its own while one looks. Frames are handed over through a ring, so neither
 /// waits for the other. Commands are done between two steps, in order. All functions but the thread's own are for one
-/// other thread.
+/// other thread, the window's.
 class LiveRun {
 public:
     /// \param store  holds clouds for three slots; outlives this
@@ -47,6 +47,7 @@ public:
     /// Ends the thread; the store is not needed any more.
     void stop();
 
+    /// With all changes that have been asked for.
     [[nodiscard]] const Scene& scene() const { return scene_; }
     [[nodiscard]] const Balls& balls() const { return balls_; }
     [[nodiscard]] const SolverDescription& description() const { return description_; }
@@ -63,7 +64,8 @@ public:
     void set_quantity(Quantity quantity);
     /// Adds to a ball's velocity [length/time].
     void kick(std::size_t id, const Vector3& change);
-    /// Changes a key of the scene and goes on from the present state. \throws InputError  it may not be so
+    /// Changes keys of the scene and goes on from the present state, with the time step as it is. What only the state
+    /// speaks against is a message. \throws InputError  the scene may not be so
     void change(const std::vector<std::string>& overrides);
 
     /// Whether a frame is there that has not been taken.
@@ -74,23 +76,35 @@ public:
     [[nodiscard]] int slot() const { return ring_.read_slot(); }
     /// What stopped the run; empty if nothing did.
     [[nodiscard]] std::string error() const;
+    /// Why a kick or a change was not made, once; then scene() is again as the run has it. Empty if all were made.
+    [[nodiscard]] std::string take_message();
 
 private:
     using Task = std::function<void()>;
 
-    void work();
-    void advance();
-    void publish();
-    void rebuild(const SolverState& state);
     void post(Task task);
 
-    SceneRequest request_;
-    PreparedScene prepared_;
-    Scene scene_;
+    // The rest is the thread's.
+    void work();
+    void attempt(const Task& task);
+    [[nodiscard]] bool stopping() const;
+    void advance();
+    void single_step();
+    void publish();
+    [[nodiscard]] SolverState present();
+    void rebuild(const SolverPlan& plan, const SolverState& state);
+    void remake(const Scene& changed);
+    void refuse(const std::string& why);
+
+    int threads_;             // that the run may take
+    PreparedScene prepared_;  // the thread's own once it runs
+    Scene scene_;             // the window's
     Balls balls_;
     SolverState start_;
     SolverDescription description_;
     std::unique_ptr<Solver> solver_;  // the thread's own once it runs
+    std::uint64_t steps_before_ = 0;  // that the solver, made in the middle of the run, does not count
+    Tallies tallies_before_;          // likewise
     CloudStore* store_ = nullptr;
     CloudMaker clouds_;
     std::vector<float> values_;
@@ -109,6 +123,9 @@ private:
     bool stopping_ = false;
     double speed_ = 1.0;
     std::string error_;
+    std::string message_;
+    std::optional<Scene> standing_;  // the scene as it is after a change that was not made
+    int changes_ = 0;                // asked for and not dealt with
     std::thread thread_;
 };
 

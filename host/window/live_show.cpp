@@ -93,6 +93,7 @@ public:
     }
 
     [[nodiscard]] std::string error() const override { return run_.error(); }
+    [[nodiscard]] std::string take_message() override { return run_.take_message(); }
     [[nodiscard]] bool live() const override { return true; }
     void kick(std::size_t id, const Vector3& change) override { run_.kick(id, change); }
     void change(const std::string& override) override { run_.change({override}); }

@@ -75,8 +75,8 @@ Wishes Panels::draw(Show& show, Painter& painter, ViewState& state) {
     constexpr ImGuiWindowFlags kBar =
         ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoInputs | ImGuiWindowFlags_NoFocusOnAppearing;
     if (ImGui::Begin("status", nullptr, kBar)) {
-        text(fmt::format("{}; {:.0f} frames/s   {}", show.status(), state.frames_per_second,
-                         state.message.empty() ? "F1: help" : state.message));
+        const std::string usual = fmt::format("{}; {:.0f} frames/s   F1: help", show.status(), state.frames_per_second);
+        text(state.message.empty() ? usual : state.message);  // both do not fit beside each other
     }
     ImGui::End();
     return wishes;
@@ -143,8 +143,9 @@ void Panels::physics(Show& show, ViewState& state) {
     for (int other = 0; other < scene.dimension(); ++other) {
         if (std::abs(scene.physics.gravity[other]) > std::abs(scene.physics.gravity[axis])) axis = other;
     }
-    if (!gravity_) gravity_ = static_cast<float>(scene.physics.gravity[axis]);
-    if (!restitution_) restitution_ = static_cast<float>(scene.physics.restitution);
+    // A slider shows the scene's value, but while it is being moved.
+    float gravity = gravity_.value_or(static_cast<float>(scene.physics.gravity[axis]));
+    float restitution = restitution_.value_or(static_cast<float>(scene.physics.restitution));
     const auto change = [&](const std::string& override) {
         try {
             show.change(override);
@@ -153,17 +154,19 @@ void Panels::physics(Show& show, ViewState& state) {
             state.message = error.what();
         }
     };
-    ImGui::SliderFloat("gravity", &*gravity_, -20.0f, 20.0f, "%.2f m/s2");
+    ImGui::SliderFloat("gravity", &gravity, -20.0f, 20.0f, "%.2f m/s2");
+    gravity_ = ImGui::IsItemActive() ? std::optional(gravity) : std::nullopt;
     if (ImGui::IsItemDeactivatedAfterEdit()) {
         std::string vector;
         for (int k = 0; k < scene.dimension(); ++k) {
-            const double value = k == axis ? static_cast<double>(*gravity_) : scene.physics.gravity[k];
+            const double value = k == axis ? static_cast<double>(gravity) : scene.physics.gravity[k];
             vector += fmt::format("{}{}", k > 0 ? ", " : "", value);
         }
         change("physics.gravity=[" + vector + "]");
     }
-    ImGui::SliderFloat("restitution", &*restitution_, 0.05f, 1.0f, "%.2f");
-    if (ImGui::IsItemDeactivatedAfterEdit()) change(fmt::format("physics.restitution={}", *restitution_));
+    ImGui::SliderFloat("restitution", &restitution, 0.05f, 1.0f, "%.2f");
+    restitution_ = ImGui::IsItemActive() ? std::optional(restitution) : std::nullopt;
+    if (ImGui::IsItemDeactivatedAfterEdit()) change(fmt::format("physics.restitution={}", restitution));
 }
 
 void Panels::plots(Show& show) {

@@ -70,8 +70,8 @@ private:
     Distribution heights_;
     double counted_at_ = -1.0;  // [s]
     std::optional<std::uint64_t> counted_step_;
-    std::optional<float> gravity_;
-    std::optional<float> restitution_;
+    std::optional<float> gravity_;      // while its slider is moved
+    std::optional<float> restitution_;  // likewise
     bool fixed_range_ = false;
 };
 

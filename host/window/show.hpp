@@ -50,6 +50,9 @@ public:
     /// What stopped the run; empty if nothing did.
     [[nodiscard]] virtual std::string error() const { return {}; }
 
+    /// Why a kick or a change was not made, once; empty if all were made.
+    [[nodiscard]] virtual std::string take_message() { return {}; }
+
     /// A stored run: how many frames, and which one is shown.
     [[nodiscard]] virtual std::size_t frame_count() const { return 0; }
     [[nodiscard]] virtual std::size_t frame_index() const { return 0; }

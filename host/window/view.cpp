@@ -10,6 +10,8 @@
 #include <cmath>
 #include <filesystem>
 #include <optional>
+#include <string>
+#include <utility>
 
 #include "host/io/replacement.hpp"
 #include "host/state/errors.hpp"
@@ -66,6 +68,10 @@ public:
             const bool fresh = show_.update(std::chrono::duration<double>(now - last_update).count());
             last_update = now;
             if (fresh) quiet_ = 0;
+            if (std::string said = show_.take_message(); !said.empty()) {
+                state_.message = std::move(said);
+                quiet_ = 0;
+            }
             // Panels take some pictures to settle. Then nothing is drawn until there is something new: the simulation
             // has better use for the processor.
             constexpr int kSettling = 4;
@@ -111,13 +117,7 @@ private:
         make_room();
         const bool pointed = pointer_.act(show_, painter_, state_, window_.pointer_scale());
         untouched_ = untouched_ && !pointed;
-        if (state_.follow && state_.selected && *state_.selected < show_.frame()->size()) {
-            Vector3 target = painter_.camera().target();
-            for (int axis = 0; axis < show_.frame()->dimension; ++axis) {
-                target[axis] = show_.frame()->position[axis][*state_.selected];
-            }
-            painter_.camera().set_target(target);
-        }
+        if (state_.follow && state_.selected) follow(*show_.frame(), *state_.selected);
         set_clip();
         quiet_ = pointed ? 0 : quiet_ + 1;
         draw_scene();
@@ -137,6 +137,17 @@ private:
         if (wishes.screenshot) press(GLFW_KEY_S);
         if (wishes.record) press(GLFW_KEY_R);
         if (wishes.fit) press(GLFW_KEY_F);
+    }
+
+    /// Not out of an open face, nor to a place that is none.
+    void follow(const Frame& frame, std::size_t id) {
+        if (id >= frame.size() || frame.gone[id] != 0) return;
+        Vector3 target = painter_.camera().target();
+        for (int axis = 0; axis < frame.dimension; ++axis) {
+            target[axis] = frame.position[axis][id];
+            if (!std::isfinite(target[axis])) return;
+        }
+        painter_.camera().set_target(target);
     }
 
     /// The panels shall hide nothing of the box.
@@ -202,7 +213,7 @@ private:
     void start_movie() {
         try {
             movie_path_ = free_name(name_, ".mp4");
-            movie_.emplace(movie_path_, painter_.target().width(), painter_.target().height(), kMovieRate);
+            movie_.emplace(movie_path_, painter_.target().width(), painter_.target().height(), kMovieRate, "veryfast");
             state_.recording = true;
             state_.message = "recording " + movie_path_;
             recorded_ = 0;
@@ -213,10 +224,18 @@ private:
         }
     }
 
-    /// As many pictures as the wall clock asks for, so that a movie is as fast as what one saw.
+    /// As many pictures as the wall clock asks for, so that a movie is as fast as what one saw. Where the encoder is
+    /// what takes the time, more of the same would make it still later: then the movie leaves time out.
     void record() {
         if (!movie_) return;
-        const double due = std::chrono::duration<double>(Clock::now() - movie_begin_).count() * kMovieRate;
+        constexpr double kMost = 3.0;
+        double due = std::chrono::duration<double>(Clock::now() - movie_begin_).count() * kMovieRate;
+        const double dropped = std::floor(due - static_cast<double>(recorded_) - kMost);
+        if (dropped > 0.0) {
+            movie_begin_ +=
+                std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(dropped / kMovieRate));
+            due -= dropped;
+        }
         try {
             Pixels pixels;
             if (static_cast<double>(recorded_) < due) painter_.read(pixels);

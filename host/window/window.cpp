@@ -51,7 +51,10 @@ struct WindowEvents {
     }
     static void key(GLFWwindow* window, int key, int /*scancode*/, int action, int /*modifiers*/) {
         input(window).touched = true;
-        if (action != GLFW_RELEASE) input(window).keys.push_back(key);
+        // A key that is held does again what goes little by little; all else would go on and off.
+        const bool gradual = key == GLFW_KEY_LEFT || key == GLFW_KEY_RIGHT || key == GLFW_KEY_EQUAL ||
+                             key == GLFW_KEY_MINUS || key == GLFW_KEY_KP_ADD || key == GLFW_KEY_KP_SUBTRACT;
+        if (action == GLFW_PRESS || (action == GLFW_REPEAT && gradual)) input(window).keys.push_back(key);
     }
     static void character(GLFWwindow* window, unsigned character) {
         if (character == '?') input(window).keys.push_back('?');

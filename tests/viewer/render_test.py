@@ -103,6 +103,64 @@ class Render(ProgramTest):
         self.assertIn("--force", again.err)
         self.succeed("render", "two.toml", "-o", "frames/", "--size", "200x100", "--force")
 
+    def test_a_folder_of_pictures_holds_those_of_one_run(self):
+        names = lambda: sorted(p.name for p in (self.folder / "frames").iterdir())
+        self.succeed("render", "two.toml", "-o", "frames/", "--size", "200x100")
+        (self.folder / "frames" / "frame-000000.png").unlink()
+        self.assertEqual(self.carom("render", "two.toml", "-o", "frames/", "--size", "200x100").status, 2)
+        (self.folder / "frames" / "frame-notes.png").write_text("")
+        self.succeed("render", "two.toml", "-o", "frames/", "--size", "200x100", "--every", "0.5", "--force")
+        self.assertEqual(names(), [f"frame-{k:06}.png" for k in range(3)] + ["frame-notes.png"])
+
+    def test_a_movie_may_have_any_name(self):
+        self.succeed("render", "two.toml", "-o", "time:1.mp4", "--size", "200x100")
+        self.assertGreater((self.folder / "time:1.mp4").stat().st_size, 500)
+
+    def test_too_many_frames_are_refused(self):
+        self.succeed("run", "two.toml", "--quiet", "-o", "two.h5")
+        events = ["--set", "run.solver=events"]  # springs: no more frames than steps
+        for source, every, options in [("two.toml", "1e-9", events), ("two.h5", "1e-9", []), ("two.h5", "1e-300", [])]:
+            result = self.carom("render", source, "-o", "frames/", "--every", every, *options)
+            self.assertEqual(result.status, 2, result.err)
+            self.assertRegex(result.err, r"\Acarom: --every: makes \S+ frames; allowed: up to 1000000\n\Z")
+            self.assertFalse((self.folder / "frames").exists())
+
+    def test_a_small_box_has_its_lines_in_perspective(self):
+        inks = []
+        for scale in (1.0, 1e-4):
+            self.write("box.toml", f"""
+[scene]
+dimension = 3
+[box]
+size = [{4 * scale}, {4 * scale}, {4 * scale}]
+[run]
+until = 1.0
+backend = "cpu"
+""")
+            self.succeed("render", "box.toml", "-o", "box.png", "--bare", "--force", "--time", "0", "--camera",
+                         "perspective,azimuth=40,elevation=15")
+            picture = pixels(self.folder / "box.png")
+            inks.append((abs(picture - picture[0, 0]).max(axis=2) > 20).sum())
+        self.assertGreater(inks[0], 1000)
+        # The same picture, but for the roundings of its lines' rims.
+        self.assertAlmostEqual(inks[1] / inks[0], 1.0, delta=0.01)
+
+    def test_more_species_than_a_texture_is_wide(self):
+        count = 20000  # 16384 are what the software renderer can put in one row
+        text = '[scene]\ndimension = 2\n[box]\nsize = [10.0, 5.0]\n[run]\nuntil = 1.0\nbackend = "cpu"\n'
+        for k in range(count):
+            color = "#E91E63" if k == count - 1 else "#2196F3"
+            text += f'[[species]]\nname = "s{k}"\nradius = 0.5\nmass = 1.0\ncolor = "{color}"\n'
+        for k, x in [(0, 2.0), (count - 1, 8.0)]:
+            text += f'[[ball]]\nspecies = "s{k}"\nposition = [{x}, 2.5]\n'
+        self.write("many.toml", text)
+        self.succeed("render", "many.toml", "-o", "many.png", "--bare", "--time", "0")
+        picture = pixels(self.folder / "many.png")
+        self.assertEqual(len(columns_of(picture, (0x21, 0x96, 0xF3))), 1)
+        pink = columns_of(picture, PINK)
+        self.assertEqual(len(pink), 1)
+        self.assertGreater(pink[0][0], picture.shape[1] // 2)
+
     def test_a_movie_has_a_frame_for_each_and_the_rate_asked_for(self):
         self.succeed("run", "two.toml", "--quiet", "-o", "two.h5")
         for source, options, frames in [("two.h5", [], 5), ("two.toml", ["--every", "0.1"], 11)]:

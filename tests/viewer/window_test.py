@@ -226,6 +226,25 @@ class View(ProgramTest):
         self.assertEqual((width, height), (WIDTH, HEIGHT))
         self.assertGreater(frames, 10)
 
+    def test_a_slow_encoder_costs_time_of_the_movie_not_more_pictures(self):
+        fake = self.folder / "ffmpeg"
+        fake.write_text('#!/bin/sh\nsleep 2\nwc -c >counted\nfor last; do :; done\necho movie >"${last#file:}"\n')
+        fake.chmod(0o755)
+        usual = self.screen.environment
+        self.addCleanup(setattr, self.screen, "environment", usual)
+        self.screen.environment = dict(usual, PATH=f"{self.folder}:{usual['PATH']}")
+        process = self.open("two.toml", "--no-panels")
+        begin = time.time()
+        self.screen.do("key", "r", "sleep", 3.5, "key", "r")
+        self.until(lambda: (self.folder / "two-1.mp4").exists(), process)
+        seconds = time.time() - begin
+        self.close(process)
+        pictures = int((self.folder / "counted").read_text()) / (3 * WIDTH * HEIGHT)
+        self.assertEqual(pictures, int(pictures))
+        self.assertGreater(pictures, 3)
+        # 30 a second but for the two in which nothing was taken; 3 that were due, and one begun.
+        self.assertLess(pictures, 30 * (seconds - 2) + 4 + 1)
+
     def test_a_scene_of_no_balls_opens(self):
         self.write("empty.toml", "[scene]\ndimension = 3\n[box]\nsize = [1, 1, 1]\n[run]\nbackend = \"cpu\"\n")
         process = self.open("empty.toml")
