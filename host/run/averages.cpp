@@ -95,6 +95,12 @@ void Averages::restore(const SolverState& state) {
     }
 }
 
+std::vector<double> Averages::expected_samples(double until) const {
+    std::vector<double> expected;
+    for (const Entry& entry : entries_) expected.push_back(entry.plan.samples_until(until));
+    return expected;
+}
+
 void Averages::start(Solver& solver) {
     const auto reachable = [&solver](double time) { return solver.reachable_time(time); };
     const double after = resumed_ ? solver.time() : -1.0;

@@ -22,6 +22,9 @@ public:
 
     [[nodiscard]] const std::vector<AverageInfo>& infos() const { return infos_; }
 
+    /// Samples that each of them takes until the end of the scene's run, from time 0.
+    [[nodiscard]] std::vector<double> expected_samples(double until) const;
+
     /// The solver is where the run begins: from here on times are due. Takes what is due at time 0.
     void start(Solver& solver);
     /// When the next sample is due; infinity if none is.
