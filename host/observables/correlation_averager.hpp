@@ -35,6 +35,7 @@ public:
         }
         correlator_.add(index, sample_);
     }
+    [[nodiscard]] std::size_t most_numbers() const final { return correlator_.most_numbers() + sample_.size(); }
     void save(std::vector<double>& out) const final { correlator_.save(out); }
     void restore(SavedNumbers& saved) final { correlator_.restore(saved); }
 

@@ -75,6 +75,14 @@ std::span<double> Correlator::slot(Level& level, std::uint64_t k) const {
     return std::span(level.samples).subspan((k % kKept) * width_, width_);
 }
 
+std::size_t Correlator::most_numbers() const {
+    // A level begins long before its first lag, of kSlots / 2 + 1 to kSlots, is reached.
+    constexpr std::size_t kBegun = 4;
+    static_assert(std::size_t{1} << kBegun == kSlots);
+    const std::size_t levels = std::min(kMostLevels, told_ + kBegun);
+    return levels * kKept * width_ + first_series(levels) * BatchSeries(kColumns, kLagBatches).most_numbers();
+}
+
 void Correlator::save(std::vector<double>& out) const {
     out.push_back(static_cast<double>(width_));
     out.push_back(static_cast<double>(levels_.size()));

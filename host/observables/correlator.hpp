@@ -47,6 +47,8 @@ public:
     [[nodiscard]] double independent_values(std::size_t k) const;
     [[nodiscard]] std::uint64_t starts(std::size_t k) const { return k < series_.size() ? series_[k].samples() : 0; }
 
+    /// Numbers that are kept in a run of the length that is known.
+    [[nodiscard]] std::size_t most_numbers() const;
     void save(std::vector<double>& out) const;
     void restore(SavedNumbers& saved);
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -36,6 +37,9 @@ public:
     void add_row(bool due, const ObservableSet& observables, const ObservableRow& row, const Totals& totals,
                  const Tallies& tallies, const Frame* frame);
     [[nodiscard]] RowMeans row_means() const { return rows_.means(); }
+
+    /// Memory that they take, at most [bytes].
+    [[nodiscard]] std::uint64_t most_bytes() const;
 
     /// The averages so far, one table an average, in the order of infos().
     [[nodiscard]] std::vector<AverageTable> tables() const;

@@ -52,14 +52,15 @@ void derive(PreparedScene& run) {
     run.frames = count_due(run.scene.output.every, run.state.time, run.scene.run.until, plan);
     run.rows = count_due(run.scene.output.observables_every, run.state.time, run.scene.run.until, plan);
 
+    const Averages averages(run, {});
     run.memory_bytes = plan.memory_bytes();
-    run.host_memory_bytes = memory_beside_solver(run.scene.dimension(), balls.size(), run.frames);
+    run.host_memory_bytes =
+        memory_beside_solver(run.scene.dimension(), balls.size(), run.frames) + averages.most_bytes();
     if (plan.processor() == "cpu") run.memory_bytes = run.host_memory_bytes += run.memory_bytes;
 
     SolverDescription description;
     description.precision = plan.precision();
     TrajectoryHeader header = make_trajectory_header(run.scene, balls, description, observable_infos(run.scene));
-    const Averages averages(run, {});
     header.averages = averages.infos();
     run.output_bytes = estimate_trajectory_bytes(header, run.frames, run.rows);
     run.warnings = plan.warnings();

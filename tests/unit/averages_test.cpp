@@ -437,7 +437,7 @@ TEST_P(AveragesTest, AGapInTimeIsNoLag) {
 TEST_P(AveragesTest, GoOnFromWhatWasSavedToTheSameBits) {
     for (const std::string& kind : average_kinds()) {
         const ObserveRequest request{.name = "n", .kind = kind, .region_max = {9.0, 9.0, 9.0}};
-        const auto whole = make_averager(request, state.context(0.5, 40));
+        const auto whole = make_averager(request, state.context(0.5, 150));
         auto part = make_averager(request, state.context(0.5, 20));
         for (int k = 0; k < 150; ++k) {
             state.shake(k);
@@ -456,6 +456,12 @@ TEST_P(AveragesTest, GoOnFromWhatWasSavedToTheSameBits) {
         whole->save(a);
         part->save(b);
         ASSERT_EQ(a.size(), b.size()) << kind;
+        // What memory is foreseen; beside it there are some counts of what there is.
+        constexpr std::size_t kCountsOfASeries = 6;
+        EXPECT_LE(a.size(), whole->most_numbers() + kCountsOfASeries * 64) << kind;
+        std::vector<double> none;
+        make_averager(request, state.context(0.5, 150))->save(none);
+        EXPECT_LE(none.size(), 2 * kCountsOfASeries) << kind << " keeps something before its first sample";
         for (std::size_t k = 0; k < a.size(); ++k) {
             // Balls that are gone are NaN in what a correlator keeps.
             EXPECT_TRUE(a[k] == b[k] || (std::isnan(a[k]) && std::isnan(b[k]))) << kind << " " << k;
