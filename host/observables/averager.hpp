@@ -76,6 +76,8 @@ public:
     /// \param index  of the sample's time in units of `every`: who looks at differences in time sees gaps by it
     virtual void add(const Frame& frame, std::uint64_t index) = 0;
     [[nodiscard]] virtual AverageTable table() const = 0;
+    /// Numbers that it keeps between samples, about, when it keeps most; none before the first one.
+    [[nodiscard]] virtual std::size_t most_numbers() const = 0;
     /// Puts away all that has been gathered; restore goes on from there to the same bits.
     virtual void save(std::vector<double>& out) const = 0;
     /// \throws std::invalid_argument  it was saved by another one

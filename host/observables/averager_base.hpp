@@ -32,14 +32,14 @@ public:
           box_(context.box),
           every_(context.every),
           selection_(context.population, request_.species),
-          series_(width, capacity),
-          sums_(width) {}
+          series_(width, capacity) {}
 
     void add(const Frame& frame, std::uint64_t index) final {
-        std::fill(sums_.begin(), sums_.end(), 0.0);
+        sums_.assign(series_.width(), 0.0);  // large ones cost nothing until they are used
         sum(frame, index, sums_);
         series_.add(sums_);
     }
+    [[nodiscard]] std::size_t most_numbers() const override { return series_.most_numbers() + series_.width(); }
     void save(std::vector<double>& out) const override { series_.save(out); }
     void restore(SavedNumbers& saved) override { series_.restore(saved); }
 

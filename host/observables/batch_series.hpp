@@ -52,6 +52,8 @@ public:
     /// Lets `change` have the sums of each batch, to sort them into other columns.
     void rearrange(const std::function<void(std::span<double>)>& change);
 
+    /// Numbers that are kept, at most.
+    [[nodiscard]] std::size_t most_numbers() const { return width_ * capacity_; }
     void save(std::vector<double>& out) const;
     /// \throws std::invalid_argument  what was saved is of another width or capacity
     void restore(SavedNumbers& saved);

@@ -35,6 +35,7 @@ public:
         }
         correlator_.add(index, sample_);
     }
+    [[nodiscard]] std::size_t most_numbers() const final { return correlator_.most_numbers() + sample_.size(); }
     void save(std::vector<double>& out) const final { correlator_.save(out); }
     void restore(SavedNumbers& saved) final { correlator_.restore(saved); }
 
@@ -61,11 +62,10 @@ protected:
         return table;
     }
     /// The value of a lag with the larger of its blocked error and that of independent balls and starts.
-    /// \param noise  relative standard deviation of one ball's value
+    /// \param scale_of_noise  standard deviation of one ball's value
     [[nodiscard]] MeanWithError lag_value(std::size_t k, double scale_of_noise) const {
         MeanWithError measured = correlator_.at(k);
-        const double least = scale_of_noise / std::sqrt(static_cast<double>(std::max<std::size_t>(1, ids_.size())) *
-                                                        correlator_.independent_starts(k));
+        const double least = scale_of_noise / std::sqrt(correlator_.independent_values(k));
         measured.error = std::isfinite(measured.error) ? std::max(measured.error, least) : least;
         if (!std::isfinite(measured.value)) measured.error = std::nan("");
         return measured;

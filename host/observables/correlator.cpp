@@ -11,6 +11,8 @@ namespace {
 
 constexpr std::size_t kLagBatches = 32;
 constexpr std::size_t kMostLevels = 40;
+/// Numbers of a BallSum.
+constexpr std::size_t kColumns = 2;
 /// Samples that a level keeps: the lags, and lag 0.
 constexpr std::size_t kKept = Correlator::kSlots + 1;
 
@@ -28,15 +30,16 @@ std::uint64_t Correlator::lag(std::size_t k) const {
     return static_cast<std::uint64_t>(in_level) << level;
 }
 
-double Correlator::independent_starts(std::size_t k) const {
-    if (k == 0) return static_cast<double>(starts(0));
+double Correlator::independent_values(std::size_t k) const {
+    if (starts(k) == 0) return 1.0;
     const std::size_t level = k <= kSlots ? 0 : 1 + (k - kSlots - 1) / (kSlots / 2);
-    const auto spacings = static_cast<double>(lag(k) >> level);
-    return std::max(1.0, static_cast<double>(starts(k)) / spacings);
+    const auto spacings = static_cast<double>(std::max<std::uint64_t>(1, lag(k) >> level));
+    const double independent = std::max(1.0, static_cast<double>(starts(k)) / spacings);
+    return std::max(1.0, independent * series_[k].mean(1));
 }
 
 MeanWithError Correlator::at(std::size_t k) const {
-    return k < series_.size() ? mean_of(series_[k], 0) : MeanWithError{std::nan(""), std::nan("")};
+    return k < series_.size() ? ratio_of(series_[k], 0, 1) : MeanWithError{std::nan(""), std::nan("")};
 }
 
 void Correlator::add(std::uint64_t index, std::span<const double> sample) {
@@ -51,7 +54,7 @@ void Correlator::add(std::uint64_t index, std::span<const double> sample) {
         if (l > 0 && since == 0) return;  // a level begins when its second sample comes, with the first from below
         if (l == levels_.size()) {
             levels_.push_back({0, std::vector<double>(kKept * width_)});
-            while (series_.size() < first_series(l + 1)) series_.emplace_back(1, kLagBatches);
+            while (series_.size() < first_series(l + 1)) series_.emplace_back(kColumns, kLagBatches);
         }
         if (l > 0 && levels_[l].filled == 0) {
             std::ranges::copy(slot(levels_[l - 1], 0), slot(levels_[l], 0).begin());
@@ -61,8 +64,8 @@ void Correlator::add(std::uint64_t index, std::span<const double> sample) {
         std::ranges::copy(sample, slot(level, level.filled).begin());
         const std::size_t least = l == 0 ? 0 : kSlots / 2 + 1;
         for (std::size_t k = least; k <= std::min<std::uint64_t>(kSlots, level.filled); ++k) {
-            const double value = correlation_(slot(level, level.filled - k), slot(level, level.filled));
-            series_[first_series(l) + k - least].add(std::span(&value, 1));
+            const BallSum found = correlation_(slot(level, level.filled - k), slot(level, level.filled));
+            series_[first_series(l) + k - least].add(std::array<double, kColumns>{found.sum, found.balls});
         }
         ++level.filled;
     }
@@ -70,6 +73,14 @@ void Correlator::add(std::uint64_t index, std::span<const double> sample) {
 
 std::span<double> Correlator::slot(Level& level, std::uint64_t k) const {
     return std::span(level.samples).subspan((k % kKept) * width_, width_);
+}
+
+std::size_t Correlator::most_numbers() const {
+    // A level begins long before its first lag, of kSlots / 2 + 1 to kSlots, is reached.
+    constexpr std::size_t kBegun = 4;
+    static_assert(std::size_t{1} << kBegun == kSlots);
+    const std::size_t levels = std::min(kMostLevels, told_ + kBegun);
+    return levels * kKept * width_ + first_series(levels) * BatchSeries(kColumns, kLagBatches).most_numbers();
 }
 
 void Correlator::save(std::vector<double>& out) const {
@@ -96,7 +107,7 @@ void Correlator::restore(SavedNumbers& saved) {
         const auto samples = saved.next(kKept * width_);
         level.samples.assign(samples.begin(), samples.end());
     }
-    series_.assign(levels == 0 ? 0 : first_series(levels), BatchSeries(1, kLagBatches));
+    series_.assign(levels == 0 ? 0 : first_series(levels), BatchSeries(kColumns, kLagBatches));
     for (std::size_t l = 0; l < levels; ++l) {
         for (std::size_t k = first_series(l); k < first_series(l + 1); ++k) {
             series_[k].restore(saved);

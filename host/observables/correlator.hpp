@@ -12,8 +12,14 @@
 
 namespace carom {
 
-/// Two samples of the same balls, and what they have to do with each other: arrays of `width` numbers; one number.
-using Correlation = std::function<double(std::span<const double> early, std::span<const double> late)>;
+/// A sum over the balls that are in both of two samples, and how many these are: some may have left.
+struct BallSum {
+    double sum = 0.0;
+    double balls = 0.0;
+};
+
+/// Two samples of the same balls, arrays of `width` numbers, and what they have to do with each other.
+using Correlation = std::function<BallSum(std::span<const double> early, std::span<const double> late)>;
 
 /// Correlations over lags from one sample to the whole run in bounded memory, over many starts: a multiple-tau
 /// correlator (Frenkel and Smit's order-n scheme, without averaging inside of levels). Level l keeps the last kSlots
@@ -35,12 +41,14 @@ public:
     [[nodiscard]] std::size_t lags() const { return first_series(told_); }
     /// In samples, ascending.
     [[nodiscard]] std::uint64_t lag(std::size_t k) const;
-    /// Mean and blocked error of a lag; NaN if it has not been reached.
+    /// Mean over the balls of all starts, and its blocked error; NaN if the lag has not been reached, or by no ball.
     [[nodiscard]] MeanWithError at(std::size_t k) const;
-    /// How many starts of that lag do not overlap in time, about.
-    [[nodiscard]] double independent_starts(std::size_t k) const;
+    /// How many balls there are in the starts of that lag that do not overlap in time, about; at least one.
+    [[nodiscard]] double independent_values(std::size_t k) const;
     [[nodiscard]] std::uint64_t starts(std::size_t k) const { return k < series_.size() ? series_[k].samples() : 0; }
 
+    /// Numbers that are kept in a run of the length that is known.
+    [[nodiscard]] std::size_t most_numbers() const;
     void save(std::vector<double>& out) const;
     void restore(SavedNumbers& saved);
 
@@ -61,7 +69,7 @@ private:
     std::uint64_t next_ = 0;           // index that follows on the last one
     std::uint64_t start_ = 0;          // index of the first sample since the last gap
     std::vector<Level> levels_;        // as far as they have been reached
-    std::vector<BatchSeries> series_;  // by lag, of these
+    std::vector<BatchSeries> series_;  // by lag, of these: BallSum
 };
 
 }  // namespace carom

@@ -2,6 +2,7 @@
 
 #include "host/observables/averager_base.hpp"
 #include "host/observables/averagers.hpp"
+#include "host/state/map_cells.hpp"
 
 namespace carom {
 
@@ -10,32 +11,10 @@ namespace {
 /// Maps are large: fewer batches.
 constexpr std::size_t kMapBatches = 16;
 
-/// The two axes of the picture: in 3D those across `axis`, in their order.
-std::array<int, 2> plane_of(const ObserveRequest& request, const Box& box) {
-    if (box.dimension == 2 || request.axis == 2) return {0, 1};
-    return request.axis == 0 ? std::array{1, 2} : std::array{0, 2};
-}
-
-/// So many cells along the longer side, and as many along the other as make them nearly square.
-std::array<std::size_t, 2> cells_of(const ObserveRequest& request, const Box& box) {
-    const auto [first, second] = plane_of(request, box);
-    const std::size_t most = request.bins == 0 ? 50 : request.bins;
-    const double longest = std::max(box.size[first], box.size[second]);
-    const auto cells = [&](int axis) {
-        return std::max<std::size_t>(
-            1, static_cast<std::size_t>(std::lround(static_cast<double>(most) * box.size[axis] / longest)));
-    };
-    return {cells(first), cells(second)};
-}
-
 class DensityMap final : public SumAverager {
 public:
     DensityMap(const ObserveRequest& request, const AverageContext& context)
-        : SumAverager(request, context, cells_of(request, context.box)[0] * cells_of(request, context.box)[1],
-                      kMapBatches),
-          plane_(plane_of(request, context.box)),
-          x_(context.box, plane_[0], cells_of(request, context.box)[0]),
-          y_(context.box, plane_[1], cells_of(request, context.box)[1]) {}
+        : DensityMap(request, context, map_cells(context.box, request.axis, request.bins)) {}
 
     [[nodiscard]] AverageInfo info() const override {
         AverageInfo info = base_info();
@@ -60,6 +39,12 @@ public:
     }
 
 private:
+    DensityMap(const ObserveRequest& request, const AverageContext& context, const MapCells& map)
+        : SumAverager(request, context, map.all(), kMapBatches),
+          plane_(map.plane),
+          x_(context.box, plane_[0], map.cells[0]),
+          y_(context.box, plane_[1], map.cells[1]) {}
+
     void sum(const Frame& frame, std::uint64_t, std::span<double> sums) override {
         const std::vector<double>& first = frame.position[static_cast<std::size_t>(plane_[0])];
         const std::vector<double>& second = frame.position[static_cast<std::size_t>(plane_[1])];

@@ -6,9 +6,8 @@ namespace carom {
 
 namespace {
 
-double mean_square_way(std::size_t dimension, std::span<const double> early, std::span<const double> late) {
-    double sum = 0.0;
-    std::size_t count = 0;
+BallSum square_ways(std::size_t dimension, std::span<const double> early, std::span<const double> late) {
+    BallSum result;
     for (std::size_t at = 0; at < early.size(); at += dimension) {
         double squared = 0.0;
         for (std::size_t axis = 0; axis < dimension; ++axis) {
@@ -16,10 +15,10 @@ double mean_square_way(std::size_t dimension, std::span<const double> early, std
             squared += way * way;
         }
         if (std::isnan(squared)) continue;  // one that has left
-        sum += squared;
-        ++count;
+        result.sum += squared;
+        result.balls += 1.0;
     }
-    return sum / static_cast<double>(std::max<std::size_t>(1, count));
+    return result;
 }
 
 class MeanSquareDisplacement final : public CorrelationAverager {
@@ -27,7 +26,7 @@ public:
     MeanSquareDisplacement(const ObserveRequest& request, const AverageContext& context)
         : CorrelationAverager(request, context,
                               [dimension = static_cast<std::size_t>(context.box.dimension)](auto early, auto late) {
-                                  return mean_square_way(dimension, early, late);
+                                  return square_ways(dimension, early, late);
                               }),
           box_(context.box) {}
 

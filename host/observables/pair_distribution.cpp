@@ -31,11 +31,12 @@ double default_reach(const Box& box, const Population& population) {
 /// g(r) = pairs / (reference balls * number density of the others * volume of the shell).
 ///
 /// On an axis with walls only balls farther from them than the largest r are references, so that every shell lies in
-/// the box; the number density is that of the same part of the box.
+/// the box; the number density is that of the same part of the box. Both are means over time: that of their product
+/// would be larger where their numbers fluctuate together, which says nothing of pairs.
 class PairDistribution final : public SumAverager {
 public:
     PairDistribution(const ObserveRequest& request, const AverageContext& context)
-        : SumAverager(request, context, bins_of(request) + 1),
+        : SumAverager(request, context, bins_of(request) + 2),
           others_(context.population, request.with.empty() ? request.species : request.with),
           bins_(bins_of(request)),
           reach_(request.max > 0.0 ? request.max : default_reach(context.box, *context.population)) {
@@ -53,8 +54,8 @@ public:
         info.unit = "";
         info.label = "g(r)";
         info.normalisation =
-            "pairs / (reference balls * number density of the other balls * volume of the shell); 1 for independent "
-            "places";
+            "pairs / (mean reference balls * mean number density of the other balls * volume of the shell); for "
+            "independent places 1, and 1 - 1/N among N balls of one kind";
         if (!request().with.empty()) info.normalisation += "; other balls: " + request().with;
         info.x = {"distance r", "m", bins_};
         return info;
@@ -65,13 +66,27 @@ public:
         for (std::size_t bin = 0; bin < bins_; ++bin) {
             const double inner = static_cast<double>(bin) * width;
             table.x.push_back(inner + 0.5 * width);
-            append(table, ratio_of(series(), bin, bins_, 1.0 / shell_volume(dimension(), inner, inner + width)));
+            append(table, ratio(bin, shell_volume(dimension(), inner, inner + width)));
         }
         return table;
     }
 
 private:
     static std::size_t bins_of(const ObserveRequest& request) { return request.bins == 0 ? 200 : request.bins; }
+
+    [[nodiscard]] std::size_t reference_column() const { return bins_; }
+    [[nodiscard]] std::size_t density_column() const { return bins_ + 1; }
+
+    [[nodiscard]] MeanWithError ratio(std::size_t bin, double volume) const {
+        const double references = series().mean(reference_column());
+        const double density = series().mean(density_column());
+        if (!(references * density > 0.0)) return {std::nan(""), std::nan("")};
+        const double scale = 1.0 / (references * density * volume);
+        const double g = scale * series().mean(bin);
+        const std::array weights{Weight{bin, scale}, Weight{reference_column(), -g / references},
+                                 Weight{density_column(), -g / density}};
+        return {g, error_of(series(), weights)};
+    }
 
     [[nodiscard]] bool inner(const Frame& frame, std::size_t id) const {
         for (int axis = 0; axis < dimension(); ++axis) {
@@ -96,18 +111,21 @@ private:
             }
             if (first && inside) references_.push_back(static_cast<std::uint32_t>(id));
         }
+        const auto references = static_cast<double>(references_.size());
+        sums[reference_column()] = references;
+        sums[density_column()] = others_inside / inner_volume_;
         if (ids_.empty() || references_.empty()) return;
         cells_.build(box(), reach_, frame, ids_);
-        const double looks = cells_.candidates() * static_cast<double>(references_.size());
+        const double looks = cells_.candidates() * references;
         const auto stride = static_cast<std::size_t>(
             std::max(1.0, std::ceil(looks / (kMostLooks * static_cast<double>(frame.size())))));
         const double squared_reach = reach_ * reach_;
         const double per_length = static_cast<double>(bins_) / reach_;
-        double references = 0.0;
+        double looked_at = 0.0;
         // Which ones are left to later samples follows from how many there were: the same after a resume.
         for (std::size_t k = series().samples() % stride; k < references_.size(); k += stride) {
             const std::uint32_t id = references_[k];
-            references += 1.0;
+            looked_at += 1.0;
             std::array<double, 3> at{};
             for (std::size_t axis = 0; axis < static_cast<std::size_t>(dimension()); ++axis) {
                 at[axis] = frame.position[axis][id];
@@ -118,7 +136,8 @@ private:
                 sums[std::min(bins_ - 1, static_cast<std::size_t>(std::sqrt(squared) * per_length))] += 1.0;
             });
         }
-        sums[bins_] += references * others_inside / inner_volume_;
+        // Those that were looked at stand for all.
+        for (double& pairs : sums.first(bins_)) pairs *= references / looked_at;
     }
 
     Selection others_;

@@ -5,17 +5,17 @@ namespace carom {
 
 namespace {
 
-double mean_product(std::size_t dimension, std::span<const double> early, std::span<const double> late) {
-    double sum = 0.0;
-    std::size_t count = 0;
+BallSum products(std::size_t dimension, std::span<const double> early, std::span<const double> late) {
+    BallSum result;
     for (std::size_t at = 0; at < early.size(); at += dimension) {
         double product = 0.0;
         for (std::size_t axis = 0; axis < dimension; ++axis) product += early[at + axis] * late[at + axis];
         if (std::isnan(product)) continue;  // one that has left
-        sum += product;
-        ++count;
+        result.sum += product;
+        result.balls += 1.0;
     }
-    return sum / static_cast<double>(std::max<std::size_t>(1, count) * dimension);
+    result.sum /= static_cast<double>(dimension);
+    return result;
 }
 
 class VelocityAutocorrelation final : public CorrelationAverager {
@@ -23,7 +23,7 @@ public:
     VelocityAutocorrelation(const ObserveRequest& request, const AverageContext& context)
         : CorrelationAverager(request, context,
                               [dimension = static_cast<std::size_t>(context.box.dimension)](auto early, auto late) {
-                                  return mean_product(dimension, early, late);
+                                  return products(dimension, early, late);
                               }) {}
 
     [[nodiscard]] AverageInfo info() const override {

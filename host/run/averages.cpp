@@ -95,6 +95,26 @@ void Averages::restore(const SolverState& state) {
     }
 }
 
+std::vector<double> Averages::expected_samples(double until) const {
+    std::vector<double> expected;
+    for (const Entry& entry : entries_) expected.push_back(entry.plan.samples_until(until));
+    return expected;
+}
+
+std::uint64_t Averages::most_bytes() const {
+    // Of what is gathered there are three copies while a checkpoint is written, and a list that grows takes as much
+    // again for a moment. Tables, values and errors, wait for the disk: one is made, one is being written, and one is
+    // in the queue.
+    constexpr std::uint64_t kCopies = 3;
+    constexpr std::uint64_t kTables = 3;
+    std::uint64_t numbers = 0;
+    for (const Entry& entry : entries_) {
+        const AverageInfo info = entry.averager->info();
+        numbers += kCopies * entry.averager->most_numbers() + kTables * 2 * info.width();
+    }
+    return 8 * numbers;
+}
+
 void Averages::start(Solver& solver) {
     const auto reachable = [&solver](double time) { return solver.reachable_time(time); };
     const double after = resumed_ ? solver.time() : -1.0;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -22,6 +23,9 @@ public:
 
     [[nodiscard]] const std::vector<AverageInfo>& infos() const { return infos_; }
 
+    /// Samples that each of them takes until the end of the scene's run, from time 0.
+    [[nodiscard]] std::vector<double> expected_samples(double until) const;
+
     /// The solver is where the run begins: from here on times are due. Takes what is due at time 0.
     void start(Solver& solver);
     /// When the next sample is due; infinity if none is.
@@ -33,6 +37,9 @@ public:
     void add_row(bool due, const ObservableSet& observables, const ObservableRow& row, const Totals& totals,
                  const Tallies& tallies, const Frame* frame);
     [[nodiscard]] RowMeans row_means() const { return rows_.means(); }
+
+    /// Memory that they take, at most [bytes].
+    [[nodiscard]] std::uint64_t most_bytes() const;
 
     /// The averages so far, one table an average, in the order of infos().
     [[nodiscard]] std::vector<AverageTable> tables() const;

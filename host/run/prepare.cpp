@@ -13,6 +13,7 @@
 #include "host/run/memory.hpp"
 #include "host/run/observe.hpp"
 #include "host/run/schedule.hpp"
+#include "host/run/text.hpp"
 #include "host/scene/load.hpp"
 #include "host/scene/place.hpp"
 #include "host/state/errors.hpp"
@@ -39,6 +40,9 @@ std::uint64_t count_due(double every, double from, double until, const SolverPla
     return count;
 }
 
+/// Of fewer samples an error is a guess.
+constexpr double kTellingSamples = 8.0;
+
 /// All that follows from scene and state.
 void derive(PreparedScene& run) {
     const Balls& balls = run.state.balls;
@@ -48,20 +52,32 @@ void derive(PreparedScene& run) {
     run.frames = count_due(run.scene.output.every, run.state.time, run.scene.run.until, plan);
     run.rows = count_due(run.scene.output.observables_every, run.state.time, run.scene.run.until, plan);
 
+    const Averages averages(run, {});
     run.memory_bytes = plan.memory_bytes();
-    run.host_memory_bytes = memory_beside_solver(run.scene.dimension(), balls.size(), run.frames);
+    run.host_memory_bytes =
+        memory_beside_solver(run.scene.dimension(), balls.size(), run.frames) + averages.most_bytes();
     if (plan.processor() == "cpu") run.memory_bytes = run.host_memory_bytes += run.memory_bytes;
 
     SolverDescription description;
     description.precision = plan.precision();
     TrajectoryHeader header = make_trajectory_header(run.scene, balls, description, observable_infos(run.scene));
-    header.averages = average_infos(run);
+    header.averages = averages.infos();
     run.output_bytes = estimate_trajectory_bytes(header, run.frames, run.rows);
     run.warnings = plan.warnings();
-    for (const AverageInfo& info : header.averages) {
-        if (info.from > run.scene.run.until) {
+    const std::vector<double> expected = averages.expected_samples(run.scene.run.until);
+    for (std::size_t k = 0; k < expected.size(); ++k) {
+        const AverageInfo& info = header.averages[k];
+        if (expected[k] >= kTellingSamples || run.scene.run.until <= 0.0) continue;
+        if (expected[k] > 0.0) {
+            run.warnings.push_back(fmt::format("{} takes {} only, too few for an error: shorten its observe.every, {}",
+                                               info.name, plural(static_cast<std::uint64_t>(expected[k]), "sample"),
+                                               info.every));
+        } else if (info.from > run.scene.run.until) {
             run.warnings.push_back(fmt::format("{} takes no sample: it begins at t = {}, and the run ends at {}",
                                                info.name, info.from, run.scene.run.until));
+        } else {
+            run.warnings.push_back(fmt::format("{} takes no sample: its observe.every is {}, and the run ends at {}",
+                                               info.name, info.every, run.scene.run.until));
         }
     }
 }

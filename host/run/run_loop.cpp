@@ -69,8 +69,9 @@ private:
                 const double target = std::min({frames.next(), rows.next(), checkpoints.next(), next_sample(), end_});
                 if (solver_.advance_to(target, kSliceSeconds)) {
                     const double now = solver_.time();
-                    if (rows.take(now)) push_row(true);
+                    // First what cannot fail: a checkpoint after a full disk then holds the sample of that time.
                     if (averages_ != nullptr) averages_->take(solver_);
+                    if (rows.take(now)) push_row(true);
                     if (frames.take(now)) push_frame();
                     if (checkpoints.take(now) && now < end_) push_checkpoint();
                 }

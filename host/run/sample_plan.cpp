@@ -16,6 +16,9 @@ constexpr double kMeanFreeTimes = 12.0;   // of the event-driven one
 constexpr double kPairs = 3.0;            // samples of g(r) cost three times as much as others, and are as much rarer
 constexpr double kPerMeanFreeTime = 4.0;  // samples of a velocity autocorrelation
 constexpr std::uint64_t kBurst = 33;      // lags of 0 to 32
+constexpr double kBursts = 8.0;           // in a run, at least, however much they cost
+constexpr double kLeastSamples = 32.0;    // so many even if that costs up to kDearer times as much
+constexpr double kDearer = 4.0;
 
 /// Between two collisions of a ball, about; 0 if nothing moves.
 double mean_free_time(const PreparedScene& run) {
@@ -58,13 +61,19 @@ SamplePlan sample_plan(const PreparedScene& run, const ObserveEntry& entry) {
     const double affordable = dt > 0.0 ? kSteps * dt : kMeanFreeTimes * between_collisions;
     const double cost = entry.kind == "gr" ? kPairs : 1.0;
     plan.every = std::max(run.scene.run.until / kSamples, cost * affordable);
+    const double length = run.scene.run.until - plan.from;  // of what is sampled
+    if (length > 0.0) {
+        plan.every = std::min(plan.every, std::max(length / kLeastSamples, cost * affordable / kDearer));
+    }
     if (entry.kind == "vacf" && between_collisions > 0.0) {
         const double often = between_collisions / kPerMeanFreeTime;
         if (often < plan.every) {
             const double pauses = plan.every / often;
             plan.every = often;
             plan.burst = kBurst;
-            plan.period = static_cast<std::uint64_t>(std::ceil(static_cast<double>(kBurst) * std::max(1.0, pauses)));
+            const double affordable_period = std::ceil(static_cast<double>(kBurst) * std::max(1.0, pauses));
+            const double several = std::max(static_cast<double>(kBurst), std::floor(length / (kBursts * often)));
+            plan.period = static_cast<std::uint64_t>(std::min(affordable_period, several));
         }
     }
     if (!(plan.every > 0.0)) plan.every = 1.0;  // a run of no length

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 namespace carom {
@@ -13,10 +14,31 @@ std::uint64_t SamplePlan::in_a_row(double until) const {
     return burst > 0 ? std::min(samples, burst) : samples;
 }
 
+double SamplePlan::first_index() const {
+    constexpr double kCountable = 9e15;  // below 2^53: doubles count one by one
+    const double first = std::max(0.0, std::ceil(from / every - 1e-9));
+    return first < kCountable ? first : std::numeric_limits<double>::infinity();
+}
+
+double SamplePlan::samples_until(double until) const {
+    const double all = std::floor(until / every + 1e-9) - first_index() + 1.0;
+    if (!(all > 0.0)) return 0.0;
+    if (burst == 0) return all;
+    const auto pause_and_burst = static_cast<double>(period);
+    const double periods = std::floor(all / pause_and_burst);
+    const auto whole = static_cast<double>(burst);
+    return periods * whole + std::min(whole, all - periods * pause_and_burst);
+}
+
 SampleSchedule::SampleSchedule(const SamplePlan& plan, double after, std::function<double(double)> reachable)
     : plan_(plan), reachable_(std::move(reachable)) {
-    const double first = std::max({0.0, std::ceil(plan_.from / plan_.every - 1e-9), std::floor(after / plan_.every)});
-    index_ = static_cast<std::uint64_t>(first);
+    const double first = plan_.first_index();
+    if (std::isinf(first)) {
+        next_ = first;  // never
+        return;
+    }
+    first_ = static_cast<std::uint64_t>(first);
+    index_ = static_cast<std::uint64_t>(std::max(first, std::floor(after / plan_.every)));
     skip_pause();
     next_ = reachable_(static_cast<double>(index_) * plan_.every);
     if (next_ <= after) advance(after);
@@ -32,7 +54,7 @@ void SampleSchedule::advance(double now) {
 
 void SampleSchedule::skip_pause() {
     if (plan_.burst == 0) return;
-    const std::uint64_t in_period = index_ % plan_.period;
+    const std::uint64_t in_period = (index_ - first_) % plan_.period;
     if (in_period >= plan_.burst) index_ += plan_.period - in_period;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "host/scene/entries.hpp"
+#include "host/state/map_cells.hpp"
 
 namespace carom {
 
@@ -98,6 +99,16 @@ void check_distance(const Section& section, const Scene& scene, double distance)
     }
 }
 
+/// Each cell is counted in many batches, written with each frame and kept in each checkpoint.
+void check_cells(const Section& section, const Scene& scene, const ObserveEntry& observe) {
+    constexpr std::size_t kMostCells = 1'000'000;
+    const MapCells map = map_cells(scene.box, observe.axis, static_cast<std::size_t>(observe.bins));
+    if (map.all() > kMostCells) {
+        section.fail("bins", fmt::format("makes a map of {} by {} cells; there may be {} in all", map.cells[0],
+                                         map.cells[1], kMostCells));
+    }
+}
+
 void read_average(const Section& section, const Scene& scene, const SpeciesIndex& index, ObserveEntry& observe) {
     if (section.has("every")) observe.every = section.number("every");
     observe.from = section.number("from");
@@ -113,6 +124,7 @@ void read_average(const Section& section, const Scene& scene, const SpeciesIndex
     if (observe.kind == "gr" && observe.max > 0.0) check_distance(section, scene, observe.max);
     observe.axis = section.has("axis") ? static_cast<int>(section.choice("axis")) : default_axis(scene, observe.kind);
     if (observe.axis >= scene.dimension()) section.fail("axis", "must be \"x\" or \"y\" in 2D, not \"z\"");
+    if (observe.kind == "density_map") check_cells(section, scene, observe);
     if (section.has("with")) {
         observe.with = section.text("with");
         if (observe.species.empty()) section.fail("with", "needs species beside it");

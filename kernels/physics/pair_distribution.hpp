@@ -1,7 +1,8 @@
 #pragma once
 
 // The radial distribution function: g(r) = mean number of other balls between r and r + dr from a ball, over what it
-// would be if places were independent, n V_shell. n is the number density of the other balls.
+// would be if places were independent, n V_shell. n is the number density of the other balls; with N / V for that of
+// the N - 1 others among N like balls, g tends to 1 - 1/N.
 
 namespace carom {
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 
@@ -256,15 +257,34 @@ TEST_P(AveragesTest, PairDistributionCountsAllPairsOfTheNearestImages) {
     }
 }
 
+TEST_P(AveragesTest, BetweenWallsIndependentPlacesGiveOneAtAllDistances) {
+    // Few balls: how many are far enough from the walls fluctuates a lot.
+    constexpr int kSamples = 6000;
+    state = AverageState(dimension(), 24, Face::kWall, 1);
+    const auto averager = make_averager({.name = "g", .kind = "gr", .bins = 4, .max = 1.5}, state.context());
+    for (int k = 0; k < kSamples; ++k) {
+        state.shake(1000 + k);
+        averager->add(state.frame, k);
+    }
+    const AverageTable table = averager->table();
+    const double expected = 1.0 - 1.0 / 22.0;  // of 24 one is a wall and one is gone
+    for (std::size_t bin = 0; bin < 4; ++bin) {
+        EXPECT_NEAR(table.values[bin], expected, 5.0 * table.errors[bin]) << bin;
+    }
+    // The mean of the product of two counts in place of the product of their means gives 0.89 in 2D, 0.84 in 3D.
+    EXPECT_LT(table.errors[3], 0.015);
+}
+
 TEST_P(AveragesTest, BetweenWallsOnlyBallsWithWholeShellsAreReferences) {
     state = AverageState(dimension(), 24, Face::kWall, 1);
     constexpr double kReach = 1.5;
     double pairs = 0.0;
-    double ideal = 0.0;
+    double references = 0.0;
+    double samples = 0.0;
+    double volume = 1.0;
+    for (int axis = 0; axis < dimension(); ++axis) volume *= state.box.size[axis] - 2.0 * kReach;
     each_sample = [&] {
-        double inside = 0.0;
-        double volume = 1.0;
-        for (int axis = 0; axis < dimension(); ++axis) volume *= state.box.size[axis] - 2.0 * kReach;
+        samples += 1.0;
         for (std::size_t i = 0; i < state.frame.size(); ++i) {
             bool inner = state.counts(i);
             for (int axis = 0; axis < dimension() && inner; ++axis) {
@@ -272,19 +292,19 @@ TEST_P(AveragesTest, BetweenWallsOnlyBallsWithWholeShellsAreReferences) {
                 inner = at > kReach && at < state.box.size[axis] - kReach;
             }
             if (!inner) continue;
-            inside += 1.0;
+            references += 1.0;
             for (std::size_t j = 0; j < state.frame.size(); ++j) {
                 pairs += i != j && state.counts(j) && nearest_distance(state, i, j) < kReach ? 1.0 : 0.0;
             }
         }
-        ideal += inside * inside / volume;
     };
     const AverageTable table = after({.name = "g", .kind = "gr", .bins = 4, .max = kReach}, 4);
     double counted = 0.0;
     for (std::size_t bin = 0; bin < 4; ++bin) {
         counted += table.values[bin] * shell_volume(dimension(), bin * kReach / 4, (bin + 1) * kReach / 4);
     }
-    EXPECT_NEAR(counted, pairs / ideal, kRounding * pairs);
+    // Mean pairs over mean references and mean density.
+    EXPECT_NEAR(counted, pairs * samples * volume / (references * references), kRounding * pairs);
 }
 
 TEST_P(AveragesTest, OfManyNeighboursTheReferencesTakeTurns) {
@@ -350,6 +370,55 @@ TEST_P(AveragesTest, CorrelationsInTimeAreMeansOverAllStarts) {
     EXPECT_GE(looked_at, 35);
 }
 
+TEST_P(AveragesTest, BallsThatLeaveCountAsLongAsTheyAreThere) {
+    // All move by 1 along x in each sample and never collide: half of them leave after 10 samples, the others after 40.
+    constexpr int kSome = 10;
+    constexpr int kAll = 40;
+    constexpr int kSamples = 200;
+    const auto msd = make_averager({.name = "m", .kind = "msd"}, state.context(1.0, kSamples));
+    const auto vacf = make_averager({.name = "v", .kind = "vacf"}, state.context(1.0, kSamples));
+    for (auto& image : state.frame.image) std::ranges::fill(image, 0);
+    for (int k = 0; k < kSamples; ++k) {
+        for (std::size_t id = 0; id < state.frame.size(); ++id) {
+            for (int axis = 0; axis < dimension(); ++axis) state.frame.velocity[axis][id] = axis == 0 ? 1.0 : 0.0;
+            // Those that stay longer are twice as fast: what is weighted by starts instead of balls is off.
+            if (id % 2 == 0) state.frame.velocity[0][id] = 2.0;
+            state.frame.position[0][id] += state.frame.velocity[0][id];
+            if (k >= (id % 2 == 0 ? kAll : kSome)) state.frame.gone[id] = 1;
+        }
+        msd->add(state.frame, k);
+        vacf->add(state.frame, k);
+    }
+    const AverageTable way = msd->table();
+    const AverageTable velocity = vacf->table();
+    int without = 0;
+    for (std::size_t at = 0; at < way.x.size(); ++at) {
+        const int lag = static_cast<int>(std::lround(way.x[at]));
+        int spacing = 1;
+        while (lag / spacing > 16) spacing *= 2;
+        double speeds = 0.0;
+        double balls = 0.0;
+        for (int start = 0; start + lag < kAll; start += spacing) {
+            for (std::size_t id = 0; id < state.frame.size(); ++id) {
+                if (id == 0 || id + 1 == state.frame.size()) continue;  // a wall, and one that is gone
+                if (start + lag >= (id % 2 == 0 ? kAll : kSome)) continue;
+                balls += 1.0;
+                speeds += id % 2 == 0 ? 4.0 : 1.0;
+            }
+        }
+        if (balls == 0.0) {
+            EXPECT_TRUE(std::isnan(way.values[at]) && std::isnan(way.errors[at])) << lag;
+            EXPECT_TRUE(std::isnan(velocity.values[at]) && std::isnan(velocity.errors[at])) << lag;
+            ++without;
+            continue;
+        }
+        // Places of some hundreds, whose differences are squared.
+        EXPECT_NEAR(way.values[at], lag * lag * speeds / balls, 1e3 * kRounding * (1.0 + lag * lag)) << lag;
+        EXPECT_NEAR(velocity.values[at], speeds / balls / dimension(), kRounding * 10.0) << lag;
+    }
+    EXPECT_GE(without, 8);
+}
+
 TEST_P(AveragesTest, AGapInTimeIsNoLag) {
     const auto msd = make_averager({.name = "m", .kind = "msd"}, state.context(0.5, 40));
     const Frame here = state.frame;
@@ -368,7 +437,7 @@ TEST_P(AveragesTest, AGapInTimeIsNoLag) {
 TEST_P(AveragesTest, GoOnFromWhatWasSavedToTheSameBits) {
     for (const std::string& kind : average_kinds()) {
         const ObserveRequest request{.name = "n", .kind = kind, .region_max = {9.0, 9.0, 9.0}};
-        const auto whole = make_averager(request, state.context(0.5, 40));
+        const auto whole = make_averager(request, state.context(0.5, 150));
         auto part = make_averager(request, state.context(0.5, 20));
         for (int k = 0; k < 150; ++k) {
             state.shake(k);
@@ -387,6 +456,12 @@ TEST_P(AveragesTest, GoOnFromWhatWasSavedToTheSameBits) {
         whole->save(a);
         part->save(b);
         ASSERT_EQ(a.size(), b.size()) << kind;
+        // What memory is foreseen; beside it there are some counts of what there is.
+        constexpr std::size_t kCountsOfASeries = 6;
+        EXPECT_LE(a.size(), whole->most_numbers() + kCountsOfASeries * 64) << kind;
+        std::vector<double> none;
+        make_averager(request, state.context(0.5, 150))->save(none);
+        EXPECT_LE(none.size(), 2 * kCountsOfASeries) << kind << " keeps something before its first sample";
         for (std::size_t k = 0; k < a.size(); ++k) {
             // Balls that are gone are NaN in what a correlator keeps.
             EXPECT_TRUE(a[k] == b[k] || (std::isnan(a[k]) && std::isnan(b[k]))) << kind << " " << k;

@@ -31,6 +31,29 @@ TEST(SampleSchedule, PausesBetweenBursts) {
                 ElementsAre(0.0, 1.0, 5.0, 6.0, 10.0, 11.0));
 }
 
+TEST(SampleSchedule, TheFirstBurstBeginsWithTheFirstSample) {
+    EXPECT_THAT(due_times({{.every = 1.0, .from = 3.0, .burst = 2, .period = 5}, -1.0, exactly}, 10.0),
+                ElementsAre(3.0, 4.0, 8.0, 9.0));
+}
+
+TEST(SampleSchedule, IsNeverDueBeyondWhatCanBeCounted) {
+    SampleSchedule schedule({.every = 1e-3, .from = 1e300}, -1.0, exactly);
+    EXPECT_EQ(schedule.next(), INFINITY);
+    schedule.advance(1e3);
+    EXPECT_EQ(schedule.next(), INFINITY);
+}
+
+TEST(SamplePlan, CountsTheSamplesOfARun) {
+    for (const SamplePlan& plan :
+         {SamplePlan{.every = 0.5, .from = 1.2}, SamplePlan{.every = 1.0, .from = 3.0, .burst = 2, .period = 5},
+          SamplePlan{.every = 1.0, .from = 50.0}}) {
+        for (const double until : {1.0, 3.0, 8.0, 10.0, 31.0}) {
+            EXPECT_EQ(plan.samples_until(until), static_cast<double>(due_times({plan, -1.0, exactly}, until).size()))
+                << plan.from << " " << until;
+        }
+    }
+}
+
 TEST(SampleSchedule, GoesOnAfterAResumeAsIfNothingHadHappened) {
     const SamplePlan plan{.every = 0.3, .from = 1.0, .burst = 3, .period = 7};
     const auto to_steps = [](double time) { return std::round(time / 0.01) * 0.01; };
