@@ -242,7 +242,8 @@ TEST_F(BenchFiles, OfOthersAreRefused) {
     EXPECT_THAT(message_of<InputError>([&] { bench_diff(good, later); }), HasSubstr("is of another version"));
     EXPECT_THAT(message_of<InputError>([&] { bench_figure_script(later, "speed", "x.png"); }),
                 HasSubstr("is of another version"));
-    EXPECT_THAT(message_of<SystemError>([&] { bench_diff(good, folder_ + "/none.json"); }), HasSubstr("cannot be read"));
+    EXPECT_THAT(message_of<SystemError>([&] { bench_diff(good, folder_ + "/none.json"); }),
+                HasSubstr("cannot be read"));
 }
 
 TEST_F(BenchFiles, AreDrawnWithTheLimitAndTheFastestCountOfThreads) {
