@@ -29,7 +29,8 @@ struct ThermalSums {
         sums[static_cast<std::size_t>(dimension) + 2] += 1.0;
     }
 
-    /// T = (<sum m v^2> - |<sum m v>|^2 / <sum m>) / (d <N>), over time: kinetic temperature without the mean flow.
+    /// T = (<sum m v^2> - |<sum m v>|^2 / <sum m>) / (d <N>), over time: kinetic temperature without the mean
+    /// flow of the run. What the flow fluctuates by, or changes by during the run, counts as heat.
     /// \param first  column of these sums in the series
     [[nodiscard]] MeanWithError temperature(const BatchSeries& series, std::size_t first) const {
         const auto axes = static_cast<std::size_t>(dimension);

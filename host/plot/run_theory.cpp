@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "kernels/physics/atmosphere.hpp"
 #include "kernels/physics/diffusion.hpp"
@@ -31,6 +32,26 @@ double mean_temperature(const TrajectoryReader& trajectory, double from) {
     return count > 0.0 ? sum / count : 0.0;
 }
 
+/// What the centres have: on an axis between walls a radius less at each.
+double accessible_volume(const Box& box, double radius) {
+    double volume = 1.0;
+    for (int axis = 0; axis < box.dimension; ++axis) {
+        double length = box.size[axis];
+        for (const Face face : box.faces[axis]) length -= face == Face::kWall ? radius : 0.0;
+        volume *= length;
+    }
+    return volume;
+}
+
+/// Whether any ball has left the box.
+bool balls_left(const TrajectoryReader& trajectory) {
+    const ObservableTable table = trajectory.observables();
+    const std::size_t column = table.column("balls");
+    if (column == table.width || table.rows() == 0) return false;
+    const auto all = static_cast<double>(trajectory.header().species.size());
+    return table.at(table.rows() - 1, column) < all;  // none comes back
+}
+
 double stiffness_of(const SolverDescription& description) {
     for (const auto& [name, value] : description.parameters) {
         if (name == "stiffness") return value;
@@ -52,8 +73,8 @@ Curve sampled(const std::string& label, double from, double to, const Function& 
 }
 
 bool is_fluid(const GasFacts& facts) {
-    return facts.uniform && facts.thermal && facts.temperature > 0.0 && facts.packing_fraction > 0.0 &&
-           facts.packing_fraction < largest_fluid_fraction(facts.dimension);
+    return facts.uniform && facts.thermal && !facts.left && !facts.walls && facts.temperature > 0.0 &&
+           facts.packing_fraction > 0.0 && facts.packing_fraction < largest_fluid_fraction(facts.dimension);
 }
 
 double compressibility(const GasFacts& facts) { return hard_compressibility(facts.dimension, facts.packing_fraction); }
@@ -80,7 +101,14 @@ std::vector<Curve> density_curves(const GasFacts& facts, const Scene& scene, int
     const double g = std::abs(scene.physics.gravity[static_cast<std::size_t>(axis)]);
     if (!(g > 0.0) || !facts.uniform || !(facts.temperature > 0.0)) {
         if (facts.gravity) return {};
-        Curve mean = sampled("uniform", from, to, [&](double) { return facts.number_density; });
+        // A slice is of the whole width of the box; only along the axis walls take some of it.
+        double length = scene.box.size[static_cast<std::size_t>(axis)];
+        for (const Face face : scene.box.faces[static_cast<std::size_t>(axis)]) {
+            length -= face == Face::kWall ? facts.radius : 0.0;
+        }
+        const double density =
+            facts.balls * scene.box.size[static_cast<std::size_t>(axis)] / (scene.box.volume() * length);
+        Curve mean = sampled("uniform", from, to, [density](double) { return density; });
         return {mean};
     }
     const double floor_area = scene.box.volume() / scene.box.size[static_cast<std::size_t>(axis)];
@@ -89,17 +117,22 @@ std::vector<Curve> density_curves(const GasFacts& facts, const Scene& scene, int
     const double high =
         scene.box.min[static_cast<std::size_t>(axis)] + scene.box.size[static_cast<std::size_t>(axis)] - facts.radius;
     const bool down = scene.physics.gravity[static_cast<std::size_t>(axis)] < 0.0;
+    const auto& faces = scene.box.faces[static_cast<std::size_t>(axis)];
+    if (faces[down ? 0 : 1] != Face::kWall) return {};  // nothing to lie on
+    const bool ceiling = faces[down ? 1 : 0] == Face::kWall;
+    const double top = ceiling ? (high - low) / scale_height : std::numeric_limits<double>::infinity();
     const auto height = [&](double at) { return (down ? at - low : high - at) / scale_height; };
     const double volume = ball_volume(facts.dimension, facts.diameter);
     const double load = facts.balls * volume / (floor_area * scale_height);
-    const double bottom = bottom_packing(facts.dimension, load);
-    const auto inside = [&](double at) { return at >= low && at <= high; };
+    const double bottom = bottom_packing_below(facts.dimension, load, top);
+    const auto inside = [&](double at) { return height(at) >= 0.0 && (!ceiling || (at >= low && at <= high)); };
     std::vector<Curve> curves;
     curves.push_back(sampled("hard balls, local density", from, to, [&](double at) {
         return inside(at) ? local_packing(facts.dimension, bottom, height(at)) / volume : 0.0;
     }));
-    curves.push_back(sampled("point particles", from, to,
-                             [&](double at) { return inside(at) ? load / volume * std::exp(-height(at)) : 0.0; }));
+    curves.push_back(sampled("point particles", from, to, [&](double at) {
+        return inside(at) ? load / volume * barometric_density(height(at), top) : 0.0;
+    }));
     curves.back().thick = false;
     curves.back().dashed = true;
     return curves;
@@ -141,22 +174,26 @@ GasFacts gas_facts(const TrajectoryReader& trajectory, const Scene& scene, const
     if (header.description.solver == "spring" && k_n > 0.0) {
         facts.diameter -= soft_diameter_loss(facts.temperature, k_n);
     }
-    facts.number_density = facts.balls / header.box.volume();
+    facts.left = balls_left(trajectory);
+    facts.number_density = facts.balls / accessible_volume(header.box, facts.radius);
     facts.packing_fraction = facts.number_density * ball_volume(facts.dimension, facts.diameter);
     for (const double component : scene.physics.gravity) facts.gravity = facts.gravity || component != 0.0;
     facts.thermal = scene.physics.restitution == 1.0 && scene.physics.wall_restitution == 1.0 &&
-                    scene.physics.friction == 0.0 && scene.physics.wall_friction == 0.0;
+                    scene.physics.friction == 0.0 && scene.physics.wall_friction == 0.0 &&
+                    scene.spring.damping.value_or(0.0) == 0.0;
+    facts.walls = !scene.walls.empty();
     return facts;
 }
 
 std::vector<Curve> theory_curves(const GasFacts& facts, const Scene& scene, const AverageInfo& info, double x_from,
                                  double x_to) {
-    if (!facts.thermal || !(facts.temperature > 0.0)) return {};
+    if (!facts.thermal || facts.left || !(facts.temperature > 0.0)) return {};
     if (info.kind == "speed") {
         return {speed_law(facts, x_from, x_to, [&](double v) { return maxwell_speed_density(facts.dimension, v); })};
     }
     if (info.kind == "velocity") return {speed_law(facts, x_from, x_to, maxwell_component_density)};
     if (info.kind == "density") {
+        if (facts.walls) return {};
         const int axis = info.x.label == "x" ? 0 : (info.x.label == "y" ? 1 : 2);
         return density_curves(facts, scene, axis, x_from, x_to);
     }

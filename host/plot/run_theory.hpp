@@ -12,9 +12,9 @@ namespace carom {
 /// What theory needs to know of a stored run, or of the balls of one species in it.
 struct GasFacts {
     int dimension = 2;
-    double temperature = 0.0;  ///< mean over the rows from a time on [energy]
-    double balls = 0.0;        ///< of finite mass
-    double number_density = 0.0;
+    double temperature = 0.0;     ///< mean over the rows from a time on [energy]
+    double balls = 0.0;           ///< of finite mass
+    double number_density = 0.0;  ///< in the volume that centres have: between walls a radius less at each
     double packing_fraction = 0.0;
     /// Balls of one mass and size; else those are means, and only the law of speeds holds.
     bool uniform = true;
@@ -22,6 +22,8 @@ struct GasFacts {
     double diameter = 0.0;  ///< for springs, that of the hard balls that behave like them
     double radius = 0.0;    ///< the real one
     bool gravity = false;
+    bool left = false;    ///< a ball has left the box
+    bool walls = false;   ///< there are [[wall]]s, which take room that nobody counts
     bool thermal = true;  ///< nothing takes energy away: there is an equilibrium
     /// Share of the balls of each mass, for the law of speeds of a mixture.
     std::vector<std::pair<double, double>> masses;  ///< mass, share

@@ -63,10 +63,16 @@ void RowStatistics::add(const ObservableSet& observables, const ObservableRow& r
                                                                 .previous_time = previous_time_,
                                                                 .previous = &previous_,
                                                                 .frame = frame});
+        if (series_.samples() == 0) {
+            reference_.clear();
+            for (const std::size_t place : place_) reference_.push_back(again.values[place]);
+        }
         std::vector<double> sample(2 * columns_.size());
         for (std::size_t k = 0; k < columns_.size(); ++k) {
             sample[k] = again.values[place_[k]];
-            sample[columns_.size() + k] = sample[k] * sample[k];
+            // From the first row: squares of a large number that hardly changes would be all rounding.
+            const double off = sample[k] - reference_[k];
+            sample[columns_.size() + k] = off * off;
         }
         series_.add(sample);
     } else {
@@ -84,11 +90,16 @@ RowMeans RowStatistics::means() const {
     if (series_.samples() == 0 || columns_.empty()) return result;
 
     const std::size_t count = columns_.size();
+    const auto variance_of = [&](std::size_t k, std::size_t from) {
+        const double off = series_.mean(k, from) - reference_[k];
+        return series_.mean(count + k, from) - off * off;
+    };
     const auto varies = [&](std::size_t k) {
         const double mean = series_.mean(k);
-        const double variance = series_.mean(count + k) - mean * mean;
-        return variance > kRounding * mean * mean;
+        return variance_of(k, 0) > kRounding * mean * mean;
     };
+    // What was sampled, not what was asked for: a solver with steps reaches only multiples of these.
+    const double spacing = (previous_time_ - first_time_) / static_cast<double>(series_.samples());
     std::size_t from = 0;
     std::optional<bool> equilibrated;
     for (std::size_t k = 0; k < count; ++k) {
@@ -113,7 +124,7 @@ RowMeans RowStatistics::means() const {
     }
     if (!equilibrated.value_or(false)) from = 0;
     result.equilibrated = equilibrated;
-    result.since = first_time_ + row_every_ * static_cast<double>(from * series_.batch_samples());
+    result.since = first_time_ + spacing * static_cast<double>(from * series_.batch_samples());
     result.rows = series_.samples() - from * series_.batch_samples();
     for (std::size_t k = 0; k < count; ++k) {
         RowMean mean{columns_[k].name, columns_[k].unit, series_.mean(k, from), kNan, kNan};
@@ -121,10 +132,10 @@ RowMeans RowStatistics::means() const {
         const std::array weights{Weight{k, 1.0}};
         mean.error = error_of(series_, weights, from);
         // error^2 = 2 tau / t * variance, over a time t much longer than tau.
-        const double variance = series_.mean(count + k, from) - mean.mean * mean.mean;
+        const double variance = variance_of(k, from);
         if (std::isfinite(mean.error) && variance > kRounding * kRounding * mean.mean * mean.mean) {
             mean.correlation_time =
-                0.5 * row_every_ * static_cast<double>(result.rows) * mean.error * mean.error / variance;
+                0.5 * spacing * static_cast<double>(result.rows) * mean.error * mean.error / variance;
         }
         result.means.push_back(mean);
     }
@@ -144,6 +155,8 @@ void RowStatistics::save(std::vector<double>& out) const {
     }
     out.insert(out.end(), previous_.wall_impulse.begin(), previous_.wall_impulse.end());
     series_.save(out);
+    out.push_back(static_cast<double>(reference_.size()));
+    out.insert(out.end(), reference_.begin(), reference_.end());
 }
 
 void RowStatistics::restore(SavedNumbers& saved) {
@@ -161,8 +174,13 @@ void RowStatistics::restore(SavedNumbers& saved) {
     previous_.wall_impulse.assign(impulse.begin(), impulse.end());
     BatchSeries series = series_;
     series.restore(saved);
+    const auto reference = saved.next(static_cast<std::size_t>(saved.next()));
+    if (series.samples() > 0 && reference.size() != columns_.size()) {
+        throw std::invalid_argument("saved means are of other rows");
+    }
     if (row_every == row_every_) {
         series_ = std::move(series);
+        reference_.assign(reference.begin(), reference.end());
     } else {
         has_previous_ = false;  // rows at other times: means are taken from here on
     }

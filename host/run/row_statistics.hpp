@@ -56,7 +56,8 @@ private:
     std::vector<Column> columns_;
     std::vector<std::size_t> place_;  // of each column in a row
     double row_every_;
-    BatchSeries series_;  // each column, then the square of each
+    BatchSeries series_;             // each column, then the square of its difference from the first row's
+    std::vector<double> reference_;  // the first row's columns
     double first_time_ = 0.0;
     bool has_previous_ = false;
     double previous_time_ = 0.0;

@@ -51,4 +51,20 @@ inline double local_packing(int dimension, double bottom, double height) {
         [&](double phi) { return std::log(phi) + excess_chemical_potential(dimension, phi) - constant; });
 }
 
+/// Packing fraction at the floor under a ceiling: by the same law, the pressure at the floor carries the weight and
+/// what presses on the ceiling. \param top  height of the highest centre possible, in scale heights; infinity: no
+/// ceiling
+inline double bottom_packing_below(int dimension, double load, double top) {
+    if (std::isinf(top)) return bottom_packing(dimension, load);
+    // Beneath this the difference of pressures is lost in rounding, and the density is the same all over.
+    constexpr double kThin = 1e-8;
+    if (top < kThin) return load / top;
+    const auto pressure = [dimension](double phi) {
+        return phi * (dimension == 2 ? henderson_compressibility(phi) : carnahan_starling_compressibility(phi));
+    };
+    return packing_where([&](double phi) {
+        return phi > 0.0 ? pressure(phi) - pressure(local_packing(dimension, phi, top)) - load : -load;
+    });
+}
+
 }  // namespace carom

@@ -156,6 +156,30 @@ TEST_F(RowStatisticsTest, WhereARunWasStoppedMakesNoDifference) {
     EXPECT_EQ(a, b);
 }
 
+/// Nearly constant, as the energy of a good integrator is.
+class Ripple final : public Observable {
+public:
+    ObservableInfo info() const override { return {.name = "total_energy", .unit = "J", .label = "x"}; }
+    void evaluate(const Sample& sample, std::span<double> values) const override {
+        // In time with the rows: four rows a period.
+        values[0] = 1e6 * (1.0 + 1e-8 * std::sin(0.5 * M_PI * std::round(sample.time / 0.125)));
+    }
+};
+
+TEST_F(RowStatisticsTest, TheCorrelationTimeOfWhatHardlyVariesIsNoRoundingNoise) {
+    std::vector<std::unique_ptr<Observable>> all;
+    all.push_back(std::make_unique<Ripple>());
+    ObservableSet set(std::move(all));
+    RowStatistics statistics(set.infos(), 0.1);  // asked for; the solver's steps made it 0.125
+    for (int k = 0; k <= 256; ++k) row(set, &statistics, 0.125 * k);
+    const RowMeans means = statistics.means();
+    ASSERT_EQ(means.means.size(), 1u);
+    EXPECT_EQ(means.rows, 256u);
+    // error^2 = variance / rows for a single row per block, and less when they are joined: at most one of them.
+    ASSERT_TRUE(std::isfinite(means.means[0].correlation_time));
+    EXPECT_NEAR(means.means[0].correlation_time, 0.5 * 0.125, 0.01 * 0.125);
+}
+
 TEST_F(RowStatisticsTest, RowsAtOtherTimesBeginAnew) {
     ObservableSet set = make_set();
     RowStatistics first(set.infos(), 0.1);
