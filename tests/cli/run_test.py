@@ -144,12 +144,10 @@ class Run(ProgramTest):
     def test_a_tiny_scene_is_done_in_a_tenth_of_a_second(self):
         self.write("two.toml", TWO_BALLS)
         took = []
-        for _ in range(30):  # the machine may be busy for a while
+        for _ in range(5):
             begin = time.monotonic()
             self.succeed("run", "two.toml", "--force", "--steps", "1")
             took.append(time.monotonic() - begin)
-            if took[-1] < 0.1:
-                break
         self.assertLess(min(took), 0.1)
 
     def test_a_run_that_cannot_go_on_keeps_what_it_has(self):
