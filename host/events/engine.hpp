@@ -17,6 +17,7 @@
 #include "kernels/physics/boundaries.hpp"
 #include "kernels/physics/collision_time.hpp"
 #include "kernels/physics/impulse.hpp"
+#include "kernels/physics/path_length.hpp"
 
 namespace carom {
 
@@ -85,7 +86,7 @@ private:
     void sort_slots();
     [[nodiscard]] double epoch_length() const;
     [[nodiscard]] double fastest_speed() const;
-    void sample_speeds();
+    [[nodiscard]] double paths_up_to(double time) const;
 
     // engine_predict.hpp: what comes next for a ball
     template <bool CountTouching>
@@ -129,6 +130,7 @@ private:
     bool run_before(double limit, std::uint64_t& most_events);
     void handle(const CalendarEntry& entry);
     void advance_ball(Slot i, double time);
+    void move_ball(Slot i, double time);
     void leave_cell(Slot i, std::uint32_t side);
     void collide(Slot i, Slot j);
     void collide_with_losses(Slot i, Slot j, const Vector& d, double d2, double b);
@@ -226,7 +228,6 @@ private:
     EventsStatistics counted_;
     Tallies tallies_;
     Flow<Dim> flow_;
-    double speed_samples_ = 0.0;  // sum of mean speeds
     std::uint64_t watch_events_ = 0;
     double watch_time_ = 0.0;
 

@@ -24,6 +24,7 @@ void Engine<Dim, Gravity, Lists>::account_pair(Slot i, Slot j, const Vector& imp
     ++counted_.ball_collisions;
     ++tallies_.collisions;
     if (any_heavy_ && (heavy(i) || heavy(j))) {  // like a wall to the other one
+        ++counted_.heavy_collisions;
         const Slot light = heavy(i) ? j : i;
         const double sign = light == j ? 1.0 : -1.0;
         counted_.wall_virial += sign * dot(at(light, now_).position, impulse_on_j);

@@ -76,7 +76,7 @@ void Engine<Dim, Gravity, Lists>::save(SolverState& state) const {
                                                            now_,
                                                            calendar_.end(),
                                                            speed_scale_,
-                                                           speed_samples_,
+                                                           counted_.path_length,
                                                            count(watch_events_),
                                                            watch_time_,
                                                            count(counted_.ball_collisions),
@@ -93,7 +93,8 @@ void Engine<Dim, Gravity, Lists>::save(SolverState& state) const {
                                                            static_cast<double>(grid_.cells[0]),
                                                            static_cast<double>(grid_.cells[1]),
                                                            static_cast<double>(grid_.cells[2]),
-                                                           counted_.seam_virial});
+                                                           counted_.seam_virial,
+                                                           count(counted_.heavy_collisions)});
 }
 
 template <int Dim, bool Gravity, bool Lists>
@@ -104,7 +105,7 @@ void Engine<Dim, Gravity, Lists>::resume(const SolverState& state) {
         }
         throw std::runtime_error("the checkpoint has no usable " + name);
     };
-    const std::vector<double>& globals = find("events", 23);
+    const std::vector<double>& globals = find("events", 24);
     for (int axis = 0; axis < Dim; ++axis) {
         const double cells = globals[19 + axis];
         if (!(cells >= 1.0 && cells <= 65535.0)) throw std::runtime_error("the checkpoint has no usable cells");
@@ -118,7 +119,7 @@ void Engine<Dim, Gravity, Lists>::resume(const SolverState& state) {
     now_ = globals[2];
     time_ = state.time;
     speed_scale_ = globals[4];
-    speed_samples_ = globals[5];
+    counted_.path_length = globals[5];
     watch_events_ = static_cast<std::uint64_t>(globals[6]);
     watch_time_ = globals[7];
     counted_.ball_collisions = static_cast<std::uint64_t>(globals[8]);
@@ -133,6 +134,7 @@ void Engine<Dim, Gravity, Lists>::resume(const SolverState& state) {
     counted_.virial_start = globals[17];
     counted_.worst_overlap = globals[18];
     counted_.seam_virial = globals[22];
+    counted_.heavy_collisions = static_cast<std::uint64_t>(globals[23]);
     tallies_ = state.tallies;
     tallies_.wall_impulse.resize(kFaces + walls_.size());
     events_ = state.step;

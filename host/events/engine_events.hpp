@@ -150,8 +150,22 @@ void Engine<Dim, Gravity, Lists>::handle(const CalendarEntry& entry) {
     }
 }
 
+/// Brings a ball to an event of its own.
 template <int Dim, bool Gravity, bool Lists>
 void Engine<Dim, Gravity, Lists>::advance_ball(Slot i, double time) {
+    if (!heavy(i)) {
+        const HotBall& ball = hot_[i];
+        Vector velocity;
+        for (int axis = 0; axis < Dim; ++axis) velocity[axis] = ball.velocity[axis];
+        const double dt = time - ball.time;
+        counted_.path_length +=
+            Gravity ? path_length(velocity, gravity_, dt) : dt * square_root(dot(velocity, velocity));
+    }
+    move_ball(i, time);
+}
+
+template <int Dim, bool Gravity, bool Lists>
+void Engine<Dim, Gravity, Lists>::move_ball(Slot i, double time) {
     HotBall& ball = hot_[i];
     const Lanes place = place_lanes(ball);
     const Lanes motion = motion_lanes(ball);

@@ -155,7 +155,6 @@ void Engine<Dim, Gravity, Lists>::start(const SolverState& state) {
     }
     check_overlaps();
     speed_scale_ = fastest_speed();
-    sample_speeds();
     // A short first epoch measures how many events there are, so that the calendar of the next fits.
     start_calendar(setup_.epoch > 0.0 ? setup_.epoch : epoch_length() / 16.0);
     for (Slot i = 0; i < count_; ++i) {
@@ -255,20 +254,19 @@ double Engine<Dim, Gravity, Lists>::fastest_speed() const {
     return square_root(squared);
 }
 
+/// How far the balls have gone since their own last events [length], all together; of integers, so that the order in
+/// memory, which a restart changes, does not matter.
 template <int Dim, bool Gravity, bool Lists>
-void Engine<Dim, Gravity, Lists>::sample_speeds() {
-    if (!(speed_scale_ > 0.0)) return;
-    std::int64_t sum = 0;  // of integers, so in any order
-    std::int64_t count = 0;
+double Engine<Dim, Gravity, Lists>::paths_up_to(double time) const {
+    constexpr double kSteps = 1073741824.0;  // 2^30
+    const double unit = speed_scale_ * time / kSteps;
+    if (!(unit > 0.0)) return 0.0;
+    std::int64_t sum = 0;
     for (Slot i = 0; i < count_; ++i) {
         if (gone_[i] || heavy(i)) continue;
-        const Vector velocity = body(i).velocity;
-        sum += nearest_integer(square_root(dot(velocity, velocity)) / speed_scale_ * 1073741824.0);  // 2^30
-        ++count;
+        sum += nearest_integer(path_length(body(i).velocity, gravity_, time - hot_[i].time) / unit);
     }
-    if (count > 0)
-        speed_samples_ += static_cast<double>(sum) / 1073741824.0 / static_cast<double>(count) * speed_scale_;
-    ++counted_.epochs;
+    return static_cast<double>(sum) * unit;
 }
 
 /// A power of two, so that subtracting it from a later time is exact; long enough that starting anew costs little,
@@ -299,9 +297,11 @@ void Engine<Dim, Gravity, Lists>::begin_epoch() {
     const double length = calendar_.end();
     flow_.advance(length, gravity_);
     flow_.time = 0.0;
+    counted_.path_length += paths_up_to(length);
+    ++counted_.epochs;
     for (Slot i = 0; i < count_; ++i) {
         if (gone_[i]) continue;
-        advance_ball(i, length);
+        move_ball(i, length);
         hot_[i].time = 0.0;
         forecast_[i].contact_time -= length;
         forecast_[i].event_time -= length;
@@ -311,7 +311,6 @@ void Engine<Dim, Gravity, Lists>::begin_epoch() {
     event_rate_ = static_cast<double>(epoch_events_ + 1) / length;
     epoch_events_ = 0;
     speed_scale_ = fastest_speed();
-    sample_speeds();
     if (count_ > kFewBalls && ++epochs_since_sort_ >= kEpochsPerSort) {
         epochs_since_sort_ = 0;
         sort_slots();

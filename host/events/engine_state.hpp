@@ -13,7 +13,7 @@ auto Engine<Dim, Gravity, Lists>::gravity_of(Slot i) const -> Vector {
     return heavy(i) ? Vector::filled(0.0) : gravity_;
 }
 
-/// A ball at another time, as a copy; the same operations as advance_ball.
+/// A ball at another time, as a copy; the same operations as move_ball.
 template <int Dim, bool Gravity, bool Lists>
 auto Engine<Dim, Gravity, Lists>::at(Slot i, double time) const -> Flight {
     const HotBall& ball = hot_[i];
@@ -179,7 +179,7 @@ EventsStatistics Engine<Dim, Gravity, Lists>::statistics() const {
     result.twice_kinetic_time = flow.twice_kinetic_time;
     result.gravity_virial_time = flow.gravity_virial_time;
     result.elapsed = time();
-    result.mean_speed = counted_.epochs > 0 ? speed_samples_ / static_cast<double>(counted_.epochs) : 0.0;
+    result.path_length = counted_.path_length + paths_up_to(now_);
     result.mobile = 0;
     for (Slot i = 0; i < count_; ++i) {
         if (gone_[i] || heavy(i)) continue;

@@ -34,7 +34,7 @@ std::unique_ptr<EventsEngine> make_events_engine(const EventsSetup& setup, const
 std::uint64_t predict_events_memory(const EventsSetup& setup, const Balls& balls) {
     // Per ball, with its share of cells and calendar, and what the calendar's current part takes whatever the number:
     // measured on gases of all densities.
-    constexpr std::uint64_t kFixed = 60'000;
+    constexpr std::uint64_t kFixed = 30'000;
     const bool disks = setup.box.dimension == 2;
     const bool gravity = setup.gravity != Vector3{};
     std::uint64_t bytes = disks ? 215 : (!gravity && list_shell(setup, balls) > 0.0 ? 300 : 220);
@@ -55,8 +55,8 @@ double EventsStatistics::virial_defect() const {
 }
 
 double EventsStatistics::mean_free_path() const {
-    const double ends = 2.0 * static_cast<double>(ball_collisions) + static_cast<double>(wall_collisions);
-    return ends > 0.0 ? mean_speed * elapsed * static_cast<double>(mobile) / ends : 0.0;
+    const std::uint64_t ends = 2 * ball_collisions - heavy_collisions + wall_collisions;
+    return ends > 0 ? path_length / static_cast<double>(ends) : 0.0;
 }
 
 double EventsStatistics::collision_rate() const {

@@ -33,8 +33,9 @@ struct EventsSetup {
 struct EventsStatistics {
     std::uint64_t ball_collisions = 0;
     std::uint64_t wall_collisions = 0;
-    std::uint64_t clusters = 0;  ///< instants at which several contacts were resolved together
-    std::uint64_t gave_up = 0;   ///< of these, finished with restitution 0
+    std::uint64_t heavy_collisions = 0;  ///< of the ball collisions, those with a body of infinite mass
+    std::uint64_t clusters = 0;          ///< instants at which several contacts were resolved together
+    std::uint64_t gave_up = 0;           ///< of these, finished with restitution 0
     std::uint64_t elastic_by_tc = 0;
     std::uint64_t elastic_by_cutoff = 0;
     std::uint64_t epochs = 0;
@@ -46,14 +47,14 @@ struct EventsStatistics {
     double virial_start = 0.0;         ///< sum r_i . p_i at the start, less what left with balls through open faces
     double virial_now = 0.0;           ///< the same now
     double elapsed = 0.0;              ///< simulated time that all these cover
-    double mean_speed = 0.0;           ///< over balls and epochs
+    double path_length = 0.0;          ///< of all ways of balls of finite mass so far [length]
     double worst_overlap = 0.0;        ///< deepest overlap of two balls, or a ball and a wall, ever met [length]
     std::uint64_t mobile = 0;          ///< balls of finite mass still in
 
     /// What the identity d(sum r . p) = 2 K dt + sum r . dp + sum r . F dt is off by, as a fraction of its largest
     /// term.
     [[nodiscard]] double virial_defect() const;
-    /// Mean path between two collisions of a ball, with balls or walls [length]; 0 before any.
+    /// Mean path of the balls of finite mass between two collisions, with balls or walls [length]; 0 before any.
     [[nodiscard]] double mean_free_path() const;
     /// Ball collisions per ball and time, each counted for both balls.
     [[nodiscard]] double collision_rate() const;

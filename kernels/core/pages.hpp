@@ -8,6 +8,10 @@
 
 namespace carom {
 
+/// Of what one thread writes all the time and lies beside what another one does: were both in one cache line, or in two
+/// that processors fetch together, each write would take it away from the other thread.
+constexpr std::size_t kThreadsApart = 128;
+
 /// Memory for arrays that are read at random places: on a cache line's start, and, from 2 MB on, in large pages where
 /// the system has them, or most accesses would wait for an address to be translated.
 ///

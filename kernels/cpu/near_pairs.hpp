@@ -17,7 +17,7 @@ namespace carom {
 constexpr std::uint32_t kTile = 64;  // balls that a thread takes at a time: some ten contacts in a dense gas
 
 /// One thread's near pairs, tile by tile.
-class NearPairs {
+class alignas(kThreadsApart) NearPairs {
 public:
     struct Tile {
         std::uint32_t begin = 0;  // of its pairs: a multiple of eight

@@ -13,7 +13,7 @@ namespace carom {
 /// lists, one a tile, of nodes that are used again and again. There are few at a time, so all of this stays in the
 /// nearest cache, where an array of sums for all balls would be fetched and written back at every step.
 template <class Real, int Dim>
-class TileForces {
+class alignas(kThreadsApart) TileForces {
 public:
     using Sum = FixedSum<Real, Dim>;
 

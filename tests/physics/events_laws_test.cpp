@@ -192,7 +192,8 @@ TEST(EventsMemory, IsWhatWasPredictedAndWithinItsBound) {
         int per_axis;
         double phi;
     };
-    for (const auto& [dimension, per_axis, phi] : {Case{2, 110, 0.3}, Case{3, 24, 0.2}, Case{3, 24, 0.45}}) {
+    for (const auto& [dimension, per_axis, phi] :
+         {Case{2, 110, 0.3}, Case{3, 24, 0.2}, Case{3, 24, 0.45}, Case{3, 13, 0.45}, Case{3, 10, 0.2}}) {
         const double balls = std::pow(per_axis, dimension);
         const double volume = balls * (dimension == 2 ? M_PI / 4.0 : M_PI / 6.0) / phi;
         const EventsScene scene =
