@@ -62,7 +62,7 @@ void check_atmosphere(const Section& section, const Scene& scene, const FillEntr
         section.fail(
             section.has("count") ? "count" : "packing_fraction",
             fmt::format("would press the gas to a packing fraction of {:.3g} at the floor, and it is a fluid up "
-                        "to {} only: at this temperature and gravity, of {:.0f} balls",
+                        "to {} only, which {:.0f} balls reach at this temperature and gravity",
                         gas.bottom, most, std::floor(static_cast<double>(fill.count) * load / gas.load)));
     }
 }

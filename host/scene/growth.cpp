@@ -12,10 +12,10 @@
 namespace carom {
 namespace {
 
-constexpr double kGrowthRate = 0.1;    // of the largest diameter, in thermal speeds
+constexpr double kGrowthRate = 0.03;   // of the largest diameter, in thermal speeds
 constexpr double kStage = 0.01;        // scale grows by this share, then growth has its heat taken out
 constexpr double kRestHits = 20.0;     // collisions per ball after growth
-constexpr double kJammed = 60.0;       // events per ball in a stage: some pressure in units of 1000 T n
+constexpr double kJammed = 400.0;      // events per ball in a stage: a pressure of some 500 n T
 constexpr std::uint64_t kAFew = 4000;  // events that any stage may have
 constexpr double kMargin = 1.0e-9;     // balls end farther apart than they must, beyond what rounding may take away
 

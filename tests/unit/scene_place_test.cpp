@@ -302,10 +302,11 @@ std::uint64_t hash_of(const Balls& balls) {
 TEST(InitialState, BitsAreTheCommittedOnes) {
     EXPECT_EQ(hash_of(make_balls(parse_scene(gas("count = 900\ntemperature = 1.0\n"), "a.toml"))),
               867508894186052066ULL);
-    EXPECT_EQ(hash_of(make_balls(parse_scene(gas("count = 1200\nspeed = 1.0\n"), "b.toml"))), 2210059831556570194ULL);
+    EXPECT_EQ(hash_of(make_balls(parse_scene(gas("count = 1200\nspeed = 1.0\n"), "b.toml"))), 4773216247654627316ULL);
     EXPECT_EQ(hash_of(make_balls(parse_scene(gas("count = 700\ntemperature = 1.0\n", 3), "c.toml"))),
               13830780834599563225ULL);
-    EXPECT_EQ(hash_of(make_balls(parse_scene(gas("count = 1200\nspeed = 1.0\n", 3), "d.toml"))), 819919875862588706ULL);
+    EXPECT_EQ(hash_of(make_balls(parse_scene(gas("count = 1200\nspeed = 1.0\n", 3), "d.toml"))),
+              1597042027599817704ULL);
     EXPECT_EQ(
         hash_of(make_balls(parse_scene(gas("count = 300\ntemperature = 2.0\narrangement = \"lattice\"\n"), "e.toml"))),
         15735664217981924655ULL);
