@@ -4,8 +4,8 @@
 #include <cstddef>
 
 #include "host/scene/earliest.hpp"
+#include "host/scene/surroundings.hpp"
 #include "kernels/core/random.hpp"
-#include "kernels/physics/boundaries.hpp"
 #include "kernels/physics/collision_time.hpp"
 #include "kernels/physics/impulse.hpp"
 
@@ -27,8 +27,7 @@ public:
         : earliest_(balls.size(), kNeverTouch) {
         for (const auto& ball : balls) largest_ = larger(largest_, ball.radius);
         find_cells(region, balls.size());
-        obstacles_ = ObstacleCells<Dim>(grid_, scene.box, obstacles_for(largest_, placed));
-        add_walls(scene);
+        around_ = Surroundings<Dim>(scene, grid_, placed, largest_);
         flying_.reserve(balls.size());
         for (const GrowingBall<Dim>& ball : balls) {
             flying_.push_back(
@@ -65,7 +64,7 @@ public:
 
 private:
     static constexpr std::uint32_t kNone = ~0U;
-    enum class Kind : std::uint8_t { kNothing, kBall, kObstacle, kBoundary, kBound, kCell };
+    enum class Kind : std::uint8_t { kNothing, kBall, kStanding, kBound, kCell };
 
     struct Flying {
         GrowingBall<Dim> place;  // at `time`
@@ -78,7 +77,7 @@ private:
     };
     struct Event {
         double time = kNeverTouch;
-        std::uint32_t partner = kNone;  // ball, obstacle, boundary or axis
+        std::uint32_t partner = kNone;  // ball, number of what stands there, or axis
         std::uint32_t hits = 0;         // of the partner, when this was foretold
         Kind kind = Kind::kNothing;
     };
@@ -98,20 +97,6 @@ private:
             any_few_ = any_few_ || few_[axis];
         }
         first_.assign(grid_.count(), kNone);
-    }
-
-    void add_walls(const Scene& scene) {
-        for (const Wall& wall : scene.walls) {
-            const bool plane = wall.shape == Wall::Shape::kPlane;
-            Boundary<Dim> boundary{};
-            boundary.shape = plane ? BoundaryShape::kPlane : BoundaryShape::kSphere;
-            for (int axis = 0; axis < Dim; ++axis) {
-                boundary.reference[axis] = plane ? wall.offset * wall.normal[axis] : wall.center[axis];
-                if (plane) boundary.plane.normal[axis] = wall.normal[axis];
-            }
-            if (!plane) boundary.sphere = {wall.radius, wall.side == Wall::Side::kInside ? -1.0 : 1.0};
-            boundaries_.push_back(boundary);
-        }
     }
 
     void draw_velocities(std::uint64_t seed) {
@@ -166,11 +151,8 @@ private:
                 case Kind::kBound:
                     turn(k, static_cast<int>(event.partner));
                     break;
-                case Kind::kBoundary:
-                    meet_boundary(k, boundaries_[event.partner]);
-                    break;
-                case Kind::kObstacle:
-                    meet_obstacle(k, obstacles_.all()[event.partner]);
+                case Kind::kStanding:
+                    bounce(k, event.partner);
                     break;
                 case Kind::kBall:
                     if (event.hits != flying_[event.partner].hits) break;  // the partner's path has changed meanwhile
@@ -222,19 +204,9 @@ private:
         const Flying& ball = flying_[k];
         Event event;
         for (int axis = 0; axis < Dim; ++axis) leave_or_turn(ball, axis, event);
-        for (std::uint32_t number = 0; number < boundaries_.size(); ++number) {
-            note(event, boundary_time(ball, boundaries_[number]), Kind::kBoundary, number, 0);
-        }
         const std::size_t cell = grid_.number(ball.cell);
-        obstacles_.all_in(cell, [&](std::uint32_t number) {
-            const Obstacle<Dim>& other = obstacles_.all()[number];
-            const Point<Dim> apart = other.center - ball.place.center;
-            const double reach = other.reach - largest_ + ball.place.radius;
-            const Point<Dim> motion = -1.0 * ball.velocity;
-            note(event, pair_time<double, Dim>(apart, motion, reach, 0.0, kNeverTouch).time, Kind::kObstacle, number,
-                 0);
-            return true;
-        });
+        const auto standing = around_.next(ball.place.center, ball.velocity, ball.place.radius, cell);
+        note(event, standing.time, Kind::kStanding, standing.number, 0);
         look_in(k, cell, event);
         grid_.all_neighbours(ball.cell, [&](std::size_t number) {
             look_in(k, number, event);
@@ -262,18 +234,6 @@ private:
         }
         const double edge = grid_.low(axis) + (ball.cell[axis] + (up ? 1 : 0)) / grid_.per_length(axis);
         note(event, plane_time(up ? edge - x : x - edge, up ? -v : v, 0.0), Kind::kCell, partner, 0);
-    }
-
-    [[nodiscard]] static double boundary_time(const Flying& ball, const Boundary<Dim>& boundary) {
-        const Point<Dim> from = ball.place.center - boundary.reference;
-        const double radius = ball.place.radius;
-        if (boundary.shape == BoundaryShape::kPlane) {
-            const WallGap<Dim> gap = boundary.gap(from);
-            return plane_time(gap.distance - radius, dot(ball.velocity, gap.normal), 0.0);
-        }
-        const double sphere = boundary.sphere.radius;
-        if (boundary.sphere.side < 0.0) return inside_sphere_time(from, ball.velocity, sphere - radius);
-        return pair_time<double, Dim>(from, ball.velocity, sphere + radius, 0.0, kNeverTouch).time;
     }
 
     void look_in(std::uint32_t k, std::size_t cell, Event& event) const {
@@ -348,18 +308,10 @@ private:
         ++ball.hits;
     }
 
-    void meet_boundary(std::uint32_t k, const Boundary<Dim>& boundary) {
+    void bounce(std::uint32_t k, std::uint32_t standing) {
         Flying& ball = flying_[k];
-        const WallGap<Dim> gap = boundary.gap(ball.place.center - boundary.reference);
-        push(ball, normal_impulse(dot(ball.velocity, gap.normal), 1.0, 1.0), gap.normal);
-        ++ball.hits;
-    }
-
-    void meet_obstacle(std::uint32_t k, const Obstacle<Dim>& other) {
-        Flying& ball = flying_[k];
-        const Point<Dim> apart = other.center - ball.place.center;
-        const double closing = -dot(apart, ball.velocity);
-        if (closing < 0.0) push(ball, -impulse_factor(closing, dot(apart, apart), 1.0, 1.0), apart);
+        ball.velocity = around_.bounced(standing, ball.place.center, ball.velocity);
+        for (int axis = 0; axis < Dim; ++axis) ball.velocity[axis] *= ball.free[axis];
         ++ball.hits;
     }
 
@@ -405,8 +357,7 @@ private:
     CellGrid<Dim> grid_;
     Vec<bool, Dim> few_{};
     bool any_few_ = false;
-    ObstacleCells<Dim> obstacles_;
-    std::vector<Boundary<Dim>> boundaries_;
+    Surroundings<Dim> around_;
     std::vector<Flying> flying_;
     std::vector<Event> events_;         // the next of each ball
     std::vector<std::uint32_t> first_;  // per cell, a ball in it
