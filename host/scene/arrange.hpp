@@ -16,17 +16,30 @@ namespace carom {
 /// \throws InputError  when they do not fit; says how many do
 template <int Dim>
 using Arranger = std::vector<Point<Dim>> (*)(const Scene& scene, std::size_t number,
-                                             const std::vector<Obstacle<Dim>>& before);
+                                             const std::vector<PlacedBall<Dim>>& before);
 
-/// Random sequential insertion; past what that reaches, a lattice with random vacancies, shaken.
+/// Centres for fills `first` to `end`, packed together at random: by sequential insertion, one fill after the other;
+/// past what that reaches, by growth of all their balls in proportion; past what that reaches, on shaken lattices.
+/// \throws InputError  when one of them does not fit; says how many of its balls do
+template <int Dim>
+std::vector<std::vector<Point<Dim>>> pack_randomly(const Scene& scene, std::size_t first, std::size_t end,
+                                                   const std::vector<PlacedBall<Dim>>& before);
+
+/// The same for one fill.
 template <int Dim>
 std::vector<Point<Dim>> arrange_randomly(const Scene& scene, std::size_t number,
-                                         const std::vector<Obstacle<Dim>>& before);
+                                         const std::vector<PlacedBall<Dim>>& before);
 
 /// Square or cubic where that fits, else hexagonal or fcc.
 template <int Dim>
 std::vector<Point<Dim>> arrange_on_lattice(const Scene& scene, std::size_t number,
-                                           const std::vector<Obstacle<Dim>>& before);
+                                           const std::vector<PlacedBall<Dim>>& before);
+
+/// The local-density profile of a gas under gravity (atmosphere.hpp), at random within it: by insertion, or, where that
+/// does not reach, by growth of balls that keep their heights.
+template <int Dim>
+std::vector<Point<Dim>> arrange_as_atmosphere(const Scene& scene, std::size_t number,
+                                              const std::vector<PlacedBall<Dim>>& before);
 
 /// An arrangement by the name that scenes use.
 struct ArrangementEntry {

@@ -25,7 +25,7 @@ std::vector<Point<Dim>> even_subset(const std::vector<Point<Dim>>& sites, std::u
 
 template <int Dim>
 std::vector<Point<Dim>> arrange_on_lattice(const Scene& scene, std::size_t number,
-                                           const std::vector<Obstacle<Dim>>& before) {
+                                           const std::vector<PlacedBall<Dim>>& before) {
     const FillEntry& fill = scene.fills[number];
     const Space<Dim> space(scene, fill, fill.count, before);
     std::uint64_t reached = 0;
@@ -37,7 +37,7 @@ std::vector<Point<Dim>> arrange_on_lattice(const Scene& scene, std::size_t numbe
     refuse_fill(fill, space, reached);
 }
 
-template std::vector<Point<2>> arrange_on_lattice<2>(const Scene&, std::size_t, const std::vector<Obstacle<2>>&);
-template std::vector<Point<3>> arrange_on_lattice<3>(const Scene&, std::size_t, const std::vector<Obstacle<3>>&);
+template std::vector<Point<2>> arrange_on_lattice<2>(const Scene&, std::size_t, const std::vector<PlacedBall<2>>&);
+template std::vector<Point<3>> arrange_on_lattice<3>(const Scene&, std::size_t, const std::vector<PlacedBall<3>>&);
 
 }  // namespace carom

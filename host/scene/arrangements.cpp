@@ -9,6 +9,7 @@ std::span<const ArrangementEntry> arrangements() {
     static constexpr ArrangementEntry kArrangements[] = {
         {"random", arrange_randomly<2>, arrange_randomly<3>},
         {"lattice", arrange_on_lattice<2>, arrange_on_lattice<3>},
+        {"atmosphere", arrange_as_atmosphere<2>, arrange_as_atmosphere<3>},
     };
     return kArrangements;
 }

@@ -144,7 +144,7 @@ constexpr Key kKeys[] = {
     {"fill.region", "max", KeyType::kVector, kAny, "", "box.min + box.size", "upper corner [length]"},
     {"fill", "arrangement", KeyType::kChoice, kAny, "", "\"random\"",
      "random: without overlap, around all balls before; lattice: square or cubic where that fits, else hexagonal or "
-     "fcc",
+     "fcc; atmosphere: as dense at each height as gravity, temperature and local-density theory make it",
      arrangement_names},
     {"fill", "temperature", KeyType::kNumber, kNotNegative, "", "none: at rest",
      "[energy], Maxwell-Boltzmann velocities, rescaled so that the mean of m v^2 / 2 is dimension * temperature / 2"},

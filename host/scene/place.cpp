@@ -16,30 +16,49 @@
 namespace carom {
 namespace {
 
+/// The first fill after `number` that is not placed together with it: random fills in a row make one packing.
+std::size_t end_of_packing(const Scene& scene, std::size_t number) {
+    std::size_t end = number + 1;
+    if (scene.fills[number].arrangement != Arrangement::kRandom) return end;
+    while (end < scene.fills.size() && scene.fills[end].arrangement == Arrangement::kRandom) ++end;
+    return end;
+}
+
+template <int Dim>
+std::vector<std::vector<Point<Dim>>> arrange(const Scene& scene, std::size_t number, std::size_t end,
+                                             const std::vector<PlacedBall<Dim>>& before) {
+    if (end > number + 1) return pack_randomly(scene, number, end, before);
+    const ArrangementEntry& arrangement = arrangements()[static_cast<std::size_t>(scene.fills[number].arrangement)];
+    if constexpr (Dim == 2) {
+        return {arrangement.disks(scene, number, before)};
+    } else {
+        return {arrangement.spheres(scene, number, before)};
+    }
+}
+
 template <int Dim>
 void place_fills(const Scene& scene, Balls& balls) {
     std::uint64_t next = scene.balls.size();
-    for (std::size_t number = 0; number < scene.fills.size(); ++number) {
-        const FillEntry& fill = scene.fills[number];
-        const double radius = scene.species[fill.species].radius;
-        std::vector<Obstacle<Dim>> before(next);
-        for (std::uint64_t id = 0; id < next; ++id) {
-            before[id].reach = radius + balls.species_of(id).radius;
-            for (int axis = 0; axis < Dim; ++axis) before[id].center[axis] = balls.position[axis][id];
+    std::vector<PlacedBall<Dim>> before(next);
+    for (std::uint64_t id = 0; id < next; ++id) {
+        before[id].radius = balls.species_of(id).radius;
+        for (int axis = 0; axis < Dim; ++axis) before[id].center[axis] = balls.position[axis][id];
+    }
+    for (std::size_t number = 0; number < scene.fills.size();) {
+        const std::size_t end = end_of_packing(scene, number);
+        const auto centers = arrange<Dim>(scene, number, end, before);
+        for (const std::vector<Point<Dim>>& of_fill : centers) {
+            const FillEntry& fill = scene.fills[number++];
+            for (std::uint64_t index = 0; index < of_fill.size(); ++index) {
+                balls.species[next + index] = fill.species;
+                for (int axis = 0; axis < Dim; ++axis) balls.position[axis][next + index] = of_fill[index][axis];
+                if (number < scene.fills.size()) {
+                    before.push_back({of_fill[index], scene.species[fill.species].radius});
+                }
+            }
+            set_velocities(scene, fill, next, balls);
+            next += fill.count;
         }
-        const ArrangementEntry& arrangement = arrangements()[static_cast<std::size_t>(fill.arrangement)];
-        std::vector<Point<Dim>> centers;
-        if constexpr (Dim == 2) {
-            centers = arrangement.disks(scene, number, before);
-        } else {
-            centers = arrangement.spheres(scene, number, before);
-        }
-        for (std::uint64_t index = 0; index < centers.size(); ++index) {
-            balls.species[next + index] = fill.species;
-            for (int axis = 0; axis < Dim; ++axis) balls.position[axis][next + index] = centers[index][axis];
-        }
-        set_velocities(scene, fill, next, balls);
-        next += fill.count;
     }
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "host/scene/atmosphere.hpp"
 #include "host/scene/entries.hpp"
 #include "kernels/core/transcendental.hpp"
 
@@ -102,6 +103,7 @@ FillEntry read_fill(const Section& section, Scene& scene, SpeciesIndex& index) {
         section.fail(fill.speed ? "speed" : "temperature",
                      "one ball alone cannot move and have no momentum; set zero_momentum = false");
     }
+    if (fill.arrangement == Arrangement::kAtmosphere && fill.count > 0) check_atmosphere(section, scene, fill);
     return fill;
 }
 

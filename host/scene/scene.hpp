@@ -18,7 +18,7 @@ enum class BackendChoice : std::uint8_t { kAuto, kCpu, kCuda };
 enum class Precision : std::uint8_t { kSingle, kDouble };
 enum class Integrator : std::uint8_t { kVerlet, kSymplecticEuler };
 enum class Simultaneous : std::uint8_t { kReflect, kSequential, kNewton };
-enum class Arrangement : std::uint8_t { kRandom, kLattice };  ///< index into arrangements()
+enum class Arrangement : std::uint8_t { kRandom, kLattice, kAtmosphere };  ///< index into arrangements()
 
 /// [physics]: what both solvers obey.
 struct Physics {

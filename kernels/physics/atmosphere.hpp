@@ -2,10 +2,12 @@
 
 #include <cmath>
 
+#include "kernels/core/transcendental.hpp"
 #include "kernels/physics/equation_of_state.hpp"
 
 // Balls of one size at one temperature T under gravity g: how their density falls with the height z of centres above
-// the lowest one possible. l = T / (m g) is the scale height. Host only: nothing here reaches a state.
+// the lowest one possible. l = T / (m g) is the scale height. Host only. It reaches a state (arrangement "atmosphere"),
+// so there is nothing of libm in it.
 //
 //   point particles:  n(z) = n(0) exp(-z / l)
 //   hard balls:       ln phi + mu_ex(phi) + z / l = const, the density at a height being that of a fluid there
@@ -20,7 +22,7 @@ namespace carom {
 inline double excess_chemical_potential(int dimension, double phi) {
     const double free = 1.0 - phi;
     if (dimension == 2) {
-        return -0.875 * std::log1p(-phi) + 1.125 * phi / free + henderson_compressibility(phi) - 1.0;
+        return -0.875 * natural_log(free) + 1.125 * phi / free + henderson_compressibility(phi) - 1.0;
     }
     return (8.0 * phi - 9.0 * phi * phi + 3.0 * phi * phi * phi) / (free * free * free);
 }
@@ -37,18 +39,28 @@ double packing_where(const Function& function) {
     return 0.5 * (low + high);
 }
 
-/// Packing fraction at the floor. \param load  N v / (A l)
+/// Pressure times v / T, phi Z(phi), by the equation of state that belongs to this chemical potential.
+inline double local_pressure(int dimension, double phi) {
+    return phi * (dimension == 2 ? henderson_compressibility(phi) : carnahan_starling_compressibility(phi));
+}
+
+/// Packing fraction at the floor, or wherever so much lies above. \param load  N v / (A l)
 inline double bottom_packing(int dimension, double load) {
-    return packing_where([&](double phi) {
-        return phi * (dimension == 2 ? henderson_compressibility(phi) : carnahan_starling_compressibility(phi)) - load;
-    });
+    return packing_where([&](double phi) { return local_pressure(dimension, phi) - load; });
 }
 
 /// Packing fraction at a height. \param height  in scale heights, above the lowest centre
 inline double local_packing(int dimension, double bottom, double height) {
-    const double constant = std::log(bottom) + excess_chemical_potential(dimension, bottom) - height;
+    const double constant = natural_log(bottom) + excess_chemical_potential(dimension, bottom) - height;
     return packing_where(
-        [&](double phi) { return std::log(phi) + excess_chemical_potential(dimension, phi) - constant; });
+        [&](double phi) { return natural_log(phi) + excess_chemical_potential(dimension, phi) - constant; });
+}
+
+/// Height at which the packing fraction is phi, up to that at the floor: the inverse of local_packing. In scale
+/// heights.
+inline double height_of_packing(int dimension, double bottom, double phi) {
+    return natural_log(bottom / phi) + excess_chemical_potential(dimension, bottom) -
+           excess_chemical_potential(dimension, phi);
 }
 
 /// Packing fraction at the floor under a ceiling: by the same law, the pressure at the floor carries the weight and
@@ -59,11 +71,9 @@ inline double bottom_packing_below(int dimension, double load, double top) {
     // Beneath this the difference of pressures is lost in rounding, and the density is the same all over.
     constexpr double kThin = 1e-8;
     if (top < kThin) return load / top;
-    const auto pressure = [dimension](double phi) {
-        return phi * (dimension == 2 ? henderson_compressibility(phi) : carnahan_starling_compressibility(phi));
-    };
     return packing_where([&](double phi) {
-        return phi > 0.0 ? pressure(phi) - pressure(local_packing(dimension, phi, top)) - load : -load;
+        if (!(phi > 0.0)) return -load;
+        return local_pressure(dimension, phi) - local_pressure(dimension, local_packing(dimension, phi, top)) - load;
     });
 }
 

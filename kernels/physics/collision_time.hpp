@@ -12,6 +12,10 @@
 //   b = d . dv,  c = d . d - s^2,  D = b^2 - dv^2 c:   t = c / (sqrt(D) - b)   where b < 0 and D > 0
 //
 // the form without cancellation (e.g. Alder & Wainwright 1959 has the root; the form: any text on quadratics).
+// Pair that grows, s at the rate g (Lubachevsky & Stillinger 1990), with b - s g for b and a = dv^2 - g^2 for dv^2:
+//
+//   b < 0 and b^2 > a c:  t = c / (sqrt(b^2 - a c) - b);   b >= 0 and a < 0, caught up with:  t = (b + sqrt(...)) / -a
+//
 // Plane, height h of the lowest point, speed v and acceleration a along the normal: h + v t + a t^2 / 2 = 0.
 // Sphere as a wall: the pair's formula outside, its other root inside; under gravity, and for a pair of which gravity
 // moves only one, a quartic (first_root.hpp).
@@ -42,6 +46,19 @@ CAROM_HD PairTime<Real> pair_time(const Vec<Real, Dim>& d, const Vec<Real, Dim>&
     const Real zero = b - b;  // NaN stays NaN: such lanes never meet
     const Real time = larger(c / (square_root(discriminant) - b), zero);
     return {choose(less(b, closing) & less(zero, discriminant), time, never), c};
+}
+
+/// Two balls whose sum of radii is s now and grows at the rate `growth`, 0 or more.
+template <int Dim>
+CAROM_HD double growing_pair_time(const Vec<double, Dim>& d, const Vec<double, Dim>& dv, double s, double growth) {
+    const double a = dot(dv, dv) - growth * growth;
+    const double b = dot(d, dv) - s * growth;
+    if (b >= 0.0 && a >= 0.0) return kNeverTouch;
+    const double c = larger(dot(d, d) - s * s, 0.0);
+    const double discriminant = b * b - a * c;
+    if (!(discriminant > 0.0)) return kNeverTouch;
+    const double root = square_root(discriminant);
+    return b < 0.0 ? c / (root - b) : (b + root) / -a;
 }
 
 /// \param height        of the ball's lowest point above the plane [length]

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "kernels/core/transcendental.hpp"
 #include "kernels/physics/pair_distribution.hpp"
 
 // Self-diffusion: what the mean square displacement (Einstein 1905) and the velocity autocorrelation (Green 1954, Kubo
@@ -25,7 +26,6 @@ inline double displacement_noise(int dimension) { return std::sqrt(2.0 / dimensi
 /// \param contact         chi, as contact_value
 inline double enskog_diffusion(int dimension, double number_density, double diameter, double contact,
                                double temperature, double mass) {
-    constexpr double kPi = 3.141592653589793;
     const double speed = std::sqrt(temperature / (kPi * mass));
     if (dimension == 2) return speed / (2.0 * number_density * diameter * contact);
     constexpr double kHigherOrders = 1.01895;

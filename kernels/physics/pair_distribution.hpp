@@ -1,5 +1,7 @@
 #pragma once
 
+#include "kernels/core/transcendental.hpp"
+
 // The radial distribution function: g(r) = mean number of other balls between r and r + dr from a ball, over what it
 // would be if places were independent, n V_shell. n is the number density of the other balls; with N / V for that of
 // the N - 1 others among N like balls, g tends to 1 - 1/N.
@@ -8,7 +10,6 @@ namespace carom {
 
 /// Area (2D) or volume (3D) between two radii [length^d]: pi (b^2 - a^2), 4/3 pi (b^3 - a^3).
 inline double shell_volume(int dimension, double inner, double outer) {
-    constexpr double kPi = 3.141592653589793;
     return dimension == 2 ? kPi * (outer * outer - inner * inner)
                           : 4.0 / 3.0 * kPi * (outer * outer * outer - inner * inner * inner);
 }

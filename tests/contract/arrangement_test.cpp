@@ -20,8 +20,8 @@ INSTANTIATE_TEST_SUITE_P(Registered, ArrangementContract, testing::ValuesIn(all_
 
 Scene scene_of(int count) {
     return parse_scene(
-        "[scene]\ndimension = 2\n[box]\nmin = [-5.0, 2.0]\nsize = [12.0, 9.0]\n[[fill]]\nradius = 0.5\nmass = 1.0\n"
-        "count = " +
+        "[scene]\ndimension = 2\n[box]\nmin = [-5.0, 2.0]\nsize = [12.0, 9.0]\n[physics]\ngravity = [0.0, -0.1]\n"
+        "[[fill]]\nradius = 0.5\nmass = 1.0\ntemperature = 1.0\ncount = " +
             std::to_string(count) + "\n",
         "test", {});
 }

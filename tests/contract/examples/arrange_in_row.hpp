@@ -7,7 +7,7 @@ namespace carom::examples {
 /// Balls side by side along the first axis, in the middle of the region: a Newton's cradle.
 template <int Dim>
 std::vector<Point<Dim>> arrange_in_row(const Scene& scene, std::size_t number,
-                                       const std::vector<Obstacle<Dim>>& before) {
+                                       const std::vector<PlacedBall<Dim>>& before) {
     const FillEntry& fill = scene.fills[number];
     const Space<Dim> space(scene, fill, fill.count, before);
     const double room = space.last_center(0) - space.first_center(0);

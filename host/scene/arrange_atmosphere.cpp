@@ -1,0 +1,119 @@
+#include "host/scene/arrange.hpp"
+#include "host/scene/atmosphere.hpp"
+#include "host/scene/growth.hpp"
+#include "host/scene/insertion.hpp"
+#include "kernels/core/random.hpp"
+#include "kernels/physics/atmosphere.hpp"
+
+namespace carom {
+namespace {
+
+constexpr std::uint64_t kTries = 4096;   // for a place at a given height
+constexpr std::uint64_t kFewTries = 64;  // to count what would fit
+constexpr double kGiveWay = 0.25;        // of a scale height, at most: how far growth may move a ball up or down
+
+/// Heights of the centres, in scale heights above the lowest: the share of the weight that lies above each goes through
+/// the golden-ratio sequence, so that every part of the column has the number of balls that theory gives it.
+std::vector<double> heights_of(const Atmosphere& gas, int dimension, std::uint64_t count, std::uint64_t seed,
+                               std::uint64_t stream) {
+    const double above_all = local_pressure(dimension, gas.bottom) - gas.load;  // pressure on a ceiling
+    std::uint64_t turn = random_words(seed, stream, RandomPurpose::kAtmosphere, ~0ULL).wide(0);
+    std::vector<double> heights(count);
+    for (double& height : heights) {
+        turn += 0x9e3779b97f4a7c15ULL;  // 2^64 over the golden ratio
+        const double share = (static_cast<double>(turn >> 12) + 0.5) * 0x1p-52;
+        const double phi = bottom_packing(dimension, larger(above_all, 0.0) + share * gas.load);
+        height = smaller(larger(height_of_packing(dimension, gas.bottom, phi), 0.0), gas.top);
+    }
+    return heights;
+}
+
+/// Inserts balls at the given coordinates along `axis`, at random places otherwise.
+/// \param all  end with the first that finds no place; else leave it out
+template <int Dim>
+void insert_at(Space<Dim>& space, int axis, const std::vector<double>& along, std::uint64_t seed, std::uint64_t stream,
+               bool all) {
+    for (std::uint64_t ball = 0; ball < along.size(); ++ball) {
+        const std::uint64_t most = all ? kTries : kFewTries;
+        std::uint64_t tried = 0;
+        for (; tried < most; ++tried) {
+            const Point<Dim> unit =
+                uniform_point<Dim>(random_words(seed, stream, RandomPurpose::kAtmosphere, ball * kTries + tried));
+            Point<Dim> at;
+            for (int other = 0; other < Dim; ++other) {
+                const double first = space.first_center(other);
+                at[other] = other == axis ? along[ball] : first + unit[other] * (space.last_center(other) - first);
+            }
+            if (!space.free(at)) continue;
+            space.insert(at);
+            break;
+        }
+        if (all && tried == most) return;
+    }
+}
+
+/// Each ball may leave its height by so little that the profile stays.
+template <int Dim>
+std::vector<GrowingBall<Dim>> growing(const Space<Dim>& space, const Atmosphere& gas) {
+    const double radius = space.radius();
+    const double way = smaller(radius, kGiveWay * gas.scale_height);
+    std::vector<GrowingBall<Dim>> balls;
+    balls.reserve(space.size());
+    for (std::size_t k = 0; k < space.size(); ++k) {
+        GrowingBall<Dim> ball{space.ball(k), {}, {}, radius};
+        for (int axis = 0; axis < Dim; ++axis) {
+            ball.low[axis] = space.first_center(axis);
+            ball.high[axis] = space.last_center(axis);
+        }
+        ball.low[gas.axis] = larger(ball.low[gas.axis], ball.center[gas.axis] - way);
+        ball.high[gas.axis] = smaller(ball.high[gas.axis], ball.center[gas.axis] + way);
+        balls.push_back(ball);
+    }
+    return balls;
+}
+
+}  // namespace
+
+template <int Dim>
+std::vector<Point<Dim>> arrange_as_atmosphere(const Scene& scene, std::size_t number,
+                                              const std::vector<PlacedBall<Dim>>& before) {
+    const FillEntry& fill = scene.fills[number];
+    if (fill.count == 0) return {};
+    const Atmosphere gas = atmosphere_of(scene, fill);
+    std::vector<double> along = heights_of(gas, Dim, fill.count, scene.seed, number);
+    const double radius = scene.species[fill.species].radius;
+    const double low = fill.region_min[gas.axis] + radius;
+    const double high = fill.region_max[gas.axis] - radius;
+    for (double& at : along) {
+        const double height = at * gas.scale_height;
+        at = gas.down ? smaller(low + height, high) : larger(high - height, low);
+    }
+    const std::vector<Obstacle<Dim>> obstacles = obstacles_for(radius, before);
+    const auto inserted = [&](double scale, bool all) {
+        Space<Dim> space(scene, fill, fill.count, obstacles, scale);
+        insert_at(space, gas.axis, along, scene.seed, number, all);
+        return space;
+    };
+    if (gas.bottom <= kInsertionReaches<Dim>) {
+        const Space<Dim> space = inserted(1.0, true);
+        if (space.size() == fill.count) return space.centers();
+    }
+    for (double scale = 0.95; scale > kSmallestStart; scale *= 0.95) {
+        if ((Dim == 2 ? 1.0 : scale) * scale * scale * gas.bottom > kGrowthStarts<Dim>) continue;
+        const Space<Dim> space = inserted(scale, true);
+        if (space.size() < fill.count) continue;
+        std::vector<GrowingBall<Dim>> balls = growing(space, gas);
+        if (grow(scene, Region<Dim>(scene, fill), before, scale, balls) < 1.0) break;
+        std::vector<Point<Dim>> centers;
+        centers.reserve(balls.size());
+        for (const auto& ball : balls) centers.push_back(ball.center);
+        return centers;
+    }
+    const Space<Dim> most = inserted(1.0, false);
+    refuse_fill(fill, most, most.size());
+}
+
+template std::vector<Point<2>> arrange_as_atmosphere<2>(const Scene&, std::size_t, const std::vector<PlacedBall<2>>&);
+template std::vector<Point<3>> arrange_as_atmosphere<3>(const Scene&, std::size_t, const std::vector<PlacedBall<3>>&);
+
+}  // namespace carom
