@@ -72,7 +72,7 @@ private:
         Point<Dim> free;  // 1, or 0 along an axis without room
         double time;
         std::uint32_t hits;  // how often the velocity has changed
-        typename CellGrid<Dim>::Cell cell;
+        typename PlacementGrid<Dim>::Cell cell;
         std::uint32_t next;  // in the same cell
     };
     struct Event {
@@ -91,7 +91,7 @@ private:
             for (int axis = 0; axis < Dim; ++axis) cells *= larger(1.0, region.length[axis] / width);
             if (cells <= most) break;
         }
-        grid_ = CellGrid<Dim>(region.low, region.length, region.wraps, width);
+        grid_ = PlacementGrid<Dim>(region.low, region.length, region.wraps, width);
         for (int axis = 0; axis < Dim; ++axis) {
             few_[axis] = grid_.wraps(axis) && grid_.cells(axis) < 3;
             any_few_ = any_few_ || few_[axis];
@@ -354,7 +354,7 @@ private:
     double scale_ = 1.0;   // at time 0
     double growth_ = 1.0;  // of the scale, per time
     double largest_ = 0.0;
-    CellGrid<Dim> grid_;
+    PlacementGrid<Dim> grid_;
     Vec<bool, Dim> few_{};
     bool any_few_ = false;
     Surroundings<Dim> around_;

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "host/scene/cell_grid.hpp"
+#include "host/scene/placement_grid.hpp"
 #include "host/state/box.hpp"
 
 namespace carom {
@@ -37,7 +37,7 @@ template <int Dim>
 class ObstacleCells {
 public:
     ObstacleCells() = default;
-    ObstacleCells(const CellGrid<Dim>& grid, const Box& box, const std::vector<Obstacle<Dim>>& before) {
+    ObstacleCells(const PlacementGrid<Dim>& grid, const Box& box, const std::vector<Obstacle<Dim>>& before) {
         std::vector<std::pair<std::uint32_t, std::uint32_t>> entries;  // (cell, obstacle)
         for (const Obstacle<Dim>& original : before) {
             Vec<std::int32_t, Dim> image;
@@ -78,7 +78,7 @@ public:
     }
 
 private:
-    void list(const CellGrid<Dim>& grid, const Obstacle<Dim>& obstacle,
+    void list(const PlacementGrid<Dim>& grid, const Obstacle<Dim>& obstacle,
               std::vector<std::pair<std::uint32_t, std::uint32_t>>& entries) {
         Point<Dim> from;
         Point<Dim> to;

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "host/scene/cell_grid.hpp"
 #include "host/scene/covered.hpp"
 #include "host/scene/obstacle_cells.hpp"
+#include "host/scene/placement_grid.hpp"
 #include "host/scene/scene.hpp"
 #include "host/scene/start.hpp"
 #include "kernels/core/arithmetic.hpp"
@@ -58,7 +58,7 @@ public:
         apart_square_ = apart * apart;
         const double room = region.volume() / (kCellsPerBall * (static_cast<double>(expected) + 16.0));
         const double width = larger(apart, Dim == 2 ? std::sqrt(room) : std::cbrt(room));
-        grid_ = CellGrid<Dim>(region.low, region.length, region.wraps, width);
+        grid_ = PlacementGrid<Dim>(region.low, region.length, region.wraps, width);
         first_.assign(grid_.count(), -1);
         reach_ = apart;
         covered_ = CoveredCells<Dim>(region.low, region.length, region.wraps, apart, static_cast<double>(expected));
@@ -192,7 +192,7 @@ private:
     double radius_;
     double reach_ = 0.0;         // distance that the fill's balls keep
     double apart_square_ = 0.0;  // its square
-    CellGrid<Dim> grid_;
+    PlacementGrid<Dim> grid_;
     CoveredCells<Dim> covered_;
     std::vector<std::int32_t> first_;  // of the balls in a cell; -1: none
     std::vector<Ball> balls_;

@@ -22,7 +22,7 @@ public:
 
     Surroundings() = default;
     /// \param largest  radius of the balls that fly
-    Surroundings(const Scene& scene, const CellGrid<Dim>& grid, const std::vector<PlacedBall<Dim>>& placed,
+    Surroundings(const Scene& scene, const PlacementGrid<Dim>& grid, const std::vector<PlacedBall<Dim>>& placed,
                  double largest)
         : largest_(largest), obstacles_(grid, scene.box, obstacles_for(largest, placed)) {
         for (const Wall& wall : scene.walls) {

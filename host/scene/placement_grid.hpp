@@ -16,13 +16,13 @@ using Point = Vec<double, Dim>;
 /// Equal cells over a part of the box, numbered row by row, x fastest; along an axis that wraps the last is next to the
 /// first.
 template <int Dim>
-class CellGrid {
+class PlacementGrid {
 public:
     using Cell = Vec<std::int32_t, Dim>;
 
-    CellGrid() = default;
+    PlacementGrid() = default;
     /// \param width  cells are at least so wide, or as wide as the region [length]
-    CellGrid(const Point<Dim>& low, const Point<Dim>& length, const Vec<bool, Dim>& wraps, double width)
+    PlacementGrid(const Point<Dim>& low, const Point<Dim>& length, const Vec<bool, Dim>& wraps, double width)
         : low_(low), length_(length), wraps_(wraps) {
         for (int axis = 0; axis < Dim; ++axis) {
             cells_[axis] =
