@@ -93,7 +93,13 @@ void Engine<Dim, Gravity, Lists>::save(SolverState& state) const {
                                                            static_cast<double>(grid_.cells[0]),
                                                            static_cast<double>(grid_.cells[1]),
                                                            static_cast<double>(grid_.cells[2]),
-                                                           counted_.seam_virial});
+                                                           counted_.seam_virial,
+                                                           counted_.collisional_stress[0],
+                                                           counted_.collisional_stress[1],
+                                                           counted_.collisional_stress[2],
+                                                           counted_.collisional_stress[3],
+                                                           counted_.collisional_stress[4],
+                                                           counted_.collisional_stress[5]});
 }
 
 template <int Dim, bool Gravity, bool Lists>
@@ -133,6 +139,10 @@ void Engine<Dim, Gravity, Lists>::resume(const SolverState& state) {
     counted_.virial_start = globals[17];
     counted_.worst_overlap = globals[18];
     counted_.seam_virial = globals[22];
+    // Older checkpoints end here; no average of theirs has looked at these.
+    for (std::size_t k = 0; k < counted_.collisional_stress.size() && 23 + k < globals.size(); ++k) {
+        counted_.collisional_stress[k] = globals[23 + k];
+    }
     tallies_ = state.tallies;
     tallies_.wall_impulse.resize(kFaces + walls_.size());
     events_ = state.step;
