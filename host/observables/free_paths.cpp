@@ -22,7 +22,16 @@ public:
         : SumAverager(request, context, kBins + bins),
           gravity_(context.gravity),
           bins_(GrowingBins::Shape::kFromZero, bins, request.max),
-          pending_(kBins + bins) {}
+          pending_(kBins + bins),
+          followed_(context.population->species.size()) {
+        std::size_t chosen = 0;
+        for (std::uint32_t id = 0; id < followed_.size(); ++id) chosen += selection().chosen(id) ? 1 : 0;
+        const std::size_t every = chosen <= kMostFollowed ? 1 : chosen / std::max(kMostFollowed, chosen / kOneOf);
+        std::size_t rank = 0;
+        for (std::uint32_t id = 0; id < followed_.size(); ++id) {
+            if (selection().chosen(id)) followed_[id] = rank++ % every == 0 ? 1 : 0;
+        }
+    }
 
     [[nodiscard]] bool needs_impacts() const final { return true; }
     void impact(const LoggedImpact& hit) final {
@@ -78,6 +87,9 @@ protected:
 
 private:
     static constexpr std::size_t kFlightNumbers = 6;
+    // To be told of each impact costs; all of a small system are followed, and of a large one every eighth.
+    static constexpr std::size_t kMostFollowed = 512;
+    static constexpr std::size_t kOneOf = 8;
     struct Flight {
         double since = 0.0;  ///< when the velocity was last changed [time]
         double path = 0.0;   ///< up to then, since the last collision [length]
@@ -102,7 +114,7 @@ private:
     }
 
     void meet(std::uint32_t id, const Vector3& after, double time, bool ends) {
-        if (!selection().chosen(id)) return;
+        if (followed_[id] == 0) return;
         Flight& flight = flights_[id];
         if (flight.known) flight.path += way(flight.velocity, time - flight.since);
         flight.velocity = after;
@@ -136,7 +148,7 @@ private:
     void sum(const Frame& frame, std::uint64_t, std::span<double> sums) final {
         std::ranges::copy(pending_, sums.begin());
         for (std::size_t id = 0; id < frame.size(); ++id) {
-            if (selection().has(frame, id)) sums[kBallTime] += elapsed_;
+            if (followed_[id] != 0 && frame.gone[id] == 0) sums[kBallTime] += elapsed_;
         }
         pending_.assign(pending_.size(), 0.0);
     }
@@ -144,7 +156,8 @@ private:
     Vector3 gravity_;
     GrowingBins bins_;
     std::vector<double> pending_;
-    std::vector<Flight> flights_;  // by id; none before the first collision
+    std::vector<std::uint8_t> followed_;  // by id
+    std::vector<Flight> flights_;         // by id; none before the first collision
     bool has_last_ = false;
     double last_time_ = 0.0;
     double elapsed_ = 0.0;

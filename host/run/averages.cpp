@@ -121,12 +121,13 @@ void Averages::start(Solver& solver) {
     const auto reachable = [&solver](double time) { return solver.reachable_time(time); };
     const double after = resumed_ ? solver.time() : -1.0;
     for (Entry& entry : entries_) entry.schedule = std::make_unique<SampleSchedule>(entry.plan, after, reachable);
-    const auto needs = [](const Entry& entry) { return entry.averager->needs_impacts(); };
-    if (std::ranges::any_of(entries_, needs)) {
-        solver.watch_impacts([this](const LoggedImpact& hit) {
-            for (Entry& entry : entries_) {
-                if (entry.averager->needs_impacts()) entry.averager->impact(hit);
-            }
+    std::vector<Averager*> watchers;
+    for (const Entry& entry : entries_) {
+        if (entry.averager->needs_impacts()) watchers.push_back(entry.averager.get());
+    }
+    if (!watchers.empty()) {
+        solver.watch_impacts([watchers](const LoggedImpact& hit) {
+            for (Averager* const watcher : watchers) watcher->impact(hit);
         });
     }
     if (!resumed_) take(solver);

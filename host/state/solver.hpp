@@ -120,7 +120,9 @@ public:
     [[nodiscard]] virtual SolverReport report() { return {}; }
     /// From now on tells of each impact, during advance_to.
     /// \return false  this solver has no impacts
-    virtual bool watch_impacts(std::function<void(const LoggedImpact&)> /*watch*/) { return false; }
+    virtual bool watch_impacts(std::function<void(const LoggedImpact&)> /*watch*/) {  // NOLINT: kept where it is used
+        return false;
+    }
 };
 
 }  // namespace carom

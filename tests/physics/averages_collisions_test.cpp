@@ -51,6 +51,16 @@ void PrintTo(const Gas& gas, std::ostream* out) {  // NOLINT: GoogleTest's name
     *out << gas.dimension << "D, packing fraction " << gas.phi;
 }
 
+double energy_of(EventsEngine& engine) {
+    Frame frame;
+    engine.frame(frame);
+    double energy = 0.0;
+    for (int axis = 0; axis < frame.dimension; ++axis) {
+        for (const double v : frame.velocity[axis]) energy += 0.5 * v * v;
+    }
+    return energy;
+}
+
 class EquationOfState : public testing::TestWithParam<Gas> {};
 INSTANTIATE_TEST_SUITE_P(Fractions, EquationOfState,
                          testing::Values(Gas{2, 16, 0.02}, Gas{2, 16, 0.1}, Gas{2, 16, 0.3}, Gas{2, 16, 0.5},
@@ -70,7 +80,10 @@ TEST_P(EquationOfState, CompressibilityRateAndPathsAreTheReferences) {
     const auto hits = run.watch({.name = "r", .kind = "collision_rate"}, 2000);
     const auto path = run.watch({.name = "l", .kind = "mean_free_path"}, 2000);
     const auto paths = run.watch({.name = "f", .kind = "free_path", .bins = 40, .max = 8.0 / rate}, 2000);
+    const double energy = energy_of(run.engine());
     run.run(1.0 / rate, 1500);
+    // Roundings of some 200,000 impulses: one that is 1 % too large would be off by 10^-5.
+    EXPECT_NEAR(energy_of(run.engine()) / energy, 1.0, 1e-11);
 
     const double balls = std::pow(per_axis, d);
     const double expected = finite(reference, balls);
@@ -116,7 +129,9 @@ TEST_P(EquationOfState, CompressibilityRateAndPathsAreTheReferences) {
     ASSERT_GE(told, 15.0);
     if (phi <= 0.1) {
         EXPECT_LT(squares / told, 3.0) << "about 1; above 3 once in 10^5 for 15 independent ones";
-        if (d == 2) EXPECT_GT(not_exponential, 1.5 * squares) << "an exponential is told from it";
+        if (d == 2) {
+            EXPECT_GT(not_exponential, 1.5 * squares) << "an exponential is told from it";
+        }
     }
 
     // A fluid at rest bears no shear, and presses evenly.
