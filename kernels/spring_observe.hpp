@@ -15,10 +15,11 @@ struct SpringTotals {
     double spring = 0.0;         ///< energy of all contacts, walls included [energy]
     double gravitational = 0.0;  ///< sum of -m g . (x - box.min) [energy]
     double virial = 0.0;         ///< sum over pairs of r_ij . F_ij, F_ij on i, r_ij = x_i - x_j [energy]
-    double momentum[3] = {};     ///< sum of m v
-    double angular[3] = {};      ///< sum of m (x - box centre) x v
-    double overlap = 0.0;        ///< largest, as a fraction of the smaller radius
-    double speed = 0.0;          ///< largest
+    double stress[6] = {};    ///< sum over pairs of r_ij F_ij: xx, yy, zz, xy, xz, yz; 2D: what has a z is 0 [energy]
+    double momentum[3] = {};  ///< sum of m v
+    double angular[3] = {};   ///< sum of m (x - box centre) x v
+    double overlap = 0.0;     ///< largest, as a fraction of the smaller radius
+    double speed = 0.0;       ///< largest
     std::uint64_t contacts = 0;  ///< of pairs
     std::uint64_t wall_contacts = 0;
     std::uint64_t balls = 0;
@@ -29,6 +30,7 @@ struct SpringTotals {
 /// with it the processor, does not matter. Pairs are added at both balls.
 struct SpringSums {
     FixedSum<double, 4> energies;  // kinetic, spring (pairs twice), gravitational, virial (pairs twice)
+    FixedSum<double, 6> stress;    // pairs twice
     FixedSum<double, 3> momentum;
     FixedSum<double, 3> angular;
     double overlap;
@@ -40,6 +42,7 @@ struct SpringSums {
 
     CAROM_HD static SpringSums zero() {
         return {FixedSum<double, 4>::zero(),
+                FixedSum<double, 6>::zero(),
                 FixedSum<double, 3>::zero(),
                 FixedSum<double, 3>::zero(),
                 0.0,
@@ -52,6 +55,7 @@ struct SpringSums {
 
     CAROM_HD void merge(const SpringSums& other) {
         energies.merge(other.energies);
+        stress.merge(other.stress);
         momentum.merge(other.momentum);
         angular.merge(other.angular);
         overlap = larger(other.overlap, overlap);
@@ -70,6 +74,8 @@ struct SpringSums {
         result.spring = 0.5 * energy[1];
         result.gravitational = energy[2];
         result.virial = 0.5 * energy[3];
+        const Vec<double, 6> tensor = stress.total(grids.energy);
+        for (int k = 0; k < 6; ++k) result.stress[k] = 0.5 * tensor[k];
         const Vec<double, 3> p = momentum.total(grids.momentum);
         const Vec<double, 3> l = angular.total(grids.angular);
         for (int axis = 0; axis < 3; ++axis) {
@@ -104,6 +110,19 @@ CAROM_HD void feel_walls(const SpringParams<typename Kind::Real, Kind::kDim>& pa
     }
 }
 
+/// factor * s_a s_b: xx, yy, zz, xy, xz, yz.
+template <class Real, int Dim>
+CAROM_HD Vec<double, 6> stress_terms(const Vec<Real, Dim>& separation, double factor) {
+    Vec<double, 3> s = Vec<double, 3>::filled(0.0);
+    for (int axis = 0; axis < Dim; ++axis) s[axis] = static_cast<double>(separation[axis]);
+    Vec<double, 6> terms;
+    for (int axis = 0; axis < 3; ++axis) terms[axis] = factor * s[axis] * s[axis];
+    terms[3] = factor * s[0] * s[1];
+    terms[4] = factor * s[0] * s[2];
+    terms[5] = factor * s[1] * s[2];
+    return terms;
+}
+
 /// Adds a contact of two balls to `sums`, as one of them sees it; gives the force on that one, or false where it is
 /// beyond what can be summed.
 template <class Kind>
@@ -118,6 +137,7 @@ CAROM_HD bool feel_ball(const SpringParams<typename Kind::Real, Kind::kDim>& par
     terms[1] = params.pair_law.energy(contact.overlap, own.radius + contact.other_radius, params.distance_epsilon);
     terms[3] = -static_cast<double>(factor) * distance * distance;
     sums.energies.add_clamped(params.observe.energy, terms);
+    sums.stress.add_clamped(params.observe.energy, stress_terms(contact.separation, -static_cast<double>(factor)));
     sums.overlap =
         larger(static_cast<double>(contact.overlap / smaller(own.radius, contact.other_radius)), sums.overlap);
     ++sums.contacts;

@@ -33,6 +33,7 @@ Action add_bench_command(CLI::App& app, const std::string& program);
 Action add_compare_command(CLI::App& app, const std::string& program);
 Action add_view_command(CLI::App& app, const std::string& program);
 Action add_render_command(CLI::App& app, const std::string& program);
+Action add_report_command(CLI::App& app, const std::string& program);
 Action add_info_command(CLI::App& app, const std::string& program);
 
 }  // namespace carom

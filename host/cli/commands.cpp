@@ -44,6 +44,8 @@ const std::vector<Command>& commands() {
          "carom render gas.h5 -o gas.mp4 --color-by speed --overlay\n"
          "carom render gas3d -o start.png --time 0 --camera perspective,azimuth=40",
          add_render_command},
+        {"report", "Write one page about a stored run: scene, machine, figures, measured against theory",
+         "carom report gas.h5 -o gas.html   # needs no network; for any browser", add_report_command},
         {"info", "Print version, build options, processors and libraries", "carom info", add_info_command},
     };
     return kAll;

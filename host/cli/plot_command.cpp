@@ -8,16 +8,13 @@
 
 #include "host/cli/options.hpp"
 #include "host/io/trajectory_reader.hpp"
-#include "host/plot/average_figure.hpp"
-#include "host/plot/ball_picture.hpp"
 #include "host/plot/bench_figure.hpp"
 #include "host/plot/gnuplot.hpp"
-#include "host/plot/run_figure.hpp"
+#include "host/plot/quantity_figure.hpp"
 #include "host/plot/table_figure.hpp"
 #include "host/plot/table_file.hpp"
 #include "host/run/output_files.hpp"
 #include "host/run/say.hpp"
-#include "host/scene/load.hpp"
 #include "host/state/errors.hpp"
 
 namespace carom {
@@ -25,6 +22,7 @@ namespace carom {
 namespace {
 
 struct PlotOptions {
+    std::vector<std::string> words;  // files, and among them the quantity
     std::string file;
     std::string quantity;
     std::string output;
@@ -59,19 +57,6 @@ PictureOptions picture_options(const PlotOptions& options) {
         picture.height = static_cast<int>(height);
     }
     return picture;
-}
-
-void draw_picture(const PlotOptions& options, const TrajectoryReader& trajectory, const std::string& output) {
-    if (!output.ends_with(".png")) throw InputError(output + ": a picture of the balls ends in .png");
-    const TrajectoryHeader& header = trajectory.header();
-    const Scene scene = parse_scene(header.scene_source, header.scene_path);
-    Balls balls;
-    balls.dimension = header.dimension();
-    balls.species_table = header.species_table;
-    balls.species = header.species;
-    Frame frame;
-    trajectory.read(choose_frame(options.frame, trajectory), frame);
-    write_png(draw_balls(scene, balls, frame, picture_options(options)), output);
 }
 
 /// FILE-WHAT.png in the current folder, unless the user names another.
@@ -113,58 +98,78 @@ std::string plot_trajectory(const PlotOptions& options) {
     const TrajectoryReader trajectory(options.file);
     const std::string quantity = options.quantity.empty() ? "energy" : options.quantity;
     std::string output = output_of(options, quantity);
-    const bool average = is_average_quantity(trajectory, quantity);
     if (!options.with.empty() && quantity == "balls")
-        throw InputError("--with is for figures, not for pictures of balls");
+        throw InputError("several runs are for figures, not for pictures of balls");
+    if (quantity == "balls" && !output.ends_with(".png"))
+        throw InputError(output + ": a picture of the balls ends in .png");
     check_output_file(output, options.file, options.force);
     if (quantity == "balls") {
-        draw_picture(options, trajectory, output);
+        write_png(draw_frame(trajectory, choose_frame(options.frame, trajectory), picture_options(options)), output);
         return output;
     }
     std::vector<TrajectoryReader> others;
     for (const std::string& file : options.with) others.emplace_back(file);
     std::vector<const TrajectoryReader*> runs{&trajectory};
     for (const TrajectoryReader& other : others) runs.push_back(&other);
-    if (average) {
-        run_gnuplot(average_figure_script(runs, quantity, output), output);
-    } else {
-        draw_figure(runs_figure(runs, quantity), output);
-    }
+    run_gnuplot(quantity_script(runs, quantity, output), output);
     return output;
 }
 
-/// NAME-WHAT.png for NAME.png, or for the trajectory's name.
+/// FOLDER/WHAT.png for a folder; NAME-WHAT.png for NAME.png, or for the trajectory's name.
+std::string name_in_all(const PlotOptions& options, const std::string& quantity) {
+    if (options.output.empty()) return output_of(options, quantity);
+    const std::filesystem::path named = options.output;
+    if (options.output.ends_with('/') || std::filesystem::is_directory(named)) return named / (quantity + ".png");
+    return named.parent_path() / fmt::format("{}-{}{}", named.stem().string(), quantity, named.extension().string());
+}
+
+/// What a run has no value of is left out, and said.
 std::string plot_all(const PlotOptions& options) {
     if (!options.quantity.empty()) throw InputError("--all draws every quantity; leave out '" + options.quantity + "'");
-    std::vector<std::string> quantities{"energy", "pressure", "temperature"};
-    {
-        const TrajectoryReader trajectory(options.file);
-        const std::vector<std::string> averages = average_quantities(trajectory);
-        quantities.insert(quantities.end(), averages.begin(), averages.end());
+    const std::vector<std::string> quantities = all_quantities(TrajectoryReader(options.file));
+    if (options.output.ends_with('/')) {
+        std::error_code error;
+        std::filesystem::create_directory(options.output.substr(0, options.output.size() - 1), error);
+        if (error) throw SystemError(fmt::format("cannot make the folder {}: {}", options.output, error.message()));
     }
-    const std::filesystem::path named = options.output;
-    const auto name_of = [&](const std::string& quantity) {
-        if (options.output.empty()) return output_of(options, quantity);
-        return (named.parent_path() /
-                fmt::format("{}-{}{}", named.stem().string(), quantity, named.extension().string()))
-            .string();
-    };
-    for (const std::string& quantity : quantities) check_output_file(name_of(quantity), options.file, options.force);
+    for (const std::string& quantity : quantities) {
+        check_output_file(name_in_all(options, quantity), options.file, options.force);
+    }
     std::string written;
     for (const std::string& quantity : quantities) {
         PlotOptions one = options;
         one.quantity = quantity;
-        one.output = name_of(quantity);
+        one.output = name_in_all(options, quantity);
         one.force = true;  // all have been checked
-        written += (written.empty() ? "" : "\n") + plot_trajectory(one);
+        try {
+            written += (written.empty() ? "" : "\n") + plot_trajectory(one);
+        } catch (const InputError& error) {
+            if (quantity == quantities.front()) throw;  // energy is always there: it is something else
+            if (!options.quiet) say("left out: {}\n", error.what());
+        }
     }
     return written;
+}
+
+/// Sorts files from the quantity: the first word is a file, and so is whatever ends as a trajectory does.
+void sort_words(PlotOptions& options) {
+    options.file = options.words.front();
+    for (std::size_t k = 1; k < options.words.size(); ++k) {
+        const std::string& word = options.words[k];
+        if (word.ends_with(".h5")) {
+            options.with.push_back(word);
+        } else if (options.quantity.empty()) {
+            options.quantity = word;
+        } else {
+            throw InputError(fmt::format("unexpected argument '{}'; see carom plot --help", word));
+        }
+    }
 }
 
 int plot(const PlotOptions& options) {
     const bool trajectory = !options.file.ends_with(".csv") && !options.file.ends_with(".json");
     if (!trajectory && (options.all || !options.with.empty()))
-        throw InputError("--all and --with are for trajectories");
+        throw InputError("--all and several runs are for trajectories");
     const std::string output = options.all                       ? plot_all(options)
                                : options.file.ends_with(".csv")  ? plot_table(options)
                                : options.file.ends_with(".json") ? plot_bench(options)
@@ -177,19 +182,19 @@ int plot(const PlotOptions& options) {
 
 Action add_plot_command(CLI::App& app, const std::string&) {
     const auto options = std::make_shared<PlotOptions>();
-    app.add_option("FILE", options->file,
-                   "Trajectory, a table of carom sweep (.csv), or results of carom bench (.json)")
+    app.add_option(
+           "FILE", options->words,
+           "A trajectory, or several (.h5) laid over each other; a table of carom sweep (.csv); or results "
+           "of carom bench (.json). Then the quantity: energy (default), pressure, temperature, momentum or any other "
+           "observable, over time; speed, velocity, density, density_map, temperature_profile, "
+           "velocity_profile, gr, msd or vacf, or an average by its name, with theory; or balls: a picture of "
+           "one frame. Of a table: a column; the first that is no axis by default. Of results: speed (default), "
+           "double, limit, threads or events")
         ->required()
         ->type_name("");
     app.add_option(
-           "QUANTITY", options->quantity,
-           "energy (default), pressure, temperature, momentum or any other observable, over time; speed, velocity, "
-           "density, density_map, temperature_profile, velocity_profile, gr, msd or vacf, or an average by its name, "
-           "with theory; or balls: a picture of one frame. Of a table: a column; the first that is no axis by default. "
-           "Of results: speed "
-           "(default), double, limit, threads or events")
-        ->type_name("");
-    app.add_option("-o,--output", options->output, "Figure: .png, .svg or .pdf; FILE-QUANTITY.png by default")
+           "-o,--output", options->output,
+           "Figure: .png, .svg or .pdf; FILE-QUANTITY.png by default. With --all also a folder, by a / at its end")
         ->type_name("FIGURE");
     app.add_option("--by", options->by,
                    "Of a table: over this axis alone, summed over the others; up to twice, for a heat map of two axes")
@@ -201,7 +206,7 @@ Action add_plot_command(CLI::App& app, const std::string&) {
     app.add_option("--color-by", options->color_by, "Of balls: auto, species or speed")->type_name("WHAT");
     app.add_option("--size", options->size, "Of the picture of balls, at most; 1200x900 by default")->type_name("WxH");
     add_frame_options(app, options->frame);
-    app.add_option("--with", options->with, "Another trajectory laid over the first; may be given again")
+    app.add_option("--with", options->with, "Another trajectory laid over the first, the same as giving it as a FILE")
         ->type_name("FILE")
         ->expected(1)
         ->take_all()
@@ -209,7 +214,10 @@ Action add_plot_command(CLI::App& app, const std::string&) {
     app.add_flag("--all", options->all, "Every figure that the trajectory gives: FILE-QUANTITY.png for each");
     app.add_flag("--quiet", options->quiet, "Say nothing");
     app.add_flag("--force", options->force, "Overwrite the figure if it exists");
-    return [options] { return plot(*options); };
+    return [options] {
+        sort_words(*options);
+        return plot(*options);
+    };
 }
 
 }  // namespace carom

@@ -151,6 +151,7 @@ private:
     [[nodiscard]] int touching_walls(Slot i) const;
     void resolve_touching(Slot i, std::uint32_t partner);
     void account_change(Slot i, const Vector& velocity_before);
+    void add_stress(const Vector& d, const Vector& impulse_on_j);
     void account_pair(Slot i, Slot j, const Vector& impulse_on_j, const Vector& d);
     void account_wall(Slot i, std::uint32_t number, const Vector& impulse_on_i);
     void log_pair(Slot i, Slot j) const;

@@ -19,6 +19,17 @@ void Engine<Dim, Gravity, Lists>::account_change(Slot i, const Vector& velocity_
     flow_.momentum = flow_.momentum + mass * (velocity - velocity_before);
 }
 
+/// r_a dp_b, as components of a StressTensor.
+template <int Dim, bool Gravity, bool Lists>
+void Engine<Dim, Gravity, Lists>::add_stress(const Vector& d, const Vector& impulse_on_j) {
+    StressTensor& stress = counted_.collisional_stress;
+    for (int axis = 0; axis < Dim; ++axis) stress[axis] += d[axis] * impulse_on_j[axis];
+    for (int axis = 1; axis < Dim; ++axis) {
+        stress[2 + axis] += 0.5 * (d[0] * impulse_on_j[axis] + d[axis] * impulse_on_j[0]);
+    }
+    if constexpr (Dim == 3) stress[5] += 0.5 * (d[1] * impulse_on_j[2] + d[2] * impulse_on_j[1]);
+}
+
 template <int Dim, bool Gravity, bool Lists>
 void Engine<Dim, Gravity, Lists>::account_pair(Slot i, Slot j, const Vector& impulse_on_j, const Vector& d) {
     ++counted_.ball_collisions;
@@ -30,7 +41,8 @@ void Engine<Dim, Gravity, Lists>::account_pair(Slot i, Slot j, const Vector& imp
         counted_.wall_virial += sign * dot(at(light, now_).position, impulse_on_j);
     } else {
         counted_.collisional_virial += dot(d, impulse_on_j);  // r_ij . dp_i = (-d) . (-J)
-        if (forecast_[i].at_edge != 0) {                      // perhaps across a periodic face
+        add_stress(d, impulse_on_j);
+        if (forecast_[i].at_edge != 0) {  // perhaps across a periodic face
             counted_.seam_virial += dot((at(j, now_).position - at(i, now_).position) - d, impulse_on_j);
         }
     }

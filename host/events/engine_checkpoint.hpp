@@ -94,7 +94,13 @@ void Engine<Dim, Gravity, Lists>::save(SolverState& state) const {
                                                            static_cast<double>(grid_.cells[1]),
                                                            static_cast<double>(grid_.cells[2]),
                                                            counted_.seam_virial,
-                                                           count(counted_.heavy_collisions)});
+                                                           count(counted_.heavy_collisions),
+                                                           counted_.collisional_stress[0],
+                                                           counted_.collisional_stress[1],
+                                                           counted_.collisional_stress[2],
+                                                           counted_.collisional_stress[3],
+                                                           counted_.collisional_stress[4],
+                                                           counted_.collisional_stress[5]});
 }
 
 template <int Dim, bool Gravity, bool Lists>
@@ -105,7 +111,7 @@ void Engine<Dim, Gravity, Lists>::resume(const SolverState& state) {
         }
         throw std::runtime_error("the checkpoint has no usable " + name);
     };
-    const std::vector<double>& globals = find("events", 24);
+    const std::vector<double>& globals = find("events", 30);
     for (int axis = 0; axis < Dim; ++axis) {
         const double cells = globals[19 + axis];
         if (!(cells >= 1.0 && cells <= 65535.0)) throw std::runtime_error("the checkpoint has no usable cells");
@@ -135,6 +141,8 @@ void Engine<Dim, Gravity, Lists>::resume(const SolverState& state) {
     counted_.worst_overlap = globals[18];
     counted_.seam_virial = globals[22];
     counted_.heavy_collisions = static_cast<std::uint64_t>(globals[23]);
+    for (std::size_t k = 0; k < counted_.collisional_stress.size(); ++k)
+        counted_.collisional_stress[k] = globals[24 + k];
     tallies_ = state.tallies;
     tallies_.wall_impulse.resize(kFaces + walls_.size());
     events_ = state.step;

@@ -6,6 +6,7 @@
 
 #include "host/events/simultaneous.hpp"
 #include "host/state/box.hpp"
+#include "host/state/solver.hpp"
 #include "host/state/wall.hpp"
 
 namespace carom {
@@ -39,17 +40,18 @@ struct EventsStatistics {
     std::uint64_t elastic_by_tc = 0;
     std::uint64_t elastic_by_cutoff = 0;
     std::uint64_t epochs = 0;
-    double collisional_virial = 0.0;   ///< sum over pair impacts of r_ij . dp_i, r_ij = r_i - r_j [energy time]
-    double wall_virial = 0.0;          ///< sum over wall impacts of r_i . dp_i
-    double seam_virial = 0.0;          ///< what positions that jump by a period, and pairs across a periodic face, add
-    double twice_kinetic_time = 0.0;   ///< integral of 2 K dt, translation
-    double gravity_virial_time = 0.0;  ///< integral of sum r_i . F_i dt
-    double virial_start = 0.0;         ///< sum r_i . p_i at the start, less what left with balls through open faces
-    double virial_now = 0.0;           ///< the same now
-    double elapsed = 0.0;              ///< simulated time that all these cover
-    double path_length = 0.0;          ///< of all ways of balls of finite mass so far [length]
-    double worst_overlap = 0.0;        ///< deepest overlap of two balls, or a ball and a wall, ever met [length]
-    std::uint64_t mobile = 0;          ///< balls of finite mass still in
+    double collisional_virial = 0.0;    ///< sum over pair impacts of r_ij . dp_i, r_ij = r_i - r_j [energy time]
+    StressTensor collisional_stress{};  ///< the same by components
+    double wall_virial = 0.0;           ///< sum over wall impacts of r_i . dp_i
+    double seam_virial = 0.0;           ///< what positions that jump by a period, and pairs across a periodic face, add
+    double twice_kinetic_time = 0.0;    ///< integral of 2 K dt, translation
+    double gravity_virial_time = 0.0;   ///< integral of sum r_i . F_i dt
+    double virial_start = 0.0;          ///< sum r_i . p_i at the start, less what left with balls through open faces
+    double virial_now = 0.0;            ///< the same now
+    double elapsed = 0.0;               ///< simulated time that all these cover
+    double path_length = 0.0;           ///< of all ways of balls of finite mass so far [length]
+    double worst_overlap = 0.0;         ///< deepest overlap of two balls, or a ball and a wall, ever met [length]
+    std::uint64_t mobile = 0;           ///< balls of finite mass still in
 
     /// What the identity d(sum r . p) = 2 K dt + sum r . dp + sum r . F dt is off by, as a fraction of its largest
     /// term.
@@ -58,18 +60,6 @@ struct EventsStatistics {
     [[nodiscard]] double mean_free_path() const;
     /// Ball collisions per ball and time, each counted for both balls.
     [[nodiscard]] double collision_rate() const;
-};
-
-/// One contact that passed an impulse, told in order of time.
-struct LoggedImpact {
-    double time = 0.0;
-    bool wall = false;
-    std::uint32_t i = 0;
-    std::uint32_t j = 0;  ///< id, or number of the wall
-    Vector3 velocity_i{};
-    Vector3 spin_i{};  ///< 2D: only [2]
-    Vector3 velocity_j{};
-    Vector3 spin_j{};
 };
 
 }  // namespace carom

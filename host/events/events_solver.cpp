@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "host/state/errors.hpp"
 #include "kernels/core/processor_name.hpp"
@@ -23,6 +24,18 @@ EventsSolver::EventsSolver(const EventsSetup& setup, const SolverState& state, c
     if (log.empty()) return;
     log_ = std::make_unique<EventsLog>(log, setup.box.dimension);
     engine_->set_log([this](const LoggedImpact& impact) { log_->write(impact); });
+}
+
+bool EventsSolver::watch_impacts(std::function<void(const LoggedImpact&)> watch) {
+    if (log_ == nullptr) {
+        engine_->set_log(std::move(watch));
+        return true;
+    }
+    engine_->set_log([this, watch = std::move(watch)](const LoggedImpact& impact) {
+        log_->write(impact);
+        watch(impact);
+    });
+    return true;
 }
 
 bool EventsSolver::advance_to(double time, double seconds) {
@@ -53,7 +66,9 @@ bool EventsSolver::advance_for(double time, double seconds) {
 
 Tallies EventsSolver::tallies() {
     Tallies tallies = engine_->tallies();
-    tallies.collisional_virial = engine_->statistics().collisional_virial;
+    const EventsStatistics statistics = engine_->statistics();
+    tallies.collisional_virial = statistics.collisional_virial;
+    tallies.collisional_stress = statistics.collisional_stress;
     return tallies;
 }
 

@@ -31,6 +31,7 @@ public:
     void save(SolverState& state) override { engine_->save(state); }
     SolverDescription describe() const override;
     SolverReport report() override;
+    bool watch_impacts(std::function<void(const LoggedImpact&)> watch) override;
 
     [[nodiscard]] EventsStatistics statistics() const { return engine_->statistics(); }
     void set_log(std::function<void(const LoggedImpact&)> log) { engine_->set_log(std::move(log)); }

@@ -28,6 +28,12 @@ constexpr std::array kAverageKinds{
     AverageKind{"vacf", make_velocity_autocorrelation},
     AverageKind{"temperature", make_region_temperature},
     AverageKind{"kurtosis", make_kurtosis},
+    AverageKind{"stress", make_stress},
+    AverageKind{"pressure", make_pressure},
+    AverageKind{"compressibility", make_compressibility},
+    AverageKind{"free_path", make_free_path},
+    AverageKind{"mean_free_path", make_mean_free_path},
+    AverageKind{"collision_rate", make_collision_rate},
 };
 
 }  // namespace

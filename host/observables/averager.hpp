@@ -11,6 +11,7 @@
 #include "host/state/balls.hpp"
 #include "host/state/box.hpp"
 #include "host/state/frame.hpp"
+#include "host/state/solver.hpp"
 
 namespace carom {
 
@@ -63,6 +64,14 @@ struct AverageContext {
     std::shared_ptr<const Population> population;
     double every = 0.0;         ///< between samples [time]
     std::uint64_t samples = 0;  ///< in a row, at most; a guess
+    Vector3 gravity{};          ///< [length/time^2]
+};
+
+/// What a solver has summed and counted, at the time of a sample.
+struct Accounts {
+    double time = 0.0;
+    const Tallies& tallies;
+    const Totals& totals;  ///< only of solvers whose contacts last: zeros where tallies have a collisional_virial
 };
 
 /// A quantity that is averaged over a run and never stored sample by sample: memory does not grow with the run. A new
@@ -72,6 +81,11 @@ public:
     virtual ~Averager() = default;
 
     [[nodiscard]] virtual AverageInfo info() const = 0;
+    /// Whether `account` is to be called before each sample, and `impact` for each impact.
+    [[nodiscard]] virtual bool needs_accounts() const { return false; }
+    [[nodiscard]] virtual bool needs_impacts() const { return false; }
+    virtual void account(const Accounts& /*now*/) {}
+    virtual void impact(const LoggedImpact& /*hit*/) {}
     /// One sample.
     /// \param index  of the sample's time in units of `every`: who looks at differences in time sees gaps by it
     virtual void add(const Frame& frame, std::uint64_t index) = 0;
@@ -92,6 +106,7 @@ public:
         return chosen_[population_->species[id]] != 0 && frame.gone[id] == 0;
     }
     [[nodiscard]] bool chosen(std::size_t id) const { return chosen_[population_->species[id]] != 0; }
+    [[nodiscard]] std::size_t population_size() const { return population_->species.size(); }
     [[nodiscard]] double mass(std::size_t id) const { return population_->table[population_->species[id]].mass; }
 
 private:

@@ -35,6 +35,7 @@ public:
           series_(width, capacity) {}
 
     void add(const Frame& frame, std::uint64_t index) final {
+        if (!counts(frame)) return;
         sums_.assign(series_.width(), 0.0);  // large ones cost nothing until they are used
         sum(frame, index, sums_);
         series_.add(sums_);
@@ -46,6 +47,9 @@ public:
 protected:
     /// Adds up one sample; `sums` is zero before, and stays where it is.
     virtual void sum(const Frame& frame, std::uint64_t index, std::span<double> sums) = 0;
+
+    /// Whether this sample is one; the first of those that look at what has changed since the one before is not.
+    [[nodiscard]] virtual bool counts(const Frame& /*frame*/) { return true; }
 
     /// What all have in common.
     [[nodiscard]] AverageInfo base_info() const {

@@ -31,4 +31,17 @@ std::unique_ptr<Averager> make_region_temperature(const ObserveRequest& request,
 /// Kurtosis of a velocity component: 3 for Maxwell and Boltzmann, smaller for few balls.
 std::unique_ptr<Averager> make_kurtosis(const ObserveRequest& request, const AverageContext& context);
 
+/// Stress tensor: momentum that crosses planes, by motion and by contacts [pressure].
+std::unique_ptr<Averager> make_stress(const ObserveRequest& request, const AverageContext& context);
+/// Its trace over d: the pressure.
+std::unique_ptr<Averager> make_pressure(const ObserveRequest& request, const AverageContext& context);
+/// Z = p V / (N T).
+std::unique_ptr<Averager> make_compressibility(const ObserveRequest& request, const AverageContext& context);
+/// Density of the lengths of paths between two collisions of a ball with others, integral 1 [1/m]; events alone.
+std::unique_ptr<Averager> make_free_path(const ObserveRequest& request, const AverageContext& context);
+/// Their mean [m]; events alone.
+std::unique_ptr<Averager> make_mean_free_path(const ObserveRequest& request, const AverageContext& context);
+/// Collisions with balls per ball and time [1/s]; events alone.
+std::unique_ptr<Averager> make_collision_rate(const ObserveRequest& request, const AverageContext& context);
+
 }  // namespace carom

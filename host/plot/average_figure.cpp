@@ -3,16 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <filesystem>
 #include <limits>
-#include <memory>
-#include <optional>
 #include <utility>
 
 #include "host/observables/averager.hpp"
 #include "host/plot/gnuplot.hpp"
+#include "host/plot/run_average.hpp"
 #include "host/plot/run_theory.hpp"
 #include "host/plot/unit_text.hpp"
 #include "host/scene/load.hpp"
@@ -22,69 +20,6 @@ namespace carom {
 
 namespace {
 
-/// An average of one run, from its file or computed from its frames.
-struct RunAverage {
-    AverageInfo info;
-    AverageTable table;
-};
-
-/// The kinds that follow from frames alone without further words.
-constexpr std::array<std::string_view, 9> kFromFrames{
-    "speed", "velocity", "density", "temperature_profile", "velocity_profile", "density_map", "gr", "msd", "vacf"};
-
-bool from_frames(const std::string& kind) { return std::ranges::find(kFromFrames, kind) != kFromFrames.end(); }
-
-/// The average of that name, or the first of that kind.
-const AverageInfo* find_info(const TrajectoryReader& trajectory, const std::string& quantity) {
-    const auto& infos = trajectory.header().averages;
-    auto found = std::ranges::find(infos, quantity, &AverageInfo::name);
-    if (found == infos.end()) found = std::ranges::find(infos, quantity, &AverageInfo::kind);
-    return found == infos.end() ? nullptr : &*found;
-}
-
-int default_axis(const Scene& scene, const std::string& kind) {
-    if (kind == "density_map") return scene.dimension() - 1;
-    for (int axis = 0; axis < scene.dimension(); ++axis) {
-        if (scene.physics.gravity[static_cast<std::size_t>(axis)] != 0.0) return axis;
-    }
-    return 0;
-}
-
-/// From the frames of the second half: by then most runs have forgotten their start.
-RunAverage computed(const TrajectoryReader& trajectory, const Scene& scene, const std::string& kind) {
-    const std::size_t frames = trajectory.frame_count();
-    const std::size_t first = frames / 2;
-    if (frames == 0) throw InputError(trajectory.path() + ": holds no frames");
-    const auto times = trajectory.times();
-    const double every = frames - first > 1
-                             ? (times[frames - 1] - times[first]) / static_cast<double>(frames - 1 - first)
-                             : std::max(scene.run.until, 1.0);
-    const auto population =
-        std::make_shared<Population>(Population{trajectory.header().species_table, trajectory.header().species});
-    const auto averager = make_averager(
-        {.name = kind, .kind = kind, .axis = default_axis(scene, kind), .from = times[first]},
-        {.box = trajectory.header().box, .population = population, .every = every, .samples = frames - first});
-    Frame frame;
-    for (std::size_t k = first; k < frames; ++k) {
-        trajectory.read(k, frame);
-        averager->add(frame, k - first);
-    }
-    return {averager->info(), averager->table()};
-}
-
-RunAverage average_of(const TrajectoryReader& trajectory, const Scene& scene, const std::string& quantity) {
-    if (const AverageInfo* info = find_info(trajectory, quantity)) {
-        if (trajectory.frame_count() == 0) throw InputError(trajectory.path() + ": holds no frames");
-        const auto place = static_cast<std::size_t>(info - trajectory.header().averages.data());
-        return {*info, trajectory.averages(trajectory.frame_count() - 1)[place]};
-    }
-    if (from_frames(quantity)) return computed(trajectory, scene, quantity);
-    std::vector<std::string> known;
-    for (const AverageInfo& info : trajectory.header().averages) known.push_back(info.name);
-    throw InputError(fmt::format("{}: holds no average '{}'; allowed: {}{}{}", trajectory.path(), quantity,
-                                 fmt::join(known, ", "), known.empty() ? "" : ", ", fmt::join(kFromFrames, ", ")));
-}
-
 std::string run_name(const TrajectoryReader& trajectory) {
     const std::string& title = trajectory.header().title;
     return title.empty() ? std::filesystem::path(trajectory.path()).stem().string() : title;
@@ -93,7 +28,8 @@ std::string run_name(const TrajectoryReader& trajectory) {
 /// Bins that hold something, with a little beside; everything for what is no histogram.
 std::pair<std::size_t, std::size_t> shown(const RunAverage& average) {
     const std::size_t points = average.info.x.points;
-    const bool histogram = average.info.kind == "speed" || average.info.kind == "velocity";
+    const bool histogram =
+        average.info.kind == "speed" || average.info.kind == "velocity" || average.info.kind == "free_path";
     const auto has_value = [&](std::size_t k) {
         bool any = false;
         for (std::size_t at = k; at < average.table.values.size(); at += points) {
@@ -132,19 +68,6 @@ Curve data_curve(const RunAverage& average, std::size_t component, std::pair<std
     return curve;
 }
 
-/// Leaves out slices that a wall keeps centres out of in part: their density is that of another volume.
-void leave_out_walls(RunAverage& average, const GasFacts& facts, const Box& box) {
-    const std::size_t axis = static_cast<std::size_t>(average.info.x.label[0] - 'x');
-    const double half = 0.5 * box.size[axis] / static_cast<double>(average.info.x.points);
-    const double low = box.min[axis] + (box.faces[axis][0] == Face::kWall ? facts.radius : 0.0);
-    const double high = box.min[axis] + box.size[axis] - (box.faces[axis][1] == Face::kWall ? facts.radius : 0.0);
-    const double slack = 1e-9 * box.size[axis];
-    for (std::size_t k = 0; k < average.info.x.points; ++k) {
-        const double at = average.table.x[k];
-        if (at - half < low - slack || at + half > high + slack) average.table.values[k] = std::nan("");
-    }
-}
-
 std::string quantity_label(const AverageInfo& info) {
     return info.kind == "msd" ? "mean square displacement" : info.label;
 }
@@ -155,6 +78,7 @@ std::string what_it_is(const AverageInfo& info) {
     if (info.kind == "density") return "density profile";
     if (info.kind == "temperature_profile") return "temperature profile";
     if (info.kind == "velocity_profile") return "flow";
+    if (info.kind == "free_path") return "free paths";
     if (info.kind == "gr") return "radial distribution function";
     return info.label;
 }
@@ -164,10 +88,10 @@ Figure line_figure(const std::vector<const TrajectoryReader*>& runs, const std::
     for (std::size_t k = 0; k < runs.size(); ++k) {
         const TrajectoryReader& run = *runs[k];
         const Scene scene = parse_scene(run.header().scene_source, run.header().scene_path);
-        RunAverage average = average_of(run, scene, quantity);
+        RunAverage average = run_average(run, scene, quantity);
         const AverageInfo& info = average.info;
         const GasFacts facts = gas_facts(run, scene, info.species, info.from);
-        if (info.kind == "density") leave_out_walls(average, facts, run.header().box);
+        if (info.kind == "density") leave_out_walls(average, facts.radius, run.header().box);
         if (info.x.label.empty()) {
             throw InputError(fmt::format("{}: '{}' is a single number, not a curve", run.path(), quantity));
         }
@@ -193,7 +117,7 @@ Figure line_figure(const std::vector<const TrajectoryReader*>& runs, const std::
             figure.curves.push_back(std::move(curve));
         }
         const double low = info.kind == "msd" ? average.table.x[1] : average.table.x[range.first];
-        const double x_from = info.kind == "speed" || info.kind == "vacf" ? 0.0 : low;
+        const double x_from = info.kind == "speed" || info.kind == "vacf" || info.kind == "free_path" ? 0.0 : low;
         for (Curve& curve : theory_curves(facts, scene, info, x_from, average.table.x[range.second - 1])) {
             if (runs.size() > 1) {
                 curve.label += ", " + run_name(run);
@@ -236,18 +160,19 @@ std::string map_script(const TrajectoryReader& run, const RunAverage& average, c
 }  // namespace
 
 bool is_average_quantity(const TrajectoryReader& trajectory, const std::string& quantity) {
-    // "temperature" is over time, which every run has, unless the scene named an average so.
-    return find_info(trajectory, quantity) != nullptr ? quantity != "temperature" : from_frames(quantity);
+    // A single number has no figure of its own: "temperature" and "pressure" are over time, which every run has.
+    const AverageInfo* info = find_average(trajectory, quantity);
+    return info != nullptr ? !info->x.label.empty() : follows_from_frames(quantity);
 }
 
 std::string average_figure_script(const std::vector<const TrajectoryReader*>& runs, const std::string& quantity,
                                   const std::string& path) {
     const TrajectoryReader& first = *runs.front();
-    const AverageInfo* info = find_info(first, quantity);
+    const AverageInfo* info = find_average(first, quantity);
     if (info != nullptr ? info->kind == "density_map" : quantity == "density_map") {
         if (runs.size() > 1) throw InputError("maps cannot be laid over each other");
         const Scene scene = parse_scene(first.header().scene_source, first.header().scene_path);
-        return map_script(first, average_of(first, scene, quantity), path);
+        return map_script(first, run_average(first, scene, quantity), path);
     }
     return gnuplot_script(line_figure(runs, quantity), path);
 }

@@ -143,6 +143,16 @@ std::string gnuplot_script(const Figure& figure, const std::string& path) {
     return script + "\n";
 }
 
+std::string for_small_screens(std::string script) {
+    const auto replace = [&script](std::string_view from, std::string_view to) {
+        const std::size_t at = script.find(from);
+        if (at != std::string::npos) script.replace(at, from.size(), to);
+    };
+    replace("svg size 1200,760", "svg size 760,560");
+    replace("set key outside right top", "set key below");
+    return script;
+}
+
 void run_gnuplot(const std::string& script, const std::string& path) {
     if (!on_path("gnuplot")) {
         throw SystemError("figures are drawn by gnuplot, which is not installed; apt-get install gnuplot-nox");

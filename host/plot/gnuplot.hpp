@@ -40,6 +40,10 @@ std::string gnuplot_head(const std::string& title, const std::string& path);
 /// Text as gnuplot's commands take it, shown as it is, without gnuplot's markup in it.
 std::string gnuplot_literal(std::string_view text);
 
+/// The same figure, of the commands for an .svg, for a page that is read on small screens too: fewer units wide, so
+/// that letters are larger, and with its labels below the curves.
+std::string for_small_screens(std::string script);
+
 /// Runs gnuplot on a script that draws `path`.
 /// \throws SystemError  gnuplot is not installed, or fails; or the file cannot be written
 void run_gnuplot(const std::string& script, const std::string& path);

@@ -15,6 +15,7 @@ namespace carom {
 namespace {
 
 constexpr std::size_t kCurvePoints = 300;
+constexpr double kFiniteSize = 3.0;  // over N, of Z - 1: what a periodic box of N balls is off by, at most
 
 double ball_volume(int dimension, double diameter) { return shell_volume(dimension, 0.0, 0.5 * diameter); }
 
@@ -99,7 +100,10 @@ Curve speed_law(const GasFacts& facts, double from, double to, const Density& de
 
 std::vector<Curve> density_curves(const GasFacts& facts, const Scene& scene, int axis, double from, double to) {
     const double g = std::abs(scene.physics.gravity[static_cast<std::size_t>(axis)]);
-    if (!(g > 0.0) || !facts.uniform || !(facts.temperature > 0.0)) {
+    // One kind among others: thin gases do not mind each other, of dense ones there is no theory here.
+    const bool alone = facts.uniform;
+    if (g > 0.0 && !alone && facts.masses.size() != 1) return {};
+    if (!(g > 0.0) || !(facts.temperature > 0.0)) {
         if (facts.gravity) return {};
         // A slice is of the whole width of the box; only along the axis walls take some of it.
         double length = scene.box.size[static_cast<std::size_t>(axis)];
@@ -124,17 +128,19 @@ std::vector<Curve> density_curves(const GasFacts& facts, const Scene& scene, int
     const auto height = [&](double at) { return (down ? at - low : high - at) / scale_height; };
     const double volume = ball_volume(facts.dimension, facts.diameter);
     const double load = facts.balls * volume / (floor_area * scale_height);
-    const double bottom = bottom_packing_below(facts.dimension, load, top);
     const auto inside = [&](double at) { return height(at) >= 0.0 && (!ceiling || (at >= low && at <= high)); };
     std::vector<Curve> curves;
-    curves.push_back(sampled("hard balls, local density", from, to, [&](double at) {
-        return inside(at) ? local_packing(facts.dimension, bottom, height(at)) / volume : 0.0;
-    }));
+    if (alone) {
+        const double bottom = bottom_packing_below(facts.dimension, load, top);
+        curves.push_back(sampled("hard balls, local density", from, to, [&](double at) {
+            return inside(at) ? local_packing(facts.dimension, bottom, height(at)) / volume : 0.0;
+        }));
+    }
     curves.push_back(sampled("point particles", from, to, [&](double at) {
         return inside(at) ? load / volume * barometric_density(height(at), top) : 0.0;
     }));
-    curves.back().thick = false;
-    curves.back().dashed = true;
+    curves.back().thick = !alone;
+    curves.back().dashed = alone;
     return curves;
 }
 
@@ -209,6 +215,11 @@ std::vector<Curve> theory_curves(const GasFacts& facts, const Scene& scene, cons
         contact.y = {contact_value(facts.dimension, compressibility(facts), facts.packing_fraction)};
         return {contact};
     }
+    if (info.kind == "free_path") {
+        const double mean = mean_free_path(facts.dimension, compressibility(facts), facts.diameter);
+        return {sampled("kinetic theory", x_from, x_to,
+                        [&](double length) { return free_path_density(facts.dimension, length / mean) / mean; })};
+    }
     const double d = diffusion(facts);
     const std::string enskog = facts.dimension == 2 ? "Enskog, without long-time tail" : "Enskog";
     if (info.kind == "msd") {
@@ -221,6 +232,26 @@ std::vector<Curve> theory_curves(const GasFacts& facts, const Scene& scene, cons
                         [&](double t) { return exponential_autocorrelation(t, facts.temperature, facts.mass, d); })};
     }
     return {};
+}
+
+std::optional<ScalarTheory> theory_scalar(const GasFacts& facts, const std::string& kind) {
+    if (facts.gravity || !is_fluid(facts)) return std::nullopt;
+    const double z = compressibility(facts);
+    const double doubt = compressibility_uncertainty(facts.dimension) + kFiniteSize / facts.balls;
+    if (kind == "compressibility") return ScalarTheory{"equation of state", z, doubt * (z - 1.0)};
+    if (kind == "pressure") {
+        const double ideal = facts.number_density * facts.temperature;
+        return ScalarTheory{"equation of state", z * ideal, doubt * (z - 1.0) * ideal};
+    }
+    if (kind == "mean_free_path") {
+        const double path = mean_free_path(facts.dimension, z, facts.diameter);
+        return ScalarTheory{"Enskog", path, doubt * path};
+    }
+    if (kind == "collision_rate") {
+        const double rate = collision_rate(facts.dimension, z, facts.temperature, facts.mass, facts.diameter);
+        return ScalarTheory{"Enskog", rate, doubt * rate};
+    }
+    return std::nullopt;
 }
 
 std::optional<double> theory_pressure(const GasFacts& facts) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "host/io/trajectory_reader.hpp"
@@ -38,6 +39,16 @@ GasFacts gas_facts(const TrajectoryReader& trajectory, const Scene& scene, const
 /// \param x_from, x_to  where it is drawn
 std::vector<Curve> theory_curves(const GasFacts& facts, const Scene& scene, const AverageInfo& info, double x_from,
                                  double x_to);
+
+/// A number of theory, and what it may itself be off by.
+struct ScalarTheory {
+    std::string name;
+    double value = 0.0;
+    double uncertainty = 0.0;
+};
+
+/// What a gas without gravity has for an average that is a single number, by its kind; none where there is no theory.
+std::optional<ScalarTheory> theory_scalar(const GasFacts& facts, const std::string& kind);
 
 /// p = Z n T of a gas without gravity; none if there is no theory for it.
 std::optional<double> theory_pressure(const GasFacts& facts);

@@ -9,6 +9,7 @@
 
 #include "host/plot/colormap.hpp"
 #include "host/plot/gnuplot.hpp"
+#include "host/plot/table_theory.hpp"
 #include "host/plot/table_view.hpp"
 
 namespace carom {
@@ -210,6 +211,15 @@ std::string curve_script(const SweepTable& table, const Reduced& reduced, const 
     }
     script += "END_OF_DATA\n";
     std::vector<std::string> plots;
+    const auto theory =
+        bars || x.words ? std::nullopt : table_theory(x.label, reduced.label, x.at.front(), x.at.back());
+    if (theory) {
+        script += "$theory << END_OF_DATA\n";
+        for (std::size_t k = 0; k < theory->x.size(); ++k) script += fmt::format("{} {}\n", theory->x[k], theory->y[k]);
+        script += "END_OF_DATA\nset key inside left top Left reverse samplen 2.5 spacing 1.3\n";
+        plots.push_back("$theory using 1:2 with lines linecolor rgb \"#101010\" linewidth 2.2 title " +
+                        gnuplot_literal(theory->label));
+    }
     if (bars) {
         script +=
             fmt::format("set boxwidth {}\n", (x.at.size() <= kMostLabels ? 0.72 : 0.9) * (x.edges[1] - x.edges[0]));
@@ -220,11 +230,11 @@ std::string curve_script(const SweepTable& table, const Reduced& reduced, const 
                 "$data using 1:2:(sprintf(\"%.4g\", $2)) with labels offset 0,0.7 textcolor rgb \"#202020\"");
         }
     } else {
-        if (!x.words)
+        if (!x.words && !theory)
             plots.push_back(fmt::format("$data using 1:2 with lines linecolor rgb \"{}\" linewidth 1.8", kBlue));
-        plots.push_back(fmt::format("$data using 1:2{} linecolor rgb \"{}\" linewidth 1.8 pointtype 7 pointsize {}",
+        plots.push_back(fmt::format("$data using 1:2{} linecolor rgb \"{}\" linewidth 1.8 pointtype 7 pointsize {}{}",
                                     reduced.errors.empty() ? " with points" : ":3 with yerrorbars", kBlue,
-                                    x.at.size() > 100 ? 0.4 : 1.0));
+                                    x.at.size() > 100 ? 0.4 : 1.0, theory ? " title \"measured\"" : ""));
     }
     if (bars && !reduced.errors.empty()) {
         plots.emplace_back("$data using 1:2:3 with yerrorbars linecolor rgb \"#202020\" linewidth 1.6 pointtype 0");

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <stdexcept>
 
 #include "host/run/sample_plan.hpp"
@@ -67,7 +68,8 @@ Averages::Averages(const PreparedScene& run, const std::vector<ObservableInfo>& 
         const AverageContext context{.box = run.scene.box,
                                      .population = population,
                                      .every = plan.every,
-                                     .samples = plan.in_a_row(run.scene.run.until)};
+                                     .samples = plan.in_a_row(run.scene.run.until),
+                                     .gravity = run.scene.physics.gravity};
         entries_.push_back({make_averager(request_of(entry), context), plan, nullptr});
     }
     if (resumed_) restore(run.state);
@@ -119,6 +121,15 @@ void Averages::start(Solver& solver) {
     const auto reachable = [&solver](double time) { return solver.reachable_time(time); };
     const double after = resumed_ ? solver.time() : -1.0;
     for (Entry& entry : entries_) entry.schedule = std::make_unique<SampleSchedule>(entry.plan, after, reachable);
+    std::vector<Averager*> watchers;
+    for (const Entry& entry : entries_) {
+        if (entry.averager->needs_impacts()) watchers.push_back(entry.averager.get());
+    }
+    if (!watchers.empty()) {
+        solver.watch_impacts([watchers](const LoggedImpact& hit) {
+            for (Averager* const watcher : watchers) watcher->impact(hit);
+        });
+    }
     if (!resumed_) take(solver);
 }
 
@@ -138,8 +149,17 @@ void Averages::take(Solver& solver) {
     if (next() > now) return;
     solver.request_frame(frame_);
     solver.finish_frame(frame_);
+    std::optional<Tallies> tallies;
+    Totals totals;
     for (Entry& entry : entries_) {
         if (entry.schedule->next() > now) continue;
+        if (entry.averager->needs_accounts()) {
+            if (!tallies) {
+                tallies = solver.tallies();
+                if (!tallies->collisional_virial) totals = solver.totals();
+            }
+            entry.averager->account({.time = now, .tallies = *tallies, .totals = totals});
+        }
         entry.averager->add(frame_, entry.schedule->index());
         entry.schedule->advance(now);
     }
@@ -163,6 +183,12 @@ void Averages::save(SolverState& state) const {
     std::vector<double> out;
     rows_.save(out);
     state.extra.emplace_back(key_of(std::string(kRows)), std::move(out));
+}
+
+std::optional<double> saved_row_interval(const SolverState& state) {
+    const std::vector<double>* values = find(state, key_of(std::string(kRows)));
+    if (values == nullptr || values->empty()) return std::nullopt;
+    return RowStatistics::saved_interval(*values);
 }
 
 std::vector<AverageInfo> average_infos(const PreparedScene& run) { return Averages(run, {}).infos(); }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -61,6 +62,9 @@ private:
     bool resumed_;
     Frame frame_;
 };
+
+/// The interval of the rows that the means of a checkpoint are over; none if it holds no means.
+std::optional<double> saved_row_interval(const SolverState& state);
 
 /// What the averages of a scene are, without making room for them.
 std::vector<AverageInfo> average_infos(const PreparedScene& run);

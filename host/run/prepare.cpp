@@ -43,6 +43,17 @@ std::uint64_t count_due(double every, double from, double until, const SolverPla
 /// Of fewer samples an error is a guess.
 constexpr double kTellingSamples = 8.0;
 
+/// Where the interval of the rows follows from the end of the run, and that has been moved, rows go on at the interval
+/// that they began with: the means over them would else begin anew.
+void keep_row_interval(PreparedScene& run, const Checkpoint& checkpoint, std::vector<std::string> overrides) {
+    const std::optional<double> began_with = saved_row_interval(run.state);
+    if (!began_with || *began_with == run.scene.output.observables_every) return;
+    overrides.push_back(fmt::format("run.until={}", 2.0 * run.scene.run.until));
+    const Scene later = parse_scene(checkpoint.scene_source, checkpoint.scene_path, overrides);
+    const bool follows = later.output.observables_every != run.scene.output.observables_every;
+    if (follows) run.scene.output.observables_every = *began_with;
+}
+
 /// All that follows from scene and state.
 void derive(PreparedScene& run) {
     const Balls& balls = run.state.balls;
@@ -121,6 +132,7 @@ PreparedScene prepare_resume(const std::string& checkpoint_path, const SceneRequ
         overrides.push_back(fmt::format("run.until={}", run.plan->time_of_step(*request.steps)));
         run.scene = parse_scene(checkpoint.scene_source, checkpoint.scene_path, overrides);
     }
+    keep_row_interval(run, checkpoint, request.overrides);
     derive(run);
     if (run.plan->reachable_time(run.scene.run.until) <= run.state.time) {
         throw InputError(

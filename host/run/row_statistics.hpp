@@ -43,6 +43,8 @@ public:
     [[nodiscard]] RowMeans means() const;
 
     void save(std::vector<double>& out) const;
+    /// Of what was saved.
+    [[nodiscard]] static double saved_interval(const std::vector<double>& saved) { return saved.front(); }
     /// \throws std::invalid_argument  it was saved by another run
     void restore(SavedNumbers& saved);
 

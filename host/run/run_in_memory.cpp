@@ -20,25 +20,60 @@ public:
     std::vector<double> values;
 };
 
+/// Names of the single numbers among the averages, in the order of `append_averages`.
+void append_average_infos(const std::vector<AverageInfo>& averages, std::vector<ObservableInfo>& infos) {
+    for (const AverageInfo& average : averages) {
+        for (const std::string& name : scalar_names(average)) {
+            infos.push_back({.name = name, .unit = average.unit, .label = average.label, .components = {}});
+            infos.push_back({.name = name + "_se", .unit = average.unit, .label = average.label, .components = {}});
+        }
+    }
+}
+
+void append_averages(const Averages& averages, std::vector<double>& values) {
+    const std::vector<AverageTable> tables = averages.tables();
+    for (std::size_t k = 0; k < tables.size(); ++k) {
+        for (std::size_t component = 0; component < scalar_names(averages.infos()[k]).size(); ++component) {
+            values.push_back(tables[k].values[component]);
+            values.push_back(tables[k].errors[component]);
+        }
+    }
+}
+
 }  // namespace
+
+std::vector<std::string> scalar_names(const AverageInfo& average) {
+    if (!average.x.label.empty()) return {};
+    if (average.components.empty()) return {average.name};
+    std::vector<std::string> names;
+    for (const std::string& component : average.components) names.push_back(average.name + "." + component);
+    return names;
+}
 
 MemoryRun run_in_memory(PreparedScene run, const std::function<int()>& interrupted) {
     const std::unique_ptr<Solver> solver = run.plan->make_solver(run.state, "");
     ObservableSet observables = observables_of_run(run, *solver);
+    Averages averages(run, {});
     run.state = {};  // the solver has its own
     const RunPlan plan{.until = run.scene.run.until, .row_every = run.scene.output.observables_every};
     LastRow sink;
     Progress silent(ProgressStyle::kNone, stderr, "", 1.0);
     MemoryRun result;
-    result.outcome = run_loop(*solver, observables, sink, plan, silent, interrupted);
+    result.outcome = run_loop(*solver, observables, sink, plan, silent, interrupted, &averages);
     result.infos = observables.infos();
-    if (result.outcome.status == ExitStatus::kDone) result.values = std::move(sink.values);
+    append_average_infos(averages.infos(), result.infos);
+    if (result.outcome.status == ExitStatus::kDone) {
+        result.values = std::move(sink.values);
+        append_averages(averages, result.values);
+    }
     return result;
 }
 
 std::vector<ObservableInfo> infos_in_memory(const PreparedScene& run) {
     const std::unique_ptr<Solver> solver = run.plan->make_solver(run.state, "");
-    return make_observables(run.scene, run.state.balls, &run.state.balls).infos();
+    std::vector<ObservableInfo> infos = make_observables(run.scene, run.state.balls, &run.state.balls).infos();
+    append_average_infos(average_infos(run), infos);
+    return infos;
 }
 
 std::optional<std::size_t> find_value(const std::vector<ObservableInfo>& infos, const std::string& name) {

@@ -15,7 +15,9 @@ namespace carom {
 struct MemoryRun {
     RunOutcome outcome;
     std::vector<ObservableInfo> infos;
-    std::vector<double> values;  ///< the last row, as a trajectory would hold it; empty if the run could not go on
+    /// The last row, as a trajectory would hold it, then the averages that are single numbers, each with its standard
+    /// error; empty if the run could not go on.
+    std::vector<double> values;
 };
 
 /// Runs a prepared scene from its start, without files and without a word: rows are taken as the scene says, the last
@@ -23,8 +25,11 @@ struct MemoryRun {
 /// \throws InputError, SystemError  before anything is computed; later failures are in the outcome
 MemoryRun run_in_memory(PreparedScene run, const std::function<int()>& interrupted);
 
-/// What a row of run_in_memory would hold. Finds out that a run could not start without computing anything of it.
-/// \throws InputError, SystemError  as run_in_memory
+/// The names of the numbers that an average is at the end of a run: its own, or "name.component"; none for tables.
+std::vector<std::string> scalar_names(const AverageInfo& average);
+
+/// What the values of run_in_memory are: the row's, then NAME and NAME_se for each scalar_names of the averages. Finds
+/// out that a run could not start without computing anything of it. \throws InputError, SystemError  as run_in_memory
 std::vector<ObservableInfo> infos_in_memory(const PreparedScene& run);
 
 /// The place in a row of "name" or "name.component"; none if there is no such value. A vector's name alone is that of

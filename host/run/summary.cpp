@@ -34,19 +34,6 @@ nlohmann::ordered_json number(double value) {
     return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
 }
 
-/// 0.99314 and 0.00042: "0.9931(4)", as physicists write it.
-std::string with_error(double value, double error) {
-    constexpr double kRounding = 1e-12;
-    if (!std::isfinite(error) || error <= kRounding * std::abs(value)) return fmt::format("{:.6g}", value);
-    const int digits = static_cast<int>(-std::floor(std::log10(error)));
-    const double scale = std::pow(10.0, digits);
-    const auto last = static_cast<int>(std::lround(error * scale));
-    if (last == 10) return with_error(value, 1.0001 / scale * 10.0);
-    if (digits > 12) return fmt::format("{:.6g} +- {:.1g}", value, error);
-    if (digits < 1) return fmt::format("{:.0f}({:.0f})", std::round(value * scale) / scale, last / scale);
-    return fmt::format("{:.{}f}({})", value, digits, last);
-}
-
 /// What the run came to in the mean, and whether it can be trusted.
 std::string means_text(const RowMeans& means) {
     if (means.means.empty()) return "";

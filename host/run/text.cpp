@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstddef>
 
 namespace carom {
@@ -28,6 +29,18 @@ std::string bytes_text(std::uint64_t bytes) {
 
 std::string plural(std::uint64_t count, const std::string& noun) {
     return count_text(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+std::string with_error(double value, double error) {
+    constexpr double kRounding = 1e-12;
+    if (!std::isfinite(error) || error <= kRounding * std::abs(value)) return fmt::format("{:.6g}", value);
+    const int digits = static_cast<int>(-std::floor(std::log10(error)));
+    const double scale = std::pow(10.0, digits);
+    const auto last = static_cast<int>(std::lround(error * scale));
+    if (last == 10) return with_error(value, 1.0001 / scale * 10.0);
+    if (digits > 12) return fmt::format("{:.6g} +- {:.1g}", value, error);
+    if (digits < 1) return fmt::format("{:.0f}({:.0f})", std::round(value * scale) / scale, last / scale);
+    return fmt::format("{:.{}f}({})", value, digits, last);
 }
 
 }  // namespace carom

@@ -44,6 +44,12 @@ const std::vector<KindKeys>& kind_keys() {
         {"vacf", {"every", "from"}},
         {"temperature", {"every", "from", "region"}},
         {"kurtosis", {"every", "from"}},
+        {"stress", {"every", "from"}},
+        {"pressure", {"every", "from"}},
+        {"compressibility", {"every", "from"}},
+        {"free_path", {"every", "from", "bins", "max"}},
+        {"mean_free_path", {"every", "from"}},
+        {"collision_rate", {"every", "from"}},
     };
     return kKeys;
 }
@@ -114,7 +120,7 @@ void read_average(const Section& section, const Scene& scene, const SpeciesIndex
     observe.from = section.number("from");
     if (section.has("bins")) {
         observe.bins = section.whole("bins");
-        const bool histogram = observe.kind == "speed" || observe.kind == "velocity";
+        const bool histogram = observe.kind == "speed" || observe.kind == "velocity" || observe.kind == "free_path";
         if (histogram && observe.bins % 4 != 0) {
             section.fail("bins",
                          fmt::format("must be a multiple of 4 for kind \"{}\", not {}", observe.kind, observe.bins));
@@ -132,6 +138,18 @@ void read_average(const Section& section, const Scene& scene, const SpeciesIndex
         if (other < 0) section.fail("with", fmt::format("there is no species \"{}\"", observe.with));
     }
     read_observed_region(section, scene.box, observe);
+    // What contacts pass on belongs to both of their balls.
+    const bool of_all = observe.kind == "stress" || observe.kind == "pressure" || observe.kind == "compressibility";
+    if (of_all && !observe.species.empty()) {
+        section.fail("species", fmt::format("means nothing for kind \"{}\", which is of all balls", observe.kind));
+    }
+    const bool of_paths =
+        observe.kind == "free_path" || observe.kind == "mean_free_path" || observe.kind == "collision_rate";
+    if (of_paths && scene.run.solver != SolverKind::kEvents) {
+        section.fail(
+            "kind",
+            fmt::format("\"{}\" needs run.solver = \"events\": soft contacts last, and are not counted", observe.kind));
+    }
     const bool thermal =
         observe.kind.starts_with("temperature") || observe.kind == "kurtosis" || observe.kind == "velocity_profile";
     if (thermal && !observe.species.empty()) {

@@ -72,6 +72,7 @@ public:
         std::copy_n(sums.angular, 3, totals.angular_momentum.begin());
         add_spin(totals.angular_momentum);
         totals.virial = sums.virial;
+        for (std::size_t k = 0; k < totals.pair_stress.size(); ++k) totals.pair_stress[k] = sums.stress[k];
         totals.contacts = sums.contacts;
         totals.wall_contacts = sums.wall_contacts;
         totals.overlap = sums.overlap;

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -10,6 +12,9 @@
 #include "host/state/frame.hpp"
 
 namespace carom {
+
+/// A symmetric tensor: xx, yy, zz, xy, xz, yz; in 2D what has a z is 0.
+using StressTensor = std::array<double, 6>;
 
 /// Sums over all balls at one time, velocities at that very time. Each is computed in double, in fixed blocks
 /// in a fixed tree over ids, so it is equal to the bit on every processor.
@@ -21,6 +26,7 @@ struct Totals {
     Vector3 momentum{};               ///< balls of finite mass only
     Vector3 angular_momentum{};       ///< about the box's centre, orbital part plus spin; 2D: only [2]
     double virial = 0.0;              ///< sum over pairs of r_ij . F_ij, r_ij = x_i - x_j, F_ij on i [energy]
+    StressTensor pair_stress{};       ///< sum over pairs of r_ij F_ij, component by component; its trace is the virial
     std::uint64_t contacts = 0;       ///< pairs in contact
     std::uint64_t wall_contacts = 0;  ///< ball-wall contacts
     double overlap = 0.0;             ///< largest overlap now, as a fraction of the smaller radius
@@ -43,6 +49,20 @@ struct Tallies {
     /// events: sum over pair impacts of r_ij . dp_i, r_ij = x_i - x_j, dp_i the momentum that i gained [energy time];
     /// the time integral of Totals::virial, which is 0 between impacts
     std::optional<double> collisional_virial = {};
+    /// events: the same by components, (r_a dp_b + r_b dp_a) / 2; its trace is collisional_virial
+    StressTensor collisional_stress{};
+};
+
+/// One contact that passed an impulse, told in order of time.
+struct LoggedImpact {
+    double time = 0.0;
+    bool wall = false;
+    std::uint32_t i = 0;
+    std::uint32_t j = 0;   ///< id, or number of the wall
+    Vector3 velocity_i{};  ///< afterwards
+    Vector3 spin_i{};      ///< 2D: only [2]
+    Vector3 velocity_j{};
+    Vector3 spin_j{};
 };
 
 /// What a solver has to say of a run beside its totals and tallies.
@@ -98,6 +118,11 @@ public:
     virtual void save(SolverState& state) = 0;
     [[nodiscard]] virtual SolverDescription describe() const = 0;
     [[nodiscard]] virtual SolverReport report() { return {}; }
+    /// From now on tells of each impact, during advance_to.
+    /// \return false  this solver has no impacts
+    virtual bool watch_impacts(std::function<void(const LoggedImpact&)> /*watch*/) {  // NOLINT: kept where it is used
+        return false;
+    }
 };
 
 }  // namespace carom

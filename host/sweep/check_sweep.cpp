@@ -35,6 +35,15 @@ std::string blamed(const Sweep& sweep, const std::vector<Assignment>& assignment
                        sweep.label_of(run));
 }
 
+/// "stress.xx" and so on, for "stress": the components of an average, which are numbers of their own.
+std::vector<std::string> components_of(const std::vector<ObservableInfo>& infos, const std::string& name) {
+    std::vector<std::string> found;
+    for (const ObservableInfo& info : infos) {
+        if (info.name.starts_with(name + ".") && !info.name.ends_with("_se")) found.push_back(info.name);
+    }
+    return found;
+}
+
 /// The columns of `record`, by what one run can give.
 std::vector<std::string> record_columns(const Sweep& sweep, const std::vector<ObservableInfo>& infos) {
     std::vector<std::string> columns;
@@ -44,9 +53,18 @@ std::vector<std::string> record_columns(const Sweep& sweep, const std::vector<Ob
             for (const std::string& component : info->components) columns.push_back(info->name + "." + component);
         } else if (find_value(infos, record.name)) {
             columns.push_back(record.name);
+            // Of an average the error comes with it, unless the mean over runs has one of its own.
+            if (!sweep.averaged && find_value(infos, record.name + "_se")) columns.push_back(record.name + "_se");
+        } else if (const auto parts = components_of(infos, record.name); !parts.empty()) {
+            for (const std::string& part : parts) {
+                columns.push_back(part);
+                if (!sweep.averaged) columns.push_back(part + "_se");
+            }
         } else {
             std::vector<std::string> names;
-            for (const ObservableInfo& known : infos) names.push_back(known.name);
+            for (const ObservableInfo& known : infos) {
+                if (!known.name.ends_with("_se")) names.push_back(known.name);
+            }
             const std::vector<std::string_view> views(names.begin(), names.end());
             const auto nearest = nearest_name(record.name, views);
             throw InputError(nearest.empty() ? fmt::format("{}: there is no observable \"{}\"; allowed: {}",

@@ -51,6 +51,18 @@ inline double largest_fluid_fraction(int dimension) { return dimension == 2 ? 0.
 /// What hard_compressibility may be off by, as a fraction of Z - 1.
 inline double compressibility_uncertainty(int dimension) { return dimension == 2 ? 0.001 : 0.0003; }
 
+/// Speed of sound of hard balls, in units of sqrt(T / m): c^2 = d(phi Z)/d(phi) + 2 Z^2 / d, the compressibility at
+/// constant temperature and what a compression heats, with the heat capacity d / 2 of a ball; sqrt(gamma),
+/// gamma = 1 + 2 / d, for a thin gas.
+inline double sound_speed(int dimension, double phi) {
+    const double z = hard_compressibility(dimension, phi);
+    const double step = 1e-5;  // a difference of this order is right to 1e-9
+    const double slope = ((phi + step) * hard_compressibility(dimension, phi + step) -
+                          (phi - step) * hard_compressibility(dimension, phi - step)) /
+                         (2.0 * step);
+    return std::sqrt(slope + 2.0 * z * z / dimension);
+}
+
 /// By how much the hard balls that behave like springs of stiffness k_n [force/length] at a temperature [energy] are
 /// smaller in diameter [length]: Barker and Henderson 1967, the integral of 1 - exp(-k_n x^2 / (2 T)) over the overlap
 /// x. Right to first order in it over the diameter. At a wall it is the same with the wall's stiffness, as a distance.

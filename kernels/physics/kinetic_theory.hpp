@@ -53,6 +53,56 @@ inline double collision_rate(int dimension, double compressibility, double tempe
     return 2.0 * dimension / kSqrtPi * (compressibility - 1.0) * std::sqrt(temperature / mass) / diameter;
 }
 
+/// Mean free path of hard balls of one size between collisions with each other [length]: mean speed over
+/// collision_rate, 1 / (2 sqrt(2) n sigma chi) for disks and 1 / (sqrt(2) pi n sigma^2 chi) for spheres.
+inline double mean_free_path(int dimension, double compressibility, double diameter) {
+    constexpr double kPi = 3.141592653589793;
+    constexpr double kSqrtTwo = 1.4142135623730951;
+    return (dimension == 2 ? kPi / (4.0 * kSqrtTwo) : kSqrtTwo / 3.0) * diameter / (compressibility - 1.0);
+}
+
+/// How often a ball of speed v collides, over the mean of all balls: its mean speed relative to a Maxwellian gas, over
+/// that of two balls of the gas. v in units of sqrt(T / m).
+inline double collision_rate_at_speed(int dimension, double v) {
+    constexpr double kSqrtPi = 1.7724538509055159;
+    constexpr double kSqrtTwo = 1.4142135623730951;
+    constexpr double kSqrtTwoOverPi = 0.7978845608028654;
+    if (dimension == 2) {
+        // Rice's mean, sqrt(pi / 2) L_1/2(-v^2 / 2), over sqrt(pi).
+        const double x = 0.25 * v * v;
+        return std::exp(-x) * ((1.0 + 2.0 * x) * std::cyl_bessel_i(0.0, x) + 2.0 * x * std::cyl_bessel_i(1.0, x)) /
+               kSqrtTwo;
+    }
+    if (v < 1e-6) return kSqrtTwoOverPi * 2.0 / (4.0 / kSqrtPi);
+    const double relative = kSqrtTwoOverPi * std::exp(-0.5 * v * v) + (v + 1.0 / v) * std::erf(v / kSqrtTwo);
+    return relative / (4.0 / kSqrtPi);
+}
+
+/// Density of the free paths, length in units of the mean free path: no exponential, since slow balls are hit before
+/// they get far. Balls of speed v have paths exp(-l / l(v)), l(v) = v / nu(v), and end so many of them as they collide
+/// often: the integral of f(v) nu(v)^2 / v exp(-nu(v) l / v), over the mean of nu. Chapman and Cowling, The
+/// Mathematical Theory of Non-uniform Gases, section 5.4; for thin gases: of spheres at packing
+/// fraction 0.1 the shortest paths are 4 % rarer, since collisions know of each other.
+inline double free_path_density(int dimension, double length) {
+    constexpr int kIntervals = 400;  // of Simpson's rule, up to speeds that one ball in 10^13 has
+    constexpr double kFastest = 8.0;
+    // Mean free path = mean speed over mean rate: in these units rates are over their mean.
+    const double mean_speed = dimension == 2 ? 1.2533141373155003 : 1.5957691216057308;  // sqrt(pi/2), sqrt(8/pi)
+    double sum = 0.0;
+    for (int k = 1; k <= kIntervals; ++k) {
+        const double v = kFastest * k / kIntervals;
+        const double rate = collision_rate_at_speed(dimension, v);
+        const double per_length = rate * mean_speed / v;
+        const double term = maxwell_speed_density(dimension, v) * rate * per_length * std::exp(-per_length * length);
+        sum += (k == kIntervals ? 1.0 : (k % 2 == 1 ? 4.0 : 2.0)) * term;
+    }
+    if (dimension == 2 && length == 0.0) {  // the only case in which the term at v = 0 is not 0: v rate^2 / v
+        const double rate = collision_rate_at_speed(2, 0.0);
+        sum += rate * rate * mean_speed;
+    }
+    return sum * kFastest / kIntervals / 3.0;
+}
+
 /// Kolmogorov and Smirnov's distance of speeds, sorted upwards in units of sqrt(T / m), from Maxwell-Boltzmann's law.
 inline double kolmogorov_distance(int dimension, std::span<const double> sorted) {
     double distance = 0.0;

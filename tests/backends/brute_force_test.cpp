@@ -94,6 +94,10 @@ protected:
                 EXPECT_EQ(seen.totals.spring, totals.spring);
                 EXPECT_EQ(seen.totals.kinetic, totals.kinetic);
                 EXPECT_EQ(seen.totals.virial, totals.virial);
+                for (int k = 0; k < 6; ++k) EXPECT_EQ(seen.totals.stress[k], totals.stress[k]) << k;
+                // Each component is rounded by itself, in whole quanta.
+                EXPECT_NEAR(totals.stress[0] + totals.stress[1] + totals.stress[2], totals.virial,
+                            1e-6 * std::abs(totals.virial) + 1e-9);
                 contacts += totals.contacts;
             }
             engine->advance(1);

@@ -1,6 +1,7 @@
 """Averages, from [[observe]] to the file, the summary and the figures; and that a resume makes no difference."""
 
 import json
+import os
 import subprocess
 import sys
 import unittest
@@ -62,15 +63,29 @@ KINDS = {
     "vacf": "species = \"heavy\"",
     "temperature": "region = { min = [0.0, 0.0], max = [8.0, 12.0] }",
     "kurtosis": "",
+    "stress": "",
+    "pressure": "",
+    "compressibility": "",
 }
+OF_EVENTS = {
+    "free_path": "bins = 16\nspecies = \"light\"",
+    "mean_free_path": "",
+    "collision_rate": "species = \"heavy\"",
+}
+NUMBERS = ("temperature", "kurtosis", "stress", "pressure", "compressibility", "mean_free_path", "collision_rate")
 # A frame holds these extents of each.
 SHAPES = {"speed": (32,), "velocity": (2, 16), "density": (100,), "temperature_profile": (6,),
-          "velocity_profile": (2, 4), "density_map": (6, 8), "gr": (200,), "temperature": (), "kurtosis": ()}
+          "velocity_profile": (2, 4), "density_map": (6, 8), "gr": (200,), "temperature": (), "kurtosis": (), "stress": (3,), "pressure": (),
+          "compressibility": (), "free_path": (16,), "mean_free_path": (), "collision_rate": ()}
 
 
-def observed(every=None):
+def kinds_of(solver):
+    return KINDS | OF_EVENTS if solver == "events" else KINDS
+
+
+def observed(solver, every=None):
     text = ""
-    for kind, keys in KINDS.items():
+    for kind, keys in kinds_of(solver).items():
         text += f'\n[[observe]]\nname = "a_{kind}"\nkind = "{kind}"\n{keys}\n'
         if every:
             text += f"every = {every}\n"
@@ -81,7 +96,9 @@ def averages(path):
     """All numbers of the last frame, and the summary's means."""
     with h5py.File(path) as file:
         found = {}
-        for kind in KINDS:
+        for kind in KINDS | OF_EVENTS:
+            if f"observables/a_{kind}" not in file:
+                continue
             group = file[f"observables/a_{kind}"]
             for name in group:
                 if name not in ("step", "time"):
@@ -91,14 +108,14 @@ def averages(path):
 
 class Averages(ProgramTest):
     def run_all(self, solver):
-        self.write("gas.toml", GAS % solver + observed(every=0.02))
+        self.write("gas.toml", GAS % solver + observed(solver, every=0.02))
         self.assertEqual(self.carom("run", "gas.toml", "-o", "whole.h5", "--quiet").status, 0)
 
     def test_each_is_in_the_file_with_a_table_per_frame(self):
         self.run_all("events")
         with h5py.File(self.folder / "whole.h5") as file:
             frames = len(file["particles/all/position/time"])
-            for kind in KINDS:
+            for kind in kinds_of("events"):
                 group = file[f"observables/a_{kind}"]
                 self.assertEqual(group["value"].shape[0], frames)
                 self.assertEqual(group["error"].shape, group["value"].shape)
@@ -143,7 +160,7 @@ class Averages(ProgramTest):
         self.assertEqual(means, rest_means)
 
     def test_default_intervals_are_the_ones_that_the_run_started_with(self):
-        self.write("gas.toml", GAS % "events" + observed())
+        self.write("gas.toml", GAS % "events" + observed("events"))
         self.carom("run", "gas.toml", "-o", "whole.h5", "--quiet")
         self.carom("run", "gas.toml", "-o", "part.h5", "--quiet", "--checkpoint-every", "1.0")
         # The same end, reached in two goes: until is what defaults follow from.
@@ -158,7 +175,7 @@ class Averages(ProgramTest):
                                         first[f"observables/a_{kind}/samples"][-1])
 
     def test_default_intervals_leave_time_for_the_run(self):
-        self.write("gas.toml", GAS % "spring" + observed())
+        self.write("gas.toml", GAS % "spring" + observed("spring"))
         self.carom("run", "gas.toml", "--until", "0.5", "--quiet")
         with h5py.File(self.folder / "gas.h5") as file:
             dt = file["parameters/solver"].attrs["dt"]
@@ -172,13 +189,78 @@ class Averages(ProgramTest):
             self.assertAlmostEqual(value / dt, round(value / dt), places=6, msg="whole steps")
 
     def test_check_tells_when_samples_are_taken(self):
-        self.write("gas.toml", GAS % "events" + observed(every=0.02))
+        self.write("gas.toml", GAS % "events" + observed("events", every=0.02))
         told = json.loads(self.carom("check", "gas.toml", "--json").out)
         self.assertEqual(told["averages"]["a_velocity"], {"kind": "velocity", "every": 0.02, "from": 1.0})
         self.assertEqual(told["warnings"], [])
         self.assertIn("a_gr: gr, a sample every 0.02 s from t = 0 on", self.carom("check", "gas.toml").out)
         late = self.carom("check", "gas.toml", "--until", "0.5").out
         self.assertIn("warning: a_velocity takes no sample: it begins at t = 1, and the run ends at 0.5\n", late)
+
+    def test_check_warns_of_averages_with_few_samples(self):
+        self.write("gas.toml", GAS % "events" + observed("events", every=0.02))
+        told = self.carom("check", "gas.toml", "--until", "0.1").out
+        self.assertIn("warning: a_speed takes 6 samples only, too few for an error: shorten its observe.every, 0.02\n",
+                      told)
+        self.assertNotIn("a_speed takes", self.carom("check", "gas.toml", "--until", "0.14").out, "8 are enough")
+        # The same is said before a run.
+        self.assertIn("warning: a_speed takes 6 samples only", self.carom("run", "gas.toml", "--until", "0.1").err)
+
+    def test_means_go_on_when_the_end_is_moved(self):
+        # Without an interval of its own, rows are until / 1000 apart: a later end would put them elsewhere.
+        self.write("gas.toml", (GAS % "events").replace("observables_every = 0.05\n", ""))
+        self.succeed("run", "gas.toml", "--until", "3", "-o", "whole.h5", "--quiet")
+        first = self.run_json("gas.toml", "--until", "3", "-o", "first.h5")
+        self.assertEqual(first["means"]["rows"] + round(first["means"]["since"] / 0.003), 1000)
+        both = self.succeed("run", "--resume", "first.checkpoint.h5", "--until", "6", "-o", "second.h5", "--json",
+                            "--quiet").json
+        self.assertEqual(both["means"]["rows"] + round(both["means"]["since"] / 0.003), 2000, "all rows since t = 0")
+        with h5py.File(self.folder / "second.h5") as file:
+            time = file["observables/temperature/time"][:]
+        numpy.testing.assert_allclose(numpy.diff(time[:-1]), 0.003, rtol=1e-6)
+        # Once more, from a checkpoint whose own until has been moved.
+        third = self.succeed("run", "--resume", "second.checkpoint.h5", "--until", "7", "-o", "third.h5", "--json",
+                             "--quiet").json
+        self.assertAlmostEqual(third["means"]["rows"] + round(third["means"]["since"] / 0.003), 2333, delta=1)
+        # An interval that is asked for is another one, and means begin with it.
+        asked = self.succeed("run", "--resume", "first.checkpoint.h5", "--until", "6", "-o", "fourth.h5", "--json",
+                             "--quiet", "--set", "output.observables_every=0.01").json
+        self.assertGreaterEqual(asked["means"]["since"], 3.0)
+
+    def test_where_theory_is_drawn(self):
+        """Where it holds, and only there."""
+        gas = (GAS % "events").replace('["periodic", "wall"]', '["periodic", "periodic"]')
+        one = gas.replace('species = "heavy"\ncount = 30', 'species = "light"\ncount = 30')
+
+        def drawn(name, scene, quantity, words):
+            self.write(f"{name}.toml", scene)
+            self.succeed("run", f"{name}.toml", "--quiet", "--until", "2", "--set", "output.every=0.1")
+            self.succeed("plot", f"{name}.h5", quantity, "-o", "figure.svg", "--quiet", "--force")
+            (self.folder / f"{name}.h5").unlink()
+            (self.folder / f"{name}.checkpoint.h5").unlink()
+            return words in (self.folder / "figure.svg").read_text()
+
+        maxwell, state = "Maxwell-Boltzmann", "equation of state"
+        self.assertTrue(drawn("elastic", gas, "speed", maxwell), "of a mixture too")
+        losing = gas.replace("[box]", "[physics]\nrestitution = 0.9\n[box]")
+        self.assertFalse(drawn("losing", losing, "speed", maxwell), "it cools")
+        self.assertTrue(drawn("one", one, "pressure", state))
+        self.assertFalse(drawn("two", gas, "pressure", state), "two sizes have no equation of state here")
+        wall = one.replace("[run]", '[[wall]]\nshape = "plane"\nnormal = [0.0, 1.0]\noffset = 1.0\n[run]')
+        wall = wall.replace('["periodic", "periodic"]', '["periodic", "wall"]')
+        self.assertFalse(drawn("walled", wall, "pressure", state), "nobody knows the volume")
+        open_box = one.replace('["periodic", "periodic"]', '["open", "open"]')
+        self.assertFalse(drawn("open", open_box, "speed", maxwell), "balls have left")
+        self.assertTrue(drawn("diffusing", one, "msd", "Enskog"))
+        self.assertFalse(drawn("mixed", gas, "msd", "Enskog"))
+        falls = one.replace('["periodic", "periodic"]', '["periodic", "wall"]').replace(
+            "[box]", "[physics]\ngravity = [0.0, -0.5]\n[box]")
+        self.assertTrue(drawn("falling", falls, "density", "local density"))
+        self.assertFalse(drawn("falling", falls, "msd", "Enskog"))
+        both = (GAS % "events").replace("[box]", "[physics]\ngravity = [0.0, -0.5]\n[box]")
+        both += '\n[[observe]]\nname = "n"\nkind = "density"\nspecies = "heavy"\nevery = 0.1\n'
+        self.assertTrue(drawn("sinking", both, "n", "point particles"))
+        self.assertFalse(drawn("sinking", both, "n", "local density"))
 
     def test_the_summary_has_means_with_errors(self):
         self.write("gas.toml", GAS % "events")
@@ -214,11 +296,83 @@ class Averages(ProgramTest):
         result = self.carom("plot", "whole.h5", "--all")
         self.assertEqual(result.status, 0, result.err)
         drawn = {path.name for path in self.folder.glob("whole-*.png")}
-        curves = {f"whole-a_{kind}.png" for kind in KINDS if kind not in ("temperature", "kurtosis")}
+        curves = {f"whole-a_{kind}.png" for kind in kinds_of("events") if kind not in NUMBERS}
         self.assertEqual(drawn, curves | {f"whole-{name}.png" for name in ["energy", "pressure", "temperature"]})
         for path in self.folder.glob("whole-*.png"):
             self.assertGreater(path.stat().st_size, 5000, path.name)
         self.assertEqual(self.carom("plot", "whole.h5", "--all").status, 2, "nothing is overwritten without --force")
+
+    def test_all_figures_go_into_a_folder(self):
+        self.run_all("events")
+        said = self.succeed("plot", "whole.h5", "--all", "-o", "figures/").err.splitlines()
+        drawn = sorted(path.name for path in (self.folder / "figures").iterdir())
+        self.assertEqual(sorted(line.split("/")[-1] for line in said), drawn)
+        self.assertIn("energy.png", drawn)
+        self.assertIn("a_gr.png", drawn)
+        # A folder that is there already, without the slash.
+        self.assertEqual(self.carom("plot", "whole.h5", "--all", "-o", "figures").status, 2, "nothing is overwritten")
+        self.succeed("plot", "whole.h5", "--all", "-o", "figures", "--force")
+
+    def test_what_has_no_value_is_left_out_of_all_figures(self):
+        # g(r) from t = 5 on, in a run that ends before.
+        self.write("gas.toml", GAS % "events" + '\n[[observe]]\nname = "late"\nkind = "gr"\nfrom = 5.0\nmax = 2.0\n')
+        self.succeed("run", "gas.toml", "--until", "2", "--quiet")
+        result = self.succeed("plot", "gas.h5", "--all")
+        self.assertIn("left out: gas.h5: 'late' has no value in this run\n", result.err)
+        self.assertNotIn("gas-late.png", self.files())
+        self.assertIn("gas-speed.png", self.files())
+
+    def test_runs_are_laid_over_each_other_by_naming_them(self):
+        self.run_all("events")
+        self.succeed("run", "gas.toml", "-o", "other.h5", "--seed", "9", "--quiet")
+        self.succeed("plot", "whole.h5", "other.h5", "speed", "-o", "named.svg")
+        self.succeed("plot", "whole.h5", "speed", "--with", "other.h5", "-o", "with.svg")
+        self.succeed("plot", "whole.h5", "speed", "-o", "alone.svg")
+        named, alone = ((self.folder / name).read_text() for name in ["named.svg", "alone.svg"])
+        self.assertEqual(named, (self.folder / "with.svg").read_text())
+        self.assertGreater(named.count("<use"), 1.5 * alone.count("<use"), "the points of both")
+        for arguments, told in [(["energy", "speed"], "unexpected argument 'speed'"),
+                                (["other.h5", "balls"], "several runs are for figures, not for pictures of balls"),
+                                (["nowhere.h5", "speed"], "nowhere.h5")]:
+            result = self.carom("plot", "whole.h5", *arguments, "-o", "bad.png")
+            self.assertIn(result.status, (2, 4))
+            self.assertIn(told, result.err)
+
+    def test_lags_of_stored_frames_are_their_times(self):
+        # Free flight: the mean square displacement is v^2 t^2, whatever the lag; the last frame is off the grid.
+        self.write("free.toml", '''
+[scene]
+dimension = 2
+[box]
+size = [10.0, 10.0]
+boundary = ["periodic", "periodic"]
+[run]
+solver = "events"
+until = 10.7
+[output]
+every = 1.0
+[[ball]]
+radius = 0.1
+mass = 1.0
+position = [5.0, 5.0]
+velocity = [2.0, 0.0]
+''')
+        self.succeed("run", "free.toml", "--quiet")
+        self.succeed("plot", "free.h5", "msd", "-o", "msd.svg", "--quiet")
+        # The script is not to be had, so what gnuplot was given is told by its axis: lags are whole numbers.
+        gnuplot = self.folder / "bin" / "gnuplot"
+        gnuplot.parent.mkdir()
+        gnuplot.write_text("#!/bin/sh\ntee %s/script >/dev/null\ncp %s/msd.svg $(sed -n 's/set output \"\\(.*\\)\"/\\1/p' %s/script)\n"
+                           % ((self.folder,) * 3))
+        gnuplot.chmod(0o755)
+        self.succeed("plot", "free.h5", "msd", "-o", "again.svg", "--quiet",
+                     env=dict(os.environ, PATH=f"{gnuplot.parent}:{os.environ['PATH']}"))
+        script = (self.folder / "script").read_text()
+        rows = [line.split()[:2] for line in script.split("END_OF_DATA")[1].splitlines() if line and line[0].isdigit()]
+        self.assertGreater(len(rows), 3)
+        for lag, displacement in rows:
+            self.assertAlmostEqual(float(lag), round(float(lag)), places=9)
+            self.assertAlmostEqual(float(displacement), 4.0 * float(lag) ** 2, places=6)
 
     def test_kinds_are_quantities_and_runs_are_overlaid(self):
         self.run_all("events")

@@ -6,7 +6,7 @@ import unittest
 
 from program import GAS, ProgramTest
 
-COMMANDS = ["run", "check", "state", "convert", "sweep", "bench", "plot", "compare", "view", "render", "info"]
+COMMANDS = ["run", "check", "state", "convert", "sweep", "bench", "plot", "compare", "view", "render", "report", "info"]
 
 
 class Help(ProgramTest):
@@ -28,12 +28,6 @@ class Help(ProgramTest):
             head, examples = out.split("Example:")
             for option in re.findall(r"(?<=\s)--?[a-z-]+", examples):
                 self.assertRegex(head, rf"(?m)(^|[ ,]){option}\b", f"{command}: {option}")
-
-    def test_commands_to_come_are_unknown(self):
-        for command in ["report"]:
-            result = self.carom(command)
-            self.assertEqual(result.status, 2)
-            self.assertRegex(result.err, rf"\Acarom: unknown command {command}[;\n].*\n?\Z")
 
     def test_version_is_one_line(self):
         self.assertRegex(self.succeed("--version").out, r"\Acarom \d+\.\d+\.\d+ \(\S+\)\n\Z")
@@ -124,6 +118,10 @@ MALFORMED = [
     (["plot", "gas.h5", "balls", "--size", "big"], r"--size: 'big' is not WIDTHxHEIGHT"),
     (["plot", "gas.h5", "balls", "--color-by", "mood", "-o", "m.png"], r"--color-by: 'mood' is not known; .*"),
     (["plot", "gas.h5", "energy", "-o", "taken.h5"], r"taken\.h5: exists already; .*"),
+    (["report"], r".*FILE.*required.*"),
+    (["report", "gas.h5", "-o", "gas.pdf"], r"gas\.pdf: a report ends in \.html"),
+    (["report", "text.h5"], r".*text\.h5.*"),
+    (["report", "gas.h5", "-o", "taken.html"], r"taken\.html: exists already; .*"),
     (["info", "now"], r"unexpected argument 'now'; see carom info --help"),
 ]
 
@@ -134,6 +132,7 @@ FAILED = [
     (["run", "--resume", "nowhere.h5"], r".*nowhere\.h5.*"),
     (["state", "nowhere.h5"], r".*nowhere\.h5.*"),
     (["plot", "nowhere.h5"], r".*nowhere\.h5.*"),
+    (["report", "nowhere.h5"], r".*nowhere\.h5.*"),
     (["convert", "nowhere.h5", "x.csv"], r".*nowhere\.h5.*"),
     (["run", "gas.toml", "-o", "nowhere/x.h5"], r"cannot write nowhere/x\.h5: there is no folder nowhere"),
 ]
@@ -144,6 +143,7 @@ class CommandLines(ProgramTest):
         super().setUp()
         self.write("gas.toml", GAS)
         self.write("taken.h5", "precious")
+        self.write("taken.html", "precious")
         self.write("text.h5", "no HDF5 at all")
         (self.folder / "folder").mkdir()
         self.succeed("run", "gas.toml", "--quiet")

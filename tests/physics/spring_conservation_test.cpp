@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <random>
 
@@ -194,6 +195,10 @@ TEST(Virial, OfAPairIsItsSeparationTimesItsForce) {
     SpringLab lab(setup, {{{0.0, 0.0, 0.0}}, {{0.6, 0.7, 0.0}}});
     const double distance_now = std::hypot(0.6, 0.7);
     EXPECT_NEAR(lab.totals().virial, distance_now * 50.0 * (1.0 - distance_now), 1.0e-11);
+    // r_a F_b, both along (0.6, 0.7).
+    const double force = 50.0 * (1.0 - distance_now) / distance_now;
+    const std::array<double, 6> expected{0.36 * force, 0.49 * force, 0.0, 0.42 * force, 0.0, 0.0};
+    for (std::size_t k = 0; k < 6; ++k) EXPECT_NEAR(lab.totals().stress[k], expected[k], 1.0e-11) << k;
 }
 
 }  // namespace

@@ -22,6 +22,11 @@ public:
     std::size_t watch(const ObserveRequest& request, std::uint64_t samples) {
         averagers_.push_back(
             make_averager(request, {.box = box_, .population = population_, .every = 1.0, .samples = samples}));
+        if (averagers_.back()->needs_impacts()) {
+            engine_->set_log([this](const LoggedImpact& hit) {
+                for (const auto& averager : averagers_) averager->impact(hit);
+            });
+        }
         return averagers_.size() - 1;
     }
     void settle(double time) { engine_->advance(time_ += time, ~0ULL); }
@@ -31,7 +36,14 @@ public:
         for (std::uint64_t k = 0; k < samples; ++k) {
             engine_->advance(time_ += every, ~0ULL);
             engine_->frame(frame);
-            for (const auto& averager : averagers_) averager->add(frame, index_);
+            Tallies tallies = engine_->tallies();
+            const EventsStatistics statistics = engine_->statistics();
+            tallies.collisional_virial = statistics.collisional_virial;
+            tallies.collisional_stress = statistics.collisional_stress;
+            for (const auto& averager : averagers_) {
+                averager->account({.time = time_, .tallies = tallies, .totals = {}});
+                averager->add(frame, index_);
+            }
             ++index_;
         }
     }

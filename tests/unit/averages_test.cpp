@@ -9,38 +9,17 @@
 #include "host/observables/averager.hpp"
 #include "host/scene/keys.hpp"
 #include "kernels/physics/pair_distribution.hpp"
-#include "tests/support/average_state.hpp"
+#include "tests/support/averages_fixture.hpp"
 
 namespace carom {
 namespace {
 
 using test::AverageState;
+using test::AveragesTest;
 
 /// Sums of a few hundred terms in another order.
 constexpr double kRounding = 1e-12;
 
-class AveragesTest : public testing::TestWithParam<int> {
-protected:
-    AverageTable after(const ObserveRequest& request, int samples = 3) {
-        const auto averager = make_averager(request, state.context());
-        for (int k = 0; k < samples; ++k) {
-            state.shake(100 + k);
-            averager->add(state.frame, k);
-            each_sample();
-        }
-        info = averager->info();
-        AverageTable table = averager->table();
-        EXPECT_EQ(table.samples, samples);
-        EXPECT_EQ(table.values.size(), info.width());
-        EXPECT_EQ(table.errors.size(), info.width());
-        return table;
-    }
-    int dimension() const { return GetParam(); }
-
-    AverageState state{GetParam(), 200, Face::kPeriodic, 1};
-    AverageInfo info;
-    std::function<void()> each_sample = [] {};
-};
 INSTANTIATE_TEST_SUITE_P(Dimensions, AveragesTest, testing::Values(2, 3));
 
 TEST_P(AveragesTest, SpeedHistogramCountsEachBallOnce) {
@@ -323,116 +302,6 @@ TEST_P(AveragesTest, OfManyNeighboursTheReferencesTakeTurns) {
     }
 }
 
-TEST_P(AveragesTest, CorrelationsInTimeAreMeansOverAllStarts) {
-    constexpr int kSamples = 150;  // four levels of the correlator
-    std::vector<Frame> frames;
-    const auto msd = make_averager({.name = "m", .kind = "msd", .species = "b"}, state.context(0.5, kSamples));
-    const auto vacf = make_averager({.name = "v", .kind = "vacf", .species = "b"}, state.context(0.5, kSamples));
-    for (int k = 0; k < kSamples; ++k) {
-        state.shake(k);
-        msd->add(state.frame, 7 + k);
-        vacf->add(state.frame, 7 + k);
-        frames.push_back(state.frame);
-    }
-    const AverageTable way = msd->table();
-    const AverageTable velocity = vacf->table();
-    ASSERT_EQ(way.x, velocity.x);
-    int looked_at = 0;
-    for (std::size_t at = 0; at < way.x.size(); ++at) {
-        const int lag = static_cast<int>(std::lround(way.x[at] / 0.5));
-        if (lag >= kSamples) continue;
-        // Level l looks at starts that are multiples of 2^l, where lag is 9 to 16 times 2^l, or up to 16 for level 0.
-        int spacing = 1;
-        while (lag / spacing > 16) spacing *= 2;
-        double squares = 0.0, products = 0.0, starts = 0.0;
-        for (int start = 0; start + lag < kSamples; start += spacing) {
-            double square = 0.0, product = 0.0, balls = 0.0;
-            for (std::size_t id = 0; id < state.frame.size(); ++id) {
-                if (!state.counts(id, "b")) continue;
-                balls += 1.0;
-                for (int axis = 0; axis < dimension(); ++axis) {
-                    const auto place = [&](const Frame& f) {
-                        return f.position[axis][id] + f.image[axis][id] * state.box.size[axis];
-                    };
-                    square += std::pow(place(frames[start + lag]) - place(frames[start]), 2);
-                    product += frames[start + lag].velocity[axis][id] * frames[start].velocity[axis][id];
-                }
-            }
-            squares += square / balls;
-            products += product / balls / dimension();
-            starts += 1.0;
-        }
-        if (starts == 0.0) continue;
-        EXPECT_NEAR(way.values[at], squares / starts, kRounding * std::max(1.0, squares)) << lag;
-        EXPECT_NEAR(velocity.values[at], products / starts, kRounding * 10.0) << lag;
-        ++looked_at;
-    }
-    EXPECT_GE(looked_at, 35);
-}
-
-TEST_P(AveragesTest, BallsThatLeaveCountAsLongAsTheyAreThere) {
-    // All move by 1 along x in each sample and never collide: half of them leave after 10 samples, the others after 40.
-    constexpr int kSome = 10;
-    constexpr int kAll = 40;
-    constexpr int kSamples = 200;
-    const auto msd = make_averager({.name = "m", .kind = "msd"}, state.context(1.0, kSamples));
-    const auto vacf = make_averager({.name = "v", .kind = "vacf"}, state.context(1.0, kSamples));
-    for (auto& image : state.frame.image) std::ranges::fill(image, 0);
-    for (int k = 0; k < kSamples; ++k) {
-        for (std::size_t id = 0; id < state.frame.size(); ++id) {
-            for (int axis = 0; axis < dimension(); ++axis) state.frame.velocity[axis][id] = axis == 0 ? 1.0 : 0.0;
-            // Those that stay longer are twice as fast: what is weighted by starts instead of balls is off.
-            if (id % 2 == 0) state.frame.velocity[0][id] = 2.0;
-            state.frame.position[0][id] += state.frame.velocity[0][id];
-            if (k >= (id % 2 == 0 ? kAll : kSome)) state.frame.gone[id] = 1;
-        }
-        msd->add(state.frame, k);
-        vacf->add(state.frame, k);
-    }
-    const AverageTable way = msd->table();
-    const AverageTable velocity = vacf->table();
-    int without = 0;
-    for (std::size_t at = 0; at < way.x.size(); ++at) {
-        const int lag = static_cast<int>(std::lround(way.x[at]));
-        int spacing = 1;
-        while (lag / spacing > 16) spacing *= 2;
-        double speeds = 0.0;
-        double balls = 0.0;
-        for (int start = 0; start + lag < kAll; start += spacing) {
-            for (std::size_t id = 0; id < state.frame.size(); ++id) {
-                if (id == 0 || id + 1 == state.frame.size()) continue;  // a wall, and one that is gone
-                if (start + lag >= (id % 2 == 0 ? kAll : kSome)) continue;
-                balls += 1.0;
-                speeds += id % 2 == 0 ? 4.0 : 1.0;
-            }
-        }
-        if (balls == 0.0) {
-            EXPECT_TRUE(std::isnan(way.values[at]) && std::isnan(way.errors[at])) << lag;
-            EXPECT_TRUE(std::isnan(velocity.values[at]) && std::isnan(velocity.errors[at])) << lag;
-            ++without;
-            continue;
-        }
-        // Places of some hundreds, whose differences are squared.
-        EXPECT_NEAR(way.values[at], lag * lag * speeds / balls, 1e3 * kRounding * (1.0 + lag * lag)) << lag;
-        EXPECT_NEAR(velocity.values[at], speeds / balls / dimension(), kRounding * 10.0) << lag;
-    }
-    EXPECT_GE(without, 8);
-}
-
-TEST_P(AveragesTest, AGapInTimeIsNoLag) {
-    const auto msd = make_averager({.name = "m", .kind = "msd"}, state.context(0.5, 40));
-    const Frame here = state.frame;
-    state.shake(9);
-    const Frame there = state.frame;
-    for (int k = 0; k < 20; ++k) msd->add(here, k);
-    for (int k = 0; k < 20; ++k) msd->add(there, 100 + k);
-    for (const double value : msd->table().values) {
-        if (std::isfinite(value)) {
-            EXPECT_EQ(value, 0.0) << "nothing moved but in the gap";
-        }
-    }
-}
-
 /// All kinds, with what each needs.
 TEST_P(AveragesTest, GoOnFromWhatWasSavedToTheSameBits) {
     for (const std::string& kind : average_kinds()) {
@@ -441,8 +310,19 @@ TEST_P(AveragesTest, GoOnFromWhatWasSavedToTheSameBits) {
         auto part = make_averager(request, state.context(0.5, 20));
         for (int k = 0; k < 150; ++k) {
             state.shake(k);
-            whole->add(state.frame, k);
-            part->add(state.frame, k);
+            state.frame.time = k;
+            Tallies tallies;
+            tallies.collisional_virial = 0.0;
+            tallies.collisional_stress[0] = k * k;
+            LoggedImpact hit{.time = k - 0.5, .i = 1, .j = static_cast<std::uint32_t>(2 + k % 3)};
+            hit.velocity_i[0] = 0.1 * k;
+            for (Averager* averager : {whole.get(), part.get()}) {
+                if (averager->needs_impacts()) averager->impact(hit);
+                if (averager->needs_accounts()) {
+                    averager->account({.time = state.frame.time, .tallies = tallies, .totals = {}});
+                }
+                averager->add(state.frame, k);
+            }
             if (k == 13 || k == 77) {
                 std::vector<double> saved;
                 part->save(saved);

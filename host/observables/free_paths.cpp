@@ -1,0 +1,238 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <stdexcept>
+
+#include "host/observables/averager_base.hpp"
+#include "host/observables/averagers.hpp"
+#include "host/observables/growing_bins.hpp"
+
+namespace carom {
+
+namespace {
+
+/// Follows each ball from collision to collision with other balls; walls turn it without ending its path. What has come
+/// since the last sample is added to the series at the next one.
+///
+/// Sums of a sample: lengths of the paths that ended, their number, ball-time, collisions; then, of a distribution,
+/// paths by length.
+class Paths : public SumAverager {
+public:
+    Paths(const ObserveRequest& request, const AverageContext& context, std::size_t bins)
+        : SumAverager(request, context, kBins + bins),
+          gravity_(context.gravity),
+          bins_(GrowingBins::Shape::kFromZero, bins, request.max),
+          pending_(kBins + bins),
+          followed_(context.population->species.size()) {
+        std::size_t chosen = 0;
+        for (std::uint32_t id = 0; id < followed_.size(); ++id) chosen += selection().chosen(id) ? 1 : 0;
+        const std::size_t every = chosen <= kMostFollowed ? 1 : chosen / std::max(kMostFollowed, chosen / kOneOf);
+        std::size_t rank = 0;
+        for (std::uint32_t id = 0; id < followed_.size(); ++id) {
+            if (selection().chosen(id)) followed_[id] = rank++ % every == 0 ? 1 : 0;
+        }
+    }
+
+    [[nodiscard]] bool needs_impacts() const final { return true; }
+    void impact(const LoggedImpact& hit) final {
+        if (flights_.empty()) flights_.resize(selection().population_size());
+        meet(hit.i, hit.velocity_i, hit.time, !hit.wall);
+        if (!hit.wall) meet(hit.j, hit.velocity_j, hit.time, true);
+    }
+
+    [[nodiscard]] std::size_t most_numbers() const override {
+        return SumAverager::most_numbers() + pending_.size() + kFlightNumbers * selection().population_size();
+    }
+    void save(std::vector<double>& out) const override {
+        bins_.save(out);
+        out.push_back(last_time_);
+        out.push_back(has_last_ ? 1.0 : 0.0);
+        out.push_back(static_cast<double>(flights_.size()));
+        if (!flights_.empty()) out.insert(out.end(), pending_.begin(), pending_.end());
+        for (const Flight& flight : flights_) {
+            out.insert(out.end(), {flight.since, flight.path, flight.known ? 1.0 : 0.0});
+            out.insert(out.end(), flight.velocity.begin(), flight.velocity.end());
+        }
+        SumAverager::save(out);
+    }
+    void restore(SavedNumbers& saved) override {
+        bins_.restore(saved);
+        last_time_ = saved.next();
+        has_last_ = saved.next() != 0.0;
+        flights_.resize(static_cast<std::size_t>(saved.next()));
+        if (!flights_.empty() && flights_.size() != selection().population_size()) {
+            throw std::invalid_argument("saved paths are of other balls");
+        }
+        if (!flights_.empty()) {
+            const auto pending = saved.next(pending_.size());
+            pending_.assign(pending.begin(), pending.end());
+        }
+        for (Flight& flight : flights_) {
+            flight.since = saved.next();
+            flight.path = saved.next();
+            flight.known = saved.next() != 0.0;
+            for (double& component : flight.velocity) component = saved.next();
+        }
+        SumAverager::restore(saved);
+    }
+
+protected:
+    static constexpr std::size_t kLengths = 0;
+    static constexpr std::size_t kEnded = 1;
+    static constexpr std::size_t kBallTime = 2;
+    static constexpr std::size_t kHits = 3;
+    static constexpr std::size_t kBins = 4;
+
+    [[nodiscard]] const GrowingBins& bins() const { return bins_; }
+
+private:
+    static constexpr std::size_t kFlightNumbers = 6;
+    // To be told of each impact costs; all of a small system are followed, and of a large one every eighth.
+    static constexpr std::size_t kMostFollowed = 512;
+    static constexpr std::size_t kOneOf = 8;
+    struct Flight {
+        double since = 0.0;  ///< when the velocity was last changed [time]
+        double path = 0.0;   ///< up to then, since the last collision [length]
+        bool known = false;  ///< it has collided
+        Vector3 velocity{};
+    };
+
+    /// Length of the way of a ball in flight: Gauss and Legendre's rule of three points, exact without gravity.
+    [[nodiscard]] double way(const Vector3& v, double time) const {
+        static constexpr std::array<double, 3> kAt{0.1127016653792583, 0.5, 0.8872983346207417};
+        static constexpr std::array<double, 3> kWeight{5.0 / 18.0, 8.0 / 18.0, 5.0 / 18.0};
+        double length = 0.0;
+        for (std::size_t k = 0; k < kAt.size(); ++k) {
+            double squared = 0.0;
+            for (std::size_t axis = 0; axis < 3; ++axis) {
+                const double component = v[axis] + gravity_[axis] * kAt[k] * time;
+                squared += component * component;
+            }
+            length += kWeight[k] * std::sqrt(squared);
+        }
+        return length * time;
+    }
+
+    void meet(std::uint32_t id, const Vector3& after, double time, bool ends) {
+        if (followed_[id] == 0) return;
+        Flight& flight = flights_[id];
+        if (flight.known) flight.path += way(flight.velocity, time - flight.since);
+        flight.velocity = after;
+        flight.since = time;
+        if (!ends) return;
+        pending_[kHits] += 1.0;
+        if (flight.known) record(flight.path);
+        flight.known = true;
+        flight.path = 0.0;
+    }
+
+    void record(double path) {
+        pending_[kLengths] += path;
+        pending_[kEnded] += 1.0;
+        if (bins_.size() == 0) return;
+        const std::size_t bin = bins_.find(path, [&](const auto& change) {
+            change(std::span(pending_).subspan(kBins));
+            series().rearrange([&](std::span<double> batch) { change(batch.subspan(kBins)); });
+        });
+        if (bin < bins_.size()) pending_[kBins + bin] += 1.0;
+    }
+
+    [[nodiscard]] bool counts(const Frame& frame) final {
+        const bool first = !has_last_;
+        if (first) pending_.assign(pending_.size(), 0.0);  // what was before `from`
+        has_last_ = true;
+        elapsed_ = frame.time - last_time_;
+        last_time_ = frame.time;
+        return !first;
+    }
+    void sum(const Frame& frame, std::uint64_t, std::span<double> sums) final {
+        std::ranges::copy(pending_, sums.begin());
+        for (std::size_t id = 0; id < frame.size(); ++id) {
+            if (followed_[id] != 0 && frame.gone[id] == 0) sums[kBallTime] += elapsed_;
+        }
+        pending_.assign(pending_.size(), 0.0);
+    }
+
+    Vector3 gravity_;
+    GrowingBins bins_;
+    std::vector<double> pending_;
+    std::vector<std::uint8_t> followed_;  // by id
+    std::vector<Flight> flights_;         // by id; none before the first collision
+    bool has_last_ = false;
+    double last_time_ = 0.0;
+    double elapsed_ = 0.0;
+};
+
+class FreePath final : public Paths {
+public:
+    FreePath(const ObserveRequest& request, const AverageContext& context)
+        : Paths(request, context, request.bins == 0 ? 128 : request.bins) {}
+    [[nodiscard]] AverageInfo info() const override {
+        AverageInfo info = base_info();
+        info.unit = "m-1";
+        info.label = "probability density";
+        info.normalisation =
+            "share of the paths between two collisions with balls, per length: count / (all paths * width of a bin); "
+            "integral 1";
+        info.x = {"free path", "m", bins().size()};
+        return info;
+    }
+    [[nodiscard]] AverageTable table() const override {
+        AverageTable table = base_table();
+        table.x = bins().middles();
+        for (std::size_t bin = 0; bin < bins().size(); ++bin) {
+            append(table, ratio_of(series(), kBins + bin, kEnded, 1.0 / bins().width()));
+        }
+        return table;
+    }
+};
+
+class MeanFreePath final : public Paths {
+public:
+    MeanFreePath(const ObserveRequest& request, const AverageContext& context) : Paths(request, context, 0) {}
+    [[nodiscard]] AverageInfo info() const override {
+        AverageInfo info = base_info();
+        info.unit = "m";
+        info.label = "mean free path";
+        info.normalisation = "mean length of the paths between two collisions with balls";
+        return info;
+    }
+    [[nodiscard]] AverageTable table() const override {
+        AverageTable table = base_table();
+        append(table, ratio_of(series(), kLengths, kEnded));
+        return table;
+    }
+};
+
+class CollisionRate final : public Paths {
+public:
+    CollisionRate(const ObserveRequest& request, const AverageContext& context) : Paths(request, context, 0) {}
+    [[nodiscard]] AverageInfo info() const override {
+        AverageInfo info = base_info();
+        info.unit = "s-1";
+        info.label = "collisions per ball and time";
+        info.normalisation = "collisions with balls, over balls and time; each counts for both";
+        return info;
+    }
+    [[nodiscard]] AverageTable table() const override {
+        AverageTable table = base_table();
+        append(table, ratio_of(series(), kHits, kBallTime));
+        return table;
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<Averager> make_free_path(const ObserveRequest& request, const AverageContext& context) {
+    return std::make_unique<FreePath>(request, context);
+}
+
+std::unique_ptr<Averager> make_mean_free_path(const ObserveRequest& request, const AverageContext& context) {
+    return std::make_unique<MeanFreePath>(request, context);
+}
+
+std::unique_ptr<Averager> make_collision_rate(const ObserveRequest& request, const AverageContext& context) {
+    return std::make_unique<CollisionRate>(request, context);
+}
+
+}  // namespace carom

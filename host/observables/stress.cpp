@@ -1,0 +1,217 @@
+#include <array>
+#include <vector>
+
+#include "host/observables/averager_base.hpp"
+#include "host/observables/averagers.hpp"
+
+namespace carom {
+
+namespace {
+
+/// The two indices of each component, in the order of StressTensor.
+constexpr std::array<std::array<int, 2>, 6> kIndices{{{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}}};
+constexpr std::array<const char*, 6> kNames{"xx", "yy", "zz", "xy", "xz", "yz"};
+
+/// Sums of one sample: the tensor S_ab = sum over balls m v_a v_b + sum over pairs r_a F_b, then twice the kinetic
+/// energy, the same without that of a momentum which periodic axes conserve, and the number of balls.
+///
+/// Hard contacts pass impulses, so their part is what has been counted since the sample before, over the time since:
+/// over a run nothing is left out. Springs are looked at as they are at the sample.
+class StressSums : public SumAverager {
+public:
+    StressSums(const ObserveRequest& request, const AverageContext& context)
+        : SumAverager(request, context, kWidth), radius_(mean_radius(*context.population)) {}
+
+    [[nodiscard]] bool needs_accounts() const override { return true; }
+    void account(const Accounts& now) override {
+        if (!now.tallies.collisional_virial) {
+            pairs_ = now.totals.pair_stress;
+            known_ = true;
+            return;
+        }
+        known_ = has_before_ && now.time > before_time_;
+        if (known_) {
+            for (std::size_t k = 0; k < pairs_.size(); ++k) {
+                pairs_[k] = (now.tallies.collisional_stress[k] - before_[k]) / (now.time - before_time_);
+            }
+        }
+        has_before_ = true;
+        before_time_ = now.time;
+        before_ = now.tallies.collisional_stress;
+    }
+
+    void save(std::vector<double>& out) const override {
+        out.push_back(has_before_ ? 1.0 : 0.0);
+        if (has_before_) out.push_back(before_time_);
+        if (has_before_) out.insert(out.end(), before_.begin(), before_.end());
+        SumAverager::save(out);
+    }
+    void restore(SavedNumbers& saved) override {
+        has_before_ = saved.next() != 0.0;
+        if (has_before_) {
+            before_time_ = saved.next();
+            for (double& value : before_) value = saved.next();
+        }
+        SumAverager::restore(saved);
+    }
+
+protected:
+    static constexpr std::size_t kWidth = 9;
+    static constexpr std::size_t kTwiceKinetic = 6;
+    static constexpr std::size_t kThermal = 7;
+    static constexpr std::size_t kBalls = 8;
+
+    /// Face area times the length that centres have along an axis (host/observables/virial_pressure.hpp says why).
+    [[nodiscard]] double volume_along(int axis) const {
+        double length = box().size[axis];
+        for (const Face face : box().faces[axis]) length -= face == Face::kWall ? radius_ : 0.0;
+        return box().volume() / box().size[axis] * length;
+    }
+
+private:
+    static double mean_radius(const Population& population) {
+        double sum = 0.0;
+        for (const std::uint32_t index : population.species) sum += population.table[index].radius;
+        return population.species.empty() ? 0.0 : sum / static_cast<double>(population.species.size());
+    }
+
+    [[nodiscard]] bool counts(const Frame&) final { return known_; }
+    void sum(const Frame& frame, std::uint64_t, std::span<double> sums) final {
+        std::array<double, 3> momentum{};
+        double mass_in_all = 0.0;
+        for (std::size_t id = 0; id < frame.size(); ++id) {
+            if (!selection().has(frame, id)) continue;
+            const double mass = selection().mass(id);
+            std::array<double, 3> v{};
+            for (std::size_t axis = 0; axis < static_cast<std::size_t>(dimension()); ++axis) {
+                v[axis] = frame.velocity[axis][id];
+                momentum[axis] += mass * v[axis];
+                sums[kTwiceKinetic] += mass * v[axis] * v[axis];
+            }
+            for (std::size_t k = 0; k < kIndices.size(); ++k) {
+                sums[k] +=
+                    mass * v[static_cast<std::size_t>(kIndices[k][0])] * v[static_cast<std::size_t>(kIndices[k][1])];
+            }
+            mass_in_all += mass;
+            sums[kBalls] += 1.0;
+        }
+        sums[kThermal] = sums[kTwiceKinetic];
+        for (int axis = 0; axis < dimension(); ++axis) {
+            const double p = momentum[static_cast<std::size_t>(axis)];
+            if (box().periodic(axis) && mass_in_all > 0.0) sums[kThermal] -= p * p / mass_in_all;
+        }
+        for (std::size_t k = 0; k < pairs_.size(); ++k) sums[k] += pairs_[k];
+    }
+
+    double radius_;
+    StressTensor pairs_{};
+    bool known_ = false;
+    bool has_before_ = false;
+    double before_time_ = 0.0;
+    StressTensor before_{};
+};
+
+/// The tensor over the volume: on the diagonal the pressure on planes across each axis.
+class Stress final : public StressSums {
+public:
+    using StressSums::StressSums;
+    [[nodiscard]] AverageInfo info() const override {
+        AverageInfo info = base_info();
+        info.unit = pressure_unit(dimension());
+        info.label = "stress";
+        info.normalisation =
+            "(sum m v_a v_b + sum over pairs r_a F_b) / volume, of the centres along a; mean of the diagonal: pressure";
+        for (std::size_t k = 0; k < kIndices.size(); ++k) {
+            if (kIndices[k][1] < dimension()) info.components.emplace_back(kNames[k]);
+        }
+        return info;
+    }
+    [[nodiscard]] AverageTable table() const override {
+        AverageTable table = base_table();
+        for (std::size_t k = 0; k < kIndices.size(); ++k) {
+            const auto [a, b] = kIndices[k];
+            if (b >= dimension()) continue;
+            append(table, mean_of(series(), k, 1.0 / (a == b ? volume_along(a) : box().volume())));
+        }
+        return table;
+    }
+};
+
+/// Weights of the diagonal, which add up to the trace.
+std::vector<Weight> trace(int dimension, double factor) {
+    std::vector<Weight> weights;
+    for (int axis = 0; axis < dimension; ++axis) weights.push_back({static_cast<std::size_t>(axis), factor});
+    return weights;
+}
+
+/// p = (2 K + sum r . F) / (d V).
+class Pressure final : public StressSums {
+public:
+    using StressSums::StressSums;
+    [[nodiscard]] AverageInfo info() const override {
+        AverageInfo info = base_info();
+        info.unit = pressure_unit(dimension());
+        info.label = "pressure";
+        info.normalisation = "(sum m v^2 + sum over pairs r . F) / (d volume of the centres)";
+        return info;
+    }
+    [[nodiscard]] AverageTable table() const override {
+        AverageTable table = base_table();
+        double volume = 0.0;
+        double sum = 0.0;
+        for (int axis = 0; axis < dimension(); ++axis) {
+            volume += volume_along(axis);
+            sum += series().mean(static_cast<std::size_t>(axis));
+        }
+        append(table, {sum / volume, error_of(series(), trace(dimension(), 1.0 / volume))});
+        return table;
+    }
+};
+
+/// Z = p V / (N T) = 1 + <sum r . F> / (d N T), d N T = <2 K> d N / D with D velocity degrees of freedom: a periodic
+/// axis conserves momentum, which takes one.
+class Compressibility final : public StressSums {
+public:
+    using StressSums::StressSums;
+    [[nodiscard]] AverageInfo info() const override {
+        AverageInfo info = base_info();
+        info.unit = "";
+        info.label = "compressibility factor p V / (N T)";
+        info.normalisation = "1 + <sum over pairs r . F> / (d N T), T from the mean kinetic energy over time";
+        return info;
+    }
+    [[nodiscard]] AverageTable table() const override {
+        AverageTable table = base_table();
+        double trace_sum = 0.0;
+        double periodic = 0.0;
+        for (int axis = 0; axis < dimension(); ++axis) {
+            trace_sum += series().mean(static_cast<std::size_t>(axis));
+            periodic += box().periodic(axis) ? 1.0 : 0.0;
+        }
+        const double thermal = series().mean(kThermal);
+        const double all = dimension() * series().mean(kBalls);
+        const double share = (all - periodic) / all;
+        const double pairs = trace_sum - series().mean(kTwiceKinetic);
+        std::vector<Weight> weights = trace(dimension(), share / thermal);
+        weights.push_back({kTwiceKinetic, -share / thermal});
+        weights.push_back({kThermal, -share / thermal * pairs / thermal});
+        append(table, {1.0 + share * pairs / thermal, error_of(series(), weights)});
+        return table;
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<Averager> make_stress(const ObserveRequest& request, const AverageContext& context) {
+    return std::make_unique<Stress>(request, context);
+}
+
+std::unique_ptr<Averager> make_pressure(const ObserveRequest& request, const AverageContext& context) {
+    return std::make_unique<Pressure>(request, context);
+}
+
+std::unique_ptr<Averager> make_compressibility(const ObserveRequest& request, const AverageContext& context) {
+    return std::make_unique<Compressibility>(request, context);
+}
+
+}  // namespace carom

@@ -1,0 +1,35 @@
+#include "host/plot/quantity_figure.hpp"
+
+#include "host/plot/average_figure.hpp"
+#include "host/plot/gnuplot.hpp"
+#include "host/plot/run_figure.hpp"
+#include "host/scene/load.hpp"
+
+namespace carom {
+
+std::vector<std::string> all_quantities(const TrajectoryReader& trajectory) {
+    std::vector<std::string> quantities{"energy", "pressure", "temperature"};
+    const std::vector<std::string> averages = average_quantities(trajectory);
+    quantities.insert(quantities.end(), averages.begin(), averages.end());
+    return quantities;
+}
+
+std::string quantity_script(const std::vector<const TrajectoryReader*>& runs, const std::string& quantity,
+                            const std::string& path) {
+    return is_average_quantity(*runs.front(), quantity) ? average_figure_script(runs, quantity, path)
+                                                        : gnuplot_script(runs_figure(runs, quantity), path);
+}
+
+Image draw_frame(const TrajectoryReader& trajectory, std::size_t index, const PictureOptions& options) {
+    const TrajectoryHeader& header = trajectory.header();
+    const Scene scene = parse_scene(header.scene_source, header.scene_path);
+    Balls balls;
+    balls.dimension = header.dimension();
+    balls.species_table = header.species_table;
+    balls.species = header.species;
+    Frame frame;
+    trajectory.read(index, frame);
+    return draw_balls(scene, balls, frame, options);
+}
+
+}  // namespace carom

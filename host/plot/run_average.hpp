@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+
+#include "host/io/trajectory_reader.hpp"
+#include "host/observables/averager.hpp"
+#include "host/scene/scene.hpp"
+
+namespace carom {
+
+/// An average of one run, from its file or computed from its frames.
+struct RunAverage {
+    AverageInfo info;
+    AverageTable table;
+};
+
+/// The average of that name, or the first of that kind; null if the run observed none.
+const AverageInfo* find_average(const TrajectoryReader& trajectory, const std::string& quantity);
+
+/// Whether an average of this kind follows from frames alone, without further words.
+[[nodiscard]] bool follows_from_frames(const std::string& kind);
+
+/// What the run observed under this name or of this kind, over the whole of it; else, if it follows from frames, that
+/// of the frames of the second half: by then most runs have forgotten their start. Of these only the ones that are
+/// equally far apart in time count, or what compares frames (msd, vacf) would be told wrong lags.
+/// \throws InputError  neither is there, or there are no frames
+RunAverage run_average(const TrajectoryReader& trajectory, const Scene& scene, const std::string& quantity);
+
+/// Leaves out slices of a density that a wall keeps centres out of in part: their density is that of another volume.
+void leave_out_walls(RunAverage& average, double radius, const Box& box);
+
+}  // namespace carom

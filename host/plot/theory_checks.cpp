@@ -1,0 +1,297 @@
+#include "host/plot/theory_checks.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "host/observables/time_average.hpp"
+#include "host/plot/average_figure.hpp"
+#include "host/plot/run_average.hpp"
+#include "host/plot/run_theory.hpp"
+#include "host/scene/load.hpp"
+#include "host/state/errors.hpp"
+#include "kernels/physics/equation_of_state.hpp"
+#include "kernels/physics/kinetic_theory.hpp"
+
+namespace carom {
+
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kMostSigmas = 4.0;
+/// Of curves the root of the mean square: about 1 if all is well, somewhat more for errors that are guesses themselves
+/// and for neighbours that know of each other.
+constexpr double kMostRootMeanSquare = 2.0;
+/// Points of a curve that tell: not the tails, in which blocks hold a handful of balls and errors are no Gaussian's.
+constexpr double kTail = 0.02;  // of the largest value
+constexpr double kMostRelativeError = 0.2;
+constexpr double kTellingSamples = 16.0;  // of fewer the error is a guess
+constexpr double kFloorLayers = 2.0;      // diameters from a floor or ceiling that local density knows nothing of
+
+// What theories are off by, as a share of their values.
+constexpr double kLocalDensity = 0.03;
+constexpr double kEnskog3 = 0.05;
+constexpr double kEnskog2 = 0.15;         // no long-time tail
+constexpr double kPathCorrelation = 0.4;  // times the packing fraction: collisions know of each other
+constexpr double kPerBall = 5.0;          // over N: Maxwell and Boltzmann's law is that of endlessly many
+constexpr double kPressurePerBall = 3.0;  // over N, of Z - 1: a periodic box of N balls
+
+TheoryVerdict verdict_of(double sigmas, double most) {
+    if (!std::isfinite(sigmas)) return TheoryVerdict::kUnknown;
+    return std::abs(sigmas) <= most ? TheoryVerdict::kAgrees : TheoryVerdict::kDiffers;
+}
+
+double number_or_nan(const nlohmann::json& value) { return value.is_number() ? value.get<double>() : kNan; }
+
+class Checks {
+public:
+    explicit Checks(const TrajectoryReader& trajectory)
+        : trajectory_(trajectory),
+          header_(trajectory.header()),
+          scene_(parse_scene(header_.scene_source, header_.scene_path)),
+          means_(stored_means(trajectory)) {}
+
+    std::vector<TheoryCheck> all() {
+        pressure();
+        weight();
+        for (const AverageInfo& info : header_.averages) average(info.name);
+        // What follows from frames, where it is drawn too.
+        for (const std::string& quantity : average_quantities(trajectory_)) {
+            if (std::ranges::find(header_.averages, quantity, &AverageInfo::name) == header_.averages.end()) {
+                average(quantity);
+            }
+        }
+        return std::move(checks_);
+    }
+
+private:
+    [[nodiscard]] const StoredMean* mean(const std::string& name) const {
+        const auto found = std::ranges::find(means_, name, &StoredMean::name);
+        return found == means_.end() ? nullptr : &*found;
+    }
+    [[nodiscard]] bool periodic(int axis) const { return header_.box.periodic(axis); }
+    [[nodiscard]] bool periodic() const {
+        for (int axis = 0; axis < header_.dimension(); ++axis) {
+            if (!periodic(axis)) return false;
+        }
+        return true;
+    }
+    /// From when on the run's rows count.
+    [[nodiscard]] double since() const {
+        const std::string summary = trajectory_.summary();
+        if (!summary.empty()) {
+            const nlohmann::json json = nlohmann::json::parse(summary, nullptr, false);
+            if (json.contains("means")) return number_or_nan(json["means"]["since"]);
+        }
+        const auto times = trajectory_.times();
+        return times.empty() ? 0.0 : 0.5 * (times.front() + times.back());
+    }
+
+    void number(TheoryCheck check) {
+        const double error = std::hypot(check.error, check.uncertainty);
+        check.sigmas = std::isfinite(check.error) && error > 0.0 ? (check.measured - check.expected) / error : kNan;
+        check.verdict = verdict_of(check.sigmas, kMostSigmas);
+        checks_.push_back(std::move(check));
+    }
+
+    /// p V / (N T) of the bulk; between walls it is only approached.
+    void pressure() {
+        const StoredMean* measured = mean("virial_pressure");
+        if (measured == nullptr || !periodic()) return;
+        const GasFacts facts = gas_facts(trajectory_, scene_, "", since());
+        const std::optional<double> expected = theory_pressure(facts);
+        if (!expected) return;
+        const double ideal = facts.number_density * facts.temperature;
+        const double softness = 1.0 - facts.diameter / (2.0 * facts.radius);
+        const double share =
+            compressibility_uncertainty(facts.dimension) + kPressurePerBall / facts.balls + 10.0 * softness * softness;
+        number({.what = "virial pressure",
+                .unit = pressure_unit(facts.dimension),
+                .theory = fmt::format("equation of state at packing fraction {:.4g}", facts.packing_fraction),
+                .measured = measured->mean,
+                .error = measured->error,
+                .expected = *expected,
+                .uncertainty = share * (*expected - ideal)});
+    }
+
+    /// In the mean the floor bears the weight, and what presses on the ceiling besides.
+    void weight() {
+        static constexpr std::string_view kAxes = "xyz";
+        const GasFacts facts = gas_facts(trajectory_, scene_, "", since());
+        if (!facts.thermal || facts.left || facts.walls || facts.balls != static_cast<double>(header_.species.size()))
+            return;
+        for (int axis = 0; axis < header_.dimension(); ++axis) {
+            const double g = scene_.physics.gravity[static_cast<std::size_t>(axis)];
+            if (g == 0.0) continue;
+            const auto on = [&](const char* side) {
+                return mean(fmt::format("wall_pressure.{}_{}", kAxes[static_cast<std::size_t>(axis)], side));
+            };
+            const StoredMean* floor = on(g < 0.0 ? "min" : "max");
+            const StoredMean* ceiling = on(g < 0.0 ? "max" : "min");
+            if (floor == nullptr) continue;
+            const double area = header_.box.volume() / header_.box.size[static_cast<std::size_t>(axis)];
+            number({.what = ceiling != nullptr ? "force on the floor, less that on the ceiling" : "force on the floor",
+                    .unit = "N",
+                    .theory = "weight, N m g",
+                    .measured = area * (floor->mean - (ceiling != nullptr ? ceiling->mean : 0.0)),
+                    .error = area * std::hypot(floor->error, ceiling != nullptr ? ceiling->error : 0.0),
+                    .expected = facts.balls * facts.mass * std::abs(g)});
+        }
+    }
+
+    void average(const std::string& name) {
+        RunAverage measured;
+        try {
+            measured = run_average(trajectory_, scene_, name);
+        } catch (const InputError&) {
+            return;  // no frames
+        }
+        const AverageInfo& info = measured.info;
+        const GasFacts facts = gas_facts(trajectory_, scene_, info.species, info.from);
+        if (!facts.thermal || facts.left || !(facts.temperature > 0.0)) return;
+        if (info.x.label.empty()) {
+            scalar(measured, facts);
+        } else if (info.y.label.empty()) {
+            curve(std::move(measured), facts);
+        }
+    }
+
+    /// Velocity components among which the energy is shared; a height counts twice, as its energy is linear in it.
+    [[nodiscard]] double degrees_of_freedom() const {
+        const GasFacts all = gas_facts(trajectory_, scene_, "", 0.0);
+        double degrees = 0.0;
+        for (int axis = 0; axis < header_.dimension(); ++axis) degrees += all.balls - (periodic(axis) ? 1.0 : 0.0);
+        return degrees + (all.gravity ? 2.0 * all.balls : 0.0);
+    }
+
+    void scalar(const RunAverage& measured, const GasFacts& facts) {
+        const AverageInfo& info = measured.info;
+        TheoryCheck check{.what = info.name,
+                          .unit = info.unit,
+                          .measured = measured.table.values[0],
+                          .error = measured.table.samples < kTellingSamples ? kNan : measured.table.errors[0]};
+        if (info.kind == "kurtosis") {
+            check.theory = "fixed energy, 3 D / (D + 2)";
+            check.expected = finite_kurtosis(degrees_of_freedom());
+        } else if (info.kind == "temperature") {
+            check.theory = "the run's temperature";
+            check.expected = facts.temperature;
+        } else if (const auto theory = periodic() ? theory_scalar(facts, info.kind) : std::nullopt) {
+            check.theory = theory->name;
+            check.expected = theory->value;
+            check.uncertainty = theory->uncertainty;
+        } else {
+            return;
+        }
+        number(std::move(check));
+    }
+
+    void curve(RunAverage measured, const GasFacts& facts) {
+        const AverageInfo& info = measured.info;
+        const std::vector<double>& x = measured.table.x;
+        if (info.kind == "density") {
+            const int axis = info.x.label[0] - 'x';
+            if (!facts.gravity && !periodic(axis)) return;  // balls stand in layers at walls
+            leave_out_walls(measured, (1.0 + 2.0 * kFloorLayers) * facts.radius, header_.box);
+        }
+        if (info.kind == "density" && facts.gravity && !facts.uniform) return;  // point particles': of no known error
+        if (x.size() < 2) return;
+        const double half = 0.5 * (x[1] - x[0]);
+        const bool lags = info.kind == "msd" || info.kind == "vacf";
+        const double from = lags ? 0.0 : x.front() - half;
+        const auto theory = theory_curves(facts, scene_, info, from, x.back() + (lags ? 0.0 : half));
+        if (theory.empty() || theory.front().x.size() < 2) return;
+        const Curve& curve = theory.front();
+        double most = 0.0;
+        for (const double value : measured.table.values) most = std::max(most, std::isfinite(value) ? value : 0.0);
+
+        TheoryCheck check{.what = info.name, .unit = info.unit, .theory = curve.label};
+        check.measured = check.error = check.expected = kNan;
+        check.uncertainty = info.kind == "density" && facts.gravity           ? kLocalDensity
+                            : info.kind == "speed" || info.kind == "velocity" ? kPerBall / facts.balls
+                            : info.kind == "free_path" ? kPathCorrelation * facts.packing_fraction
+                            : lags                     ? (facts.dimension == 3 ? kEnskog3 : kEnskog2)
+                                                       : 0.0;
+        double squares = 0.0;
+        for (std::size_t k = 0; k < measured.table.values.size(); ++k) {
+            const double at = x[k % x.size()];
+            const double value = measured.table.values[k];
+            const double error = measured.table.errors[k];
+            const bool tells = std::isfinite(value) && error > 0.0 && (lags || value > kTail * most) &&
+                               (info.kind == "vacf" || error < kMostRelativeError * value);
+            if (!tells || (lags && at == 0.0)) continue;
+            const double expected = lags ? value_at(curve, at) : mean_over(curve, at - half, at + half);
+            const double scale = info.kind == "vacf" ? facts.temperature / facts.mass : std::abs(expected);
+            const double off = (value - expected) / std::hypot(error, check.uncertainty * scale);
+            squares += off * off;
+            ++check.points;
+        }
+        if (check.points == 0) return;
+        check.sigmas =
+            measured.table.samples < kTellingSamples ? kNan : std::sqrt(squares / static_cast<double>(check.points));
+        check.verdict = verdict_of(check.sigmas, kMostRootMeanSquare);
+        checks_.push_back(std::move(check));
+    }
+
+    static double value_at(const Curve& curve, double x) {
+        const auto next = std::ranges::lower_bound(curve.x, x);
+        const auto k = static_cast<std::size_t>(
+            std::clamp<std::ptrdiff_t>(next - curve.x.begin(), 1, static_cast<std::ptrdiff_t>(curve.x.size()) - 1));
+        const double share = (x - curve.x[k - 1]) / (curve.x[k] - curve.x[k - 1]);
+        return curve.y[k - 1] + share * (curve.y[k] - curve.y[k - 1]);
+    }
+    /// Simpson's rule: what a bin holds is not what stands in its middle.
+    static double mean_over(const Curve& curve, double low, double high) {
+        return (value_at(curve, low) + 4.0 * value_at(curve, 0.5 * (low + high)) + value_at(curve, high)) / 6.0;
+    }
+
+    const TrajectoryReader& trajectory_;
+    const TrajectoryHeader& header_;
+    Scene scene_;
+    std::vector<StoredMean> means_;
+    std::vector<TheoryCheck> checks_;
+};
+
+std::vector<StoredMean> means_of_rows(const TrajectoryReader& trajectory) {
+    const ObservableTable table = trajectory.observables();
+    std::vector<StoredMean> means;
+    const std::size_t first = table.rows() / 2 + 1;  // the first row holds nothing that is counted since the one before
+    std::size_t column = 0;
+    for (const ObservableInfo& info : table.observables) {
+        for (std::size_t k = 0; k < info.width(); ++k, ++column) {
+            BatchSeries series(1, BatchSeries::kMostBatches);
+            for (std::size_t row = first; row < table.rows(); ++row) {
+                const double value = table.at(row, column);
+                series.add(std::span(&value, 1));
+            }
+            if (series.samples() == 0 || !std::isfinite(series.mean(0))) continue;
+            const MeanWithError mean = mean_of(series, 0);
+            means.push_back({info.components.empty() ? info.name : info.name + "." + info.components[k], mean.value,
+                             mean.error, kNan});
+        }
+    }
+    return means;
+}
+
+}  // namespace
+
+std::vector<StoredMean> stored_means(const TrajectoryReader& trajectory) {
+    const nlohmann::ordered_json json = nlohmann::ordered_json::parse(trajectory.summary(), nullptr, false);
+    if (!json.is_object() || !json.contains("means") || !json["means"].contains("values")) {
+        return means_of_rows(trajectory);
+    }
+    std::vector<StoredMean> means;
+    for (const auto& [name, value] : json["means"]["values"].items()) {
+        means.push_back({name, number_or_nan(value["mean"]), number_or_nan(value["error"]),
+                         number_or_nan(value["correlation_time"])});
+    }
+    return means;
+}
+
+std::vector<TheoryCheck> theory_checks(const TrajectoryReader& trajectory) { return Checks(trajectory).all(); }
+
+}  // namespace carom

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "host/io/trajectory_reader.hpp"
+
+namespace carom {
+
+/// How far what was measured is from what theory says, in standard errors: within 4, one in 16,000 falls outside by
+/// chance.
+enum class TheoryVerdict : std::uint8_t { kAgrees, kDiffers, kUnknown };
+
+/// One quantity of a run beside theory.
+struct TheoryCheck {
+    std::string what;          ///< "virial pressure"
+    std::string unit;          ///< SI, as H5MD writes units
+    std::string theory;        ///< whose: "equation of state"
+    std::size_t points = 0;    ///< of a curve; 0: a number
+    double measured = 0.0;     ///< a number alone; NaN for curves
+    double error = 0.0;        ///< its standard error
+    double expected = 0.0;     ///< theory's number
+    double uncertainty = 0.0;  ///< what theory itself may be off by: a number, or for curves a share of each value
+    /// (measured - expected) over error and uncertainty together; of a curve the root of the mean square of that.
+    double sigmas = 0.0;
+    TheoryVerdict verdict = TheoryVerdict::kUnknown;  ///< unknown: too few samples for an error
+};
+
+/// A mean over a run's rows and its standard error.
+struct StoredMean {
+    std::string name;  ///< "name" or "name.component"
+    double mean = 0.0;
+    double error = 0.0;             ///< NaN if there were too few rows
+    double correlation_time = 0.0;  ///< NaN if unknown [time]
+};
+
+/// The means that the run's summary holds; of a run without one those of the second half of its rows, by blocks.
+std::vector<StoredMean> stored_means(const TrajectoryReader& trajectory);
+
+/// All that a run measured and theory has a number or a curve for.
+std::vector<TheoryCheck> theory_checks(const TrajectoryReader& trajectory);
+
+}  // namespace carom

@@ -1,0 +1,95 @@
+#include "host/report/html.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace carom::html {
+
+namespace {
+
+constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
+
+bool continues(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
+
+/// Bytes of the character at the front, 0 if it is none (Unicode 15, table 3-7: no overlong forms, no surrogates).
+std::size_t character_bytes(std::string_view text) {
+    const auto first = static_cast<unsigned char>(text[0]);
+    if (first < 0x80) return 1;
+    const std::size_t length = first >= 0xF0 ? 4 : (first >= 0xE0 ? 3 : 2);
+    if (first < 0xC2 || first > 0xF4 || text.size() < length) return 0;
+    for (std::size_t k = 1; k < length; ++k) {
+        if (!continues(text[k])) return 0;
+    }
+    const auto second = static_cast<unsigned char>(text[1]);
+    if ((first == 0xE0 && second < 0xA0) || (first == 0xED && second > 0x9F)) return 0;
+    if ((first == 0xF0 && second < 0x90) || (first == 0xF4 && second > 0x8F)) return 0;
+    return length;
+}
+
+}  // namespace
+
+std::string escaped(std::string_view text) {
+    std::string result;
+    while (!text.empty()) {
+        const std::size_t bytes = character_bytes(text);
+        const auto c = static_cast<unsigned char>(text[0]);
+        if (bytes == 0 || (c < 0x20 && c != '\n' && c != '\t' && c != '\r') || c == 0x7F) {
+            result += kReplacement;
+        } else if (c == '&') {
+            result += "&amp;";
+        } else if (c == '<') {
+            result += "&lt;";
+        } else if (c == '>') {
+            result += "&gt;";
+        } else if (c == '"') {
+            result += "&quot;";
+        } else if (c == '\'') {
+            result += "&#39;";
+        } else {
+            result += text.substr(0, bytes);
+        }
+        text.remove_prefix(bytes == 0 ? 1 : bytes);
+    }
+    return result;
+}
+
+std::string data_url(std::string_view bytes, std::string_view type) {
+    static constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    std::string url = "data:" + std::string(type) + ";base64,";
+    url.reserve(url.size() + 4 * (bytes.size() / 3 + 1));
+    for (std::size_t at = 0; at < bytes.size(); at += 3) {
+        std::uint32_t group = 0;
+        for (std::size_t k = 0; k < 3; ++k) {
+            group = group << 8 | (at + k < bytes.size() ? static_cast<unsigned char>(bytes[at + k]) : 0u);
+        }
+        for (std::size_t k = 0; k < 4; ++k) {
+            url += at + k <= bytes.size() ? kDigits[group >> (18 - 6 * k) & 63u] : '=';
+        }
+    }
+    return url;
+}
+
+std::string table(const std::vector<std::string>& head, const std::vector<std::vector<std::string>>& rows) {
+    std::string text = "<div class=\"wide\"><table>\n";
+    if (!head.empty()) {
+        text += "<thead><tr>";
+        for (const std::string& cell : head) text += "<th scope=\"col\">" + cell + "</th>";
+        text += "</tr></thead>\n";
+    }
+    text += "<tbody>\n";
+    for (const auto& row : rows) {
+        text += "<tr>";
+        for (std::size_t k = 0; k < row.size(); ++k) {
+            text += k == 0 ? "<th scope=\"row\">" + row[k] + "</th>" : "<td>" + row[k] + "</td>";
+        }
+        text += "</tr>\n";
+    }
+    return text + "</tbody></table></div>\n";
+}
+
+std::string figure(const std::string& url, std::string_view caption) {
+    const std::string words = escaped(caption);
+    return "<figure><img src=\"" + url + "\" alt=\"" + words + "\"><figcaption>" + words + "</figcaption></figure>\n";
+}
+
+}  // namespace carom::html

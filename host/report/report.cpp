@@ -1,0 +1,292 @@
+#include "host/report/report.hpp"
+
+#include <fmt/format.h>
+#include <stdlib.h>  // NOLINT: mkdtemp is POSIX's
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "carom_build_info.hpp"
+#include "host/plot/gnuplot.hpp"
+#include "host/plot/quantity_figure.hpp"
+#include "host/plot/theory_checks.hpp"
+#include "host/plot/unit_text.hpp"
+#include "host/report/html.hpp"
+#include "host/run/text.hpp"
+#include "host/state/errors.hpp"
+#include "host/state/text_file.hpp"
+
+namespace carom {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+using Rows = std::vector<std::vector<std::string>>;
+
+/// More rows are drawn as dots, not as lines in a vector format, of which a browser would draw each.
+constexpr std::size_t kMostVectorRows = 4000;
+constexpr PictureOptions kPicture{.width = 900, .height = 720};
+
+constexpr const char* kHead = R"(<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src 'unsafe-inline'">
+<style>
+:root { color-scheme: light; }
+body { margin: 0 auto; max-width: 62rem; padding: 1rem; font: 1rem/1.5 system-ui, sans-serif; color: #202428; background: #fff;
+  overflow-wrap: anywhere; }
+h1 { font-size: 1.6rem; line-height: 1.25; margin: 0.4rem 0; }
+h2 { font-size: 1.2rem; margin: 2rem 0 0.6rem; border-bottom: 1px solid #d4d8dc; padding-bottom: 0.2rem; }
+.wide { overflow-x: auto; }
+table { border-collapse: collapse; font-size: 0.92rem; overflow-wrap: normal; }
+th, td { text-align: left; vertical-align: top; padding: 0.25rem 0.9rem 0.25rem 0; border-bottom: 1px solid #e6e9ec;
+  font-variant-numeric: tabular-nums; }
+th[scope=row] { font-weight: 500; color: #50565c; }
+thead th { font-weight: 600; }
+.good { color: #00704f; } .bad { color: #b3261e; font-weight: 600; } .open { color: #6b6f74; }
+.note { color: #50565c; font-size: 0.92rem; }
+.figures { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 28rem), 1fr)); gap: 1rem; }
+figure { margin: 0; }
+img { max-width: 100%; height: auto; display: block; }
+.figures img { width: 100%; }
+figcaption { font-size: 0.88rem; color: #50565c; }
+pre { background: #f5f6f8; padding: 0.8rem; overflow-x: auto; font-size: 0.82rem; line-height: 1.4; overflow-wrap: normal; }
+</style>
+)";
+
+/// Files on their way into the page.
+class WorkFolder {
+public:
+    WorkFolder() {
+        std::string pattern = (fs::temp_directory_path() / "carom-report-XXXXXX").string();
+        if (::mkdtemp(pattern.data()) == nullptr) throw SystemError("cannot make a temporary folder " + pattern);
+        path_ = pattern;
+    }
+    ~WorkFolder() {
+        std::error_code ignored;
+        fs::remove_all(path_, ignored);
+    }
+    WorkFolder(const WorkFolder&) = delete;
+    WorkFolder& operator=(const WorkFolder&) = delete;
+
+    [[nodiscard]] std::string file(const std::string& name) const { return (path_ / name).string(); }
+
+private:
+    fs::path path_;
+};
+
+class Report {
+public:
+    explicit Report(const TrajectoryReader& trajectory)
+        : trajectory_(trajectory),
+          header_(trajectory.header()),
+          summary_(Json::parse(trajectory.summary(), nullptr, false)),
+          rows_(trajectory.observables().rows()) {
+        if (!summary_.is_object()) summary_ = Json::object();
+    }
+
+    std::string page() {
+        const std::string name =
+            header_.title.empty() ? fs::path(trajectory_.path()).filename().string() : header_.title;
+        std::string text = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<title>" + html::escaped(name) + "</title>\n";
+        text += kHead;
+        text += "</head>\n<body>\n<h1>" + html::escaped(name) + "</h1>\n";
+        text += paragraph(fmt::format("{}, simulated by carom {}", fs::path(trajectory_.path()).filename().string(),
+                                      header_.version));
+        text += run_section() + theory_section() + pictures_section() + figures_section() + means_section();
+        text += heading("Machine and build") + html::table({}, machine_rows());
+        text += heading("Scene") + paragraph(header_.scene_path);
+        // The first end of line is none of the text's.
+        text += "<pre>\n" + html::escaped(header_.scene_source) + "</pre>\n";
+        return text + "</body>\n</html>\n";
+    }
+
+private:
+    static std::string heading(const char* text) { return fmt::format("<h2>{}</h2>\n", text); }
+    static std::string paragraph(std::string_view text) {
+        return "<p class=\"note\">" + html::escaped(text) + "</p>\n";
+    }
+    static void add(Rows& rows, const char* name, const std::string& value) {
+        if (!value.empty()) rows.push_back({name, html::escaped(value)});
+    }
+    /// A member of the summary as text; empty if it is not there.
+    [[nodiscard]] std::string told(const char* key) const {
+        if (!summary_.contains(key) || summary_[key].is_null()) return "";
+        const Json& value = summary_[key];
+        if (value.is_number_float()) return fmt::format("{:.6g}", value.get<double>());
+        return value.is_string() ? value.get<std::string>() : value.dump();
+    }
+
+    std::string run_section() {
+        Rows rows;
+        std::string box;
+        for (int axis = 0; axis < header_.dimension(); ++axis) {
+            static constexpr std::array kFaces{"wall", "periodic", "open"};
+            const auto face = [&](std::size_t side) {
+                return std::string(
+                    kFaces[static_cast<std::size_t>(header_.box.faces[static_cast<std::size_t>(axis)][side])]);
+            };
+            box += fmt::format("{}{:.6g} ({})", axis > 0 ? " x " : "", header_.box.size[static_cast<std::size_t>(axis)],
+                               face(0) == face(1) ? face(0) : face(0) + ", " + face(1));
+        }
+        const SolverDescription& solver = header_.description;
+        add(rows, "balls", fmt::format("{} in {}D", count_text(header_.ball_count()), header_.dimension()));
+        add(rows, "box", box);
+        add(rows, "solver", solver.solver + (solver.dt > 0.0 ? fmt::format(", dt = {:.6g}", solver.dt) : ""));
+        const auto times = trajectory_.times();
+        if (!times.empty()) {
+            add(rows, "time",
+                fmt::format("{:.6g} to {:.6g} s, {}, {}", times.front(), times.back(), plural(times.size(), "frame"),
+                            plural(rows_, "row")));
+        }
+        if (summary_.empty()) {
+            add(rows, "end", "the run did not end in order, or has not ended yet: there is no summary");
+            return heading("Run") + html::table({}, rows);
+        }
+        for (const char* key : {"steps", "events", "collisions"}) {
+            if (summary_.contains(key) && summary_[key].is_number_unsigned()) {
+                add(rows, key, count_text(summary_[key].get<std::uint64_t>()));
+            }
+        }
+        add(rows, "computed in", told("wall_seconds") + " s");
+        add(rows, "ball-steps per second", told("ball_steps_per_second"));
+        add(rows, "events per second", told("events_per_second"));
+        add(rows, "total energy", told("energy_total"));
+        add(rows, "energy drift", told("energy_drift"));
+        add(rows, "virial identity, relative defect", told("virial_defect"));
+        add(rows, "largest overlap, of the smaller radius", told("max_overlap"));
+        add(rows, "balls that left", told("balls_left") == "0" ? "" : told("balls_left"));
+        if (summary_.contains("means")) {
+            const Json& known = summary_["means"]["equilibrated"];
+            add(rows, "equilibrium",
+                !known.is_boolean() ? "too few rows to tell"
+                : known.get<bool>() ? fmt::format("from t = {:.6g} on", summary_["means"].value("since", 0.0))
+                                    : "not reached in the first half of the run: means are over all of it");
+        }
+        if (summary_.contains("warnings")) {
+            for (const Json& warning : summary_["warnings"]) {
+                if (warning.is_string()) add(rows, "warning", warning.get<std::string>());
+            }
+        }
+        add(rows, "error", told("error"));
+        add(rows, "state hash", told("state_hash"));
+        return heading("Run") + html::table({}, rows);
+    }
+
+    [[nodiscard]] Rows machine_rows() const {
+        Rows rows;
+        const SolverDescription& solver = header_.description;
+        add(rows, "processor",
+            fmt::format("{} ({}), {}", solver.device, solver.backend,
+                        plural(static_cast<std::uint64_t>(solver.threads), "thread")));
+        add(rows, "precision", solver.precision);
+        add(rows, "memory of the solver", bytes_text(solver.memory_bytes));
+        add(rows, "carom, of the run", header_.version);
+        add(rows, "carom, of this page",
+            fmt::format("{} ({}), {}, {}, for {}", build_info::kVersion, build_info::commit(), build_info::kBuildType,
+                        build_info::kCompiler, build_info::kCpuArchitecture));
+        add(rows, "build options", build_info::kOptions);
+        for (const auto& [name, value] : solver.parameters)
+            rows.push_back({html::escaped(name), fmt::format("{:.6g}", value)});
+        return rows;
+    }
+
+    std::string theory_section() {
+        const std::vector<TheoryCheck> checks = theory_checks(trajectory_);
+        std::string text = heading("Measured against theory");
+        if (checks.empty()) return text + paragraph("There is no theory of carom's for what this run measured.");
+        Rows rows;
+        for (const TheoryCheck& check : checks) {
+            const bool curve = check.points > 0;
+            const char* kind = check.verdict == TheoryVerdict::kAgrees    ? "good"
+                               : check.verdict == TheoryVerdict::kDiffers ? "bad"
+                                                                          : "open";
+            const char* verdict = check.verdict == TheoryVerdict::kAgrees    ? "agrees"
+                                  : check.verdict == TheoryVerdict::kDiffers ? "differs"
+                                                                             : "too few samples";
+            const std::string doubt = check.uncertainty <= 0.0 ? ""
+                                      : curve ? fmt::format(" (to {:.2g} %)", 100.0 * check.uncertainty)
+                                              : fmt::format(" (to {:.1g})", check.uncertainty);
+            rows.push_back(
+                {html::escaped(axis_label(check.what, curve ? "" : check.unit)),
+                 fmt::format("<span class=\"{}\">{}</span>", kind, verdict),
+                 !std::isfinite(check.sigmas) ? ""
+                 : curve                      ? fmt::format("{:.2f} rms", check.sigmas)
+                                              : fmt::format("{:+.2f}", check.sigmas),
+                 curve ? plural(check.points, "point") : html::escaped(with_error(check.measured, check.error)),
+                 html::escaped((curve ? check.theory : fmt::format("{:.6g}, {}", check.expected, check.theory)) +
+                               doubt)});
+        }
+        text += html::table({"quantity", "verdict", "sigma", "measured", "theory"}, rows);
+        return text +
+               paragraph(
+                   "Sigma is the difference over the standard error and the theory's own uncertainty together; of "
+                   "a curve the root of the mean square over its points, about 1 where all is well. Numbers agree "
+                   "within 4, curves within 2.");
+    }
+
+    std::string pictures_section() {
+        const std::size_t frames = trajectory_.frame_count();
+        const auto& fields = header_.fields;
+        if (frames == 0 || std::ranges::find(fields, "position") == fields.end()) return "";
+        std::string text = heading("Balls") + "<div class=\"figures\">\n";
+        text += picture(0, "first");
+        if (frames > 1) text += picture(frames - 1, "last");
+        return text + "</div>\n";
+    }
+
+    std::string picture(std::size_t frame, const char* which) {
+        const std::string path = folder_.file("frame.png");
+        write_png(draw_frame(trajectory_, frame, kPicture), path);
+        return html::figure(html::data_url(read_text_file(path), "image/png"),
+                            fmt::format("{} frame, t = {:.6g} s", which, trajectory_.times()[frame]));
+    }
+
+    std::string figures_section() {
+        std::string text = heading("Figures") + "<div class=\"figures\">\n";
+        std::string without;
+        for (const std::string& quantity : all_quantities(trajectory_)) {
+            const AverageInfo* average = nullptr;
+            for (const AverageInfo& info : header_.averages) average = info.name == quantity ? &info : average;
+            const bool dots = average != nullptr ? average->kind == "density_map" : rows_ > kMostVectorRows;
+            const std::string path = folder_.file(dots ? "figure.png" : "figure.svg");
+            try {
+                const std::string script = quantity_script({&trajectory_}, quantity, path);
+                run_gnuplot(dots ? script : for_small_screens(script), path);
+            } catch (const InputError&) {
+                without += (without.empty() ? "" : ", ") + quantity;
+                continue;
+            }
+            text += html::figure(html::data_url(read_text_file(path), dots ? "image/png" : "image/svg+xml"), quantity);
+        }
+        text += "</div>\n";
+        return without.empty() ? text : text + paragraph("No values in this run: " + without + ".");
+    }
+
+    std::string means_section() {
+        Rows rows;
+        for (const StoredMean& mean : stored_means(trajectory_)) {
+            rows.push_back({html::escaped(mean.name), html::escaped(with_error(mean.mean, mean.error)),
+                            std::isfinite(mean.correlation_time) ? fmt::format("{:.3g}", mean.correlation_time) : ""});
+        }
+        if (rows.empty()) return "";
+        return heading("Means over time") + html::table({"quantity", "mean", "correlation time [s]"}, rows) +
+               paragraph("In brackets the standard error, in units of the last digit.");
+    }
+
+    const TrajectoryReader& trajectory_;
+    const TrajectoryHeader& header_;
+    Json summary_;
+    std::size_t rows_;
+    WorkFolder folder_;
+};
+
+}  // namespace
+
+std::string report_page(const TrajectoryReader& trajectory) { return Report(trajectory).page(); }
+
+}  // namespace carom

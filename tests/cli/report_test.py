@@ -1,0 +1,236 @@
+"""carom report: one page that needs nothing but itself, right in a browser and without one."""
+
+import html.parser
+import os
+import re
+import shutil
+import struct
+import subprocess
+import unittest
+import zlib
+
+from program import ProgramTest
+
+# A title and a comment that would break out of a page that did not escape them.
+TITLE = "balls </title><script>document.title='taken'</script> & \\\"more\\\""
+SCENE = """
+# </pre><script>document.title='taken'</script><img src=http://carom.invalid/spy.png>
+[scene]
+title = "%s"
+dimension = 2
+seed = 5
+
+[box]
+size = [20.0, 20.0]
+boundary = ["periodic", "periodic"]
+
+[run]
+solver = "events"
+until = 60.0
+
+[output]
+every = 3.0
+observables_every = 0.1
+
+[[species]]
+name = "<b>gas</b>"
+radius = 0.5
+mass = 1.0
+
+[[fill]]
+species = "<b>gas</b>"
+count = 100
+temperature = 1.0
+
+[[observe]]
+name = "speeds"
+kind = "speed"
+bins = 32
+max = 5.0
+
+[[observe]]
+name = "kurtosis"
+kind = "kurtosis"
+
+[[observe]]
+name = "map"
+kind = "density_map"
+bins = 8
+""" % TITLE
+
+
+class Page(html.parser.HTMLParser):
+    """What a page holds, and what it would fetch."""
+
+    VOID = {"meta", "img", "br", "link"}
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.open, self.references, self.tables, self.text = [], [], [], [], {}
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        if tag not in self.VOID:
+            self.open.append(tag)
+        for name, value in attributes:
+            if name in ("src", "href", "srcset", "data", "poster", "action", "background", "xlink:href"):
+                self.references.append(value)
+            assert not name.startswith("on"), f"{name} would run a script"
+        if tag == "table":
+            self.tables.append([])
+        if tag == "tr" and self.tables:
+            self.tables[-1].append([])
+        if tag in ("td", "th") and self.tables:
+            self.tables[-1][-1].append("")
+
+    def handle_endtag(self, tag):
+        assert self.open and self.open[-1] == tag, f"</{tag}> does not close {self.open[-3:]}"
+        self.open.pop()
+
+    def handle_data(self, data):
+        if "td" in self.open or "th" in self.open:
+            self.tables[-1][-1][-1] += data
+        for tag in set(self.open):
+            self.text[tag] = self.text.get(tag, "") + data
+
+
+def browser():
+    for name in ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"):
+        path = shutil.which(name)
+        if path:
+            return path
+    return None
+
+
+def png_pixels(data):
+    """Width, height and rows of samples of an 8-bit RGB or RGBA picture."""
+    at, packed = 8, b""
+    while at < len(data):
+        length, kind = struct.unpack(">I4s", data[at:at + 8])
+        body = data[at + 8:at + 8 + length]
+        if kind == b"IHDR":
+            width, height, depth, color = struct.unpack(">IIBB", body[:10])
+            assert depth == 8 and color in (2, 6)
+        packed += body if kind == b"IDAT" else b""
+        at += 12 + length
+    each = 3 if color == 2 else 4
+    raw, stride, rows = zlib.decompress(packed), width * each, []
+    above = bytearray(stride)
+    for y in range(height):
+        kind, row = raw[y * (stride + 1)], bytearray(raw[y * (stride + 1) + 1:(y + 1) * (stride + 1)])
+        for k in range(stride):
+            left = row[k - each] if k >= each else 0
+            corner = above[k - each] if k >= each else 0
+            up = above[k]
+            guess = left + up - corner
+            paeth = min((abs(guess - left), 0, left), (abs(guess - up), 1, up), (abs(guess - corner), 2, corner))[2]
+            row[k] = (row[k] + (0, left, up, (left + up) // 2, paeth)[kind]) & 255
+        rows.append(row)
+        above = row
+    return width, height, each, rows
+
+
+class Report(ProgramTest):
+    def report(self, scene=SCENE, run=()):
+        self.write("gas.toml", scene)
+        self.succeed("run", "gas.toml", "--quiet", *run)
+        self.succeed("report", "gas.h5", "-o", "gas.html")
+        return (self.folder / "gas.html").read_text()
+
+    def test_the_page_is_whole_and_refers_to_nothing_outside(self):
+        text = self.report()
+        page = Page(text)
+        self.assertEqual(page.open, [], "all tags are closed")
+        self.assertGreater(len(page.references), 7)
+        for reference in page.references:
+            self.assertRegex(reference, r"\Adata:image/(png|svg\+xml);base64,")
+        for tag in ("script", "iframe", "object", "embed", "link", "base", "form"):
+            self.assertNotIn(tag, page.tags)
+        self.assertNotRegex(page.text["style"], r"url\(|@import|http")
+        self.assertIn("default-src 'none'", text)
+        self.assertIn('name="viewport"', text)
+
+    def test_text_of_the_user_is_shown_as_it_is(self):
+        page = Page(self.report())
+        self.assertEqual(page.text["h1"], TITLE.replace('\\"', '"'))
+        self.assertEqual(page.text["title"], page.text["h1"])
+        self.assertEqual(page.text["pre"], "\n" + (self.folder / "gas.toml").read_text())
+
+    def test_it_holds_run_machine_theory_and_means(self):
+        page = Page(self.report())
+        summary = dict(row[:2] for table in reversed(page.tables) for row in table)
+        self.assertEqual(summary["balls"], "100 in 2D")
+        self.assertRegex(summary["state hash"], r"\A[0-9a-f]{16}\Z")
+        self.assertIn("cpu", summary["processor"])
+        self.assertIn("total energy", summary)
+        theory = {row[0]: row for table in page.tables if table[0][1] == "verdict" for row in table}
+        self.assertEqual(theory["virial pressure [N·m⁻¹]"][1], "agrees")
+        self.assertEqual(theory["speeds"][1], "agrees")
+        self.assertEqual(theory["kurtosis"][1], "agrees")
+        self.assertEqual(theory["density"][1:3], ["too few samples", ""], "of eleven frames")
+        self.assertLess(abs(float(theory["kurtosis"][2])), 4.0)
+        captions = re.findall(r"<figcaption>(.*?)</figcaption>", (self.folder / "gas.html").read_text())
+        self.assertEqual(captions, ["first frame, t = 0 s", "last frame, t = 60 s", "energy", "pressure", "temperature",
+                                    "speeds", "map", "density"])
+
+    def test_a_run_that_theory_does_not_describe_is_told_so(self):
+        # Equal speeds, and too short to forget them: kurtosis 3/2, no Maxwell and Boltzmann.
+        scene = SCENE.replace("temperature = 1.0", "speed = 1.4").replace("kind = \"kurtosis\"",
+                                                                         "kind = \"kurtosis\"\nevery = 0.001")
+        scene = scene.replace("max = 5.0", "max = 5.0\nevery = 0.001")
+        page = Page(self.report(scene, ("--until", "0.1")))
+        theory = {row[0]: row for table in page.tables if table[0][1] == "verdict" for row in table}
+        self.assertEqual(theory["kurtosis"][1], "differs")
+        self.assertEqual(theory["speeds"][1], "differs")
+
+    def test_a_run_without_summary_or_values_has_a_page_too(self):
+        self.write("gas.toml", SCENE)
+        process = self.start("run", "gas.toml", "--quiet", "--until", "1e6", "--set", "output.every=1")
+        while not (self.folder / "gas.h5").exists() or (self.folder / "gas.h5").stat().st_size < 250_000:
+            self.assertIsNone(process.poll())
+        process.kill()
+        process.communicate()
+        self.succeed("report", "gas.h5")
+        page = Page((self.folder / "gas.html").read_text())
+        self.assertIn("the run did not end in order, or has not ended yet: there is no summary", page.text["td"])
+
+    def test_nothing_is_overwritten_without_force(self):
+        self.report()
+        self.assertEqual(self.carom("report", "gas.h5", "-o", "gas.html").status, 2)
+        self.succeed("report", "gas.h5", "-o", "gas.html", "--force")
+
+    @unittest.skipUnless(browser(), "no browser is installed")
+    def test_a_browser_shows_it_without_fetching_anything(self):
+        text = self.report()
+        log = self.folder / "net.json"
+        shared = [browser(), "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={self.folder}/profile",
+                  f"--log-net-log={log}", "--virtual-time-budget=4000"]
+        environment = dict(os.environ, HOME=str(self.folder))
+        url = (self.folder / "gas.html").as_uri()
+        dump = subprocess.run([*shared, "--dump-dom", url], capture_output=True, text=True, timeout=240,
+                              env=environment, check=True).stdout
+        seen = Page(re.sub(r"\A<!DOCTYPE html>", "", dump))
+        written = Page(text)
+        self.assertEqual("\n" + seen.text["pre"], written.text["pre"])
+        self.assertEqual(seen.text["title"], written.text["title"], "no script has run")
+        self.assertEqual(seen.tables, written.tables)
+        # Pages and pictures that were asked for by name; the page itself is a file.
+        asked = set(re.findall(r'"url":"((?:https?|ftp|wss?):[^"]*)"', log.read_text()))
+        ours = {url for url in asked if "carom" in url}
+        self.assertEqual(ours, set())
+
+        for width, height in ((1280, 900), (390, 844)):  # a desk, and a phone
+            shot = self.folder / f"shot{width}.png"
+            subprocess.run([*shared, f"--screenshot={shot}", f"--window-size={width},{height}", "--hide-scrollbars",
+                            url], capture_output=True, timeout=240, env=environment, check=True)
+            across, down, each, rows = png_pixels(shot.read_bytes())
+            self.assertEqual((across, down), (width, height))
+            dark = sum(1 for row in rows for k in range(0, len(row), each) if max(row[k:k + 3]) < 128)
+            self.assertGreater(dark, 1500, "there is text")
+            self.assertEqual(bytes(rows[-1][-each:][:3]), b"\xff\xff\xff", "on white, to the edge")
+
+
+if __name__ == "__main__":
+    unittest.main()
