@@ -20,6 +20,7 @@ CpuEngine<Real, Dim>::CpuEngine(const SpringSetup& setup, const RawBalls& balls,
     uniform_ = sizes.uniform;
     threads_ = setup.threads > 0 ? setup.threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
     tallies_.wall_impulse.resize(6 + setup.walls.size());
+    tallies_.wall_heat.resize(tallies_.wall_impulse.size());
     load(balls);
 }
 
@@ -151,8 +152,56 @@ void CpuEngine<Real, Dim>::reorder() {
     for (int thread = 0; thread < used; ++thread) lists_.build(params_, balls, cell_sort_.start().data(), thread);
     near_pairs_.resize(static_cast<std::size_t>(used));
     tile_forces_.resize(static_cast<std::size_t>(used));
+    near_walls_.clear();
+    for (std::uint32_t slot = 0; params_.thermal_count > 0 && slot < active_; ++slot) {
+        if (params_.has_shapes || !params_.grid.interior(params_.grid.cell(cell_[slot]))) near_walls_.push_back(slot);
+    }
     motion_ = 0.0;
     near_margin_ = 0.0;
+}
+
+/// Draws velocities anew where that is due before this step; returns the heat by source, in steps of heat_grid.
+template <class Real, int Dim>
+std::array<std::int64_t, kHeatSources> CpuEngine<Real, Dim>::refresh(ThreadTally& step_tally) {
+    const bool all = thermostat_acts(params_, step_);
+    const std::size_t count = all ? active_ : near_walls_.size();
+    const int used = std::clamp(static_cast<int>(count / kBallsPerThread), 1, threads_);
+    const View balls = view();
+    Vec<Real*, Dim> velocity;
+    for (int axis = 0; axis < Dim; ++axis) velocity[axis] = buffers_[current_].v[axis].data();
+    const auto& starts = cell_sort_.start();
+    RefreshTally whole;
+    with_kind([&](auto kind) {
+        using Kind = StepKind<Real, Dim, false, decltype(kind)::kUniform>;
+#pragma omp parallel num_threads(used) if (used > 1)
+        {
+            RefreshTally tally;
+            tally.id = id_.data();
+#pragma omp for schedule(static)
+            for (std::int64_t index = 0; index < static_cast<std::int64_t>(count); ++index) {
+                const std::uint32_t slot =
+                    all ? static_cast<std::uint32_t>(index) : near_walls_[static_cast<std::size_t>(index)];
+                const auto cell = params_.grid.cell(cell_[slot]);
+                const auto neighbours = [&](auto&& f) {
+                    params_.grid.for_each_range(cell, [&](std::uint32_t first, std::uint32_t last) {
+                        for (std::uint32_t j = starts[first]; j < starts[last]; ++j) {
+                            if (j != slot) f(j);
+                        }
+                    });
+                };
+                const bool near_walls = params_.has_shapes || !params_.grid.interior(cell);
+                refresh_ball<Kind>(params_, balls, gone_.data(), velocity, step_, slot, near_walls, neighbours, tally);
+            }
+#pragma omp critical(carom_merge_tally)
+            {
+                whole.merge(tally);
+                for (std::size_t source = 0; source < kHeatSources; ++source)
+                    whole.heat_of[source] += tally.heat_of[source];
+            }
+        }
+    });
+    step_tally.merge(whole);
+    return whole.heat_of;
 }
 
 /// Whether the near pairs must be found anew in this step; if so, chooses their margin. A small share of the lists'
@@ -198,6 +247,8 @@ std::uint64_t CpuEngine<Real, Dim>::one_step() {
     const bool find = near_pairs_due();
     const int used = lists_.threads();
     ThreadTally step_tally;
+    std::array<std::int64_t, kHeatSources> heat;
+    if (params_.refreshes()) heat = refresh(step_tally);
     with_kind([&](auto kind) {
         using Kind = decltype(kind);
         if (used == 1) {
@@ -217,6 +268,8 @@ std::uint64_t CpuEngine<Real, Dim>::one_step() {
     tallies_.balls_left += step_tally.left_by_id.size();
     if (step_tally.fault_key != FaultKey::kNone) return step_tally.fault_key;
     for (std::size_t wall = 0; wall < kWallNumbers; ++wall) impulse_[wall].add(step_tally.impulse[wall]);
+    for (std::size_t source = 0; params_.refreshes() && source < kHeatSources; ++source)
+        heat_[source].add(heat[source]);
     last_motion_ = motion_bound(params_, step_tally.max_speed_squared);
     motion_ += last_motion_;
     current_ = 1 - current_;
@@ -280,7 +333,9 @@ SpringTallies CpuEngine<Real, Dim>::tallies() {
     SpringTallies result = tallies_;
     for (std::size_t wall = 0; wall < result.wall_impulse.size(); ++wall) {
         result.wall_impulse[wall] += impulse_[wall].value() * params_.impulse_grid * params_.dt;
+        result.wall_heat[wall] += heat_[wall].value() * params_.heat_grid;
     }
+    result.thermostat_heat += heat_[kThermostatHeat].value() * params_.heat_grid;
     return result;
 }
 
