@@ -55,6 +55,7 @@ SamplePlan plan_of(const PreparedScene& run, const ObserveEntry& entry) {
 
 Averages::Averages(const PreparedScene& run, const std::vector<ObservableInfo>& rows)
     : rows_(rows, run.scene.output.observables_every), averages_rows_(!rows.empty()), resumed_(run.resumed) {
+    stages_.stages = run.scene.stages;
     std::shared_ptr<Population> population;
     for (const ObserveEntry& entry : run.scene.observables) {
         if (!is_average(entry.kind)) continue;
@@ -97,7 +98,18 @@ void Averages::restore(const SolverState& state) {
 
 std::vector<double> Averages::expected_samples(double until) const {
     std::vector<double> expected;
-    for (const Entry& entry : entries_) expected.push_back(entry.plan.samples_until(until));
+    for (const Entry& entry : entries_) {
+        const std::vector<Stage>& stages = stages_.stages;
+        double samples = stages.empty() ? entry.plan.samples_until(until) : 0.0;
+        double before = 0.0;  // in the stages before
+        for (std::size_t k = 0; k < stages.size(); ++k) {
+            const double end = k + 1 < stages.size() ? std::min(stages[k].until, until) : until;
+            const double so_far = entry.plan.samples_until(end);
+            if (stages[k].measure) samples += so_far - before;
+            before = so_far;
+        }
+        expected.push_back(samples);
+    }
     return expected;
 }
 
@@ -117,6 +129,7 @@ std::uint64_t Averages::most_bytes() const {
 
 void Averages::start(Solver& solver) {
     const auto reachable = [&solver](double time) { return solver.reachable_time(time); };
+    for (Stage& stage : stages_.stages) stage.until = reachable(stage.until);
     const double after = resumed_ ? solver.time() : -1.0;
     for (Entry& entry : entries_) entry.schedule = std::make_unique<SampleSchedule>(entry.plan, after, reachable);
     if (!resumed_) take(solver);
@@ -124,6 +137,10 @@ void Averages::start(Solver& solver) {
 
 void Averages::add_row(bool due, const ObservableSet& observables, const ObservableRow& row, const Totals& totals,
                        const Tallies& tallies, const Frame* frame) {
+    if (!stages_.measures(row.time)) {
+        rows_.skip(row.time, tallies);
+        return;
+    }
     if (due || !resumed_) rows_.add(observables, row, totals, tallies, frame);
 }
 
@@ -140,7 +157,7 @@ void Averages::take(Solver& solver) {
     solver.finish_frame(frame_);
     for (Entry& entry : entries_) {
         if (entry.schedule->next() > now) continue;
-        entry.averager->add(frame_, entry.schedule->index());
+        if (stages_.measures(now)) entry.averager->add(frame_, entry.schedule->index());
         entry.schedule->advance(now);
     }
 }

@@ -43,6 +43,20 @@ struct Tallies {
     /// events: sum over pair impacts of r_ij . dp_i, r_ij = x_i - x_j, dp_i the momentum that i gained [energy time];
     /// the time integral of Totals::virial, which is 0 between impacts
     std::optional<double> collisional_virial = {};
+
+    // The energy balance: what the balls' energy has changed by is heat() + work - lost.
+    std::vector<double> wall_heat = {};  ///< energy given by each thermal wall, one per wall as wall_impulse [energy]
+    double thermostat_heat = 0.0;        ///< energy given by a thermostat [energy]
+    double work =
+        0.0;  ///< done on the balls by what moves or changes: walls, bodies of infinite mass, gravity [energy]
+    /// Energy lost in contacts, and with balls that left through open faces [energy]; none where it is not counted.
+    std::optional<double> lost = {};
+
+    [[nodiscard]] double heat() const {
+        double sum = thermostat_heat;
+        for (const double heat : wall_heat) sum += heat;
+        return sum;
+    }
 };
 
 /// What a solver has to say of a run beside its totals and tallies.
