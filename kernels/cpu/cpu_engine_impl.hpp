@@ -169,7 +169,6 @@ std::array<std::int64_t, kHeatSources> CpuEngine<Real, Dim>::refresh(ThreadTally
     const View balls = view();
     Vec<Real*, Dim> velocity;
     for (int axis = 0; axis < Dim; ++axis) velocity[axis] = buffers_[current_].v[axis].data();
-    const auto& starts = cell_sort_.start();
     RefreshTally whole;
     with_kind([&](auto kind) {
         using Kind = StepKind<Real, Dim, false, decltype(kind)::kUniform>;
@@ -182,6 +181,7 @@ std::array<std::int64_t, kHeatSources> CpuEngine<Real, Dim>::refresh(ThreadTally
                 const std::uint32_t slot =
                     all ? static_cast<std::uint32_t>(index) : near_walls_[static_cast<std::size_t>(index)];
                 const auto cell = params_.grid.cell(cell_[slot]);
+                const std::uint32_t* starts = cell_sort_.start().data();
                 const auto neighbours = [&](auto&& f) {
                     params_.grid.for_each_range(cell, [&](std::uint32_t first, std::uint32_t last) {
                         for (std::uint32_t j = starts[first]; j < starts[last]; ++j) {

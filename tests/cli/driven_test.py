@@ -3,6 +3,8 @@
 import json
 import unittest
 
+import h5py
+
 from program import ProgramTest
 
 SCENE = """
@@ -50,7 +52,7 @@ class Driven(ProgramTest):
                 self.assertGreater(whole["wall_heat"][0], 0.0)
                 self.assertLess(whole["wall_heat"][1], 0.0)
                 self.assertNotEqual(whole["thermostat_heat"], 0.0)
-                self.assertEqual(whole["energy_lost"], 0.0)
+                self.assertLess(abs(whole["energy_lost"]), 1e-9)  # rounding
                 change = whole["energy_drift"]
                 self.assertNotEqual(change, 0.0)
                 self.summary("driven.toml", *options, "-o", "part.h5", "--until", "6", "--checkpoint", "part.check")
@@ -68,8 +70,6 @@ class Driven(ProgramTest):
         self.assertRegex(result.err, r"energy balance: heat [+-][0-9.e+]+, work [+-][0-9.e+]+; closes to [0-9.]+e-1[0-9]")
 
     def test_rows_have_heat_and_work_of_driven_runs_alone(self):
-        import h5py
-
         (self.folder / "driven.toml").write_text(SCENE)
         self.summary("driven.toml", "--solver", "events", "-o", "driven.h5")
         with h5py.File(self.folder / "driven.h5") as file:
@@ -82,7 +82,7 @@ class Driven(ProgramTest):
         with h5py.File(self.folder / "plain.h5") as file:
             self.assertNotIn("heat", file["observables"])
 
-    def test_a_sum_of_parts_is_lost_in_dashpots_and_not_said(self):
+    def test_what_dashpots_lose_is_not_known_and_what_hard_contacts_lose_is(self):
         (self.folder / "driven.toml").write_text(SCENE)
         damped = self.summary("driven.toml", "--set", "physics.restitution=0.9", "-o", "damped.h5")
         self.assertIsNone(damped["energy_balance"])
