@@ -119,7 +119,6 @@ public:
           processor_(processor_for(scene, balls_)) {
         load_design(state, design_);
         setup_ = spring_setup(scene, design_, threads);
-        make_stages(scene, threads);
         if (const std::string why = spring_refusal(setup_, sizes_); !why.empty()) {
             const std::string place = key_to_blame(scene, state.balls, sizes_);
             throw InputError(
@@ -133,6 +132,7 @@ public:
         }
         warnings_ = design_warnings(scene, state.balls, design_, spring_position_quantum(setup_, sizes_));
         if (first_step_ == 0) std::ranges::move(start_warnings(scene), std::back_inserter(warnings_));
+        make_stages(scene, threads);  // counts steps, which can be counted now
     }
 
     std::unique_ptr<Solver> make_solver(const SolverState& state, const std::string& log) const override {
