@@ -127,27 +127,32 @@ CAROM_HD Vec<std::int64_t, Dim> wide_position(const SpringParams<Real, Dim>& par
 }
 
 /// How far the centre stands from a wall, by the nearest image on periodic axes.
+/// \param walls_time  SpringParams::walls_time
 template <class Real, int Dim>
 CAROM_HD WallGap<Dim> wall_gap(const SpringParams<Real, Dim>& params, const Boundary<Dim>& wall,
-                               const Vec<double, Dim>& position) {
+                               const Vec<double, Dim>& position, double walls_time) {
     Vec<double, Dim> from_reference = position - wall.reference;
     for (int axis = 0; axis < Dim; ++axis) {
         const double turns = __builtin_rint(from_reference[axis] * params.inverse_period[axis]);
         from_reference[axis] = from_reference[axis] - turns * params.box_size[axis];
     }
-    return wall.gap(from_reference);
+    WallGap<Dim> gap = wall.gap(from_reference);
+    gap.distance = gap.distance - wall.speed * walls_time;
+    return gap;
 }
 
 /// Whether the ball touches the wall from which it stands at `gap`; if so, fills `contact`.
+/// \param wall_speed  along the normal
 template <class Kind>
 CAROM_HD bool touching_wall(const SpringParams<typename Kind::Real, Kind::kDim>& params, const OwnBall<Kind>& own,
-                            const WallGap<Kind::kDim>& gap, WallContact<typename Kind::Real, Kind::kDim>& contact) {
+                            const WallGap<Kind::kDim>& gap, double wall_speed,
+                            WallContact<typename Kind::Real, Kind::kDim>& contact) {
     using Real = typename Kind::Real;
     contact.overlap = static_cast<Real>(static_cast<double>(own.radius) - gap.distance);
     if (!(contact.overlap > Real(0)) || !(own.inverse_mass > Real(0))) return false;
     for (int axis = 0; axis < Kind::kDim; ++axis) contact.normal[axis] = static_cast<Real>(gap.normal[axis]);
     if constexpr (Kind::kDamped) {
-        const Real overlap_rate = -dot(own.v, contact.normal);
+        const Real overlap_rate = static_cast<Real>(wall_speed) - dot(own.v, contact.normal);
         contact.force = params.wall_law.force(contact.overlap, overlap_rate, reduced_mass(own.inverse_mass, Real(0)));
     } else {
         contact.force = params.wall_law.force(contact.overlap);

@@ -93,14 +93,17 @@ struct SpringSums {
 };
 
 /// Adds the ball's contacts with walls to `sums` and their forces to `sum`.
+/// \param walls_time  SpringParams::walls_time
 template <class Kind>
 CAROM_HD void feel_walls(const SpringParams<typename Kind::Real, Kind::kDim>& params, const OwnBall<Kind>& own,
-                         const Vec<double, Kind::kDim>& position, FixedSum<typename Kind::Real, Kind::kDim>& sum,
-                         SpringSums& sums) {
+                         const Vec<double, Kind::kDim>& position, double walls_time,
+                         FixedSum<typename Kind::Real, Kind::kDim>& sum, SpringSums& sums) {
     using Real = typename Kind::Real;
     for (int index = 0; index < params.boundary_count; ++index) {
         WallContact<Real, Kind::kDim> contact;
-        if (!touching_wall<Kind>(params, own, wall_gap(params, params.boundaries[index], position), contact)) continue;
+        const Boundary<Kind::kDim>& wall = params.boundaries[index];
+        const WallGap<Kind::kDim> gap = wall_gap(params, wall, position, walls_time);
+        if (!touching_wall<Kind>(params, own, gap, wall.speed, contact)) continue;
         if (contact.force <= params.force_grid.limit) sum.add(params.force_grid, contact.force * contact.normal);
         Vec<double, 4> terms = Vec<double, 4>::filled(0.0);
         terms[1] = 2.0 * params.wall_law.energy(contact.overlap, own.radius, Real(0));
@@ -149,10 +152,10 @@ template <class Kind, class Neighbours>
 CAROM_HD Vec<typename Kind::Real, Kind::kDim> feel(const SpringParams<typename Kind::Real, Kind::kDim>& params,
                                                    const BallsView<typename Kind::Real, Kind::kDim>& balls,
                                                    const OwnBall<Kind>& own, const Vec<double, Kind::kDim>& position,
-                                                   Neighbours&& neighbours, SpringSums& sums) {
+                                                   double walls_time, Neighbours&& neighbours, SpringSums& sums) {
     using Real = typename Kind::Real;
     FixedSum<Real, Kind::kDim> sum = FixedSum<Real, Kind::kDim>::zero();
-    feel_walls<Kind>(params, own, position, sum, sums);
+    feel_walls<Kind>(params, own, position, walls_time, sum, sums);
     neighbours([&](std::uint32_t j) {
         PairContact<Real, Kind::kDim> contact;
         Vec<Real, Kind::kDim> force;
@@ -255,7 +258,7 @@ CAROM_HD void observe(const SpringParams<typename Kind::Real, Kind::kDim>& param
                       Neighbours&& neighbours, SpringSums& sums) {
     const OwnBall<Kind> own = load_ball<Kind>(params, balls, slot);
     const auto place = place_of(params, own.x, balls.cell[slot]);
-    const auto force = feel<Kind>(params, balls, own, place.position, neighbours, sums);
+    const auto force = feel<Kind>(params, balls, own, place.position, params.walls_time(step), neighbours, sums);
     const auto v = velocity_now<Kind>(lag_at(params, step), own, force);
     const MotionTerms terms = motion_terms(params, own.inverse_mass, place.position, v);
     sums.speed = larger(square_root(terms.speed_squared), sums.speed);

@@ -15,6 +15,7 @@ namespace carom {
 
 constexpr int kMaxBoundaries = 32;                ///< faces and [[wall]] entries together, held in a kernel's arguments
 constexpr int kWallNumbers = 6 + kMaxBoundaries;  ///< walls are numbered below this
+constexpr int kHeatSources = kWallNumbers + 1;    ///< the walls, and the thermostat
 
 /// Which variant of the step: everything that would otherwise be a branch inside it.
 template <class Real_, int Dim_, bool kDamped_, bool kUniform_>
@@ -80,8 +81,22 @@ struct SpringParams {
     Vec<std::int64_t, Dim> parked[2];  ///< per side: wide positions beyond which nothing is compared with anything
     std::uint8_t open;                 ///< bit 2 axis + side is set where that face is open
     bool has_shapes;                   ///< [[wall]] entries: every ball must look at them
-    int boundary_count;
+    std::uint64_t walls_step;          ///< the step at which moving walls stand at their reference
+    std::uint64_t seed;
+    double heat_grid;                ///< heat is summed in units of this [energy]
+    double thermostat_temperature;   ///< [energy]
+    double thermostat_probability;   ///< that a ball is drawn anew in a step in which the thermostat acts
+    std::uint64_t thermostat_every;  ///< steps from one such step to the next; 0: there is no thermostat
+    int boundary_count;              ///< walls that act by their forces
+    int thermal_count;               ///< thermal walls, behind them
     Boundary<Dim> boundaries[kMaxBoundaries];
+
+    /// Whether velocities are drawn anew (spring_refresh.hpp).
+    [[nodiscard]] CAROM_HD bool refreshes() const { return thermal_count > 0 || thermostat_every > 0; }
+    /// Time for which moving walls have moved at a step [time].
+    [[nodiscard]] CAROM_HD double walls_time(std::uint64_t step) const {
+        return dt * (static_cast<double>(step) - static_cast<double>(walls_step));
+    }
 };
 
 /// What kick and drift need in a step: small, to be passed by value, so that a compiler knows that no store to
@@ -94,6 +109,7 @@ struct StepNow {
     Vec<std::int32_t, Dim> grain;  ///< as Coordinates
     Real drift_offset;             ///< see drift.hpp; 0 in double precision, whose grid is as fine as its numbers
     Real too_fast;                 ///< as SpringParams
+    double walls_time;             ///< for which moving walls have moved [time]
 };
 
 template <class Real, int Dim>
@@ -104,6 +120,7 @@ CAROM_HD StepNow<Real, Dim> step_now(const SpringParams<Real, Dim>& params, std:
     now.grain = params.coordinates.grain;
     now.drift_offset = sizeof(Real) == 4 ? static_cast<Real>(drift_offset(step)) : Real(0);
     now.too_fast = params.too_fast;
+    now.walls_time = params.walls_time(step);
     for (int axis = 0; axis < Dim; ++axis) {
         now.gravity_kick[axis] = static_cast<Real>(params.gravity[axis].kick(static_cast<double>(step)));
     }

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <vector>
 
+#include "kernels/core/transcendental.hpp"
 #include "kernels/spring_params.hpp"
 
 // From the plain numbers of a setup to the constants of the step: computed once, on the host, by one function
@@ -152,9 +154,14 @@ void place_axis(const SpringSetup& setup, int axis, double diameter, double marg
     params.inverse_period[axis] = periodic ? 1.0 / setup.box_size[axis] : 0.0;
 }
 
+/// Walls that act by their forces first, behind them those that are thermal.
 template <class Real, int Dim>
 void place_walls(const SpringSetup& setup, SpringParams<Real, Dim>& params) {
-    params.boundary_count = 0;
+    std::vector<Boundary<Dim>> reflecting;
+    std::vector<Boundary<Dim>> thermal;
+    const auto place = [&](const Boundary<Dim>& wall) {
+        (wall.temperature > 0.0 ? thermal : reflecting).push_back(wall);
+    };
     params.open = 0;
     params.has_shapes = !setup.walls.empty();
     for (int face = 0; face < 2 * Dim; ++face) {
@@ -162,19 +169,23 @@ void place_walls(const SpringSetup& setup, SpringParams<Real, Dim>& params) {
         const auto side = setup.sides[axis][face % 2];
         if (side == SpringSetup::Side::kOpen) params.open = static_cast<std::uint8_t>(params.open | 1 << face);
         if (side != SpringSetup::Side::kWall) continue;
-        Boundary<Dim>& wall = params.boundaries[params.boundary_count++];
+        Boundary<Dim> wall{};
         wall.shape = BoundaryShape::kPlane;
         wall.number = face;
+        wall.temperature = setup.face_temperature[axis][face % 2];
         wall.plane.normal = Vec<double, Dim>::filled(0.0);
         wall.plane.normal[axis] = face % 2 == 0 ? 1.0 : -1.0;
         wall.reference = params.box_min;
         if (face % 2 == 1) wall.reference[axis] += params.box_size[axis];
+        place(wall);
     }
     for (std::size_t index = 0; index < setup.walls.size(); ++index) {
         const auto& shape = setup.walls[index];
-        Boundary<Dim>& wall = params.boundaries[params.boundary_count++];
+        Boundary<Dim> wall{};
         wall.number = 6 + static_cast<std::int32_t>(index);
         wall.shape = shape.plane ? BoundaryShape::kPlane : BoundaryShape::kSphere;
+        wall.temperature = shape.temperature;
+        wall.speed = shape.speed;
         if (shape.plane) {
             for (int axis = 0; axis < Dim; ++axis) {
                 wall.plane.normal[axis] = shape.normal[axis];
@@ -184,7 +195,36 @@ void place_walls(const SpringSetup& setup, SpringParams<Real, Dim>& params) {
             for (int axis = 0; axis < Dim; ++axis) wall.reference[axis] = shape.center[axis];
             wall.sphere = {shape.radius, shape.inside ? -1.0 : 1.0};
         }
+        place(wall);
     }
+    params.boundary_count = static_cast<int>(reflecting.size());
+    params.thermal_count = static_cast<int>(thermal.size());
+    std::copy(reflecting.begin(), reflecting.end(), params.boundaries);
+    std::copy(thermal.begin(), thermal.end(), params.boundaries + params.boundary_count);
+    params.walls_step = setup.walls_step;
+}
+
+/// Thermal walls and the thermostat.
+template <class Real, int Dim>
+void place_heat(const SpringSetup& setup, double largest_mass, SpringParams<Real, Dim>& params) {
+    // A ball that the thermostat visits in every step is drawn anew in few of them: visiting it seldom spares the
+    // others' random numbers, and with this probability a visit is hardly ever due twice.
+    constexpr double kMostProbability = 0.01;
+    params.seed = setup.seed;
+    params.thermostat_temperature = setup.thermostat_temperature;
+    if (setup.thermostat_rate > 0.0) {
+        const double steps = std::floor(kMostProbability / (setup.thermostat_rate * setup.dt));
+        params.thermostat_every = static_cast<std::uint64_t>(std::clamp(steps, 1.0, 1e9));
+        const double visits = setup.thermostat_rate * setup.dt * static_cast<double>(params.thermostat_every);
+        params.thermostat_probability = 1.0 - exponential(-visits);
+    }
+    // 2^-40 of what a fast ball has: rounding is far below that of the velocities, and 2^18 times as much still fits.
+    double energy = largest_mass * setup.design_speed * setup.design_speed;
+    for (int index = params.boundary_count; index < params.boundary_count + params.thermal_count; ++index) {
+        energy = std::max(energy, params.boundaries[index].temperature);
+    }
+    energy = std::max(energy, setup.thermostat_temperature);
+    params.heat_grid = energy > 0.0 ? power_of_two_above(energy) * std::exp2(-40) : 1.0;
 }
 
 }  // namespace plan
@@ -202,6 +242,13 @@ inline double choose_margin(const SpringSetup& setup, double diameter, double fa
     const double share = setup.dimension == 2 ? 0.2 : 0.15;
     const double wanted = setup.margin > 0.0 ? setup.margin : std::max(share * diameter, 4.0 * fastest * setup.dt);
     return std::min(wanted, most);
+}
+
+/// Gravity along an axis as the kicks of a run's steps.
+inline GravityKicks gravity_kicks(const SpringSetup& setup, int axis) {
+    const bool rounded = !setup.double_precision && setup.design_speed > 0.0;
+    const double grid = rounded ? std::exp2(-23) * power_of_two_above(setup.design_speed) : 0.0;
+    return {setup.gravity[axis] * setup.dt, grid, setup.symplectic_euler ? 1.0 : 0.5};
 }
 
 /// The constants of a run.
@@ -239,6 +286,7 @@ SpringParams<Real, Dim> make_params(const SpringSetup& setup, const BallSizes& s
     // 2^15 forces at the limit fit a step's sum, that is 30 million contacts as deep as max_overlap; and a ball at rest
     // on a stiff wall, whose weight may be 2^-33 of the limit, is still counted to 2^-16.
     params.impulse_grid = limit * std::exp2(-48);
+    plan::place_heat(setup, sizes.largest_mass, params);
 
     double diagonal = 0.0;
     double field = 0.0;
@@ -253,10 +301,7 @@ SpringParams<Real, Dim> make_params(const SpringSetup& setup, const BallSizes& s
     params.observe.angular = make_fixed_grid<double>(power_of_two_above(mass * too_fast * diagonal));
 
     for (int axis = 0; axis < Dim; ++axis) {
-        const double grid = sizeof(Real) == 4 && setup.design_speed > 0.0
-                                ? std::exp2(-23) * power_of_two_above(setup.design_speed)
-                                : 0.0;
-        params.gravity[axis] = {setup.gravity[axis] * setup.dt, grid, setup.symplectic_euler ? 1.0 : 0.5};
+        params.gravity[axis] = gravity_kicks(setup, axis);
     }
     return params;
 }

@@ -17,6 +17,8 @@ struct SpringSetup {
         std::array<double, 3> center{};  ///< sphere
         double radius = 0.0;             ///< sphere [length]
         bool inside = true;              ///< sphere: the balls are inside
+        double temperature = 0.0;        ///< [energy]; 0: the wall reflects
+        double speed = 0.0;              ///< plane: along its normal [velocity]
     };
     enum class Side : std::uint8_t { kWall, kPeriodic, kOpen };
 
@@ -27,7 +29,13 @@ struct SpringSetup {
     std::array<double, 3> box_min{};
     std::array<double, 3> box_size{};
     std::array<std::array<Side, 2>, 3> sides{};
-    std::vector<WallShape> walls;  ///< numbered from 6 on
+    std::vector<WallShape> walls;                             ///< numbered from 6 on
+    std::array<std::array<double, 2>, 3> face_temperature{};  ///< [energy]; 0: the face reflects
+    std::uint64_t walls_step = 0;                             ///< the step at which moving walls stand at their offset
+
+    std::uint64_t seed = 0;               ///< of thermal walls and thermostat
+    double thermostat_rate = 0.0;         ///< Andersen: a ball's velocity is drawn anew so often [1/time]; 0: never
+    double thermostat_temperature = 0.0;  ///< [energy]
 
     std::array<double, 3> gravity{};
     ContactLawKind law = ContactLawKind::kLinear;
@@ -71,6 +79,8 @@ struct SpringTallies {
     double max_overlap = 0.0;          ///< as a fraction of the smaller radius
     std::uint64_t balls_left = 0;
     std::uint64_t sorts = 0;
+    std::vector<double> wall_heat = {};  ///< energy that balls got from each thermal wall, one per wall number [energy]
+    double thermostat_heat = 0.0;        ///< energy that balls got from the thermostat [energy]
 };
 
 /// Why the simulation cannot go on.

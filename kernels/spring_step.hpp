@@ -56,12 +56,12 @@ CAROM_HD void add_walls(const SpringParams<typename Kind::Real, Kind::kDim>& par
     using Real = typename Kind::Real;
     for (int index = 0; index < params.boundary_count; ++index) {
         const Boundary<Kind::kDim>& wall = params.boundaries[index];
-        const WallGap<Kind::kDim> gap = wall_gap(params, wall, position);
+        const WallGap<Kind::kDim> gap = wall_gap(params, wall, position, now.walls_time);
         if (!(gap.distance >= 0.0)) {
             tally.fault(SpringFault::Kind::kLeftBox, slot, static_cast<std::uint32_t>(wall.number));
         }
         WallContact<Real, Kind::kDim> contact;
-        if (!touching_wall<Kind>(params, own, gap, contact)) continue;
+        if (!touching_wall<Kind>(params, own, gap, wall.speed, contact)) continue;
         tally.overlap(contact.overlap / own.radius);
         if (contact.force <= params.force_grid.limit) {
             const double impulse = static_cast<double>(contact.force) * static_cast<double>(now.kick) / params.dt;

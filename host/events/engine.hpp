@@ -18,6 +18,7 @@
 #include "kernels/physics/collision_time.hpp"
 #include "kernels/physics/impulse.hpp"
 #include "kernels/physics/path_length.hpp"
+#include "kernels/physics/thermal_wall.hpp"
 
 namespace carom {
 
@@ -57,6 +58,9 @@ public:
     Tallies tallies() const override;
     EventsStatistics statistics() const override;
     void save(SolverState& state) const override;
+    void draw_anew(double temperature, double probability, std::uint64_t number) override;
+    void scale_velocities(double factor) override;
+    void add_work(double work) override { tallies_.work += work; }
     void set_log(std::function<void(const LoggedImpact&)> log) override { log_ = std::move(log); }
     std::size_t memory_bytes() const override;
     std::vector<std::pair<std::string, double>> parameters() const override;
@@ -75,6 +79,8 @@ private:
     void read_setup();
     void read_species(const Balls& balls);
     void start(const SolverState& state);
+    void take_over(const SolverState& state);
+    void load_counts(const std::vector<double>& saved);
     void resume(const SolverState& state);
     [[nodiscard]] double least_edge() const;
     void find_cells();
@@ -137,6 +143,7 @@ private:
     void collide_face(Slot i, std::uint32_t face);
     void collide_wall(Slot i, std::size_t wall);
     void hit_wall(Slot i, std::uint32_t number, const Vector& into_box);
+    void hit_thermal_wall(Slot i, std::uint32_t number, const Vector& into_box);
     void remove(Slot i);
     bool tie_before(const CalendarEntry& a, const CalendarEntry& b) const;
     [[noreturn]] void throw_collapse(Slot i) const;
@@ -152,8 +159,10 @@ private:
     void resolve_touching(Slot i, std::uint32_t partner);
     void account_change(Slot i, const Vector& velocity_before);
     void add_stress(const Vector& d, const Vector& impulse_on_j);
+    void change_velocity(Slot i, const Vector& velocity);
     void account_pair(Slot i, Slot j, const Vector& impulse_on_j, const Vector& d);
     void account_wall(Slot i, std::uint32_t number, const Vector& impulse_on_i);
+    [[nodiscard]] double energy(const ImpactBody<Dim>& body) const;
     void log_pair(Slot i, Slot j) const;
     void log_wall(Slot i, std::uint32_t number) const;
     [[nodiscard]] ImpactBody<Dim> body(Slot i) const;
@@ -169,6 +178,18 @@ private:
     [[nodiscard]] Lanes nearest_lanes(const Lanes& d) const;
     [[nodiscard]] Vector from_to(Slot i, Slot j, double time) const;
     [[nodiscard]] WallGap<Dim> gap_to(std::uint32_t number, const Vector& position) const;
+    /// Of a face or [[wall]]: 0 where it reflects.
+    [[nodiscard]] double wall_temperature(std::uint32_t number) const {
+        return number < kFaces ? setup_.box.temperature[number / 2][number % 2] : walls_[number - kFaces].temperature;
+    }
+    /// Along the normal.
+    [[nodiscard]] double wall_speed(std::uint32_t number) const {
+        return number < kFaces ? 0.0 : walls_[number - kFaces].speed;
+    }
+    /// Thermal and moving walls meet one ball at a time: they take no part in clusters of contacts.
+    [[nodiscard]] bool acts_alone(std::uint32_t number) const {
+        return wall_temperature(number) > 0.0 || wall_speed(number) != 0.0;
+    }
     [[nodiscard]] bool is_wall(int axis, int end) const { return setup_.box.faces[axis][end] == Face::kWall; }
     [[nodiscard]] double inverse_mass(Slot i) const {
         return same_inverse_mass_ != 0.0 ? same_inverse_mass_ : inverse_mass_[i];
@@ -190,7 +211,8 @@ private:
     bool any_heavy_ = false;          // bodies of infinite mass
     bool elastic_ = true;  // impacts between balls keep their energy and momentum: e = 1, no friction, none heavy
     bool elastic_walls_ = true;
-    std::vector<Boundary<Dim>> walls_;
+    std::vector<Boundary<Dim>> walls_;  // where moving ones stand at setup_.walls_time
+    std::uint64_t draws_ = 0;           // of velocities by thermal walls, so far
 
     CellGrid grid_;
     alignas(32) std::array<double, 4> cell_edge_{};  // of the grid; 1 behind it

@@ -30,6 +30,51 @@ void Engine<Dim, Gravity, Lists>::add_stress(const Vector& d, const Vector& impu
     if constexpr (Dim == 3) stress[5] += 0.5 * (d[1] * impulse_on_j[2] + d[2] * impulse_on_j[1]);
 }
 
+/// Gives a ball another velocity, now, which no contact explains: a thermostat does.
+template <int Dim, bool Gravity, bool Lists>
+void Engine<Dim, Gravity, Lists>::change_velocity(Slot i, const Vector& velocity) {
+    advance_ball(i, now_);
+    const ImpactBody<Dim> before = body(i);
+    ImpactBody<Dim> after = before;
+    after.velocity = velocity;
+    set_body(i, after);
+    account_change(i, before.velocity);
+    tallies_.thermostat_heat += energy(after) - energy(before);
+    // To the virial identity it is an impulse as any other from outside.
+    counted_.wall_virial += dot(at(i, now_).position, velocity - before.velocity) / inverse_mass(i);
+    ++next_[i].hits;
+}
+
+template <int Dim, bool Gravity, bool Lists>
+void Engine<Dim, Gravity, Lists>::draw_anew(double temperature, double probability, std::uint64_t number) {
+    constexpr RandomPurpose kPurpose = RandomPurpose::kThermostat;
+    std::vector<Slot> slot_of(count_);
+    for (Slot i = 0; i < count_; ++i) slot_of[id_of_[i]] = i;
+    std::vector<Slot> changed;
+    for (std::uint32_t id = 0; id < count_; ++id) {
+        const Slot i = slot_of[id];
+        if (gone_[i] || heavy(i)) continue;
+        const RandomWords choice = random_words(setup_.seed, id, kPurpose, kCountersPerDraw * number);
+        if (!(choice.uniform(0) < probability)) continue;
+        const double spread = square_root(temperature * inverse_mass(i));
+        change_velocity(i, maxwell_velocity<Dim>(spread, setup_.seed, id, kPurpose, number));
+        changed.push_back(i);
+    }
+    for (const Slot i : changed) predict<false>(i);
+}
+
+template <int Dim, bool Gravity, bool Lists>
+void Engine<Dim, Gravity, Lists>::scale_velocities(double factor) {
+    std::vector<Slot> slot_of(count_);
+    for (Slot i = 0; i < count_; ++i) slot_of[id_of_[i]] = i;
+    for (const Slot i : slot_of) {
+        if (!gone_[i] && !heavy(i)) change_velocity(i, factor * at(i, now_).velocity);
+    }
+    for (const Slot i : slot_of) {
+        if (!gone_[i] && !heavy(i)) predict<false>(i);
+    }
+}
+
 template <int Dim, bool Gravity, bool Lists>
 void Engine<Dim, Gravity, Lists>::account_pair(Slot i, Slot j, const Vector& impulse_on_j, const Vector& d) {
     ++counted_.ball_collisions;
@@ -57,6 +102,15 @@ void Engine<Dim, Gravity, Lists>::account_wall(Slot i, std::uint32_t number, con
     tallies_.wall_impulse[number] += dot(gap_to(number, position).normal, impulse_on_i);
     counted_.wall_virial += dot(position, impulse_on_i);
     if (!last_hit_.empty()) last_hit_[i] = since_start();
+}
+
+/// Kinetic energy, of the spin too; 0 for a body of infinite mass.
+template <int Dim, bool Gravity, bool Lists>
+double Engine<Dim, Gravity, Lists>::energy(const ImpactBody<Dim>& body) const {
+    if (body.inverse_mass == 0.0) return 0.0;
+    double squared = dot(body.velocity, body.velocity);
+    if (body.inverse_kr2 > 0.0) squared += body.radius * body.radius / body.inverse_kr2 * dot(body.spin, body.spin);
+    return 0.5 * squared / body.inverse_mass;
 }
 
 namespace events_log {

@@ -70,6 +70,7 @@ void Engine<Dim, Gravity, Lists>::save(SolverState& state) const {
         flow.push_back(flow_.moment[axis]);
     }
     state.extra.emplace_back("events_flow", std::move(flow));
+    state.extra.emplace_back("thermal_draws", std::vector<double>{static_cast<double>(draws_)});
     const auto count = [](std::uint64_t value) { return static_cast<double>(value); };
     state.extra.emplace_back("events", std::vector<double>{clock_.high(),
                                                            clock_.low(),
@@ -103,6 +104,49 @@ void Engine<Dim, Gravity, Lists>::save(SolverState& state) const {
                                                            counted_.collisional_stress[5]});
 }
 
+/// What has been counted, from the numbers that save() calls "events".
+template <int Dim, bool Gravity, bool Lists>
+void Engine<Dim, Gravity, Lists>::load_counts(const std::vector<double>& saved) {
+    counted_.path_length = saved[5];
+    watch_events_ = static_cast<std::uint64_t>(saved[6]);
+    watch_time_ = saved[7];
+    counted_.ball_collisions = static_cast<std::uint64_t>(saved[8]);
+    counted_.wall_collisions = static_cast<std::uint64_t>(saved[9]);
+    counted_.clusters = static_cast<std::uint64_t>(saved[10]);
+    counted_.gave_up = static_cast<std::uint64_t>(saved[11]);
+    counted_.elastic_by_tc = static_cast<std::uint64_t>(saved[12]);
+    counted_.elastic_by_cutoff = static_cast<std::uint64_t>(saved[13]);
+    counted_.epochs = static_cast<std::uint64_t>(saved[14]);
+    counted_.collisional_virial = saved[15];
+    counted_.wall_virial = saved[16];
+    counted_.virial_start = saved[17];
+    counted_.worst_overlap = saved[18];
+    counted_.seam_virial = saved[22];
+    counted_.heavy_collisions = static_cast<std::uint64_t>(saved[23]);
+    for (std::size_t k = 0; k < counted_.collisional_stress.size(); ++k) counted_.collisional_stress[k] = saved[24 + k];
+}
+
+/// Goes on with the counts of another engine, whose state this one has started from.
+template <int Dim, bool Gravity, bool Lists>
+void Engine<Dim, Gravity, Lists>::take_over(const SolverState& state) {
+    for (const auto& [key, values] : state.extra) {
+        if (key != "carried" || values.size() < 34) continue;
+        const double* last = values.data() + values.size() - 4;
+        const double virial_here = counted_.virial_start;
+        const std::uint64_t epochs = counted_.epochs;
+        load_counts(values);
+        counted_.epochs += epochs;
+        counted_.path_length = last[3];
+        flow_.twice_kinetic_time = last[0];
+        flow_.gravity_virial_time = last[1];
+        counted_.virial_start += virial_here - last[2];  // where positions or velocities have been set
+        tallies_ = state.tallies;
+        tallies_.wall_impulse.resize(kFaces + walls_.size());
+        tallies_.wall_heat.resize(kFaces + walls_.size());
+        events_ = state.step;
+    }
+}
+
 template <int Dim, bool Gravity, bool Lists>
 void Engine<Dim, Gravity, Lists>::resume(const SolverState& state) {
     const auto find = [&](const std::string& name, std::size_t least) -> const std::vector<double>& {
@@ -125,26 +169,11 @@ void Engine<Dim, Gravity, Lists>::resume(const SolverState& state) {
     now_ = globals[2];
     time_ = state.time;
     speed_scale_ = globals[4];
-    counted_.path_length = globals[5];
-    watch_events_ = static_cast<std::uint64_t>(globals[6]);
-    watch_time_ = globals[7];
-    counted_.ball_collisions = static_cast<std::uint64_t>(globals[8]);
-    counted_.wall_collisions = static_cast<std::uint64_t>(globals[9]);
-    counted_.clusters = static_cast<std::uint64_t>(globals[10]);
-    counted_.gave_up = static_cast<std::uint64_t>(globals[11]);
-    counted_.elastic_by_tc = static_cast<std::uint64_t>(globals[12]);
-    counted_.elastic_by_cutoff = static_cast<std::uint64_t>(globals[13]);
-    counted_.epochs = static_cast<std::uint64_t>(globals[14]);
-    counted_.collisional_virial = globals[15];
-    counted_.wall_virial = globals[16];
-    counted_.virial_start = globals[17];
-    counted_.worst_overlap = globals[18];
-    counted_.seam_virial = globals[22];
-    counted_.heavy_collisions = static_cast<std::uint64_t>(globals[23]);
-    for (std::size_t k = 0; k < counted_.collisional_stress.size(); ++k)
-        counted_.collisional_stress[k] = globals[24 + k];
+    load_counts(globals);
     tallies_ = state.tallies;
     tallies_.wall_impulse.resize(kFaces + walls_.size());
+    tallies_.wall_heat.resize(kFaces + walls_.size());
+    if (!tallies_.lost) tallies_.lost = 0.0;
     events_ = state.step;
 
     const std::vector<double>& flow = find("events_flow", 5 + 2 * Dim);

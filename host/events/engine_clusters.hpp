@@ -8,7 +8,7 @@
 
 namespace carom {
 
-/// How many walls the ball touches.
+/// How many walls the ball touches, those that act alone left out.
 template <int Dim, bool Gravity, bool Lists>
 int Engine<Dim, Gravity, Lists>::touching_walls(Slot i) const {
     if (!any_wall_) return 0;
@@ -18,8 +18,10 @@ int Engine<Dim, Gravity, Lists>::touching_walls(Slot i) const {
     const double near = ball.radius * (1.0 + kTouching);
     if (forecast.at_edge != 0 && !heavy(i)) {
         for (int axis = 0; axis < Dim; ++axis) {
-            if (is_wall(axis, 0) && forecast.cell[axis] == 0 && ball.position[axis] < near) ++touching;
-            if (is_wall(axis, 1) && forecast.cell[axis] + 1U == grid_.cells[axis] &&
+            const auto face = static_cast<std::uint32_t>(2 * axis);
+            if (is_wall(axis, 0) && !acts_alone(face) && forecast.cell[axis] == 0 && ball.position[axis] < near)
+                ++touching;
+            if (is_wall(axis, 1) && !acts_alone(face + 1) && forecast.cell[axis] + 1U == grid_.cells[axis] &&
                 size_[axis] - ball.position[axis] < near) {
                 ++touching;
             }
@@ -29,7 +31,7 @@ int Engine<Dim, Gravity, Lists>::touching_walls(Slot i) const {
         Vector position;
         for (int axis = 0; axis < Dim; ++axis) position[axis] = ball.position[axis];
         for (std::uint32_t wall = 0; wall < walls_.size(); ++wall) {
-            if (gap_to(kFaces + wall, position).distance < near) ++touching;
+            if (!acts_alone(kFaces + wall) && gap_to(kFaces + wall, position).distance < near) ++touching;
         }
     }
     return touching;
@@ -74,6 +76,7 @@ void Engine<Dim, Gravity, Lists>::resolve_touching(Slot i, std::uint32_t partner
         const double near = hot_[member].radius * (1.0 + kTouching);
         for (std::uint32_t number = 0; number < kFaces + walls_.size(); ++number) {
             if (number < kFaces && (number >= 2 * Dim || !is_wall(static_cast<int>(number / 2), number % 2))) continue;
+            if (acts_alone(number)) continue;
             if (gap_to(number, here.position).distance < near) add(member, count_ + number);
         }
     }
@@ -146,6 +149,7 @@ void Engine<Dim, Gravity, Lists>::resolve_touching(Slot i, std::uint32_t partner
         advance_ball(members_[m], now_);
         set_body(members_[m], cluster_.bodies[m]);
         account_change(members_[m], before[m].velocity);
+        *tallies_.lost -= energy(cluster_.bodies[m]) - energy(before[m]);
         ++next_[members_[m]].hits;
         changed.push_back(members_[m]);
     }
@@ -155,6 +159,11 @@ void Engine<Dim, Gravity, Lists>::resolve_touching(Slot i, std::uint32_t partner
         if (!contact.hit && !hops_off) continue;
         if (touches[a].j < count_) {
             account_pair(touches[a].i, touches[a].j, contact.impulse, apart[a]);
+            double work = 0.0;  // of a body of infinite mass, on the other one
+            if (heavy(touches[a].i)) work = dot(contact.impulse, body(touches[a].i).velocity);
+            if (heavy(touches[a].j)) work = -dot(contact.impulse, body(touches[a].j).velocity);
+            tallies_.work += work;
+            *tallies_.lost += work;
             if (log_) log_pair(touches[a].i, touches[a].j);
         } else {
             Vector impulse = -1.0 * contact.impulse;

@@ -154,6 +154,14 @@ void Engine<Dim, Gravity, Lists>::collide_with_losses(Slot i, Slot j, const Vect
         account_change(i, one_before.velocity);
         account_change(j, two_before.velocity);
         account_pair(i, j, impulse, d);
+        const Vector n = (1.0 / square_root(d2)) * d;
+        double work = 0.0;  // of a body of infinite mass, on the other one
+        if (heavy(i))
+            work = dot(impulse, one_before.velocity + surface_velocity(one_before.spin, one_before.radius, n));
+        if (heavy(j))
+            work = -dot(impulse, two_before.velocity - surface_velocity(two_before.spin, two_before.radius, n));
+        tallies_.work += work;
+        *tallies_.lost += work - (energy(body(i)) - energy(one_before)) - (energy(body(j)) - energy(two_before));
         if (log_) log_pair(i, j);
     }
 }
@@ -175,6 +183,9 @@ void Engine<Dim, Gravity, Lists>::collide_wall(Slot i, std::size_t wall) {
 
 template <int Dim, bool Gravity, bool Lists>
 void Engine<Dim, Gravity, Lists>::hit_wall(Slot i, std::uint32_t number, const Vector& into_box) {
+    if (wall_temperature(number) > 0.0) [[unlikely]]
+        return hit_thermal_wall(i, number, into_box);
+    const double speed = wall_speed(number);
     const ImpactBody<Dim> before = body(i);
     Vector position;
     for (int axis = 0; axis < Dim; ++axis) position[axis] = hot_[i].position[axis];
@@ -183,10 +194,10 @@ void Engine<Dim, Gravity, Lists>::hit_wall(Slot i, std::uint32_t number, const V
     const Vector hop = least_hop(i, before.velocity, into_box);
     ImpactBody<Dim> after = before;
     after.velocity = before.velocity + hop;
-    const double vn = dot(after.velocity, into_box);
+    const double vn = dot(after.velocity, into_box) - speed;
     Vector impulse = Vector::filled(0.0);
     if (vn < 0.0) {
-        ImpactBody<Dim> wall = {Vector::filled(0.0), Spin<Dim>::filled(0.0), 0.0, 0.0, 0.0};
+        ImpactBody<Dim> wall = {speed * into_box, Spin<Dim>::filled(0.0), 0.0, 0.0, 0.0};
         const Vector n = -1.0 * into_box;
         const auto hit = impact(after, wall, n, wall_restitution(i, vn), setup_.wall_friction);
         apply_impact(after, wall, n, hit);
@@ -195,16 +206,47 @@ void Engine<Dim, Gravity, Lists>::hit_wall(Slot i, std::uint32_t number, const V
         set_body(i, after);
     }
     ++next_[i].hits;
-    if (predict<true>(i) + touching_walls(i) > 2) [[unlikely]] {  // itself, and this wall
+    if (predict<true>(i) + touching_walls(i) > 2 && speed == 0.0) [[unlikely]] {  // itself, and this wall
         set_body(i, before);
         resolve_touching(i, count_ + number);
         return;
     }
     if (vn < 0.0) {
-        if (Gravity || !elastic_walls_) account_change(i, before.velocity);
+        if (Gravity || !elastic_walls_ || speed != 0.0) {
+            account_change(i, before.velocity);
+            const double work = speed * dot(impulse, into_box);
+            tallies_.work += work;
+            *tallies_.lost += work - (energy(after) - energy(before));
+        }
         account_wall(i, number, impulse);
         if (log_) log_wall(i, number);
     }
+}
+
+/// The ball goes, and another comes out of the wall.
+template <int Dim, bool Gravity, bool Lists>
+void Engine<Dim, Gravity, Lists>::hit_thermal_wall(Slot i, std::uint32_t number, const Vector& into_box) {
+    const ImpactBody<Dim> before = body(i);
+    const double speed = wall_speed(number);
+    const double gap = gap_to(number, at(i, now_).position).distance - before.radius;
+    if (gap < 0.0) note_overlap(-gap, before.radius);
+    if (dot(before.velocity, into_box) - speed < 0.0) {
+        const double mass = 1.0 / inverse_mass(i);
+        const double spread = square_root(wall_temperature(number) * inverse_mass(i));
+        ImpactBody<Dim> after = before;
+        after.velocity = thermal_wall_velocity(into_box, spread, setup_.seed, draw_id(id_of_[i], number), draws_++) +
+                         speed * into_box;
+        set_body(i, after);
+        const Vector impulse = mass * (after.velocity - before.velocity);
+        const double work = speed * dot(impulse, into_box);
+        tallies_.work += work;
+        tallies_.wall_heat[number] += energy(after) - energy(before) - work;
+        account_change(i, before.velocity);
+        account_wall(i, number, impulse);
+        if (log_) log_wall(i, number);
+    }
+    ++next_[i].hits;
+    predict<false>(i);
 }
 
 }  // namespace carom

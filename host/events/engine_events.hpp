@@ -236,6 +236,12 @@ void Engine<Dim, Gravity, Lists>::remove(Slot i) {
         position[axis] = ball.position[axis];
     }
     flow_.twice_kinetic -= mass * dot(velocity, velocity);
+    if (!heavy(i)) {
+        const Species& species = species_table_[species_[id_of_[i]]];
+        const double inertia = mass * species.radius_of_gyration * species.radius_of_gyration;
+        *tallies_.lost += 0.5 * mass * dot(velocity, velocity) - mass * dot(gravity_, position);
+        if (!spin_.empty()) *tallies_.lost += 0.5 * inertia * dot(spin_[i], spin_[i]);
+    }
     flow_.momentum = flow_.momentum - mass * velocity;
     flow_.moment = flow_.moment - mass * position;
     flow_.mass -= mass;

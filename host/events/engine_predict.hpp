@@ -193,7 +193,9 @@ double Engine<Dim, Gravity, Lists>::wall_time(Slot i, std::size_t wall) const {
     }
     if (boundary.shape == BoundaryShape::kPlane) {
         const WallGap<Dim> gap = boundary.gap(from);
-        return plane_time(gap.distance - ball.radius, dot(velocity, gap.normal),
+        double height = gap.distance - ball.radius;
+        if (boundary.speed != 0.0) height -= boundary.speed * (clock_.since_start(ball.time) - setup_.walls_time);
+        return plane_time(height, dot(velocity, gap.normal) - boundary.speed,
                           Gravity ? dot(gravity_, gap.normal) : 0.0);
     }
     const bool inside = boundary.sphere.side < 0.0;

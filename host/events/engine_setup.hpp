@@ -20,10 +20,14 @@ Engine<Dim, Gravity, Lists>::Engine(const EventsSetup& setup, const SolverState&
     read_species(state.balls);
     const bool saved =
         std::any_of(state.extra.begin(), state.extra.end(), [](const auto& e) { return e.first == "events"; });
+    for (const auto& [key, values] : state.extra) {
+        if (key == "thermal_draws" && !values.empty()) draws_ = static_cast<std::uint64_t>(values[0]);
+    }
     if (saved) {
         resume(state);
     } else {
         start(state);
+        take_over(state);
     }
 }
 
@@ -48,6 +52,8 @@ void Engine<Dim, Gravity, Lists>::read_setup() {
     for (const Wall& wall : setup_.walls) {
         Boundary<Dim> boundary{};
         boundary.number = number++;
+        boundary.temperature = wall.temperature;
+        boundary.speed = wall.velocity;
         for (int axis = 0; axis < Dim; ++axis) {
             const double reference =
                 wall.shape == Wall::Shape::kPlane ? wall.offset * wall.normal[axis] : wall.center[axis];
@@ -64,6 +70,8 @@ void Engine<Dim, Gravity, Lists>::read_setup() {
     }
     any_wall_ = any_wall_ || !walls_.empty();
     tallies_.wall_impulse.assign(kFaces + walls_.size(), 0.0);
+    tallies_.wall_heat.assign(kFaces + walls_.size(), 0.0);
+    tallies_.lost = 0.0;
 }
 
 template <int Dim, bool Gravity, bool Lists>

@@ -52,7 +52,9 @@ template <int Dim, bool Gravity, bool Lists>
 WallGap<Dim> Engine<Dim, Gravity, Lists>::gap_to(std::uint32_t number, const Vector& position) const {
     if (number >= kFaces) {
         const Boundary<Dim>& boundary = walls_[number - kFaces];
-        return boundary.gap(position - boundary.reference);
+        WallGap<Dim> gap = boundary.gap(position - boundary.reference);
+        if (boundary.speed != 0.0) gap.distance -= boundary.speed * (since_start() - setup_.walls_time);
+        return gap;
     }
     const int axis = static_cast<int>(number / 2);
     PlaneBoundary<Dim> face{Vector::filled(0.0)};

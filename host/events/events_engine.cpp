@@ -31,6 +31,27 @@ std::unique_ptr<EventsEngine> make_events_engine(const EventsSetup& setup, const
     return std::make_unique<Engine<3, false, false>>(setup, state);
 }
 
+SolverState starting_anew(const EventsEngine& engine) {
+    SolverState state;
+    engine.save(state);
+    std::vector<double> carried;
+    for (const auto& [key, values] : state.extra) {
+        if (key == "events") carried = values;
+    }
+    const EventsStatistics counted = engine.statistics();
+    for (const double value :
+         {counted.twice_kinetic_time, counted.gravity_virial_time, counted.virial_now, counted.path_length})
+        carried.push_back(value);
+    std::erase_if(state.extra, [](const auto& extra) { return extra.first.starts_with("events"); });
+    state.extra.emplace_back("carried", std::move(carried));
+    for (int axis = 0; axis < state.balls.dimension; ++axis) {
+        for (std::size_t id = 0; id < state.balls.size(); ++id) {
+            if (state.balls.gone[id] != 0) state.balls.position[axis][id] = state.balls.velocity[axis][id] = 0.0;
+        }
+    }
+    return state;
+}
+
 std::uint64_t predict_events_memory(const EventsSetup& setup, const Balls& balls) {
     // Per ball, with its share of cells and calendar, and what the calendar's current part takes whatever the number:
     // measured on gases of all densities.

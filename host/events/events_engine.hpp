@@ -31,6 +31,14 @@ public:
     [[nodiscard]] virtual EventsStatistics statistics() const = 0;
     virtual void save(SolverState& state) const = 0;
 
+    /// Draws velocities anew from Maxwell's distribution, now, for each ball of finite mass with this probability.
+    /// \param number  of this visit: it decides on the random numbers
+    virtual void draw_anew(double temperature, double probability, std::uint64_t number) = 0;
+    /// Multiplies all velocities of balls of finite mass by a factor, now. Both count the energy as a thermostat's
+    /// heat.
+    virtual void scale_velocities(double factor) = 0;
+    virtual void add_work(double work) = 0;
+
     /// From now on `log` hears of every contact that passes an impulse.
     virtual void set_log(std::function<void(const LoggedImpact&)> log) = 0;
     [[nodiscard]] virtual std::size_t memory_bytes() const = 0;
@@ -38,9 +46,12 @@ public:
     [[nodiscard]] virtual std::vector<std::pair<std::string, double>> parameters() const = 0;
 };
 
-/// \param state  the initial balls at time 0, or what EventsEngine::save gave
+/// \param state  the initial balls at time 0; what EventsEngine::save gave; or what starting_anew made of that
 /// \throws InputError  where balls overlap at the start, or friction comes with a law that has none
 std::unique_ptr<EventsEngine> make_events_engine(const EventsSetup& setup, const SolverState& state);
+
+/// The engine's state as balls to start from, for an engine of another setup, with all that has been counted.
+SolverState starting_anew(const EventsEngine& engine);
 
 /// What EventsEngine::memory_bytes will be [bytes], to within a tenth for 10,000 balls and more.
 std::uint64_t predict_events_memory(const EventsSetup& setup, const Balls& balls);

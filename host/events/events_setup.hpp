@@ -16,6 +16,9 @@ struct EventsSetup {
     Box box;
     std::vector<Wall> walls;  ///< numbered from 6 on
 
+    std::uint64_t seed = 0;   ///< of thermal walls and thermostat
+    double walls_time = 0.0;  ///< simulated time at which moving walls stand at their offset [time]
+
     Vector3 gravity{};  ///< [length/time^2]
     double restitution = 1.0;
     double friction = 0.0;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <utility>
 
 #include "host/state/errors.hpp"
@@ -17,21 +18,89 @@ namespace {
 /// their number.
 constexpr double kVirialTolerance = 1e-9;
 
+constexpr double kForever = 1.0e300;
+constexpr const char* kStage = "stage";
+
 }  // namespace
 
-EventsSolver::EventsSolver(const EventsSetup& setup, const SolverState& state, const std::string& log)
-    : setup_(setup), engine_(make_events_engine(setup, state)) {
+EventsSolver::EventsSolver(std::vector<EventsStage> stages, const SolverState& state, const std::string& log)
+    : stages_(std::move(stages)) {
+    if (const double every = stages_[0].thermostat_every; every > 0.0) {
+        visits_ = static_cast<std::uint64_t>(std::floor(state.time / every));
+    }
+    for (const auto& [name, values] : state.extra) {
+        if (name != kStage || values.size() != 2) continue;
+        stage_ = std::min(static_cast<std::size_t>(values[0]), stages_.size() - 1);
+        visits_ = static_cast<std::uint64_t>(values[1]);
+    }
+    engine_ = make_events_engine(setup(), state);
     if (log.empty()) return;
-    log_ = std::make_unique<EventsLog>(log, setup.box.dimension);
-    engine_->set_log([this](const LoggedImpact& impact) { log_->write(impact); });
+    log_ = std::make_unique<EventsLog>(log, setup().box.dimension);
+    set_log([this](const LoggedImpact& impact) { log_->write(impact); });
+}
+
+void EventsSolver::set_log(std::function<void(const LoggedImpact&)> log) {
+    listener_ = std::move(log);
+    engine_->set_log(listener_);
+}
+
+void EventsSolver::save(SolverState& state) {
+    engine_->save(state);
+    const EventsStage& stage = stages_[stage_];
+    if (stages_.size() > 1 || stage.thermostat_every > 0.0) {
+        state.extra.emplace_back(kStage,
+                                 std::vector<double>{static_cast<double>(stage_), static_cast<double>(visits_)});
+    }
+}
+
+/// Simulated time of the thermostat's next visit.
+double EventsSolver::next_visit() const {
+    const double every = stages_[stage_].thermostat_every;
+    return every > 0.0 ? static_cast<double>(visits_ + 1) * every : kForever;
+}
+
+/// Simulated time at which something is due again.
+double EventsSolver::next_change() const {
+    return std::min(next_visit(), stage_ + 1 < stages_.size() ? stages_[stage_].until : kForever);
+}
+
+/// What is due at the present time, before time goes on. A state that is saved is that of before, or knows of the
+/// change.
+void EventsSolver::change_if_due() {
+    while (stage_ + 1 < stages_.size() && engine_->time() >= stages_[stage_].until) enter(stage_ + 1);
+    while (engine_->time() >= next_visit()) visit();
+}
+
+void EventsSolver::enter(std::size_t next) {
+    const double before = engine_->totals().gravitational;
+    const SolverState state = starting_anew(*engine_);
+    stage_ = next;
+    engine_ = make_events_engine(setup(), state);
+    engine_->set_log(listener_);
+    engine_->add_work(engine_->totals().gravitational - before);
+    const double every = stages_[stage_].thermostat_every;
+    visits_ = every > 0.0 ? static_cast<std::uint64_t>(std::floor(state.time / every)) : 0;
+}
+
+void EventsSolver::visit() {
+    const EventsStage& stage = stages_[stage_];
+    ++visits_;
+    if (stage.draw_probability > 0.0) {
+        engine_->draw_anew(stage.thermostat_temperature, stage.draw_probability, visits_);
+        return;
+    }
+    const Totals totals = engine_->totals();
+    const double wanted =
+        0.5 * stage.thermostat_temperature * setup().box.dimension * static_cast<double>(totals.mobile);
+    if (totals.kinetic > 0.0) engine_->scale_velocities(std::sqrt(wanted / totals.kinetic));
 }
 
 bool EventsSolver::watch_impacts(std::function<void(const LoggedImpact&)> watch) {
     if (log_ == nullptr) {
-        engine_->set_log(std::move(watch));
+        set_log(std::move(watch));
         return true;
     }
-    engine_->set_log([this, watch = std::move(watch)](const LoggedImpact& impact) {
+    set_log([this, watch = std::move(watch)](const LoggedImpact& impact) {
         log_->write(impact);
         watch(impact);
     });
@@ -53,7 +122,13 @@ bool EventsSolver::advance_to(double time, double seconds) {
 bool EventsSolver::advance_for(double time, double seconds) {
     const auto start = std::chrono::steady_clock::now();
     double before = 0.0;
-    while (!engine_->advance(time, slice_)) {
+    while (true) {
+        if (time > engine_->time()) change_if_due();
+        const double target = std::min(time, next_change());
+        if (engine_->advance(target, slice_)) {
+            if (target == time) return true;
+            continue;
+        }
         const double after = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
         // Slices of about a tenth of the caller's patience.
         if (after - before < 0.05 * seconds) slice_ = std::min<std::uint64_t>(slice_ * 2, 1U << 24);
@@ -61,7 +136,6 @@ bool EventsSolver::advance_for(double time, double seconds) {
         if (after > seconds) return false;
         before = after;
     }
-    return true;
 }
 
 Tallies EventsSolver::tallies() {
@@ -119,10 +193,10 @@ SolverDescription EventsSolver::describe() const {
     description.precision = "double";
     description.memory_bytes = engine_->memory_bytes();
     description.parameters = engine_->parameters();
-    description.parameters.emplace_back("restitution", setup_.restitution);
-    description.parameters.emplace_back("friction", setup_.friction);
-    description.parameters.emplace_back("tc", setup_.tc);
-    description.parameters.emplace_back("cutoff_speed", setup_.cutoff_speed);
+    description.parameters.emplace_back("restitution", setup().restitution);
+    description.parameters.emplace_back("friction", setup().friction);
+    description.parameters.emplace_back("tc", setup().tc);
+    description.parameters.emplace_back("cutoff_speed", setup().cutoff_speed);
     return description;
 }
 

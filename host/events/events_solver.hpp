@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "host/events/events_engine.hpp"
 #include "host/events/events_log.hpp"
@@ -10,14 +11,28 @@
 
 namespace carom {
 
+/// A part of a run with a setup of its own: only gravity, temperatures, and the speeds and places of walls may differ
+/// from those of other stages.
+struct EventsStage {
+    double until = 1.0e300;  ///< simulated time at which the next stage begins [time]
+    EventsSetup setup;
+    double thermostat_temperature = 0.0;  ///< [energy]
+    double thermostat_every = 0.0;        ///< from one visit of the thermostat to the next [time]; 0: there is none
+    double draw_probability = 0.0;        ///< that a ball is drawn anew at a visit; 0: all velocities are scaled
+};
+
 /// The event-driven solver behind the seam that all solvers share.
 class EventsSolver final : public Solver {
 public:
+    /// \param stages  at least one
     /// \param state  the initial balls at time 0, or what save() gave
     /// \param log    CSV file of every collision (EventsLog); empty: none
     /// \throws InputError   as make_events_engine
     /// \throws SystemError  the log cannot be written
-    EventsSolver(const EventsSetup& setup, const SolverState& state, const std::string& log = "");
+    EventsSolver(std::vector<EventsStage> stages, const SolverState& state, const std::string& log = "");
+    /// Over one stage.
+    EventsSolver(const EventsSetup& setup, const SolverState& state, const std::string& log = "")
+        : EventsSolver(std::vector{EventsStage{.setup = setup}}, state, log) {}
 
     double time() const override { return engine_->time(); }
     std::uint64_t step() const override { return engine_->events(); }
@@ -28,18 +43,28 @@ public:
     Tallies tallies() override;
     void request_frame(Frame& frame) override { engine_->frame(frame); }
     void finish_frame(Frame&) override {}
-    void save(SolverState& state) override { engine_->save(state); }
+    void save(SolverState& state) override;
     SolverDescription describe() const override;
     SolverReport report() override;
     bool watch_impacts(std::function<void(const LoggedImpact&)> watch) override;
 
     [[nodiscard]] EventsStatistics statistics() const { return engine_->statistics(); }
-    void set_log(std::function<void(const LoggedImpact&)> log) { engine_->set_log(std::move(log)); }
+    void set_log(std::function<void(const LoggedImpact&)> log);
 
 private:
     bool advance_for(double time, double seconds);
+    void change_if_due();
+    [[nodiscard]] double next_change() const;
+    [[nodiscard]] double next_visit() const;
+    void enter(std::size_t next);
+    void visit();
+    [[nodiscard]] const EventsSetup& setup() const { return stages_[stage_].setup; }
 
-    EventsSetup setup_;
+    std::vector<EventsStage> stages_;
+    std::size_t stage_ = 0;
+    std::uint64_t visits_ =
+        0;  ///< of the thermostat: it comes at multiples of its interval, and this is the last one's
+    std::function<void(const LoggedImpact&)> listener_;
     std::unique_ptr<EventsEngine> engine_;
     std::unique_ptr<EventsLog> log_;
     std::uint64_t slice_ = 1000;  ///< events between two looks at the clock

@@ -71,6 +71,10 @@ Balls read_balls(hid_t parent) {
 void write_tallies(hid_t parent, const Tallies& tallies) {
     const h5::Handle group = h5::create_group(parent, "tallies");
     h5::write_array(group, "wall_impulse", tallies.wall_impulse);
+    h5::write_array(group, "wall_heat", tallies.wall_heat);
+    h5::set_attribute(group, "thermostat_heat", tallies.thermostat_heat);
+    h5::set_attribute(group, "work", tallies.work);
+    if (tallies.lost) h5::set_attribute(group, "lost", *tallies.lost);
     h5::set_attribute(group, "max_overlap", tallies.max_overlap);
     h5::set_attribute(group, "balls_left", static_cast<std::int64_t>(tallies.balls_left));
     h5::set_attribute(group, "sorts", static_cast<std::int64_t>(tallies.sorts));
@@ -82,6 +86,12 @@ Tallies read_tallies(hid_t parent) {
     const h5::Handle group = h5::open_group(parent, "tallies");
     Tallies tallies;
     tallies.wall_impulse = h5::read_array<double>(group, "wall_impulse");
+    if (h5::has_attribute(group, "work")) {  // not in checkpoints of versions before
+        tallies.wall_heat = h5::read_array<double>(group, "wall_heat");
+        tallies.thermostat_heat = h5::double_attribute(group, "thermostat_heat");
+        tallies.work = h5::double_attribute(group, "work");
+    }
+    if (h5::has_attribute(group, "lost")) tallies.lost = h5::double_attribute(group, "lost");
     tallies.max_overlap = h5::double_attribute(group, "max_overlap");
     tallies.balls_left = static_cast<std::uint64_t>(h5::integer_attribute(group, "balls_left"));
     tallies.sorts = static_cast<std::uint64_t>(h5::integer_attribute(group, "sorts"));

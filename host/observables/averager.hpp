@@ -86,6 +86,9 @@ public:
     [[nodiscard]] virtual bool needs_impacts() const { return false; }
     virtual void account(const Accounts& /*now*/) {}
     virtual void impact(const LoggedImpact& /*hit*/) {}
+    /// In place of `add`, after `account`, in a stage that is not measured: what came before must not reach a later
+    /// sample.
+    virtual void skip() {}
     /// One sample.
     /// \param index  of the sample's time in units of `every`: who looks at differences in time sees gaps by it
     virtual void add(const Frame& frame, std::uint64_t index) = 0;

@@ -6,6 +6,7 @@
 #include "host/observables/averager_base.hpp"
 #include "host/observables/averagers.hpp"
 #include "host/observables/growing_bins.hpp"
+#include "kernels/physics/path_length.hpp"
 
 namespace carom {
 
@@ -20,7 +21,7 @@ class Paths : public SumAverager {
 public:
     Paths(const ObserveRequest& request, const AverageContext& context, std::size_t bins)
         : SumAverager(request, context, kBins + bins),
-          gravity_(context.gravity),
+          gravity_{context.gravity[0], context.gravity[1], context.gravity[2]},
           bins_(GrowingBins::Shape::kFromZero, bins, request.max),
           pending_(kBins + bins),
           followed_(context.population->species.size()) {
@@ -38,6 +39,11 @@ public:
         if (flights_.empty()) flights_.resize(selection().population_size());
         meet(hit.i, hit.velocity_i, hit.time, !hit.wall);
         if (!hit.wall) meet(hit.j, hit.velocity_j, hit.time, true);
+    }
+
+    void skip() final {
+        has_last_ = false;
+        for (Flight& flight : flights_) flight.known = false;
     }
 
     [[nodiscard]] std::size_t most_numbers() const override {
@@ -97,26 +103,12 @@ private:
         Vector3 velocity{};
     };
 
-    /// Length of the way of a ball in flight: Gauss and Legendre's rule of three points, exact without gravity.
-    [[nodiscard]] double way(const Vector3& v, double time) const {
-        static constexpr std::array<double, 3> kAt{0.1127016653792583, 0.5, 0.8872983346207417};
-        static constexpr std::array<double, 3> kWeight{5.0 / 18.0, 8.0 / 18.0, 5.0 / 18.0};
-        double length = 0.0;
-        for (std::size_t k = 0; k < kAt.size(); ++k) {
-            double squared = 0.0;
-            for (std::size_t axis = 0; axis < 3; ++axis) {
-                const double component = v[axis] + gravity_[axis] * kAt[k] * time;
-                squared += component * component;
-            }
-            length += kWeight[k] * std::sqrt(squared);
-        }
-        return length * time;
-    }
-
     void meet(std::uint32_t id, const Vector3& after, double time, bool ends) {
         if (followed_[id] == 0) return;
         Flight& flight = flights_[id];
-        if (flight.known) flight.path += way(flight.velocity, time - flight.since);
+        if (flight.known)
+            flight.path += path_length(Vec<double, 3>{flight.velocity[0], flight.velocity[1], flight.velocity[2]},
+                                       gravity_, time - flight.since);
         flight.velocity = after;
         flight.since = time;
         if (!ends) return;
@@ -153,7 +145,7 @@ private:
         pending_.assign(pending_.size(), 0.0);
     }
 
-    Vector3 gravity_;
+    Vec<double, 3> gravity_;
     GrowingBins bins_;
     std::vector<double> pending_;
     std::vector<std::uint8_t> followed_;  // by id

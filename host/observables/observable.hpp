@@ -29,6 +29,8 @@ struct ObservableContext {
     Box box;
     double mean_radius = 0.0;      ///< over all balls at the start [length]
     const Balls* start = nullptr;  ///< where the balls were at time 0; only for observables that ask for it
+    bool driven = false;           ///< something gives the balls energy, or takes it
+    std::size_t walls = 0;         ///< [[wall]] entries
 };
 
 /// Pressure is force per area, and in 2D per length.

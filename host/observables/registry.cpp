@@ -2,12 +2,14 @@
 
 #include <array>
 #include <stdexcept>
+#include <utility>
 
 #include "host/observables/angular_momentum.hpp"
 #include "host/observables/ball_count.hpp"
 #include "host/observables/contacts.hpp"
 #include "host/observables/displaced.hpp"
 #include "host/observables/gravitational_energy.hpp"
+#include "host/observables/heat.hpp"
 #include "host/observables/kinetic_energy.hpp"
 #include "host/observables/largest_overlap.hpp"
 #include "host/observables/largest_speed.hpp"
@@ -18,7 +20,9 @@
 #include "host/observables/total_energy.hpp"
 #include "host/observables/virial_pressure.hpp"
 #include "host/observables/wall_contacts.hpp"
+#include "host/observables/wall_heat.hpp"
 #include "host/observables/wall_pressure.hpp"
+#include "host/observables/work.hpp"
 
 namespace carom {
 
@@ -44,11 +48,14 @@ constexpr std::array kKinds{
 
 }  // namespace
 
-/// What every run records.
+/// What every run records, and every driven one.
 std::vector<std::unique_ptr<Observable>> default_observables(const ObservableContext& context) {
-    return make_all<KineticEnergy, RotationalEnergy, SpringEnergy, GravitationalEnergy, TotalEnergy, Momentum,
-                    AngularMomentum, Temperature, VirialPressure, WallPressure, Contacts, WallContacts, LargestOverlap,
-                    LargestSpeed, BallCount>(context);
+    auto all = make_all<KineticEnergy, RotationalEnergy, SpringEnergy, GravitationalEnergy, TotalEnergy, Momentum,
+                        AngularMomentum, Temperature, VirialPressure, WallPressure, Contacts, WallContacts,
+                        LargestOverlap, LargestSpeed, BallCount>(context);
+    if (!context.driven) return all;
+    for (auto& one : make_all<Heat, WallHeat, Work>(context)) all.push_back(std::move(one));
+    return all;
 }
 
 std::vector<std::string> observable_kinds() {

@@ -56,6 +56,7 @@ SamplePlan plan_of(const PreparedScene& run, const ObserveEntry& entry) {
 
 Averages::Averages(const PreparedScene& run, const std::vector<ObservableInfo>& rows)
     : rows_(rows, run.scene.output.observables_every), averages_rows_(!rows.empty()), resumed_(run.resumed) {
+    stages_.stages = run.scene.stages;
     std::shared_ptr<Population> population;
     for (const ObserveEntry& entry : run.scene.observables) {
         if (!is_average(entry.kind)) continue;
@@ -99,7 +100,18 @@ void Averages::restore(const SolverState& state) {
 
 std::vector<double> Averages::expected_samples(double until) const {
     std::vector<double> expected;
-    for (const Entry& entry : entries_) expected.push_back(entry.plan.samples_until(until));
+    for (const Entry& entry : entries_) {
+        const std::vector<Stage>& stages = stages_.stages;
+        double samples = stages.empty() ? entry.plan.samples_until(until) : 0.0;
+        double before = 0.0;  // in the stages before
+        for (std::size_t k = 0; k < stages.size(); ++k) {
+            const double end = k + 1 < stages.size() ? std::min(stages[k].until, until) : until;
+            const double so_far = entry.plan.samples_until(end);
+            if (stages[k].measure) samples += so_far - before;
+            before = so_far;
+        }
+        expected.push_back(samples);
+    }
     return expected;
 }
 
@@ -119,6 +131,7 @@ std::uint64_t Averages::most_bytes() const {
 
 void Averages::start(Solver& solver) {
     const auto reachable = [&solver](double time) { return solver.reachable_time(time); };
+    for (Stage& stage : stages_.stages) stage.until = reachable(stage.until);
     const double after = resumed_ ? solver.time() : -1.0;
     for (Entry& entry : entries_) entry.schedule = std::make_unique<SampleSchedule>(entry.plan, after, reachable);
     std::vector<Averager*> watchers;
@@ -135,6 +148,10 @@ void Averages::start(Solver& solver) {
 
 void Averages::add_row(bool due, const ObservableSet& observables, const ObservableRow& row, const Totals& totals,
                        const Tallies& tallies, const Frame* frame) {
+    if (!stages_.measures(row.time)) {
+        rows_.skip(row.time, tallies);
+        return;
+    }
     if (due || !resumed_) rows_.add(observables, row, totals, tallies, frame);
 }
 
@@ -160,7 +177,11 @@ void Averages::take(Solver& solver) {
             }
             entry.averager->account({.time = now, .tallies = *tallies, .totals = totals});
         }
-        entry.averager->add(frame_, entry.schedule->index());
+        if (stages_.measures(now)) {
+            entry.averager->add(frame_, entry.schedule->index());
+        } else {
+            entry.averager->skip();
+        }
         entry.schedule->advance(now);
     }
 }

@@ -57,6 +57,7 @@ private:
 
     std::vector<Entry> entries_;
     std::vector<AverageInfo> infos_;
+    Scene stages_;  // its stages say when samples are taken
     RowStatistics rows_;
     bool averages_rows_;
     bool resumed_;

@@ -2,11 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <stdexcept>
 #include <utility>
+#include <vector>
 
 #include "host/events/events_solver.hpp"
+#include "host/scene/stages.hpp"
 #include "host/state/errors.hpp"
+#include "kernels/physics/thermal_wall.hpp"
 
 namespace carom {
 
@@ -28,10 +32,33 @@ SimultaneousLaw law_of(Simultaneous law) {
     return SimultaneousLaw::kNewton;
 }
 
+std::vector<EventsStage> events_stages(const Scene& scene) {
+    // Between two visits few balls are drawn anew twice, so that a ball's times are those of chance.
+    constexpr double kProbability = 0.02;
+    std::vector<EventsStage> stages;
+    for (const StageScene& one : scenes_of_stages(scene, [](double time) { return time; })) {
+        EventsStage stage;
+        if (std::isfinite(one.until)) stage.until = one.until;
+        stage.setup = events_setup(one.scene);
+        stage.setup.walls_time = one.from;
+        const Thermostat& thermostat = one.scene.thermostat;
+        stage.thermostat_temperature = thermostat.temperature;
+        if (thermostat.kind == Thermostat::Kind::kRescale) stage.thermostat_every = thermostat.every;
+        if (thermostat.kind == Thermostat::Kind::kAndersen) {
+            stage.draw_probability = kProbability;
+            stage.thermostat_every = -natural_log(1.0 - kProbability) / thermostat.rate;
+        }
+        stages.push_back(std::move(stage));
+    }
+    return stages;
+}
+
 class EventsPlan final : public SolverPlan {
 public:
     EventsPlan(const Scene& scene, const SolverState& state)
-        : setup_(events_setup(scene)), memory_(predict_events_memory(setup_, state.balls)) {
+        : setup_(events_setup(scene)),
+          stages_(events_stages(scene)),
+          memory_(predict_events_memory(setup_, state.balls)) {
         if (scene.run.backend == BackendChoice::kCuda) {
             throw InputError(
                 scene.path +
@@ -40,7 +67,7 @@ public:
     }
 
     std::unique_ptr<Solver> make_solver(const SolverState& state, const std::string& log) const override {
-        return std::make_unique<EventsSolver>(setup_, state, log);
+        return std::make_unique<EventsSolver>(stages_, state, log);
     }
 
     std::string name() const override { return "events"; }
@@ -85,6 +112,7 @@ public:
 
 private:
     EventsSetup setup_;
+    std::vector<EventsStage> stages_;
     std::uint64_t memory_;
 };
 
@@ -94,6 +122,7 @@ EventsSetup events_setup(const Scene& scene) {
     EventsSetup setup;
     setup.box = scene.box;
     setup.walls = scene.walls;
+    setup.seed = scene.seed;
     setup.gravity = scene.physics.gravity;
     setup.restitution = scene.physics.restitution;
     setup.friction = scene.physics.friction;

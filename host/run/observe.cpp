@@ -59,7 +59,11 @@ bool needs_start(const Scene& scene) {
 }
 
 ObservableSet make_observables(const Scene& scene, const Balls& balls, const Balls* start) {
-    return ObservableSet(make_all(scene, {.box = scene.box, .mean_radius = mean_radius(balls), .start = start}));
+    return ObservableSet(make_all(scene, {.box = scene.box,
+                                          .mean_radius = mean_radius(balls),
+                                          .start = start,
+                                          .driven = scene.driven(),
+                                          .walls = scene.walls.size()}));
 }
 
 std::vector<ObservableInfo> observable_infos(const Scene& scene) {

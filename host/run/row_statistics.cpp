@@ -29,9 +29,16 @@ constexpr std::size_t kMostJudged = 40;
 /// Sums over 10^8 balls are off by rounding: what varies by less is constant.
 constexpr double kRounding = 1e-9;
 
+/// What has been given since the start has no mean.
+constexpr std::array<std::string_view, 3> kSinceTheStart{"heat", "wall_heat", "work"};
+
+bool has_mean(const ObservableInfo& info) {
+    return info.width() <= kWidest && std::ranges::find(kSinceTheStart, info.name) == kSinceTheStart.end();
+}
+
 std::size_t width_of(const std::vector<ObservableInfo>& infos) {
     std::size_t width = 0;
-    for (const ObservableInfo& info : infos) width += info.width() <= kWidest ? info.width() : 0;
+    for (const ObservableInfo& info : infos) width += has_mean(info) ? info.width() : 0;
     return width;
 }
 
@@ -42,7 +49,7 @@ RowStatistics::RowStatistics(const std::vector<ObservableInfo>& infos, double ro
     std::size_t at = 0;
     for (const ObservableInfo& info : infos) {
         const bool telling = std::ranges::find(kTelling, info.name) != kTelling.end();
-        for (std::size_t k = 0; k < info.width() && info.width() <= kWidest; ++k) {
+        for (std::size_t k = 0; k < info.width() && has_mean(info); ++k) {
             columns_.push_back(
                 {info.components.empty() ? info.name : info.name + "." + info.components[k], info.unit, telling});
             place_.push_back(at + k);
@@ -80,6 +87,13 @@ void RowStatistics::add(const ObservableSet& observables, const ObservableRow& r
     }
     has_previous_ = true;
     previous_time_ = row.time;
+    previous_ = tallies;
+}
+
+void RowStatistics::skip(double time, const Tallies& tallies) {
+    if (series_.samples() == 0) first_time_ = time;
+    has_previous_ = true;
+    previous_time_ = time;
     previous_ = tallies;
 }
 

@@ -40,6 +40,9 @@ public:
     void add(const ObservableSet& observables, const ObservableRow& row, const Totals& totals, const Tallies& tallies,
              const Frame* frame);
 
+    /// A row of a time that does not measure: only tallied from.
+    void skip(double time, const Tallies& tallies);
+
     [[nodiscard]] RowMeans means() const;
 
     void save(std::vector<double>& out) const;

@@ -36,6 +36,7 @@ public:
         progress_.start(solver_.time(), end_, solver_.step());
         try {
             outcome_.first = outcome_.last = solver_.totals();
+            outcome_.first_tallies = solver_.tallies();
             queue_.emplace(solver_, sink_, frames_in_flight(outcome_.first.balls));
             go();
             queue_->drain();

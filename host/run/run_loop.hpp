@@ -34,6 +34,7 @@ struct RunOutcome {
     double wall_seconds = 0.0;  ///< of the loop, output included
     Totals first;               ///< when the run (or the part of it since a resume) started
     Totals last;
+    Tallies first_tallies;  ///< counted before `first`
     Tallies tallies;
     std::uint64_t frames = 0;               ///< on disk
     std::uint64_t rows = 0;                 ///< on disk

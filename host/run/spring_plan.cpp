@@ -12,6 +12,7 @@
 
 #include "host/run/memory.hpp"
 #include "host/run/text.hpp"
+#include "host/scene/stages.hpp"
 #include "host/scene/start.hpp"
 #include "host/spring/spring_solver.hpp"
 #include "host/state/errors.hpp"
@@ -131,11 +132,12 @@ public:
         }
         warnings_ = design_warnings(scene, state.balls, design_, spring_position_quantum(setup_, sizes_));
         if (first_step_ == 0) std::ranges::move(start_warnings(scene), std::back_inserter(warnings_));
+        make_stages(scene, threads);  // counts steps, which can be counted now
     }
 
     std::unique_ptr<Solver> make_solver(const SolverState& state, const std::string& log) const override {
         if (!log.empty()) throw InputError("--events-log: the spring solver has no events; allowed: --solver events");
-        return make_spring_solver(setup_, state, processor_);
+        return make_spring_solver(stages_, state, processor_);
     }
 
     std::string name() const override { return "spring"; }
@@ -202,6 +204,23 @@ public:
     }
 
 private:
+    void make_stages(const Scene& scene, int threads) {
+        const auto all =
+            scenes_of_stages(scene, [this](double time) { return static_cast<double>(step_at(time)) * design_.dt; });
+        for (std::size_t k = 0; k < all.size(); ++k) {
+            SpringStage stage;
+            if (k + 1 < all.size()) stage.until = step_at(all[k].until);
+            stage.setup = spring_setup(all[k].scene, design_, threads);
+            stage.setup.walls_step = step_at(all[k].from);
+            const Thermostat& thermostat = all[k].scene.thermostat;
+            if (thermostat.kind == Thermostat::Kind::kRescale) {
+                stage.rescale_temperature = thermostat.temperature;
+                stage.rescale_every = std::max<std::uint64_t>(1, step_at(thermostat.every));
+            }
+            stages_.push_back(std::move(stage));
+        }
+    }
+
     std::uint64_t step_at(double time) const {
         const double steps = std::max(0.0, time) / design_.dt;
         if (!(steps < kMostSteps))
@@ -217,6 +236,7 @@ private:
     std::uint64_t observables_bytes_;
     std::string processor_;
     SpringSetup setup_;
+    std::vector<SpringStage> stages_;
     std::vector<std::string> warnings_;
 };
 
@@ -234,7 +254,13 @@ SpringSetup spring_setup(const Scene& scene, const SpringDesign& design, int thr
     }
     for (const Wall& wall : scene.walls) {
         setup.walls.push_back({wall.shape == Wall::Shape::kPlane, wall.normal, wall.offset, wall.center, wall.radius,
-                               wall.side == Wall::Side::kInside});
+                               wall.side == Wall::Side::kInside, wall.temperature, wall.velocity});
+    }
+    setup.face_temperature = scene.box.temperature;
+    setup.seed = scene.seed;
+    if (scene.thermostat.kind == Thermostat::Kind::kAndersen) {
+        setup.thermostat_rate = scene.thermostat.rate;
+        setup.thermostat_temperature = scene.thermostat.temperature;
     }
     setup.gravity = scene.physics.gravity;
     setup.stiffness = design.stiffness;

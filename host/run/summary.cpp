@@ -74,6 +74,46 @@ double energy_drift(const Totals& first, const Totals& last) {
     return scale > 0.0 ? (last.energy() - first.energy()) / scale : std::numeric_limits<double>::quiet_NaN();
 }
 
+EnergyBalance energy_balance(const RunOutcome& outcome) {
+    const Tallies& from = outcome.first_tallies;
+    const Tallies& to = outcome.tallies;
+    EnergyBalance balance;
+    balance.heat = to.heat() - from.heat();
+    balance.work = to.work - from.work;
+    balance.defect = std::numeric_limits<double>::quiet_NaN();
+    if (!to.lost) return balance;
+    balance.lost = *to.lost - from.lost.value_or(0.0);
+    const double change = outcome.last.energy() - outcome.first.energy();
+    double through = std::abs(to.thermostat_heat - from.thermostat_heat);
+    for (std::size_t wall = 0; wall < to.wall_heat.size(); ++wall) {
+        through += std::abs(to.wall_heat[wall] - (wall < from.wall_heat.size() ? from.wall_heat[wall] : 0.0));
+    }
+    const double scale =
+        std::max({std::abs(outcome.first.energy()), kinetic(outcome.first), std::abs(outcome.last.energy()), through,
+                  std::abs(balance.work), std::abs(*balance.lost)});
+    if (scale > 0.0) balance.defect = (change - balance.heat - balance.work + *balance.lost) / scale;
+    return balance;
+}
+
+namespace {
+
+/// Empty for a run that nothing drives and that loses nothing.
+std::string balance_text(const RunOutcome& outcome) {
+    const EnergyBalance balance = energy_balance(outcome);
+    const bool driven = std::ranges::any_of(outcome.tallies.wall_heat, [](double heat) { return heat != 0.0; }) ||
+                        outcome.tallies.thermostat_heat != 0.0 || outcome.tallies.work != 0.0;
+    if (!driven && balance.lost.value_or(0.0) == 0.0) return "";
+    std::string text = fmt::format("energy balance: heat {:+.6g}, work {:+.6g}", balance.heat, balance.work);
+    if (!balance.lost) return text + "; losses in contacts are not counted\n";
+    constexpr double kRounding = 1e-9;  // of the sums of a contact with a moving wall
+    if (std::abs(*balance.lost) > kRounding * std::abs(outcome.last.energy()))
+        text += fmt::format(", lost {:.6g}", *balance.lost);
+    return text +
+           (std::isfinite(balance.defect) ? fmt::format("; closes to {:.2g}\n", std::abs(balance.defect)) : "\n");
+}
+
+}  // namespace
+
 std::string start_summary(const PreparedScene& run, const SolverDescription& solver, const OutputFiles& files) {
     const Scene& scene = run.scene;
     std::string text = fmt::format("{}: {} in {}D, box {}, packing fraction {:.4g}\n", scene_name(scene),
@@ -106,6 +146,7 @@ std::string end_summary(const RunOutcome& outcome, const WorkUnit& work, const O
         }
         text += '\n';
     }
+    if (outcome.rows > 0) text += balance_text(outcome);
     text += means_text(outcome.means);
     for (const std::string& line : outcome.report.lines) text += line + "\n";
     for (const std::string& warning : outcome.report.warnings) text += "warning: " + warning + "\n";
@@ -140,12 +181,22 @@ std::string summary_json(const RunOutcome& outcome, const Scene& scene, std::siz
     json["energy_kinetic"] = number(kinetic(outcome.last));
     json["energy_total"] = number(outcome.last.energy());
     json["energy_drift"] = number(energy_drift(outcome.first, outcome.last));
+    const EnergyBalance balance = energy_balance(outcome);
+    json["heat"] = number(balance.heat);
+    json["work"] = number(balance.work);
+    json["energy_lost"] = balance.lost ? number(*balance.lost) : nlohmann::ordered_json(nullptr);
+    json["energy_balance"] = number(balance.defect);
     json["momentum"] = std::vector<nlohmann::ordered_json>();
     for (std::size_t axis = 0; axis < dimension; ++axis)
         json["momentum"].push_back(number(outcome.last.momentum[axis]));
     json["max_overlap"] = number(outcome.tallies.max_overlap);
     json["wall_impulse"] = std::vector<nlohmann::ordered_json>();
     for (const double impulse : outcome.tallies.wall_impulse) json["wall_impulse"].push_back(number(impulse));
+    if (scene.driven()) {
+        json["wall_heat"] = std::vector<nlohmann::ordered_json>();
+        for (const double heat : outcome.tallies.wall_heat) json["wall_heat"].push_back(number(heat));
+        json["thermostat_heat"] = number(outcome.tallies.thermostat_heat);
+    }
     if (scene.run.solver == SolverKind::kSpring) json["sorts"] = outcome.tallies.sorts;
     for (const auto& [key, value] : outcome.report.figures) json[key] = number(value);
     if (!outcome.report.warnings.empty()) json["warnings"] = outcome.report.warnings;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "host/run/output_files.hpp"
@@ -18,6 +19,17 @@ std::string end_summary(const RunOutcome& outcome, const WorkUnit& work, const O
 /// The same as the one JSON object that `run --json` prints, on one line.
 std::string summary_json(const RunOutcome& outcome, const Scene& scene, std::size_t balls, const WorkUnit& work,
                          const SolverDescription& solver, const OutputFiles& files);
+
+/// What is left of the change of energy in a run when heat, work and losses are taken off.
+struct EnergyBalance {
+    double heat = 0.0;  ///< since the start of this part of the run, as all here [energy]
+    double work = 0.0;
+    std::optional<double> lost = {};  ///< none where it is not counted
+    /// (change of energy - heat - work + lost) / the largest of |E0|, K0, |E1|, and all that went in and out; NaN where
+    /// losses are not counted, or all is 0.
+    double defect = 0.0;
+};
+EnergyBalance energy_balance(const RunOutcome& outcome);
 
 /// Change of total energy over max(|E0|, K0), E0 and K0 being the total and the kinetic energy at the start; NaN if
 /// that is 0.

@@ -26,9 +26,9 @@ bool has_walls(const Scene& scene) {
     return false;
 }
 
-/// sqrt(T / m) of the hottest fill's temperature and the lightest mass.
+/// sqrt(T / m) of the highest temperature, of fills, walls and thermostats, and the lightest mass.
 double thermal_speed(const Scene& scene, const std::vector<PresentSpecies>& species) {
-    double temperature = 0.0;
+    double temperature = scene.hottest_bath();
     for (const FillEntry& fill : scene.fills) {
         const double mass = scene.species[fill.species].mass;
         if (fill.count == 0 || std::isinf(mass)) continue;
@@ -40,18 +40,24 @@ double thermal_speed(const Scene& scene, const std::vector<PresentSpecies>& spec
     return std::sqrt(temperature / lightest);
 }
 
-/// The largest of: five thermal speeds, the fastest initial ball, a fall through the box. If nothing moves: one largest
+/// The largest of: five thermal speeds, the fastest initial ball, a fall through the box; and twice the speed of the
+/// fastest wall on top. If nothing moves: one largest
 /// diameter per unit of time; run.until must not come in, for where a run stops may not change its trajectory.
 double design_speed(const Scene& scene, const std::vector<PresentSpecies>& species, double thermal) {
     double speed = kThermalSpeeds * thermal;
     double drop = 0.0;  // gravity times the way down, corner to corner [length^2/time^2]
-    for (int axis = 0; axis < scene.dimension(); ++axis) {
-        drop += std::abs(scene.physics.gravity[axis]) * scene.box.size[axis];
-    }
+    const auto drop_in = [&](const Vector3& gravity) {
+        double sum = 0.0;
+        for (int axis = 0; axis < scene.dimension(); ++axis) sum += std::abs(gravity[axis]) * scene.box.size[axis];
+        return sum;
+    };
+    drop = drop_in(scene.physics.gravity);
+    for (const Stage& stage : scene.stages) drop = std::max(drop, drop_in(stage.gravity));
     for (const PresentSpecies& one : species) {
         speed = std::max(speed, one.fastest);
         if (one.mobile()) speed = std::max(speed, std::sqrt(2.0 * drop));
     }
+    speed += 2.0 * scene.fastest_wall();  // what a moving wall adds to a ball that it meets
     if (speed > 0.0) return speed;
     double largest = 0.0;
     for (const PresentSpecies& one : species) largest = std::max(largest, one.radius);

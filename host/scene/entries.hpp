@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -36,6 +37,13 @@ private:
 
 Wall read_wall(const Section& section, const Scene& scene);
 Species read_species(const Section& section, const Scene& scene, const SpeciesIndex& index);
+Thermostat read_thermostat(const Section& section);
+/// \param last  whether no stage follows
+Stage read_stage(const Section& section, const Scene& scene, bool last);
+/// Temperatures of the faces, of those that are walls.
+std::array<std::array<double, 2>, 3> read_face_temperature(const Section& section, const Box& box);
+/// No gravity along a periodic axis.
+void check_gravity(const Section& section, const Vector3& gravity, const Box& box);
 BallEntry read_ball(const Section& section, Scene& scene, SpeciesIndex& index);
 FillEntry read_fill(const Section& section, Scene& scene, SpeciesIndex& index);
 ObserveEntry read_observable(const Section& section, const Scene& scene, const SpeciesIndex& index);

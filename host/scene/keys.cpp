@@ -25,11 +25,15 @@ constexpr Table kTables[] = {
     {"events", false, "The event-driven solver with hard contacts."},
     {"run", false, "How the scene is run; options of the command line stand for these keys."},
     {"output", false, "What is written to the trajectory."},
+    {"thermostat", false, "What keeps all balls at a temperature, wherever they are."},
     {"wall", true, "A wall beside the box's faces, for both solvers. Walls are numbered from 6 on, after the faces."},
     {"species", true, "Properties that balls share, by name."},
     {"ball", true, "One ball. Ids count from 0 in file order."},
     {"fill", true, "Many balls; ids follow on after those of the balls and fills before."},
     {"observe", true, "An observable beyond the ones that every run has."},
+    {"stage", true,
+     "A part of the run, from the end of the one before to `until`; what a stage does not say is as in the rest of the "
+     "scene. The last one goes on to the end of the run."},
 };
 
 std::vector<std::string_view> arrangement_names() {
@@ -47,6 +51,10 @@ constexpr Key kKeys[] = {
     {"box", "size", KeyType::kVector, kPositive, "", "required", "edge lengths [length]"},
     {"box", "boundary", KeyType::kBoundary, kAny, "wall|periodic|open", "\"wall\" everywhere",
      "per axis one word for both faces, or two for the lower and the upper face; periodic faces come in pairs"},
+    {"box", "wall_temperature", KeyType::kPairs, kNotNegative, "", "zeros",
+     "per axis a number for both faces, or two: the temperature [energy] at which a face that is a wall gives balls "
+     "back; "
+     "0: the wall reflects"},
 
     {"physics", "gravity", KeyType::kVector, kAny, "", "zeros",
      "acceleration of every ball [length/time^2]; none along a periodic axis"},
@@ -92,13 +100,22 @@ constexpr Key kKeys[] = {
     {"run", "backend", KeyType::kChoice, kAny, "auto|cpu|cuda", "\"auto\"", "which processor runs `spring`"},
     {"run", "precision", KeyType::kChoice, kAny, "single|double", "\"single\"",
      "of `spring`; `events` is always double"},
-    {"run", "until", KeyType::kNumber, kNotNegative, "", "1.0", "simulated time [time]"},
+    {"run", "until", KeyType::kNumber, kNotNegative, "", "1.0", "simulated time [time]; with stages: that of the last"},
 
     {"output", "every", KeyType::kNumber, kNotNegative, "", "until / 100",
      "time between frames [time]; 0: only the first and the last"},
     {"output", "fields", KeyType::kChoices, kAny, "position|velocity|spin|species", "all four", "what a frame holds"},
     {"output", "observables_every", KeyType::kNumber, kNotNegative, "", "until / 1000",
      "time between rows of scalar observables [time]; 0: only the first and the last"},
+
+    {"thermostat", "kind", KeyType::kChoice, kAny, "none|andersen|rescale", "\"none\"",
+     "andersen: velocities are drawn anew, ball by ball; rescale: all velocities are scaled to the temperature, for "
+     "preparation"},
+    {"thermostat", "temperature", KeyType::kNumber, kPositive, "", "required for a thermostat", "[energy]"},
+    {"thermostat", "rate", KeyType::kNumber, kPositive, "", "required for andersen",
+     "andersen: how often a ball's velocity is drawn anew, in the mean [1/time]"},
+    {"thermostat", "every", KeyType::kNumber, kPositive, "", "required for rescale",
+     "rescale: time from one scaling to the next [time]"},
 
     {"wall", "shape", KeyType::kChoice, kAny, "plane|sphere", "required", "a sphere is a circle in 2D"},
     {"wall", "normal", KeyType::kVector, kAny, "", "required for a plane",
@@ -108,6 +125,10 @@ constexpr Key kKeys[] = {
     {"wall", "center", KeyType::kVector, kAny, "", "required for a sphere", "sphere [length]"},
     {"wall", "radius", KeyType::kNumber, kPositive, "", "required for a sphere", "sphere [length]"},
     {"wall", "side", KeyType::kChoice, kAny, "inside|outside", "\"inside\"", "sphere: where the balls may be"},
+    {"wall", "temperature", KeyType::kNumber, kNotNegative, "", "0.0",
+     "at which the wall gives balls back [energy]; 0: it reflects"},
+    {"wall", "velocity", KeyType::kNumber, kAny, "", "0.0",
+     "plane: moves along its normal from its offset at time 0 [length/time]; negative: away from the balls"},
 
     {"species", "name", KeyType::kText, kAny, "", "required", "by which balls, fills and observables refer to it"},
     {"species", "radius", KeyType::kNumber, kPositive, "", "required", "[length]"},
@@ -176,6 +197,21 @@ constexpr Key kKeys[] = {
     {"observe", "region", KeyType::kTable, kAny, "", "the box", "temperature: of the balls with centres in there"},
     {"observe.region", "min", KeyType::kVector, kAny, "", "box.min", "lower corner [length]"},
     {"observe.region", "max", KeyType::kVector, kAny, "", "box.min + box.size", "upper corner [length]"},
+
+    {"stage", "name", KeyType::kText, kAny, "", "\"\"", "for messages and people"},
+    {"stage", "until", KeyType::kNumber, kPositive, "", "required",
+     "simulated time at which the stage ends [time]; `spring`: the nearest step"},
+    {"stage", "gravity", KeyType::kVector, kAny, "", "physics.gravity", "as there"},
+    {"stage", "wall_temperature", KeyType::kPairs, kNotNegative, "", "box.wall_temperature", "as there"},
+    {"stage", "wall_velocity", KeyType::kNumbers, kAny, "", "wall.velocity", "of each [[wall]], in file order"},
+    {"stage", "thermostat", KeyType::kTable, kAny, "", "[thermostat]", "as there"},
+    {"stage.thermostat", "kind", KeyType::kChoice, kAny, "none|andersen|rescale", "\"none\"", "as [thermostat]"},
+    {"stage.thermostat", "temperature", KeyType::kNumber, kPositive, "", "required for a thermostat",
+     "as [thermostat]"},
+    {"stage.thermostat", "rate", KeyType::kNumber, kPositive, "", "required for andersen", "as [thermostat]"},
+    {"stage.thermostat", "every", KeyType::kNumber, kPositive, "", "required for rescale", "as [thermostat]"},
+    {"stage", "measure", KeyType::kFlag, kAny, "", "true for the last one",
+     "whether averages and the means of the end summary take their samples from this stage"},
 };
 
 /// "above 0", "of 0 or more", "from 0 to 1"; empty where any number will do.
@@ -267,6 +303,12 @@ std::string allowed_text(const Key& key, int dimension) {
         case KeyType::kBoundary:
             if (dimension == 0) return "an array, per axis " + quoted_choices(key) + ", or a pair of these";
             return fmt::format("an array of {}, each {}, or a pair of these", dimension, quoted_choices(key));
+        case KeyType::kPairs:
+            if (dimension == 0) return "an array, per axis a number" + bounds_text(key.bounds) + ", or a pair of these";
+            return fmt::format("an array of {}, each a number{}, or a pair of these", dimension,
+                               bounds_text(key.bounds));
+        case KeyType::kNumbers:
+            return "an array of numbers" + bounds_text(key.bounds) + ", one for each";
         case KeyType::kTable:
             return "a table";
     }

@@ -21,6 +21,8 @@ enum class KeyType : std::uint8_t {
     kChoice,    ///< one of `choices`
     kChoices,   ///< an array of different `choices`
     kBoundary,  ///< per axis one of `choices`, or two of them
+    kPairs,     ///< per axis a number, or two of them
+    kNumbers,   ///< numbers, as many as the scene has of something
     kTable,     ///< a table with keys of its own, named table.name in the list
 };
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "host/scene/entries.hpp"
 #include "host/scene/section.hpp"
 #include "host/scene/start.hpp"
 #include "host/state/errors.hpp"
@@ -78,16 +79,13 @@ void read_box(const Section& section, Scene& scene) {
             section.fail_at("boundary", axis, "must be \"periodic\" on both faces or on neither");
         }
     }
+    box.temperature = read_face_temperature(section, box);
 }
 
 void read_physics(const Section& section, Scene& scene) {
     Physics& physics = scene.physics;
     physics.gravity = section.vector("gravity", Vector3{});
-    for (int axis = 0; axis < scene.dimension(); ++axis) {
-        if (physics.gravity[axis] != 0.0 && scene.box.periodic(axis)) {
-            section.fail_at("gravity", axis, "must be 0 along a periodic axis: a ball would fall for ever");
-        }
-    }
+    check_gravity(section, physics.gravity, scene.box);
     physics.restitution = section.number("restitution");
     physics.friction = section.number("friction");
     physics.wall_restitution = section.number("wall_restitution", physics.restitution);
@@ -113,11 +111,21 @@ void read_spring(const Section& section, Scene& scene) {
     spring.max_overlap = section.number("max_overlap");
 }
 
-void read_run(const Section& section, Scene& scene) {
+/// 0 where there are no stages.
+double end_of_stages(const toml::table& root, const std::string& file, int dimension) {
+    const toml::node* node = root.get("stage");
+    if (node == nullptr || node->as_array()->empty()) return 0.0;
+    const std::size_t last = node->as_array()->size() - 1;
+    const toml::table* table = node->as_array()->get(last)->as_table();
+    return Section(table, fmt::format("stage[{}]", last), "stage", file, dimension).number("until");
+}
+
+/// \param last_stage  where the last stage ends; 0: there are none
+void read_run(const Section& section, double last_stage, Scene& scene) {
     scene.run.solver = static_cast<SolverKind>(section.choice("solver"));
     scene.run.backend = static_cast<BackendChoice>(section.choice("backend"));
     scene.run.precision = static_cast<Precision>(section.choice("precision"));
-    scene.run.until = section.number("until");
+    scene.run.until = last_stage > 0.0 ? section.number("until", last_stage) : section.number("until");
 }
 
 void read_output(const Section& section, Scene& scene) {
@@ -171,7 +179,8 @@ Scene read_scene(const toml::table& root, const std::string& file) {
     read_physics(physics, scene);
     read_spring(section("spring", dimension), scene);
     scene.events = {.tc = events.number("tc"), .cutoff_speed = events.number("cutoff_speed")};
-    read_run(section("run", dimension), scene);
+    read_run(section("run", dimension), end_of_stages(root, file, dimension), scene);
+    scene.thermostat = read_thermostat(section("thermostat", dimension));
     read_output(section("output", dimension), scene);
     if (scene.run.solver == SolverKind::kSpring) check_spring(physics, scene);
     for (const auto& [table, name] : kJudgedLater) {

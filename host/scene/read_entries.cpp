@@ -24,6 +24,10 @@ public:
         for_each("observe", [&](const Section& section) {
             scene_.observables.push_back(read_observable(section, scene_, species_));
         });
+        const toml::node* stages = root_.get("stage");
+        const std::size_t count = stages == nullptr ? 0 : stages->as_array()->size();
+        for (std::size_t at = 0; at < count; ++at)
+            scene_.stages.push_back(read_stage(entry("stage", at), scene_, at + 1 == count));
         check_periodic_axes();
         check_wall_shapes();
         for (std::uint32_t id = 0; id < scene_.balls.size(); ++id) check_place(id);

@@ -9,7 +9,8 @@ Wall read_wall(const Section& section, const Scene& scene) {
     Wall wall;
     wall.shape = static_cast<Wall::Shape>(section.choice("shape"));
     const bool plane = wall.shape == Wall::Shape::kPlane;
-    for (const char* name : {"normal", "offset"}) {
+    wall.temperature = section.number("temperature");
+    for (const char* name : {"normal", "offset", "velocity"}) {
         if (!plane && section.has(name)) section.fail(name, "is for shape = \"plane\"");
     }
     for (const char* name : {"center", "radius", "side"}) {
@@ -26,6 +27,7 @@ Wall read_wall(const Section& section, const Scene& scene) {
     if (!section.has("normal")) section.fail("normal", "is required for a plane");
     wall.normal = unit_vector(section, "normal");
     wall.offset = section.number("offset");
+    wall.velocity = section.number("velocity");
     for (int axis = 0; axis < scene.dimension(); ++axis) {
         if (wall.normal[axis] != 0.0 && scene.box.periodic(axis)) {
             section.fail_at("normal", axis,

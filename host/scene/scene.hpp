@@ -1,5 +1,8 @@
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -101,6 +104,26 @@ struct ObserveEntry {
     double from = 0.0;            ///< samples are taken from this time on
 };
 
+/// What keeps all balls at a temperature.
+struct Thermostat {
+    enum class Kind : std::uint8_t { kNone, kAndersen, kRescale };
+    Kind kind = Kind::kNone;
+    double temperature = 0.0;  ///< [energy]
+    double rate = 0.0;         ///< andersen [1/time]
+    double every = 0.0;        ///< rescale [time]
+};
+
+/// One [[stage]], every default filled in.
+struct Stage {
+    std::string name;
+    double until = 0.0;  ///< [time]
+    Vector3 gravity{};
+    std::array<std::array<double, 2>, 3> wall_temperature{};  ///< of the faces [energy]
+    std::vector<double> wall_velocity;                        ///< one per [[wall]] [length/time]
+    Thermostat thermostat;
+    bool measure = true;
+};
+
 /// A validated scene: every default is filled in, every number makes physical sense.
 struct Scene {
     std::string path;    ///< as given by the user, for messages
@@ -114,6 +137,8 @@ struct Scene {
     RunKeys run;
     OutputKeys output;
     std::vector<Wall> walls;
+    Thermostat thermostat;
+    std::vector<Stage> stages;     ///< empty: the run is one
     std::vector<Species> species;  ///< named ones first, in file order, then nameless ones of inline balls and fills
     std::vector<BallEntry> balls;
     std::vector<FillEntry> fills;
@@ -124,6 +149,35 @@ struct Scene {
     std::map<std::string, std::string> labels;
 
     [[nodiscard]] int dimension() const { return box.dimension; }
+    /// The hottest thermal wall or thermostat of any stage; 0: there is none [energy].
+    [[nodiscard]] double hottest_bath() const {
+        double hottest = thermostat.temperature;
+        for (const auto& axis : box.temperature) hottest = std::max({hottest, axis[0], axis[1]});
+        for (const Wall& wall : walls) hottest = std::max(hottest, wall.temperature);
+        for (const Stage& stage : stages) {
+            hottest = std::max(hottest, stage.thermostat.temperature);
+            for (const auto& axis : stage.wall_temperature) hottest = std::max({hottest, axis[0], axis[1]});
+        }
+        return hottest;
+    }
+    /// Of the walls, in any stage [length/time].
+    [[nodiscard]] double fastest_wall() const {
+        double fastest = 0.0;
+        for (const Wall& wall : walls) fastest = std::max(fastest, std::abs(wall.velocity));
+        for (const Stage& stage : stages) {
+            for (const double velocity : stage.wall_velocity) fastest = std::max(fastest, std::abs(velocity));
+        }
+        return fastest;
+    }
+    /// Whether something gives the balls energy, or takes it, in a way that is accounted for.
+    [[nodiscard]] bool driven() const { return hottest_bath() > 0.0 || fastest_wall() > 0.0 || !stages.empty(); }
+    /// Whether averages take samples at that time: it is of a stage that measures.
+    [[nodiscard]] bool measures(double time) const {
+        for (const Stage& stage : stages) {
+            if (time <= stage.until) return stage.measure;
+        }
+        return stages.empty() || stages.back().measure;
+    }
     [[nodiscard]] std::uint64_t ball_count() const {
         std::uint64_t count = balls.size();
         for (const auto& fill : fills) count += fill.count;

@@ -271,6 +271,44 @@ std::array<std::array<std::size_t, 2>, 3> Section::boundary(std::string_view nam
     return result;
 }
 
+std::array<std::array<double, 2>, 3> Section::pairs(std::string_view name) const {
+    const Key& key = known(table_, name);
+    std::array<std::array<double, 2>, 3> result{};
+    const toml::node* node = find(name);
+    if (node == nullptr) return result;
+    const toml::array* axes = node->as_array();
+    if (axes == nullptr || axes->size() != static_cast<std::size_t>(dimension_)) wrong(key, *node);
+    for (int axis = 0; axis < dimension_; ++axis) {
+        const toml::node& entry = *axes->get(static_cast<std::size_t>(axis));
+        const toml::array* pair = entry.as_array();
+        for (std::size_t side = 0; side < 2; ++side) {
+            const toml::node* one = pair == nullptr ? &entry : pair->get(side);
+            const auto value = one == nullptr ? std::nullopt : number_of(*one);
+            if (!value || !within(key.bounds, *value) || (pair != nullptr && pair->size() != 2)) {
+                const Key element{.table = key.table, .name = key.name, .type = KeyType::kNumber, .bounds = key.bounds};
+                fail_at(name, axis,
+                        fmt::format("must be {}, or a pair of these, not {}", allowed_text(element, dimension_),
+                                    value_text(pair != nullptr && pair->size() == 2 ? *one : entry)));
+            }
+            result[axis][side] = *value;
+        }
+    }
+    return result;
+}
+
+std::vector<double> Section::numbers(std::string_view name, std::size_t count) const {
+    const Key& key = known(table_, name);
+    const toml::node& node = required(key);
+    const toml::array* array = node.as_array();
+    if (array == nullptr || array->size() != count) {
+        fail(name,
+             fmt::format("must be an array of {} number{}, not {}", count, count == 1 ? "" : "s", value_text(node)));
+    }
+    std::vector<double> result;
+    for (std::size_t at = 0; at < count; ++at) result.push_back(checked(key, *array->get(at), static_cast<int>(at)));
+    return result;
+}
+
 Section Section::table(std::string_view name) const {
     const Key& key = known(table_, name);
     const toml::node* node = find(name);

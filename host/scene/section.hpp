@@ -50,6 +50,10 @@ public:
     [[nodiscard]] std::optional<double> number_or_auto(std::string_view name) const;
     /// Per axis and side an index into the key's choices, 0 by default.
     [[nodiscard]] std::array<std::array<std::size_t, 2>, 3> boundary(std::string_view name) const;
+    /// Per axis and side a number, 0 by default.
+    [[nodiscard]] std::array<std::array<double, 2>, 3> pairs(std::string_view name) const;
+    /// Exactly `count` numbers.
+    [[nodiscard]] std::vector<double> numbers(std::string_view name, std::size_t count) const;
     /// A table inside this one.
     [[nodiscard]] Section table(std::string_view name) const;
 

@@ -11,29 +11,37 @@ namespace carom {
 namespace {
 
 SpringTallies to_spring(const Tallies& tallies) {
-    return {tallies.wall_impulse, tallies.max_overlap, tallies.balls_left, tallies.sorts};
+    return {tallies.wall_impulse, tallies.max_overlap, tallies.balls_left,
+            tallies.sorts,        tallies.wall_heat,   tallies.thermostat_heat};
 }
 
 class SpringSolver final : public Solver {
 public:
-    SpringSolver(const SpringSetup& setup, const SolverState& state, std::string name,
-                 const std::function<std::unique_ptr<SpringEngine>(const RawBalls&, const SpringTallies&)>& engine_of)
-        : setup_(setup),
+    SpringSolver(const std::vector<SpringStage>& stages, const SolverState& state, std::string name)
+        : stages_(stages),
+          stage_(saved_stage(state, stages.size())),
+          setup_(stages_[stage_].setup),
           name_(std::move(name)),
           species_table_(state.balls.species_table),
           species_(state.balls.species),
           spin_(state.balls.spin) {
         const std::size_t count = species_.size();
-        std::vector<double> radius(count);
-        std::vector<double> inverse_mass(count);
+        radius_.resize(count);
+        inverse_mass_.resize(count);
         for (std::size_t id = 0; id < count; ++id) {
             const Species& species = species_table_[species_[id]];
-            radius[id] = species.radius;
-            inverse_mass[id] = std::isinf(species.mass) ? 0.0 : 1.0 / species.mass;
+            radius_[id] = species.radius;
+            inverse_mass_[id] = std::isinf(species.mass) ? 0.0 : 1.0 / species.mass;
         }
         // The engine only reads what it is given here; the pointers are mutable for its way out.
         Balls& balls = const_cast<Balls&>(state.balls);
-        engine_ = engine_of(raw(balls, radius.data(), inverse_mass.data()), to_spring(state.tallies));
+        work_before_ = state.tallies.work;
+        make_engine(balls, state.step, to_spring(state.tallies));
+        for (std::size_t id = 0; id < count; ++id) {
+            if (inverse_mass_[id] != 0.0 || balls.gone[id]) continue;
+            for (int axis = 0; axis < setup_.dimension; ++axis)
+                moving_heavy_ = moving_heavy_ || balls.velocity[axis][id] != 0.0;
+        }
         for (std::size_t id = 0; id < count; ++id) rotational_ += balls.gone[id] ? 0.0 : spin_energy(id);
     }
 
@@ -48,8 +56,9 @@ public:
             return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
         };
         while (engine_->step() < target) {
+            change_if_due();
             // Slices of about a tenth of the caller's patience, from the pace of the slices before.
-            const std::uint64_t slice = std::min(target - engine_->step(), slice_);
+            const std::uint64_t slice = std::min({target - engine_->step(), slice_, steps_to_change()});
             const double before = elapsed();
             const AdvanceResult result = engine_->advance(slice);
             if (result.fault.kind != SpringFault::Kind::kNone) throw_fault(result.fault);
@@ -89,6 +98,11 @@ public:
         tallies.max_overlap = counted.max_overlap;
         tallies.balls_left = counted.balls_left;
         tallies.sorts = counted.sorts;
+        tallies.wall_heat = counted.wall_heat;
+        tallies.thermostat_heat = counted.thermostat_heat + thermostat_heat_;
+        tallies.work = work_before_ + work_since(counted.wall_impulse);
+        // Dashpots and balls that leave take energy with them that nothing counts; bodies of infinite mass give some.
+        if (!setup_.damped() && counted.balls_left == 0 && !moving_heavy_) tallies.lost = 0.0;
         return tallies;
     }
 
@@ -115,6 +129,7 @@ public:
         state.balls = current_balls();
         state.tallies = tallies();
         state.extra.clear();
+        if (stages_.size() > 1) state.extra.emplace_back(kStage, std::vector<double>{static_cast<double>(stage_)});
     }
 
     SolverDescription describe() const override {
@@ -139,6 +154,90 @@ public:
 private:
     [[nodiscard]] std::uint64_t step_at(double time) const {
         return static_cast<std::uint64_t>(std::llround(std::max(0.0, time) / setup_.dt));
+    }
+
+    static std::size_t saved_stage(const SolverState& state, std::size_t stages) {
+        for (const auto& [name, values] : state.extra) {
+            if (name == kStage && !values.empty()) return std::min(static_cast<std::size_t>(values[0]), stages - 1);
+        }
+        return 0;
+    }
+
+    void make_engine(Balls& balls, std::uint64_t step, const SpringTallies& tallies) {
+        impulse_before_ = tallies.wall_impulse;
+        engine_.reset();  // its memory is needed
+        const RawBalls raw_balls = raw(balls, radius_.data(), inverse_mass_.data());
+        engine_ = std::move(make_spring_processor(name_, setup_, raw_balls, step, tallies).engine);
+    }
+
+    /// What is due at the present step, before it is done. A state that is saved is that of before, so it is done again
+    /// after a restart.
+    void change_if_due() {
+        while (stage_ + 1 < stages_.size() && step() >= stages_[stage_].until) enter(stage_ + 1);
+        const SpringStage& stage = stages_[stage_];
+        if (stage.rescale_every > 0 && step() > 0 && step() % stage.rescale_every == 0)
+            rescale(stage.rescale_temperature);
+    }
+
+    /// Until something is due again.
+    [[nodiscard]] std::uint64_t steps_to_change() const {
+        const SpringStage& stage = stages_[stage_];
+        std::uint64_t steps = ~std::uint64_t{0};
+        if (stage_ + 1 < stages_.size()) steps = stage.until - step();
+        if (stage.rescale_every > 0) steps = std::min(steps, stage.rescale_every - step() % stage.rescale_every);
+        return steps;
+    }
+
+    /// Another stage. Velocities are those of half a step before: they go on to the present under the gravity that
+    /// was, and half a step back under the one that is to be.
+    void enter(std::size_t next) {
+        const SpringTotals before = engine_->totals();
+        const SpringTallies counted = engine_->tallies();
+        work_before_ += work_since(counted.wall_impulse);
+        Balls balls = current_balls();
+        const std::uint64_t now = step();
+        for (int axis = 0; axis < setup_.dimension; ++axis) {
+            const auto lag = [&](const SpringSetup& setup) {
+                return gravity_kicks(setup, axis).lag(static_cast<double>(now));
+            };
+            const double change = lag(setup_) - lag(stages_[next].setup);
+            for (std::size_t id = 0; change != 0.0 && id < balls.size(); ++id) {
+                if (inverse_mass_[id] != 0.0 && balls.gone[id] == 0) balls.velocity[axis][id] += change;
+            }
+        }
+        stage_ = next;
+        setup_ = stages_[next].setup;
+        make_engine(balls, now, counted);
+        const SpringTotals after = engine_->totals();
+        work_before_ += (after.gravitational - before.gravitational) + (after.spring - before.spring);
+    }
+
+    void rescale(double temperature) {
+        const SpringTotals before = engine_->totals();
+        const double twice_kinetic = temperature * setup_.dimension * static_cast<double>(before.mobile);
+        if (!(before.kinetic > 0.0)) return;  // nothing moves
+        const double factor = std::sqrt(0.5 * twice_kinetic / before.kinetic);
+        const SpringTallies counted = engine_->tallies();
+        work_before_ += work_since(counted.wall_impulse);
+        Balls balls = current_balls();
+        for (int axis = 0; axis < setup_.dimension; ++axis) {
+            for (std::size_t id = 0; id < balls.size(); ++id) {
+                if (inverse_mass_[id] != 0.0) balls.velocity[axis][id] *= factor;
+            }
+        }
+        const std::uint64_t now = step();
+        make_engine(balls, now, counted);
+        thermostat_heat_ += engine_->totals().kinetic - before.kinetic;
+    }
+
+    /// Of moving walls: force times way is impulse times speed.
+    [[nodiscard]] double work_since(const std::vector<double>& impulse) const {
+        double work = 0.0;
+        for (std::size_t wall = 0; wall < setup_.walls.size(); ++wall) {
+            const double before = wall + 6 < impulse_before_.size() ? impulse_before_[wall + 6] : 0.0;
+            work += setup_.walls[wall].speed * (impulse[wall + 6] - before);
+        }
+        return work;
     }
 
     RawBalls raw(Balls& balls, const double* radius, const double* inverse_mass) const {
@@ -188,30 +287,30 @@ private:
         }
     }
 
-    SpringSetup setup_;
+    static constexpr const char* kStage = "stage";
+
+    std::vector<SpringStage> stages_;
+    std::size_t stage_;
+    SpringSetup setup_;  // of the stage
     std::string name_;
+    std::vector<double> radius_, inverse_mass_;  // by id
     std::vector<Species> species_table_;
     std::vector<std::uint32_t> species_;
     std::array<std::vector<double>, 3> spin_;  // nothing changes it: the contacts are smooth
     double rotational_ = 0.0;
+    bool moving_heavy_ = false;           // bodies of infinite mass that move
+    double work_before_ = 0.0;            // before this engine
+    double thermostat_heat_ = 0.0;        // of scaling, since this began
+    std::vector<double> impulse_before_;  // on walls, before this engine
     std::unique_ptr<SpringEngine> engine_;
     std::uint64_t slice_ = 1;
 };
 
 }  // namespace
 
-std::unique_ptr<Solver> make_spring_solver(
-    const SpringSetup& setup, const SolverState& state, const std::string& name,
-    const std::function<std::unique_ptr<SpringEngine>(const RawBalls&, const SpringTallies&)>& engine_of) {
-    auto solver = std::make_unique<SpringSolver>(setup, state, name, engine_of);
-    return solver;
-}
-
-std::unique_ptr<Solver> make_spring_solver(const SpringSetup& setup, const SolverState& state,
+std::unique_ptr<Solver> make_spring_solver(const std::vector<SpringStage>& stages, const SolverState& state,
                                            const std::string& processor) {
-    return make_spring_solver(setup, state, processor, [&](const RawBalls& balls, const SpringTallies& tallies) {
-        return std::move(make_spring_processor(processor, setup, balls, state.step, tallies).engine);
-    });
+    return std::make_unique<SpringSolver>(stages, state, processor);
 }
 
 }  // namespace carom

@@ -1,26 +1,31 @@
 #pragma once
 
-#include <functional>
+#include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "host/backends/spring_backends.hpp"
 #include "host/state/solver.hpp"
 
 namespace carom {
 
+/// A part of a run with constants of its own: only gravity, temperatures, and the speeds and places of walls may differ
+/// from those of other stages.
+struct SpringStage {
+    std::uint64_t until = ~std::uint64_t{0};  ///< the step at which the next stage begins
+    SpringSetup setup;
+    double rescale_temperature = 0.0;  ///< to which all velocities are scaled [energy]
+    std::uint64_t rescale_every = 0;   ///< [steps]; 0: never
+};
+
 /// The time-stepped solver over a processor.
+/// \param stages     at least one
 /// \param state      balls as they start (step 0) or as Solver::save gave them (a restart)
 /// \param processor  "cpu" or "cuda", see choose_processor
 /// \throws SystemError  when the device cannot be used or has too little memory
-std::unique_ptr<Solver> make_spring_solver(const SpringSetup& setup, const SolverState& state,
+std::unique_ptr<Solver> make_spring_solver(const std::vector<SpringStage>& stages, const SolverState& state,
                                            const std::string& processor);
-
-/// As above, over an engine of the caller's making.
-/// \param engine_of  makes the engine from raw balls
-std::unique_ptr<Solver> make_spring_solver(
-    const SpringSetup& setup, const SolverState& state, const std::string& name,
-    const std::function<std::unique_ptr<SpringEngine>(const RawBalls&, const SpringTallies&)>& engine_of);
 
 /// One sentence on a fault: who, where, when, and what may help.
 std::string explain_fault(const SpringFault& fault, const Balls& balls, double time, std::uint64_t step);

@@ -22,6 +22,8 @@ struct Box {
     Vector3 size{};  ///< edge lengths; 0 on the unused axis in 2D
     /// faces[axis][0] is the face at min, faces[axis][1] the one at min + size.
     std::array<std::array<Face, 2>, 3> faces{};
+    /// Of walls that are thermal [energy], as `faces`; 0: the wall reflects.
+    std::array<std::array<double, 2>, 3> temperature{};
 
     [[nodiscard]] bool periodic(int axis) const { return faces[axis][0] == Face::kPeriodic; }
     /// Area (2D) or volume (3D).

@@ -51,6 +51,20 @@ struct Tallies {
     std::optional<double> collisional_virial = {};
     /// events: the same by components, (r_a dp_b + r_b dp_a) / 2; its trace is collisional_virial
     StressTensor collisional_stress{};
+
+    // The energy balance: what the balls' energy has changed by is heat() + work - lost.
+    std::vector<double> wall_heat = {};  ///< energy given by each thermal wall, one per wall as wall_impulse [energy]
+    double thermostat_heat = 0.0;        ///< energy given by a thermostat [energy]
+    /// Energy given by what moves or changes: walls, bodies of infinite mass, gravity [energy].
+    double work = 0.0;
+    /// Energy lost in contacts, and with balls that left through open faces [energy]; none where it is not counted.
+    std::optional<double> lost = {};
+
+    [[nodiscard]] double heat() const {
+        double sum = thermostat_heat;
+        for (const double heat : wall_heat) sum += heat;
+        return sum;
+    }
 };
 
 /// One contact that passed an impulse, told in order of time.

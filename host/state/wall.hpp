@@ -4,7 +4,7 @@
 
 namespace carom {
 
-/// A fixed wall beside the box's faces. Walls are numbered from 6 on, in file order (0 to 5 are the faces
+/// A wall beside the box's faces. Walls are numbered from 6 on, in file order (0 to 5 are the faces
 /// x-min, x-max, y-min, y-max, z-min, z-max).
 struct Wall {
     enum class Shape : std::uint8_t { kPlane, kSphere };
@@ -16,6 +16,8 @@ struct Wall {
     Vector3 center{};           ///< sphere (a circle in 2D)
     double radius = 0.0;        ///< sphere [length]
     Side side = Side::kInside;  ///< sphere: where the balls may be
+    double temperature = 0.0;   ///< [energy]; 0: the wall reflects
+    double velocity = 0.0;      ///< plane: along its normal [length/time]
 };
 
 }  // namespace carom

@@ -25,6 +25,11 @@ double seconds_since(Clock::time_point begin) { return std::chrono::duration<dou
 Tallies sum(const Tallies& before, Tallies after) {
     after.wall_impulse.resize(std::max(before.wall_impulse.size(), after.wall_impulse.size()));
     for (std::size_t k = 0; k < before.wall_impulse.size(); ++k) after.wall_impulse[k] += before.wall_impulse[k];
+    after.wall_heat.resize(std::max(before.wall_heat.size(), after.wall_heat.size()));
+    for (std::size_t k = 0; k < before.wall_heat.size(); ++k) after.wall_heat[k] += before.wall_heat[k];
+    after.thermostat_heat += before.thermostat_heat;
+    after.work += before.work;
+    if (after.lost) *after.lost += before.lost.value_or(0.0);
     after.max_overlap = std::max(before.max_overlap, after.max_overlap);
     after.balls_left += before.balls_left;
     after.sorts += before.sorts;

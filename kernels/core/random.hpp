@@ -23,6 +23,7 @@ enum class RandomPurpose : std::uint32_t {
     kVacancy = 4,    ///< which lattice sites stay empty
     kShake = 5,      ///< moves of the shaken lattice
     kThermalWall = 6,
+    kThermostat = 7,
     kGrowth = 16,      ///< velocities of balls that grow into a packing
     kAtmosphere = 17,  ///< places in an atmosphere
 };

@@ -14,6 +14,7 @@
 #include "kernels/cpu/tile_step.hpp"
 #include "kernels/spring_control.hpp"
 #include "kernels/spring_plan.hpp"
+#include "kernels/spring_refresh.hpp"
 #include "kernels/spring_step.hpp"
 
 namespace carom {
@@ -61,6 +62,7 @@ private:
     template <class Kind>
     void step_thread(const StepNow<Real, Dim>& now, int thread, bool find, ThreadTally& tally);
     bool near_pairs_due();
+    [[nodiscard]] std::array<std::int64_t, kHeatSources> refresh(ThreadTally& step_tally);
     template <class F>
     void look(F&& f);
 
@@ -80,6 +82,7 @@ private:
     std::uint64_t step_;
     SpringTallies tallies_;
     std::array<WideCount, kWallNumbers> impulse_{};  // since the start of this engine, in steps of impulse_grid
+    std::array<WideCount, kHeatSources> heat_{};     // the same, in steps of heat_grid
 
     std::uint32_t active_ = 0;  // balls still in; their slots come first
     int current_ = 0;
@@ -94,6 +97,7 @@ private:
     PairLists lists_;
     std::vector<NearPairs> near_pairs_;               // one per thread
     std::vector<TileForces<Real, Dim>> tile_forces_;  // one per thread
+    std::vector<std::uint32_t> near_walls_;           // slots of balls that may reach a thermal wall; at the last sort
     double motion_ = 0.0;                             // bound on how far any ball has moved since the sort [length]
     double last_motion_ = 0.0;                        // in the last step [length]
     double near_margin_ = 0.0;                        // of the near pairs [length]; 0: there are none yet

@@ -5,11 +5,9 @@
 
 #include "kernels/core/processor_name.hpp"
 #include "kernels/cpu/cpu_engine.hpp"
+#include "kernels/cpu/cpu_engine_refresh.hpp"
 
 namespace carom {
-
-/// Fewer balls than this per thread cost more in waking threads than they gain.
-constexpr std::uint32_t kBallsPerThread = 1024;
 
 template <class Real, int Dim>
 CpuEngine<Real, Dim>::CpuEngine(const SpringSetup& setup, const RawBalls& balls, std::uint64_t step,
@@ -20,6 +18,7 @@ CpuEngine<Real, Dim>::CpuEngine(const SpringSetup& setup, const RawBalls& balls,
     uniform_ = sizes.uniform;
     threads_ = setup.threads > 0 ? setup.threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
     tallies_.wall_impulse.resize(6 + setup.walls.size());
+    tallies_.wall_heat.resize(tallies_.wall_impulse.size());
     load(balls);
 }
 
@@ -151,6 +150,10 @@ void CpuEngine<Real, Dim>::reorder() {
     for (int thread = 0; thread < used; ++thread) lists_.build(params_, balls, cell_sort_.start().data(), thread);
     near_pairs_.resize(static_cast<std::size_t>(used));
     tile_forces_.resize(static_cast<std::size_t>(used));
+    near_walls_.clear();
+    for (std::uint32_t slot = 0; params_.thermal_count > 0 && slot < active_; ++slot) {
+        if (params_.has_shapes || !params_.grid.interior(params_.grid.cell(cell_[slot]))) near_walls_.push_back(slot);
+    }
     motion_ = 0.0;
     near_margin_ = 0.0;
 }
@@ -198,6 +201,8 @@ std::uint64_t CpuEngine<Real, Dim>::one_step() {
     const bool find = near_pairs_due();
     const int used = lists_.threads();
     ThreadTally step_tally;
+    std::array<std::int64_t, kHeatSources> heat;
+    if (params_.refreshes()) heat = refresh(step_tally);
     with_kind([&](auto kind) {
         using Kind = decltype(kind);
         if (used == 1) {
@@ -217,6 +222,8 @@ std::uint64_t CpuEngine<Real, Dim>::one_step() {
     tallies_.balls_left += step_tally.left_by_id.size();
     if (step_tally.fault_key != FaultKey::kNone) return step_tally.fault_key;
     for (std::size_t wall = 0; wall < kWallNumbers; ++wall) impulse_[wall].add(step_tally.impulse[wall]);
+    for (std::size_t source = 0; params_.refreshes() && source < kHeatSources; ++source)
+        heat_[source].add(heat[source]);
     last_motion_ = motion_bound(params_, step_tally.max_speed_squared);
     motion_ += last_motion_;
     current_ = 1 - current_;
@@ -280,7 +287,9 @@ SpringTallies CpuEngine<Real, Dim>::tallies() {
     SpringTallies result = tallies_;
     for (std::size_t wall = 0; wall < result.wall_impulse.size(); ++wall) {
         result.wall_impulse[wall] += impulse_[wall].value() * params_.impulse_grid * params_.dt;
+        result.wall_heat[wall] += heat_[wall].value() * params_.heat_grid;
     }
+    result.thermostat_heat += heat_[kThermostatHeat].value() * params_.heat_grid;
     return result;
 }
 

@@ -16,7 +16,7 @@ public:
 
     TileLook(const SpringParams<Real, kDim>& params, const BallsView<Real, kDim>& balls, const std::uint8_t* gone,
              std::uint64_t step, TileForces<Real, kDim>& forces, SlotRange mine)
-        : work_{params, balls, gone, forces, mine}, lag_(lag_at(params, step)) {}
+        : work_{params, balls, gone, forces, mine}, lag_(lag_at(params, step)), walls_time_(params.walls_time(step)) {}
 
     /// Adds all contacts of the thread's balls to `sums`, and calls f(slot, place, v) for each of its balls that is
     /// still in, v being its velocity now.
@@ -69,7 +69,7 @@ private:
             const auto ball = static_cast<std::uint32_t>(std::countr_zero(balls));
             const std::uint32_t slot = first + ball;
             if (work_.gone[work_.balls.id[slot]]) continue;
-            feel_walls<Kind>(work_.params, load(slot), place(slot).position, work_.forces.on(ball), sums);
+            feel_walls<Kind>(work_.params, load(slot), place(slot).position, walls_time_, work_.forces.on(ball), sums);
         }
         work_.for_each_touching(near, tile, [&](std::uint32_t i, std::uint32_t j) {
             const OwnBall<Kind> own = load(i);
@@ -87,6 +87,7 @@ private:
 
     TileWork<Kind> work_;
     const Lag<Real, kDim> lag_;
+    const double walls_time_;
 };
 
 template <class Kind>

@@ -44,6 +44,13 @@ struct ThreadTally {
     }
 };
 
+/// What one thread counts while velocities are drawn anew.
+struct RefreshTally : ThreadTally {
+    std::array<std::int64_t, kHeatSources> heat_of{};
+
+    void heat(int source, std::int64_t steps) { heat_of[static_cast<std::size_t>(source)] += steps; }
+};
+
 /// Where a tile's moves are noted, in a form that the compiler can keep in lanes.
 template <class Real>
 struct TileTally {

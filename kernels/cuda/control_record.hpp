@@ -29,6 +29,8 @@ struct ControlRecord {
     std::uint32_t tickets;                    ///< blocks that have ended this step
     std::int64_t step_impulse[kWallNumbers];  ///< of this step, in units of impulse_grid
     WideCount impulse[kWallNumbers];          ///< since the start of this engine
+    std::int64_t step_heat[kHeatSources];     ///< of this step, in units of heat_grid
+    WideCount heat[kHeatSources];             ///< since the start of this engine
 };
 
 /// What one thread counts in a step.
@@ -48,6 +50,7 @@ struct DeviceTally {
     CAROM_HD void wall_impulse(std::int32_t wall, std::int64_t steps) {
         add_shared(&record->step_impulse[wall], steps);
     }
+    CAROM_HD void heat(int source, std::int64_t steps) { add_shared(&record->step_heat[source], steps); }
     CAROM_HD void moved(std::uint32_t slot, Real speed_squared_, bool sane) {
         if (sane) {
             speed_squared = speed_squared_;
@@ -73,6 +76,12 @@ CAROM_HD void end_step(const SpringParams<Real, Dim>& params, ControlRecord<Real
         if (impulse == 0) continue;
         record.step_impulse[wall] = 0;
         if (!fault) record.impulse[wall].add(impulse);
+    }
+    for (int source = 0; params.refreshes() && source < kHeatSources; ++source) {
+        const std::int64_t heat = load_shared(&record.step_heat[source]);
+        if (heat == 0) continue;
+        record.step_heat[source] = 0;
+        if (!fault) record.heat[source].add(heat);
     }
     const Real fastest = from_bits(load_shared(&record.largest_speed_squared));
     record.largest_speed_squared = 0;

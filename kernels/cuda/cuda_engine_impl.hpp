@@ -24,6 +24,7 @@ CudaEngine<Real, Dim>::CudaEngine(const SpringSetup& setup, const RawBalls& ball
     params_ = make_params<Real, Dim>(setup, sizes);
     uniform_ = sizes.uniform;
     before_.wall_impulse.resize(6 + setup.walls.size());
+    before_.wall_heat.resize(before_.wall_impulse.size());
     allocate();
 
     Record& record = *seen_.data();
@@ -190,6 +191,11 @@ void CudaEngine<Real, Dim>::queue_step(int motion, std::uint32_t balls) {
     const int wall_numbers = static_cast<int>(before_.wall_impulse.size());
     with_kind([&](auto kind) {
         using Kind = decltype(kind);
+        if (params_.refreshes()) {
+            using Undamped = StepKind<Real, Dim, false, Kind::kUniform>;
+            const Vec<Real*, Dim> velocity = ordered_view(motion, labels_).v;
+            queue_.launch(balls, RefreshBody<Undamped>{params_, state_view(motion), velocity, record_.data()});
+        }
         queue_.launch_step(balls, StepBody<Kind>{params_, state_view(motion), moved, record_.data(), wall_numbers});
     });
 }
@@ -254,7 +260,9 @@ SpringTallies CudaEngine<Real, Dim>::tallies() {
     SpringTallies result = before_;
     for (std::size_t wall = 0; wall < result.wall_impulse.size(); ++wall) {
         result.wall_impulse[wall] += seen().impulse[wall].value() * params_.impulse_grid * params_.dt;
+        result.wall_heat[wall] += seen().heat[wall].value() * params_.heat_grid;
     }
+    result.thermostat_heat += seen().heat[kThermostatHeat].value() * params_.heat_grid;
     result.max_overlap = larger(static_cast<double>(from_bits(seen().max_overlap)), before_.max_overlap);
     result.balls_left += seen().balls_left;
     result.sorts += sorts_;

@@ -4,6 +4,7 @@
 
 #include "kernels/cuda/control_record.hpp"
 #include "kernels/spring_observe.hpp"
+#include "kernels/spring_refresh.hpp"
 #include "kernels/spring_step.hpp"
 
 // What one thread does with one ball in a step, and when one looks at the state. Thread i takes slot i: neighbouring
@@ -74,6 +75,29 @@ struct StepBody {
     }
     CAROM_HD std::uint32_t* tickets() const { return &record->tickets; }
     CAROM_HD void finish() const { end_step(params, *record, wall_numbers); }
+};
+
+/// Before a step, where velocities are drawn anew. Thread i takes slot i; few have anything to do.
+template <class Kind>
+struct RefreshBody {
+    using Real = typename Kind::Real;
+    static constexpr int kDim = Kind::kDim;
+
+    SpringParams<Real, kDim> params;
+    StateView<Real, kDim> state;
+    Vec<Real*, kDim> velocity;
+    ControlRecord<Real, kDim>* record;
+
+    CAROM_HD void operator()(std::uint64_t index) const {
+        if (record->halted != 0 || index >= record->active) return;
+        const auto slot = static_cast<std::uint32_t>(index);
+        const CellWalk<kDim> neighbours = state.walk(params.grid, slot);
+        const bool near_walls = params.has_shapes || !params.grid.interior(neighbours.cell);
+        if (!near_walls && !thermostat_acts(params, record->step)) return;
+        DeviceTally<Real, kDim> tally{record, state.balls.id};
+        refresh_ball<Kind>(params, state.balls, state.gone, velocity, record->step, slot, near_walls, neighbours,
+                           tally);
+    }
 };
 
 /// Thread i of `parts` sums over the slots i, i + parts, i + 2 parts, ... Any partition gives the same sums.
@@ -178,8 +202,8 @@ struct FrameBySlotBody {
         Vec<Real, kDim> v = own.v;
         if (!raw && record->step > 0 && params.lag > Real(0)) {
             SpringSums unused = SpringSums::zero();
-            const auto force =
-                feel<Kind>(params, state.balls, own, place.position, state.walk(params.grid, slot), unused);
+            const auto force = feel<Kind>(params, state.balls, own, place.position, params.walls_time(record->step),
+                                          state.walk(params.grid, slot), unused);
             v = velocity_now<Kind>(lag_at(params, record->step), own, force);
         }
         for (int axis = 0; axis < kDim; ++axis) {

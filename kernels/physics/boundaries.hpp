@@ -18,6 +18,8 @@ struct Boundary {
     BoundaryShape shape;
     std::int32_t number;         ///< 0 to 5: faces x-min, x-max, y-min, ...; from 6: [[wall]] entries in file order
     Vec<double, Dim> reference;  ///< a point of the plane, the sphere's centre [length, user coordinates]
+    double temperature;          ///< of a thermal wall [energy], see thermal_wall.hpp; 0: the wall reflects
+    double speed;                ///< of a moving wall, along its normal [velocity]
     union {
         PlaneBoundary<Dim> plane;
         SphereBoundary<Dim> sphere;

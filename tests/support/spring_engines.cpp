@@ -33,6 +33,8 @@ std::vector<std::uint64_t> words(const SpringTallies& tallies) {
     std::vector<std::uint64_t> row = {tallies.balls_left, tallies.sorts,
                                       std::bit_cast<std::uint64_t>(tallies.max_overlap)};
     for (const double impulse : tallies.wall_impulse) row.push_back(std::bit_cast<std::uint64_t>(impulse));
+    for (const double heat : tallies.wall_heat) row.push_back(std::bit_cast<std::uint64_t>(heat));
+    row.push_back(std::bit_cast<std::uint64_t>(tallies.thermostat_heat));
     return row;
 }
 

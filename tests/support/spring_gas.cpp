@@ -259,6 +259,52 @@ Gas single_2d() {
 
 Gas none_3d() { return empty_box(3, {3.0, 2.5, 4.0}); }
 
+/// Walls at several temperatures, reflecting, open and periodic ones beside them, under gravity.
+Gas thermal_2d() {
+    Gas gas = lattice_box(2, 16, 1.3);
+    set_sides(gas, {kWalledAxis, std::array{Side::kWall, Side::kOpen}, kWalledAxis});
+    gas.setup.face_temperature = {{{1.0, 3.0}, {2.0, 0.0}, {0.0, 0.0}}};
+    gas.setup.gravity = {0.0, -0.7, 0.0};
+    gas.setup.seed = 11;
+    return gas;
+}
+
+/// Radii, masses and dashpots; a hot post, and a bath for all.
+Gas thermal_3d() {
+    LatticeOptions options;
+    options.mixed = true;
+    options.corner = {0.0, 0.0, 1.0};
+    Gas gas = empty_box(3, {7.2, 7.2, 9.0});
+    options.counts = {6, 6, 6};
+    options.spacing = 1.2;
+    add_lattice(gas, options);
+    set_sides(gas, {kWalledAxis, kPeriodicAxis, kWalledAxis});
+    gas.setup.face_temperature[2] = {0.05, 0.0};
+    SpringSetup::WallShape wall = plane({0.6, 0.0, 0.8}, 0.1);
+    wall.temperature = 0.2;
+    gas.setup.walls = {wall};
+    gas.setup.dt = 2e-4;
+    gas.setup.damping = 0.02;
+    gas.setup.thermostat_rate = 0.9;
+    gas.setup.thermostat_temperature = 0.1;
+    gas.setup.seed = 12;
+    return gas;
+}
+
+/// Two walls close in on a gas with dashpots, one of them warm.
+Gas piston_2d() {
+    Gas gas = empty_box(2, {20.0, 14.0, 0.0});
+    add_lattice(gas, {.counts = {12, 10, 1}, .spacing = 1.3, .corner = {2.0, 0.5, 0.0}});
+    gas.setup.walls = {plane({1.0, 0.0, 0.0}, 1.0), plane({-1.0, 0.0, 0.0}, -19.0)};
+    gas.setup.walls[0].speed = 0.3;
+    gas.setup.walls[1].speed = 0.1;
+    gas.setup.walls[1].temperature = 1.0;
+    gas.setup.wall_damping_ratio = 0.02;
+    gas.setup.damping_ratio = 0.02;
+    gas.setup.seed = 13;
+    return gas;
+}
+
 }  // namespace
 
 const std::vector<Scenario>& scenarios() {
@@ -282,6 +328,9 @@ const std::vector<Scenario>& scenarios() {
         {"sparse_3d", 2000, sparse_3d},
         {"single_2d", 2000, single_2d},
         {"none_3d", 100, none_3d},
+        {"thermal_2d", 5000, thermal_2d},
+        {"thermal_3d", 5000, thermal_3d},
+        {"piston_2d", 5000, piston_2d},
     };
     return all;
 }

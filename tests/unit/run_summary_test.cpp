@@ -21,6 +21,25 @@ TEST(EnergyDrift, IsRelativeToTheLargerOfTotalAndKineticEnergyAtTheStart) {
 
 TEST(EnergyDrift, IsNoNumberWhenThereWasNoEnergy) { EXPECT_TRUE(std::isnan(energy_drift({}, {.kinetic = 1.0}))); }
 
+TEST(EnergyBalance, TakesHeatWorkAndLossesOffTheChangeOfEnergy) {
+    RunOutcome outcome;
+    outcome.first = {.kinetic = 10.0};
+    outcome.last = {.kinetic = 12.5};
+    // Half of it had been given before this part of the run began.
+    outcome.first_tallies = {.wall_heat = {1.0, -1.0}, .thermostat_heat = 0.5, .work = 1.0, .lost = 0.25};
+    outcome.tallies = {.wall_heat = {21.0, -18.5}, .thermostat_heat = 1.0, .work = 1.75, .lost = 1.5};
+    const EnergyBalance balance = energy_balance(outcome);
+    EXPECT_DOUBLE_EQ(balance.heat, 3.0);
+    EXPECT_DOUBLE_EQ(balance.work, 0.75);
+    EXPECT_DOUBLE_EQ(balance.lost.value(), 1.25);
+    // Of what went through: 20 in at one wall, 17.5 out at the other, 0.5 from the thermostat.
+    EXPECT_NEAR(balance.defect, 0.0, 1e-15);
+    outcome.tallies.work += 0.38;
+    EXPECT_NEAR(energy_balance(outcome).defect, -0.01, 1e-15);
+    outcome.tallies.lost.reset();
+    EXPECT_TRUE(std::isnan(energy_balance(outcome).defect));
+}
+
 TEST(SummaryJson, IsOneLineAndHasNullsForWhatIsNoNumber) {
     Scene scene;
     RunOutcome outcome;

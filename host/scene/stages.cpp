@@ -1,0 +1,39 @@
+#include "host/scene/stages.hpp"
+
+#include <limits>
+
+namespace carom {
+
+std::vector<StageScene> scenes_of_stages(const Scene& scene, const std::function<double(double)>& reachable) {
+    Scene base;
+    base.path = scene.path;
+    base.seed = scene.seed;
+    base.box = scene.box;
+    base.physics = scene.physics;
+    base.spring = scene.spring;
+    base.events = scene.events;
+    base.run = scene.run;
+    base.walls = scene.walls;
+    base.thermostat = scene.thermostat;
+    constexpr double kForever = std::numeric_limits<double>::infinity();
+    if (scene.stages.empty()) return {{kForever, 0.0, base}};
+    std::vector<StageScene> all;
+    double from = 0.0;
+    for (const Stage& stage : scene.stages) {
+        StageScene one{reachable(stage.until), from, base};
+        one.scene.physics.gravity = stage.gravity;
+        one.scene.box.temperature = stage.wall_temperature;
+        one.scene.thermostat = stage.thermostat;
+        for (std::size_t wall = 0; wall < base.walls.size(); ++wall) {
+            one.scene.walls[wall].velocity = stage.wall_velocity[wall];
+            // Where the next stage finds it.
+            base.walls[wall].offset += stage.wall_velocity[wall] * (one.until - from);
+        }
+        from = one.until;
+        all.push_back(std::move(one));
+    }
+    all.back().until = kForever;
+    return all;
+}
+
+}  // namespace carom

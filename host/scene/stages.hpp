@@ -1,0 +1,21 @@
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "host/scene/scene.hpp"
+
+namespace carom {
+
+/// A scene as a solver sees it during one stage.
+struct StageScene {
+    double until = 0.0;  ///< [time]; of the last stage: infinity
+    double from = 0.0;   ///< walls stand at their offset then [time]
+    Scene scene;         ///< gravity, walls and thermostat are those of the stage; no balls, fills or observables
+};
+
+/// The scenes of all stages; for a scene without any, one.
+/// \param reachable  the time that the solver really reaches for one asked for
+std::vector<StageScene> scenes_of_stages(const Scene& scene, const std::function<double(double)>& reachable);
+
+}  // namespace carom

@@ -1,0 +1,96 @@
+"""Runs that walls, fields and thermostats drive: what the summary, the file and a checkpoint hold of their energy."""
+
+import json
+import unittest
+
+import h5py
+
+from program import ProgramTest
+
+SCENE = """
+[scene]
+dimension = 2
+seed = 3
+[box]
+size = [14.0, 10.0]
+wall_temperature = [[2.0, 0.5], 0.0]
+[spring]
+stiffness = 2000.0
+[[wall]]
+shape = "plane"
+normal = [0.0, 1.0]
+velocity = 0.05
+[[fill]]
+radius = 0.5
+mass = 1.0
+count = 30
+temperature = 1.0
+[[stage]]
+until = 4.0
+thermostat = { kind = "andersen", temperature = 1.5, rate = 0.5 }
+[[stage]]
+until = 10.0
+gravity = [0.0, -0.2]
+"""
+
+
+class Driven(ProgramTest):
+    def summary(self, *arguments):
+        result = self.carom("run", *arguments, "--json", "--quiet")
+        self.assertEqual(result.status, 0, result.err)
+        return json.loads(result.out)
+
+    def test_the_balance_is_printed_and_goes_on_after_a_restart(self):
+        (self.folder / "driven.toml").write_text(SCENE)
+        for solver, bound in [("events", 1e-12), ("spring", 2e-3)]:
+            with self.subTest(solver=solver):
+                options = ["--solver", solver, "--force"]
+                whole = self.summary("driven.toml", *options, "-o", "whole.h5")
+                self.assertEqual(whole["time"], 10.0 if solver == "events" else whole["time"])
+                self.assertLess(abs(whole["energy_balance"]), bound)
+                self.assertEqual(len(whole["wall_heat"]), 7)
+                self.assertGreater(whole["wall_heat"][0], 0.0)
+                self.assertLess(whole["wall_heat"][1], 0.0)
+                self.assertNotEqual(whole["thermostat_heat"], 0.0)
+                self.assertLess(abs(whole["energy_lost"]), 1e-9)  # rounding
+                change = whole["energy_drift"]
+                self.assertNotEqual(change, 0.0)
+                self.summary("driven.toml", *options, "-o", "part.h5", "--until", "6", "--checkpoint", "part.check")
+                rest = self.summary("--resume", "part.check", "--until", "10", "-o", "rest.h5", "--force")
+                self.assertEqual(rest["state_hash"], whole["state_hash"])
+                self.assertLess(abs(rest["energy_balance"]), bound)
+                for wall in [0, 1]:
+                    self.assertAlmostEqual(rest["wall_heat"][wall], whole["wall_heat"][wall], 7)
+                self.assertLess(abs(rest["heat"]), abs(sum(whole["wall_heat"])) + abs(whole["thermostat_heat"]))
+
+    def test_people_are_told(self):
+        (self.folder / "driven.toml").write_text(SCENE)
+        result = self.carom("run", "driven.toml", "--solver", "events")
+        self.assertEqual(result.status, 0)
+        self.assertRegex(result.err, r"energy balance: heat [+-][0-9.e+]+, work [+-][0-9.e+]+; closes to [0-9.]+e-1[0-9]")
+
+    def test_rows_have_heat_and_work_of_driven_runs_alone(self):
+        (self.folder / "driven.toml").write_text(SCENE)
+        self.summary("driven.toml", "--solver", "events", "-o", "driven.h5")
+        with h5py.File(self.folder / "driven.h5") as file:
+            rows = file["observables"]
+            self.assertEqual(rows["wall_heat/value"].shape[1], 5)
+            total = rows["wall_heat/value"][-1].sum()
+            self.assertGreater(abs(rows["heat/value"][-1] - total), 0.0)  # the rest is the thermostat's
+            self.assertNotEqual(rows["work/value"][-1], 0.0)
+        self.summary("two_balls", "-o", "plain.h5")
+        with h5py.File(self.folder / "plain.h5") as file:
+            self.assertNotIn("heat", file["observables"])
+
+    def test_what_dashpots_lose_is_not_known_and_what_hard_contacts_lose_is(self):
+        (self.folder / "driven.toml").write_text(SCENE)
+        damped = self.summary("driven.toml", "--set", "physics.restitution=0.9", "-o", "damped.h5")
+        self.assertIsNone(damped["energy_balance"])
+        self.assertIsNone(damped["energy_lost"])
+        hard = self.summary("driven.toml", "--set", "physics.restitution=0.9", "--solver", "events", "-o", "hard.h5")
+        self.assertGreater(hard["energy_lost"], 0.0)
+        self.assertLess(abs(hard["energy_balance"]), 1e-12)
+
+
+if __name__ == "__main__":
+    unittest.main()
