@@ -18,10 +18,12 @@ out vec3 corner_point;  // on the square, eye's frame
 #endif
 
 void main() {
-    center = (view * vec4(place.xyz, 1.0)).xyz;
+    vec3 x = place.xyz;
+    bool nowhere = hidden(x, place.w);
+    center = (view * vec4(x, 1.0)).xyz;
     radius = place.w;
     color = color_of(value);
-    if (hidden(place.xyz)) {
+    if (nowhere) {
         gl_Position = vec4(2.0, 2.0, 2.0, 1.0);
         return;
     }

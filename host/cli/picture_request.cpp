@@ -40,6 +40,20 @@ PictureStyle picture_style(const ViewerOptions& options) {
             throw InputError(fmt::format("--color-by: '{}' is not known; allowed: {}", options.color_by, allowed));
         }
     }
+    if (!options.colormap.empty()) {
+        std::string allowed;
+        bool known = false;
+        for (const ColorMapInfo& info : color_maps()) {
+            if (options.colormap == info.name) {
+                style.map = info.map;
+                known = true;
+            }
+            allowed += (allowed.empty() ? "" : ", ") + std::string(info.name);
+        }
+        if (!known) {
+            throw InputError(fmt::format("--colormap: '{}' is not known; allowed: {}", options.colormap, allowed));
+        }
+    }
     if (!options.range.empty()) {
         const auto colon = options.range.find(':');
         const auto number = [&](const std::string& text) {

@@ -11,6 +11,7 @@ struct ViewerOptions {
     SceneOptions scene;
     std::string size;
     std::string color_by;
+    std::string colormap;
     std::string range;
     std::string camera;
     bool light = false;

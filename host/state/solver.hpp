@@ -8,6 +8,7 @@
 
 #include "host/state/balls.hpp"
 #include "host/state/frame.hpp"
+#include "kernels/core/picture.hpp"
 
 namespace carom {
 
@@ -98,6 +99,8 @@ public:
     virtual void save(SolverState& state) = 0;
     [[nodiscard]] virtual SolverDescription describe() const = 0;
     [[nodiscard]] virtual SolverReport report() { return {}; }
+    /// Who writes balls for pictures where they are; null: they come by frames alone.
+    [[nodiscard]] virtual PictureSource* pictures() { return nullptr; }
 };
 
 }  // namespace carom

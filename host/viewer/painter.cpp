@@ -25,7 +25,8 @@ Painter::Painter(const Scene& scene, const Balls& balls, const PictureStyle& sty
       labels_(style.labels),
       theme_(style.theme),
       quantity_(style.quantity.value_or(default_quantity(balls))),
-      palette_(palette_of(quantity_, balls)),
+      map_(style.map),
+      palette_(palette_of(quantity_, balls, map_)),
       fixed_range_(style.range),
       camera_(scene, viewport_for(width, height, labels_, palette_)),
       oversampling_(scene.dimension() == 3 ? 2 : 1) {
@@ -47,10 +48,15 @@ void Painter::set_oversampling(int oversampling) {
 void Painter::set_quantity(Quantity quantity) {
     if (quantity == quantity_) return;
     quantity_ = quantity;
-    palette_ = palette_of(quantity, balls_);
+    palette_ = palette_of(quantity, balls_, map_);
     fixed_range_.reset();
     seen_.reset();
     place();
+}
+
+void Painter::set_color_map(ColorMap map) {
+    map_ = map;
+    palette_ = palette_of(quantity_, balls_, map);
 }
 
 void Painter::set_range(std::optional<ValueRange> range) {

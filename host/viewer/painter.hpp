@@ -28,6 +28,7 @@ CameraWish parse_camera(const std::string& text);
 struct PictureStyle {
     std::optional<Quantity> quantity;  ///< default_quantity if empty
     std::optional<ValueRange> range;   ///< automatic if empty
+    ColorMap map = ColorMap::kViridis;
     const Theme* theme = &kDarkTheme;
     bool labels = true;  ///< title, legend, scale bar
 };
@@ -42,6 +43,8 @@ public:
     /// 1: quicker, 2: spheres with smooth edges; disks always have them.
     void set_oversampling(int oversampling);
     void set_quantity(Quantity quantity);
+    void set_color_map(ColorMap map);
+    [[nodiscard]] ColorMap color_map() const { return map_; }
     void set_range(std::optional<ValueRange> range);
     void set_clip(std::optional<ClipPlane> clip) { clip_ = clip; }
     void set_labels(bool labels);
@@ -75,6 +78,7 @@ private:
     float bottom_room_ = 0.0f;
     const Theme* theme_;
     Quantity quantity_;
+    ColorMap map_;
     Palette palette_;
     std::optional<ValueRange> fixed_range_;
     std::optional<ValueRange> seen_;

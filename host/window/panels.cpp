@@ -44,7 +44,7 @@ float Panels::bottom_room() { return 2.4f * ImGui::GetFontSize(); }
 Wishes Panels::draw(Show& show, Painter& painter, ViewState& state) {
     Wishes wishes;
     if (const auto energies = show.energies()) {
-        history_.add(show.frame()->time, energies->first, energies->second);
+        history_.add(show.time(), energies->first, energies->second);
     }
     if (state.help) help(state);
     if (!state.panels) return wishes;
@@ -113,6 +113,13 @@ void Panels::look(Show& show, Painter& painter, ViewState& state, Wishes& wishes
         ImGui::EndCombo();
     }
     if (!painter.palette().categories) {
+        const auto maps = color_maps();
+        if (ImGui::BeginCombo("map", maps[static_cast<std::size_t>(painter.color_map())].name)) {
+            for (const ColorMapInfo& info : maps) {
+                if (ImGui::Selectable(info.name, info.map == painter.color_map())) painter.set_color_map(info.map);
+            }
+            ImGui::EndCombo();
+        }
         if (ImGui::Checkbox("fixed range", &fixed_range_)) {
             painter.set_range(fixed_range_ ? std::optional(painter.range()) : std::nullopt);
         }
@@ -143,9 +150,6 @@ void Panels::physics(Show& show, ViewState& state) {
     for (int other = 0; other < scene.dimension(); ++other) {
         if (std::abs(scene.physics.gravity[other]) > std::abs(scene.physics.gravity[axis])) axis = other;
     }
-    // A slider shows the scene's value, but while it is being moved.
-    float gravity = gravity_.value_or(static_cast<float>(scene.physics.gravity[axis]));
-    float restitution = restitution_.value_or(static_cast<float>(scene.physics.restitution));
     const auto change = [&](const std::string& override) {
         try {
             show.change(override);
@@ -154,19 +158,36 @@ void Panels::physics(Show& show, ViewState& state) {
             state.message = error.what();
         }
     };
-    ImGui::SliderFloat("gravity", &gravity, -20.0f, 20.0f, "%.2f m/s2");
-    gravity_ = ImGui::IsItemActive() ? std::optional(gravity) : std::nullopt;
-    if (ImGui::IsItemDeactivatedAfterEdit()) {
+    // A slider shows what the run has, but while it is being moved; what it is left at becomes the run's.
+    const auto slider = [](const char* name, double now, std::optional<float>& held, float low, float high,
+                           const char* format, bool logarithmic, const auto& done) {
+        float value = held.value_or(static_cast<float>(now));
+        ImGui::SliderFloat(name, &value, low, high, format, logarithmic ? ImGuiSliderFlags_Logarithmic : 0);
+        held = ImGui::IsItemActive() ? std::optional(value) : std::nullopt;
+        if (ImGui::IsItemDeactivatedAfterEdit()) done(static_cast<double>(value));
+    };
+    slider("gravity", scene.physics.gravity[axis], gravity_, -20.0f, 20.0f, "%.2f m/s2", false, [&](double gravity) {
         std::string vector;
         for (int k = 0; k < scene.dimension(); ++k) {
-            const double value = k == axis ? static_cast<double>(gravity) : scene.physics.gravity[k];
-            vector += fmt::format("{}{}", k > 0 ? ", " : "", value);
+            vector += fmt::format("{}{}", k > 0 ? ", " : "", k == axis ? gravity : scene.physics.gravity[k]);
         }
         change("physics.gravity=[" + vector + "]");
+    });
+    slider("restitution", scene.physics.restitution, restitution_, 0.05f, 1.0f, "%.2f", false,
+           [&](double restitution) { change(fmt::format("physics.restitution={:.4g}", restitution)); });
+    const auto spring = show.spring();
+    if (!spring) return;
+    if (!first_spring_) first_spring_ = spring;
+    const auto around = [](double value) { return std::pair(static_cast<float>(1e-2 * value), static_cast<float>(1e2 * value)); };
+    const auto [softest, stiffest] = around(first_spring_->stiffness);
+    slider("stiffness", spring->stiffness, stiffness_, softest, stiffest, "%.3g N/m", true,
+           [&](double stiffness) { change(fmt::format("spring.stiffness={:.4g}", stiffness)); });
+    const auto [finest, coarsest] = around(first_spring_->dt);
+    slider("time step", spring->dt, dt_, finest, coarsest, "%.3g s", true,
+           [&](double dt) { change(fmt::format("spring.dt={:.4g}", dt)); });
+    if (spring->longest_dt > 0.0) {
+        ImGui::TextDisabled("at most %.3g s: a tenth of the shortest contact", spring->longest_dt);
     }
-    ImGui::SliderFloat("restitution", &restitution, 0.05f, 1.0f, "%.2f");
-    restitution_ = ImGui::IsItemActive() ? std::optional(restitution) : std::nullopt;
-    if (ImGui::IsItemDeactivatedAfterEdit()) change(fmt::format("physics.restitution={}", restitution));
 }
 
 void Panels::plots(Show& show) {
