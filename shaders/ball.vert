@@ -17,6 +17,9 @@ flat out vec3 color;
 out vec3 corner_point;  // on the square, eye's frame
 #endif
 
+// As in square.glsl: to where a disk's smooth edge ends.
+float half_side(float r) { return max(r, 0.5 * pixel) + 0.5 * pixel; }
+
 void main() {
     vec3 x = place.xyz;
     bool nowhere = hidden(x, place.w);
@@ -28,7 +31,7 @@ void main() {
         return;
     }
 #ifdef SPRITE
-    gl_PointSize = 2.0 * (radius / pixel + 1.0);
+    gl_PointSize = 2.0 * half_side(place.w) / pixel;
     gl_Position = projection * vec4(center, 1.0);
 #else
     vec2 corner = vec2((gl_VertexID & 1) * 2 - 1, (gl_VertexID >> 1) * 2 - 1);
@@ -41,7 +44,7 @@ void main() {
         float outline = radius * sqrt(distance2 / max(distance2 - radius * radius, 1e-6 * distance2));
         corner_point = center + outline * (corner.x * side + corner.y * up);
     } else {
-        corner_point = center + vec3((radius + pixel) * corner, 0.0);
+        corner_point = center + vec3(half_side(place.w) * corner, 0.0);
     }
     gl_Position = projection * vec4(corner_point, 1.0);
 #endif

@@ -17,16 +17,15 @@ namespace {
 
 std::string gas(const std::string& box) {
     return "[scene]\n" + box +
-           "[physics]\ngravity = " + (box.find("= 2") != std::string::npos ? "[0, -1]" : "[0, 0, -1]") +
-           "\n[run]\nbackend = \"cpu\"\n"
-           "[[fill]]\ncount = 150\nradius = 0.5\nmass = 1\ntemperature = 1\n"
-           "[[fill]]\ncount = 40\nradius = 0.8\nmass = 3\ntemperature = 1\n";
+           "[run]\nbackend = \"cpu\"\n"
+           "[[fill]]\ncount = 30\nradius = 0.8\nmass = 3\ntemperature = 1\n"
+           "[[fill]]\ncount = 160\nradius = 0.5\nmass = 1\ntemperature = 1\n";
 }
 
-const std::string kPlain = gas("dimension = 2\n[box]\nsize = [24, 18]\n");
-const std::string kRing = gas("dimension = 2\n[box]\nsize = [24, 18]\nboundary = \"periodic\"\n");
-const std::string kOpen = gas("dimension = 2\n[box]\nsize = [24, 18]\nboundary = [\"open\", \"wall\"]\n");
-const std::string kDeep = gas("dimension = 3\n[box]\nsize = [9, 9, 9]\nboundary = [\"periodic\", \"wall\", \"wall\"]\n");
+const std::string kPlain = gas("dimension = 2\n[box]\nsize = [30, 22]\n");
+const std::string kRing = gas("dimension = 2\n[box]\nsize = [30, 22]\nboundary = [\"periodic\", \"periodic\"]\n");
+const std::string kOpen = gas("dimension = 2\n[box]\nsize = [30, 22]\nboundary = [\"open\", \"wall\"]\n");
+const std::string kDeep = gas("dimension = 3\n[box]\nsize = [11, 11, 11]\nboundary = [\"periodic\", \"wall\", \"wall\"]\n");
 
 /// How pictures of one moment differ that come by the two ways.
 struct Difference {
