@@ -1,7 +1,7 @@
 // One ball: a square that faces the eye, large enough for the ball's outline. Reads 20 bytes a ball (place, radius,
 // value). Large balls are instances of four vertices without a vertex buffer. With SPRITE they are points of the right
 // size, a quarter of the work, but for two things: a point vanishes with its centre at the picture's edge, and takes no
-// perspective.
+// perspective. (Small disks have dot.vert.)
 layout(location = 0) in vec4 place;   // xyz: from the origin [length]; w: radius [length]
 layout(location = 1) in float value;  // what the colour stands for
 

@@ -5,6 +5,10 @@
 #include <glad/egl.h>
 #include <glad/gl.h>
 
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
+
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -151,8 +155,27 @@ private:
     EGLSurface surface_ = EGL_NO_SURFACE;
 };
 
-EglContext::EglContext() : impl_(std::make_unique<Impl>()) {}
+EglContext::EglContext() : impl_(std::make_unique<Impl>()) { keep_memory_of_software_gl(); }
 EglContext::~EglContext() = default;
+
+void keep_memory_of_software_gl() {
+    const std::string description = gl_description();
+    const bool software = description.find("llvmpipe") != std::string::npos ||
+                          description.find("softpipe") != std::string::npos ||
+                          description.find("swrast") != std::string::npos;
+#if defined(__GLIBC__)
+    constexpr int kKept = 1 << 29;    // [bytes]
+    constexpr int kMapped = 1 << 25;  // larger blocks than this are the kernel's at once
+    constexpr int kAhead = 1 << 24;
+    if (software) {
+        mallopt(M_TRIM_THRESHOLD, kKept);
+        mallopt(M_MMAP_THRESHOLD, kMapped);
+        mallopt(M_TOP_PAD, kAhead);
+    }
+#else
+    (void)software;
+#endif
+}
 
 std::string gl_description() {
     const auto text = [](GLenum what) {

@@ -237,7 +237,7 @@ private:
     GlErrors errors_;
     GlProgram disk_{"ball.vert", "disk.frag"};
     GlProgram sphere_{"ball.vert", "sphere.frag"};
-    GlProgram small_disk_{"ball.vert", "disk.frag", "SPRITE"};
+    GlProgram small_disk_{"dot.vert", "dot.frag"};
     GlProgram small_sphere_{"ball.vert", "sphere.frag", "SPRITE"};
     GlProgram point_{"point.vert", "point.frag"};
     GlProgram line_{"line.vert", "line.frag"};
