@@ -158,22 +158,22 @@ private:
 EglContext::EglContext() : impl_(std::make_unique<Impl>()) { keep_memory_of_software_gl(); }
 EglContext::~EglContext() = default;
 
-void keep_memory_of_software_gl() {
+bool software_gl() {
     const std::string description = gl_description();
-    const bool software = description.find("llvmpipe") != std::string::npos ||
-                          description.find("softpipe") != std::string::npos ||
-                          description.find("swrast") != std::string::npos;
+    return description.find("llvmpipe") != std::string::npos || description.find("softpipe") != std::string::npos ||
+           description.find("swrast") != std::string::npos;
+}
+
+void keep_memory_of_software_gl() {
 #if defined(__GLIBC__)
     constexpr int kKept = 1 << 29;    // [bytes]
     constexpr int kMapped = 1 << 25;  // larger blocks than this are the kernel's at once
     constexpr int kAhead = 1 << 24;
-    if (software) {
+    if (software_gl()) {
         mallopt(M_TRIM_THRESHOLD, kKept);
         mallopt(M_MMAP_THRESHOLD, kMapped);
         mallopt(M_TOP_PAD, kAhead);
     }
-#else
-    (void)software;
 #endif
 }
 

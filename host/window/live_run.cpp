@@ -1,6 +1,8 @@
 #include "host/window/live_run.hpp"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -107,10 +109,13 @@ void LiveRun::describe(const SolverPlan& plan) {
     longest_dt_ = contact / kFewestSteps;
 }
 
-void LiveRun::start(CloudStore& store, bool playing) {
+void LiveRun::start(CloudStore& store, bool playing, bool modest) {
     store_ = &store;
     playing_ = playing;
-    thread_ = std::thread([this] { work(); });
+    thread_ = std::thread([this, modest] {
+        if (modest) step_back();
+        work();
+    });
 }
 
 void LiveRun::post(Task task) {
@@ -394,6 +399,15 @@ void LiveRun::attempt(const Task& task) {
         error_ = error.what();
         playing_ = false;
     }
+}
+
+/// Linux has a priority for each thread, which those that it starts inherit. Where it may not be changed, it stays.
+void LiveRun::step_back() {
+#if defined(__linux__)
+    constexpr int kSteps = 5;  // a third of the weight
+    const auto thread = static_cast<id_t>(gettid());
+    setpriority(PRIO_PROCESS, thread, getpriority(PRIO_PROCESS, thread) + kSteps);
+#endif
 }
 
 void LiveRun::work() {

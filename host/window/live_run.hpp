@@ -53,8 +53,10 @@ public:
     void record(const std::string& path, bool force);
     /// The best store for this run in the current context of OpenGL. Before start().
     [[nodiscard]] std::unique_ptr<CloudStore> make_store();
-    /// Starts the thread; the first frame follows. \param store  outlives this
-    void start(CloudStore& store, bool playing);
+    /// Starts the thread; the first frame follows.
+    /// \param store   outlives this
+    /// \param modest  leaves the processor to whoever draws with it: computes with what that does not need
+    void start(CloudStore& store, bool playing, bool modest = false);
     /// Ends the thread; the store is not needed any more.
     void stop();
 
@@ -102,6 +104,7 @@ private:
 
     // The rest is the thread's.
     void work();
+    static void step_back();
     void attempt(const Task& task);
     [[nodiscard]] bool stopping() const;
     void advance();

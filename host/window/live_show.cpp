@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "host/run/text.hpp"
+#include "host/viewer/egl_context.hpp"
 #include "host/window/live_run.hpp"
 #include "host/window/show.hpp"
 
@@ -19,7 +20,7 @@ public:
 
     void start(bool playing) override {
         store_ = run_.make_store();
-        run_.start(*store_, playing);
+        run_.start(*store_, playing, software_gl());
     }
 
     void stop() override {

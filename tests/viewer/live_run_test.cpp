@@ -3,10 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cmath>
+#include <cstdio>
 #include <functional>
 #include <string>
 #include <thread>
 
+#include "host/io/trajectory_reader.hpp"
 #include "host/viewer/egl_context.hpp"
 #include "tests/support/shared_pictures.hpp"
 
@@ -59,10 +62,11 @@ position = [7.5, 5.0]
 
 /// A live run without a window.
 struct Lab {
-    explicit Lab(const char* scene = kScene)
+    explicit Lab(const char* scene = kScene, const std::string& record = {})
         : run({.scene = "", .text = SceneText{"test.toml", scene}},
               prepare_scene({.scene = "", .text = SceneText{"test.toml", scene}})) {
         store = make_mapped_store(2);
+        if (!record.empty()) run.record(record, true);
         run.start(*store, false);
     }
     ~Lab() { run.stop(); }
@@ -210,6 +214,109 @@ TEST(LiveRun, ChangesOneAfterTheOtherAllHold) {
     const LiveFrame* after = lab.wait([](const LiveFrame& f) { return f.step == 111; });
     ASSERT_NE(after, nullptr) << lab.run.error();
     EXPECT_NEAR((after->frame->velocity[1][0] - speed) / (after->time - time), -3.0, 1e-3);
+}
+
+/// A ball that falls onto the floor: a contact lasts 0.07 s.
+constexpr const char* kBouncing = R"(
+[scene]
+dimension = 2
+[box]
+size = [20.0, 10.0]
+[physics]
+gravity = [0.0, -1.0]
+[spring]
+stiffness = 4.0e3
+dt = 1.0e-3
+[run]
+backend = "cpu"
+[output]
+every = 0.05
+[[ball]]
+radius = 0.5
+mass = 2.0
+position = [5.0, 0.7]
+)";
+
+TEST(LiveRun, GoesOnWithAnotherTimeStep) {
+    Lab lab(kBouncing);
+    const auto of = [&] { return lab.run.spring().value(); };
+    EXPECT_DOUBLE_EQ(of().dt, 1e-3);
+    EXPECT_DOUBLE_EQ(of().stiffness, 4e3);
+    EXPECT_NEAR(of().longest_dt, 0.1 * 3.14159265 * std::sqrt(2.0 / 4e3), 1e-6);
+    lab.steps(300);
+    const LiveFrame* before = lab.wait([](const LiveFrame& f) { return f.step == 300; });
+    ASSERT_NE(before, nullptr);
+    const double height = before->frame->position[1][0];
+    const double speed = before->frame->velocity[1][0];
+    EXPECT_NEAR(speed, -0.3, 1e-6);
+    lab.run.change({"spring.dt=5e-4"});
+    lab.steps(400);
+    const LiveFrame* after = lab.wait([](const LiveFrame& f) { return f.step == 700; });
+    ASSERT_NE(after, nullptr) << lab.run.error();
+    EXPECT_EQ(lab.run.take_message(), "");
+    EXPECT_DOUBLE_EQ(of().dt, 5e-4);
+    EXPECT_NEAR(after->time, 0.3 + 400 * 5e-4, 1e-12);  // time goes on where it was
+    // The energy does not know of the change, though a step of velocities lies half a step behind: that of the state is
+    // g dt / 2 off, 5e-4 of 0.3, and 5e-4 of the energy if it were taken for the velocity now.
+    const auto energy = [](double y, double v) { return 0.5 * 2.0 * v * v + 2.0 * y; };
+    const double y = after->frame->position[1][0];
+    if (y >= 0.5) {
+        EXPECT_NEAR(energy(y, after->frame->velocity[1][0]), energy(height, speed), 2e-4);
+    }
+    EXPECT_NEAR(after->totals.energy(), energy(height, speed), 2e-4);
+}
+
+TEST(LiveRun, RefusesATimeStepThatResolvesNoContact) {
+    Lab lab(kBouncing);
+    const double longest = lab.run.spring().value().longest_dt;
+    lab.run.change({"spring.dt=" + std::to_string(1.1 * longest)});
+    const std::string said = lab.wait_for_message();
+    EXPECT_NE(said.find("a tenth of the shortest contact"), std::string::npos) << said;
+    EXPECT_DOUBLE_EQ(lab.run.spring().value().dt, 1e-3);
+    EXPECT_DOUBLE_EQ(lab.run.scene().spring.dt.value(), 1e-3);
+    lab.run.change({"spring.stiffness=4e7"});  // the same step, shorter contacts
+    EXPECT_NE(lab.wait_for_message().find("a tenth of the shortest contact"), std::string::npos);
+    lab.run.change({"spring.stiffness=1e4"});
+    lab.steps(1);
+    ASSERT_NE(lab.wait([](const LiveFrame& f) { return f.step == 1; }), nullptr);
+    EXPECT_EQ(lab.run.take_message(), "");
+    EXPECT_DOUBLE_EQ(lab.run.spring().value().stiffness, 1e4);
+    EXPECT_LT(lab.run.spring().value().longest_dt, longest);
+}
+
+TEST(LiveRun, StoresFramesAndWhatWasChanged) {
+    const std::string path = testing::TempDir() + "/live-record.h5";
+    {
+        Lab lab(kBouncing, path);
+        lab.steps(100);
+        lab.run.change({"physics.gravity=[0, -2]"});
+        lab.steps(50);
+        lab.run.change({"physics.restitution=0.5"});
+        lab.run.change({"spring.dt=10"});  // refused, so it is not in the file
+        lab.run.change({"spring.stiffness=5000"});
+        lab.run.kick(0, {0.0, 0.25, 0.0});
+        lab.steps(60);
+        ASSERT_NE(lab.wait([](const LiveFrame& f) { return f.step == 210; }), nullptr) << lab.run.error();
+        EXPECT_EQ(lab.run.error(), "");
+    }
+    const TrajectoryReader file(path);
+    ASSERT_EQ(file.frame_count(), 5u);  // 0, 0.05, ... 0.2
+    for (std::size_t k = 0; k < 5; ++k) EXPECT_NEAR(file.times()[k], 0.05 * static_cast<double>(k), 1e-9) << k;
+    EXPECT_EQ(file.steps()[3], 150u);
+    Frame frame;
+    file.read(3, frame);
+    EXPECT_NEAR(frame.velocity[1][0], -0.1 - 0.1, 1e-6);  // 0.1 s of either gravity
+    const std::vector<RunChange> changes = file.changes();
+    ASSERT_EQ(changes.size(), 4u);
+    EXPECT_EQ(changes[0].what, "physics.gravity=[0, -2]");
+    EXPECT_EQ(changes[0].step, 100u);
+    EXPECT_NEAR(changes[0].time, 0.1, 1e-12);
+    EXPECT_EQ(changes[1].what, "physics.restitution=0.5");
+    EXPECT_EQ(changes[2].what, "spring.stiffness=5000");
+    EXPECT_EQ(changes[3].what, "ball 0 kicked by [0, 0.25]");
+    EXPECT_EQ(changes[3].step, 150u);
+    EXPECT_NE(file.summary().find("\"changes\": 4"), std::string::npos) << file.summary();
+    std::remove(path.c_str());
 }
 
 TEST(LiveRun, KicksAndChangesHardBalls) {
