@@ -30,6 +30,7 @@ PictureStyle picture_style(const ViewerOptions& options) {
     PictureStyle style;
     style.theme = options.light ? &kLightTheme : &kDarkTheme;
     style.labels = !options.bare;
+    style.arrows = options.arrows;
     if (!options.color_by.empty()) {
         std::string allowed;
         for (const QuantityInfo& info : quantities()) {

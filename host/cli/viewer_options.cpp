@@ -25,6 +25,7 @@ void add_viewer_options(CLI::App& app, ViewerOptions& options) {
                    "With commas between: perspective, front, side, top, azimuth=DEGREES, elevation=DEGREES, "
                    "zoom=FACTOR, target=X:Y[:Z]")
         ->type_name("HOW");
+    app.add_flag("--arrows", options.arrows, "Velocities as arrows; of many balls, of some");
     app.add_flag("--light", options.light, "White instead of dark around the box");
     app.add_flag("--bare", options.bare, "No title, legend or scale");
 }

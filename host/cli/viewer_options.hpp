@@ -14,6 +14,7 @@ struct ViewerOptions {
     std::string colormap;
     std::string range;
     std::string camera;
+    bool arrows = false;
     bool light = false;
     bool bare = false;
 };

@@ -123,7 +123,12 @@ std::vector<Color> map_colors(ColorMap map, std::size_t count) {
         if (k > 0) length.push_back(length.back() + distance(path[k - 1], path[k]));
     }
     for (std::size_t k = 0; k < count; ++k) {
-        const double wanted = length.back() * static_cast<double>(k) / static_cast<double>(count - 1);
+        const double share = static_cast<double>(k) / static_cast<double>(count - 1);
+        double wanted = share * length.back();
+        if (map == ColorMap::kBalance) {  // the middle stands for the middle
+            const double half = length[kFine / 2];
+            wanted = share < 0.5 ? 2.0 * share * half : half + (2.0 * share - 1.0) * (length.back() - half);
+        }
         const auto next = std::ranges::lower_bound(length, wanted) - length.begin();
         colors.push_back(rgb_of(path[std::min(static_cast<std::size_t>(next), kFine - 1)]));
     }

@@ -30,6 +30,7 @@ struct PictureStyle {
     std::optional<ValueRange> range;   ///< automatic if empty
     ColorMap map = ColorMap::kViridis;
     const Theme* theme = &kDarkTheme;
+    bool arrows = false;  ///< along the velocities
     bool labels = true;  ///< title, legend, scale bar
 };
 
@@ -48,6 +49,8 @@ public:
     void set_range(std::optional<ValueRange> range);
     void set_clip(std::optional<ClipPlane> clip) { clip_ = clip; }
     void set_labels(bool labels);
+    void set_arrows(bool arrows) { arrows_ = arrows; }
+    [[nodiscard]] bool arrows() const { return arrows_; }
     /// Leaves room for panels, beside that for the labels [pixels].
     void set_panel_room(float left, float bottom);
     [[nodiscard]] Quantity quantity() const { return quantity_; }
@@ -61,19 +64,21 @@ public:
     /// \param extra  lines above the scene; places in pixels
     void draw(const Frame& frame, const std::vector<std::string>& notes, const LineList* extra = nullptr);
     /// The same for balls that are in OpenGL's memory already, with values of quantity().
+    /// \param frame  for arrows; may be null
     void draw(const CloudBuffers& cloud, double time, std::size_t balls, const std::vector<std::string>& notes,
-              const LineList* extra = nullptr);
+              const LineList* extra = nullptr, const Frame* frame = nullptr);
     void read(Pixels& pixels) const { target_->read(pixels); }
 
 private:
     void place();
     [[nodiscard]] PictureContent content(double time, std::size_t balls, const std::vector<std::string>& notes,
-                                         const LineList* extra);
+                                         const LineList* extra, const Frame* frame);
 
     const Scene& scene_;
     const Balls& balls_;
     Renderer renderer_;
     bool labels_;
+    bool arrows_;
     float left_room_ = 0.0f;
     float bottom_room_ = 0.0f;
     const Theme* theme_;

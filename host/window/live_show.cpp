@@ -46,7 +46,8 @@ public:
             return;
         }
         painter.see(now_->range);
-        painter.draw(store_->buffers(run_.slot()), now_->time, now_->totals.balls, notes, &extra);
+        painter.draw(store_->buffers(run_.slot()), now_->time, now_->totals.balls, notes, &extra,
+                     now_->frame.get());
         store_->drawn(run_.slot());
     }
 

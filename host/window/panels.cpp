@@ -134,6 +134,8 @@ void Panels::look(Show& show, Painter& painter, ViewState& state, Wishes& wishes
     if (ImGui::Checkbox("title and legend", &state.labels)) painter.set_labels(state.labels);
     ImGui::SameLine();
     if (ImGui::Button("Fit")) wishes.fit = true;
+    bool arrows = painter.arrows();
+    if (ImGui::Checkbox("velocities", &arrows)) painter.set_arrows(arrows);
     if (show.scene().dimension() == 3) {
         bool perspective = painter.camera().perspective();
         if (ImGui::Checkbox("perspective", &perspective)) painter.camera().set_perspective(perspective);
@@ -275,6 +277,7 @@ void Panels::help(ViewState& state) {
                {"L", "title, legend and scale"},
                {"F", "fit the box"},
                {"P", "perspective (3D)"},
+               {"V", "velocities as arrows"},
                {"S", "picture into a file"},
                {"R", "record a movie, end it"},
                {"tab", "panels"},

@@ -10,6 +10,7 @@ import tempfile
 import time
 import unittest
 
+import h5py
 import numpy
 
 from program import ProgramTest
@@ -159,6 +160,31 @@ class View(ProgramTest):
         time.sleep(0.5)
         self.assertEqual(self.closed_at(self.close(process)), (0.0, 0))
 
+    def test_a_live_run_is_stored_with_what_is_done_to_it(self):
+        process = self.open("two.toml", "--paused", "--no-panels", "-o", "played.h5")
+        for _ in range(2):
+            self.screen.do("key", "Right")
+            time.sleep(0.2)
+        # The box fills the window but for its rim: the ball at (8, 2.5) is kicked upwards.
+        shown = self.screen.pixels()
+        first, last = columns_of(shown, PINK)[-1]
+        x, y = (first + last) // 2, HEIGHT // 2
+        self.screen.do("mousemove", x, y, "mousedown", 1)
+        for shift in range(10, 101, 10):
+            self.screen.do("mousemove", x, y - shift)
+        time.sleep(0.2)
+        self.screen.do("mouseup", 1)
+        time.sleep(0.3)
+        self.close(process)
+        with h5py.File(self.folder / "played.h5") as file:
+            self.assertEqual(file["particles/all/position/time"][:].tolist(), [0.0])
+            changes = file["parameters/changes"]
+            self.assertEqual(changes["step"][:].tolist(), [2])
+            self.assertRegex(changes["what"][0].decode(), r"\Aball 1 kicked by \[.*, [0-9.]+\]\Z")
+        again = self.carom("view", "two.toml", "-o", "played.h5", env=self.screen.environment)
+        self.assertEqual((again.status, again.err.count("\n")), (2, 1), again.err)
+        self.assertIn("played.h5", again.err)
+
     def test_a_ball_is_kicked_by_dragging_it(self):
         process = self.open("two.toml", "--paused", "--no-panels")
         first = self.picture("two-1.png", process)
@@ -280,7 +306,8 @@ class View(ProgramTest):
 
     def test_what_is_wrong_is_said_before_a_window_opens(self):
         for arguments, status in [([], 2), (["nothing.h5"], 4), (["two.toml", "--color-by", "mood"], 2),
-                                  (["two.toml", "--set", "box.size=1"], 2), (["nothing"], 4)]:
+                                  (["two.toml", "--set", "box.size=1"], 2), (["nothing"], 4),
+                                  (["two.toml", "-o", "a.mp4"], 2)]:
             result = self.carom("view", *arguments, env=self.screen.environment)
             self.assertEqual((result.status, result.err.count("\n")), (status, 1), result.err)
 
