@@ -69,7 +69,8 @@ CAROM_HD void draw_ball(const SpringParams<typename Kind::Real, Kind::kDim>& par
     const auto place = place_of(params, own.x, balls.cell[slot]);
     Vec<Real, Kind::kDim> v = own.v;
     Real overlap = Real(0);
-    const bool moving = order.value == PictureOrder::Value::kSpeed || order.value == PictureOrder::Value::kKineticEnergy;
+    const bool moving =
+        order.value == PictureOrder::Value::kSpeed || order.value == PictureOrder::Value::kKineticEnergy;
     if (moving && step > 0 && params.lag > Real(0)) {
         SpringSums unused = SpringSums::zero();
         v = velocity_now<Kind>(lag_at(params, step), own,

@@ -150,12 +150,10 @@ int bench(const BenchOptions& options) {
 
 /// How fast balls get into pictures, instead of how fast they are computed.
 int bench_viewer(const BenchOptions& options) {
-    for (const auto& [name, value] : {std::pair{"--fractions", &options.fractions},
-                                      std::pair{"--precision", &options.precisions},
-                                      std::pair{"--only", &options.only},
-                                      std::pair{"--repeats", &options.repeats},
-                                      std::pair{"--limit", &options.limit},
-                                      std::pair{"--patience", &options.patience}}) {
+    for (const auto& [name, value] :
+         {std::pair{"--fractions", &options.fractions}, std::pair{"--precision", &options.precisions},
+          std::pair{"--only", &options.only}, std::pair{"--repeats", &options.repeats},
+          std::pair{"--limit", &options.limit}, std::pair{"--patience", &options.patience}}) {
         if (!value->empty()) throw InputError(fmt::format("{}: not with --viewer", name));
     }
     if (!options.output.empty()) check_output_file(options.output, "", options.force);
@@ -164,7 +162,8 @@ int bench_viewer(const BenchOptions& options) {
     const auto tell = [&options](const std::string& line) {
         if (!options.quiet) say("{}\n", line);
     };
-    const ViewerBench results = run_viewer_bench(request, options.backend, tell, [&signals] { return signals.caught(); });
+    const ViewerBench results =
+        run_viewer_bench(request, options.backend, tell, [&signals] { return signals.caught(); });
     if (!options.output.empty()) {
         ReplacementFile file(options.output);
         file.write(results.json.dump(1) + "\n");

@@ -45,8 +45,8 @@ int open_view(const ViewOptions& options) {
     request.camera = parse_camera(options.viewer.camera);
     request.playing = !options.paused;
     request.panels = !options.no_panels;
-    const auto show = stored ? make_stored_show(file) : make_live_show(options.viewer.scene.request(),
-                                                                            {options.output, options.force});
+    const auto show = stored ? make_stored_show(file)
+                             : make_live_show(options.viewer.scene.request(), {options.output, options.force});
     const SignalGuard signals;
     const ViewOutcome outcome = view(*show, request, [&signals] { return signals.caught(); });
     if (signals.caught() != 0) return 128 + signals.caught();
@@ -69,8 +69,9 @@ int open_view(const ViewOptions&) { throw SystemError("this build opens no windo
 Action add_view_command(CLI::App& app, const std::string&) {
     const auto options = std::make_shared<ViewOptions>();
     add_viewer_options(app, options->viewer);
-    app.add_option("-o,--output", options->output,
-                   "Stores the run as it goes (.h5), with a note of each change that is made; by default it is not stored")
+    app.add_option(
+           "-o,--output", options->output,
+           "Stores the run as it goes (.h5), with a note of each change that is made; by default it is not stored")
         ->type_name("OUT.h5");
     app.add_flag("--force", options->force, "Overwrite an existing file");
     app.add_flag("--paused", options->paused, "Do not play yet");

@@ -47,10 +47,9 @@ std::string text_of(const DrawingSpeeds& speeds, const DrawingRequest& request) 
                         "path", "step [ms]", "fill [ms]", "draw [ms]", "frames/s", "live", "from frames");
     constexpr double kMilli = 1e3;
     for (const DrawingRow& row : speeds.rows) {
-        const std::string difference =
-            row.path == "frames"
-                ? "-"
-                : fmt::format("{} levels, {:.2g} of pixels", row.largest_difference, row.differing_share);
+        const std::string difference = row.path == "frames" ? "-"
+                                                            : fmt::format("{} levels, {:.2g} of pixels",
+                                                                          row.largest_difference, row.differing_share);
         text += fmt::format("{}D  {:>10} {:<8} {:<8} {:>10.3g} {:>10.3g} {:>10.3g} {:>10.3g} {:>10.3g}  {}\n",
                             row.dimension, row.balls, row.backend, row.path, kMilli * row.step_seconds,
                             kMilli * row.fill_seconds, kMilli * row.draw_seconds, row.frames_per_second(),

@@ -16,8 +16,9 @@ void add_viewer_options(CLI::App& app, ViewerOptions& options) {
                    "species, speed, kinetic-energy, spin, overlap, id or height; species where the scene gives "
                    "colours or has several, else speed")
         ->type_name("WHAT");
-    app.add_option("--colormap", options.colormap,
-                   "viridis, ember, dusk (blue to yellow), balance (for values about a middle) or grey; viridis by default")
+    app.add_option(
+           "--colormap", options.colormap,
+           "viridis, ember, dusk (blue to yellow), balance (for values about a middle) or grey; viridis by default")
         ->type_name("NAME");
     app.add_option("--range", options.range, "Values at the two ends of the colours; automatic by default")
         ->type_name("LOW:HIGH");

@@ -7,7 +7,7 @@ namespace carom {
 
 namespace {
 
-constexpr std::size_t kBytes = 256;         // of a text, its closing zero included
+constexpr std::size_t kBytes = 256;  // of a text, its closing zero included
 constexpr std::size_t kEntriesPerChunk = 16;
 const std::string kGroup = "parameters/changes";
 

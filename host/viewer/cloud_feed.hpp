@@ -13,7 +13,8 @@
 namespace carom {
 
 /// Brings the balls of a solver into slots of a store, by the shortest way that solver and store have: the processor
-/// writes them into OpenGL's memory; or the CPU writes them as OpenGL reads them, to be copied; or they come by a frame.
+/// writes them into OpenGL's memory; or the CPU writes them as OpenGL reads them, to be copied; or they come by a
+/// frame.
 class CloudFeed {
 public:
     /// \param frames_only  whatever else there is: for comparisons. \pre then, the store is a mapped one

@@ -110,8 +110,8 @@ std::vector<Color> map_colors(ColorMap map, std::size_t count) {
     std::vector<Lab> tones;
     constexpr double kDegree = 3.14159265358979323846 / 180.0;
     for (const Tone& tone : tones_of(map)) {
-        tones.push_back({tone.lightness, tone.chroma * std::cos(kDegree * tone.hue),
-                         tone.chroma * std::sin(kDegree * tone.hue)});
+        tones.push_back(
+            {tone.lightness, tone.chroma * std::cos(kDegree * tone.hue), tone.chroma * std::sin(kDegree * tone.hue)});
     }
     // Colours at equal distances along the path.
     constexpr std::size_t kFine = 4096;

@@ -23,13 +23,13 @@ struct DrawingRow {
     int dimension = 2;
     std::uint64_t balls = 0;
     std::string backend;
-    std::string path;             ///< "shared" | "written" | "frames": see docs/viewer.md
-    double fill_seconds = 0.0;    ///< from the solver into OpenGL's buffers, median
-    double draw_seconds = 0.0;    ///< the draw calls until OpenGL has done them, median
-    double step_seconds = 0.0;    ///< of the solver, median
-    std::uint64_t pictures = 0;   ///< measured
-    int largest_difference = 0;   ///< of a picture from that by frames of the same moment [grey levels]
-    double differing_share = 0.0; ///< of its pixels, by more than one level
+    std::string path;              ///< "shared" | "written" | "frames": see docs/viewer.md
+    double fill_seconds = 0.0;     ///< from the solver into OpenGL's buffers, median
+    double draw_seconds = 0.0;     ///< the draw calls until OpenGL has done them, median
+    double step_seconds = 0.0;     ///< of the solver, median
+    std::uint64_t pictures = 0;    ///< measured
+    int largest_difference = 0;    ///< of a picture from that by frames of the same moment [grey levels]
+    double differing_share = 0.0;  ///< of its pixels, by more than one level
 
     /// Of balls that stand still.
     [[nodiscard]] double frames_per_second() const { return 1.0 / (fill_seconds + draw_seconds); }
@@ -38,7 +38,7 @@ struct DrawingRow {
 };
 
 struct DrawingSpeeds {
-    std::string gl;  ///< OpenGL's version and renderer
+    std::string gl;     ///< OpenGL's version and renderer
     std::string store;  ///< by which way balls get to it, in the viewer's words
     std::vector<DrawingRow> rows;
     std::vector<std::string> left_out;  ///< what and why, one sentence each

@@ -19,7 +19,8 @@ public:
         if (own.empty()) throw std::logic_error(fmt::format("there is no shader {}", file));
         std::string source = "#version 450 core\n";
         if (!define.empty()) source += fmt::format("#define {}\n", define);
-        // Vertex shaders that colour balls share how, and fragment shaders of balls where they are and how a disk looks.
+        // Vertex shaders that colour balls share how, and fragment shaders of balls where they are and how a disk
+        // looks.
         if (own.find("color_of(") != own.npos) source += shader_source("color.glsl");
         if (own.find("square_point(") != own.npos) source += shader_source("square.glsl");
         if (own.find("disk_color(") != own.npos) source += shader_source("disk.glsl");

@@ -31,7 +31,7 @@ struct PictureStyle {
     ColorMap map = ColorMap::kViridis;
     const Theme* theme = &kDarkTheme;
     bool arrows = false;  ///< along the velocities
-    bool labels = true;  ///< title, legend, scale bar
+    bool labels = true;   ///< title, legend, scale bar
 };
 
 /// Paints frames of one scene: the same picture whether a window, a file or a movie is to get it.

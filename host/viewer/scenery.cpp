@@ -121,7 +121,7 @@ void add_inside(LineList& lines, const Scene& scene, const Vector3& origin, cons
 
 void add_velocities(LineList& lines, const Scene& scene, const Balls& balls, const Frame& frame, const Vector3& origin,
                     const Theme& theme, const Camera& camera, float scale) {
-    constexpr std::size_t kMost = 4000;
+    constexpr std::size_t kMost = 600;
     const std::size_t every = frame.size() / kMost + 1;
     const auto in = [&](std::size_t id) { return frame.gone[id] == 0 && std::isfinite(frame.velocity[0][id]); };
     double fastest = 0.0;
@@ -129,7 +129,8 @@ void add_velocities(LineList& lines, const Scene& scene, const Balls& balls, con
     for (std::size_t id = 0; id < frame.size(); id += every) {
         if (!in(id)) continue;
         double squared = 0.0;
-        for (int axis = 0; axis < frame.dimension; ++axis) squared += frame.velocity[axis][id] * frame.velocity[axis][id];
+        for (int axis = 0; axis < frame.dimension; ++axis)
+            squared += frame.velocity[axis][id] * frame.velocity[axis][id];
         fastest = std::max(fastest, squared);
         radius = std::max(radius, balls.species_of(id).radius);
     }
@@ -137,7 +138,7 @@ void add_velocities(LineList& lines, const Scene& scene, const Balls& balls, con
     // So long that it is seen beyond its ball, and so short that arrows do not cover each other.
     constexpr double kRadii = 4.0;
     constexpr double kOfBox = 0.03;
-    const double box = *std::max_element(scene.box.size.begin(), scene.box.size.begin() + frame.dimension);
+    const double box = *std::min_element(scene.box.size.begin(), scene.box.size.begin() + frame.dimension);
     const double seconds = std::max(kRadii * radius, kOfBox * box) / std::sqrt(fastest);
     for (std::size_t id = 0; id < frame.size(); id += every) {
         if (!in(id)) continue;
@@ -162,7 +163,7 @@ void add_velocities(LineList& lines, const Scene& scene, const Balls& balls, con
             }
             return place;
         };
-        constexpr float kWidth = 1.6f;
+        constexpr float kWidth = 1.3f;
         const auto tip = at(1.0, 0.0);
         lines.add(at(0.0, 0.0), tip, kWidth * scale, theme.ink);
         lines.add(tip, at(0.72, 0.14), kWidth * scale, theme.ink);

@@ -311,8 +311,7 @@ void LiveRun::publish(bool going) {
     LiveFrame& to = frames_[static_cast<std::size_t>(slot)];
     to.frame.reset();
     const bool due = !going || newest_ == nullptr || frames_wanted_.load(std::memory_order_relaxed) ||
-                     seconds_since(newest_at_) > kPanelSeconds ||
-                     feed_.needs_frame(*store_, slot, *solver_, quantity_);
+                     seconds_since(newest_at_) > kPanelSeconds || feed_.needs_frame(*store_, slot, *solver_, quantity_);
     if (due) {
         newest_.reset();
         const std::shared_ptr<Frame> frame = spare_frame();

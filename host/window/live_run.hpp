@@ -83,7 +83,8 @@ public:
     /// Adds to a ball's velocity [length/time].
     void kick(std::size_t id, const Vector3& change);
     /// Changes keys of the scene and goes on from the present state, with the time step as it is unless that is what
-    /// changes. What only the state speaks against is a message, and so is a time step that resolves no contact. \throws InputError  the scene may not be so
+    /// changes. What only the state speaks against is a message, and so is a time step that resolves no contact.
+    /// \throws InputError  the scene may not be so
     void change(const std::vector<std::string>& overrides);
 
     /// Whether a frame is there that has not been taken.

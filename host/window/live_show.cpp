@@ -46,8 +46,7 @@ public:
             return;
         }
         painter.see(now_->range);
-        painter.draw(store_->buffers(run_.slot()), now_->time, now_->totals.balls, notes, &extra,
-                     now_->frame.get());
+        painter.draw(store_->buffers(run_.slot()), now_->time, now_->totals.balls, notes, &extra, now_->frame.get());
         store_->drawn(run_.slot());
     }
 
@@ -75,12 +74,11 @@ public:
     [[nodiscard]] std::vector<Reading> readings() const override {
         if (now_ == nullptr) return {};
         const Totals& totals = now_->totals;
-        std::vector<Reading> all{
-            {"time", fmt::format("{:.6g} s", now_->time)},
-            {run_.description().solver == "events" ? "events" : "step", count_text(now_->step)},
-            {"balls", count_text(totals.balls)},
-            {"kinetic energy", fmt::format("{:.8g} J", totals.kinetic)},
-            {"total energy", fmt::format("{:.8g} J", totals.energy())}};
+        std::vector<Reading> all{{"time", fmt::format("{:.6g} s", now_->time)},
+                                 {run_.description().solver == "events" ? "events" : "step", count_text(now_->step)},
+                                 {"balls", count_text(totals.balls)},
+                                 {"kinetic energy", fmt::format("{:.8g} J", totals.kinetic)},
+                                 {"total energy", fmt::format("{:.8g} J", totals.energy())}};
         if (totals.mobile > 0) {
             all.emplace_back(
                 "temperature",

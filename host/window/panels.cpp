@@ -180,7 +180,9 @@ void Panels::physics(Show& show, ViewState& state) {
     const auto spring = show.spring();
     if (!spring) return;
     if (!first_spring_) first_spring_ = spring;
-    const auto around = [](double value) { return std::pair(static_cast<float>(1e-2 * value), static_cast<float>(1e2 * value)); };
+    const auto around = [](double value) {
+        return std::pair(static_cast<float>(1e-2 * value), static_cast<float>(1e2 * value));
+    };
     const auto [softest, stiffest] = around(first_spring_->stiffness);
     slider("stiffness", spring->stiffness, stiffness_, softest, stiffest, "%.3g N/m", true,
            [&](double stiffness) { change(fmt::format("spring.stiffness={:.4g}", stiffness)); });

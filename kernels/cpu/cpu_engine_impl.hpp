@@ -338,7 +338,8 @@ template <class Real, int Dim>
 bool CpuEngine<Real, Dim>::write_picture(const PictureOrder& order, const PictureArrays& to, std::span<float> sample) {
     using Value = PictureOrder::Value;
     const std::size_t count = gone_.size();
-    if (order.value == Value::kOverlap || (order.value == Value::kGiven && picture_given_.size() != count)) return false;
+    if (order.value == Value::kOverlap || (order.value == Value::kGiven && picture_given_.size() != count))
+        return false;
     const bool still = order.value != Value::kSpeed && order.value != Value::kKineticEnergy;
     for_each_place(still, [&](std::uint32_t slot, const Place<Real, Dim>& place, const Vec<Real, Dim>& v) {
         const std::uint32_t id = id_[slot];

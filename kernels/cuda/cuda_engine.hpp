@@ -118,7 +118,7 @@ private:
     DeviceArray<SpringSums> sums_;
     PinnedArray<SpringSums> sums_here_;
     DeviceArray<Record> record_;
-    PinnedArray<Record> seen_;  // the record as the host last saw it
+    PinnedArray<Record> seen_;                           // the record as the host last saw it
     DeviceArray<float> picture_given_, picture_sample_;  // empty until a picture wants them
     PinnedArray<float> picture_sample_here_;
     Scratch scratch_;

@@ -26,8 +26,8 @@ bool CudaEngine<Real, Dim>::write_picture(const PictureOrder& order, const Pictu
     queue_.launch(count_, HideGoneBody{gone_.data(), to});
     with_kind([&](auto kind) {
         using Kind = decltype(kind);
-        queue_.launch(seen().active, DrawBody<Kind>{params_, state_view(motion_), record_.data(), order,
-                                                    picture_given_.data(), to});
+        queue_.launch(seen().active,
+                      DrawBody<Kind>{params_, state_view(motion_), record_.data(), order, picture_given_.data(), to});
     });
     if (!sample.empty()) {
         if (picture_sample_.size() < sample.size()) {

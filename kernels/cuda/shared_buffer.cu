@@ -1,15 +1,16 @@
 // Buffers that CUDA and OpenGL share.
 
-#include "kernels/cuda/shared_buffer.hpp"
-
 #include <stdexcept>
 #include <string>
+
+#include "kernels/cuda/shared_buffer.hpp"
 
 #if !defined(CAROM_EMULATED)
 #include <algorithm>
 #include <array>
 
-// Of cuda_gl_interop.h, which includes GL/gl.h only to know that names are unsigned: so OpenGL's headers are not needed.
+// Of cuda_gl_interop.h, which includes GL/gl.h only to know that names are unsigned: so OpenGL's headers are not
+// needed.
 extern "C" {
 cudaError_t CUDARTAPI cudaGraphicsGLRegisterBuffer(struct cudaGraphicsResource** resource, unsigned buffer,
                                                    unsigned flags);

@@ -26,7 +26,8 @@ std::string gas(const std::string& box) {
 const std::string kPlain = gas("dimension = 2\n[box]\nsize = [30, 22]\n");
 const std::string kRing = gas("dimension = 2\n[box]\nsize = [30, 22]\nboundary = [\"periodic\", \"periodic\"]\n");
 const std::string kOpen = gas("dimension = 2\n[box]\nsize = [30, 22]\nboundary = [\"open\", \"wall\"]\n");
-const std::string kDeep = gas("dimension = 3\n[box]\nsize = [11, 11, 11]\nboundary = [\"periodic\", \"wall\", \"wall\"]\n");
+const std::string kDeep =
+    gas("dimension = 3\n[box]\nsize = [11, 11, 11]\nboundary = [\"periodic\", \"wall\", \"wall\"]\n");
 
 /// How pictures of one moment differ that come by the two ways.
 struct Difference {
@@ -200,12 +201,11 @@ TEST(CudaSharedStore, ShowsTheSamePictureAsFrames) {
     }
     for (const Quantity quantity : {Quantity::kSpecies, Quantity::kSpeed, Quantity::kOverlap}) {
         for (const std::string* scene : {&kPlain, &kOpen, &kDeep}) {
-            const Difference difference =
-                compare_ways(*scene, quantity, "cuda", [](Solver& solver, std::size_t balls) {
-                    auto store = make_cloud_store(balls, solver.pictures());
-                    EXPECT_NE(store->way().find("shared"), std::string::npos) << store->way();
-                    return store;
-                });
+            const Difference difference = compare_ways(*scene, quantity, "cuda", [](Solver& solver, std::size_t balls) {
+                auto store = make_cloud_store(balls, solver.pictures());
+                EXPECT_NE(store->way().find("shared"), std::string::npos) << store->way();
+                return store;
+            });
             EXPECT_LE(difference.largest, 2) << *scene;
             EXPECT_LE(difference.pixels, 100) << *scene;
         }

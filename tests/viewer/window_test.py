@@ -165,16 +165,12 @@ class View(ProgramTest):
         for _ in range(2):
             self.screen.do("key", "Right")
             time.sleep(0.2)
-        # The box fills the window but for its rim: the ball at (8, 2.5) is kicked upwards.
-        shown = self.screen.pixels()
-        first, last = columns_of(shown, PINK)[-1]
-        x, y = (first + last) // 2, HEIGHT // 2
-        self.screen.do("mousemove", x, y, "mousedown", 1)
-        for shift in range(10, 101, 10):
-            self.screen.do("mousemove", x, y - shift)
-        time.sleep(0.2)
-        self.screen.do("mouseup", 1)
-        time.sleep(0.3)
+        shown = self.picture("two-1.png", process)
+        left, right = columns_of(shown, PINK)[1]  # the ball at rest is kicked upwards
+        x = (left + right) // 2
+        y = int(numpy.flatnonzero((abs(shown[:, x] - numpy.array(PINK)).max(axis=1) <= 2)).mean())
+        self.screen.do("mousemove", x, y, "sleep", 0.2, "mousedown", 1, "sleep", 0.2, "mousemove", x, y - 40, "sleep",
+                       0.2, "mousemove", x, y - 80, "sleep", 0.2, "mouseup", 1, "sleep", 0.3)
         self.close(process)
         with h5py.File(self.folder / "played.h5") as file:
             self.assertEqual(file["particles/all/position/time"][:].tolist(), [0.0])
