@@ -100,12 +100,15 @@ public:
 
 private:
     using Task = std::function<void()>;
+    static constexpr double kFewestSteps = 10.0;  ///< a contact; `check` warns of fewer
 
     void post(Task task);
 
     // The rest is the thread's.
     void work();
     static void step_back();
+    /// What was counted before and after.
+    static Tallies sum(const Tallies& before, Tallies after);
     void attempt(const Task& task);
     [[nodiscard]] bool stopping() const;
     void advance();
