@@ -180,17 +180,19 @@ void Panels::physics(Show& show, ViewState& state) {
     const auto spring = show.spring();
     if (!spring) return;
     if (!first_spring_) first_spring_ = spring;
-    const auto around = [](double value) {
-        return std::pair(static_cast<float>(1e-2 * value), static_cast<float>(1e2 * value));
+    // Their sliders move a factor: a logarithmic one of Dear ImGui takes what is below a thousandth for 0.
+    constexpr float kLeast = 0.02f;
+    constexpr float kMost = 50.0f;
+    const auto factor = [&](const char* name, double now, double first, std::optional<float>& held, const char* unit,
+                            const char* key) {
+        const double shown = held ? static_cast<double>(*held) * first : now;
+        slider(name, now / first, held, kLeast, kMost, fmt::format("{:.3g} {}", shown, unit).c_str(), true,
+               [&](double times) { change(fmt::format("{}={:.4g}", key, times * first)); });
     };
-    const auto [softest, stiffest] = around(first_spring_->stiffness);
-    slider("stiffness", spring->stiffness, stiffness_, softest, stiffest, "%.3g N/m", true,
-           [&](double stiffness) { change(fmt::format("spring.stiffness={:.4g}", stiffness)); });
-    const auto [finest, coarsest] = around(first_spring_->dt);
-    slider("time step", spring->dt, dt_, finest, coarsest, "%.3g s", true,
-           [&](double dt) { change(fmt::format("spring.dt={:.4g}", dt)); });
+    factor("stiffness", spring->stiffness, first_spring_->stiffness, stiffness_, "N/m", "spring.stiffness");
+    factor("time step", spring->dt, first_spring_->dt, dt_, "s", "spring.dt");
     if (spring->longest_dt > 0.0) {
-        ImGui::TextDisabled("at most %.3g s: a tenth of the shortest contact", spring->longest_dt);
+        ImGui::TextDisabled("at most %.3g s, for the contacts", spring->longest_dt);
     }
 }
 

@@ -125,7 +125,7 @@ TEST(WritePicture, GivesTheSameBitsOnEachProcessorThatThisMemoryIsFor) {
 
 TEST(SharedStore, ShowsTheSamePictureAsFrames) {
     for (const QuantityInfo& info : quantities()) {
-        for (const std::string* scene : {&kPlain, &kOpen, &kDeep}) {
+        for (const std::string* scene : {&kOpen, &kDeep}) {
             const Difference difference = compare_ways(*scene, info.quantity, "emulated", fake_store_of);
             // A speed or an overlap that was rounded another way may be another of 256 colours.
             EXPECT_LE(difference.largest, 2) << info.name << *scene;
