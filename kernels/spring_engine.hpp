@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "kernels/core/picture.hpp"
 #include "kernels/spring_observe.hpp"
 #include "kernels/spring_setup.hpp"
 
@@ -16,11 +17,10 @@ struct AdvanceResult {
 };
 
 /// What a processor must offer: whole-step verbs, never calls per ball. Implementations differ in speed alone:
-/// the state after a step has the same bits on each. One instance is used from one thread, except finish_frame.
-class SpringEngine {
+/// the state after a step has the same bits on each. One instance is used from one thread, except
+/// finish_frame and share_buffer.
+class SpringEngine : public PictureSource {
 public:
-    virtual ~SpringEngine() = default;
-
     /// Does up to `steps` steps; stops before the step in which a fault shows, with the state that shows it.
     virtual AdvanceResult advance(std::uint64_t steps) = 0;
     [[nodiscard]] virtual std::uint64_t step() const = 0;

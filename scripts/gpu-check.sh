@@ -40,6 +40,7 @@ export CAROM_REQUIRE_GPU=1
 rows=()    # the table: part, result, remark
 records=() # the same as JSON
 bad=0
+skipped=0
 record() { # PART NAME OK(true|false|null) REMARK
     local mark=ok
     case $3 in false) mark=FAILED bad=$((bad + 1)) ;; null) mark=- ;; esac
@@ -61,7 +62,7 @@ echo "$gpu, driver $driver"
 "$carom" info >"$out/info.txt" 2>&1
 
 # 1. Tests that use the GPU.
-for kind in backends golden; do
+for kind in backends golden viewer; do
     program=$tests/carom_${kind}_tests
     if [ ! -x "$program" ]; then
         record tests "$kind" false "$program is missing"
@@ -77,9 +78,51 @@ for kind in backends golden; do
     elif [ $status -ne 0 ]; then
         record tests "$kind" false "$(sed -n 's/^ *\([0-9]* FAILED TESTS\{0,1\}\)/\1/p' "$log" | tail -n 1) (see tests-$kind.txt)"
     else
-        record tests "$kind" true "${ran:-0} tests, $((SECONDS - start)) s"
+        left=$(sed -n 's/^\[  SKIPPED \] \([0-9]*\) tests\{0,1\}.*/\1/p' "$log" | tail -n 1)
+        left=${left:-0}
+        skipped=$((skipped + left))
+        record tests "$kind" true "${ran:-0} tests, $left skipped, $((SECONDS - start)) s"
     fi
 done
+
+# Balls that CUDA writes into OpenGL's buffers, beside those that come by the host: what a picture takes, and that it is
+# the same one. The pictures themselves are compared by the tests above as well.
+if "$carom" bench --viewer --sizes 1000 --backend cpu --quick --quiet --json >"$out/viewer-cpu.json" 2>"$out/viewer.txt"; then
+    for dimension in 2 3; do
+        json=$out/viewer-${dimension}d.json
+        timeout "$(limit 90)" "$carom" bench --viewer --dimension $dimension --backend cuda --quick --json --quiet \
+            >"$json" 2>>"$out/viewer.txt"
+        status=$?
+        if [ $status -eq 124 ]; then
+            record viewer "${dimension}D" null "stopped for time"
+            continue
+        elif [ $status -ne 0 ]; then
+            record viewer "${dimension}D" false "status $status, see viewer.txt"
+            continue
+        fi
+        tr '{' '\n' <"$json" | grep '^"path"' >"$work/viewer.txt"
+        while read -r row; do
+            echo "$row" >"$work/row.txt"
+            path=$(field path "$work/row.txt")
+            differing=$(field differing_share "$work/row.txt")
+            ok=null
+            # At most a thousandth of the pixels: a value rounded another way may get the colour beside.
+            [ "$path" != shared ] || ok=$(awk -v d="$differing" 'BEGIN { print d <= 1e-3 ? "true" : "false" }')
+            remark="$(printf '%.4g' "$(field frames_per_second "$work/row.txt")") frames/s"
+            remark="$remark, $(printf '%.4g' "$(field live_frames_per_second "$work/row.txt")") with a step each"
+            [ "$path" != shared ] || remark="$remark, $differing of the pixels differ"
+            record viewer "$path ${dimension}D $(field balls "$work/row.txt")" "$ok" "$remark"
+        done <"$work/viewer.txt"
+        if grep -q '"path":"shared"' "$json"; then
+            record viewer "interop ${dimension}D" true "$(field opengl "$json")"
+        else
+            record viewer "interop ${dimension}D" false "balls get to OpenGL $(field store "$json")"
+        fi
+    done
+else
+    record viewer interop null "skipped: $(tail -n 1 "$out/viewer.txt")"
+    skipped=$((skipped + 1))
+fi
 
 # 2. Every scene on both processors: the same hash, bit for bit.
 run_scene() { # SCENE BACKEND PRECISION STEPS FILE [options...]
@@ -190,8 +233,8 @@ for dimension in 2 3; do
 done
 
 {
-    printf '{"gpu": "%s", "driver": "%s", "date": "%s", "seconds": %d, "failures": %d, "results": [\n' \
-        "$gpu" "$driver" "$(date -u +%FT%TZ)" "$SECONDS" "$bad"
+    printf '{"gpu": "%s", "driver": "%s", "date": "%s", "seconds": %d, "failures": %d, "skipped": %d, "results": [\n' \
+        "$gpu" "$driver" "$(date -u +%FT%TZ)" "$SECONDS" "$bad" "$skipped"
     for i in "${!records[@]}"; do
         [ "$i" -eq 0 ] || printf ',\n'
         printf '  %s' "${records[$i]}"
@@ -202,5 +245,6 @@ done
 printf '\n%s, driver %s, %d s\n\n' "$gpu" "$driver" "$SECONDS"
 printf '%s\n' "${rows[@]}"
 printf '\n'
+[ $skipped -eq 0 ] || echo "$skipped skipped"
 [ $bad -eq 0 ] && echo "all well" || echo "$bad failures"
 [ $bad -eq 0 ]

@@ -1,7 +1,7 @@
 // One ball: a square that faces the eye, large enough for the ball's outline. Reads 20 bytes a ball (place, radius,
 // value). Large balls are instances of four vertices without a vertex buffer. With SPRITE they are points of the right
 // size, a quarter of the work, but for two things: a point vanishes with its centre at the picture's edge, and takes no
-// perspective.
+// perspective. (Small disks have dot.vert.)
 layout(location = 0) in vec4 place;   // xyz: from the origin [length]; w: radius [length]
 layout(location = 1) in float value;  // what the colour stands for
 
@@ -17,16 +17,21 @@ flat out vec3 color;
 out vec3 corner_point;  // on the square, eye's frame
 #endif
 
+// As in square.glsl: to where a disk's smooth edge ends.
+float half_side(float r) { return max(r, 0.5 * pixel) + 0.5 * pixel; }
+
 void main() {
-    center = (view * vec4(place.xyz, 1.0)).xyz;
+    vec3 x = place.xyz;
+    bool nowhere = hidden(x, place.w);
+    center = (view * vec4(x, 1.0)).xyz;
     radius = place.w;
     color = color_of(value);
-    if (hidden(place.xyz)) {
+    if (nowhere) {
         gl_Position = vec4(2.0, 2.0, 2.0, 1.0);
         return;
     }
 #ifdef SPRITE
-    gl_PointSize = 2.0 * (radius / pixel + 1.0);
+    gl_PointSize = 2.0 * half_side(place.w) / pixel;
     gl_Position = projection * vec4(center, 1.0);
 #else
     vec2 corner = vec2((gl_VertexID & 1) * 2 - 1, (gl_VertexID >> 1) * 2 - 1);
@@ -39,7 +44,7 @@ void main() {
         float outline = radius * sqrt(distance2 / max(distance2 - radius * radius, 1e-6 * distance2));
         corner_point = center + outline * (corner.x * side + corner.y * up);
     } else {
-        corner_point = center + vec3((radius + pixel) * corner, 0.0);
+        corner_point = center + vec3(half_side(place.w) * corner, 0.0);
     }
     gl_Position = projection * vec4(corner_point, 1.0);
 #endif

@@ -4,6 +4,7 @@ uniform vec2 range;         // values at the two ends of the map
 uniform bool categories;    // value is an index into the palette
 uniform vec3 unknown;       // colour of a value that is no number
 uniform vec4 clip;          // balls with clip.xyz . x > clip.w are left out
+uniform vec2 around;        // only second pictures are drawn: of balls that hang over a face, this far around [length]
 
 vec3 color_of(float v) {
     if (isnan(v)) return unknown;
@@ -17,4 +18,13 @@ vec3 color_of(float v) {
     return textureLod(palette, vec2((t * float(count - 1) + 0.5) / float(count), 0.5), 0.0).rgb;
 }
 
-bool hidden(vec3 x) { return dot(clip.xyz, x) > clip.w; }
+// Whether a ball is not drawn; moves its centre to where it is.
+bool hidden(inout vec3 x, float radius) {
+    if (radius < 0.0) return true;
+    for (int axis = 0; axis < 2; ++axis) {
+        if (around[axis] <= 0.0) continue;
+        if (abs(x[axis]) <= 0.5 * around[axis] - radius) return true;
+        x[axis] -= x[axis] > 0.0 ? around[axis] : -around[axis];
+    }
+    return dot(clip.xyz, x) > clip.w;
+}

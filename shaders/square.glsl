@@ -8,7 +8,7 @@ uniform float pixel;  // [length]
 #ifdef SPRITE
 vec3 square_point() {
     vec2 at = vec2(2.0, -2.0) * (gl_PointCoord - 0.5);
-    return center + vec3((radius + pixel) * at, 0.0);
+    return center + vec3((max(radius, 0.5 * pixel) + 0.5 * pixel) * at, 0.0);
 }
 #else
 in vec3 corner_point;

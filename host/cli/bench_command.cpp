@@ -12,6 +12,7 @@
 #include "host/bench/report.hpp"
 #include "host/bench/run_bench.hpp"
 #include "host/cli/options.hpp"
+#include "host/cli/viewer_bench.hpp"
 #include "host/io/replacement.hpp"
 #include "host/run/output_files.hpp"
 #include "host/run/say.hpp"
@@ -23,6 +24,7 @@ namespace carom {
 namespace {
 
 struct BenchOptions {
+    bool viewer = false;
     bool quick = false;
     bool json = false;
     bool quiet = false;
@@ -146,10 +148,38 @@ int bench(const BenchOptions& options) {
     return results.signal == 0 ? 0 : 128 + results.signal;
 }
 
+/// How fast balls get into pictures, instead of how fast they are computed.
+int bench_viewer(const BenchOptions& options) {
+    for (const auto& [name, value] :
+         {std::pair{"--fractions", &options.fractions}, std::pair{"--precision", &options.precisions},
+          std::pair{"--only", &options.only}, std::pair{"--repeats", &options.repeats},
+          std::pair{"--limit", &options.limit}, std::pair{"--patience", &options.patience}}) {
+        if (!value->empty()) throw InputError(fmt::format("{}: not with --viewer", name));
+    }
+    if (!options.output.empty()) check_output_file(options.output, "", options.force);
+    const BenchRequest request = request_of(options);
+    const SignalGuard signals;
+    const auto tell = [&options](const std::string& line) {
+        if (!options.quiet) say("{}\n", line);
+    };
+    const ViewerBench results =
+        run_viewer_bench(request, options.backend, tell, [&signals] { return signals.caught(); });
+    if (!options.output.empty()) {
+        ReplacementFile file(options.output);
+        file.write(results.json.dump(1) + "\n");
+        file.commit();
+    }
+    fmt::print("{}", options.json ? results.json.dump() + "\n" : results.text);
+    return signals.caught() == 0 ? 0 : 128 + signals.caught();
+}
+
 }  // namespace
 
 Action add_bench_command(CLI::App& app, const std::string&) {
     const auto options = std::make_shared<BenchOptions>();
+    app.add_flag("--viewer", options->viewer,
+                 "How fast balls get into pictures: filling OpenGL's buffers, by each way there is, and drawing; with "
+                 "--quick, --dimension, --sizes, --backend and --threads");
     app.add_flag("--quick", options->quick, "Within a minute: fewer and smaller gases, shorter repeats");
     app.add_option("--dimension", options->dimensions, "2, 3 or both; both by default")->type_name("LIST");
     app.add_option("--sizes", options->sizes, "Numbers of balls, as in 1000,1e5; 1e3 to 1e8 by default")
@@ -175,6 +205,7 @@ Action add_bench_command(CLI::App& app, const std::string&) {
     app.add_flag("--quiet", options->quiet, "Do not say what is being measured");
     app.add_flag("--force", options->force, "Overwrite the file of results");
     return [options] {
+        if (options->viewer) return bench_viewer(*options);
         if (options->diff.empty()) return bench(*options);
         fmt::print("{}", bench_diff(options->diff[0], options->diff[1]));
         return 0;

@@ -30,6 +30,7 @@ PictureStyle picture_style(const ViewerOptions& options) {
     PictureStyle style;
     style.theme = options.light ? &kLightTheme : &kDarkTheme;
     style.labels = !options.bare;
+    style.arrows = options.arrows;
     if (!options.color_by.empty()) {
         std::string allowed;
         for (const QuantityInfo& info : quantities()) {
@@ -38,6 +39,20 @@ PictureStyle picture_style(const ViewerOptions& options) {
         }
         if (!style.quantity) {
             throw InputError(fmt::format("--color-by: '{}' is not known; allowed: {}", options.color_by, allowed));
+        }
+    }
+    if (!options.colormap.empty()) {
+        std::string allowed;
+        bool known = false;
+        for (const ColorMapInfo& info : color_maps()) {
+            if (options.colormap == info.name) {
+                style.map = info.map;
+                known = true;
+            }
+            allowed += (allowed.empty() ? "" : ", ") + std::string(info.name);
+        }
+        if (!known) {
+            throw InputError(fmt::format("--colormap: '{}' is not known; allowed: {}", options.colormap, allowed));
         }
     }
     if (!options.range.empty()) {

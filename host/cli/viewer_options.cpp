@@ -16,12 +16,17 @@ void add_viewer_options(CLI::App& app, ViewerOptions& options) {
                    "species, speed, kinetic-energy, spin, overlap, id or height; species where the scene gives "
                    "colours or has several, else speed")
         ->type_name("WHAT");
+    app.add_option(
+           "--colormap", options.colormap,
+           "viridis, ember, dusk (blue to yellow), balance (for values about a middle) or grey; viridis by default")
+        ->type_name("NAME");
     app.add_option("--range", options.range, "Values at the two ends of the colours; automatic by default")
         ->type_name("LOW:HIGH");
     app.add_option("--camera", options.camera,
                    "With commas between: perspective, front, side, top, azimuth=DEGREES, elevation=DEGREES, "
                    "zoom=FACTOR, target=X:Y[:Z]")
         ->type_name("HOW");
+    app.add_flag("--arrows", options.arrows, "Velocities as arrows; of many balls, of some");
     app.add_flag("--light", options.light, "White instead of dark around the box");
     app.add_flag("--bare", options.bare, "No title, legend or scale");
 }

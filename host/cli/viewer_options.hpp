@@ -11,8 +11,10 @@ struct ViewerOptions {
     SceneOptions scene;
     std::string size;
     std::string color_by;
+    std::string colormap;
     std::string range;
     std::string camera;
+    bool arrows = false;
     bool light = false;
     bool bare = false;
 };

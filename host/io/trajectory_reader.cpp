@@ -82,6 +82,12 @@ public:
         return tables;
     }
 
+    [[nodiscard]] std::vector<RunChange> changes() const {
+        std::vector<RunChange> changes;
+        explain_errors(path_, "trajectory", [&] { changes = read_changes(file_); });
+        return changes;
+    }
+
     [[nodiscard]] std::string summary() const {
         std::string text;
         explain_errors(path_, "trajectory", [&] { text = h5::read_string(file_, "parameters/summary"); });
@@ -216,6 +222,7 @@ std::size_t TrajectoryReader::frame_at(double time) const {
 void TrajectoryReader::read(std::size_t index, Frame& frame) const { impl_->read(index, frame); }
 ObservableTable TrajectoryReader::observables() const { return impl_->observables(); }
 std::vector<AverageTable> TrajectoryReader::averages(std::size_t frame) const { return impl_->averages(frame); }
+std::vector<RunChange> TrajectoryReader::changes() const { return impl_->changes(); }
 std::string TrajectoryReader::summary() const { return impl_->summary(); }
 
 }  // namespace carom

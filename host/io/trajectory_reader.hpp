@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "host/io/change_datasets.hpp"
 #include "host/io/trajectory_header.hpp"
 #include "host/state/frame.hpp"
 
@@ -48,6 +49,8 @@ public:
     /// What the file does not hold ([output] fields) is NaN. \throws InputError  for index >= frame_count()
     void read(std::size_t index, Frame& frame) const;
     [[nodiscard]] ObservableTable observables() const;
+    /// What was changed of the run while it went on.
+    [[nodiscard]] std::vector<RunChange> changes() const;
     /// The JSON object that ended the run; empty if it did not end in order.
     [[nodiscard]] std::string summary() const;
 

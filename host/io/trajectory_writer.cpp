@@ -50,6 +50,7 @@ public:
             frame_datasets_.emplace(particles, header);
             row_datasets_.emplace(hdf5_, header);
             average_datasets_.emplace(hdf5_, header.averages);
+            if (header.changeable) change_datasets_.emplace(hdf5_);
             commit();
         } catch (const h5::Error& error) {
             abandon();
@@ -92,6 +93,13 @@ public:
 
     void append_averages(const std::vector<AverageTable>& tables) { tables_ = tables; }
 
+    void append_change(const RunChange& change) {
+        attempt([&] {
+            change_datasets_.value().append(change);
+            commit();
+        });
+    }
+
     void flush() {
         attempt([&] {
             if (row_datasets_->size() == rows_) return;
@@ -107,6 +115,7 @@ public:
             frame_datasets_.reset();
             row_datasets_.reset();
             average_datasets_.reset();
+            change_datasets_.reset();
             h5::check(H5Fflush(hdf5_, H5F_SCOPE_LOCAL), "flush");
             hdf5_.reset();
             if (!file_.failure().empty() || !file_.sync()) throw h5::Error("cannot close");
@@ -165,6 +174,7 @@ private:
         frame_datasets_.reset();
         row_datasets_.reset();
         average_datasets_.reset();
+        change_datasets_.reset();
         hdf5_.reset();
     }
 
@@ -175,6 +185,7 @@ private:
     std::optional<FrameDatasets> frame_datasets_;
     std::optional<RowDatasets> row_datasets_;
     std::optional<AverageDatasets> average_datasets_;
+    std::optional<ChangeDatasets> change_datasets_;
     std::vector<AverageTable> tables_;  // of the next frame
     std::size_t frames_ = 0;
     std::size_t rows_ = 0;
@@ -195,6 +206,10 @@ void TrajectoryWriter::append_row(const ObservableRow& row) {
     impl_->append_row(row);
 }
 void TrajectoryWriter::append_averages(const std::vector<AverageTable>& tables) { impl_->append_averages(tables); }
+void TrajectoryWriter::append_change(const RunChange& change) {
+    h5::silence();
+    impl_->append_change(change);
+}
 void TrajectoryWriter::flush() { impl_->flush(); }
 void TrajectoryWriter::close(const std::string& summary) { impl_->close(summary); }
 const std::string& TrajectoryWriter::path() const { return impl_->path(); }

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "host/io/change_datasets.hpp"
 #include "host/io/trajectory_header.hpp"
 #include "host/observables/observable_set.hpp"
 #include "host/state/frame.hpp"
@@ -34,6 +35,8 @@ public:
     void append_row(const ObservableRow& row);
     /// The averages as of the frame that is appended next, in the order of the header's.
     void append_averages(const std::vector<AverageTable>& tables);
+    /// A note of what was changed of the run; in the file when this returns. \pre the header's `changeable`
+    void append_change(const RunChange& change);
     /// Writes the rows appended so far.
     void flush();
     /// Writes the end summary, and syncs the file to the disk. Nothing can be appended afterwards.

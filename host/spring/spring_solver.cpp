@@ -122,6 +122,7 @@ public:
     }
 
     void finish_frame(Frame&) override { engine_->finish_frame(); }
+    PictureSource* pictures() override { return engine_.get(); }
 
     void save(SolverState& state) override {
         state.step = step();

@@ -10,6 +10,7 @@
 
 #include "host/state/balls.hpp"
 #include "host/state/frame.hpp"
+#include "kernels/core/picture.hpp"
 
 namespace carom {
 
@@ -137,6 +138,8 @@ public:
     virtual bool watch_impacts(std::function<void(const LoggedImpact&)> /*watch*/) {  // NOLINT: kept where it is used
         return false;
     }
+    /// Who writes balls for pictures where they are; null: they come by frames alone.
+    [[nodiscard]] virtual PictureSource* pictures() { return nullptr; }
 };
 
 }  // namespace carom

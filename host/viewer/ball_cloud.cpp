@@ -12,6 +12,24 @@ Vector3 cloud_origin(const Box& box) {
     return origin;
 }
 
+void add_second_pictures(const Box& box, const BallPlace& place, float value, std::vector<BallPlace>& places,
+                         std::vector<float>& values) {
+    const std::array<float, 2> x{place.x, place.y};
+    std::array<float, 2> around{};  // the way to the opposite face, where the ball hangs over
+    for (int axis = 0; axis < 2; ++axis) {
+        const auto k = static_cast<std::size_t>(axis);
+        const auto size = static_cast<float>(box.size[k]);
+        if (box.periodic(axis) && std::abs(x[k]) > 0.5f * size - place.radius) around[k] = x[k] > 0.0f ? -size : size;
+    }
+    const auto add = [&](float shift_x, float shift_y) {
+        places.push_back({place.x + shift_x, place.y + shift_y, place.z, place.radius});
+        values.push_back(value);
+    };
+    if (around[0] != 0.0f) add(around[0], 0.0f);
+    if (around[1] != 0.0f) add(0.0f, around[1]);
+    if (around[0] != 0.0f && around[1] != 0.0f) add(around[0], around[1]);
+}
+
 BallCloud CloudMaker::make(const Scene& scene, const Balls& balls, const Frame& frame, std::span<const float> values) {
     const Box& box = scene.box;
     const Vector3 origin = cloud_origin(box);
@@ -28,23 +46,12 @@ BallCloud CloudMaker::make(const Scene& scene, const Balls& balls, const Frame& 
             finite = finite && std::isfinite(x[axis]);
         }
         if (!finite) continue;
-        const auto add = [&](double shift_x, double shift_y) {
-            places_.push_back({static_cast<float>(x[0] + shift_x), static_cast<float>(x[1] + shift_y),
-                               static_cast<float>(x[2]), static_cast<float>(radius)});
-            values_.push_back(values[id]);
-        };
-        add(0.0, 0.0);
-        largest = std::max(largest, static_cast<float>(radius));
-        if (box.dimension != 2) continue;
-        std::array<double, 2> around{};  // the way to the opposite face, where the ball hangs over
-        for (int axis = 0; axis < 2; ++axis) {
-            if (box.periodic(axis) && std::abs(x[axis]) > 0.5 * box.size[axis] - radius) {
-                around[axis] = x[axis] > 0.0 ? -box.size[axis] : box.size[axis];
-            }
-        }
-        if (around[0] != 0.0) add(around[0], 0.0);
-        if (around[1] != 0.0) add(0.0, around[1]);
-        if (around[0] != 0.0 && around[1] != 0.0) add(around[0], around[1]);
+        const BallPlace place{static_cast<float>(x[0]), static_cast<float>(x[1]), static_cast<float>(x[2]),
+                              static_cast<float>(radius)};
+        places_.push_back(place);
+        values_.push_back(values[id]);
+        largest = std::max(largest, place.radius);
+        if (box.dimension == 2) add_second_pictures(box, place, values[id], places_, values_);
     }
     return {places_, values_, origin, largest};
 }

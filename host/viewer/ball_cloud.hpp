@@ -6,16 +6,9 @@
 #include "host/scene/scene.hpp"
 #include "host/state/balls.hpp"
 #include "host/state/frame.hpp"
+#include "kernels/core/picture.hpp"
 
 namespace carom {
-
-/// Where a ball is and how large, as shaders/ball.vert reads it.
-struct BallPlace {
-    float x = 0.0f;  ///< from the cloud's origin [length]
-    float y = 0.0f;
-    float z = 0.0f;
-    float radius = 0.0f;  ///< [length]
-};
 
 /// All that the renderer knows of balls: whoever has places and values can have them drawn.
 struct BallCloud {
@@ -27,6 +20,10 @@ struct BallCloud {
 
 /// The middle of the box, from which places of clouds are measured: single precision is finest there.
 Vector3 cloud_origin(const Box& box);
+
+/// Adds the second pictures of a ball that hangs over periodic faces of a box in 2D: at the opposite ones.
+void add_second_pictures(const Box& box, const BallPlace& place, float value, std::vector<BallPlace>& places,
+                         std::vector<float>& values);
 
 /// Makes clouds from frames; reused without allocation.
 class CloudMaker {

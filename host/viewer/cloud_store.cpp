@@ -2,14 +2,42 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 namespace carom {
 
 namespace {
 
+/// Tells when OpenGL has done what it had been given.
+class Fence {
+public:
+    Fence() = default;
+    ~Fence() {
+        if (sync_ != nullptr) glDeleteSync(sync_);
+    }
+    Fence(const Fence&) = delete;
+    Fence& operator=(const Fence&) = delete;
+
+    void set() {
+        if (sync_ != nullptr) glDeleteSync(sync_);
+        sync_ = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
+    }
+    void wait() {
+        if (sync_ == nullptr) return;
+        constexpr GLuint64 kLongest = 5'000'000'000;  // [ns]; a picture never takes that long
+        glClientWaitSync(sync_, GL_SYNC_FLUSH_COMMANDS_BIT, kLongest);
+        glDeleteSync(sync_);
+        sync_ = nullptr;
+    }
+
+private:
+    GLsync sync_ = nullptr;
+};
+
 class MappedStore final : public CloudStore {
 public:
-    explicit MappedStore(std::size_t capacity) : capacity_(std::max<std::size_t>(capacity, 1)) {
+    MappedStore(std::size_t capacity, std::string why)
+        : capacity_(std::max<std::size_t>(capacity, 1)), why_(std::move(why)) {
         constexpr GLbitfield kUse = GL_MAP_WRITE_BIT | GL_MAP_PERSISTENT_BIT | GL_MAP_COHERENT_BIT;
         for (Slot& slot : slots_) {
             const auto map = [](const GlBuffer& buffer, std::size_t bytes) {
@@ -22,40 +50,22 @@ public:
             slot.values = static_cast<float*>(map(slot.value_buffer, capacity_ * sizeof(float)));
         }
     }
-    ~MappedStore() override {
-        for (Slot& slot : slots_) {
-            if (slot.fence != nullptr) glDeleteSync(slot.fence);
-        }
-    }
-    MappedStore(const MappedStore&) = delete;
-    MappedStore& operator=(const MappedStore&) = delete;
-
     void fill(int slot, const BallCloud& cloud) override {
         Slot& to = slots_[static_cast<std::size_t>(slot)];
         const std::size_t count = std::min(cloud.places.size(), capacity_);
         std::copy_n(cloud.places.begin(), count, to.places);
         std::copy_n(cloud.values.begin(), count, to.values);
-        to.cloud = {to.place_buffer.name(), to.value_buffer.name(), count, cloud.origin, cloud.largest_radius};
+        to.cloud = {.places = to.place_buffer.name(),
+                    .values = to.value_buffer.name(),
+                    .extent = {count, cloud.origin, cloud.largest_radius}};
     }
 
-    [[nodiscard]] CloudBuffers buffers(int slot) const override { return slots_[static_cast<std::size_t>(slot)].cloud; }
-
-    void drawn(int slot) override {
-        GLsync& fence = slots_[static_cast<std::size_t>(slot)].fence;
-        if (fence != nullptr) glDeleteSync(fence);
-        fence = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
+    [[nodiscard]] CloudBuffers buffers(int slot) override { return slots_[static_cast<std::size_t>(slot)].cloud; }
+    void drawn(int slot) override { slots_[static_cast<std::size_t>(slot)].fence.set(); }
+    void wait(int slot) override { slots_[static_cast<std::size_t>(slot)].fence.wait(); }
+    [[nodiscard]] std::string way() const override {
+        return why_.empty() ? "through the host, mapped buffers" : "through the host (" + why_ + "), mapped buffers";
     }
-
-    void wait(int slot) override {
-        GLsync& fence = slots_[static_cast<std::size_t>(slot)].fence;
-        if (fence == nullptr) return;
-        constexpr GLuint64 kLongest = 5'000'000'000;  // [ns]; a picture never takes that long
-        glClientWaitSync(fence, GL_SYNC_FLUSH_COMMANDS_BIT, kLongest);
-        glDeleteSync(fence);
-        fence = nullptr;
-    }
-
-    [[nodiscard]] std::string way() const override { return "through the host, mapped buffers"; }
 
 private:
     struct Slot {
@@ -64,15 +74,94 @@ private:
         BallPlace* places = nullptr;
         float* values = nullptr;
         CloudBuffers cloud;
-        GLsync fence = nullptr;
+        Fence fence;
     };
 
     std::size_t capacity_;
+    std::string why_;
     std::array<Slot, FrameRing::kSlots> slots_;
 };
 
+/// A slot's buffer is the processor's, mapped, but while it is drawn from; so the thread that computes never calls
+/// OpenGL, and finds a place to write in each slot that it gets.
+class SharedStore final : public CloudStore {
+public:
+    SharedStore(std::size_t balls, const BufferSharer& share) : balls_(std::max<std::size_t>(balls, 1)) {
+        for (Slot& slot : slots_) {
+            constexpr std::size_t kBytesPerBall = sizeof(BallPlace) + sizeof(float);
+            glNamedBufferData(slot.buffer.name(), static_cast<GLsizeiptr>(balls_ * kBytesPerBall), nullptr,
+                              GL_DYNAMIC_COPY);
+            slot.shared = share(slot.buffer.name());
+            if (slot.shared == nullptr) throw std::runtime_error("the processor shares no buffers");
+            slot.place = slot.shared->map();
+        }
+    }
+
+    void fill(int, const BallCloud&) override {
+        throw std::logic_error("a processor's own balls are not copied from the host");
+    }
+    [[nodiscard]] std::optional<PictureArrays> arrays(int slot) override {
+        auto* places = static_cast<BallPlace*>(at(slot).place);
+        return PictureArrays{places, reinterpret_cast<float*>(places + balls_)};
+    }
+    void filled(int slot, const CloudExtent& extent) override { at(slot).extent = extent; }
+
+    [[nodiscard]] CloudBuffers buffers(int slot) override {
+        Slot& from = at(slot);
+        if (from.place != nullptr) {
+            from.shared->unmap();
+            from.place = nullptr;
+        }
+        return {.places = from.buffer.name(),
+                .values = from.buffer.name(),
+                .values_offset = balls_ * sizeof(BallPlace),
+                .extent = from.extent};
+    }
+    void drawn(int slot) override { at(slot).fence.set(); }
+    void wait(int slot) override {
+        Slot& back = at(slot);
+        back.fence.wait();
+        if (back.place == nullptr) back.place = back.shared->map();
+    }
+    [[nodiscard]] std::string way() const override { return "on the GPU, buffers shared with OpenGL"; }
+
+private:
+    struct Slot {
+        GlBuffer buffer;
+        std::unique_ptr<SharedBuffer> shared;  // goes before the buffer
+        void* place = nullptr;                 // null while OpenGL has the buffer
+        CloudExtent extent;
+        Fence fence;
+    };
+    Slot& at(int slot) { return slots_[static_cast<std::size_t>(slot)]; }
+
+    std::size_t balls_;
+    std::array<Slot, FrameRing::kSlots> slots_;
+};
+
+/// Room for the second pictures of balls that hang over periodic faces.
+std::size_t capacity_for(std::size_t balls) { return balls < 1000 ? 4 * balls : 2 * balls; }
+
 }  // namespace
 
-std::unique_ptr<CloudStore> make_mapped_store(std::size_t capacity) { return std::make_unique<MappedStore>(capacity); }
+std::unique_ptr<CloudStore> make_mapped_store(std::size_t capacity, const std::string& why) {
+    return std::make_unique<MappedStore>(capacity, why);
+}
+
+std::unique_ptr<CloudStore> make_shared_store(std::size_t balls, const BufferSharer& share) {
+    return std::make_unique<SharedStore>(balls, share);
+}
+
+std::unique_ptr<CloudStore> make_cloud_store(std::size_t balls, PictureSource* source) {
+    std::string why;
+    if (source != nullptr && !source->pictures_on_host()) {
+        try {
+            return make_shared_store(balls, [source](unsigned buffer) { return source->share_buffer(buffer); });
+        } catch (const std::runtime_error& error) {
+            why = error.what();
+        }
+    }
+    return make_mapped_store(capacity_for(balls), why);
+}
 
 }  // namespace carom

@@ -5,6 +5,11 @@
 #include <glad/egl.h>
 #include <glad/gl.h>
 
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
+
+#include <algorithm>
 #include <array>
 #include <string_view>
 #include <vector>
@@ -23,6 +28,20 @@ bool has_word(const char* list, std::string_view word) {
     return text.find(fmt::format(" {} ", word)) != std::string::npos;
 }
 
+/// How much a device is wanted; less is more. That which CUDA takes, its first one, comes first: only there can buffers
+/// be shared. Software comes last.
+int rank_of(EGLDeviceEXT device) {
+    if (eglQueryDeviceStringEXT == nullptr) return 1;
+    const char* extensions = eglQueryDeviceStringEXT(device, EGL_EXTENSIONS);
+    if (has_word(extensions, "EGL_MESA_device_software")) return 3;
+    EGLAttrib number = 0;
+    if (has_word(extensions, "EGL_NV_device_cuda") && eglQueryDeviceAttribEXT != nullptr &&
+        eglQueryDeviceAttribEXT(device, EGL_CUDA_DEVICE_NV, &number) != EGL_FALSE) {
+        return number == 0 ? 0 : 2;
+    }
+    return 1;
+}
+
 /// All displays that could draw without a window, hardware first: those of devices, Mesa's without a surface, whatever
 /// the system takes by default.
 std::vector<EGLDisplay> displays() {
@@ -36,6 +55,9 @@ std::vector<EGLDisplay> displays() {
         std::array<EGLDeviceEXT, 32> devices{};
         EGLint count = 0;
         if (eglQueryDevicesEXT(static_cast<EGLint>(devices.size()), devices.data(), &count) != EGL_FALSE) {
+            const auto end = devices.begin() + count;
+            std::stable_sort(devices.begin(), end,
+                             [](EGLDeviceEXT a, EGLDeviceEXT b) { return rank_of(a) < rank_of(b); });
             for (EGLint k = 0; k < count; ++k) {
                 add(eglGetPlatformDisplayEXT(EGL_PLATFORM_DEVICE_EXT, devices[static_cast<std::size_t>(k)], nullptr));
             }
@@ -133,8 +155,27 @@ private:
     EGLSurface surface_ = EGL_NO_SURFACE;
 };
 
-EglContext::EglContext() : impl_(std::make_unique<Impl>()) {}
+EglContext::EglContext() : impl_(std::make_unique<Impl>()) { keep_memory_of_software_gl(); }
 EglContext::~EglContext() = default;
+
+bool software_gl() {
+    const std::string description = gl_description();
+    return description.find("llvmpipe") != std::string::npos || description.find("softpipe") != std::string::npos ||
+           description.find("swrast") != std::string::npos;
+}
+
+void keep_memory_of_software_gl() {
+#if defined(__GLIBC__)
+    constexpr int kKept = 1 << 29;    // [bytes]
+    constexpr int kMapped = 1 << 25;  // larger blocks than this are the kernel's at once
+    constexpr int kAhead = 1 << 24;
+    if (software_gl()) {
+        mallopt(M_TRIM_THRESHOLD, kKept);
+        mallopt(M_MMAP_THRESHOLD, kMapped);
+        mallopt(M_TOP_PAD, kAhead);
+    }
+#endif
+}
 
 std::string gl_description() {
     const auto text = [](GLenum what) {

@@ -24,6 +24,13 @@ private:
     std::unique_ptr<Impl> impl_;
 };
 
+/// Whether the current context draws with the processor alone.
+bool software_gl();
+
+/// Software drivers ask for tens of megabytes for each picture and give them back. Where the current context has one,
+/// the C library keeps such memory from now on: measured with 100,000 disks, a picture takes 0.8 of the time.
+void keep_memory_of_software_gl();
+
 /// "4.5 (Core Profile) Mesa 22.3.6, llvmpipe" of the current context.
 std::string gl_description();
 

@@ -19,9 +19,11 @@ public:
         if (own.empty()) throw std::logic_error(fmt::format("there is no shader {}", file));
         std::string source = "#version 450 core\n";
         if (!define.empty()) source += fmt::format("#define {}\n", define);
-        // Vertex shaders that colour balls share how, and fragment shaders of balls where they are.
+        // Vertex shaders that colour balls share how, and fragment shaders of balls where they are and how a disk
+        // looks.
         if (own.find("color_of(") != own.npos) source += shader_source("color.glsl");
         if (own.find("square_point(") != own.npos) source += shader_source("square.glsl");
+        if (own.find("disk_color(") != own.npos) source += shader_source("disk.glsl");
         source += own;
         const char* text = source.c_str();
         glShaderSource(name_, 1, &text, nullptr);

@@ -23,9 +23,11 @@ Painter::Painter(const Scene& scene, const Balls& balls, const PictureStyle& sty
     : scene_(scene),
       balls_(balls),
       labels_(style.labels),
+      arrows_(style.arrows),
       theme_(style.theme),
       quantity_(style.quantity.value_or(default_quantity(balls))),
-      palette_(palette_of(quantity_, balls)),
+      map_(style.map),
+      palette_(palette_of(quantity_, balls, map_)),
       fixed_range_(style.range),
       camera_(scene, viewport_for(width, height, labels_, palette_)),
       oversampling_(scene.dimension() == 3 ? 2 : 1) {
@@ -47,10 +49,15 @@ void Painter::set_oversampling(int oversampling) {
 void Painter::set_quantity(Quantity quantity) {
     if (quantity == quantity_) return;
     quantity_ = quantity;
-    palette_ = palette_of(quantity, balls_);
+    palette_ = palette_of(quantity, balls_, map_);
     fixed_range_.reset();
     seen_.reset();
     place();
+}
+
+void Painter::set_color_map(ColorMap map) {
+    map_ = map;
+    palette_ = palette_of(quantity_, balls_, map);
 }
 
 void Painter::set_range(std::optional<ValueRange> range) {
@@ -91,7 +98,7 @@ void Painter::see(const ValueRange& now) {
 }
 
 PictureContent Painter::content(double time, std::size_t balls, const std::vector<std::string>& notes,
-                                const LineList* extra) {
+                                const LineList* extra, const Frame* frame) {
     const Vector3 origin = cloud_origin(scene_.box);
     const float scale = overlay_scale(target_->height());
     behind_.clear();
@@ -100,6 +107,9 @@ PictureContent Painter::content(double time, std::size_t balls, const std::vecto
     const bool flat = scene_.dimension() == 2;
     if (flat) add_inside(behind_, scene_, origin, *theme_, camera_);
     add_scenery(scenery_, scene_, origin, *theme_, scale);
+    if (arrows_ && frame != nullptr) {
+        add_velocities(scenery_, scene_, balls_, *frame, origin, *theme_, camera_, scale);
+    }
     if (extra != nullptr) overlay_.append(*extra);
     if (labels_) {
         const std::string facts = fmt::format("{}, t = {:.5g} s", plural(balls, "ball"), time);
@@ -128,12 +138,12 @@ void Painter::draw(const Frame& frame, const std::vector<std::string>& notes, co
     see(range_of(quantity_, values_));
     const BallCloud cloud = clouds_.make(scene_, balls_, frame, values_);
     const auto balls = static_cast<std::size_t>(std::ranges::count(frame.gone, std::uint8_t{0}));
-    renderer_.draw(*target_, camera_, cloud, content(frame.time, balls, notes, extra));
+    renderer_.draw(*target_, camera_, cloud, content(frame.time, balls, notes, extra, &frame));
 }
 
 void Painter::draw(const CloudBuffers& cloud, double time, std::size_t balls, const std::vector<std::string>& notes,
-                   const LineList* extra) {
-    renderer_.draw(*target_, camera_, cloud, content(time, balls, notes, extra));
+                   const LineList* extra, const Frame* frame) {
+    renderer_.draw(*target_, camera_, cloud, content(time, balls, notes, extra, frame));
 }
 
 }  // namespace carom

@@ -28,8 +28,10 @@ CameraWish parse_camera(const std::string& text);
 struct PictureStyle {
     std::optional<Quantity> quantity;  ///< default_quantity if empty
     std::optional<ValueRange> range;   ///< automatic if empty
+    ColorMap map = ColorMap::kViridis;
     const Theme* theme = &kDarkTheme;
-    bool labels = true;  ///< title, legend, scale bar
+    bool arrows = false;  ///< along the velocities
+    bool labels = true;   ///< title, legend, scale bar
 };
 
 /// Paints frames of one scene: the same picture whether a window, a file or a movie is to get it.
@@ -42,9 +44,13 @@ public:
     /// 1: quicker, 2: spheres with smooth edges; disks always have them.
     void set_oversampling(int oversampling);
     void set_quantity(Quantity quantity);
+    void set_color_map(ColorMap map);
+    [[nodiscard]] ColorMap color_map() const { return map_; }
     void set_range(std::optional<ValueRange> range);
     void set_clip(std::optional<ClipPlane> clip) { clip_ = clip; }
     void set_labels(bool labels);
+    void set_arrows(bool arrows) { arrows_ = arrows; }
+    [[nodiscard]] bool arrows() const { return arrows_; }
     /// Leaves room for panels, beside that for the labels [pixels].
     void set_panel_room(float left, float bottom);
     [[nodiscard]] Quantity quantity() const { return quantity_; }
@@ -58,23 +64,26 @@ public:
     /// \param extra  lines above the scene; places in pixels
     void draw(const Frame& frame, const std::vector<std::string>& notes, const LineList* extra = nullptr);
     /// The same for balls that are in OpenGL's memory already, with values of quantity().
+    /// \param frame  for arrows; may be null
     void draw(const CloudBuffers& cloud, double time, std::size_t balls, const std::vector<std::string>& notes,
-              const LineList* extra = nullptr);
+              const LineList* extra = nullptr, const Frame* frame = nullptr);
     void read(Pixels& pixels) const { target_->read(pixels); }
 
 private:
     void place();
     [[nodiscard]] PictureContent content(double time, std::size_t balls, const std::vector<std::string>& notes,
-                                         const LineList* extra);
+                                         const LineList* extra, const Frame* frame);
 
     const Scene& scene_;
     const Balls& balls_;
     Renderer renderer_;
     bool labels_;
+    bool arrows_;
     float left_room_ = 0.0f;
     float bottom_room_ = 0.0f;
     const Theme* theme_;
     Quantity quantity_;
+    ColorMap map_;
     Palette palette_;
     std::optional<ValueRange> fixed_range_;
     std::optional<ValueRange> seen_;

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "host/plot/ball_colors.hpp"
-#include "host/plot/colormap.hpp"
+#include "host/viewer/ball_cloud.hpp"
 #include "host/viewer/overlaps.hpp"
 
 namespace carom {
@@ -40,18 +40,28 @@ void fill(const Frame& frame, std::vector<float>& values, const Of& of) {
     }
 }
 
-void fill_heights(const Scene& scene, const Frame& frame, std::vector<float>& values) {
+/// Along which axis heights are, and from where.
+struct Heights {
+    int axis = 0;
+    double face = 0.0;
+    bool down = false;
+};
+
+Heights heights_of(const Scene& scene) {
     const Vector3& gravity = scene.physics.gravity;
-    int axis = frame.dimension - 1;
-    for (int other = 0; other < frame.dimension; ++other) {
+    int axis = scene.dimension() - 1;
+    for (int other = 0; other < scene.dimension(); ++other) {
         if (std::abs(gravity[other]) > std::abs(gravity[axis])) axis = other;
     }
-    const double low = scene.box.min[axis];
-    const double high = low + scene.box.size[axis];
     const bool down = gravity[axis] > 0.0;
+    return {axis, scene.box.min[axis] + (down ? scene.box.size[axis] : 0.0), down};
+}
+
+void fill_heights(const Scene& scene, const Frame& frame, std::vector<float>& values) {
+    const Heights heights = heights_of(scene);
     fill(frame, values, [&](std::size_t id) {
-        const double x = frame.position[axis][id];
-        return down ? high - x : x - low;
+        const double x = frame.position[heights.axis][id];
+        return heights.down ? heights.face - x : x - heights.face;
     });
 }
 
@@ -98,10 +108,48 @@ void evaluate(Quantity quantity, const Scene& scene, const Balls& balls, const F
     }
 }
 
+PictureOrder picture_order(Quantity quantity, const Scene& scene) {
+    using Value = PictureOrder::Value;
+    PictureOrder order;
+    const Vector3 origin = cloud_origin(scene.box);
+    std::ranges::copy(origin, order.origin);
+    switch (quantity) {
+        case Quantity::kSpecies:
+        case Quantity::kSpin:
+            order.value = Value::kGiven;
+            break;
+        case Quantity::kSpeed:
+            order.value = Value::kSpeed;
+            break;
+        case Quantity::kKineticEnergy:
+            order.value = Value::kKineticEnergy;
+            break;
+        case Quantity::kOverlap:
+            order.value = Value::kOverlap;
+            break;
+        case Quantity::kId:
+            order.value = Value::kId;
+            break;
+        case Quantity::kHeight: {
+            const Heights heights = heights_of(scene);
+            order.value = Value::kHeight;
+            order.axis = heights.axis;
+            order.face = heights.face;
+            order.down = heights.down;
+            break;
+        }
+    }
+    return order;
+}
+
 ValueRange range_of(Quantity quantity, std::span<const float> values) {
     std::vector<float> finite;
-    finite.reserve(values.size());
-    std::ranges::copy_if(values, std::back_inserter(finite), [](float v) { return std::isfinite(v); });
+    const std::size_t entries = std::min(values.size(), kRangeSample);
+    finite.reserve(entries);
+    for (std::size_t k = 0; k < entries; ++k) {
+        const float value = values[sampled_ball(k, entries, values.size())];
+        if (std::isfinite(value)) finite.push_back(value);
+    }
     if (finite.empty()) return {};
     ValueRange range;
     if (quantity == Quantity::kId || quantity == Quantity::kHeight) {
@@ -128,7 +176,7 @@ Color Palette::at(float t) const {
     return color;
 }
 
-Palette palette_of(Quantity quantity, const Balls& balls) {
+Palette palette_of(Quantity quantity, const Balls& balls, ColorMap map) {
     Palette palette;
     if (quantity == Quantity::kSpecies) {
         palette.categories = true;
@@ -142,9 +190,8 @@ Palette palette_of(Quantity quantity, const Balls& balls) {
         if (palette.colors.empty()) palette.colors.push_back({0.5f, 0.5f, 0.5f});
         return palette;
     }
-    constexpr int kColors = 256;
-    // Of the same make as the preview picture's scale, whose darkest part is left out to be seen on black.
-    for (int k = 0; k < kColors; ++k) palette.colors.push_back(speed_color(k, kColors - 1));
+    constexpr std::size_t kColors = 256;
+    palette.colors = map_colors(map, kColors);
     return palette;
 }
 

@@ -10,6 +10,8 @@
 #include "host/scene/scene.hpp"
 #include "host/state/balls.hpp"
 #include "host/state/frame.hpp"
+#include "host/viewer/color_map.hpp"
+#include "kernels/core/picture.hpp"
 
 namespace carom {
 
@@ -37,6 +39,13 @@ Quantity default_quantity(const Balls& balls);
 void evaluate(Quantity quantity, const Scene& scene, const Balls& balls, const Frame& frame,
               std::vector<float>& values);
 
+/// The same for a processor that evaluates it where the balls are. PictureOrder::Value::kGiven: what evaluate() gives,
+/// which stays as it is.
+PictureOrder picture_order(Quantity quantity, const Scene& scene);
+
+/// Values that a range is found from, at most.
+constexpr std::size_t kRangeSample = 65536;
+
 /// The two ends of a colour map.
 struct ValueRange {
     float low = 0.0f;
@@ -44,7 +53,7 @@ struct ValueRange {
 };
 
 /// From 0, or the least value of heights and ids, to what a few balls in a thousand exceed: these shall not make all
-/// others look alike.
+/// others look alike. Of very many values some thousands are looked at, at equal distances.
 ValueRange range_of(Quantity quantity, std::span<const float> values);
 
 /// A row of colours: those of species by their index, else a perceptually uniform map. What is drawn and what the
@@ -58,6 +67,6 @@ struct Palette {
     [[nodiscard]] Color at(float t) const;
 };
 
-Palette palette_of(Quantity quantity, const Balls& balls);
+Palette palette_of(Quantity quantity, const Balls& balls, ColorMap map);
 
 }  // namespace carom

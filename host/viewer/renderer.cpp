@@ -80,7 +80,9 @@ public:
         };
         put(place_buffer_, cloud.places);
         put(value_buffer_, cloud.values);
-        return {place_buffer_.name(), value_buffer_.name(), cloud.places.size(), cloud.origin, cloud.largest_radius};
+        return {.places = place_buffer_.name(),
+                .values = value_buffer_.name(),
+                .extent = {cloud.places.size(), cloud.origin, cloud.largest_radius}};
     }
 
     void draw(const OffscreenTarget& target, const Camera& camera, const CloudBuffers& cloud,
@@ -91,7 +93,7 @@ public:
         glClearColor(paper[0], paper[1], paper[2], 1.0f);
         glDepthMask(GL_TRUE);
         glClear(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT);
-        const Matrix4 scene_matrix = multiply(camera.projection_matrix(), camera.view_matrix(cloud.origin));
+        const Matrix4 scene_matrix = multiply(camera.projection_matrix(), camera.view_matrix(cloud.extent.origin));
         const auto fine = static_cast<float>(target.oversampling());
         const float cut = camera.perspective() ? static_cast<float>(0.1 * camera.nearest()) : kFlatCut;
         glEnable(GL_BLEND);
@@ -149,38 +151,47 @@ private:
 
     void draw_balls(const OffscreenTarget& target, const Camera& camera, const CloudBuffers& cloud,
                     const PictureContent& content) {
-        if (cloud.count == 0) return;
+        if (cloud.extent.count == 0) return;
         const double pixel = 1.0 / (camera.scale() * target.oversampling());
         const bool deep = content.dimension == 3;
         // With perspective the nearest ball may be much larger than those at the target.
         const double nearer = camera.perspective() ? camera.distance() / camera.nearest() : 1.0;
-        const double largest = static_cast<double>(cloud.largest_radius) * nearer / pixel;
+        const double largest = static_cast<double>(cloud.extent.largest_radius) * nearer / pixel;
         const bool dots = largest < kPointRadius;
         const bool sprites = !dots && largest < kSpriteRadius && !camera.perspective();
         const GlProgram& shape = sprites ? (deep ? small_sphere_ : small_disk_) : (deep ? sphere_ : disk_);
         const GLuint program = dots ? point_.name() : shape.name();
         glUseProgram(program);
-        set(program, "view", camera.view_matrix(cloud.origin));
+        set(program, "view", camera.view_matrix(cloud.extent.origin));
         set(program, "projection", camera.projection_matrix());
         set(program, "pixel", static_cast<float>(pixel));
         set(program, "perspective", camera.perspective());
         set(program, "solid", deep);
         set(program, "haze", content.theme->paper);
         set(program, "haze_depth", static_cast<float>(camera.nearest()), static_cast<float>(camera.farthest()));
-        set_colors(program, content, cloud.origin);
+        set_colors(program, content, cloud.extent.origin);
         glBindVertexArray(balls_.name());
         glVertexArrayVertexBuffer(balls_.name(), 0, cloud.places, 0, sizeof(BallPlace));
-        glVertexArrayVertexBuffer(balls_.name(), 1, cloud.values, 0, sizeof(float));
+        glVertexArrayVertexBuffer(balls_.name(), 1, cloud.values, static_cast<GLintptr>(cloud.values_offset),
+                                  sizeof(float));
         const bool points = dots || sprites;
         const GLuint divisor = points ? 0 : 1;
         glVertexArrayBindingDivisor(balls_.name(), 0, divisor);
         glVertexArrayBindingDivisor(balls_.name(), 1, divisor);
-        const auto count = static_cast<GLsizei>(cloud.count);
-        if (points) {
-            glDrawArrays(GL_POINTS, 0, count);
-        } else {
-            glDrawArraysInstanced(GL_TRIANGLE_STRIP, 0, 4, count);
-        }
+        const auto count = static_cast<GLsizei>(cloud.extent.count);
+        const auto draw_all = [&](float around_x, float around_y) {
+            set(program, "around", around_x, around_y);
+            if (points) {
+                glDrawArrays(GL_POINTS, 0, count);
+            } else {
+                glDrawArraysInstanced(GL_TRIANGLE_STRIP, 0, 4, count);
+            }
+        };
+        draw_all(0.0f, 0.0f);
+        const auto [around_x, around_y] = cloud.extent.around;
+        if (around_x > 0.0f) draw_all(around_x, 0.0f);
+        if (around_y > 0.0f) draw_all(0.0f, around_y);
+        if (around_x > 0.0f && around_y > 0.0f) draw_all(around_x, around_y);
     }
 
     /// \param fine  how many pixels of the bound framebuffer are one of the picture
@@ -226,7 +237,7 @@ private:
     GlErrors errors_;
     GlProgram disk_{"ball.vert", "disk.frag"};
     GlProgram sphere_{"ball.vert", "sphere.frag"};
-    GlProgram small_disk_{"ball.vert", "disk.frag", "SPRITE"};
+    GlProgram small_disk_{"dot.vert", "dot.frag"};
     GlProgram small_sphere_{"ball.vert", "sphere.frag", "SPRITE"};
     GlProgram point_{"point.vert", "point.frag"};
     GlProgram line_{"line.vert", "line.frag"};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
 
@@ -12,13 +13,22 @@
 
 namespace carom {
 
+/// How many balls there are, and from where they are measured.
+struct CloudExtent {
+    std::size_t count = 0;
+    Vector3 origin{};
+    float largest_radius = 0.0f;
+    /// 2D: the box's size along the periodic axes whose second pictures are still to be drawn, at the faces opposite to
+    /// those that balls hang over; 0: none, or they are in the cloud. The origin is the box's middle.
+    std::array<float, 2> around{};
+};
+
 /// Balls that are already in OpenGL's memory: BallPlace and float, one each a ball.
 struct CloudBuffers {
     GLuint places = 0;
     GLuint values = 0;
-    std::size_t count = 0;
-    Vector3 origin{};
-    float largest_radius = 0.0f;
+    std::size_t values_offset = 0;  ///< where they begin in their buffer [bytes]
+    CloudExtent extent;
 };
 
 /// 3D: balls whose centre is beyond a plane are left out.

@@ -119,4 +119,56 @@ void add_inside(LineList& lines, const Scene& scene, const Vector3& origin, cons
               theme.inside, 1.0f, LineList::Ends::kFlat);
 }
 
+void add_velocities(LineList& lines, const Scene& scene, const Balls& balls, const Frame& frame, const Vector3& origin,
+                    const Theme& theme, const Camera& camera, float scale) {
+    constexpr std::size_t kMost = 600;
+    const std::size_t every = frame.size() / kMost + 1;
+    const auto in = [&](std::size_t id) { return frame.gone[id] == 0 && std::isfinite(frame.velocity[0][id]); };
+    double fastest = 0.0;
+    double radius = 0.0;
+    for (std::size_t id = 0; id < frame.size(); id += every) {
+        if (!in(id)) continue;
+        double squared = 0.0;
+        for (int axis = 0; axis < frame.dimension; ++axis)
+            squared += frame.velocity[axis][id] * frame.velocity[axis][id];
+        fastest = std::max(fastest, squared);
+        radius = std::max(radius, balls.species_of(id).radius);
+    }
+    if (!(fastest > 0.0)) return;
+    // So long that it is seen beyond its ball, and so short that arrows do not cover each other.
+    constexpr double kRadii = 4.0;
+    constexpr double kOfBox = 0.03;
+    const double box = *std::min_element(scene.box.size.begin(), scene.box.size.begin() + frame.dimension);
+    const double seconds = std::max(kRadii * radius, kOfBox * box) / std::sqrt(fastest);
+    for (std::size_t id = 0; id < frame.size(); id += every) {
+        if (!in(id)) continue;
+        Vector3 from{};
+        Vector3 along{};
+        double length = 0.0;
+        for (int axis = 0; axis < frame.dimension; ++axis) {
+            from[axis] = frame.position[axis][id] - origin[axis];
+            along[axis] = seconds * frame.velocity[axis][id];
+            length += along[axis] * along[axis];
+        }
+        length = std::sqrt(length);
+        if (!(length > 0.0)) continue;
+        // The head lies in the plane that one looks at.
+        const Vector3& back = camera.back();
+        Vector3 across{along[1] * back[2] - along[2] * back[1], along[2] * back[0] - along[0] * back[2],
+                       along[0] * back[1] - along[1] * back[0]};
+        const auto at = [&](double forward, double aside) {
+            std::array<float, 3> place{};
+            for (std::size_t axis = 0; axis < 3; ++axis) {
+                place[axis] = static_cast<float>(from[axis] + forward * along[axis] + aside * across[axis]);
+            }
+            return place;
+        };
+        constexpr float kWidth = 1.3f;
+        const auto tip = at(1.0, 0.0);
+        lines.add(at(0.0, 0.0), tip, kWidth * scale, theme.ink);
+        lines.add(tip, at(0.72, 0.14), kWidth * scale, theme.ink);
+        lines.add(tip, at(0.72, -0.14), kWidth * scale, theme.ink);
+    }
+}
+
 }  // namespace carom

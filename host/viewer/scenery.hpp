@@ -1,5 +1,7 @@
 #pragma once
 
+#include "host/state/balls.hpp"
+#include "host/state/frame.hpp"
 #include "host/viewer/camera.hpp"
 #include "host/viewer/line_list.hpp"
 #include "host/viewer/theme.hpp"
@@ -13,5 +15,10 @@ void add_scenery(LineList& lines, const Scene& scene, const Vector3& origin, con
 
 /// 2D: the inside of the box as one broad line. Its width depends on the camera.
 void add_inside(LineList& lines, const Scene& scene, const Vector3& origin, const Theme& theme, const Camera& camera);
+
+/// An arrow at each ball along its velocity, of many balls at some at equal distances in the order of their ids. The
+/// longest is a small part of the box.
+void add_velocities(LineList& lines, const Scene& scene, const Balls& balls, const Frame& frame, const Vector3& origin,
+                    const Theme& theme, const Camera& camera, float scale);
 
 }  // namespace carom

@@ -1,15 +1,13 @@
 #include "host/window/live_run.hpp"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <string_view>
 #include <utility>
-
-#include "host/scene/load.hpp"
-#include "host/state/errors.hpp"
 
 namespace carom {
 
@@ -18,26 +16,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr double kFrameSeconds = 1.0 / 60.0;  // more frames than a display shows are for nothing
+constexpr double kPanelSeconds = 0.25;        // panels need frames less often than pictures
 
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
-
-/// What was counted before and after.
-Tallies sum(const Tallies& before, Tallies after) {
-    after.wall_impulse.resize(std::max(before.wall_impulse.size(), after.wall_impulse.size()));
-    for (std::size_t k = 0; k < before.wall_impulse.size(); ++k) after.wall_impulse[k] += before.wall_impulse[k];
-    after.wall_heat.resize(std::max(before.wall_heat.size(), after.wall_heat.size()));
-    for (std::size_t k = 0; k < before.wall_heat.size(); ++k) after.wall_heat[k] += before.wall_heat[k];
-    after.thermostat_heat += before.thermostat_heat;
-    after.work += before.work;
-    if (after.lost) *after.lost += before.lost.value_or(0.0);
-    after.max_overlap = std::max(before.max_overlap, after.max_overlap);
-    after.balls_left += before.balls_left;
-    after.sorts += before.sorts;
-    after.events += before.events;
-    after.collisions += before.collisions;
-    if (after.collisional_virial) *after.collisional_virial += before.collisional_virial.value_or(0.0);
-    return after;
-}
 
 }  // namespace
 
@@ -50,7 +31,7 @@ LiveRun::LiveRun(const SceneRequest& request, PreparedScene prepared)
     balls_.species = start_.balls.species;
     quantity_ = default_quantity(balls_);
     solver_ = prepared_.plan->make_solver(start_, "");
-    description_ = solver_->describe();
+    describe(*prepared_.plan);
 }
 
 LiveRun::~LiveRun() { stop(); }
@@ -64,10 +45,46 @@ void LiveRun::stop() {
     if (thread_.joinable()) thread_.join();
 }
 
-void LiveRun::start(CloudStore& store, bool playing) {
+void LiveRun::record(const std::string& path, bool force) {
+    record_.emplace(path, force, scene_, start_.balls, description_);
+}
+
+std::unique_ptr<CloudStore> LiveRun::make_store() { return make_cloud_store(balls_.size(), solver_->pictures()); }
+
+SolverDescription LiveRun::description() const {
+    const std::scoped_lock lock(mutex_);
+    return description_;
+}
+
+std::optional<SpringNumbers> LiveRun::spring() const {
+    const std::scoped_lock lock(mutex_);
+    if (description_.dt <= 0.0) return std::nullopt;
+    SpringNumbers numbers{.dt = description_.dt, .longest_dt = longest_dt_};
+    for (const auto& [name, value] : description_.parameters) {
+        if (name == "stiffness") numbers.stiffness = value;
+    }
+    return numbers;
+}
+
+/// What others see of the solver.
+void LiveRun::describe(const SolverPlan& plan) {
+    SolverDescription description = solver_->describe();
+    double contact = 0.0;
+    for (const PlanFact& fact : plan.facts()) {
+        if (fact.key == "contact_duration") contact = fact.value;
+    }
+    const std::scoped_lock lock(mutex_);
+    description_ = std::move(description);
+    longest_dt_ = contact / kFewestSteps;
+}
+
+void LiveRun::start(CloudStore& store, bool playing, bool modest) {
     store_ = &store;
     playing_ = playing;
-    thread_ = std::thread([this] { work(); });
+    thread_ = std::thread([this, modest] {
+        if (modest) step_back();
+        work();
+    });
 }
 
 void LiveRun::post(Task task) {
@@ -82,6 +99,7 @@ void LiveRun::set_playing(bool playing) {
     {
         const std::scoped_lock lock(mutex_);
         playing_ = playing && error_.empty();
+        if (!playing_) tasks_.emplace_back([] {});  // one more picture, with a frame of its own
     }
     wake_.notify_all();
 }
@@ -121,7 +139,12 @@ void LiveRun::step() {
 
 void LiveRun::reset() {
     post([this] {
-        rebuild(*prepared_.plan, start_);
+        rebuild(*prepared_.plan, start_, 0, 0.0);
+        if (record_) {
+            record_->finish();  // time cannot go back in a file
+            refuse(record_->path() + " ends here, before the run began anew");
+            record_.reset();
+        }
         const std::scoped_lock lock(mutex_);
         error_.clear();
     });
@@ -129,77 +152,6 @@ void LiveRun::reset() {
 
 void LiveRun::set_quantity(Quantity quantity) {
     post([this, quantity] { quantity_ = quantity; });
-}
-
-void LiveRun::kick(std::size_t id, const Vector3& change) {
-    post([this, id, change] {
-        SolverState state = present();
-        if (id >= state.balls.size() || state.balls.gone[id] != 0) return;
-        for (int axis = 0; axis < state.balls.dimension; ++axis) state.balls.velocity[axis][id] += change[axis];
-        try {
-            rebuild(*prepared_.plan, state);
-        } catch (const std::exception& error) {
-            refuse(error.what());
-        }
-    });
-}
-
-void LiveRun::change(const std::vector<std::string>& overrides) {
-    auto all = overrides;
-    // Time is the number of the step times its length: another length would make it jump.
-    if (description_.dt > 0.0) all.push_back(fmt::format("spring.dt={}", description_.dt));
-    // Judged here, so that the user hears of it; the state is the thread's.
-    scene_ = parse_scene(scene_.source, scene_.path, all);
-    {
-        const std::scoped_lock lock(mutex_);
-        ++changes_;
-    }
-    post([this, changed = scene_] { remake(changed); });
-}
-
-void LiveRun::remake(const Scene& changed) {
-    std::string why;
-    try {
-        SolverState state = present();
-        const std::uint64_t step = std::exchange(state.step, 0);  // designed as for a run that starts from here
-        auto plan = make_plan(changed, state, threads_);
-        state.step = step;
-        rebuild(*plan, state);
-        prepared_.plan = std::move(plan);
-        prepared_.scene = changed;
-    } catch (const std::exception& error) {
-        why = error.what();
-    }
-    if (!why.empty()) refuse(why);
-    const std::scoped_lock lock(mutex_);
-    --changes_;
-    if (standing_ || !why.empty()) standing_ = prepared_.scene;
-}
-
-void LiveRun::refuse(const std::string& why) {
-    const std::scoped_lock lock(mutex_);
-    message_ = why;
-}
-
-/// Where another solver can go on from.
-SolverState LiveRun::present() {
-    SolverState state;
-    solver_->save(state);
-    state.step += steps_before_;
-    state.tallies = sum(tallies_before_, solver_->tallies());  // more than the engine saves
-    // The event-driven engine's own account of the balls and what it has foreseen for them: true no longer once a ball
-    // or the scene is another. Without it the engine starts from the balls.
-    std::erase_if(state.extra, [](const auto& extra) { return extra.first.starts_with("events"); });
-    return state;
-}
-
-void LiveRun::rebuild(const SolverPlan& plan, const SolverState& state) {
-    auto solver = plan.make_solver(state, "");  // where it cannot be made, the old one stays
-    const bool counts_on = solver->step() == state.step;
-    steps_before_ = counts_on ? 0 : state.step;
-    tallies_before_ = counts_on ? Tallies{} : state.tallies;
-    solver_ = std::move(solver);
-    goal_ = solver_->time();
 }
 
 const LiveFrame* LiveRun::take() {
@@ -210,20 +162,57 @@ const LiveFrame* LiveRun::take() {
     return any_ ? &frames_[static_cast<std::size_t>(ring_.read_slot())] : nullptr;
 }
 
-void LiveRun::publish() {
+/// A frame that nobody else has.
+std::shared_ptr<Frame> LiveRun::spare_frame() {
+    for (const auto& frame : frame_pool_) {
+        if (frame.use_count() == 1) return frame;
+    }
+    return frame_pool_.emplace_back(std::make_shared<Frame>());
+}
+
+void LiveRun::publish(bool going) {
     const int slot = ring_.write_slot();
     LiveFrame& to = frames_[static_cast<std::size_t>(slot)];
-    solver_->request_frame(to.frame);
-    solver_->finish_frame(to.frame);
-    to.frame.step += steps_before_;
+    to.frame.reset();
+    const bool due = !going || newest_ == nullptr || frames_wanted_.load(std::memory_order_relaxed) ||
+                     seconds_since(newest_at_) > kPanelSeconds || feed_.needs_frame(*store_, slot, *solver_, quantity_);
+    if (due) {
+        newest_.reset();
+        const std::shared_ptr<Frame> frame = spare_frame();
+        solver_->request_frame(*frame);
+        solver_->finish_frame(*frame);
+        frame->step += steps_before_;
+        frame->time += time_before_;
+        newest_ = frame;
+        newest_at_ = Clock::now();
+    }
+    to.frame = newest_;
+    to.time = time();
+    to.step = step_number();
     to.totals = solver_->totals();
     to.tallies = sum(tallies_before_, solver_->tallies());
     to.quantity = quantity_;
     to.steps_per_second = steps_per_second_;
-    evaluate(quantity_, prepared_.scene, balls_, to.frame, values_);
-    to.range = quantity_ == Quantity::kSpecies ? ValueRange{} : range_of(quantity_, values_);
-    store_->fill(slot, clouds_.make(prepared_.scene, balls_, to.frame, values_));
+    to.range = feed_.fill(*store_, slot, *solver_, prepared_.scene, balls_, quantity_, due ? newest_.get() : nullptr);
     ring_.publish();
+}
+
+/// What is due for the file.
+void LiveRun::store_frame() {
+    if (!record_) return;
+    bool due = false;
+    // A time belongs to the nearest step.
+    while (solver_->time() >= solver_->reachable_time(record_->next() - time_before_)) {
+        record_->pass();
+        due = true;
+    }
+    if (!due) return;
+    const std::shared_ptr<Frame> frame = spare_frame();
+    solver_->request_frame(*frame);
+    solver_->finish_frame(*frame);
+    frame->step += steps_before_;
+    frame->time += time_before_;
+    record_->add(*frame);
 }
 
 void LiveRun::advance() {
@@ -233,7 +222,12 @@ void LiveRun::advance() {
     goal_ = std::min(goal_, solver_->time() + std::max(4.0 * kFrameSeconds * speed(), description_.dt));
     goal_ += speed() * kFrameSeconds;
     const double target = solver_->reachable_time(goal_);
-    if (target > solver_->time()) solver_->advance_to(target, kFrameSeconds);
+    while (solver_->time() < target && seconds_since(begin) < kFrameSeconds) {
+        double next = target;
+        if (record_) next = std::min(next, solver_->reachable_time(record_->next() - time_before_));
+        if (next > solver_->time()) solver_->advance_to(next, kFrameSeconds - seconds_since(begin));
+        store_frame();
+    }
     const double taken = seconds_since(begin);
     if (solver_->step() > first && taken > 0.0) {
         const double now = static_cast<double>(solver_->step() - first) / taken;
@@ -251,6 +245,7 @@ void LiveRun::single_step() {
     while (solver_->time() < target && !stopping() && !solver_->advance_to(target, kFrameSeconds)) {
     }
     goal_ = solver_->time();
+    store_frame();
 }
 
 bool LiveRun::stopping() const {
@@ -269,10 +264,20 @@ void LiveRun::attempt(const Task& task) {
     }
 }
 
+/// Linux has a priority for each thread, which those that it starts inherit. Where it may not be changed, it stays.
+void LiveRun::step_back() {
+#if defined(__linux__)
+    constexpr int kSteps = 5;  // a third of the weight
+    const auto thread = static_cast<id_t>(gettid());
+    setpriority(PRIO_PROCESS, thread, getpriority(PRIO_PROCESS, thread) + kSteps);
+#endif
+}
+
 void LiveRun::work() {
     attempt([this] {
         goal_ = solver_->time();
-        publish();
+        store_frame();
+        publish(false);
     });
     while (true) {
         const auto begin = Clock::now();
@@ -281,17 +286,17 @@ void LiveRun::work() {
         {
             std::unique_lock lock(mutex_);
             wake_.wait(lock, [this] { return stopping_ || playing_ || !tasks_.empty(); });
-            if (stopping_) return;
+            if (stopping_) break;
             tasks.swap(tasks_);
             going = playing_;
         }
         for (const Task& task : tasks) {
-            if (stopping()) return;
+            if (stopping()) break;
             attempt(task);
         }
         attempt([this, going] {
             if (going) advance();
-            publish();
+            publish(going);
         });
         const double left = kFrameSeconds - seconds_since(begin);
         if (going && left > 0.0) {
@@ -299,6 +304,7 @@ void LiveRun::work() {
             wake_.wait_for(lock, std::chrono::duration<double>(left), [this] { return stopping_ || !tasks_.empty(); });
         }
     }
+    if (record_) attempt([this] { record_->finish(); });
 }
 
 }  // namespace carom

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <array>
+#include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -13,16 +15,21 @@
 
 #include "host/run/prepare.hpp"
 #include "host/state/solver.hpp"
-#include "host/viewer/ball_cloud.hpp"
+#include "host/viewer/cloud_feed.hpp"
 #include "host/viewer/cloud_store.hpp"
 #include "host/viewer/frame_ring.hpp"
 #include "host/viewer/quantity.hpp"
+#include "host/window/live_record.hpp"
+#include "host/window/show.hpp"
 
 namespace carom {
 
 /// One state of a live run, complete with all that panels show of it.
 struct LiveFrame {
-    Frame frame;
+    double time = 0.0;
+    std::uint64_t step = 0;
+    /// Of this time, or a little older while it plays: see LiveRun::want_frames.
+    std::shared_ptr<const Frame> frame;
     Totals totals;
     Tallies tallies;
     Quantity quantity = Quantity::kSpeed;  ///< of the cloud's values
@@ -35,22 +42,30 @@ struct LiveFrame {
 /// other thread, the window's.
 class LiveRun {
 public:
-    /// \param store  holds clouds for three slots; outlives this
     /// \throws InputError, SystemError  the run cannot start
     LiveRun(const SceneRequest& request, PreparedScene prepared);
     ~LiveRun();
     LiveRun(const LiveRun&) = delete;
     LiveRun& operator=(const LiveRun&) = delete;
 
-    /// Starts the thread; the first frame follows. \param store  outlives this
-    void start(CloudStore& store, bool playing);
+    /// Stores frames, every output.every of simulated time, and what is changed of the run. Before start().
+    /// \throws InputError, SystemError  as TrajectoryWriter
+    void record(const std::string& path, bool force);
+    /// The best store for this run in the current context of OpenGL. Before start().
+    [[nodiscard]] std::unique_ptr<CloudStore> make_store();
+    /// Starts the thread; the first frame follows.
+    /// \param store   outlives this
+    /// \param modest  leaves the processor to whoever draws with it: computes with what that does not need
+    void start(CloudStore& store, bool playing, bool modest = false);
     /// Ends the thread; the store is not needed any more.
     void stop();
 
     /// With all changes that have been asked for.
     [[nodiscard]] const Scene& scene() const { return scene_; }
     [[nodiscard]] const Balls& balls() const { return balls_; }
-    [[nodiscard]] const SolverDescription& description() const { return description_; }
+    [[nodiscard]] SolverDescription description() const;
+    /// None of the event-driven solver.
+    [[nodiscard]] std::optional<SpringNumbers> spring() const;
 
     void set_playing(bool playing);
     [[nodiscard]] bool playing() const;
@@ -62,10 +77,14 @@ public:
     void set_speed(double speed);
     [[nodiscard]] double speed() const;
     void set_quantity(Quantity quantity);
+    /// Whether each picture needs its own frame (something is picked); otherwise one comes four times a second while it
+    /// plays, unless pictures are made from frames anyway.
+    void want_frames(bool each) { frames_wanted_.store(each, std::memory_order_relaxed); }
     /// Adds to a ball's velocity [length/time].
     void kick(std::size_t id, const Vector3& change);
-    /// Changes keys of the scene and goes on from the present state, with the time step as it is. What only the state
-    /// speaks against is a message. \throws InputError  the scene may not be so
+    /// Changes keys of the scene and goes on from the present state, with the time step as it is unless that is what
+    /// changes. What only the state speaks against is a message, and so is a time step that resolves no contact.
+    /// \throws InputError  the scene may not be so
     void change(const std::vector<std::string>& overrides);
 
     /// Whether a frame is there that has not been taken.
@@ -81,19 +100,30 @@ public:
 
 private:
     using Task = std::function<void()>;
+    static constexpr double kFewestSteps = 10.0;  ///< a contact; `check` warns of fewer
 
     void post(Task task);
 
     // The rest is the thread's.
     void work();
+    static void step_back();
+    /// What was counted before and after.
+    static Tallies sum(const Tallies& before, Tallies after);
     void attempt(const Task& task);
     [[nodiscard]] bool stopping() const;
     void advance();
     void single_step();
-    void publish();
+    void publish(bool going);
+    std::shared_ptr<Frame> spare_frame();
+    [[nodiscard]] double time() const { return solver_->time() + time_before_; }
+    [[nodiscard]] std::uint64_t step_number() const { return solver_->step() + steps_before_; }
     [[nodiscard]] SolverState present();
-    void rebuild(const SolverPlan& plan, const SolverState& state);
-    void remake(const Scene& changed);
+    void synchronise(SolverState& state);
+    void rebuild(const SolverPlan& plan, const SolverState& state, std::uint64_t step, double time);
+    void remake(const Scene& changed, const std::vector<std::string>& overrides);
+    void describe(const SolverPlan& plan);
+    void store_frame();
+    void note(const std::string& what);
     void refuse(const std::string& why);
 
     int threads_;             // that the run may take
@@ -101,13 +131,17 @@ private:
     Scene scene_;             // the window's
     Balls balls_;
     SolverState start_;
-    SolverDescription description_;
     std::unique_ptr<Solver> solver_;  // the thread's own once it runs
     std::uint64_t steps_before_ = 0;  // that the solver, made in the middle of the run, does not count
+    double time_before_ = 0.0;        // likewise
     Tallies tallies_before_;          // likewise
     CloudStore* store_ = nullptr;
-    CloudMaker clouds_;
-    std::vector<float> values_;
+    CloudFeed feed_;
+    std::vector<std::shared_ptr<Frame>> frame_pool_;
+    std::shared_ptr<const Frame> newest_;
+    std::chrono::steady_clock::time_point newest_at_;
+    std::atomic<bool> frames_wanted_{false};
+    std::optional<LiveRecord> record_;
     Quantity quantity_ = Quantity::kSpeed;
     double goal_ = 0.0;  // simulated time that the wall clock has come to
     double steps_per_second_ = 0.0;
@@ -124,6 +158,8 @@ private:
     double speed_ = 1.0;
     std::string error_;
     std::string message_;
+    SolverDescription description_;
+    double longest_dt_ = 0.0;
     std::optional<Scene> standing_;  // the scene as it is after a change that was not made
     int changes_ = 0;                // asked for and not dealt with
     std::thread thread_;

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "host/run/text.hpp"
+#include "host/viewer/egl_context.hpp"
 #include "host/window/live_run.hpp"
 #include "host/window/show.hpp"
 
@@ -8,19 +9,18 @@ namespace carom {
 
 namespace {
 
-/// Room for the second pictures of balls that hang over periodic faces.
-std::size_t capacity_for(std::size_t balls) { return balls < 1000 ? 4 * balls : 2 * balls; }
-
 class LiveShow final : public Show {
 public:
-    explicit LiveShow(const SceneRequest& request) : run_(request, prepare_scene(request)) {}
+    LiveShow(const SceneRequest& request, const RecordRequest& record) : run_(request, prepare_scene(request)) {
+        if (!record.path.empty()) run_.record(record.path, record.force);
+    }
 
     [[nodiscard]] const Scene& scene() const override { return run_.scene(); }
     [[nodiscard]] const Balls& balls() const override { return run_.balls(); }
 
     void start(bool playing) override {
-        store_ = make_mapped_store(capacity_for(run_.balls().size()));
-        run_.start(*store_, playing);
+        store_ = run_.make_store();
+        run_.start(*store_, playing, software_gl());
     }
 
     void stop() override {
@@ -34,16 +34,19 @@ public:
         return fresh;
     }
 
-    [[nodiscard]] const Frame* frame() const override { return now_ != nullptr ? &now_->frame : nullptr; }
+    [[nodiscard]] const Frame* frame() const override { return now_ != nullptr ? now_->frame.get() : nullptr; }
+    [[nodiscard]] double time() const override { return now_ != nullptr ? now_->time : 0.0; }
+    [[nodiscard]] std::uint64_t step_number() const override { return now_ != nullptr ? now_->step : 0; }
+    void want_frames(bool each) override { run_.want_frames(each); }
 
     void draw(Painter& painter, const std::vector<std::string>& notes, const LineList& extra) override {
         if (now_->quantity != painter.quantity()) {
             // The thread has not got around to the new one.
-            painter.draw(now_->frame, notes, &extra);
+            painter.draw(*now_->frame, notes, &extra);
             return;
         }
         painter.see(now_->range);
-        painter.draw(store_->buffers(run_.slot()), now_->frame.time, now_->totals.balls, notes, &extra);
+        painter.draw(store_->buffers(run_.slot()), now_->time, now_->totals.balls, notes, &extra, now_->frame.get());
         store_->drawn(run_.slot());
     }
 
@@ -60,7 +63,7 @@ public:
     void set_quantity(Quantity quantity) override { run_.set_quantity(quantity); }
 
     [[nodiscard]] std::string status() const override {
-        const SolverDescription& of = run_.description();
+        const SolverDescription of = run_.description();
         const double rate = now_ == nullptr ? 0.0 : now_->steps_per_second;
         const bool events = of.solver == "events";
         const double work = events ? rate : rate * static_cast<double>(run_.balls().size());
@@ -71,12 +74,11 @@ public:
     [[nodiscard]] std::vector<Reading> readings() const override {
         if (now_ == nullptr) return {};
         const Totals& totals = now_->totals;
-        std::vector<Reading> all{
-            {"time", fmt::format("{:.6g} s", now_->frame.time)},
-            {run_.description().solver == "events" ? "events" : "step", count_text(now_->frame.step)},
-            {"balls", count_text(totals.balls)},
-            {"kinetic energy", fmt::format("{:.8g} J", totals.kinetic)},
-            {"total energy", fmt::format("{:.8g} J", totals.energy())}};
+        std::vector<Reading> all{{"time", fmt::format("{:.6g} s", now_->time)},
+                                 {run_.description().solver == "events" ? "events" : "step", count_text(now_->step)},
+                                 {"balls", count_text(totals.balls)},
+                                 {"kinetic energy", fmt::format("{:.8g} J", totals.kinetic)},
+                                 {"total energy", fmt::format("{:.8g} J", totals.energy())}};
         if (totals.mobile > 0) {
             all.emplace_back(
                 "temperature",
@@ -95,6 +97,7 @@ public:
     [[nodiscard]] std::string error() const override { return run_.error(); }
     [[nodiscard]] std::string take_message() override { return run_.take_message(); }
     [[nodiscard]] bool live() const override { return true; }
+    [[nodiscard]] std::optional<SpringNumbers> spring() const override { return run_.spring(); }
     void kick(std::size_t id, const Vector3& change) override { run_.kick(id, change); }
     void change(const std::string& override) override { run_.change({override}); }
     [[nodiscard]] std::optional<std::pair<double, double>> energies() const override {
@@ -110,6 +113,8 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Show> make_live_show(const SceneRequest& request) { return std::make_unique<LiveShow>(request); }
+std::unique_ptr<Show> make_live_show(const SceneRequest& request, const RecordRequest& record) {
+    return std::make_unique<LiveShow>(request, record);
+}
 
 }  // namespace carom

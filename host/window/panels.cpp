@@ -44,7 +44,7 @@ float Panels::bottom_room() { return 2.4f * ImGui::GetFontSize(); }
 Wishes Panels::draw(Show& show, Painter& painter, ViewState& state) {
     Wishes wishes;
     if (const auto energies = show.energies()) {
-        history_.add(show.frame()->time, energies->first, energies->second);
+        history_.add(show.time(), energies->first, energies->second);
     }
     if (state.help) help(state);
     if (!state.panels) return wishes;
@@ -113,6 +113,13 @@ void Panels::look(Show& show, Painter& painter, ViewState& state, Wishes& wishes
         ImGui::EndCombo();
     }
     if (!painter.palette().categories) {
+        const auto maps = color_maps();
+        if (ImGui::BeginCombo("map", maps[static_cast<std::size_t>(painter.color_map())].name)) {
+            for (const ColorMapInfo& info : maps) {
+                if (ImGui::Selectable(info.name, info.map == painter.color_map())) painter.set_color_map(info.map);
+            }
+            ImGui::EndCombo();
+        }
         if (ImGui::Checkbox("fixed range", &fixed_range_)) {
             painter.set_range(fixed_range_ ? std::optional(painter.range()) : std::nullopt);
         }
@@ -127,6 +134,8 @@ void Panels::look(Show& show, Painter& painter, ViewState& state, Wishes& wishes
     if (ImGui::Checkbox("title and legend", &state.labels)) painter.set_labels(state.labels);
     ImGui::SameLine();
     if (ImGui::Button("Fit")) wishes.fit = true;
+    bool arrows = painter.arrows();
+    if (ImGui::Checkbox("velocities", &arrows)) painter.set_arrows(arrows);
     if (show.scene().dimension() == 3) {
         bool perspective = painter.camera().perspective();
         if (ImGui::Checkbox("perspective", &perspective)) painter.camera().set_perspective(perspective);
@@ -143,9 +152,6 @@ void Panels::physics(Show& show, ViewState& state) {
     for (int other = 0; other < scene.dimension(); ++other) {
         if (std::abs(scene.physics.gravity[other]) > std::abs(scene.physics.gravity[axis])) axis = other;
     }
-    // A slider shows the scene's value, but while it is being moved.
-    float gravity = gravity_.value_or(static_cast<float>(scene.physics.gravity[axis]));
-    float restitution = restitution_.value_or(static_cast<float>(scene.physics.restitution));
     const auto change = [&](const std::string& override) {
         try {
             show.change(override);
@@ -154,19 +160,40 @@ void Panels::physics(Show& show, ViewState& state) {
             state.message = error.what();
         }
     };
-    ImGui::SliderFloat("gravity", &gravity, -20.0f, 20.0f, "%.2f m/s2");
-    gravity_ = ImGui::IsItemActive() ? std::optional(gravity) : std::nullopt;
-    if (ImGui::IsItemDeactivatedAfterEdit()) {
+    // A slider shows what the run has, but while it is being moved; what it is left at becomes the run's.
+    const auto slider = [](const char* name, double now, std::optional<float>& held, float low, float high,
+                           const char* format, bool logarithmic, const auto& done) {
+        float value = held.value_or(static_cast<float>(now));
+        ImGui::SliderFloat(name, &value, low, high, format, logarithmic ? ImGuiSliderFlags_Logarithmic : 0);
+        held = ImGui::IsItemActive() ? std::optional(value) : std::nullopt;
+        if (ImGui::IsItemDeactivatedAfterEdit()) done(static_cast<double>(value));
+    };
+    slider("gravity", scene.physics.gravity[axis], gravity_, -20.0f, 20.0f, "%.2f m/s2", false, [&](double gravity) {
         std::string vector;
         for (int k = 0; k < scene.dimension(); ++k) {
-            const double value = k == axis ? static_cast<double>(gravity) : scene.physics.gravity[k];
-            vector += fmt::format("{}{}", k > 0 ? ", " : "", value);
+            vector += fmt::format("{}{}", k > 0 ? ", " : "", k == axis ? gravity : scene.physics.gravity[k]);
         }
         change("physics.gravity=[" + vector + "]");
+    });
+    slider("restitution", scene.physics.restitution, restitution_, 0.05f, 1.0f, "%.2f", false,
+           [&](double restitution) { change(fmt::format("physics.restitution={:.4g}", restitution)); });
+    const auto spring = show.spring();
+    if (!spring) return;
+    if (!first_spring_) first_spring_ = spring;
+    // Their sliders move a factor: a logarithmic one of Dear ImGui takes what is below a thousandth for 0.
+    constexpr float kLeast = 0.02f;
+    constexpr float kMost = 50.0f;
+    const auto factor = [&](const char* name, double now, double first, std::optional<float>& held, const char* unit,
+                            const char* key) {
+        const double shown = held ? static_cast<double>(*held) * first : now;
+        slider(name, now / first, held, kLeast, kMost, fmt::format("{:.3g} {}", shown, unit).c_str(), true,
+               [&](double times) { change(fmt::format("{}={:.4g}", key, times * first)); });
+    };
+    factor("stiffness", spring->stiffness, first_spring_->stiffness, stiffness_, "N/m", "spring.stiffness");
+    factor("time step", spring->dt, first_spring_->dt, dt_, "s", "spring.dt");
+    if (spring->longest_dt > 0.0) {
+        ImGui::TextDisabled("at most %.3g s, for the contacts", spring->longest_dt);
     }
-    ImGui::SliderFloat("restitution", &restitution, 0.05f, 1.0f, "%.2f");
-    restitution_ = ImGui::IsItemActive() ? std::optional(restitution) : std::nullopt;
-    if (ImGui::IsItemDeactivatedAfterEdit()) change(fmt::format("physics.restitution={}", restitution));
 }
 
 void Panels::plots(Show& show) {
@@ -254,6 +281,7 @@ void Panels::help(ViewState& state) {
                {"L", "title, legend and scale"},
                {"F", "fit the box"},
                {"P", "perspective (3D)"},
+               {"V", "velocities as arrows"},
                {"S", "picture into a file"},
                {"R", "record a movie, end it"},
                {"tab", "panels"},

@@ -72,6 +72,9 @@ private:
     std::optional<std::uint64_t> counted_step_;
     std::optional<float> gravity_;      // while its slider is moved
     std::optional<float> restitution_;  // likewise
+    std::optional<float> stiffness_;
+    std::optional<float> dt_;
+    std::optional<SpringNumbers> first_spring_;  // which the sliders reach around
     bool fixed_range_ = false;
 };
 

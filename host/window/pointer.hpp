@@ -14,6 +14,8 @@ public:
     /// Once a picture, between begin_panels and end_panels. \param pixels  per unit of the pointer's place
     /// \returns  whether there is something to draw
     bool act(Show& show, Painter& painter, ViewState& state, double pixels);
+    /// Whether a button is held.
+    [[nodiscard]] bool busy() const { return drag_ != Drag::kNone; }
     /// The cue stroke being drawn, and the ring around the picked ball [pixels].
     void add_marks(LineList& lines, const Show& show, Painter& painter, const ViewState& state) const;
 

@@ -15,6 +15,13 @@ namespace carom {
 /// A number of a run, as a panel shows it.
 using Reading = std::pair<std::string, std::string>;
 
+/// What a run with the spring solver lets one change of it.
+struct SpringNumbers {
+    double stiffness = 0.0;   ///< [force/length]
+    double dt = 0.0;          ///< [time]
+    double longest_dt = 0.0;  ///< that still resolves the shortest contact; 0: nothing can touch [time]
+};
+
 /// What a window shows: a run that goes on, or a stored one.
 class Show {
 public:
@@ -30,8 +37,13 @@ public:
 
     /// Takes what is new. \param seconds  of wall time since the last call \returns  whether there is something to draw
     virtual bool update(double seconds) = 0;
-    /// What is shown now; null before the first frame.
+    /// What is shown now, or was a moment ago (see want_frames); null before the first frame.
     [[nodiscard]] virtual const Frame* frame() const = 0;
+    /// Of what is shown now.
+    [[nodiscard]] virtual double time() const { return frame() != nullptr ? frame()->time : 0.0; }
+    [[nodiscard]] virtual std::uint64_t step_number() const { return frame() != nullptr ? frame()->step : 0; }
+    /// Whether frame() must be of the very time that is shown.
+    virtual void want_frames(bool /*each*/) {}
     /// \pre frame() is not null
     virtual void draw(Painter& painter, const std::vector<std::string>& notes, const LineList& extra) = 0;
 
@@ -65,12 +77,20 @@ public:
     virtual void kick(std::size_t /*id*/, const Vector3& /*change*/) {}
     /// \throws InputError  it may not be so
     virtual void change(const std::string& /*override*/) {}
+    /// A live run with springs.
+    [[nodiscard]] virtual std::optional<SpringNumbers> spring() const { return std::nullopt; }
     /// Energies at the present time: kinetic, total.
     [[nodiscard]] virtual std::optional<std::pair<double, double>> energies() const { return std::nullopt; }
 };
 
-/// \throws InputError, SystemError  the run cannot start
-std::unique_ptr<Show> make_live_show(const SceneRequest& request);
+/// Where a live run is stored; nowhere if empty.
+struct RecordRequest {
+    std::string path;
+    bool force = false;
+};
+
+/// \throws InputError, SystemError  the run cannot start, or not be stored
+std::unique_ptr<Show> make_live_show(const SceneRequest& request, const RecordRequest& record);
 /// \throws InputError, SystemError  it is no trajectory
 std::unique_ptr<Show> make_stored_show(const std::string& path);
 

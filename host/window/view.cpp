@@ -94,8 +94,8 @@ public:
         if (movie_) end_movie();
         ViewOutcome outcome;
         if (show_.frame() != nullptr) {
-            outcome.time = show_.frame()->time;
-            outcome.step = show_.frame()->step;
+            outcome.time = show_.time();
+            outcome.step = show_.step_number();
         }
         outcome.pictures = pictures_;
         outcome.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
@@ -115,6 +115,7 @@ private:
     void picture(double seconds, int height) {
         window_.begin_panels();
         make_room();
+        show_.want_frames(state_.selected.has_value() || pointer_.busy() || painter_.arrows());
         const bool pointed = pointer_.act(show_, painter_, state_, window_.pointer_scale());
         untouched_ = untouched_ && !pointed;
         if (state_.follow && state_.selected) follow(*show_.frame(), *state_.selected);
@@ -305,6 +306,9 @@ private:
             case GLFW_KEY_F:
                 painter_.camera().fit();
                 state_.follow = false;
+                break;
+            case GLFW_KEY_V:
+                painter_.set_arrows(!painter_.arrows());
                 break;
             case GLFW_KEY_P:
                 painter_.camera().set_perspective(!painter_.camera().perspective());

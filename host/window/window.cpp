@@ -82,6 +82,7 @@ Window::Window(const std::string& title, int width, int height) {
         glfwTerminate();
         throw SystemError(fmt::format("OpenGL cannot be loaded; {}", kRemedy));
     }
+    keep_memory_of_software_gl();
     glfwSwapInterval(1);
     // Before Dear ImGui, which passes events on.
     glfwSetWindowUserPointer(window_, &input_);

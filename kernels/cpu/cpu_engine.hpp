@@ -13,6 +13,7 @@
 #include "kernels/cpu/tile_look.hpp"
 #include "kernels/cpu/tile_step.hpp"
 #include "kernels/spring_control.hpp"
+#include "kernels/spring_picture.hpp"
 #include "kernels/spring_plan.hpp"
 #include "kernels/spring_refresh.hpp"
 #include "kernels/spring_step.hpp"
@@ -38,6 +39,13 @@ public:
     double margin() const override { return params_.margin; }
     double largest_quantum() const override;
 
+    bool pictures_on_host() const override { return true; }
+    std::unique_ptr<SharedBuffer> share_buffer(unsigned) override { return nullptr; }
+    void give_picture_values(std::span<const float> values) override {
+        picture_given_.assign(values.begin(), values.end());
+    }
+    bool write_picture(const PictureOrder& order, const PictureArrays& to, std::span<float> sample) override;
+
 private:
     using Stored = typename Phase<Real>::Stored;
     using View = BallsView<Real, Dim>;
@@ -57,6 +65,8 @@ private:
     }
     void reorder();
     void copy_out(const FrameArrays& arrays, bool raw);
+    template <class F>
+    void for_each_place(bool raw, F&& f);
 
     std::uint64_t one_step();
     template <class Kind>
@@ -98,6 +108,7 @@ private:
     std::vector<NearPairs> near_pairs_;               // one per thread
     std::vector<TileForces<Real, Dim>> tile_forces_;  // one per thread
     std::vector<std::uint32_t> near_walls_;           // slots of balls that may reach a thermal wall; at the last sort
+    std::vector<float> picture_given_;                // by id
     double motion_ = 0.0;                             // bound on how far any ball has moved since the sort [length]
     double last_motion_ = 0.0;                        // in the last step [length]
     double near_margin_ = 0.0;                        // of the near pairs [length]; 0: there are none yet

@@ -293,11 +293,36 @@ SpringTallies CpuEngine<Real, Dim>::tallies() {
     return result;
 }
 
+/// Calls f(slot, place, v) for all balls that are in, from several threads.
+/// \param raw  v as the integrator holds it, else at the time of the place
+template <class Real, int Dim>
+template <class F>
+void CpuEngine<Real, Dim>::for_each_place(bool raw, F&& f) {
+    sort_if_due();
+    if (!raw && step_ > 0 && params_.lag > Real(0)) {
+        look([&](auto& tiles, const NearPairs& near, auto&& find) {
+            SpringSums unused = SpringSums::zero();
+            tiles.run(near, find, unused, f);
+        });
+        return;
+    }
+    const View balls = view();
+#pragma omp parallel for num_threads(lists_.threads()) schedule(static) if (lists_.threads() > 1)
+    for (std::int64_t index = 0; index < static_cast<std::int64_t>(active_); ++index) {
+        const auto slot = static_cast<std::uint32_t>(index);
+        Vec<Stored, Dim> x;
+        Vec<Real, Dim> v;
+        for (int axis = 0; axis < Dim; ++axis) {
+            x[axis] = balls.x[axis][slot];
+            v[axis] = balls.v[axis][slot];
+        }
+        if (!gone_[id_[slot]]) f(slot, place_of(params_, x, cell_[slot]), v);
+    }
+}
+
 template <class Real, int Dim>
 void CpuEngine<Real, Dim>::copy_out(const FrameArrays& arrays, bool raw) {
-    sort_if_due();
-    const View balls = view();
-    const auto copy = [&](std::uint32_t slot, const Place<Real, Dim>& place, const Vec<Real, Dim>& v) {
+    for_each_place(raw, [&](std::uint32_t slot, const Place<Real, Dim>& place, const Vec<Real, Dim>& v) {
         const std::uint32_t id = id_[slot];
         arrays.gone[id] = 0;
         for (int axis = 0; axis < Dim; ++axis) {
@@ -305,25 +330,7 @@ void CpuEngine<Real, Dim>::copy_out(const FrameArrays& arrays, bool raw) {
             arrays.velocity[axis][id] = static_cast<double>(v[axis]);
             arrays.image[axis][id] = image_[axis][id] + place.crossings[axis];
         }
-    };
-    if (raw || step_ == 0 || !(params_.lag > Real(0))) {
-#pragma omp parallel for num_threads(lists_.threads()) schedule(static) if (lists_.threads() > 1)
-        for (std::int64_t index = 0; index < static_cast<std::int64_t>(active_); ++index) {
-            const auto slot = static_cast<std::uint32_t>(index);
-            Vec<Stored, Dim> x;
-            Vec<Real, Dim> v;
-            for (int axis = 0; axis < Dim; ++axis) {
-                x[axis] = balls.x[axis][slot];
-                v[axis] = balls.v[axis][slot];
-            }
-            if (!gone_[id_[slot]]) copy(slot, place_of(params_, x, cell_[slot]), v);
-        }
-    } else {
-        look([&](auto& tiles, const NearPairs& near, auto&& find) {
-            SpringSums unused = SpringSums::zero();
-            tiles.run(near, find, unused, copy);
-        });
-    }
+    });
     for (std::size_t id = 0; id < gone_.size(); ++id) {
         if (!gone_[id]) continue;
         arrays.gone[id] = 1;
@@ -333,6 +340,28 @@ void CpuEngine<Real, Dim>::copy_out(const FrameArrays& arrays, bool raw) {
             arrays.image[axis][id] = 0;  // those known are of the last sort: when that was must not show
         }
     }
+}
+
+/// The deepest overlap of a ball is not known here without a search of its own.
+template <class Real, int Dim>
+bool CpuEngine<Real, Dim>::write_picture(const PictureOrder& order, const PictureArrays& to, std::span<float> sample) {
+    using Value = PictureOrder::Value;
+    const std::size_t count = gone_.size();
+    if (order.value == Value::kOverlap || (order.value == Value::kGiven && picture_given_.size() != count))
+        return false;
+    const bool still = order.value != Value::kSpeed && order.value != Value::kKineticEnergy;
+    for_each_place(still, [&](std::uint32_t slot, const Place<Real, Dim>& place, const Vec<Real, Dim>& v) {
+        const std::uint32_t id = id_[slot];
+        const Real radius = uniform_ ? params_.uniform_radius : radius_[slot];
+        const Real inverse_mass = uniform_ ? params_.uniform_inverse_mass : inverse_mass_[slot];
+        to.places[id] = picture_place(order, place.position, static_cast<float>(radius));
+        to.values[id] = picture_value(order, picture_given_.data(), id, place.position, v, inverse_mass, Real(0));
+    });
+    for (std::size_t id = 0; id < count; ++id) {
+        if (gone_[id]) hide_ball(to, id);
+    }
+    for (std::size_t k = 0; k < sample.size(); ++k) sample[k] = to.values[sampled_ball(k, sample.size(), count)];
+    return true;
 }
 
 template <class Real, int Dim>

@@ -38,6 +38,11 @@ public:
     double margin() const override { return params_.margin; }
     double largest_quantum() const override;
 
+    bool pictures_on_host() const override { return false; }
+    std::unique_ptr<SharedBuffer> share_buffer(unsigned buffer) override;
+    void give_picture_values(std::span<const float> values) override;
+    bool write_picture(const PictureOrder& order, const PictureArrays& to, std::span<float> sample) override;
+
 private:
     using Stored = typename Phase<Real>::Stored;
     using Record = ControlRecord<Real, Dim>;
@@ -113,7 +118,9 @@ private:
     DeviceArray<SpringSums> sums_;
     PinnedArray<SpringSums> sums_here_;
     DeviceArray<Record> record_;
-    PinnedArray<Record> seen_;  // the record as the host last saw it
+    PinnedArray<Record> seen_;                           // the record as the host last saw it
+    DeviceArray<float> picture_given_, picture_sample_;  // empty until a picture wants them
+    PinnedArray<float> picture_sample_here_;
     Scratch scratch_;
     StepGraph graphs_[2][2];  // by motion_ and labels_
     bool launched_ = false;   // a kernel's first launch loads it, which must not happen while a graph is recorded

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/cuda/cuda_engine.hpp"
+#include "kernels/cuda/cuda_engine_picture.hpp"
 
 namespace carom::CAROM_PROCESSOR {
 
@@ -334,7 +335,8 @@ void CudaEngine<Real, Dim>::store(const RawBalls& balls) {
 template <class Real, int Dim>
 std::uint64_t CudaEngine<Real, Dim>::memory_bytes() const {
     std::uint64_t total = slot_of_id_.bytes() + cell_start_.bytes() + key_.bytes() + gone_.bytes() + frame_.bytes() +
-                          sums_.bytes() + record_.bytes() + scratch_.bytes();
+                          sums_.bytes() + record_.bytes() + scratch_.bytes() + picture_given_.bytes() +
+                          picture_sample_.bytes();
     for (int axis = 0; axis < Dim; ++axis) {
         total += image_[axis].bytes();
         for (const Motion& motion : motions_) total += motion.x[axis].bytes() + motion.v[axis].bytes();

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -144,6 +145,35 @@ TEST(DefaultQuantity, IsSpeciesWhereTheSceneGivesColorsOrHasSeveral) {
     EXPECT_EQ(default_quantity(balls), Quantity::kSpeed);  // nobody has that colour
     balls.species_table[0].color = "#FF0000";
     EXPECT_EQ(default_quantity(balls), Quantity::kSpecies);
+}
+
+/// Equal steps look equally large; the lightness alone tells the order.
+TEST(ColorMaps, AreUniform) {
+    for (const ColorMapInfo& info : color_maps()) {
+        constexpr std::size_t kColors = 128;
+        const auto colors = map_colors(info.map, kColors);
+        ASSERT_EQ(colors.size(), kColors);
+        std::vector<double> steps;
+        double sum = 0.0;
+        std::size_t top = kColors - 1;  // the lightest
+        for (std::size_t k = 0; k + 1 < kColors; ++k) {
+            const auto a = lab_of(colors[k]);
+            const auto b = lab_of(colors[k + 1]);
+            steps.push_back(std::hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]));
+            sum += steps.back();
+            if (b[0] < a[0] && top == kColors - 1) top = k;
+            EXPECT_GT(k < top ? b[0] - a[0] : a[0] - b[0], 0.0) << info.name << " " << k;
+        }
+        EXPECT_NEAR(static_cast<double>(top), info.map == ColorMap::kBalance ? 0.5 * kColors : kColors - 1, 4.0);
+        // Viridis is equal in another space; the others are equal in this one, but for what a screen cannot show. The
+        // two halves of kBalance are of different lengths.
+        const double mean = sum / static_cast<double>(steps.size());
+        const double slack = info.map == ColorMap::kViridis ? 0.75 : info.map == ColorMap::kBalance ? 0.2 : 0.1;
+        EXPECT_LT(std::ranges::max(steps), (1.0 + slack) * mean) << info.name;
+        EXPECT_GT(std::ranges::min(steps), (1.0 - slack) * mean) << info.name;
+        const double range = lab_of(colors[kColors / 2])[0] - lab_of(colors.front())[0];
+        EXPECT_GT(range, 25.0) << info.name;
+    }
 }
 
 }  // namespace

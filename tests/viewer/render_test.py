@@ -186,6 +186,44 @@ backend = "cpu"
         for what in ["species", "speed", "kinetic-energy", "spin", "overlap", "id", "height"]:
             self.succeed("render", "two.toml", "-o", "out.png", "--force", "--color-by", what, "--camera", "zoom=1.5")
 
+    def test_a_colour_map_is_taken_as_asked(self):
+        spread = {}
+        for name in ["viridis", "grey", "ember"]:
+            self.succeed("render", "two.toml", "-o", "out.png", "--force", "--color-by", "speed", "--bare",
+                         "--colormap", name, "--time", "0")
+            picture = pixels(self.folder / "out.png")
+            spread[name] = (picture.max(axis=2) - picture.min(axis=2)).max()  # of the channels: colourfulness
+        self.assertLess(spread["grey"], 30)  # the background's own
+        self.assertGreater(spread["viridis"], 100)
+        self.assertGreater(spread["ember"], 45)
+
+    def test_arrows_point_along_velocities(self):
+        for options in ["", "--arrows"]:
+            self.succeed("render", "two.toml", "-o", f"out{options}.png", "--bare", "--time", "0", *options.split())
+        bare, arrows = pixels(self.folder / "out.png"), pixels(self.folder / "out--arrows.png")
+        rows, columns = numpy.nonzero(abs(bare - arrows).max(axis=2) > 20)
+        # The ball at x = 2 flies to the right, the one at 8 rests. The box is 10 wide.
+        unit = 1248 / 10
+        self.assertLess(abs(columns.min() - (16 + 2 * unit)), 4)
+        self.assertLess(abs(columns.max() - (16 + 4 * unit)), 4)  # two radii of 0.5, times four
+        self.assertLess(rows.max() - rows.min(), 0.8 * unit)
+
+    def test_the_ways_into_a_picture_are_measured(self):
+        result = self.carom("bench", "--viewer", "--sizes", "300", "--dimension", "2", "--backend", "cpu", "--quick",
+                            "--quiet", "-o", "bench.json")
+        self.assertEqual(result.status, 0, result.err)
+        self.assertRegex(result.out, r"2D +300 +cpu +written")
+        report = json.loads((self.folder / "bench.json").read_text())
+        self.assertEqual([row["path"] for row in report["rows"]], ["written", "frames"])
+        self.assertEqual(report["left_out"], [])
+        for row in report["rows"]:
+            self.assertEqual((row["balls"], row["dimension"], row["backend"]), (300, 2, "cpu"))
+            self.assertEqual((row["largest_difference"], row["differing_share"]), (0, 0))
+            self.assertGreaterEqual(row["pictures"], 3)
+            self.assertAlmostEqual(row["frames_per_second"], 1 / (row["fill_seconds"] + row["draw_seconds"]))
+        result = self.carom("bench", "--viewer", "--limit", "3")
+        self.assertEqual((result.status, result.err), (2, "carom: --limit: not with --viewer\n"))
+
     def test_what_is_wrong_is_said_in_one_line_and_nothing_is_written(self):
         self.write("taken.png", "something")
         for arguments, words in [
@@ -196,6 +234,7 @@ backend = "cpu"
             (["-o", "a.png", "--size", "63x64"], r"--size: '63' is not a whole number from 64 up"),
             (["-o", "a.png", "--size", "20000x100"], r"--size: more than 16384"),
             (["-o", "a.png", "--color-by", "mood"], r"--color-by: 'mood' is not known; allowed: species, speed"),
+            (["-o", "a.png", "--colormap", "jet"], r"--colormap: 'jet' is not known; allowed: viridis, ember"),
             (["-o", "a.png", "--range", "3"], r"--range: '3' is not LOW:HIGH"),
             (["-o", "a.png", "--range", "3:1"], r"--range: HIGH must be greater than LOW"),
             (["-o", "a.png", "--camera", "upside-down"], r"--camera: 'upside-down' is not known; allowed"),
@@ -263,7 +302,7 @@ backend = "cpu"
     def test_help_is_in_the_pages(self):
         page = (SOURCE / "docs" / "viewer.md").read_text()
         for option in ["--size", "--fps", "--every", "--color-by", "--range", "--camera", "--overlay", "--bare",
-                       "--light", "--frame", "--time", "--last"]:
+                       "--light", "--colormap", "--arrows", "--frame", "--time", "--last"]:
             self.assertIn(option, page)
 
 

@@ -10,6 +10,7 @@ import tempfile
 import time
 import unittest
 
+import h5py
 import numpy
 
 from program import ProgramTest
@@ -159,6 +160,27 @@ class View(ProgramTest):
         time.sleep(0.5)
         self.assertEqual(self.closed_at(self.close(process)), (0.0, 0))
 
+    def test_a_live_run_is_stored_with_what_is_done_to_it(self):
+        process = self.open("two.toml", "--paused", "--no-panels", "-o", "played.h5")
+        for _ in range(2):
+            self.screen.do("key", "Right")
+            time.sleep(0.2)
+        shown = self.picture("two-1.png", process)
+        left, right = columns_of(shown, PINK)[1]  # the ball at rest is kicked upwards
+        x = (left + right) // 2
+        y = int(numpy.flatnonzero((abs(shown[:, x] - numpy.array(PINK)).max(axis=1) <= 2)).mean())
+        self.screen.do("mousemove", x, y, "sleep", 0.2, "mousedown", 1, "sleep", 0.2, "mousemove", x, y - 40, "sleep",
+                       0.2, "mousemove", x, y - 80, "sleep", 0.2, "mouseup", 1, "sleep", 0.3)
+        self.close(process)
+        with h5py.File(self.folder / "played.h5") as file:
+            self.assertEqual(file["particles/all/position/time"][:].tolist(), [0.0])
+            changes = file["parameters/changes"]
+            self.assertEqual(changes["step"][:].tolist(), [2])
+            self.assertRegex(changes["what"][0].decode(), r"\Aball 1 kicked by \[.*, [0-9.]+\]\Z")
+        again = self.carom("view", "two.toml", "-o", "played.h5", env=self.screen.environment)
+        self.assertEqual((again.status, again.err.count("\n")), (2, 1), again.err)
+        self.assertIn("played.h5", again.err)
+
     def test_a_ball_is_kicked_by_dragging_it(self):
         process = self.open("two.toml", "--paused", "--no-panels")
         first = self.picture("two-1.png", process)
@@ -280,7 +302,8 @@ class View(ProgramTest):
 
     def test_what_is_wrong_is_said_before_a_window_opens(self):
         for arguments, status in [([], 2), (["nothing.h5"], 4), (["two.toml", "--color-by", "mood"], 2),
-                                  (["two.toml", "--set", "box.size=1"], 2), (["nothing"], 4)]:
+                                  (["two.toml", "--set", "box.size=1"], 2), (["nothing"], 4),
+                                  (["two.toml", "-o", "a.mp4"], 2)]:
             result = self.carom("view", *arguments, env=self.screen.environment)
             self.assertEqual((result.status, result.err.count("\n")), (status, 1), result.err)
 

@@ -1,0 +1,216 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <string>
+
+#include "host/state/errors.hpp"
+#include "host/viewer/cloud_feed.hpp"
+#include "tests/support/picture.hpp"
+#include "tests/support/shared_pictures.hpp"
+#include "tests/support/spring_engines.hpp"
+
+// Balls that a processor writes into OpenGL's buffers itself, beside those that come by frames.
+
+namespace carom::test {
+namespace {
+
+std::string gas(const std::string& box) {
+    return "[scene]\n" + box +
+           "[run]\nbackend = \"cpu\"\n"
+           "[[fill]]\ncount = 30\nradius = 0.8\nmass = 3\ntemperature = 1\n"
+           "[[fill]]\ncount = 160\nradius = 0.5\nmass = 1\ntemperature = 1\n";
+}
+
+const std::string kPlain = gas("dimension = 2\n[box]\nsize = [30, 22]\n");
+const std::string kRing = gas("dimension = 2\n[box]\nsize = [30, 22]\nboundary = [\"periodic\", \"periodic\"]\n");
+const std::string kOpen = gas("dimension = 2\n[box]\nsize = [30, 22]\nboundary = [\"open\", \"wall\"]\n");
+const std::string kDeep =
+    gas("dimension = 3\n[box]\nsize = [11, 11, 11]\nboundary = [\"periodic\", \"wall\", \"wall\"]\n");
+
+/// How pictures of one moment differ that come by the two ways.
+struct Difference {
+    int largest = 0;  ///< grey levels
+    int pixels = 0;   ///< that differ by more than one
+};
+
+Difference compare_ways(const std::string& text, Quantity quantity, const std::string& processor,
+                        const std::function<std::unique_ptr<CloudStore>(Solver&, std::size_t)>& make_store) {
+    Studio studio(text, {.quantity = quantity, .labels = false}, 240, 180);
+    const PreparedScene scene = on_processor(text, processor);
+    const auto solver = scene.plan->make_solver(scene.state, "");
+    const auto store = make_store(*solver, scene.state.balls.size());
+    Frame frame;
+    CloudFeed feed;
+    Difference difference;
+    // Each of the three slots in turn, so that each is mapped again.
+    for (int picture = 0; picture < 4; ++picture) {
+        solver->advance_to(0.1 * (picture + 1), 60.0);
+        solver->request_frame(frame);
+        solver->finish_frame(frame);
+        const int slot = picture % FrameRing::kSlots;
+        store->wait(slot);
+        EXPECT_TRUE(store->arrays(slot).has_value());
+        const ValueRange range =
+            feed.fill(*store, slot, *solver, studio.source().scene(), studio.source().balls(), quantity, nullptr);
+        studio.painter().set_range(range);
+        studio.painter().see(range);
+        studio.painter().draw(store->buffers(slot), 0.0, frame.size(), {});
+        store->drawn(slot);
+        Pixels shared;
+        studio.painter().read(shared);
+        studio.painter().draw(frame, {});
+        Pixels copied;
+        studio.painter().read(copied);
+        for (std::size_t k = 0; k < shared.rgb.size(); ++k) {
+            const int off = std::abs(static_cast<int>(shared.rgb[k]) - static_cast<int>(copied.rgb[k]));
+            difference.largest = std::max(difference.largest, off);
+            difference.pixels += off > 1 ? 1 : 0;
+        }
+        // Nor is it the same picture of nothing.
+        EXPECT_GT(std::ranges::max(copied.rgb), 150);
+    }
+    return difference;
+}
+
+std::unique_ptr<CloudStore> fake_store_of(Solver&, std::size_t balls) { return make_fake_store(balls); }
+
+/// What a processor writes of a gas.
+struct Written {
+    std::vector<BallPlace> places;
+    std::vector<float> values;
+    std::vector<float> sample;
+};
+
+Written write(const Processor& processor, Gas& gas, PictureOrder::Value value, std::uint64_t steps) {
+    const auto engine = make_engine(processor, gas);
+    engine->advance(steps);
+    std::vector<float> given(gas.size());
+    for (std::size_t id = 0; id < given.size(); ++id) given[id] = 0.25f * static_cast<float>(id);
+    engine->give_picture_values(given);
+    Written written{std::vector<BallPlace>(gas.size()), std::vector<float>(gas.size()), std::vector<float>(7)};
+    PictureOrder order;
+    order.value = value;
+    order.origin[0] = 1.5;
+    order.axis = 1;
+    order.face = 0.25;
+    EXPECT_TRUE(engine->write_picture(order, {written.places.data(), written.values.data()}, written.sample));
+    return written;
+}
+
+TEST(WritePicture, GivesTheSameBitsOnEachProcessorThatThisMemoryIsFor) {
+    using Value = PictureOrder::Value;
+    for (const char* name : {"walls_2d", "damped_3d"}) {
+        for (const Value value : {Value::kGiven, Value::kSpeed, Value::kKineticEnergy, Value::kId, Value::kHeight}) {
+            Gas gas = scenario(name).make();
+            const Written first = write({"cpu1", 1}, gas, value, 60);
+            const auto [least, most] = std::ranges::minmax(first.values);
+            EXPECT_LT(least, most);
+            for (std::size_t k = 0; k < 7; ++k) {
+                EXPECT_EQ(first.sample[k], first.values[sampled_ball(k, 7, gas.size())]);
+            }
+            for (const Processor& processor : {Processor{"cpu3", 3}, Processor{"emulated"}}) {
+                if (!missing(processor).empty()) continue;
+                const Written other = write(processor, gas, value, 60);
+                EXPECT_EQ(std::memcmp(first.places.data(), other.places.data(), gas.size() * sizeof(BallPlace)), 0);
+                EXPECT_EQ(std::memcmp(first.values.data(), other.values.data(), gas.size() * sizeof(float)), 0)
+                    << name << " " << processor.name << " " << static_cast<int>(value);
+            }
+        }
+    }
+}
+
+#if defined(CAROM_HAVE_EMULATED)
+
+TEST(SharedStore, ShowsTheSamePictureAsFrames) {
+    for (const QuantityInfo& info : quantities()) {
+        for (const std::string* scene : {&kOpen, &kDeep}) {
+            const Difference difference = compare_ways(*scene, info.quantity, "emulated", fake_store_of);
+            // A speed or an overlap that was rounded another way may be another of 256 colours.
+            EXPECT_LE(difference.largest, 2) << info.name << *scene;
+            EXPECT_LE(difference.pixels, 100) << info.name << *scene;
+        }
+    }
+}
+
+/// Second pictures are drawn after all others here and among them there: where a smooth rim lies over another ball's,
+/// that shows.
+TEST(SharedStore, ShowsBallsAtBothEndsOfAPeriodicAxis) {
+    const Difference difference = compare_ways(kRing, Quantity::kId, "emulated", fake_store_of);
+    EXPECT_LE(difference.pixels, 4 * 3 * 60);
+    const Difference none = compare_ways(kPlain, Quantity::kId, "emulated", fake_store_of);
+    EXPECT_EQ(none.pixels, 0);
+}
+
+TEST(SharedStore, IsNotTakenWhereNothingCanBeShared) {
+    const EglContext context;
+    const PreparedScene scene = on_processor(kPlain, "emulated");
+    const auto solver = scene.plan->make_solver(scene.state, "");
+    const auto store = make_cloud_store(190, solver->pictures());
+    EXPECT_FALSE(store->arrays(0).has_value());
+    EXPECT_NE(store->way().find("through the host"), std::string::npos) << store->way();
+    EXPECT_NE(store->way().find("shares no buffers"), std::string::npos) << store->way();
+    // It is fed all the same, by frames.
+    CloudFeed feed;
+    Frame frame;
+    solver->request_frame(frame);
+    solver->finish_frame(frame);
+    EXPECT_TRUE(feed.needs_frame(*store, 0, *solver, Quantity::kSpeed));
+    feed.fill(*store, 0, *solver, scene.scene, scene.state.balls, Quantity::kSpeed, &frame);
+    EXPECT_EQ(store->buffers(0).extent.count, 190u);
+}
+
+#endif
+
+/// The CPU writes what OpenGL reads; the pictures are those of frames.
+TEST(CloudFeed, ShowsTheSamePictureAsFramesFromTheCpu) {
+    for (const Quantity quantity : {Quantity::kSpecies, Quantity::kSpeed, Quantity::kHeight, Quantity::kOverlap}) {
+        for (const std::string* text : {&kPlain, &kOpen, &kDeep}) {
+            Studio studio(*text, {.quantity = quantity, .labels = false});
+            const PreparedScene scene = prepared(*text);
+            const auto solver = scene.plan->make_solver(scene.state, "");
+            const auto store = make_cloud_store(scene.state.balls.size(), solver->pictures());
+            Frame frame;
+            CloudFeed feed;
+            solver->advance_to(0.5, 60.0);
+            solver->request_frame(frame);
+            solver->finish_frame(frame);
+            EXPECT_EQ(feed.needs_frame(*store, 0, *solver, quantity), quantity == Quantity::kOverlap);
+            const ValueRange range = feed.fill(*store, 0, *solver, scene.scene, scene.state.balls, quantity, &frame);
+            studio.painter().set_range(range);
+            studio.painter().see(range);
+            studio.painter().draw(store->buffers(0), 0.0, frame.size(), {});
+            Pixels fed;
+            studio.painter().read(fed);
+            studio.painter().draw(frame, {});
+            Pixels copied;
+            studio.painter().read(copied);
+            EXPECT_EQ(fed.rgb, copied.rgb) << *text;
+        }
+    }
+}
+
+/// On a machine with a GPU, whose OpenGL draws there: the same, through buffers that CUDA and OpenGL really share.
+TEST(CudaSharedStore, ShowsTheSamePictureAsFrames) {
+    CAROM_REQUIRE(Processor{"cuda"});
+    try {
+        const EglContext probe;
+    } catch (const SystemError& error) {
+        GTEST_SKIP() << error.what();
+    }
+    for (const Quantity quantity : {Quantity::kSpecies, Quantity::kSpeed, Quantity::kOverlap}) {
+        for (const std::string* scene : {&kPlain, &kOpen, &kDeep}) {
+            const Difference difference = compare_ways(*scene, quantity, "cuda", [](Solver& solver, std::size_t balls) {
+                auto store = make_cloud_store(balls, solver.pictures());
+                EXPECT_NE(store->way().find("shared"), std::string::npos) << store->way();
+                return store;
+            });
+            EXPECT_LE(difference.largest, 2) << *scene;
+            EXPECT_LE(difference.pixels, 100) << *scene;
+        }
+    }
+}
+
+}  // namespace
+}  // namespace carom::test
