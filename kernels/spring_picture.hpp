@@ -73,8 +73,9 @@ CAROM_HD void draw_ball(const SpringParams<typename Kind::Real, Kind::kDim>& par
         order.value == PictureOrder::Value::kSpeed || order.value == PictureOrder::Value::kKineticEnergy;
     if (moving && step > 0 && params.lag > Real(0)) {
         SpringSums unused = SpringSums::zero();
-        v = velocity_now<Kind>(lag_at(params, step), own,
-                               feel<Kind>(params, balls, own, place.position, neighbours, unused));
+        v = velocity_now<Kind>(
+            lag_at(params, step), own,
+            feel<Kind>(params, balls, own, place.position, params.walls_time(step), neighbours, unused));
     } else if (order.value == PictureOrder::Value::kOverlap) {
         neighbours([&](std::uint32_t j) {
             PairContact<Real, Kind::kDim> contact;
