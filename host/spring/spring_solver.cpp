@@ -17,11 +17,13 @@ SpringTallies to_spring(const Tallies& tallies) {
 
 class SpringSolver final : public Solver {
 public:
-    SpringSolver(const std::vector<SpringStage>& stages, const SolverState& state, std::string name)
+    SpringSolver(const std::vector<SpringStage>& stages, const SolverState& state, std::string name,
+                 SpringEngineMaker make)
         : stages_(stages),
           stage_(saved_stage(state, stages.size())),
           setup_(stages_[stage_].setup),
           name_(std::move(name)),
+          make_(std::move(make)),
           species_table_(state.balls.species_table),
           species_(state.balls.species),
           spin_(state.balls.spin) {
@@ -168,7 +170,8 @@ private:
         impulse_before_ = tallies.wall_impulse;
         engine_.reset();  // its memory is needed
         const RawBalls raw_balls = raw(balls, radius_.data(), inverse_mass_.data());
-        engine_ = std::move(make_spring_processor(name_, setup_, raw_balls, step, tallies).engine);
+        engine_ = make_ ? make_(setup_, raw_balls, step, tallies)
+                        : std::move(make_spring_processor(name_, setup_, raw_balls, step, tallies).engine);
     }
 
     /// What is due at the present step, before it is done. A state that is saved is that of before, so it is done again
@@ -294,6 +297,7 @@ private:
     std::size_t stage_;
     SpringSetup setup_;  // of the stage
     std::string name_;
+    SpringEngineMaker make_;
     std::vector<double> radius_, inverse_mass_;  // by id
     std::vector<Species> species_table_;
     std::vector<std::uint32_t> species_;
@@ -310,8 +314,8 @@ private:
 }  // namespace
 
 std::unique_ptr<Solver> make_spring_solver(const std::vector<SpringStage>& stages, const SolverState& state,
-                                           const std::string& processor) {
-    return std::make_unique<SpringSolver>(stages, state, processor);
+                                           const std::string& processor, SpringEngineMaker make) {
+    return std::make_unique<SpringSolver>(stages, state, processor, std::move(make));
 }
 
 }  // namespace carom

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,13 +20,18 @@ struct SpringStage {
     std::uint64_t rescale_every = 0;   ///< [steps]; 0: never
 };
 
+/// Makes an engine at a step, from raw balls and what has been counted before.
+using SpringEngineMaker = std::function<std::unique_ptr<SpringEngine>(const SpringSetup&, const RawBalls&,
+                                                                      std::uint64_t step, const SpringTallies&)>;
+
 /// The time-stepped solver over a processor.
 /// \param stages     at least one
 /// \param state      balls as they start (step 0) or as Solver::save gave them (a restart)
 /// \param processor  "cpu" or "cuda", see choose_processor
+/// \param make       empty: an engine of that processor
 /// \throws SystemError  when the device cannot be used or has too little memory
 std::unique_ptr<Solver> make_spring_solver(const std::vector<SpringStage>& stages, const SolverState& state,
-                                           const std::string& processor);
+                                           const std::string& processor, SpringEngineMaker make = {});
 
 /// One sentence on a fault: who, where, when, and what may help.
 std::string explain_fault(const SpringFault& fault, const Balls& balls, double time, std::uint64_t step);

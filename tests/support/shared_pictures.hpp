@@ -68,12 +68,14 @@ public:
         : plan_(std::move(plan)), setup_(spring_setup(scene, design_spring(scene, balls), 1)), name_(std::move(name)) {}
 
     [[nodiscard]] std::unique_ptr<Solver> make_solver(const SolverState& state, const std::string&) const override {
-        return make_spring_solver(setup_, state, name_, [&](const RawBalls& balls, const SpringTallies& tallies) {
+        const auto make = [name = name_](const SpringSetup& setup, const RawBalls& balls, std::uint64_t step,
+                                         const SpringTallies& tallies) {
 #if defined(CAROM_HAVE_CUDA)
-            if (name_ == "cuda") return make_cuda_engine(setup_, balls, state.step, tallies);
+            if (name == "cuda") return make_cuda_engine(setup, balls, step, tallies);
 #endif
-            return make_emulated_engine(setup_, balls, state.step, tallies);
-        });
+            return make_emulated_engine(setup, balls, step, tallies);
+        };
+        return make_spring_solver({SpringStage{.setup = setup_}}, state, name_, make);
     }
     [[nodiscard]] std::string name() const override { return plan_->name(); }
     [[nodiscard]] std::string processor() const override { return name_; }
