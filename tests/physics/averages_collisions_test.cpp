@@ -61,14 +61,14 @@ double energy_of(EventsEngine& engine) {
     return energy;
 }
 
-class EquationOfState : public testing::TestWithParam<Gas> {};
-INSTANTIATE_TEST_SUITE_P(Fractions, EquationOfState,
+class AveragesOfCollisions : public testing::TestWithParam<Gas> {};
+INSTANTIATE_TEST_SUITE_P(Fractions, AveragesOfCollisions,
                          testing::Values(Gas{2, 16, 0.02}, Gas{2, 16, 0.1}, Gas{2, 16, 0.3}, Gas{2, 16, 0.5},
                                          Gas{3, 6, 0.05}, Gas{3, 6, 0.1}, Gas{3, 6, 0.3}, Gas{3, 6, 0.4}));
 
 /// Pressure, collisions and paths of one gas, and that they agree with each other. Each within 4 of its own standard
 /// errors (which are known to a fifth) and what the reference is off by: eight gases of eight checks fail once in 200.
-TEST_P(EquationOfState, CompressibilityRateAndPathsAreTheReferences) {
+TEST_P(AveragesOfCollisions, CompressibilityRateAndPathsAreTheReferences) {
     const auto [d, per_axis, phi] = GetParam();
     const json& reference = row(d, phi);
     const double rate = reference["rate_sigma_sqrt_m_kT"];
