@@ -32,6 +32,11 @@ std::string not_comparable(const Scene& scene) {
                ": the spring solver has no friction yet, so there is nothing to hold the event-driven run against; "
                "--set physics.friction=0 --set physics.wall_friction=0 compares the rest";
     }
+    if (scene.driven()) {
+        return scene.path +
+               ": thermal or moving walls, a thermostat or stages drive this scene, and what they do to a gas is not "
+               "what the verdicts of a comparison are about; compare it without them";
+    }
     return "";
 }
 

@@ -8,6 +8,20 @@
 
 namespace carom {
 
+namespace events_log {
+
+template <int Dim>
+void copy_motion(const ImpactBody<Dim>& body, Vector3& velocity, Vector3& spin) {
+    for (int axis = 0; axis < Dim; ++axis) velocity[axis] = body.velocity[axis];
+    if constexpr (Dim == 2) {
+        spin[2] = body.spin[0];
+    } else {
+        for (int axis = 0; axis < 3; ++axis) spin[axis] = body.spin[axis];
+    }
+}
+
+}  // namespace events_log
+
 /// Tells the sums over all balls that the velocity of one has changed.
 template <int Dim, bool Gravity, bool Lists>
 void Engine<Dim, Gravity, Lists>::account_change(Slot i, const Vector& velocity_before) {
@@ -43,6 +57,13 @@ void Engine<Dim, Gravity, Lists>::change_velocity(Slot i, const Vector& velocity
     // To the virial identity it is an impulse as any other from outside.
     counted_.wall_virial += dot(at(i, now_).position, velocity - before.velocity) / inverse_mass(i);
     ++next_[i].hits;
+    if (!log_) return;
+    LoggedImpact entry;
+    entry.time = since_start();
+    entry.thermostat = true;
+    entry.i = id_of_[i];
+    events_log::copy_motion(body(i), entry.velocity_i, entry.spin_i);
+    log_(entry);
 }
 
 template <int Dim, bool Gravity, bool Lists>
@@ -79,17 +100,16 @@ template <int Dim, bool Gravity, bool Lists>
 void Engine<Dim, Gravity, Lists>::account_pair(Slot i, Slot j, const Vector& impulse_on_j, const Vector& d) {
     ++counted_.ball_collisions;
     ++tallies_.collisions;
-    if (any_heavy_ && (heavy(i) || heavy(j))) {  // like a wall to the other one
+    const double virial = dot(d, impulse_on_j);  // r_ij . dp_i = (-d) . (-J)
+    counted_.collisional_virial += virial;
+    add_stress(d, impulse_on_j);
+    if (any_heavy_ && (heavy(i) || heavy(j))) {  // only one of them takes its part: the rest is as from a wall
         ++counted_.heavy_collisions;
         const Slot light = heavy(i) ? j : i;
         const double sign = light == j ? 1.0 : -1.0;
-        counted_.wall_virial += sign * dot(at(light, now_).position, impulse_on_j);
-    } else {
-        counted_.collisional_virial += dot(d, impulse_on_j);  // r_ij . dp_i = (-d) . (-J)
-        add_stress(d, impulse_on_j);
-        if (forecast_[i].at_edge != 0) {  // perhaps across a periodic face
-            counted_.seam_virial += dot((at(j, now_).position - at(i, now_).position) - d, impulse_on_j);
-        }
+        counted_.wall_virial += sign * dot(at(light, now_).position, impulse_on_j) - virial;
+    } else if (forecast_[i].at_edge != 0) {  // perhaps across a periodic face
+        counted_.seam_virial += dot((at(j, now_).position - at(i, now_).position) - d, impulse_on_j);
     }
     if (!last_hit_.empty()) last_hit_[i] = last_hit_[j] = since_start();
 }
@@ -112,20 +132,6 @@ double Engine<Dim, Gravity, Lists>::energy(const ImpactBody<Dim>& body) const {
     if (body.inverse_kr2 > 0.0) squared += body.radius * body.radius / body.inverse_kr2 * dot(body.spin, body.spin);
     return 0.5 * squared / body.inverse_mass;
 }
-
-namespace events_log {
-
-template <int Dim>
-void copy_motion(const ImpactBody<Dim>& body, Vector3& velocity, Vector3& spin) {
-    for (int axis = 0; axis < Dim; ++axis) velocity[axis] = body.velocity[axis];
-    if constexpr (Dim == 2) {
-        spin[2] = body.spin[0];
-    } else {
-        for (int axis = 0; axis < 3; ++axis) spin[axis] = body.spin[axis];
-    }
-}
-
-}  // namespace events_log
 
 template <int Dim, bool Gravity, bool Lists>
 void Engine<Dim, Gravity, Lists>::log_pair(Slot i, Slot j) const {

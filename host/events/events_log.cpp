@@ -28,6 +28,7 @@ EventsLog::EventsLog(const std::string& path, int dimension)
 EventsLog::~EventsLog() { std::fclose(file_); }
 
 void EventsLog::write(const LoggedImpact& impact) {
+    if (impact.thermostat) return;
     fmt::memory_buffer row;
     const auto out = std::back_inserter(row);
     fmt::format_to(out, "{},{},{},{}", impact.time, impact.wall ? "wall" : "ball", impact.i, impact.j);

@@ -29,9 +29,10 @@ EventsSolver::EventsSolver(std::vector<EventsStage> stages, const SolverState& s
         visits_ = static_cast<std::uint64_t>(std::floor(state.time / every));
     }
     for (const auto& [name, values] : state.extra) {
-        if (name != kStage || values.size() != 2) continue;
+        if (name != kStage || values.size() != 3) continue;
         stage_ = std::min(static_cast<std::size_t>(values[0]), stages_.size() - 1);
         visits_ = static_cast<std::uint64_t>(values[1]);
+        draws_ = static_cast<std::uint64_t>(values[2]);
     }
     engine_ = make_events_engine(setup(), state);
     if (log.empty()) return;
@@ -48,8 +49,8 @@ void EventsSolver::save(SolverState& state) {
     engine_->save(state);
     const EventsStage& stage = stages_[stage_];
     if (stages_.size() > 1 || stage.thermostat_every > 0.0) {
-        state.extra.emplace_back(kStage,
-                                 std::vector<double>{static_cast<double>(stage_), static_cast<double>(visits_)});
+        state.extra.emplace_back(kStage, std::vector<double>{static_cast<double>(stage_), static_cast<double>(visits_),
+                                                             static_cast<double>(draws_)});
     }
 }
 
@@ -86,7 +87,7 @@ void EventsSolver::visit() {
     const EventsStage& stage = stages_[stage_];
     ++visits_;
     if (stage.draw_probability > 0.0) {
-        engine_->draw_anew(stage.thermostat_temperature, stage.draw_probability, visits_);
+        engine_->draw_anew(stage.thermostat_temperature, stage.draw_probability, ++draws_);
         return;
     }
     const Totals totals = engine_->totals();
@@ -121,15 +122,19 @@ bool EventsSolver::advance_to(double time, double seconds) {
 
 bool EventsSolver::advance_for(double time, double seconds) {
     const auto start = std::chrono::steady_clock::now();
+    const auto elapsed = [&] {
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    };
     double before = 0.0;
     while (true) {
         if (time > engine_->time()) change_if_due();
         const double target = std::min(time, next_change());
         if (engine_->advance(target, slice_)) {
             if (target == time) return true;
+            if (elapsed() > seconds) return false;  // a thermostat may come more often than anyone looks
             continue;
         }
-        const double after = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        const double after = elapsed();
         // Slices of about a tenth of the caller's patience.
         if (after - before < 0.05 * seconds) slice_ = std::min<std::uint64_t>(slice_ * 2, 1U << 24);
         if (after - before > 0.2 * seconds) slice_ = std::max<std::uint64_t>(slice_ / 2, 64);
@@ -163,7 +168,10 @@ SolverReport EventsSolver::report() {
                       {"worst_overlap", s.worst_overlap}};
     std::string line = fmt::format("collisions: {} between balls, {} with walls", s.ball_collisions, s.wall_collisions);
     if (s.ball_collisions > 0) line += fmt::format("; {:.5g} per ball and time", s.collision_rate());
-    if (s.ball_collisions + s.wall_collisions > 0) line += fmt::format("; mean free path {:.5g}", s.mean_free_path());
+    if (s.ball_collisions + s.wall_collisions > 0) {
+        line += fmt::format("; mean free path {:.5g}{}", s.mean_free_path(),
+                            s.wall_collisions > 0 ? " (walls end it too)" : "");
+    }
     report.lines.push_back(line);
     if (s.clusters > 0) report.lines.push_back(fmt::format("instants with several contacts: {}", s.clusters));
     if (s.elastic_by_tc + s.elastic_by_cutoff > 0) {

@@ -63,7 +63,8 @@ private:
     std::vector<EventsStage> stages_;
     std::size_t stage_ = 0;
     std::uint64_t visits_ =
-        0;  ///< of the thermostat: it comes at multiples of its interval, and this is the last one's
+        0;                     ///< of the thermostat: it comes at multiples of its interval, and this is the last one's
+    std::uint64_t draws_ = 0;  ///< of these, over all stages, those that drew velocities: no number is used twice
     std::function<void(const LoggedImpact&)> listener_;
     std::unique_ptr<EventsEngine> engine_;
     std::unique_ptr<EventsLog> log_;

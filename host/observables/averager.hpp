@@ -86,6 +86,8 @@ public:
     [[nodiscard]] virtual bool needs_impacts() const { return false; }
     virtual void account(const Accounts& /*now*/) {}
     virtual void impact(const LoggedImpact& /*hit*/) {}
+    /// The run is in a stage with this gravity. \param begins  the stage does, else the run goes on within it
+    virtual void enter_stage(const Vector3& /*gravity*/, bool /*begins*/) {}
     /// In place of `add`, after `account`, in a stage that is not measured: what came before must not reach a later
     /// sample.
     virtual void skip() {}

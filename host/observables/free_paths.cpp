@@ -37,10 +37,16 @@ public:
     [[nodiscard]] bool needs_impacts() const final { return true; }
     void impact(const LoggedImpact& hit) final {
         if (flights_.empty()) flights_.resize(selection().population_size());
-        meet(hit.i, hit.velocity_i, hit.time, !hit.wall);
-        if (!hit.wall) meet(hit.j, hit.velocity_j, hit.time, true);
+        const bool balls = !hit.wall && !hit.thermostat;
+        meet(hit.i, hit.velocity_i, hit.time, balls);
+        if (balls) meet(hit.j, hit.velocity_j, hit.time, true);
     }
 
+    void enter_stage(const Vector3& gravity, bool begins) final {
+        gravity_ = {gravity[0], gravity[1], gravity[2]};
+        if (!begins) return;
+        for (Flight& flight : flights_) flight.known = false;  // their ways so far were under another gravity
+    }
     void skip() final {
         has_last_ = false;
         for (Flight& flight : flights_) flight.known = false;

@@ -11,6 +11,7 @@
 #include "host/plot/draw.hpp"
 #include "host/plot/picture_view.hpp"
 #include "host/run/text.hpp"
+#include "host/scene/stages.hpp"
 
 namespace carom {
 
@@ -139,7 +140,7 @@ private:
     void draw_walls() {
         const Box& box = scene_.box;
         const double reach = box.size[0] + box.size[1];
-        for (const Wall& wall : scene_.walls) {
+        for (const Wall& wall : walls_at(scene_, frame_.time)) {
             if (wall.shape == Wall::Shape::kSphere) {
                 draw_circle(image_, view_.project(wall.center), static_cast<float>(wall.radius * view_.scale()),
                             px(2.0f), kWallLine);

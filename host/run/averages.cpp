@@ -139,7 +139,23 @@ void Averages::start(Solver& solver) {
         if (entry.averager->needs_impacts()) watchers.push_back(entry.averager.get());
     }
     if (!watchers.empty()) {
-        solver.watch_impacts([watchers](const LoggedImpact& hit) {
+        const auto stage_at = [this](std::size_t stage, double time) {
+            while (stage + 1 < stages_.stages.size() && time >= stages_.stages[stage].until) ++stage;
+            return stage;
+        };
+        const auto enter = [this, watchers](std::size_t stage, bool begins) {
+            if (stages_.stages.empty()) return;
+            for (Averager* const watcher : watchers) watcher->enter_stage(stages_.stages[stage].gravity, begins);
+        };
+        // A state at the very end of a stage is saved before the next one begins.
+        std::size_t now = 0;
+        while (now + 1 < stages_.stages.size() && solver.time() > stages_.stages[now].until) ++now;
+        enter(now, false);
+        solver.watch_impacts([watchers, stage_at, enter, stage = now](const LoggedImpact& hit) mutable {
+            if (const std::size_t then = stage_at(stage, hit.time); then != stage) {
+                stage = then;
+                enter(stage, true);
+            }
             for (Averager* const watcher : watchers) watcher->impact(hit);
         });
     }

@@ -215,7 +215,8 @@ private:
             const Thermostat& thermostat = all[k].scene.thermostat;
             if (thermostat.kind == Thermostat::Kind::kRescale) {
                 stage.rescale_temperature = thermostat.temperature;
-                stage.rescale_every = std::max<std::uint64_t>(1, step_at(thermostat.every));
+                stage.rescale_every =
+                    std::max<std::uint64_t>(1, step_at(std::min(thermostat.every, scene.run.until + design_.dt)));
             }
             stages_.push_back(std::move(stage));
         }

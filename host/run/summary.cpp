@@ -194,8 +194,13 @@ std::string summary_json(const RunOutcome& outcome, const Scene& scene, std::siz
     for (const double impulse : outcome.tallies.wall_impulse) json["wall_impulse"].push_back(number(impulse));
     if (scene.driven()) {
         json["wall_heat"] = std::vector<nlohmann::ordered_json>();
-        for (const double heat : outcome.tallies.wall_heat) json["wall_heat"].push_back(number(heat));
-        json["thermostat_heat"] = number(outcome.tallies.thermostat_heat);
+        // Of this run, as `heat`, not of what it resumed.
+        const Tallies& from = outcome.first_tallies;
+        for (std::size_t wall = 0; wall < outcome.tallies.wall_heat.size(); ++wall) {
+            const double before = wall < from.wall_heat.size() ? from.wall_heat[wall] : 0.0;
+            json["wall_heat"].push_back(number(outcome.tallies.wall_heat[wall] - before));
+        }
+        json["thermostat_heat"] = number(outcome.tallies.thermostat_heat - from.thermostat_heat);
     }
     if (scene.run.solver == SolverKind::kSpring) json["sorts"] = outcome.tallies.sorts;
     for (const auto& [key, value] : outcome.report.figures) json[key] = number(value);

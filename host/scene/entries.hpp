@@ -37,7 +37,8 @@ private:
 
 Wall read_wall(const Section& section, const Scene& scene);
 Species read_species(const Section& section, const Scene& scene, const SpeciesIndex& index);
-Thermostat read_thermostat(const Section& section);
+/// \param until  the end of the run [time]
+Thermostat read_thermostat(const Section& section, double until);
 /// \param last  whether no stage follows
 Stage read_stage(const Section& section, const Scene& scene, bool last);
 /// Temperatures of the faces, of those that are walls.

@@ -180,7 +180,7 @@ Scene read_scene(const toml::table& root, const std::string& file) {
     read_spring(section("spring", dimension), scene);
     scene.events = {.tc = events.number("tc"), .cutoff_speed = events.number("cutoff_speed")};
     read_run(section("run", dimension), end_of_stages(root, file, dimension), scene);
-    scene.thermostat = read_thermostat(section("thermostat", dimension));
+    scene.thermostat = read_thermostat(section("thermostat", dimension), scene.run.until);
     read_output(section("output", dimension), scene);
     if (scene.run.solver == SolverKind::kSpring) check_spring(physics, scene);
     for (const auto& [table, name] : kJudgedLater) {

@@ -17,10 +17,24 @@ namespace {
 
 /// What every run records under these names (host/observables/registry.cpp; a test holds the two together), so that no
 /// [[observe]] can have them.
-constexpr std::array<std::string_view, 15> kTaken{
-    "kinetic_energy", "rotational_energy", "spring_energy",   "gravitational_energy", "total_energy",
-    "momentum",       "angular_momentum",  "temperature",     "virial_pressure",      "wall_pressure",
-    "contacts",       "wall_contacts",     "largest_overlap", "largest_speed",        "balls"};
+constexpr std::array<std::string_view, 18> kTaken{"kinetic_energy",
+                                                  "rotational_energy",
+                                                  "spring_energy",
+                                                  "gravitational_energy",
+                                                  "total_energy",
+                                                  "momentum",
+                                                  "angular_momentum",
+                                                  "temperature",
+                                                  "virial_pressure",
+                                                  "wall_pressure",
+                                                  "contacts",
+                                                  "wall_contacts",
+                                                  "largest_overlap",
+                                                  "largest_speed",
+                                                  "balls",
+                                                  "heat",
+                                                  "wall_heat",
+                                                  "work"};
 
 /// Which keys mean something for which kinds, beside name, kind and species. Kinds that take `every` are averages
 /// (host/observables/averager.cpp; a test holds the two together).

@@ -25,7 +25,8 @@ void check_gravity(const Section& section, const Vector3& gravity, const Box& bo
     }
 }
 
-Thermostat read_thermostat(const Section& section) {
+Thermostat read_thermostat(const Section& section, double until) {
+    constexpr double kMostVisits = 1.0e12;  // in a run; more often, time does not go on
     Thermostat thermostat;
     thermostat.kind = static_cast<Thermostat::Kind>(section.choice("kind"));
     const bool andersen = thermostat.kind == Thermostat::Kind::kAndersen;
@@ -42,6 +43,14 @@ Thermostat read_thermostat(const Section& section) {
     }
     thermostat.temperature = section.number("temperature");
     (andersen ? thermostat.rate : thermostat.every) = section.number(pace);
+    if (andersen && thermostat.rate * until > kMostVisits) {
+        section.fail("rate", fmt::format("must be at most {:g} for a run of that length, not {:g}", kMostVisits / until,
+                                         thermostat.rate));
+    }
+    if (rescale && thermostat.every < until / kMostVisits) {
+        section.fail("every", fmt::format("must be at least {:g} for a run of that length, not {:g}",
+                                          until / kMostVisits, thermostat.every));
+    }
     return thermostat;
 }
 
@@ -67,7 +76,8 @@ Stage read_stage(const Section& section, const Scene& scene, bool last) {
             }
         }
     }
-    stage.thermostat = section.has("thermostat") ? read_thermostat(section.table("thermostat")) : scene.thermostat;
+    stage.thermostat =
+        section.has("thermostat") ? read_thermostat(section.table("thermostat"), scene.run.until) : scene.thermostat;
     stage.measure = section.has("measure") ? section.flag("measure") : last;
     return stage;
 }

@@ -1,5 +1,7 @@
 #include "host/scene/stages.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <limits>
 
 namespace carom {
@@ -34,6 +36,22 @@ std::vector<StageScene> scenes_of_stages(const Scene& scene, const std::function
     }
     all.back().until = kForever;
     return all;
+}
+
+std::vector<Wall> walls_at(const Scene& scene, double time) {
+    std::vector<Wall> walls = scene.walls;
+    double from = 0.0;
+    for (std::size_t stage = 0; stage < std::max<std::size_t>(1, scene.stages.size()); ++stage) {
+        const bool last = stage + 1 >= scene.stages.size();
+        const double until = last ? time : std::min(time, scene.stages[stage].until);
+        for (std::size_t wall = 0; wall < walls.size(); ++wall) {
+            const double speed =
+                scene.stages.empty() ? scene.walls[wall].velocity : scene.stages[stage].wall_velocity[wall];
+            walls[wall].offset += speed * std::max(0.0, until - from);
+        }
+        from = until;
+    }
+    return walls;
 }
 
 }  // namespace carom

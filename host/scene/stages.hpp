@@ -18,4 +18,7 @@ struct StageScene {
 /// \param reachable  the time that the solver really reaches for one asked for
 std::vector<StageScene> scenes_of_stages(const Scene& scene, const std::function<double(double)>& reachable);
 
+/// The walls of a scene where they stand at a time.
+std::vector<Wall> walls_at(const Scene& scene, double time);
+
 }  // namespace carom

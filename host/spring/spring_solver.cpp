@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <mutex>
 
 #include "host/state/errors.hpp"
 
@@ -123,7 +124,10 @@ public:
         engine_->request_frame(arrays);
     }
 
-    void finish_frame(Frame&) override { engine_->finish_frame(); }
+    void finish_frame(Frame&) override {
+        const std::scoped_lock lock(engine_mutex_);
+        if (engine_) engine_->finish_frame();
+    }
     PictureSource* pictures() override { return engine_.get(); }
 
     void save(SolverState& state) override {
@@ -168,6 +172,9 @@ private:
 
     void make_engine(Balls& balls, std::uint64_t step, const SpringTallies& tallies) {
         impulse_before_ = tallies.wall_impulse;
+        // Another thread may be about to finish a frame of the engine that goes.
+        const std::scoped_lock lock(engine_mutex_);
+        if (engine_) engine_->finish_frame();
         engine_.reset();  // its memory is needed
         const RawBalls raw_balls = raw(balls, radius_.data(), inverse_mass_.data());
         engine_ = make_ ? make_(setup_, raw_balls, step, tallies)
@@ -213,7 +220,9 @@ private:
         setup_ = stages_[next].setup;
         make_engine(balls, now, counted);
         const SpringTotals after = engine_->totals();
-        work_before_ += (after.gravitational - before.gravitational) + (after.spring - before.spring);
+        // Walls that become thermal, or cease to, no longer push: their part of the half step is missing in velocities.
+        work_before_ += (after.gravitational - before.gravitational) + (after.spring - before.spring) +
+                        (after.kinetic - before.kinetic);
     }
 
     void rescale(double temperature) {
@@ -308,6 +317,7 @@ private:
     double thermostat_heat_ = 0.0;        // of scaling, since this began
     std::vector<double> impulse_before_;  // on walls, before this engine
     std::unique_ptr<SpringEngine> engine_;
+    std::mutex engine_mutex_;  // held while there is none
     std::uint64_t slice_ = 1;
 };
 

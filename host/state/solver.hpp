@@ -78,6 +78,7 @@ struct LoggedImpact {
     Vector3 spin_i{};      ///< 2D: only [2]
     Vector3 velocity_j{};
     Vector3 spin_j{};
+    bool thermostat = false;  ///< no contact at all: ball i has been given another velocity
 };
 
 /// What a solver has to say of a run beside its totals and tallies.

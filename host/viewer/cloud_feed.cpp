@@ -1,6 +1,7 @@
 #include "host/viewer/cloud_feed.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 
 namespace carom {
 
@@ -55,9 +56,18 @@ ValueRange CloudFeed::fill(CloudStore& store, int slot, Solver& solver, const Sc
     const std::size_t count = balls.size();
     const bool ranged = quantity != Quantity::kSpecies;
     sample_.resize(ranged ? std::min(count, kRangeSample) : 0);
+    const auto write = [&](const PictureArrays& to) {
+        if (solver.pictures()->write_picture(order, to, sample_)) return;
+        // A solver that goes on with another engine, at a stage of the run, has to be told again.
+        forget();
+        give(solver, scene, balls, quantity, frame);
+        if (!solver.pictures()->write_picture(order, to, sample_)) {
+            throw std::runtime_error("this processor cannot draw balls by that quantity");
+        }
+    };
     CloudExtent extent{count, cloud_origin(scene.box), largest_radius(balls)};
     if (const auto shared = store.arrays(slot)) {
-        solver.pictures()->write_picture(order, *shared, sample_);
+        write(*shared);
         if (scene.dimension() == 2) {
             for (int axis = 0; axis < 2; ++axis) {
                 const auto k = static_cast<std::size_t>(axis);
@@ -68,7 +78,7 @@ ValueRange CloudFeed::fill(CloudStore& store, int slot, Solver& solver, const Sc
     } else {
         places_.resize(count);
         values_.resize(count);
-        solver.pictures()->write_picture(order, {places_.data(), values_.data()}, sample_);
+        write({places_.data(), values_.data()});
         const bool around = scene.dimension() == 2 && (scene.box.periodic(0) || scene.box.periodic(1));
         for (std::size_t id = 0; around && id < count; ++id) {
             const BallPlace place = places_[id];

@@ -106,7 +106,7 @@ PictureContent Painter::content(double time, std::size_t balls, const std::vecto
     overlay_.clear();
     const bool flat = scene_.dimension() == 2;
     if (flat) add_inside(behind_, scene_, origin, *theme_, camera_);
-    add_scenery(scenery_, scene_, origin, *theme_, scale);
+    add_scenery(scenery_, scene_, time, origin, *theme_, scale);
     if (arrows_ && frame != nullptr) {
         add_velocities(scenery_, scene_, balls_, *frame, origin, *theme_, camera_, scale);
     }

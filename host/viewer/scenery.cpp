@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "host/plot/picture_view.hpp"
+#include "host/scene/stages.hpp"
 
 namespace carom {
 
@@ -84,14 +85,15 @@ void add_plane(LineList& lines, const Scene& scene, const Wall& wall, const Vect
 
 }  // namespace
 
-void add_scenery(LineList& lines, const Scene& scene, const Vector3& origin, const Theme& theme, float scale) {
+void add_scenery(LineList& lines, const Scene& scene, double time, const Vector3& origin, const Theme& theme,
+                 float scale) {
     const Box& box = scene.box;
     for (int corner = 0; corner < (1 << box.dimension); ++corner) {
         for (int axis = 0; axis < box.dimension; ++axis) {
             if ((corner >> axis & 1) == 0) add_edge(lines, box, origin, corner, axis, theme, scale);
         }
     }
-    for (const Wall& wall : scene.walls) {
+    for (const Wall& wall : walls_at(scene, time)) {
         if (wall.shape == Wall::Shape::kPlane) {
             add_plane(lines, scene, wall, origin, theme, scale);
             continue;

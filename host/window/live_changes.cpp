@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "host/scene/load.hpp"
+#include "host/state/errors.hpp"
 #include "host/window/live_run.hpp"
 
 // How a live run goes on as another one: from the state that it has, with another solver.
@@ -84,6 +85,11 @@ void LiveRun::change(const std::vector<std::string>& overrides) {
 void LiveRun::remake(const Scene& changed, const std::vector<std::string>& overrides) {
     std::string why;
     try {
+        // Steps are counted anew, and stages and the places of walls hang on their number.
+        const bool moving = std::ranges::any_of(changed.walls, [](const Wall& wall) { return wall.velocity != 0.0; });
+        if (!changed.stages.empty() || (moving && changed.run.solver == SolverKind::kSpring)) {
+            throw InputError("not changed: a scene with stages or moving walls cannot be changed while it runs");
+        }
         SolverState state = present();
         const std::uint64_t step = step_number();
         const double now = time();
