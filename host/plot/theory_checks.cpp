@@ -225,6 +225,7 @@ private:
         if (x.size() < 2) return;
         const double half = 0.5 * (x[1] - x[0]);
         const bool lags = info.kind == "msd" || info.kind == "vacf";
+        if (lags && !periodic()) return;  // balls come back from walls
         const double from = lags ? 0.0 : x.front() - half;
         const auto theory = theory_curves(facts, scene_, info, from, x.back() + (lags ? 0.0 : half));
         if (theory.empty() || theory.front().x.size() < 2) return;
