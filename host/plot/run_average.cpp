@@ -54,7 +54,7 @@ RunAverage computed(const TrajectoryReader& trajectory, const Scene& scene, cons
     Frame frame;
     for (std::size_t k = 0; k < times.size(); ++k) {
         const double intervals = (times[k] - times[0]) / every;
-        if (std::abs(intervals - std::round(intervals)) > kOffTime) continue;
+        if (!scene.measures(times[k]) || std::abs(intervals - std::round(intervals)) > kOffTime) continue;
         trajectory.read(frames / 2 + k, frame);
         averager->add(frame, static_cast<std::uint64_t>(std::llround(intervals)));
     }

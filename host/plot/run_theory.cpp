@@ -19,18 +19,65 @@ constexpr double kFiniteSize = 3.0;  // over N, of Z - 1: what a periodic box of
 
 double ball_volume(int dimension, double diameter) { return shell_volume(dimension, 0.0, 0.5 * diameter); }
 
-double mean_temperature(const TrajectoryReader& trajectory, double from) {
-    const ObservableTable table = trajectory.observables();
+double mean_temperature(const ObservableTable& table, const Scene& scene, double from) {
     const std::size_t column = table.column("temperature");
     if (column == table.width) return 0.0;
     double sum = 0.0;
     double count = 0.0;
     for (std::size_t row = 0; row < table.rows(); ++row) {
-        if (table.time[row] < from || !std::isfinite(table.at(row, column))) continue;
+        if (table.time[row] < from || !scene.measures(table.time[row]) || !std::isfinite(table.at(row, column))) {
+            continue;
+        }
         sum += table.at(row, column);
         count += 1.0;
     }
     return count > 0.0 ? sum / count : 0.0;
+}
+
+/// The stages that measure between two times; a run without stages is one.
+std::vector<Stage> measuring_stages(const Scene& scene, double from, double to) {
+    if (scene.stages.empty()) {
+        Stage whole{.gravity = scene.physics.gravity,
+                    .wall_temperature = scene.box.temperature,
+                    .thermostat = scene.thermostat};
+        for (const Wall& wall : scene.walls) whole.wall_velocity.push_back(wall.velocity);
+        return {whole};
+    }
+    std::vector<Stage> stages;
+    double begin = -std::numeric_limits<double>::infinity();
+    for (const Stage& stage : scene.stages) {
+        // A run that goes on is in its last stage for ever.
+        const bool last = &stage == &scene.stages.back();
+        if (stage.measure && begin < to && (last || stage.until > from)) stages.push_back(stage);
+        begin = stage.until;
+    }
+    return stages;
+}
+
+/// What drives the balls while they are measured.
+void add_drive(GasFacts& facts, const Scene& scene, const std::vector<Stage>& stages) {
+    facts.undriven = !stages.empty();
+    if (stages.empty()) return;
+    double bath = 0.0;  // temperature of all of them
+    const auto meets = [&](double temperature) {
+        if (temperature == 0.0) return;
+        facts.undriven = facts.undriven && (bath == 0.0 || bath == temperature);
+        bath = temperature;
+    };
+    for (const Wall& wall : scene.walls) meets(wall.temperature);
+    facts.gravity = stages.front().gravity;
+    for (const Stage& stage : stages) {
+        facts.one_gravity = facts.one_gravity && stage.gravity == facts.gravity;
+        for (const auto& axis : stage.wall_temperature) {
+            for (const double temperature : axis) meets(temperature);
+        }
+        const bool moves = std::ranges::any_of(stage.wall_velocity, [](double velocity) { return velocity != 0.0; });
+        facts.undriven = facts.undriven && !moves && stage.thermostat.kind != Thermostat::Kind::kRescale;
+        if (stage.thermostat.kind == Thermostat::Kind::kAndersen) {
+            facts.andersen = true;
+            meets(stage.thermostat.temperature);
+        }
+    }
 }
 
 /// What the centres have: on an axis between walls a radius less at each.
@@ -45,11 +92,10 @@ double accessible_volume(const Box& box, double radius) {
 }
 
 /// Whether any ball has left the box.
-bool balls_left(const TrajectoryReader& trajectory) {
-    const ObservableTable table = trajectory.observables();
+bool balls_left(const ObservableTable& table, const TrajectoryHeader& header) {
     const std::size_t column = table.column("balls");
     if (column == table.width || table.rows() == 0) return false;
-    const auto all = static_cast<double>(trajectory.header().species.size());
+    const auto all = static_cast<double>(header.species.size());
     return table.at(table.rows() - 1, column) < all;  // none comes back
 }
 
@@ -74,8 +120,8 @@ Curve sampled(const std::string& label, double from, double to, const Function& 
 }
 
 bool is_fluid(const GasFacts& facts) {
-    return facts.uniform && facts.thermal && !facts.left && !facts.walls && facts.temperature > 0.0 &&
-           facts.packing_fraction > 0.0 && facts.packing_fraction < largest_fluid_fraction(facts.dimension);
+    return facts.uniform && facts.equilibrium() && !facts.walls && facts.packing_fraction > 0.0 &&
+           facts.packing_fraction < largest_fluid_fraction(facts.dimension);
 }
 
 double compressibility(const GasFacts& facts) { return hard_compressibility(facts.dimension, facts.packing_fraction); }
@@ -99,12 +145,12 @@ Curve speed_law(const GasFacts& facts, double from, double to, const Density& de
 }
 
 std::vector<Curve> density_curves(const GasFacts& facts, const Scene& scene, int axis, double from, double to) {
-    const double g = std::abs(scene.physics.gravity[static_cast<std::size_t>(axis)]);
+    const double g = std::abs(facts.gravity[static_cast<std::size_t>(axis)]);
     // One kind among others: thin gases do not mind each other, of dense ones there is no theory here.
     const bool alone = facts.uniform;
     if (g > 0.0 && !alone && facts.masses.size() != 1) return {};
     if (!(g > 0.0) || !(facts.temperature > 0.0)) {
-        if (facts.gravity) return {};
+        if (facts.has_gravity()) return {};
         // A slice is of the whole width of the box; only along the axis walls take some of it.
         double length = scene.box.size[static_cast<std::size_t>(axis)];
         for (const Face face : scene.box.faces[static_cast<std::size_t>(axis)]) {
@@ -120,7 +166,7 @@ std::vector<Curve> density_curves(const GasFacts& facts, const Scene& scene, int
     const double low = scene.box.min[static_cast<std::size_t>(axis)] + facts.radius;
     const double high =
         scene.box.min[static_cast<std::size_t>(axis)] + scene.box.size[static_cast<std::size_t>(axis)] - facts.radius;
-    const bool down = scene.physics.gravity[static_cast<std::size_t>(axis)] < 0.0;
+    const bool down = facts.gravity[static_cast<std::size_t>(axis)] < 0.0;
     const auto& faces = scene.box.faces[static_cast<std::size_t>(axis)];
     if (faces[down ? 0 : 1] != Face::kWall) return {};  // nothing to lie on
     const bool ceiling = faces[down ? 1 : 0] == Face::kWall;
@@ -148,9 +194,12 @@ std::vector<Curve> density_curves(const GasFacts& facts, const Scene& scene, int
 
 GasFacts gas_facts(const TrajectoryReader& trajectory, const Scene& scene, const std::string& species, double from) {
     const TrajectoryHeader& header = trajectory.header();
+    const ObservableTable table = trajectory.observables();
     GasFacts facts;
     facts.dimension = header.dimension();
-    facts.temperature = mean_temperature(trajectory, from);
+    facts.temperature = mean_temperature(table, scene, from);
+    const double end = table.rows() > 0 ? table.time[table.rows() - 1] : std::numeric_limits<double>::infinity();
+    add_drive(facts, scene, measuring_stages(scene, from, end));
     std::vector<double> counts(header.species_table.size(), 0.0);
     for (const std::uint32_t index : header.species) counts[index] += 1.0;
     double others = 0.0;
@@ -180,10 +229,9 @@ GasFacts gas_facts(const TrajectoryReader& trajectory, const Scene& scene, const
     if (header.description.solver == "spring" && k_n > 0.0) {
         facts.diameter -= soft_diameter_loss(facts.temperature, k_n);
     }
-    facts.left = balls_left(trajectory);
+    facts.left = balls_left(table, header);
     facts.number_density = facts.balls / accessible_volume(header.box, facts.radius);
     facts.packing_fraction = facts.number_density * ball_volume(facts.dimension, facts.diameter);
-    for (const double component : scene.physics.gravity) facts.gravity = facts.gravity || component != 0.0;
     facts.thermal = scene.physics.restitution == 1.0 && scene.physics.wall_restitution == 1.0 &&
                     scene.physics.friction == 0.0 && scene.physics.wall_friction == 0.0 &&
                     scene.spring.damping.value_or(0.0) == 0.0;
@@ -193,7 +241,10 @@ GasFacts gas_facts(const TrajectoryReader& trajectory, const Scene& scene, const
 
 std::vector<Curve> theory_curves(const GasFacts& facts, const Scene& scene, const AverageInfo& info, double x_from,
                                  double x_to) {
-    if (!facts.thermal || facts.left || !(facts.temperature > 0.0)) return {};
+    if (info.kind == "temperature_profile" && facts.thermal && !facts.left && facts.temperature > 0.0) {
+        return {sampled("mean of the run", x_from, x_to, [&](double) { return facts.temperature; })};
+    }
+    if (!facts.equilibrium()) return {};
     if (info.kind == "speed") {
         return {speed_law(facts, x_from, x_to, [&](double v) { return maxwell_speed_density(facts.dimension, v); })};
     }
@@ -203,10 +254,7 @@ std::vector<Curve> theory_curves(const GasFacts& facts, const Scene& scene, cons
         const int axis = info.x.label == "x" ? 0 : (info.x.label == "y" ? 1 : 2);
         return density_curves(facts, scene, axis, x_from, x_to);
     }
-    if (info.kind == "temperature_profile") {
-        return {sampled("mean of the run", x_from, x_to, [&](double) { return facts.temperature; })};
-    }
-    if (facts.gravity || !is_fluid(facts)) return {};
+    if (facts.has_gravity() || !is_fluid(facts)) return {};
     if (info.kind == "gr") {
         Curve contact;
         contact.label = "contact value, equation of state";
@@ -220,6 +268,7 @@ std::vector<Curve> theory_curves(const GasFacts& facts, const Scene& scene, cons
         return {sampled("kinetic theory", x_from, x_to,
                         [&](double length) { return free_path_density(facts.dimension, length / mean) / mean; })};
     }
+    if (facts.andersen) return {};
     const double d = diffusion(facts);
     const std::string enskog = facts.dimension == 2 ? "Enskog, without long-time tail" : "Enskog";
     if (info.kind == "msd") {
@@ -235,7 +284,7 @@ std::vector<Curve> theory_curves(const GasFacts& facts, const Scene& scene, cons
 }
 
 std::optional<ScalarTheory> theory_scalar(const GasFacts& facts, const std::string& kind) {
-    if (facts.gravity || !is_fluid(facts)) return std::nullopt;
+    if (facts.has_gravity() || !is_fluid(facts)) return std::nullopt;
     const double z = compressibility(facts);
     const double doubt = compressibility_uncertainty(facts.dimension) + kFiniteSize / facts.balls;
     if (kind == "compressibility") return ScalarTheory{"equation of state", z, doubt * (z - 1.0)};
@@ -255,7 +304,7 @@ std::optional<ScalarTheory> theory_scalar(const GasFacts& facts, const std::stri
 }
 
 std::optional<double> theory_pressure(const GasFacts& facts) {
-    if (facts.gravity || !is_fluid(facts)) return std::nullopt;
+    if (facts.has_gravity() || !is_fluid(facts)) return std::nullopt;
     return compressibility(facts) * facts.number_density * facts.temperature;
 }
 

@@ -20,23 +20,32 @@ struct GasFacts {
     /// Balls of one mass and size; else those are means, and only the law of speeds holds.
     bool uniform = true;
     double mass = 0.0;
-    double diameter = 0.0;  ///< for springs, that of the hard balls that behave like them
-    double radius = 0.0;    ///< the real one
-    bool gravity = false;
-    bool left = false;    ///< a ball has left the box
-    bool walls = false;   ///< there are [[wall]]s, which take room that nobody counts
-    bool thermal = true;  ///< nothing takes energy away: there is an equilibrium
+    double diameter = 0.0;    ///< for springs, that of the hard balls that behave like them
+    double radius = 0.0;      ///< the real one
+    Vector3 gravity{};        ///< while it was measured [length/time^2]
+    bool one_gravity = true;  ///< the stages that measure have the same
+    /// Nothing keeps the balls out of equilibrium while it is measured: no wall moves, no thermostat rescales, walls
+    /// and thermostats have one temperature.
+    bool undriven = true;
+    bool andersen = false;  ///< a thermostat replaces velocities, and balls forget theirs sooner
+    bool left = false;      ///< a ball has left the box
+    bool walls = false;     ///< there are [[wall]]s, which take room that nobody counts
+    bool thermal = true;    ///< nothing takes energy away: there is an equilibrium
     /// Share of the balls of each mass, for the law of speeds of a mixture.
     std::vector<std::pair<double, double>> masses;  ///< mass, share
+
+    [[nodiscard]] bool has_gravity() const { return gravity != Vector3{}; }
+    /// Whether theories of equilibrium hold.
+    [[nodiscard]] bool equilibrium() const { return thermal && undriven && one_gravity && !left && temperature > 0.0; }
 };
 
 /// \param species  empty: all of finite mass
-/// \param from     rows from this time on give the temperature
+/// \param from     rows from this time on give the temperature, those of stages that measure
 GasFacts gas_facts(const TrajectoryReader& trajectory, const Scene& scene, const std::string& species, double from);
 
-/// The curve of theory for an average, in the same units, over the range of its x; none where there is no theory. A
-/// profile under gravity has two: of point particles, and of hard balls.
-/// \param x_from, x_to  where it is drawn
+/// The curve of theory for an average (of a temperature profile, the run's mean), in the same units, over the range of
+/// its x; none where there is no theory. A profile under gravity has two: of point particles, and of hard balls. \param
+/// x_from, x_to  where it is drawn
 std::vector<Curve> theory_curves(const GasFacts& facts, const Scene& scene, const AverageInfo& info, double x_from,
                                  double x_to);
 

@@ -15,7 +15,7 @@ std::optional<Curve> table_theory(const std::string& axis, const std::string& qu
     const double end = std::min(to, largest_fluid_fraction(dimension));
     if (!(from < end)) return std::nullopt;
     Curve curve;
-    curve.label = disks ? "Luding and Strauss 2001" : "Carnahan and Starling, Kolafa";
+    curve.label = disks ? "Kolafa and Rottner 2006" : "Carnahan and Starling, Kolafa";
     for (std::size_t k = 0; k <= kPoints; ++k) {
         curve.x.push_back(from + (end - from) * static_cast<double>(k) / kPoints);
         curve.y.push_back(hard_compressibility(dimension, curve.x.back()));

@@ -35,10 +35,13 @@ constexpr double kFloorLayers = 2.0;      // diameters from a floor or ceiling t
 // What theories are off by, as a share of their values.
 constexpr double kLocalDensity = 0.03;
 constexpr double kEnskog3 = 0.05;
-constexpr double kEnskog2 = 0.15;         // no long-time tail
-constexpr double kPathCorrelation = 0.4;  // times the packing fraction: collisions know of each other
-constexpr double kPerBall = 5.0;          // over N: Maxwell and Boltzmann's law is that of endlessly many
-constexpr double kPressurePerBall = 3.0;  // over N, of Z - 1: a periodic box of N balls
+constexpr double kEnskog2 = 0.15;  // no long-time tail
+// A correlation that has fallen to a few per cent is no exponential any more.
+constexpr double kTellingCorrelation = 0.05;  // of C(0)
+constexpr double kCorrelationFloor = 0.02;    // of C(0)
+constexpr double kPathCorrelation = 0.4;      // times the packing fraction: collisions know of each other
+constexpr double kPerBall = 5.0;              // over N: Maxwell and Boltzmann's law is that of endlessly many
+constexpr double kPressurePerBall = 3.0;      // over N, of Z - 1: a periodic box of N balls
 
 TheoryVerdict verdict_of(double sigmas, double most) {
     if (!std::isfinite(sigmas)) return TheoryVerdict::kUnknown;
@@ -122,10 +125,13 @@ private:
     void weight() {
         static constexpr std::string_view kAxes = "xyz";
         const GasFacts facts = gas_facts(trajectory_, scene_, "", since());
-        if (!facts.thermal || facts.left || facts.walls || facts.balls != static_cast<double>(header_.species.size()))
+        // It holds for driven gases too: what moves up and down does not fall.
+        if (!facts.thermal || !facts.one_gravity || facts.left || facts.walls ||
+            facts.balls != static_cast<double>(header_.species.size())) {
             return;
+        }
         for (int axis = 0; axis < header_.dimension(); ++axis) {
-            const double g = scene_.physics.gravity[static_cast<std::size_t>(axis)];
+            const double g = facts.gravity[static_cast<std::size_t>(axis)];
             if (g == 0.0) continue;
             const auto on = [&](const char* side) {
                 return mean(fmt::format("wall_pressure.{}_{}", kAxes[static_cast<std::size_t>(axis)], side));
@@ -152,7 +158,7 @@ private:
         }
         const AverageInfo& info = measured.info;
         const GasFacts facts = gas_facts(trajectory_, scene_, info.species, info.from);
-        if (!facts.thermal || facts.left || !(facts.temperature > 0.0)) return;
+        if (!facts.equilibrium()) return;
         if (info.x.label.empty()) {
             scalar(measured, facts);
         } else if (info.y.label.empty()) {
@@ -161,11 +167,25 @@ private:
     }
 
     /// Velocity components among which the energy is shared; a height counts twice, as its energy is linear in it.
-    [[nodiscard]] double degrees_of_freedom() const {
-        const GasFacts all = gas_facts(trajectory_, scene_, "", 0.0);
+    [[nodiscard]] double degrees_of_freedom(double from) const {
+        const GasFacts all = gas_facts(trajectory_, scene_, "", from);
         double degrees = 0.0;
         for (int axis = 0; axis < header_.dimension(); ++axis) degrees += all.balls - (periodic(axis) ? 1.0 : 0.0);
-        return degrees + (all.gravity ? 2.0 * all.balls : 0.0);
+        return degrees + (all.has_gravity() ? 2.0 * all.balls : 0.0);
+    }
+
+    /// Whether a temperature is of some balls or a region: that of all is the run's, and agrees with itself.
+    [[nodiscard]] bool is_of_a_part(const AverageInfo& info, const GasFacts& facts) const {
+        if (facts.balls < gas_facts(trajectory_, scene_, "", info.from).balls) return true;
+        const auto observe = std::ranges::find(scene_.observables, info.name, &ObserveEntry::name);
+        if (observe == scene_.observables.end()) return false;
+        const Box& box = header_.box;
+        for (std::size_t axis = 0; axis < static_cast<std::size_t>(box.dimension); ++axis) {
+            const double from = observe->region_min[axis];
+            const double to = observe->region_max[axis];
+            if (from < to && (from > box.min[axis] || to < box.min[axis] + box.size[axis])) return true;
+        }
+        return false;
     }
 
     void scalar(const RunAverage& measured, const GasFacts& facts) {
@@ -176,8 +196,9 @@ private:
                           .error = measured.table.samples < kTellingSamples ? kNan : measured.table.errors[0]};
         if (info.kind == "kurtosis") {
             check.theory = "fixed energy, 3 D / (D + 2)";
-            check.expected = finite_kurtosis(degrees_of_freedom());
+            check.expected = finite_kurtosis(degrees_of_freedom(info.from));
         } else if (info.kind == "temperature") {
+            if (!is_of_a_part(info, facts)) return;
             check.theory = "the run's temperature";
             check.expected = facts.temperature;
         } else if (const auto theory = periodic() ? theory_scalar(facts, info.kind) : std::nullopt) {
@@ -193,15 +214,18 @@ private:
     void curve(RunAverage measured, const GasFacts& facts) {
         const AverageInfo& info = measured.info;
         const std::vector<double>& x = measured.table.x;
+        if (info.kind == "temperature_profile") return;  // what is drawn beside it is the run's own mean
         if (info.kind == "density") {
             const int axis = info.x.label[0] - 'x';
-            if (!facts.gravity && !periodic(axis)) return;  // balls stand in layers at walls
+            if (!facts.has_gravity() && !periodic(axis)) return;  // balls stand in layers at walls
             leave_out_walls(measured, (1.0 + 2.0 * kFloorLayers) * facts.radius, header_.box);
         }
-        if (info.kind == "density" && facts.gravity && !facts.uniform) return;  // point particles': of no known error
+        if (info.kind == "density" && facts.has_gravity() && !facts.uniform)
+            return;  // point particles': of no known error
         if (x.size() < 2) return;
         const double half = 0.5 * (x[1] - x[0]);
         const bool lags = info.kind == "msd" || info.kind == "vacf";
+        if (lags && !periodic()) return;  // balls come back from walls
         const double from = lags ? 0.0 : x.front() - half;
         const auto theory = theory_curves(facts, scene_, info, from, x.back() + (lags ? 0.0 : half));
         if (theory.empty() || theory.front().x.size() < 2) return;
@@ -211,7 +235,7 @@ private:
 
         TheoryCheck check{.what = info.name, .unit = info.unit, .theory = curve.label};
         check.measured = check.error = check.expected = kNan;
-        check.uncertainty = info.kind == "density" && facts.gravity           ? kLocalDensity
+        check.uncertainty = info.kind == "density" && facts.has_gravity()     ? kLocalDensity
                             : info.kind == "speed" || info.kind == "velocity" ? kPerBall / facts.balls
                             : info.kind == "free_path" ? kPathCorrelation * facts.packing_fraction
                             : lags                     ? (facts.dimension == 3 ? kEnskog3 : kEnskog2)
@@ -225,8 +249,13 @@ private:
                                (info.kind == "vacf" || error < kMostRelativeError * value);
             if (!tells || (lags && at == 0.0)) continue;
             const double expected = lags ? value_at(curve, at) : mean_over(curve, at - half, at + half);
-            const double scale = info.kind == "vacf" ? facts.temperature / facts.mass : std::abs(expected);
-            const double off = (value - expected) / std::hypot(error, check.uncertainty * scale);
+            double doubt = check.uncertainty * std::abs(expected);
+            if (info.kind == "vacf") {
+                const double start = facts.temperature / facts.mass;
+                if (expected < kTellingCorrelation * start) continue;
+                doubt = std::max(doubt, kCorrelationFloor * start);
+            }
+            const double off = (value - expected) / std::hypot(error, doubt);
             squares += off * off;
             ++check.points;
         }

@@ -121,6 +121,14 @@ private:
         return value.is_string() ? value.get<std::string>() : value.dump();
     }
 
+    /// Whether the run's summary tells of heat or work; of other runs the drift of the energy says it all.
+    [[nodiscard]] bool driven() const {
+        const auto passed = [&](const char* key) {
+            return summary_.contains(key) && summary_[key].is_number() && summary_[key].get<double>() != 0.0;
+        };
+        return summary_.contains("wall_heat") || passed("heat") || passed("work");
+    }
+
     std::string run_section() {
         Rows rows;
         std::string box;
@@ -157,6 +165,14 @@ private:
         add(rows, "events per second", told("events_per_second"));
         add(rows, "total energy", told("energy_total"));
         add(rows, "energy drift", told("energy_drift"));
+        if (driven()) {
+            add(rows, "heat given to the balls", told("heat"));
+            add(rows, "work done on the balls", told("work"));
+            add(rows, "energy lost in contacts",
+                summary_.contains("energy_lost") && summary_["energy_lost"].is_null() ? "not counted"
+                                                                                      : told("energy_lost"));
+            add(rows, "energy balance, relative defect", told("energy_balance"));
+        }
         add(rows, "virial identity, relative defect", told("virial_defect"));
         add(rows, "largest overlap, of the smaller radius", told("max_overlap"));
         add(rows, "balls that left", told("balls_left") == "0" ? "" : told("balls_left"));

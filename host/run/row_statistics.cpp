@@ -82,6 +82,7 @@ void RowStatistics::add(const ObservableSet& observables, const ObservableRow& r
             sample[columns_.size() + k] = off * off;
         }
         series_.add(sample);
+        measured_time_ += row.time - previous_time_;
     } else {
         first_time_ = row.time;
     }
@@ -113,7 +114,7 @@ RowMeans RowStatistics::means() const {
         return variance_of(k, 0) > kRounding * mean * mean;
     };
     // What was sampled, not what was asked for: a solver with steps reaches only multiples of these.
-    const double spacing = (previous_time_ - first_time_) / static_cast<double>(series_.samples());
+    const double spacing = measured_time_ / static_cast<double>(series_.samples());
     std::size_t from = 0;
     std::optional<bool> equilibrated;
     for (std::size_t k = 0; k < count; ++k) {
@@ -171,6 +172,7 @@ void RowStatistics::save(std::vector<double>& out) const {
     series_.save(out);
     out.push_back(static_cast<double>(reference_.size()));
     out.insert(out.end(), reference_.begin(), reference_.end());
+    out.push_back(measured_time_);
 }
 
 void RowStatistics::restore(SavedNumbers& saved) {
@@ -189,11 +191,14 @@ void RowStatistics::restore(SavedNumbers& saved) {
     BatchSeries series = series_;
     series.restore(saved);
     const auto reference = saved.next(static_cast<std::size_t>(saved.next()));
+    // A checkpoint of an earlier version ends here: all was measured, unless stages were skipped.
+    const double measured_time = saved.empty() ? previous_time_ - first_time_ : saved.next();
     if (series.samples() > 0 && reference.size() != columns_.size()) {
         throw std::invalid_argument("saved means are of other rows");
     }
     if (row_every == row_every_) {
         series_ = std::move(series);
+        measured_time_ = measured_time;
         reference_.assign(reference.begin(), reference.end());
     } else {
         has_previous_ = false;  // rows at other times: means are taken from here on

@@ -66,6 +66,7 @@ private:
     double first_time_ = 0.0;
     bool has_previous_ = false;
     double previous_time_ = 0.0;
+    double measured_time_ = 0.0;  // of the rows in series_, without what was skipped
     Tallies previous_;
 };
 

@@ -136,7 +136,7 @@ class Report(ProgramTest):
     def report(self, scene=SCENE, run=()):
         self.write("gas.toml", scene)
         self.succeed("run", "gas.toml", "--quiet", *run)
-        self.succeed("report", "gas.h5", "-o", "gas.html")
+        self.succeed("report", "gas.h5", "-o", "gas.html", *[option for option in run if option == "--force"])
         return (self.folder / "gas.html").read_text()
 
     def test_the_page_is_whole_and_refers_to_nothing_outside(self):
@@ -184,6 +184,75 @@ class Report(ProgramTest):
         theory = {row[0]: row for table in page.tables if table[0][1] == "verdict" for row in table}
         self.assertEqual(theory["kurtosis"][1], "differs")
         self.assertEqual(theory["speeds"][1], "differs")
+
+    @staticmethod
+    def verdicts(page):
+        return {row[0]: row for table in page.tables if table[0][1] == "verdict" for row in table[1:]}
+
+    @staticmethod
+    def run_table(page):
+        return dict(row[:2] for table in reversed(page.tables) for row in table)
+
+    def test_a_driven_gas_is_told_of_its_energy_and_has_no_theory_of_equilibrium(self):
+        scene = SCENE.replace('["periodic", "periodic"]', '["wall", "periodic"]')
+        observed = "".join(f'[[observe]]\nname = "{kind}_of_all"\nkind = "{kind}"\n' for kind in (
+            "temperature_profile", "density", "velocity", "temperature"))
+        between = scene.replace("[run]", "wall_temperature = [[4.0, 1.0], 0.0]\n[run]") + observed
+        page = Page(self.report(between))
+        self.assertEqual(self.verdicts(page), {})
+        told = self.run_table(page)
+        self.assertGreater(float(told["heat given to the balls"]), 0.0)
+        self.assertEqual(float(told["work done on the balls"]), 0.0)
+        self.assertIn("energy lost in contacts", told)
+        self.assertLess(abs(float(told["energy balance, relative defect"])), 1e-9)
+
+        alike = between.replace("[4.0, 1.0]", "[1.0, 1.0]")
+        page = Page(self.report(alike, ("--force",)))
+        self.assertEqual(set(self.verdicts(page)), {"speeds", "kurtosis", "velocity_of_all"},
+                         "of temperatures there is nothing but the run's own mean")
+        rescaled = SCENE + '[thermostat]\nkind = "rescale"\ntemperature = 1.0\nevery = 1.0\n'
+        self.assertEqual(self.verdicts(Page(self.report(rescaled, ("--force",)))), {})
+        self.assertNotIn("heat given to the balls", self.run_table(Page(self.report(SCENE, ("--force",)))))
+
+    def test_theory_is_that_of_the_stages_that_measure(self):
+        # The first stage heats from 1 to 4; means with it in them would be a third too cold.
+        stages = """
+[[stage]]
+until = 20.0
+measure = false
+gravity = [0.0, -0.5]
+thermostat = { kind = "andersen", temperature = 4.0, rate = 0.3 }
+[[stage]]
+until = 60.0
+"""
+        scene = SCENE.replace('["periodic", "periodic"]', '["wall", "wall"]') + stages
+        theory = self.verdicts(Page(self.report(scene)))
+        self.assertEqual(theory["speeds"][1], "agrees")
+        self.assertEqual([name for name in theory if name.startswith("force")], [], "there is no weight any more")
+        both = scene.replace("measure = false", "measure = true")
+        self.assertEqual(self.verdicts(Page(self.report(both, ("--force",)))), {}, "with and without gravity")
+
+    def test_followed_balls_have_a_theory_without_a_thermostat_that_makes_them_forget(self):
+        observed = "".join(f'[[observe]]\nname = "{kind}"\nkind = "{kind}"\n' for kind in ("msd", "vacf"))
+        theory = self.verdicts(Page(self.report(SCENE + observed)))
+        self.assertIn("vacf", theory)
+        self.assertIn("msd", theory)
+        andersen = SCENE + observed + '[thermostat]\nkind = "andersen"\ntemperature = 1.0\nrate = 1.0\n'
+        theory = self.verdicts(Page(self.report(andersen, ("--force",))))
+        self.assertIn("speeds", theory)
+        self.assertNotIn("vacf", theory)
+        self.assertNotIn("msd", theory)
+
+    def test_springs_so_soft_that_contacts_last_are_no_hard_spheres(self):
+        # A contact takes pi sqrt(m / (2 k)), 0.25 of a unit of time or 0.07, and a correlation half of one.
+        scene = SCENE.replace("dimension = 2", "dimension = 3").replace("[20.0, 20.0]", "[7.0, 7.0, 7.0]")
+        scene = scene.replace('["periodic", "periodic"]', '["periodic", "periodic", "periodic"]')
+        scene = scene.replace("count = 100", "count = 130").replace('"events"', '"spring"')
+        scene += '[[observe]]\nname = "vacf"\nkind = "vacf"\n'
+        for stiffness, verdict in ((80.0, "differs"), (1000.0, "agrees")):
+            text = scene + f"[spring]\nstiffness = {stiffness}\nmax_overlap = 0.5\n"
+            page = Page(self.report(text, ("--force", "--until", "40")))
+            self.assertEqual(self.verdicts(page)["vacf"][1], verdict, stiffness)
 
     def test_a_run_without_summary_or_values_has_a_page_too(self):
         self.write("gas.toml", SCENE)

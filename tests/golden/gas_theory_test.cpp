@@ -3,6 +3,7 @@
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <utility>
 #include <vector>
 
 #include "kernels/physics/equation_of_state.hpp"
@@ -33,6 +34,18 @@ TEST(HardCompressibility, IsThatOfTheVirialSeries) {
         }
         EXPECT_GE(rows, 5);
     }
+}
+
+TEST(DiskCompressibility, IsThatOfKolafaAndRottnerUpToWhereDisksFreeze) {
+    const std::vector<std::pair<double, double>> published{
+        {0.1, 1.23614}, {0.3, 2.06326}, {0.5, 4.10636}, {0.6, 6.45534}, {0.65, 8.40804}};
+    for (const auto& [phi, z] : published) EXPECT_NEAR(disk_compressibility(phi), z, 6e-6) << phi;
+    // Their simulations, by n sigma^2, and the standard errors.
+    const double kQuarterPi = std::atan(1.0);
+    EXPECT_NEAR(disk_compressibility(0.60 * kQuarterPi), 3.663691, 4.0 * 12e-6);
+    EXPECT_NEAR(disk_compressibility(0.80 * kQuarterPi), 7.476491, 4.0 * 36e-6);
+    EXPECT_NEAR(disk_compressibility(0.85 * kQuarterPi), 9.245785, 4.0 * 72e-6);
+    EXPECT_NEAR(disk_compressibility(0.69), 10.20, 0.005) << "the bend before they freeze";
 }
 
 TEST(CollisionRate, IsThatOfTheReference) {

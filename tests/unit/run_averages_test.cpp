@@ -180,6 +180,32 @@ TEST_F(RowStatisticsTest, TheCorrelationTimeOfWhatHardlyVariesIsNoRoundingNoise)
     EXPECT_NEAR(means.means[0].correlation_time, 0.5 * 0.125, 0.01 * 0.125);
 }
 
+TEST_F(RowStatisticsTest, TimeThatIsNotMeasuredIsNoTimeBetweenRows) {
+    const auto make = [] {
+        std::vector<std::unique_ptr<Observable>> all;
+        all.push_back(std::make_unique<Ripple>());
+        return ObservableSet(std::move(all));
+    };
+    ObservableSet set = make();
+    RowStatistics statistics(set.infos(), 0.125);
+    for (int k = 0; k <= 128; ++k) row(set, &statistics, 0.125 * k);
+    for (int k = 129; k <= 4000; ++k) statistics.skip(0.125 * k, at(0.125 * k));
+    for (int k = 4001; k <= 4128; ++k) row(set, &statistics, 0.125 * k);
+    for (int k = 4129; k <= 6000; ++k) statistics.skip(0.125 * k, at(0.125 * k));
+    std::vector<double> saved;
+    statistics.save(saved);
+    RowStatistics resumed(set.infos(), 0.125);
+    SavedNumbers numbers(saved);
+    resumed.restore(numbers);
+    EXPECT_TRUE(numbers.empty());
+    for (const RowStatistics* each : {&statistics, &resumed}) {
+        const RowMeans means = each->means();
+        ASSERT_EQ(means.means.size(), 1u);
+        EXPECT_EQ(means.rows, 256u);
+        EXPECT_NEAR(means.means[0].correlation_time, 0.5 * 0.125, 0.01 * 0.125);
+    }
+}
+
 TEST_F(RowStatisticsTest, RowsAtOtherTimesBeginAnew) {
     ObservableSet set = make_set();
     RowStatistics first(set.infos(), 0.1);
