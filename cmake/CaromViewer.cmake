@@ -58,7 +58,7 @@ endif()
 
 # Debian has GLFW as a shared library alone, which an archive that runs elsewhere must not want.
 if(CAROM_STATIC)
-  carom_decide(WINDOW FALSE "not in a statically linked program: GLFW comes as a shared library; carom render is in it")
+  carom_decide(WINDOW FALSE "not in a statically linked program: GLFW comes as a shared library, and carom render is in it")
 elseif(NOT CAROM_HAVE_VIEWER)
   carom_decide(WINDOW FALSE "needs CAROM_VIEWER")
 else()
