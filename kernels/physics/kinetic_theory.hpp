@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <span>
 
+#include "kernels/core/transcendental.hpp"
+
 // What the kinetic theory of gases says of speeds, collisions and diffusion, and the test that holds speeds against it.
 // Units: T an energy (Boltzmann's constant is 1). Host only: nothing here reaches a state.
 
@@ -56,7 +58,6 @@ inline double collision_rate(int dimension, double compressibility, double tempe
 /// Mean free path of hard balls of one size between collisions with each other [length]: mean speed over
 /// collision_rate, 1 / (2 sqrt(2) n sigma chi) for disks and 1 / (sqrt(2) pi n sigma^2 chi) for spheres.
 inline double mean_free_path(int dimension, double compressibility, double diameter) {
-    constexpr double kPi = 3.141592653589793;
     constexpr double kSqrtTwo = 1.4142135623730951;
     return (dimension == 2 ? kPi / (4.0 * kSqrtTwo) : kSqrtTwo / 3.0) * diameter / (compressibility - 1.0);
 }
