@@ -92,10 +92,25 @@ void RowStatistics::add(const ObservableSet& observables, const ObservableRow& r
 }
 
 void RowStatistics::skip(double time, const Tallies& tallies) {
-    if (series_.samples() == 0) first_time_ = time;
+    if (series_.samples() == 0) {
+        first_time_ = time;
+    } else {
+        if (skipped_.empty() || skipped_.back().after != measured_time_) skipped_.push_back({measured_time_, 0.0});
+        skipped_.back().length += time - previous_time_;
+    }
     has_previous_ = true;
     previous_time_ = time;
     previous_ = tallies;
+}
+
+/// The time at which so much has been measured; where more follows only after what was skipped, behind that.
+/// \param slack  by which the measured time may be off by rounding
+double RowStatistics::time_after(double measured, double slack) const {
+    double time = first_time_ + measured;
+    for (const Skipped& part : skipped_) {
+        if (part.after <= measured + slack) time += part.length;
+    }
+    return time;
 }
 
 RowMeans RowStatistics::means() const {
@@ -139,7 +154,7 @@ RowMeans RowStatistics::means() const {
     }
     if (!equilibrated.value_or(false)) from = 0;
     result.equilibrated = equilibrated;
-    result.since = first_time_ + spacing * static_cast<double>(from * series_.batch_samples());
+    result.since = time_after(spacing * static_cast<double>(from * series_.batch_samples()), 0.5 * spacing);
     result.rows = series_.samples() - from * series_.batch_samples();
     for (std::size_t k = 0; k < count; ++k) {
         RowMean mean{columns_[k].name, columns_[k].unit, series_.mean(k, from), kNan, kNan};
@@ -173,6 +188,7 @@ void RowStatistics::save(std::vector<double>& out) const {
     out.push_back(static_cast<double>(reference_.size()));
     out.insert(out.end(), reference_.begin(), reference_.end());
     out.push_back(measured_time_);
+    for (const Skipped& part : skipped_) out.insert(out.end(), {part.after, part.length});
 }
 
 void RowStatistics::restore(SavedNumbers& saved) {
@@ -193,12 +209,18 @@ void RowStatistics::restore(SavedNumbers& saved) {
     const auto reference = saved.next(static_cast<std::size_t>(saved.next()));
     // A checkpoint of an earlier version ends here: all was measured, unless stages were skipped.
     const double measured_time = saved.empty() ? previous_time_ - first_time_ : saved.next();
+    std::vector<Skipped> skipped;
+    while (!saved.empty()) {
+        const double after = saved.next();
+        skipped.push_back({after, saved.next()});
+    }
     if (series.samples() > 0 && reference.size() != columns_.size()) {
         throw std::invalid_argument("saved means are of other rows");
     }
     if (row_every == row_every_) {
         series_ = std::move(series);
         measured_time_ = measured_time;
+        skipped_ = std::move(skipped);
         reference_.assign(reference.begin(), reference.end());
     } else {
         has_previous_ = false;  // rows at other times: means are taken from here on

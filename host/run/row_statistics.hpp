@@ -67,7 +67,14 @@ private:
     bool has_previous_ = false;
     double previous_time_ = 0.0;
     double measured_time_ = 0.0;  // of the rows in series_, without what was skipped
+    struct Skipped {
+        double after = 0.0;   // measured_time_ by then
+        double length = 0.0;  // [time]
+    };
+    std::vector<Skipped> skipped_;  // between rows of series_: one for each stage at most
     Tallies previous_;
+
+    [[nodiscard]] double time_after(double measured, double slack) const;
 };
 
 }  // namespace carom

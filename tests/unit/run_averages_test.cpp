@@ -206,6 +206,27 @@ TEST_F(RowStatisticsTest, TimeThatIsNotMeasuredIsNoTimeBetweenRows) {
     }
 }
 
+TEST_F(RowStatisticsTest, MeansAreSinceATimeBehindWhatWasNotMeasured) {
+    ObservableSet set = make_set();
+    RowStatistics statistics(set.infos(), 0.1);
+    for (int k = 0; k <= 20; ++k) row(set, &statistics, 0.1 * k);  // falls towards the steady state
+    for (int k = 21; k <= 500; ++k) statistics.skip(0.1 * k, at(0.1 * k));
+    for (int k = 501; k <= 1500; ++k) row(set, &statistics, 0.1 * k);
+    std::vector<double> saved;
+    statistics.save(saved);
+    RowStatistics resumed(set.infos(), 0.1);
+    SavedNumbers numbers(saved);
+    resumed.restore(numbers);
+    EXPECT_TRUE(numbers.empty());
+    const RowMeans means = statistics.means();
+    ASSERT_TRUE(means.equilibrated);
+    EXPECT_TRUE(*means.equilibrated);
+    EXPECT_GT(means.since, 50.0 - 1e-9);
+    EXPECT_LT(means.since, 60.0);
+    EXPECT_NEAR(means.rows, (150.0 - means.since) / 0.1, 1e-6);
+    EXPECT_EQ(resumed.means().since, means.since);
+}
+
 TEST_F(RowStatisticsTest, RowsAtOtherTimesBeginAnew) {
     ObservableSet set = make_set();
     RowStatistics first(set.infos(), 0.1);
