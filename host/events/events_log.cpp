@@ -1,6 +1,9 @@
 #include "host/events/events_log.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -10,25 +13,43 @@
 namespace carom {
 
 EventsLog::EventsLog(const std::string& path, int dimension)
-    : path_(path), dimension_(dimension), file_(std::fopen(path.c_str(), "w")) {
+    : path_(path), dimension_(dimension), made_(access(path.c_str(), F_OK) != 0) {
+    constexpr mode_t kReadAndWrite = 0666;  // less the user's mask, as std::fopen
+    const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, kReadAndWrite);
+    if (file >= 0) file_ = fdopen(file, "w");
     if (file_ == nullptr) throw SystemError(fmt::format("{}: cannot be written: {}", path, std::strerror(errno)));
+}
+
+void EventsLog::begin() {
+    if (begun_) return;
+    begun_ = true;
+    // What is no regular file, a pipe or a terminal, has nothing to lose.
+    struct stat status {};
+    const int file = fileno(file_);
+    if (fstat(file, &status) == 0 && S_ISREG(status.st_mode) && ftruncate(file, 0) != 0) {
+        throw SystemError(fmt::format("{}: {}", path_, std::strerror(errno)));
+    }
     std::string header = "time,kind,i,j";
     for (const char* who : {"_i", "_j"}) {
         for (const char* name : {"vx", "vy", "vz"}) {
-            if (dimension == 3 || name[1] != 'z') header += fmt::format(",{}{}", name, who);
+            if (dimension_ == 3 || name[1] != 'z') header += fmt::format(",{}{}", name, who);
         }
         for (const char* name : {"wx", "wy", "wz"}) {
-            if (dimension == 3) header += fmt::format(",{}{}", name, who);
+            if (dimension_ == 3) header += fmt::format(",{}{}", name, who);
         }
-        if (dimension == 2) header += fmt::format(",w{}", who);
+        if (dimension_ == 2) header += fmt::format(",w{}", who);
     }
     put(header + "\n");
 }
 
-EventsLog::~EventsLog() { std::fclose(file_); }
+EventsLog::~EventsLog() {
+    std::fclose(file_);
+    if (made_ && !begun_) unlink(path_.c_str());
+}
 
 void EventsLog::write(const LoggedImpact& impact) {
     if (impact.thermostat) return;
+    begin();
     fmt::memory_buffer row;
     const auto out = std::back_inserter(row);
     fmt::format_to(out, "{},{},{},{}", impact.time, impact.wall ? "wall" : "ball", impact.i, impact.j);
@@ -46,6 +67,7 @@ void EventsLog::write(const LoggedImpact& impact) {
 }
 
 void EventsLog::flush() {
+    begin();
     if (std::fflush(file_) != 0) throw SystemError(fmt::format("{}: {}", path_, std::strerror(errno)));
 }
 

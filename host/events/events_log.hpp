@@ -9,15 +9,18 @@
 namespace carom {
 
 /// Writes the impacts of a run as CSV: a header, then one row for each contact that passed an impulse, in order of
-/// time. Numbers read back to the same double.
+/// time. Numbers read back to the same double. What was in the file goes when the log begins: a run that fails before
+/// leaves the file as it was, or none.
 class EventsLog {
 public:
-    /// \throws SystemError  where the file cannot be made
+    /// \throws SystemError  where the file cannot be written
     EventsLog(const std::string& path, int dimension);
     EventsLog(const EventsLog&) = delete;
     EventsLog& operator=(const EventsLog&) = delete;
     ~EventsLog();
 
+    /// Empties the file and writes the header, if that has not been done; so do the first row and the first flush.
+    void begin();
     void write(const LoggedImpact& impact);
     /// Brings all rows to the file. \throws SystemError  where the disk is full
     void flush();
@@ -27,7 +30,9 @@ private:
 
     std::string path_;
     int dimension_;
-    std::FILE* file_;
+    bool made_;  // there was no such file before
+    bool begun_ = false;
+    std::FILE* file_ = nullptr;
 };
 
 }  // namespace carom

@@ -47,6 +47,9 @@ public:
     SolverDescription describe() const override;
     SolverReport report() override;
     bool watch_impacts(std::function<void(const LoggedImpact&)> watch) override;
+    void begin_log() override {
+        if (log_) log_->begin();
+    }
 
     [[nodiscard]] EventsStatistics statistics() const { return engine_->statistics(); }
     void set_log(std::function<void(const LoggedImpact&)> log);

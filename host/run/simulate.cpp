@@ -37,7 +37,8 @@ Simulation simulate(PreparedScene run, const SimulateOptions& options) {
     const SignalGuard signals;  // before there is a file that a signal could leave half made
     TrajectoryWriter writer(options.files.trajectory, header, options.force);
     TrajectorySink sink(writer, options.files.checkpoint, header, *run.plan);
-    header = {};  // gigabytes for many balls
+    header = {};          // gigabytes for many balls
+    solver->begin_log();  // nothing can fail any more that leaves an older one as it was
 
     if (!options.quiet) say("{}", start_summary(run, description, options.files));
     const std::size_t balls = run.state.balls.size();

@@ -139,6 +139,9 @@ public:
     virtual bool watch_impacts(std::function<void(const LoggedImpact&)> /*watch*/) {  // NOLINT: kept where it is used
         return false;
     }
+    /// The run begins: what is in the file that impacts are logged to may go. Nothing where there is no log.
+    /// \throws SystemError  the file cannot be written
+    virtual void begin_log() {}
     /// Who writes balls for pictures where they are; null: they come by frames alone.
     [[nodiscard]] virtual PictureSource* pictures() { return nullptr; }
 };

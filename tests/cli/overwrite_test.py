@@ -133,6 +133,25 @@ class Overwrite(ProgramTest):
         self.assertEqual((self.folder / "gas.h5").read_bytes(), before)
         self.assertNotIn("gas.h5.partial", self.files())
 
+    def test_a_failure_before_the_start_leaves_the_older_log(self):
+        run = ["run", "gas.toml", "--solver", "events", "--quiet", "--force", "--events-log", "log.csv"]
+        result = self.carom(*run, preexec_fn=small_files_only)
+        self.assertEqual(result.status, 4)
+        self.assertNotIn("log.csv", self.files())
+        self.write("log.csv", "older\n")
+        self.assertEqual(self.carom(*run, preexec_fn=small_files_only).status, 4)
+        self.assertEqual((self.folder / "log.csv").read_text(), "older\n")
+        # A run that starts replaces it, even where nothing ever collides.
+        self.succeed(*run, "--until", "0")
+        self.assertRegex((self.folder / "log.csv").read_text(), r"\Atime,kind,i,j,[^\n]*\n\Z")
+
+    def test_a_log_that_cannot_be_written_is_told_before_there_is_anything_else(self):
+        before = self.files()
+        result = self.carom("run", "gas.toml", "--solver", "events", "-o", "new.h5", "--events-log", 300 * "x")
+        self.assertEqual(result.status, 4)
+        self.assertRegex(result.err, r"\Acarom: x+: cannot be written: .*\n\Z")
+        self.assertEqual(self.files(), before)
+
     def test_the_first_frame_replaces_the_older_file(self):
         self.write("gas.h5", "older")
         self.write("gas.h5.partial", "left by a process that was killed")
