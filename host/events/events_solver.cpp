@@ -75,8 +75,8 @@ void EventsSolver::change_if_due() {
 void EventsSolver::enter(std::size_t next) {
     const double before = engine_->totals().gravitational;
     const SolverState state = starting_anew(*engine_);
+    engine_ = make_events_engine(stages_[next].setup, state);  // where it cannot be made, all stays as it was
     stage_ = next;
-    engine_ = make_events_engine(setup(), state);
     engine_->set_log(listener_);
     engine_->add_work(engine_->totals().gravitational - before);
     const double every = stages_[stage_].thermostat_every;

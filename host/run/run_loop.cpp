@@ -5,6 +5,7 @@
 #include <limits>
 #include <new>
 #include <optional>
+#include <stdexcept>
 #include <utility>
 
 #include "host/run/memory.hpp"
@@ -41,7 +42,7 @@ public:
             go();
             queue_->drain();
             if (const Frame* frame = queue_->last_frame()) outcome_.hash = state_hash(*frame);
-        } catch (const SystemError& error) {
+        } catch (const std::runtime_error& error) {  // a SystemError, or what a processor says of itself
             fail(error.what());
         } catch (const std::bad_alloc&) {
             fail("out of memory");
@@ -128,6 +129,11 @@ private:
     void fail(const char* what) {
         outcome_.status = ExitStatus::kSystemFailure;
         outcome_.error = what;
+        try {
+            if (queue_) queue_->drain();  // what came before the failure still goes to the file
+        } catch (const std::exception&) {
+            // That is the failure, or one more.
+        }
         collect();
         queue_.reset();  // its thread is done with the sink
         try {

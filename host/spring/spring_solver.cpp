@@ -1,9 +1,13 @@
 #include "host/spring/spring_solver.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <mutex>
+#include <new>
+#include <utility>
 
 #include "host/state/errors.hpp"
 
@@ -48,8 +52,8 @@ public:
         for (std::size_t id = 0; id < count; ++id) rotational_ += balls.gone[id] ? 0.0 : spin_energy(id);
     }
 
-    double time() const override { return static_cast<double>(engine_->step()) * setup_.dt; }
-    std::uint64_t step() const override { return engine_->step(); }
+    double time() const override { return static_cast<double>(step()) * setup_.dt; }
+    std::uint64_t step() const override { return engine_ ? engine_->step() : left_.step; }
     double reachable_time(double time) const override { return static_cast<double>(step_at(time)) * setup_.dt; }
 
     bool advance_to(double time, double seconds) override {
@@ -58,6 +62,7 @@ public:
         const auto elapsed = [&] {
             return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
         };
+        require_engine();
         while (engine_->step() < target) {
             change_if_due();
             // Slices of about a tenth of the caller's patience, from the pace of the slices before.
@@ -74,6 +79,7 @@ public:
     }
 
     Totals totals() override {
+        require_engine();
         const SpringTotals sums = engine_->totals();
         Totals totals;
         totals.kinetic = sums.kinetic;
@@ -95,7 +101,7 @@ public:
     }
 
     Tallies tallies() override {
-        const SpringTallies counted = engine_->tallies();
+        const SpringTallies counted = engine_ ? engine_->tallies() : left_.tallies;
         Tallies tallies;
         tallies.wall_impulse = counted.wall_impulse;
         tallies.max_overlap = counted.max_overlap;
@@ -110,6 +116,7 @@ public:
     }
 
     void request_frame(Frame& frame) override {
+        require_engine();
         frame.resize(setup_.dimension, species_.size());
         frame.time = time();
         frame.step = step();
@@ -133,13 +140,14 @@ public:
     void save(SolverState& state) override {
         state.step = step();
         state.time = time();
-        state.balls = current_balls();
+        state.balls = engine_ ? current_balls() : left_.balls;
         state.tallies = tallies();
         state.extra.clear();
         if (stages_.size() > 1) state.extra.emplace_back(kStage, std::vector<double>{static_cast<double>(stage_)});
     }
 
     SolverDescription describe() const override {
+        if (!engine_) return left_.description;
         SolverDescription description;
         description.solver = "spring";
         description.backend = name_;
@@ -172,13 +180,48 @@ private:
 
     void make_engine(Balls& balls, std::uint64_t step, const SpringTallies& tallies) {
         impulse_before_ = tallies.wall_impulse;
-        // Another thread may be about to finish a frame of the engine that goes.
-        const std::scoped_lock lock(engine_mutex_);
-        if (engine_) engine_->finish_frame();
-        engine_.reset();  // its memory is needed
         const RawBalls raw_balls = raw(balls, radius_.data(), inverse_mass_.data());
-        engine_ = make_ ? make_(setup_, raw_balls, step, tallies)
-                        : std::move(make_spring_processor(name_, setup_, raw_balls, step, tallies).engine);
+        auto made = make_ ? make_(setup_, raw_balls, step, tallies)
+                          : std::move(make_spring_processor(name_, setup_, raw_balls, step, tallies).engine);
+        const std::scoped_lock lock(engine_mutex_);
+        engine_ = std::move(made);
+    }
+
+    /// Puts an engine of the stage `next`, with other velocities, in the place of the present one. Where it cannot be
+    /// made, the solver stays as it was, but has no engine: it can be saved, and go no further.
+    /// \param change  of the balls' velocities, as the integrator holds them
+    template <class Change>
+    void replace_engine(std::size_t next, Change&& change) {
+        left_ = {.step = step(), .tallies = engine_->tallies(), .balls = current_balls(), .description = describe()};
+        Balls balls = left_.balls;
+        change(balls);
+        {
+            // Another thread may be about to finish a frame of the engine that goes.
+            const std::scoped_lock lock(engine_mutex_);
+            engine_->finish_frame();
+            engine_.reset();  // its memory is needed
+        }
+        const std::size_t stage = std::exchange(stage_, next);
+        const double work = std::exchange(work_before_, work_before_ + work_since(left_.tallies.wall_impulse));
+        const std::vector<double> impulse = impulse_before_;
+        setup_ = stages_[next].setup;
+        try {
+            make_engine(balls, left_.step, left_.tallies);
+        } catch (const std::exception& error) {
+            stage_ = stage;
+            setup_ = stages_[stage].setup;
+            work_before_ = work;
+            impulse_before_ = impulse;
+            throw SystemError(
+                fmt::format("at t = {:.6g} the solver could not be set up anew: {}", time(),
+                            dynamic_cast<const std::bad_alloc*>(&error) ? "out of memory" : error.what()));
+        }
+        left_ = {};
+    }
+
+    /// \throws SystemError  there is no engine since one could not be made
+    void require_engine() const {
+        if (!engine_) throw SystemError("the solver could not be set up anew, and goes no further");
     }
 
     /// What is due at the present step, before it is done. A state that is saved is that of before, so it is done again
@@ -203,22 +246,16 @@ private:
     /// was, and half a step back under the one that is to be.
     void enter(std::size_t next) {
         const SpringTotals before = engine_->totals();
-        const SpringTallies counted = engine_->tallies();
-        work_before_ += work_since(counted.wall_impulse);
-        Balls balls = current_balls();
-        const std::uint64_t now = step();
-        for (int axis = 0; axis < setup_.dimension; ++axis) {
-            const auto lag = [&](const SpringSetup& setup) {
-                return gravity_kicks(setup, axis).lag(static_cast<double>(now));
-            };
-            const double change = lag(setup_) - lag(stages_[next].setup);
-            for (std::size_t id = 0; change != 0.0 && id < balls.size(); ++id) {
-                if (inverse_mass_[id] != 0.0 && balls.gone[id] == 0) balls.velocity[axis][id] += change;
+        const SpringSetup& setup = stages_[next].setup;
+        replace_engine(next, [&](Balls& balls) {
+            const double now = static_cast<double>(left_.step);
+            for (int axis = 0; axis < setup_.dimension; ++axis) {
+                const double change = gravity_kicks(setup_, axis).lag(now) - gravity_kicks(setup, axis).lag(now);
+                for (std::size_t id = 0; change != 0.0 && id < balls.size(); ++id) {
+                    if (inverse_mass_[id] != 0.0 && balls.gone[id] == 0) balls.velocity[axis][id] += change;
+                }
             }
-        }
-        stage_ = next;
-        setup_ = stages_[next].setup;
-        make_engine(balls, now, counted);
+        });
         const SpringTotals after = engine_->totals();
         // Walls that become thermal, or cease to, no longer push: their part of the half step is missing in velocities.
         work_before_ += (after.gravitational - before.gravitational) + (after.spring - before.spring) +
@@ -230,16 +267,13 @@ private:
         const double twice_kinetic = temperature * setup_.dimension * static_cast<double>(before.mobile);
         if (!(before.kinetic > 0.0)) return;  // nothing moves
         const double factor = std::sqrt(0.5 * twice_kinetic / before.kinetic);
-        const SpringTallies counted = engine_->tallies();
-        work_before_ += work_since(counted.wall_impulse);
-        Balls balls = current_balls();
-        for (int axis = 0; axis < setup_.dimension; ++axis) {
-            for (std::size_t id = 0; id < balls.size(); ++id) {
-                if (inverse_mass_[id] != 0.0) balls.velocity[axis][id] *= factor;
+        replace_engine(stage_, [&](Balls& balls) {
+            for (int axis = 0; axis < setup_.dimension; ++axis) {
+                for (std::size_t id = 0; id < balls.size(); ++id) {
+                    if (inverse_mass_[id] != 0.0) balls.velocity[axis][id] *= factor;
+                }
             }
-        }
-        const std::uint64_t now = step();
-        make_engine(balls, now, counted);
+        });
         thermostat_heat_ += engine_->totals().kinetic - before.kinetic;
     }
 
@@ -317,7 +351,14 @@ private:
     double thermostat_heat_ = 0.0;        // of scaling, since this began
     std::vector<double> impulse_before_;  // on walls, before this engine
     std::unique_ptr<SpringEngine> engine_;
-    std::mutex engine_mutex_;  // held while there is none
+    std::mutex engine_mutex_;  // held while engine_ becomes another one
+    struct Left {
+        std::uint64_t step = 0;
+        SpringTallies tallies;
+        Balls balls;
+        SolverDescription description;
+    };
+    Left left_;  // by the engine that went before the next one was made
     std::uint64_t slice_ = 1;
 };
 

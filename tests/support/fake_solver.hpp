@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -18,10 +19,11 @@ class FakeSolver final : public Solver {
 public:
     explicit FakeSolver(std::size_t count = 3, double dt = 0.25) : count_(count), dt_(dt) {}
 
-    std::optional<std::uint64_t> fault_at;    ///< step at which the simulation cannot go on
-    std::uint64_t steps_per_slice = 1000000;  ///< after how many steps advance_to comes back early
-    bool device_lost = false;                 ///< save and totals fail
-    std::vector<double> targets;              ///< what advance_to was asked for
+    std::optional<std::uint64_t> fault_at;         ///< step at which the simulation cannot go on
+    std::uint64_t steps_per_slice = 1000000;       ///< after how many steps advance_to comes back early
+    bool device_lost = false;                      ///< save and totals fail
+    std::optional<std::uint64_t> device_fails_at;  ///< step at which the processor reports an error of its own
+    std::vector<double> targets;                   ///< what advance_to was asked for
 
     double time() const override { return static_cast<double>(step_) * dt_; }
     std::uint64_t step() const override { return step_; }
@@ -32,6 +34,7 @@ public:
         const auto goal = static_cast<std::uint64_t>(std::llround(time / dt_));
         for (std::uint64_t k = 0; k < steps_per_slice && step_ < goal; ++k) {
             if (fault_at && step_ == *fault_at) throw SimulationError("ball 1 is not a number");
+            if (device_fails_at && step_ == *device_fails_at) throw std::runtime_error("cudaMemcpy failed on GPU");
             ++step_;
         }
         return step_ >= goal;

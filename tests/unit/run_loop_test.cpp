@@ -116,6 +116,15 @@ TEST_F(RunLoopTest, AFullDiskForCheckpointsTooKeepsTheFirstError) {
     EXPECT_FALSE(outcome.checkpoint_time);
 }
 
+TEST_F(RunLoopTest, AnErrorOfTheProcessorEndsTheRunWithACheckpoint) {
+    solver.device_fails_at = 4;
+    const RunOutcome outcome = run({.until = 2.0, .frame_every = 0.5, .row_every = 0.5});
+    EXPECT_EQ(outcome.status, ExitStatus::kSystemFailure);
+    EXPECT_EQ(outcome.error, "cudaMemcpy failed on GPU");
+    EXPECT_EQ(outcome.frames, 3u) << "a frame that was still on its way was not counted";
+    EXPECT_EQ(outcome.checkpoint_time, 1.0);
+}
+
 TEST_F(RunLoopTest, ALostDeviceIsASystemFailure) {
     solver.device_lost = true;
     const RunOutcome outcome = run({.until = 10.0});
