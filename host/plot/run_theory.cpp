@@ -40,7 +40,10 @@ std::vector<Stage> measuring_stages(const Scene& scene, double from, double to) 
         Stage whole{.gravity = scene.physics.gravity,
                     .wall_temperature = scene.box.temperature,
                     .thermostat = scene.thermostat};
-        for (const Wall& wall : scene.walls) whole.wall_velocity.push_back(wall.velocity);
+        for (const Wall& wall : scene.walls) {
+            whole.wall_velocity.push_back(wall.velocity);
+            whole.wall_entry_temperature.push_back(wall.temperature);
+        }
         return {whole};
     }
     std::vector<Stage> stages;
@@ -55,7 +58,7 @@ std::vector<Stage> measuring_stages(const Scene& scene, double from, double to) 
 }
 
 /// What drives the balls while they are measured.
-void add_drive(GasFacts& facts, const Scene& scene, const std::vector<Stage>& stages) {
+void add_drive(GasFacts& facts, const std::vector<Stage>& stages) {
     facts.undriven = !stages.empty();
     if (stages.empty()) return;
     double bath = 0.0;  // temperature of all of them
@@ -64,13 +67,13 @@ void add_drive(GasFacts& facts, const Scene& scene, const std::vector<Stage>& st
         facts.undriven = facts.undriven && (bath == 0.0 || bath == temperature);
         bath = temperature;
     };
-    for (const Wall& wall : scene.walls) meets(wall.temperature);
     facts.gravity = stages.front().gravity;
     for (const Stage& stage : stages) {
         facts.one_gravity = facts.one_gravity && stage.gravity == facts.gravity;
         for (const auto& axis : stage.wall_temperature) {
             for (const double temperature : axis) meets(temperature);
         }
+        for (const double temperature : stage.wall_entry_temperature) meets(temperature);
         const bool moves = std::ranges::any_of(stage.wall_velocity, [](double velocity) { return velocity != 0.0; });
         facts.undriven = facts.undriven && !moves && stage.thermostat.kind != Thermostat::Kind::kRescale;
         if (stage.thermostat.kind == Thermostat::Kind::kAndersen) {
@@ -199,7 +202,7 @@ GasFacts gas_facts(const TrajectoryReader& trajectory, const Scene& scene, const
     facts.dimension = header.dimension();
     facts.temperature = mean_temperature(table, scene, from);
     const double end = table.rows() > 0 ? table.time[table.rows() - 1] : std::numeric_limits<double>::infinity();
-    add_drive(facts, scene, measuring_stages(scene, from, end));
+    add_drive(facts, measuring_stages(scene, from, end));
     std::vector<double> counts(header.species_table.size(), 0.0);
     for (const std::uint32_t index : header.species) counts[index] += 1.0;
     double others = 0.0;

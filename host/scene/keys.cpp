@@ -203,7 +203,10 @@ constexpr Key kKeys[] = {
      "simulated time at which the stage ends [time]; `spring`: the nearest step"},
     {"stage", "gravity", KeyType::kVector, kAny, "", "physics.gravity", "as there"},
     {"stage", "wall_temperature", KeyType::kPairs, kNotNegative, "", "box.wall_temperature", "as there"},
-    {"stage", "wall_velocity", KeyType::kNumbers, kAny, "", "wall.velocity", "of each [[wall]], in file order"},
+    {"stage", "wall_velocity", KeyType::kNumbers, kAny, "", "wall.velocity",
+     "of each [[wall]], in file order; \"same\": its own, wall.velocity"},
+    {"stage", "wall_entry_temperature", KeyType::kNumbers, kNotNegative, "", "wall.temperature",
+     "of each [[wall]], in file order [energy]; 0: it reflects; \"same\": its own, wall.temperature"},
     {"stage", "thermostat", KeyType::kTable, kAny, "", "[thermostat]", "as there"},
     {"stage.thermostat", "kind", KeyType::kChoice, kAny, "none|andersen|rescale", "\"none\"", "as [thermostat]"},
     {"stage.thermostat", "temperature", KeyType::kNumber, kPositive, "", "required for a thermostat",
@@ -308,7 +311,7 @@ std::string allowed_text(const Key& key, int dimension) {
             return fmt::format("an array of {}, each a number{}, or a pair of these", dimension,
                                bounds_text(key.bounds));
         case KeyType::kNumbers:
-            return "an array of numbers" + bounds_text(key.bounds) + ", one for each";
+            return "an array, for each a number" + bounds_text(key.bounds) + ", or \"same\"";
         case KeyType::kTable:
             return "a table";
     }

@@ -22,7 +22,7 @@ enum class KeyType : std::uint8_t {
     kChoices,   ///< an array of different `choices`
     kBoundary,  ///< per axis one of `choices`, or two of them
     kPairs,     ///< per axis a number, or two of them
-    kNumbers,   ///< numbers, as many as the scene has of something
+    kNumbers,   ///< as many as the scene has of something, each a number or "same": as it is elsewhere
     kTable,     ///< a table with keys of its own, named table.name in the list
 };
 

@@ -67,15 +67,17 @@ Stage read_stage(const Section& section, const Scene& scene, bool last) {
     check_gravity(section, stage.gravity, scene.box);
     stage.wall_temperature =
         section.has("wall_temperature") ? read_face_temperature(section, scene.box) : scene.box.temperature;
-    for (const Wall& wall : scene.walls) stage.wall_velocity.push_back(wall.velocity);
-    if (section.has("wall_velocity")) {
-        stage.wall_velocity = section.numbers("wall_velocity", scene.walls.size());
-        for (std::size_t at = 0; at < scene.walls.size(); ++at) {
-            if (stage.wall_velocity[at] != 0.0 && scene.walls[at].shape != Wall::Shape::kPlane) {
-                section.fail_at("wall_velocity", static_cast<int>(at), "must be 0 for a sphere: only planes move");
-            }
+    for (const Wall& wall : scene.walls) {
+        stage.wall_velocity.push_back(wall.velocity);
+        stage.wall_entry_temperature.push_back(wall.temperature);
+    }
+    stage.wall_velocity = section.numbers("wall_velocity", stage.wall_velocity);
+    for (std::size_t at = 0; at < scene.walls.size(); ++at) {
+        if (stage.wall_velocity[at] != 0.0 && scene.walls[at].shape != Wall::Shape::kPlane) {
+            section.fail_at("wall_velocity", static_cast<int>(at), "must be 0 for a sphere: only planes move");
         }
     }
+    stage.wall_entry_temperature = section.numbers("wall_entry_temperature", stage.wall_entry_temperature);
     stage.thermostat =
         section.has("thermostat") ? read_thermostat(section.table("thermostat"), scene.run.until) : scene.thermostat;
     stage.measure = section.has("measure") ? section.flag("measure") : last;

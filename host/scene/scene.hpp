@@ -119,6 +119,7 @@ struct Stage {
     double until = 0.0;  ///< [time]
     Vector3 gravity{};
     std::array<std::array<double, 2>, 3> wall_temperature{};  ///< of the faces [energy]
+    std::vector<double> wall_entry_temperature;               ///< one per [[wall]] [energy]
     std::vector<double> wall_velocity;                        ///< one per [[wall]] [length/time]
     Thermostat thermostat;
     bool measure = true;
@@ -144,8 +145,10 @@ struct Scene {
     std::vector<FillEntry> fills;
     std::vector<ObserveEntry> observables;
     /// Where keys stand whose numbers only a solver can judge, as messages about them begin: "spring.stiffness" ->
-    /// "file:line:column: spring.stiffness"; also "ball.velocity" of the fastest [[ball]] and "fill.temperature" of the
-    /// hottest [[fill]]. Only keys that the scene has.
+    /// "file:line:column: spring.stiffness"; also "ball.velocity" of the fastest [[ball]], "fill.temperature" of the
+    /// hottest
+    /// [[fill]], "wall.velocity" and so on of the [[wall]] or [[stage]] in which it is the largest, and
+    /// "stage[0].until" of each stage. Only keys that the scene has.
     std::map<std::string, std::string> labels;
 
     [[nodiscard]] int dimension() const { return box.dimension; }
@@ -157,6 +160,7 @@ struct Scene {
         for (const Stage& stage : stages) {
             hottest = std::max(hottest, stage.thermostat.temperature);
             for (const auto& axis : stage.wall_temperature) hottest = std::max({hottest, axis[0], axis[1]});
+            for (const double temperature : stage.wall_entry_temperature) hottest = std::max(hottest, temperature);
         }
         return hottest;
     }

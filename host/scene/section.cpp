@@ -296,16 +296,28 @@ std::array<std::array<double, 2>, 3> Section::pairs(std::string_view name) const
     return result;
 }
 
-std::vector<double> Section::numbers(std::string_view name, std::size_t count) const {
+std::vector<double> Section::numbers(std::string_view name, const std::vector<double>& same) const {
     const Key& key = known(table_, name);
-    const toml::node& node = required(key);
-    const toml::array* array = node.as_array();
-    if (array == nullptr || array->size() != count) {
-        fail(name,
-             fmt::format("must be an array of {} number{}, not {}", count, count == 1 ? "" : "s", value_text(node)));
+    const toml::node* node = find(name);
+    if (node == nullptr) return same;
+    const toml::array* array = node->as_array();
+    if (array == nullptr || array->size() != same.size()) {
+        fail(name, same.empty() ? "the scene has no [[wall]] that it could be for"
+                                : fmt::format("must be an array of {}, for each [[wall]] a number or \"same\", not {}",
+                                              same.size(), value_text(*node)));
     }
-    std::vector<double> result;
-    for (std::size_t at = 0; at < count; ++at) result.push_back(checked(key, *array->get(at), static_cast<int>(at)));
+    std::vector<double> result = same;
+    for (std::size_t at = 0; at < same.size(); ++at) {
+        const toml::node& element = *array->get(at);
+        if (element.value<std::string_view>() == "same") continue;
+        const auto value = number_of(element);
+        if (!value || !within(key.bounds, *value)) {
+            const Key one{.table = key.table, .name = key.name, .type = KeyType::kNumber, .bounds = key.bounds};
+            fail_at(name, static_cast<int>(at),
+                    fmt::format("must be {}, or \"same\", not {}", allowed_text(one, dimension_), value_text(element)));
+        }
+        result[at] = *value;
+    }
     return result;
 }
 

@@ -28,6 +28,7 @@ std::vector<StageScene> scenes_of_stages(const Scene& scene, const std::function
         one.scene.thermostat = stage.thermostat;
         for (std::size_t wall = 0; wall < base.walls.size(); ++wall) {
             one.scene.walls[wall].velocity = stage.wall_velocity[wall];
+            one.scene.walls[wall].temperature = stage.wall_entry_temperature[wall];
             // Where the next stage finds it.
             base.walls[wall].offset += stage.wall_velocity[wall] * (one.until - from);
         }

@@ -148,6 +148,90 @@ TEST_P(Stages, AWallGoesOnFromWhereTheStageBeforeLeftIt) {
     EXPECT_GE(least, 2.9 + 0.5 - (events() ? 1e-9 : 0.2));
 }
 
+const char* const kOwnWalls = R"(
+[scene]
+dimension = 2
+seed = 8
+[box]
+size = [16.0, 12.0]
+[spring]
+stiffness = 3000.0
+[[wall]]
+shape = "plane"
+normal = [0.6, 0.8]
+offset = 2.0
+temperature = 1.5
+[[wall]]
+shape = "sphere"
+center = [10.0, 6.0]
+radius = 1.5
+side = "outside"
+[[fill]]
+radius = 0.5
+mass = 1.0
+count = 60
+temperature = 1.0
+[[stage]]
+until = 4.0
+[[stage]]
+until = 8.0
+wall_entry_temperature = [0.0, 2.5]
+wall_velocity = [0.1, "same"]
+[[stage]]
+until = 12.0
+wall_entry_temperature = [3.0, "same"]
+)";
+
+/// A plane and a circle, each thermal in some stages and reflecting in others; "same" and silence leave them alone.
+TEST_P(Stages, TemperaturesOfWallsBesideTheBoxChange) {
+    DrivenRun run(kOwnWalls, {solver()});
+    EXPECT_EQ(run.scene().scene.hottest_bath(), 3.0);
+    const auto heat = [&run](std::size_t wall) { return run.solver().tallies().wall_heat.at(6 + wall); };
+    run.to(4.0);
+    const double plane = heat(0);
+    EXPECT_NE(plane, 0.0);
+    EXPECT_EQ(heat(1), 0.0);
+    run.to(8.0);
+    const double circle = heat(1);
+    EXPECT_EQ(heat(0), plane);
+    EXPECT_NE(circle, 0.0);
+    EXPECT_LT(std::abs(run.balance()), events() ? 1e-12 : 5e-3);
+    run.to(12.0);
+    EXPECT_NE(heat(0), plane);
+    EXPECT_EQ(heat(1), circle);
+    EXPECT_LT(std::abs(run.balance()), events() ? 1e-12 : 5e-3);
+}
+
+/// The gas comes to the one temperature that a stage gives both walls.
+TEST_P(Stages, AWallGivesBallsTheTemperatureOfTheStage) {
+    DrivenRun run(kOwnWalls,
+                  {solver(), "stage[1].until=100", "stage[2].until=200", "stage[1].wall_velocity=[0.0, 0.0]",
+                   "stage[1].wall_entry_temperature=[0.5, 0.5]", "stage[2].wall_entry_temperature=[4.0, 4.0]"});
+    const auto mean = [&run](double from, double to) {
+        double sum = 0.0;
+        for (int k = 1; k <= 20; ++k) {
+            run.to(from + (to - from) * k / 20);
+            sum += run.temperature() / 20;
+        }
+        return sum;
+    };
+    // 60 disks: a temperature fluctuates by T / sqrt(60), about 0.13 T; 20 looks, half of them independent.
+    EXPECT_NEAR(mean(50.0, 100.0), 0.5, 4.5 * 0.13 * 0.5 / std::sqrt(10.0));
+    EXPECT_NEAR(mean(150.0, 200.0), 4.0, 4.5 * 0.13 * 4.0 / std::sqrt(10.0));
+}
+
+TEST_P(Stages, WithWallsOfChangingTemperatureGoOnToTheSameBits) {
+    for (const double stop : {3.0, 4.0, 7.1, 8.0, 10.0}) {
+        DrivenRun whole(kOwnWalls, {solver()});
+        DrivenRun parts(kOwnWalls, {solver()});
+        whole.to(12.0);
+        parts.to(stop);
+        parts.restart();
+        parts.to(12.0);
+        EXPECT_EQ(state_hash(whole.frame()), state_hash(parts.frame())) << "stopped at " << stop;
+    }
+}
+
 TEST_P(Stages, AveragesTakeSamplesFromStagesThatMeasure) {
     const std::string scene = std::string(kAll) + "[[observe]]\nname = \"speed\"\nkind = \"speed\"\nevery = 0.5\n";
     const auto samples = [&](const std::vector<std::string>& more) {
