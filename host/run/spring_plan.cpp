@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "host/run/key_to_blame.hpp"
 #include "host/run/memory.hpp"
 #include "host/run/text.hpp"
 #include "host/scene/stages.hpp"
@@ -64,49 +65,6 @@ std::string processor_for(const Scene& scene, std::size_t balls) {
     }
 }
 
-/// The label of the key without which the spring solver could run this: each key that the scene gives is in turn
-/// replaced by something harmless. Empty where no single key is at fault.
-std::string key_to_blame(const Scene& scene, const Balls& balls, const BallSizes& sizes) {
-    using Ease = void (*)(Scene&, Balls&, const BallSizes&);
-    constexpr std::array<std::pair<const char*, Ease>, 9> kKeys{{
-        {"spring.stiffness", [](Scene& s, Balls&, const BallSizes&) { s.spring.stiffness.reset(); }},
-        {"spring.wall_stiffness", [](Scene& s, Balls&, const BallSizes&) { s.spring.wall_stiffness.reset(); }},
-        {"spring.damping", [](Scene& s, Balls&, const BallSizes&) { s.spring.damping.reset(); }},
-        {"spring.dt", [](Scene& s, Balls&, const BallSizes&) { s.spring.dt.reset(); }},
-        {"physics.gravity", [](Scene& s, Balls&, const BallSizes&) { s.physics.gravity = {}; }},
-        {"ball.velocity",
-         [](Scene& s, Balls& b, const BallSizes&) {
-             std::ranges::for_each(b.velocity, [&s](auto& along) {
-                 std::fill_n(along.begin(), along.empty() ? 0 : s.balls.size(), 0.0);
-             });
-         }},
-        {"fill.temperature",
-         [](Scene& s, Balls& b, const BallSizes&) {
-             for (auto& fill : s.fills) fill.temperature = fill.speed = std::nullopt;
-             std::ranges::for_each(b.velocity, [&s](auto& along) {
-                 if (!along.empty())
-                     std::fill(along.begin() + static_cast<std::ptrdiff_t>(s.balls.size()), along.end(), 0.0);
-             });
-         }},
-        {"box.min", [](Scene& s, Balls&, const BallSizes&) { s.box.min = {}; }},
-        {"box.size",
-         [](Scene& s, Balls&, const BallSizes& sizes_of_balls) {
-             constexpr double kDiameters = 100.0;
-             for (double& size : s.box.size) size = std::min(size, kDiameters * 2.0 * sizes_of_balls.largest_radius);
-         }},
-    }};
-    for (const auto& [key, ease] : kKeys) {
-        const auto label = scene.labels.find(key);
-        if (label == scene.labels.end()) continue;
-        Scene eased = scene;
-        Balls eased_balls = balls;
-        ease(eased, eased_balls, sizes);
-        const SpringSetup setup = spring_setup(eased, design_spring(eased, eased_balls), 1);
-        if (spring_refusal(setup, ball_sizes(eased_balls)).empty()) return label->second;
-    }
-    return {};
-}
-
 class SpringPlan final : public SolverPlan {
 public:
     SpringPlan(const Scene& scene, const SolverState& state, int threads)
@@ -120,15 +78,17 @@ public:
         load_design(state, design_);
         setup_ = spring_setup(scene, design_, threads);
         if (const std::string why = spring_refusal(setup_, sizes_); !why.empty()) {
-            const std::string place = key_to_blame(scene, state.balls, sizes_);
+            const std::string place = key_to_blame(scene, state.balls);
             throw InputError(
                 fmt::format("{}: the spring solver cannot run this: {}", place.empty() ? scene.path : place, why));
         }
         if (!(scene.run.until / design_.dt < kMostSteps)) {
-            const auto label = scene.labels.find("run.until");
-            throw InputError(fmt::format("{}: takes more steps of {:.6g} than can be counted; allowed: up to {:.3g}",
-                                         label != scene.labels.end() ? label->second : scene.path + ": run.until",
-                                         design_.dt, kMostSteps * design_.dt));
+            refuse_time(scene, scene.labels.contains("run.until") || scene.stages.empty()
+                                   ? "run.until"
+                                   : stage_label(scene.stages.size() - 1));
+        }
+        for (std::size_t stage = 0; stage < scene.stages.size(); ++stage) {
+            if (!(scene.stages[stage].until / design_.dt < kMostSteps)) refuse_time(scene, stage_label(stage));
         }
         warnings_ = design_warnings(scene, state.balls, design_, spring_position_quantum(setup_, sizes_));
         if (first_step_ == 0) std::ranges::move(start_warnings(scene), std::back_inserter(warnings_));
@@ -204,6 +164,15 @@ public:
     }
 
 private:
+    static std::string stage_label(std::size_t stage) { return fmt::format("stage[{}].until", stage); }
+
+    [[noreturn]] void refuse_time(const Scene& scene, const std::string& key) const {
+        const auto label = scene.labels.find(key);
+        throw InputError(fmt::format("{}: takes more steps of {:.6g} than can be counted; allowed: up to {:.3g}",
+                                     label != scene.labels.end() ? label->second : scene.path + ": " + key, design_.dt,
+                                     kMostSteps * design_.dt));
+    }
+
     void make_stages(const Scene& scene, int threads) {
         const auto all =
             scenes_of_stages(scene, [this](double time) { return static_cast<double>(step_at(time)) * design_.dt; });

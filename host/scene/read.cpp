@@ -17,14 +17,16 @@ namespace {
 constexpr double kSmallestDampedRestitution = 0.01;  // below, the damping ratio exceeds 5 and dt shrinks without end
 
 /// Keys whose numbers only a solver can judge, which then says where they stand.
-constexpr std::array<std::pair<const char*, const char*>, 8> kJudgedLater{{{"spring", "stiffness"},
-                                                                           {"spring", "wall_stiffness"},
-                                                                           {"spring", "damping"},
-                                                                           {"spring", "dt"},
-                                                                           {"physics", "gravity"},
-                                                                           {"box", "min"},
-                                                                           {"box", "size"},
-                                                                           {"run", "until"}}};
+constexpr std::array<std::pair<const char*, const char*>, 10> kJudgedLater{{{"spring", "stiffness"},
+                                                                            {"spring", "wall_stiffness"},
+                                                                            {"spring", "damping"},
+                                                                            {"spring", "dt"},
+                                                                            {"physics", "gravity"},
+                                                                            {"box", "min"},
+                                                                            {"box", "size"},
+                                                                            {"box", "wall_temperature"},
+                                                                            {"thermostat", "temperature"},
+                                                                            {"run", "until"}}};
 
 const toml::table* table_of(const toml::table& root, std::string_view name) {
     const toml::node* node = root.get(name);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <string>
 
 #include "host/scene/entries.hpp"
 #include "host/scene/read.hpp"
@@ -33,6 +35,7 @@ public:
         for (std::uint32_t id = 0; id < scene_.balls.size(); ++id) check_place(id);
         if (const auto overlap = start_overlap(scene_)) report(*overlap);
         label_fastest();
+        label_driving();
     }
 
 private:
@@ -149,6 +152,46 @@ private:
             if (fill.count == 0 || !(heat > hottest)) continue;
             hottest = heat;
             scene_.labels["fill.temperature"] = entry("fill", at).label(fill.speed ? "speed" : "temperature");
+        }
+    }
+
+    /// Remembers where `name` stands, which is of so much in this section, if no other one that has it has more.
+    /// \param most  of all so far, by key
+    void label_largest(const Section& section, const char* key, const char* name, double much,
+                       std::map<std::string, double>& most) const {
+        if (!section.has(name) || !(much > most[key])) return;
+        most[key] = much;
+        scene_.labels[key] = section.label(name);
+    }
+
+    /// Where walls and stages say how fast and how hot they are.
+    void label_driving() const {
+        std::map<std::string, double> most;
+        for (std::size_t at = 0; at < scene_.walls.size(); ++at) {
+            const Wall& wall = scene_.walls[at];
+            label_largest(entry("wall", at), "wall.velocity", "velocity", std::abs(wall.velocity), most);
+            label_largest(entry("wall", at), "wall.temperature", "temperature", wall.temperature, most);
+        }
+        const auto largest = [](const auto& values) {
+            double found = 0.0;
+            for (const double value : values) found = std::max(found, std::abs(value));
+            return found;
+        };
+        for (std::size_t at = 0; at < scene_.stages.size(); ++at) {
+            const Stage& stage = scene_.stages[at];
+            const Section section = entry("stage", at);
+            double hottest = 0.0;
+            for (const auto& axis : stage.wall_temperature) hottest = std::max(hottest, largest(axis));
+            label_largest(section, "stage.gravity", "gravity", largest(stage.gravity), most);
+            label_largest(section, "stage.wall_velocity", "wall_velocity", largest(stage.wall_velocity), most);
+            label_largest(section, "stage.wall_temperature", "wall_temperature", hottest, most);
+            label_largest(section, "stage.wall_entry_temperature", "wall_entry_temperature",
+                          largest(stage.wall_entry_temperature), most);
+            if (section.has("thermostat")) {
+                label_largest(section.table("thermostat"), "stage.thermostat.temperature", "temperature",
+                              stage.thermostat.temperature, most);
+            }
+            scene_.labels[fmt::format("stage[{}].until", at)] = section.label("until");
         }
     }
 

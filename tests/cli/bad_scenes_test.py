@@ -3,6 +3,7 @@
 A file NAME.toml of bad_scenes/ begins with `# NAME.toml:LINE:COLUMN: key: ...`, what the program must say about it.
 """
 
+import re
 import shutil
 import unittest
 
@@ -59,7 +60,62 @@ BEYOND_NUMBERS = [
 ]
 
 
+DRIVEN = """
+[scene]
+dimension = 2
+[box]
+size = [10.0, 8.0]
+[spring]
+dt = 0.001
+[[wall]]
+shape = "plane"
+normal = [1.0, 0.0]
+[[ball]]
+radius = 0.5
+mass = 1.0
+position = [5.0, 4.0]
+[[stage]]
+until = 2.0
+[[stage]]
+until = 4.0
+thermostat = { kind = "andersen", temperature = 1.0, rate = 1.0 }
+"""
+
+# The same of what drives the balls.
+BEYOND_DRIVEN = ["physics.gravity=[0,1e60]", "stage[0].gravity=[0,1e60]", "wall[0].velocity=1e30",
+                 "stage[1].wall_velocity=[1e30]", "box.wall_temperature=[1e60,0]", "stage[0].wall_temperature=[1e60,0]",
+                 "wall[0].temperature=1e60", "stage[1].wall_entry_temperature=[1e60]",
+                 "stage[1].thermostat.temperature=1e60"]
+
+
 class BadOverrides(ProgramTest):
+    def test_what_drives_too_hard_for_the_spring_solver_is_named(self):
+        self.write("driven.toml", DRIVEN)
+        self.succeed("check", "driven.toml")
+        for assignment in BEYOND_DRIVEN:
+            with self.subTest(assignment):
+                result = self.carom("check", "driven.toml", "--set", assignment)
+                key = assignment.split("=")[0]
+                self.assertRegex(result.err, rf"\Acarom: --set {re.escape(assignment)}: {re.escape(key)}: the spring "
+                                             r"solver cannot run this: .*\n\Z")
+                self.assertEqual(result.status, 2)
+
+    def test_stages_of_more_steps_than_can_be_counted_are_named(self):
+        stages = "\n".join(line for line in DRIVEN.splitlines() if "andersen" not in line) + "\n"
+        self.write("driven.toml", stages)
+        for assignment in ["stage[1].until=1e300", "run.until=1e300"]:
+            with self.subTest(assignment):
+                result = self.carom("check", "driven.toml", "--set", assignment)
+                self.assertRegex(result.err, rf"\Acarom: --set {re.escape(assignment)}: "
+                                             rf"{re.escape(assignment.split('=')[0])}: takes more steps of 0.001 than "
+                                             r"can be counted; allowed: up to 9.2e\+15\n\Z")
+                self.assertEqual(result.status, 2)
+        # In the file, and though the run itself is short.
+        self.write("far.toml", stages.replace("until = 4.0", "until = 1e300") + "[run]\nuntil = 1.0\n")
+        result = self.carom("check", "far.toml")
+        self.assertRegex(result.err, r"\Acarom: far.toml:18:9: stage\[1\].until: takes more steps of 0.001 than can be ")
+        self.assertEqual(result.status, 2)
+
     def test_what_the_spring_solver_cannot_run_with_is_named(self):
         for assignment, key in BEYOND_NUMBERS:
             with self.subTest(assignment):
