@@ -7,6 +7,7 @@
 
 #include "host/cli/options.hpp"
 #include "host/run/averages.hpp"
+#include "host/run/driving.hpp"
 #include "host/run/text.hpp"
 #include "host/state/errors.hpp"
 
@@ -34,6 +35,7 @@ std::string as_json(const PreparedScene& run) {
     json["backend"] = plan.processor();
     json["precision"] = plan.precision();
     for (const PlanFact& fact : plan.facts()) json[fact.key] = fact.value;
+    add_driving(run.scene, json);
     json["until"] = run.scene.run.until;
     if (run.steps > 0) json["steps"] = run.steps;
     json["frames"] = run.frames;
@@ -68,6 +70,7 @@ std::string as_text(const PreparedScene& run) {
     } else {
         line("until", fmt::format("t = {:.6g} s", run.scene.run.until));
     }
+    for (const auto& [name, value] : driving_lines(run.scene)) line(name, value);
     line("processor", plan.processor());
     line("memory", plan.processor() == "cpu"
                        ? bytes_text(run.memory_bytes)

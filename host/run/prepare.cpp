@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
 #include "host/io/checkpoint.hpp"
 #include "host/io/trajectory_header.hpp"
 #include "host/run/averages.hpp"
+#include "host/run/driving.hpp"
 #include "host/run/memory.hpp"
 #include "host/run/observe.hpp"
 #include "host/run/schedule.hpp"
@@ -75,7 +77,12 @@ void derive(PreparedScene& run) {
     header.averages = averages.infos();
     run.output_bytes = estimate_trajectory_bytes(header, run.frames, run.rows);
     run.warnings = plan.warnings();
+    std::ranges::move(stage_warnings(run.scene), std::back_inserter(run.warnings));
     const std::vector<double> expected = averages.expected_samples(run.scene.run.until);
+    if (const std::string why = why_nothing_is_measured(run.scene); !why.empty() && !expected.empty()) {
+        run.warnings.push_back("averages take no sample: " + why);
+        return;
+    }
     for (std::size_t k = 0; k < expected.size(); ++k) {
         const AverageInfo& info = header.averages[k];
         if (expected[k] >= kTellingSamples || run.scene.run.until <= 0.0) continue;

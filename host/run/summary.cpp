@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "host/run/driving.hpp"
 #include "host/run/text.hpp"
 
 namespace carom {
@@ -127,6 +128,7 @@ std::string start_summary(const PreparedScene& run, const SolverDescription& sol
                         bytes_text(run.memory_bytes));
     text += fmt::format("output: {}, {} and {}, about {}\n", files.trajectory, plural(run.frames, "frame"),
                         plural(run.rows, "row"), bytes_text(run.output_bytes));
+    for (const auto& [name, value] : driving_lines(scene)) text += fmt::format("{}: {}\n", name, value);
     for (const std::string& warning : run.warnings) text += "warning: " + warning + "\n";
     return text;
 }

@@ -31,6 +31,55 @@ arrangement = "lattice"
 """
 
 
+# All that can drive balls, and stages that change it.
+DRIVEN = """
+[scene]
+dimension = 2
+[box]
+size = [14.0, 10.0]
+wall_temperature = [[2.0, 0.0], 0.0]
+[thermostat]
+kind = "andersen"
+temperature = 1.5
+rate = 0.5
+[[wall]]
+shape = "plane"
+normal = [0.0, 1.0]
+velocity = 0.25
+[[wall]]
+shape = "sphere"
+center = [7.0, 5.0]
+radius = 1.0
+side = "outside"
+temperature = 1.0
+[[fill]]
+radius = 0.5
+mass = 1.0
+count = 20
+temperature = 1.0
+[[observe]]
+name = "speeds"
+kind = "speed"
+every = 0.01
+[[stage]]
+name = "equilibrate"
+until = 2.0
+[[stage]]
+until = 4.0
+gravity = [0.0, -1.0]
+thermostat = { kind = "rescale", temperature = 3.0, every = 0.1 }
+wall_temperature = [[0.0, 1.5], 0.0]
+wall_entry_temperature = ["same", 0.0]
+wall_velocity = [0.0, "same"]
+measure = true
+[[stage]]
+name = "hold"
+until = 10.0
+thermostat = { kind = "none" }
+measure = false
+"""
+
+
 class Check(ProgramTest):
     def check_json(self, *arguments):
         return json.loads(self.succeed("check", *arguments, "--json").out)
@@ -144,6 +193,51 @@ class Check(ProgramTest):
         self.write("gas.toml", GAS)
         self.assertIn("warning: ", self.succeed("check", "gas.toml", "--set", "spring.stiffness=1000").out)
         self.assertTrue(self.check_json("gas.toml", "--set", "spring.stiffness=1000")["warnings"])
+
+    def test_what_drives_the_balls_is_listed(self):
+        self.write("driven.toml", DRIVEN)
+        text = self.succeed("check", "driven.toml").out
+        for line in ["thermostat        andersen to 1.5 J, each ball 0.5 times a second",
+                     "thermal walls     x-min 2 J, wall[1] 1 J",
+                     "moving walls      wall[0] 0.25 m/s",
+                     "stage 0           equilibrate, to t = 2 s: does not measure",
+                     "stage 1           to t = 4 s: gravity [0, -1] m/s^2; thermostat rescale to 3 J, every 0.1 s; "
+                     "walls x-min reflects, x-max 1.5 J, wall[1] reflects; moving wall[0] at rest; measures",
+                     "stage 2           hold, to t = 10 s: thermostat none; does not measure"]:
+            self.assertIn("\n  " + line + "\n", text)
+        self.assertNotIn("warning", text)
+        facts = self.check_json("driven.toml")
+        self.assertEqual(facts["thermostat"], {"kind": "andersen", "temperature": 1.5, "rate": 0.5})
+        self.assertEqual(facts["thermal_walls"], {"x_min": 2.0, "wall_1": 1.0})
+        self.assertEqual(facts["moving_walls"], {"wall_0": 0.25})
+        self.assertEqual([stage["measure"] for stage in facts["stages"]], [False, True, False])
+        self.assertEqual(facts["stages"][1], {
+            "name": "", "from": 2.0, "until": 4.0, "measure": True, "gravity": [0.0, -1.0],
+            "thermostat": {"kind": "rescale", "temperature": 3.0, "every": 0.1}, "thermal_walls": {"x_max": 1.5}})
+        started = self.carom("run", "driven.toml", "--solver", "events", "--until", "0.1").err
+        self.assertIn("\nthermal walls: x-min 2 J, wall[1] 1 J\n", started)
+        self.assertIn("\nstage 0: equilibrate, to t = 2 s: does not measure\n", started)
+        # Nothing of it where nothing drives.
+        self.assertNotRegex(self.succeed("check", "gas2d").out, "thermostat|walls|stage")
+        for key in ["thermostat", "thermal_walls", "moving_walls", "stages"]:
+            self.assertNotIn(key, self.check_json("gas2d"))
+
+    def test_stages_that_the_run_does_not_come_to_are_told(self):
+        self.write("driven.toml", DRIVEN)
+        nothing = ('averages take no sample: the first stage that measures, stage[1], would begin at t = 2, and the run '
+                   'ends at ')
+        for until, warnings in [
+                ("12", []),
+                ("10", []),
+                ("8", ['the run ends at t = 8, within stage[2] "hold", which would last until 10']),
+                ("4", ['the run ends at t = 4; stage[2] "hold" never begins']),
+                ("2", ['the run ends at t = 2; stage[1] to stage[2] "hold" never begin', nothing + "2"]),
+                ("1", ['the run ends at t = 1, within stage[0] "equilibrate", which would last until 2; stage[1] to '
+                       'stage[2] "hold" never begin', nothing + "1"])]:
+            with self.subTest(until):
+                self.assertEqual(self.check_json("driven.toml", "--until", until)["warnings"], warnings)
+        self.assertEqual(self.check_json("driven.toml", "--set", "stage[1].measure=false")["warnings"],
+                         ["averages take no sample: no stage has measure = true"])
 
 
 if __name__ == "__main__":

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "host/scene/scene.hpp"
+
+namespace carom {
+
+/// What drives the balls of a scene, for people: name and value, a line each; none where nothing does. Thermostat,
+/// thermal and moving walls are those of the scene; then comes a line for each stage with what is different there.
+std::vector<std::pair<std::string, std::string>> driving_lines(const Scene& scene);
+
+/// The same for programs: adds "thermostat", "thermal_walls", "moving_walls" and "stages" to an object, each where the
+/// scene has it. Walls are called as the components of wall_heat are.
+void add_driving(const Scene& scene, nlohmann::ordered_json& json);
+
+/// What a user should know of the stages before the run, one sentence each: those that do not end, or never begin,
+/// before the run does.
+std::vector<std::string> stage_warnings(const Scene& scene);
+
+/// Why averages take no sample, whatever their intervals are: no stage that measures is reached. Empty where one is.
+std::string why_nothing_is_measured(const Scene& scene);
+
+}  // namespace carom
