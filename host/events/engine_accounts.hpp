@@ -66,19 +66,35 @@ void Engine<Dim, Gravity, Lists>::change_velocity(Slot i, const Vector& velocity
     log_(entry);
 }
 
+/// Where each ball is in memory, by id; found anew after a sort.
+template <int Dim, bool Gravity, bool Lists>
+const std::vector<std::uint32_t>& Engine<Dim, Gravity, Lists>::slots() {
+    if (slot_of_.empty()) {
+        slot_of_.resize(count_);
+        for (Slot i = 0; i < count_; ++i) slot_of_[id_of_[i]] = i;
+    }
+    return slot_of_;
+}
+
+/// Asks no ball that is not drawn: of balls drawn with probability p each, the gaps between ids are geometric,
+/// P(gap = g) = (1 - p)^g p.
 template <int Dim, bool Gravity, bool Lists>
 void Engine<Dim, Gravity, Lists>::draw_anew(double temperature, double probability, std::uint64_t number) {
     constexpr RandomPurpose kPurpose = RandomPurpose::kThermostat;
-    std::vector<Slot> slot_of(count_);
-    for (Slot i = 0; i < count_; ++i) slot_of[id_of_[i]] = i;
+    constexpr std::uint64_t kGaps = std::uint64_t{1} << 32;  // above the balls' ids
+    const double per_ball = natural_log(1.0 - probability);
+    const std::uint64_t counter = kCountersPerDraw * number;
+    const std::vector<Slot>& slot_of = slots();
     std::vector<Slot> changed;
-    for (std::uint32_t id = 0; id < count_; ++id) {
-        const Slot i = slot_of[id];
+    double id = -1.0;  // whole: beyond all ids where a gap is
+    for (std::uint64_t draw = 0;; ++draw) {
+        const double u = random_words(setup_.seed, kGaps + draw, kPurpose, counter).uniform(0);
+        id += 1.0 + std::floor(natural_log(u) / per_ball);
+        if (!(id < count_)) break;
+        const Slot i = slot_of[static_cast<std::size_t>(id)];
         if (gone_[i] || heavy(i)) continue;
-        const RandomWords choice = random_words(setup_.seed, id, kPurpose, kCountersPerDraw * number);
-        if (!(choice.uniform(0) < probability)) continue;
         const double spread = square_root(temperature * inverse_mass(i));
-        change_velocity(i, maxwell_velocity<Dim>(spread, setup_.seed, id, kPurpose, number));
+        change_velocity(i, maxwell_velocity<Dim>(spread, setup_.seed, id_of_[i], kPurpose, number));
         changed.push_back(i);
     }
     for (const Slot i : changed) predict<false>(i);
@@ -86,12 +102,10 @@ void Engine<Dim, Gravity, Lists>::draw_anew(double temperature, double probabili
 
 template <int Dim, bool Gravity, bool Lists>
 void Engine<Dim, Gravity, Lists>::scale_velocities(double factor) {
-    std::vector<Slot> slot_of(count_);
-    for (Slot i = 0; i < count_; ++i) slot_of[id_of_[i]] = i;
-    for (const Slot i : slot_of) {
+    for (const Slot i : slots()) {
         if (!gone_[i] && !heavy(i)) change_velocity(i, factor * at(i, now_).velocity);
     }
-    for (const Slot i : slot_of) {
+    for (const Slot i : slots()) {
         if (!gone_[i] && !heavy(i)) predict<false>(i);
     }
 }

@@ -361,6 +361,7 @@ void Engine<Dim, Gravity, Lists>::sort_slots() {
     permute(image_);
     permute(last_hit_);
     permute(id_of_);
+    slot_of_.clear();
     permute(gone_);
     for (Slot i = 0; i < count_; ++i) {
         if (next_[i].partner < count_) next_[i].partner = new_slot[next_[i].partner];

@@ -196,7 +196,7 @@ template <int Dim, bool Gravity, bool Lists>
 std::size_t Engine<Dim, Gravity, Lists>::memory_bytes() const {
     const auto bytes = [](const auto&... array) { return ((array.capacity() * sizeof(array[0])) + ...); };
     return bytes(hot_, next_, forecast_, lists_, inverse_mass_, inverse_kr2_, last_hit_, spin_, image_, gone_, id_of_,
-                 species_, candidates_, shift_code_) +
+                 slot_of_, species_, candidates_, shift_code_) +
            cells_.bytes() + calendar_.memory_bytes();
 }
 
