@@ -4,9 +4,8 @@
 #include <imgui.h>
 
 #include <algorithm>
-#include <cmath>
 
-#include "host/state/errors.hpp"
+#include "host/scene/stages.hpp"
 #include "host/viewer/overlaps.hpp"
 #include "host/window/charts.hpp"
 #include "host/window/statistics.hpp"
@@ -62,7 +61,7 @@ Wishes Panels::draw(Show& show, Painter& painter, ViewState& state) {
             ImGui::PopStyleColor();
         }
         if (ImGui::CollapsingHeader("Look", ImGuiTreeNodeFlags_DefaultOpen)) look(show, painter, state, wishes);
-        if (show.live() && ImGui::CollapsingHeader("Physics")) physics(show, state);
+        if (show.live() && ImGui::CollapsingHeader("Physics")) physics_.draw(show, state.message);
         if (ImGui::CollapsingHeader("Plots", ImGuiTreeNodeFlags_DefaultOpen)) plots(show);
         if (state.selected && ImGui::CollapsingHeader("Ball", ImGuiTreeNodeFlags_DefaultOpen)) ball(show, state);
     }
@@ -146,56 +145,6 @@ void Panels::look(Show& show, Painter& painter, ViewState& state, Wishes& wishes
     }
 }
 
-void Panels::physics(Show& show, ViewState& state) {
-    const Scene& scene = show.scene();
-    int axis = scene.dimension() - 1;
-    for (int other = 0; other < scene.dimension(); ++other) {
-        if (std::abs(scene.physics.gravity[other]) > std::abs(scene.physics.gravity[axis])) axis = other;
-    }
-    const auto change = [&](const std::string& override) {
-        try {
-            show.change(override);
-            state.message = "from now on " + override;
-        } catch (const InputError& error) {
-            state.message = error.what();
-        }
-    };
-    // A slider shows what the run has, but while it is being moved; what it is left at becomes the run's.
-    const auto slider = [](const char* name, double now, std::optional<float>& held, float low, float high,
-                           const char* format, bool logarithmic, const auto& done) {
-        float value = held.value_or(static_cast<float>(now));
-        ImGui::SliderFloat(name, &value, low, high, format, logarithmic ? ImGuiSliderFlags_Logarithmic : 0);
-        held = ImGui::IsItemActive() ? std::optional(value) : std::nullopt;
-        if (ImGui::IsItemDeactivatedAfterEdit()) done(static_cast<double>(value));
-    };
-    slider("gravity", scene.physics.gravity[axis], gravity_, -20.0f, 20.0f, "%.2f m/s2", false, [&](double gravity) {
-        std::string vector;
-        for (int k = 0; k < scene.dimension(); ++k) {
-            vector += fmt::format("{}{}", k > 0 ? ", " : "", k == axis ? gravity : scene.physics.gravity[k]);
-        }
-        change("physics.gravity=[" + vector + "]");
-    });
-    slider("restitution", scene.physics.restitution, restitution_, 0.05f, 1.0f, "%.2f", false,
-           [&](double restitution) { change(fmt::format("physics.restitution={:.4g}", restitution)); });
-    const auto spring = show.spring();
-    if (!spring) return;
-    if (!first_spring_) first_spring_ = spring;
-    // Their sliders move a factor: a logarithmic one of Dear ImGui takes what is below a thousandth for 0.
-    constexpr float kLeast = 0.02f;
-    constexpr float kMost = 50.0f;
-    const auto factor = [&](const char* name, double now, double first, std::optional<float>& held, const char* unit,
-                            const char* key) {
-        const double shown = held ? static_cast<double>(*held) * first : now;
-        slider(name, now / first, held, kLeast, kMost, fmt::format("{:.3g} {}", shown, unit).c_str(), true,
-               [&](double times) { change(fmt::format("{}={:.4g}", key, times * first)); });
-    };
-    factor("stiffness", spring->stiffness, first_spring_->stiffness, stiffness_, "N/m", "spring.stiffness");
-    factor("time step", spring->dt, first_spring_->dt, dt_, "s", "spring.dt");
-    if (spring->longest_dt > 0.0) {
-        ImGui::TextDisabled("at most %.3g s, for the contacts", spring->longest_dt);
-    }
-}
-
 void Panels::plots(Show& show) {
     if (show.frame() == nullptr) return;
     draw_energies(history_);
@@ -211,7 +160,7 @@ void Panels::plots(Show& show) {
     const bool due = ImGui::GetTime() > counted_at_ + kSeconds || !show.playing();
     if (frame.step != counted_step_ && due) {
         speeds_ = speed_distribution(show.balls(), frame);
-        heights_ = height_distribution(show.scene(), show.balls(), frame);
+        heights_ = height_distribution(scene_at(show.scene(), frame.time), show.balls(), frame);
         counted_at_ = ImGui::GetTime();
         counted_step_ = frame.step;
     }
