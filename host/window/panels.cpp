@@ -74,7 +74,9 @@ Wishes Panels::draw(Show& show, Painter& painter, ViewState& state) {
     constexpr ImGuiWindowFlags kBar =
         ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoInputs | ImGuiWindowFlags_NoFocusOnAppearing;
     if (ImGui::Begin("status", nullptr, kBar)) {
-        const std::string usual = fmt::format("{}; {:.0f} frames/s   F1: help", show.status(), state.frames_per_second);
+        // While it stands, a picture is drawn when there is something new.
+        const std::string rate = show.playing() ? fmt::format("; {:.0f} frames/s", state.frames_per_second) : "";
+        const std::string usual = fmt::format("{}{}   F1: help", show.status(), rate);
         text(state.message.empty() ? usual : state.message);  // both do not fit beside each other
     }
     ImGui::End();

@@ -15,8 +15,8 @@ namespace carom {
 namespace {
 
 constexpr std::array<const char*, 3> kAxes{"x", "y", "z"};
-constexpr float kLeast = 0.02f;  // of what a number first was
-constexpr float kMost = 50.0f;   // likewise
+constexpr double kReachOfSprings = 50.0;
+constexpr double kReachOfTemperatures = 10.0;
 
 void change(Show& show, const std::string& override, std::string& message) {
     try {
@@ -27,13 +27,16 @@ void change(Show& show, const std::string& override, std::string& message) {
     }
 }
 
-/// Rows of names, sliders, numbers and units. The names are as wide as they must be, the sliders take what is left.
-bool begin_dials(const char* name) {
-    if (!ImGui::BeginTable(name, 4, ImGuiTableFlags_SizingFixedFit)) return false;
-    ImGui::TableSetupColumn("name");
+/// Rows of names, sliders, numbers and units. All such tables have the same columns: the sliders take what is left.
+bool begin_dials() {
+    if (!ImGui::BeginTable("dials", 4, ImGuiTableFlags_SizingFixedFit | ImGuiTableFlags_NoSavedSettings)) return false;
+    const auto column = [](const char* name, float width) {
+        ImGui::TableSetupColumn(name, ImGuiTableColumnFlags_WidthFixed, width);
+    };
+    column("name", ImGui::CalcTextSize("restitution").x);
     ImGui::TableSetupColumn("slider", ImGuiTableColumnFlags_WidthStretch);
-    ImGui::TableSetupColumn("number", ImGuiTableColumnFlags_WidthFixed, 5.2f * ImGui::GetFontSize());
-    ImGui::TableSetupColumn("unit");
+    column("number", ImGui::CalcTextSize("-1.234e-05").x);
+    column("unit", ImGui::CalcTextSize("m/s2").x);
     return true;
 }
 
@@ -60,13 +63,13 @@ std::optional<double> PhysicsPanel::draw(const Dial& dial) {
     ImGui::BeginDisabled(!dial.why_not.empty());
 
     // A logarithmic slider of Dear ImGui takes what is below a thousandth for 0, so these move a factor.
-    const bool factor = dial.low == dial.high;
+    const bool factor = dial.reach > 0.0;
     const double unit = factor ? held.first : 1.0;
     auto place = held.slider.value_or(static_cast<float>(held.typed.value_or(dial.now) / unit));
     ImGui::TableNextColumn();
     ImGui::SetNextItemWidth(-1.0f);
-    ImGui::SliderFloat("##slider", &place, factor ? kLeast : static_cast<float>(dial.low),
-                       factor ? kMost : static_cast<float>(dial.high), "",
+    ImGui::SliderFloat("##slider", &place, static_cast<float>(factor ? 1.0 / dial.reach : dial.low),
+                       static_cast<float>(factor ? dial.reach : dial.high), "",
                        ImGuiSliderFlags_NoInput | (factor ? ImGuiSliderFlags_Logarithmic : 0));
     held.slider = ImGui::IsItemActive() ? std::optional(place) : std::nullopt;
     if (ImGui::IsItemDeactivatedAfterEdit()) settled = static_cast<double>(place) * unit;
@@ -111,8 +114,8 @@ void PhysicsPanel::gravity(Show& show, const Scene& now, std::string& message) {
     if (now.box.periodic(axis)) fall.why_not = "no gravity in a periodic box: balls would fall for ever";
     Dial bounce{
         .key = "physics.restitution", .label = "restitution", .now = now.physics.restitution, .low = 0.05, .high = 1.0};
-    if (show.spring() && now.spring.damping) bounce.why_not = "no restitution: spring.damping is a number, and rules";
-    if (begin_dials("gravity")) {
+    if (show.spring() && now.spring.damping) bounce.why_not = "restitution has no effect: spring.damping is a number";
+    if (begin_dials()) {
         if (const auto gravity = draw(fall)) {
             std::string vector;
             for (int k = 0; k < now.dimension(); ++k) {
@@ -132,10 +135,17 @@ void PhysicsPanel::gravity(Show& show, const Scene& now, std::string& message) {
 void PhysicsPanel::springs(Show& show, std::string& message) {
     const auto spring = show.spring();
     if (!spring) return;
-    if (begin_dials("springs")) {
-        for (const Dial& dial :
-             {Dial{.key = "spring.stiffness", .label = "stiffness", .unit = "N/m", .now = spring->stiffness},
-              Dial{.key = "spring.dt", .label = "time step", .unit = "s", .now = spring->dt}}) {
+    if (begin_dials()) {
+        for (const Dial& dial : {Dial{.key = "spring.stiffness",
+                                .label = "stiffness",
+                                .unit = "N/m",
+                                .now = spring->stiffness,
+                                .reach = kReachOfSprings},
+                                 Dial{.key = "spring.dt",
+                                 .label = "time step",
+                                 .unit = "s",
+                                 .now = spring->dt,
+                                 .reach = kReachOfSprings}}) {
             if (const auto value = draw(dial)) change(show, fmt::format("{}={:.4g}", dial.key, *value), message);
         }
         ImGui::EndTable();
@@ -156,18 +166,22 @@ void PhysicsPanel::temperatures(Show& show, const Scene& now, std::string& messa
                 {.key = fmt::format("box.wall_temperature[{}][{}]", axis, side),
                  .label = fmt::format("{}-{}", kAxes[static_cast<std::size_t>(axis)], side == 0 ? "min" : "max"),
                  .unit = "J",
-                 .now = temperature});
+                 .now = temperature,
+                 .reach = kReachOfTemperatures});
         }
     }
     for (std::size_t wall = 0; wall < now.walls.size(); ++wall) {
         const std::string key = fmt::format("wall[{}].temperature", wall);
         if (now.walls[wall].temperature == 0.0 && !held_.contains(key)) continue;
-        dials.push_back(
-            {.key = key, .label = fmt::format("wall[{}]", wall), .unit = "J", .now = now.walls[wall].temperature});
+        dials.push_back({.key = key,
+                         .label = fmt::format("wall[{}]", wall),
+                         .unit = "J",
+                         .now = now.walls[wall].temperature,
+                         .reach = kReachOfTemperatures});
     }
     if (dials.empty()) return;
     ImGui::TextDisabled("temperatures of walls");
-    if (!begin_dials("temperatures")) return;
+    if (!begin_dials()) return;
     for (const Dial& dial : dials) {
         if (const auto value = draw(dial)) change(show, fmt::format("{}={:.4g}", dial.key, *value), message);
     }

@@ -22,8 +22,9 @@ private:
         std::string label;
         std::string unit = {};
         double now = 0.0;
-        double low = 0.0;  ///< ends of the slider; 0 and 0: a fiftieth and 50 times what it first was, in equal ratios
+        double low = 0.0;  ///< ends of the slider
         double high = 0.0;
+        double reach = 0.0;  ///< above 0: instead, that many times more and less than it first was, in equal ratios
         std::string why_not = {};  ///< that it cannot be changed; empty if it can
     };
     /// While a slider or a number is being moved or typed, it shows that and not what the run has.
