@@ -17,7 +17,7 @@ namespace {
 void text(const std::string& words) { ImGui::TextUnformatted(words.c_str()); }
 
 void table(const std::vector<Reading>& readings) {
-    if (!ImGui::BeginTable("readings", 2)) return;
+    if (!ImGui::BeginTable("readings", 2, ImGuiTableFlags_SizingFixedFit)) return;
     for (const auto& [name, value] : readings) {
         ImGui::TableNextColumn();
         ImGui::TextDisabled("%s", name.c_str());
@@ -38,7 +38,7 @@ void EnergyHistory::add(double time, double kinetic, double total) {
 }
 
 float Panels::left_room() { return 24.0f * ImGui::GetFontSize(); }
-float Panels::bottom_room() { return 2.4f * ImGui::GetFontSize(); }
+float Panels::bottom_room(const Show& show) { return (show.frame_count() > 0 ? 7.4f : 2.4f) * ImGui::GetFontSize(); }
 
 Wishes Panels::draw(Show& show, Painter& painter, ViewState& state) {
     Wishes wishes;
@@ -60,10 +60,10 @@ Wishes Panels::draw(Show& show, Painter& painter, ViewState& state) {
             ImGui::TextWrapped("%s", show.error().c_str());
             ImGui::PopStyleColor();
         }
+        if (state.selected && ImGui::CollapsingHeader("Ball", ImGuiTreeNodeFlags_DefaultOpen)) ball(show, state);
         if (ImGui::CollapsingHeader("Look", ImGuiTreeNodeFlags_DefaultOpen)) look(show, painter, state, wishes);
         if (show.live() && ImGui::CollapsingHeader("Physics")) physics_.draw(show, state.message);
         if (ImGui::CollapsingHeader("Plots", ImGuiTreeNodeFlags_DefaultOpen)) plots(show);
-        if (state.selected && ImGui::CollapsingHeader("Ball", ImGuiTreeNodeFlags_DefaultOpen)) ball(show, state);
     }
     ImGui::End();
     if (show.frame_count() > 0) playback_bar(show);
@@ -94,11 +94,14 @@ void Panels::control(Show& show, ViewState& state, Wishes& wishes) {
     ImGui::SameLine();
     if (ImGui::Button(state.recording ? "End" : "Record")) wishes.record = true;
     auto speed = static_cast<float>(show.speed());
-    ImGui::SetNextItemWidth(-1.0f);
-    if (ImGui::SliderFloat("##speed", &speed, 1e-4f, 1e3f, "%.3g s of the run per second",
-                           ImGuiSliderFlags_Logarithmic)) {
+    // Beside the slider: its grab would cover the words.
+    const std::string words = fmt::format("{:.3g} s per second", speed);
+    ImGui::SetNextItemWidth(-ImGui::CalcTextSize("0.0123 s per second").x - ImGui::GetStyle().ItemSpacing.x);
+    if (ImGui::SliderFloat("##speed", &speed, 1e-4f, 1e3f, "", ImGuiSliderFlags_Logarithmic)) {
         show.set_speed(static_cast<double>(speed));
     }
+    ImGui::SameLine();
+    text(words);
 }
 
 void Panels::look(Show& show, Painter& painter, ViewState& state, Wishes& wishes) {
@@ -178,7 +181,7 @@ void Panels::ball(const Show& show, ViewState& state) {
     const auto vector = [&](const auto& components) {
         std::string words;
         for (const auto& component : components) {
-            if (!component.empty()) words += fmt::format("{}{:.5g}", words.empty() ? "" : ", ", component[id]);
+            if (!component.empty()) words += fmt::format("{}{:.4g}", words.empty() ? "" : ", ", component[id]);
         }
         return words;
     };
@@ -201,9 +204,9 @@ void Panels::ball(const Show& show, ViewState& state) {
 void Panels::playback_bar(Show& show) {
     const ImGuiIO& io = ImGui::GetIO();
     const float unit = ImGui::GetFontSize();
-    ImGui::SetNextWindowPos(ImVec2(0.5f * io.DisplaySize.x, io.DisplaySize.y - 2.4f * unit), ImGuiCond_FirstUseEver,
-                            ImVec2(0.2f, 1.0f));
-    ImGui::SetNextWindowSize(ImVec2(0.5f * io.DisplaySize.x, 0.0f), ImGuiCond_FirstUseEver);
+    const float left = left_room() + 2.0f * unit;
+    ImGui::SetNextWindowPos(ImVec2(left, io.DisplaySize.y - 3.0f * unit), ImGuiCond_FirstUseEver, ImVec2(0.0f, 1.0f));
+    ImGui::SetNextWindowSize(ImVec2(io.DisplaySize.x - left - 2.0f * unit, 0.0f), ImGuiCond_FirstUseEver);
     if (ImGui::Begin("Frames", nullptr, ImGuiWindowFlags_NoCollapse)) {
         int index = static_cast<int>(show.frame_index());
         ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x - 6.0f * unit);

@@ -54,7 +54,7 @@ class Panels {
 public:
     /// How much of the window's left and lower rim they cover at first [units of the pointer's place].
     [[nodiscard]] static float left_room();
-    [[nodiscard]] static float bottom_room();
+    [[nodiscard]] static float bottom_room(const Show& show);
     Wishes draw(Show& show, Painter& painter, ViewState& state);
 
 private:
