@@ -17,7 +17,8 @@ namespace {
 void text(const std::string& words) { ImGui::TextUnformatted(words.c_str()); }
 
 void table(const std::vector<Reading>& readings) {
-    if (!ImGui::BeginTable("readings", 2, ImGuiTableFlags_SizingFixedFit)) return;
+    // Tables of one name have the widths of the last in common, which cuts off what is longer.
+    if (readings.empty() || !ImGui::BeginTable(readings[0].first.c_str(), 2, ImGuiTableFlags_SizingFixedFit)) return;
     for (const auto& [name, value] : readings) {
         ImGui::TableNextColumn();
         ImGui::TextDisabled("%s", name.c_str());

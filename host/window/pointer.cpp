@@ -76,7 +76,9 @@ bool Pointer::act(Show& show, Painter& painter, ViewState& state, double pixels)
     } else if (drag_ != Drag::kNone) {
         const double right = x - x_;
         const double down = y - y_;
-        if (right != 0.0 || down != 0.0) {
+        const bool held = io.MouseDown[0] || io.MouseDown[1] || io.MouseDown[2];
+        // Where pictures are slow, the pointer may have gone on after the button was let go.
+        if (held && (right != 0.0 || down != 0.0)) {
             changed = true;
             moved_ = moved_ || ImGui::IsMouseDragging(ImGuiMouseButton_Left, 3.0f);
             if (drag_ == Drag::kMove) {
@@ -88,7 +90,7 @@ bool Pointer::act(Show& show, Painter& painter, ViewState& state, double pixels)
                                  camera.elevation() + kDegreesPerPixel * down);
             }
         }
-        if (!io.MouseDown[0] && !io.MouseDown[1] && !io.MouseDown[2]) {
+        if (!held) {
             changed = true;
             if (!moved_) {
                 state.selected = cue_;
