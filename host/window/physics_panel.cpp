@@ -119,7 +119,8 @@ void PhysicsPanel::gravity(Show& show, const Scene& now, std::string& message) {
         if (const auto gravity = draw(fall)) {
             std::string vector;
             for (int k = 0; k < now.dimension(); ++k) {
-                vector += fmt::format("{}{:.6g}", k > 0 ? ", " : "", k == axis ? *gravity : now.physics.gravity[k]);
+                if (k > 0) vector += ", ";
+                vector += k == axis ? fmt::format("{:.6g}", *gravity) : fmt::format("{}", now.physics.gravity[k]);
             }
             change(show, "physics.gravity=[" + vector + "]", message);
         }
