@@ -3,8 +3,17 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
+#include <utility>
 
 namespace carom {
+
+namespace {
+
+double end_of(const Stage& stage, const ReachableTime& reachable) {
+    return reachable ? reachable(stage.until) : stage.until;
+}
+
+}  // namespace
 
 std::vector<StageScene> scenes_of_stages(const Scene& scene, const std::function<double(double)>& reachable) {
     Scene base;
@@ -39,12 +48,12 @@ std::vector<StageScene> scenes_of_stages(const Scene& scene, const std::function
     return all;
 }
 
-std::vector<Wall> walls_at(const Scene& scene, double time) {
+std::vector<Wall> walls_at(const Scene& scene, double time, const ReachableTime& reachable) {
     std::vector<Wall> walls = scene.walls;
     double from = 0.0;
     for (std::size_t stage = 0; stage < std::max<std::size_t>(1, scene.stages.size()); ++stage) {
         const bool last = stage + 1 >= scene.stages.size();
-        const double until = last ? time : std::min(time, scene.stages[stage].until);
+        const double until = last ? time : std::min(time, end_of(scene.stages[stage], reachable));
         for (std::size_t wall = 0; wall < walls.size(); ++wall) {
             const double speed =
                 scene.stages.empty() ? scene.walls[wall].velocity : scene.stages[stage].wall_velocity[wall];
@@ -53,6 +62,17 @@ std::vector<Wall> walls_at(const Scene& scene, double time) {
         from = until;
     }
     return walls;
+}
+
+std::size_t stage_at(const Scene& scene, double time, const ReachableTime& reachable) {
+    std::size_t stage = 0;
+    while (stage + 1 < scene.stages.size() && end_of(scene.stages[stage], reachable) <= time) ++stage;
+    return stage;
+}
+
+Scene scene_at(const Scene& scene, double time) {
+    auto all = scenes_of_stages(scene, [](double asked) { return asked; });
+    return std::move(all[stage_at(scene, time)].scene);
 }
 
 }  // namespace carom

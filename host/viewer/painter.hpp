@@ -48,6 +48,7 @@ public:
     [[nodiscard]] ColorMap color_map() const { return map_; }
     void set_range(std::optional<ValueRange> range);
     void set_clip(std::optional<ClipPlane> clip) { clip_ = clip; }
+    [[nodiscard]] const std::optional<ClipPlane>& clip() const { return clip_; }
     void set_labels(bool labels);
     void set_arrows(bool arrows) { arrows_ = arrows; }
     [[nodiscard]] bool arrows() const { return arrows_; }

@@ -13,7 +13,6 @@ constexpr ImU32 kBack = IM_COL32(12, 14, 18, 255);
 constexpr ImU32 kBar = IM_COL32(70, 130, 180, 255);
 constexpr ImU32 kCurve = IM_COL32(240, 180, 60, 255);
 constexpr ImU32 kSecond = IM_COL32(110, 200, 130, 255);
-constexpr ImU32 kText = IM_COL32(170, 178, 190, 255);
 
 /// A rectangle of the panel with an x axis from x0 to x1 and a y axis from y0 to y1.
 class Chart {
@@ -32,10 +31,8 @@ public:
     }
     void bar(double from, double to, double height) { list_->AddRectFilled(at(from, height), at(to, y0_), kBar); }
     void line(const std::vector<ImVec2>& points, ImU32 color) {
-        list_->AddPolyline(points.data(), static_cast<int>(points.size()), color, 0, 1.6f);
-    }
-    void words(float x, float y, const std::string& text, ImU32 color = kText) {
-        list_->AddText(ImVec2(corner_.x + x, corner_.y + y), color, text.c_str());
+        const float width = 1.6f * ImGui::GetFontSize() / 13.0f;
+        list_->AddPolyline(points.data(), static_cast<int>(points.size()), color, 0, width);
     }
 
 private:
@@ -86,6 +83,14 @@ void draw_energies(const EnergyHistory& history) {
     }
     if (high <= low) high = low + 1.0;
     const double margin = 0.06 * (high - low);
+    // Beside the lines they would cover them: these run along the top where energy is kept.
+    const auto words = [](const char* name, ImU32 color) {
+        ImGui::SameLine();
+        ImGui::TextColored(ImGui::ColorConvertU32ToFloat4(color), "%s", name);
+    };
+    ImGui::TextDisabled("energy:");
+    words("total", kCurve);
+    words("kinetic", kSecond);
     Chart chart(samples.front().time, samples.back().time, low - margin, high + margin);
     std::vector<ImVec2> kinetic;
     std::vector<ImVec2> total;
@@ -95,9 +100,6 @@ void draw_energies(const EnergyHistory& history) {
     }
     chart.line(total, kCurve);
     chart.line(kinetic, kSecond);
-    const float line = ImGui::GetTextLineHeight();
-    chart.words(6.0f, 4.0f, "total", kCurve);
-    chart.words(6.0f, 4.0f + line, "kinetic", kSecond);
     ImGui::TextDisabled("%.4g to %.4g s, up to %.4g J", samples.front().time, samples.back().time, high);
 }
 

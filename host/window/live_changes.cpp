@@ -1,9 +1,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <string_view>
 #include <utility>
 
 #include "host/scene/load.hpp"
+#include "host/scene/override_stage.hpp"
+#include "host/scene/stages.hpp"
 #include "host/state/errors.hpp"
 #include "host/window/live_run.hpp"
 
@@ -13,18 +17,34 @@ namespace carom {
 
 namespace {
 
-/// Where a plan's time step is longer than its contacts allow: that, and what they allow.
-/// \param fewest  steps that a contact must take
-std::string coarse_step(const SolverPlan& plan, double fewest) {
-    double dt = 0.0;
-    double contact = 0.0;
-    for (const PlanFact& fact : plan.facts()) {
-        if (fact.key == "dt") dt = fact.value;
-        if (fact.key == "contact_duration") contact = fact.value;
+/// What a plan says of itself; 0 if nothing.
+double fact(const SolverPlan& plan, std::string_view key) {
+    for (const PlanFact& one : plan.facts()) {
+        if (one.key == key) return one.value;
     }
+    return 0.0;
+}
+
+/// Where a plan's time step is longer than its contacts allow, and not because it was so before: that, and what they
+/// allow.
+/// \param fewest  steps that a contact must take
+std::string coarse_step(const SolverPlan& plan, const SolverPlan& before, double fewest) {
+    const double dt = fact(plan, "dt");
+    const double contact = fact(plan, "contact_duration");
     if (contact <= 0.0 || dt <= contact / fewest) return {};
+    const double contact_before = fact(before, "contact_duration");
+    if (contact_before > 0.0 && dt / contact <= fact(before, "dt") / contact_before) return {};
     return fmt::format("not changed: dt = {:.3g} s would be more than a tenth of the shortest contact ({:.3g} s)", dt,
                        contact);
+}
+
+/// What a user should know of a plan and did not have to know of the one before; empty if nothing.
+std::string new_warning(const SolverPlan& plan, const SolverPlan& before) {
+    const auto known = before.warnings();
+    const auto all = plan.warnings();
+    if (all.size() <= known.size()) return {};
+    const auto news = std::ranges::find_if(all, [&](const auto& one) { return std::ranges::count(known, one) == 0; });
+    return news == all.end() ? "" : "changed, but " + *news;
 }
 
 }  // namespace
@@ -62,56 +82,108 @@ void LiveRun::kick(std::size_t id, const Vector3& change) {
             }
             note(fmt::format("ball {} kicked by [{}]", id, by));
         } catch (const std::exception& error) {
-            refuse(error.what());
+            tell(error.what());
         }
     });
 }
 
-void LiveRun::change(const std::vector<std::string>& overrides) {
-    auto all = overrides;
-    // A scene that leaves it to the program would get another one.
-    const double dt = description().dt;
-    const bool given = std::ranges::any_of(all, [](const auto& one) { return one.starts_with("spring.dt="); });
-    if (dt > 0.0 && !given) all.push_back(fmt::format("spring.dt={}", dt));
-    // Judged here, so that the user hears of it; the state is the thread's.
-    scene_ = parse_scene(scene_.source, scene_.path, all);
+void LiveRun::change(const std::vector<std::string>& asked) {
+    // Judged here, so that the user hears of it; the state, and the stage that the run is in by then, are the thread's.
+    scene_ = changed(scene_, asked, stage_at(scene_, any_ ? frames_[ring_.read_slot()].time : 0.0));
     {
         const std::scoped_lock lock(mutex_);
         ++changes_;
     }
-    post([this, changed = scene_, overrides] { remake(changed, overrides); });
+    post([this, asked] { remake(asked); });
 }
 
-void LiveRun::remake(const Scene& changed, const std::vector<std::string>& overrides) {
-    std::string why;
+/// \param stage  from which on it is so
+Scene LiveRun::changed(Scene scene, const std::vector<std::string>& asked, std::size_t stage) const {
+    const double dt = description().dt;
+    for (const std::string& one : asked) {
+        auto overrides = overrides_from(scene, one, stage);
+        // A scene that leaves it to the program would get another one.
+        if (dt > 0.0 && !one.starts_with("spring.dt=")) overrides.push_back(fmt::format("spring.dt={}", dt));
+        scene = parse_scene(scene.source, scene.path, overrides);
+    }
+    return scene;
+}
+
+/// What is left of a scene for a solver that counts time and steps from now on.
+/// \param stage  of the scene, which the run is in
+Scene LiveRun::rest_of(const Scene& scene, std::size_t stage) const {
+    Scene rest = scene;
+    rest.balls.clear();  // they stood there once
+    const auto walls = walls_at(begun_, solver_->time(), [this](double time) { return solver_->reachable_time(time); });
+    for (std::size_t wall = 0; wall < walls.size(); ++wall) rest.walls[wall].offset = walls[wall].offset;
+    if (!rest.stages.empty()) {
+        rest.stages.erase(rest.stages.begin(), rest.stages.begin() + static_cast<std::ptrdiff_t>(stage));
+        for (Stage& one : rest.stages) one.until -= time();
+    }
+    // Thermal walls and thermostats draw by the number of the step, and a number shall not be drawn twice.
+    constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15;
+    rest.seed = scene.seed + kOdd * step_number();
+    return rest;
+}
+
+void LiveRun::remake(const std::vector<std::string>& asked) {
+    std::string said;
     try {
-        // Steps are counted anew, and stages and the places of walls hang on their number.
-        const bool moving = std::ranges::any_of(changed.walls, [](const Wall& wall) { return wall.velocity != 0.0; });
-        if (!changed.stages.empty() || (moving && changed.run.solver == SolverKind::kSpring)) {
-            throw InputError("not changed: a scene with stages or moving walls cannot be changed while it runs");
-        }
-        SolverState state = present();
         const std::uint64_t step = step_number();
         const double now = time();
-        if (state.step > 0) synchronise(state);
-        state.step = 0;  // designed, and begun, as a run that starts from here
-        auto plan = make_plan(changed, state, threads_);
-        const bool stiffer = std::ranges::any_of(overrides, [](const auto& one) { return one.starts_with("spring."); });
-        if (stiffer) why = coarse_step(*plan, kFewestSteps);
-        if (why.empty()) {
+        const std::size_t stage = stages_before_ + stage_at(begun_, solver_->time(), [this](double time) {
+                                      return solver_->reachable_time(time);
+                                  });
+        const Scene scene = changed(prepared_.scene, asked, stage);
+        SolverState state = present();
+        Scene begun = scene;
+        // Velocities of the spring solver belong to the forces and the step that were: it begins anew, and counts steps
+        // and time from here. The event-driven one goes on in the time that it has.
+        const bool anew = scene.run.solver == SolverKind::kSpring;
+        if (anew) {
+            if (state.step > 0) synchronise(state);
+            state.step = 0;
+            state.extra.clear();  // numbers of stages that are over
+            begun = rest_of(scene, stage);
+        }
+        auto plan = make_plan(begun, state, threads_);
+        said = coarse_step(*plan, *prepared_.plan, kFewestSteps);
+        if (said.empty()) {
             rebuild(*plan, state, step, now);
             describe(*plan);
+            said = new_warning(*plan, *prepared_.plan);
             prepared_.plan = std::move(plan);
-            prepared_.scene = changed;
-            for (const std::string& one : overrides) note(one);
+            prepared_.scene = scene;
+            begun_ = std::move(begun);
+            if (anew) stages_before_ = stage;
+            for (const std::string& one : asked) note(one);
         }
     } catch (const std::exception& error) {
-        why = error.what();
+        said = error.what();
     }
-    if (!why.empty()) refuse(why);
+    if (!said.empty()) tell(said);
     const std::scoped_lock lock(mutex_);
     --changes_;
-    if (standing_ || !why.empty()) standing_ = prepared_.scene;
+    standing_ = prepared_.scene;
+}
+
+void LiveRun::go_back() {
+    const bool changed = prepared_.plan != start_plan_;
+    prepared_.plan = start_plan_;
+    prepared_.scene = begun_ = start_scene_;
+    stages_before_ = 0;
+    rebuild(*prepared_.plan, start_, 0, 0.0);
+    describe(*prepared_.plan);
+    std::string said = changed ? "at the start again, with the scene as it was" : "";
+    if (record_) {
+        record_->finish();  // time cannot go back in a file
+        said = record_->path() + " ends here, before the run began anew";
+        record_.reset();
+    }
+    if (!said.empty()) tell(said);
+    const std::scoped_lock lock(mutex_);
+    standing_ = prepared_.scene;
+    error_.clear();
 }
 
 /// Into the file that is being recorded.
@@ -119,9 +191,9 @@ void LiveRun::note(const std::string& what) {
     if (record_) record_->note(time(), step_number(), what);
 }
 
-void LiveRun::refuse(const std::string& why) {
+void LiveRun::tell(const std::string& what) {
     const std::scoped_lock lock(mutex_);
-    message_ = why;
+    message_ = what;
 }
 
 /// Where another solver can go on from.

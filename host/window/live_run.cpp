@@ -23,7 +23,12 @@ double seconds_since(Clock::time_point begin) { return std::chrono::duration<dou
 }  // namespace
 
 LiveRun::LiveRun(const SceneRequest& request, PreparedScene prepared)
-    : threads_(request.threads), prepared_(std::move(prepared)), scene_(prepared_.scene) {
+    : threads_(request.threads),
+      prepared_(std::move(prepared)),
+      scene_(prepared_.scene),
+      begun_(prepared_.scene),
+      start_scene_(prepared_.scene),
+      start_plan_(prepared_.plan) {
     start_ = std::move(prepared_.state);
     prepared_.state = {};
     balls_.dimension = start_.balls.dimension;
@@ -138,16 +143,7 @@ void LiveRun::step() {
 }
 
 void LiveRun::reset() {
-    post([this] {
-        rebuild(*prepared_.plan, start_, 0, 0.0);
-        if (record_) {
-            record_->finish();  // time cannot go back in a file
-            refuse(record_->path() + " ends here, before the run began anew");
-            record_.reset();
-        }
-        const std::scoped_lock lock(mutex_);
-        error_.clear();
-    });
+    post([this] { go_back(); });
 }
 
 void LiveRun::set_quantity(Quantity quantity) {

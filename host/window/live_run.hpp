@@ -71,7 +71,7 @@ public:
     [[nodiscard]] bool playing() const;
     /// One step of the spring solver; of the event-driven one a hundredth of the time between stored frames.
     void step();
-    /// Back to the start.
+    /// Back to the start, with the scene as it was then.
     void reset();
     /// Simulated time per second of wall time, at most.
     void set_speed(double speed);
@@ -85,7 +85,9 @@ public:
     /// Changes keys of the scene and goes on from the present state, with the time step as it is unless that is what
     /// changes. What only the state speaks against is a message, and so is a time step that resolves no contact.
     /// \throws InputError  the scene may not be so
-    void change(const std::vector<std::string>& overrides);
+    /// In a scene with stages it is so from the present one on, until a later one that has the same key.
+    /// \param asked  as overrides_from takes them
+    void change(const std::vector<std::string>& asked);
 
     /// Whether a frame is there that has not been taken.
     [[nodiscard]] bool fresh() const { return ring_.fresh(); }
@@ -95,7 +97,8 @@ public:
     [[nodiscard]] int slot() const { return ring_.read_slot(); }
     /// What stopped the run; empty if nothing did.
     [[nodiscard]] std::string error() const;
-    /// Why a kick or a change was not made, once; then scene() is again as the run has it. Empty if all were made.
+    /// Why a kick or a change was not made, or what to beware of after it, once; empty if there is nothing to say.
+    /// scene() is from then on as the run has it.
     [[nodiscard]] std::string take_message();
 
 private:
@@ -120,17 +123,24 @@ private:
     [[nodiscard]] SolverState present();
     void synchronise(SolverState& state);
     void rebuild(const SolverPlan& plan, const SolverState& state, std::uint64_t step, double time);
-    void remake(const Scene& changed, const std::vector<std::string>& overrides);
+    void remake(const std::vector<std::string>& asked);
+    [[nodiscard]] Scene changed(Scene scene, const std::vector<std::string>& asked, std::size_t stage) const;
+    [[nodiscard]] Scene rest_of(const Scene& scene, std::size_t stage) const;
+    void go_back();
     void describe(const SolverPlan& plan);
     void store_frame();
     void note(const std::string& what);
-    void refuse(const std::string& why);
+    void tell(const std::string& what);
 
-    int threads_;             // that the run may take
-    PreparedScene prepared_;  // the thread's own once it runs
-    Scene scene_;             // the window's
+    int threads_;                    // that the run may take
+    PreparedScene prepared_;         // the thread's own once it runs
+    Scene scene_;                    // the window's
+    Scene begun_;                    // what the solver was made for: its time and its stages begin with the solver's
+    std::size_t stages_before_ = 0;  // that begun_ no longer has
     Balls balls_;
     SolverState start_;
+    Scene start_scene_;
+    std::shared_ptr<const SolverPlan> start_plan_;
     std::unique_ptr<Solver> solver_;  // the thread's own once it runs
     std::uint64_t steps_before_ = 0;  // that the solver, made in the middle of the run, does not count
     double time_before_ = 0.0;        // likewise
@@ -160,7 +170,7 @@ private:
     std::string message_;
     SolverDescription description_;
     double longest_dt_ = 0.0;
-    std::optional<Scene> standing_;  // the scene as it is after a change that was not made
+    std::optional<Scene> standing_;  // the scene as the run has it
     int changes_ = 0;                // asked for and not dealt with
     std::thread thread_;
 };

@@ -4,9 +4,8 @@
 #include <imgui.h>
 
 #include <algorithm>
-#include <cmath>
 
-#include "host/state/errors.hpp"
+#include "host/scene/stages.hpp"
 #include "host/viewer/overlaps.hpp"
 #include "host/window/charts.hpp"
 #include "host/window/statistics.hpp"
@@ -18,7 +17,8 @@ namespace {
 void text(const std::string& words) { ImGui::TextUnformatted(words.c_str()); }
 
 void table(const std::vector<Reading>& readings) {
-    if (!ImGui::BeginTable("readings", 2)) return;
+    // Tables of one name have the widths of the last in common, which cuts off what is longer.
+    if (readings.empty() || !ImGui::BeginTable(readings[0].first.c_str(), 2, ImGuiTableFlags_SizingFixedFit)) return;
     for (const auto& [name, value] : readings) {
         ImGui::TableNextColumn();
         ImGui::TextDisabled("%s", name.c_str());
@@ -39,7 +39,7 @@ void EnergyHistory::add(double time, double kinetic, double total) {
 }
 
 float Panels::left_room() { return 24.0f * ImGui::GetFontSize(); }
-float Panels::bottom_room() { return 2.4f * ImGui::GetFontSize(); }
+float Panels::bottom_room(const Show& show) { return (show.frame_count() > 0 ? 7.4f : 2.4f) * ImGui::GetFontSize(); }
 
 Wishes Panels::draw(Show& show, Painter& painter, ViewState& state) {
     Wishes wishes;
@@ -61,10 +61,10 @@ Wishes Panels::draw(Show& show, Painter& painter, ViewState& state) {
             ImGui::TextWrapped("%s", show.error().c_str());
             ImGui::PopStyleColor();
         }
-        if (ImGui::CollapsingHeader("Look", ImGuiTreeNodeFlags_DefaultOpen)) look(show, painter, state, wishes);
-        if (show.live() && ImGui::CollapsingHeader("Physics")) physics(show, state);
-        if (ImGui::CollapsingHeader("Plots", ImGuiTreeNodeFlags_DefaultOpen)) plots(show);
         if (state.selected && ImGui::CollapsingHeader("Ball", ImGuiTreeNodeFlags_DefaultOpen)) ball(show, state);
+        if (ImGui::CollapsingHeader("Look", ImGuiTreeNodeFlags_DefaultOpen)) look(show, painter, state, wishes);
+        if (show.live() && ImGui::CollapsingHeader("Physics")) physics_.draw(show, state.message);
+        if (ImGui::CollapsingHeader("Plots", ImGuiTreeNodeFlags_DefaultOpen)) plots(show);
     }
     ImGui::End();
     if (show.frame_count() > 0) playback_bar(show);
@@ -75,7 +75,9 @@ Wishes Panels::draw(Show& show, Painter& painter, ViewState& state) {
     constexpr ImGuiWindowFlags kBar =
         ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoInputs | ImGuiWindowFlags_NoFocusOnAppearing;
     if (ImGui::Begin("status", nullptr, kBar)) {
-        const std::string usual = fmt::format("{}; {:.0f} frames/s   F1: help", show.status(), state.frames_per_second);
+        // While it stands, a picture is drawn when there is something new.
+        const std::string rate = show.playing() ? fmt::format("; {:.0f} frames/s", state.frames_per_second) : "";
+        const std::string usual = fmt::format("{}{}   F1: help", show.status(), rate);
         text(state.message.empty() ? usual : state.message);  // both do not fit beside each other
     }
     ImGui::End();
@@ -93,11 +95,14 @@ void Panels::control(Show& show, ViewState& state, Wishes& wishes) {
     ImGui::SameLine();
     if (ImGui::Button(state.recording ? "End" : "Record")) wishes.record = true;
     auto speed = static_cast<float>(show.speed());
-    ImGui::SetNextItemWidth(-1.0f);
-    if (ImGui::SliderFloat("##speed", &speed, 1e-4f, 1e3f, "%.3g s of the run per second",
-                           ImGuiSliderFlags_Logarithmic)) {
+    // Beside the slider: its grab would cover the words.
+    const std::string words = fmt::format("{:.3g} s per second", speed);
+    ImGui::SetNextItemWidth(-ImGui::CalcTextSize("0.0123 s per second").x - ImGui::GetStyle().ItemSpacing.x);
+    if (ImGui::SliderFloat("##speed", &speed, 1e-4f, 1e3f, "", ImGuiSliderFlags_Logarithmic)) {
         show.set_speed(static_cast<double>(speed));
     }
+    ImGui::SameLine();
+    text(words);
 }
 
 void Panels::look(Show& show, Painter& painter, ViewState& state, Wishes& wishes) {
@@ -146,56 +151,6 @@ void Panels::look(Show& show, Painter& painter, ViewState& state, Wishes& wishes
     }
 }
 
-void Panels::physics(Show& show, ViewState& state) {
-    const Scene& scene = show.scene();
-    int axis = scene.dimension() - 1;
-    for (int other = 0; other < scene.dimension(); ++other) {
-        if (std::abs(scene.physics.gravity[other]) > std::abs(scene.physics.gravity[axis])) axis = other;
-    }
-    const auto change = [&](const std::string& override) {
-        try {
-            show.change(override);
-            state.message = "from now on " + override;
-        } catch (const InputError& error) {
-            state.message = error.what();
-        }
-    };
-    // A slider shows what the run has, but while it is being moved; what it is left at becomes the run's.
-    const auto slider = [](const char* name, double now, std::optional<float>& held, float low, float high,
-                           const char* format, bool logarithmic, const auto& done) {
-        float value = held.value_or(static_cast<float>(now));
-        ImGui::SliderFloat(name, &value, low, high, format, logarithmic ? ImGuiSliderFlags_Logarithmic : 0);
-        held = ImGui::IsItemActive() ? std::optional(value) : std::nullopt;
-        if (ImGui::IsItemDeactivatedAfterEdit()) done(static_cast<double>(value));
-    };
-    slider("gravity", scene.physics.gravity[axis], gravity_, -20.0f, 20.0f, "%.2f m/s2", false, [&](double gravity) {
-        std::string vector;
-        for (int k = 0; k < scene.dimension(); ++k) {
-            vector += fmt::format("{}{}", k > 0 ? ", " : "", k == axis ? gravity : scene.physics.gravity[k]);
-        }
-        change("physics.gravity=[" + vector + "]");
-    });
-    slider("restitution", scene.physics.restitution, restitution_, 0.05f, 1.0f, "%.2f", false,
-           [&](double restitution) { change(fmt::format("physics.restitution={:.4g}", restitution)); });
-    const auto spring = show.spring();
-    if (!spring) return;
-    if (!first_spring_) first_spring_ = spring;
-    // Their sliders move a factor: a logarithmic one of Dear ImGui takes what is below a thousandth for 0.
-    constexpr float kLeast = 0.02f;
-    constexpr float kMost = 50.0f;
-    const auto factor = [&](const char* name, double now, double first, std::optional<float>& held, const char* unit,
-                            const char* key) {
-        const double shown = held ? static_cast<double>(*held) * first : now;
-        slider(name, now / first, held, kLeast, kMost, fmt::format("{:.3g} {}", shown, unit).c_str(), true,
-               [&](double times) { change(fmt::format("{}={:.4g}", key, times * first)); });
-    };
-    factor("stiffness", spring->stiffness, first_spring_->stiffness, stiffness_, "N/m", "spring.stiffness");
-    factor("time step", spring->dt, first_spring_->dt, dt_, "s", "spring.dt");
-    if (spring->longest_dt > 0.0) {
-        ImGui::TextDisabled("at most %.3g s, for the contacts", spring->longest_dt);
-    }
-}
-
 void Panels::plots(Show& show) {
     if (show.frame() == nullptr) return;
     draw_energies(history_);
@@ -211,7 +166,7 @@ void Panels::plots(Show& show) {
     const bool due = ImGui::GetTime() > counted_at_ + kSeconds || !show.playing();
     if (frame.step != counted_step_ && due) {
         speeds_ = speed_distribution(show.balls(), frame);
-        heights_ = height_distribution(show.scene(), show.balls(), frame);
+        heights_ = height_distribution(scene_at(show.scene(), frame.time), show.balls(), frame);
         counted_at_ = ImGui::GetTime();
         counted_step_ = frame.step;
     }
@@ -227,7 +182,7 @@ void Panels::ball(const Show& show, ViewState& state) {
     const auto vector = [&](const auto& components) {
         std::string words;
         for (const auto& component : components) {
-            if (!component.empty()) words += fmt::format("{}{:.5g}", words.empty() ? "" : ", ", component[id]);
+            if (!component.empty()) words += fmt::format("{}{:.4g}", words.empty() ? "" : ", ", component[id]);
         }
         return words;
     };
@@ -250,9 +205,9 @@ void Panels::ball(const Show& show, ViewState& state) {
 void Panels::playback_bar(Show& show) {
     const ImGuiIO& io = ImGui::GetIO();
     const float unit = ImGui::GetFontSize();
-    ImGui::SetNextWindowPos(ImVec2(0.5f * io.DisplaySize.x, io.DisplaySize.y - 2.4f * unit), ImGuiCond_FirstUseEver,
-                            ImVec2(0.2f, 1.0f));
-    ImGui::SetNextWindowSize(ImVec2(0.5f * io.DisplaySize.x, 0.0f), ImGuiCond_FirstUseEver);
+    const float left = left_room() + 2.0f * unit;
+    ImGui::SetNextWindowPos(ImVec2(left, io.DisplaySize.y - 3.0f * unit), ImGuiCond_FirstUseEver, ImVec2(0.0f, 1.0f));
+    ImGui::SetNextWindowSize(ImVec2(io.DisplaySize.x - left - 2.0f * unit, 0.0f), ImGuiCond_FirstUseEver);
     if (ImGui::Begin("Frames", nullptr, ImGuiWindowFlags_NoCollapse)) {
         int index = static_cast<int>(show.frame_index());
         ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x - 6.0f * unit);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "host/viewer/painter.hpp"
+#include "host/window/physics_panel.hpp"
 #include "host/window/show.hpp"
 #include "host/window/statistics.hpp"
 
@@ -53,13 +54,12 @@ class Panels {
 public:
     /// How much of the window's left and lower rim they cover at first [units of the pointer's place].
     [[nodiscard]] static float left_room();
-    [[nodiscard]] static float bottom_room();
+    [[nodiscard]] static float bottom_room(const Show& show);
     Wishes draw(Show& show, Painter& painter, ViewState& state);
 
 private:
     void control(Show& show, ViewState& state, Wishes& wishes);
     void look(Show& show, Painter& painter, ViewState& state, Wishes& wishes);
-    void physics(Show& show, ViewState& state);
     void plots(Show& show);
     void ball(const Show& show, ViewState& state);
     void playback_bar(Show& show);
@@ -70,11 +70,7 @@ private:
     Distribution heights_;
     double counted_at_ = -1.0;  // [s]
     std::optional<std::uint64_t> counted_step_;
-    std::optional<float> gravity_;      // while its slider is moved
-    std::optional<float> restitution_;  // likewise
-    std::optional<float> stiffness_;
-    std::optional<float> dt_;
-    std::optional<SpringNumbers> first_spring_;  // which the sliders reach around
+    PhysicsPanel physics_;
     bool fixed_range_ = false;
 };
 

@@ -24,12 +24,20 @@ constexpr double kStrokeSeconds = 1.0;
 
 }  // namespace
 
-std::optional<std::size_t> ball_at(const Frame& frame, const Balls& balls, const Camera& camera, double x, double y) {
+std::optional<std::size_t> ball_at(const Frame& frame, const Balls& balls, const Camera& camera,
+                                   const std::optional<ClipPlane>& clip, double x, double y) {
+    const auto cut_off = [&](const Vector3& at) {
+        double along = 0.0;
+        for (int axis = 0; clip && axis < 3; ++axis) along += clip->normal[axis] * at[axis];
+        return clip && along > clip->offset;
+    };
     std::optional<std::size_t> found;
     double nearest = 0.0;
     for (std::size_t id = 0; id < frame.size(); ++id) {
         if (frame.gone[id] != 0) continue;
-        const PicturePlace place = camera.project(position_of(frame, id));
+        const Vector3 position = position_of(frame, id);
+        if (cut_off(position)) continue;
+        const PicturePlace place = camera.project(position);
         // A ball of less than a few pixels could not be met otherwise.
         constexpr double kLeast = 4.0;
         const double radius = std::max(kLeast, balls.species_of(id).radius * scale_at(camera, place.depth));
@@ -53,7 +61,7 @@ bool Pointer::act(Show& show, Painter& painter, ViewState& state, double pixels)
         if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
             drag_ = deep ? Drag::kTurn : Drag::kMove;
             moved_ = false;
-            cue_ = ball_at(*show.frame(), show.balls(), camera, x, y);
+            cue_ = ball_at(*show.frame(), show.balls(), camera, painter.clip(), x, y);
             if (cue_ && show.live() && (!deep || io.KeyCtrl)) drag_ = Drag::kKick;
         } else if (ImGui::IsMouseClicked(ImGuiMouseButton_Right) || ImGui::IsMouseClicked(ImGuiMouseButton_Middle)) {
             drag_ = Drag::kMove;
@@ -68,7 +76,9 @@ bool Pointer::act(Show& show, Painter& painter, ViewState& state, double pixels)
     } else if (drag_ != Drag::kNone) {
         const double right = x - x_;
         const double down = y - y_;
-        if (right != 0.0 || down != 0.0) {
+        const bool held = io.MouseDown[0] || io.MouseDown[1] || io.MouseDown[2];
+        // Where pictures are slow, the pointer may have gone on after the button was let go.
+        if (held && (right != 0.0 || down != 0.0)) {
             changed = true;
             moved_ = moved_ || ImGui::IsMouseDragging(ImGuiMouseButton_Left, 3.0f);
             if (drag_ == Drag::kMove) {
@@ -80,7 +90,7 @@ bool Pointer::act(Show& show, Painter& painter, ViewState& state, double pixels)
                                  camera.elevation() + kDegreesPerPixel * down);
             }
         }
-        if (!io.MouseDown[0] && !io.MouseDown[1] && !io.MouseDown[2]) {
+        if (!held) {
             changed = true;
             if (!moved_) {
                 state.selected = cue_;

@@ -30,6 +30,8 @@ private:
 };
 
 /// The ball that is seen at a place of the picture, the nearest of several.
-std::optional<std::size_t> ball_at(const Frame& frame, const Balls& balls, const Camera& camera, double x, double y);
+/// \param clip  what is cut off and not seen; empty: nothing
+std::optional<std::size_t> ball_at(const Frame& frame, const Balls& balls, const Camera& camera,
+                                   const std::optional<ClipPlane>& clip, double x, double y);
 
 }  // namespace carom

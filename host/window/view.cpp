@@ -156,7 +156,7 @@ private:
         if (roomy_ == state_.panels) return;
         roomy_ = state_.panels;
         const auto unit = roomy_ ? static_cast<float>(window_.pointer_scale()) : 0.0f;
-        painter_.set_panel_room(unit * Panels::left_room(), unit * Panels::bottom_room());
+        painter_.set_panel_room(unit * Panels::left_room(), unit * Panels::bottom_room(show_));
         if (untouched_) wish_.apply(painter_.camera());
     }
 

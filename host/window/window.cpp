@@ -126,7 +126,8 @@ double Window::pointer_scale() const {
 std::vector<int> Window::take_keys() {
     std::vector<int> keys;
     keys.swap(input_.keys);
-    if (ImGui::GetIO().WantTextInput) std::erase_if(keys, [](int key) { return key != GLFW_KEY_ESCAPE; });
+    // They belong to a field that is being typed in; escape leaves it.
+    if (ImGui::GetIO().WantTextInput) keys.clear();
     return keys;
 }
 

@@ -1,0 +1,232 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <stdexcept>
+#include <string>
+
+#include "tests/support/live_lab.hpp"
+
+// Kicks, and other values of keys, in the middle of a run.
+
+namespace carom {
+namespace {
+
+using test::kTwoHardBalls;
+using test::LiveLab;
+
+TEST(LiveChange, KicksAndChangesAndGoesBack) {
+    LiveLab lab;
+    lab.run.kick(1, {0.0, 3.0, 0.0});
+    const LiveFrame* kicked = lab.wait([](const LiveFrame& f) { return f.frame->velocity[1][1] > 1.0; });
+    ASSERT_NE(kicked, nullptr);
+    EXPECT_NEAR(kicked->frame->velocity[1][1], 3.0, 1e-6);
+    EXPECT_NEAR(kicked->totals.kinetic, 10.0, 1e-5);
+
+    lab.run.change({"physics.gravity=[0, -2]"});
+    for (int k = 0; k < 100; ++k) lab.run.step();
+    const LiveFrame* falling = lab.wait([](const LiveFrame& f) { return f.step >= 100; });
+    ASSERT_NE(falling, nullptr);
+    const double after = falling->time;
+    EXPECT_GT(after, 0.0);
+    EXPECT_NEAR(falling->frame->velocity[1][1], 3.0 - 2.0 * after, 1e-3);  // half a step's kick is 1e-3
+    EXPECT_THROW(lab.run.change({"physics.gravity=[0]"}), std::runtime_error);
+
+    lab.run.reset();
+    const LiveFrame* again = lab.wait([](const LiveFrame& f) { return f.step == 0; });
+    ASSERT_NE(again, nullptr);
+    EXPECT_EQ(again->frame->velocity[1][1], 0.0);
+}
+
+/// The time step follows from the scene.
+constexpr const char* kAutomatic = R"(
+[scene]
+dimension = 2
+[box]
+size = [20.0, 10.0]
+[physics]
+gravity = [0.0, -1.0]
+[run]
+backend = "cpu"
+[[ball]]
+radius = 0.5
+mass = 2.0
+position = [5.0, 5.0]
+velocity = [1.0, 0.0]
+)";
+
+TEST(LiveChange, ChangesInTheMiddleOfARun) {
+    LiveLab lab(kAutomatic);
+    lab.steps(100);
+    const LiveFrame* before = lab.wait([](const LiveFrame& f) { return f.step == 100; });
+    ASSERT_NE(before, nullptr);
+    const double dt = before->time / 100.0;
+    const double speed = before->frame->velocity[1][0];
+    lab.run.change({"physics.gravity=[0, -2]"});
+    lab.steps(100);
+    const LiveFrame* after = lab.wait([](const LiveFrame& f) { return f.step == 200; });
+    ASSERT_NE(after, nullptr) << lab.run.error();
+    EXPECT_EQ(lab.run.error(), "");
+    EXPECT_EQ(lab.run.take_message(), "");
+    EXPECT_DOUBLE_EQ(after->time, 200.0 * dt);  // the same step: time does not jump
+    // The change's own half kick: half a step of the difference; and the single precision of a ball in flight.
+    EXPECT_NEAR(after->frame->velocity[1][0], speed - 2.0 * 100.0 * dt, 0.5 * dt + 1e-5);
+}
+
+TEST(LiveChange, ChangesOneAfterTheOtherAllHold) {
+    LiveLab lab(kAutomatic);
+    lab.steps(10);
+    lab.run.change({"physics.gravity=[0, -3]"});
+    EXPECT_EQ(lab.run.scene().physics.gravity[1], -3.0);
+    lab.run.change({"physics.restitution=0.5"});
+    EXPECT_EQ(lab.run.scene().physics.gravity[1], -3.0);
+    EXPECT_EQ(lab.run.scene().physics.restitution, 0.5);
+    lab.steps(1);
+    const LiveFrame* before = lab.wait([](const LiveFrame& f) { return f.step == 11; });
+    ASSERT_NE(before, nullptr) << lab.run.error();
+    const double speed = before->frame->velocity[1][0];
+    const double time = before->time;
+    lab.steps(100);
+    const LiveFrame* after = lab.wait([](const LiveFrame& f) { return f.step == 111; });
+    ASSERT_NE(after, nullptr) << lab.run.error();
+    EXPECT_NEAR((after->frame->velocity[1][0] - speed) / (after->time - time), -3.0, 1e-3);
+}
+
+/// A ball that falls onto the floor: a contact lasts 0.07 s.
+constexpr const char* kBouncing = R"(
+[scene]
+dimension = 2
+[box]
+size = [20.0, 10.0]
+[physics]
+gravity = [0.0, -1.0]
+[spring]
+stiffness = 4.0e3
+dt = 1.0e-3
+[run]
+backend = "cpu"
+[output]
+every = 0.05
+[[ball]]
+radius = 0.5
+mass = 2.0
+position = [5.0, 0.7]
+)";
+
+TEST(LiveChange, GoesOnWithAnotherTimeStep) {
+    LiveLab lab(kBouncing);
+    const auto of = [&] { return lab.run.spring().value(); };
+    EXPECT_DOUBLE_EQ(of().dt, 1e-3);
+    EXPECT_DOUBLE_EQ(of().stiffness, 4e3);
+    EXPECT_NEAR(of().longest_dt, 0.1 * 3.14159265 * std::sqrt(2.0 / 4e3), 1e-6);
+    lab.steps(300);
+    const LiveFrame* before = lab.wait([](const LiveFrame& f) { return f.step == 300; });
+    ASSERT_NE(before, nullptr);
+    const double height = before->frame->position[1][0];
+    const double speed = before->frame->velocity[1][0];
+    EXPECT_NEAR(speed, -0.3, 1e-6);
+    lab.run.change({"spring.dt=5e-4"});
+    lab.steps(400);
+    const LiveFrame* after = lab.wait([](const LiveFrame& f) { return f.step == 700; });
+    ASSERT_NE(after, nullptr) << lab.run.error();
+    EXPECT_EQ(lab.run.take_message(), "");
+    EXPECT_DOUBLE_EQ(of().dt, 5e-4);
+    EXPECT_NEAR(after->time, 0.3 + 400 * 5e-4, 1e-12);  // time goes on where it was
+    // The energy does not know of the change, though a step of velocities lies half a step behind: that of the state is
+    // g dt / 2 off, 5e-4 of 0.3, and 5e-4 of the energy if it were taken for the velocity now.
+    const auto energy = [](double y, double v) { return 0.5 * 2.0 * v * v + 2.0 * y; };
+    const double y = after->frame->position[1][0];
+    if (y >= 0.5) {
+        EXPECT_NEAR(energy(y, after->frame->velocity[1][0]), energy(height, speed), 2e-4);
+    }
+    EXPECT_NEAR(after->totals.energy(), energy(height, speed), 2e-4);
+}
+
+TEST(LiveChange, RefusesATimeStepThatResolvesNoContact) {
+    LiveLab lab(kBouncing);
+    const double longest = lab.run.spring().value().longest_dt;
+    lab.run.change({"spring.dt=" + std::to_string(1.1 * longest)});
+    const std::string said = lab.wait_for_message();
+    EXPECT_NE(said.find("a tenth of the shortest contact"), std::string::npos) << said;
+    EXPECT_DOUBLE_EQ(lab.run.spring().value().dt, 1e-3);
+    EXPECT_DOUBLE_EQ(lab.run.scene().spring.dt.value(), 1e-3);
+    lab.run.change({"spring.stiffness=4e7"});  // the same step, shorter contacts
+    EXPECT_NE(lab.wait_for_message().find("a tenth of the shortest contact"), std::string::npos);
+    lab.run.change({"spring.stiffness=1e4"});
+    lab.steps(1);
+    ASSERT_NE(lab.wait([](const LiveFrame& f) { return f.step == 1; }), nullptr);
+    EXPECT_EQ(lab.run.take_message(), "");
+    EXPECT_DOUBLE_EQ(lab.run.spring().value().stiffness, 1e4);
+    EXPECT_LT(lab.run.spring().value().longest_dt, longest);
+}
+
+TEST(LiveChange, KicksAndChangesHardBalls) {
+    LiveLab lab(kTwoHardBalls);
+    lab.steps(3);  // at 1.5 s the first gives all its speed to the second
+    const LiveFrame* hit = lab.wait([](const LiveFrame& f) { return f.time == 3.0; });
+    ASSERT_NE(hit, nullptr);
+    ASSERT_EQ(hit->tallies.collisions, 1u);
+    const std::uint64_t step = hit->step;
+    const double virial = hit->tallies.collisional_virial.value_or(0.0);
+    EXPECT_NE(virial, 0.0);
+
+    lab.run.kick(0, {0.0, 0.25, 0.0});
+    const LiveFrame* kicked = lab.wait([](const LiveFrame& f) { return f.frame->velocity[1][0] > 0.2; });
+    ASSERT_NE(kicked, nullptr);
+    EXPECT_EQ(kicked->time, 3.0);
+    EXPECT_EQ(kicked->step, step);
+    EXPECT_EQ(kicked->tallies.collisions, 1u);
+    EXPECT_EQ(kicked->tallies.collisional_virial.value_or(0.0), virial);
+
+    lab.run.change({"physics.gravity=[0, -0.5]"});
+    lab.steps(2);
+    const LiveFrame* falling = lab.wait([](const LiveFrame& f) { return f.time == 5.0; });
+    ASSERT_NE(falling, nullptr);
+    EXPECT_NEAR(falling->frame->velocity[1][0], 0.25 - 0.5 * 2.0, 1e-12);
+    EXPECT_NEAR(falling->frame->position[1][0], 5.0 + 0.25 * 2.0 - 0.5 * 0.5 * 4.0, 1e-12);
+    EXPECT_NEAR(falling->frame->velocity[0][1], 1.0, 1e-12);
+    EXPECT_EQ(falling->tallies.collisions, 1u);
+    EXPECT_GE(falling->step, step);
+    EXPECT_EQ(lab.run.error(), "");
+}
+
+/// A box without ends, in which a ball goes up.
+constexpr const char* kRing = R"(
+[scene]
+dimension = 2
+[box]
+size = [10.0, 10.0]
+boundary = ["wall", "periodic"]
+[run]
+solver = "events"
+[output]
+every = 100.0
+[[ball]]
+radius = 0.5
+mass = 2.0
+position = [5.0, 1.0]
+[[ball]]
+radius = 0.5
+mass = 2.0
+position = [5.0, 3.0]
+velocity = [0.0, 1.0]
+)";
+
+TEST(LiveChange, GoesOnAfterAChangeThatCannotBeMade) {
+    LiveLab lab(kRing);
+    lab.steps(4);
+    const LiveFrame* before = lab.wait([](const LiveFrame& f) { return f.time == 4.0; });
+    ASSERT_NE(before, nullptr);
+    EXPECT_DOUBLE_EQ(before->frame->position[1][1], 7.0);
+    lab.run.change({"box.size=[10, 6]"});  // one ball would be in the place of the other
+    lab.steps(1);
+    const std::string said = lab.wait_for_message();
+    EXPECT_NE(said.find("overlap"), std::string::npos) << said;
+    EXPECT_EQ(lab.run.scene().box.size[1], 10.0);
+    const LiveFrame* after = lab.wait([](const LiveFrame& f) { return f.time == 5.0; });
+    ASSERT_NE(after, nullptr);
+    EXPECT_DOUBLE_EQ(after->frame->position[1][1], 8.0);
+    EXPECT_EQ(lab.run.error(), "");
+}
+
+}  // namespace
+}  // namespace carom
