@@ -4,29 +4,13 @@ import json
 import math
 import unittest
 
-import h5py
 import numpy
 
+from guide import SCENES, GuideTest, disk_compressibility, rows
 from program import SOURCE, ProgramTest
 
-SCENES = SOURCE / "scenes"
 
-
-def disk_compressibility(phi):
-    """Luding and Strauss 2001: another formula than the program's; within 0.1 % of it up to phi = 0.65."""
-    free = 1.0 - phi
-    return 1.0 + 2.0 * phi * ((1.0 - 7.0 / 16.0 * phi) / free**2 - phi**3 / (128.0 * free**4))
-
-
-def rows(file, name):
-    return file[f"observables/{name}/time"][:], file[f"observables/{name}/value"][:]
-
-
-class Guide(ProgramTest):
-    def run_scene(self, name, *options):
-        self.succeed("run", SCENES / f"{name}.toml", "-o", f"{name}.h5", "--quiet", *options)
-        return h5py.File(self.folder / f"{name}.h5")
-
+class Guide(GuideTest):
     def test_free_expansion_does_no_work_and_lets_the_pressure_fall(self):
         with self.run_scene("free_expansion") as file:
             _, temperature = rows(file, "temperature")
