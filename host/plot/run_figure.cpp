@@ -79,6 +79,7 @@ void add_pressure_theory(Figure& figure, const TrajectoryReader& trajectory) {
     curve.x = {middle, time.back()};  // before, the gas need not fill its box, or be as warm
     curve.y = {*pressure, *pressure};
     curve.thick = true;
+    curve.dashed = figure.curves.size() > 1;  // lines that it is about would be hidden
     figure.curves.push_back(std::move(curve));
 }
 
