@@ -187,7 +187,8 @@ Action add_plot_command(CLI::App& app, const std::string&) {
            "A trajectory, or several (.h5) laid over each other; a table of carom sweep (.csv); or results "
            "of carom bench (.json). Then the quantity: energy (default), pressure, temperature, momentum or any other "
            "observable, over time; speed, velocity, density, density_map, temperature_profile, "
-           "velocity_profile, gr, msd or vacf, or an average by its name, with theory; or balls: a picture of "
+           "velocity_profile, gr, msd or vacf, or an average by its name, with theory (of one that is a number, how it "
+           "settled); or balls: a picture of "
            "one frame. Of a table: a column; the first that is no axis by default. Of results: speed (default), "
            "double, limit, threads or events")
         ->required()

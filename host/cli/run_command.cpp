@@ -6,6 +6,8 @@
 
 #include "host/cli/options.hpp"
 #include "host/io/replacement.hpp"
+#include "host/io/trajectory_reader.hpp"
+#include "host/plot/theory_checks.hpp"
 #include "host/run/say.hpp"
 #include "host/run/simulate.hpp"
 #include "host/run/text.hpp"
@@ -55,6 +57,22 @@ int report(const Simulation& simulation, const std::string& program, const Outpu
     return static_cast<int>(outcome.status);
 }
 
+/// Theory beside the averages that are single numbers; none if the trajectory cannot be read back, which the run's own
+/// messages tell of.
+NumberTheory theory_of_numbers(const std::string& trajectory) {
+    NumberTheory theory;
+    try {
+        for (const TheoryCheck& check : number_checks(TrajectoryReader(trajectory))) {
+            theory[check.what] = theory_words(check);
+        }
+    } catch (const InputError&) {
+        return {};
+    } catch (const SystemError&) {
+        return {};
+    }
+    return theory;
+}
+
 int run(const RunOptions& options, const std::string& program) {
     const bool resume = !options.resume.empty();
     if (resume && !options.scene.scene.empty()) {
@@ -86,6 +104,7 @@ int run(const RunOptions& options, const std::string& program) {
         }
     }
 
+    simulate_options.theory = theory_of_numbers;
     PreparedScene prepared = resume ? prepare_resume(options.resume, request) : prepare_scene(request);
     const Simulation simulation = simulate(std::move(prepared), simulate_options);
     if (options.json) fmt::print("{}\n", simulation.json);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "host/observables/time_average.hpp"
+
 namespace carom {
 
 namespace {
@@ -185,20 +187,11 @@ private:
 }  // namespace
 
 Estimate estimate(const std::vector<double>& blocks) {
+    // What is remembered for longer than a block (sound crosses a wide box slowly) shows in pairs and fours of them.
     constexpr std::size_t kLeastBlocks = 5;
-    Estimate result;
+    Estimate result{.error = blocked_error(blocks, kLeastBlocks)};
     for (const double block : blocks) result.mean += block / static_cast<double>(blocks.size());
-    // What is remembered for longer than a block (sound crosses a wide box slowly) shows in longer ones.
-    std::vector<double> means = blocks;
-    while (true) {
-        const auto count = static_cast<double>(means.size());
-        double squares = 0.0;
-        for (const double mean : means) squares += (mean - result.mean) * (mean - result.mean);
-        result.error = std::max(result.error, std::sqrt(squares / (count * (count - 1.0))));
-        if (means.size() / 2 < kLeastBlocks || means.size() % 2 != 0) return result;
-        for (std::size_t k = 0; 2 * k < means.size(); ++k) means[k] = 0.5 * (means[2 * k] + means[2 * k + 1]);
-        means.resize(means.size() / 2);
-    }
+    return result;
 }
 
 GasMeasured measure_gas(Solver& solver, const Balls& balls, const std::array<bool, 3>& periodic,

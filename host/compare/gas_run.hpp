@@ -17,7 +17,7 @@ struct Estimate {
     double error = 0.0;
 };
 
-/// The error is the largest that single blocks, pairs of them, and so on (Flyvbjerg and Petersen 1989) give.
+/// The error is blocked_error of them, of which at least five stay.
 /// \param blocks  at least two
 Estimate estimate(const std::vector<double>& blocks);
 

@@ -82,6 +82,14 @@ public:
         return tables;
     }
 
+    [[nodiscard]] AverageTable average(const std::string& name, std::size_t frame) const {
+        const auto info = std::ranges::find(header_.averages, name, &AverageInfo::name);
+        if (info == header_.averages.end()) throw InputError(path_ + ": holds no average '" + name + "'");
+        AverageTable table;
+        explain_errors(path_, "trajectory", [&] { table = read_average(file_, *info, frame); });
+        return table;
+    }
+
     [[nodiscard]] std::vector<RunChange> changes() const {
         std::vector<RunChange> changes;
         explain_errors(path_, "trajectory", [&] { changes = read_changes(file_); });
@@ -222,6 +230,9 @@ std::size_t TrajectoryReader::frame_at(double time) const {
 void TrajectoryReader::read(std::size_t index, Frame& frame) const { impl_->read(index, frame); }
 ObservableTable TrajectoryReader::observables() const { return impl_->observables(); }
 std::vector<AverageTable> TrajectoryReader::averages(std::size_t frame) const { return impl_->averages(frame); }
+AverageTable TrajectoryReader::average(const std::string& name, std::size_t frame) const {
+    return impl_->average(name, frame);
+}
 std::vector<RunChange> TrajectoryReader::changes() const { return impl_->changes(); }
 std::string TrajectoryReader::summary() const { return impl_->summary(); }
 

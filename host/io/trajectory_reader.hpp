@@ -44,6 +44,8 @@ public:
     [[nodiscard]] std::span<const std::uint64_t> steps() const;  ///< of the frames
     /// The averages as of a frame, in the order of the header's.
     [[nodiscard]] std::vector<AverageTable> averages(std::size_t frame) const;
+    /// One of them. \throws InputError  there is none of this name
+    [[nodiscard]] AverageTable average(const std::string& name, std::size_t frame) const;
     /// The frame nearest in time; of two as near, the earlier. \pre frame_count() > 0
     [[nodiscard]] std::size_t frame_at(double time) const;
     /// What the file does not hold ([output] fields) is NaN. \throws InputError  for index >= frame_count()

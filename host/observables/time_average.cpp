@@ -10,7 +10,6 @@ namespace carom {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-/// An error from n blocks is itself off by 1 / sqrt(2 (n - 1)): a third for five.
 constexpr std::size_t kLeastBlocks = 8;
 
 double standard_error(std::span<const double> means) {
@@ -24,10 +23,10 @@ double standard_error(std::span<const double> means) {
 }
 
 /// blocked_error in the place of the means: tables of thousands of cells are made for each frame.
-double error_in_place(std::span<double> means) {
+double error_in_place(std::span<double> means, std::size_t least = kLeastBlocks) {
     if (means.size() < 2) return kNan;
     double error = standard_error(means);
-    while (means.size() / 2 >= kLeastBlocks) {
+    while (means.size() / 2 >= least) {
         // Of an odd number the first, which is the least likely to be at equilibrium, is left out.
         const std::size_t odd = means.size() % 2;
         for (std::size_t k = 0; 2 * k + 1 + odd < means.size(); ++k) {
@@ -44,9 +43,9 @@ double error_in_place(std::span<double> means) {
 
 }  // namespace
 
-double blocked_error(std::span<const double> block_means) {
+double blocked_error(std::span<const double> block_means, std::size_t least) {
     std::vector<double> means(block_means.begin(), block_means.end());
-    return error_in_place(means);
+    return error_in_place(means, least);
 }
 
 double error_of(const BatchSeries& series, std::span<const Weight> weights, std::size_t from_batch) {

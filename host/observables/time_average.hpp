@@ -13,9 +13,10 @@
 namespace carom {
 
 /// Standard error of the mean of equal blocks: Flyvbjerg and Petersen 1989. Blocks are joined in pairs as long as that
-/// makes the error significantly larger, that is, as long as neighbours know of each other; at least eight blocks stay.
-/// NaN for fewer than two.
-double blocked_error(std::span<const double> block_means);
+/// makes the error significantly larger, that is, as long as neighbours know of each other; at least `least` blocks
+/// stay. NaN for fewer than two. \param least  an error from n blocks is itself off by 1 / sqrt(2 (n - 1)): a quarter
+/// for eight, a third for five
+double blocked_error(std::span<const double> block_means, std::size_t least = 8);
 
 /// One column of a series in a weighted sum.
 struct Weight {

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <limits>
 #include <utility>
 
 #include "host/observables/averager.hpp"
+#include "host/plot/conduction.hpp"
 #include "host/plot/gnuplot.hpp"
 #include "host/plot/run_average.hpp"
 #include "host/plot/run_theory.hpp"
@@ -19,11 +19,6 @@
 namespace carom {
 
 namespace {
-
-std::string run_name(const TrajectoryReader& trajectory) {
-    const std::string& title = trajectory.header().title;
-    return title.empty() ? std::filesystem::path(trajectory.path()).stem().string() : title;
-}
 
 /// Bins that hold something, with a little beside; everything for what is no histogram.
 std::pair<std::size_t, std::size_t> shown(const RunAverage& average) {
@@ -118,7 +113,10 @@ Figure line_figure(const std::vector<const TrajectoryReader*>& runs, const std::
         }
         const double low = info.kind == "msd" ? average.table.x[1] : average.table.x[range.first];
         const double x_from = info.kind == "speed" || info.kind == "vacf" || info.kind == "free_path" ? 0.0 : low;
-        for (Curve& curve : theory_curves(facts, scene, info, x_from, average.table.x[range.second - 1])) {
+        std::vector<Curve> theory = theory_curves(facts, scene, info, x_from, average.table.x[range.second - 1]);
+        if (runs.size() == 1)
+            std::ranges::move(conduction_curves(facts, run.header().box, average), std::back_inserter(theory));
+        for (Curve& curve : theory) {
             if (runs.size() > 1) {
                 curve.label += ", " + run_name(run);
                 curve.color = static_cast<int>(k);
@@ -160,7 +158,7 @@ std::string map_script(const TrajectoryReader& run, const RunAverage& average, c
 }  // namespace
 
 bool is_average_quantity(const TrajectoryReader& trajectory, const std::string& quantity) {
-    // A single number has no figure of its own: "temperature" and "pressure" are over time, which every run has.
+    // Of a single number the figure is another one: see is_number_quantity.
     const AverageInfo* info = find_average(trajectory, quantity);
     return info != nullptr ? !info->x.label.empty() : follows_from_frames(quantity);
 }

@@ -128,15 +128,23 @@ std::string gnuplot_script(const Figure& figure, const std::string& path) {
         const Curve& curve = figure.curves[k];
         // One row is no line.
         const bool one = curve.x.size() < 2;
-        const std::string style = !curve.error.empty() ? "yerrorbars pointtype 7 pointsize 0.6"
-                                  : curve.points       ? "points pointtype 7 pointsize 0.6"
-                                  : one && curve.thick ? "points pointtype 2 pointsize 2"
-                                  : one                ? "points pointtype 7"
-                                                       : "lines";
+        const std::string style = curve.band             ? (one ? "yerrorbars pointtype 7" : "lines")
+                                  : !curve.error.empty() ? "yerrorbars pointtype 7 pointsize 0.6"
+                                  : curve.points         ? "points pointtype 7 pointsize 0.6"
+                                  : one && curve.thick   ? "points pointtype 2 pointsize 2"
+                                  : one                  ? "points pointtype 7"
+                                                         : "lines";
         const std::size_t color = curve.color >= 0 ? static_cast<std::size_t>(curve.color) : k;
+        const std::string errors = curve.error.empty() || (curve.band && !one) ? "" : ":3";
+        if (curve.band && !one) {
+            script += fmt::format(
+                "{}$curve{} using 1:($2-$3):($2+$3) with filledcurves fillcolor rgb \"{}\" "
+                "fillstyle transparent solid 0.25 noborder notitle",
+                k > 0 ? ", " : "", k, kColors[color % kColors.size()]);
+        }
         const double width = curve.thick ? 2.2 : (curve.error.empty() ? 1.8 : 1.2);
         script += fmt::format("{}$curve{} using 1:2{} with {} linecolor rgb \"{}\" linewidth {}{} title {}",
-                              k > 0 ? ", " : "", k, curve.error.empty() ? "" : ":3", style,
+                              k > 0 || (curve.band && !one) ? ", " : "", k, errors, style,
                               curve.thick ? "#101010" : kColors[color % kColors.size()], width,
                               curve.dashed ? " dashtype 2" : "", gnuplot_literal(curve.label));
     }

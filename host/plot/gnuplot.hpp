@@ -14,6 +14,7 @@ struct Curve {
     bool dashed = false;
     bool thick = false;
     std::vector<double> error = {};  ///< standard errors, drawn as bars; NaN where there is none; empty: none at all
+    bool band = false;               ///< the errors as a band around a line, not as bars
     bool points = false;             ///< no line
     int color = -1;                  ///< which of the colours; -1: by the curve's place
 };

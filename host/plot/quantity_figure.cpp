@@ -2,6 +2,7 @@
 
 #include "host/plot/average_figure.hpp"
 #include "host/plot/gnuplot.hpp"
+#include "host/plot/number_figure.hpp"
 #include "host/plot/run_figure.hpp"
 #include "host/scene/load.hpp"
 
@@ -11,11 +12,17 @@ std::vector<std::string> all_quantities(const TrajectoryReader& trajectory) {
     std::vector<std::string> quantities{"energy", "pressure", "temperature"};
     const std::vector<std::string> averages = average_quantities(trajectory);
     quantities.insert(quantities.end(), averages.begin(), averages.end());
+    for (const AverageInfo& info : trajectory.header().averages) {
+        if (!is_number_quantity(trajectory, info.name)) continue;
+        std::erase(quantities, info.name);  // an average that is called "pressure"
+        quantities.push_back(info.name);
+    }
     return quantities;
 }
 
 std::string quantity_script(const std::vector<const TrajectoryReader*>& runs, const std::string& quantity,
                             const std::string& path) {
+    if (is_number_quantity(*runs.front(), quantity)) return gnuplot_script(number_figure(runs, quantity), path);
     return is_average_quantity(*runs.front(), quantity) ? average_figure_script(runs, quantity, path)
                                                         : gnuplot_script(runs_figure(runs, quantity), path);
 }

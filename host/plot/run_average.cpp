@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -62,6 +63,11 @@ RunAverage computed(const TrajectoryReader& trajectory, const Scene& scene, cons
 }
 
 }  // namespace
+
+std::string run_name(const TrajectoryReader& trajectory) {
+    const std::string& title = trajectory.header().title;
+    return title.empty() ? std::filesystem::path(trajectory.path()).stem().string() : title;
+}
 
 const AverageInfo* find_average(const TrajectoryReader& trajectory, const std::string& quantity) {
     const auto& infos = trajectory.header().averages;

@@ -14,6 +14,9 @@ struct RunAverage {
     AverageTable table;
 };
 
+/// What a run is called in figures: its title, or else its file.
+std::string run_name(const TrajectoryReader& trajectory);
+
 /// The average of that name, or the first of that kind; null if the run observed none.
 const AverageInfo* find_average(const TrajectoryReader& trajectory, const std::string& quantity);
 

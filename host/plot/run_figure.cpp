@@ -21,11 +21,12 @@ struct Group {
     const char* name;
     const char* label;
     std::vector<const char*> members;  ///< the first that exists gives the unit
+    bool sum = false;                  ///< the first is the sum of the others
 };
 
 const std::vector<Group>& groups() {
     static const std::vector<Group> kGroups{
-        {"energy", "energy", {"total_energy", "kinetic_energy", "spring_energy", "gravitational_energy"}},
+        {"energy", "energy", {"total_energy", "kinetic_energy", "spring_energy", "gravitational_energy"}, true},
         {"pressure", "pressure", {"virial_pressure", "wall_pressure"}},
     };
     return kGroups;
@@ -75,9 +76,10 @@ void add_pressure_theory(Figure& figure, const TrajectoryReader& trajectory) {
     if (!pressure || time.size() < 2) return;
     Curve curve;
     curve.label = "equation of state";
-    curve.x = {time.front(), time.back()};
+    curve.x = {middle, time.back()};  // before, the gas need not fill its box, or be as warm
     curve.y = {*pressure, *pressure};
     curve.thick = true;
+    curve.dashed = figure.curves.size() > 1;  // lines that it is about would be hidden
     figure.curves.push_back(std::move(curve));
 }
 
@@ -96,6 +98,7 @@ Figure run_figure(const TrajectoryReader& trajectory, const std::string& quantit
     std::vector<const ObservableInfo*> members;
     std::string label;
     const auto group = std::ranges::find_if(groups(), [&](const Group& g) { return g.name == quantity; });
+    const bool sums = group != groups().end() && group->sum;
     if (group != groups().end()) {
         label = group->label;
         for (const char* name : group->members) {
@@ -106,8 +109,10 @@ Figure run_figure(const TrajectoryReader& trajectory, const std::string& quantit
         members.push_back(info);
     }
     if (members.empty()) {
+        std::vector<std::string> known = figure_quantities(trajectory);
+        for (const AverageInfo& average : header.averages) known.push_back(average.name);
         throw InputError(fmt::format("{}: holds no quantity '{}'; allowed: balls, {}", trajectory.path(), quantity,
-                                     fmt::join(figure_quantities(trajectory), ", ")));
+                                     fmt::join(known, ", ")));
     }
     if (table.rows() == 0) throw InputError(trajectory.path() + ": holds no rows of observables");
 
@@ -123,7 +128,7 @@ Figure run_figure(const TrajectoryReader& trajectory, const std::string& quantit
             const bool essential = info->width() == 1 && info == members.front();
             if (!essential && (!any_finite(curve) || (members.size() > 1 && all_zero(curve)))) continue;
             if (header.dimension() == 2 && curve.label == "z" && all_zero(curve)) continue;
-            curve.thick = members.size() > 1 && info == members.front();
+            curve.thick = sums && members.size() > 1 && info == members.front();
             figure.curves.push_back(std::move(curve));
         }
     }
@@ -133,7 +138,7 @@ Figure run_figure(const TrajectoryReader& trajectory, const std::string& quantit
     // The sum comes last, dashed over its parts: without that, equal curves would hide each other.
     const auto sum = std::ranges::find_if(figure.curves, &Curve::thick);
     if (sum != figure.curves.end()) {
-        sum->dashed = quantity == "energy";
+        sum->dashed = true;
         std::rotate(sum, sum + 1, figure.curves.end());
     }
     if (quantity == "pressure" || quantity == "virial_pressure") add_pressure_theory(figure, trajectory);

@@ -15,7 +15,7 @@ Figure run_figure(const TrajectoryReader& trajectory, const std::string& quantit
 /// The same of several runs, one over the other: for quantities of one number, or of components.
 Figure runs_figure(const std::vector<const TrajectoryReader*>& runs, const std::string& quantity);
 
-/// The quantities that run_figure knows for this file.
+/// The quantities that run_figure knows for this file: those over time.
 std::vector<std::string> figure_quantities(const TrajectoryReader& trajectory);
 
 }  // namespace carom

@@ -57,6 +57,25 @@ std::vector<Stage> measuring_stages(const Scene& scene, double from, double to) 
     return stages;
 }
 
+/// The one axis along which heat flows through a gas that nothing else drives: see GasFacts.
+void add_heat_flow(GasFacts& facts, const Scene& scene, const std::vector<Stage>& stages) {
+    const auto& faces = stages.front().wall_temperature;
+    for (const Stage& stage : stages) {
+        if (stage.wall_temperature != faces || stage.thermostat.kind != Thermostat::Kind::kNone) return;
+    }
+    if (!scene.walls.empty() || facts.has_gravity() || !facts.one_gravity) return;
+    int axis = -1;
+    for (int k = 0; k < scene.dimension(); ++k) {
+        const auto& pair = faces[static_cast<std::size_t>(k)];
+        if (pair[0] == 0.0 && pair[1] == 0.0) continue;
+        if (axis >= 0 || pair[0] == pair[1] || pair[0] == 0.0 || pair[1] == 0.0) return;
+        axis = k;
+    }
+    if (axis < 0) return;
+    facts.heat_axis = axis;
+    facts.wall_temperature = faces[static_cast<std::size_t>(axis)];
+}
+
 /// What drives the balls while they are measured.
 void add_drive(GasFacts& facts, const std::vector<Stage>& stages) {
     facts.undriven = !stages.empty();
@@ -81,6 +100,7 @@ void add_drive(GasFacts& facts, const std::vector<Stage>& stages) {
             meets(stage.thermostat.temperature);
         }
     }
+    add_heat_flow(facts, scene, stages);
 }
 
 /// What the centres have: on an axis between walls a radius less at each.
@@ -244,6 +264,9 @@ GasFacts gas_facts(const TrajectoryReader& trajectory, const Scene& scene, const
 
 std::vector<Curve> theory_curves(const GasFacts& facts, const Scene& scene, const AverageInfo& info, double x_from,
                                  double x_to) {
+    const bool conducts =
+        facts.heat_axis >= 0 && info.x.label == std::string(1, static_cast<char>('x' + facts.heat_axis));
+    if (info.kind == "temperature_profile" && conducts) return {};  // host/plot/conduction.hpp
     if (info.kind == "temperature_profile" && facts.thermal && !facts.left && facts.temperature > 0.0) {
         return {sampled("mean of the run", x_from, x_to, [&](double) { return facts.temperature; })};
     }
@@ -286,12 +309,14 @@ std::vector<Curve> theory_curves(const GasFacts& facts, const Scene& scene, cons
     return {};
 }
 
-std::optional<ScalarTheory> theory_scalar(const GasFacts& facts, const std::string& kind) {
+std::optional<ScalarTheory> theory_scalar(const GasFacts& facts, const std::string& kind,
+                                          const std::string& component) {
     if (facts.has_gravity() || !is_fluid(facts)) return std::nullopt;
     const double z = compressibility(facts);
     const double doubt = compressibility_uncertainty(facts.dimension) + kFiniteSize / facts.balls;
     if (kind == "compressibility") return ScalarTheory{"equation of state", z, doubt * (z - 1.0)};
-    if (kind == "pressure") {
+    if (kind == "stress" && component[0] != component[1]) return ScalarTheory{"none in a fluid at rest", 0.0, 0.0};
+    if (kind == "pressure" || kind == "stress") {
         const double ideal = facts.number_density * facts.temperature;
         return ScalarTheory{"equation of state", z * ideal, doubt * (z - 1.0) * ideal};
     }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,9 +29,13 @@ struct GasFacts {
     /// and thermostats have one temperature.
     bool undriven = true;
     bool andersen = false;  ///< a thermostat replaces velocities, and balls forget theirs sooner
-    bool left = false;      ///< a ball has left the box
-    bool walls = false;     ///< there are [[wall]]s, which take room that nobody counts
-    bool thermal = true;    ///< nothing takes energy away: there is an equilibrium
+    /// The axis between two faces of unlike temperatures, between which heat flows while it is measured and nothing
+    /// else drives the balls; -1: none.
+    int heat_axis = -1;
+    std::array<double, 2> wall_temperature{};  ///< of these faces [energy]
+    bool left = false;                         ///< a ball has left the box
+    bool walls = false;                        ///< there are [[wall]]s, which take room that nobody counts
+    bool thermal = true;                       ///< nothing takes energy away: there is an equilibrium
     /// Share of the balls of each mass, for the law of speeds of a mixture.
     std::vector<std::pair<double, double>> masses;  ///< mass, share
 
@@ -57,7 +62,9 @@ struct ScalarTheory {
 };
 
 /// What a gas without gravity has for an average that is a single number, by its kind; none where there is no theory.
-std::optional<ScalarTheory> theory_scalar(const GasFacts& facts, const std::string& kind);
+/// \param component  of a stress: "xx", "xy", ...; else empty
+std::optional<ScalarTheory> theory_scalar(const GasFacts& facts, const std::string& kind,
+                                          const std::string& component = "");
 
 /// p = Z n T of a gas without gravity; none if there is no theory for it.
 std::optional<double> theory_pressure(const GasFacts& facts);

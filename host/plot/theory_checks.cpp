@@ -12,6 +12,7 @@
 #include "host/plot/average_figure.hpp"
 #include "host/plot/run_average.hpp"
 #include "host/plot/run_theory.hpp"
+#include "host/run/averaged_number.hpp"
 #include "host/scene/load.hpp"
 #include "host/state/errors.hpp"
 #include "kernels/physics/equation_of_state.hpp"
@@ -67,6 +68,13 @@ public:
             if (std::ranges::find(header_.averages, quantity, &AverageInfo::name) == header_.averages.end()) {
                 average(quantity);
             }
+        }
+        return std::move(checks_);
+    }
+
+    std::vector<TheoryCheck> numbers() {
+        for (const AverageInfo& info : header_.averages) {
+            if (info.x.label.empty()) average(info.name);
         }
         return std::move(checks_);
     }
@@ -189,11 +197,17 @@ private:
     }
 
     void scalar(const RunAverage& measured, const GasFacts& facts) {
+        const std::vector<std::string> names = number_names(measured.info);
+        for (std::size_t k = 0; k < names.size(); ++k) scalar(measured, facts, k, names[k]);
+    }
+
+    void scalar(const RunAverage& measured, const GasFacts& facts, std::size_t component, const std::string& name) {
         const AverageInfo& info = measured.info;
-        TheoryCheck check{.what = info.name,
+        TheoryCheck check{.what = name,
                           .unit = info.unit,
-                          .measured = measured.table.values[0],
-                          .error = measured.table.samples < kTellingSamples ? kNan : measured.table.errors[0]};
+                          .measured = measured.table.values[component],
+                          .error = measured.table.samples < kTellingSamples ? kNan : measured.table.errors[component]};
+        const std::string part = info.components.empty() ? "" : info.components[component];
         if (info.kind == "kurtosis") {
             check.theory = "fixed energy, 3 D / (D + 2)";
             check.expected = finite_kurtosis(degrees_of_freedom(info.from));
@@ -201,7 +215,7 @@ private:
             if (!is_of_a_part(info, facts)) return;
             check.theory = "the run's temperature";
             check.expected = facts.temperature;
-        } else if (const auto theory = periodic() ? theory_scalar(facts, info.kind) : std::nullopt) {
+        } else if (const auto theory = periodic() ? theory_scalar(facts, info.kind, part) : std::nullopt) {
             check.theory = theory->name;
             check.expected = theory->value;
             check.uncertainty = theory->uncertainty;
@@ -320,6 +334,15 @@ std::vector<StoredMean> stored_means(const TrajectoryReader& trajectory) {
     }
     return means;
 }
+
+std::string theory_words(const TheoryCheck& check) {
+    std::string text = fmt::format("theory {:.6g} ({})", check.expected, check.theory);
+    if (std::isfinite(check.sigmas)) text += fmt::format(", {:+.1f} sigma", check.sigmas);
+    if (check.verdict == TheoryVerdict::kDiffers) text += ": differs";
+    return text;
+}
+
+std::vector<TheoryCheck> number_checks(const TrajectoryReader& trajectory) { return Checks(trajectory).numbers(); }
 
 std::vector<TheoryCheck> theory_checks(const TrajectoryReader& trajectory) { return Checks(trajectory).all(); }
 

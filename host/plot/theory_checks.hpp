@@ -38,6 +38,12 @@ struct StoredMean {
 /// The means that the run's summary holds; of a run without one those of the second half of its rows, by blocks.
 std::vector<StoredMean> stored_means(const TrajectoryReader& trajectory);
 
+/// Theory's words on a number, for a line of text: "theory 2.9985 (fixed energy, 3 D / (D + 2)), -0.2 sigma".
+std::string theory_words(const TheoryCheck& check);
+
+/// The averages that are single numbers and theory has one for, by "name" or "name.component".
+std::vector<TheoryCheck> number_checks(const TrajectoryReader& trajectory);
+
 /// All that a run measured and theory has a number or a curve for.
 std::vector<TheoryCheck> theory_checks(const TrajectoryReader& trajectory);
 

@@ -16,6 +16,7 @@
 #include "host/plot/theory_checks.hpp"
 #include "host/plot/unit_text.hpp"
 #include "host/report/html.hpp"
+#include "host/run/averaged_number.hpp"
 #include "host/run/text.hpp"
 #include "host/state/errors.hpp"
 #include "host/state/text_file.hpp"
@@ -97,7 +98,8 @@ public:
         text += "</head>\n<body>\n<h1>" + html::escaped(name) + "</h1>\n";
         text += paragraph(fmt::format("{}, simulated by carom {}", fs::path(trajectory_.path()).filename().string(),
                                       header_.version));
-        text += run_section() + theory_section() + pictures_section() + figures_section() + means_section();
+        text += run_section() + theory_section() + pictures_section() + figures_section() + numbers_section() +
+                means_section();
         text += heading("Machine and build") + html::table({}, machine_rows());
         text += heading("Scene") + paragraph(header_.scene_path);
         // The first end of line is none of the text's.
@@ -281,6 +283,22 @@ private:
         }
         text += "</div>\n";
         return without.empty() ? text : text + paragraph("No values in this run: " + without + ".");
+    }
+
+    /// The averages that are single numbers, of the whole run; those that theory has one for are in its table too.
+    std::string numbers_section() {
+        if (trajectory_.frame_count() == 0) return "";
+        Rows rows;
+        const std::vector<AverageTable> tables = trajectory_.averages(trajectory_.frame_count() - 1);
+        for (const AveragedNumber& number : averaged_numbers(header_.averages, tables)) {
+            rows.push_back({html::escaped(axis_label(number.name, number.unit)), html::escaped(number.kind),
+                            std::isfinite(number.mean) ? html::escaped(with_error(number.mean, number.error)) : "",
+                            fmt::format("{:.0f}", number.samples)});
+        }
+        if (rows.empty()) return "";
+        return heading("Averages") + html::table({"average", "kind", "mean", "samples"}, rows) +
+               paragraph(
+                   "In brackets the standard error, in units of the last digit. How they settled is drawn above.");
     }
 
     std::string means_section() {

@@ -208,6 +208,17 @@ std::vector<AverageTable> Averages::tables() const {
     return tables;
 }
 
+std::vector<AveragedNumber> Averages::numbers() const {
+    std::vector<AverageInfo> infos;
+    std::vector<AverageTable> tables;
+    for (std::size_t k = 0; k < entries_.size(); ++k) {
+        if (number_names(infos_[k]).empty()) continue;
+        infos.push_back(infos_[k]);
+        tables.push_back(entries_[k].averager->table());
+    }
+    return averaged_numbers(infos, tables);
+}
+
 void Averages::save(SolverState& state) const {
     std::erase_if(state.extra, [](const auto& extra) { return extra.first.starts_with(kPrefix); });
     for (std::size_t k = 0; k < entries_.size(); ++k) {

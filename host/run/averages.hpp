@@ -8,6 +8,7 @@
 
 #include "host/observables/averager.hpp"
 #include "host/observables/observable_set.hpp"
+#include "host/run/averaged_number.hpp"
 #include "host/run/prepare.hpp"
 #include "host/run/row_statistics.hpp"
 #include "host/run/sample_schedule.hpp"
@@ -44,6 +45,8 @@ public:
 
     /// The averages so far, one table an average, in the order of infos().
     [[nodiscard]] std::vector<AverageTable> tables() const;
+    /// Those of them that are single numbers.
+    [[nodiscard]] std::vector<AveragedNumber> numbers() const;
     /// Adds to a checkpoint what it takes to go on.
     void save(SolverState& state) const;
 

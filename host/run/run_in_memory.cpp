@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "host/run/averaged_number.hpp"
 #include "host/run/observe.hpp"
 
 namespace carom {
@@ -20,35 +21,17 @@ public:
     std::vector<double> values;
 };
 
-/// Names of the single numbers among the averages, in the order of `append_averages`.
+/// Names of the single numbers among the averages, in the order of RunOutcome::numbers.
 void append_average_infos(const std::vector<AverageInfo>& averages, std::vector<ObservableInfo>& infos) {
     for (const AverageInfo& average : averages) {
-        for (const std::string& name : scalar_names(average)) {
+        for (const std::string& name : number_names(average)) {
             infos.push_back({.name = name, .unit = average.unit, .label = average.label, .components = {}});
             infos.push_back({.name = name + "_se", .unit = average.unit, .label = average.label, .components = {}});
         }
     }
 }
 
-void append_averages(const Averages& averages, std::vector<double>& values) {
-    const std::vector<AverageTable> tables = averages.tables();
-    for (std::size_t k = 0; k < tables.size(); ++k) {
-        for (std::size_t component = 0; component < scalar_names(averages.infos()[k]).size(); ++component) {
-            values.push_back(tables[k].values[component]);
-            values.push_back(tables[k].errors[component]);
-        }
-    }
-}
-
 }  // namespace
-
-std::vector<std::string> scalar_names(const AverageInfo& average) {
-    if (!average.x.label.empty()) return {};
-    if (average.components.empty()) return {average.name};
-    std::vector<std::string> names;
-    for (const std::string& component : average.components) names.push_back(average.name + "." + component);
-    return names;
-}
 
 MemoryRun run_in_memory(PreparedScene run, const std::function<int()>& interrupted) {
     const std::unique_ptr<Solver> solver = run.plan->make_solver(run.state, "");
@@ -64,7 +47,10 @@ MemoryRun run_in_memory(PreparedScene run, const std::function<int()>& interrupt
     append_average_infos(averages.infos(), result.infos);
     if (result.outcome.status == ExitStatus::kDone) {
         result.values = std::move(sink.values);
-        append_averages(averages, result.values);
+        for (const AveragedNumber& number : result.outcome.numbers) {
+            result.values.push_back(number.mean);
+            result.values.push_back(number.error);
+        }
     }
     return result;
 }

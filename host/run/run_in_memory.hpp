@@ -25,11 +25,9 @@ struct MemoryRun {
 /// \throws InputError, SystemError  before anything is computed; later failures are in the outcome
 MemoryRun run_in_memory(PreparedScene run, const std::function<int()>& interrupted);
 
-/// The names of the numbers that an average is at the end of a run: its own, or "name.component"; none for tables.
-std::vector<std::string> scalar_names(const AverageInfo& average);
-
-/// What the values of run_in_memory are: the row's, then NAME and NAME_se for each scalar_names of the averages. Finds
-/// out that a run could not start without computing anything of it. \throws InputError, SystemError  as run_in_memory
+/// What the values of run_in_memory are: the row's, then NAME and NAME_se for each of the averages that are numbers.
+/// Finds out that a run could not start without computing anything of it. \throws InputError, SystemError  as
+/// run_in_memory
 std::vector<ObservableInfo> infos_in_memory(const PreparedScene& run);
 
 /// The place in a row of "name" or "name.component"; none if there is no such value. A vector's name alone is that of

@@ -49,7 +49,10 @@ public:
         }
         collect();
         outcome_.report = solver_.report();
-        if (averages_ != nullptr) outcome_.means = averages_->row_means();
+        if (averages_ != nullptr) {
+            outcome_.means = averages_->row_means();
+            outcome_.numbers = averages_->numbers();
+        }
         outcome_.time = solver_.time();
         outcome_.step = solver_.step();
         outcome_.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "host/observables/observable_set.hpp"
 #include "host/run/averages.hpp"
@@ -41,7 +42,8 @@ struct RunOutcome {
     std::optional<double> checkpoint_time;  ///< of the last checkpoint on disk
     std::optional<std::uint64_t> hash;      ///< of the last frame; none if it could not be had
     SolverReport report;
-    RowMeans means;  ///< none without averages
+    RowMeans means;                       ///< none without averages
+    std::vector<AveragedNumber> numbers;  ///< the averages of [[observe]] that are single numbers
 };
 
 /// Drives `solver` to plan.until with output to `sink`. The first and the last frame and row are always written. Ends

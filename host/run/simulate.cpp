@@ -63,7 +63,12 @@ Simulation simulate(PreparedScene run, const SimulateOptions& options) {
             simulation.outcome.error = error.what();
         }
     }
-    if (!options.quiet) say("{}", end_summary(simulation.outcome, work, options.files));
+    if (!options.quiet) {
+        const RunOutcome& outcome = simulation.outcome;
+        const bool asked = options.theory && !outcome.numbers.empty() && outcome.status != ExitStatus::kSystemFailure;
+        const NumberTheory theory = asked ? options.theory(options.files.trajectory) : NumberTheory{};
+        say("{}", end_summary(outcome, work, options.files, theory));
+    }
     return simulation;
 }
 

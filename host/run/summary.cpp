@@ -66,6 +66,39 @@ nlohmann::ordered_json means_json(const RowMeans& means) {
     return json;
 }
 
+/// A line for each average that is a single number, with its standard error, beside theory.
+std::string numbers_text(const std::vector<AveragedNumber>& numbers, const NumberTheory& theory) {
+    std::string text;
+    for (const AveragedNumber& number : numbers) {
+        text += "average " + number.name + " ";
+        if (!std::isfinite(number.mean)) {
+            text += fmt::format("has no value from {}\n", plural(static_cast<std::uint64_t>(number.samples), "sample"));
+            continue;
+        }
+        text += with_error(number.mean, number.error);
+        if (!std::isfinite(number.error)) {
+            text +=
+                fmt::format(", {}: too few for an error", plural(static_cast<std::uint64_t>(number.samples), "sample"));
+        }
+        const auto expected = theory.find(number.name);
+        if (expected != theory.end()) text += "; " + expected->second;
+        text += '\n';
+    }
+    return text;
+}
+
+nlohmann::ordered_json numbers_json(const std::vector<AveragedNumber>& averages) {
+    nlohmann::ordered_json json;
+    for (const AveragedNumber& average : averages) {
+        json[average.name] = {{"mean", number(average.mean)},
+                              {"error", number(average.error)},
+                              {"unit", average.unit},
+                              {"kind", average.kind},
+                              {"samples", number(average.samples)}};
+    }
+    return json;
+}
+
 std::string hash_text(std::uint64_t hash) { return fmt::format("{:016x}", hash); }
 
 }  // namespace
@@ -133,7 +166,8 @@ std::string start_summary(const PreparedScene& run, const SolverDescription& sol
     return text;
 }
 
-std::string end_summary(const RunOutcome& outcome, const WorkUnit& work, const OutputFiles& files) {
+std::string end_summary(const RunOutcome& outcome, const WorkUnit& work, const OutputFiles& files,
+                        const NumberTheory& theory) {
     std::string text = fmt::format("t = {:.6g} after {} in {:.3g} s: {:.3g} {}/s\n", outcome.time,
                                    plural(outcome.step - outcome.first_step, work.step_name), outcome.wall_seconds,
                                    work_per_second(outcome, work), work.name);
@@ -150,6 +184,7 @@ std::string end_summary(const RunOutcome& outcome, const WorkUnit& work, const O
     }
     if (outcome.rows > 0) text += balance_text(outcome);
     text += means_text(outcome.means);
+    text += numbers_text(outcome.numbers, theory);
     for (const std::string& line : outcome.report.lines) text += line + "\n";
     for (const std::string& warning : outcome.report.warnings) text += "warning: " + warning + "\n";
     text +=
@@ -209,6 +244,7 @@ std::string summary_json(const RunOutcome& outcome, const Scene& scene, std::siz
     if (!outcome.report.warnings.empty()) json["warnings"] = outcome.report.warnings;
     json["state_hash"] = outcome.hash ? nlohmann::ordered_json(hash_text(*outcome.hash)) : nlohmann::ordered_json();
     if (!outcome.means.means.empty()) json["means"] = means_json(outcome.means);
+    if (!outcome.numbers.empty()) json["averages"] = numbers_json(outcome.numbers);
     json["frames"] = outcome.frames;
     json["rows"] = outcome.rows;
     json["output"] = files.trajectory;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 
@@ -10,11 +11,16 @@
 
 namespace carom {
 
+/// What theory has for the averages that are single numbers, in words, by "name" or "name.component".
+using NumberTheory = std::map<std::string, std::string>;
+
 /// What is to come: balls, box, solver, processor, output; several lines, each ended.
 std::string start_summary(const PreparedScene& run, const SolverDescription& solver, const OutputFiles& files);
 
 /// What it came to; several lines, each ended.
-std::string end_summary(const RunOutcome& outcome, const WorkUnit& work, const OutputFiles& files);
+/// \param theory  told beside the averages that are single numbers, by their names
+std::string end_summary(const RunOutcome& outcome, const WorkUnit& work, const OutputFiles& files,
+                        const NumberTheory& theory = {});
 
 /// The same as the one JSON object that `run --json` prints, on one line.
 std::string summary_json(const RunOutcome& outcome, const Scene& scene, std::size_t balls, const WorkUnit& work,

@@ -77,6 +77,11 @@ class Compare(ProgramTest):
             ([SCENE, "--solver", "events"], r"unknown option --solver"),
             ([SCENE, "--set", "physics.friction=0.1"], r"physics\.friction"),
             ([SCENE, "--set", "physics.friction=0.1", "--set", "run.solver='events'"], r"friction.*compares the rest"),
+            ([SOURCE / "scenes" / "piston.toml"],
+             r"piston\.toml: wall\[0\]\.velocity drives the balls; .*leave out wall temperatures, wall velocities"),
+            ([SCENE, "--set", "box.wall_temperature=[1.0,1.0]", "--set", "thermostat.kind='andersen'", "--set",
+              "thermostat.temperature=1.0", "--set", "thermostat.rate=1.0"],
+             r"box\.wall_temperature, thermostat\.kind drive the balls"),
             (["nowhere.toml"], r"nowhere\.toml"),
         ]:
             with self.subTest(arguments):

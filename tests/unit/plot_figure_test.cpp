@@ -44,6 +44,22 @@ TEST(GnuplotScript, WhatIsNoNumberIsAGap) {
     EXPECT_THAT(script, HasSubstr("0 1\n1 NaN\n2 3\n"));
 }
 
+TEST(GnuplotScript, ErrorsOfABandAreAroundALine) {
+    Figure figure = figure_of({1.0, 2.0});
+    figure.curves.front().error = {0.5, 0.25};
+    EXPECT_THAT(gnuplot_script(figure, "a.png"), HasSubstr("plot $curve0 using 1:2:3 with yerrorbars"));
+    figure.curves.front().band = true;
+    EXPECT_THAT(
+        gnuplot_script(figure, "a.png"),
+        testing::MatchesRegex(".*plot .curve0 using 1:[(].2-.3[)]:[(].2[+].3[)] with filledcurves [^,]*, .curve0 "
+                              "using 1:2 with lines [^,]*\n"));
+    // One point has no band, but its error.
+    figure.curves.front().x = {1.0};
+    figure.curves.front().y = {1.0};
+    figure.curves.front().error = {0.5};
+    EXPECT_THAT(gnuplot_script(figure, "a.png"), HasSubstr("plot $curve0 using 1:2:3 with yerrorbars"));
+}
+
 TEST(GnuplotScript, RoundingNoiseIsNotBlownUp) {
     const std::string script = gnuplot_script(figure_of({1000.0, 1000.0 + 1e-9}), "a.png");
     EXPECT_THAT(script, HasSubstr("set yrange [999:1001"));

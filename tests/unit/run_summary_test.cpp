@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "host/run/summary.hpp"
@@ -53,6 +54,37 @@ TEST(SummaryJson, IsOneLineAndHasNullsForWhatIsNoNumber) {
     EXPECT_TRUE(json["checkpoint"].is_null());
     EXPECT_EQ(json["state_hash"], "0000000000000abc");
     EXPECT_EQ(json["momentum"].size(), 2u);
+}
+
+RunOutcome with_numbers() {
+    constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+    RunOutcome outcome;
+    outcome.numbers = {{"skew", "kurtosis", "", 2.987, 0.012, 500.0},
+                       {"stress.xy", "stress", "N m-1", -0.25, kNan, 1.0},
+                       {"late", "temperature", "J", kNan, kNan, 0.0}};
+    return outcome;
+}
+
+TEST(EndSummary, TellsEachAverageThatIsANumberBesideTheory) {
+    const std::string text = end_summary(with_numbers(), {"ball-steps", "ball_steps_per_second", "step", 0.0},
+                                         {"a.h5", "b.h5"}, {{"skew", "theory 3 (a law), -1.1 sigma"}});
+    EXPECT_NE(text.find("average skew 2.99(1); theory 3 (a law), -1.1 sigma\n"), std::string::npos) << text;
+    EXPECT_NE(text.find("average stress.xy -0.25, 1 sample: too few for an error\n"), std::string::npos) << text;
+    EXPECT_NE(text.find("average late has no value from 0 samples\n"), std::string::npos) << text;
+}
+
+TEST(SummaryJson, HoldsEachAverageThatIsANumber) {
+    const auto json = nlohmann::json::parse(summary_json(
+        with_numbers(), Scene{}, 0, {"ball-steps", "ball_steps_per_second", "step", 0.0}, {}, {"a.h5", "b.h5"}));
+    const auto& averages = json["averages"];
+    EXPECT_EQ(averages.size(), 3u);
+    EXPECT_EQ(averages["skew"]["mean"], 2.987);
+    EXPECT_EQ(averages["skew"]["error"], 0.012);
+    EXPECT_EQ(averages["skew"]["samples"], 500.0);
+    EXPECT_EQ(averages["stress.xy"]["unit"], "N m-1");
+    EXPECT_EQ(averages["stress.xy"]["kind"], "stress");
+    EXPECT_TRUE(averages["stress.xy"]["error"].is_null());
+    EXPECT_TRUE(averages["late"]["mean"].is_null());
 }
 
 TEST(Text, CountsAndBytesReadEasily) {
