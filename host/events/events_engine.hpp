@@ -40,7 +40,9 @@ public:
     virtual void add_work(double work) = 0;
 
     /// From now on `log` hears of every contact that passes an impulse.
-    virtual void set_log(std::function<void(const LoggedImpact&)> log) = 0;
+    /// \param of  by id, 1 or 0 each: of no others than those of these balls; empty: of all
+    virtual void set_log(std::function<void(const LoggedImpact&)> log, std::vector<std::uint8_t> of) = 0;
+    void set_log(std::function<void(const LoggedImpact&)> log) { set_log(std::move(log), {}); }
     [[nodiscard]] virtual std::size_t memory_bytes() const = 0;
     /// Choices that belong to the run's bits, by name.
     [[nodiscard]] virtual std::vector<std::pair<std::string, double>> parameters() const = 0;

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -81,9 +82,10 @@ public:
     virtual ~Averager() = default;
 
     [[nodiscard]] virtual AverageInfo info() const = 0;
-    /// Whether `account` is to be called before each sample, and `impact` for each impact.
+    /// Whether `account` is to be called before each sample.
     [[nodiscard]] virtual bool needs_accounts() const { return false; }
-    [[nodiscard]] virtual bool needs_impacts() const { return false; }
+    /// The balls, by id, of whose impacts `impact` is to tell, if not of others too: 1 or 0 each. Empty: of none.
+    [[nodiscard]] virtual std::span<const std::uint8_t> followed() const { return {}; }
     virtual void account(const Accounts& /*now*/) {}
     virtual void impact(const LoggedImpact& /*hit*/) {}
     /// The run is in a stage with this gravity. \param begins  the stage does, else the run goes on within it

@@ -135,8 +135,13 @@ void Averages::start(Solver& solver) {
     const double after = resumed_ ? solver.time() : -1.0;
     for (Entry& entry : entries_) entry.schedule = std::make_unique<SampleSchedule>(entry.plan, after, reachable);
     std::vector<Averager*> watchers;
+    std::vector<std::uint8_t> followed;
     for (const Entry& entry : entries_) {
-        if (entry.averager->needs_impacts()) watchers.push_back(entry.averager.get());
+        const std::span<const std::uint8_t> more = entry.averager->followed();
+        if (more.empty()) continue;
+        watchers.push_back(entry.averager.get());
+        followed.resize(more.size());
+        for (std::size_t id = 0; id < more.size(); ++id) followed[id] |= more[id];
     }
     if (!watchers.empty()) {
         const auto stage_at = [this](std::size_t stage, double time) {
@@ -151,13 +156,14 @@ void Averages::start(Solver& solver) {
         std::size_t now = 0;
         while (now + 1 < stages_.stages.size() && solver.time() > stages_.stages[now].until) ++now;
         enter(now, false);
-        solver.watch_impacts([watchers, stage_at, enter, stage = now](const LoggedImpact& hit) mutable {
+        const auto watch = [watchers, stage_at, enter, stage = now](const LoggedImpact& hit) mutable {
             if (const std::size_t then = stage_at(stage, hit.time); then != stage) {
                 stage = then;
                 enter(stage, true);
             }
             for (Averager* const watcher : watchers) watcher->impact(hit);
-        });
+        };
+        solver.watch_impacts(watch, std::move(followed));
     }
     if (!resumed_) take(solver);
 }

@@ -52,6 +52,10 @@ struct Tallies {
     std::optional<double> collisional_virial = {};
     /// events: the same by components, (r_a dp_b + r_b dp_a) / 2; its trace is collisional_virial
     StressTensor collisional_stress{};
+    /// events: what the balls of finite mass have gone, all together [length]
+    double path_length = 0.0;
+    /// events: how often a ball of finite mass has met another ball, counted for each of the two
+    std::uint64_t meetings = 0;
 
     // The energy balance: what the balls' energy has changed by is heat() + work - lost.
     std::vector<double> wall_heat = {};  ///< energy given by each thermal wall, one per wall as wall_impulse [energy]
@@ -134,9 +138,11 @@ public:
     virtual void save(SolverState& state) = 0;
     [[nodiscard]] virtual SolverDescription describe() const = 0;
     [[nodiscard]] virtual SolverReport report() { return {}; }
-    /// From now on tells of each impact, during advance_to.
+    /// From now on tells of impacts, during advance_to: of all that these balls have, perhaps of others too.
+    /// \param followed  by id, 1 or 0 each
     /// \return false  this solver has no impacts
-    virtual bool watch_impacts(std::function<void(const LoggedImpact&)> /*watch*/) {  // NOLINT: kept where it is used
+    virtual bool watch_impacts(std::function<void(const LoggedImpact&)> /*watch*/,  // NOLINT: kept where it is used
+                               std::vector<std::uint8_t> /*followed*/) {            // NOLINT
         return false;
     }
     /// Who writes balls for pictures where they are; null: they come by frames alone.
