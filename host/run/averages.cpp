@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
 #include <limits>
 #include <optional>
 #include <stdexcept>
+#include <thread>
 
 #include "host/run/sample_plan.hpp"
 #include "host/state/errors.hpp"
@@ -55,7 +57,10 @@ SamplePlan plan_of(const PreparedScene& run, const ObserveEntry& entry) {
 }  // namespace
 
 Averages::Averages(const PreparedScene& run, const std::vector<ObservableInfo>& rows)
-    : rows_(rows, run.scene.output.observables_every), averages_rows_(!rows.empty()), resumed_(run.resumed) {
+    : rows_(rows, run.scene.output.observables_every),
+      averages_rows_(!rows.empty()),
+      resumed_(run.resumed),
+      threads_(run.threads > 0 ? run.threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()))) {
     stages_.stages = run.scene.stages;
     std::shared_ptr<Population> population;
     for (const ObserveEntry& entry : run.scene.observables) {
@@ -190,8 +195,10 @@ void Averages::take(Solver& solver) {
     solver.finish_frame(frame_);
     std::optional<Tallies> tallies;
     Totals totals;
+    std::vector<Entry*> due;
     for (Entry& entry : entries_) {
         if (entry.schedule->next() > now) continue;
+        due.push_back(&entry);
         if (entry.averager->needs_accounts()) {
             if (!tallies) {
                 tallies = solver.tallies();
@@ -199,13 +206,29 @@ void Averages::take(Solver& solver) {
             }
             entry.averager->account({.time = now, .tallies = *tallies, .totals = totals});
         }
-        if (stages_.measures(now)) {
-            entry.averager->add(frame_, entry.schedule->index());
-        } else {
-            entry.averager->skip();
-        }
-        entry.schedule->advance(now);
     }
+    look(due, stages_.measures(now));
+    for (Entry* const entry : due) entry->schedule->advance(now);
+}
+
+/// Each gathers on its own, so which thread does it changes no bit.
+void Averages::look(const std::vector<Entry*>& due, bool measured) {
+    constexpr std::size_t kWorthThreads = 10000;  // balls
+    std::exception_ptr failure;
+#pragma omp parallel for schedule(dynamic) num_threads(threads_) if (due.size() > 1 && frame_.size() >= kWorthThreads)
+    for (std::size_t k = 0; k < due.size(); ++k) {
+        try {
+            if (measured) {
+                due[k]->averager->add(frame_, due[k]->schedule->index());
+            } else {
+                due[k]->averager->skip();
+            }
+        } catch (...) {
+#pragma omp critical(carom_averages)
+            failure = std::current_exception();
+        }
+    }
+    if (failure) std::rethrow_exception(failure);
 }
 
 std::vector<AverageTable> Averages::tables() const {
