@@ -57,6 +57,8 @@ public:
     Totals totals() const override;
     Tallies tallies() const override;
     EventsStatistics statistics() const override;
+    const EventsStatistics& counted() const override { return counted_; }
+    double path_so_far() const override { return counted_.path_length + paths_up_to(now_); }
     void save(SolverState& state) const override;
     void draw_anew(double temperature, double probability, std::uint64_t number) override;
     void scale_velocities(double factor) override;

@@ -29,6 +29,10 @@ public:
     [[nodiscard]] virtual Totals totals() const = 0;
     [[nodiscard]] virtual Tallies tallies() const = 0;
     [[nodiscard]] virtual EventsStatistics statistics() const = 0;
+    /// Of these, what impacts alone change, up to now; the rest is that of some time before. At no cost.
+    [[nodiscard]] virtual const EventsStatistics& counted() const = 0;
+    /// EventsStatistics::path_length.
+    [[nodiscard]] virtual double path_so_far() const = 0;
     virtual void save(SolverState& state) const = 0;
 
     /// Draws velocities anew from Maxwell's distribution, now, for each ball of finite mass with this probability.

@@ -146,11 +146,10 @@ bool EventsSolver::advance_for(double time, double seconds) {
 
 Tallies EventsSolver::tallies() {
     Tallies tallies = engine_->tallies();
-    const EventsStatistics statistics = engine_->statistics();
-    tallies.collisional_virial = statistics.collisional_virial;
-    tallies.collisional_stress = statistics.collisional_stress;
-    tallies.path_length = statistics.path_length;
-    tallies.meetings = statistics.meetings();
+    const EventsStatistics& counted = engine_->counted();
+    tallies.collisional_virial = counted.collisional_virial;
+    tallies.collisional_stress = counted.collisional_stress;
+    tallies.meetings = counted.meetings();
     return tallies;
 }
 

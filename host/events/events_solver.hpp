@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,7 @@ public:
 
     Totals totals() override { return engine_->totals(); }
     Tallies tallies() override;
+    std::optional<double> path_length() override { return engine_->path_so_far(); }
     void request_frame(Frame& frame) override { engine_->frame(frame); }
     void finish_frame(Frame&) override {}
     void save(SolverState& state) override;

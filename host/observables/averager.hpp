@@ -72,7 +72,8 @@ struct AverageContext {
 struct Accounts {
     double time = 0.0;
     const Tallies& tallies;
-    const Totals& totals;  ///< only of solvers whose contacts last: zeros where tallies have a collisional_virial
+    const Totals& totals;      ///< only of solvers whose contacts last: zeros where tallies have a collisional_virial
+    double path_length = 0.0;  ///< Solver::path_length, for who needs it
 };
 
 /// A quantity that is averaged over a run and never stored sample by sample: memory does not grow with the run. A new
@@ -86,6 +87,8 @@ public:
     [[nodiscard]] virtual bool needs_accounts() const { return false; }
     /// The balls, by id, of whose impacts `impact` is to tell, if not of others too: 1 or 0 each. Empty: of none.
     [[nodiscard]] virtual std::span<const std::uint8_t> followed() const { return {}; }
+    /// Whether it needs Accounts::path_length, which takes a look at each ball.
+    [[nodiscard]] virtual bool needs_path_length() const { return false; }
     virtual void account(const Accounts& /*now*/) {}
     virtual void impact(const LoggedImpact& /*hit*/) {}
     /// The run is in a stage with this gravity. \param begins  the stage does, else the run goes on within it

@@ -28,8 +28,9 @@ public:
         : SumAverager(request, context, kPathSums) {}
 
     [[nodiscard]] bool needs_accounts() const final { return true; }
+    [[nodiscard]] bool needs_path_length() const final { return true; }
     void account(const Accounts& now) final {
-        known_ = counted_.look(now.time, {now.tallies.path_length, static_cast<double>(now.tallies.meetings)});
+        known_ = counted_.look(now.time, {now.path_length, static_cast<double>(now.tallies.meetings)});
     }
     void skip() final { counted_.forget(); }
     void save(std::vector<double>& out) const final {

@@ -194,6 +194,7 @@ void Averages::take(Solver& solver) {
     solver.request_frame(frame_);
     solver.finish_frame(frame_);
     std::optional<Tallies> tallies;
+    std::optional<double> path_length;
     Totals totals;
     std::vector<Entry*> due;
     for (Entry& entry : entries_) {
@@ -204,7 +205,9 @@ void Averages::take(Solver& solver) {
                 tallies = solver.tallies();
                 if (!tallies->collisional_virial) totals = solver.totals();
             }
-            entry.averager->account({.time = now, .tallies = *tallies, .totals = totals});
+            if (entry.averager->needs_path_length() && !path_length) path_length = solver.path_length();
+            entry.averager->account(
+                {.time = now, .tallies = *tallies, .totals = totals, .path_length = path_length.value_or(0.0)});
         }
     }
     look(due, stages_.measures(now));

@@ -52,8 +52,6 @@ struct Tallies {
     std::optional<double> collisional_virial = {};
     /// events: the same by components, (r_a dp_b + r_b dp_a) / 2; its trace is collisional_virial
     StressTensor collisional_stress{};
-    /// events: what the balls of finite mass have gone, all together [length]
-    double path_length = 0.0;
     /// events: how often a ball of finite mass has met another ball, counted for each of the two
     std::uint64_t meetings = 0;
 
@@ -130,6 +128,9 @@ public:
 
     [[nodiscard]] virtual Totals totals() = 0;
     [[nodiscard]] virtual Tallies tallies() = 0;
+    /// What the balls of finite mass have gone since the start of the run, all together [length]; none where it is not
+    /// counted.
+    [[nodiscard]] virtual std::optional<double> path_length() { return std::nullopt; }
     /// Begins to copy the current state into `frame`; the solver may be advanced before finish_frame.
     virtual void request_frame(Frame& frame) = 0;
     /// Waits until `frame` (given to request_frame) is complete. May be called from another thread.

@@ -40,10 +40,10 @@ public:
             const EventsStatistics statistics = engine_->statistics();
             tallies.collisional_virial = statistics.collisional_virial;
             tallies.collisional_stress = statistics.collisional_stress;
-            tallies.path_length = statistics.path_length;
             tallies.meetings = statistics.meetings();
             for (const auto& averager : averagers_) {
-                averager->account({.time = time_, .tallies = tallies, .totals = {}});
+                averager->account(
+                    {.time = time_, .tallies = tallies, .totals = {}, .path_length = statistics.path_length});
                 averager->add(frame, index_);
             }
             ++index_;

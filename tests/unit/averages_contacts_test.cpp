@@ -155,10 +155,11 @@ TEST_P(ContactAverages, PathsOfAllBallsAreTheSolversCounts) {
         const auto averager = make(kind);
         EXPECT_TRUE(averager->followed().empty());
         Tallies tallies;
+        double path_length = 0.0;
         const auto look = [&](double time, double length, std::uint64_t meetings, bool measure) {
-            tallies.path_length += length;
+            path_length += length;
             tallies.meetings += meetings;
-            averager->account({.time = time, .tallies = tallies, .totals = {}});
+            averager->account({.time = time, .tallies = tallies, .totals = {}, .path_length = path_length});
             state.frame.time = time;
             if (measure) averager->add(state.frame, 0);
             if (!measure) averager->skip();

@@ -319,14 +319,14 @@ TEST_P(AveragesTest, GoOnFromWhatWasSavedToTheSameBits) {
             Tallies tallies;
             tallies.collisional_virial = 0.0;
             tallies.collisional_stress[0] = k * k;
-            tallies.path_length = 0.5 * k * k;
             tallies.meetings = static_cast<std::uint64_t>(3 * k);
             LoggedImpact hit{.time = k - 0.5, .i = 1, .j = static_cast<std::uint32_t>(2 + k % 3)};
             hit.velocity_i[0] = 0.1 * k;
             for (Averager* averager : {whole.get(), part.get()}) {
                 if (!averager->followed().empty()) averager->impact(hit);
                 if (averager->needs_accounts()) {
-                    averager->account({.time = state.frame.time, .tallies = tallies, .totals = {}});
+                    averager->account(
+                        {.time = state.frame.time, .tallies = tallies, .totals = {}, .path_length = 0.5 * k * k});
                 }
                 averager->add(state.frame, k);
             }
