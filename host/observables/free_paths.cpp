@@ -137,9 +137,9 @@ protected:
 
 private:
     static constexpr std::size_t kFlightNumbers = 6;
-    // To be told of each impact costs; all of a small system are followed, and of a large one every eighth.
+    // To be told of impacts costs: all of a small system are followed, and of a large one every 32nd.
     static constexpr std::size_t kMostFollowed = 512;
-    static constexpr std::size_t kOneOf = 8;
+    static constexpr std::size_t kOneOf = 32;
     struct Flight {
         double since = 0.0;  ///< when the velocity was last changed [time]
         double path = 0.0;   ///< up to then, since the last collision [length]
