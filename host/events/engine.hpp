@@ -57,11 +57,17 @@ public:
     Totals totals() const override;
     Tallies tallies() const override;
     EventsStatistics statistics() const override;
+    const EventsStatistics& counted() const override { return counted_; }
+    double path_so_far() const override { return counted_.path_length + paths_up_to(now_); }
     void save(SolverState& state) const override;
     void draw_anew(double temperature, double probability, std::uint64_t number) override;
     void scale_velocities(double factor) override;
     void add_work(double work) override { tallies_.work += work; }
-    void set_log(std::function<void(const LoggedImpact&)> log) override { log_ = std::move(log); }
+    using EventsEngine::set_log;
+    void set_log(std::function<void(const LoggedImpact&)> log, std::vector<std::uint8_t> of) override {
+        log_ = std::move(log);
+        heard_of_ = std::move(of);
+    }
     std::size_t memory_bytes() const override;
     std::vector<std::pair<std::string, double>> parameters() const override;
 
@@ -164,6 +170,7 @@ private:
     void account_pair(Slot i, Slot j, const Vector& impulse_on_j, const Vector& d);
     void account_wall(Slot i, std::uint32_t number, const Vector& impulse_on_i);
     [[nodiscard]] double energy(const ImpactBody<Dim>& body) const;
+    bool logged(Slot i) const;
     void log_pair(Slot i, Slot j) const;
     void log_wall(Slot i, std::uint32_t number) const;
     [[nodiscard]] ImpactBody<Dim> body(Slot i) const;
@@ -259,6 +266,7 @@ private:
     Cluster<Dim> cluster_;
     std::vector<Slot> members_;  // of the cluster
     std::function<void(const LoggedImpact&)> log_;
+    std::vector<std::uint8_t> heard_of_;  // by id: the log hears of this ball; empty: of all
 };
 
 }  // namespace carom

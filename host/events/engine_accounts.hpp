@@ -57,7 +57,7 @@ void Engine<Dim, Gravity, Lists>::change_velocity(Slot i, const Vector& velocity
     // To the virial identity it is an impulse as any other from outside.
     counted_.wall_virial += dot(at(i, now_).position, velocity - before.velocity) / inverse_mass(i);
     ++next_[i].hits;
-    if (!log_) return;
+    if (!logged(i)) return;
     LoggedImpact entry;
     entry.time = since_start();
     entry.thermostat = true;
@@ -145,6 +145,12 @@ double Engine<Dim, Gravity, Lists>::energy(const ImpactBody<Dim>& body) const {
     double squared = dot(body.velocity, body.velocity);
     if (body.inverse_kr2 > 0.0) squared += body.radius * body.radius / body.inverse_kr2 * dot(body.spin, body.spin);
     return 0.5 * squared / body.inverse_mass;
+}
+
+/// Whether the log is to hear of what this ball meets.
+template <int Dim, bool Gravity, bool Lists>
+bool Engine<Dim, Gravity, Lists>::logged(Slot i) const {
+    return log_ && (heard_of_.empty() || heard_of_[id_of_[i]] != 0);
 }
 
 template <int Dim, bool Gravity, bool Lists>

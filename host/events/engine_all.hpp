@@ -12,3 +12,4 @@
 #include "host/events/engine_predict.hpp"
 #include "host/events/engine_setup.hpp"
 #include "host/events/engine_state.hpp"
+#include "host/events/engine_totals.hpp"

@@ -164,12 +164,12 @@ void Engine<Dim, Gravity, Lists>::resolve_touching(Slot i, std::uint32_t partner
             if (heavy(touches[a].j)) work = -dot(contact.impulse, body(touches[a].j).velocity);
             tallies_.work += work;
             *tallies_.lost += work;
-            if (log_) log_pair(touches[a].i, touches[a].j);
+            if (logged(touches[a].i) || logged(touches[a].j)) log_pair(touches[a].i, touches[a].j);
         } else {
             Vector impulse = -1.0 * contact.impulse;
             if (hops_off) impulse = impulse + (1.0 / inverse_mass(touches[a].i)) * hops[a];
             account_wall(touches[a].i, touches[a].j - count_, impulse);
-            if (log_) log_wall(touches[a].i, touches[a].j - count_);
+            if (logged(touches[a].i)) log_wall(touches[a].i, touches[a].j - count_);
         }
     }
     for (const Slot slot : changed) predict<false>(slot);

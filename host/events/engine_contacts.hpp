@@ -119,7 +119,7 @@ void Engine<Dim, Gravity, Lists>::collide(Slot i, Slot j) {
     }
     if (b < 0.0) {
         account_pair(i, j, impulse, d);
-        if (log_) log_pair(i, j);
+        if (logged(i) || logged(j)) log_pair(i, j);
     }
 }
 
@@ -162,7 +162,7 @@ void Engine<Dim, Gravity, Lists>::collide_with_losses(Slot i, Slot j, const Vect
             work = -dot(impulse, two_before.velocity - surface_velocity(two_before.spin, two_before.radius, n));
         tallies_.work += work;
         *tallies_.lost += work - (energy(body(i)) - energy(one_before)) - (energy(body(j)) - energy(two_before));
-        if (log_) log_pair(i, j);
+        if (logged(i) || logged(j)) log_pair(i, j);
     }
 }
 
@@ -219,7 +219,7 @@ void Engine<Dim, Gravity, Lists>::hit_wall(Slot i, std::uint32_t number, const V
             *tallies_.lost += work - (energy(after) - energy(before));
         }
         account_wall(i, number, impulse);
-        if (log_) log_wall(i, number);
+        if (logged(i)) log_wall(i, number);
     }
 }
 
@@ -243,7 +243,7 @@ void Engine<Dim, Gravity, Lists>::hit_thermal_wall(Slot i, std::uint32_t number,
         tallies_.wall_heat[number] += energy(after) - energy(before) - work;
         account_change(i, before.velocity);
         account_wall(i, number, impulse);
-        if (log_) log_wall(i, number);
+        if (logged(i)) log_wall(i, number);
     }
     ++next_[i].hits;
     predict<false>(i);

@@ -112,61 +112,6 @@ void Engine<Dim, Gravity, Lists>::frame(Frame& frame) const {
 }
 
 template <int Dim, bool Gravity, bool Lists>
-Totals Engine<Dim, Gravity, Lists>::totals() const {
-    std::vector<Slot> slot_of(count_);
-    for (Slot i = 0; i < count_; ++i) slot_of[id_of_[i]] = i;
-    Totals sums;
-    // Blocks of a fixed size in a fixed order, so that the result belongs to the state alone.
-    constexpr Slot kBlock = 256;
-    for (Slot first = 0; first < count_; first += kBlock) {
-        Totals block;
-        for (Slot id = first; id < std::min(count_, first + kBlock); ++id) {
-            const Slot i = slot_of[id];
-            if (gone_[i]) continue;
-            ++block.balls;
-            const Flight flight = at(i, now_);
-            const double v2 = dot(flight.velocity, flight.velocity);
-            sums.speed = std::max(sums.speed, square_root(v2));
-            if (heavy(i)) continue;
-            ++block.mobile;
-            const Species& species = species_table_[species_[id]];
-            const double mass = species.mass;
-            const double inertia = mass * species.radius_of_gyration * species.radius_of_gyration;
-            block.kinetic += 0.5 * mass * v2;
-            double from_centre[3] = {};
-            double v[3] = {};
-            double w[3] = {};
-            for (int axis = 0; axis < Dim; ++axis) {
-                v[axis] = flight.velocity[axis];
-                from_centre[axis] = flight.position[axis] - 0.5 * size_[axis];
-                block.gravitational -= mass * gravity_[axis] * flight.position[axis];
-                block.momentum[axis] += mass * v[axis];
-            }
-            if (!spin_.empty()) {
-                for (int k = 0; k < 3; ++k) w[k] = Dim == 3 ? spin_[i][k % (Dim == 2 ? 1 : 3)] : 0.0;
-                if (Dim == 2) w[2] = spin_[i][0];
-            }
-            for (int k = 0; k < 3; ++k) {
-                const int a = (k + 1) % 3;
-                const int b = (k + 2) % 3;
-                block.rotational += 0.5 * inertia * w[k] * w[k];
-                block.angular_momentum[k] += mass * (from_centre[a] * v[b] - from_centre[b] * v[a]) + inertia * w[k];
-            }
-        }
-        sums.kinetic += block.kinetic;
-        sums.rotational += block.rotational;
-        sums.gravitational += block.gravitational;
-        for (int k = 0; k < 3; ++k) {
-            sums.momentum[k] += block.momentum[k];
-            sums.angular_momentum[k] += block.angular_momentum[k];
-        }
-        sums.balls += block.balls;
-        sums.mobile += block.mobile;
-    }
-    return sums;
-}
-
-template <int Dim, bool Gravity, bool Lists>
 Tallies Engine<Dim, Gravity, Lists>::tallies() const {
     Tallies result = tallies_;
     result.events = events_;
@@ -181,7 +126,7 @@ EventsStatistics Engine<Dim, Gravity, Lists>::statistics() const {
     result.twice_kinetic_time = flow.twice_kinetic_time;
     result.gravity_virial_time = flow.gravity_virial_time;
     result.elapsed = time();
-    result.path_length = counted_.path_length + paths_up_to(now_);
+    result.path_length = path_so_far();
     result.mobile = 0;
     for (Slot i = 0; i < count_; ++i) {
         if (gone_[i] || heavy(i)) continue;

@@ -76,7 +76,7 @@ double EventsStatistics::virial_defect() const {
 }
 
 double EventsStatistics::mean_free_path() const {
-    const std::uint64_t ends = 2 * ball_collisions - heavy_collisions + wall_collisions;
+    const std::uint64_t ends = meetings() + wall_collisions;
     return ends > 0 ? path_length / static_cast<double>(ends) : 0.0;
 }
 

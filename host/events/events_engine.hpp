@@ -29,6 +29,10 @@ public:
     [[nodiscard]] virtual Totals totals() const = 0;
     [[nodiscard]] virtual Tallies tallies() const = 0;
     [[nodiscard]] virtual EventsStatistics statistics() const = 0;
+    /// Of these, what impacts alone change, up to now; the rest is that of some time before. At no cost.
+    [[nodiscard]] virtual const EventsStatistics& counted() const = 0;
+    /// EventsStatistics::path_length.
+    [[nodiscard]] virtual double path_so_far() const = 0;
     virtual void save(SolverState& state) const = 0;
 
     /// Draws velocities anew from Maxwell's distribution, now, for each ball of finite mass with this probability.
@@ -40,7 +44,9 @@ public:
     virtual void add_work(double work) = 0;
 
     /// From now on `log` hears of every contact that passes an impulse.
-    virtual void set_log(std::function<void(const LoggedImpact&)> log) = 0;
+    /// \param of  by id, 1 or 0 each: of no others than those of these balls; empty: of all
+    virtual void set_log(std::function<void(const LoggedImpact&)> log, std::vector<std::uint8_t> of) = 0;
+    void set_log(std::function<void(const LoggedImpact&)> log) { set_log(std::move(log), {}); }
     [[nodiscard]] virtual std::size_t memory_bytes() const = 0;
     /// Choices that belong to the run's bits, by name.
     [[nodiscard]] virtual std::vector<std::pair<std::string, double>> parameters() const = 0;

@@ -56,6 +56,8 @@ struct EventsStatistics {
     double worst_overlap = 0.0;         ///< deepest overlap of two balls, or a ball and a wall, ever met [length]
     std::uint64_t mobile = 0;           ///< balls of finite mass still in
 
+    /// How often a ball of finite mass has met another ball, counted for each of the two.
+    [[nodiscard]] std::uint64_t meetings() const { return 2 * ball_collisions - heavy_collisions; }
     /// What the identity d(sum r . p) = 2 K dt + sum r . dp + sum r . F dt is off by, as a fraction of its largest
     /// term.
     [[nodiscard]] double virial_defect() const;

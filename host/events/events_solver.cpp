@@ -40,9 +40,10 @@ EventsSolver::EventsSolver(std::vector<EventsStage> stages, const SolverState& s
     set_log([this](const LoggedImpact& impact) { log_->write(impact); });
 }
 
-void EventsSolver::set_log(std::function<void(const LoggedImpact&)> log) {
+void EventsSolver::set_log(std::function<void(const LoggedImpact&)> log, std::vector<std::uint8_t> of) {
     listener_ = std::move(log);
-    engine_->set_log(listener_);
+    listened_to_ = std::move(of);
+    engine_->set_log(listener_, listened_to_);
 }
 
 void EventsSolver::save(SolverState& state) {
@@ -77,7 +78,7 @@ void EventsSolver::enter(std::size_t next) {
     const SolverState state = starting_anew(*engine_);
     engine_ = make_events_engine(stages_[next].setup, state);  // where it cannot be made, all stays as it was
     stage_ = next;
-    engine_->set_log(listener_);
+    engine_->set_log(listener_, listened_to_);
     engine_->add_work(engine_->totals().gravitational - before);
     const double every = stages_[stage_].thermostat_every;
     visits_ = every > 0.0 ? static_cast<std::uint64_t>(std::floor(state.time / every)) : 0;
@@ -96,9 +97,9 @@ void EventsSolver::visit() {
     if (totals.kinetic > 0.0) engine_->scale_velocities(std::sqrt(wanted / totals.kinetic));
 }
 
-bool EventsSolver::watch_impacts(std::function<void(const LoggedImpact&)> watch) {
+bool EventsSolver::watch_impacts(std::function<void(const LoggedImpact&)> watch, std::vector<std::uint8_t> followed) {
     if (log_ == nullptr) {
-        set_log(std::move(watch));
+        set_log(std::move(watch), std::move(followed));
         return true;
     }
     set_log([this, watch = std::move(watch)](const LoggedImpact& impact) {
@@ -145,9 +146,10 @@ bool EventsSolver::advance_for(double time, double seconds) {
 
 Tallies EventsSolver::tallies() {
     Tallies tallies = engine_->tallies();
-    const EventsStatistics statistics = engine_->statistics();
-    tallies.collisional_virial = statistics.collisional_virial;
-    tallies.collisional_stress = statistics.collisional_stress;
+    const EventsStatistics& counted = engine_->counted();
+    tallies.collisional_virial = counted.collisional_virial;
+    tallies.collisional_stress = counted.collisional_stress;
+    tallies.meetings = counted.meetings();
     return tallies;
 }
 

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,18 +42,20 @@ public:
 
     Totals totals() override { return engine_->totals(); }
     Tallies tallies() override;
+    std::optional<double> path_length() override { return engine_->path_so_far(); }
     void request_frame(Frame& frame) override { engine_->frame(frame); }
     void finish_frame(Frame&) override {}
     void save(SolverState& state) override;
     SolverDescription describe() const override;
     SolverReport report() override;
-    bool watch_impacts(std::function<void(const LoggedImpact&)> watch) override;
+    bool watch_impacts(std::function<void(const LoggedImpact&)> watch, std::vector<std::uint8_t> followed) override;
     void begin_log() override {
         if (log_) log_->begin();
     }
 
     [[nodiscard]] EventsStatistics statistics() const { return engine_->statistics(); }
-    void set_log(std::function<void(const LoggedImpact&)> log);
+    /// \param of  as EventsEngine::set_log
+    void set_log(std::function<void(const LoggedImpact&)> log, std::vector<std::uint8_t> of = {});
 
 private:
     bool advance_for(double time, double seconds);
@@ -69,6 +72,7 @@ private:
         0;                     ///< of the thermostat: it comes at multiples of its interval, and this is the last one's
     std::uint64_t draws_ = 0;  ///< of these, over all stages, those that drew velocities: no number is used twice
     std::function<void(const LoggedImpact&)> listener_;
+    std::vector<std::uint8_t> listened_to_;
     std::unique_ptr<EventsEngine> engine_;
     std::unique_ptr<EventsLog> log_;
     std::uint64_t slice_ = 1000;  ///< events between two looks at the clock

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -71,7 +72,8 @@ struct AverageContext {
 struct Accounts {
     double time = 0.0;
     const Tallies& tallies;
-    const Totals& totals;  ///< only of solvers whose contacts last: zeros where tallies have a collisional_virial
+    const Totals& totals;      ///< only of solvers whose contacts last: zeros where tallies have a collisional_virial
+    double path_length = 0.0;  ///< Solver::path_length, for who needs it
 };
 
 /// A quantity that is averaged over a run and never stored sample by sample: memory does not grow with the run. A new
@@ -81,9 +83,12 @@ public:
     virtual ~Averager() = default;
 
     [[nodiscard]] virtual AverageInfo info() const = 0;
-    /// Whether `account` is to be called before each sample, and `impact` for each impact.
+    /// Whether `account` is to be called before each sample.
     [[nodiscard]] virtual bool needs_accounts() const { return false; }
-    [[nodiscard]] virtual bool needs_impacts() const { return false; }
+    /// The balls, by id, of whose impacts `impact` is to tell, if not of others too: 1 or 0 each. Empty: of none.
+    [[nodiscard]] virtual std::span<const std::uint8_t> followed() const { return {}; }
+    /// Whether it needs Accounts::path_length, which takes a look at each ball.
+    [[nodiscard]] virtual bool needs_path_length() const { return false; }
     virtual void account(const Accounts& /*now*/) {}
     virtual void impact(const LoggedImpact& /*hit*/) {}
     /// The run is in a stage with this gravity. \param begins  the stage does, else the run goes on within it

@@ -22,7 +22,7 @@ public:
         : request_(std::move(request)),
           every_(context.every),
           dimension_(static_cast<std::size_t>(context.box.dimension)),
-          ids_(followed(*context.population, Selection(context.population, request_.species))),
+          ids_(picked(*context.population, Selection(context.population, request_.species))),
           correlator_(ids_.size() * dimension_, context.samples, std::move(correlation)),
           sample_(ids_.size() * dimension_) {}
 
@@ -74,7 +74,7 @@ protected:
     [[nodiscard]] std::size_t dimension() const { return dimension_; }
 
 private:
-    static std::vector<std::uint32_t> followed(const Population& population, const Selection& selection) {
+    static std::vector<std::uint32_t> picked(const Population& population, const Selection& selection) {
         std::vector<std::uint32_t> all;
         for (std::size_t id = 0; id < population.species.size(); ++id) {
             if (selection.chosen(id)) all.push_back(static_cast<std::uint32_t>(id));

@@ -5,6 +5,7 @@
 
 #include "host/observables/averager_base.hpp"
 #include "host/observables/averagers.hpp"
+#include "host/observables/counted_since.hpp"
 #include "host/observables/growing_bins.hpp"
 #include "kernels/physics/path_length.hpp"
 
@@ -12,14 +13,55 @@ namespace carom {
 
 namespace {
 
-/// Follows each ball from collision to collision with other balls; walls turn it without ending its path. What has come
-/// since the last sample is added to the series at the next one.
-///
-/// Sums of a sample: lengths of the paths that ended, their number, ball-time, collisions; then, of a distribution,
-/// paths by length.
-class Paths : public SumAverager {
+// Sums of a sample of either class below: lengths of paths, how many ended, ball-time, collisions.
+constexpr std::size_t kLengths = 0;
+constexpr std::size_t kEnded = 1;
+constexpr std::size_t kBallTime = 2;
+constexpr std::size_t kHits = 3;
+constexpr std::size_t kPathSums = 4;
+
+/// Of all balls together, from what the solver counts anyway: the way that they have gone since the sample before, and
+/// how often they have met.
+class CountedPaths : public SumAverager {
 public:
-    Paths(const ObserveRequest& request, const AverageContext& context, std::size_t bins)
+    CountedPaths(const ObserveRequest& request, const AverageContext& context)
+        : SumAverager(request, context, kPathSums) {}
+
+    [[nodiscard]] bool needs_accounts() const final { return true; }
+    [[nodiscard]] bool needs_path_length() const final { return true; }
+    void account(const Accounts& now) final {
+        known_ = counted_.look(now.time, {now.path_length, static_cast<double>(now.tallies.meetings)});
+    }
+    void skip() final { counted_.forget(); }
+    void save(std::vector<double>& out) const final {
+        counted_.save(out);
+        SumAverager::save(out);
+    }
+    void restore(SavedNumbers& saved) final {
+        counted_.restore(saved);
+        SumAverager::restore(saved);
+    }
+
+private:
+    [[nodiscard]] bool counts(const Frame&) final { return known_; }
+    void sum(const Frame& frame, std::uint64_t, std::span<double> sums) final {
+        sums[kLengths] = counted_.gained()[0];
+        sums[kEnded] = sums[kHits] = counted_.gained()[1];
+        std::size_t in = 0;
+        for (std::size_t id = 0; id < frame.size(); ++id) in += selection().has(frame, id) ? 1 : 0;
+        sums[kBallTime] = static_cast<double>(in) * counted_.elapsed();
+    }
+
+    CountedSince<2> counted_;
+    bool known_ = false;
+};
+
+/// Of some balls, or one by one: follows each from collision to collision with other balls; walls turn it without
+/// ending its path. What has come since the last sample is added to the series at the next one. Behind the sums come,
+/// of a distribution, paths by length.
+class FollowedPaths : public SumAverager {
+public:
+    FollowedPaths(const ObserveRequest& request, const AverageContext& context, std::size_t bins = 0)
         : SumAverager(request, context, kBins + bins),
           gravity_{context.gravity[0], context.gravity[1], context.gravity[2]},
           bins_(GrowingBins::Shape::kFromZero, bins, request.max),
@@ -34,7 +76,7 @@ public:
         }
     }
 
-    [[nodiscard]] bool needs_impacts() const final { return true; }
+    [[nodiscard]] std::span<const std::uint8_t> followed() const final { return followed_; }
     void impact(const LoggedImpact& hit) final {
         if (flights_.empty()) flights_.resize(selection().population_size());
         const bool balls = !hit.wall && !hit.thermostat;
@@ -89,19 +131,15 @@ public:
     }
 
 protected:
-    static constexpr std::size_t kLengths = 0;
-    static constexpr std::size_t kEnded = 1;
-    static constexpr std::size_t kBallTime = 2;
-    static constexpr std::size_t kHits = 3;
-    static constexpr std::size_t kBins = 4;
+    static constexpr std::size_t kBins = kPathSums;
 
     [[nodiscard]] const GrowingBins& bins() const { return bins_; }
 
 private:
     static constexpr std::size_t kFlightNumbers = 6;
-    // To be told of each impact costs; all of a small system are followed, and of a large one every eighth.
+    // To be told of impacts costs: all of a small system are followed, and of a large one every 32nd.
     static constexpr std::size_t kMostFollowed = 512;
-    static constexpr std::size_t kOneOf = 8;
+    static constexpr std::size_t kOneOf = 32;
     struct Flight {
         double since = 0.0;  ///< when the velocity was last changed [time]
         double path = 0.0;   ///< up to then, since the last collision [length]
@@ -161,10 +199,10 @@ private:
     double elapsed_ = 0.0;
 };
 
-class FreePath final : public Paths {
+class FreePath final : public FollowedPaths {
 public:
     FreePath(const ObserveRequest& request, const AverageContext& context)
-        : Paths(request, context, request.bins == 0 ? 128 : request.bins) {}
+        : FollowedPaths(request, context, request.bins == 0 ? 128 : request.bins) {}
     [[nodiscard]] AverageInfo info() const override {
         AverageInfo info = base_info();
         info.unit = "m-1";
@@ -185,39 +223,47 @@ public:
     }
 };
 
-class MeanFreePath final : public Paths {
+template <typename Source>
+class MeanFreePath final : public Source {
 public:
-    MeanFreePath(const ObserveRequest& request, const AverageContext& context) : Paths(request, context, 0) {}
+    using Source::Source;
     [[nodiscard]] AverageInfo info() const override {
-        AverageInfo info = base_info();
+        AverageInfo info = this->base_info();
         info.unit = "m";
         info.label = "mean free path";
         info.normalisation = "mean length of the paths between two collisions with balls";
         return info;
     }
     [[nodiscard]] AverageTable table() const override {
-        AverageTable table = base_table();
-        append(table, ratio_of(series(), kLengths, kEnded));
+        AverageTable table = this->base_table();
+        Source::append(table, ratio_of(this->series(), kLengths, kEnded));
         return table;
     }
 };
 
-class CollisionRate final : public Paths {
+template <typename Source>
+class CollisionRate final : public Source {
 public:
-    CollisionRate(const ObserveRequest& request, const AverageContext& context) : Paths(request, context, 0) {}
+    using Source::Source;
     [[nodiscard]] AverageInfo info() const override {
-        AverageInfo info = base_info();
+        AverageInfo info = this->base_info();
         info.unit = "s-1";
         info.label = "collisions per ball and time";
         info.normalisation = "collisions with balls, over balls and time; each counts for both";
         return info;
     }
     [[nodiscard]] AverageTable table() const override {
-        AverageTable table = base_table();
-        append(table, ratio_of(series(), kHits, kBallTime));
+        AverageTable table = this->base_table();
+        Source::append(table, ratio_of(this->series(), kHits, kBallTime));
         return table;
     }
 };
+
+template <template <typename> class Kind>
+std::unique_ptr<Averager> make_of_paths(const ObserveRequest& request, const AverageContext& context) {
+    if (request.species.empty()) return std::make_unique<Kind<CountedPaths>>(request, context);
+    return std::make_unique<Kind<FollowedPaths>>(request, context);
+}
 
 }  // namespace
 
@@ -226,11 +272,11 @@ std::unique_ptr<Averager> make_free_path(const ObserveRequest& request, const Av
 }
 
 std::unique_ptr<Averager> make_mean_free_path(const ObserveRequest& request, const AverageContext& context) {
-    return std::make_unique<MeanFreePath>(request, context);
+    return make_of_paths<MeanFreePath>(request, context);
 }
 
 std::unique_ptr<Averager> make_collision_rate(const ObserveRequest& request, const AverageContext& context) {
-    return std::make_unique<CollisionRate>(request, context);
+    return make_of_paths<CollisionRate>(request, context);
 }
 
 }  // namespace carom

@@ -3,6 +3,7 @@
 
 #include "host/observables/averager_base.hpp"
 #include "host/observables/averagers.hpp"
+#include "host/observables/counted_since.hpp"
 
 namespace carom {
 
@@ -29,29 +30,18 @@ public:
             known_ = true;
             return;
         }
-        known_ = has_before_ && now.time > before_time_;
-        if (known_) {
-            for (std::size_t k = 0; k < pairs_.size(); ++k) {
-                pairs_[k] = (now.tallies.collisional_stress[k] - before_[k]) / (now.time - before_time_);
-            }
-        }
-        has_before_ = true;
-        before_time_ = now.time;
-        before_ = now.tallies.collisional_stress;
+        known_ = impacts_.look(now.time, now.tallies.collisional_stress);
+        if (!known_) return;
+        for (std::size_t k = 0; k < pairs_.size(); ++k) pairs_[k] = impacts_.gained()[k] / impacts_.elapsed();
     }
+    void skip() override { impacts_.forget(); }
 
     void save(std::vector<double>& out) const override {
-        out.push_back(has_before_ ? 1.0 : 0.0);
-        if (has_before_) out.push_back(before_time_);
-        if (has_before_) out.insert(out.end(), before_.begin(), before_.end());
+        impacts_.save(out);
         SumAverager::save(out);
     }
     void restore(SavedNumbers& saved) override {
-        has_before_ = saved.next() != 0.0;
-        if (has_before_) {
-            before_time_ = saved.next();
-            for (double& value : before_) value = saved.next();
-        }
+        impacts_.restore(saved);
         SumAverager::restore(saved);
     }
 
@@ -106,9 +96,7 @@ private:
     double radius_;
     StressTensor pairs_{};
     bool known_ = false;
-    bool has_before_ = false;
-    double before_time_ = 0.0;
-    StressTensor before_{};
+    CountedSince<std::tuple_size_v<StressTensor>> impacts_;
 };
 
 /// The tensor over the volume: on the diagonal the pressure on planes across each axis.

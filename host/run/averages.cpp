@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
 #include <limits>
 #include <optional>
 #include <stdexcept>
+#include <thread>
 
 #include "host/run/sample_plan.hpp"
 #include "host/state/errors.hpp"
@@ -55,7 +57,10 @@ SamplePlan plan_of(const PreparedScene& run, const ObserveEntry& entry) {
 }  // namespace
 
 Averages::Averages(const PreparedScene& run, const std::vector<ObservableInfo>& rows)
-    : rows_(rows, run.scene.output.observables_every), averages_rows_(!rows.empty()), resumed_(run.resumed) {
+    : rows_(rows, run.scene.output.observables_every),
+      averages_rows_(!rows.empty()),
+      resumed_(run.resumed),
+      threads_(run.threads > 0 ? run.threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()))) {
     stages_.stages = run.scene.stages;
     std::shared_ptr<Population> population;
     for (const ObserveEntry& entry : run.scene.observables) {
@@ -135,8 +140,13 @@ void Averages::start(Solver& solver) {
     const double after = resumed_ ? solver.time() : -1.0;
     for (Entry& entry : entries_) entry.schedule = std::make_unique<SampleSchedule>(entry.plan, after, reachable);
     std::vector<Averager*> watchers;
+    std::vector<std::uint8_t> followed;
     for (const Entry& entry : entries_) {
-        if (entry.averager->needs_impacts()) watchers.push_back(entry.averager.get());
+        const std::span<const std::uint8_t> more = entry.averager->followed();
+        if (more.empty()) continue;
+        watchers.push_back(entry.averager.get());
+        followed.resize(more.size());
+        for (std::size_t id = 0; id < more.size(); ++id) followed[id] |= more[id];
     }
     if (!watchers.empty()) {
         const auto stage_at = [this](std::size_t stage, double time) {
@@ -151,13 +161,14 @@ void Averages::start(Solver& solver) {
         std::size_t now = 0;
         while (now + 1 < stages_.stages.size() && solver.time() > stages_.stages[now].until) ++now;
         enter(now, false);
-        solver.watch_impacts([watchers, stage_at, enter, stage = now](const LoggedImpact& hit) mutable {
+        const auto watch = [watchers, stage_at, enter, stage = now](const LoggedImpact& hit) mutable {
             if (const std::size_t then = stage_at(stage, hit.time); then != stage) {
                 stage = then;
                 enter(stage, true);
             }
             for (Averager* const watcher : watchers) watcher->impact(hit);
-        });
+        };
+        solver.watch_impacts(watch, std::move(followed));
     }
     if (!resumed_) take(solver);
 }
@@ -183,23 +194,44 @@ void Averages::take(Solver& solver) {
     solver.request_frame(frame_);
     solver.finish_frame(frame_);
     std::optional<Tallies> tallies;
+    std::optional<double> path_length;
     Totals totals;
+    std::vector<Entry*> due;
     for (Entry& entry : entries_) {
         if (entry.schedule->next() > now) continue;
+        due.push_back(&entry);
         if (entry.averager->needs_accounts()) {
             if (!tallies) {
                 tallies = solver.tallies();
                 if (!tallies->collisional_virial) totals = solver.totals();
             }
-            entry.averager->account({.time = now, .tallies = *tallies, .totals = totals});
+            if (entry.averager->needs_path_length() && !path_length) path_length = solver.path_length();
+            entry.averager->account(
+                {.time = now, .tallies = *tallies, .totals = totals, .path_length = path_length.value_or(0.0)});
         }
-        if (stages_.measures(now)) {
-            entry.averager->add(frame_, entry.schedule->index());
-        } else {
-            entry.averager->skip();
-        }
-        entry.schedule->advance(now);
     }
+    look(due, stages_.measures(now));
+    for (Entry* const entry : due) entry->schedule->advance(now);
+}
+
+/// Each gathers on its own, so which thread does it changes no bit.
+void Averages::look(const std::vector<Entry*>& due, bool measured) {
+    constexpr std::size_t kWorthThreads = 10000;  // balls
+    std::exception_ptr failure;
+#pragma omp parallel for schedule(dynamic) num_threads(threads_) if (due.size() > 1 && frame_.size() >= kWorthThreads)
+    for (std::size_t k = 0; k < due.size(); ++k) {
+        try {
+            if (measured) {
+                due[k]->averager->add(frame_, due[k]->schedule->index());
+            } else {
+                due[k]->averager->skip();
+            }
+        } catch (...) {
+#pragma omp critical(carom_averages)
+            failure = std::current_exception();
+        }
+    }
+    if (failure) std::rethrow_exception(failure);
 }
 
 std::vector<AverageTable> Averages::tables() const {

@@ -57,6 +57,7 @@ private:
         std::unique_ptr<SampleSchedule> schedule;
     };
     void restore(const SolverState& state);
+    void look(const std::vector<Entry*>& due, bool measured);
 
     std::vector<Entry> entries_;
     std::vector<AverageInfo> infos_;
@@ -64,6 +65,7 @@ private:
     RowStatistics rows_;
     bool averages_rows_;
     bool resumed_;
+    int threads_;
     Frame frame_;
 };
 

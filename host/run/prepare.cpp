@@ -107,7 +107,8 @@ PreparedScene prepare_scene(const SceneRequest& request) {
     PreparedScene run;
     run.scene = parse_scene(scene.text, scene.path, request.overrides);
     run.state.balls = make_balls(run.scene);
-    run.plan = make_plan(run.scene, run.state, request.threads);
+    run.threads = request.threads;
+    run.plan = make_plan(run.scene, run.state, run.threads);
     if (request.steps) {
         // The step is known only now; what has its default from run.until must see the new one.
         auto overrides = request.overrides;
@@ -133,7 +134,8 @@ PreparedScene prepare_resume(const std::string& checkpoint_path, const SceneRequ
     run.resumed = true;
     run.state = std::move(checkpoint.state);
     run.scene = parse_scene(checkpoint.scene_source, checkpoint.scene_path, request.overrides);
-    run.plan = make_plan(run.scene, run.state, request.threads);
+    run.threads = request.threads;
+    run.plan = make_plan(run.scene, run.state, run.threads);
     if (request.steps) {
         auto overrides = request.overrides;
         overrides.push_back(fmt::format("run.until={}", run.plan->time_of_step(*request.steps)));

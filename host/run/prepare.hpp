@@ -30,6 +30,7 @@ struct PreparedScene {
     std::shared_ptr<const SolverPlan> plan;
     SolverState state;  ///< the initial balls, or those of the checkpoint
     bool resumed = false;
+    int threads = 0;                      ///< as SceneRequest::threads
     std::uint64_t steps = 0;              ///< from state.step on; 0: only the run itself can tell
     std::uint64_t frames = 0;             ///< to be written
     std::uint64_t rows = 0;               ///< of observables, to be written

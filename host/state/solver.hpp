@@ -52,6 +52,8 @@ struct Tallies {
     std::optional<double> collisional_virial = {};
     /// events: the same by components, (r_a dp_b + r_b dp_a) / 2; its trace is collisional_virial
     StressTensor collisional_stress{};
+    /// events: how often a ball of finite mass has met another ball, counted for each of the two
+    std::uint64_t meetings = 0;
 
     // The energy balance: what the balls' energy has changed by is heat() + work - lost.
     std::vector<double> wall_heat = {};  ///< energy given by each thermal wall, one per wall as wall_impulse [energy]
@@ -126,6 +128,9 @@ public:
 
     [[nodiscard]] virtual Totals totals() = 0;
     [[nodiscard]] virtual Tallies tallies() = 0;
+    /// What the balls of finite mass have gone since the start of the run, all together [length]; none where it is not
+    /// counted.
+    [[nodiscard]] virtual std::optional<double> path_length() { return std::nullopt; }
     /// Begins to copy the current state into `frame`; the solver may be advanced before finish_frame.
     virtual void request_frame(Frame& frame) = 0;
     /// Waits until `frame` (given to request_frame) is complete. May be called from another thread.
@@ -134,9 +139,11 @@ public:
     virtual void save(SolverState& state) = 0;
     [[nodiscard]] virtual SolverDescription describe() const = 0;
     [[nodiscard]] virtual SolverReport report() { return {}; }
-    /// From now on tells of each impact, during advance_to.
+    /// From now on tells of impacts, during advance_to: of all that these balls have, perhaps of others too.
+    /// \param followed  by id, 1 or 0 each
     /// \return false  this solver has no impacts
-    virtual bool watch_impacts(std::function<void(const LoggedImpact&)> /*watch*/) {  // NOLINT: kept where it is used
+    virtual bool watch_impacts(std::function<void(const LoggedImpact&)> /*watch*/,  // NOLINT: kept where it is used
+                               std::vector<std::uint8_t> /*followed*/) {            // NOLINT
         return false;
     }
     /// The run begins: what is in the file that impacts are logged to may go. Nothing where there is no log.

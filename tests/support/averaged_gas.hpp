@@ -22,7 +22,7 @@ public:
     std::size_t watch(const ObserveRequest& request, std::uint64_t samples) {
         averagers_.push_back(
             make_averager(request, {.box = box_, .population = population_, .every = 1.0, .samples = samples}));
-        if (averagers_.back()->needs_impacts()) {
+        if (!averagers_.back()->followed().empty()) {
             engine_->set_log([this](const LoggedImpact& hit) {
                 for (const auto& averager : averagers_) averager->impact(hit);
             });
@@ -40,8 +40,10 @@ public:
             const EventsStatistics statistics = engine_->statistics();
             tallies.collisional_virial = statistics.collisional_virial;
             tallies.collisional_stress = statistics.collisional_stress;
+            tallies.meetings = statistics.meetings();
             for (const auto& averager : averagers_) {
-                averager->account({.time = time_, .tallies = tallies, .totals = {}});
+                averager->account(
+                    {.time = time_, .tallies = tallies, .totals = {}, .path_length = statistics.path_length});
                 averager->add(frame, index_);
             }
             ++index_;

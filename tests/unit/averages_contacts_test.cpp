@@ -133,18 +133,13 @@ TEST_P(ContactAverages, APathGoesFromCollisionToCollisionThroughWalls) {
         state.frame.time = 4.0;
         averager.add(state.frame, 1);
     };
-    const auto mean = make("mean_free_path");
+    // Of a species: 1 and 3 are "b", 2 is "a".
+    const auto mean = make_averager({.name = "n", .kind = "mean_free_path", .species = "b"}, state.context());
     feed_paths(*mean);
-    EXPECT_NEAR(mean->table().values[0], 5.0 * 1.0, kRounding) << "ball 2 is still on its way, ball 3 has begun one";
-    const auto rate = make("collision_rate");
-    feed_paths(*rate);
-    double mobile = 0.0;
-    for (std::size_t id = 0; id < state.frame.size(); ++id) mobile += state.counts(id) ? 1.0 : 0.0;
-    EXPECT_NEAR(rate->table().values[0], 4.0 / (4.0 * mobile), kRounding);
+    EXPECT_NEAR(mean->table().values[0], 5.0 * 1.0, kRounding) << "ball 3 has begun one";
     const auto density = make_averager({.name = "n", .kind = "free_path", .bins = 8, .max = 8.0}, state.context());
     feed_paths(*density);
     for (std::size_t bin = 0; bin < 8; ++bin) EXPECT_EQ(density->table().values[bin], bin == 5 ? 1.0 : 0.0) << bin;
-    // Of a species: 1 and 3 are "b", 2 is "a".
     const auto of_a = make_averager({.name = "n", .kind = "collision_rate", .species = "a"}, state.context());
     feed_paths(*of_a);
     double others = 0.0;
@@ -152,10 +147,59 @@ TEST_P(ContactAverages, APathGoesFromCollisionToCollisionThroughWalls) {
     EXPECT_NEAR(of_a->table().values[0], 1.0 / (4.0 * others), kRounding);
 }
 
+/// Of all balls, they are what the solver has counted between the first sample and the last of those in a row.
+TEST_P(ContactAverages, PathsOfAllBallsAreTheSolversCounts) {
+    double mobile = 0.0;
+    for (std::size_t id = 0; id < state.frame.size(); ++id) mobile += state.counts(id) ? 1.0 : 0.0;
+    for (const char* kind : {"mean_free_path", "collision_rate"}) {
+        const auto averager = make(kind);
+        EXPECT_TRUE(averager->followed().empty());
+        Tallies tallies;
+        double path_length = 0.0;
+        const auto look = [&](double time, double length, std::uint64_t meetings, bool measure) {
+            path_length += length;
+            tallies.meetings += meetings;
+            averager->account({.time = time, .tallies = tallies, .totals = {}, .path_length = path_length});
+            state.frame.time = time;
+            if (measure) averager->add(state.frame, 0);
+            if (!measure) averager->skip();
+        };
+        look(1.0, 100.0, 900, true);
+        look(2.0, 10.0, 4, true);
+        look(4.0, 30.0, 12, true);
+        look(5.0, 7.0, 99, false);
+        look(7.0, 8.0, 98, true);  // part of it is from where nothing is measured
+        look(8.0, 20.0, 4, true);
+        const AverageTable table = averager->table();
+        EXPECT_EQ(table.samples, 3.0);
+        const bool path = std::string(kind) == "mean_free_path";
+        EXPECT_NEAR(table.values[0], path ? 60.0 / 20.0 : 20.0 / (4.0 * mobile), kRounding);
+    }
+}
+
+TEST_P(ContactAverages, StressForgetsWhatWasNotMeasured) {
+    const auto stress = make("stress");
+    Tallies tallies;
+    tallies.collisional_virial = 0.0;
+    for (auto& axis : state.frame.velocity) std::fill(axis.begin(), axis.end(), 0.0);
+    const auto look = [&](double time, double gained, bool measure) {
+        tallies.collisional_stress[0] += gained;
+        stress->account({.time = time, .tallies = tallies, .totals = {}});
+        if (measure) stress->add(state.frame, 0);
+        if (!measure) stress->skip();
+    };
+    look(0.0, 0.0, false);
+    look(1.0, 1000.0, false);
+    look(2.0, 500.0, true);
+    look(3.0, 30.0, true);
+    EXPECT_EQ(stress->table().samples, 1.0);
+    EXPECT_NEAR(stress->table().values[0], 30.0 / state.box.volume(), kRounding);
+}
+
 TEST_P(ContactAverages, APathUnderGravityIsAnArc) {
     AverageContext context = state.context();
     context.gravity = {0.0, -2.0, 0.0};
-    const auto mean = make_averager({.name = "n", .kind = "mean_free_path"}, context);
+    const auto mean = make_averager({.name = "n", .kind = "mean_free_path", .species = "b"}, context);
     mean->add(state.frame, 0);
     mean->impact({.time = 0.0, .i = 1, .j = 2, .velocity_i = {3.0, 4.0, 0.0}, .velocity_j = {}});
     mean->impact({.time = 0.5, .i = 1, .j = 3, .velocity_i = {}, .velocity_j = {}});

@@ -304,8 +304,13 @@ TEST_P(AveragesTest, OfManyNeighboursTheReferencesTakeTurns) {
 
 /// All kinds, with what each needs.
 TEST_P(AveragesTest, GoOnFromWhatWasSavedToTheSameBits) {
+    std::vector<ObserveRequest> requests;
     for (const std::string& kind : average_kinds()) {
-        const ObserveRequest request{.name = "n", .kind = kind, .region_max = {9.0, 9.0, 9.0}};
+        requests.push_back({.name = "n", .kind = kind, .region_max = {9.0, 9.0, 9.0}});
+    }
+    requests.push_back({.name = "n", .kind = "mean_free_path", .species = "b"});
+    for (const ObserveRequest& request : requests) {
+        const std::string& kind = request.kind;
         const auto whole = make_averager(request, state.context(0.5, 150));
         auto part = make_averager(request, state.context(0.5, 20));
         for (int k = 0; k < 150; ++k) {
@@ -314,12 +319,14 @@ TEST_P(AveragesTest, GoOnFromWhatWasSavedToTheSameBits) {
             Tallies tallies;
             tallies.collisional_virial = 0.0;
             tallies.collisional_stress[0] = k * k;
+            tallies.meetings = static_cast<std::uint64_t>(3 * k);
             LoggedImpact hit{.time = k - 0.5, .i = 1, .j = static_cast<std::uint32_t>(2 + k % 3)};
             hit.velocity_i[0] = 0.1 * k;
             for (Averager* averager : {whole.get(), part.get()}) {
-                if (averager->needs_impacts()) averager->impact(hit);
+                if (!averager->followed().empty()) averager->impact(hit);
                 if (averager->needs_accounts()) {
-                    averager->account({.time = state.frame.time, .tallies = tallies, .totals = {}});
+                    averager->account(
+                        {.time = state.frame.time, .tallies = tallies, .totals = {}, .path_length = 0.5 * k * k});
                 }
                 averager->add(state.frame, k);
             }
