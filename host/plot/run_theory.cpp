@@ -77,7 +77,7 @@ void add_heat_flow(GasFacts& facts, const Scene& scene, const std::vector<Stage>
 }
 
 /// What drives the balls while they are measured.
-void add_drive(GasFacts& facts, const std::vector<Stage>& stages) {
+void add_drive(GasFacts& facts, const Scene& scene, const std::vector<Stage>& stages) {
     facts.undriven = !stages.empty();
     if (stages.empty()) return;
     double bath = 0.0;  // temperature of all of them
@@ -222,7 +222,7 @@ GasFacts gas_facts(const TrajectoryReader& trajectory, const Scene& scene, const
     facts.dimension = header.dimension();
     facts.temperature = mean_temperature(table, scene, from);
     const double end = table.rows() > 0 ? table.time[table.rows() - 1] : std::numeric_limits<double>::infinity();
-    add_drive(facts, measuring_stages(scene, from, end));
+    add_drive(facts, scene, measuring_stages(scene, from, end));
     std::vector<double> counts(header.species_table.size(), 0.0);
     for (const std::uint32_t index : header.species) counts[index] += 1.0;
     double others = 0.0;
