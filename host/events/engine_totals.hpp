@@ -79,7 +79,7 @@ Totals Engine<Dim, Gravity, Lists>::totals() const {
     alignas(64) static constexpr HotBall kNobody{};
     std::vector<Slot> slot_of(count_);
     for (Slot i = 0; i < count_; ++i) slot_of[id_of_[i]] = i;
-    const bool alike = tallies_.balls_left == 0 && same_inverse_mass_ != 0.0;
+    const bool alike = same_inverse_mass_ != 0.0;
     const double mass_of_all = count_ > 0 ? species_table_[species_[0]].mass : 0.0;
 
     Totals totals;
@@ -97,7 +97,7 @@ Totals Engine<Dim, Gravity, Lists>::totals() const {
                 mass[k] = 0.0;
                 if (id + k >= end) continue;
                 const Slot i = slot_of[id + k];
-                if (!alike && gone_[i]) continue;
+                if (gone_[i]) continue;
                 ball[k] = &hot_[i];
                 ++totals.balls;
                 if (heavy(i)) continue;

@@ -13,8 +13,8 @@ namespace carom {
 
 namespace {
 
-// Sums of a sample of either class below: lengths of paths, how many ended, ball-time, collisions.
-constexpr std::size_t kLengths = 0;
+// Sums of a sample of either class below: ways gone, paths that ended, ball-time, collisions.
+constexpr std::size_t kWays = 0;
 constexpr std::size_t kEnded = 1;
 constexpr std::size_t kBallTime = 2;
 constexpr std::size_t kHits = 3;
@@ -45,8 +45,8 @@ public:
 private:
     [[nodiscard]] bool counts(const Frame&) final { return known_; }
     void sum(const Frame& frame, std::uint64_t, std::span<double> sums) final {
-        sums[kLengths] = counted_.gained()[0];
-        sums[kEnded] = sums[kHits] = counted_.gained()[1];
+        sums[kWays] = counted_.gained()[0];
+        sums[kHits] = counted_.gained()[1];
         std::size_t in = 0;
         for (std::size_t id = 0; id < frame.size(); ++id) in += selection().has(frame, id) ? 1 : 0;
         sums[kBallTime] = static_cast<double>(in) * counted_.elapsed();
@@ -85,9 +85,10 @@ public:
     }
 
     void enter_stage(const Vector3& gravity, bool begins) final {
+        const Vec<double, 3> before = gravity_;
         gravity_ = {gravity[0], gravity[1], gravity[2]};
-        if (!begins) return;
-        for (Flight& flight : flights_) flight.known = false;  // their ways so far were under another gravity
+        if (!begins || dot(gravity_ - before, gravity_ - before) == 0.0) return;
+        for (Flight& flight : flights_) flight.known = flight.moving = false;  // their ways were under another gravity
     }
     void skip() final {
         has_last_ = false;
@@ -104,7 +105,7 @@ public:
         out.push_back(static_cast<double>(flights_.size()));
         if (!flights_.empty()) out.insert(out.end(), pending_.begin(), pending_.end());
         for (const Flight& flight : flights_) {
-            out.insert(out.end(), {flight.since, flight.path, flight.known ? 1.0 : 0.0});
+            out.insert(out.end(), {flight.since, flight.path, flight.known ? 1.0 : 0.0, flight.moving ? 1.0 : 0.0});
             out.insert(out.end(), flight.velocity.begin(), flight.velocity.end());
         }
         SumAverager::save(out);
@@ -125,6 +126,7 @@ public:
             flight.since = saved.next();
             flight.path = saved.next();
             flight.known = saved.next() != 0.0;
+            flight.moving = saved.next() != 0.0;
             for (double& component : flight.velocity) component = saved.next();
         }
         SumAverager::restore(saved);
@@ -136,25 +138,22 @@ protected:
     [[nodiscard]] const GrowingBins& bins() const { return bins_; }
 
 private:
-    static constexpr std::size_t kFlightNumbers = 6;
+    static constexpr std::size_t kFlightNumbers = 7;
     // To be told of impacts costs: all of a small system are followed, and of a large one every 32nd.
     static constexpr std::size_t kMostFollowed = 512;
     static constexpr std::size_t kOneOf = 32;
     struct Flight {
-        double since = 0.0;  ///< when the velocity was last changed [time]
-        double path = 0.0;   ///< up to then, since the last collision [length]
-        bool known = false;  ///< it has collided
-        Vector3 velocity{};
+        double since = 0.0;   ///< when it was last looked at [time]
+        double path = 0.0;    ///< up to then, since the last collision [length]
+        bool known = false;   ///< it has collided
+        bool moving = false;  ///< its velocity since then is known
+        Vector3 velocity{};   ///< then
     };
 
     void meet(std::uint32_t id, const Vector3& after, double time, bool ends) {
         if (followed_[id] == 0) return;
         Flight& flight = flights_[id];
-        if (flight.known)
-            flight.path += path_length(Vec<double, 3>{flight.velocity[0], flight.velocity[1], flight.velocity[2]},
-                                       gravity_, time - flight.since);
-        flight.velocity = after;
-        flight.since = time;
+        go_on(flight, after, time);
         if (!ends) return;
         pending_[kHits] += 1.0;
         if (flight.known) record(flight.path);
@@ -162,8 +161,20 @@ private:
         flight.path = 0.0;
     }
 
+    /// Adds the way up to now, from where the ball flies on with another velocity, or the same.
+    void go_on(Flight& flight, const Vector3& velocity, double time) {
+        if (flight.moving) {
+            const double way = path_length(Vec<double, 3>{flight.velocity[0], flight.velocity[1], flight.velocity[2]},
+                                           gravity_, time - flight.since);
+            pending_[kWays] += way;
+            flight.path += way;
+        }
+        flight.velocity = velocity;
+        flight.since = time;
+        flight.moving = true;
+    }
+
     void record(double path) {
-        pending_[kLengths] += path;
         pending_[kEnded] += 1.0;
         if (bins_.size() == 0) return;
         const std::size_t bin = bins_.find(path, [&](const auto& change) {
@@ -175,6 +186,15 @@ private:
 
     [[nodiscard]] bool counts(const Frame& frame) final {
         const bool first = !has_last_;
+        if (flights_.empty()) flights_.resize(selection().population_size());
+        for (std::size_t id = 0; id < frame.size(); ++id) {
+            if (followed_[id] == 0 || frame.gone[id] != 0) continue;
+            Vector3 velocity{};
+            for (std::size_t axis = 0; axis < static_cast<std::size_t>(dimension()); ++axis) {
+                velocity[axis] = frame.velocity[axis][id];
+            }
+            go_on(flights_[id], velocity, frame.time);
+        }
         if (first) pending_.assign(pending_.size(), 0.0);  // what was before `from`
         has_last_ = true;
         elapsed_ = frame.time - last_time_;
@@ -231,12 +251,12 @@ public:
         AverageInfo info = this->base_info();
         info.unit = "m";
         info.label = "mean free path";
-        info.normalisation = "mean length of the paths between two collisions with balls";
+        info.normalisation = "way that balls have gone / how often they have collided with others";
         return info;
     }
     [[nodiscard]] AverageTable table() const override {
         AverageTable table = this->base_table();
-        Source::append(table, ratio_of(this->series(), kLengths, kEnded));
+        Source::append(table, ratio_of(this->series(), kWays, kHits));
         return table;
     }
 };

@@ -200,6 +200,7 @@ void Averages::take(Solver& solver) {
     for (Entry& entry : entries_) {
         if (entry.schedule->next() > now) continue;
         due.push_back(&entry);
+        if (begins_anew(entry.plan, now)) entry.averager->skip();
         if (entry.averager->needs_accounts()) {
             if (!tallies) {
                 tallies = solver.tallies();
@@ -212,6 +213,13 @@ void Averages::take(Solver& solver) {
     }
     look(due, stages_.measures(now));
     for (Entry* const entry : due) entry->schedule->advance(now);
+}
+
+/// Whether a sample is the first behind a stage that is not measured: not even one that no sample falls into may count.
+bool Averages::begins_anew(const SamplePlan& plan, double now) const {
+    return std::ranges::any_of(stages_.stages, [&](const Stage& stage) {
+        return !stage.measure && stage.until < now && plan.samples_until(now) - plan.samples_until(stage.until) <= 1.0;
+    });
 }
 
 /// Each gathers on its own, so which thread does it changes no bit.

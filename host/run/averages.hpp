@@ -57,6 +57,7 @@ private:
         std::unique_ptr<SampleSchedule> schedule;
     };
     void restore(const SolverState& state);
+    [[nodiscard]] bool begins_anew(const SamplePlan& plan, double now) const;
     void look(const std::vector<Entry*>& due, bool measured);
 
     std::vector<Entry> entries_;
