@@ -225,4 +225,13 @@ std::string why_nothing_is_measured(const Scene& scene) {
                        called(scene, number), begin_of(scene, number), scene.run.until);
 }
 
+double measured_from(const Scene& scene, double from) {
+    for (std::size_t number = 0; number < scene.stages.size(); ++number) {
+        if (scene.stages[number].measure && end_of(scene, number) > from) {
+            return std::max(from, begin_of(scene, number));
+        }
+    }
+    return from;
+}
+
 }  // namespace carom

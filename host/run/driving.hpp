@@ -24,4 +24,7 @@ std::vector<std::string> stage_warnings(const Scene& scene);
 /// Why averages take no sample, whatever their intervals are: no stage that measures is reached. Empty where one is.
 std::string why_nothing_is_measured(const Scene& scene);
 
+/// From when on there are samples of what is asked for from a time on: stages that do not measure have none.
+double measured_from(const Scene& scene, double from);
+
 }  // namespace carom
