@@ -41,7 +41,8 @@ std::string as_json(const PreparedScene& run) {
     json["frames"] = run.frames;
     json["rows"] = run.rows;
     for (const AverageInfo& info : average_infos(run)) {
-        json["averages"][info.name] = {{"kind", info.kind}, {"every", info.every}, {"from", info.from}};
+        json["averages"][info.name] = {
+            {"kind", info.kind}, {"every", info.every}, {"from", measured_from(run.scene, info.from)}};
     }
     json["memory_bytes"] = run.memory_bytes;
     json["host_memory_bytes"] = run.host_memory_bytes;
@@ -80,7 +81,7 @@ std::string as_text(const PreparedScene& run) {
                                bytes_text(run.output_bytes)));
     for (const AverageInfo& info : average_infos(run)) {
         line("average", fmt::format("{}: {}, a sample every {:.4g} s from t = {:.6g} on", info.name, info.kind,
-                                    info.every, info.from));
+                                    info.every, measured_from(run.scene, info.from)));
     }
     for (const std::string& warning : run.warnings) text += "warning: " + warning + "\n";
     return text;

@@ -1,4 +1,5 @@
 #include <array>
+#include <limits>
 #include <vector>
 
 #include "host/observables/averager_base.hpp"
@@ -14,10 +15,11 @@ constexpr std::array<std::array<int, 2>, 6> kIndices{{{0, 0}, {1, 1}, {2, 2}, {0
 constexpr std::array<const char*, 6> kNames{"xx", "yy", "zz", "xy", "xz", "yz"};
 
 /// Sums of one sample: the tensor S_ab = sum over balls m v_a v_b + sum over pairs r_a F_b, then twice the kinetic
-/// energy, the same without that of a momentum which periodic axes conserve, and the number of balls.
+/// energy, the same without that of a momentum which periodic axes conserve, the number of balls, and of contacts seen.
 ///
 /// Hard contacts pass impulses, so their part is what has been counted since the sample before, over the time since:
-/// over a run nothing is left out. Springs are looked at as they are at the sample.
+/// over a run nothing is left out. Springs are looked at as they are at the sample: where these saw only a few
+/// contacts, their forces, large and seldom, are no sample of what the contacts carry, and there is no error.
 class StressSums : public SumAverager {
 public:
     StressSums(const ObserveRequest& request, const AverageContext& context)
@@ -27,10 +29,12 @@ public:
     void account(const Accounts& now) override {
         if (!now.tallies.collisional_virial) {
             pairs_ = now.totals.pair_stress;
+            contacts_ = static_cast<double>(now.totals.contacts);
             known_ = true;
             return;
         }
         known_ = impacts_.look(now.time, now.tallies.collisional_stress);
+        contacts_ = kLeastContacts;  // each impact has been counted
         if (!known_) return;
         for (std::size_t k = 0; k < pairs_.size(); ++k) pairs_[k] = impacts_.gained()[k] / impacts_.elapsed();
     }
@@ -46,10 +50,21 @@ public:
     }
 
 protected:
-    static constexpr std::size_t kWidth = 9;
+    static constexpr std::size_t kWidth = 10;
     static constexpr std::size_t kTwiceKinetic = 6;
     static constexpr std::size_t kThermal = 7;
     static constexpr std::size_t kBalls = 8;
+    static constexpr std::size_t kContacts = 9;
+    /// Seen in all samples: of fewer, the share of the contacts is off by more than a fifth, 1 / sqrt(30), and its
+    /// error is a guess.
+    static constexpr double kLeastContacts = 30.0;
+
+    /// \return  the error, if the samples saw contacts enough
+    [[nodiscard]] MeanWithError judged(MeanWithError measured) const {
+        const double seen = series().mean(kContacts) * static_cast<double>(series().samples());
+        if (!(seen >= kLeastContacts)) measured.error = std::numeric_limits<double>::quiet_NaN();
+        return measured;
+    }
 
     /// Face area times the length that centres have along an axis (host/observables/virial_pressure.hpp says why).
     [[nodiscard]] double volume_along(int axis) const {
@@ -91,10 +106,12 @@ private:
             if (box().periodic(axis) && mass_in_all > 0.0) sums[kThermal] -= p * p / mass_in_all;
         }
         for (std::size_t k = 0; k < pairs_.size(); ++k) sums[k] += pairs_[k];
+        sums[kContacts] = contacts_;
     }
 
     double radius_;
     StressTensor pairs_{};
+    double contacts_ = 0.0;
     bool known_ = false;
     CountedSince<std::tuple_size_v<StressTensor>> impacts_;
 };
@@ -119,7 +136,7 @@ public:
         for (std::size_t k = 0; k < kIndices.size(); ++k) {
             const auto [a, b] = kIndices[k];
             if (b >= dimension()) continue;
-            append(table, mean_of(series(), k, 1.0 / (a == b ? volume_along(a) : box().volume())));
+            append(table, judged(mean_of(series(), k, 1.0 / (a == b ? volume_along(a) : box().volume()))));
         }
         return table;
     }
@@ -151,7 +168,7 @@ public:
             volume += volume_along(axis);
             sum += series().mean(static_cast<std::size_t>(axis));
         }
-        append(table, {sum / volume, error_of(series(), trace(dimension(), 1.0 / volume))});
+        append(table, judged({sum / volume, error_of(series(), trace(dimension(), 1.0 / volume))}));
         return table;
     }
 };
@@ -183,7 +200,7 @@ public:
         std::vector<Weight> weights = trace(dimension(), share / thermal);
         weights.push_back({kTwiceKinetic, -share / thermal});
         weights.push_back({kThermal, -share / thermal * pairs / thermal});
-        append(table, {1.0 + share * pairs / thermal, error_of(series(), weights)});
+        append(table, judged({1.0 + share * pairs / thermal, error_of(series(), weights)}));
         return table;
     }
 };

@@ -1,5 +1,7 @@
 #include "host/run/averaged_number.hpp"
 
+#include <limits>
+
 namespace carom {
 
 std::vector<std::string> number_names(const AverageInfo& average) {
@@ -14,13 +16,15 @@ std::vector<AveragedNumber> averaged_numbers(std::span<const AverageInfo> infos,
     std::vector<AveragedNumber> numbers;
     for (std::size_t k = 0; k < infos.size(); ++k) {
         const std::vector<std::string> names = number_names(infos[k]);
+        const bool telling = tables[k].samples >= kLeastSamplesForError;
         for (std::size_t component = 0; component < names.size(); ++component) {
-            numbers.push_back({.name = names[component],
-                               .kind = infos[k].kind,
-                               .unit = infos[k].unit,
-                               .mean = tables[k].values[component],
-                               .error = tables[k].errors[component],
-                               .samples = tables[k].samples});
+            numbers.push_back(
+                {.name = names[component],
+                 .kind = infos[k].kind,
+                 .unit = infos[k].unit,
+                 .mean = tables[k].values[component],
+                 .error = telling ? tables[k].errors[component] : std::numeric_limits<double>::quiet_NaN(),
+                 .samples = tables[k].samples});
         }
     }
     return numbers;

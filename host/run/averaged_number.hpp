@@ -8,13 +8,16 @@
 
 namespace carom {
 
+/// Of fewer samples a standard error is itself a guess: none is told.
+inline constexpr double kLeastSamplesForError = 8.0;
+
 /// An average that is a single number, or one component of it, as summaries and tables tell it.
 struct AveragedNumber {
     std::string name;  ///< "name" or "name.component"
     std::string kind;  ///< "kurtosis", "stress", ...
     std::string unit;  ///< SI, as H5MD writes units; empty: a pure number
     double mean = 0.0;
-    double error = 0.0;    ///< standard error; NaN if there are too few samples
+    double error = 0.0;    ///< standard error; NaN if there are fewer samples than kLeastSamplesForError
     double samples = 0.0;  ///< how many were taken
 };
 

@@ -54,6 +54,17 @@ SamplePlan plan_of(const PreparedScene& run, const ObserveEntry& entry) {
             .period = static_cast<std::uint64_t>((*saved)[3])};
 }
 
+bool wall_moves_while_measured(const Scene& scene) {
+    const auto moves = [](double velocity) { return velocity != 0.0; };
+    if (scene.stages.empty()) return std::ranges::any_of(scene.walls, moves, &Wall::velocity);
+    double begin = 0.0;
+    for (const Stage& stage : scene.stages) {
+        if (begin < scene.run.until && stage.measure && std::ranges::any_of(stage.wall_velocity, moves)) return true;
+        begin = stage.until;
+    }
+    return false;
+}
+
 }  // namespace
 
 Averages::Averages(const PreparedScene& run, const std::vector<ObservableInfo>& rows)
@@ -62,6 +73,7 @@ Averages::Averages(const PreparedScene& run, const std::vector<ObservableInfo>& 
       resumed_(run.resumed),
       threads_(run.threads > 0 ? run.threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()))) {
     stages_.stages = run.scene.stages;
+    wall_moves_ = wall_moves_while_measured(run.scene);
     std::shared_ptr<Population> population;
     for (const ObserveEntry& entry : run.scene.observables) {
         if (!is_average(entry.kind)) continue;

@@ -38,7 +38,7 @@ public:
     /// \param due  it falls on a multiple of the rows' interval; else it is the first one
     void add_row(bool due, const ObservableSet& observables, const ObservableRow& row, const Totals& totals,
                  const Tallies& tallies, const Frame* frame);
-    [[nodiscard]] RowMeans row_means() const { return rows_.means(); }
+    [[nodiscard]] RowMeans row_means() const { return rows_.means(wall_moves_); }
 
     /// Memory that they take, at most [bytes].
     [[nodiscard]] std::uint64_t most_bytes() const;
@@ -64,6 +64,7 @@ private:
     std::vector<AverageInfo> infos_;
     Scene stages_;  // its stages say when samples are taken
     RowStatistics rows_;
+    bool wall_moves_ = false;  // while rows are measured
     bool averages_rows_;
     bool resumed_;
     int threads_;

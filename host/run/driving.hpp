@@ -21,7 +21,16 @@ void add_driving(const Scene& scene, nlohmann::ordered_json& json);
 /// before the run does.
 std::vector<std::string> stage_warnings(const Scene& scene);
 
+/// Where moving planes along an axis leave the balls no room before the run ends: which, and from when on. Nothing is
+/// told of boxes that balls can leave.
+/// \param balls  their volume (area in 2D) together [length^d]
+/// \param from   time at which the run begins
+std::vector<std::string> room_warnings(const Scene& scene, double balls, double from);
+
 /// Why averages take no sample, whatever their intervals are: no stage that measures is reached. Empty where one is.
 std::string why_nothing_is_measured(const Scene& scene);
+
+/// From when on there are samples of what is asked for from a time on: stages that do not measure have none.
+double measured_from(const Scene& scene, double from);
 
 }  // namespace carom

@@ -10,6 +10,7 @@
 
 #include "host/io/checkpoint.hpp"
 #include "host/io/trajectory_header.hpp"
+#include "host/run/averaged_number.hpp"
 #include "host/run/averages.hpp"
 #include "host/run/driving.hpp"
 #include "host/run/memory.hpp"
@@ -41,9 +42,6 @@ std::uint64_t count_due(double every, double from, double until, const SolverPla
     }
     return count;
 }
-
-/// Of fewer samples an error is a guess.
-constexpr double kTellingSamples = 8.0;
 
 /// Where the interval of the rows follows from the end of the run, and that has been moved, rows go on at the interval
 /// that they began with: the means over them would else begin anew.
@@ -78,6 +76,8 @@ void derive(PreparedScene& run) {
     run.output_bytes = estimate_trajectory_bytes(header, run.frames, run.rows);
     run.warnings = plan.warnings();
     std::ranges::move(stage_warnings(run.scene), std::back_inserter(run.warnings));
+    std::ranges::move(room_warnings(run.scene, run.figures.packing_fraction * run.scene.box.volume(), run.state.time),
+                      std::back_inserter(run.warnings));
     const std::vector<double> expected = averages.expected_samples(run.scene.run.until);
     if (const std::string why = why_nothing_is_measured(run.scene); !why.empty() && !expected.empty()) {
         run.warnings.push_back("averages take no sample: " + why);
@@ -85,7 +85,7 @@ void derive(PreparedScene& run) {
     }
     for (std::size_t k = 0; k < expected.size(); ++k) {
         const AverageInfo& info = header.averages[k];
-        if (expected[k] >= kTellingSamples || run.scene.run.until <= 0.0) continue;
+        if (expected[k] >= kLeastSamplesForError || run.scene.run.until <= 0.0) continue;
         if (expected[k] > 0.0) {
             run.warnings.push_back(fmt::format("{} takes {} only, too few for an error: shorten its observe.every, {}",
                                                info.name, plural(static_cast<std::uint64_t>(expected[k]), "sample"),

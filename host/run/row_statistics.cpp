@@ -113,7 +113,7 @@ double RowStatistics::time_after(double measured, double slack) const {
     return time;
 }
 
-RowMeans RowStatistics::means() const {
+RowMeans RowStatistics::means(bool driven) const {
     RowMeans result;
     result.since = first_time_;
     result.rows = series_.samples();
@@ -152,6 +152,7 @@ RowMeans RowStatistics::means() const {
         equilibrated = equilibrated.value_or(true) && first.has_value();
         from = std::max(from, joined * first.value_or(0));
     }
+    if (driven) equilibrated = false;
     if (!equilibrated.value_or(false)) from = 0;
     result.equilibrated = equilibrated;
     result.since = time_after(spacing * static_cast<double>(from * series_.batch_samples()), 0.5 * spacing);

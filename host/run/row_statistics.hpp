@@ -43,7 +43,9 @@ public:
     /// A row of a time that does not measure: only tallied from.
     void skip(double time, const Tallies& tallies);
 
-    [[nodiscard]] RowMeans means() const;
+    /// \param driven  a wall moves while rows are measured: such a run is at no equilibrium, whatever its rows look
+    /// like
+    [[nodiscard]] RowMeans means(bool driven = false) const;
 
     void save(std::vector<double>& out) const;
     /// Of what was saved.

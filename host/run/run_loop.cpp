@@ -49,7 +49,8 @@ public:
         }
         collect();
         outcome_.report = solver_.report();
-        if (averages_ != nullptr) {
+        // After a system failure there may be no memory for them.
+        if (averages_ != nullptr && outcome_.status != ExitStatus::kSystemFailure) {
             outcome_.means = averages_->row_means();
             outcome_.numbers = averages_->numbers();
         }

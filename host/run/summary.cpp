@@ -48,7 +48,7 @@ std::string means_text(const RowMeans& means) {
     }
     if (text.empty()) return "";
     std::string since = fmt::format("means since t = {:.6g}", means.since);
-    if (means.equilibrated) since += *means.equilibrated ? " (equilibrated)" : " (not at equilibrium yet)";
+    if (means.equilibrated) since += *means.equilibrated ? " (equilibrated)" : " (not at equilibrium)";
     return since + ": " + text + "\n";
 }
 
@@ -66,6 +66,11 @@ nlohmann::ordered_json means_json(const RowMeans& means) {
     return json;
 }
 
+/// Whose errors are none where samples saw too few contacts (host/observables/stress.cpp).
+bool of_contacts(const std::string& kind) {
+    return kind == "stress" || kind == "pressure" || kind == "compressibility";
+}
+
 /// A line for each average that is a single number, with its standard error, beside theory.
 std::string numbers_text(const std::vector<AveragedNumber>& numbers, const NumberTheory& theory) {
     std::string text;
@@ -76,9 +81,11 @@ std::string numbers_text(const std::vector<AveragedNumber>& numbers, const Numbe
             continue;
         }
         text += with_error(number.mean, number.error);
-        if (!std::isfinite(number.error)) {
+        if (number.samples < kLeastSamplesForError) {
             text +=
                 fmt::format(", {}: too few for an error", plural(static_cast<std::uint64_t>(number.samples), "sample"));
+        } else if (!std::isfinite(number.error) && of_contacts(number.kind)) {
+            text += ", no error: too few contacts were seen; shorten its observe.every, or run longer";
         }
         const auto expected = theory.find(number.name);
         if (expected != theory.end()) text += "; " + expected->second;

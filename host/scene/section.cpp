@@ -86,6 +86,9 @@ Section::Section(const toml::table* node, std::string path, std::string_view tab
         if (const auto nearest = nearest_name(name.str(), names); !nearest.empty()) {
             throw InputError(fmt::format("{}did you mean \"{}\"?", begin, nearest));
         }
+        if (table_ == "stage" && elsewhere != nullptr && elsewhere->table == "thermostat") {
+            throw InputError(fmt::format("{}a stage has a thermostat of its own: thermostat.{}", begin, name.str()));
+        }
         if (elsewhere != nullptr) {
             throw InputError(fmt::format("{}it belongs to {}", begin, elsewhere->table));
         }

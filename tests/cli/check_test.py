@@ -239,6 +239,18 @@ class Check(ProgramTest):
         self.assertEqual(self.check_json("driven.toml", "--set", "stage[1].measure=false")["warnings"],
                          ["averages take no sample: no stage has measure = true"])
 
+    def test_a_piston_that_leaves_no_room_is_warned_of(self):
+        # 20 disks of 15.71 in all want 17.45: of 14 wide, 1.247 high, which a floor at 0.25 a second leaves after 35 s.
+        scene = DRIVEN.split("[[stage]]")[0]
+        (self.folder / "piston.toml").write_text(scene)
+        warnings = self.check_json("piston.toml", "--until", "40")["warnings"]
+        self.assertIn("wall[0] leaves the balls no room from t = 35.01 on", warnings)
+        self.assertNotIn("no room", " ".join(self.check_json("piston.toml", "--until", "34")["warnings"]))
+
+    def test_samples_begin_with_the_first_stage_that_measures(self):
+        (self.folder / "driven.toml").write_text(DRIVEN)
+        self.assertEqual(self.check_json("driven.toml")["averages"]["speeds"]["from"], 2.0)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "host/run/averaged_number.hpp"
 #include "host/run/row_statistics.hpp"
 #include "host/run/sample_schedule.hpp"
 
@@ -130,6 +131,30 @@ TEST_F(RowStatisticsTest, ARunThatStillChangesIsNotAtEquilibrium) {
     ASSERT_TRUE(means.equilibrated);
     EXPECT_FALSE(*means.equilibrated);
     EXPECT_EQ(means.since, 0.0);
+}
+
+TEST_F(RowStatisticsTest, ARunWhoseWallMovesIsAtNoEquilibrium) {
+    ObservableSet set = make_set();
+    RowStatistics statistics(set.infos(), 0.1);
+    for (int k = 0; k <= 1000; ++k) row(set, &statistics, 0.1 * k);
+    EXPECT_TRUE(statistics.means().equilibrated.value());
+    EXPECT_FALSE(statistics.means(true).equilibrated.value());
+    EXPECT_EQ(statistics.means(true).since, 0.0);
+}
+
+TEST(AveragedNumber, OfFewSamplesHasNoError) {
+    AverageInfo info;
+    info.name = "k";
+    AverageTable table;
+    table.values = {3.0};
+    table.errors = {0.1};
+    for (const double samples : {3.0, 7.0, 8.0}) {
+        table.samples = samples;
+        const auto numbers = averaged_numbers(std::span(&info, 1), std::span(&table, 1));
+        ASSERT_EQ(numbers.size(), 1u);
+        EXPECT_EQ(numbers[0].mean, 3.0);
+        EXPECT_EQ(std::isfinite(numbers[0].error), samples >= 8.0) << samples;
+    }
 }
 
 TEST_F(RowStatisticsTest, WhereARunWasStoppedMakesNoDifference) {
