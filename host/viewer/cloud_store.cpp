@@ -63,8 +63,9 @@ public:
     [[nodiscard]] CloudBuffers buffers(int slot) override { return slots_[static_cast<std::size_t>(slot)].cloud; }
     void drawn(int slot) override { slots_[static_cast<std::size_t>(slot)].fence.set(); }
     void wait(int slot) override { slots_[static_cast<std::size_t>(slot)].fence.wait(); }
-    [[nodiscard]] std::string way() const override {
-        return why_.empty() ? "through the host, mapped buffers" : "through the host (" + why_ + "), mapped buffers";
+    [[nodiscard]] std::string way(bool by_frames) const override {
+        const std::string name = by_frames ? "mapped buffers, by frames" : "mapped buffers, written";
+        return why_.empty() ? name : name + " (" + why_ + ")";
     }
 
 private:
@@ -123,7 +124,7 @@ public:
         back.fence.wait();
         if (back.place == nullptr) back.place = back.shared->map();
     }
-    [[nodiscard]] std::string way() const override { return "on the GPU, buffers shared with OpenGL"; }
+    [[nodiscard]] std::string way(bool /*by_frames*/) const override { return "shared buffers"; }
 
 private:
     struct Slot {

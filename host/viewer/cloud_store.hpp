@@ -32,8 +32,9 @@ public:
     virtual void drawn(int slot) = 0;
     /// Waits until OpenGL is done with them: only then may the slot be given to the other thread.
     virtual void wait(int slot) = 0;
-    /// For the status line: by which way balls get to OpenGL.
-    [[nodiscard]] virtual std::string way() const = 0;
+    /// For the status line: by which way balls get to OpenGL, as docs/viewer.md names it.
+    /// \param by_frames  they come to the host for it, as CloudFeed::needs_frame tells
+    [[nodiscard]] virtual std::string way(bool by_frames) const = 0;
 };
 
 /// Buffers that stay mapped into this process: the other thread writes where OpenGL reads, and calls nothing of it.

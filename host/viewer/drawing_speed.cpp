@@ -158,17 +158,17 @@ void measure_course(const DrawingRequest& request, int dimension, std::uint64_t 
         Course course(request, dimension, balls, backend);
         {
             const auto store = course.best_store();
-            speeds.store = store->way();
             const bool shared = store->arrays(0).has_value();
             CloudFeed feed;
             const std::string path = shared ? "shared" : backend == "cuda" ? "frames" : "written";
+            speeds.store = store->way(path == "frames");
             if (path != "frames") {
                 tell(fmt::format("{}, {}", what, path));
                 DrawingRow row = course.measure(*store, feed, path);
                 course.compare(*store, feed, row);
                 speeds.rows.push_back(row);
             } else {
-                speeds.left_out.push_back(fmt::format("{}, shared: {}", what, store->way()));
+                speeds.left_out.push_back(fmt::format("{}, shared: {}", what, store->way(true)));
             }
         }
         tell(what + ", frames");

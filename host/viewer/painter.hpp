@@ -62,6 +62,8 @@ public:
 
     /// The range of what is about to be drawn. An automatic one only ever grows: colours shall not flicker.
     void see(const ValueRange& now);
+    /// Begins an automatic range anew: the run does.
+    void forget_range() { seen_.reset(); }
     /// \param extra  lines above the scene; places in pixels
     void draw(const Frame& frame, const std::vector<std::string>& notes, const LineList* extra = nullptr);
     /// The same for balls that are in OpenGL's memory already, with values of quantity().

@@ -1,10 +1,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
+#include <cmath>
 #include <cstddef>
 #include <string_view>
 #include <utility>
 
+#include "host/scene/design.hpp"
 #include "host/scene/load.hpp"
 #include "host/scene/override_stage.hpp"
 #include "host/scene/stages.hpp"
@@ -38,13 +41,66 @@ std::string coarse_step(const SolverPlan& plan, const SolverPlan& before, double
                        contact);
 }
 
-/// What a user should know of a plan and did not have to know of the one before; empty if nothing.
-std::string new_warning(const SolverPlan& plan, const SolverPlan& before) {
-    const auto known = before.warnings();
-    const auto all = plan.warnings();
-    if (all.size() <= known.size()) return {};
-    const auto news = std::ranges::find_if(all, [&](const auto& one) { return std::ranges::count(known, one) == 0; });
-    return news == all.end() ? "" : "changed, but " + *news;
+/// A sentence without its numbers.
+std::string kind_of(std::string_view warning) {
+    std::string kind;
+    bool number = false;
+    for (const char c : warning) {
+        number = std::isdigit(static_cast<unsigned char>(c)) != 0 ||
+                 (number && std::string_view(".e+-").find(c) != std::string_view::npos);
+        if (!number) kind += c;
+    }
+    return kind;
+}
+
+/// What a user should know of a plan, and did not have to know of the one before with other numbers; empty if nothing.
+/// \param automatic  the stiffness is left to the program: advice to leave it so is none
+std::string new_warning(const SolverPlan& plan, const SolverPlan& before, bool automatic) {
+    std::vector<std::string> known;
+    for (const std::string& one : before.warnings()) known.push_back(kind_of(one));
+    for (const std::string& one : plan.warnings()) {
+        if (automatic && one.starts_with("overlaps")) continue;
+        if (std::ranges::count(known, kind_of(one)) == 0) return "changed, but " + one;
+    }
+    return {};
+}
+
+/// Whether balls may become faster by a change.
+bool drives(std::string_view change) {
+    return change.starts_with("physics.gravity=") || change.find("temperature") != std::string_view::npos;
+}
+
+/// A stiffness that the scene leaves to the program stays as it is: the balls are no longer those that it was made for,
+/// and there may be faster or slower ones now. Where a change may make them faster still it grows, as far as the time
+/// step resolves the contacts.
+/// \param begun   what the solver is to be made for
+/// \param before  what it was made for
+/// \param faster  as drives() tells
+/// \param fewest  steps that a contact must take
+/// \returns  what to beware of; empty if nothing
+std::string keep_springs(Scene& begun, const Balls& balls, const SolverPlan& before, bool faster, double fewest) {
+    const double present = fact(before, "stiffness");
+    if (begun.spring.stiffness || present <= 0.0) return {};
+    const SpringDesign design = design_spring(begun, balls);
+    begun.spring.stiffness = present;
+    if (!faster || design.contact_duration <= 0.0) return {};
+    // The duration of a contact goes as 1 / sqrt(stiffness); a little less than that, for dt is compared with it.
+    constexpr double kLess = 1.0 - 1e-6;
+    const double times_shorter = kLess * design.contact_duration / (fewest * design.dt);
+    const double most = design.stiffness * times_shorter * times_shorter;
+    begun.spring.stiffness = std::max(present, std::min(design.stiffness, most));
+    if (*begun.spring.stiffness >= design.stiffness) return {};
+    return fmt::format(
+        "changed, but overlaps may be {:.2g} times spring.max_overlap: against that the stiffness would be {:.3g} N/m, "
+        "with a time step of at most {:.3g} s",
+        std::sqrt(design.stiffness / *begun.spring.stiffness), design.stiffness, design.contact_duration / fewest);
+}
+
+/// A message about a key, without the option of the command line by which that would have been set.
+std::string without_option(const std::string& message) {
+    if (!message.starts_with("--set ")) return message;
+    const auto colon = message.find(": ");
+    return colon == std::string::npos ? message : message.substr(colon + 2);
 }
 
 }  // namespace
@@ -65,6 +121,7 @@ Tallies LiveRun::sum(const Tallies& before, Tallies after) {
     after.sorts += before.sorts;
     after.events += before.events;
     after.collisions += before.collisions;
+    after.meetings += before.meetings;
     if (after.collisional_virial) *after.collisional_virial += before.collisional_virial.value_or(0.0);
     return after;
 }
@@ -89,7 +146,11 @@ void LiveRun::kick(std::size_t id, const Vector3& change) {
 
 void LiveRun::change(const std::vector<std::string>& asked) {
     // Judged here, so that the user hears of it; the state, and the stage that the run is in by then, are the thread's.
-    scene_ = changed(scene_, asked, stage_at(scene_, any_ ? frames_[ring_.read_slot()].time : 0.0));
+    try {
+        scene_ = changed(scene_, asked, stage_at(scene_, any_ ? frames_[ring_.read_slot()].time : 0.0));
+    } catch (const InputError& error) {
+        throw InputError(without_option(error.what()));
+    }
     {
         const std::scoped_lock lock(mutex_);
         ++changes_;
@@ -146,12 +207,16 @@ void LiveRun::remake(const std::vector<std::string>& asked) {
             state.extra.clear();  // numbers of stages that are over
             begun = rest_of(scene, stage);
         }
+        const bool automatic = !scene.spring.stiffness;
+        const std::string beware =
+            anew ? keep_springs(begun, state.balls, *prepared_.plan, std::ranges::any_of(asked, drives), kFewestSteps)
+                 : "";
         auto plan = make_plan(begun, state, threads_);
         said = coarse_step(*plan, *prepared_.plan, kFewestSteps);
         if (said.empty()) {
             rebuild(*plan, state, step, now);
             describe(*plan);
-            said = new_warning(*plan, *prepared_.plan);
+            said = beware.empty() ? new_warning(*plan, *prepared_.plan, automatic) : beware;
             prepared_.plan = std::move(plan);
             prepared_.scene = scene;
             begun_ = std::move(begun);
@@ -159,7 +224,7 @@ void LiveRun::remake(const std::vector<std::string>& asked) {
             for (const std::string& one : asked) note(one);
         }
     } catch (const std::exception& error) {
-        said = error.what();
+        said = without_option(error.what());
     }
     if (!said.empty()) tell(said);
     const std::scoped_lock lock(mutex_);
@@ -168,12 +233,12 @@ void LiveRun::remake(const std::vector<std::string>& asked) {
 }
 
 void LiveRun::go_back() {
+    rebuild(*start_plan_, start_, 0, 0.0);  // where it cannot be made, plan and scene stay those of the solver there is
+    describe(*start_plan_);
     const bool changed = prepared_.plan != start_plan_;
     prepared_.plan = start_plan_;
     prepared_.scene = begun_ = start_scene_;
     stages_before_ = 0;
-    rebuild(*prepared_.plan, start_, 0, 0.0);
-    describe(*prepared_.plan);
     std::string said = changed ? "at the start again, with the scene as it was" : "";
     if (record_) {
         record_->finish();  // time cannot go back in a file
@@ -204,6 +269,12 @@ SolverState LiveRun::present() {
     // The event-driven engine's own account of the balls and what it has foreseen for them: true no longer once a ball
     // or the scene is another. Without it the engine starts from the balls.
     std::erase_if(state.extra, [](const auto& extra) { return extra.first.starts_with("events"); });
+    // Nor does it start from balls that are nowhere.
+    for (int axis = 0; axis < state.balls.dimension; ++axis) {
+        for (std::size_t id = 0; id < state.balls.size(); ++id) {
+            if (state.balls.gone[id] != 0) state.balls.position[axis][id] = state.balls.velocity[axis][id] = 0.0;
+        }
+    }
     return state;
 }
 

@@ -170,8 +170,9 @@ void LiveRun::publish(bool going) {
     const int slot = ring_.write_slot();
     LiveFrame& to = frames_[static_cast<std::size_t>(slot)];
     to.frame.reset();
+    to.by_frames = feed_.needs_frame(*store_, slot, *solver_, quantity_);
     const bool due = !going || newest_ == nullptr || frames_wanted_.load(std::memory_order_relaxed) ||
-                     seconds_since(newest_at_) > kPanelSeconds || feed_.needs_frame(*store_, slot, *solver_, quantity_);
+                     seconds_since(newest_at_) > kPanelSeconds || to.by_frames;
     if (due) {
         newest_.reset();
         const std::shared_ptr<Frame> frame = spare_frame();
@@ -255,7 +256,7 @@ void LiveRun::attempt(const Task& task) {
         task();
     } catch (const std::exception& error) {
         const std::scoped_lock lock(mutex_);
-        error_ = error.what();
+        if (error_.empty()) error_ = error.what();  // what goes wrong after that may follow from it
         playing_ = false;
     }
 }

@@ -34,6 +34,7 @@ struct LiveFrame {
     Tallies tallies;
     Quantity quantity = Quantity::kSpeed;  ///< of the cloud's values
     ValueRange range;
+    bool by_frames = false;         ///< the cloud was made from `frame`
     double steps_per_second = 0.0;  ///< of wall time, while computing
 };
 

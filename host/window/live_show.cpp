@@ -68,7 +68,8 @@ public:
         const bool events = of.solver == "events";
         const double work = events ? rate : rate * static_cast<double>(run_.balls().size());
         return fmt::format("{} on {}, {}; {:.3g} {}/s; {}", of.solver, of.backend, of.precision, work,
-                           events ? "events" : "ball-steps", store_ ? store_->way() : "");
+                           events ? "events" : "ball-steps",
+                           store_ ? store_->way(now_ != nullptr && now_->by_frames) : "");
     }
 
     [[nodiscard]] std::vector<Reading> readings() const override {

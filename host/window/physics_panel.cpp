@@ -18,12 +18,18 @@ constexpr std::array<const char*, 3> kAxes{"x", "y", "z"};
 constexpr double kReachOfSprings = 50.0;
 constexpr double kReachOfTemperatures = 10.0;
 
-void change(Show& show, const std::string& override, std::string& message) {
+/// \param label  of the dial, for it is what a user sees of the key
+void change(Show& show, const std::string& label, const std::string& override, std::string& message) {
     try {
         show.change(override);
         message = "from now on " + override;
     } catch (const InputError& error) {
         message = error.what();
+        // "box.wall_temperature[0]: must be"
+        if (message.starts_with(override.substr(0, override.find_first_of("[=")))) {
+            const auto colon = message.find(": ");
+            if (colon != std::string::npos) message = label + message.substr(colon);
+        }
     }
 }
 
@@ -122,10 +128,10 @@ void PhysicsPanel::gravity(Show& show, const Scene& now, std::string& message) {
                 if (k > 0) vector += ", ";
                 vector += k == axis ? fmt::format("{:.6g}", *gravity) : fmt::format("{}", now.physics.gravity[k]);
             }
-            change(show, "physics.gravity=[" + vector + "]", message);
+            change(show, fall.label, "physics.gravity=[" + vector + "]", message);
         }
         if (const auto restitution = draw(bounce)) {
-            change(show, fmt::format("physics.restitution={:.4g}", *restitution), message);
+            change(show, bounce.label, fmt::format("physics.restitution={:.4g}", *restitution), message);
         }
         ImGui::EndTable();
     }
@@ -147,7 +153,8 @@ void PhysicsPanel::springs(Show& show, std::string& message) {
                                  .unit = "s",
                                  .now = spring->dt,
                                  .reach = kReachOfSprings}}) {
-            if (const auto value = draw(dial)) change(show, fmt::format("{}={:.4g}", dial.key, *value), message);
+            if (const auto value = draw(dial))
+                change(show, dial.label, fmt::format("{}={:.4g}", dial.key, *value), message);
         }
         ImGui::EndTable();
     }
@@ -162,9 +169,10 @@ void PhysicsPanel::temperatures(Show& show, const Scene& now, std::string& messa
     for (int axis = 0; axis < now.dimension(); ++axis) {
         for (int side = 0; side < 2; ++side) {
             const double temperature = now.box.temperature[axis][side];
-            if (temperature == 0.0) continue;
+            const std::string key = fmt::format("box.wall_temperature[{}][{}]", axis, side);
+            if (temperature == 0.0 && !held_.contains(key)) continue;
             dials.push_back(
-                {.key = fmt::format("box.wall_temperature[{}][{}]", axis, side),
+                {.key = key,
                  .label = fmt::format("{}-{}", kAxes[static_cast<std::size_t>(axis)], side == 0 ? "min" : "max"),
                  .unit = "J",
                  .now = temperature,
@@ -184,7 +192,8 @@ void PhysicsPanel::temperatures(Show& show, const Scene& now, std::string& messa
     ImGui::TextDisabled("temperatures of walls");
     if (!begin_dials()) return;
     for (const Dial& dial : dials) {
-        if (const auto value = draw(dial)) change(show, fmt::format("{}={:.4g}", dial.key, *value), message);
+        if (const auto value = draw(dial))
+            change(show, dial.label, fmt::format("{}={:.4g}", dial.key, *value), message);
     }
     ImGui::EndTable();
 }

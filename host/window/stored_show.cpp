@@ -76,7 +76,7 @@ public:
 
     [[nodiscard]] std::string status() const override {
         const SolverDescription& of = reader_.header().description;
-        return fmt::format("stored run: {} on {}, {}; {} frames; through the host", of.solver, of.backend, of.precision,
+        return fmt::format("stored run: {} on {}, {}; {} frames; by frames", of.solver, of.backend, of.precision,
                            reader_.frame_count());
     }
     [[nodiscard]] std::vector<Reading> readings() const override {

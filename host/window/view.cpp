@@ -68,6 +68,8 @@ public:
             const bool fresh = show_.update(std::chrono::duration<double>(now - last_update).count());
             last_update = now;
             if (fresh) quiet_ = 0;
+            if (show_.live() && show_.time() < time_) painter_.forget_range();
+            time_ = show_.time();
             if (std::string said = show_.take_message(); !said.empty()) {
                 state_.message = std::move(said);
                 quiet_ = 0;
@@ -350,6 +352,7 @@ private:
     std::uint64_t recorded_ = 0;
     Clock::time_point movie_begin_;
     std::uint64_t pictures_ = 0;
+    double time_ = 0.0;      // that was shown
     bool untouched_ = true;  // by the pointer: a new size is fitted
     bool roomy_ = false;     // room has been made for the panels
     int quiet_ = 0;          // pictures in a row without anything new

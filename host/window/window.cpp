@@ -51,6 +51,7 @@ struct WindowEvents {
     }
     static void key(GLFWwindow* window, int key, int /*scancode*/, int action, int /*modifiers*/) {
         input(window).touched = true;
+        if (action == GLFW_PRESS && key >= 0) input(window).pressed.push_back(key);
         // A key that is held does again what goes little by little; all else would go on and off.
         const bool gradual = key == GLFW_KEY_LEFT || key == GLFW_KEY_RIGHT || key == GLFW_KEY_EQUAL ||
                              key == GLFW_KEY_MINUS || key == GLFW_KEY_KP_ADD || key == GLFW_KEY_KP_SUBTRACT;
@@ -136,7 +137,16 @@ bool Window::take_touched() { return std::exchange(input_.touched, false); }
 void Window::begin_panels() {
     ImGui_ImplOpenGL3_NewFrame();
     ImGui_ImplGlfw_NewFrame();
+#if IMGUI_VERSION_NUM < 18700
+    // Until 1.87 Dear ImGui looks at which keys are down, and misses one that was let go before this picture: where
+    // drawing is slow, the Enter behind a number.
+    for (const int key : input_.pressed) ImGui::GetIO().KeysDown[key] = true;
     ImGui::NewFrame();
+    for (const int key : input_.pressed) ImGui::GetIO().KeysDown[key] = glfwGetKey(window_, key) == GLFW_PRESS;
+#else
+    ImGui::NewFrame();
+#endif
+    input_.pressed.clear();
 }
 
 void Window::end_panels() {

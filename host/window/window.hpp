@@ -37,6 +37,7 @@ public:
 private:
     /// What events leave behind.
     struct Input {
+        std::vector<int> pressed;  // since the last picture
         std::vector<int> keys;
         bool touched = false;
     };

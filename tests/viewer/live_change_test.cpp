@@ -228,5 +228,105 @@ TEST(LiveChange, GoesOnAfterAChangeThatCannotBeMade) {
     EXPECT_EQ(lab.run.error(), "");
 }
 
+/// Hard balls of which one leaves, and two meet afterwards. A single step is one second.
+constexpr const char* kOneLeaves = R"(
+[scene]
+dimension = 2
+[box]
+size = [20.0, 10.0]
+boundary = ["open", "wall"]
+[run]
+solver = "events"
+[output]
+every = 100.0
+[[ball]]
+radius = 0.5
+mass = 2.0
+position = [1.0, 2.0]
+velocity = [-4.0, 0.0]
+[[ball]]
+radius = 0.5
+mass = 2.0
+position = [10.0, 8.0]
+velocity = [0.0, -1.0]
+)";
+
+TEST(LiveChange, OfHardBallsGoesOnWithoutThoseThatHaveLeft) {
+    LiveLab lab(kOneLeaves);
+    ASSERT_NE(lab.after(2, 1.0), nullptr) << lab.run.error();
+    lab.run.kick(1, {0.0, -1.0, 0.0});
+    lab.run.change({"physics.restitution=0.5"});
+    lab.run.change({"physics.gravity=[0, -0.5]"});
+    const LiveFrame* after = lab.after(1, 1.0);
+    ASSERT_NE(after, nullptr) << lab.run.error();
+    EXPECT_EQ(lab.run.take_message(), "");
+    EXPECT_EQ(after->totals.balls, 1u);
+    EXPECT_EQ(after->tallies.balls_left, 1u);
+    EXPECT_NEAR(after->totals.kinetic, 0.5 * 2.0 * 2.5 * 2.5, 1e-9);
+    EXPECT_TRUE(std::isfinite(after->totals.energy()));
+}
+
+/// Balls at rest, with springs that are left to the program.
+constexpr const char* kAtRest = R"(
+[scene]
+dimension = 2
+[box]
+size = [20.0, 10.0]
+[run]
+backend = "cpu"
+[[ball]]
+radius = 0.5
+mass = 2.0
+position = [5.0, 5.0]
+[[ball]]
+radius = 0.5
+mass = 2.0
+position = [15.0, 5.0]
+)";
+
+TEST(LiveChangeOfSprings, GravityCanBeSwitchedOnAmongBallsAtRest) {
+    LiveLab lab(kAtRest);
+    const SpringNumbers before = lab.run.spring().value();
+    lab.run.change({"physics.gravity=[0, -3]"});
+    const std::string said = lab.wait_for_message();
+    EXPECT_NE(said.find("changed, but overlaps may be"), std::string::npos) << said;
+    EXPECT_NE(said.find("stiffness would be"), std::string::npos) << said;
+    EXPECT_EQ(lab.run.scene().physics.gravity[1], -3.0);
+    const SpringNumbers now = lab.run.spring().value();
+    EXPECT_EQ(now.dt, before.dt);
+    // As stiff as the time step lets them be.
+    EXPECT_NEAR(now.longest_dt / now.dt, 1.0, 1e-5);
+    EXPECT_GT(now.stiffness, 10.0 * before.stiffness);
+}
+
+TEST(LiveChangeOfSprings, StiffnessStaysWhateverTheBallsAreLikeByNow) {
+    LiveLab lab(kAtRest);
+    const double stiffness = lab.run.spring().value().stiffness;
+    lab.run.kick(0, {100.0, 0.0, 0.0});
+    lab.run.change({"physics.restitution=0.5"});
+    lab.steps(1);
+    ASSERT_NE(lab.wait([](const LiveFrame& f) { return f.step == 1; }), nullptr);
+    EXPECT_EQ(lab.run.take_message(), "");
+    EXPECT_EQ(lab.run.scene().physics.restitution, 0.5);
+    EXPECT_EQ(lab.run.spring().value().stiffness, stiffness);
+
+    lab.run.kick(0, {-100.0, 0.0, 0.0});  // and at rest again, no reason for softer ones
+    lab.run.change({"physics.gravity=[0, -1e-6]"});
+    lab.steps(1);
+    ASSERT_NE(lab.wait([](const LiveFrame& f) { return f.step == 2; }), nullptr);
+    EXPECT_EQ(lab.run.take_message(), "");
+    EXPECT_EQ(lab.run.spring().value().stiffness, stiffness);
+}
+
+TEST(LiveChange, SpeaksOfKeysAndNotOfTheCommandLine) {
+    LiveLab lab;
+    try {
+        lab.run.change({"physics.restitution=-3"});
+        FAIL() << "was taken";
+    } catch (const std::runtime_error& error) {
+        EXPECT_TRUE(std::string(error.what()).starts_with("physics.restitution: ")) << error.what();
+    }
+}
+
 }  // namespace
 }  // namespace carom

@@ -162,15 +162,19 @@ TEST_P(LiveWalls, GoingBackGivesTheSceneAsItWas) {
     expect_equal(*again->frame, first.frame());
 }
 
-TEST(LiveWallsOfSprings, AreNotHotterThanTheTimeStepBears) {
+TEST(LiveWallsOfSprings, GrowStifferWithTheHeatAsFarAsTheTimeStepBears) {
     LiveLab lab(with_solver(kWarmGas, "spring"));
-    lab.run.change({"box.wall_temperature[0][0]=100"});
-    EXPECT_NE(lab.wait_for_message().find("a tenth of the shortest contact"), std::string::npos);
-    EXPECT_EQ(lab.run.scene().box.temperature[0][0], 1.0);
+    const double stiffness = lab.run.spring()->stiffness;
     lab.run.change({"box.wall_temperature[0][0]=10"});  // a contact of fewer steps, but of enough
     ASSERT_NE(lab.after(1, lab.run.spring()->dt), nullptr);
     EXPECT_EQ(lab.run.take_message(), "");
     EXPECT_EQ(lab.run.scene().box.temperature[0][0], 10.0);
+    EXPECT_NEAR(lab.run.spring()->stiffness, 10.0 * stiffness, 1e-9 * stiffness);
+    lab.run.change({"box.wall_temperature[0][0]=100"});
+    const std::string said = lab.wait_for_message();
+    EXPECT_NE(said.find("stiffness would be"), std::string::npos) << said;
+    EXPECT_EQ(lab.run.scene().box.temperature[0][0], 100.0);
+    EXPECT_NEAR(lab.run.spring()->longest_dt / lab.run.spring()->dt, 1.0, 1e-5);
 }
 
 TEST(LiveWallsOfSprings, GivenStiffnessStaysAndWhatThatMeansIsSaid) {

@@ -149,8 +149,8 @@ TEST(SharedStore, IsNotTakenWhereNothingCanBeShared) {
     const auto solver = scene.plan->make_solver(scene.state, "");
     const auto store = make_cloud_store(190, solver->pictures());
     EXPECT_FALSE(store->arrays(0).has_value());
-    EXPECT_NE(store->way().find("through the host"), std::string::npos) << store->way();
-    EXPECT_NE(store->way().find("shares no buffers"), std::string::npos) << store->way();
+    EXPECT_NE(store->way(true).find("mapped buffers, by frames"), std::string::npos) << store->way(true);
+    EXPECT_NE(store->way(true).find("shares no buffers"), std::string::npos) << store->way(true);
     // It is fed all the same, by frames.
     CloudFeed feed;
     Frame frame;
@@ -203,7 +203,7 @@ TEST(CudaSharedStore, ShowsTheSamePictureAsFrames) {
         for (const std::string* scene : {&kPlain, &kOpen, &kDeep}) {
             const Difference difference = compare_ways(*scene, quantity, "cuda", [](Solver& solver, std::size_t balls) {
                 auto store = make_cloud_store(balls, solver.pictures());
-                EXPECT_NE(store->way().find("shared"), std::string::npos) << store->way();
+                EXPECT_NE(store->way(false).find("shared"), std::string::npos) << store->way(false);
                 return store;
             });
             EXPECT_LE(difference.largest, 2) << *scene;

@@ -195,6 +195,30 @@ class View(ProgramTest):
         self.close(process)
         self.assertLess(columns_of(second, PINK)[1][0], left - 5)
 
+    def test_a_typed_number_is_taken_at_enter_and_a_cold_wall_can_be_heated_again(self):
+        hot = TWO.replace("[box]\n", "[box]\nwall_temperature = [[2.0, 1.0], 0.0]\n")
+        self.write("hot.toml", hot.replace("[run]\n", "[run]\nsolver = \"events\"\n"))
+        process = self.open("hot.toml", "--paused", "-o", "hot.h5")
+        click = ["sleep", 0.3, "mousedown", 1, "sleep", 0.3, "mouseup", 1, "sleep", 0.6]
+        self.screen.do("mousemove", 60, 252, *click, "mousemove", 60, 275, *click)  # "Look" closes, "Physics" opens
+        for number in ("15", "0", "20"):
+            # As fast as can be: the key is up again before the next picture.
+            self.screen.do("mousemove", 210, 367, *click, "type", "--delay", 0, number)
+            self.screen.do("key", "--delay", 0, "Return", "sleep", 0.8)
+        self.close(process)
+        with h5py.File(self.folder / "hot.h5") as file:
+            said = [what.decode() for what in file["parameters/changes/what"][:]]
+        self.assertEqual(said, [f"box.wall_temperature[0][0]={number}" for number in (15, 0, 20)])
+
+    def test_colours_begin_anew_at_the_start(self):
+        self.write("fall.toml", TWO.replace("[box]", "[physics]\ngravity = [0, -9.81]\n[box]"))
+        process = self.open("fall.toml", "--paused", "--no-panels", "--color-by", "speed")
+        first = self.picture("fall-1.png", process)
+        self.screen.do("key", "space", "sleep", 1.0, "key", "space", "sleep", 0.3, "key", "Home", "sleep", 0.5)
+        again = self.picture("fall-2.png", process)
+        self.close(process)
+        self.assertEqual(abs(first - again).max(), 0)
+
     def test_the_wheel_zooms_about_the_pointer(self):
         process = self.open("two.toml", "--paused", "--no-panels")
         first = self.picture("two-1.png", process)
