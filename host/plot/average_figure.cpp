@@ -80,6 +80,7 @@ std::string what_it_is(const AverageInfo& info) {
 
 Figure line_figure(const std::vector<const TrajectoryReader*>& runs, const std::string& quantity) {
     Figure figure;
+    const std::vector<std::string> names = run_names(runs);
     for (std::size_t k = 0; k < runs.size(); ++k) {
         const TrajectoryReader& run = *runs[k];
         const Scene scene = parse_scene(run.header().scene_source, run.header().scene_path);
@@ -106,8 +107,8 @@ Figure line_figure(const std::vector<const TrajectoryReader*>& runs, const std::
         for (std::size_t component = 0; component < components; ++component) {
             Curve curve = data_curve(average, component, range);
             const std::string name = info.components.empty() ? "" : info.components[component];
-            curve.label = runs.size() > 1 ? run_name(run) + (name.empty() ? "" : ", " + name)
-                                          : (name.empty() ? "measured" : name);
+            curve.label =
+                runs.size() > 1 ? names[k] + (name.empty() ? "" : ", " + name) : (name.empty() ? "measured" : name);
             curve.color = static_cast<int>(runs.size() > 1 ? k : component);
             figure.curves.push_back(std::move(curve));
         }
@@ -118,7 +119,7 @@ Figure line_figure(const std::vector<const TrajectoryReader*>& runs, const std::
             std::ranges::move(conduction_curves(facts, run.header().box, average), std::back_inserter(theory));
         for (Curve& curve : theory) {
             if (runs.size() > 1) {
-                curve.label += ", " + run_name(run);
+                curve.label += ", " + names[k];
                 curve.color = static_cast<int>(k);
                 curve.thick = false;
             }

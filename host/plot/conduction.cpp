@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
+#include <utility>
 
 #include "kernels/physics/equation_of_state.hpp"
 #include "kernels/physics/heat_conduction.hpp"
@@ -47,6 +48,11 @@ public:
             (pressure < pressure_ ? low : high) = phi;
         }
         return 0.5 * (low + high);
+    }
+
+    [[nodiscard]] double free_path(double temperature) const {
+        const double z = hard_compressibility(facts_.dimension, packing_fraction(temperature));
+        return mean_free_path(facts_.dimension, z, facts_.diameter);
     }
 
     [[nodiscard]] double conductivity(double temperature) const {
@@ -117,50 +123,63 @@ private:
     double xy_ = 0.0;
 };
 
+bool is_profile_along_heat(const GasFacts& facts, const RunAverage& profile) {
+    return profile.info.kind == "temperature_profile" && facts.heat_axis == profile.info.x.label[0] - 'x';
+}
+
 }  // namespace
 
-std::vector<Curve> conduction_curves(const GasFacts& facts, const Box& box, const RunAverage& profile) {
-    if (profile.info.kind != "temperature_profile" || facts.heat_axis != profile.info.x.label[0] - 'x') return {};
-    const auto axis = static_cast<std::size_t>(facts.heat_axis);
-    const double low = box.min[axis];
-    const double high = low + box.size[axis];
-    Curve walls{.label = "the walls", .x = {low, high}, .y = {facts.wall_temperature[0], facts.wall_temperature[1]}};
-    walls.points = true;
-    walls.color = 3;
-    std::vector<Curve> curves{walls};
-    if (!facts.uniform || !(facts.packing_fraction < largest_fluid_fraction(facts.dimension))) return curves;
-
+std::optional<ConductionLaw> conduction_law(const GasFacts& facts, const Box& box, const RunAverage& profile) {
+    if (!is_profile_along_heat(facts, profile)) return std::nullopt;
+    // Where contacts take energy, or balls leave, the flow of heat is not the same through each slice.
+    if (!facts.thermal || facts.left || !facts.uniform) return std::nullopt;
+    if (!(facts.packing_fraction < largest_fluid_fraction(facts.dimension))) return std::nullopt;
     std::vector<double> temperatures;
     for (const double value : profile.table.values) {
         if (std::isfinite(value) && value > 0.0) temperatures.push_back(value);
     }
-    if (temperatures.empty()) return curves;
+    if (temperatures.empty()) return std::nullopt;
+    const auto axis = static_cast<std::size_t>(facts.heat_axis);
+    const double low = box.min[axis];
+    const double high = low + box.size[axis];
     IsobaricGas gas(facts);
     gas.fill(temperatures);
     const auto [coldest, hottest] = std::ranges::minmax(facts.wall_temperature);
     const HeatPotential potential(gas, 0.5 * coldest, 1.5 * hottest);
-    const double z = hard_compressibility(facts.dimension, facts.packing_fraction);
-    const double margin = facts.radius + kFreePaths * mean_free_path(facts.dimension, z, facts.diameter);
+    ConductionLaw law;
+    // At one pressure paths are the longer, the hotter the gas is.
+    law.from = low + facts.radius + kFreePaths * gas.free_path(facts.wall_temperature[0]);
+    law.to = high - facts.radius - kFreePaths * gas.free_path(facts.wall_temperature[1]);
     WeightedLine line;
-    std::size_t slices = 0;
     for (std::size_t k = 0; k < profile.table.x.size(); ++k) {
-        const double at = profile.table.x[k];
         const double value = profile.table.values[k];
         const double error = profile.table.errors[k];
-        if (at < low + margin || at > high - margin || !(error > 0.0) || !(value > 0.0)) continue;
+        if (!law.holds_at(profile.table.x[k]) || !(error > 0.0) || !(value > 0.0)) continue;
         const double uncertain = gas.conductivity(value) * error;
-        line.add(at, potential.of(value), 1.0 / (uncertain * uncertain));
-        ++slices;
+        line.add(profile.table.x[k], potential.of(value), 1.0 / (uncertain * uncertain));
+        ++law.slices;
     }
-    if (slices < kLeastSlices) return curves;
-    Curve law;
-    law.label = "Fourier, Enskog, fitted inside";
-    law.thick = true;
+    if (law.slices < kLeastSlices) return std::nullopt;
+    law.curve.label = "Fourier, Enskog, fitted inside";
+    law.curve.thick = true;
     for (std::size_t k = 0; k <= kCurvePoints; ++k) {
-        law.x.push_back(low + (high - low) * static_cast<double>(k) / static_cast<double>(kCurvePoints));
-        law.y.push_back(potential.temperature(line.at(law.x.back())));
+        law.curve.x.push_back(low + (high - low) * static_cast<double>(k) / static_cast<double>(kCurvePoints));
+        law.curve.y.push_back(potential.temperature(line.at(law.curve.x.back())));
     }
-    curves.insert(curves.begin(), law);
+    return law;
+}
+
+std::vector<Curve> conduction_curves(const GasFacts& facts, const Box& box, const RunAverage& profile) {
+    if (!is_profile_along_heat(facts, profile)) return {};
+    std::vector<Curve> curves;
+    if (auto law = conduction_law(facts, box, profile)) curves.push_back(std::move(law->curve));
+    const auto axis = static_cast<std::size_t>(facts.heat_axis);
+    Curve walls{.label = "the walls",
+                .x = {box.min[axis], box.min[axis] + box.size[axis]},
+                .y = {facts.wall_temperature[0], facts.wall_temperature[1]}};
+    walls.points = true;
+    walls.color = 3;
+    curves.push_back(std::move(walls));
     return curves;
 }
 

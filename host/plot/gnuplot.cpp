@@ -108,7 +108,8 @@ std::string gnuplot_script(const Figure& figure, const std::string& path) {
         figure.curves.size() > 1 ? "set key " + figure.key + " Left reverse samplen 2.5 spacing 1.3\n" : "unset key\n";
     if (figure.log_x) script += "set logscale x\n";
     if (figure.log_y) script += "set logscale y\n";
-    script += "set xrange [:] noextend\n" + y_range(figure);
+    script += fmt::format("set xrange [{}:] noextend\n", figure.x_from ? fmt::format("{}", *figure.x_from) : "");
+    script += y_range(figure);
     for (std::size_t k = 0; k < figure.curves.size(); ++k) {
         const Curve& curve = figure.curves[k];
         script += fmt::format("$curve{} << END_OF_DATA\n", k);

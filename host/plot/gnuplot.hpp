@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,7 @@ struct Figure {
     std::string x_label;
     std::string y_label;
     std::vector<Curve> curves;
+    std::optional<double> x_from = std::nullopt;  ///< where the axis begins; none: at the first point
     bool log_x = false;
     bool log_y = false;
     std::string key = "outside right top";  ///< where the labels of several curves stand

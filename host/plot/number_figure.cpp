@@ -16,22 +16,20 @@ namespace carom {
 
 namespace {
 
-/// Of fewer samples the average and its error are little more than chance, and would set the range of the figure.
-constexpr double kTellingSamples = 16.0;
+/// Of fewer samples a standard error is little more than chance.
+constexpr double kTellingSamples = 8.0;
 
-/// The average so far at each frame, a curve per component.
+/// The average so far at each frame, from the first sample on, a curve per component.
 std::vector<Curve> averages_so_far(const TrajectoryReader& run, const AverageInfo& info) {
     const std::size_t components = number_names(info).size();
     std::vector<Curve> all(components);
     for (std::size_t frame = 0; frame < run.frame_count(); ++frame) {
         const AverageTable table = run.average(info.name, frame);
-        const bool last = frame + 1 == run.frame_count();
-        if (table.samples < kTellingSamples && !last) continue;
         for (std::size_t k = 0; k < components; ++k) {
             if (!std::isfinite(table.values[k])) continue;
             all[k].x.push_back(run.times()[frame]);
             all[k].y.push_back(table.values[k]);
-            all[k].error.push_back(table.errors[k]);
+            all[k].error.push_back(table.samples < kTellingSamples ? std::nan("") : table.errors[k]);
         }
     }
     return all;
@@ -58,6 +56,8 @@ bool is_number_quantity(const TrajectoryReader& trajectory, const std::string& q
 
 Figure number_figure(const std::vector<const TrajectoryReader*>& runs, const std::string& quantity) {
     Figure figure;
+    figure.x_from = 0.0;
+    const std::vector<std::string> run_labels = run_names(runs);
     for (std::size_t k = 0; k < runs.size(); ++k) {
         const TrajectoryReader& run = *runs[k];
         const AverageInfo* info = find_average(run, quantity);
@@ -80,7 +80,7 @@ Figure number_figure(const std::vector<const TrajectoryReader*>& runs, const std
         for (std::size_t component = 0; component < curves.size(); ++component) {
             Curve& curve = curves[component];
             const std::string part = info->components.empty() ? "" : info->components[component];
-            curve.label = runs.size() > 1 ? run_name(run) + (part.empty() ? "" : ", " + part)
+            curve.label = runs.size() > 1 ? run_labels[k] + (part.empty() ? "" : ", " + part)
                                           : (part.empty() ? "measured" : part);
             curve.band = true;
             curve.color = static_cast<int>(runs.size() > 1 ? k : component);
@@ -88,7 +88,7 @@ Figure number_figure(const std::vector<const TrajectoryReader*>& runs, const std
             if (check == checks.end() || !std::isfinite(check->expected)) continue;
             Curve line = level(run, *check);
             if (runs.size() > 1) {
-                line.label += ", " + run_name(run);
+                line.label += ", " + run_labels[k];
                 line.color = static_cast<int>(k);
                 line.thick = false;
                 line.dashed = true;

@@ -1,5 +1,7 @@
 #include "host/plot/quantity_figure.hpp"
 
+#include <algorithm>
+
 #include "host/plot/average_figure.hpp"
 #include "host/plot/gnuplot.hpp"
 #include "host/plot/number_figure.hpp"
@@ -10,12 +12,20 @@ namespace carom {
 
 std::vector<std::string> all_quantities(const TrajectoryReader& trajectory) {
     std::vector<std::string> quantities{"energy", "pressure", "temperature"};
-    const std::vector<std::string> averages = average_quantities(trajectory);
-    quantities.insert(quantities.end(), averages.begin(), averages.end());
+    // What goes into a driven gas and out of it, through which wall.
+    for (const char* name : {"wall_heat", "work"}) {
+        if (std::ranges::find(trajectory.header().observables, name, &ObservableInfo::name) !=
+            trajectory.header().observables.end()) {
+            quantities.emplace_back(name);
+        }
+    }
+    std::vector<std::string> averages = average_quantities(trajectory);
     for (const AverageInfo& info : trajectory.header().averages) {
-        if (!is_number_quantity(trajectory, info.name)) continue;
-        std::erase(quantities, info.name);  // an average that is called "pressure"
-        quantities.push_back(info.name);
+        if (is_number_quantity(trajectory, info.name)) averages.push_back(info.name);
+    }
+    for (const std::string& name : averages) {
+        std::erase(quantities, name);  // an average that is called "pressure" is drawn in the place of the rows
+        quantities.push_back(name);
     }
     return quantities;
 }

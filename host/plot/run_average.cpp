@@ -69,6 +69,20 @@ std::string run_name(const TrajectoryReader& trajectory) {
     return title.empty() ? std::filesystem::path(trajectory.path()).stem().string() : title;
 }
 
+std::vector<std::string> run_names(const std::vector<const TrajectoryReader*>& runs) {
+    std::vector<std::string> names;
+    for (const TrajectoryReader* run : runs) names.push_back(run_name(*run));
+    const auto rename_alike = [&](const auto& other) {
+        const std::vector<std::string> before = names;
+        for (std::size_t k = 0; k < runs.size(); ++k) {
+            if (std::ranges::count(before, before[k]) > 1) names[k] = other(runs[k]->path());
+        }
+    };
+    rename_alike([](const std::string& path) { return std::filesystem::path(path).stem().string(); });
+    rename_alike([](const std::string& path) { return path; });
+    return names;
+}
+
 const AverageInfo* find_average(const TrajectoryReader& trajectory, const std::string& quantity) {
     const auto& infos = trajectory.header().averages;
     auto found = std::ranges::find(infos, quantity, &AverageInfo::name);

@@ -17,6 +17,10 @@ struct RunAverage {
 /// What a run is called in figures: its title, or else its file.
 std::string run_name(const TrajectoryReader& trajectory);
 
+/// What each of several runs is called in a figure of them all: where titles are alike, as of one scene with other
+/// seeds, by its file; where these are alike too, by its path.
+std::vector<std::string> run_names(const std::vector<const TrajectoryReader*>& runs);
+
 /// The average of that name, or the first of that kind; null if the run observed none.
 const AverageInfo* find_average(const TrajectoryReader& trajectory, const std::string& quantity);
 

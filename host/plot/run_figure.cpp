@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "host/plot/run_average.hpp"
 #include "host/plot/run_theory.hpp"
 #include "host/plot/unit_text.hpp"
 #include "host/scene/load.hpp"
@@ -152,13 +153,11 @@ Figure runs_figure(const std::vector<const TrajectoryReader*>& runs, const std::
     Figure figure = run_figure(*runs.front(), quantity);
     if (runs.size() == 1) return figure;
     std::vector<Curve> curves;
+    const std::vector<std::string> names = run_names(runs);
     for (std::size_t k = 0; k < runs.size(); ++k) {
         Figure one = run_figure(*runs[k], quantity);
-        const TrajectoryHeader& header = runs[k]->header();
-        const std::string name =
-            header.title.empty() ? std::filesystem::path(runs[k]->path()).stem().string() : header.title;
         for (Curve& curve : one.curves) {
-            curve.label = one.curves.size() > 1 ? name + ", " + curve.label : name;
+            curve.label = one.curves.size() > 1 ? names[k] + ", " + curve.label : names[k];
             curve.thick = false;
             curves.push_back(std::move(curve));
         }

@@ -15,6 +15,9 @@ namespace carom {
 namespace {
 
 constexpr std::size_t kCurvePoints = 300;
+/// Times the square of the soft diameter loss over the diameter, of Z - 1: what springs are off hard balls of that
+/// diameter.
+constexpr double kSoftness = 10.0;
 constexpr double kFiniteSize = 3.0;  // over N, of Z - 1: what a periodic box of N balls is off by, at most
 
 double ball_volume(int dimension, double diameter) { return shell_volume(dimension, 0.0, 0.5 * diameter); }
@@ -100,6 +103,7 @@ void add_drive(GasFacts& facts, const Scene& scene, const std::vector<Stage>& st
             meets(stage.thermostat.temperature);
         }
     }
+    facts.bath = bath > 0.0;
     add_heat_flow(facts, scene, stages);
 }
 
@@ -264,13 +268,10 @@ GasFacts gas_facts(const TrajectoryReader& trajectory, const Scene& scene, const
 
 std::vector<Curve> theory_curves(const GasFacts& facts, const Scene& scene, const AverageInfo& info, double x_from,
                                  double x_to) {
-    const bool conducts =
-        facts.heat_axis >= 0 && info.x.label == std::string(1, static_cast<char>('x' + facts.heat_axis));
-    if (info.kind == "temperature_profile" && conducts) return {};  // host/plot/conduction.hpp
-    if (info.kind == "temperature_profile" && facts.thermal && !facts.left && facts.temperature > 0.0) {
+    if (!facts.equilibrium()) return {};  // of a gas that conducts heat see host/plot/conduction.hpp
+    if (info.kind == "temperature_profile") {
         return {sampled("mean of the run", x_from, x_to, [&](double) { return facts.temperature; })};
     }
-    if (!facts.equilibrium()) return {};
     if (info.kind == "speed") {
         return {speed_law(facts, x_from, x_to, [&](double v) { return maxwell_speed_density(facts.dimension, v); })};
     }
@@ -314,11 +315,13 @@ std::optional<ScalarTheory> theory_scalar(const GasFacts& facts, const std::stri
     if (facts.has_gravity() || !is_fluid(facts)) return std::nullopt;
     const double z = compressibility(facts);
     const double doubt = compressibility_uncertainty(facts.dimension) + kFiniteSize / facts.balls;
-    if (kind == "compressibility") return ScalarTheory{"equation of state", z, doubt * (z - 1.0)};
+    const double softness = 1.0 - facts.diameter / (2.0 * facts.radius);
+    const double soft_doubt = doubt + kSoftness * softness * softness;
+    if (kind == "compressibility") return ScalarTheory{"equation of state", z, soft_doubt * (z - 1.0)};
     if (kind == "stress" && component[0] != component[1]) return ScalarTheory{"none in a fluid at rest", 0.0, 0.0};
     if (kind == "pressure" || kind == "stress") {
         const double ideal = facts.number_density * facts.temperature;
-        return ScalarTheory{"equation of state", z * ideal, doubt * (z - 1.0) * ideal};
+        return ScalarTheory{"equation of state", z * ideal, soft_doubt * (z - 1.0) * ideal};
     }
     if (kind == "mean_free_path") {
         const double path = mean_free_path(facts.dimension, z, facts.diameter);
@@ -332,8 +335,8 @@ std::optional<ScalarTheory> theory_scalar(const GasFacts& facts, const std::stri
 }
 
 std::optional<double> theory_pressure(const GasFacts& facts) {
-    if (facts.has_gravity() || !is_fluid(facts)) return std::nullopt;
-    return compressibility(facts) * facts.number_density * facts.temperature;
+    const std::optional<ScalarTheory> theory = theory_scalar(facts, "pressure");
+    return theory ? std::optional(theory->value) : std::nullopt;
 }
 
 }  // namespace carom

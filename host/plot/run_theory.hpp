@@ -28,6 +28,8 @@ struct GasFacts {
     /// Nothing keeps the balls out of equilibrium while it is measured: no wall moves, no thermostat rescales, walls
     /// and thermostats have one temperature.
     bool undriven = true;
+    /// A thermostat or thermal walls give and take energy while it is measured: it is not fixed, but canonical.
+    bool bath = false;
     bool andersen = false;  ///< a thermostat replaces velocities, and balls forget theirs sooner
     /// The axis between two faces of unlike temperatures, between which heat flows while it is measured and nothing
     /// else drives the balls; -1: none.
@@ -48,9 +50,9 @@ struct GasFacts {
 /// \param from     rows from this time on give the temperature, those of stages that measure
 GasFacts gas_facts(const TrajectoryReader& trajectory, const Scene& scene, const std::string& species, double from);
 
-/// The curve of theory for an average (of a temperature profile, the run's mean), in the same units, over the range of
-/// its x; none where there is no theory. A profile under gravity has two: of point particles, and of hard balls. \param
-/// x_from, x_to  where it is drawn
+/// The curve of theory for an average (of a temperature profile in equilibrium, the run's mean), in the same units,
+/// over the range of its x; none where there is no theory. A profile under gravity has two: of point particles, and of
+/// hard balls. \param x_from, x_to  where it is drawn
 std::vector<Curve> theory_curves(const GasFacts& facts, const Scene& scene, const AverageInfo& info, double x_from,
                                  double x_to);
 

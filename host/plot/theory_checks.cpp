@@ -10,12 +10,12 @@
 
 #include "host/observables/time_average.hpp"
 #include "host/plot/average_figure.hpp"
+#include "host/plot/conduction.hpp"
 #include "host/plot/run_average.hpp"
 #include "host/plot/run_theory.hpp"
 #include "host/run/averaged_number.hpp"
 #include "host/scene/load.hpp"
 #include "host/state/errors.hpp"
-#include "kernels/physics/equation_of_state.hpp"
 #include "kernels/physics/kinetic_theory.hpp"
 
 namespace carom {
@@ -42,7 +42,8 @@ constexpr double kTellingCorrelation = 0.05;  // of C(0)
 constexpr double kCorrelationFloor = 0.02;    // of C(0)
 constexpr double kPathCorrelation = 0.4;      // times the packing fraction: collisions know of each other
 constexpr double kPerBall = 5.0;              // over N: Maxwell and Boltzmann's law is that of endlessly many
-constexpr double kPressurePerBall = 3.0;      // over N, of Z - 1: a periodic box of N balls
+constexpr double kConduction = 0.01;          // how Enskog's conductivity changes with temperature
+constexpr double kFitted = 2.0;               // constants of that law
 
 TheoryVerdict verdict_of(double sigmas, double most) {
     if (!std::isfinite(sigmas)) return TheoryVerdict::kUnknown;
@@ -114,19 +115,15 @@ private:
         const StoredMean* measured = mean("virial_pressure");
         if (measured == nullptr || !periodic()) return;
         const GasFacts facts = gas_facts(trajectory_, scene_, "", since());
-        const std::optional<double> expected = theory_pressure(facts);
-        if (!expected) return;
-        const double ideal = facts.number_density * facts.temperature;
-        const double softness = 1.0 - facts.diameter / (2.0 * facts.radius);
-        const double share =
-            compressibility_uncertainty(facts.dimension) + kPressurePerBall / facts.balls + 10.0 * softness * softness;
+        const std::optional<ScalarTheory> theory = theory_scalar(facts, "pressure");
+        if (!theory) return;
         number({.what = "virial pressure",
                 .unit = pressure_unit(facts.dimension),
                 .theory = fmt::format("equation of state at packing fraction {:.4g}", facts.packing_fraction),
                 .measured = measured->mean,
                 .error = measured->error,
-                .expected = *expected,
-                .uncertainty = share * (*expected - ideal)});
+                .expected = theory->value,
+                .uncertainty = theory->uncertainty});
     }
 
     /// In the mean the floor bears the weight, and what presses on the ceiling besides.
@@ -166,6 +163,7 @@ private:
         }
         const AverageInfo& info = measured.info;
         const GasFacts facts = gas_facts(trajectory_, scene_, info.species, info.from);
+        if (const auto law = conduction_law(facts, header_.box, measured)) conduction(measured, *law);
         if (!facts.equilibrium()) return;
         if (info.x.label.empty()) {
             scalar(measured, facts);
@@ -209,8 +207,8 @@ private:
                           .error = measured.table.samples < kTellingSamples ? kNan : measured.table.errors[component]};
         const std::string part = info.components.empty() ? "" : info.components[component];
         if (info.kind == "kurtosis") {
-            check.theory = "fixed energy, 3 D / (D + 2)";
-            check.expected = finite_kurtosis(degrees_of_freedom(info.from));
+            check.theory = facts.bath ? "Maxwell and Boltzmann" : "fixed energy, 3 D / (D + 2)";
+            check.expected = facts.bath ? 3.0 : finite_kurtosis(degrees_of_freedom(info.from));
         } else if (info.kind == "temperature") {
             if (!is_of_a_part(info, facts)) return;
             check.theory = "the run's temperature";
@@ -223,6 +221,28 @@ private:
             return;
         }
         number(std::move(check));
+    }
+
+    /// The slices that the law is fitted to, less its constants: its ends are no prediction, its bend is.
+    void conduction(const RunAverage& measured, const ConductionLaw& law) {
+        TheoryCheck check{.what = measured.info.name, .unit = measured.info.unit, .theory = law.curve.label};
+        check.measured = check.error = check.expected = kNan;
+        check.uncertainty = kConduction;
+        double squares = 0.0;
+        for (std::size_t k = 0; k < measured.table.x.size(); ++k) {
+            const double at = measured.table.x[k];
+            const double value = measured.table.values[k];
+            const double error = measured.table.errors[k];
+            if (!law.holds_at(at) || !(error > 0.0) || !(value > 0.0)) continue;
+            const double expected = value_at(law.curve, at);
+            const double off = (value - expected) / std::hypot(error, check.uncertainty * expected);
+            squares += off * off;
+            ++check.points;
+        }
+        const double free = static_cast<double>(check.points) - kFitted;
+        check.sigmas = measured.table.samples < kTellingSamples ? kNan : std::sqrt(squares / free);
+        check.verdict = verdict_of(check.sigmas, kMostRootMeanSquare);
+        checks_.push_back(std::move(check));
     }
 
     void curve(RunAverage measured, const GasFacts& facts) {

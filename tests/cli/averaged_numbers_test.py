@@ -70,6 +70,31 @@ class AveragedNumbers(ProgramTest):
         self.succeed("plot", "gas.h5", "--all", "-o", "all/", "--quiet")
         self.assertIn("pressure.png", {path.name for path in (self.folder / "all").iterdir()})
 
+    def test_an_average_that_is_a_curve_and_called_pressure_is_drawn_once(self):
+        self.write("gas.toml", GAS % "events" + '[[observe]]\nname = "pressure"\nkind = "speed"\n')
+        self.succeed("run", "gas.toml", "--quiet")
+        said = self.succeed("plot", "gas.h5", "--all", "-o", "all/").err.splitlines()
+        self.assertEqual(len([line for line in said if "pressure.png" in line]), 1, said)
+
+    def test_short_runs_show_how_an_average_settled_from_the_first_sample_on(self):
+        # Fewer samples than an error can be had from at all but the last frames.
+        self.write("gas.toml", GAS % "events" + '[[observe]]\nname = "k"\nkind = "kurtosis"\nevery = 0.5\n')
+        self.succeed("run", "gas.toml", "--quiet")
+        self.succeed("plot", "gas.h5", "k", "-o", "k.svg", "--quiet")
+        text = (self.folder / "k.svg").read_text()
+        self.assertNotIn("href='#gpPt", text, "a curve, not the dot of the last frame")
+
+    def test_runs_of_one_scene_are_told_apart_by_their_files(self):
+        self.write("gas.toml", GAS % "events")
+        for name in ("first", "second"):
+            self.succeed("run", "gas.toml", "-o", f"{name}.h5", "--quiet")
+        for quantity in ("temperature", "speed"):
+            self.succeed("plot", "first.h5", "second.h5", quantity, "-o", f"{quantity}.svg", "--quiet")
+            text = (self.folder / f"{quantity}.svg").read_text()
+            self.assertIn(">first", text)
+            self.assertIn(">second", text)
+            self.assertNotIn(">averaged gas", text)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -189,7 +189,12 @@ class Report(ProgramTest):
             "temperature_profile", "density", "velocity", "temperature"))
         between = scene.replace("[run]", "wall_temperature = [[4.0, 1.0], 0.0]\n[run]") + observed
         page = self.tables(between)
-        self.assertEqual(self.verdicts(page), {})
+        self.assertEqual(set(self.verdicts(page)), {"temperature_profile_of_all"}, "of all else there is no theory")
+        profile = self.verdicts(page)["temperature_profile_of_all"]
+        self.assertEqual(profile[1], "agrees", profile)
+        self.assertIn("Fourier, Enskog", profile[4])
+        captions = re.findall(r"<figcaption>(.*?)</figcaption>", (self.folder / "gas.html").read_text())
+        self.assertLessEqual({"wall_heat", "work"}, set(captions))
         told = self.run_table(page)
         self.assertGreater(float(told["heat given to the balls"]), 0.0)
         self.assertEqual(float(told["work done on the balls"]), 0.0)
@@ -221,6 +226,16 @@ until = 60.0
         self.assertEqual([name for name in theory if name.startswith("force")], [], "there is no weight any more")
         both = scene.replace("measure = false", "measure = true")
         self.assertEqual(self.verdicts(self.tables(both)), {}, "with and without gravity")
+
+    def test_a_canonical_gas_has_the_kurtosis_of_an_energy_that_is_not_fixed(self):
+        # Of ten balls 3 D / (D + 2) is 2.73, and 2.70 without a momentum.
+        scene = SCENE.replace("count = 100", "count = 10").replace('"kurtosis"\n\n', '"kurtosis"\nevery = 0.5\n\n')
+        scene = scene.replace("until = 60.0", "until = 3000.0").replace("every = 3.0", "every = 300.0")
+        bath = '[thermostat]\nkind = "andersen"\ntemperature = 1.0\nrate = 1.0\n'
+        for text, words in ((scene, "fixed energy"), (scene + bath, "3, Maxwell and Boltzmann")):
+            kurtosis = self.verdicts(self.tables(text))["kurtosis"]
+            self.assertEqual(kurtosis[1], "agrees", kurtosis)
+            self.assertIn(words, kurtosis[4])
 
     def test_followed_balls_have_a_theory_without_a_thermostat_that_makes_them_forget(self):
         observed = "".join(f'[[observe]]\nname = "{kind}"\nkind = "{kind}"\n' for kind in ("msd", "vacf"))

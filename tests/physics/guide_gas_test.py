@@ -1,6 +1,8 @@
 """The chapters of docs/physics.md on gases in equilibrium: each scene does what its chapter says. Seeds are the scenes'
-own. Tolerances are in standard errors, those of the averages or the scatter measured over seeds 1 to 8; within 4 of them
-one in 16,000 falls outside by chance."""
+own, so none fails by chance where the trajectory is the one it was. Tolerances are 4 standard errors, those of the averages
+or the scatter measured over seeds 1 to 8. Of other seeds, or once another change has made another trajectory, one comparison
+in 16,000 would fail if these were known exactly. A scatter of 8 values is itself known to a quarter only: then it is about
+one in 140 (Student's t with 7 degrees of freedom beyond 4, and the mean as uncertain)."""
 
 import math
 import unittest
@@ -73,8 +75,8 @@ class GasInEquilibrium(GuideTest):
         # As warm at the top as at the floor: up to where a hundredth of the balls is left.
         counted = numpy.isfinite(warm_error) & (height < 4.0 * length)
         off = (warm - mean)[counted] / warm_error[counted]
-        # Over seeds 0.97 with a scatter of 0.26: once in 10^4.
-        self.below("rms of the temperatures in standard errors", math.sqrt(numpy.mean(off**2)), 2.0)
+        # Neighbours know of each other: over seeds beside 1 to 8 it is 1.14 with a scatter of 0.42, so 3 is 4 of these above.
+        self.below("rms of the temperatures in standard errors", math.sqrt(numpy.mean(off**2)), 3.0)
 
 
 if __name__ == "__main__":

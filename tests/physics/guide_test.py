@@ -1,6 +1,8 @@
 """The chapters of docs/physics.md on gases on their way to equilibrium, and the sweeps: each scene does what its chapter
-says. Seeds are the scenes' own. Tolerances are 4 times the scatter measured over seeds 1 to 8, unless said otherwise: one in
-16,000 fails by chance."""
+says. Seeds are the scenes' own, so none fails by chance where the trajectory is the one it was. Tolerances are 4 times the
+scatter measured over seeds 1 to 8, unless said otherwise. A scatter of 8 values is itself known to a quarter only: of other
+seeds, or once another change has made another trajectory, about one comparison in 140 fails (Student's t with 7 degrees of
+freedom beyond 4, and the mean as uncertain)."""
 
 import json
 import math
@@ -135,6 +137,10 @@ class EquationOfStateSweep(ProgramTest):
                 path = known["mfp_over_sigma"] * 2.0 * radius
                 self.assertAlmostEqual(row["mean_free_path"], path,
                                        delta=4.0 * row["mean_free_path_se"] + 3.0 / balls * path)
+                # Enskog, at T = 1 and m = 1.
+                rate = 2.0 * dimension / math.sqrt(math.pi) * excess / (2.0 * radius)
+                self.assertAlmostEqual(row["collision_rate"], rate,
+                                       delta=4.0 * row["collision_rate_se"] + 3.0 / balls * rate)
 
     def test_its_figure_has_theorys_curve(self):
         self.sweep("equation_of_state", [0.1, 0.2])

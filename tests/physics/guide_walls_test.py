@@ -1,5 +1,8 @@
 """The chapters of docs/physics.md on walls that drive a gas: each scene does what its chapter says. Seeds are the scenes'
-own. Tolerances are 4 times the scatter measured over seeds 1 to 8, or more where said: one in 16,000 fails by chance."""
+own, so none fails by chance where the trajectory is the one it was. Tolerances are 4 times the scatter measured over seeds 1
+to 8, or more where said. A scatter of 8 values is itself known to a quarter only: of other seeds, or once another change has
+made another trajectory, about one comparison in 140 fails (Student's t with 7 degrees of freedom beyond 4, and the mean as
+uncertain), of those over 20 seeds one in 1,000."""
 
 import math
 import unittest
@@ -26,8 +29,8 @@ class Walls(GuideTest):
         density = density.reshape(-1, 2).mean(axis=1)  # slices half as wide
         late = time >= 1000
         flows = (heat[late][-1, :2] - heat[late][0, :2]) / (time[late][-1] - time[late][0]) / 40.0
-        # What the gas keeps: over seeds the scatter is 0.0006; 8 of these.
-        self.near("heat in less heat out", (flows[0] + flows[1]) / flows[0], 0.0, 5e-3)
+        # What the gas keeps: over 20 seeds the scatter is 0.00175; 4.6 of these.
+        self.near("heat in less heat out", (flows[0] + flows[1]) / flows[0], 0.0, 8e-3)
         flow = 0.5 * (flows[0] - flows[1])
         inside = (x > 10.0) & (x < 50.0)  # more than two mean free paths from the hot side, and from the cold one
         here = conductivity(density[inside] * math.pi / 4.0 * 0.25, temperature[inside], 0.5)
@@ -35,9 +38,10 @@ class Walls(GuideTest):
         theory = -(between * numpy.diff(temperature[inside])).sum() / (x[inside][-1] - x[inside][0])
         # Over seeds 1 to 8 it is 0.996 with a scatter of 0.011: 4 of these. Enskog's is known to 2 % or so.
         self.near("heat flow over Enskog's", flow / theory, 1.0, 0.045)
-        # A straight line has no bend; T^(3/2) straight would bend by 0.08. Over seeds 0.066, scatter 0.013: 4 of these.
+        # A straight line has no bend; T^(3/2) straight would bend by 0.08. Over 20 seeds the scatter is
+        # 0.019: 4 of these about the mean of seeds 1 to 8. So the bend is no test of theory, but of a wrong profile.
         bend = -2.0 * numpy.polyfit(x[inside], temperature[inside], 2)[0] * 20.0**2
-        self.near("bend of T", bend / (temperature[inside].max() - temperature[inside].min()), 0.066, 0.051)
+        self.near("bend of T", bend / (temperature[inside].max() - temperature[inside].min()), 0.066, 0.08)
         # The jumps at the walls: over seeds 0.36 and 0.212 in the outermost slices, scatter 0.025 and 0.007.
         self.near("less hot than the wall", 4.0 - temperature[0], 0.36, 0.1)
         self.near("less cold than the wall", temperature[-1] - 1.0, 0.212, 0.03)

@@ -48,8 +48,9 @@ struct ThinGas {
 
 TEST(ConductionCurve, OfAThinGasHasTemperatureToTheThreeHalvesLinear) {
     ThinGas gas;
-    // Next to the walls no local law holds, and nothing is fitted.
-    for (const std::size_t k : {0u, 1u, 28u, 29u}) gas.profile.table.values[k] = 2.0;
+    // Next to the walls no local law holds, and nothing is fitted: two free paths are 13 at the hot wall, of a gas that
+    // is half as dense there, and 3 at the cold one.
+    for (const std::size_t k : {0u, 1u, 2u, 3u, 4u, 5u, 29u}) gas.profile.table.values[k] = 2.0;
     const std::vector<Curve> curves = conduction_curves(gas.facts, gas.box, gas.profile);
     ASSERT_EQ(curves.size(), 2u);
     const Curve& curve = curves[0];
@@ -69,8 +70,23 @@ TEST(ConductionCurve, IsOfAGasThatConducts) {
     gas.facts.heat_axis = 0;
     gas.set_diameter(3e-4);  // nothing lies two free paths from both walls: these alone
     EXPECT_EQ(conduction_curves(gas.facts, gas.box, gas.profile).size(), 1u);
+    gas.set_diameter(2.5e-3);
     gas.profile.info.kind = "density";
     EXPECT_TRUE(conduction_curves(gas.facts, gas.box, gas.profile).empty());
+}
+
+TEST(ConductionCurve, IsNoneOfAGasThatLosesEnergyOrBallsOrHasTwoKinds) {
+    for (const auto spoil :
+         {+[](GasFacts& facts) { facts.thermal = false; }, +[](GasFacts& facts) { facts.left = true; },
+          +[](GasFacts& facts) { facts.uniform = false; }}) {
+        ThinGas gas;
+        ASSERT_TRUE(conduction_law(gas.facts, gas.box, gas.profile));
+        spoil(gas.facts);
+        EXPECT_FALSE(conduction_law(gas.facts, gas.box, gas.profile));
+        const std::vector<Curve> curves = conduction_curves(gas.facts, gas.box, gas.profile);
+        ASSERT_EQ(curves.size(), 1u);
+        EXPECT_EQ(curves[0].label, "the walls");
+    }
 }
 
 }  // namespace
