@@ -255,7 +255,6 @@ TEST(LiveChange, OfHardBallsGoesOnWithoutThoseThatHaveLeft) {
     LiveLab lab(kOneLeaves);
     ASSERT_NE(lab.after(2, 1.0), nullptr) << lab.run.error();
     lab.run.kick(1, {0.0, -1.0, 0.0});
-    lab.run.change({"physics.restitution=0.5"});
     lab.run.change({"physics.gravity=[0, -0.5]"});
     const LiveFrame* after = lab.after(1, 1.0);
     ASSERT_NE(after, nullptr) << lab.run.error();
