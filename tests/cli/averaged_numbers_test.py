@@ -82,7 +82,7 @@ class AveragedNumbers(ProgramTest):
         self.succeed("run", "gas.toml", "--quiet")
         self.succeed("plot", "gas.h5", "k", "-o", "k.svg", "--quiet")
         text = (self.folder / "k.svg").read_text()
-        self.assertNotIn("href='#gpPt", text, "a curve, not the dot of the last frame")
+        self.assertNotIn("href='#gpPt6'", text, "a curve, not the dot of the last frame")
 
     def test_runs_of_one_scene_are_told_apart_by_their_files(self):
         self.write("gas.toml", GAS % "events")
