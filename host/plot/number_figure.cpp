@@ -16,9 +16,6 @@ namespace carom {
 
 namespace {
 
-/// Of fewer samples a standard error is little more than chance.
-constexpr double kTellingSamples = 8.0;
-
 /// The average so far at each frame, from the first sample on, a curve per component.
 std::vector<Curve> averages_so_far(const TrajectoryReader& run, const AverageInfo& info) {
     const std::size_t components = number_names(info).size();
@@ -29,7 +26,7 @@ std::vector<Curve> averages_so_far(const TrajectoryReader& run, const AverageInf
             if (!std::isfinite(table.values[k])) continue;
             all[k].x.push_back(run.times()[frame]);
             all[k].y.push_back(table.values[k]);
-            all[k].error.push_back(table.samples < kTellingSamples ? std::nan("") : table.errors[k]);
+            all[k].error.push_back(table.samples < kLeastSamplesForError ? std::nan("") : table.errors[k]);
         }
     }
     return all;

@@ -46,6 +46,7 @@ temperature = 1.0
 [[observe]]
 name = "speeds"
 kind = "speed"
+every = 0.5
 bins = 32
 max = 5.0
 
