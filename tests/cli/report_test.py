@@ -46,7 +46,6 @@ temperature = 1.0
 [[observe]]
 name = "speeds"
 kind = "speed"
-every = 0.5
 bins = 32
 max = 5.0
 
@@ -222,6 +221,7 @@ thermostat = { kind = "andersen", temperature = 4.0, rate = 0.3 }
 until = 60.0
 """
         scene = SCENE.replace('["periodic", "periodic"]', '["wall", "wall"]') + stages
+        scene = scene.replace("max = 5.0", "max = 5.0\nevery = 0.5")
         theory = self.verdicts(self.tables(scene))
         self.assertEqual(theory["speeds"][1], "agrees")
         self.assertEqual([name for name in theory if name.startswith("force")], [], "there is no weight any more")
