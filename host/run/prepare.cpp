@@ -87,9 +87,9 @@ void derive(PreparedScene& run) {
         const AverageInfo& info = header.averages[k];
         if (expected[k] >= kLeastSamplesForError || run.scene.run.until <= 0.0) continue;
         if (expected[k] > 0.0) {
-            run.warnings.push_back(fmt::format("{} takes {} only, too few for an error: shorten its observe.every, {:.6g}",
-                                               info.name, plural(static_cast<std::uint64_t>(expected[k]), "sample"),
-                                               info.every));
+            run.warnings.push_back(
+                fmt::format("{} takes {} only, too few for an error: shorten its observe.every, {:.6g}", info.name,
+                            plural(static_cast<std::uint64_t>(expected[k]), "sample"), info.every));
         } else if (info.from > run.scene.run.until) {
             run.warnings.push_back(fmt::format("{} takes no sample: it begins at t = {}, and the run ends at {}",
                                                info.name, info.from, run.scene.run.until));
