@@ -90,7 +90,7 @@ public:
             all.emplace_back("collisions", count_text(now_->tallies.collisions));
         } else {
             all.emplace_back("contacts", count_text(totals.contacts));
-            all.emplace_back("overlap", fmt::format("{:.3g} of a radius", totals.overlap));
+            all.emplace_back("overlap", fmt::format("{:.3g} radii", totals.overlap));
         }
         return all;
     }
