@@ -19,6 +19,7 @@ namespace {
 constexpr std::string_view kPrefix = "average ";  // of names in SolverState::extra
 constexpr std::string_view kRows = "row means";
 constexpr std::size_t kPlanNumbers = 4;
+constexpr std::size_t kWorthThreads = 10000;  // balls
 
 ObserveRequest request_of(const ObserveEntry& entry) {
     return {.name = entry.name,
@@ -149,6 +150,7 @@ std::uint64_t Averages::most_bytes() const {
 void Averages::start(Solver& solver) {
     const auto reachable = [&solver](double time) { return solver.reachable_time(time); };
     for (Stage& stage : stages_.stages) stage.until = reachable(stage.until);
+    spare_threads_ = std::max(0, threads_ - solver.describe().threads);
     const double after = resumed_ ? solver.time() : -1.0;
     for (Entry& entry : entries_) entry.schedule = std::make_unique<SampleSchedule>(entry.plan, after, reachable);
     std::vector<Averager*> watchers;
@@ -203,15 +205,17 @@ double Averages::next() const {
 void Averages::take(Solver& solver) {
     const double now = solver.time();
     if (next() > now) return;
+    wait();
     solver.request_frame(frame_);
-    solver.finish_frame(frame_);
     std::optional<Tallies> tallies;
     std::optional<double> path_length;
     Totals totals;
-    std::vector<Entry*> due;
+    std::vector<Due> at_once;  // those that are told of impacts while the solver goes on, and know no other threads
+    std::vector<Due> due;
     for (Entry& entry : entries_) {
         if (entry.schedule->next() > now) continue;
-        due.push_back(&entry);
+        (entry.averager->followed().empty() ? due : at_once).push_back({entry.averager.get(), entry.schedule->index()});
+        entry.schedule->advance(now);
         if (begins_anew(entry.plan, now)) entry.averager->skip();
         if (entry.averager->needs_accounts()) {
             if (!tallies) {
@@ -223,8 +227,26 @@ void Averages::take(Solver& solver) {
                 {.time = now, .tallies = *tallies, .totals = totals, .path_length = path_length.value_or(0.0)});
         }
     }
-    look(due, stages_.measures(now));
-    for (Entry* const entry : due) entry->schedule->advance(now);
+    const bool measured = stages_.measures(now);
+    if (frame_.size() >= kWorthThreads && spare_threads_ > 0) {
+        if (!at_once.empty()) {
+            solver.finish_frame(frame_);
+            look(at_once, measured, threads_);
+        }
+        if (due.empty()) return;
+        looking_ = std::async(std::launch::async, [this, &solver, measured, due = std::move(due)] {
+            solver.finish_frame(frame_);
+            look(due, measured, spare_threads_);
+        });
+    } else {
+        solver.finish_frame(frame_);
+        due.insert(due.end(), at_once.begin(), at_once.end());
+        look(due, measured, frame_.size() >= kWorthThreads ? threads_ : 1);
+    }
+}
+
+void Averages::wait() {
+    if (looking_.valid()) looking_.get();
 }
 
 /// Whether a sample is the first behind a stage that is not measured: not even one that no sample falls into may count.
@@ -235,16 +257,15 @@ bool Averages::begins_anew(const SamplePlan& plan, double now) const {
 }
 
 /// Each gathers on its own, so which thread does it changes no bit.
-void Averages::look(const std::vector<Entry*>& due, bool measured) {
-    constexpr std::size_t kWorthThreads = 10000;  // balls
+void Averages::look(const std::vector<Due>& due, bool measured, int threads) {
     std::exception_ptr failure;
-#pragma omp parallel for schedule(dynamic) num_threads(threads_) if (due.size() > 1 && frame_.size() >= kWorthThreads)
+#pragma omp parallel for schedule(dynamic) num_threads(threads) if (due.size() > 1 && threads > 1)
     for (std::size_t k = 0; k < due.size(); ++k) {
         try {
             if (measured) {
-                due[k]->averager->add(frame_, due[k]->schedule->index());
+                due[k].averager->add(frame_, due[k].index);
             } else {
-                due[k]->averager->skip();
+                due[k].averager->skip();
             }
         } catch (...) {
 #pragma omp critical(carom_averages)
@@ -254,13 +275,15 @@ void Averages::look(const std::vector<Entry*>& due, bool measured) {
     if (failure) std::rethrow_exception(failure);
 }
 
-std::vector<AverageTable> Averages::tables() const {
+std::vector<AverageTable> Averages::tables() {
+    wait();
     std::vector<AverageTable> tables;
     for (const Entry& entry : entries_) tables.push_back(entry.averager->table());
     return tables;
 }
 
-std::vector<AveragedNumber> Averages::numbers() const {
+std::vector<AveragedNumber> Averages::numbers() {
+    wait();
     std::vector<AverageInfo> infos;
     std::vector<AverageTable> tables;
     for (std::size_t k = 0; k < entries_.size(); ++k) {
@@ -271,7 +294,8 @@ std::vector<AveragedNumber> Averages::numbers() const {
     return averaged_numbers(infos, tables);
 }
 
-void Averages::save(SolverState& state) const {
+void Averages::save(SolverState& state) {
+    wait();
     std::erase_if(state.extra, [](const auto& extra) { return extra.first.starts_with(kPrefix); });
     for (std::size_t k = 0; k < entries_.size(); ++k) {
         const SamplePlan& plan = entries_[k].plan;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <future>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,6 +18,9 @@
 namespace carom {
 
 /// What a run averages: the kinds of [[observe]] that are averages, and the means of the rows.
+///
+/// Where the solver leaves processors free (one that runs on a GPU, or on a single thread), a sample is looked at on
+/// these while the solver goes on; what is asked of it afterwards waits for that.
 class Averages {
 public:
     /// \param run   with its state: averages of a resumed run go on from what its checkpoint holds
@@ -32,7 +36,8 @@ public:
     void start(Solver& solver);
     /// When the next sample is due; infinity if none is.
     [[nodiscard]] double next() const;
-    /// Takes what is due now.
+    /// Takes what is due now. The solver must live until the next call of take, tables, numbers or save has returned.
+    /// \throws what went wrong with the sample before
     void take(Solver& solver);
     /// A row of the run.
     /// \param due  it falls on a multiple of the rows' interval; else it is the first one
@@ -44,11 +49,11 @@ public:
     [[nodiscard]] std::uint64_t most_bytes() const;
 
     /// The averages so far, one table an average, in the order of infos().
-    [[nodiscard]] std::vector<AverageTable> tables() const;
+    [[nodiscard]] std::vector<AverageTable> tables();
     /// Those of them that are single numbers.
-    [[nodiscard]] std::vector<AveragedNumber> numbers() const;
+    [[nodiscard]] std::vector<AveragedNumber> numbers();
     /// Adds to a checkpoint what it takes to go on.
-    void save(SolverState& state) const;
+    void save(SolverState& state);
 
 private:
     struct Entry {
@@ -58,7 +63,13 @@ private:
     };
     void restore(const SolverState& state);
     [[nodiscard]] bool begins_anew(const SamplePlan& plan, double now) const;
-    void look(const std::vector<Entry*>& due, bool measured);
+    /// One average that a sample is for.
+    struct Due {
+        Averager* averager;
+        std::uint64_t index;  ///< of the sample
+    };
+    void look(const std::vector<Due>& due, bool measured, int threads);
+    void wait();
 
     std::vector<Entry> entries_;
     std::vector<AverageInfo> infos_;
@@ -68,7 +79,9 @@ private:
     bool averages_rows_;
     bool resumed_;
     int threads_;
+    int spare_threads_ = 0;  // that the solver does not use
     Frame frame_;
+    std::future<void> looking_;  // last: it ends before what it looks at
 };
 
 /// The interval of the rows that the means of a checkpoint are over; none if it holds no means.

@@ -142,8 +142,8 @@ public:
     /// From now on tells of impacts, during advance_to: of all that these balls have, perhaps of others too.
     /// \param followed  by id, 1 or 0 each
     /// \return false  this solver has no impacts
-    virtual bool watch_impacts(std::function<void(const LoggedImpact&)> /*watch*/,  // NOLINT: kept where it is used
-                               std::vector<std::uint8_t> /*followed*/) {            // NOLINT
+    virtual bool watch_impacts(std::function<void(const LoggedImpact&)> /*watch*/,
+                               std::vector<std::uint8_t> /*followed*/) {
         return false;
     }
     /// The run begins: what is in the file that impacts are logged to may go. Nothing where there is no log.
