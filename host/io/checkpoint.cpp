@@ -152,6 +152,8 @@ void save_checkpoint(const std::string& path, const Checkpoint& checkpoint) {
         h5::check(H5Fflush(hdf5, H5F_SCOPE_LOCAL), "flush");
         hdf5.reset();
         if (!file.failure().empty()) throw h5::Error("cannot close");
+        // Where a killed process left its temporary file, this one was written beside it.
+        if (!file.take_place()) throw h5::Error("cannot replace what a killed run left");
     } catch (const h5::Error& error) {
         const std::string cause = file.failure().empty() ? error.what() : file.failure();
         file.abandon();

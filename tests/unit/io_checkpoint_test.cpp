@@ -134,6 +134,18 @@ TEST(Checkpoint, LeavesNothingElseInTheFolder) {
     EXPECT_EQ(load_checkpoint(folder.file("c.h5")).state.balls.size(), 20);
 }
 
+/// A killed run leaves the file that it was writing, which must never come into the place of a whole one.
+TEST(Checkpoint, ReplacesWhatAKilledRunLeft) {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("c.h5");
+    save_checkpoint(path, sample_checkpoint(2, 10));
+    std::ofstream(path + ".partial") << "half a checkpoint";
+    std::ofstream(path + ".partial.partial") << "half of one that was written beside that";
+    save_checkpoint(path, sample_checkpoint(2, 20));
+    expect_same(load_checkpoint(path), sample_checkpoint(2, 20));
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
+}
+
 TEST(Checkpoint, AFullDiskLeavesTheOldOne) {
     const TemporaryFolder folder;
     const std::string path = folder.file("c.h5");
@@ -178,6 +190,7 @@ TEST(Checkpoint, IsWholeWheneverItsWriterIsKilled) {
     save_checkpoint(path, sample_checkpoint(2, 5000, 0));
     for (int trial = 0; trial < 10; ++trial) {
         const pid_t child = ::fork();
+        ASSERT_GE(child, 0);
         if (child == 0) {
             for (unsigned seed = 0;; ++seed) save_checkpoint(path, sample_checkpoint(2, 5000, seed % 4));
         }
