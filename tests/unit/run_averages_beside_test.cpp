@@ -19,12 +19,12 @@ std::string gas(const std::string& solver) {
         "[scene]\ndimension = 2\nseed = 3\n[box]\nsize = [200.0, 200.0]\nboundary = [\"periodic\", \"periodic\"]\n"
         "[run]\nsolver = \"" +
         solver +
-        "\"\nuntil = 0.5\n[output]\nobservables_every = 0.1\n[[fill]]\nradius = 0.5\nmass = 1.0\ncount = 12000\n"
+        "\"\nuntil = 0.02\n[output]\nobservables_every = 0.01\n[[fill]]\nradius = 0.5\nmass = 1.0\ncount = 12000\n"
         "temperature = 1.0\n";
     std::vector<std::string> kinds{"speed", "density", "stress", "msd"};
     if (solver == "events") kinds.push_back("free_path");
     for (const std::string& kind : kinds) {
-        text += "[[observe]]\nname = \"" + kind + "\"\nkind = \"" + kind + "\"\nevery = 0.05\n";
+        text += "[[observe]]\nname = \"" + kind + "\"\nkind = \"" + kind + "\"\nevery = 0.002\n";
     }
     return text;
 }
@@ -36,7 +36,7 @@ std::vector<std::uint64_t> averaged(const std::string& solver, int threads) {
     scene.threads = threads;
     Averages averages(scene, {});
     averages.start(run.solver());
-    while (run.solver().time() < 0.5) {
+    while (run.solver().time() < run.scene().scene.run.until) {
         run.to(averages.next());
         averages.take(run.solver());
         // The solver goes on at once.
