@@ -1,20 +1,16 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "kernels/physics/diffusion.hpp"
 #include "kernels/physics/equation_of_state.hpp"
+#include "tests/support/gas_reference.hpp"
 
 namespace carom {
 namespace {
 
-const nlohmann::json& stats() {
-    static const nlohmann::json data =
-        nlohmann::json::parse(std::ifstream(std::string(CAROM_GOLDEN_DIR) + "/stats.json"));
-    return data;
-}
+using test::stats;
 
 TEST(EnskogDiffusion, IsThatOfTheReference) {
     for (const int d : {2, 3}) {

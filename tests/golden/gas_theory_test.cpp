@@ -1,24 +1,20 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
 #include "kernels/physics/equation_of_state.hpp"
 #include "kernels/physics/kinetic_theory.hpp"
+#include "tests/support/gas_reference.hpp"
 
 // The theory of gases in kernels/physics against references of high precision (stats.json).
 
 namespace carom {
 namespace {
 
-const nlohmann::json& stats() {
-    static const nlohmann::json data =
-        nlohmann::json::parse(std::ifstream(std::string(CAROM_GOLDEN_DIR) + "/stats.json"));
-    return data;
-}
+using test::stats;
 
 TEST(HardCompressibility, IsThatOfTheVirialSeries) {
     for (const int dimension : {2, 3}) {

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
@@ -12,6 +11,7 @@
 #include "kernels/physics/kinetic_theory.hpp"
 #include "tests/support/averaged_gas.hpp"
 #include "tests/support/events_gas.hpp"
+#include "tests/support/gas_reference.hpp"
 
 namespace carom {
 namespace {
@@ -19,24 +19,10 @@ namespace {
 using namespace test;
 using nlohmann::json;
 
-const json& row(int dimension, double phi) {
-    static const json data = json::parse(std::ifstream(std::string(CAROM_GOLDEN_DIR) + "/stats.json"));
-    for (const json& entry : data[dimension == 2 ? "eos2d" : "eos3d"]) {
-        if (std::abs(entry["phi"].get<double>() - phi) < 1e-9) return entry;
-    }
-    throw std::runtime_error("no such packing fraction");
-}
-
 /// Balls of diameter 1, periodic, T = 1 without the momentum's degrees of freedom.
 EventsScene gas(int dimension, int per_axis, double phi) {
     const double volume = std::pow(per_axis, dimension) * (dimension == 2 ? M_PI / 4.0 : M_PI / 6.0) / phi;
     return lattice_gas(dimension, per_axis, std::pow(volume, 1.0 / dimension), Face::kPeriodic, 0.5, 17);
-}
-
-/// Of N balls in a periodic box: off from the endless one as 1 / N, for which stats.json has N = 1024.
-double finite(const json& reference, double balls) {
-    const double endless = reference["Z_ref"];
-    return endless - (endless - reference["Z_N"]["1024"].get<double>()) * 1024.0 / balls;
 }
 
 constexpr double kPathCorrelation = 0.4;
@@ -70,7 +56,7 @@ INSTANTIATE_TEST_SUITE_P(Fractions, AveragesOfCollisions,
 /// errors (which are known to a fifth) and what the reference is off by: eight gases of eight checks fail once in 200.
 TEST_P(AveragesOfCollisions, CompressibilityRateAndPathsAreTheReferences) {
     const auto [d, per_axis, phi] = GetParam();
-    const json& reference = row(d, phi);
+    const json& reference = fluid(d, phi);
     const double rate = reference["rate_sigma_sqrt_m_kT"];
     AveragedGas run(gas(d, per_axis, phi));
     run.settle(40.0 / rate);
@@ -86,7 +72,7 @@ TEST_P(AveragesOfCollisions, CompressibilityRateAndPathsAreTheReferences) {
     EXPECT_NEAR(energy_of(run.engine()) / energy, 1.0, 1e-11);
 
     const double balls = std::pow(per_axis, d);
-    const double expected = finite(reference, balls);
+    const double expected = compressibility_of(reference, balls);
     const double excess = expected - 1.0;
     const AverageTable measured = run.table(z);
     // 200,000 collisions: (Z - 1) / sqrt(N_c) = 0.2 %, more where they know of each other.

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "kernels/physics/atmosphere.hpp"
@@ -12,24 +11,13 @@
 #include "kernels/physics/pair_distribution.hpp"
 #include "tests/support/averaged_gas.hpp"
 #include "tests/support/events_gas.hpp"
+#include "tests/support/gas_reference.hpp"
 
 namespace carom {
 namespace {
 
 using namespace test;
 using nlohmann::json;
-
-const json& stats() {
-    static const json data = json::parse(std::ifstream(std::string(CAROM_GOLDEN_DIR) + "/stats.json"));
-    return data;
-}
-
-const json& row(int dimension, double phi) {
-    for (const json& entry : stats()[dimension == 2 ? "eos2d" : "eos3d"]) {
-        if (std::abs(entry["phi"].get<double>() - phi) < 1e-9) return entry;
-    }
-    throw std::runtime_error("no such packing fraction");
-}
 
 /// Balls of diameter 1, periodic, T = 1 without the momentum's degrees of freedom.
 EventsScene gas(int dimension, int per_axis, double phi) {
@@ -51,7 +39,7 @@ TEST_P(AveragedGasTest, SpeedsBecomeMaxwells) {
         for (int axis = 0; axis < d; ++axis) squared += std::pow(balls.velocity[axis][id], 2);
         for (int axis = 0; axis < d; ++axis) balls.velocity[axis][id] *= std::sqrt(d / squared);
     }
-    const double rate = row(d, 0.2)["rate_sigma_sqrt_m_kT"];
+    const double rate = fluid(d, 0.2)["rate_sigma_sqrt_m_kT"];
     AveragedGas run(scene);
     run.settle(20.0 / rate);
     constexpr std::size_t kBins = 2000;
@@ -82,7 +70,7 @@ TEST_P(AveragedGasTest, PairDistributionAtContactIsThatOfThePressure) {
     const int d = GetParam();
     const double phi = 0.3;
     AveragedGas run(gas(d, d == 2 ? 20 : 8, phi));
-    const double rate = row(d, phi)["rate_sigma_sqrt_m_kT"];
+    const double rate = fluid(d, phi)["rate_sigma_sqrt_m_kT"];
     run.settle(20.0 / rate);
     constexpr std::size_t kBins = 75;
     constexpr double kReach = 1.5;
@@ -114,7 +102,7 @@ TEST_P(AveragedGasTest, PairDistributionAtContactIsThatOfThePressure) {
         value += weight * table.values[kContact + k];
         variance += std::pow(weight * table.errors[kContact + k], 2);
     }
-    const double chi = row(d, phi)["chi_ref"];
+    const double chi = fluid(d, phi)["chi_ref"];
     const double error = std::sqrt(variance);
     EXPECT_NEAR(value, chi, 4.0 * error) << d << "D";
     EXPECT_LT(error, 0.02 * chi) << "too short a run to tell";
@@ -126,7 +114,7 @@ TEST_P(AveragedGasTest, PairDistributionAtContactIsThatOfThePressure) {
 TEST_P(AveragedGasTest, VelocitiesAreForgottenAtEnskogsRate) {
     const int d = GetParam();
     const double phi = d == 2 ? 0.2 : 0.1;
-    const json& reference = row(d, phi);
+    const json& reference = fluid(d, phi);
     const double rate = reference["rate_sigma_sqrt_m_kT"];
     const double diffusion = reference[d == 2 ? "D_enskog" : "D_enskog_first_sonine"];
     AveragedGas run(gas(d, d == 2 ? 32 : 10, phi));
@@ -149,7 +137,7 @@ TEST_P(AveragedGasTest, VelocitiesAreForgottenAtEnskogsRate) {
 /// tail gives some; noise is below 1.
 TEST(AveragedSpheres, DiffuseAsEnskogSays) {
     const double phi = 0.05;
-    const json& reference = row(3, phi);
+    const json& reference = fluid(3, phi);
     const double rate = reference["rate_sigma_sqrt_m_kT"];
     AveragedGas run(gas(3, 10, phi));
     run.settle(20.0 / rate);
