@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <iterator>
 #include <utility>
 
+#include "host/plot/adiabatic.hpp"
 #include "host/plot/run_average.hpp"
 #include "host/plot/run_theory.hpp"
+#include "host/plot/standing_wave.hpp"
 #include "host/plot/unit_text.hpp"
 #include "host/scene/load.hpp"
 #include "host/state/errors.hpp"
@@ -84,6 +87,25 @@ void add_pressure_theory(Figure& figure, const TrajectoryReader& trajectory) {
     figure.curves.push_back(std::move(curve));
 }
 
+/// The temperature that moving walls give to a gas, and the pressures of sound between walls at rest.
+void add_course_theory(Figure& figure, const TrajectoryReader& trajectory, const std::string& quantity) {
+    if (figure.curves.empty() || figure.curves.front().x.size() < 2) return;
+    const Scene scene = parse_scene(trajectory.header().scene_source, trajectory.header().scene_path);
+    if (quantity == "temperature") {
+        if (auto course = adiabatic_course(trajectory, scene)) {
+            Curve curve{.label = "adiabatic, equation of state",
+                        .x = std::move(course->time),
+                        .y = std::move(course->temperature)};
+            curve.thick = true;
+            curve.dashed = true;  // what is measured lies under it
+            figure.curves.push_back(std::move(curve));
+        }
+    } else if (const auto wave = standing_wave(trajectory, scene)) {
+        const std::vector<double> time = figure.curves.front().x;
+        std::ranges::move(wave_curves(*wave, time.front(), time.back()), std::back_inserter(figure.curves));
+    }
+}
+
 }  // namespace
 
 std::vector<std::string> figure_quantities(const TrajectoryReader& trajectory) {
@@ -143,6 +165,7 @@ Figure run_figure(const TrajectoryReader& trajectory, const std::string& quantit
         std::rotate(sum, sum + 1, figure.curves.end());
     }
     if (quantity == "pressure" || quantity == "virial_pressure") add_pressure_theory(figure, trajectory);
+    if (quantity == "temperature" || quantity == "wall_pressure") add_course_theory(figure, trajectory, quantity);
     if (figure.curves.empty()) {
         throw InputError(fmt::format("{}: '{}' has no value in this run", trajectory.path(), quantity));
     }

@@ -9,10 +9,12 @@
 #include <utility>
 
 #include "host/observables/time_average.hpp"
+#include "host/plot/adiabatic.hpp"
 #include "host/plot/average_figure.hpp"
 #include "host/plot/conduction.hpp"
 #include "host/plot/run_average.hpp"
 #include "host/plot/run_theory.hpp"
+#include "host/plot/standing_wave.hpp"
 #include "host/run/averaged_number.hpp"
 #include "host/scene/load.hpp"
 #include "host/state/errors.hpp"
@@ -63,6 +65,9 @@ public:
     std::vector<TheoryCheck> all() {
         pressure();
         weight();
+        // What a gas does on its way, not in equilibrium.
+        if (auto check = adiabatic_check(trajectory_, scene_)) number(std::move(*check));
+        if (auto check = sound_speed_check(trajectory_, scene_)) number(std::move(*check));
         for (const AverageInfo& info : header_.averages) average(info.name);
         // What follows from frames, where it is drawn too.
         for (const std::string& quantity : average_quantities(trajectory_)) {

@@ -60,16 +60,34 @@ inline double largest_fluid_fraction(int dimension) { return dimension == 2 ? 0.
 /// What hard_compressibility may be off by, as a fraction of Z - 1.
 inline double compressibility_uncertainty(int dimension) { return dimension == 2 ? 0.0005 : 0.0003; }
 
+/// How hard balls resist a compression at constant temperature: d(phi Z)/d(phi) = (dp/dn) / T, 1 for a thin gas.
+inline double isothermal_stiffness(int dimension, double phi) {
+    const double step = 1e-5;  // a difference of this order is right to 1e-9
+    return ((phi + step) * hard_compressibility(dimension, phi + step) -
+            (phi - step) * hard_compressibility(dimension, phi - step)) /
+           (2.0 * step);
+}
+
 /// Speed of sound of hard balls, in units of sqrt(T / m): c^2 = d(phi Z)/d(phi) + 2 Z^2 / d, the compressibility at
 /// constant temperature and what a compression heats, with the heat capacity d / 2 of a ball; sqrt(gamma),
 /// gamma = 1 + 2 / d, for a thin gas.
 inline double sound_speed(int dimension, double phi) {
     const double z = hard_compressibility(dimension, phi);
-    const double step = 1e-5;  // a difference of this order is right to 1e-9
-    const double slope = ((phi + step) * hard_compressibility(dimension, phi + step) -
-                          (phi - step) * hard_compressibility(dimension, phi - step)) /
-                         (2.0 * step);
-    return std::sqrt(slope + 2.0 * z * z / dimension);
+    return std::sqrt(isothermal_stiffness(dimension, phi) + 2.0 * z * z / dimension);
+}
+
+/// T'/T of hard balls that are compressed from packing fraction phi to phi', slowly and without heat: d/2 N dT = -p dV
+/// gives ln T'/T = 2/d times the integral of Z d(phi) / phi. (phi'/phi)^(gamma - 1), gamma = 1 + 2 / d, for a thin gas;
+/// below 1 for an expansion.
+inline double adiabatic_heating(int dimension, double phi, double compressed) {
+    constexpr int kIntervals = 32;  // of Simpson's rule, over ln(phi): right to 1e-7 of ln T'/T for a doubling
+    const double ratio = std::log(compressed / phi);
+    double sum = 0.0;
+    for (int k = 0; k <= kIntervals; ++k) {
+        const double z = hard_compressibility(dimension, phi * std::exp(ratio * k / kIntervals));
+        sum += (k == 0 || k == kIntervals ? 1.0 : (k % 2 == 1 ? 4.0 : 2.0)) * z;
+    }
+    return std::exp(2.0 / dimension * sum * ratio / kIntervals / 3.0);
 }
 
 /// By how much the hard balls that behave like springs of stiffness k_n [force/length] at a temperature [energy] are

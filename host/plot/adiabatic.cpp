@@ -1,0 +1,182 @@
+#include "host/plot/adiabatic.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+
+#include "kernels/physics/equation_of_state.hpp"
+#include "kernels/physics/pair_distribution.hpp"
+#include "kernels/physics/viscosity.hpp"
+
+namespace carom {
+
+namespace {
+
+constexpr std::size_t kCurvePoints = 300;
+constexpr double kFastest = 0.3;      // of the speed of sound
+constexpr double kLeastGrowth = 0.1;  // of ln T, by which an exponent is told
+
+/// An axis' part of where the centres can be [length].
+struct Range {
+    double low = 0.0;
+    double high = 0.0;
+    [[nodiscard]] double length() const { return high - low; }
+};
+
+/// The axis that a plane is across; -1 for a slanting one, and for a sphere.
+int axis_of(const Wall& wall, int dimension) {
+    constexpr double kStraight = 1e-12;
+    for (int axis = 0; wall.shape == Wall::Shape::kPlane && axis < dimension; ++axis) {
+        if (std::abs(std::abs(wall.normal[static_cast<std::size_t>(axis)]) - 1.0) < kStraight) return axis;
+    }
+    return -1;
+}
+
+/// Where a wall is: its offset at that time, the stages before counted.
+double offset_at(const Scene& scene, std::size_t wall, double time) {
+    double offset = scene.walls[wall].offset;
+    if (scene.stages.empty()) return offset + scene.walls[wall].velocity * time;
+    double begin = 0.0;
+    for (const Stage& stage : scene.stages) {
+        // A run that goes on is in its last stage for ever.
+        const double end = &stage == &scene.stages.back() ? time : std::min(stage.until, time);
+        if (end > begin) offset += stage.wall_velocity[wall] * (end - begin);
+        begin = std::max(begin, end);
+    }
+    return offset;
+}
+
+/// Where centres can be, between the box's faces and the walls. \pre all walls lie across an axis
+std::array<Range, 3> room_at(const Scene& scene, double radius, double time) {
+    std::array<Range, 3> room;
+    const Box& box = scene.box;
+    for (int axis = 0; axis < box.dimension; ++axis) {
+        const auto k = static_cast<std::size_t>(axis);
+        room[k] = {box.min[k], box.min[k] + box.size[k]};
+        for (std::size_t wall = 0; wall < scene.walls.size(); ++wall) {
+            const double normal = scene.walls[wall].normal[k];
+            if (axis_of(scene.walls[wall], box.dimension) != axis) continue;
+            const double at = offset_at(scene, wall, time);
+            (normal > 0.0 ? room[k].low : room[k].high) =
+                normal > 0.0 ? std::max(room[k].low, at) : std::min(room[k].high, -at);
+        }
+        if (box.periodic(axis)) continue;
+        room[k].low += radius;
+        room[k].high -= radius;
+    }
+    return room;
+}
+
+double volume_of(const std::array<Range, 3>& room, int dimension) {
+    double volume = 1.0;
+    for (int axis = 0; axis < dimension; ++axis) volume *= std::max(0.0, room[static_cast<std::size_t>(axis)].length());
+    return volume;
+}
+
+/// Whether walls that reflect, moving or at rest, are all that acts on the balls, in every stage.
+bool only_walls_drive(const Scene& scene) {
+    const auto none = [](const auto& pairs) {
+        return std::ranges::all_of(pairs, [](const auto& pair) { return pair[0] == 0.0 && pair[1] == 0.0; });
+    };
+    bool only = scene.physics.gravity == Vector3{} && none(scene.box.temperature) &&
+                scene.thermostat.kind == Thermostat::Kind::kNone;
+    for (const Wall& wall : scene.walls) {
+        only = only && wall.temperature == 0.0 && axis_of(wall, scene.dimension()) >= 0;
+    }
+    for (const Stage& stage : scene.stages) {
+        only = only && stage.gravity == Vector3{} && none(stage.wall_temperature) &&
+               stage.thermostat.kind == Thermostat::Kind::kNone &&
+               std::ranges::all_of(stage.wall_entry_temperature, [](double temperature) { return temperature == 0.0; });
+    }
+    for (const auto& faces : scene.box.faces) only = only && faces[0] != Face::kOpen && faces[1] != Face::kOpen;
+    return only;
+}
+
+/// Whether the fills, and nothing else, start in all of the room.
+bool is_filled(const Scene& scene, double radius) {
+    if (scene.fills.empty() || !scene.balls.empty()) return false;
+    const std::array<Range, 3> room = room_at(scene, radius, 0.0);
+    const double near = 2.0 * radius;
+    for (const FillEntry& fill : scene.fills) {
+        for (std::size_t axis = 0; axis < static_cast<std::size_t>(scene.dimension()); ++axis) {
+            if (fill.region_min[axis] > room[axis].low + near || fill.region_max[axis] < room[axis].high - near)
+                return false;
+        }
+    }
+    return true;
+}
+
+}  // namespace
+
+std::optional<AdiabaticCourse> adiabatic_course(const GasFacts& facts, const Scene& scene,
+                                                const std::vector<double>& times, double temperature) {
+    if (!facts.uniform || !facts.thermal || facts.left || times.size() < 2 || !(temperature > 0.0)) return std::nullopt;
+    if (!(scene.fastest_wall() > 0.0) || !only_walls_drive(scene) || !is_filled(scene, facts.radius)) {
+        return std::nullopt;
+    }
+    const int d = facts.dimension;
+    const double ball = shell_volume(d, 0.0, 0.5 * facts.diameter);
+    const auto packing = [&](double volume) { return facts.balls * ball / volume; };
+    const double first = volume_of(room_at(scene, facts.radius, times.front()), d);
+    if (!(packing(first) < largest_fluid_fraction(d))) return std::nullopt;
+    const double sound = sound_speed(d, packing(first)) * std::sqrt(temperature / facts.mass);
+    const double fastest = scene.fastest_wall();
+    if (fastest > kFastest * sound) return std::nullopt;
+
+    AdiabaticCourse course;
+    const double interval = (times.back() - times.front()) / static_cast<double>(kCurvePoints);
+    double before = first;
+    bool moved = false;
+    for (std::size_t k = 0; k <= kCurvePoints; ++k) {
+        const double time = times.front() + interval * static_cast<double>(k);
+        const double volume = volume_of(room_at(scene, facts.radius, time), d);
+        const double phi = packing(volume);
+        if (!(volume > 0.0) || !(phi < largest_fluid_fraction(d))) return std::nullopt;
+        const double now = temperature * adiabatic_heating(d, packing(first), phi);
+        course.time.push_back(time);
+        course.temperature.push_back(now);
+        course.growth = std::log(now / temperature);
+        // Friction, over the energy d/2 N T.
+        const double rate = std::log(volume / before) / interval;
+        course.haste += longitudinal_viscosity(d, phi, facts.diameter, now, facts.mass) * rate * rate * volume *
+                        interval / (0.5 * d * facts.balls * now);
+        moved = moved || volume != first;
+        before = volume;
+    }
+    if (!moved) return std::nullopt;
+    // The variance of slow work is 2 T times what of it is lost to friction (Jarzynski 1997); here as that of ln T.
+    course.scatter = std::sqrt(4.0 * course.haste / (d * facts.balls));
+    // A wall that starts all at once leaves up to m u^2 / 2 per ball in waves.
+    course.haste += facts.mass * fastest * fastest / (d * temperature);
+    return course;
+}
+
+std::optional<AdiabaticCourse> adiabatic_course(const TrajectoryReader& trajectory, const Scene& scene) {
+    if (!trajectory.changes().empty()) return std::nullopt;
+    const ObservableTable table = trajectory.observables();
+    const std::size_t column = table.column("temperature");
+    if (column == table.width || table.rows() < 2) return std::nullopt;
+    const GasFacts facts = gas_facts(trajectory, scene, "", table.time.front());
+    return adiabatic_course(facts, scene, table.time, table.at(0, column));
+}
+
+std::optional<TheoryCheck> adiabatic_check(const TrajectoryReader& trajectory, const Scene& scene) {
+    const auto course = adiabatic_course(trajectory, scene);
+    if (!course || std::abs(course->growth) < kLeastGrowth) return std::nullopt;
+    const ObservableTable table = trajectory.observables();
+    const std::size_t column = table.column("temperature");
+    const double grown = std::log(table.at(table.rows() - 1, column) / table.at(0, column));
+    const double ideal = 2.0 / scene.dimension();
+    return TheoryCheck{.what = "adiabatic exponent",
+                       .unit = "",
+                       .theory = "1 + 2 / d, by the equation of state",
+                       .measured = 1.0 + ideal * grown / course->growth,
+                       .error = ideal * course->scatter / std::abs(course->growth),
+                       .expected = 1.0 + ideal,
+                       .uncertainty = ideal * course->haste / std::abs(course->growth),
+                       .sigmas = std::numeric_limits<double>::quiet_NaN()};
+}
+
+}  // namespace carom
