@@ -101,7 +101,7 @@ Figure line_figure(const std::vector<const TrajectoryReader*>& runs, const std::
             figure.x_label = axis_label(info.x.label, info.x.unit);
             figure.y_label = axis_label(quantity_label(info), info.unit);
             figure.log_x = figure.log_y = info.kind == "msd";
-            figure.key = info.kind == "msd" ? "inside left top" : "inside right top";
+            figure.key_inside = true;
         }
         const std::size_t components = std::max<std::size_t>(1, info.components.size());
         for (std::size_t component = 0; component < components; ++component) {

@@ -54,16 +54,26 @@ bool on_path(const std::string& program) {
     return false;
 }
 
+/// What an axis shows.
+struct Limits {
+    double low = 0.0;
+    double high = 1.0;
+};
+
+double error_at(const Curve& curve, std::size_t k) {
+    return k < curve.error.size() && std::isfinite(curve.error[k]) ? curve.error[k] : 0.0;
+}
+
 /// Equal values everywhere would give gnuplot a range of nothing, and rounding noise on a conserved quantity a range
 /// of its own; so the range is at least a little of the largest value.
-std::string y_range(const Figure& figure) {
+Limits y_limits(const Figure& figure) {
     double low = std::numeric_limits<double>::infinity();
     double high = -low;
     bool any_negative = false;
     for (const Curve& curve : figure.curves) {
         if (curve.dashed && !curve.thick) continue;  // for comparison only: may be cut off
         for (std::size_t k = 0; k < curve.y.size(); ++k) {
-            const double error = k < curve.error.size() && std::isfinite(curve.error[k]) ? curve.error[k] : 0.0;
+            const double error = error_at(curve, k);
             if (!std::isfinite(curve.y[k]) || (figure.log_y && !(curve.y[k] > 0.0))) continue;
             any_negative = any_negative || curve.y[k] < 0.0;
             low = std::min(low, figure.log_y ? curve.y[k] : curve.y[k] - error);
@@ -76,14 +86,80 @@ std::string y_range(const Figure& figure) {
         const bool measured = std::ranges::any_of(figure.curves, &Curve::points);
         if (measured && !figure.log_y && low < 0.1 * high) low = 0.0;
     }
-    if (!(low <= high)) return figure.log_y ? "set yrange [0.1:10]\n" : "set yrange [-1:1]\n";
-    if (figure.log_y) return fmt::format("set yrange [{:.9g}:{:.9g}]\n", 0.8 * low, 1.25 * high);
+    if (!(low <= high)) return figure.log_y ? Limits{0.1, 10.0} : Limits{-1.0, 1.0};
+    if (figure.log_y) return {0.8 * low, 1.25 * high};
     constexpr double kLeast = 1e-3;
     const double size = std::max(std::abs(low), std::abs(high));
     double margin = 0.06 * (high - low);
     if (high - low < kLeast * size) margin = kLeast * size;
     if (size == 0.0) margin = 1.0;
-    return fmt::format("set yrange [{:.9g}:{:.9g}]\n", low == 0.0 ? low : low - margin, high + margin);
+    return {low == 0.0 ? low : low - margin, high + margin};
+}
+
+Limits x_limits(const Figure& figure) {
+    double low = std::numeric_limits<double>::infinity();
+    double high = -low;
+    for (const Curve& curve : figure.curves) {
+        for (const double x : curve.x) {
+            if (figure.log_x && !(x > 0.0)) continue;
+            low = std::min(low, x);
+            high = std::max(high, x);
+        }
+    }
+    return {figure.x_from.value_or(low), high};
+}
+
+/// Where between the ends of an axis a value is drawn: 0 to 1.
+double share_of(const Limits& limits, double value, bool logarithmic) {
+    if (!logarithmic) return (value - limits.low) / (limits.high - limits.low);
+    return value > 0.0 ? std::log(value / limits.low) / std::log(limits.high / limits.low) : -1.0;
+}
+
+/// Whether anything is drawn in a part of the figure, all shares of its axes. A line is looked at in steps that are
+/// smaller than any label.
+bool is_free(const Figure& figure, const Limits& x_axis, const Limits& y_axis, const Limits& x, const Limits& y) {
+    constexpr int kSteps = 32;
+    const auto across = [&](const Curve& curve, std::size_t k) { return share_of(x_axis, curve.x[k], figure.log_x); };
+    const auto up = [&](double value) { return share_of(y_axis, value, figure.log_y); };
+    const auto within = [](const Limits& part, double at) { return at >= part.low && at <= part.high; };
+    for (const Curve& curve : figure.curves) {
+        for (std::size_t k = 0; k < curve.x.size(); ++k) {
+            if (!std::isfinite(curve.y[k])) continue;
+            const double error = error_at(curve, k);
+            const bool beside = up(curve.y[k] + error) < y.low || up(curve.y[k] - error) > y.high;
+            if (within(x, across(curve, k)) && !beside) return false;
+            const bool line = !curve.points && k > 0 && std::isfinite(curve.y[k - 1]);
+            for (int step = 1; line && step < kSteps; ++step) {
+                const double share = static_cast<double>(step) / kSteps;
+                const double at = across(curve, k - 1) + share * (across(curve, k) - across(curve, k - 1));
+                const double height = up(curve.y[k - 1]) + share * (up(curve.y[k]) - up(curve.y[k - 1]));
+                if (within(x, at) && within(y, height)) return false;
+            }
+        }
+    }
+    return true;
+}
+
+/// The corner in which labels hide nothing; if there is none, beside the axes.
+std::string place_of_key(const Figure& figure, const Limits& y_axis) {
+    // Of a .pdf, whose letters are the largest, and with a little air: a letter's width and a line's height over the
+    // axes' lengths, and what a label has beside its text.
+    constexpr double kLetter = 0.012;
+    constexpr double kSample = 0.08;
+    constexpr double kLine = 0.068;
+    std::size_t letters = 0;
+    for (const Curve& curve : figure.curves) letters = std::max(letters, curve.label.size());
+    const double width = kSample + kLetter * static_cast<double>(letters);
+    const double height = kLine * static_cast<double>(figure.curves.size()) + 0.5 * kLine;
+    const Limits x_axis = x_limits(figure);
+    for (const char* corner : {"right top", "left top", "left bottom", "right bottom"}) {
+        const bool left = corner[0] == 'l';
+        const bool top = std::string_view(corner).ends_with("top");
+        const Limits x = left ? Limits{0.0, width} : Limits{1.0 - width, 1.0};
+        const Limits y = top ? Limits{1.0 - height, 1.0} : Limits{0.0, height};
+        if (is_free(figure, x_axis, y_axis, x, y)) return std::string("inside ") + corner;
+    }
+    return "outside right top";
 }
 
 }  // namespace
@@ -104,12 +180,13 @@ std::string gnuplot_script(const Figure& figure, const std::string& path) {
     script +=
         "set xlabel " + gnuplot_literal(figure.x_label) + "\nset ylabel " + gnuplot_literal(figure.y_label) + "\n";
     script += "set grid back linecolor rgb \"#c8c8c8\" linewidth 1 dashtype 3\n";
-    script +=
-        figure.curves.size() > 1 ? "set key " + figure.key + " Left reverse samplen 2.5 spacing 1.3\n" : "unset key\n";
+    const Limits y_axis = y_limits(figure);
+    const std::string key = figure.key_inside ? place_of_key(figure, y_axis) : "outside right top";
+    script += figure.curves.size() > 1 ? "set key " + key + " Left reverse samplen 2.5 spacing 1.3\n" : "unset key\n";
     if (figure.log_x) script += "set logscale x\n";
     if (figure.log_y) script += "set logscale y\n";
     script += fmt::format("set xrange [{}:] noextend\n", figure.x_from ? fmt::format("{}", *figure.x_from) : "");
-    script += y_range(figure);
+    script += fmt::format("set yrange [{:.9g}:{:.9g}]\n", y_axis.low, y_axis.high);
     for (std::size_t k = 0; k < figure.curves.size(); ++k) {
         const Curve& curve = figure.curves[k];
         script += fmt::format("$curve{} << END_OF_DATA\n", k);
@@ -158,7 +235,10 @@ std::string for_small_screens(std::string script) {
         if (at != std::string::npos) script.replace(at, from.size(), to);
     };
     replace("svg size 1200,760", "svg size 760,560");
-    replace("set key outside right top", "set key below");
+    for (const char* place :
+         {"outside right top", "inside right top", "inside left top", "inside left bottom", "inside right bottom"}) {
+        replace(std::string("set key ") + place, "set key below");
+    }
     return script;
 }
 

@@ -29,7 +29,8 @@ struct Figure {
     std::optional<double> x_from = std::nullopt;  ///< where the axis begins; none: at the first point
     bool log_x = false;
     bool log_y = false;
-    std::string key = "outside right top";  ///< where the labels of several curves stand
+    /// Labels of several curves stand in a corner where they hide nothing, if there is one; else beside the axes.
+    bool key_inside = false;
 };
 
 /// The commands that make gnuplot draw `figure` into `path`; its ending chooses png, svg or pdf.

@@ -67,5 +67,59 @@ TEST(GnuplotScript, RoundingNoiseIsNotBlownUp) {
     EXPECT_THAT(gnuplot_script(figure_of({std::numeric_limits<double>::quiet_NaN()}), "a.png"), Not(HasSubstr("inf")));
 }
 
+/// Two curves from corner to corner, of the values given at left and right.
+Figure two_lines(double left, double right) {
+    Figure figure = figure_of({left, right});
+    figure.curves.push_back(figure.curves.front());
+    figure.key_inside = true;
+    return figure;
+}
+
+TEST(GnuplotScript, LabelsStandInACornerWhereTheyHideNothing) {
+    EXPECT_THAT(gnuplot_script(two_lines(1.0, 0.0), "a.png"), HasSubstr("set key inside right top "));
+    EXPECT_THAT(gnuplot_script(two_lines(0.0, 1.0), "a.png"), HasSubstr("set key inside left top "));
+    // A point's error reaches where the point does not.
+    Figure figure = two_lines(0.0, 0.0);
+    for (Curve& curve : figure.curves) {
+        curve.points = true;
+        curve.x = {0.0, 0.05, 0.9, 1.0};
+        curve.y = {0.0, 1.0, 0.5, 0.5};
+    }
+    EXPECT_THAT(gnuplot_script(figure, "a.png"), HasSubstr("set key inside right top "));
+    figure.curves.front().error = {0.0, 0.0, 0.5, 0.0};
+    EXPECT_THAT(gnuplot_script(figure, "a.png"), HasSubstr("set key outside right top "));
+    figure.curves.front().error = {0.0, 0.0, 0.4, 0.0};
+    figure.curves.front().y[2] = figure.curves.back().y[2] = figure.curves.front().y[3] = figure.curves.back().y[3] =
+        0.6;
+    EXPECT_THAT(gnuplot_script(figure, "a.png"), HasSubstr("set key inside right bottom "));
+}
+
+TEST(GnuplotScript, LabelsThatFindNoCornerStandBesideTheAxes) {
+    Figure figure = two_lines(0.0, 1.0);
+    std::swap(figure.curves.back().y[0], figure.curves.back().y[1]);
+    EXPECT_THAT(gnuplot_script(figure, "a.png"), HasSubstr("set key outside right top "));
+    figure = two_lines(1.0, 0.0);
+    figure.key_inside = false;
+    EXPECT_THAT(gnuplot_script(figure, "a.png"), HasSubstr("set key outside right top "));
+}
+
+TEST(GnuplotScript, CornersAreThoseOfALogarithmicAxisToo) {
+    // Straight from (0.001, 0.001) to (1, 1) on two logarithmic axes; without them all but the last lies at the bottom.
+    Figure figure = two_lines(0.0, 0.0);
+    for (Curve& curve : figure.curves) curve.x = curve.y = {1e-3, 1e-2, 1e-1, 1.0};
+    figure.log_x = figure.log_y = true;
+    EXPECT_THAT(gnuplot_script(figure, "a.png"), HasSubstr("set key inside left top "));
+    for (Curve& curve : figure.curves) curve.y = {1.0, 0.03, 0.03, 0.03};
+    EXPECT_THAT(gnuplot_script(figure, "a.png"), HasSubstr("set key inside right top "));
+}
+
+TEST(GnuplotScript, OnASmallScreenLabelsStandBelow) {
+    for (const Figure& figure : {two_lines(1.0, 0.0), two_lines(0.0, 1.0)}) {
+        const std::string script = for_small_screens(gnuplot_script(figure, "a.svg"));
+        EXPECT_THAT(script, HasSubstr("set key below "));
+        EXPECT_THAT(script, Not(HasSubstr("inside")));
+    }
+}
+
 }  // namespace
 }  // namespace carom
