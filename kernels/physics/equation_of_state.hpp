@@ -80,7 +80,7 @@ inline double sound_speed(int dimension, double phi) {
 /// gives ln T'/T = 2/d times the integral of Z d(phi) / phi. (phi'/phi)^(gamma - 1), gamma = 1 + 2 / d, for a thin gas;
 /// below 1 for an expansion.
 inline double adiabatic_heating(int dimension, double phi, double compressed) {
-    constexpr int kIntervals = 32;  // of Simpson's rule, over ln(phi): right to 1e-7 of ln T'/T for a doubling
+    constexpr int kIntervals = 64;  // of Simpson's rule, over ln(phi): right to 1e-6 up to where hard balls freeze
     const double ratio = std::log(compressed / phi);
     double sum = 0.0;
     for (int k = 0; k <= kIntervals; ++k) {

@@ -44,6 +44,34 @@ TEST(DiskCompressibility, IsThatOfKolafaAndRottnerUpToWhereDisksFreeze) {
     EXPECT_NEAR(disk_compressibility(0.69), 10.20, 0.005) << "the bend before they freeze";
 }
 
+/// T V^(gamma - 1) stays what it is, with gamma = 1 + 2 / d.
+TEST(AdiabaticHeating, OfAThinGasHasTheIdealExponent) {
+    EXPECT_NEAR(adiabatic_heating(2, 1e-9, 2e-9), 2.0, 1e-7);
+    EXPECT_NEAR(adiabatic_heating(3, 1e-9, 8e-9), 4.0, 1e-7);
+    EXPECT_NEAR(adiabatic_heating(3, 8e-9, 1e-9), 0.25, 1e-7);
+}
+
+TEST(AdiabaticHeating, DoesNotDependOnTheWay) {
+    for (const int d : {2, 3}) {
+        const double whole = adiabatic_heating(d, 0.1, 0.4);
+        EXPECT_NEAR(adiabatic_heating(d, 0.1, 0.25) * adiabatic_heating(d, 0.25, 0.4), whole, 1e-6 * whole);
+        EXPECT_GT(whole, std::pow(4.0, 2.0 / d) * 1.5) << "hard balls are stiffer";
+    }
+}
+
+/// c^2 = dp / d(rho) without heat, p = phi Z T.
+TEST(AdiabaticHeating, GoesWithTheSpeedOfSound) {
+    for (const int d : {2, 3}) {
+        const double phi = 0.2;
+        const double step = 1e-4;
+        const auto pressure = [&](double at) {
+            return at * hard_compressibility(d, at) * adiabatic_heating(d, phi, at);
+        };
+        const double slope = (pressure(phi + step) - pressure(phi - step)) / (2.0 * step);
+        EXPECT_NEAR(std::sqrt(slope), sound_speed(d, phi), 1e-5);
+    }
+}
+
 TEST(CollisionRate, IsThatOfTheReference) {
     for (const int dimension : {2, 3}) {
         for (const nlohmann::json& row : stats()[dimension == 2 ? "eos2d" : "eos3d"]) {

@@ -1,6 +1,8 @@
 """For the tests of the chapters of docs/physics.md."""
 
+import html
 import os
+import re
 
 import h5py
 
@@ -37,6 +39,21 @@ class GuideTest(ProgramTest):
             options = (*options, "--seed", SEED)
         self.succeed("run", SCENES / f"{name}.toml", "-o", f"{name}.h5", "--quiet", "--force", *options)
         return h5py.File(self.folder / f"{name}.h5")
+
+    def theory(self, name):
+        """What the report of a run has of measured against theory: the cells of each row, by the first."""
+        self.succeed("report", f"{name}.h5", "-o", f"{name}.html", "--force")
+        page = (self.folder / f"{name}.html").read_text()
+        section = page[page.index("Measured against theory"):]
+        section = section[:section.index("<h2>")]
+        rows = [[html.unescape(re.sub("<[^>]*>", "", cell)) for cell in re.findall(r"<td.*?</td>|<th.*?</th>", row)]
+                for row in re.findall(r"<tr>.*?</tr>", section, re.DOTALL)]
+        return {row[0]: row for row in rows if row[0] != "quantity"}
+
+    def figure(self, name, quantity):
+        """A figure of a run, as the text of an .svg."""
+        self.succeed("plot", f"{name}.h5", quantity, "-o", f"{name}.svg", "--quiet", "--force")
+        return (self.folder / f"{name}.svg").read_text()
 
     def near(self, what, value, expected, delta):
         """assertAlmostEqual of a measured number."""
