@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 
-#include "kernels/core/transcendental.hpp"
 #include "kernels/physics/equation_of_state.hpp"
 #include "kernels/physics/viscosity.hpp"
 
@@ -59,7 +59,9 @@ bool has_room(const GasFacts& facts, const Box& box, int axis) {
 
 }  // namespace
 
-double StandingWave::wave_number(std::size_t note) const { return kPi * static_cast<double>(note + 1) / length; }
+double StandingWave::wave_number(std::size_t note) const {
+    return std::numbers::pi * static_cast<double>(note + 1) / length;
+}
 
 double StandingWave::fading(std::size_t note) const {
     const double k = wave_number(note);
@@ -170,7 +172,7 @@ std::optional<TheoryCheck> sound_speed_check(const StandingWave& wave, const std
         value.push_back(difference[row]);
     }
     const double expected = wave.speed * wave.wave_number(0);
-    if (time.size() < kLeastRows || expected * (time.back() - time.front()) < kLeastPeriods * 2.0 * kPi) {
+    if (time.size() < kLeastRows || expected * (time.back() - time.front()) < kLeastPeriods * 2.0 * std::numbers::pi) {
         return std::nullopt;
     }
     const double fading = wave.fading(0);
