@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::size_t kCurvePoints = 300;
 constexpr double kFastest = 0.3;      // of the speed of sound
+constexpr double kWalls = 0.3;        // what the effect of walls is known to
 constexpr double kLeastGrowth = 0.1;  // of ln T, by which an exponent is told
 
 /// An axis' part of where the centres can be [length].
@@ -75,6 +76,15 @@ double volume_of(const std::array<Range, 3>& room, int dimension) {
     return volume;
 }
 
+/// S / V of the walls [1/length].
+double surface_of(const std::array<Range, 3>& room, const Box& box) {
+    double surface = 0.0;
+    for (int axis = 0; axis < box.dimension; ++axis) {
+        if (!box.periodic(axis)) surface += 2.0 / room[static_cast<std::size_t>(axis)].length();
+    }
+    return surface;
+}
+
 /// Whether walls that reflect, moving or at rest, are all that acts on the balls, in every stage.
 bool only_walls_drive(const Scene& scene) {
     const auto none = [](const auto& pairs) {
@@ -119,7 +129,13 @@ std::optional<AdiabaticCourse> adiabatic_course(const GasFacts& facts, const Sce
     const int d = facts.dimension;
     const double ball = shell_volume(d, 0.0, 0.5 * facts.diameter);
     const auto packing = [&](double volume) { return facts.balls * ball / volume; };
-    const double first = volume_of(room_at(scene, facts.radius, times.front()), d);
+    const std::array<Range, 3> start = room_at(scene, facts.radius, times.front());
+    const double first = volume_of(start, d);
+    // What the bulk's free energy is too large by, beside walls: slow work is the change of the free energy.
+    const auto beside_walls = [&](const std::array<Range, 3>& room) {
+        return excess_lost_to_walls(d, facts.diameter * surface_of(room, scene.box)) *
+               excess_free_energy(d, packing(volume_of(room, d)));
+    };
     if (!(packing(first) < largest_fluid_fraction(d))) return std::nullopt;
     const double sound = sound_speed(d, packing(first)) * std::sqrt(temperature / facts.mass);
     const double fastest = scene.fastest_wall();
@@ -131,10 +147,12 @@ std::optional<AdiabaticCourse> adiabatic_course(const GasFacts& facts, const Sce
     bool moved = false;
     for (std::size_t k = 0; k <= kCurvePoints; ++k) {
         const double time = times.front() + interval * static_cast<double>(k);
-        const double volume = volume_of(room_at(scene, facts.radius, time), d);
+        const std::array<Range, 3> room = room_at(scene, facts.radius, time);
+        const double volume = volume_of(room, d);
         const double phi = packing(volume);
         if (!(volume > 0.0) || !(phi < largest_fluid_fraction(d))) return std::nullopt;
-        const double now = temperature * adiabatic_heating(d, packing(first), phi);
+        const double walls = 2.0 / d * (beside_walls(room) - beside_walls(start));
+        const double now = temperature * adiabatic_heating(d, packing(first), phi) * std::exp(-walls);
         course.time.push_back(time);
         course.temperature.push_back(now);
         course.growth = std::log(now / temperature);
@@ -143,6 +161,7 @@ std::optional<AdiabaticCourse> adiabatic_course(const GasFacts& facts, const Sce
         course.haste += longitudinal_viscosity(d, phi, facts.diameter, now, facts.mass) * rate * rate * volume *
                         interval / (0.5 * d * facts.balls * now);
         moved = moved || volume != first;
+        course.walls = kWalls * std::abs(walls);
         before = volume;
     }
     if (!moved) return std::nullopt;
@@ -175,7 +194,7 @@ std::optional<TheoryCheck> adiabatic_check(const TrajectoryReader& trajectory, c
                        .measured = 1.0 + ideal * grown / course->growth,
                        .error = ideal * course->scatter / std::abs(course->growth),
                        .expected = 1.0 + ideal,
-                       .uncertainty = ideal * course->haste / std::abs(course->growth),
+                       .uncertainty = ideal * std::hypot(course->haste, course->walls) / std::abs(course->growth),
                        .sigmas = std::numeric_limits<double>::quiet_NaN()};
 }
 

@@ -19,6 +19,8 @@ struct AdiabaticCourse {
     /// What friction within the gas, and the wave of a wall that starts at once, add to that growth: theory's own
     /// doubt.
     double haste = 0.0;
+    /// What is not known of how walls keep balls from being in the bulk, as part of the growth: doubt too.
+    double walls = 0.0;
     /// By how much the growth of one run of so many balls is off the mean of all runs.
     double scatter = 0.0;
 };

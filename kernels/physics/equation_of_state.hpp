@@ -90,6 +90,26 @@ inline double adiabatic_heating(int dimension, double phi, double compressed) {
     return std::exp(2.0 / dimension * sum * ratio / kIntervals / 3.0);
 }
 
+/// Excess free energy per ball over T of hard balls, the integral of (Z - 1) d(phi) / phi from nothing to phi.
+inline double excess_free_energy(int dimension, double phi) {
+    constexpr int kIntervals = 64;  // of the midpoint rule: right to 1e-4 up to where hard balls freeze
+    double sum = 0.0;
+    for (int k = 0; k < kIntervals; ++k) {
+        const double at = phi * (k + 0.5) / kIntervals;
+        sum += (hard_compressibility(dimension, at) - 1.0) / (k + 0.5);
+    }
+    return sum;
+}
+
+/// The share of that which walls take off, as they keep others away from a ball beside them: by the second virial
+/// coefficient of a box with walls, sigma S / V times the mean share of its sphere of exclusion that a ball beyond a
+/// wall would have, 2 / (3 pi) for disks and 3 / 16 for spheres. Of higher order in the density by a third of it or so.
+/// \param surface  S / V, of where the centres can be, times sigma
+inline double excess_lost_to_walls(int dimension, double surface) {
+    constexpr double kTwoThirdsOverPi = 0.2122065907891938;
+    return (dimension == 2 ? kTwoThirdsOverPi : 3.0 / 16.0) * surface;
+}
+
 /// By how much the hard balls that behave like springs of stiffness k_n [force/length] at a temperature [energy] are
 /// smaller in diameter [length]: Barker and Henderson 1967, the integral of 1 - exp(-k_n x^2 / (2 T)) over the overlap
 /// x. Right to first order in it over the diameter. At a wall it is the same with the wall's stiffness, as a distance.
