@@ -11,8 +11,8 @@
 // energy (Boltzmann's constant is 1), viscosities in mass / (length^(d - 2) time). Host only: nothing here reaches a
 // state.
 //
-//   eta  = eta_0 (1 + a b chi)^2 / chi + d / (d + 2) zeta,   a = 2 / (d + 2),  b = 2^(d - 1) phi,   chi the contact
-//   value zeta = k eta_0 b^2 chi
+//   eta  = eta_0 (1 + a b chi)^2 / chi + d / (d + 2) zeta,   zeta = k eta_0 b^2 chi,
+//   a = 2 / (d + 2),   b = 2^(d - 1) phi,   chi the contact value;
 //
 //   disks:   eta_0 = 1.022 / (2 sigma) sqrt(m T / pi),       k = 1.246                                (Gass 1971)
 //   spheres: eta_0 = 1.016 5 / (16 sigma^2) sqrt(m T / pi),  k = 1.002
@@ -24,12 +24,16 @@
 
 namespace carom {
 
+/// eta_0 [mass / (length^(d - 2) time)].
+inline double thin_viscosity(int dimension, double diameter, double temperature, double mass) {
+    const double momentum = std::sqrt(mass * temperature / kPi);
+    return dimension == 2 ? 1.022 / (2.0 * diameter) * momentum : 1.016 * 5.0 / (16.0 * diameter * diameter) * momentum;
+}
+
 /// zeta [mass / (length^(d - 2) time)]. \param contact  chi, as contact_value
 inline double enskog_bulk_viscosity(int dimension, double packing_fraction, double diameter, double contact,
                                     double temperature, double mass) {
-    const double momentum = std::sqrt(mass * temperature / kPi);
-    const double thin =
-        dimension == 2 ? 1.022 / (2.0 * diameter) * momentum : 1.016 * 5.0 / (16.0 * diameter * diameter) * momentum;
+    const double thin = thin_viscosity(dimension, diameter, temperature, mass);
     const double b = (dimension == 2 ? 2.0 : 4.0) * packing_fraction;
     return (dimension == 2 ? 1.246 : 1.002) * thin * b * b * contact;
 }
@@ -37,9 +41,7 @@ inline double enskog_bulk_viscosity(int dimension, double packing_fraction, doub
 /// eta [mass / (length^(d - 2) time)]. \param contact  chi, as contact_value
 inline double enskog_viscosity(int dimension, double packing_fraction, double diameter, double contact,
                                double temperature, double mass) {
-    const double momentum = std::sqrt(mass * temperature / kPi);
-    const double thin =
-        dimension == 2 ? 1.022 / (2.0 * diameter) * momentum : 1.016 * 5.0 / (16.0 * diameter * diameter) * momentum;
+    const double thin = thin_viscosity(dimension, diameter, temperature, mass);
     const double b = (dimension == 2 ? 2.0 : 4.0) * packing_fraction;
     const double passed_on = 1.0 + 2.0 / (dimension + 2.0) * b * contact;
     return thin * passed_on * passed_on / contact +
