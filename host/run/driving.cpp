@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "host/scene/stages.hpp"
 
@@ -62,13 +63,17 @@ OfWalls different(const OfWalls& before, const OfWalls& now) {
     return changed;
 }
 
+/// "x-min", "wall[0]"
+std::string wall_text(int number) {
+    if (number >= 6) return fmt::format("wall[{}]", number - 6);
+    return fmt::format("{}-{}", "xyz"[number / 2], number % 2 == 0 ? "min" : "max");
+}
+
 /// x-min 2 J, wall[0] 1.5 J
 std::string text_of(const OfWalls& walls, const char* unit, const char* zero) {
     std::string text;
     for (const auto& [number, value] : walls) {
-        const std::string name = number < 6 ? fmt::format("{}-{}", "xyz"[number / 2], number % 2 == 0 ? "min" : "max")
-                                            : fmt::format("wall[{}]", number - 6);
-        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name,
+        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", wall_text(number),
                             value == 0.0 ? zero : fmt::format("{:.6g} {}", value, unit));
     }
     return text;
@@ -160,13 +165,9 @@ std::string stage_text(const Scene& scene, std::size_t number) {
     return fmt::format("{}: {}", text, fmt::join(parts, "; "));
 }
 
-/// By the names that components of wall_heat have.
 nlohmann::ordered_json object_of(const OfWalls& walls) {
     nlohmann::ordered_json json = nlohmann::ordered_json::object();
-    for (const auto& [number, value] : walls) {
-        json[number < 6 ? fmt::format("{}_{}", "xyz"[number / 2], number % 2 == 0 ? "min" : "max")
-                        : fmt::format("wall_{}", number - 6)] = value;
-    }
+    for (const auto& [number, value] : walls) json[wall_component(number)] = value;
     return json;
 }
 
@@ -217,6 +218,23 @@ void add_driving(const Scene& scene, nlohmann::ordered_json& json) {
         add_forces(scene, stage, one);
         json["stages"].push_back(std::move(one));
     }
+}
+
+std::vector<std::pair<int, std::string>> thermal_walls(const Scene& scene) {
+    std::set<int> numbers;
+    const auto add = [&](const Stage& stage) {
+        for (const auto& [number, value] : without_zeros(temperatures(scene.box, stage))) numbers.insert(number);
+    };
+    if (scene.stages.empty()) add(whole(scene));
+    for (const Stage& stage : scene.stages) add(stage);
+    std::vector<std::pair<int, std::string>> walls;
+    for (const int number : numbers) walls.emplace_back(number, wall_text(number));
+    return walls;
+}
+
+std::string wall_component(int number) {
+    if (number >= 6) return fmt::format("wall_{}", number - 6);
+    return fmt::format("{}_{}", "xyz"[number / 2], number % 2 == 0 ? "min" : "max");
 }
 
 std::vector<std::string> stage_warnings(const Scene& scene) {

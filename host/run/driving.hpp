@@ -17,6 +17,13 @@ std::vector<std::pair<std::string, std::string>> driving_lines(const Scene& scen
 /// scene has it. Walls are called as the components of wall_heat are.
 void add_driving(const Scene& scene, nlohmann::ordered_json& json);
 
+/// The walls that the scene or one of its stages gives a temperature, by number (0 to 5 the faces, then the [[wall]]
+/// entries), each with what people call it: "x-min", "wall[0]".
+std::vector<std::pair<int, std::string>> thermal_walls(const Scene& scene);
+
+/// What programs call a wall, as components of wall_heat are called: "x_min", "wall_0".
+std::string wall_component(int number);
+
 /// What a user should know of the stages before the run, one sentence each: those that do not end, or never begin,
 /// before the run does.
 std::vector<std::string> stage_warnings(const Scene& scene);

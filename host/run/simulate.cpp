@@ -67,7 +67,7 @@ Simulation simulate(PreparedScene run, const SimulateOptions& options) {
         const RunOutcome& outcome = simulation.outcome;
         const bool asked = options.theory && !outcome.numbers.empty() && outcome.status != ExitStatus::kSystemFailure;
         const NumberTheory theory = asked ? options.theory(options.files.trajectory) : NumberTheory{};
-        say("{}", end_summary(outcome, work, options.files, theory));
+        say("{}", end_summary(outcome, run.scene, work, options.files, theory));
     }
     return simulation;
 }

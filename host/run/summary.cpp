@@ -71,22 +71,48 @@ bool of_contacts(const std::string& kind) {
     return kind == "stress" || kind == "pressure" || kind == "compressibility";
 }
 
+bool few_samples(const AveragedNumber& number) { return number.samples < kLeastSamplesForError; }
+
+bool few_contacts(const AveragedNumber& number) {
+    return !few_samples(number) && std::isfinite(number.mean) && !std::isfinite(number.error) &&
+           of_contacts(number.kind);
+}
+
+std::string samples_text(const AveragedNumber& number) {
+    return plural(static_cast<std::uint64_t>(number.samples), "sample");
+}
+
+/// Of the solver, and of averages that have no error, one for all components of each.
+std::vector<std::string> end_warnings(const RunOutcome& outcome) {
+    std::vector<std::string> warnings = outcome.report.warnings;
+    std::string before;
+    for (const AveragedNumber& number : outcome.numbers) {
+        const std::string name = number.name.substr(0, number.name.find('.'));
+        if (name == before) continue;
+        before = name;
+        if (few_samples(number)) {
+            warnings.push_back(fmt::format("{} took {}, too few for an error: shorten its observe.every, or run longer",
+                                           name, samples_text(number)));
+        } else if (few_contacts(number)) {
+            warnings.push_back(fmt::format(
+                "{} has no error: too few contacts were seen; shorten its observe.every, or run longer", name));
+        }
+    }
+    return warnings;
+}
+
 /// A line for each average that is a single number, with its standard error, beside theory.
 std::string numbers_text(const std::vector<AveragedNumber>& numbers, const NumberTheory& theory) {
     std::string text;
     for (const AveragedNumber& number : numbers) {
         text += "average " + number.name + " ";
         if (!std::isfinite(number.mean)) {
-            text += fmt::format("has no value from {}\n", plural(static_cast<std::uint64_t>(number.samples), "sample"));
+            text += fmt::format("has no value from {}\n", samples_text(number));
             continue;
         }
         text += with_error(number.mean, number.error);
-        if (number.samples < kLeastSamplesForError) {
-            text +=
-                fmt::format(", {}: too few for an error", plural(static_cast<std::uint64_t>(number.samples), "sample"));
-        } else if (!std::isfinite(number.error) && of_contacts(number.kind)) {
-            text += ", no error: too few contacts were seen; shorten its observe.every, or run longer";
-        }
+        if (few_samples(number)) text += fmt::format(", {}: too few for an error", samples_text(number));
+        if (few_contacts(number)) text += ", no error: too few contacts were seen";
         const auto expected = theory.find(number.name);
         if (expected != theory.end()) text += "; " + expected->second;
         text += '\n';
@@ -115,6 +141,18 @@ double energy_drift(const Totals& first, const Totals& last) {
     return scale > 0.0 ? (last.energy() - first.energy()) / scale : std::numeric_limits<double>::quiet_NaN();
 }
 
+namespace {
+
+/// Given by a wall in this part of the run, not in what it resumed.
+double wall_heat(const RunOutcome& outcome, std::size_t wall) {
+    const auto of = [wall](const Tallies& tallies) {
+        return wall < tallies.wall_heat.size() ? tallies.wall_heat[wall] : 0.0;
+    };
+    return of(outcome.tallies) - of(outcome.first_tallies);
+}
+
+}  // namespace
+
 EnergyBalance energy_balance(const RunOutcome& outcome) {
     const Tallies& from = outcome.first_tallies;
     const Tallies& to = outcome.tallies;
@@ -126,9 +164,7 @@ EnergyBalance energy_balance(const RunOutcome& outcome) {
     balance.lost = *to.lost - from.lost.value_or(0.0);
     const double change = outcome.last.energy() - outcome.first.energy();
     double through = std::abs(to.thermostat_heat - from.thermostat_heat);
-    for (std::size_t wall = 0; wall < to.wall_heat.size(); ++wall) {
-        through += std::abs(to.wall_heat[wall] - (wall < from.wall_heat.size() ? from.wall_heat[wall] : 0.0));
-    }
+    for (std::size_t wall = 0; wall < to.wall_heat.size(); ++wall) through += std::abs(wall_heat(outcome, wall));
     const double scale =
         std::max({std::abs(outcome.first.energy()), kinetic(outcome.first), std::abs(outcome.last.energy()), through,
                   std::abs(balance.work), std::abs(*balance.lost)});
@@ -153,6 +189,18 @@ std::string balance_text(const RunOutcome& outcome) {
            (std::isfinite(balance.defect) ? fmt::format("; closes to {:.2g}\n", std::abs(balance.defect)) : "\n");
 }
 
+/// What each thermal wall gave of the balance's heat; empty without such walls.
+std::string wall_heat_text(const RunOutcome& outcome, const Scene& scene) {
+    std::string text;
+    for (const auto& [wall, name] : thermal_walls(scene)) {
+        text += fmt::format("{}{} {:+.6g}", text.empty() ? "heat by source: " : ", ", name,
+                            wall_heat(outcome, static_cast<std::size_t>(wall)));
+    }
+    if (text.empty()) return text;
+    const double thermostat = outcome.tallies.thermostat_heat - outcome.first_tallies.thermostat_heat;
+    return text + (thermostat != 0.0 ? fmt::format(", thermostat {:+.6g}\n", thermostat) : "\n");
+}
+
 }  // namespace
 
 std::string start_summary(const PreparedScene& run, const SolverDescription& solver, const OutputFiles& files) {
@@ -173,7 +221,7 @@ std::string start_summary(const PreparedScene& run, const SolverDescription& sol
     return text;
 }
 
-std::string end_summary(const RunOutcome& outcome, const WorkUnit& work, const OutputFiles& files,
+std::string end_summary(const RunOutcome& outcome, const Scene& scene, const WorkUnit& work, const OutputFiles& files,
                         const NumberTheory& theory) {
     std::string text = fmt::format("t = {:.6g} after {} in {:.3g} s: {:.3g} {}/s\n", outcome.time,
                                    plural(outcome.step - outcome.first_step, work.step_name), outcome.wall_seconds,
@@ -189,11 +237,11 @@ std::string end_summary(const RunOutcome& outcome, const WorkUnit& work, const O
         }
         text += '\n';
     }
-    if (outcome.rows > 0) text += balance_text(outcome);
+    if (outcome.rows > 0) text += balance_text(outcome) + wall_heat_text(outcome, scene);
     text += means_text(outcome.means);
     text += numbers_text(outcome.numbers, theory);
     for (const std::string& line : outcome.report.lines) text += line + "\n";
-    for (const std::string& warning : outcome.report.warnings) text += "warning: " + warning + "\n";
+    for (const std::string& warning : end_warnings(outcome)) text += "warning: " + warning + "\n";
     text +=
         fmt::format("{} and {} in {}", plural(outcome.frames, "frame"), plural(outcome.rows, "row"), files.trajectory);
     if (outcome.checkpoint_time) {
@@ -237,18 +285,14 @@ std::string summary_json(const RunOutcome& outcome, const Scene& scene, std::siz
     json["wall_impulse"] = std::vector<nlohmann::ordered_json>();
     for (const double impulse : outcome.tallies.wall_impulse) json["wall_impulse"].push_back(number(impulse));
     if (scene.driven()) {
-        json["wall_heat"] = std::vector<nlohmann::ordered_json>();
-        // Of this run, as `heat`, not of what it resumed.
-        const Tallies& from = outcome.first_tallies;
-        for (std::size_t wall = 0; wall < outcome.tallies.wall_heat.size(); ++wall) {
-            const double before = wall < from.wall_heat.size() ? from.wall_heat[wall] : 0.0;
-            json["wall_heat"].push_back(number(outcome.tallies.wall_heat[wall] - before));
-        }
-        json["thermostat_heat"] = number(outcome.tallies.thermostat_heat - from.thermostat_heat);
+        json["wall_heat"] = nlohmann::ordered_json::object();
+        for (const auto& [wall, name] : thermal_walls(scene))
+            json["wall_heat"][wall_component(wall)] = number(wall_heat(outcome, static_cast<std::size_t>(wall)));
+        json["thermostat_heat"] = number(outcome.tallies.thermostat_heat - outcome.first_tallies.thermostat_heat);
     }
     if (scene.run.solver == SolverKind::kSpring) json["sorts"] = outcome.tallies.sorts;
     for (const auto& [key, value] : outcome.report.figures) json[key] = number(value);
-    if (!outcome.report.warnings.empty()) json["warnings"] = outcome.report.warnings;
+    if (const auto warnings = end_warnings(outcome); !warnings.empty()) json["warnings"] = warnings;
     json["state_hash"] = outcome.hash ? nlohmann::ordered_json(hash_text(*outcome.hash)) : nlohmann::ordered_json();
     if (!outcome.means.means.empty()) json["means"] = means_json(outcome.means);
     if (!outcome.numbers.empty()) json["averages"] = numbers_json(outcome.numbers);

@@ -19,7 +19,7 @@ std::string start_summary(const PreparedScene& run, const SolverDescription& sol
 
 /// What it came to; several lines, each ended.
 /// \param theory  told beside the averages that are single numbers, by their names
-std::string end_summary(const RunOutcome& outcome, const WorkUnit& work, const OutputFiles& files,
+std::string end_summary(const RunOutcome& outcome, const Scene& scene, const WorkUnit& work, const OutputFiles& files,
                         const NumberTheory& theory = {});
 
 /// The same as the one JSON object that `run --json` prints, on one line.

@@ -11,6 +11,42 @@ from program import ProgramTest
 
 
 class AveragedNumbers(ProgramTest):
+    def test_averages_without_an_error_are_among_the_warnings_at_the_end(self):
+        # Ten balls far apart, and seldom looked at: hardly a contact is seen. The last one begins too late.
+        self.write("thin.toml", """
+            [scene]
+            dimension = 2
+            seed = 1
+            [box]
+            size = [40.0, 40.0]
+            [run]
+            until = 4.0
+            [[fill]]
+            radius = 0.5
+            mass = 1.0
+            count = 10
+            temperature = 1.0
+            [[observe]]
+            name = "p"
+            kind = "pressure"
+            every = 0.2
+            [[observe]]
+            name = "late"
+            kind = "kurtosis"
+            every = 0.2
+            from = 3.5
+            """)
+        warnings = ["p has no error: too few contacts were seen; shorten its observe.every, or run longer",
+                    "late took 3 samples, too few for an error: shorten its observe.every, or run longer"]
+        run = self.carom("run", "thin.toml", "--solver", "spring", "--json")
+        self.assertEqual(run.json["warnings"], warnings)
+        self.assertRegex(run.err, r"average p -?[0-9.]+, no error: too few contacts were seen\n")
+        for warning in warnings:
+            self.assertIn(f"warning: {warning}\n", run.err)
+        # Hard contacts are counted one by one, however few.
+        self.assertEqual(self.carom("run", "thin.toml", "--solver", "events", "--json", "--force").json["warnings"],
+                         warnings[1:])
+
     def test_numbers_are_in_the_summary_with_errors_and_theory(self):
         scene = GAS.replace('["periodic", "wall"]', '["periodic", "periodic"]') % "events"
         # One kind of ball: a gas that has an equation of state.

@@ -41,6 +41,47 @@ TEST(EnergyBalance, TakesHeatWorkAndLossesOffTheChangeOfEnergy) {
     EXPECT_TRUE(std::isnan(energy_balance(outcome).defect));
 }
 
+/// A box with one warm face, and a [[wall]] that only a stage warms.
+Scene warm_walls() {
+    Scene scene;
+    scene.box.dimension = 2;
+    scene.box.temperature[1] = {2.0, 0.0};
+    scene.walls.resize(2);
+    Stage stage;
+    stage.wall_temperature = scene.box.temperature;
+    stage.wall_entry_temperature = {0.0, 3.0};
+    stage.wall_velocity = {0.0, 0.0};
+    scene.stages = {stage};
+    return scene;
+}
+
+RunOutcome with_heat() {
+    RunOutcome outcome;
+    outcome.rows = 2;
+    outcome.first_tallies.wall_heat = {0.0, 0.0, 1.0};
+    outcome.tallies.wall_heat = {0.0, 0.0, 21.5, 0.0, 0.0, 0.0, 0.0, -4.25};
+    return outcome;
+}
+
+TEST(EndSummary, TellsTheHeatOfEachThermalWallByName) {
+    const auto told = [](const RunOutcome& outcome, const Scene& scene) {
+        return end_summary(outcome, scene, {"events", "events_per_second", "event", 1.0}, {"a.h5", "b.h5"});
+    };
+    RunOutcome outcome = with_heat();
+    std::string text = told(outcome, warm_walls());
+    EXPECT_NE(text.find("\nheat by source: y-min +20.5, wall[1] -4.25\n"), std::string::npos) << text;
+    outcome.tallies.thermostat_heat = 0.5;
+    text = told(outcome, warm_walls());
+    EXPECT_NE(text.find("\nheat by source: y-min +20.5, wall[1] -4.25, thermostat +0.5\n"), std::string::npos) << text;
+    EXPECT_EQ(told(outcome, Scene{}).find("heat by source"), std::string::npos);
+}
+
+TEST(SummaryJson, HasTheHeatOfEachThermalWallByName) {
+    const auto json = nlohmann::json::parse(summary_json(
+        with_heat(), warm_walls(), 0, {"events", "events_per_second", "event", 1.0}, {}, {"a.h5", "b.h5"}));
+    EXPECT_EQ(json["wall_heat"], nlohmann::json({{"y_min", 20.5}, {"wall_1", -4.25}}));
+}
+
 TEST(SummaryJson, IsOneLineAndHasNullsForWhatIsNoNumber) {
     Scene scene;
     RunOutcome outcome;
@@ -61,23 +102,46 @@ RunOutcome with_numbers() {
     RunOutcome outcome;
     outcome.numbers = {{"skew", "kurtosis", "", 2.987, 0.012, 500.0},
                        {"stress.xy", "stress", "N m-1", -0.25, kNan, 1.0},
-                       {"late", "temperature", "J", kNan, kNan, 0.0}};
+                       {"late", "temperature", "J", kNan, kNan, 0.0},
+                       {"thin.xx", "stress", "N m-1", 0.5, kNan, 500.0},
+                       {"thin.yy", "stress", "N m-1", 0.6, kNan, 500.0}};
     return outcome;
 }
 
 TEST(EndSummary, TellsEachAverageThatIsANumberBesideTheory) {
-    const std::string text = end_summary(with_numbers(), {"ball-steps", "ball_steps_per_second", "step", 0.0},
+    const std::string text = end_summary(with_numbers(), Scene{}, {"ball-steps", "ball_steps_per_second", "step", 0.0},
                                          {"a.h5", "b.h5"}, {{"skew", "theory 3 (a law), -1.1 sigma"}});
     EXPECT_NE(text.find("average skew 2.99(1); theory 3 (a law), -1.1 sigma\n"), std::string::npos) << text;
     EXPECT_NE(text.find("average stress.xy -0.25, 1 sample: too few for an error\n"), std::string::npos) << text;
     EXPECT_NE(text.find("average late has no value from 0 samples\n"), std::string::npos) << text;
+    EXPECT_NE(text.find("average thin.yy 0.6, no error: too few contacts were seen\n"), std::string::npos) << text;
+}
+
+TEST(EndSummary, WarnsOfEachAverageWithoutAnErrorOnceAndSoDoesItsJson) {
+    RunOutcome outcome = with_numbers();
+    outcome.report.warnings = {"of the solver"};
+    const std::vector<std::string> warnings{
+        "of the solver", "stress took 1 sample, too few for an error: shorten its observe.every, or run longer",
+        "late took 0 samples, too few for an error: shorten its observe.every, or run longer",
+        "thin has no error: too few contacts were seen; shorten its observe.every, or run longer"};
+    const WorkUnit work{"ball-steps", "ball_steps_per_second", "step", 0.0};
+    std::string lines;
+    for (const std::string& warning : warnings) lines += "warning: " + warning + "\n";
+    const std::string text = end_summary(outcome, Scene{}, work, {"a.h5", "b.h5"});
+    EXPECT_NE(text.find("\n" + lines), std::string::npos) << text;
+    const auto json = nlohmann::json::parse(summary_json(outcome, Scene{}, 0, work, {}, {"a.h5", "b.h5"}));
+    EXPECT_EQ(json["warnings"], nlohmann::json(warnings));
+    outcome.numbers.resize(1);  // that has its error
+    outcome.report.warnings.clear();
+    EXPECT_FALSE(
+        nlohmann::json::parse(summary_json(outcome, Scene{}, 0, work, {}, {"a.h5", "b.h5"})).contains("warnings"));
 }
 
 TEST(SummaryJson, HoldsEachAverageThatIsANumber) {
     const auto json = nlohmann::json::parse(summary_json(
         with_numbers(), Scene{}, 0, {"ball-steps", "ball_steps_per_second", "step", 0.0}, {}, {"a.h5", "b.h5"}));
     const auto& averages = json["averages"];
-    EXPECT_EQ(averages.size(), 3u);
+    EXPECT_EQ(averages.size(), 5u);
     EXPECT_EQ(averages["skew"]["mean"], 2.987);
     EXPECT_EQ(averages["skew"]["error"], 0.012);
     EXPECT_EQ(averages["skew"]["samples"], 500.0);
