@@ -294,12 +294,19 @@ void Engine<Dim, Gravity, Lists>::throw_collapse(Slot i) const {
     for (int axis = 0; axis < Dim; ++axis) {
         where += fmt::format("{}{:g}", axis == 0 ? "" : ", ", ball.position[axis] + setup_.box.min[axis]);
     }
+    std::string moving;
+    for (std::size_t wall = 0; wall < setup_.walls.size() && moving.empty(); ++wall) {
+        const double speed = setup_.walls[wall].velocity;
+        if (speed > 0.0) {
+            moving = fmt::format("; wall[{}], which moves in at {:.4g} m/s, must stop before balls are packed at it",
+                                 wall, speed);
+        }
+    }
     throw SimulationError(fmt::format(
         "inelastic collapse at time {:.9g}: {} near ({}) collide without end while time stands still ({} collisions so "
         "far). Set events.tc or events.cutoff_speed above 0, or restitution closer to 1; a ball that rests on a wall "
-        "under "
-        "gravity needs events.cutoff_speed",
-        since_start(), who, where, tallies_.collisions));
+        "under gravity needs events.cutoff_speed{}",
+        since_start(), who, where, tallies_.collisions, moving));
 }
 
 template <int Dim, bool Gravity, bool Lists>

@@ -8,14 +8,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "host/scene/stages.hpp"
-
 namespace carom {
 
 namespace {
-
-/// Denser no balls of like size are packed, disks in a triangular lattice: 0.907.
-constexpr double kDensest = 0.9;
 
 /// A number for each wall, by the wall's number: 0 to 5 the faces, then the [[wall]] entries.
 using OfWalls = std::vector<std::pair<int, double>>;
@@ -128,24 +123,6 @@ std::string called(const Scene& scene, std::size_t stage) {
     return fmt::format("stage[{}]{}", stage, name.empty() ? "" : fmt::format(" \"{}\"", name));
 }
 
-/// What planes along an axis leave of the box [length^d].
-double room_at(const Scene& scene, double time) {
-    constexpr double kAlong = 1.0 - 1e-12;  // of a unit vector's component
-    const std::vector<Wall> walls = walls_at(scene, time);
-    double room = 1.0;
-    for (int axis = 0; axis < scene.dimension(); ++axis) {
-        double low = scene.box.min[axis];
-        double high = low + scene.box.size[axis];
-        for (const Wall& wall : walls) {
-            if (wall.shape != Wall::Shape::kPlane) continue;
-            if (wall.normal[axis] >= kAlong) low = std::max(low, wall.offset);
-            if (wall.normal[axis] <= -kAlong) high = std::min(high, -wall.offset);
-        }
-        room *= std::max(0.0, high - low);
-    }
-    return room;
-}
-
 std::string stage_text(const Scene& scene, std::size_t number) {
     const Stage& stage = scene.stages[number];
     const Stage usual = whole(scene);
@@ -254,40 +231,6 @@ std::vector<std::string> stage_warnings(const Scene& scene) {
     }
     if (!cut && begun == all) return {};
     return {text};
-}
-
-std::vector<std::string> room_warnings(const Scene& scene, double balls, double from) {
-    for (int axis = 0; axis < scene.dimension(); ++axis) {
-        for (const Face face : scene.box.faces[axis]) {
-            if (face == Face::kOpen) return {};
-        }
-    }
-    const auto fits = [&](double time) { return room_at(scene, time) >= balls / kDensest; };
-    if (!fits(from)) return {};  // for whoever placed them to tell
-    std::vector<double> ends;
-    for (const Stage& stage : scene.stages) ends.push_back(std::min(stage.until, scene.run.until));
-    ends.push_back(scene.run.until);
-    for (const double end : ends) {
-        if (end <= from || fits(end)) {
-            from = std::max(from, end);
-            continue;
-        }
-        double late = end;  // walls move at a steady speed within a stage
-        constexpr int kHalvings = 60;
-        for (int k = 0; k < kHalvings; ++k) {
-            const double middle = 0.5 * (from + late);
-            (fits(middle) ? from : late) = middle;
-        }
-        const std::vector<Wall> before = walls_at(scene, from);
-        const std::vector<Wall> after = walls_at(scene, end);
-        std::string who;
-        for (std::size_t wall = 0; wall < after.size(); ++wall) {
-            if (!(after[wall].offset > before[wall].offset)) continue;
-            who += fmt::format("{}wall[{}]", who.empty() ? "" : " and ", wall);
-        }
-        return {fmt::format("{} leaves the balls no room from t = {:.4g} on", who, late)};
-    }
-    return {};
 }
 
 std::string why_nothing_is_measured(const Scene& scene) {

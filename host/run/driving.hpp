@@ -28,12 +28,6 @@ std::string wall_component(int number);
 /// before the run does.
 std::vector<std::string> stage_warnings(const Scene& scene);
 
-/// Where moving planes along an axis leave the balls no room before the run ends: which, and from when on. Nothing is
-/// told of boxes that balls can leave.
-/// \param balls  their volume (area in 2D) together [length^d]
-/// \param from   time at which the run begins
-std::vector<std::string> room_warnings(const Scene& scene, double balls, double from);
-
 /// Why averages take no sample, whatever their intervals are: no stage that measures is reached. Empty where one is.
 std::string why_nothing_is_measured(const Scene& scene);
 

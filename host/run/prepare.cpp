@@ -15,6 +15,7 @@
 #include "host/run/driving.hpp"
 #include "host/run/memory.hpp"
 #include "host/run/observe.hpp"
+#include "host/run/room.hpp"
 #include "host/run/schedule.hpp"
 #include "host/run/text.hpp"
 #include "host/scene/load.hpp"
@@ -76,8 +77,9 @@ void derive(PreparedScene& run) {
     run.output_bytes = estimate_trajectory_bytes(header, run.frames, run.rows);
     run.warnings = plan.warnings();
     std::ranges::move(stage_warnings(run.scene), std::back_inserter(run.warnings));
-    std::ranges::move(room_warnings(run.scene, run.figures.packing_fraction * run.scene.box.volume(), run.state.time),
-                      std::back_inserter(run.warnings));
+    const double volume = run.figures.packing_fraction * run.scene.box.volume();
+    if (plan.name() == "events") require_room(run.scene, volume, run.state.time);
+    std::ranges::move(room_warnings(run.scene, volume, run.state.time), std::back_inserter(run.warnings));
     const std::vector<double> expected = averages.expected_samples(run.scene.run.until);
     if (const std::string why = why_nothing_is_measured(run.scene); !why.empty() && !expected.empty()) {
         run.warnings.push_back("averages take no sample: " + why);

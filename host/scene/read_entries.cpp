@@ -171,6 +171,9 @@ private:
             const Wall& wall = scene_.walls[at];
             label_largest(entry("wall", at), "wall.velocity", "velocity", std::abs(wall.velocity), most);
             label_largest(entry("wall", at), "wall.temperature", "temperature", wall.temperature, most);
+            if (wall.velocity != 0.0) {
+                scene_.labels[fmt::format("wall[{}].velocity", at)] = entry("wall", at).label("velocity");
+            }
         }
         const auto largest = [](const auto& values) {
             double found = 0.0;
@@ -191,7 +194,9 @@ private:
                 label_largest(section.table("thermostat"), "stage.thermostat.temperature", "temperature",
                               stage.thermostat.temperature, most);
             }
-            scene_.labels[fmt::format("stage[{}].until", at)] = section.label("until");
+            for (const char* name : {"until", "wall_velocity"}) {
+                if (section.has(name)) scene_.labels[fmt::format("stage[{}].{}", at, name)] = section.label(name);
+            }
         }
     }
 

@@ -148,7 +148,7 @@ struct Scene {
     /// "file:line:column: spring.stiffness"; also "ball.velocity" of the fastest [[ball]], "fill.temperature" of the
     /// hottest
     /// [[fill]], "wall.velocity" and so on of the [[wall]] or [[stage]] in which it is the largest, and
-    /// "stage[0].until" of each stage. Only keys that the scene has.
+    /// "wall[0].velocity", "stage[0].until" and "stage[0].wall_velocity" of each. Only keys that the scene has.
     std::map<std::string, std::string> labels;
 
     [[nodiscard]] int dimension() const { return box.dimension; }

@@ -247,6 +247,34 @@ class Check(ProgramTest):
         self.assertIn("wall[0] leaves the balls no room from t = 35.01 on", warnings)
         self.assertNotIn("no room", " ".join(self.check_json("piston.toml", "--until", "34")["warnings"]))
 
+    def test_a_piston_that_leaves_hard_balls_no_room_is_refused(self):
+        # 20 disks want 1.247 of the height of 10, as above: 8.753 for the floor to move up in.
+        (self.folder / "piston.toml").write_text(DRIVEN.split("[[stage]]")[0])
+        stages = "[[stage]]\nuntil = 10.0\nwall_velocity = [0.0, 0.0]\n"
+        stages += "[[stage]]\nuntil = 40.0\nwall_velocity = [1e12, 0.0]\n"
+        (self.folder / "stages.toml").write_text(DRIVEN.split("[[stage]]")[0] + stages)
+        line = len((self.folder / "stages.toml").read_text().splitlines())
+        for scene, value, told, speed, when, possible in [
+                ("piston.toml", "0.25", "wall[0].velocity", "0.25", "35.01", "0.2188"),
+                ("piston.toml", "1e6", "wall[0].velocity", "1e+06", "8.753e-06", "0.2188"),
+                ("piston.toml", "1e300", "wall[0].velocity", "1e+300", "8.753e-300", "0.2188"),
+                ("stages.toml", None, "stage[1].wall_velocity", "1e+12", "10", "0.2918")]:
+            with self.subTest(speed):
+                options = ["--set", f"wall[0].velocity={value}"] if value else []
+                where = f"--set wall[0].velocity={value}: " if value else f"stages.toml:{line}:17: "
+                for command in ["check", "run"]:
+                    result = self.carom(command, scene, "--solver", "events", "--until", "40", *options)
+                    self.assertEqual(result.status, 2)
+                    self.assertEqual(result.err, f"carom: {where}{told}: wall[0] moves in at {speed} m/s and leaves the "
+                                     f"hard balls no room from t = {when} on, but the run ends at 40; possible: less "
+                                     f"than {possible} m/s, or run.until below {when}\n")
+        self.succeed("check", "piston.toml", "--solver", "events", "--until", "40", "--set", "wall[0].velocity=0.2187")
+        # Nor does a plane leave any that has come through the whole box at an angle; one that moves out leaves more.
+        tilted = ["--set", "wall[0].normal=[0.6,0.8]", "--set", "wall[0].velocity=1e6"]
+        self.assertIn("no room", self.carom("check", "piston.toml", "--solver", "events", *tilted).err)
+        tilted[-1] = "wall[0].velocity=-1e6"
+        self.succeed("check", "piston.toml", "--solver", "events", *tilted)
+
     def test_samples_begin_with_the_first_stage_that_measures(self):
         (self.folder / "driven.toml").write_text(DRIVEN)
         self.assertEqual(self.check_json("driven.toml")["averages"]["speeds"]["from"], 2.0)
