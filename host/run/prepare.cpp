@@ -26,24 +26,6 @@ namespace carom {
 
 namespace {
 
-/// How many times are due after `from`, both ends included.
-std::uint64_t count_due(double every, double from, double until, const SolverPlan& plan) {
-    const auto reachable = [&plan](double time) { return plan.reachable_time(time); };
-    const double end = reachable(until);
-    if (end <= from) return 1;
-    if (every <= 0.0) return 2;
-    // At most one a step; the exact count where it is small, else a good guess.
-    const double most = (end - from) / std::max(every, plan.least_interval());
-    if (most > 1e6) return static_cast<std::uint64_t>(most) + 1;
-    Schedule schedule(every, from, reachable);
-    std::uint64_t count = 2;
-    while (schedule.next() < end) {
-        schedule.take(schedule.next());
-        ++count;
-    }
-    return count;
-}
-
 /// Where the interval of the rows follows from the end of the run, and that has been moved, rows go on at the interval
 /// that they began with: the means over them would else begin anew.
 void keep_row_interval(PreparedScene& run, const Checkpoint& checkpoint, std::vector<std::string> overrides) {
@@ -61,8 +43,13 @@ void derive(PreparedScene& run) {
     const SolverPlan& plan = *run.plan;
     run.figures = measure_balls(run.scene, balls);
     run.steps = plan.steps_to(run.scene.run.until);
-    run.frames = count_due(run.scene.output.every, run.state.time, run.scene.run.until, plan);
-    run.rows = count_due(run.scene.output.observables_every, run.state.time, run.scene.run.until, plan);
+    const auto due = [&](double every) {
+        return count_due(
+            every, run.state.time, run.scene.run.until, [&plan](double time) { return plan.reachable_time(time); },
+            plan.least_interval());
+    };
+    run.frames = due(run.scene.output.every);
+    run.rows = due(run.scene.output.observables_every);
 
     const Averages averages(run, {});
     run.memory_bytes = plan.memory_bytes();

@@ -27,4 +27,29 @@ void Schedule::advance_past(double now) {
     } while (next_ <= now);
 }
 
+std::uint64_t count_due(double every, double from, double until, const std::function<double(double)>& reachable,
+                        double shortest) {
+    const double end = reachable(until);
+    if (end <= from) return 1;
+    if (every <= 0.0) return 2;
+    constexpr double kMostCounted = 1e15;  // beyond, the next whole number is none of a double's
+    constexpr double kMost = 1e19;         // of an integer
+    const auto about = [&](double interval) {
+        return static_cast<std::uint64_t>(std::min(std::round((end - from) / interval), kMost)) + 1;
+    };
+    if (every <= shortest) return about(shortest);  // each that the solver reaches is due
+    if (end / every > kMostCounted) return about(every);
+    // Multiples are farther apart than what the solver reaches, so no two of them are moved to one time.
+    const auto first_beyond = [&](double time, bool or_at) {
+        double count = std::max(0.0, std::floor(time / every) - 1.0);  // a little below, as in advance_past
+        double reached = 0.0;
+        do {
+            count += 1.0;
+            reached = reachable(count * every);
+        } while (reached < time || (reached == time && !or_at));
+        return count;
+    };
+    return static_cast<std::uint64_t>(first_beyond(end, true) - first_beyond(from, false)) + 2;
+}
+
 }  // namespace carom

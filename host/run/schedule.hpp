@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 
 namespace carom {
@@ -27,5 +28,12 @@ private:
     double count_ = 0.0;  // a whole number; double since every may be tiny
     double next_;
 };
+
+/// How many times a schedule has from `from` to `until`, with both ends, whether they are multiples or not; without
+/// going through them.
+/// \param from      a time that the solver reaches
+/// \param shortest  between two times that the solver reaches; 0: it reaches any
+std::uint64_t count_due(double every, double from, double until, const std::function<double(double)>& reachable,
+                        double shortest);
 
 }  // namespace carom
