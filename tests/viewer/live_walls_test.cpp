@@ -242,6 +242,59 @@ TEST_P(LiveWalls, GravityChangesInTheMiddleOfAStage) {
     EXPECT_NEAR(frame->time, 8.0, 1e-12);
 }
 
+/// kWarmGas between two [[wall]] planes, the first at a temperature of its own, with stages.
+std::string between_entries(const std::string& scene, const std::string& first, const std::string& stages) {
+    std::string text = scene;
+    text.replace(text.find("wall_temperature = [1.0, 0.0]"), 29, "");
+    return text + "[[wall]]\nshape = \"plane\"\nnormal = [1, 0]\noffset = 0.0\ntemperature = " + first +
+           "\n[[wall]]\nshape = \"plane\"\nnormal = [-1, 0]\noffset = -14.0\ntemperature = 1.0\n" + stages;
+}
+
+/// A [[stage]] that sets the temperatures of both.
+std::string stage_of_entries(const std::string& until, const std::string& temperatures) {
+    return "[[stage]]\nuntil = " + until + "\nwall_entry_temperature = [" + temperatures + "]\n";
+}
+
+/// What follows the stage in which an entry is changed: one that leaves it "same", one that says a temperature, and one
+/// that says nothing.
+const std::string kLaterStages =
+    stage_of_entries("6.0", "\"same\", 2.0") + stage_of_entries("10.0", "0.5, \"same\"") + "[[stage]]\nuntil = 14.0\n";
+
+TEST_P(LiveWalls, TemperaturesOfEntriesHoldUntilAStageSaysAnother) {
+    const std::string gas = driven(kWarmGas + kGivenSprings);
+    LiveLab lab(between_entries(gas, "3.0", stage_of_entries("2.0", "2.5, \"same\"") + kLaterStages));
+    lab.run.change({"wall[0].temperature=4"});
+    const std::vector<Stage> stages = lab.run.scene().stages;
+    const std::vector<std::vector<double>> expected{{4.0, 1.0}, {4.0, 2.0}, {0.5, 1.0}, {4.0, 1.0}};
+    ASSERT_EQ(stages.size(), expected.size());
+    for (std::size_t k = 0; k < stages.size(); ++k) EXPECT_EQ(stages[k].wall_entry_temperature, expected[k]) << k;
+    DrivenRun other(between_entries(gas, "4.0", stage_of_entries("2.0", "4.0, \"same\"") + kLaterStages));
+    for (int end = 2; end <= 14; end += 2) {
+        const LiveFrame* live = two_seconds(lab);
+        ASSERT_NE(live, nullptr) << lab.run.error();
+        other.to(end);
+        expect_equal(*live->frame, other.frame());
+    }
+    EXPECT_EQ(lab.run.take_message(), "");
+}
+
+TEST(LiveWallsOfHardBalls, AnEntryChangedInTheMiddleOfAStageIsTheRunOfAnotherStage) {
+    const std::string gas = with_solver(kWarmGas, "events");
+    LiveLab lab(between_entries(gas, "3.0", stage_of_entries("2.0", "2.5, \"same\"") + kLaterStages));
+    ASSERT_NE(lab.after(1, 1.0), nullptr);
+    lab.run.change({"wall[0].temperature=4"});
+    DrivenRun other(between_entries(
+        gas, "4.0",
+        stage_of_entries("1.0", "2.5, \"same\"") + stage_of_entries("2.0", "4.0, \"same\"") + kLaterStages));
+    other.to(1.0);
+    for (int end = 2; end <= 14; ++end) {
+        const LiveFrame* live = lab.after(1, 1.0);
+        ASSERT_NE(live, nullptr) << lab.run.error();
+        other.to(end);
+        expect_equal(*live->frame, other.frame());
+    }
+}
+
 TEST(LiveWallsOfSprings, StagesGoOnAtTheirTimesWithAnotherTimeStep) {
     LiveLab lab(with_solver(kFlight, "spring") + "precision = \"double\"\n");
     ASSERT_NE(lab.after(100, kStep), nullptr);
