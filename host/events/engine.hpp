@@ -165,7 +165,7 @@ private:
     void resolve_touching(Slot i, std::uint32_t partner);
     void account_change(Slot i, const Vector& velocity_before);
     void add_stress(const Vector& d, const Vector& impulse_on_j);
-    [[nodiscard]] const std::vector<Slot>& slots();
+    [[nodiscard]] const std::vector<Slot>& slots() const;
     void change_velocity(Slot i, const Vector& velocity);
     void account_pair(Slot i, Slot j, const Vector& impulse_on_j, const Vector& d);
     void account_wall(Slot i, std::uint32_t number, const Vector& impulse_on_i);
@@ -237,7 +237,7 @@ private:
     std::vector<std::array<std::int32_t, Dim>> image_;  // by slot
     std::vector<double> last_hit_;                      // by slot; empty without tc
     std::vector<std::uint32_t> id_of_;                  // by slot
-    std::vector<Slot> slot_of_;                         // by id; empty where not needed since the last sort
+    mutable std::vector<Slot> slot_of_;                 // by id; empty where not needed since the last sort
     std::vector<std::uint8_t> gone_;                    // by slot
     std::vector<std::uint32_t> candidates_;             // slots gathered
     std::vector<std::uint8_t> shift_code_;              // of each, where the cell is at the edge

@@ -68,7 +68,7 @@ void Engine<Dim, Gravity, Lists>::change_velocity(Slot i, const Vector& velocity
 
 /// Where each ball is in memory, by id; found anew after a sort.
 template <int Dim, bool Gravity, bool Lists>
-const std::vector<std::uint32_t>& Engine<Dim, Gravity, Lists>::slots() {
+const std::vector<std::uint32_t>& Engine<Dim, Gravity, Lists>::slots() const {
     if (slot_of_.empty()) {
         slot_of_.resize(count_);
         for (Slot i = 0; i < count_; ++i) slot_of_[id_of_[i]] = i;

@@ -77,8 +77,7 @@ template <int Dim, bool Gravity, bool Lists>
 Totals Engine<Dim, Gravity, Lists>::totals() const {
     using namespace events_totals;
     alignas(64) static constexpr HotBall kNobody{};
-    std::vector<Slot> slot_of(count_);
-    for (Slot i = 0; i < count_; ++i) slot_of[id_of_[i]] = i;
+    const std::vector<Slot>& slot_of = slots();
     const bool alike = same_inverse_mass_ != 0.0;
     const double mass_of_all = count_ > 0 ? species_table_[species_[0]].mass : 0.0;
 
