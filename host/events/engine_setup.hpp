@@ -316,9 +316,10 @@ void Engine<Dim, Gravity, Lists>::begin_epoch() {
     }
     clock_.add(length);
     now_ = 0.0;
-    event_rate_ = static_cast<double>(epoch_events_ + 1) / length;
-    epoch_events_ = 0;
     speed_scale_ = fastest_speed();
+    // Where nothing moves any more the next epoch is endless, and what happened in this one is no guide to it.
+    event_rate_ = speed_scale_ > 0.0 ? static_cast<double>(epoch_events_ + 1) / length : 1.0 / epoch_length();
+    epoch_events_ = 0;
     if (count_ > kFewBalls && ++epochs_since_sort_ >= kEpochsPerSort) {
         epochs_since_sort_ = 0;
         sort_slots();
