@@ -93,7 +93,7 @@ double adiabatic_growth(int dimension, const Vector3& size, double radius, doubl
 
 /// gamma - 1 = ln(T'/T) / ln(V/V'), over the ideal gas' growth: 1 in 2D, 2/3 in 3D. To half the length.
 void expect_adiabatic(const std::string& solver, int dimension, double speed, int count, double bound) {
-    DrivenRun run(gas(dimension, speed, count), {solver});
+    DrivenRun run(gas(dimension, speed, count), {solver, "run.until=500"});
     const bool events = run.scene().plan->name() == "events";
     const Vector3 size = run.scene().scene.box.size;
     const double radius = run.scene().scene.species[0].radius;
@@ -119,8 +119,8 @@ TEST_P(Solvers, AGasIsCompressedWithTheAdiabaticExponent5To3In3D) {
 
 TEST_P(Solvers, GoesOnToTheSameBitsAfterARestart) {
     const std::string scene = gas(2, 0.2, 100);
-    DrivenRun whole(scene, {solver()});
-    DrivenRun parts(scene, {solver()});
+    DrivenRun whole(scene, {solver(), "run.until=20"});
+    DrivenRun parts(scene, {solver(), "run.until=20"});
     whole.to(20.0);
     parts.to(7.7);
     parts.restart();
