@@ -6,6 +6,8 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
 
 #include "kernels/physics/kinetic_theory.hpp"
 #include "tests/support/gas_reference.hpp"
@@ -31,10 +33,7 @@ EventsScene gas(int dimension, double phi) {
     return lattice_gas(dimension, per_axis, std::pow(volume, 1.0 / dimension), Face::kPeriodic, 0.5, 17);
 }
 
-struct GasCase {
-    int dimension;
-    double phi;
-};
+using GasCase = std::pair<int, double>;  // dimension, packing fraction
 
 class EquationOfState : public testing::TestWithParam<GasCase> {};
 

@@ -8,7 +8,7 @@
 
 #include <cmath>
 #include <string>
-#include <vector>
+#include <utility>
 
 #include "host/run/averages.hpp"
 #include "kernels/physics/atmosphere.hpp"
@@ -56,10 +56,7 @@ private:
     Averages averages_;
 };
 
-struct Case {
-    int dimension;
-    double phi;
-};
+using Case = std::pair<int, double>;  // dimension, packing fraction
 
 class SpringFluid : public testing::TestWithParam<Case> {};
 
