@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""What observables cost at their default intervals: a run with its rows over one without, and with one [[observe]] of each
-kind over that with none; by the clock on all processors, as users wait for it, and by the processor time of one thread.
-Runs take turns, so that a busy machine slows both alike; the median of the ratios counts.
+"""What observables cost at their default intervals, rows alone and with one [[observe]] of each kind: the part of a run, by
+its own clock and on all processors, in which the solver waits for them. Free paths cost within the solver, which counts
+impacts; for these the processor time of a run with them is held against one without, in turns. The median of the repeats
+counts.
 
 usage: bench/observables_cost.py CAROM [-o RESULT.json] [--repeats N]
 """
@@ -14,7 +15,6 @@ import resource
 import statistics
 import subprocess
 import tempfile
-import time
 
 KINDS = ["speed", "velocity", "density", "temperature_profile", "velocity_profile", "density_map", "gr", "msd", "vacf",
          "temperature", "kurtosis", "stress", "pressure", "compressibility"]
@@ -25,7 +25,7 @@ CASES = [(2, "events", 10000, 0.3, 600.0), (3, "events", 10000, 0.2, 160.0),
          (2, "spring", 10000, 0.3, 60.0), (3, "spring", 10000, 0.2, 40.0)]
 
 
-def scene(dimension, solver, balls, fraction, until, kinds, rows=True):
+def scene(dimension, solver, balls, fraction, until, kinds):
     volume = balls * (3.141592653589793 / 4 if dimension == 2 else 3.141592653589793 / 6) / fraction
     edge = volume ** (1.0 / dimension)
     text = f"""
@@ -40,7 +40,6 @@ backend = "cpu"
 until = {until}
 [output]
 every = {until / 10}
-{"" if rows else "observables_every = 0.0"}
 [[fill]]
 count = {balls}
 radius = 0.5
@@ -50,26 +49,31 @@ temperature = 1.0
     return text + "".join(f'[[observe]]\nname = "a_{kind}"\nkind = "{kind}"\n' for kind in kinds)
 
 
-def clock_seconds(command):
-    before = time.perf_counter()
-    subprocess.run(command, check=True)
-    return time.perf_counter() - before
-
-
-def processor_seconds(command):
+def run(program, text, folder, *more):
+    """What the run says of itself, and the processor time that it took."""
+    path = folder / "scene.toml"
+    path.write_text(text)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([*command, "--threads", "1"], check=True)
+    said = subprocess.run([program, "run", path, "-o", folder / "out.h5", "--force", "--json", *more], check=True,
+                          capture_output=True).stdout
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return (json.loads(said.splitlines()[-1]),
+            after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
 
 
-def ratio(program, with_it, without, folder, seconds, repeats):
-    def run(text):
-        path = folder / "scene.toml"
-        path.write_text(text)
-        return seconds([program, "run", path, "-o", folder / "out.h5", "--force", "--quiet"])
+def share(program, text, folder, repeats):
+    """The part of the run in which the solver waited for rows and averages."""
+    runs = [run(program, text, folder)[0] for _ in range(repeats)]
+    shares = [said["observables_seconds"] / said["wall_seconds"] for said in runs]
+    return {"share": statistics.median(shares), "shares": shares, "wall_seconds": [said["wall_seconds"] for said in runs]}
 
-    pairs = [(run(without), run(with_it)) for _ in range(repeats)]
+
+def ratio(program, with_it, without, folder, repeats):
+    """Processor time of one thread: with over without, in turns."""
+    def seconds(text):
+        return run(program, text, folder, "--threads", "1")[1]
+
+    pairs = [(seconds(without), seconds(with_it)) for _ in range(repeats)]
     ratios = [with_it / without for without, with_it in pairs]
     return {"ratio": statistics.median(ratios), "ratios": ratios,
             "seconds_without": statistics.median(without for without, _ in pairs)}
@@ -83,24 +87,26 @@ def main():
     options = parser.parse_args()
     program = os.path.abspath(options.program)
     info = json.loads(subprocess.run([program, "info", "--json"], capture_output=True, check=True).stdout)
-    result = {"what": "time with rows, or with one average of each kind, over that without; default intervals",
+    result = {"what": "part of the time for rows and averages; processor time with paths over that without; default intervals",
               "command": "bench/observables_cost.py CAROM", "commit": info["commit"], "build": info["build"],
               "processor": info["processor"]["name"], "cases": []}
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         for dimension, solver, balls, fraction, until in CASES:
-            for label, kinds in [("rows", []), ("all but paths", KINDS), ("paths", OF_EVENTS)]:
-                if label == "paths" and solver != "events":
+            for label, kinds in [("rows", []), ("rows and averages", KINDS), ("rows and paths", OF_EVENTS)]:
+                if kinds is OF_EVENTS and solver != "events":
                     continue
-                texts = (scene(dimension, solver, balls, fraction, until, kinds),
-                         scene(dimension, solver, balls, fraction, until, [], label != "rows"))
+                text = scene(dimension, solver, balls, fraction, until, kinds)
                 case = {"dimension": dimension, "solver": solver, "balls": balls, "packing_fraction": fraction,
                         "until": until, "what": label, "kinds": kinds,
-                        "clock": ratio(program, *texts, folder, clock_seconds, options.repeats),
-                        "processor": ratio(program, *texts, folder, processor_seconds, options.repeats)}
+                        **share(program, text, folder, options.repeats)}
+                line = f"{dimension}D {solver:7} {label:18} {len(kinds):2} kinds: {100 * case['share']:.2f} % of the time"
+                if kinds is OF_EVENTS:
+                    rows = scene(dimension, solver, balls, fraction, until, [])
+                    case["processor"] = ratio(program, text, rows, folder, options.repeats)
+                    line += f"; processor time {case['processor']['ratio']:.3f} of that with rows alone"
                 result["cases"].append(case)
-                print(f"{dimension}D {solver:7} {label:14} {len(kinds):2} kinds: {case['clock']['ratio']:.3f} by the clock, "
-                      f"{case['processor']['ratio']:.3f} of processor time", flush=True)
+                print(line, flush=True)
     if options.output:
         pathlib.Path(options.output).write_text(json.dumps(result, indent=1) + "\n")
 

@@ -17,6 +17,11 @@ namespace {
 
 /// Wall time between two looks at signals [s].
 constexpr double kSliceSeconds = 0.1;
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
 class RunLoop {
 public:
     RunLoop(Solver& solver, ObservableSet& observables, RunSink& sink, const RunPlan& plan, Progress& progress,
@@ -31,7 +36,7 @@ public:
           end_(solver.reachable_time(plan.until)) {}
 
     RunOutcome run() {
-        const auto begin = std::chrono::steady_clock::now();
+        const auto begin = Clock::now();
         outcome_.first_time = solver_.time();
         outcome_.first_step = solver_.step();
         progress_.start(solver_.time(), end_, solver_.step());
@@ -56,7 +61,7 @@ public:
         }
         outcome_.time = solver_.time();
         outcome_.step = solver_.step();
-        outcome_.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+        outcome_.wall_seconds = seconds_since(begin);
         progress_.clear();
         return outcome_;
     }
@@ -75,9 +80,11 @@ private:
                 const double target = std::min({frames.next(), rows.next(), checkpoints.next(), next_sample(), end_});
                 if (solver_.advance_to(target, kSliceSeconds)) {
                     const double now = solver_.time();
+                    const auto begin = Clock::now();
                     // First what cannot fail: a checkpoint after a full disk then holds the sample of that time.
                     if (averages_ != nullptr) averages_->take(solver_);
                     if (rows.take(now)) push_row(true);
+                    outcome_.observables_seconds += seconds_since(begin);
                     if (frames.take(now)) push_frame();
                     if (checkpoints.take(now) && now < end_) push_checkpoint();
                 }

@@ -262,6 +262,7 @@ std::string summary_json(const RunOutcome& outcome, const Scene& scene, std::siz
     json["balls"] = balls;
     json["balls_left"] = outcome.tallies.balls_left;
     json["wall_seconds"] = number(outcome.wall_seconds);
+    json["observables_seconds"] = number(outcome.observables_seconds);
     json[work.key] = number(work_per_second(outcome, work));
     json["solver"] = solver.solver;
     json["backend"] = solver.backend;
