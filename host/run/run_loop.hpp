@@ -34,7 +34,7 @@ struct RunOutcome {
     std::uint64_t first_step = 0;
     double wall_seconds = 0.0;         ///< of the loop, output included
     double observables_seconds = 0.0;  ///< of these, in which the solver waited for rows and averages
-    Totals first;               ///< when the run (or the part of it since a resume) started
+    Totals first;                      ///< when the run (or the part of it since a resume) started
     Totals last;
     Tallies first_tallies;  ///< counted before `first`
     Tallies tallies;
