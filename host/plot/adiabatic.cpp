@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <limits>
 
+#include "host/scene/stages.hpp"
 #include "kernels/physics/equation_of_state.hpp"
 #include "kernels/physics/pair_distribution.hpp"
 #include "kernels/physics/viscosity.hpp"
@@ -35,33 +36,21 @@ int axis_of(const Wall& wall, int dimension) {
     return -1;
 }
 
-/// Where a wall is: its offset at that time, the stages before counted.
-double offset_at(const Scene& scene, std::size_t wall, double time) {
-    double offset = scene.walls[wall].offset;
-    if (scene.stages.empty()) return offset + scene.walls[wall].velocity * time;
-    double begin = 0.0;
-    for (const Stage& stage : scene.stages) {
-        // A run that goes on is in its last stage for ever.
-        const double end = &stage == &scene.stages.back() ? time : std::min(stage.until, time);
-        if (end > begin) offset += stage.wall_velocity[wall] * (end - begin);
-        begin = std::max(begin, end);
-    }
-    return offset;
-}
-
 /// Where centres can be, between the box's faces and the walls. \pre all walls lie across an axis
 std::array<Range, 3> room_at(const Scene& scene, double radius, double time) {
     std::array<Range, 3> room;
     const Box& box = scene.box;
+    const std::vector<Wall> walls = walls_at(scene, time);
     for (int axis = 0; axis < box.dimension; ++axis) {
         const auto k = static_cast<std::size_t>(axis);
         room[k] = {box.min[k], box.min[k] + box.size[k]};
-        for (std::size_t wall = 0; wall < scene.walls.size(); ++wall) {
-            const double normal = scene.walls[wall].normal[k];
-            if (axis_of(scene.walls[wall], box.dimension) != axis) continue;
-            const double at = offset_at(scene, wall, time);
-            (normal > 0.0 ? room[k].low : room[k].high) =
-                normal > 0.0 ? std::max(room[k].low, at) : std::min(room[k].high, -at);
+        for (const Wall& wall : walls) {
+            if (axis_of(wall, box.dimension) != axis) continue;
+            if (wall.normal[k] > 0.0) {
+                room[k].low = std::max(room[k].low, wall.offset);
+            } else {
+                room[k].high = std::min(room[k].high, -wall.offset);
+            }
         }
         if (box.periodic(axis)) continue;
         room[k].low += radius;
