@@ -10,6 +10,9 @@
 
 namespace carom {
 
+class BallSampler;
+struct BallKinds;
+
 /// How far advance() came.
 struct AdvanceResult {
     std::uint64_t steps = 0;  ///< steps done
@@ -33,6 +36,10 @@ public:
     virtual void request_frame(const FrameArrays& arrays) = 0;
     /// Waits until the arrays given to the last request_frame are complete. From any thread.
     virtual void finish_frame() = 0;
+    /// Who looks at the balls now, in the device's memory; null: they are in the host's, where frames serve as well.
+    /// Good until the engine is asked for anything else.
+    /// \param kinds  the same at each call
+    virtual BallSampler* sample_balls(const BallKinds& /*kinds*/) { return nullptr; }
     /// Copies the raw state out.
     virtual void store(const RawBalls& balls) = 0;
 

@@ -1,5 +1,6 @@
 #include "host/observables/averager.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <stdexcept>
@@ -43,6 +44,19 @@ Selection::Selection(std::shared_ptr<const Population> population, const std::st
     for (const Species& entry : population_->table) {
         chosen_.push_back(species.empty() ? (std::isfinite(entry.mass) ? 1 : 0) : (entry.name == species ? 1 : 0));
     }
+}
+
+double Selection::heaviest() const {
+    const std::vector<double> masses = finite_masses(population_->table);
+    double heaviest = 0.0;
+    for (std::size_t k = 0; k < masses.size(); ++k) heaviest = std::max(heaviest, chosen_[k] != 0 ? masses[k] : 0.0);
+    return heaviest;
+}
+
+std::vector<double> finite_masses(const std::vector<Species>& table) {
+    std::vector<double> masses;
+    for (const Species& species : table) masses.push_back(std::isfinite(species.mass) ? species.mass : 0.0);
+    return masses;
 }
 
 std::vector<std::string> average_kinds() {

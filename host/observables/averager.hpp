@@ -11,8 +11,8 @@
 #include "host/observables/registry.hpp"
 #include "host/state/balls.hpp"
 #include "host/state/box.hpp"
-#include "host/state/frame.hpp"
 #include "host/state/solver.hpp"
+#include "kernels/sampling/ball_sampler.hpp"
 
 namespace carom {
 
@@ -59,6 +59,9 @@ struct Population {
     std::vector<std::uint32_t> species;  ///< one per ball, by id; index into table
 };
 
+/// By species; 0 for what is infinite. What BallKinds wants.
+std::vector<double> finite_masses(const std::vector<Species>& table);
+
 /// What does not change during a run.
 struct AverageContext {
     Box box;
@@ -66,6 +69,12 @@ struct AverageContext {
     double every = 0.0;         ///< between samples [time]
     std::uint64_t samples = 0;  ///< in a row, at most; a guess
     Vector3 gravity{};          ///< [length/time^2]
+};
+
+/// When a sample is taken.
+struct Moment {
+    double time = 0.0;
+    std::uint64_t index = 0;  ///< the time in units of `every`: who looks at differences in time sees gaps by it
 };
 
 /// What a solver has summed and counted, at the time of a sample.
@@ -97,8 +106,7 @@ public:
     /// sample.
     virtual void skip() {}
     /// One sample.
-    /// \param index  of the sample's time in units of `every`: who looks at differences in time sees gaps by it
-    virtual void add(const Frame& frame, std::uint64_t index) = 0;
+    virtual void add(BallSampler& balls, const Moment& now) = 0;
     [[nodiscard]] virtual AverageTable table() const = 0;
     /// Numbers that it keeps between samples, about, when it keeps most; none before the first one.
     [[nodiscard]] virtual std::size_t most_numbers() const = 0;
@@ -112,12 +120,11 @@ public:
 class Selection {
 public:
     Selection(std::shared_ptr<const Population> population, const std::string& species);
-    [[nodiscard]] bool has(const Frame& frame, std::size_t id) const {
-        return chosen_[population_->species[id]] != 0 && frame.gone[id] == 0;
-    }
+    [[nodiscard]] std::span<const std::uint8_t> by_species() const { return chosen_; }
     [[nodiscard]] bool chosen(std::size_t id) const { return chosen_[population_->species[id]] != 0; }
     [[nodiscard]] std::size_t population_size() const { return population_->species.size(); }
-    [[nodiscard]] double mass(std::size_t id) const { return population_->table[population_->species[id]].mass; }
+    /// The largest of their finite masses; 0 without any.
+    [[nodiscard]] double heaviest() const;
 
 private:
     std::shared_ptr<const Population> population_;

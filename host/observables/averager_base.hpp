@@ -32,12 +32,13 @@ public:
           box_(context.box),
           every_(context.every),
           selection_(context.population, request_.species),
+          heaviest_(selection_.heaviest()),
           series_(width, capacity) {}
 
-    void add(const Frame& frame, std::uint64_t index) final {
-        if (!counts(frame)) return;
+    void add(BallSampler& balls, const Moment& now) final {
+        if (!counts(balls, now)) return;
         sums_.assign(series_.width(), 0.0);  // large ones cost nothing until they are used
-        sum(frame, index, sums_);
+        sum(balls, sums_);
         series_.add(sums_);
     }
     [[nodiscard]] std::size_t most_numbers() const override { return series_.most_numbers() + series_.width(); }
@@ -46,10 +47,28 @@ public:
 
 protected:
     /// Adds up one sample; `sums` is zero before, and stays where it is.
-    virtual void sum(const Frame& frame, std::uint64_t index, std::span<double> sums) = 0;
+    virtual void sum(BallSampler& balls, std::span<double> sums) = 0;
 
     /// Whether this sample is one; the first of those that look at what has changed since the one before is not.
-    [[nodiscard]] virtual bool counts(const Frame& /*frame*/) { return true; }
+    [[nodiscard]] virtual bool counts(BallSampler& /*balls*/, const Moment& /*now*/) { return true; }
+
+    /// Sums over the selection's balls, in their units, grids chosen.
+    /// \param sums  what.width() numbers, or one less: without the number of balls that were looked at
+    /// \return      BallSampler::sums
+    double add_up(BallSampler& balls, BallSums what, std::span<double> sums) {
+        what.dimension = static_cast<std::uint8_t>(dimension());
+        if (what.terms != BallSums::Terms::kCount) {
+            what.choose_grids(selection_.population_size(), heaviest_, balls.fastest_squared());
+        }
+        steps_.resize(what.width());
+        const double largest = balls.sums(what, selection_.by_species(), steps_);
+        const std::size_t columns = what.columns();
+        for (std::size_t k = 0; k < sums.size(); ++k) {
+            const double grid = k + 1 < what.width() ? what.to_grid[k % columns] : 1.0;
+            sums[k] = static_cast<double>(steps_[k]) / grid;
+        }
+        return largest;
+    }
 
     /// What all have in common.
     [[nodiscard]] AverageInfo base_info() const {
@@ -82,34 +101,29 @@ private:
     Box box_;
     double every_;
     Selection selection_;
+    double heaviest_;
     BatchSeries series_;
     std::vector<double> sums_;
+    std::vector<std::int64_t> steps_;
 };
 
 /// Equal bins along an axis of the box.
-class BoxBins {
-public:
-    BoxBins(const Box& box, int axis, std::size_t bins)
-        : low_(box.min[axis]), width_(box.size[axis] / static_cast<double>(bins)), bins_(bins) {}
-    /// The bin of a coordinate; `bins` outside of the box. A centre on the upper face is in the last bin.
-    [[nodiscard]] std::size_t find(double at) const {
-        const double bin = (at - low_) / width_;
-        if (!(bin >= 0.0)) return bins_;
-        if (bin >= static_cast<double>(bins_)) return bin > static_cast<double>(bins_) ? bins_ : bins_ - 1;
-        return static_cast<std::size_t>(bin);
-    }
-    [[nodiscard]] std::vector<double> middles() const {
-        std::vector<double> at;
-        for (std::size_t bin = 0; bin < bins_; ++bin) at.push_back(low_ + (static_cast<double>(bin) + 0.5) * width_);
-        return at;
-    }
-    [[nodiscard]] double width() const { return width_; }
-    [[nodiscard]] std::size_t size() const { return bins_; }
+inline LineBins bins_along(const Box& box, int axis, std::size_t bins) {
+    return {.low = box.min[axis], .length = box.size[axis], .count = static_cast<std::uint32_t>(bins)};
+}
 
-private:
-    double low_;
-    double width_;
-    std::size_t bins_;
-};
+inline std::vector<double> middles(const LineBins& bins) {
+    std::vector<double> at;
+    for (std::uint32_t bin = 0; bin < bins.count; ++bin) at.push_back(bins.middle(bin));
+    return at;
+}
+
+/// Slices across an axis of the box, and what is summed in each.
+inline BallSums sums_in_slices(const LineBins& bins, int axis, BallSums::Terms terms) {
+    BallSums what{.by = BallSums::By::kSlice, .terms = terms};
+    what.axis[0] = static_cast<std::uint8_t>(axis);
+    what.bins[0] = bins;
+    return what;
+}
 
 }  // namespace carom

@@ -18,30 +18,26 @@ constexpr std::size_t kMostFollowed = 4096;
 /// A correlation in time of what each ball has of its own, over many starts.
 class CorrelationAverager : public Averager {
 public:
-    CorrelationAverager(ObserveRequest request, const AverageContext& context, Correlation correlation)
+    /// \param what  that each ball has of its own
+    CorrelationAverager(ObserveRequest request, const AverageContext& context, Followed what, Correlation correlation)
         : request_(std::move(request)),
+          what_(what),
+          size_(context.box.size),
           every_(context.every),
           dimension_(static_cast<std::size_t>(context.box.dimension)),
           ids_(picked(*context.population, Selection(context.population, request_.species))),
           correlator_(ids_.size() * dimension_, context.samples, std::move(correlation)),
           sample_(ids_.size() * dimension_) {}
 
-    void add(const Frame& frame, std::uint64_t index) final {
-        for (std::size_t k = 0; k < ids_.size(); ++k) {
-            const std::size_t id = ids_[k];
-            for (std::size_t axis = 0; axis < dimension_; ++axis) {
-                sample_[k * dimension_ + axis] = frame.gone[id] ? std::nan("") : value(frame, axis, id);
-            }
-        }
-        correlator_.add(index, sample_);
+    void add(BallSampler& balls, const Moment& now) final {
+        balls.follow(ids_, what_, std::span(size_).first(dimension_), sample_);
+        correlator_.add(now.index, sample_);
     }
     [[nodiscard]] std::size_t most_numbers() const final { return correlator_.most_numbers() + sample_.size(); }
     void save(std::vector<double>& out) const final { correlator_.save(out); }
     void restore(SavedNumbers& saved) final { correlator_.restore(saved); }
 
 protected:
-    [[nodiscard]] virtual double value(const Frame& frame, std::size_t axis, std::size_t id) const = 0;
-
     [[nodiscard]] AverageInfo base_info() const {
         AverageInfo info;
         info.name = request_.name;
@@ -86,6 +82,8 @@ private:
     }
 
     ObserveRequest request_;
+    Followed what_;
+    Vector3 size_;  // of the box
     double every_;
     std::size_t dimension_;
     std::vector<std::uint32_t> ids_;

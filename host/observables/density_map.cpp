@@ -1,5 +1,3 @@
-#include <cmath>
-
 #include "host/observables/averager_base.hpp"
 #include "host/observables/averagers.hpp"
 #include "host/state/map_cells.hpp"
@@ -23,16 +21,17 @@ public:
         info.normalisation = dimension() == 2
                                  ? "mean number of centres in a cell / area of the cell"
                                  : "mean number of centres in a column / volume of the column, which goes all through";
-        info.x = {axis_names(3)[static_cast<std::size_t>(plane_[0])], "m", x_.size()};
-        info.y = {axis_names(3)[static_cast<std::size_t>(plane_[1])], "m", y_.size()};
+        info.x = {axis_names(3)[static_cast<std::size_t>(plane_[0])], "m", x_.count};
+        info.y = {axis_names(3)[static_cast<std::size_t>(plane_[1])], "m", y_.count};
         return info;
     }
     [[nodiscard]] AverageTable table() const override {
         AverageTable table = base_table();
-        table.x = x_.middles();
-        table.y = y_.middles();
-        const double cell_volume = box().volume() / static_cast<double>(x_.size() * y_.size());
-        for (std::size_t cell = 0; cell < x_.size() * y_.size(); ++cell) {
+        table.x = middles(x_);
+        table.y = middles(y_);
+        const std::size_t cells = series().width();
+        const double cell_volume = box().volume() / static_cast<double>(cells);
+        for (std::size_t cell = 0; cell < cells; ++cell) {
             append(table, mean_of(series(), cell, 1.0 / cell_volume));
         }
         return table;
@@ -42,23 +41,21 @@ private:
     DensityMap(const ObserveRequest& request, const AverageContext& context, const MapCells& map)
         : SumAverager(request, context, map.all(), kMapBatches),
           plane_(map.plane),
-          x_(context.box, plane_[0], map.cells[0]),
-          y_(context.box, plane_[1], map.cells[1]) {}
+          x_(bins_along(context.box, plane_[0], map.cells[0])),
+          y_(bins_along(context.box, plane_[1], map.cells[1])) {}
 
-    void sum(const Frame& frame, std::uint64_t, std::span<double> sums) override {
-        const std::vector<double>& first = frame.position[static_cast<std::size_t>(plane_[0])];
-        const std::vector<double>& second = frame.position[static_cast<std::size_t>(plane_[1])];
-        for (std::size_t id = 0; id < frame.size(); ++id) {
-            if (!selection().has(frame, id)) continue;
-            const std::size_t column = x_.find(first[id]);
-            const std::size_t row = y_.find(second[id]);
-            if (column < x_.size() && row < y_.size()) sums[row * x_.size() + column] += 1.0;
+    void sum(BallSampler& balls, std::span<double> sums) override {
+        BallSums what{.by = BallSums::By::kCell};
+        for (std::size_t side = 0; side < plane_.size(); ++side) {
+            what.axis[side] = static_cast<std::uint8_t>(plane_[side]);
+            what.bins[side] = side == 0 ? x_ : y_;
         }
+        add_up(balls, what, sums);
     }
 
     std::array<int, 2> plane_;
-    BoxBins x_;
-    BoxBins y_;
+    LineBins x_;
+    LineBins y_;
 };
 
 }  // namespace

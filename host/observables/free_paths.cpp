@@ -43,13 +43,12 @@ public:
     }
 
 private:
-    [[nodiscard]] bool counts(const Frame&) final { return known_; }
-    void sum(const Frame& frame, std::uint64_t, std::span<double> sums) final {
+    [[nodiscard]] bool counts(BallSampler&, const Moment&) final { return known_; }
+    void sum(BallSampler& balls, std::span<double> sums) final {
+        add_up(balls, {}, sums.subspan(kBallTime, 1));
+        sums[kBallTime] *= counted_.elapsed();
         sums[kWays] = counted_.gained()[0];
         sums[kHits] = counted_.gained()[1];
-        std::size_t in = 0;
-        for (std::size_t id = 0; id < frame.size(); ++id) in += selection().has(frame, id) ? 1 : 0;
-        sums[kBallTime] = static_cast<double>(in) * counted_.elapsed();
     }
 
     CountedSince<2> counted_;
@@ -72,7 +71,9 @@ public:
         const std::size_t every = chosen <= kMostFollowed ? 1 : chosen / std::max(kMostFollowed, chosen / kOneOf);
         std::size_t rank = 0;
         for (std::uint32_t id = 0; id < followed_.size(); ++id) {
-            if (selection().chosen(id)) followed_[id] = rank++ % every == 0 ? 1 : 0;
+            if (!selection().chosen(id) || rank++ % every != 0) continue;
+            followed_[id] = 1;
+            ids_.push_back(id);
         }
     }
 
@@ -184,28 +185,29 @@ private:
         if (bin < bins_.size()) pending_[kBins + bin] += 1.0;
     }
 
-    [[nodiscard]] bool counts(const Frame& frame) final {
+    [[nodiscard]] bool counts(BallSampler& balls, const Moment& now) final {
         const bool first = !has_last_;
         if (flights_.empty()) flights_.resize(selection().population_size());
-        for (std::size_t id = 0; id < frame.size(); ++id) {
-            if (followed_[id] == 0 || frame.gone[id] != 0) continue;
+        const auto axes = static_cast<std::size_t>(dimension());
+        velocities_.resize(ids_.size() * axes);
+        balls.follow(ids_, Followed::kVelocity, std::span(box().size).first(axes), velocities_);
+        flying_ = 0.0;
+        for (std::size_t k = 0; k < ids_.size(); ++k) {
+            if (std::isnan(velocities_[k * axes])) continue;  // gone
             Vector3 velocity{};
-            for (std::size_t axis = 0; axis < static_cast<std::size_t>(dimension()); ++axis) {
-                velocity[axis] = frame.velocity[axis][id];
-            }
-            go_on(flights_[id], velocity, frame.time);
+            for (std::size_t axis = 0; axis < axes; ++axis) velocity[axis] = velocities_[k * axes + axis];
+            go_on(flights_[ids_[k]], velocity, now.time);
+            flying_ += 1.0;
         }
         if (first) pending_.assign(pending_.size(), 0.0);  // what was before `from`
         has_last_ = true;
-        elapsed_ = frame.time - last_time_;
-        last_time_ = frame.time;
+        elapsed_ = now.time - last_time_;
+        last_time_ = now.time;
         return !first;
     }
-    void sum(const Frame& frame, std::uint64_t, std::span<double> sums) final {
+    void sum(BallSampler&, std::span<double> sums) final {
         std::ranges::copy(pending_, sums.begin());
-        for (std::size_t id = 0; id < frame.size(); ++id) {
-            if (followed_[id] != 0 && frame.gone[id] == 0) sums[kBallTime] += elapsed_;
-        }
+        sums[kBallTime] += flying_ * elapsed_;
         pending_.assign(pending_.size(), 0.0);
     }
 
@@ -213,6 +215,9 @@ private:
     GrowingBins bins_;
     std::vector<double> pending_;
     std::vector<std::uint8_t> followed_;  // by id
+    std::vector<std::uint32_t> ids_;      // of those
+    std::vector<double> velocities_;      // of those, at a sample
+    double flying_ = 0.0;                 // how many of them are in, at a sample
     std::vector<Flight> flights_;         // by id; none before the first collision
     bool has_last_ = false;
     double last_time_ = 0.0;
@@ -235,7 +240,7 @@ public:
     }
     [[nodiscard]] AverageTable table() const override {
         AverageTable table = base_table();
-        table.x = bins().middles();
+        table.x = middles(bins().line());
         for (std::size_t bin = 0; bin < bins().size(); ++bin) {
             append(table, ratio_of(series(), kBins + bin, kEnded, 1.0 / bins().width()));
         }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "host/observables/batch_series.hpp"
+#include "kernels/sampling/ball_sums.hpp"
 
 namespace carom {
 
@@ -22,28 +23,32 @@ public:
     /// \param rearranged  is called, each time that the range doubles, with a function to be applied to all counts
     template <class Rearranged>
     std::size_t find(double value, const Rearranged& rearranged) {
+        cover(value, rearranged);
+        return line().find(value);
+    }
+
+    /// Makes the range so large that a value falls into it, unless it is fixed.
+    /// \param rearranged  as for find
+    /// \return  whether the range has changed
+    template <class Rearranged>
+    bool cover(double value, const Rearranged& rearranged) {
         const double beyond = std::abs(value);
-        if (fixed_) {
-            if (!(beyond < max_) || !(value >= low())) return bins_;
-        } else if (!(beyond < max_)) {
-            if (!std::isfinite(value)) return bins_;
-            if (max_ == 0.0) max_ = first_range(beyond);
-            while (!(beyond < max_)) {
-                max_ *= 2.0;
-                rearranged([this](std::span<double> counts) { halve(counts); });
-            }
+        if (fixed_ || beyond < max_ || !std::isfinite(value)) return false;
+        if (max_ == 0.0) max_ = first_range(beyond);
+        while (!(beyond < max_)) {
+            max_ *= 2.0;
+            rearranged([this](std::span<double> counts) { halve(counts); });
         }
-        const auto bin = static_cast<std::size_t>((value - low()) / width());
-        return bin < bins_ ? bin : bins_ - 1;
+        return true;
+    }
+
+    /// As they are now.
+    [[nodiscard]] LineBins line() const {
+        return {.low = low(), .length = max_ - low(), .count = static_cast<std::uint32_t>(bins_)};
     }
 
     [[nodiscard]] std::size_t size() const { return bins_; }
-    [[nodiscard]] double width() const { return (max_ - low()) / static_cast<double>(bins_); }
-    [[nodiscard]] std::vector<double> middles() const {
-        std::vector<double> at;
-        for (std::size_t bin = 0; bin < bins_; ++bin) at.push_back(low() + (static_cast<double>(bin) + 0.5) * width());
-        return at;
-    }
+    [[nodiscard]] double width() const { return line().width(); }
     void save(std::vector<double>& out) const { out.push_back(max_); }
     void restore(SavedNumbers& saved) { max_ = saved.next(); }
 

@@ -33,17 +33,8 @@ public:
     }
 
 private:
-    void sum(const Frame& frame, std::uint64_t, std::span<double> sums) override {
-        for (std::size_t id = 0; id < frame.size(); ++id) {
-            if (!selection().has(frame, id)) continue;
-            const double mass = selection().mass(id);
-            for (int axis = 0; axis < dimension(); ++axis) {
-                const double w = mass * frame.velocity[axis][id] * frame.velocity[axis][id];
-                sums[0] += w;
-                sums[1] += w * w;
-                sums[2] += 1.0;
-            }
-        }
+    void sum(BallSampler& balls, std::span<double> sums) override {
+        add_up(balls, BallSums{.terms = BallSums::Terms::kMoments}, sums);
     }
 };
 

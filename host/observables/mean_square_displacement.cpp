@@ -24,11 +24,10 @@ BallSum square_ways(std::size_t dimension, std::span<const double> early, std::s
 class MeanSquareDisplacement final : public CorrelationAverager {
 public:
     MeanSquareDisplacement(const ObserveRequest& request, const AverageContext& context)
-        : CorrelationAverager(request, context,
+        : CorrelationAverager(request, context, Followed::kPlace,
                               [dimension = static_cast<std::size_t>(context.box.dimension)](auto early, auto late) {
                                   return square_ways(dimension, early, late);
-                              }),
-          box_(context.box) {}
+                              }) {}
 
     [[nodiscard]] AverageInfo info() const override {
         AverageInfo info = base_info();
@@ -49,13 +48,6 @@ public:
         }
         return table;
     }
-
-private:
-    [[nodiscard]] double value(const Frame& frame, std::size_t axis, std::size_t id) const override {
-        return frame.position[axis][id] + frame.image[axis][id] * box_.size[axis];
-    }
-
-    Box box_;
 };
 
 }  // namespace

@@ -5,7 +5,6 @@
 
 #include "host/observables/averager_base.hpp"
 #include "host/observables/averagers.hpp"
-#include "host/observables/ball_cells.hpp"
 
 namespace carom {
 
@@ -40,11 +39,17 @@ public:
           others_(context.population, request.with.empty() ? request.species : request.with),
           bins_(bins_of(request)),
           reach_(request.max > 0.0 ? request.max : default_reach(context.box, *context.population)) {
-        inner_volume_ = 1.0;
+        order_.dimension = dimension();
+        order_.reach = reach_;
+        order_.bins = static_cast<std::uint32_t>(bins_);
+        order_.most_looks = kMostLooks;
         for (int axis = 0; axis < dimension(); ++axis) {
+            order_.low[axis] = box().min[axis];
+            order_.size[axis] = box().size[axis];
+            order_.periodic[axis] = box().periodic(axis);
             const double margin = box().periodic(axis) ? 0.0 : reach_;
-            inner_low_[axis] = box().min[axis] + margin;
-            inner_high_[axis] = box().min[axis] + box().size[axis] - margin;
+            order_.inner_low[axis] = box().min[axis] + margin;
+            order_.inner_high[axis] = box().min[axis] + box().size[axis] - margin;
             inner_volume_ *= box().size[axis] - 2.0 * margin;
         }
     }
@@ -88,65 +93,22 @@ private:
         return {g, error_of(series(), weights)};
     }
 
-    [[nodiscard]] bool inner(const Frame& frame, std::size_t id) const {
-        for (int axis = 0; axis < dimension(); ++axis) {
-            const double at = frame.position[axis][id];
-            if (!(at >= inner_low_[axis] && at <= inner_high_[axis])) return false;
-        }
-        return true;
-    }
-
-    void sum(const Frame& frame, std::uint64_t, std::span<double> sums) override {
-        ids_.clear();
-        references_.clear();
-        double others_inside = 0.0;
-        for (std::size_t id = 0; id < frame.size(); ++id) {
-            const bool other = others_.has(frame, id);
-            const bool first = selection().has(frame, id);
-            if (!other && !first) continue;
-            const bool inside = inner(frame, id);
-            if (other) {
-                ids_.push_back(static_cast<std::uint32_t>(id));
-                others_inside += inside ? 1.0 : 0.0;
-            }
-            if (first && inside) references_.push_back(static_cast<std::uint32_t>(id));
-        }
-        const auto references = static_cast<double>(references_.size());
-        sums[reference_column()] = references;
-        sums[density_column()] = others_inside / inner_volume_;
-        if (ids_.empty() || references_.empty()) return;
-        cells_.build(box(), reach_, frame, ids_);
-        const double looks = cells_.candidates() * references;
-        const auto stride = static_cast<std::size_t>(
-            std::max(1.0, std::ceil(looks / (kMostLooks * static_cast<double>(frame.size())))));
-        const double squared_reach = reach_ * reach_;
-        const double per_length = static_cast<double>(bins_) / reach_;
-        double looked_at = 0.0;
-        // Which ones are left to later samples follows from how many there were: the same after a resume.
-        for (std::size_t k = series().samples() % stride; k < references_.size(); k += stride) {
-            const std::uint32_t id = references_[k];
-            looked_at += 1.0;
-            std::array<double, 3> at{};
-            for (std::size_t axis = 0; axis < static_cast<std::size_t>(dimension()); ++axis) {
-                at[axis] = frame.position[axis][id];
-            }
-            cells_.around(at, [&](std::uint32_t other, double x, double y, double z) {
-                const double squared = x * x + y * y + z * z;
-                if (!(squared < squared_reach) || other == id) return;
-                sums[std::min(bins_ - 1, static_cast<std::size_t>(std::sqrt(squared) * per_length))] += 1.0;
-            });
-        }
-        // Those that were looked at stand for all.
-        for (double& pairs : sums.first(bins_)) pairs *= references / looked_at;
+    void sum(BallSampler& balls, std::span<double> sums) override {
+        PairOrder order = order_;
+        order.turn = series().samples();  // the same after a resume
+        pairs_.resize(bins_);
+        const PairSample sample = balls.pairs(order, selection().by_species(), others_.by_species(), pairs_);
+        for (std::size_t bin = 0; bin < bins_; ++bin) sums[bin] = static_cast<double>(pairs_[bin]);
+        sums[reference_column()] = static_cast<double>(sample.references);
+        sums[density_column()] = static_cast<double>(sample.others_inside) / inner_volume_;
     }
 
     Selection others_;
     std::size_t bins_;
     double reach_;
-    Vector3 inner_low_{}, inner_high_{};
     double inner_volume_ = 1.0;
-    BallCells cells_;
-    std::vector<std::uint32_t> ids_, references_;
+    PairOrder order_;
+    std::vector<std::int64_t> pairs_;
 };
 
 }  // namespace

@@ -26,17 +26,13 @@ public:
     }
 
 private:
-    void sum(const Frame& frame, std::uint64_t, std::span<double> sums) override {
-        const ObserveRequest& wanted = request();
-        for (std::size_t id = 0; id < frame.size(); ++id) {
-            if (!selection().has(frame, id)) continue;
-            bool inside = true;
-            for (int axis = 0; axis < dimension(); ++axis) {
-                const double at = frame.position[axis][id];
-                inside = inside && at >= wanted.region_min[axis] && at <= wanted.region_max[axis];
-            }
-            if (inside) thermal_.add(frame, id, selection().mass(id), sums);
+    void sum(BallSampler& balls, std::span<double> sums) override {
+        BallSums what{.by = BallSums::By::kRegion, .terms = BallSums::Terms::kThermal};
+        for (int axis = 0; axis < dimension(); ++axis) {
+            what.region_low[axis] = request().region_min[axis];
+            what.region_high[axis] = request().region_max[axis];
         }
+        add_up(balls, what, sums);
     }
 
     ThermalSums thermal_;

@@ -1,5 +1,3 @@
-#include <cmath>
-
 #include "host/observables/averager_base.hpp"
 #include "host/observables/averagers.hpp"
 #include "host/observables/growing_bins.hpp"
@@ -24,7 +22,7 @@ public:
     }
     [[nodiscard]] AverageTable table() const override {
         AverageTable table = base_table();
-        table.x = bins_.middles();
+        table.x = middles(bins_.line());
         for (std::size_t bin = 0; bin < bins_.size(); ++bin) {
             append(table, ratio_of(series(), bin, bins_.size(), 1.0 / bins_.width()));
         }
@@ -42,22 +40,15 @@ public:
 private:
     static std::size_t bins_of(const ObserveRequest& request) { return request.bins == 0 ? 128 : request.bins; }
 
-    void sum(const Frame& frame, std::uint64_t, std::span<double> sums) override {
-        const std::size_t bins = bins_.size();
-        for (std::size_t id = 0; id < frame.size(); ++id) {
-            if (!selection().has(frame, id)) continue;
-            double squared = 0.0;
-            for (int axis = 0; axis < dimension(); ++axis) {
-                squared += frame.velocity[axis][id] * frame.velocity[axis][id];
-            }
-            const double speed = std::sqrt(squared);
-            const std::size_t bin = bins_.find(speed, [&](const auto& change) {
-                change(sums.first(bins));
-                series().rearrange([&](std::span<double> batch) { change(batch.first(bins)); });
-            });
-            if (bin < bins) sums[bin] += 1.0;
-            sums[bins] += 1.0;
-        }
+    void sum(BallSampler& balls, std::span<double> sums) override {
+        BallSums what{.by = BallSums::By::kSpeed};
+        double fastest = 0.0;
+        do {
+            what.bins[0] = bins_.line();
+            fastest = add_up(balls, what, sums);
+        } while (bins_.cover(fastest, [this](const auto& change) {
+            series().rearrange([&](std::span<double> batch) { change(batch.first(bins_.size())); });
+        }));
     }
 
     GrowingBins bins_;

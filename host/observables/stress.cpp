@@ -80,32 +80,20 @@ private:
         return population.species.empty() ? 0.0 : sum / static_cast<double>(population.species.size());
     }
 
-    [[nodiscard]] bool counts(const Frame&) final { return known_; }
-    void sum(const Frame& frame, std::uint64_t, std::span<double> sums) final {
-        std::array<double, 3> momentum{};
-        double mass_in_all = 0.0;
-        for (std::size_t id = 0; id < frame.size(); ++id) {
-            if (!selection().has(frame, id)) continue;
-            const double mass = selection().mass(id);
-            std::array<double, 3> v{};
-            for (std::size_t axis = 0; axis < static_cast<std::size_t>(dimension()); ++axis) {
-                v[axis] = frame.velocity[axis][id];
-                momentum[axis] += mass * v[axis];
-                sums[kTwiceKinetic] += mass * v[axis] * v[axis];
-            }
-            for (std::size_t k = 0; k < kIndices.size(); ++k) {
-                sums[k] +=
-                    mass * v[static_cast<std::size_t>(kIndices[k][0])] * v[static_cast<std::size_t>(kIndices[k][1])];
-            }
-            mass_in_all += mass;
-            sums[kBalls] += 1.0;
-        }
+    [[nodiscard]] bool counts(BallSampler&, const Moment&) final { return known_; }
+    void sum(BallSampler& balls, std::span<double> sums) final {
+        constexpr std::size_t kTensor = std::tuple_size_v<StressTensor>;
+        std::array<double, BallSums::kMostColumns> motion{};  // tensor, momentum, mass, balls
+        add_up(balls, {.terms = BallSums::Terms::kStress}, motion);
+        const double mass = motion[kTensor + 3];
+        for (std::size_t k = 0; k < kTensor; ++k) sums[k] = motion[k] + pairs_[k];
+        for (std::size_t axis = 0; axis < 3; ++axis) sums[kTwiceKinetic] += motion[axis];
         sums[kThermal] = sums[kTwiceKinetic];
         for (int axis = 0; axis < dimension(); ++axis) {
-            const double p = momentum[static_cast<std::size_t>(axis)];
-            if (box().periodic(axis) && mass_in_all > 0.0) sums[kThermal] -= p * p / mass_in_all;
+            const double p = motion[kTensor + static_cast<std::size_t>(axis)];
+            if (box().periodic(axis) && mass > 0.0) sums[kThermal] -= p * p / mass;
         }
-        for (std::size_t k = 0; k < pairs_.size(); ++k) sums[k] += pairs_[k];
+        sums[kBalls] = motion[kTensor + 4];
         sums[kContacts] = contacts_;
     }
 

@@ -11,7 +11,7 @@ public:
     TemperatureProfile(const ObserveRequest& request, const AverageContext& context)
         : SumAverager(request, context, bins_of(request) * ThermalSums{context.box.dimension}.width()),
           thermal_{context.box.dimension},
-          bins_(context.box, request.axis, bins_of(request)) {}
+          bins_(bins_along(context.box, request.axis, bins_of(request))) {}
 
     [[nodiscard]] AverageInfo info() const override {
         AverageInfo info = base_info();
@@ -19,13 +19,13 @@ public:
         info.label = "temperature";
         info.normalisation =
             "(sum m v^2 - |sum m v|^2 / sum m) / (dimension * count) of the balls whose centres are in a slice";
-        info.x = {axis_names(3)[static_cast<std::size_t>(request().axis)], "m", bins_.size()};
+        info.x = {axis_names(3)[static_cast<std::size_t>(request().axis)], "m", bins_.count};
         return info;
     }
     [[nodiscard]] AverageTable table() const override {
         AverageTable table = base_table();
-        table.x = bins_.middles();
-        for (std::size_t bin = 0; bin < bins_.size(); ++bin) {
+        table.x = middles(bins_);
+        for (std::size_t bin = 0; bin < bins_.count; ++bin) {
             append(table, thermal_.temperature(series(), bin * thermal_.width()));
         }
         return table;
@@ -34,18 +34,12 @@ public:
 private:
     static std::size_t bins_of(const ObserveRequest& request) { return request.bins == 0 ? 50 : request.bins; }
 
-    void sum(const Frame& frame, std::uint64_t, std::span<double> sums) override {
-        const std::vector<double>& at = frame.position[static_cast<std::size_t>(request().axis)];
-        const std::size_t width = thermal_.width();
-        for (std::size_t id = 0; id < frame.size(); ++id) {
-            if (!selection().has(frame, id)) continue;
-            const std::size_t bin = bins_.find(at[id]);
-            if (bin < bins_.size()) thermal_.add(frame, id, selection().mass(id), sums.subspan(bin * width, width));
-        }
+    void sum(BallSampler& balls, std::span<double> sums) override {
+        add_up(balls, sums_in_slices(bins_, request().axis, BallSums::Terms::kThermal), sums);
     }
 
     ThermalSums thermal_;
-    BoxBins bins_;
+    LineBins bins_;
 };
 
 }  // namespace

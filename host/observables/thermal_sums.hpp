@@ -10,24 +10,11 @@
 
 namespace carom {
 
-/// The sums over some balls from which their temperature and their flow follow, `width` of them:
-/// 0: m v^2, 1 to d: m v on each axis, d + 1: m, d + 2: 1.
+/// The sums over some balls from which their temperature and their flow follow (BallSums::Terms::kThermal).
 struct ThermalSums {
     int dimension = 2;
 
     [[nodiscard]] std::size_t width() const { return static_cast<std::size_t>(dimension) + 3; }
-
-    void add(const Frame& frame, std::size_t id, double mass, std::span<double> sums) const {
-        double squared = 0.0;
-        for (std::size_t axis = 0; axis < static_cast<std::size_t>(dimension); ++axis) {
-            const double v = frame.velocity[axis][id];
-            squared += v * v;
-            sums[1 + axis] += mass * v;
-        }
-        sums[0] += mass * squared;
-        sums[static_cast<std::size_t>(dimension) + 1] += mass;
-        sums[static_cast<std::size_t>(dimension) + 2] += 1.0;
-    }
 
     /// T = (<sum m v^2> - |<sum m v>|^2 / <sum m>) / (d <N>), over time: kinetic temperature without the mean
     /// flow of the run. What the flow fluctuates by, or changes by during the run, counts as heat.

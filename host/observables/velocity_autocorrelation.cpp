@@ -21,7 +21,7 @@ BallSum products(std::size_t dimension, std::span<const double> early, std::span
 class VelocityAutocorrelation final : public CorrelationAverager {
 public:
     VelocityAutocorrelation(const ObserveRequest& request, const AverageContext& context)
-        : CorrelationAverager(request, context,
+        : CorrelationAverager(request, context, Followed::kVelocity,
                               [dimension = static_cast<std::size_t>(context.box.dimension)](auto early, auto late) {
                                   return products(dimension, early, late);
                               }) {}
@@ -43,11 +43,6 @@ public:
             table.errors.push_back(measured.error);
         }
         return table;
-    }
-
-private:
-    [[nodiscard]] double value(const Frame& frame, std::size_t axis, std::size_t id) const override {
-        return frame.velocity[axis][id];
     }
 };
 

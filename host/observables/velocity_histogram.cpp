@@ -26,7 +26,7 @@ public:
     }
     [[nodiscard]] AverageTable table() const override {
         AverageTable table = base_table();
-        table.x = bins_.middles();
+        table.x = middles(bins_.line());
         for (std::size_t at = 0; at < axes_ * bins_.size(); ++at) {
             append(table, ratio_of(series(), at, axes_ * bins_.size(), 1.0 / bins_.width()));
         }
@@ -44,22 +44,18 @@ public:
 private:
     static std::size_t bins_of(const ObserveRequest& request) { return request.bins == 0 ? 128 : request.bins; }
 
-    void sum(const Frame& frame, std::uint64_t, std::span<double> sums) override {
+    void sum(BallSampler& balls, std::span<double> sums) override {
+        BallSums what{.by = BallSums::By::kComponents};
         const std::size_t bins = bins_.size();
-        const auto rearranged = [&](const auto& change) {
-            for (std::size_t axis = 0; axis < axes_; ++axis) {
-                change(sums.subspan(axis * bins, bins));
-                series().rearrange([&](std::span<double> batch) { change(batch.subspan(axis * bins, bins)); });
-            }
-        };
-        for (std::size_t id = 0; id < frame.size(); ++id) {
-            if (!selection().has(frame, id)) continue;
-            for (std::size_t axis = 0; axis < axes_; ++axis) {
-                const std::size_t bin = bins_.find(frame.velocity[axis][id], rearranged);
-                if (bin < bins) sums[axis * bins + bin] += 1.0;
-            }
-            sums[axes_ * bins] += 1.0;
-        }
+        double largest = 0.0;
+        do {
+            what.bins[0] = bins_.line();
+            largest = add_up(balls, what, sums);
+        } while (bins_.cover(largest, [&](const auto& change) {
+            series().rearrange([&](std::span<double> batch) {
+                for (std::size_t axis = 0; axis < axes_; ++axis) change(batch.subspan(axis * bins, bins));
+            });
+        }));
     }
 
     GrowingBins bins_;

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "host/observables/frame_sampler.hpp"
 #include "host/state/errors.hpp"
 
 namespace carom {
@@ -52,12 +53,14 @@ RunAverage computed(const TrajectoryReader& trajectory, const Scene& scene, cons
     const auto averager = make_averager(
         {.name = kind, .kind = kind, .axis = default_axis(scene, kind), .from = times[0]},
         {.box = trajectory.header().box, .population = population, .every = every, .samples = times.size()});
+    const std::vector<double> masses = finite_masses(population->table);
     Frame frame;
     for (std::size_t k = 0; k < times.size(); ++k) {
         const double intervals = (times[k] - times[0]) / every;
         if (!scene.measures(times[k]) || std::abs(intervals - std::round(intervals)) > kOffTime) continue;
         trajectory.read(frames / 2 + k, frame);
-        averager->add(frame, static_cast<std::uint64_t>(std::llround(intervals)));
+        FrameSampler balls(frame, {.species = population->species, .mass = masses});
+        averager->add(balls, {.time = times[k], .index = static_cast<std::uint64_t>(std::llround(intervals))});
     }
     return {averager->info(), averager->table()};
 }

@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "host/observables/frame_sampler.hpp"
 #include "host/run/sample_plan.hpp"
 #include "host/state/errors.hpp"
 
@@ -75,17 +76,18 @@ Averages::Averages(const PreparedScene& run, const std::vector<ObservableInfo>& 
       threads_(run.threads > 0 ? run.threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()))) {
     stages_.stages = run.scene.stages;
     wall_moves_ = wall_moves_while_measured(run.scene);
-    std::shared_ptr<Population> population;
     for (const ObserveEntry& entry : run.scene.observables) {
         if (!is_average(entry.kind)) continue;
-        if (!population) {
-            population = std::make_shared<Population>();
+        if (!population_) {
+            auto population = std::make_shared<Population>();
             population->table = run.state.balls.species_table;
             population->species = run.state.balls.species;
+            masses_ = finite_masses(population->table);
+            population_ = std::move(population);
         }
         const SamplePlan plan = plan_of(run, entry);
         const AverageContext context{.box = run.scene.box,
-                                     .population = population,
+                                     .population = population_,
                                      .every = plan.every,
                                      .samples = plan.in_a_row(run.scene.run.until),
                                      .gravity = run.scene.physics.gravity};
@@ -206,7 +208,6 @@ void Averages::take(Solver& solver) {
     const double now = solver.time();
     if (next() > now) return;
     wait();
-    solver.request_frame(frame_);
     std::optional<Tallies> tallies;
     std::optional<double> path_length;
     Totals totals;
@@ -228,20 +229,27 @@ void Averages::take(Solver& solver) {
         }
     }
     const bool measured = stages_.measures(now);
-    if (frame_.size() >= kWorthThreads && spare_threads_ > 0) {
-        if (!at_once.empty()) {
-            solver.finish_frame(frame_);
-            look(at_once, measured, threads_);
-        }
+    const BallKinds kinds{.species = population_->species, .mass = masses_};
+    if (BallSampler* const balls = solver.sample_balls(kinds)) {
+        due.insert(due.end(), at_once.begin(), at_once.end());
+        look(*balls, now, due, measured, 1);
+        return;
+    }
+    solver.request_frame(frame_);
+    const auto look_at_frame = [this, &solver, kinds, measured, now](const std::vector<Due>& at, int threads) {
+        solver.finish_frame(frame_);
+        FrameSampler balls(frame_, kinds);
+        look(balls, now, at, measured, threads);
+    };
+    if (population_->species.size() >= kWorthThreads && spare_threads_ > 0) {
+        if (!at_once.empty()) look_at_frame(at_once, threads_);
         if (due.empty()) return;
-        looking_ = std::async(std::launch::async, [this, &solver, measured, due = std::move(due)] {
-            solver.finish_frame(frame_);
-            look(due, measured, spare_threads_);
+        looking_ = std::async(std::launch::async, [look_at_frame, due = std::move(due), threads = spare_threads_] {
+            look_at_frame(due, threads);
         });
     } else {
-        solver.finish_frame(frame_);
         due.insert(due.end(), at_once.begin(), at_once.end());
-        look(due, measured, frame_.size() >= kWorthThreads ? threads_ : 1);
+        look_at_frame(due, population_->species.size() >= kWorthThreads ? threads_ : 1);
     }
 }
 
@@ -257,13 +265,13 @@ bool Averages::begins_anew(const SamplePlan& plan, double now) const {
 }
 
 /// Each gathers on its own, so which thread does it changes no bit.
-void Averages::look(const std::vector<Due>& due, bool measured, int threads) {
+void Averages::look(BallSampler& balls, double now, const std::vector<Due>& due, bool measured, int threads) {
     std::exception_ptr failure;
 #pragma omp parallel for schedule(dynamic) num_threads(threads) if (due.size() > 1 && threads > 1)
     for (std::size_t k = 0; k < due.size(); ++k) {
         try {
             if (measured) {
-                due[k].averager->add(frame_, due[k].index);
+                due[k].averager->add(balls, {.time = now, .index = due[k].index});
             } else {
                 due[k].averager->skip();
             }

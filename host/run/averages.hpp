@@ -19,8 +19,9 @@ namespace carom {
 
 /// What a run averages: the kinds of [[observe]] that are averages, and the means of the rows.
 ///
-/// Where the solver leaves processors free (one that runs on a GPU, or on a single thread), a sample is looked at on
-/// these while the solver goes on; what is asked of it afterwards waits for that.
+/// A sample is looked at where the balls are: in the GPU's memory, or in a frame. Where the solver leaves processors
+/// free, being one that runs on a single thread, frames are looked at on these while it goes on; what is asked of the
+/// averages afterwards waits for that.
 class Averages {
 public:
     /// \param run   with its state: averages of a resumed run go on from what its checkpoint holds
@@ -68,9 +69,11 @@ private:
         Averager* averager;
         std::uint64_t index;  ///< of the sample
     };
-    void look(const std::vector<Due>& due, bool measured, int threads);
+    void look(BallSampler& balls, double now, const std::vector<Due>& due, bool measured, int threads);
     void wait();
 
+    std::shared_ptr<const Population> population_;  // null without any
+    std::vector<double> masses_;                    // by species, as BallKinds wants them
     std::vector<Entry> entries_;
     std::vector<AverageInfo> infos_;
     Scene stages_;  // its stages say when samples are taken

@@ -136,6 +136,10 @@ public:
         if (engine_) engine_->finish_frame();
     }
     PictureSource* pictures() override { return engine_.get(); }
+    BallSampler* sample_balls(const BallKinds& kinds) override {
+        require_engine();
+        return engine_->sample_balls(kinds);
+    }
 
     void save(SolverState& state) override {
         state.step = step();

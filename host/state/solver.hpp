@@ -14,6 +14,9 @@
 
 namespace carom {
 
+class BallSampler;
+struct BallKinds;
+
 /// A symmetric tensor: xx, yy, zz, xy, xz, yz; in 2D what has a z is 0.
 using StressTensor = std::array<double, 6>;
 
@@ -135,6 +138,9 @@ public:
     virtual void request_frame(Frame& frame) = 0;
     /// Waits until `frame` (given to request_frame) is complete. May be called from another thread.
     virtual void finish_frame(Frame& frame) = 0;
+    /// Who looks at the balls now, where they are; null: they are seen by frames alone. Good until the solver goes on or
+    /// is asked for anything else.
+    virtual BallSampler* sample_balls(const BallKinds& /*kinds*/) { return nullptr; }
     /// The raw state for a checkpoint.
     virtual void save(SolverState& state) = 0;
     [[nodiscard]] virtual SolverDescription describe() const = 0;

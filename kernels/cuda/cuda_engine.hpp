@@ -6,6 +6,7 @@
 #include <mutex>
 #include <string>
 
+#include "kernels/cuda/sampler.hpp"
 #include "kernels/cuda/scratch.hpp"
 #include "kernels/cuda/sort_bodies.hpp"
 #include "kernels/cuda/spring_cuda.hpp"
@@ -31,6 +32,7 @@ public:
     SpringTallies tallies() override;
     void request_frame(const FrameArrays& arrays) override;
     void finish_frame() override;
+    BallSampler* sample_balls(const BallKinds& kinds) override;
     void store(const RawBalls& balls) override;
     std::string device() const override;
     int threads() const override { return 1; }
@@ -85,6 +87,7 @@ private:
     const StepGraph& step_graph();
 
     void gather_frame(bool raw);
+    void download_frame();
     void unpack(const FrameArrays& arrays, bool raw) const;
     void finish_frame_locked();
 
@@ -129,7 +132,8 @@ private:
     FrameArrays wanted_;
     bool frame_pending_ = false;
 
-    Queue queue_;  // last, so that what it still does is waited for before the arrays go
+    Queue queue_;  // behind the arrays, so that what it still does is waited for before they go
+    DeviceSampler<Real> sampler_{queue_, scratch_};  // waits for all that it asks for
 };
 
 /// Device memory of an engine for `count` balls, without Thrust's working memory [bytes].

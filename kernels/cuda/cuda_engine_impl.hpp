@@ -281,6 +281,10 @@ void CudaEngine<Real, Dim>::gather_frame(bool raw) {
         queue_.launch(seen().active,
                       FrameBySlotBody<Kind>{params_, state_view(motion_), frame_view(), record_.data(), raw});
     });
+}
+
+template <class Real, int Dim>
+void CudaEngine<Real, Dim>::download_frame() {
     queue_.download_aside(frame_.data(), frame_here_.data(), frame_.size());
 }
 
@@ -305,8 +309,27 @@ void CudaEngine<Real, Dim>::request_frame(const FrameArrays& arrays) {
     const std::lock_guard lock(frame_mutex_);
     finish_frame_locked();
     gather_frame(false);
+    download_frame();
     wanted_ = arrays;
     frame_pending_ = true;
+}
+
+template <class Real, int Dim>
+BallSampler* CudaEngine<Real, Dim>::sample_balls(const BallKinds& kinds) {
+    const std::lock_guard lock(frame_mutex_);
+    finish_frame_locked();
+    gather_frame(false);
+    const FrameView<Real, Dim> frame = frame_view();
+    SampledBalls<Real> balls{};
+    for (int axis = 0; axis < Dim; ++axis) {
+        balls.position[axis] = frame.position[axis];
+        balls.velocity[axis] = frame.velocity[axis];
+        balls.image[axis] = frame.image[axis];
+    }
+    balls.gone = frame.gone;
+    balls.count = count_;
+    sampler_.look_at(balls, Dim, kinds);
+    return &sampler_;
 }
 
 template <class Real, int Dim>
@@ -328,6 +351,7 @@ void CudaEngine<Real, Dim>::store(const RawBalls& balls) {
     const std::lock_guard lock(frame_mutex_);
     finish_frame_locked();
     gather_frame(true);
+    download_frame();
     queue_.wait_aside();
     unpack({balls.position, balls.velocity, balls.image, balls.gone}, true);
 }
@@ -336,7 +360,7 @@ template <class Real, int Dim>
 std::uint64_t CudaEngine<Real, Dim>::memory_bytes() const {
     std::uint64_t total = slot_of_id_.bytes() + cell_start_.bytes() + key_.bytes() + gone_.bytes() + frame_.bytes() +
                           sums_.bytes() + record_.bytes() + scratch_.bytes() + picture_given_.bytes() +
-                          picture_sample_.bytes();
+                          picture_sample_.bytes() + sampler_.memory_bytes();
     for (int axis = 0; axis < Dim; ++axis) {
         total += image_[axis].bytes();
         for (const Motion& motion : motions_) total += motion.x[axis].bytes() + motion.v[axis].bytes();

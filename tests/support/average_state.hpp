@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "host/observables/averager.hpp"
+#include "host/observables/frame_sampler.hpp"
 
 namespace carom::test {
 
@@ -46,6 +47,12 @@ struct AverageState {
     }
     [[nodiscard]] AverageContext context(double every = 0.5, std::uint64_t samples = 100) const {
         return {.box = box, .population = population, .every = every, .samples = samples};
+    }
+    /// One sample of the balls as they are.
+    void show(Averager& averager, std::uint64_t index) const {
+        const std::vector<double> masses = finite_masses(population->table);
+        FrameSampler balls(frame, {.species = population->species, .mass = masses});
+        averager.add(balls, {.time = frame.time, .index = index});
     }
     [[nodiscard]] const Species& species(std::size_t id) const { return population->table[population->species[id]]; }
     /// In, of finite mass, and of that species if one is named.

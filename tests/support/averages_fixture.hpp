@@ -15,7 +15,7 @@ protected:
         const auto averager = make_averager(request, state.context());
         for (int k = 0; k < samples; ++k) {
             state.shake(100 + k);
-            averager->add(state.frame, k);
+            state.show(*averager, k);
             each_sample();
         }
         info = averager->info();

@@ -26,7 +26,7 @@ protected:
             tallies.collisional_virial = 0.0;
             for (std::size_t c = 0; c < growth.size(); ++c) tallies.collisional_stress[c] = 7.0 + k * growth[c];
             averager.account({.time = 0.5 * k, .tallies = tallies, .totals = {}});
-            averager.add(state.frame, k);
+            state.show(averager, k);
             for (std::size_t id = 0; k > 0 && id < state.frame.size(); ++id) {
                 if (!state.counts(id)) continue;
                 for (std::size_t c = 0; c < 6; ++c) {
@@ -73,7 +73,7 @@ TEST_P(ContactAverages, StressOfSpringsIsThatOfTheMoment) {
     totals.pair_stress = {30.0, 40.0, 0.0, 5.0, 0.0, 0.0};
     stress->account({.time = 0.0, .tallies = {}, .totals = totals});
     for (auto& axis : state.frame.velocity) std::fill(axis.begin(), axis.end(), 0.0);
-    stress->add(state.frame, 0);
+    state.show(*stress, 0);
     EXPECT_EQ(stress->table().samples, 1.0);
     EXPECT_NEAR(stress->table().values[0], 30.0 / state.box.volume(), kRounding);
     EXPECT_NEAR(stress->table().values[dimension() == 2 ? 2 : 3], 5.0 / state.box.volume(), kRounding);
@@ -124,14 +124,14 @@ TEST_P(ContactAverages, CompressibilityTakesTheTemperatureOfTheMovingFrame) {
 TEST_P(ContactAverages, APathGoesFromCollisionToCollisionThroughWalls) {
     const auto feed_paths = [&](Averager& averager) {
         state.frame.time = 0.0;
-        averager.add(state.frame, 0);
+        state.show(averager, 0);
         const Vector3 first{3.0, 4.0, 0.0};
         const Vector3 back{-3.0, 4.0, 0.0};
         averager.impact({.time = 1.0, .i = 1, .j = 2, .velocity_i = first, .velocity_j = {1.0, 0.0, 0.0}});
         averager.impact({.time = 1.4, .wall = true, .i = 1, .j = 2, .velocity_i = back});  // 2 is the wall's number
         averager.impact({.time = 2.0, .i = 1, .j = 3, .velocity_i = {}, .velocity_j = {}});
         state.frame.time = 4.0;
-        averager.add(state.frame, 1);
+        state.show(averager, 1);
     };
     // Of a species: 1 and 3 are "b", 2 is "a".
     const auto mean = make_averager({.name = "n", .kind = "mean_free_path", .species = "b"}, state.context());
@@ -168,7 +168,7 @@ TEST_P(ContactAverages, PathsOfAllBallsAreTheSolversCounts) {
             tallies.meetings += meetings;
             averager->account({.time = time, .tallies = tallies, .totals = {}, .path_length = path_length});
             state.frame.time = time;
-            if (measure) averager->add(state.frame, 0);
+            if (measure) state.show(*averager, 0);
             if (!measure) averager->skip();
         };
         look(1.0, 100.0, 900, true);
@@ -192,7 +192,7 @@ TEST_P(ContactAverages, StressForgetsWhatWasNotMeasured) {
     const auto look = [&](double time, double gained, bool measure) {
         tallies.collisional_stress[0] += gained;
         stress->account({.time = time, .tallies = tallies, .totals = {}});
-        if (measure) stress->add(state.frame, 0);
+        if (measure) state.show(*stress, 0);
         if (!measure) stress->skip();
     };
     look(0.0, 0.0, false);
@@ -209,11 +209,11 @@ TEST_P(ContactAverages, APathUnderGravityIsAnArc) {
     const auto mean = make_averager({.name = "n", .kind = "mean_free_path", .species = "b"}, context);
     for (auto& axis : state.frame.velocity) std::fill(axis.begin(), axis.end(), 0.0);
     state.frame.time = 0.0;
-    mean->add(state.frame, 0);
+    state.show(*mean, 0);
     mean->impact({.time = 0.0, .i = 1, .j = 2, .velocity_i = {3.0, 4.0, 0.0}, .velocity_j = {}});
     mean->impact({.time = 0.5, .i = 1, .j = 3, .velocity_i = {}, .velocity_j = {}});
     state.frame.time = 0.5;
-    mean->add(state.frame, 1);
+    state.show(*mean, 1);
     double length = 0.0;  // by many short steps
     for (int k = 0; k < 100000; ++k) length += 5e-6 * std::hypot(3.0, 4.0 - 2.0 * 5e-6 * (k + 0.5));
     for (std::size_t id = 0; id < state.frame.size(); ++id) {

@@ -24,8 +24,8 @@ TEST_P(AveragesInTime, CorrelationsInTimeAreMeansOverAllStarts) {
     const auto vacf = make_averager({.name = "v", .kind = "vacf", .species = "b"}, state.context(0.5, kSamples));
     for (int k = 0; k < kSamples; ++k) {
         state.shake(k);
-        msd->add(state.frame, 7 + k);
-        vacf->add(state.frame, 7 + k);
+        state.show(*msd, 7 + k);
+        state.show(*vacf, 7 + k);
         frames.push_back(state.frame);
     }
     const AverageTable way = msd->table();
@@ -80,8 +80,8 @@ TEST_P(AveragesInTime, BallsThatLeaveCountAsLongAsTheyAreThere) {
             state.frame.position[0][id] += state.frame.velocity[0][id];
             if (k >= (id % 2 == 0 ? kAll : kSome)) state.frame.gone[id] = 1;
         }
-        msd->add(state.frame, k);
-        vacf->add(state.frame, k);
+        state.show(*msd, k);
+        state.show(*vacf, k);
     }
     const AverageTable way = msd->table();
     const AverageTable velocity = vacf->table();
@@ -115,11 +115,9 @@ TEST_P(AveragesInTime, BallsThatLeaveCountAsLongAsTheyAreThere) {
 
 TEST_P(AveragesInTime, AGapInTimeIsNoLag) {
     const auto msd = make_averager({.name = "m", .kind = "msd"}, state.context(0.5, 40));
-    const Frame here = state.frame;
+    for (int k = 0; k < 20; ++k) state.show(*msd, k);
     state.shake(9);
-    const Frame there = state.frame;
-    for (int k = 0; k < 20; ++k) msd->add(here, k);
-    for (int k = 0; k < 20; ++k) msd->add(there, 100 + k);
+    for (int k = 0; k < 20; ++k) state.show(*msd, 100 + k);
     for (const double value : msd->table().values) {
         if (std::isfinite(value)) {
             EXPECT_EQ(value, 0.0) << "nothing moved but in the gap";

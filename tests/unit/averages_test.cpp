@@ -53,7 +53,7 @@ TEST_P(AveragesTest, AHistogramWithoutAnEndHoldsEverythingWhateverComes) {
             state.shake(k);
             // Ever faster: the range doubles again and again, in the middle of samples too.
             state.frame.velocity[0][50 + k] *= std::pow(3.0, k);
-            averager->add(state.frame, k);
+            state.show(*averager, k);
         }
         const AverageTable table = averager->table();
         const double width = table.x[1] - table.x[0];
@@ -243,7 +243,7 @@ TEST_P(AveragesTest, BetweenWallsIndependentPlacesGiveOneAtAllDistances) {
     const auto averager = make_averager({.name = "g", .kind = "gr", .bins = 4, .max = 1.5}, state.context());
     for (int k = 0; k < kSamples; ++k) {
         state.shake(1000 + k);
-        averager->add(state.frame, k);
+        state.show(*averager, k);
     }
     const AverageTable table = averager->table();
     const double expected = 1.0 - 1.0 / 22.0;  // of 24 one is a wall and one is gone
@@ -292,7 +292,7 @@ TEST_P(AveragesTest, OfManyNeighboursTheReferencesTakeTurns) {
     const auto averager = make_averager({.name = "g", .kind = "gr", .bins = 4, .max = 3.4}, state.context());
     for (int k = 0; k < 40; ++k) {
         state.shake(500 + k);
-        averager->add(state.frame, k);
+        state.show(*averager, k);
     }
     const AverageTable table = averager->table();
     for (std::size_t bin = 1; bin < 4; ++bin) {
@@ -328,7 +328,7 @@ TEST_P(AveragesTest, GoOnFromWhatWasSavedToTheSameBits) {
                     averager->account(
                         {.time = state.frame.time, .tallies = tallies, .totals = {}, .path_length = 0.5 * k * k});
                 }
-                averager->add(state.frame, k);
+                state.show(*averager, k);
             }
             if (k == 13 || k == 77) {
                 std::vector<double> saved;

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "host/observables/averager.hpp"
+#include "host/state/frame.hpp"
+#include "kernels/sampling/ball_sampler.hpp"
+
+namespace carom {
+
+/// Looks at the balls of a frame. Several threads may do so at once.
+class FrameSampler final : public BallSampler {
+public:
+    /// Both must live as long.
+    FrameSampler(const Frame& frame, const BallKinds& kinds);
+
+    double fastest_squared() override;
+    double sums(const BallSums& what, std::span<const std::uint8_t> chosen, std::span<std::int64_t> sums) override;
+    PairSample pairs(const PairOrder& order, std::span<const std::uint8_t> references,
+                     std::span<const std::uint8_t> others, std::span<std::int64_t> pairs) override;
+    void follow(std::span<const std::uint32_t> ids, Followed what, std::span<const double> size,
+                std::span<double> values) override;
+
+private:
+    int dimension_;
+    SampledBalls<double> balls_{};
+    std::once_flag fastest_known_;
+    double fastest_squared_ = 0.0;
+};
+
+}  // namespace carom

@@ -1,0 +1,156 @@
+#include "kernels/cuda/sampler.hpp"
+
+#include <algorithm>
+
+#include "kernels/cuda/sampler_bodies.hpp"
+
+namespace carom::CAROM_PROCESSOR {
+
+namespace {
+
+/// Words of all tables of a kind of sums, about.
+constexpr std::size_t kTableWords = 1U << 16;
+constexpr std::uint32_t kMostTables = 256;
+
+template <class T>
+void need(DeviceArray<T>& array, std::size_t size) {
+    if (array.size() < size || array.size() == 0) array = DeviceArray<T>(size);
+}
+
+/// Copies aside and waits: pageable memory of the caller must not be read later.
+template <class T>
+void upload_now(Queue& queue, std::span<const T> from, DeviceArray<T>& to) {
+    need(to, from.size());
+    queue.upload(from.data(), to.data(), from.size());
+    queue.wait();
+}
+
+}  // namespace
+
+template <class Real>
+std::uint32_t DeviceSampler<Real>::tables_of(std::size_t width) {
+    return static_cast<std::uint32_t>(std::clamp<std::size_t>(kTableWords / std::max<std::size_t>(width, 1), 1, kMostTables));
+}
+
+template <class Real>
+void DeviceSampler<Real>::look_at(SampledBalls<Real> balls, int dimension, const BallKinds& kinds) {
+    if (species_.size() != kinds.species.size()) {
+        upload_now(queue_, kinds.species, species_);
+        upload_now(queue_, kinds.mass, mass_);
+        need(peak_, 1);
+    }
+    balls_ = balls;
+    balls_.species = species_.data();
+    balls_.mass = mass_.data();
+    dimension_ = dimension;
+    fastest_known_ = false;
+}
+
+template <class Real>
+double DeviceSampler<Real>::fastest_squared() {
+    if (fastest_known_) return fastest_squared_;
+    std::uint64_t peak = 0;
+    queue_.upload(&peak, peak_.data(), 1);
+    queue_.launch(balls_.count, FastestBody<Real>{balls_, dimension_, peak_.data()});
+    queue_.download(peak_.data(), &peak, 1);
+    queue_.wait();
+    fastest_known_ = true;
+    return fastest_squared_ = from_bits(peak);
+}
+
+template <class Real>
+double DeviceSampler<Real>::sums(const BallSums& what, std::span<const std::uint8_t> chosen,
+                                 std::span<std::int64_t> sums) {
+    const std::uint32_t tables = tables_of(sums.size());
+    need(sums_, tables * sums.size());
+    upload_now(queue_, chosen, chosen_);
+    std::uint64_t peak = 0;
+    queue_.upload(&peak, peak_.data(), 1);
+    queue_.launch(tables * sums.size(), ClearBody{sums_.data()});
+    queue_.launch(balls_.count,
+                  SumBallsBody<Real>{balls_, what, chosen_.data(), tables, sums_.data(), peak_.data()});
+    queue_.launch(sums.size(), MergeTablesBody{sums_.data(), sums.size(), tables});
+    queue_.download(sums_.data(), sums.data(), sums.size());
+    queue_.download(peak_.data(), &peak, 1);
+    queue_.wait();
+    return from_bits(peak);
+}
+
+template <class Real>
+PairSample DeviceSampler<Real>::pairs(const PairOrder& order, std::span<const std::uint8_t> references,
+                                      std::span<const std::uint8_t> others, std::span<std::int64_t> pairs) {
+    const PairCells cells(order, balls_.count);
+    const auto cell_count = static_cast<std::uint32_t>(cells.count());
+    const std::uint32_t tables = tables_of(pairs.size());
+    need(key_, balls_.count);
+    need(id_of_slot_, balls_.count);
+    for (int axis = 0; axis < dimension_; ++axis) need(position_[axis], balls_.count);
+    need(cell_start_, std::size_t{cell_count} + 1);
+    need(sums_, tables * pairs.size());
+    need(tally_, sizeof(PairTally));
+    upload_now(queue_, references, chosen_);
+    upload_now(queue_, others, others_);
+
+    PairTally here{};
+    auto* const tally = reinterpret_cast<PairTally*>(tally_.data());
+    queue_.upload(&here, tally, 1);
+    queue_.launch(balls_.count, PairKeyBody<Real>{balls_, order, cells, chosen_.data(), others_.data(), key_.data(), tally});
+    sort_keys(queue_, scratch_, key_.data(), static_cast<std::uint32_t>(balls_.count));
+    find_cells(queue_, scratch_, key_.data(), static_cast<std::uint32_t>(balls_.count), cell_count, cell_start_.data());
+    PairSlotBody<Real> slots{balls_, dimension_, key_.data(), id_of_slot_.data(), {}};
+    SortedPlaces places{cell_start_.data(), id_of_slot_.data(), {}};
+    for (int axis = 0; axis < dimension_; ++axis) {
+        slots.position[axis] = position_[axis].data();
+        places.position[axis] = position_[axis].data();
+    }
+    queue_.launch(balls_.count, slots);
+    queue_.launch(cell_count, CellSquareBody{cell_start_.data(), tally});
+    queue_.download(tally, &here, 1);
+    queue_.wait();
+
+    const std::uint64_t stride =
+        cells.stride(order, static_cast<double>(here.squares), static_cast<double>(here.others),
+                     static_cast<double>(here.inner_references), static_cast<double>(balls_.count));
+    queue_.launch(tables * pairs.size(), ClearBody{sums_.data()});
+    queue_.launch(balls_.count, PairBody<Real>{balls_, order, cells, places, chosen_.data(), stride, tables,
+                                               sums_.data(), tally});
+    queue_.launch(pairs.size(), MergeTablesBody{sums_.data(), pairs.size(), tables});
+    queue_.download(sums_.data(), pairs.data(), pairs.size());
+    queue_.download(tally, &here, 1);
+    queue_.wait();
+    return {.references = static_cast<std::uint64_t>(here.references),
+            .others_inside = static_cast<std::uint64_t>(here.others_inside)};
+}
+
+template <class Real>
+void DeviceSampler<Real>::follow(std::span<const std::uint32_t> ids, Followed what, std::span<const double> size,
+                                 std::span<double> values) {
+    upload_now(queue_, ids, followed_);
+    need(values_, values.size());
+    FollowBody<Real> body{balls_, followed_.data(), what, dimension_, {}, values_.data()};
+    for (std::size_t axis = 0; axis < size.size(); ++axis) body.size[static_cast<int>(axis)] = size[axis];
+    queue_.launch(values.size(), body);
+    queue_.download(values_.data(), values.data(), values.size());
+    queue_.wait();
+}
+
+template <class Real>
+std::uint64_t DeviceSampler<Real>::memory_bytes() const {
+    std::uint64_t total = species_.bytes() + mass_.bytes() + chosen_.bytes() + others_.bytes() + sums_.bytes() +
+                          peak_.bytes() + tally_.bytes() + key_.bytes() + cell_start_.bytes() + id_of_slot_.bytes() +
+                          followed_.bytes() + values_.bytes();
+    for (const auto& position : position_) total += position.bytes();
+    return total;
+}
+
+std::uint64_t sampler_bytes(std::size_t count, int dimension, bool pairs) {
+    // Cells are about as many as balls; keys there are twice while they are sorted.
+    const std::uint64_t per_pair_ball =
+        2 * sizeof(std::uint64_t) + 2 * sizeof(std::uint32_t) + static_cast<std::uint64_t>(dimension) * sizeof(double);
+    return count * (sizeof(std::uint32_t) + (pairs ? per_pair_ball : 0)) + kTableWords * sizeof(std::int64_t);
+}
+
+template class DeviceSampler<float>;
+template class DeviceSampler<double>;
+
+}  // namespace carom::CAROM_PROCESSOR

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "kernels/sampling/ball_sums.hpp"
+#include "kernels/sampling/pair_counts.hpp"
+
+namespace carom {
+
+/// What is known of balls by species, and whose species is which.
+struct BallKinds {
+    std::span<const std::uint32_t> species;  ///< by id
+    std::span<const double> mass;            ///< by species; 0 for what is infinite [mass]
+};
+
+/// Looks at all balls at one time, on the processor in whose memory they are, and hands out sums: the same bits on each.
+/// Sets of balls are told by species: 1 or 0 each.
+class BallSampler {
+public:
+    virtual ~BallSampler() = default;
+
+    /// The largest square of a speed among the balls that are in [length^2/time^2].
+    virtual double fastest_squared() = 0;
+    /// \param sums  what.width() numbers, of steps of the grids; overwritten
+    /// \return      the largest of what BallSums::look returns
+    virtual double sums(const BallSums& what, std::span<const std::uint8_t> chosen, std::span<std::int64_t> sums) = 0;
+    /// \param pairs  order.bins numbers; overwritten
+    virtual PairSample pairs(const PairOrder& order, std::span<const std::uint8_t> references,
+                             std::span<const std::uint8_t> others, std::span<std::int64_t> pairs) = 0;
+    /// What single balls do, NaN for those that are gone.
+    /// \param size    of the box, by axis; as many as there are dimensions
+    /// \param values  ball by ball, axis by axis
+    virtual void follow(std::span<const std::uint32_t> ids, Followed what, std::span<const double> size,
+                        std::span<double> values) = 0;
+};
+
+}  // namespace carom
