@@ -99,6 +99,7 @@ std::optional<AdiabaticCourse> adiabatic_course(const GasFacts& facts, const Sce
         const double now = temperature * adiabatic_heating(d, packing(first), phi) * std::exp(-walls);
         course.time.push_back(time);
         course.temperature.push_back(now);
+        course.pressure.push_back(hard_compressibility(d, phi) * facts.balls / volume * now);
         course.growth = std::log(now / temperature);
         // Friction, over the energy d/2 N T.
         const double rate = std::log(volume / before) / interval;
