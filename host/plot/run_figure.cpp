@@ -6,10 +6,13 @@
 #include <cmath>
 #include <filesystem>
 #include <iterator>
+#include <map>
 #include <string_view>
 #include <utility>
 
+#include "host/plot/mean_bands.hpp"
 #include "host/plot/run_average.hpp"
+#include "host/plot/stored_means.hpp"
 #include "host/plot/theory_over_time.hpp"
 #include "host/plot/unit_text.hpp"
 #include "host/state/errors.hpp"
@@ -78,31 +81,8 @@ void show_pressure_in_room(std::vector<const ObservableInfo*>& members, Observab
     for (std::size_t row = 0; row < table.rows(); ++row) table.values[row * table.width + column] *= box_over_room[row];
 }
 
-}  // namespace
-
-std::vector<std::string> figure_quantities(const TrajectoryReader& trajectory) {
-    std::vector<std::string> names;
-    for (const Group& group : groups()) names.emplace_back(group.name);
-    for (const ObservableInfo& info : trajectory.header().observables) names.push_back(info.name);
-    return names;
-}
-
-std::vector<std::string> quantities_with_theory(const TrajectoryReader& trajectory) {
-    std::vector<std::string> names;
-    for (const ObservableInfo& info : trajectory.header().observables) {
-        std::vector<Curve> theory = theory_over_time(trajectory, info.name);
-        for (const Group& group : groups()) {
-            if (std::ranges::find(group.members, std::string_view(info.name)) == group.members.end()) continue;
-            for (const Curve& known : theory_over_time(trajectory, group.name)) {
-                std::erase_if(theory, [&](const Curve& curve) { return curve.label == known.label; });
-            }
-        }
-        if (!theory.empty()) names.push_back(info.name);
-    }
-    return names;
-}
-
-Figure run_figure(const TrajectoryReader& trajectory, const std::string& quantity) {
+/// \param alone  of one run: with its means
+Figure rows_figure(const TrajectoryReader& trajectory, const std::string& quantity, bool alone) {
     ObservableTable table = trajectory.observables();
     const TrajectoryHeader& header = trajectory.header();
     std::vector<const ObservableInfo*> members;
@@ -137,8 +117,16 @@ Figure run_figure(const TrajectoryReader& trajectory, const std::string& quantit
     figure.x_label = "time [s]";
     figure.y_label = axis_label(label, unit_of(*members.front(), header.dimension()));
     figure.key_inside = true;
+    std::map<std::string, std::string> names;  // as means are stored, by labels
+    const bool has_means = alone && equilibrated_since(trajectory).has_value();
+    const std::vector<std::string> swinging =
+        has_means ? quantities_with_theory(trajectory) : std::vector<std::string>{};
     for (const ObservableInfo* info : members) {
+        const bool rests = std::ranges::find(swinging, info->name) == swinging.end();
+        std::size_t component = 0;
         for (Curve& curve : curves_of(table, *info, members.size() == 1)) {
+            const std::string part = info->components.empty() ? "" : "." + info->components[component++];
+            if (rests) names[curve.label] = info->name + part;
             // What does not exist here - the third axis in 2D, faces that are no wall, gravity - has no line.
             const bool essential = info->width() == 1 && info == members.front();
             if (!essential && (!any_finite(curve) || (members.size() > 1 && all_zero(curve)))) continue;
@@ -160,17 +148,46 @@ Figure run_figure(const TrajectoryReader& trajectory, const std::string& quantit
         throw InputError(fmt::format("{}: '{}' has no value in this run", trajectory.path(), quantity));
     }
     if (!of_room.empty()) figure.curves.front().label += ", between the walls";
+    if (has_means) add_means(figure, trajectory, names);
     std::ranges::move(theory_over_time(trajectory, quantity), std::back_inserter(figure.curves));
     return figure;
 }
 
+}  // namespace
+
+std::vector<std::string> figure_quantities(const TrajectoryReader& trajectory) {
+    std::vector<std::string> names;
+    for (const Group& group : groups()) names.emplace_back(group.name);
+    for (const ObservableInfo& info : trajectory.header().observables) names.push_back(info.name);
+    return names;
+}
+
+std::vector<std::string> quantities_with_theory(const TrajectoryReader& trajectory) {
+    std::vector<std::string> names;
+    for (const ObservableInfo& info : trajectory.header().observables) {
+        std::vector<Curve> theory = theory_over_time(trajectory, info.name);
+        for (const Group& group : groups()) {
+            if (std::ranges::find(group.members, std::string_view(info.name)) == group.members.end()) continue;
+            for (const Curve& known : theory_over_time(trajectory, group.name)) {
+                std::erase_if(theory, [&](const Curve& curve) { return curve.label == known.label; });
+            }
+        }
+        if (!theory.empty()) names.push_back(info.name);
+    }
+    return names;
+}
+
+Figure run_figure(const TrajectoryReader& trajectory, const std::string& quantity) {
+    return rows_figure(trajectory, quantity, true);
+}
+
 Figure runs_figure(const std::vector<const TrajectoryReader*>& runs, const std::string& quantity) {
-    Figure figure = run_figure(*runs.front(), quantity);
-    if (runs.size() == 1) return figure;
+    if (runs.size() == 1) return run_figure(*runs.front(), quantity);
+    Figure figure = rows_figure(*runs.front(), quantity, false);
     std::vector<Curve> curves;
     const std::vector<std::string> names = run_names(runs);
     for (std::size_t k = 0; k < runs.size(); ++k) {
-        Figure one = run_figure(*runs[k], quantity);
+        Figure one = rows_figure(*runs[k], quantity, false);
         for (Curve& curve : one.curves) {
             curve.label = one.curves.size() > 1 ? names[k] + ", " + curve.label : names[k];
             curve.thick = false;

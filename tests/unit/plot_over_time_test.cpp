@@ -87,5 +87,71 @@ TEST(FigureOverTime, LeavesWhatPressesOnWallsAsItIs) {
     EXPECT_NEAR(walls.curves[1].y.back(), 4.0 * walls.curves[1].y.front(), 1e-12);
 }
 
+/// A run whose rows swing by 1 about 5, with a summary.
+class StoredRun {
+public:
+    explicit StoredRun(const std::string& summary, const std::string& more = "") {
+        TrajectoryHeader header = test::sample_header({});
+        header.scene_source =
+            "[scene]\ndimension = 2\n[box]\nsize = [8.0, 4.0]\n[run]\nuntil = 40.0\n"
+            "[[ball]]\nradius = 0.25\nmass = 1.5\nposition = [1.0, 1.0]\n" +
+            more;
+        header.observables = {{.name = "force", .unit = "N", .label = "force", .components = {"x", "y"}},
+                              {.name = "kinetic_energy", .unit = "J", .label = "kinetic energy", .components = {}}};
+        TrajectoryWriter writer(folder_.file("run.h5"), header, false);
+        for (int row = 0; row <= 40; ++row) {
+            const double value = row % 2 == 0 ? 4.0 : 6.0;
+            writer.append_row({static_cast<double>(row), static_cast<std::uint64_t>(row), {value, 2.0 * value, 100.0}});
+        }
+        writer.close(summary);
+    }
+    [[nodiscard]] Figure figure(const std::string& quantity) const {
+        return run_figure(TrajectoryReader(folder_.file("run.h5")), quantity);
+    }
+    [[nodiscard]] Figure twice(const std::string& quantity) const {
+        const TrajectoryReader run(folder_.file("run.h5"));
+        return runs_figure({&run, &run}, quantity);
+    }
+
+private:
+    test::TemporaryFolder folder_;
+};
+
+std::string summary(const std::string& equilibrated) {
+    return R"({"means": {"since": 9.5, "equilibrated": )" + equilibrated + R"(, "values": {
+        "force.x": {"mean": 5.0, "error": 0.25, "correlation_time": null},
+        "force.y": {"mean": 10.0, "error": null, "correlation_time": null},
+        "kinetic_energy": {"mean": 100.0, "error": 1e-12, "correlation_time": null}}}})";
+}
+
+TEST(FigureOverTime, HasTheMeanOfARunAtEquilibriumWithItsError) {
+    const Figure figure = StoredRun(summary("true")).figure("force");
+    ASSERT_THAT(labels(figure), ElementsAre("x, mean 5.0(3)", "y", "")) << "of y there is no error";
+    const Curve& mean = figure.curves[2];
+    EXPECT_TRUE(mean.band);
+    EXPECT_EQ(mean.mean_of, 0);
+    EXPECT_THAT(mean.x, ElementsAre(10.0, 40.0)) << "since equilibrium";
+    EXPECT_THAT(mean.y, ElementsAre(5.0, 5.0));
+    EXPECT_THAT(mean.error, ElementsAre(0.25, 0.25));
+    EXPECT_THAT(labels(StoredRun(summary("true")).figure("kinetic_energy")), ElementsAre("kinetic energy"))
+        << "is conserved: its error is rounding";
+}
+
+TEST(FigureOverTime, HasNoMeanOfARunThatIsNotAtEquilibriumNorOfSeveral) {
+    EXPECT_THAT(labels(StoredRun(summary("false")).figure("force")), ElementsAre("x", "y"));
+    EXPECT_THAT(labels(StoredRun(summary("null")).figure("force")), ElementsAre("x", "y"));
+    EXPECT_THAT(labels(StoredRun("").figure("force")), ElementsAre("x", "y"));
+    EXPECT_EQ(StoredRun(summary("true")).twice("force").curves.size(), 4u);
+}
+
+TEST(FigureOverTime, LeavesOutOfAMeanWhatIsNotMeasured) {
+    const std::string stages =
+        "[[stage]]\nuntil = 15.0\nmeasure = true\n[[stage]]\nuntil = 25.0\nmeasure = false\n[[stage]]\nuntil = 40.0\n";
+    const Figure figure = StoredRun(summary("true"), stages).figure("force");
+    ASSERT_EQ(figure.curves.size(), 3u);
+    ASSERT_THAT(figure.curves[2].x, ElementsAre(10.0, 15.0, 26.0, 26.0, 40.0));
+    EXPECT_TRUE(std::isnan(figure.curves[2].y[2])) << "a gap";
+}
+
 }  // namespace
 }  // namespace carom
