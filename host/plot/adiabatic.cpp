@@ -1,12 +1,11 @@
 #include "host/plot/adiabatic.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <limits>
 
-#include "host/scene/stages.hpp"
+#include "host/scene/room.hpp"
 #include "kernels/physics/equation_of_state.hpp"
 #include "kernels/physics/pair_distribution.hpp"
 #include "kernels/physics/viscosity.hpp"
@@ -20,56 +19,11 @@ constexpr double kFastest = 0.3;      // of the speed of sound
 constexpr double kWalls = 0.3;        // what the effect of walls is known to
 constexpr double kLeastGrowth = 0.1;  // of ln T, by which an exponent is told
 
-/// An axis' part of where the centres can be [length].
-struct Range {
-    double low = 0.0;
-    double high = 0.0;
-    [[nodiscard]] double length() const { return high - low; }
-};
-
-/// The axis that a plane is across; -1 for a slanting one, and for a sphere.
-int axis_of(const Wall& wall, int dimension) {
-    constexpr double kStraight = 1e-12;
-    for (int axis = 0; wall.shape == Wall::Shape::kPlane && axis < dimension; ++axis) {
-        if (std::abs(std::abs(wall.normal[static_cast<std::size_t>(axis)]) - 1.0) < kStraight) return axis;
-    }
-    return -1;
-}
-
-/// Where centres can be, between the box's faces and the walls. \pre all walls lie across an axis
-std::array<Range, 3> room_at(const Scene& scene, double radius, double time) {
-    std::array<Range, 3> room;
-    const Box& box = scene.box;
-    const std::vector<Wall> walls = walls_at(scene, time);
-    for (int axis = 0; axis < box.dimension; ++axis) {
-        const auto k = static_cast<std::size_t>(axis);
-        room[k] = {box.min[k], box.min[k] + box.size[k]};
-        for (const Wall& wall : walls) {
-            if (axis_of(wall, box.dimension) != axis) continue;
-            if (wall.normal[k] > 0.0) {
-                room[k].low = std::max(room[k].low, wall.offset);
-            } else {
-                room[k].high = std::min(room[k].high, -wall.offset);
-            }
-        }
-        if (box.periodic(axis)) continue;
-        room[k].low += radius;
-        room[k].high -= radius;
-    }
-    return room;
-}
-
-double volume_of(const std::array<Range, 3>& room, int dimension) {
-    double volume = 1.0;
-    for (int axis = 0; axis < dimension; ++axis) volume *= std::max(0.0, room[static_cast<std::size_t>(axis)].length());
-    return volume;
-}
-
 /// S / V of the walls [1/length].
-double surface_of(const std::array<Range, 3>& room, const Box& box) {
+double surface_of(const Room& room, const Box& box) {
     double surface = 0.0;
     for (int axis = 0; axis < box.dimension; ++axis) {
-        if (!box.periodic(axis)) surface += 2.0 / room[static_cast<std::size_t>(axis)].length();
+        if (!box.periodic(axis)) surface += 2.0 / room.axis[static_cast<std::size_t>(axis)].length();
     }
     return surface;
 }
@@ -82,7 +36,7 @@ bool only_walls_drive(const Scene& scene) {
     bool only = scene.physics.gravity == Vector3{} && none(scene.box.temperature) &&
                 scene.thermostat.kind == Thermostat::Kind::kNone;
     for (const Wall& wall : scene.walls) {
-        only = only && wall.temperature == 0.0 && axis_of(wall, scene.dimension()) >= 0;
+        only = only && wall.temperature == 0.0 && axis_across(wall, scene.dimension()) >= 0;
     }
     for (const Stage& stage : scene.stages) {
         only = only && stage.gravity == Vector3{} && none(stage.wall_temperature) &&
@@ -96,11 +50,12 @@ bool only_walls_drive(const Scene& scene) {
 /// Whether the fills, and nothing else, start in all of the room.
 bool is_filled(const Scene& scene, double radius) {
     if (scene.fills.empty() || !scene.balls.empty()) return false;
-    const std::array<Range, 3> room = room_at(scene, radius, 0.0);
+    const Room room = room_at(scene, 0.0, radius);
     const double near = 2.0 * radius;
     for (const FillEntry& fill : scene.fills) {
         for (std::size_t axis = 0; axis < static_cast<std::size_t>(scene.dimension()); ++axis) {
-            if (fill.region_min[axis] > room[axis].low + near || fill.region_max[axis] < room[axis].high - near)
+            if (fill.region_min[axis] > room.axis[axis].low + near ||
+                fill.region_max[axis] < room.axis[axis].high - near)
                 return false;
         }
     }
@@ -118,12 +73,12 @@ std::optional<AdiabaticCourse> adiabatic_course(const GasFacts& facts, const Sce
     const int d = facts.dimension;
     const double ball = shell_volume(d, 0.0, 0.5 * facts.diameter);
     const auto packing = [&](double volume) { return facts.balls * ball / volume; };
-    const std::array<Range, 3> start = room_at(scene, facts.radius, times.front());
-    const double first = volume_of(start, d);
+    const Room start = room_at(scene, times.front(), facts.radius);
+    const double first = start.volume();
     // What the bulk's free energy is too large by, beside walls: slow work is the change of the free energy.
-    const auto beside_walls = [&](const std::array<Range, 3>& room) {
+    const auto beside_walls = [&](const Room& room) {
         return excess_lost_to_walls(d, facts.diameter * surface_of(room, scene.box)) *
-               excess_free_energy(d, packing(volume_of(room, d)));
+               excess_free_energy(d, packing(room.volume()));
     };
     if (!(packing(first) < largest_fluid_fraction(d))) return std::nullopt;
     const double sound = sound_speed(d, packing(first)) * std::sqrt(temperature / facts.mass);
@@ -136,14 +91,15 @@ std::optional<AdiabaticCourse> adiabatic_course(const GasFacts& facts, const Sce
     bool moved = false;
     for (std::size_t k = 0; k <= kCurvePoints; ++k) {
         const double time = times.front() + interval * static_cast<double>(k);
-        const std::array<Range, 3> room = room_at(scene, facts.radius, time);
-        const double volume = volume_of(room, d);
+        const Room room = room_at(scene, time, facts.radius);
+        const double volume = room.volume();
         const double phi = packing(volume);
         if (!(volume > 0.0) || !(phi < largest_fluid_fraction(d))) return std::nullopt;
         const double walls = 2.0 / d * (beside_walls(room) - beside_walls(start));
         const double now = temperature * adiabatic_heating(d, packing(first), phi) * std::exp(-walls);
         course.time.push_back(time);
         course.temperature.push_back(now);
+        course.pressure.push_back(hard_compressibility(d, phi) * facts.balls / volume * now);
         course.growth = std::log(now / temperature);
         // Friction, over the energy d/2 N T.
         const double rate = std::log(volume / before) / interval;

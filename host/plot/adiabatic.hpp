@@ -10,10 +10,11 @@
 
 namespace carom {
 
-/// A gas that nothing but moving walls drives, slow ones: what its temperature should be by d/2 N dT = -p dV.
+/// A gas that nothing but moving walls drives, slow ones: what its temperature should be by d/2 N dT = -p dV, and p.
 struct AdiabaticCourse {
     std::vector<double> time;         ///< equally far apart, from the first row on [time]
     std::vector<double> temperature;  ///< from the first row's on [energy]
+    std::vector<double> pressure;     ///< p = Z n T in the room that the walls leave to centres
     /// ln T at the end over that at the start.
     double growth = 0.0;
     /// What friction within the gas, and the wave of a wall that starts at once, add to that growth: theory's own

@@ -9,7 +9,7 @@ namespace carom {
 
 /// One line of a figure.
 struct Curve {
-    std::string label;
+    std::string label;  ///< empty: none
     std::vector<double> x;
     std::vector<double> y;  ///< NaN leaves a gap
     bool dashed = false;
@@ -18,6 +18,7 @@ struct Curve {
     bool band = false;               ///< the errors as a band around a line, not as bars
     bool points = false;             ///< no line
     int color = -1;                  ///< which of the colours; -1: by the curve's place
+    int mean_of = -1;                ///< of the curve at that place: in a darker shade of its colour; -1: no mean
 };
 
 /// A figure of curves over one axis.
@@ -29,7 +30,7 @@ struct Figure {
     std::optional<double> x_from = std::nullopt;  ///< where the axis begins; none: at the first point
     bool log_x = false;
     bool log_y = false;
-    /// Labels of several curves stand in a corner where they hide nothing, if there is one; else beside the axes.
+    /// Labels of several curves stand where they hide nothing, if there is room; else outside the axes.
     bool key_inside = false;
 };
 

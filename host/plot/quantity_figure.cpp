@@ -12,6 +12,9 @@ namespace carom {
 
 std::vector<std::string> all_quantities(const TrajectoryReader& trajectory) {
     std::vector<std::string> quantities{"energy", "pressure", "temperature"};
+    for (const std::string& name : quantities_with_theory(trajectory)) {
+        if (std::ranges::find(quantities, name) == quantities.end()) quantities.push_back(name);
+    }
     // What goes into a driven gas and out of it, through which wall.
     for (const char* name : {"wall_heat", "work"}) {
         if (std::ranges::find(trajectory.header().observables, name, &ObservableInfo::name) !=

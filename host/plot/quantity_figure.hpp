@@ -10,8 +10,8 @@
 
 namespace carom {
 
-/// Every quantity that there is a figure of: what all runs have over time, the averages of this one, and what its
-/// frames give besides.
+/// Every quantity that there is a figure of: what all runs have over time, what theory has a curve for, the averages of
+/// this one, and what its frames give besides.
 std::vector<std::string> all_quantities(const TrajectoryReader& trajectory);
 
 /// The commands for the figure of a quantity, over time or averaged, of one run or of several laid over each other.

@@ -6,19 +6,22 @@
 #include <cmath>
 #include <filesystem>
 #include <iterator>
+#include <map>
+#include <string_view>
 #include <utility>
 
-#include "host/plot/adiabatic.hpp"
+#include "host/plot/mean_bands.hpp"
 #include "host/plot/run_average.hpp"
-#include "host/plot/run_theory.hpp"
-#include "host/plot/standing_wave.hpp"
+#include "host/plot/stored_means.hpp"
+#include "host/plot/theory_over_time.hpp"
 #include "host/plot/unit_text.hpp"
-#include "host/scene/load.hpp"
 #include "host/state/errors.hpp"
 
 namespace carom {
 
 namespace {
+
+constexpr const char* kVirial = "virial_pressure";
 
 /// Several observables in one figure.
 struct Group {
@@ -31,7 +34,7 @@ struct Group {
 const std::vector<Group>& groups() {
     static const std::vector<Group> kGroups{
         {"energy", "energy", {"total_energy", "kinetic_energy", "spring_energy", "gravitational_energy"}, true},
-        {"pressure", "pressure", {"virial_pressure", "wall_pressure"}},
+        {"pressure", "pressure", {kVirial, "wall_pressure"}},
     };
     return kGroups;
 }
@@ -69,54 +72,18 @@ const ObservableInfo* find(const ObservableTable& table, const std::string& name
     return found == table.observables.end() ? nullptr : &*found;
 }
 
-/// p = Z n T over the second half, at the temperature that the run had then.
-void add_pressure_theory(Figure& figure, const TrajectoryReader& trajectory) {
-    const TrajectoryHeader& header = trajectory.header();
-    if (figure.curves.empty() || figure.curves.front().x.empty()) return;
-    const std::vector<double>& time = figure.curves.front().x;
-    const double middle = 0.5 * (time.front() + time.back());
-    const Scene scene = parse_scene(header.scene_source, header.scene_path);
-    const auto pressure = theory_pressure(gas_facts(trajectory, scene, "", middle));
-    if (!pressure || time.size() < 2) return;
-    Curve curve;
-    curve.label = "equation of state";
-    curve.x = {middle, time.back()};  // before, the gas need not fill its box, or be as warm
-    curve.y = {*pressure, *pressure};
-    curve.thick = true;
-    curve.dashed = figure.curves.size() > 1;  // lines that it is about would be hidden
-    figure.curves.push_back(std::move(curve));
+/// The pressure of a gas that walls compress is that of the room between them. What presses on the box's own faces,
+/// some of them behind these walls, would hide it: that has a figure of its own.
+void show_pressure_in_room(std::vector<const ObservableInfo*>& members, ObservableTable& table,
+                           const std::vector<double>& box_over_room) {
+    std::erase_if(members, [](const ObservableInfo* info) { return info->name != kVirial; });
+    const std::size_t column = table.column(kVirial);
+    for (std::size_t row = 0; row < table.rows(); ++row) table.values[row * table.width + column] *= box_over_room[row];
 }
 
-/// The temperature that moving walls give to a gas, and the pressures of sound between walls at rest.
-void add_course_theory(Figure& figure, const TrajectoryReader& trajectory, const std::string& quantity) {
-    if (figure.curves.empty() || figure.curves.front().x.size() < 2) return;
-    const Scene scene = parse_scene(trajectory.header().scene_source, trajectory.header().scene_path);
-    if (quantity == "temperature") {
-        if (auto course = adiabatic_course(trajectory, scene)) {
-            Curve curve{.label = "adiabatic, equation of state",
-                        .x = std::move(course->time),
-                        .y = std::move(course->temperature)};
-            curve.thick = true;
-            curve.dashed = true;  // what is measured lies under it
-            figure.curves.push_back(std::move(curve));
-        }
-    } else if (const auto wave = standing_wave(trajectory, scene)) {
-        const std::vector<double> time = figure.curves.front().x;
-        std::ranges::move(wave_curves(*wave, time.front(), time.back()), std::back_inserter(figure.curves));
-    }
-}
-
-}  // namespace
-
-std::vector<std::string> figure_quantities(const TrajectoryReader& trajectory) {
-    std::vector<std::string> names;
-    for (const Group& group : groups()) names.emplace_back(group.name);
-    for (const ObservableInfo& info : trajectory.header().observables) names.push_back(info.name);
-    return names;
-}
-
-Figure run_figure(const TrajectoryReader& trajectory, const std::string& quantity) {
-    const ObservableTable table = trajectory.observables();
+/// \param alone  of one run: with its means
+Figure rows_figure(const TrajectoryReader& trajectory, const std::string& quantity, bool alone) {
+    ObservableTable table = trajectory.observables();
     const TrajectoryHeader& header = trajectory.header();
     std::vector<const ObservableInfo*> members;
     std::string label;
@@ -139,14 +106,27 @@ Figure run_figure(const TrajectoryReader& trajectory, const std::string& quantit
     }
     if (table.rows() == 0) throw InputError(trajectory.path() + ": holds no rows of observables");
 
+    const bool of_virial = std::ranges::find(members, kVirial, &ObservableInfo::name) != members.end();
+    const std::vector<double> of_room = of_virial ? box_over_room(trajectory) : std::vector<double>{};
+    if (!of_room.empty()) show_pressure_in_room(members, table, of_room);
+
     Figure figure;
     const std::string name =
         header.title.empty() ? std::filesystem::path(trajectory.path()).filename().string() : header.title;
     figure.title = fmt::format("{}: {}", name, label);
     figure.x_label = "time [s]";
     figure.y_label = axis_label(label, unit_of(*members.front(), header.dimension()));
+    figure.key_inside = true;
+    std::map<std::string, std::string> names;  // as means are stored, by labels
+    const bool has_means = alone && equilibrated_since(trajectory).has_value();
+    const std::vector<std::string> swinging =
+        has_means ? quantities_with_theory(trajectory) : std::vector<std::string>{};
     for (const ObservableInfo* info : members) {
+        const bool rests = std::ranges::find(swinging, info->name) == swinging.end();
+        std::size_t component = 0;
         for (Curve& curve : curves_of(table, *info, members.size() == 1)) {
+            const std::string part = info->components.empty() ? "" : "." + info->components[component++];
+            if (rests) names[curve.label] = info->name + part;
             // What does not exist here - the third axis in 2D, faces that are no wall, gravity - has no line.
             const bool essential = info->width() == 1 && info == members.front();
             if (!essential && (!any_finite(curve) || (members.size() > 1 && all_zero(curve)))) continue;
@@ -164,21 +144,50 @@ Figure run_figure(const TrajectoryReader& trajectory, const std::string& quantit
         sum->dashed = true;
         std::rotate(sum, sum + 1, figure.curves.end());
     }
-    if (quantity == "pressure" || quantity == "virial_pressure") add_pressure_theory(figure, trajectory);
-    if (quantity == "temperature" || quantity == "wall_pressure") add_course_theory(figure, trajectory, quantity);
     if (figure.curves.empty()) {
         throw InputError(fmt::format("{}: '{}' has no value in this run", trajectory.path(), quantity));
     }
+    if (!of_room.empty()) figure.curves.front().label += ", between the walls";
+    if (has_means) add_means(figure, trajectory, names);
+    std::ranges::move(theory_over_time(trajectory, quantity), std::back_inserter(figure.curves));
     return figure;
 }
 
+}  // namespace
+
+std::vector<std::string> figure_quantities(const TrajectoryReader& trajectory) {
+    std::vector<std::string> names;
+    for (const Group& group : groups()) names.emplace_back(group.name);
+    for (const ObservableInfo& info : trajectory.header().observables) names.push_back(info.name);
+    return names;
+}
+
+std::vector<std::string> quantities_with_theory(const TrajectoryReader& trajectory) {
+    std::vector<std::string> names;
+    for (const ObservableInfo& info : trajectory.header().observables) {
+        std::vector<Curve> theory = theory_over_time(trajectory, info.name);
+        for (const Group& group : groups()) {
+            if (std::ranges::find(group.members, std::string_view(info.name)) == group.members.end()) continue;
+            for (const Curve& known : theory_over_time(trajectory, group.name)) {
+                std::erase_if(theory, [&](const Curve& curve) { return curve.label == known.label; });
+            }
+        }
+        if (!theory.empty()) names.push_back(info.name);
+    }
+    return names;
+}
+
+Figure run_figure(const TrajectoryReader& trajectory, const std::string& quantity) {
+    return rows_figure(trajectory, quantity, true);
+}
+
 Figure runs_figure(const std::vector<const TrajectoryReader*>& runs, const std::string& quantity) {
-    Figure figure = run_figure(*runs.front(), quantity);
-    if (runs.size() == 1) return figure;
+    if (runs.size() == 1) return run_figure(*runs.front(), quantity);
+    Figure figure = rows_figure(*runs.front(), quantity, false);
     std::vector<Curve> curves;
     const std::vector<std::string> names = run_names(runs);
     for (std::size_t k = 0; k < runs.size(); ++k) {
-        Figure one = run_figure(*runs[k], quantity);
+        Figure one = rows_figure(*runs[k], quantity, false);
         for (Curve& curve : one.curves) {
             curve.label = one.curves.size() > 1 ? names[k] + ", " + curve.label : names[k];
             curve.thick = false;

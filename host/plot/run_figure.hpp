@@ -18,4 +18,7 @@ Figure runs_figure(const std::vector<const TrajectoryReader*>& runs, const std::
 /// The quantities that run_figure knows for this file: those over time.
 std::vector<std::string> figure_quantities(const TrajectoryReader& trajectory);
 
+/// The observables beside which theory has a curve over time that the figure of their group does not show.
+std::vector<std::string> quantities_with_theory(const TrajectoryReader& trajectory);
+
 }  // namespace carom

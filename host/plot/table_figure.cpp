@@ -6,9 +6,11 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <utility>
 
 #include "host/plot/colormap.hpp"
 #include "host/plot/gnuplot.hpp"
+#include "host/plot/key_place.hpp"
 #include "host/plot/table_theory.hpp"
 #include "host/plot/table_view.hpp"
 
@@ -21,6 +23,7 @@ constexpr std::size_t kMostBars = 200;   // more are drawn as a line
 constexpr double kMostLevels = 12.0;     // whole numbers that get a colour each
 constexpr int kPaletteColors = 64;
 constexpr const char* kBlue = "#0072B2";
+constexpr const char* kMeasured = "measured";
 
 std::string hex(const Color& color) {
     const auto byte = [](float channel) { return static_cast<int>(std::lround(255.0f * channel)); };
@@ -173,7 +176,7 @@ std::string heat_map_script(const SweepTable& table, const Reduced& reduced, con
 }
 
 /// From 0 if all values are above and `zero`; with room for numbers on top.
-std::string y_range(const Reduced& reduced, bool zero) {
+AxisLimits value_limits(const Reduced& reduced, bool zero) {
     double low = std::numeric_limits<double>::infinity();
     double high = -low;
     for (std::size_t k = 0; k < reduced.values.size(); ++k) {
@@ -182,14 +185,24 @@ std::string y_range(const Reduced& reduced, bool zero) {
         low = std::min(low, reduced.values[k] - error);
         high = std::max(high, reduced.values[k] + error);
     }
-    if (!(low <= high)) return "set yrange [0:1]\n";
+    if (!(low <= high)) return {0.0, 1.0};
     if (zero) {
         low = std::min(low, 0.0);
         high = std::max(high, 0.0);
     }
     double margin = 0.07 * (high - low);
     if (margin == 0.0) margin = high == 0.0 ? 1.0 : 1e-3 * std::abs(high);
-    return fmt::format("set yrange [{}:{}]\n", zero && low == 0.0 ? 0.0 : low - margin, high + margin);
+    return {zero && low == 0.0 ? 0.0 : low - margin, high + margin};
+}
+
+/// Where the labels of what is measured and of theory hide neither.
+std::string key_beside(const Reduced& reduced, const Curve& theory, const AxisLimits& values) {
+    const Scale& x = reduced.scales[0];
+    Curve measured{.label = kMeasured, .x = x.at, .y = reduced.values, .error = reduced.errors};
+    measured.points = true;
+    Figure figure{.curves = {theory, std::move(measured)}};
+    figure.log_x = x.logarithmic;
+    return place_of_key(figure, x_limits(figure), values);
 }
 
 std::string curve_script(const SweepTable& table, const Reduced& reduced, const std::string& quantity, bool bars,
@@ -198,7 +211,9 @@ std::string curve_script(const SweepTable& table, const Reduced& reduced, const 
     bars = bars && !x.logarithmic && x.uniform && x.at.size() <= kMostBars;
     std::string script = gnuplot_head(title_of(table, quantity, reduced.scales), path);
     script += "set xlabel " + gnuplot_literal(x.label) + "\nset ylabel " + gnuplot_literal(reduced.label) + "\n";
-    script += tics("x", x) + y_range(reduced, bars);
+    script += tics("x", x);
+    const AxisLimits values = value_limits(reduced, bars);
+    script += fmt::format("set yrange [{}:{}]\n", values.low, values.high);
     script += bars || x.words ? range("x", x) : "set offsets graph 0.02, graph 0.02\nset autoscale xfix\n";
     script +=
         "set grid ytics back linecolor rgb \"#c8c8c8\" linewidth 1 dashtype 3\nset tics out scale 0.5\nunset key\n";
@@ -216,7 +231,8 @@ std::string curve_script(const SweepTable& table, const Reduced& reduced, const 
     if (theory) {
         script += "$theory << END_OF_DATA\n";
         for (std::size_t k = 0; k < theory->x.size(); ++k) script += fmt::format("{} {}\n", theory->x[k], theory->y[k]);
-        script += "END_OF_DATA\nset key inside left top Left reverse samplen 2.5 spacing 1.3\n";
+        script +=
+            "END_OF_DATA\nset key " + key_beside(reduced, *theory, values) + " Left reverse samplen 2.5 spacing 1.3\n";
         plots.push_back("$theory using 1:2 with lines linecolor rgb \"#101010\" linewidth 2.2 title " +
                         gnuplot_literal(theory->label));
     }
@@ -234,7 +250,8 @@ std::string curve_script(const SweepTable& table, const Reduced& reduced, const 
             plots.push_back(fmt::format("$data using 1:2 with lines linecolor rgb \"{}\" linewidth 1.8", kBlue));
         plots.push_back(fmt::format("$data using 1:2{} linecolor rgb \"{}\" linewidth 1.8 pointtype 7 pointsize {}{}",
                                     reduced.errors.empty() ? " with points" : ":3 with yerrorbars", kBlue,
-                                    x.at.size() > 100 ? 0.4 : 1.0, theory ? " title \"measured\"" : ""));
+                                    x.at.size() > 100 ? 0.4 : 1.0,
+                                    theory ? fmt::format(" title \"{}\"", kMeasured) : ""));
     }
     if (bars && !reduced.errors.empty()) {
         plots.emplace_back("$data using 1:2:3 with yerrorbars linecolor rgb \"#202020\" linewidth 1.6 pointtype 0");

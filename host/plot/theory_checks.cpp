@@ -4,17 +4,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
-#include "host/observables/time_average.hpp"
 #include "host/plot/adiabatic.hpp"
 #include "host/plot/average_figure.hpp"
 #include "host/plot/conduction.hpp"
 #include "host/plot/run_average.hpp"
 #include "host/plot/run_theory.hpp"
 #include "host/plot/standing_wave.hpp"
+#include "host/plot/stored_means.hpp"
 #include "host/run/averaged_number.hpp"
 #include "host/scene/load.hpp"
 #include "host/state/errors.hpp"
@@ -32,8 +31,7 @@ constexpr double kMostRootMeanSquare = 2.0;
 /// Points of a curve that tell: not the tails, in which blocks hold a handful of balls and errors are no Gaussian's.
 constexpr double kTail = 0.02;  // of the largest value
 constexpr double kMostRelativeError = 0.2;
-constexpr double kTellingSamples = 16.0;  // of fewer the error is a guess
-constexpr double kFloorLayers = 2.0;      // diameters from a floor or ceiling that local density knows nothing of
+constexpr double kFloorLayers = 2.0;  // diameters from a floor or ceiling that local density knows nothing of
 
 // What theories are off by, as a share of their values.
 constexpr double kLocalDensity = 0.03;
@@ -52,15 +50,14 @@ TheoryVerdict verdict_of(double sigmas, double most) {
     return std::abs(sigmas) <= most ? TheoryVerdict::kAgrees : TheoryVerdict::kDiffers;
 }
 
-double number_or_nan(const nlohmann::json& value) { return value.is_number() ? value.get<double>() : kNan; }
-
 class Checks {
 public:
     explicit Checks(const TrajectoryReader& trajectory)
         : trajectory_(trajectory),
           header_(trajectory.header()),
           scene_(parse_scene(header_.scene_source, header_.scene_path)),
-          means_(stored_means(trajectory)) {}
+          means_(stored_means(trajectory)),
+          since_(means_since(trajectory)) {}
 
     std::vector<TheoryCheck> all() {
         pressure();
@@ -97,17 +94,6 @@ private:
         }
         return true;
     }
-    /// From when on the run's rows count.
-    [[nodiscard]] double since() const {
-        const std::string summary = trajectory_.summary();
-        if (!summary.empty()) {
-            const nlohmann::json json = nlohmann::json::parse(summary, nullptr, false);
-            if (json.contains("means")) return number_or_nan(json["means"]["since"]);
-        }
-        const auto times = trajectory_.times();
-        return times.empty() ? 0.0 : 0.5 * (times.front() + times.back());
-    }
-
     void number(TheoryCheck check) {
         const double error = std::hypot(check.error, check.uncertainty);
         check.sigmas = std::isfinite(check.error) && error > 0.0 ? (check.measured - check.expected) / error : kNan;
@@ -119,7 +105,7 @@ private:
     void pressure() {
         const StoredMean* measured = mean("virial_pressure");
         if (measured == nullptr || !periodic()) return;
-        const GasFacts facts = gas_facts(trajectory_, scene_, "", since());
+        const GasFacts facts = gas_facts(trajectory_, scene_, "", since_);
         const std::optional<ScalarTheory> theory = theory_scalar(facts, "pressure");
         if (!theory) return;
         number({.what = "virial pressure",
@@ -134,7 +120,7 @@ private:
     /// In the mean the floor bears the weight, and what presses on the ceiling besides.
     void weight() {
         static constexpr std::string_view kAxes = "xyz";
-        const GasFacts facts = gas_facts(trajectory_, scene_, "", since());
+        const GasFacts facts = gas_facts(trajectory_, scene_, "", since_);
         // It holds for driven gases too: what moves up and down does not fall.
         if (!facts.thermal || !facts.one_gravity || facts.left || facts.walls ||
             facts.balls != static_cast<double>(header_.species.size())) {
@@ -206,10 +192,11 @@ private:
 
     void scalar(const RunAverage& measured, const GasFacts& facts, std::size_t component, const std::string& name) {
         const AverageInfo& info = measured.info;
-        TheoryCheck check{.what = name,
-                          .unit = info.unit,
-                          .measured = measured.table.values[component],
-                          .error = measured.table.samples < kTellingSamples ? kNan : measured.table.errors[component]};
+        TheoryCheck check{
+            .what = name,
+            .unit = info.unit,
+            .measured = measured.table.values[component],
+            .error = measured.table.samples < kLeastSamplesForVerdict ? kNan : measured.table.errors[component]};
         const std::string part = info.components.empty() ? "" : info.components[component];
         if (info.kind == "kurtosis") {
             check.theory = facts.bath ? "Maxwell and Boltzmann" : "fixed energy, 3 D / (D + 2)";
@@ -245,7 +232,7 @@ private:
             ++check.points;
         }
         const double free = static_cast<double>(check.points) - kFitted;
-        check.sigmas = measured.table.samples < kTellingSamples ? kNan : std::sqrt(squares / free);
+        check.sigmas = measured.table.samples < kLeastSamplesForVerdict ? kNan : std::sqrt(squares / free);
         check.verdict = verdict_of(check.sigmas, kMostRootMeanSquare);
         checks_.push_back(std::move(check));
     }
@@ -299,8 +286,9 @@ private:
             ++check.points;
         }
         if (check.points == 0) return;
-        check.sigmas =
-            measured.table.samples < kTellingSamples ? kNan : std::sqrt(squares / static_cast<double>(check.points));
+        check.sigmas = measured.table.samples < kLeastSamplesForVerdict
+                           ? kNan
+                           : std::sqrt(squares / static_cast<double>(check.points));
         check.verdict = verdict_of(check.sigmas, kMostRootMeanSquare);
         checks_.push_back(std::move(check));
     }
@@ -321,44 +309,11 @@ private:
     const TrajectoryHeader& header_;
     Scene scene_;
     std::vector<StoredMean> means_;
+    double since_;  // rows count from then on
     std::vector<TheoryCheck> checks_;
 };
 
-std::vector<StoredMean> means_of_rows(const TrajectoryReader& trajectory) {
-    const ObservableTable table = trajectory.observables();
-    std::vector<StoredMean> means;
-    const std::size_t first = table.rows() / 2 + 1;  // the first row holds nothing that is counted since the one before
-    std::size_t column = 0;
-    for (const ObservableInfo& info : table.observables) {
-        for (std::size_t k = 0; k < info.width(); ++k, ++column) {
-            BatchSeries series(1, BatchSeries::kMostBatches);
-            for (std::size_t row = first; row < table.rows(); ++row) {
-                const double value = table.at(row, column);
-                series.add(std::span(&value, 1));
-            }
-            if (series.samples() == 0 || !std::isfinite(series.mean(0))) continue;
-            const MeanWithError mean = mean_of(series, 0);
-            means.push_back({info.components.empty() ? info.name : info.name + "." + info.components[k], mean.value,
-                             mean.error, kNan});
-        }
-    }
-    return means;
-}
-
 }  // namespace
-
-std::vector<StoredMean> stored_means(const TrajectoryReader& trajectory) {
-    const nlohmann::ordered_json json = nlohmann::ordered_json::parse(trajectory.summary(), nullptr, false);
-    if (!json.is_object() || !json.contains("means") || !json["means"].contains("values")) {
-        return means_of_rows(trajectory);
-    }
-    std::vector<StoredMean> means;
-    for (const auto& [name, value] : json["means"]["values"].items()) {
-        means.push_back({name, number_or_nan(value["mean"]), number_or_nan(value["error"]),
-                         number_or_nan(value["correlation_time"])});
-    }
-    return means;
-}
 
 std::string theory_words(const TheoryCheck& check) {
     std::string text = fmt::format("theory {:.6g} ({})", check.expected, check.theory);

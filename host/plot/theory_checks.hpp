@@ -5,12 +5,18 @@
 #include <vector>
 
 #include "host/io/trajectory_reader.hpp"
+#include "host/run/averaged_number.hpp"
 
 namespace carom {
 
 /// How far what was measured is from what theory says, in standard errors: within 4, one in 16,000 falls outside by
 /// chance.
 enum class TheoryVerdict : std::uint8_t { kAgrees, kDiffers, kUnknown };
+
+/// Samples that a verdict needs. Of fewer, blocked_error cannot join any two and keep its eight blocks: it takes
+/// neighbours for independent, and may be far too small. A summary tells it all the same, from kLeastSamplesForError
+/// on.
+inline constexpr double kLeastSamplesForVerdict = 2.0 * kLeastSamplesForError;
 
 /// One quantity of a run beside theory.
 struct TheoryCheck {
@@ -26,17 +32,6 @@ struct TheoryCheck {
     double sigmas = 0.0;
     TheoryVerdict verdict = TheoryVerdict::kUnknown;  ///< unknown: too few samples for an error
 };
-
-/// A mean over a run's rows and its standard error.
-struct StoredMean {
-    std::string name;  ///< "name" or "name.component"
-    double mean = 0.0;
-    double error = 0.0;             ///< NaN if there were too few rows
-    double correlation_time = 0.0;  ///< NaN if unknown [time]
-};
-
-/// The means that the run's summary holds; of a run without one those of the second half of its rows, by blocks.
-std::vector<StoredMean> stored_means(const TrajectoryReader& trajectory);
 
 /// Theory's words on a number, for a line of text: "theory 2.9985 (fixed energy, 3 D / (D + 2)), -0.2 sigma".
 std::string theory_words(const TheoryCheck& check);

@@ -13,6 +13,7 @@
 #include "carom_build_info.hpp"
 #include "host/plot/gnuplot.hpp"
 #include "host/plot/quantity_figure.hpp"
+#include "host/plot/stored_means.hpp"
 #include "host/plot/theory_checks.hpp"
 #include "host/plot/unit_text.hpp"
 #include "host/report/html.hpp"

@@ -7,6 +7,7 @@
 #include <limits>
 #include <optional>
 
+#include "host/scene/room.hpp"
 #include "host/scene/stages.hpp"
 #include "host/state/errors.hpp"
 
@@ -16,34 +17,6 @@ namespace {
 
 /// Denser no balls of like size are packed, disks in a triangular lattice: 0.907.
 constexpr double kDensest = 0.9;
-
-/// The place in the box that is farthest along a direction, as a plane's offset.
-double farthest_along(const Box& box, const Vector3& normal) {
-    double farthest = 0.0;
-    for (int axis = 0; axis < box.dimension; ++axis) {
-        farthest += normal[axis] * (box.min[axis] + (normal[axis] > 0.0 ? box.size[axis] : 0.0));
-    }
-    return farthest;
-}
-
-/// What planes along an axis leave of the box [length^d]; nothing, where any plane has come through all of it.
-double room_at(const Scene& scene, double time) {
-    constexpr double kAlong = 1.0 - 1e-12;  // of a unit vector's component
-    const std::vector<Wall> walls = walls_at(scene, time);
-    double room = 1.0;
-    for (int axis = 0; axis < scene.dimension(); ++axis) {
-        double low = scene.box.min[axis];
-        double high = low + scene.box.size[axis];
-        for (const Wall& wall : walls) {
-            if (wall.shape != Wall::Shape::kPlane) continue;
-            if (wall.offset >= farthest_along(scene.box, wall.normal)) return 0.0;
-            if (wall.normal[axis] >= kAlong) low = std::max(low, wall.offset);
-            if (wall.normal[axis] <= -kAlong) high = std::min(high, -wall.offset);
-        }
-        room *= std::max(0.0, high - low);
-    }
-    return room;
-}
 
 bool can_be_left(const Box& box) {
     for (int axis = 0; axis < box.dimension; ++axis) {
@@ -68,7 +41,7 @@ struct Squeeze {
 
 /// None where the balls have no room at the start: that is for whoever placed them to tell.
 std::optional<Squeeze> find_squeeze(const Scene& scene, double balls, double from) {
-    const auto fits = [&](double time) { return room_at(scene, time) >= balls / kDensest; };
+    const auto fits = [&](double time) { return room_at(scene, time).volume() >= balls / kDensest; };
     if (can_be_left(scene.box) || !fits(from)) return std::nullopt;
     for (const double end : ends_of(scene)) {
         if (end <= from || fits(end)) {

@@ -73,6 +73,24 @@ TEST(AdiabaticCourse, OfHardBallsIsOfTheRoomForTheirCentres) {
     EXPECT_FALSE(gas.course());
 }
 
+TEST(AdiabaticCourse, HasThePressureOfTheEquationOfState) {
+    // Of points p is N T / A: 4 times as large in half the area.
+    const auto ideal = Gas().course();
+    ASSERT_TRUE(ideal);
+    EXPECT_NEAR(ideal->pressure.front(), 1000.0 * 3.0 / 1600.0, 1e-5);
+    EXPECT_NEAR(ideal->pressure.back() / ideal->pressure.front(), 4.0, 1e-5);
+    ASSERT_EQ(ideal->pressure.size(), ideal->time.size());
+    Gas gas;
+    gas.set_radius(0.4);
+    const auto dense = gas.course();
+    ASSERT_TRUE(dense);
+    for (const std::size_t k : {std::size_t{0}, dense->time.size() - 1}) {
+        const double room = 39.2 * (39.2 - 10.0 * dense->time[k]);
+        const double z = hard_compressibility(2, 1000.0 * M_PI * 0.16 / room);
+        EXPECT_NEAR(dense->pressure[k], z * 1000.0 * dense->temperature[k] / room, 1e-9);
+    }
+}
+
 TEST(AdiabaticCourse, FollowsWallsFromBothSidesAwayAndInStages) {
     Gas gas;
     const std::string other = "[[wall]]\nshape = \"plane\"\nnormal = [-1.0, 0.0]\noffset = -40.0\nvelocity = 5.0\n";

@@ -87,20 +87,48 @@ TEST(GnuplotScript, LabelsStandInACornerWhereTheyHideNothing) {
     }
     EXPECT_THAT(gnuplot_script(figure, "a.png"), HasSubstr("set key inside right top "));
     figure.curves.front().error = {0.0, 0.0, 0.5, 0.0};
-    EXPECT_THAT(gnuplot_script(figure, "a.png"), HasSubstr("set key outside right top "));
+    EXPECT_THAT(gnuplot_script(figure, "a.png"), HasSubstr("set key inside left center "));
     figure.curves.front().error = {0.0, 0.0, 0.4, 0.0};
     figure.curves.front().y[2] = figure.curves.back().y[2] = figure.curves.front().y[3] = figure.curves.back().y[3] =
         0.6;
     EXPECT_THAT(gnuplot_script(figure, "a.png"), HasSubstr("set key inside right bottom "));
 }
 
-TEST(GnuplotScript, LabelsThatFindNoCornerStandBesideTheAxes) {
+TEST(GnuplotScript, LabelsThatFindNoCornerStandHalfWayUpOrBesideTheAxes) {
     Figure figure = two_lines(0.0, 1.0);
     std::swap(figure.curves.back().y[0], figure.curves.back().y[1]);
+    EXPECT_THAT(gnuplot_script(figure, "a.png"), HasSubstr("set key inside right center "));
+    figure.curves.push_back(figure.curves.front());
+    figure.curves.back().x = {0.5, 1.0};
+    figure.curves.back().y = {0.5, 0.5};
+    EXPECT_THAT(gnuplot_script(figure, "a.png"), HasSubstr("set key inside left center "));
+    figure.curves.back().x = {0.0, 1.0};
     EXPECT_THAT(gnuplot_script(figure, "a.png"), HasSubstr("set key outside right top "));
     figure = two_lines(1.0, 0.0);
     figure.key_inside = false;
     EXPECT_THAT(gnuplot_script(figure, "a.png"), HasSubstr("set key outside right top "));
+}
+
+TEST(GnuplotScript, LongLabelsStandBelowRatherThanBeside) {
+    Figure figure = two_lines(0.0, 1.0);
+    figure.curves.push_back(figure.curves.front());
+    std::swap(figure.curves.back().y[0], figure.curves.back().y[1]);
+    figure.curves.push_back(figure.curves.front());
+    figure.curves.back().y = {0.5, 0.5};
+    EXPECT_THAT(gnuplot_script(figure, "a.png"), HasSubstr("set key outside right top "));
+    figure.curves.back().label = "kinetic energy, mean 10100(10)";
+    EXPECT_THAT(gnuplot_script(figure, "a.png"), HasSubstr("set key below "));
+}
+
+TEST(GnuplotScript, AMeanIsInADarkerShadeOfItsCurveAndTakesNoLabel) {
+    Figure figure = two_lines(1.0, 0.0);
+    Curve mean{.x = {0.0, 1.0}, .y = {0.5, 0.5}, .error = {0.1, 0.1}, .band = true};
+    mean.mean_of = 1;
+    figure.curves.push_back(mean);
+    const std::string script = gnuplot_script(figure, "a.png");
+    EXPECT_THAT(script, HasSubstr("$curve1 using 1:2 with lines linecolor rgb \"#E69F00\""));
+    EXPECT_THAT(script, HasSubstr("$curve2 using 1:($2-$3):($2+$3) with filledcurves fillcolor rgb \"#734F00\""));
+    EXPECT_THAT(script, HasSubstr("$curve2 using 1:2 with lines linecolor rgb \"#734F00\" linewidth 1.2 notitle"));
 }
 
 TEST(GnuplotScript, CornersAreThoseOfALogarithmicAxisToo) {
@@ -114,7 +142,9 @@ TEST(GnuplotScript, CornersAreThoseOfALogarithmicAxisToo) {
 }
 
 TEST(GnuplotScript, OnASmallScreenLabelsStandBelow) {
-    for (const Figure& figure : {two_lines(1.0, 0.0), two_lines(0.0, 1.0)}) {
+    Figure crossed = two_lines(0.0, 1.0);
+    std::swap(crossed.curves.back().y[0], crossed.curves.back().y[1]);
+    for (const Figure& figure : {two_lines(1.0, 0.0), two_lines(0.0, 1.0), crossed}) {
         const std::string script = for_small_screens(gnuplot_script(figure, "a.svg"));
         EXPECT_THAT(script, HasSubstr("set key below "));
         EXPECT_THAT(script, Not(HasSubstr("inside")));

@@ -98,6 +98,17 @@ TEST(SweepFigures, OneAxisIsALineWithErrorBars) {
     EXPECT_THAT(script("k,v\n1,2\n2,3\n"), Not(HasSubstr("yerrorbars")));
 }
 
+TEST(SweepFigures, LabelsBesideTheoryHideNoPoint) {
+    // Theory rises from 1.2 to 5.9.
+    const std::string rising =
+        "packing_fraction [disks],compressibility,compressibility_se\n0.1,1.2,0.1\n0.6,5.9,0.1\n";
+    EXPECT_THAT(script(rising), HasSubstr("set key inside left top "));
+    const std::string off = "packing_fraction [disks],compressibility,compressibility_se\n0.1,5.9,0.1\n0.6,5.9,0.1\n";
+    EXPECT_THAT(script(off + "0.2,1.2,0.1\n"), HasSubstr("set key inside right bottom "));
+    const std::string error = "packing_fraction [disks],compressibility,compressibility_se\n0.1,3.0,3.0\n0.6,5.9,0.1\n";
+    EXPECT_THAT(script(error), Not(HasSubstr("set key inside left top ")));
+}
+
 TEST(SweepFigures, SumsAreBarsFromZero) {
     const std::string text = script("a,b,v\n0,0,1\n0,1,2\n1,0,3\n1,1,4\n", {.by = {"a"}});
     EXPECT_THAT(text, HasSubstr("0 3 NaN\n1 7 NaN\n"));
