@@ -64,7 +64,7 @@ protected:
         const double largest = balls.sums(what, selection_.by_species(), steps_);
         const std::size_t columns = what.columns();
         for (std::size_t k = 0; k < sums.size(); ++k) {
-            const double grid = k + 1 < what.width() ? what.to_grid[k % columns] : 1.0;
+            const double grid = k + 1 < what.width() ? what.to_grid[static_cast<int>(k % columns)] : 1.0;
             sums[k] = static_cast<double>(steps_[k]) / grid;
         }
         return largest;

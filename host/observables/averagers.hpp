@@ -24,6 +24,8 @@ std::unique_ptr<Averager> make_density_map(const ObserveRequest& request, const 
 std::unique_ptr<Averager> make_pair_distribution(const ObserveRequest& request, const AverageContext& context);
 /// Mean square displacement over time, over many starts [m^2].
 std::unique_ptr<Averager> make_mean_square_displacement(const ObserveRequest& request, const AverageContext& context);
+/// Self-diffusion coefficient, from how the mean square displacement grows [m^2/s].
+std::unique_ptr<Averager> make_self_diffusion(const ObserveRequest& request, const AverageContext& context);
 /// Velocity autocorrelation v(0) . v(t) / d over time, over many starts [m^2/s^2].
 std::unique_ptr<Averager> make_velocity_autocorrelation(const ObserveRequest& request, const AverageContext& context);
 /// Temperature, without the flow, of the balls in a region [J].
@@ -33,7 +35,11 @@ std::unique_ptr<Averager> make_kurtosis(const ObserveRequest& request, const Ave
 
 /// Stress tensor: momentum that crosses planes, by motion and by contacts [pressure].
 std::unique_ptr<Averager> make_stress(const ObserveRequest& request, const AverageContext& context);
-/// Its trace over d: the pressure.
+/// The part of it that balls carry as they move.
+std::unique_ptr<Averager> make_kinetic_stress(const ObserveRequest& request, const AverageContext& context);
+/// The part of it that contacts pass on.
+std::unique_ptr<Averager> make_collisional_stress(const ObserveRequest& request, const AverageContext& context);
+/// The stress's trace over d: the pressure.
 std::unique_ptr<Averager> make_pressure(const ObserveRequest& request, const AverageContext& context);
 /// Z = p V / (N T).
 std::unique_ptr<Averager> make_compressibility(const ObserveRequest& request, const AverageContext& context);

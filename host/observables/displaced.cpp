@@ -1,5 +1,7 @@
 #include "host/observables/displaced.hpp"
 
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <stdexcept>
 #include <string>
@@ -13,7 +15,12 @@ class Displaced final : public Observable {
 public:
     /// \param each  tells of each ball instead of counting
     Displaced(const ObserveRequest& request, const ObservableContext& context, bool each)
-        : name_(request.name), box_(context.box), threshold_(request.threshold), each_(each) {
+        : name_(request.name),
+          label_(fmt::format("{}{} farther than {:.6g} m from the start", request.species,
+                             request.species.empty() ? "balls" : ": balls", request.threshold)),
+          box_(context.box),
+          threshold_(request.threshold),
+          each_(each) {
         if (context.start == nullptr) throw std::invalid_argument("displaced needs the balls at the start");
         const Balls& start = *context.start;
         const auto watched = [&](std::size_t id) {
@@ -33,7 +40,7 @@ public:
     }
 
     [[nodiscard]] ObservableInfo info() const override {
-        ObservableInfo info{.name = name_, .unit = "", .label = name_, .components = {}};
+        ObservableInfo info{.name = name_, .unit = "", .label = label_, .components = {}};
         if (each_) {
             for (const std::uint32_t id : ids_) info.components.push_back(std::to_string(id));
         }
@@ -62,6 +69,7 @@ public:
 
 private:
     std::string name_;
+    std::string label_;
     Box box_;
     double threshold_;  // [length]
     bool each_;

@@ -30,9 +30,13 @@ double FrameSampler::sums(const BallSums& what, std::span<const std::uint8_t> ch
     std::ranges::fill(sums, 0);
     const auto add = [to = sums.data()](std::uint32_t place, std::int64_t steps) { to[place] += steps; };
     double largest = 0.0;
+    std::int64_t looked_at = 0;
     for (std::uint64_t id = 0; id < balls_.count; ++id) {
-        if (balls_.has(id, chosen.data())) largest = larger(what.look(balls_, id, add), largest);
+        if (!balls_.has(id, chosen.data())) continue;
+        largest = larger(what.look(balls_, id, add), largest);
+        ++looked_at;
     }
+    sums.back() = looked_at;
     return largest;
 }
 

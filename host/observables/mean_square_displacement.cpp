@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <cmath>
+
 #include "host/observables/averagers.hpp"
 #include "host/observables/correlation_averager.hpp"
 #include "kernels/physics/diffusion.hpp"
@@ -21,13 +24,23 @@ BallSum square_ways(std::size_t dimension, std::span<const double> early, std::s
     return result;
 }
 
-class MeanSquareDisplacement final : public CorrelationAverager {
+class Displacements : public CorrelationAverager {
 public:
-    MeanSquareDisplacement(const ObserveRequest& request, const AverageContext& context)
+    Displacements(const ObserveRequest& request, const AverageContext& context)
         : CorrelationAverager(request, context, Followed::kPlace,
                               [dimension = static_cast<std::size_t>(context.box.dimension)](auto early, auto late) {
                                   return square_ways(dimension, early, late);
                               }) {}
+
+protected:
+    [[nodiscard]] MeanWithError squared_way(std::size_t lag) const {
+        return lag_value(lag, displacement_noise(static_cast<int>(dimension())) * correlator().at(lag).value);
+    }
+};
+
+class MeanSquareDisplacement final : public Displacements {
+public:
+    using Displacements::Displacements;
 
     [[nodiscard]] AverageInfo info() const override {
         AverageInfo info = base_info();
@@ -41,8 +54,7 @@ public:
     [[nodiscard]] AverageTable table() const override {
         AverageTable table = base_table();
         for (std::size_t k = 0; k < correlator().lags(); ++k) {
-            const double noise = displacement_noise(static_cast<int>(dimension())) * correlator().at(k).value;
-            const MeanWithError measured = lag_value(k, noise);
+            const MeanWithError measured = squared_way(k);
             table.values.push_back(measured.value);
             table.errors.push_back(measured.error);
         }
@@ -50,7 +62,55 @@ public:
     }
 };
 
+/// D = (W(b) - W(a)) / (2 d (b - a)), W the mean square displacement, b the longest lag of which the run has kSpans one
+/// after the other, a about half of it: both far beyond the time in which a ball forgets its velocity, if the run is.
+class SelfDiffusion final : public Displacements {
+public:
+    using Displacements::Displacements;
+
+    [[nodiscard]] AverageInfo info() const override {
+        AverageInfo info = base_info();
+        info.unit = "m2 s-1";
+        info.label = "self-diffusion coefficient";
+        info.normalisation =
+            "growth of the mean square displacement between two lags / (2 dimension * time between them); lags of up "
+            "to a "
+            "quarter of the run";
+        info.x = {};
+        return info;
+    }
+    [[nodiscard]] AverageTable table() const override {
+        AverageTable table = base_table();
+        table.x.clear();
+        std::size_t late = 0;
+        for (std::size_t k = 1; k < correlator().lags(); ++k) {
+            if (static_cast<double>(correlator().starts(0)) >= kSpans * static_cast<double>(correlator().lag(k)))
+                late = k;
+        }
+        std::size_t early = 0;
+        while (late > 0 && 2 * correlator().lag(early + 1) <= correlator().lag(late)) ++early;
+        const MeanWithError at_late = squared_way(late);
+        const MeanWithError at_early = squared_way(early);
+        const double per_time =
+            1.0 / (2.0 * static_cast<double>(dimension()) *
+                   (info().every * static_cast<double>(correlator().lag(late) - correlator().lag(early))));
+        // The way to the later lag begins with that to the earlier one, and has its error: what comes behind is
+        // independent of it.
+        const double variance = std::max(0.0, at_late.error * at_late.error - at_early.error * at_early.error);
+        table.values.push_back(late == 0 ? std::nan("") : (at_late.value - at_early.value) * per_time);
+        table.errors.push_back(late == 0 ? std::nan("") : std::sqrt(variance) * per_time);
+        return table;
+    }
+
+private:
+    static constexpr double kSpans = 4.0;
+};
+
 }  // namespace
+
+std::unique_ptr<Averager> make_self_diffusion(const ObserveRequest& request, const AverageContext& context) {
+    return std::make_unique<SelfDiffusion>(request, context);
+}
 
 std::unique_ptr<Averager> make_mean_square_displacement(const ObserveRequest& request, const AverageContext& context) {
     return std::make_unique<MeanSquareDisplacement>(request, context);

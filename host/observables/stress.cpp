@@ -1,5 +1,7 @@
 #include <array>
+#include <cstdint>
 #include <limits>
+#include <string>
 #include <vector>
 
 #include "host/observables/averager_base.hpp"
@@ -15,7 +17,8 @@ constexpr std::array<std::array<int, 2>, 6> kIndices{{{0, 0}, {1, 1}, {2, 2}, {0
 constexpr std::array<const char*, 6> kNames{"xx", "yy", "zz", "xy", "xz", "yz"};
 
 /// Sums of one sample: the tensor S_ab = sum over balls m v_a v_b + sum over pairs r_a F_b, then twice the kinetic
-/// energy, the same without that of a momentum which periodic axes conserve, the number of balls, and of contacts seen.
+/// energy, the same without that of a momentum which periodic axes conserve, the number of balls, and of contacts seen,
+/// and the pairs' part of the tensor.
 ///
 /// Hard contacts pass impulses, so their part is what has been counted since the sample before, over the time since:
 /// over a run nothing is left out. Springs are looked at as they are at the sample: where these saw only a few
@@ -50,11 +53,12 @@ public:
     }
 
 protected:
-    static constexpr std::size_t kWidth = 10;
+    static constexpr std::size_t kWidth = 16;
     static constexpr std::size_t kTwiceKinetic = 6;
     static constexpr std::size_t kThermal = 7;
     static constexpr std::size_t kBalls = 8;
     static constexpr std::size_t kContacts = 9;
+    static constexpr std::size_t kPairs = 10;
     /// Seen in all samples: of fewer, the share of the contacts is off by more than a fifth, 1 / sqrt(30), and its
     /// error is a guess.
     static constexpr double kLeastContacts = 30.0;
@@ -86,7 +90,10 @@ private:
         std::array<double, BallSums::kMostColumns> motion{};  // tensor, momentum, mass, balls
         add_up(balls, {.terms = BallSums::Terms::kStress}, motion);
         const double mass = motion[kTensor + 3];
-        for (std::size_t k = 0; k < kTensor; ++k) sums[k] = motion[k] + pairs_[k];
+        for (std::size_t k = 0; k < kTensor; ++k) {
+            sums[k] = motion[k] + pairs_[k];
+            sums[kPairs + k] = pairs_[k];
+        }
         for (std::size_t axis = 0; axis < 3; ++axis) sums[kTwiceKinetic] += motion[axis];
         sums[kThermal] = sums[kTwiceKinetic];
         for (int axis = 0; axis < dimension(); ++axis) {
@@ -104,16 +111,22 @@ private:
     CountedSince<std::tuple_size_v<StressTensor>> impacts_;
 };
 
-/// The tensor over the volume: on the diagonal the pressure on planes across each axis.
+enum class StressPart : std::uint8_t { kWhole, kKinetic, kCollisional };
+
+/// The tensor over the volume, or a part of it: on the diagonal the pressure on planes across each axis.
 class Stress final : public StressSums {
 public:
-    using StressSums::StressSums;
+    Stress(const ObserveRequest& request, const AverageContext& context, StressPart part)
+        : StressSums(request, context), part_(part) {}
     [[nodiscard]] AverageInfo info() const override {
+        static constexpr std::array kLabels{"stress", "kinetic part of the stress", "collisional part of the stress"};
+        static constexpr std::array kSums{"(sum m v_a v_b + sum over pairs r_a F_b)", "sum m v_a v_b",
+                                          "sum over pairs r_a F_b"};
         AverageInfo info = base_info();
         info.unit = pressure_unit(dimension());
-        info.label = "stress";
-        info.normalisation =
-            "(sum m v_a v_b + sum over pairs r_a F_b) / volume, of the centres along a; mean of the diagonal: pressure";
+        info.label = kLabels[static_cast<std::size_t>(part_)];
+        info.normalisation = std::string(kSums[static_cast<std::size_t>(part_)]) +
+                             " / volume, of the centres along a; mean of the diagonal: pressure";
         for (std::size_t k = 0; k < kIndices.size(); ++k) {
             if (kIndices[k][1] < dimension()) info.components.emplace_back(kNames[k]);
         }
@@ -124,10 +137,27 @@ public:
         for (std::size_t k = 0; k < kIndices.size(); ++k) {
             const auto [a, b] = kIndices[k];
             if (b >= dimension()) continue;
-            append(table, judged(mean_of(series(), k, 1.0 / (a == b ? volume_along(a) : box().volume()))));
+            const double per_volume = 1.0 / (a == b ? volume_along(a) : box().volume());
+            switch (part_) {
+                case StressPart::kWhole:
+                    append(table, judged(mean_of(series(), k, per_volume)));
+                    break;
+                case StressPart::kKinetic: {
+                    const std::array weights{Weight{k, per_volume}, Weight{kPairs + k, -per_volume}};
+                    append(table,
+                           {(series().mean(k) - series().mean(kPairs + k)) * per_volume, error_of(series(), weights)});
+                    break;
+                }
+                case StressPart::kCollisional:
+                    append(table, judged(mean_of(series(), kPairs + k, per_volume)));
+                    break;
+            }
         }
         return table;
     }
+
+private:
+    StressPart part_;
 };
 
 /// Weights of the diagonal, which add up to the trace.
@@ -196,7 +226,15 @@ public:
 }  // namespace
 
 std::unique_ptr<Averager> make_stress(const ObserveRequest& request, const AverageContext& context) {
-    return std::make_unique<Stress>(request, context);
+    return std::make_unique<Stress>(request, context, StressPart::kWhole);
+}
+
+std::unique_ptr<Averager> make_kinetic_stress(const ObserveRequest& request, const AverageContext& context) {
+    return std::make_unique<Stress>(request, context, StressPart::kKinetic);
+}
+
+std::unique_ptr<Averager> make_collisional_stress(const ObserveRequest& request, const AverageContext& context) {
+    return std::make_unique<Stress>(request, context, StressPart::kCollisional);
 }
 
 std::unique_ptr<Averager> make_pressure(const ObserveRequest& request, const AverageContext& context) {

@@ -318,10 +318,15 @@ std::optional<ScalarTheory> theory_scalar(const GasFacts& facts, const std::stri
     const double softness = 1.0 - facts.diameter / (2.0 * facts.radius);
     const double soft_doubt = doubt + kSoftness * softness * softness;
     if (kind == "compressibility") return ScalarTheory{"equation of state", z, soft_doubt * (z - 1.0)};
-    if (kind == "stress" && component[0] != component[1]) return ScalarTheory{"none in a fluid at rest", 0.0, 0.0};
+    const bool stress = kind == "stress" || kind == "kinetic_stress" || kind == "collisional_stress";
+    if (stress && component[0] != component[1]) return ScalarTheory{"none in a fluid at rest", 0.0, 0.0};
+    const double ideal = facts.number_density * facts.temperature;
     if (kind == "pressure" || kind == "stress") {
-        const double ideal = facts.number_density * facts.temperature;
         return ScalarTheory{"equation of state", z * ideal, soft_doubt * (z - 1.0) * ideal};
+    }
+    if (kind == "kinetic_stress") return ScalarTheory{"N T / V", ideal, kFiniteSize / facts.balls * ideal};
+    if (kind == "collisional_stress") {
+        return ScalarTheory{"equation of state", (z - 1.0) * ideal, soft_doubt * (z - 1.0) * ideal};
     }
     if (kind == "mean_free_path") {
         const double path = mean_free_path(facts.dimension, z, facts.diameter);
@@ -330,6 +335,11 @@ std::optional<ScalarTheory> theory_scalar(const GasFacts& facts, const std::stri
     if (kind == "collision_rate") {
         const double rate = collision_rate(facts.dimension, z, facts.temperature, facts.mass, facts.diameter);
         return ScalarTheory{"Enskog", rate, doubt * rate};
+    }
+    if (kind == "self_diffusion" && !facts.andersen) {
+        const double d = diffusion(facts);
+        return ScalarTheory{facts.dimension == 2 ? "Enskog, without long-time tail" : "Enskog", d,
+                            enskog_diffusion_uncertainty(facts.dimension) * d};
     }
     return std::nullopt;
 }

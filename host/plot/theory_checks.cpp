@@ -17,6 +17,7 @@
 #include "host/run/averaged_number.hpp"
 #include "host/scene/load.hpp"
 #include "host/state/errors.hpp"
+#include "kernels/physics/diffusion.hpp"
 #include "kernels/physics/kinetic_theory.hpp"
 
 namespace carom {
@@ -35,8 +36,6 @@ constexpr double kFloorLayers = 2.0;  // diameters from a floor or ceiling that 
 
 // What theories are off by, as a share of their values.
 constexpr double kLocalDensity = 0.03;
-constexpr double kEnskog3 = 0.05;
-constexpr double kEnskog2 = 0.15;  // no long-time tail
 // A correlation that has fallen to a few per cent is no exponential any more.
 constexpr double kTellingCorrelation = 0.05;  // of C(0)
 constexpr double kCorrelationFloor = 0.02;    // of C(0)
@@ -264,7 +263,7 @@ private:
         check.uncertainty = info.kind == "density" && facts.has_gravity()     ? kLocalDensity
                             : info.kind == "speed" || info.kind == "velocity" ? kPerBall / facts.balls
                             : info.kind == "free_path" ? kPathCorrelation * facts.packing_fraction
-                            : lags                     ? (facts.dimension == 3 ? kEnskog3 : kEnskog2)
+                            : lags                     ? enskog_diffusion_uncertainty(facts.dimension)
                                                        : 0.0;
         double squares = 0.0;
         for (std::size_t k = 0; k < measured.table.values.size(); ++k) {

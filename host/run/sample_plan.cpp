@@ -16,8 +16,8 @@ constexpr double kMeanFreeTimes = 18.0;   // of the event-driven one
 constexpr double kPairs = 3.0;            // samples of g(r) cost three times as much as others, and are as much rarer
 constexpr double kPerMeanFreeTime = 4.0;  // samples of a velocity autocorrelation
 constexpr std::uint64_t kBurst = 33;      // lags of 0 to 32
-constexpr double kBursts = 8.0;           // in a run, at least, however much they cost
-constexpr double kLeastSamples = 32.0;    // so many even if that costs up to kDearer times as much
+constexpr double kBursts = 4.0;           // in a run, at least, however much they cost
+constexpr double kLeastSamples = 20.0;    // so many even if that costs up to kDearer times as much
 constexpr double kDearer = 4.0;
 
 /// Between two collisions of a ball, about; 0 if nothing moves.

@@ -175,8 +175,9 @@ constexpr Key kKeys[] = {
 
     {"observe", "name", KeyType::kText, kAny, "", "required", "in files, tables and sweeps: letters, digits, _ and -"},
     {"observe", "kind", KeyType::kChoice, kAny,
-     "displaced|displaced_each|speed|velocity|density|temperature_profile|velocity_profile|density_map|gr|msd|vacf|"
-     "temperature|kurtosis|stress|pressure|compressibility|free_path|mean_free_path|collision_rate",
+     "displaced|displaced_each|speed|velocity|density|temperature_profile|velocity_profile|density_map|gr|msd|"
+     "self_diffusion|vacf|temperature|kurtosis|stress|kinetic_stress|collisional_stress|pressure|compressibility|"
+     "free_path|mean_free_path|collision_rate",
      "required", "what it is: see \"Observables\" below"},
     {"observe", "species", KeyType::kText, kAny, "", "all balls",
      "only balls of this species; else all, for averages "

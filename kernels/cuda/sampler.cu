@@ -1,7 +1,6 @@
-#include "kernels/cuda/sampler.hpp"
-
 #include <algorithm>
 
+#include "kernels/cuda/sampler.hpp"
 #include "kernels/cuda/sampler_bodies.hpp"
 
 namespace carom::CAROM_PROCESSOR {
@@ -29,7 +28,8 @@ void upload_now(Queue& queue, std::span<const T> from, DeviceArray<T>& to) {
 
 template <class Real>
 std::uint32_t DeviceSampler<Real>::tables_of(std::size_t width) {
-    return static_cast<std::uint32_t>(std::clamp<std::size_t>(kTableWords / std::max<std::size_t>(width, 1), 1, kMostTables));
+    return static_cast<std::uint32_t>(
+        std::clamp<std::size_t>(kTableWords / std::max<std::size_t>(width, 1), 1, kMostTables));
 }
 
 template <class Real>
@@ -67,8 +67,8 @@ double DeviceSampler<Real>::sums(const BallSums& what, std::span<const std::uint
     std::uint64_t peak = 0;
     queue_.upload(&peak, peak_.data(), 1);
     queue_.launch(tables * sums.size(), ClearBody{sums_.data()});
-    queue_.launch(balls_.count,
-                  SumBallsBody<Real>{balls_, what, chosen_.data(), tables, sums_.data(), peak_.data()});
+    const SumBallsBody<Real> body{balls_, what, chosen_.data(), what.width(), tables, sums_.data(), peak_.data()};
+    queue_.launch(balls_.count, body);
     queue_.launch(sums.size(), MergeTablesBody{sums_.data(), sums.size(), tables});
     queue_.download(sums_.data(), sums.data(), sums.size());
     queue_.download(peak_.data(), &peak, 1);
@@ -94,7 +94,8 @@ PairSample DeviceSampler<Real>::pairs(const PairOrder& order, std::span<const st
     PairTally here{};
     auto* const tally = reinterpret_cast<PairTally*>(tally_.data());
     queue_.upload(&here, tally, 1);
-    queue_.launch(balls_.count, PairKeyBody<Real>{balls_, order, cells, chosen_.data(), others_.data(), key_.data(), tally});
+    queue_.launch(balls_.count,
+                  PairKeyBody<Real>{balls_, order, cells, chosen_.data(), others_.data(), key_.data(), tally});
     sort_keys(queue_, scratch_, key_.data(), static_cast<std::uint32_t>(balls_.count));
     find_cells(queue_, scratch_, key_.data(), static_cast<std::uint32_t>(balls_.count), cell_count, cell_start_.data());
     PairSlotBody<Real> slots{balls_, dimension_, key_.data(), id_of_slot_.data(), {}};
@@ -112,8 +113,8 @@ PairSample DeviceSampler<Real>::pairs(const PairOrder& order, std::span<const st
         cells.stride(order, static_cast<double>(here.squares), static_cast<double>(here.others),
                      static_cast<double>(here.inner_references), static_cast<double>(balls_.count));
     queue_.launch(tables * pairs.size(), ClearBody{sums_.data()});
-    queue_.launch(balls_.count, PairBody<Real>{balls_, order, cells, places, chosen_.data(), stride, tables,
-                                               sums_.data(), tally});
+    queue_.launch(balls_.count,
+                  PairBody<Real>{balls_, order, cells, places, chosen_.data(), stride, tables, sums_.data(), tally});
     queue_.launch(pairs.size(), MergeTablesBody{sums_.data(), pairs.size(), tables});
     queue_.download(sums_.data(), pairs.data(), pairs.size());
     queue_.download(tally, &here, 1);

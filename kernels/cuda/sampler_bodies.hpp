@@ -36,13 +36,15 @@ struct SumBallsBody {
     SampledBalls<Real> balls;
     BallSums what;
     const std::uint8_t* chosen;
+    std::uint32_t width;  // of a table
     std::uint32_t tables;
     std::int64_t* sums;      // table after table
     std::uint64_t* largest;  // bits of what BallSums::look returns
 
     CAROM_HD void operator()(std::uint64_t id) const {
         if (!balls.has(id, chosen)) return;
-        std::int64_t* const table = sums + id % tables * what.width();
+        std::int64_t* const table = sums + id % tables * width;
+        add_shared(table + width - 1, std::int64_t{1});
         const double reach = what.look(
             balls, id, [table](std::uint32_t place, std::int64_t steps) { add_shared(table + place, steps); });
         raise_shared(largest, to_bits(reach));
@@ -71,7 +73,8 @@ struct PairTally {
     std::int64_t references;
 };
 
-/// Thread i takes ball i: its key, and how it counts. Balls that are not among the others lie in a cell behind the last.
+/// Thread i takes ball i: its key, and how it counts. Balls that are not among the others lie in a cell behind the
+/// last.
 template <class Real>
 struct PairKeyBody {
     SampledBalls<Real> balls;

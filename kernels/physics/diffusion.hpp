@@ -32,6 +32,10 @@ inline double enskog_diffusion(int dimension, double number_density, double diam
     return kHigherOrders * 3.0 * speed / (8.0 * number_density * diameter * diameter * contact);
 }
 
+/// What that is off by, as a share of it: of spheres, higher orders and what collisions know of each other; of disks the
+/// long-time tail as well.
+inline double enskog_diffusion_uncertainty(int dimension) { return dimension == 2 ? 0.15 : 0.05; }
+
 /// C(t) as if every collision forgot the same share, which is right at the start and for times of a few collisions
 /// nearly so: T / m exp(-t T / (m D)), whose integral is D.
 inline double exponential_autocorrelation(double time, double temperature, double mass, double diffusion) {

@@ -14,8 +14,8 @@ struct BallKinds {
     std::span<const double> mass;            ///< by species; 0 for what is infinite [mass]
 };
 
-/// Looks at all balls at one time, on the processor in whose memory they are, and hands out sums: the same bits on each.
-/// Sets of balls are told by species: 1 or 0 each.
+/// Looks at all balls at one time, on the processor in whose memory they are, and hands out sums: the same bits on
+/// each. Sets of balls are told by species: 1 or 0 each.
 class BallSampler {
 public:
     virtual ~BallSampler() = default;

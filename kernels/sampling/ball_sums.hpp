@@ -22,12 +22,12 @@ enum class Followed : std::uint8_t {
 /// leave the others null.
 template <class Real>
 struct SampledBalls {
-    const double* position[3];      ///< in the box on periodic axes [length]
-    const Real* velocity[3];        ///< at the time of the positions [length/time]
-    const std::int32_t* image[3];   ///< crossings of periodic faces
-    const std::uint8_t* gone;       ///< 1: left through an open face; its other entries mean nothing
-    const std::uint32_t* species;   ///< index into what is told by species
-    const double* mass;             ///< by species; 0 for what is infinite, which has no part in sums [mass]
+    const double* position[3];     ///< in the box on periodic axes [length]
+    const Real* velocity[3];       ///< at the time of the positions [length/time]
+    const std::int32_t* image[3];  ///< crossings of periodic faces
+    const std::uint8_t* gone;      ///< 1: left through an open face; its other entries mean nothing
+    const std::uint32_t* species;  ///< index into what is told by species
+    const double* mass;            ///< by species; 0 for what is infinite, which has no part in sums [mass]
     std::uint64_t count;
 
     CAROM_HD bool has(std::uint64_t id, const std::uint8_t* chosen) const {
@@ -88,7 +88,7 @@ struct BallSums {
         kMoments,  ///< w, w^2 and 1 for each axis, w = m v^2 of that axis
         kStress,   ///< m v_a v_b for xx, yy, zz, xy, xz, yz; m v on x, y, z; m; 1
     };
-    static constexpr std::uint32_t kMostColumns = 11;
+    static constexpr int kMostColumns = 11;
     /// Of a sum; its terms have at most kTermBits.
     static constexpr int kSumBits = 61;
     static constexpr int kTermBits = 50;
@@ -99,7 +99,8 @@ struct BallSums {
     std::uint8_t axis[2] = {0, 1};
     LineBins bins[2];
     Vec<double, 3> region_low{}, region_high{};
-    double to_grid[kMostColumns] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};  ///< by column: steps per unit, powers of two
+    /// By column: steps per unit, powers of two.
+    Vec<double, kMostColumns> to_grid{{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}};
 
     CAROM_HD std::uint32_t columns() const {
         switch (terms) {
@@ -133,12 +134,11 @@ struct BallSums {
     }
     [[nodiscard]] CAROM_HD std::uint32_t width() const { return places() * columns() + 1; }
 
-    /// Calls add(place, steps) for each of a ball's terms.
+    /// Calls add(column of a place, steps) for each of a ball's terms, but does not count the ball.
     /// \return  its speed, or largest component, where places go by these: whoever chose the bins sees how far they
     ///          must reach
     template <class Real, class Add>
     CAROM_HD double look(const SampledBalls<Real>& balls, std::uint64_t id, const Add& add) const {
-        add(places() * columns(), std::int64_t{1});
         switch (by) {
             case By::kNothing:
                 add_terms(balls, id, 0, add);
@@ -190,7 +190,7 @@ struct BallSums {
     void choose_grids(std::uint64_t balls, double heaviest, double fastest) {
         const double energy = heaviest * fastest;
         const double momentum = heaviest * std::sqrt(fastest);
-        std::uint32_t column = 0;
+        int column = 0;
         const auto set = [&](double bound) { to_grid[column++] = grid(balls, bound); };
         switch (terms) {
             case Terms::kCount:
@@ -231,23 +231,26 @@ private:
     template <class Real, class Add>
     CAROM_HD void add_terms(const SampledBalls<Real>& balls, std::uint64_t id, std::uint32_t place,
                             const Add& add) const {
-        const std::uint32_t first = place * columns();
+        std::uint32_t first = 0;
         const auto put = [&](std::uint32_t column, double term) {
-            add(first + column, nearest_integer51(term * to_grid[column]));
+            const std::int64_t steps = nearest_integer51(term * to_grid[static_cast<int>(column)]);
+            add(first + column, steps);
         };
         const auto v = [&](int k) { return static_cast<double>(balls.velocity[k][id]); };
-        const auto d = static_cast<std::uint32_t>(dimension);
+        const std::uint32_t d = dimension == 2 ? 2 : 3;
         switch (terms) {
             case Terms::kCount:
-                add(first, std::int64_t{1});
+                add(place, std::int64_t{1});
                 break;
             case Terms::kFlow: {
+                first = place * (d + 1);
                 const double mass = balls.mass_of(id);
                 for (std::uint32_t k = 0; k < d; ++k) put(k, mass * v(static_cast<int>(k)));
                 put(d, mass);
                 break;
             }
             case Terms::kThermal: {
+                first = place * (d + 3);
                 const double mass = balls.mass_of(id);
                 put(0, mass * balls.speed_squared(id, dimension));
                 for (std::uint32_t k = 0; k < d; ++k) put(1 + k, mass * v(static_cast<int>(k)));
@@ -256,8 +259,9 @@ private:
                 break;
             }
             case Terms::kMoments: {
+                first = place * 3;
                 const double mass = balls.mass_of(id);
-                for (int k = 0; k < dimension; ++k) {
+                for (int k = 0; k < static_cast<int>(d); ++k) {
                     const double w = mass * v(k) * v(k);
                     put(0, w);
                     put(1, w * w);
@@ -266,11 +270,13 @@ private:
                 break;
             }
             case Terms::kStress: {
+                first = place * kMostColumns;
                 const double mass = balls.mass_of(id);
-                for (int k = 0; k < dimension; ++k) {
+                const auto axes = static_cast<int>(d);
+                for (int k = 0; k < axes; ++k) {
                     put(static_cast<std::uint32_t>(k), mass * v(k) * v(k));
                     put(static_cast<std::uint32_t>(6 + k), mass * v(k));
-                    for (int other = k + 1; other < dimension; ++other) {
+                    for (int other = k + 1; other < axes; ++other) {
                         put(static_cast<std::uint32_t>(k + other + 2), mass * v(k) * v(other));
                     }
                 }

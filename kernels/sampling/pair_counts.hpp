@@ -20,8 +20,8 @@ struct PairOrder {
     double reach = 0.0;  ///< [length]
     std::uint32_t bins = 1;
     Vec<double, 3> inner_low{}, inner_high{};
-    double most_looks = 0.0;     ///< other balls looked at, per ball of the run: beyond that not every reference counts
-    std::uint64_t turn = 0;      ///< which of them do, in this sample
+    double most_looks = 0.0;  ///< other balls looked at, per ball of the run: beyond that not every reference counts
+    std::uint64_t turn = 0;   ///< which of them do, in this sample
 
     template <class Real>
     CAROM_HD bool inside(const SampledBalls<Real>& balls, std::uint64_t id) const {

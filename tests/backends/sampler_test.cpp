@@ -128,11 +128,11 @@ std::string case_name(const testing::TestParamInfo<Case>& info) {
 }
 
 /// With walls, periodic sides, balls that leave, and those of infinite mass.
-INSTANTIATE_TEST_SUITE_P(
-    Scenarios, Sampler,
-    testing::Combine(testing::Values("walls_2d", "periodic_3d", "open_2d", "open_3d", "heavy_2d", "mixture_3d"),
-                     testing::Bool(), testing::Values(Processor{"emulated"}, Processor{"cuda"})),
-    case_name);
+INSTANTIATE_TEST_SUITE_P(Scenarios, Sampler,
+                         testing::Combine(testing::Values("walls_2d", "periodic_3d", "open_2d", "open_3d", "heavy_2d",
+                                                          "mixture_3d"),
+                                          testing::Bool(), testing::Values(Processor{"emulated"}, Processor{"cuda"})),
+                         case_name);
 
 /// The CPU's balls are in the host's memory, where a frame does.
 TEST(SamplerOfTheCpu, IsAFrame) {

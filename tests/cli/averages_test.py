@@ -60,10 +60,13 @@ KINDS = {
     "density_map": "bins = 8",
     "gr": "species = \"light\"\nwith = \"heavy\"\nmax = 2.0",
     "msd": "",
+    "self_diffusion": "species = \"light\"",
     "vacf": "species = \"heavy\"",
     "temperature": "region = { min = [0.0, 0.0], max = [8.0, 12.0] }",
     "kurtosis": "",
     "stress": "",
+    "kinetic_stress": "",
+    "collisional_stress": "",
     "pressure": "",
     "compressibility": "",
 }
@@ -72,10 +75,10 @@ OF_EVENTS = {
     "mean_free_path": "",
     "collision_rate": "species = \"heavy\"",
 }
-NUMBERS = ("temperature", "kurtosis", "stress", "pressure", "compressibility", "mean_free_path", "collision_rate")
+NUMBERS = ("self_diffusion", "temperature", "kurtosis", "stress", "kinetic_stress", "collisional_stress", "pressure", "compressibility", "mean_free_path", "collision_rate")
 # A frame holds these extents of each.
 SHAPES = {"speed": (32,), "velocity": (2, 16), "density": (100,), "temperature_profile": (6,),
-          "velocity_profile": (2, 4), "density_map": (6, 8), "gr": (200,), "temperature": (), "kurtosis": (), "stress": (3,), "pressure": (),
+          "velocity_profile": (2, 4), "density_map": (6, 8), "gr": (200,), "self_diffusion": (), "temperature": (), "kurtosis": (), "stress": (3,), "kinetic_stress": (3,), "collisional_stress": (3,), "pressure": (),
           "compressibility": (), "free_path": (16,), "mean_free_path": (), "collision_rate": ()}
 
 

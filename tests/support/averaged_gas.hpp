@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "host/observables/averager.hpp"
+#include "host/observables/frame_sampler.hpp"
 #include "tests/support/events_scene.hpp"
 
 namespace carom::test {
@@ -32,6 +33,7 @@ public:
     void settle(double time) { engine_->advance(time_ += time, ~0ULL); }
     /// Goes on by `every`, then looks; so many times.
     void run(double every, std::uint64_t samples) {
+        const std::vector<double> masses = finite_masses(population_->table);
         Frame frame;
         for (std::uint64_t k = 0; k < samples; ++k) {
             engine_->advance(time_ += every, ~0ULL);
@@ -44,7 +46,8 @@ public:
             for (const auto& averager : averagers_) {
                 averager->account(
                     {.time = time_, .tallies = tallies, .totals = {}, .path_length = statistics.path_length});
-                averager->add(frame, index_);
+                FrameSampler balls(frame, {.species = population_->species, .mass = masses});
+                averager->add(balls, {.time = time_, .index = index_});
             }
             ++index_;
         }

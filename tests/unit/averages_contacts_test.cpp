@@ -60,6 +60,18 @@ TEST_P(ContactAverages, StressIsMotionAndWhatHasBeenPassedOnSince) {
         if (kPairs[c][1] >= dimension()) continue;
         EXPECT_NEAR(table.values[at++], (kinetic[c] + growth[c] / 0.5) / state.box.volume(), kRounding) << c;
     }
+    const auto moving = make("kinetic_stress");
+    const auto passed_on = make("collisional_stress");
+    feed(*moving, growth);
+    feed(*passed_on, growth);
+    const AverageTable motion = moving->table();
+    const AverageTable contacts = passed_on->table();
+    at = 0;
+    for (std::size_t c = 0; c < 6; ++c) {
+        if (kPairs[c][1] >= dimension()) continue;
+        EXPECT_NEAR(motion.values[at], kinetic[c] / state.box.volume(), kRounding) << c;
+        EXPECT_NEAR(contacts.values[at++], growth[c] / 0.5 / state.box.volume(), kRounding) << c;
+    }
     const auto pressure = make("pressure");
     feed(*pressure, growth);
     double trace = 0.0;

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <random>
+#include <vector>
 
 #include "host/observables/averager.hpp"
 #include "tests/support/averages_fixture.hpp"
@@ -62,6 +64,50 @@ TEST_P(AveragesInTime, CorrelationsInTimeAreMeansOverAllStarts) {
         ++looked_at;
     }
     EXPECT_GE(looked_at, 35);
+}
+
+TEST_P(AveragesInTime, RandomWalksDiffuseAsTheirStepsDo) {
+    // Gaussian steps of variance 1 on each axis, one a sample: D = 1 / (2 every). 199 balls of which 198 move freely,
+    // 64 walks: the mean over these and their scatter, at 4 standard errors (false alarms: 1 in 16,000), and errors
+    // that are right by a fifth, which their own scatter over 64 walks (9 %) exceeds 1 time in 40.
+    constexpr int kSamples = 120;
+    constexpr int kWalks = 64;
+    constexpr double kEvery = 0.5;
+    std::vector<double> found;
+    double claimed = 0.0;
+    std::mt19937_64 generator(11);
+    std::normal_distribution<double> normal;
+    for (auto& image : state.frame.image) std::ranges::fill(image, 0);
+    for (int walk = 0; walk < kWalks; ++walk) {
+        const auto diffusion = make_averager({.name = "d", .kind = "self_diffusion"}, state.context(kEvery, kSamples));
+        for (int k = 0; k < kSamples; ++k) {
+            for (int axis = 0; axis < dimension(); ++axis) {
+                for (double& at : state.frame.position[axis]) at += normal(generator);
+            }
+            state.show(*diffusion, k);
+        }
+        const AverageTable table = diffusion->table();
+        ASSERT_EQ(table.values.size(), 1U);
+        EXPECT_TRUE(table.x.empty());
+        found.push_back(table.values[0]);
+        claimed += table.errors[0] * table.errors[0] / kWalks;
+    }
+    double mean = 0.0;
+    double scatter = 0.0;
+    for (const double value : found) mean += value / kWalks;
+    for (const double value : found) scatter += (value - mean) * (value - mean) / (kWalks - 1);
+    EXPECT_NEAR(mean, 1.0 / (2.0 * kEvery), 4.0 * std::sqrt(scatter / kWalks));
+    EXPECT_NEAR(std::sqrt(claimed / scatter), 1.0, 0.3);
+}
+
+TEST_P(AveragesInTime, OneSampleTellsOfNoDiffusion) {
+    const auto diffusion = make_averager({.name = "d", .kind = "self_diffusion"}, state.context());
+    for (int k = 0; k < 3; ++k) {
+        state.show(*diffusion, k);
+        EXPECT_TRUE(std::isnan(diffusion->table().values[0]) && std::isnan(diffusion->table().errors[0])) << k;
+    }
+    state.show(*diffusion, 3);
+    EXPECT_EQ(diffusion->table().values[0], 0.0) << "nothing moved";
 }
 
 TEST_P(AveragesInTime, BallsThatLeaveCountAsLongAsTheyAreThere) {
