@@ -59,6 +59,14 @@ std::uint64_t spring_memory_bytes(const std::string& name, const SpringSetup& se
     return predict_cpu_memory(setup, sizes, packing_fraction);
 }
 
+std::uint64_t sampler_memory_bytes([[maybe_unused]] const std::string& name, [[maybe_unused]] std::size_t balls,
+                                   [[maybe_unused]] int dimension, [[maybe_unused]] bool pairs) {
+#if defined(CAROM_HAVE_CUDA)
+    if (name == "cuda") return predict_cuda_sampler(balls, dimension, pairs);
+#endif
+    return 0;
+}
+
 namespace {
 
 template <class Real, int Dim>

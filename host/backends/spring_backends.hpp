@@ -49,6 +49,10 @@ SpringProcessor make_spring_processor(const std::string& name, const SpringSetup
 std::uint64_t spring_memory_bytes(const std::string& name, const SpringSetup& setup, const BallSizes& sizes,
                                   double packing_fraction);
 
+/// What it holds besides where averages are taken [bytes]: nothing where the balls are in the host's memory.
+/// \param pairs  some count pairs
+std::uint64_t sampler_memory_bytes(const std::string& name, std::size_t balls, int dimension, bool pairs);
+
 /// The smallest step of a position on the coarsest axis, the same on every processor [length].
 double spring_position_quantum(const SpringSetup& setup, const BallSizes& sizes);
 

@@ -94,11 +94,11 @@ public:
         const double per_time =
             1.0 / (2.0 * static_cast<double>(dimension()) *
                    (info().every * static_cast<double>(correlator().lag(late) - correlator().lag(early))));
-        // The way to the later lag begins with that to the earlier one, and has its error: what comes behind is
-        // independent of it.
-        const double variance = std::max(0.0, at_late.error * at_late.error - at_early.error * at_early.error);
+        const double ratio =
+            static_cast<double>(correlator().lag(early)) / static_cast<double>(correlator().lag(late));
+        const double error = at_late.error * std::sqrt(growth_variance(ratio));
         table.values.push_back(late == 0 ? std::nan("") : (at_late.value - at_early.value) * per_time);
-        table.errors.push_back(late == 0 ? std::nan("") : std::sqrt(variance) * per_time);
+        table.errors.push_back(late == 0 ? std::nan("") : error * per_time);
         return table;
     }
 

@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "host/observables/averager.hpp"
 #include "host/run/key_to_blame.hpp"
 #include "host/run/memory.hpp"
 #include "host/run/text.hpp"
@@ -65,6 +66,17 @@ std::string processor_for(const Scene& scene, std::size_t balls) {
     }
 }
 
+/// What averages take where the balls are, if that is not the host's memory.
+std::uint64_t sampler_bytes(const std::string& processor, const Scene& scene, std::size_t balls) {
+    bool averages = false;
+    bool pairs = false;
+    for (const ObserveEntry& entry : scene.observables) {
+        averages = averages || is_average(entry.kind);
+        pairs = pairs || entry.kind == "gr";
+    }
+    return averages ? sampler_memory_bytes(processor, balls, scene.dimension(), pairs) : 0;
+}
+
 class SpringPlan final : public SolverPlan {
 public:
     SpringPlan(const Scene& scene, const SolverState& state, int threads)
@@ -74,7 +86,8 @@ public:
           balls_(state.balls.size()),
           sizes_(ball_sizes(state.balls)),
           observables_bytes_(observables_memory(scene, state.balls)),
-          processor_(processor_for(scene, balls_)) {
+          processor_(processor_for(scene, balls_)),
+          sampler_bytes_(sampler_bytes(processor_, scene, balls_)) {
         load_design(state, design_);
         setup_ = spring_setup(scene, design_, threads);
         if (const std::string why = spring_refusal(setup_, sizes_); !why.empty()) {
@@ -122,8 +135,8 @@ public:
     double least_interval() const override { return design_.dt; }
 
     std::uint64_t memory_bytes() const override {
-        // A GPU's memory holds no observables.
-        return spring_memory_bytes(processor_, setup_, sizes_, design_.packing_fraction) +
+        // A GPU's memory holds no frames for observables.
+        return spring_memory_bytes(processor_, setup_, sizes_, design_.packing_fraction) + sampler_bytes_ +
                (processor_ == "cpu" ? observables_bytes_ : 0);
     }
     std::vector<std::string> warnings() const override { return warnings_; }
@@ -205,6 +218,7 @@ private:
     BallSizes sizes_;
     std::uint64_t observables_bytes_;
     std::string processor_;
+    std::uint64_t sampler_bytes_;
     SpringSetup setup_;
     std::vector<SpringStage> stages_;
     std::vector<std::string> warnings_;

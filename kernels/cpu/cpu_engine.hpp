@@ -113,6 +113,7 @@ private:
     double last_motion_ = 0.0;                        // in the last step [length]
     double near_margin_ = 0.0;                        // of the near pairs [length]; 0: there are none yet
     double near_until_ = 0.0;                         // value of motion_ up to which the near pairs are complete
+    std::uint64_t near_until_step_ = 0;               // from which on a wall may have come too far for them
 };
 
 template <class Real, int Dim>

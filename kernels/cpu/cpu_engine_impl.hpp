@@ -151,8 +151,13 @@ void CpuEngine<Real, Dim>::reorder() {
     near_pairs_.resize(static_cast<std::size_t>(used));
     tile_forces_.resize(static_cast<std::size_t>(used));
     near_walls_.clear();
+    const WallRange thermal = thermal_walls(params_);
+    const bool thermal_move = fastest_wall(params_, thermal) > 0.0;
     for (std::uint32_t slot = 0; params_.thermal_count > 0 && slot < active_; ++slot) {
-        if (params_.has_shapes || !params_.grid.interior(params_.grid.cell(cell_[slot]))) near_walls_.push_back(slot);
+        if (thermal_move || !params_.grid.interior(params_.grid.cell(cell_[slot])) ||
+            near_wall(params_, balls, slot, params_.margin, thermal, 0.0)) {
+            near_walls_.push_back(slot);
+        }
     }
     motion_ = 0.0;
     near_margin_ = 0.0;
@@ -163,11 +168,18 @@ void CpuEngine<Real, Dim>::reorder() {
 /// steps.
 template <class Real, int Dim>
 bool CpuEngine<Real, Dim>::near_pairs_due() {
-    if (near_margin_ > 0.0 && motion_ <= near_until_) return false;
+    if (near_margin_ > 0.0 && motion_ <= near_until_ && step_ < near_until_step_) return false;
     constexpr double kShare = 0.15;
     constexpr double kSteps = 8.0;
     near_margin_ = std::min(std::max(kShare * params_.margin, 2.0 * kSteps * last_motion_), params_.margin);
     near_until_ = motion_ + 0.5 * near_margin_;
+    const double walls_way = fastest_wall(params_, reflecting_walls(params_)) * params_.dt;
+    near_until_step_ = ~std::uint64_t{0};
+    if (walls_way > 0.0) {
+        constexpr double kMost = 1e6;
+        const double steps = std::clamp(std::floor(0.5 * near_margin_ / walls_way), 1.0, kMost);
+        near_until_step_ = step_ + static_cast<std::uint64_t>(steps);
+    }
     return true;
 }
 
@@ -189,7 +201,7 @@ void CpuEngine<Real, Dim>::step_thread(const StepNow<Real, Dim>& now, int thread
     near.restart((mine.end - mine.begin + kTile - 1) / kTile);
     const NearFilter<Real, Dim> filter(params_, balls, near_margin_);
     step.run(near, [&](std::uint32_t first, std::uint32_t end) {
-        near.find(params_, balls, lists_, thread, filter, near_margin_, first, end);
+        near.find(params_, balls, lists_, thread, filter, near_margin_, now.walls_time, first, end);
     });
 }
 
@@ -263,7 +275,10 @@ void CpuEngine<Real, Dim>::look(F&& f) {
             const NearFilter<Real, Dim> filter(params_, balls, near_margin_);
             if (find) near.restart((mine.end - mine.begin + kTile - 1) / kTile);
             f(tiles, near, [&](std::uint32_t first, std::uint32_t end) {
-                if (find) near.find(params_, balls, lists_, thread, filter, near_margin_, first, end);
+                if (find) {
+                    near.find(params_, balls, lists_, thread, filter, near_margin_, params_.walls_time(step_), first,
+                              end);
+                }
             });
         }
     });

@@ -35,10 +35,12 @@ public:
 
     /// Finds the near pairs of the next tile, of the balls in slots [first, end).
     /// \param filter  lets through what is nearer than `margin`
-    /// \param margin  twice the distance that a ball may move until the next restart [length]
+    /// \param margin      twice the distance that a ball, or a wall, may move until the next restart [length]
+    /// \param walls_time  SpringParams::walls_time
     template <class Real, int Dim>
     void find(const SpringParams<Real, Dim>& params, const BallsView<Real, Dim>& balls, const PairLists& lists,
-              int thread, const NearFilter<Real, Dim>& filter, double margin, std::uint32_t first, std::uint32_t end);
+              int thread, const NearFilter<Real, Dim>& filter, double margin, double walls_time, std::uint32_t first,
+              std::uint32_t end);
 
     /// Whether this tile's pairs have been found.
     [[nodiscard]] bool has(std::uint32_t t) const { return t < tiles_.size(); }
@@ -58,15 +60,16 @@ private:
 
 template <class Real, int Dim>
 void NearPairs::find(const SpringParams<Real, Dim>& params, const BallsView<Real, Dim>& balls, const PairLists& lists,
-                     int thread, const NearFilter<Real, Dim>& filter, double margin, std::uint32_t first,
-                     std::uint32_t end) {
+                     int thread, const NearFilter<Real, Dim>& filter, double margin, double walls_time,
+                     std::uint32_t first, std::uint32_t end) {
     Tile tile;
     const std::size_t begin = end_;
     for (std::uint32_t at = first; at < end; at += kLanes) {
         const PairLists::Block block = lists.block(at / kLanes);
         for (unsigned lanes = block.near_faces; lanes != 0; lanes &= lanes - 1) {
             const std::uint32_t slot = at + static_cast<std::uint32_t>(std::countr_zero(lanes));
-            const bool near = params.has_shapes || near_face(params, balls, slot, margin);
+            const bool near = near_face(params, balls, slot, margin) ||
+                              near_wall(params, balls, slot, margin, reflecting_walls(params), walls_time);
             tile.near_faces |= std::uint64_t{near} << (slot - first);
         }
         if (block.pairs == 0) continue;

@@ -97,19 +97,71 @@ bool near_face(const SpringParams<Real, Dim>& params, const BallsView<Real, Dim>
     return false;
 }
 
+/// Some of SpringParams::boundaries.
+struct WallRange {
+    int first = 0;
+    int end = 0;
+};
+template <class Real, int Dim>
+WallRange reflecting_walls(const SpringParams<Real, Dim>& params) {
+    return {0, params.boundary_count};
+}
+template <class Real, int Dim>
+WallRange thermal_walls(const SpringParams<Real, Dim>& params) {
+    return {params.boundary_count, params.boundary_count + params.thermal_count};
+}
+
+/// The largest speed of a wall along its normal [velocity].
+template <class Real, int Dim>
+double fastest_wall(const SpringParams<Real, Dim>& params, WallRange walls) {
+    double fastest = 0.0;
+    for (int index = walls.first; index < walls.end; ++index) {
+        fastest = std::max(fastest, std::abs(params.boundaries[index].speed));
+    }
+    return fastest;
+}
+
+/// Whether a ball that moves by less than half of `margin` can reach one of these walls, if that is a [[wall]] and
+/// moves by no more than that either. \param walls_time  SpringParams::walls_time
+template <class Real, int Dim>
+bool near_wall(const SpringParams<Real, Dim>& params, const BallsView<Real, Dim>& balls, std::uint32_t slot,
+               double margin, WallRange walls, double walls_time) {
+    if (!params.has_shapes) return false;
+    Vec<typename Phase<Real>::Stored, Dim> x;
+    for (int axis = 0; axis < Dim; ++axis) x[axis] = balls.x[axis][slot];
+    const auto position = user_position(params, wide_position(params, x, params.grid.cell(balls.cell[slot])));
+    const Real radius = balls.radius != nullptr ? balls.radius[slot] : params.uniform_radius;
+    for (int index = walls.first; index < walls.end; ++index) {
+        const Boundary<Dim>& wall = params.boundaries[index];
+        constexpr int kFaces = 6;
+        if (wall.number < kFaces) continue;  // near_face
+        for (int axis = 0; axis < Dim && wall.shape == BoundaryShape::kPlane; ++axis) {
+            // Its nearest image changes with a jump.
+            if (params.grid.periodic[axis] && wall.plane.normal[axis] != 0.0) return true;
+        }
+        const double way = 0.5 * margin * (wall.speed != 0.0 ? 2.0 : 1.0);
+        const double reach = (static_cast<double>(radius) + way) * (1.0 + 1e-6);
+        if (!(wall_gap(params, wall, position, walls_time).distance >= reach)) return true;
+    }
+    return false;
+}
+
 template <class Real, int Dim>
 void PairLists::build(const SpringParams<Real, Dim>& params, const BallsView<Real, Dim>& balls,
                       const std::uint32_t* cell_start, int thread) {
     Rows& rows = rows_[static_cast<std::size_t>(thread)];
     const SlotRange mine = range(thread);
     const NearFilter<Real, Dim> filter(params, balls, params.margin);
+    const WallRange walls = reflecting_walls(params);
+    const bool walls_move = fastest_wall(params, walls) > 0.0;  // for how long the lists last is not known
     std::size_t count = 0;  // of pairs so far, each block's rounded up to whole rows
     for (std::uint32_t first = mine.begin; first < mine.end; first += kLanes) {
         const std::size_t begin = count;
         unsigned near_faces = 0;
         for (std::uint32_t i = first; i < std::min(first + kLanes, mine.end); ++i) {
             const auto cell = params.grid.cell(balls.cell[i]);
-            if (params.has_shapes || (!params.grid.interior(cell) && near_face(params, balls, i, params.margin))) {
+            if (walls_move || (!params.grid.interior(cell) && near_face(params, balls, i, params.margin)) ||
+                near_wall(params, balls, i, params.margin, walls, 0.0)) {
                 near_faces |= 1U << (i - first);
             }
             const auto own = filter.same(i);

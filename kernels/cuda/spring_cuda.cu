@@ -42,6 +42,10 @@ std::uint64_t predict_emulated_memory(const SpringSetup& setup, const BallSizes&
     return emulated::predict_memory(setup, sizes);
 }
 
+std::uint64_t predict_emulated_sampler(std::size_t balls, int dimension, bool pairs) {
+    return emulated::sampler_bytes(balls, dimension, pairs);
+}
+
 #else
 
 std::unique_ptr<SpringEngine> make_cuda_engine(const SpringSetup& setup, const RawBalls& balls, std::uint64_t step,
@@ -52,6 +56,10 @@ std::unique_ptr<SpringEngine> make_cuda_engine(const SpringSetup& setup, const R
 
 std::uint64_t predict_cuda_memory(const SpringSetup& setup, const BallSizes& sizes) {
     return cuda::predict_memory(setup, sizes);
+}
+
+std::uint64_t predict_cuda_sampler(std::size_t balls, int dimension, bool pairs) {
+    return cuda::sampler_bytes(balls, dimension, pairs);
 }
 
 #endif

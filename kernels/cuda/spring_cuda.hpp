@@ -36,6 +36,10 @@ std::unique_ptr<SpringEngine> make_cuda_engine(const SpringSetup& setup, const R
 /// Device memory that such an engine will hold [bytes].
 std::uint64_t predict_cuda_memory(const SpringSetup& setup, const BallSizes& sizes);
 
+/// Device memory that it takes besides to look at its balls for averages [bytes].
+/// \param pairs  pairs are counted, too
+std::uint64_t predict_cuda_sampler(std::size_t balls, int dimension, bool pairs);
+
 /// The bench's rungs on the GPU, as their namesakes in kernels/ladder/ladder.hpp.
 std::unique_ptr<LadderEngine> make_cuda_ladder(LadderRung rung, const SpringSetup& setup, const RawBalls& balls);
 std::unique_ptr<LadderEngine> make_cuda_copy(std::size_t bytes);
@@ -44,6 +48,7 @@ std::unique_ptr<LadderEngine> make_cuda_copy(std::size_t bytes);
 std::unique_ptr<SpringEngine> make_emulated_engine(const SpringSetup& setup, const RawBalls& balls, std::uint64_t step,
                                                    const SpringTallies& tallies);
 std::uint64_t predict_emulated_memory(const SpringSetup& setup, const BallSizes& sizes);
+std::uint64_t predict_emulated_sampler(std::size_t balls, int dimension, bool pairs);
 std::unique_ptr<LadderEngine> make_emulated_ladder(LadderRung rung, const SpringSetup& setup, const RawBalls& balls);
 std::unique_ptr<LadderEngine> make_emulated_copy(std::size_t bytes);
 

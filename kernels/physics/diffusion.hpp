@@ -19,6 +19,12 @@ namespace carom {
 /// Relative standard deviation of one ball's squared displacement when its components are Gaussian: sqrt(2 / d).
 inline double displacement_noise(int dimension) { return std::sqrt(2.0 / dimension); }
 
+/// Variance of W(b) - W(r b), W the mean square displacement of a random walk taken over all starts of a long run, over
+/// that of W(b) taken over starts b apart. The covariance of W(a) and W(b), a < b, is proportional to the integral over
+/// the time between two starts of the square of the time that their ways share, a^2 b - a^3 / 3.
+/// \param r  from 0 to 1
+inline double growth_variance(double r) { return 2.0 / 3.0 + 4.0 / 3.0 * r * r * r - 2.0 * r * r; }
+
 /// Enskog's self-diffusion coefficient of hard balls [length^2/time]: sqrt(T / (pi m)) / (2 n sigma chi) for disks,
 /// 1.01895 * 3 sqrt(T / (pi m)) / (8 n sigma^2 chi) for spheres (first Sonine order, for spheres times what the higher
 /// ones add).

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "host/observables/frame_sampler.hpp"
+#include "kernels/cuda/spring_cuda.hpp"
 #include "tests/support/spring_engines.hpp"
 
 // A device that looks at its own balls for averages finds what the host finds in a frame of them, to the last bit.
@@ -108,6 +109,7 @@ TEST_P(Sampler, SeesOnTheDeviceWhatAFrameShows) {
         }
         frame.gone = seen.gone;
         FrameSampler here(frame, kinds);
+        const std::uint64_t before = engine->memory_bytes();
         BallSampler* const there = engine->sample_balls(kinds);
         ASSERT_NE(there, nullptr);
         const auto expected = answers(here, gas);
@@ -117,6 +119,13 @@ TEST_P(Sampler, SeesOnTheDeviceWhatAFrameShows) {
             const bool some = std::ranges::any_of(words, [](std::uint64_t word) { return word != 0; });
             EXPECT_TRUE(some || gas.size() == 0) << question;
         }
+#if defined(CAROM_HAVE_EMULATED)
+        if (look_at == 0) {
+            const auto taken = static_cast<double>(engine->memory_bytes() - before);
+            EXPECT_LE(taken,
+                      1.2 * static_cast<double>(predict_emulated_sampler(gas.size(), gas.setup.dimension, true)));
+        }
+#endif
         // A frame that is asked for meanwhile is whole all the same.
         EXPECT_TRUE(same_balls("frame", seen, look(*engine, gas).frame));
     }

@@ -305,6 +305,15 @@ Gas piston_2d() {
     return gas;
 }
 
+/// A wall that is faster than any ball: who may be near it cannot be told from how far balls have moved.
+Gas fast_piston_3d() {
+    Gas gas = empty_box(3, {12.0, 6.0, 6.0});
+    add_lattice(gas, {.counts = {5, 4, 4}, .spacing = 1.3, .corner = {5.0, 0.3, 0.3}, .speed = 0.001});
+    gas.setup.walls = {plane({1.0, 0.0, 0.0}, 0.5), sphere({11.0, 3.0, 3.0}, 0.4, false)};
+    gas.setup.walls[0].speed = 0.8;
+    return gas;
+}
+
 }  // namespace
 
 const std::vector<Scenario>& scenarios() {
@@ -331,6 +340,7 @@ const std::vector<Scenario>& scenarios() {
         {"thermal_2d", 5000, thermal_2d},
         {"thermal_3d", 5000, thermal_3d},
         {"piston_2d", 5000, piston_2d},
+        {"fast_piston_3d", 6000, fast_piston_3d},
     };
     return all;
 }
