@@ -8,9 +8,12 @@
 
 #include "host/cli/options.hpp"
 #include "host/io/trajectory_reader.hpp"
+#include "host/plot/average_figure.hpp"
 #include "host/plot/bench_figure.hpp"
 #include "host/plot/gnuplot.hpp"
+#include "host/plot/number_figure.hpp"
 #include "host/plot/quantity_figure.hpp"
+#include "host/plot/run_average.hpp"
 #include "host/plot/table_figure.hpp"
 #include "host/plot/table_file.hpp"
 #include "host/run/output_files.hpp"
@@ -93,6 +96,15 @@ std::string plot_bench(const PlotOptions& options) {
     return output;
 }
 
+/// Which average a kind's name stood for, where it could have been another.
+void say_which(const TrajectoryReader& trajectory, const std::string& quantity) {
+    if (!is_number_quantity(trajectory, quantity) && !is_average_quantity(trajectory, quantity)) return;
+    const std::vector<std::string> others = others_of_kind(trajectory, quantity);
+    if (others.empty()) return;
+    say("{}: drawn is {}; others of this kind: {}\n", quantity, find_average(trajectory, quantity)->name,
+        fmt::join(others, ", "));
+}
+
 std::string plot_trajectory(const PlotOptions& options) {
     if (!options.by.empty() || options.mean) throw InputError("--by and --mean are for tables, not for trajectories");
     const TrajectoryReader trajectory(options.file);
@@ -112,6 +124,7 @@ std::string plot_trajectory(const PlotOptions& options) {
     std::vector<const TrajectoryReader*> runs{&trajectory};
     for (const TrajectoryReader& other : others) runs.push_back(&other);
     run_gnuplot(quantity_script(runs, quantity, output), output);
+    if (!options.quiet) say_which(trajectory, quantity);
     return output;
 }
 

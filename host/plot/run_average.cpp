@@ -93,6 +93,16 @@ const AverageInfo* find_average(const TrajectoryReader& trajectory, const std::s
     return found == infos.end() ? nullptr : &*found;
 }
 
+std::vector<std::string> others_of_kind(const TrajectoryReader& trajectory, const std::string& quantity) {
+    const AverageInfo* chosen = find_average(trajectory, quantity);
+    std::vector<std::string> others;
+    if (chosen == nullptr || chosen->name == quantity) return others;
+    for (const AverageInfo& info : trajectory.header().averages) {
+        if (info.kind == quantity && &info != chosen) others.push_back(info.name);
+    }
+    return others;
+}
+
 bool follows_from_frames(const std::string& kind) { return std::ranges::find(kFromFrames, kind) != kFromFrames.end(); }
 
 RunAverage run_average(const TrajectoryReader& trajectory, const Scene& scene, const std::string& quantity) {

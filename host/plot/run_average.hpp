@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "host/io/trajectory_reader.hpp"
 #include "host/observables/averager.hpp"
@@ -23,6 +24,10 @@ std::vector<std::string> run_names(const std::vector<const TrajectoryReader*>& r
 
 /// The average of that name, or the first of that kind; null if the run observed none.
 const AverageInfo* find_average(const TrajectoryReader& trajectory, const std::string& quantity);
+
+/// The averages of a kind that find_average does not return when it is asked for that kind; none where `quantity` is the
+/// name of one.
+std::vector<std::string> others_of_kind(const TrajectoryReader& trajectory, const std::string& quantity);
 
 /// Whether an average of this kind follows from frames alone, without further words.
 [[nodiscard]] bool follows_from_frames(const std::string& kind);

@@ -1,0 +1,133 @@
+"""What figures and pictures of a run show and say, told by what gnuplot is given."""
+
+import os
+import re
+import unittest
+
+from program import ProgramTest
+
+MIXTURE = """
+[scene]
+title = "two kinds"
+dimension = 2
+seed = 5
+
+[box]
+size = [16.0, 12.0]
+boundary = ["periodic", "wall"]
+
+[run]
+solver = "events"
+until = 4.0
+
+[output]
+every = 1.0
+observables_every = 0.05
+
+[[species]]
+name = "light"
+radius = 0.3
+mass = 1.0
+
+[[species]]
+name = "heavy"
+radius = 0.5
+mass = 5.0
+
+[[fill]]
+species = "light"
+count = 60
+temperature = 1.0
+
+[[fill]]
+species = "heavy"
+count = 30
+temperature = 1.0
+"""
+
+
+class FiguresTest(ProgramTest):
+    """Runs the program with a gnuplot that writes down what it is asked to draw."""
+
+    def setUp(self):
+        super().setUp()
+        gnuplot = self.folder / "bin" / "gnuplot"
+        gnuplot.parent.mkdir()
+        gnuplot.write_text(f"#!/bin/sh\ncd {self.folder}\ncat > one.gp\ncat one.gp >> all.gp\n"
+                           "printf x > \"$(sed -n 's/^set output \"\\(.*\\)\"/\\1/p' one.gp)\"\n")
+        gnuplot.chmod(0o755)
+        self.environment = dict(os.environ, PATH=f"{gnuplot.parent}:{os.environ['PATH']}")
+
+    def run_scene(self, scene, *options):
+        self.write("gas.toml", scene)
+        self.succeed("run", "gas.toml", "--quiet", "--force", *options)
+
+    def plot(self, *arguments, run="gas.h5"):
+        """The result, and what gnuplot was given."""
+        result = self.succeed("plot", run, *arguments, "-o", "f.png", "--force", env=self.environment)
+        return result, (self.folder / "one.gp").read_text()
+
+    def title(self, *arguments):
+        return re.search(r'^set title "(.*?)" noenhanced', self.plot(*arguments)[1], re.MULTILINE)[1]
+
+
+class TitlesAndChoices(FiguresTest):
+    OBSERVED = """
+[[observe]]
+name = "light"
+kind = "density"
+species = "light"
+
+[[observe]]
+name = "heavy"
+kind = "density"
+species = "heavy"
+
+[[observe]]
+name = "gr"
+kind = "gr"
+
+[[observe]]
+name = "gr_ab"
+kind = "gr"
+species = "light"
+with = "heavy"
+
+[[observe]]
+name = "map"
+kind = "density_map"
+species = "heavy"
+bins = 4
+
+[[observe]]
+name = "warmth"
+kind = "temperature"
+species = "heavy"
+"""
+
+    def test_a_title_says_which_average_of_which_balls(self):
+        self.run_scene(MIXTURE + self.OBSERVED)
+        for name, title in {
+                "light": "two kinds: light, density profile of light",
+                "heavy": "two kinds: heavy, density profile of heavy",
+                "gr": "two kinds: radial distribution function",
+                "gr_ab": "two kinds: gr_ab, radial distribution function of heavy around light",
+                "map": "two kinds: map, density map of heavy",
+                "warmth": "two kinds: warmth of heavy, average so far with standard error",
+                "speed": "two kinds: speeds",
+        }.items():
+            self.assertEqual(self.title(name), title)
+
+    def test_of_several_of_a_kind_it_is_said_which_one_is_drawn(self):
+        self.run_scene(MIXTURE + self.OBSERVED)
+        result, _ = self.plot("density")
+        self.assertIn("density: drawn is light; others of this kind: heavy\n", result.err)
+        for quantity in ("gr", "heavy", "speed", "temperature"):  # a name, a kind that no average has, rows
+            result, _ = self.plot(quantity)
+            self.assertEqual(result.err, "f.png\n", quantity)
+        result, _ = self.plot("density", "--quiet")
+        self.assertEqual(result.err, "")
+
+
+if __name__ == "__main__":
+    unittest.main()
