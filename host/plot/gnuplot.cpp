@@ -37,6 +37,58 @@ std::string script_string(std::string_view text) {
     return result + "\"";
 }
 
+/// How many letters of a title a line takes. gnuplot cuts what is wider than the picture, and puts the middle of a
+/// title over that of the axes, which labels beside them push to the left.
+constexpr std::size_t kTitleLetters = 88;
+constexpr std::size_t kTitleLettersInPdf = 62;  // larger letters, for paper
+constexpr std::size_t kTitleLettersOnSmallScreens = 60;
+
+/// The end of the letter of UTF-8 that begins at `at`.
+std::size_t next_letter(std::string_view text, std::size_t at) {
+    ++at;
+    while (at < text.size() && (static_cast<unsigned char>(text[at]) & 0xc0U) == 0x80U) ++at;
+    return at;
+}
+
+/// Lines of at most so many letters, broken behind the space between words, and within a word only if it fills a line
+/// by itself. Together they are the text.
+std::vector<std::string> broken_into_lines(std::string_view text, std::size_t most) {
+    std::vector<std::string> lines;
+    while (!text.empty()) {
+        std::size_t end = 0;
+        std::size_t word = 0;  // where the last one begins
+        for (std::size_t letters = 0; end < text.size() && (letters < most || text[end] == ' '); ++letters) {
+            if (text[end] == ' ') word = end + 1;
+            end = next_letter(text, end);
+        }
+        if (end < text.size() && word > 0) end = word;
+        lines.emplace_back(text.substr(0, end));
+        text.remove_prefix(end);
+    }
+    return lines;
+}
+
+/// The command for a title: gnuplot starts a new line at the two letters \n of a string.
+std::string title_command(std::string_view text, std::size_t most_letters) {
+    std::string all;
+    for (const std::string& line : broken_into_lines(text, most_letters)) {
+        const std::string quoted = script_string(line);
+        all += (all.empty() ? "" : "\\n") + quoted.substr(1, quoted.size() - 2);
+    }
+    return "set title \"" + all + "\" noenhanced offset 0,0.3\n";
+}
+
+/// The text that title_command was given.
+std::string title_of(std::string_view command) {
+    std::string text;
+    for (std::size_t k = command.find('"') + 1; k < command.size() && command[k] != '"'; ++k) {
+        const bool escape = command[k] == '\\';
+        if (escape) ++k;
+        if (!escape || command[k] != 'n') text += command[k];
+    }
+    return text;
+}
+
 std::string terminal(const std::string& path) {
     const std::string ending = fs::path(path).extension().string();
     if (ending == ".png") return "pngcairo size 1200,760 font \"sans,14\" linewidth 1.2";
@@ -63,7 +115,7 @@ std::string gnuplot_literal(std::string_view text) { return script_string(text) 
 std::string gnuplot_head(const std::string& title, const std::string& path) {
     std::string script = "set terminal " + terminal(path) + "\n";
     script += "set encoding utf8\n";
-    script += "set title " + gnuplot_literal(title) + " offset 0,0.3\n";
+    script += title_command(title, path.ends_with(".pdf") ? kTitleLettersInPdf : kTitleLetters);
     script += "set border 3 linecolor rgb \"#404040\"\nset tics nomirror textcolor rgb \"#202020\"\n";
     script += "set format y \"%.6g\"\nset format x \"%.6g\"\n";
     return script;
@@ -131,6 +183,10 @@ std::string for_small_screens(std::string script) {
         if (at != std::string::npos) script.replace(at, from.size(), to);
     };
     replace("svg size 1200,760", "svg size 760,560");
+    if (const std::size_t title = script.find("set title \""); title != std::string::npos) {
+        const std::string command = script.substr(title, script.find('\n', title) + 1 - title);
+        replace(command, title_command(title_of(command), kTitleLettersOnSmallScreens));
+    }
     replace(std::string("set key ") + kKeyOutside, "set key below");
     for (const char* place : kKeysInside) {
         replace(std::string("set key ") + place, "set key below");

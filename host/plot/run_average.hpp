@@ -25,8 +25,8 @@ std::vector<std::string> run_names(const std::vector<const TrajectoryReader*>& r
 /// The average of that name, or the first of that kind; null if the run observed none.
 const AverageInfo* find_average(const TrajectoryReader& trajectory, const std::string& quantity);
 
-/// The averages of a kind that find_average does not return when it is asked for that kind; none where `quantity` is the
-/// name of one.
+/// The averages of a kind that find_average does not return when it is asked for that kind; none where `quantity` is
+/// the name of one.
 std::vector<std::string> others_of_kind(const TrajectoryReader& trajectory, const std::string& quantity);
 
 /// Whether an average of this kind follows from frames alone, without further words.

@@ -32,6 +32,45 @@ TEST(GnuplotScript, HoldsTitleLabelsAndData) {
     EXPECT_THAT(script, HasSubstr("0 1.5\n1 2.5\n"));
 }
 
+/// The lines of the title that a script gives to gnuplot, as they are written there.
+std::vector<std::string> title_lines(const std::string& script) {
+    const std::size_t begin = script.find("set title \"") + 11;
+    const std::size_t end = script.find("\" noenhanced", begin);
+    std::vector<std::string> lines{""};
+    for (std::size_t k = begin; k < end; ++k) {
+        const bool breaks = script[k] == '\\' && script[k + 1] == 'n' && script[k - 1] != '\\';
+        if (breaks) {
+            lines.emplace_back();
+            ++k;
+        } else {
+            lines.back() += script[k];
+        }
+    }
+    return lines;
+}
+
+TEST(GnuplotScript, TitlesTooLongForALineTakeMore) {
+    Figure figure = figure_of({1.0});
+    figure.title =
+        "Heavy disks sink in a gas of light ones: heavy_temperature of heavy, average so far with standard error";
+    const std::string script = gnuplot_script(figure, "a.svg");
+    EXPECT_THAT(title_lines(script),
+                testing::ElementsAre(
+                    "Heavy disks sink in a gas of light ones: heavy_temperature of heavy, average so far with ",
+                    "standard error"));
+    EXPECT_THAT(title_lines(for_small_screens(script)),
+                testing::ElementsAre("Heavy disks sink in a gas of light ones: heavy_temperature ",
+                                     "of heavy, average so far with standard error"));
+    // A word that fills a line alone is cut, between letters of UTF-8; quotes and backslashes survive both breaks.
+    figure.title = "a\\n \"b\" ";
+    for (int k = 0; k < 130; ++k) figure.title += "ü";
+    const std::vector<std::string> lines = title_lines(for_small_screens(gnuplot_script(figure, "a.svg")));
+    ASSERT_EQ(lines.size(), 4U);
+    EXPECT_EQ(lines[0], "a\\\\n \\\"b\\\" ");
+    EXPECT_EQ(lines[1].size(), 120U);
+    EXPECT_EQ(lines[3].size(), 20U);
+}
+
 TEST(GnuplotScript, EndingsChooseTheFormat) {
     EXPECT_THAT(gnuplot_script(figure_of({1.0}), "a.svg"), HasSubstr("set terminal svg"));
     EXPECT_THAT(gnuplot_script(figure_of({1.0}), "a.pdf"), HasSubstr("set terminal pdfcairo"));
