@@ -32,6 +32,9 @@ std::vector<std::string> others_of_kind(const TrajectoryReader& trajectory, cons
 /// Whether an average of this kind follows from frames alone, without further words.
 [[nodiscard]] bool follows_from_frames(const std::string& kind);
 
+/// Averages that there are figures of: those of the run by name, and the kinds that its frames give.
+std::vector<std::string> known_averages(const TrajectoryReader& trajectory);
+
 /// What the run observed under this name or of this kind, over the whole of it; else, if it follows from frames, that
 /// of the frames of the second half: by then most runs have forgotten their start. Of these only the ones that are
 /// equally far apart in time count, or what compares frames (msd, vacf) would be told wrong lags.
