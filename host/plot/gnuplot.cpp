@@ -15,6 +15,7 @@
 
 #include "host/io/replacement.hpp"
 #include "host/plot/key_place.hpp"
+#include "host/plot/logarithmic_tics.hpp"
 #include "host/state/errors.hpp"
 
 namespace carom {
@@ -129,8 +130,8 @@ std::string gnuplot_script(const Figure& figure, const std::string& path) {
     const AxisLimits y_axis = y_limits(figure);
     const std::string key = figure.key_inside ? place_of_key(figure, x_limits(figure), y_axis) : kKeyOutside;
     script += figure.curves.size() > 1 ? "set key " + key + " Left reverse samplen 2.5 spacing 1.3\n" : "unset key\n";
-    if (figure.log_x) script += "set logscale x\n";
-    if (figure.log_y) script += "set logscale y\n";
+    if (figure.log_x) script += "set logscale x\n" + logarithmic_tics('x', x_limits(figure));
+    if (figure.log_y) script += "set logscale y\n" + logarithmic_tics('y', y_axis);
     script += fmt::format("set xrange [{}:] noextend\n", figure.x_from ? fmt::format("{}", *figure.x_from) : "");
     script += fmt::format("set yrange [{:.9g}:{:.9g}]\n", y_axis.low, y_axis.high);
     for (std::size_t k = 0; k < figure.curves.size(); ++k) {

@@ -180,6 +180,28 @@ TEST(GnuplotScript, CornersAreThoseOfALogarithmicAxisToo) {
     EXPECT_THAT(gnuplot_script(figure, "a.png"), HasSubstr("set key inside right top "));
 }
 
+TEST(GnuplotScript, LogarithmicAxesHaveLabelsEnough) {
+    Figure figure = two_lines(0.0, 0.0);
+    figure.log_x = figure.log_y = true;
+    for (Curve& curve : figure.curves) {
+        curve.x = {0.0, 0.3, 7.0};  // what has no place on it is not looked at
+        curve.y = {1.0, 1e-4, 100.0};
+    }
+    // Of less than two decades 1, 2 and 5; of six the decades; all else small.
+    std::string script = gnuplot_script(figure, "a.png");
+    EXPECT_THAT(script, HasSubstr("set xtics (5e-1, 1e0, 2e0, 5e0, \"\" 3e-1 1, \"\" 4e-1 1, \"\" 6e-1 1, "));
+    EXPECT_THAT(script, HasSubstr("set ytics (1e-4, 1e-3, 1e-2, 1e-1, 1e0, 1e1, 1e2, \"\" 8e-5 1, \"\" 9e-5 1, "));
+    for (Curve& curve : figure.curves) {
+        curve.x = {2.5, 4.5, 4.6};
+        curve.y = {1.0, 1e20, 3e30};
+    }
+    script = gnuplot_script(figure, "a.png");
+    EXPECT_THAT(script, HasSubstr("set xtics (3e0, 4e0)\n")) << "all digits";
+    EXPECT_THAT(script, HasSubstr("1e3, 1e7, 1e11, 1e15, 1e19, 1e23, 1e27, \"\"")) << "not each decade";
+    for (Curve& curve : figure.curves) curve.x = {2.1, 2.5, 2.9};
+    EXPECT_THAT(gnuplot_script(figure, "a.png"), Not(HasSubstr("set xtics"))) << "gnuplot's own";
+}
+
 TEST(GnuplotScript, OnASmallScreenLabelsStandBelow) {
     Figure crossed = two_lines(0.0, 1.0);
     std::swap(crossed.curves.back().y[0], crossed.curves.back().y[1]);
