@@ -129,5 +129,26 @@ species = "heavy"
         self.assertEqual(result.err, "")
 
 
+def curve(script, title):
+    """The rows of the curve of that title."""
+    number = re.search(r"\$curve(\d+) using 1:2[^,]* title \"%s" % re.escape(title), script)[1]
+    rows = script.split(f"$curve{number} << END_OF_DATA\n")[1].split("END_OF_DATA")[0]
+    return [[float(value) for value in row.split()] for row in rows.splitlines()]
+
+
+class WhatIsDrawn(FiguresTest):
+    ONE_KIND = MIXTURE.replace('boundary = ["periodic", "wall"]', 'boundary = ["periodic", "periodic"]').replace(
+        'species = "heavy"\ncount = 30', 'species = "light"\ncount = 30').replace("until = 4.0", "until = 40.0")
+
+    def test_the_equation_of_state_is_drawn_from_when_equilibrium_begins(self):
+        self.write("gas.toml", self.ONE_KIND)
+        means = self.run_json("gas.toml")["means"]
+        self.assertTrue(means["equilibrated"])
+        self.assertLess(means["since"], 19.0, "before half the time")
+        line = curve(self.plot("pressure")[1], "equation of state")
+        self.assertAlmostEqual(line[0][0], means["since"], places=9)
+        self.assertAlmostEqual(line[-1][0], 40.0, places=9)
+
+
 if __name__ == "__main__":
     unittest.main()
