@@ -16,6 +16,7 @@
 #include "host/plot/theory_over_time.hpp"
 #include "host/plot/unit_text.hpp"
 #include "host/scene/keys.hpp"
+#include "host/scene/load.hpp"
 #include "host/state/errors.hpp"
 
 namespace carom {
@@ -185,6 +186,24 @@ std::vector<std::string> quantities_with_theory(const TrajectoryReader& trajecto
             }
         }
         if (!theory.empty()) names.push_back(info.name);
+    }
+    return names;
+}
+
+std::vector<std::string> rows_of_interest(const TrajectoryReader& trajectory) {
+    constexpr std::size_t kMostCurves = 20;
+    const ObservableTable table = trajectory.observables();
+    const Scene scene = parse_scene(trajectory.header().scene_source, trajectory.header().scene_path);
+    std::vector<std::string> names;
+    for (const ObservableInfo& info : table.observables) {
+        const bool asked_for =
+            std::ranges::find(scene.observables, info.name, &ObserveEntry::name) != scene.observables.end();
+        const bool driving = info.name == "wall_heat" || info.name == "work";
+        const std::vector<Curve> curves = asked_for || driving ? curves_of(table, info, true) : std::vector<Curve>();
+        const bool nothing = std::ranges::all_of(curves, [](const Curve& curve) {
+            return std::ranges::all_of(curve.y, [](double y) { return y == 0.0 || !std::isfinite(y); });
+        });
+        if (info.width() <= kMostCurves && (asked_for || !nothing)) names.push_back(info.name);
     }
     return names;
 }

@@ -149,6 +149,30 @@ class WhatIsDrawn(FiguresTest):
         self.assertAlmostEqual(line[0][0], means["since"], places=9)
         self.assertAlmostEqual(line[-1][0], 40.0, places=9)
 
+    def all_of(self):
+        self.succeed("plot", "gas.h5", "--all", "-o", "all/", "--quiet", "--force", env=self.environment)
+        return {path.stem for path in (self.folder / "all").iterdir()}
+
+    def test_what_the_scene_asks_for_is_among_all_figures(self):
+        asked = ('\n[[observe]]\nname = "moved"\nkind = "displaced"\nthreshold = 0.1\nspecies = "%s"\n'
+                 '\n[[observe]]\nname = "which"\nkind = "displaced_each"\nthreshold = 0.1\nspecies = "%s"\n')
+        few = '\n[[species]]\nname = "few"\nradius = 0.2\nmass = 1.0\n[[fill]]\nspecies = "few"\ncount = 5\n'
+        self.run_scene(MIXTURE + few + asked % ("few", "few"))
+        self.assertLessEqual({"moved", "which"}, self.all_of())
+        self.succeed("report", "gas.h5", env=self.environment)
+        self.assertIn("<figcaption>moved</figcaption>", (self.folder / "gas.html").read_text())
+
+    def test_rows_of_more_balls_than_a_figure_can_tell_apart_are_not(self):
+        self.run_scene(MIXTURE + '\n[[observe]]\nname = "which"\nkind = "displaced_each"\nthreshold = 0.1\n')
+        self.assertNotIn("which", self.all_of())
+
+    def test_what_drives_nothing_is_not(self):
+        moving = '\n[[wall]]\nshape = "plane"\nnormal = [0.0, 1.0]\noffset = 0.0\nvelocity = 0.2\n'
+        self.run_scene(MIXTURE + moving)
+        drawn = self.all_of()
+        self.assertIn("work", drawn)
+        self.assertNotIn("wall_heat", drawn, "the walls are not thermal")
+
 
 if __name__ == "__main__":
     unittest.main()
