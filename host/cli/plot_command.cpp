@@ -8,9 +8,12 @@
 
 #include "host/cli/options.hpp"
 #include "host/io/trajectory_reader.hpp"
+#include "host/plot/average_figure.hpp"
 #include "host/plot/bench_figure.hpp"
 #include "host/plot/gnuplot.hpp"
+#include "host/plot/number_figure.hpp"
 #include "host/plot/quantity_figure.hpp"
+#include "host/plot/run_average.hpp"
 #include "host/plot/table_figure.hpp"
 #include "host/plot/table_file.hpp"
 #include "host/run/output_files.hpp"
@@ -65,8 +68,13 @@ std::string output_of(const PlotOptions& options, const std::string& what) {
                                   : options.output;
 }
 
+/// Whether an option is given that only a picture of balls has.
+bool wants_picture(const PlotOptions& options) {
+    return options.frame.given() || !options.size.empty() || options.color_by != "auto";
+}
+
 std::string plot_table(const PlotOptions& options) {
-    if (options.frame.given() || !options.size.empty() || options.color_by != "auto") {
+    if (wants_picture(options)) {
         throw InputError("--last, --time, --frame, --size and --color-by are for pictures of balls, not for tables");
     }
     const SweepTable table = read_table(options.file);
@@ -81,8 +89,7 @@ std::string plot_table(const PlotOptions& options) {
 }
 
 std::string plot_bench(const PlotOptions& options) {
-    if (options.frame.given() || !options.size.empty() || options.color_by != "auto" || !options.by.empty() ||
-        options.mean) {
+    if (wants_picture(options) || !options.by.empty() || options.mean) {
         throw InputError("of a file of carom bench a quantity may be chosen, and nothing else");
     }
     const std::string quantity = options.quantity.empty() ? bench_quantities().front() : options.quantity;
@@ -93,10 +100,25 @@ std::string plot_bench(const PlotOptions& options) {
     return output;
 }
 
+/// Which average a kind's name stood for, where it could have been another.
+void say_which(const TrajectoryReader& trajectory, const std::string& quantity) {
+    if (!is_number_quantity(trajectory, quantity) && !is_average_quantity(trajectory, quantity)) return;
+    const std::vector<std::string> others = others_of_kind(trajectory, quantity);
+    if (others.empty()) return;
+    say("{}: drawn is {}; others of this kind: {}\n", quantity, find_average(trajectory, quantity)->name,
+        fmt::join(others, ", "));
+}
+
 std::string plot_trajectory(const PlotOptions& options) {
     if (!options.by.empty() || options.mean) throw InputError("--by and --mean are for tables, not for trajectories");
-    const TrajectoryReader trajectory(options.file);
     const std::string quantity = options.quantity.empty() ? "energy" : options.quantity;
+    if (quantity != "balls" && wants_picture(options)) {
+        throw InputError(
+            fmt::format("--last, --time, --frame, --size and --color-by are for the picture 'balls', not for '{}', "
+                        "which is of the whole run",
+                        options.all ? "--all" : quantity));
+    }
+    const TrajectoryReader trajectory(options.file);
     std::string output = output_of(options, quantity);
     if (!options.with.empty() && quantity == "balls")
         throw InputError("several runs are for figures, not for pictures of balls");
@@ -112,6 +134,7 @@ std::string plot_trajectory(const PlotOptions& options) {
     std::vector<const TrajectoryReader*> runs{&trajectory};
     for (const TrajectoryReader& other : others) runs.push_back(&other);
     run_gnuplot(quantity_script(runs, quantity, output), output);
+    if (!options.quiet) say_which(trajectory, quantity);
     return output;
 }
 
@@ -154,8 +177,15 @@ std::string plot_all(const PlotOptions& options) {
 /// Sorts files from the quantity: the first word is a file, and so is whatever ends as a trajectory does.
 void sort_words(PlotOptions& options) {
     options.file = options.words.front();
+    const auto other_file = [](const std::string& word) { return word.ends_with(".csv") || word.ends_with(".json"); };
     for (std::size_t k = 1; k < options.words.size(); ++k) {
         const std::string& word = options.words[k];
+        if (other_file(word) || (word.ends_with(".h5") && other_file(options.file))) {
+            throw InputError(
+                fmt::format("{} and {} cannot be drawn together; allowed: runs (.h5), as many as you like, "
+                            "one table (.csv), or one file of results of carom bench (.json)",
+                            options.file, word));
+        }
         if (word.ends_with(".h5")) {
             options.with.push_back(word);
         } else if (options.quantity.empty()) {

@@ -15,7 +15,6 @@ namespace carom {
 
 namespace {
 
-constexpr const char* kFormat = "carom checkpoint";
 constexpr int kFormatVersion = 1;
 constexpr const char* kKind = "checkpoint";
 constexpr std::array<const char*, 3> kAxes{"x", "y", "z"};
@@ -123,7 +122,7 @@ Extra read_extra(hid_t parent) {
 }
 
 void write_checkpoint(hid_t file, const Checkpoint& checkpoint) {
-    h5::set_attribute(file, "format", std::string(kFormat));
+    h5::set_attribute(file, "format", std::string(kCheckpointFormat));
     h5::set_attribute(file, "format_version", std::int64_t{kFormatVersion});
     h5::set_attribute(file, "version", checkpoint.version.empty() ? program_version() : checkpoint.version);
     h5::set_attribute(file, "step", static_cast<std::int64_t>(checkpoint.state.step));
@@ -167,7 +166,7 @@ Checkpoint load_checkpoint(const std::string& path) {
     const h5::Handle file = open_hdf5_to_read(path, kKind);
     Checkpoint checkpoint;
     explain_errors(path, kKind, [&] {
-        if (!h5::has_attribute(file, "format") || h5::string_attribute(file, "format") != kFormat) {
+        if (!h5::has_attribute(file, "format") || h5::string_attribute(file, "format") != kCheckpointFormat) {
             throw h5::Error("it is something else");
         }
         if (const auto version = h5::integer_attribute(file, "format_version"); version > kFormatVersion) {

@@ -7,6 +7,9 @@
 
 namespace carom {
 
+/// `format` attribute of the file.
+inline constexpr const char* kCheckpointFormat = "carom checkpoint";
+
 /// All that `--resume` needs.
 struct Checkpoint {
     std::string scene_path;    ///< as the user gave it, for messages

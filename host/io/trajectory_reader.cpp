@@ -10,8 +10,10 @@
 #include <cstring>
 #include <limits>
 #include <new>
+#include <string_view>
 
 #include "host/io/average_datasets.hpp"
+#include "host/io/checkpoint.hpp"
 #include "host/io/hdf5.hpp"
 #include "host/io/open_file.hpp"
 #include "host/io/trajectory_layout.hpp"
@@ -44,6 +46,7 @@ class TrajectoryReader::Impl {
 public:
     explicit Impl(const std::string& path) : path_(path), file_(open_hdf5_to_read(path, "trajectory")) {
         explain_errors(path_, "trajectory", [&] {
+            refuse_checkpoint();
             header_ = read_trajectory_header(file_);
             read_clock();
         });
@@ -109,6 +112,19 @@ public:
     std::vector<std::uint64_t> steps_;
 
 private:
+    /// It lies beside the trajectory, and is easily taken for it.
+    void refuse_checkpoint() const {
+        if (!h5::has_attribute(file_, "format") || h5::string_attribute(file_, "format") != kCheckpointFormat) return;
+        constexpr std::string_view kCheckpointSuffix = ".checkpoint.h5";  // of NAME.h5, if nothing else is asked for
+        std::string trajectory = path_;
+        const std::size_t suffix = trajectory.rfind(kCheckpointSuffix);
+        if (suffix != std::string::npos) trajectory.replace(suffix, std::string::npos, ".h5");
+        const bool there = suffix != std::string::npos && ::access(trajectory.c_str(), F_OK) == 0;
+        throw InputError(
+            fmt::format("{}: is a checkpoint, which carom run --resume takes; give the trajectory of its run{}", path_,
+                        there ? ", " + trajectory : ""));
+    }
+
     /// A writer may have been killed between the lengths of two datasets: a frame is one that all of them have.
     void read_clock() {
         const std::string clock = kParticles + "id";

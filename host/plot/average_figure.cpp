@@ -67,15 +67,27 @@ std::string quantity_label(const AverageInfo& info) {
     return info.kind == "msd" ? "mean square displacement" : info.label;
 }
 
-std::string what_it_is(const AverageInfo& info) {
+std::string kind_in_words(const AverageInfo& info) {
     if (info.kind == "speed") return "speeds";
     if (info.kind == "velocity") return "velocity components";
     if (info.kind == "density") return "density profile";
+    if (info.kind == "density_map") return "density map";
     if (info.kind == "temperature_profile") return "temperature profile";
     if (info.kind == "velocity_profile") return "flow";
     if (info.kind == "free_path") return "free paths";
     if (info.kind == "gr") return "radial distribution function";
     return info.label;
+}
+
+/// With its name and its balls, for a run may hold several averages of a kind. Both kinds of balls of a g(r) are in the
+/// scene alone.
+std::string what_it_is(const AverageInfo& info, const Scene& scene) {
+    std::string text = info.name == info.kind ? "" : info.name + ", ";
+    text += kind_in_words(info);
+    if (info.species.empty()) return text;
+    const auto entry = std::ranges::find(scene.observables, info.name, &ObserveEntry::name);
+    const bool pair = entry != scene.observables.end() && !entry->with.empty() && entry->with != info.species;
+    return text + (pair ? fmt::format(" of {} around {}", entry->with, info.species) : " of " + info.species);
 }
 
 Figure line_figure(const std::vector<const TrajectoryReader*>& runs, const std::string& quantity) {
@@ -97,7 +109,8 @@ Figure line_figure(const std::vector<const TrajectoryReader*>& runs, const std::
             throw InputError(fmt::format("{}: '{}' has no value in this run", run.path(), quantity));
         }
         if (k == 0) {
-            figure.title = runs.size() == 1 ? fmt::format("{}: {}", run_name(run), what_it_is(info)) : what_it_is(info);
+            const std::string what = what_it_is(info, scene);
+            figure.title = runs.size() == 1 ? fmt::format("{}: {}", run_name(run), what) : what;
             figure.x_label = axis_label(info.x.label, info.x.unit);
             figure.y_label = axis_label(quantity_label(info), info.unit);
             figure.log_x = figure.log_y = info.kind == "msd";
@@ -129,10 +142,11 @@ Figure line_figure(const std::vector<const TrajectoryReader*>& runs, const std::
     return figure;
 }
 
-std::string map_script(const TrajectoryReader& run, const RunAverage& average, const std::string& path) {
+std::string map_script(const TrajectoryReader& run, const Scene& scene, const RunAverage& average,
+                       const std::string& path) {
     const AverageInfo& info = average.info;
     const AverageTable& table = average.table;
-    std::string script = gnuplot_head(run_name(run) + ": density map", path);
+    std::string script = gnuplot_head(run_name(run) + ": " + what_it_is(info, scene), path);
     const Box& box = run.header().box;
     const auto place = [](const std::string& label) { return static_cast<std::size_t>(label[0] - 'x'); };
     const std::size_t across = place(info.x.label);
@@ -171,7 +185,7 @@ std::string average_figure_script(const std::vector<const TrajectoryReader*>& ru
     if (info != nullptr ? info->kind == "density_map" : quantity == "density_map") {
         if (runs.size() > 1) throw InputError("maps cannot be laid over each other");
         const Scene scene = parse_scene(first.header().scene_source, first.header().scene_path);
-        return map_script(first, run_average(first, scene, quantity), path);
+        return map_script(first, scene, run_average(first, scene, quantity), path);
     }
     return gnuplot_script(line_figure(runs, quantity), path);
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <numeric>
 #include <vector>
 
@@ -30,6 +31,16 @@ constexpr float kTitleRoom = 62.0f;
 constexpr float kTitle = 15.0f;
 constexpr float kLabel = 11.0f;
 constexpr float kLegendRoom = 130.0f;
+/// The radius that a ball is drawn with at least, so that the few of a dilute gas in a large box are seen.
+constexpr float kLeastRadius = 1.0f;
+
+/// The same, but less where there are so many balls that the enlarged ones would cover more than half of the box: then
+/// how dense they are is seen by their brightness.
+float least_radius(std::size_t balls, float width, float height) {
+    constexpr float kCovered = 0.5f;
+    const float area = kCovered * width * height / static_cast<float>(std::max<std::size_t>(balls, 1));
+    return std::min(kLeastRadius, std::sqrt(area / std::numbers::pi_v<float>));
+}
 
 class BallPicture {
 public:
@@ -44,6 +55,7 @@ public:
               (static_cast<double>(options.height) - double{kMargin} - double{kTitleRoom}) / view_.height())),
           width_(static_cast<float>(view_.width() * scale_)),
           height_(static_cast<float>(view_.height() * scale_)),
+          least_radius_(least_radius(frame.size(), width_, height_)),
           // The title and the legend need their room also beside a narrow or flat box.
           image_(kOversampling * std::max(420, static_cast<int>(width_ + 2.0f * kMargin + kLegendRoom)),
                  kOversampling * std::max(240, static_cast<int>(height_ + kMargin + kTitleRoom)), kPaper) {
@@ -79,7 +91,7 @@ private:
         return !frame_.gone[id] && std::isfinite(x[0]) && std::isfinite(x[1]) && std::isfinite(x[2]);
     }
     [[nodiscard]] float radius(std::size_t id) const {
-        return static_cast<float>(balls_.species_of(id).radius * view_.scale());
+        return std::max(static_cast<float>(balls_.species_of(id).radius * view_.scale()), px(least_radius_));
     }
 
     void draw_2d() {
@@ -246,6 +258,7 @@ private:
     double scale_;  // pixels of the finished picture per length
     float width_;   // of the box in the finished picture
     float height_;
+    float least_radius_;
     Image image_;
 };
 

@@ -15,6 +15,7 @@
 
 #include "host/io/replacement.hpp"
 #include "host/plot/key_place.hpp"
+#include "host/plot/logarithmic_tics.hpp"
 #include "host/state/errors.hpp"
 
 namespace carom {
@@ -35,6 +36,58 @@ std::string script_string(std::string_view text) {
         result += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
     }
     return result + "\"";
+}
+
+/// How many letters of a title a line takes. gnuplot cuts what is wider than the picture, and puts the middle of a
+/// title over that of the axes, which labels beside them push to the left.
+constexpr std::size_t kTitleLetters = 88;
+constexpr std::size_t kTitleLettersInPdf = 62;  // larger letters, for paper
+constexpr std::size_t kTitleLettersOnSmallScreens = 60;
+
+/// The end of the letter of UTF-8 that begins at `at`.
+std::size_t next_letter(std::string_view text, std::size_t at) {
+    ++at;
+    while (at < text.size() && (static_cast<unsigned char>(text[at]) & 0xc0U) == 0x80U) ++at;
+    return at;
+}
+
+/// Lines of at most so many letters, broken behind the space between words, and within a word only if it fills a line
+/// by itself. Together they are the text.
+std::vector<std::string> broken_into_lines(std::string_view text, std::size_t most) {
+    std::vector<std::string> lines;
+    while (!text.empty()) {
+        std::size_t end = 0;
+        std::size_t word = 0;  // where the last one begins
+        for (std::size_t letters = 0; end < text.size() && (letters < most || text[end] == ' '); ++letters) {
+            if (text[end] == ' ') word = end + 1;
+            end = next_letter(text, end);
+        }
+        if (end < text.size() && word > 0) end = word;
+        lines.emplace_back(text.substr(0, end));
+        text.remove_prefix(end);
+    }
+    return lines;
+}
+
+/// The command for a title: gnuplot starts a new line at the two letters \n of a string.
+std::string title_command(std::string_view text, std::size_t most_letters) {
+    std::string all;
+    for (const std::string& line : broken_into_lines(text, most_letters)) {
+        const std::string quoted = script_string(line);
+        all += (all.empty() ? "" : "\\n") + quoted.substr(1, quoted.size() - 2);
+    }
+    return "set title \"" + all + "\" noenhanced offset 0,0.3\n";
+}
+
+/// The text that title_command was given.
+std::string title_of(std::string_view command) {
+    std::string text;
+    for (std::size_t k = command.find('"') + 1; k < command.size() && command[k] != '"'; ++k) {
+        const bool escape = command[k] == '\\';
+        if (escape) ++k;
+        if (!escape || command[k] != 'n') text += command[k];
+    }
+    return text;
 }
 
 std::string terminal(const std::string& path) {
@@ -63,7 +116,7 @@ std::string gnuplot_literal(std::string_view text) { return script_string(text) 
 std::string gnuplot_head(const std::string& title, const std::string& path) {
     std::string script = "set terminal " + terminal(path) + "\n";
     script += "set encoding utf8\n";
-    script += "set title " + gnuplot_literal(title) + " offset 0,0.3\n";
+    script += title_command(title, path.ends_with(".pdf") ? kTitleLettersInPdf : kTitleLetters);
     script += "set border 3 linecolor rgb \"#404040\"\nset tics nomirror textcolor rgb \"#202020\"\n";
     script += "set format y \"%.6g\"\nset format x \"%.6g\"\n";
     return script;
@@ -77,8 +130,8 @@ std::string gnuplot_script(const Figure& figure, const std::string& path) {
     const AxisLimits y_axis = y_limits(figure);
     const std::string key = figure.key_inside ? place_of_key(figure, x_limits(figure), y_axis) : kKeyOutside;
     script += figure.curves.size() > 1 ? "set key " + key + " Left reverse samplen 2.5 spacing 1.3\n" : "unset key\n";
-    if (figure.log_x) script += "set logscale x\n";
-    if (figure.log_y) script += "set logscale y\n";
+    if (figure.log_x) script += "set logscale x\n" + logarithmic_tics('x', x_limits(figure));
+    if (figure.log_y) script += "set logscale y\n" + logarithmic_tics('y', y_axis);
     script += fmt::format("set xrange [{}:] noextend\n", figure.x_from ? fmt::format("{}", *figure.x_from) : "");
     script += fmt::format("set yrange [{:.9g}:{:.9g}]\n", y_axis.low, y_axis.high);
     for (std::size_t k = 0; k < figure.curves.size(); ++k) {
@@ -131,6 +184,10 @@ std::string for_small_screens(std::string script) {
         if (at != std::string::npos) script.replace(at, from.size(), to);
     };
     replace("svg size 1200,760", "svg size 760,560");
+    if (const std::size_t title = script.find("set title \""); title != std::string::npos) {
+        const std::string command = script.substr(title, script.find('\n', title) + 1 - title);
+        replace(command, title_command(title_of(command), kTitleLettersOnSmallScreens));
+    }
     replace(std::string("set key ") + kKeyOutside, "set key below");
     for (const char* place : kKeysInside) {
         replace(std::string("set key ") + place, "set key below");

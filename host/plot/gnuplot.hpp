@@ -38,7 +38,7 @@ struct Figure {
 /// \throws InputError  another ending
 std::string gnuplot_script(const Figure& figure, const std::string& path);
 
-/// The commands that every figure begins with: the file, the title, lines and letters.
+/// The commands that every figure begins with: the file, the title, in as many lines as it needs, lines and letters.
 /// \throws InputError  an ending that is not .png, .svg or .pdf
 std::string gnuplot_head(const std::string& title, const std::string& path);
 
@@ -46,7 +46,7 @@ std::string gnuplot_head(const std::string& title, const std::string& path);
 std::string gnuplot_literal(std::string_view text);
 
 /// The same figure, of the commands for an .svg, for a page that is read on small screens too: fewer units wide, so
-/// that letters are larger, and with its labels below the curves.
+/// that letters are larger, with its title in more lines and its labels below the curves.
 std::string for_small_screens(std::string script);
 
 /// Runs gnuplot on a script that draws `path`.

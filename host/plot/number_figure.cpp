@@ -68,8 +68,9 @@ Figure number_figure(const std::vector<const TrajectoryReader*>& runs, const std
             throw InputError(fmt::format("{}: '{}' has no value in this run", run.path(), quantity));
         }
         if (k == 0) {
-            figure.title = fmt::format("{}{}, average so far with standard error",
-                                       runs.size() == 1 ? run_name(run) + ": " : "", info->name);
+            figure.title =
+                fmt::format("{}{}{}, average so far with standard error", runs.size() == 1 ? run_name(run) + ": " : "",
+                            info->name, info->species.empty() ? "" : " of " + info->species);
             figure.x_label = "time [s]";
             figure.y_label = axis_label(info->label, info->unit);
         }

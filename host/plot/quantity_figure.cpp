@@ -15,12 +15,8 @@ std::vector<std::string> all_quantities(const TrajectoryReader& trajectory) {
     for (const std::string& name : quantities_with_theory(trajectory)) {
         if (std::ranges::find(quantities, name) == quantities.end()) quantities.push_back(name);
     }
-    // What goes into a driven gas and out of it, through which wall.
-    for (const char* name : {"wall_heat", "work"}) {
-        if (std::ranges::find(trajectory.header().observables, name, &ObservableInfo::name) !=
-            trajectory.header().observables.end()) {
-            quantities.emplace_back(name);
-        }
+    for (const std::string& name : rows_of_interest(trajectory)) {
+        if (std::ranges::find(quantities, name) == quantities.end()) quantities.push_back(name);
     }
     std::vector<std::string> averages = average_quantities(trajectory);
     for (const AverageInfo& info : trajectory.header().averages) {

@@ -17,8 +17,22 @@ namespace carom {
 
 namespace {
 
-constexpr std::array<std::string_view, 9> kFromFrames{
-    "speed", "velocity", "density", "temperature_profile", "velocity_profile", "density_map", "gr", "msd", "vacf"};
+/// A kind that frames give, and the fields of them that it needs.
+struct FromFrames {
+    std::string_view kind;
+    bool position;
+    bool velocity;
+};
+
+constexpr std::array<FromFrames, 9> kFromFrames{{{"speed", false, true},
+                                                 {"velocity", false, true},
+                                                 {"density", true, false},
+                                                 {"temperature_profile", true, true},
+                                                 {"velocity_profile", true, true},
+                                                 {"density_map", true, false},
+                                                 {"gr", true, false},
+                                                 {"msd", true, false},
+                                                 {"vacf", false, true}}};
 
 /// Off its multiple by more of the interval than this, a frame is no regular one. Steps round times by less, unless
 /// frames are a few steps apart.
@@ -93,7 +107,32 @@ const AverageInfo* find_average(const TrajectoryReader& trajectory, const std::s
     return found == infos.end() ? nullptr : &*found;
 }
 
-bool follows_from_frames(const std::string& kind) { return std::ranges::find(kFromFrames, kind) != kFromFrames.end(); }
+std::vector<std::string> others_of_kind(const TrajectoryReader& trajectory, const std::string& quantity) {
+    const AverageInfo* chosen = find_average(trajectory, quantity);
+    std::vector<std::string> others;
+    if (chosen == nullptr || chosen->name == quantity) return others;
+    for (const AverageInfo& info : trajectory.header().averages) {
+        if (info.kind == quantity && &info != chosen) others.push_back(info.name);
+    }
+    return others;
+}
+
+bool follows_from_frames(const std::string& kind) {
+    return std::ranges::find(kFromFrames, std::string_view(kind), &FromFrames::kind) != kFromFrames.end();
+}
+
+std::vector<std::string> known_averages(const TrajectoryReader& trajectory) {
+    std::vector<std::string> known;
+    for (const AverageInfo& info : trajectory.header().averages) known.push_back(info.name);
+    if (trajectory.frame_count() == 0) return known;
+    const auto& fields = trajectory.header().fields;
+    const auto stored = [&](const char* field) { return std::ranges::find(fields, field) != fields.end(); };
+    for (const FromFrames& one : kFromFrames) {
+        const bool there = (!one.position || stored("position")) && (!one.velocity || stored("velocity"));
+        if (there && std::ranges::find(known, one.kind) == known.end()) known.emplace_back(one.kind);
+    }
+    return known;
+}
 
 RunAverage run_average(const TrajectoryReader& trajectory, const Scene& scene, const std::string& quantity) {
     if (const AverageInfo* info = find_average(trajectory, quantity)) {
@@ -102,10 +141,8 @@ RunAverage run_average(const TrajectoryReader& trajectory, const Scene& scene, c
         return {*info, trajectory.averages(trajectory.frame_count() - 1)[place]};
     }
     if (follows_from_frames(quantity)) return computed(trajectory, scene, quantity);
-    std::vector<std::string> known;
-    for (const AverageInfo& info : trajectory.header().averages) known.push_back(info.name);
-    throw InputError(fmt::format("{}: holds no average '{}'; allowed: {}{}{}", trajectory.path(), quantity,
-                                 fmt::join(known, ", "), known.empty() ? "" : ", ", fmt::join(kFromFrames, ", ")));
+    throw InputError(fmt::format("{}: holds no average '{}'; allowed: {}", trajectory.path(), quantity,
+                                 fmt::join(known_averages(trajectory), ", ")));
 }
 
 void leave_out_walls(RunAverage& average, double radius, const Box& box) {

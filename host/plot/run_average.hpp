@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "host/io/trajectory_reader.hpp"
 #include "host/observables/averager.hpp"
@@ -24,8 +25,15 @@ std::vector<std::string> run_names(const std::vector<const TrajectoryReader*>& r
 /// The average of that name, or the first of that kind; null if the run observed none.
 const AverageInfo* find_average(const TrajectoryReader& trajectory, const std::string& quantity);
 
+/// The averages of a kind that find_average does not return when it is asked for that kind; none where `quantity` is
+/// the name of one.
+std::vector<std::string> others_of_kind(const TrajectoryReader& trajectory, const std::string& quantity);
+
 /// Whether an average of this kind follows from frames alone, without further words.
 [[nodiscard]] bool follows_from_frames(const std::string& kind);
+
+/// Averages that there are figures of: those of the run by name, and the kinds that its frames give.
+std::vector<std::string> known_averages(const TrajectoryReader& trajectory);
 
 /// What the run observed under this name or of this kind, over the whole of it; else, if it follows from frames, that
 /// of the frames of the second half: by then most runs have forgotten their start. Of these only the ones that are

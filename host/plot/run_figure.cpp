@@ -15,6 +15,8 @@
 #include "host/plot/stored_means.hpp"
 #include "host/plot/theory_over_time.hpp"
 #include "host/plot/unit_text.hpp"
+#include "host/scene/keys.hpp"
+#include "host/scene/load.hpp"
 #include "host/state/errors.hpp"
 
 namespace carom {
@@ -81,6 +83,20 @@ void show_pressure_in_room(std::vector<const ObservableInfo*>& members, Observab
     for (std::size_t row = 0; row < table.rows(); ++row) table.values[row * table.width + column] *= box_over_room[row];
 }
 
+/// Says what was meant, or else what there is.
+[[noreturn]] void refuse_quantity(const TrajectoryReader& trajectory, const std::string& quantity) {
+    std::vector<std::string> known = figure_quantities(trajectory);
+    std::ranges::move(known_averages(trajectory), std::back_inserter(known));
+    // By that name there is a picture, which takes the place of the row that counts them.
+    std::erase(known, "balls");
+    known.insert(known.begin(), "balls");
+    const std::vector<std::string_view> views(known.begin(), known.end());
+    const std::string_view meant = nearest_name(quantity, views);
+    throw InputError(fmt::format(
+        "{}: holds no quantity '{}'; {}", trajectory.path(), quantity,
+        meant.empty() ? fmt::format("allowed: {}", fmt::join(known, ", ")) : fmt::format("did you mean '{}'?", meant)));
+}
+
 /// \param alone  of one run: with its means
 Figure rows_figure(const TrajectoryReader& trajectory, const std::string& quantity, bool alone) {
     ObservableTable table = trajectory.observables();
@@ -99,10 +115,7 @@ Figure rows_figure(const TrajectoryReader& trajectory, const std::string& quanti
         members.push_back(info);
     }
     if (members.empty()) {
-        std::vector<std::string> known = figure_quantities(trajectory);
-        for (const AverageInfo& average : header.averages) known.push_back(average.name);
-        throw InputError(fmt::format("{}: holds no quantity '{}'; allowed: balls, {}", trajectory.path(), quantity,
-                                     fmt::join(known, ", ")));
+        refuse_quantity(trajectory, quantity);
     }
     if (table.rows() == 0) throw InputError(trajectory.path() + ": holds no rows of observables");
 
@@ -173,6 +186,24 @@ std::vector<std::string> quantities_with_theory(const TrajectoryReader& trajecto
             }
         }
         if (!theory.empty()) names.push_back(info.name);
+    }
+    return names;
+}
+
+std::vector<std::string> rows_of_interest(const TrajectoryReader& trajectory) {
+    constexpr std::size_t kMostCurves = 20;
+    const ObservableTable table = trajectory.observables();
+    const Scene scene = parse_scene(trajectory.header().scene_source, trajectory.header().scene_path);
+    std::vector<std::string> names;
+    for (const ObservableInfo& info : table.observables) {
+        const bool asked_for =
+            std::ranges::find(scene.observables, info.name, &ObserveEntry::name) != scene.observables.end();
+        const bool driving = info.name == "wall_heat" || info.name == "work";
+        const std::vector<Curve> curves = asked_for || driving ? curves_of(table, info, true) : std::vector<Curve>();
+        const bool nothing = std::ranges::all_of(curves, [](const Curve& curve) {
+            return std::ranges::all_of(curve.y, [](double y) { return y == 0.0 || !std::isfinite(y); });
+        });
+        if (info.width() <= kMostCurves && (asked_for || !nothing)) names.push_back(info.name);
     }
     return names;
 }

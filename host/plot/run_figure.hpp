@@ -21,4 +21,9 @@ std::vector<std::string> figure_quantities(const TrajectoryReader& trajectory);
 /// The observables beside which theory has a curve over time that the figure of their group does not show.
 std::vector<std::string> quantities_with_theory(const TrajectoryReader& trajectory);
 
+/// The rows that `plot --all` draws besides what all runs have: those that the scene asks for, and what goes into a
+/// driven gas and out of it, unless that is nothing throughout. Rows of more numbers than a figure has room for are
+/// left out.
+std::vector<std::string> rows_of_interest(const TrajectoryReader& trajectory);
+
 }  // namespace carom

@@ -8,6 +8,7 @@
 #include "host/plot/adiabatic.hpp"
 #include "host/plot/run_theory.hpp"
 #include "host/plot/standing_wave.hpp"
+#include "host/plot/stored_means.hpp"
 #include "host/scene/load.hpp"
 #include "host/scene/room.hpp"
 
@@ -43,9 +44,10 @@ std::vector<Curve> theory_over_time(const TrajectoryReader& trajectory, const st
         if (const auto wave = standing_wave(trajectory, scene)) return wave_curves(*wave, time.front(), time.back());
     }
     if (of_bulk) {
-        const double middle = 0.5 * (time.front() + time.back());  // before, the gas need not fill its box
-        if (const auto pressure = theory_pressure(gas_facts(trajectory, scene, "", middle))) {
-            return {course("equation of state", {middle, time.back()}, {*pressure, *pressure})};
+        // Before, the gas need not fill its box; of a run that found no equilibrium the second half is looked at.
+        const double from = equilibrated_since(trajectory).value_or(0.5 * (time.front() + time.back()));
+        if (const auto pressure = theory_pressure(gas_facts(trajectory, scene, "", from))) {
+            return {course("equation of state", {from, time.back()}, {*pressure, *pressure})};
         }
     }
     return {};

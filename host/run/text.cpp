@@ -31,6 +31,17 @@ std::string plural(std::uint64_t count, const std::string& noun) {
     return count_text(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
+namespace {
+
+/// Nothing that is left of a negative number by rounding has a sign.
+std::string without_sign_of_zero(std::string text) {
+    const std::string digits = text.substr(0, text.find('('));
+    if (text.starts_with('-') && digits.find_first_of("123456789") == std::string::npos) text.erase(0, 1);
+    return text;
+}
+
+}  // namespace
+
 std::string with_error(double value, double error) {
     constexpr double kRounding = 1e-12;
     if (!std::isfinite(error) || error <= kRounding * std::abs(value)) return fmt::format("{:.6g}", value);
@@ -39,8 +50,9 @@ std::string with_error(double value, double error) {
     const auto last = static_cast<int>(std::lround(error * scale));
     if (last == 10) return with_error(value, 1.0001 / scale * 10.0);
     if (digits > 12) return fmt::format("{:.6g} +- {:.1g}", value, error);
-    if (digits < 1) return fmt::format("{:.0f}({:.0f})", std::round(value * scale) / scale, last / scale);
-    return fmt::format("{:.{}f}({})", value, digits, last);
+    return without_sign_of_zero(digits < 1
+                                    ? fmt::format("{:.0f}({:.0f})", std::round(value * scale) / scale, last / scale)
+                                    : fmt::format("{:.{}f}({})", value, digits, last));
 }
 
 }  // namespace carom

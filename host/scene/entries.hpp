@@ -19,6 +19,12 @@ constexpr double kLengthSlack = 1.0e-12;
 /// Ids are 32 bits wide.
 constexpr std::uint64_t kMostBalls = 4294967294ULL;
 
+/// What a `region` is: a part of the box between two of its corners.
+struct BoxPart {
+    Vector3 min{};
+    Vector3 max{};
+};
+
 /// Finds species of a scene by name or by properties without looking at all of them: there may be one for each ball.
 class SpeciesIndex {
 public:
@@ -45,6 +51,8 @@ Stage read_stage(const Section& section, const Scene& scene, bool last);
 std::array<std::array<double, 2>, 3> read_face_temperature(const Section& section, const Box& box);
 /// No gravity along a periodic axis.
 void check_gravity(const Section& section, const Vector3& gravity, const Box& box);
+/// The table `region` of a section: the whole box where nothing else is said, and no part of it outside.
+BoxPart read_region(const Section& section, const Box& box);
 BallEntry read_ball(const Section& section, Scene& scene, SpeciesIndex& index);
 FillEntry read_fill(const Section& section, Scene& scene, SpeciesIndex& index);
 ObserveEntry read_observable(const Section& section, const Scene& scene, const SpeciesIndex& index);

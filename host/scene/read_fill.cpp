@@ -14,34 +14,6 @@ namespace {
 constexpr double kDensestDisks = 0.9069;     // hexagonal, pi / sqrt(12)
 constexpr double kDensestSpheres = 0.74049;  // fcc, pi / sqrt(18)
 
-void read_region(const Section& section, const Box& box, FillEntry& fill) {
-    Vector3 box_max{};
-    for (int axis = 0; axis < 3; ++axis) box_max[axis] = box.min[axis] + box.size[axis];
-    const Section region = section.table("region");
-    fill.region_min = region.vector("min", box.min);
-    fill.region_max = region.vector("max", box_max);
-    for (int axis = 0; axis < box.dimension; ++axis) {
-        const double slack = kLengthSlack * box.size[axis];
-        if (fill.region_min[axis] < box.min[axis] - slack) {
-            region.fail_at(
-                "min", axis,
-                fmt::format("must be inside the box, {} or more, not {}", box.min[axis], fill.region_min[axis]));
-        }
-        if (fill.region_max[axis] > box_max[axis] + slack) {
-            region.fail_at(
-                "max", axis,
-                fmt::format("must be inside the box, {} or less, not {}", box_max[axis], fill.region_max[axis]));
-        }
-        // A corner that is the box's but for rounding is the box's: a region across a whole periodic axis wraps.
-        if (fill.region_min[axis] < box.min[axis] + slack) fill.region_min[axis] = box.min[axis];
-        if (fill.region_max[axis] > box_max[axis] - slack) fill.region_max[axis] = box_max[axis];
-        if (!(fill.region_min[axis] < fill.region_max[axis])) {
-            region.fail_at("max", axis,
-                           fmt::format("must be above min, {}, not {}", fill.region_min[axis], fill.region_max[axis]));
-        }
-    }
-}
-
 void read_count(const Section& section, const Scene& scene, FillEntry& fill) {
     const bool by_count = section.has("count");
     if (by_count == section.has("packing_fraction")) {
@@ -89,7 +61,9 @@ FillEntry read_fill(const Section& section, Scene& scene, SpeciesIndex& index) {
     FillEntry fill;
     fill.species = species_of(section, scene, index);
     const Species& species = scene.species[fill.species];
-    read_region(section, scene.box, fill);
+    const BoxPart region = read_region(section, scene.box);
+    fill.region_min = region.min;
+    fill.region_max = region.max;
     read_count(section, scene, fill);
     fill.arrangement = static_cast<Arrangement>(section.choice("arrangement"));
     fill.zero_momentum = section.flag("zero_momentum");

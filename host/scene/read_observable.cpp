@@ -95,21 +95,6 @@ int default_axis(const Scene& scene, const std::string& kind) {
     return 0;
 }
 
-void read_observed_region(const Section& section, const Box& box, ObserveEntry& observe) {
-    Vector3 box_max{};
-    for (int axis = 0; axis < 3; ++axis) box_max[axis] = box.min[axis] + box.size[axis];
-    const Section region = section.table("region");
-    observe.region_min = region.vector("min", box.min);
-    observe.region_max = region.vector("max", box_max);
-    for (int axis = 0; axis < box.dimension; ++axis) {
-        if (!(observe.region_min[axis] < observe.region_max[axis])) {
-            region.fail_at(
-                "max", axis,
-                fmt::format("must be above min, {}, not {}", observe.region_min[axis], observe.region_max[axis]));
-        }
-    }
-}
-
 /// A shell must lie in the box: around the way to the nearest image on a periodic axis, between the walls on another.
 void check_distance(const Section& section, const Scene& scene, double distance) {
     double most = std::numeric_limits<double>::infinity();
@@ -154,7 +139,9 @@ void read_average(const Section& section, const Scene& scene, const SpeciesIndex
         const auto other = index.find(observe.with);
         if (other < 0) section.fail("with", fmt::format("there is no species \"{}\"", observe.with));
     }
-    read_observed_region(section, scene.box, observe);
+    const BoxPart region = read_region(section, scene.box);
+    observe.region_min = region.min;
+    observe.region_max = region.max;
     // What contacts pass on belongs to both of their balls.
     const bool of_all = observe.kind == "stress" || observe.kind == "pressure" || observe.kind == "compressibility";
     if (of_all && !observe.species.empty()) {

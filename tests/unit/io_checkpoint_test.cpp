@@ -179,7 +179,7 @@ TEST(Checkpoint, ReaderNamesWhatIsWrong) {
               path + ": is not a whole checkpoint of carom: it is something else");
     save_checkpoint(path, sample_checkpoint(2, 1));
     EXPECT_EQ(message_of<InputError>([&] { TrajectoryReader reader(path); }),
-              path + ": is not a whole trajectory of carom: it is not from carom");
+              path + ": is a checkpoint, which carom run --resume takes; give the trajectory of its run");
 }
 
 /// A process is killed while it writes one checkpoint after the other: there is always a whole one.

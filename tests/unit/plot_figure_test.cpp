@@ -32,6 +32,45 @@ TEST(GnuplotScript, HoldsTitleLabelsAndData) {
     EXPECT_THAT(script, HasSubstr("0 1.5\n1 2.5\n"));
 }
 
+/// The lines of the title that a script gives to gnuplot, as they are written there.
+std::vector<std::string> title_lines(const std::string& script) {
+    const std::size_t begin = script.find("set title \"") + 11;
+    const std::size_t end = script.find("\" noenhanced", begin);
+    std::vector<std::string> lines{""};
+    for (std::size_t k = begin; k < end; ++k) {
+        const bool breaks = script[k] == '\\' && script[k + 1] == 'n' && script[k - 1] != '\\';
+        if (breaks) {
+            lines.emplace_back();
+            ++k;
+        } else {
+            lines.back() += script[k];
+        }
+    }
+    return lines;
+}
+
+TEST(GnuplotScript, TitlesTooLongForALineTakeMore) {
+    Figure figure = figure_of({1.0});
+    figure.title =
+        "Heavy disks sink in a gas of light ones: heavy_temperature of heavy, average so far with standard error";
+    const std::string script = gnuplot_script(figure, "a.svg");
+    EXPECT_THAT(title_lines(script),
+                testing::ElementsAre(
+                    "Heavy disks sink in a gas of light ones: heavy_temperature of heavy, average so far with ",
+                    "standard error"));
+    EXPECT_THAT(title_lines(for_small_screens(script)),
+                testing::ElementsAre("Heavy disks sink in a gas of light ones: heavy_temperature ",
+                                     "of heavy, average so far with standard error"));
+    // A word that fills a line alone is cut, between letters of UTF-8; quotes and backslashes survive both breaks.
+    figure.title = "a\\n \"b\" ";
+    for (int k = 0; k < 130; ++k) figure.title += "ü";
+    const std::vector<std::string> lines = title_lines(for_small_screens(gnuplot_script(figure, "a.svg")));
+    ASSERT_EQ(lines.size(), 4U);
+    EXPECT_EQ(lines[0], "a\\\\n \\\"b\\\" ");
+    EXPECT_EQ(lines[1].size(), 120U);
+    EXPECT_EQ(lines[3].size(), 20U);
+}
+
 TEST(GnuplotScript, EndingsChooseTheFormat) {
     EXPECT_THAT(gnuplot_script(figure_of({1.0}), "a.svg"), HasSubstr("set terminal svg"));
     EXPECT_THAT(gnuplot_script(figure_of({1.0}), "a.pdf"), HasSubstr("set terminal pdfcairo"));
@@ -139,6 +178,28 @@ TEST(GnuplotScript, CornersAreThoseOfALogarithmicAxisToo) {
     EXPECT_THAT(gnuplot_script(figure, "a.png"), HasSubstr("set key inside left top "));
     for (Curve& curve : figure.curves) curve.y = {1.0, 0.03, 0.03, 0.03};
     EXPECT_THAT(gnuplot_script(figure, "a.png"), HasSubstr("set key inside right top "));
+}
+
+TEST(GnuplotScript, LogarithmicAxesHaveLabelsEnough) {
+    Figure figure = two_lines(0.0, 0.0);
+    figure.log_x = figure.log_y = true;
+    for (Curve& curve : figure.curves) {
+        curve.x = {0.0, 0.3, 7.0};  // what has no place on it is not looked at
+        curve.y = {1.0, 1e-4, 100.0};
+    }
+    // Of less than two decades 1, 2 and 5; of six the decades; all else small.
+    std::string script = gnuplot_script(figure, "a.png");
+    EXPECT_THAT(script, HasSubstr("set xtics (5e-1, 1e0, 2e0, 5e0, \"\" 3e-1 1, \"\" 4e-1 1, \"\" 6e-1 1, "));
+    EXPECT_THAT(script, HasSubstr("set ytics (1e-4, 1e-3, 1e-2, 1e-1, 1e0, 1e1, 1e2, \"\" 8e-5 1, \"\" 9e-5 1, "));
+    for (Curve& curve : figure.curves) {
+        curve.x = {2.5, 4.5, 4.6};
+        curve.y = {1.0, 1e20, 3e30};
+    }
+    script = gnuplot_script(figure, "a.png");
+    EXPECT_THAT(script, HasSubstr("set xtics (3e0, 4e0)\n")) << "all digits";
+    EXPECT_THAT(script, HasSubstr("1e3, 1e7, 1e11, 1e15, 1e19, 1e23, 1e27, \"\"")) << "not each decade";
+    for (Curve& curve : figure.curves) curve.x = {2.1, 2.5, 2.9};
+    EXPECT_THAT(gnuplot_script(figure, "a.png"), Not(HasSubstr("set xtics"))) << "gnuplot's own";
 }
 
 TEST(GnuplotScript, OnASmallScreenLabelsStandBelow) {

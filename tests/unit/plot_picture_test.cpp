@@ -130,6 +130,36 @@ TEST_F(BallPictureTest, BallsThatHaveLeftAreNotDrawn) {
     EXPECT_EQ(red_pixels(), 0);
 }
 
+TEST_F(BallPictureTest, ABallIsSeenHoweverLargeTheBoxIs) {
+    // A tenth of a pixel wide; a disk of two pixels is drawn, of which one at least is red for the most part.
+    scene.box.size = {7200.0, 7200.0, 0.0};
+    for (const double at : {3600.0, 3605.0, 3611.0}) {
+        frame.position[0][0] = frame.position[1][0] = at;
+        EXPECT_GE(red_pixels(), 1) << at;
+        EXPECT_LE(red_pixels(), 9) << at;
+    }
+}
+
+TEST_F(BallPictureTest, VeryManyBallsDoNotHideHowDenseTheyAre) {
+    // 90,000 of them in 360 by 360 pixels, a fortieth of the box by their own size: drawn larger, half of it at most.
+    scene.box.size = {1000.0, 1000.0, 0.0};
+    balls.species_table[0].radius = 0.3;
+    constexpr std::size_t kSide = 300;
+    balls.resize(kSide * kSide);
+    frame.resize(2, kSide * kSide);
+    for (std::size_t id = 0; id < kSide * kSide; ++id) {
+        frame.position[0][id] = (static_cast<double>(id % kSide) + 0.5) * 1000.0 / kSide;
+        frame.position[1][id] = (static_cast<double>(id / kSide) + 0.5) * 1000.0 / kSide;
+    }
+    const Image image = draw_balls(scene, balls, frame, {.width = 600, .height = 450, .color_by = ColorBy::kSpecies});
+    double red = 0.0;
+    for (int y = 100; y < 400; ++y) {
+        for (int x = 100; x < 300; ++x) red += image.at(x, y)[0] / (300.0 * 200.0);
+    }
+    EXPECT_GT(red, 0.3);
+    EXPECT_LT(red, 0.7);
+}
+
 class SpherePictureTest : public BallPictureTest {
 protected:
     SpherePictureTest() : BallPictureTest(3) {}
