@@ -308,8 +308,8 @@ Gas piston_2d() {
 /// A wall that is faster than any ball: who may be near it cannot be told from how far balls have moved.
 Gas fast_piston_3d() {
     Gas gas = empty_box(3, {12.0, 6.0, 6.0});
-    add_lattice(gas, {.counts = {5, 4, 4}, .spacing = 1.3, .corner = {5.0, 0.3, 0.3}, .speed = 0.001});
-    gas.setup.walls = {plane({1.0, 0.0, 0.0}, 0.5), sphere({11.0, 3.0, 3.0}, 0.4, false)};
+    add_lattice(gas, {.counts = {4, 4, 4}, .spacing = 1.3, .corner = {3.0, 0.3, 0.3}, .speed = 0.001});
+    gas.setup.walls = {plane({1.0, 0.0, 0.0}, 0.5), sphere({10.5, 3.0, 3.0}, 1.0, false)};
     gas.setup.walls[0].speed = 0.8;
     return gas;
 }
