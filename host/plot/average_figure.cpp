@@ -79,10 +79,10 @@ std::string kind_in_words(const AverageInfo& info) {
     return info.label;
 }
 
-/// With its name and its balls, for a run may hold several averages of a kind. Both kinds of balls of a g(r) are in the
-/// scene alone.
+/// With its name and its balls, for a run may hold several averages of a kind; a name that is one of these says nothing
+/// more. Both kinds of balls of a g(r) are in the scene alone.
 std::string what_it_is(const AverageInfo& info, const Scene& scene) {
-    std::string text = info.name == info.kind ? "" : info.name + ", ";
+    std::string text = info.name == info.kind || info.name == info.species ? "" : info.name + ", ";
     text += kind_in_words(info);
     if (info.species.empty()) return text;
     const auto entry = std::ranges::find(scene.observables, info.name, &ObserveEntry::name);

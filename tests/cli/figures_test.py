@@ -108,8 +108,8 @@ species = "heavy"
     def test_a_title_says_which_average_of_which_balls(self):
         self.run_scene(MIXTURE + self.OBSERVED)
         for name, title in {
-                "light": "two kinds: light, density profile of light",
-                "heavy": "two kinds: heavy, density profile of heavy",
+                "light": "two kinds: density profile of light",
+                "heavy": "two kinds: density profile of heavy",
                 "gr": "two kinds: radial distribution function",
                 "gr_ab": "two kinds: gr_ab, radial distribution function of heavy around light",
                 "map": "two kinds: map, density map of heavy",
