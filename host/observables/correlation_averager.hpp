@@ -1,8 +1,10 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +13,35 @@
 #include "host/observables/correlator.hpp"
 
 namespace carom {
+
+/// Sums over balls, in SIMD lanes, what `of` makes of two numbers of each axis, added up over the axes; NaN, which
+/// those that have left have, counts for nothing. \param early, late  axis after axis, all balls of each
+template <std::size_t Dim, class Of>
+BallSum sum_over_balls(std::span<const double> early, std::span<const double> late, const Of& of) {
+    constexpr std::size_t kLanes = 8;
+    const std::size_t balls = early.size() / Dim;
+    std::array<double, kLanes> sums{};
+    std::array<double, kLanes> counts{};
+    const auto add = [&](std::size_t ball, std::size_t lane) {
+        double value = 0.0;
+        for (std::size_t axis = 0; axis < Dim; ++axis)
+            value += of(early[axis * balls + ball], late[axis * balls + ball]);
+        const bool in = value == value;
+        sums[lane] += in ? value : 0.0;
+        counts[lane] += in ? 1.0 : 0.0;
+    };
+    std::size_t ball = 0;
+    for (; ball + kLanes <= balls; ball += kLanes) {
+        for (std::size_t lane = 0; lane < kLanes; ++lane) add(ball + lane, lane);
+    }
+    for (; ball < balls; ++ball) add(ball, 0);
+    BallSum result;
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+        result.sum += sums[lane];
+        result.balls += counts[lane];
+    }
+    return result;
+}
 
 /// Balls that correlations in time follow, at most: evenly many of all that there are.
 constexpr std::size_t kMostFollowed = 4096;

@@ -94,9 +94,9 @@ PairSample FrameSampler::pairs(const PairOrder& order, std::span<const std::uint
 
 void FrameSampler::follow(std::span<const std::uint32_t> ids, Followed what, std::span<const double> size,
                           std::span<double> values) {
-    for (std::size_t k = 0; k < ids.size(); ++k) {
-        for (std::size_t axis = 0; axis < size.size(); ++axis) {
-            values[k * size.size() + axis] = balls_.followed(ids[k], static_cast<int>(axis), what, size[axis]);
+    for (std::size_t axis = 0; axis < size.size(); ++axis) {
+        for (std::size_t k = 0; k < ids.size(); ++k) {
+            values[axis * ids.size() + k] = balls_.followed(ids[k], static_cast<int>(axis), what, size[axis]);
         }
     }
 }

@@ -193,9 +193,9 @@ private:
         balls.follow(ids_, Followed::kVelocity, std::span(box().size).first(axes), velocities_);
         flying_ = 0.0;
         for (std::size_t k = 0; k < ids_.size(); ++k) {
-            if (std::isnan(velocities_[k * axes])) continue;  // gone
+            if (std::isnan(velocities_[k])) continue;  // gone
             Vector3 velocity{};
-            for (std::size_t axis = 0; axis < axes; ++axis) velocity[axis] = velocities_[k * axes + axis];
+            for (std::size_t axis = 0; axis < axes; ++axis) velocity[axis] = velocities_[axis * ids_.size() + k];
             go_on(flights_[ids_[k]], velocity, now.time);
             flying_ += 1.0;
         }

@@ -10,18 +10,8 @@ namespace carom {
 namespace {
 
 BallSum square_ways(std::size_t dimension, std::span<const double> early, std::span<const double> late) {
-    BallSum result;
-    for (std::size_t at = 0; at < early.size(); at += dimension) {
-        double squared = 0.0;
-        for (std::size_t axis = 0; axis < dimension; ++axis) {
-            const double way = late[at + axis] - early[at + axis];
-            squared += way * way;
-        }
-        if (std::isnan(squared)) continue;  // one that has left
-        result.sum += squared;
-        result.balls += 1.0;
-    }
-    return result;
+    const auto square = [](double from, double to) { return (to - from) * (to - from); };
+    return dimension == 2 ? sum_over_balls<2>(early, late, square) : sum_over_balls<3>(early, late, square);
 }
 
 class Displacements : public CorrelationAverager {
@@ -94,8 +84,7 @@ public:
         const double per_time =
             1.0 / (2.0 * static_cast<double>(dimension()) *
                    (info().every * static_cast<double>(correlator().lag(late) - correlator().lag(early))));
-        const double ratio =
-            static_cast<double>(correlator().lag(early)) / static_cast<double>(correlator().lag(late));
+        const double ratio = static_cast<double>(correlator().lag(early)) / static_cast<double>(correlator().lag(late));
         const double error = at_late.error * std::sqrt(growth_variance(ratio));
         table.values.push_back(late == 0 ? std::nan("") : (at_late.value - at_early.value) * per_time);
         table.errors.push_back(late == 0 ? std::nan("") : error * per_time);

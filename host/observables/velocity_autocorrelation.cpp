@@ -6,14 +6,8 @@ namespace carom {
 namespace {
 
 BallSum products(std::size_t dimension, std::span<const double> early, std::span<const double> late) {
-    BallSum result;
-    for (std::size_t at = 0; at < early.size(); at += dimension) {
-        double product = 0.0;
-        for (std::size_t axis = 0; axis < dimension; ++axis) product += early[at + axis] * late[at + axis];
-        if (std::isnan(product)) continue;  // one that has left
-        result.sum += product;
-        result.balls += 1.0;
-    }
+    const auto product = [](double v, double w) { return v * w; };
+    BallSum result = dimension == 2 ? sum_over_balls<2>(early, late, product) : sum_over_balls<3>(early, late, product);
     result.sum /= static_cast<double>(dimension);
     return result;
 }

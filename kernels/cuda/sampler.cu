@@ -128,7 +128,7 @@ void DeviceSampler<Real>::follow(std::span<const std::uint32_t> ids, Followed wh
                                  std::span<double> values) {
     upload_now(queue_, ids, followed_);
     need(values_, values.size());
-    FollowBody<Real> body{balls_, followed_.data(), what, dimension_, {}, values_.data()};
+    FollowBody<Real> body{balls_, followed_.data(), ids.size(), what, {}, values_.data()};
     for (std::size_t axis = 0; axis < size.size(); ++axis) body.size[static_cast<int>(axis)] = size[axis];
     queue_.launch(values.size(), body);
     queue_.download(values_.data(), values.data(), values.size());

@@ -153,14 +153,14 @@ template <class Real>
 struct FollowBody {
     SampledBalls<Real> balls;
     const std::uint32_t* ids;
+    std::uint64_t count;
     Followed what;
-    int dimension;
     Vec<double, 3> size;
     double* values;
 
     CAROM_HD void operator()(std::uint64_t index) const {
-        const int axis = static_cast<int>(index % dimension);
-        values[index] = balls.followed(ids[index / dimension], axis, what, size[axis]);
+        const int axis = static_cast<int>(index / count);
+        values[index] = balls.followed(ids[index % count], axis, what, size[axis]);
     }
 };
 

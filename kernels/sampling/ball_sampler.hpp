@@ -30,7 +30,7 @@ public:
                              std::span<const std::uint8_t> others, std::span<std::int64_t> pairs) = 0;
     /// What single balls do, NaN for those that are gone.
     /// \param size    of the box, by axis; as many as there are dimensions
-    /// \param values  ball by ball, axis by axis
+    /// \param values  axis after axis, all balls of each
     virtual void follow(std::span<const std::uint32_t> ids, Followed what, std::span<const double> size,
                         std::span<double> values) = 0;
 };
