@@ -339,7 +339,7 @@ std::optional<ScalarTheory> theory_scalar(const GasFacts& facts, const std::stri
     if (kind == "self_diffusion" && !facts.andersen) {
         const double d = diffusion(facts);
         return ScalarTheory{facts.dimension == 2 ? "Enskog, without long-time tail" : "Enskog", d,
-                            enskog_diffusion_uncertainty(facts.dimension) * d};
+                            enskog_diffusion_uncertainty(facts.dimension, facts.packing_fraction) * d};
     }
     return std::nullopt;
 }

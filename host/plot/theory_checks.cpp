@@ -263,8 +263,9 @@ private:
         check.uncertainty = info.kind == "density" && facts.has_gravity()     ? kLocalDensity
                             : info.kind == "speed" || info.kind == "velocity" ? kPerBall / facts.balls
                             : info.kind == "free_path" ? kPathCorrelation * facts.packing_fraction
-                            : lags                     ? enskog_diffusion_uncertainty(facts.dimension)
-                                                       : 0.0;
+                            : info.kind == "vacf"      ? enskog_correlation_uncertainty(facts.dimension)
+                            : lags ? enskog_diffusion_uncertainty(facts.dimension, facts.packing_fraction)
+                                   : 0.0;
         double squares = 0.0;
         for (std::size_t k = 0; k < measured.table.values.size(); ++k) {
             const double at = x[k % x.size()];

@@ -138,8 +138,8 @@ public:
     virtual void request_frame(Frame& frame) = 0;
     /// Waits until `frame` (given to request_frame) is complete. May be called from another thread.
     virtual void finish_frame(Frame& frame) = 0;
-    /// Who looks at the balls now, where they are; null: they are seen by frames alone. Good until the solver goes on or
-    /// is asked for anything else.
+    /// Who looks at the balls now, where they are; null: they are seen by frames alone. Good until the solver goes on
+    /// or is asked for anything else.
     virtual BallSampler* sample_balls(const BallKinds& /*kinds*/) { return nullptr; }
     /// The raw state for a checkpoint.
     virtual void save(SolverState& state) = 0;
