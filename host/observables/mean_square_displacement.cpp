@@ -53,7 +53,8 @@ public:
 };
 
 /// D = (W(b) - W(a)) / (2 d (b - a)), W the mean square displacement, b the longest lag of which the run has kSpans one
-/// after the other, a about half of it: both far beyond the time in which a ball forgets its velocity, if the run is.
+/// after the other, a about half of it, but not 0, since a ball has not yet forgotten its velocity then: both far
+/// beyond the time that this takes, if the run and the time between samples are.
 class SelfDiffusion final : public Displacements {
 public:
     using Displacements::Displacements;
@@ -63,9 +64,8 @@ public:
         info.unit = "m2 s-1";
         info.label = "self-diffusion coefficient";
         info.normalisation =
-            "growth of the mean square displacement between two lags / (2 dimension * time between them); lags of up "
-            "to a "
-            "quarter of the run";
+            "growth of the mean square displacement from a lag to twice that / (2 dimension * time between them); lags "
+            "of up to a quarter of the run";
         info.x = {};
         return info;
     }
@@ -77,8 +77,13 @@ public:
             if (static_cast<double>(correlator().starts(0)) >= kSpans * static_cast<double>(correlator().lag(k)))
                 late = k;
         }
-        std::size_t early = 0;
-        while (late > 0 && 2 * correlator().lag(early + 1) <= correlator().lag(late)) ++early;
+        if (late < 2) {
+            table.values.push_back(std::nan(""));
+            table.errors.push_back(std::nan(""));
+            return table;
+        }
+        std::size_t early = 1;
+        while (2 * correlator().lag(early + 1) <= correlator().lag(late)) ++early;
         const MeanWithError at_late = squared_way(late);
         const MeanWithError at_early = squared_way(early);
         const double per_time =
@@ -86,8 +91,8 @@ public:
                    (info().every * static_cast<double>(correlator().lag(late) - correlator().lag(early))));
         const double ratio = static_cast<double>(correlator().lag(early)) / static_cast<double>(correlator().lag(late));
         const double error = at_late.error * std::sqrt(growth_variance(ratio));
-        table.values.push_back(late == 0 ? std::nan("") : (at_late.value - at_early.value) * per_time);
-        table.errors.push_back(late == 0 ? std::nan("") : error * per_time);
+        table.values.push_back((at_late.value - at_early.value) * per_time);
+        table.errors.push_back(error * per_time);
         return table;
     }
 

@@ -100,13 +100,13 @@ TEST_P(AveragesInTime, RandomWalksDiffuseAsTheirStepsDo) {
     EXPECT_NEAR(std::sqrt(claimed / scatter), 1.0, 0.3);
 }
 
-TEST_P(AveragesInTime, OneSampleTellsOfNoDiffusion) {
+TEST_P(AveragesInTime, FewSamplesTellOfNoDiffusion) {
     const auto diffusion = make_averager({.name = "d", .kind = "self_diffusion"}, state.context());
-    for (int k = 0; k < 3; ++k) {
+    for (int k = 0; k < 7; ++k) {
         state.show(*diffusion, k);
         EXPECT_TRUE(std::isnan(diffusion->table().values[0]) && std::isnan(diffusion->table().errors[0])) << k;
     }
-    state.show(*diffusion, 3);
+    state.show(*diffusion, 7);
     EXPECT_EQ(diffusion->table().values[0], 0.0) << "nothing moved";
 }
 
