@@ -24,6 +24,8 @@ constexpr std::array kAverageKinds{
     AverageKind{"temperature_profile", make_temperature_profile},
     AverageKind{"velocity_profile", make_velocity_profile},
     AverageKind{"density_map", make_density_map},
+    AverageKind{"temperature_map", make_temperature_map},
+    AverageKind{"velocity_map", make_velocity_map},
     AverageKind{"gr", make_pair_distribution},
     AverageKind{"msd", make_mean_square_displacement},
     AverageKind{"self_diffusion", make_self_diffusion},

@@ -20,6 +20,10 @@ std::unique_ptr<Averager> make_temperature_profile(const ObserveRequest& request
 std::unique_ptr<Averager> make_velocity_profile(const ObserveRequest& request, const AverageContext& context);
 /// Centres of balls per volume (area in 2D), over a plane; in 3D the mean along the third axis.
 std::unique_ptr<Averager> make_density_map(const ObserveRequest& request, const AverageContext& context);
+/// Temperature, without the flow, over a plane [J].
+std::unique_ptr<Averager> make_temperature_map(const ObserveRequest& request, const AverageContext& context);
+/// Flow velocity over a plane [m/s].
+std::unique_ptr<Averager> make_velocity_map(const ObserveRequest& request, const AverageContext& context);
 /// The radial distribution function g(r).
 std::unique_ptr<Averager> make_pair_distribution(const ObserveRequest& request, const AverageContext& context);
 /// Mean square displacement over time, over many starts [m^2].

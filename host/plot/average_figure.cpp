@@ -72,6 +72,8 @@ std::string kind_in_words(const AverageInfo& info) {
     if (info.kind == "velocity") return "velocity components";
     if (info.kind == "density") return "density profile";
     if (info.kind == "density_map") return "density map";
+    if (info.kind == "temperature_map") return "temperature map";
+    if (info.kind == "velocity_map") return "map of the flow";
     if (info.kind == "temperature_profile") return "temperature profile";
     if (info.kind == "velocity_profile") return "flow";
     if (info.kind == "free_path") return "free paths";
@@ -153,21 +155,46 @@ std::string map_script(const TrajectoryReader& run, const Scene& scene, const Ru
     const std::size_t up = place(info.y.label);
     script += "set xlabel " + gnuplot_literal(axis_label(info.x.label, info.x.unit)) + "\n";
     script += "set ylabel " + gnuplot_literal(axis_label(info.y.label, info.y.unit)) + "\n";
-    script += "set cblabel " + gnuplot_literal(axis_label(info.label, info.unit)) + "\n";
+    const bool flow = !info.components.empty();
+    script += "set cblabel " + gnuplot_literal(axis_label(flow ? "speed of the flow" : info.label, info.unit)) + "\n";
     script += fmt::format("set size ratio {}\n", box.size[up] / box.size[across]);
     script += fmt::format("set xrange [{}:{}]\nset yrange [{}:{}]\n", box.min[across],
                           box.min[across] + box.size[across], box.min[up], box.min[up] + box.size[up]);
     // Viridis, by a few of its colours.
     script += "set palette defined (0 \"#440154\", 1 \"#3b528b\", 2 \"#21918c\", 3 \"#5ec962\", 4 \"#fde725\")\n";
     script += "set border 15\nset tics out scale 0.5\nunset key\nset cbrange [0:*]\n";
+    const std::size_t cells = info.x.points * info.y.points;
+    const auto component = [&](std::size_t axis, std::size_t cell) { return table.values[axis * cells + cell]; };
+    double fastest = 0.0;  // in the plane
     script += "$map << END_OF_DATA\n";
     for (std::size_t row = 0; row < info.y.points; ++row) {
         for (std::size_t column = 0; column < info.x.points; ++column) {
-            script +=
-                fmt::format("{} {} {}\n", table.x[column], table.y[row], table.values[row * info.x.points + column]);
+            const std::size_t cell = row * info.x.points + column;
+            script += fmt::format("{} {} ", table.x[column], table.y[row]);
+            if (!flow) {
+                script += fmt::format("{}\n", table.values[cell]);
+                continue;
+            }
+            double squared = 0.0;
+            for (std::size_t axis = 0; axis < info.components.size(); ++axis) {
+                squared += component(axis, cell) * component(axis, cell);
+            }
+            const double along = component(across, cell);
+            const double upwards = component(up, cell);
+            if (std::isfinite(squared)) fastest = std::max(fastest, std::hypot(along, upwards));
+            script += fmt::format("{} {} {}\n", std::sqrt(squared), along, upwards);
         }
     }
-    return script + "END_OF_DATA\nplot $map using 1:2:3 with image\n";
+    script += "END_OF_DATA\nplot $map using 1:2:3 with image";
+    if (flow && fastest > 0.0) {
+        // The fastest is as long as a cell is wide, and arrows stand in the middles of cells.
+        const double scale = box.size[across] / static_cast<double>(info.x.points) / fastest;
+        script += fmt::format(
+            ", $map using ($1 - 0.5 * {0} * $4):($2 - 0.5 * {0} * $5):({0} * $4):({0} * $5) with vectors head filled "
+            "size graph 0.006,25 linecolor rgb \"white\"",
+            scale);
+    }
+    return script + "\n";
 }
 
 }  // namespace
@@ -182,7 +209,7 @@ std::string average_figure_script(const std::vector<const TrajectoryReader*>& ru
                                   const std::string& path) {
     const TrajectoryReader& first = *runs.front();
     const AverageInfo* info = find_average(first, quantity);
-    if (info != nullptr ? info->kind == "density_map" : quantity == "density_map") {
+    if (info != nullptr ? !info->y.label.empty() : quantity.ends_with("_map")) {
         if (runs.size() > 1) throw InputError("maps cannot be laid over each other");
         const Scene scene = parse_scene(first.header().scene_source, first.header().scene_path);
         return map_script(first, scene, run_average(first, scene, quantity), path);

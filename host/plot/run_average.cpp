@@ -24,22 +24,24 @@ struct FromFrames {
     bool velocity;
 };
 
-constexpr std::array<FromFrames, 9> kFromFrames{{{"speed", false, true},
-                                                 {"velocity", false, true},
-                                                 {"density", true, false},
-                                                 {"temperature_profile", true, true},
-                                                 {"velocity_profile", true, true},
-                                                 {"density_map", true, false},
-                                                 {"gr", true, false},
-                                                 {"msd", true, false},
-                                                 {"vacf", false, true}}};
+constexpr std::array<FromFrames, 11> kFromFrames{{{"speed", false, true},
+                                                  {"velocity", false, true},
+                                                  {"density", true, false},
+                                                  {"temperature_profile", true, true},
+                                                  {"velocity_profile", true, true},
+                                                  {"density_map", true, false},
+                                                  {"temperature_map", true, true},
+                                                  {"velocity_map", true, true},
+                                                  {"gr", true, false},
+                                                  {"msd", true, false},
+                                                  {"vacf", false, true}}};
 
 /// Off its multiple by more of the interval than this, a frame is no regular one. Steps round times by less, unless
 /// frames are a few steps apart.
 constexpr double kOffTime = 0.05;
 
 int default_axis(const Scene& scene, const std::string& kind) {
-    if (kind == "density_map") return scene.dimension() - 1;
+    if (kind.ends_with("_map")) return scene.dimension() - 1;
     for (int axis = 0; axis < scene.dimension(); ++axis) {
         if (scene.physics.gravity[static_cast<std::size_t>(axis)] != 0.0) return axis;
     }

@@ -271,7 +271,7 @@ private:
         for (const std::string& quantity : all_quantities(trajectory_)) {
             const AverageInfo* average = nullptr;
             for (const AverageInfo& info : header_.averages) average = info.name == quantity ? &info : average;
-            const bool dots = average != nullptr ? average->kind == "density_map" : rows_ > kMostVectorRows;
+            const bool dots = average != nullptr ? !average->y.label.empty() : rows_ > kMostVectorRows;
             const std::string path = folder_.file(dots ? "figure.png" : "figure.svg");
             try {
                 const std::string script = quantity_script({&trajectory_}, quantity, path);

@@ -175,8 +175,9 @@ constexpr Key kKeys[] = {
 
     {"observe", "name", KeyType::kText, kAny, "", "required", "in files, tables and sweeps: letters, digits, _ and -"},
     {"observe", "kind", KeyType::kChoice, kAny,
-     "displaced|displaced_each|speed|velocity|density|temperature_profile|velocity_profile|density_map|gr|msd|"
-     "self_diffusion|vacf|temperature|kurtosis|stress|kinetic_stress|collisional_stress|pressure|compressibility|"
+     "displaced|displaced_each|speed|velocity|density|temperature_profile|velocity_profile|density_map|"
+     "temperature_map|velocity_map|gr|msd|self_diffusion|vacf|temperature|kurtosis|stress|kinetic_stress|collisional_"
+     "stress|pressure|compressibility|"
      "free_path|mean_free_path|collision_rate",
      "required", "what it is: see \"Observables\" below"},
     {"observe", "species", KeyType::kText, kAny, "", "all balls",
@@ -189,11 +190,11 @@ constexpr Key kKeys[] = {
     {"observe", "from", KeyType::kNumber, kNotNegative, "", "0.0",
      "averages: samples are taken from this time on [time]"},
     {"observe", "bins", KeyType::kWhole, kBins, "", "by kind",
-     "histograms, profiles, gr: how many; density_map: along the longer side"},
+     "histograms, profiles, gr: how many; maps: along the longer side"},
     {"observe", "max", KeyType::kNumber, kPositive, "", "by kind",
      "speed, velocity: end of the range [length/time], by default wherever is needed; gr: largest distance [length]"},
     {"observe", "axis", KeyType::kChoice, kAny, "x|y|z", "along gravity, or x",
-     "profiles: slices lie across it; density_map in 3D: one looks along it, z by default"},
+     "profiles: slices lie across it; maps in 3D: one looks along it, z by default"},
     {"observe", "with", KeyType::kText, kAny, "", "as species", "gr: the species of the other balls"},
     {"observe", "region", KeyType::kTable, kAny, "", "the box", "temperature: of the balls with centres in there"},
     {"observe.region", "min", KeyType::kVector, kAny, "", "box.min", "lower corner [length]"},

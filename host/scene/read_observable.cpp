@@ -53,6 +53,8 @@ const std::vector<KindKeys>& kind_keys() {
         {"temperature_profile", {"every", "from", "bins", "axis"}},
         {"velocity_profile", {"every", "from", "bins", "axis"}},
         {"density_map", {"every", "from", "bins", "axis"}},
+        {"temperature_map", {"every", "from", "bins", "axis"}},
+        {"velocity_map", {"every", "from", "bins", "axis"}},
         {"gr", {"every", "from", "bins", "max", "with"}},
         {"msd", {"every", "from"}},
         {"self_diffusion", {"every", "from"}},
@@ -87,8 +89,10 @@ void refuse_other_keys(const Section& section, const std::string& kind) {
     }
 }
 
+bool is_map(const std::string& kind) { return kind.ends_with("_map"); }
+
 int default_axis(const Scene& scene, const std::string& kind) {
-    if (kind == "density_map") return scene.dimension() - 1;
+    if (is_map(kind)) return scene.dimension() - 1;
     for (int axis = 0; axis < scene.dimension(); ++axis) {
         if (scene.physics.gravity[axis] != 0.0) return axis;
     }
@@ -132,7 +136,7 @@ void read_average(const Section& section, const Scene& scene, const SpeciesIndex
     if (observe.kind == "gr" && observe.max > 0.0) check_distance(section, scene, observe.max);
     observe.axis = section.has("axis") ? static_cast<int>(section.choice("axis")) : default_axis(scene, observe.kind);
     if (observe.axis >= scene.dimension()) section.fail("axis", "must be \"x\" or \"y\" in 2D, not \"z\"");
-    if (observe.kind == "density_map") check_cells(section, scene, observe);
+    if (is_map(observe.kind)) check_cells(section, scene, observe);
     if (section.has("with")) {
         observe.with = section.text("with");
         if (observe.species.empty()) section.fail("with", "needs species beside it");

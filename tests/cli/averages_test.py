@@ -58,6 +58,8 @@ KINDS = {
     "temperature_profile": "bins = 6",
     "velocity_profile": "axis = \"x\"\nbins = 4",
     "density_map": "bins = 8",
+    "temperature_map": "bins = 4",
+    "velocity_map": "bins = 4",
     "gr": "species = \"light\"\nwith = \"heavy\"\nmax = 2.0",
     "msd": "",
     "self_diffusion": "species = \"light\"",
@@ -78,7 +80,7 @@ OF_EVENTS = {
 NUMBERS = ("self_diffusion", "temperature", "kurtosis", "stress", "kinetic_stress", "collisional_stress", "pressure", "compressibility", "mean_free_path", "collision_rate")
 # A frame holds these extents of each.
 SHAPES = {"speed": (32,), "velocity": (2, 16), "density": (100,), "temperature_profile": (6,),
-          "velocity_profile": (2, 4), "density_map": (6, 8), "gr": (200,), "self_diffusion": (), "temperature": (), "kurtosis": (), "stress": (3,), "kinetic_stress": (3,), "collisional_stress": (3,), "pressure": (),
+          "velocity_profile": (2, 4), "density_map": (6, 8), "temperature_map": (3, 4), "velocity_map": (2, 3, 4), "gr": (200,), "self_diffusion": (), "temperature": (), "kurtosis": (), "stress": (3,), "kinetic_stress": (3,), "collisional_stress": (3,), "pressure": (),
           "compressibility": (), "free_path": (16,), "mean_free_path": (), "collision_rate": ()}
 
 

@@ -152,6 +152,47 @@ TEST_P(AveragesTest, ADensityMapHasCellsThatAreNearlySquare) {
     }
 }
 
+TEST_P(AveragesTest, MapsOfTemperatureAndFlowAreThoseOfTheBallsInACell) {
+    struct Cell {
+        double count = 0.0, mass = 0.0, energy = 0.0;
+        std::array<double, 3> momentum{};
+    };
+    constexpr int kSamples = 30;  // 200 balls in 12 cells: some hundred in each
+    std::vector<Cell> cells(12);
+    each_sample = [&] {
+        for (std::size_t id = 0; id < state.frame.size(); ++id) {
+            if (!state.counts(id)) continue;
+            const double x = (state.frame.position[0][id] - state.box.min[0]) / state.box.size[0] * 4.0;
+            const double y = (state.frame.position[1][id] - state.box.min[1]) / state.box.size[1] * 3.0;
+            Cell& cell = cells[static_cast<std::size_t>(y) * 4 + static_cast<std::size_t>(x)];
+            const double mass = state.species(id).mass;
+            cell.count += 1.0;
+            cell.mass += mass;
+            for (int k = 0; k < dimension(); ++k) {
+                cell.momentum[k] += mass * state.frame.velocity[k][id];
+                cell.energy += mass * std::pow(state.frame.velocity[k][id], 2);
+            }
+        }
+    };
+    const AverageTable heat = after({.name = "t", .kind = "temperature_map", .axis = 2, .bins = 4}, kSamples);
+    ASSERT_EQ(info.x.points, 4u);
+    ASSERT_EQ(info.y.points, 3u);
+    for (std::size_t at = 0; at < cells.size(); ++at) {
+        double flow = 0.0;
+        for (const double p : cells[at].momentum) flow += p * p / cells[at].mass;
+        EXPECT_NEAR(heat.values[at], (cells[at].energy - flow) / (dimension() * cells[at].count), kRounding) << at;
+        EXPECT_GT(heat.errors[at], 0.0);
+    }
+    cells.assign(12, {});
+    const AverageTable flow = after({.name = "u", .kind = "velocity_map", .axis = 2, .bins = 4}, kSamples);
+    ASSERT_EQ(info.components.size(), static_cast<std::size_t>(dimension()));
+    for (int k = 0; k < dimension(); ++k) {
+        for (std::size_t at = 0; at < cells.size(); ++at) {
+            EXPECT_NEAR(flow.values[k * cells.size() + at], cells[at].momentum[k] / cells[at].mass, kRounding) << at;
+        }
+    }
+}
+
 TEST_P(AveragesTest, TemperatureOfARegionAndKurtosisAreThoseOfItsBalls) {
     const Vector3 low{0.0, 3.0, 1.0};
     const Vector3 high{5.0, 8.0, 6.0};
