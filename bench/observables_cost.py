@@ -16,9 +16,9 @@ import statistics
 import subprocess
 import tempfile
 
-KINDS = ["speed", "velocity", "density", "temperature_profile", "velocity_profile", "density_map", "gr", "msd",
-         "self_diffusion", "vacf", "temperature", "kurtosis", "stress", "kinetic_stress", "collisional_stress", "pressure",
-         "compressibility"]
+KINDS = ["speed", "velocity", "density", "temperature_profile", "velocity_profile", "density_map", "temperature_map",
+         "velocity_map", "gr", "msd", "self_diffusion", "vacf", "temperature", "kurtosis", "stress", "kinetic_stress",
+         "collisional_stress", "pressure", "compressibility"]
 OF_EVENTS = ["free_path", "mean_free_path", "collision_rate"]
 
 # Dimension, solver, balls, packing fraction, time: some seconds of one core each.
