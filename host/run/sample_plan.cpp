@@ -11,7 +11,7 @@ namespace carom {
 namespace {
 
 constexpr double kSamples = 1000.0;       // of a run, at most
-constexpr double kSteps = 3500.0;         // of the spring solver between two samples
+constexpr double kSteps = 4200.0;         // of the spring solver between two samples
 constexpr double kMeanFreeTimes = 18.0;   // of the event-driven one
 constexpr double kPairs = 3.0;            // samples of g(r) cost three times as much as others, and are as much rarer
 constexpr double kPerMeanFreeTime = 4.0;  // samples of a velocity autocorrelation

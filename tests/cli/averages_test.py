@@ -187,8 +187,8 @@ class Averages(ProgramTest):
             every = {kind: file[f"observables/a_{kind}"].attrs["every"] for kind in KINDS}
         def expected(steps):  # in a short run for 20 samples, but at most four times as often
             return min(max(0.5 / 1000, steps * dt), max(0.5 / 20, steps * dt / 4))
-        self.assertAlmostEqual(every["speed"], expected(3500), delta=dt)
-        self.assertAlmostEqual(every["gr"], expected(10500), delta=dt)
+        self.assertAlmostEqual(every["speed"], expected(4200), delta=dt)
+        self.assertAlmostEqual(every["gr"], expected(12600), delta=dt)
         self.assertLessEqual(every["vacf"], every["speed"])
         for value in every.values():
             self.assertAlmostEqual(value / dt, round(value / dt), places=6, msg="whole steps")
