@@ -34,7 +34,7 @@ std::uint32_t DeviceSampler<Real>::tables_of(std::size_t width) {
 
 template <class Real>
 void DeviceSampler<Real>::look_at(SampledBalls<Real> balls, int dimension, const BallKinds& kinds) {
-    if (species_.size() != kinds.species.size()) {
+    if (peak_.size() == 0) {
         upload_now(queue_, kinds.species, species_);
         upload_now(queue_, kinds.mass, mass_);
         need(peak_, 1);

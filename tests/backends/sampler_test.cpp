@@ -136,10 +136,10 @@ std::string case_name(const testing::TestParamInfo<Case>& info) {
     return name + (doubles ? "_double_" : "_single_") + processor.name;
 }
 
-/// With walls, periodic sides, balls that leave, and those of infinite mass.
+/// With walls, periodic sides, balls that leave, those of infinite mass, and none at all.
 INSTANTIATE_TEST_SUITE_P(Scenarios, Sampler,
                          testing::Combine(testing::Values("walls_2d", "periodic_3d", "open_2d", "open_3d", "heavy_2d",
-                                                          "mixture_3d"),
+                                                          "mixture_3d", "none_3d"),
                                           testing::Bool(), testing::Values(Processor{"emulated"}, Processor{"cuda"})),
                          case_name);
 
