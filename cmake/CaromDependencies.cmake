@@ -60,6 +60,16 @@ if(carom_missing)
     "or, for everything that carom can use: scripts/install-deps.sh")
 endif()
 
+# g++'s OpenMP library reads its environment in a constructor, and only that of a program that holds the library itself can
+# be set before (host/cli/main.cpp, limit_spinning()). Tried with a shared one: what a .preinit_array function sets is lost,
+# for the C library takes its environment anew afterwards, and every other constructor of the program comes too late.
+if(NOT CAROM_OPENMP STREQUAL "OFF" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=libgomp.a
+    OUTPUT_VARIABLE carom_gomp OUTPUT_STRIP_TRAILING_WHITESPACE)
+  if(IS_ABSOLUTE "${carom_gomp}")
+    set(OpenMP_gomp_LIBRARY "${carom_gomp}" CACHE FILEPATH "OpenMP library of g++" FORCE)
+  endif()
+endif()
 if(NOT CAROM_OPENMP STREQUAL "OFF")
   find_package(OpenMP QUIET COMPONENTS CXX)
 endif()
@@ -95,7 +105,8 @@ endif()
 
 add_library(carom_dep_fmt INTERFACE)
 if(CAROM_STATIC)
-  target_link_libraries(carom_dep_fmt INTERFACE fmt::fmt-header-only) # Debian has no libfmt.a
+  set(carom_fmt fmt::fmt-header-only) # Debian has no libfmt.a
 else()
-  target_link_libraries(carom_dep_fmt INTERFACE fmt::fmt)
+  set(carom_fmt fmt::fmt)
 endif()
+target_link_libraries(carom_dep_fmt INTERFACE ${carom_fmt})

@@ -1,12 +1,25 @@
-# carom_library(NAME FOLDER [DEPENDS target...]): the library of one folder, from all its .cpp files but main.cpp.
-# New files are picked up by themselves; a folder of headers alone gives an interface library.
+# carom_library(NAME FOLDER [ONE_BY_ONE] [HOT ALL | HOT STEPS | HOT file...] [DEPENDS target...]): the library of one
+# folder, from all its .cpp files but main.cpp. New files are picked up by themselves; a folder of headers alone gives an
+# interface library. ONE_BY_ONE: not together with CAROM_UNITY, since private names clash or each file is large.
+# HOT: what goes over all balls while a run is going on is compiled for speed, see carom_hot() (STEPS: under sanitizers too).
 function(carom_library name folder)
-  cmake_parse_arguments(arg "" "" "DEPENDS" ${ARGN})
+  cmake_parse_arguments(arg "ONE_BY_ONE" "" "HOT;DEPENDS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS "${folder}/*.cpp")
   list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
   if(sources)
     add_library(${name} STATIC ${sources})
     target_link_libraries(${name} PUBLIC ${arg_DEPENDS})
+    set(kind cold)
+    if("${arg_HOT}" MATCHES "^(ALL|STEPS)$")
+      carom_hot(${name} ${arg_HOT} kind)
+    else()
+      carom_hot_files(${folder} ${arg_HOT})
+    endif()
+    carom_precompile(${name} ${kind})
+    if(CAROM_UNITY AND NOT arg_ONE_BY_ONE)
+      set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 10)
+      target_compile_options(${name} PRIVATE -Wno-shadow) # by another file's private names
+    endif()
   else()
     add_library(${name} INTERFACE)
     target_link_libraries(${name} INTERFACE ${arg_DEPENDS})

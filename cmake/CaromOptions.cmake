@@ -33,7 +33,10 @@ carom_part_option(CAROM_OPENMP "Several threads on the CPU")
 carom_part_option(CAROM_EMULATED "CUDA sources run on the CPU, for tests")
 
 option(CAROM_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+set(CAROM_TEST_KINDS unit contract backends physics golden cli viewer CACHE STRING "Kinds of tests to build and run")
 option(CAROM_WERROR "Treat warnings as errors" OFF)
+option(CAROM_PCH "Precompiled headers: half the time of a build" ON)
+option(CAROM_UNITY "Compile files of a folder together: half the time of a first build, and more after a change" OFF)
 option(CAROM_STATIC "Link everything but the C library statically, for an archive that runs elsewhere" OFF)
 set(CAROM_CPU_ARCH x86-64-v3 CACHE STRING
   "Instruction set for -march on x86-64; must have fma, or the CPU backend becomes many times slower")
@@ -43,6 +46,14 @@ set(CAROM_PYTHON /usr/bin/python3 CACHE FILEPATH "Python that runs the tests wri
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Debug, RelWithDebInfo (assertions on) or Release (the fastest)" FORCE)
+endif()
+
+# A cache of compiled files, where there is one; a launcher that was chosen stays.
+find_program(CAROM_CCACHE ccache)
+mark_as_advanced(CAROM_CCACHE)
+if(CAROM_CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER AND NOT DEFINED ENV{CMAKE_CXX_COMPILER_LAUNCHER})
+  # Without these it caches nothing that uses a precompiled header.
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env CCACHE_SLOPPINESS=pch_defines,time_macros "${CAROM_CCACHE}")
 endif()
 
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")

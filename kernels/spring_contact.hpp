@@ -136,9 +136,7 @@ CAROM_HD WallGap<Dim> wall_gap(const SpringParams<Real, Dim>& params, const Boun
         const double turns = __builtin_rint(from_reference[axis] * params.inverse_period[axis]);
         from_reference[axis] = from_reference[axis] - turns * params.box_size[axis];
     }
-    WallGap<Dim> gap = wall.gap(from_reference);
-    gap.distance = gap.distance - wall.speed * walls_time;
-    return gap;
+    return wall.gap(from_reference, walls_time);
 }
 
 /// Whether the ball touches the wall from which it stands at `gap`; if so, fills `contact`.

@@ -29,11 +29,11 @@ public:
     [[nodiscard]] virtual std::uint64_t step() const = 0;
 
     /// Sums over all balls now.
-    virtual SpringTotals totals() = 0;
-    virtual SpringTallies tallies() = 0;
+    virtual Totals totals() = 0;
+    virtual Tallies tallies() = 0;
 
     /// Begins to copy the state into `arrays` (id order); the engine may be advanced before finish_frame.
-    virtual void request_frame(const FrameArrays& arrays) = 0;
+    virtual void request_frame(const BallArrays& arrays) = 0;
     /// Waits until the arrays given to the last request_frame are complete. From any thread.
     virtual void finish_frame() = 0;
     /// Who looks at the balls now, in the device's memory; null: they are in the host's, where frames serve as well.
@@ -41,7 +41,7 @@ public:
     /// \param kinds  the same at each call
     virtual BallSampler* sample_balls(const BallKinds& /*kinds*/) { return nullptr; }
     /// Copies the raw state out.
-    virtual void store(const RawBalls& balls) = 0;
+    virtual void store(const BallArrays& balls) = 0;
 
     [[nodiscard]] virtual std::string device() const = 0;
     [[nodiscard]] virtual int threads() const = 0;

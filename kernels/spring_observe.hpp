@@ -1,30 +1,15 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
+#include "kernels/core/picture.hpp"
 #include "kernels/spring_contact.hpp"
 
 // What one sees of a ball at the time of its position. Observing changes nothing: velocities are brought to the
 // time of the positions on a copy.
 
 namespace carom {
-
-/// Totals over all balls at one time.
-struct SpringTotals {
-    double kinetic = 0.0;        ///< sum of m v^2 / 2 [energy]
-    double spring = 0.0;         ///< energy of all contacts, walls included [energy]
-    double gravitational = 0.0;  ///< sum of -m g . (x - box.min) [energy]
-    double virial = 0.0;         ///< sum over pairs of r_ij . F_ij, F_ij on i, r_ij = x_i - x_j [energy]
-    double stress[6] = {};    ///< sum over pairs of r_ij F_ij: xx, yy, zz, xy, xz, yz; 2D: what has a z is 0 [energy]
-    double momentum[3] = {};  ///< sum of m v
-    double angular[3] = {};   ///< sum of m (x - box centre) x v
-    double overlap = 0.0;     ///< largest, as a fraction of the smaller radius
-    double speed = 0.0;       ///< largest
-    std::uint64_t contacts = 0;  ///< of pairs
-    std::uint64_t wall_contacts = 0;
-    std::uint64_t balls = 0;
-    std::uint64_t mobile = 0;  ///< of finite mass
-};
 
 /// Totals while they are summed: fixed-point integers, counts and maxima, so that the order of the balls, and
 /// with it the processor, does not matter. Pairs are added at both balls.
@@ -67,20 +52,21 @@ struct SpringSums {
     }
 
     /// \param grids  those that the terms were added with
-    [[nodiscard]] SpringTotals totals(const ObserveGrids& grids) const {
-        SpringTotals result;
+    /// Spins, which no contact changes, are left out.
+    [[nodiscard]] Totals totals(const ObserveGrids& grids) const {
+        Totals result;
         const Vec<double, 4> energy = energies.total(grids.energy);
         result.kinetic = energy[0];
         result.spring = 0.5 * energy[1];
         result.gravitational = energy[2];
         result.virial = 0.5 * energy[3];
         const Vec<double, 6> tensor = stress.total(grids.energy);
-        for (int k = 0; k < 6; ++k) result.stress[k] = 0.5 * tensor[k];
+        for (int k = 0; k < 6; ++k) result.pair_stress[k] = 0.5 * tensor[k];
         const Vec<double, 3> p = momentum.total(grids.momentum);
         const Vec<double, 3> l = angular.total(grids.angular);
         for (int axis = 0; axis < 3; ++axis) {
             result.momentum[axis] = p[axis];
-            result.angular[axis] = l[axis];
+            result.angular_momentum[axis] = l[axis];
         }
         result.overlap = overlap;
         result.speed = speed;
@@ -271,6 +257,85 @@ CAROM_HD void observe(const SpringParams<typename Kind::Real, Kind::kDim>& param
     sums.energies.add_clamped(params.observe.energy, energies);
     sums.momentum.add_clamped(params.observe.momentum, terms.momentum);
     sums.angular.add_clamped(params.observe.angular, terms.angular);
+}
+
+// What a renderer sees of a ball. One function for all processors.
+
+/// What the colour of a ball stands for.
+/// \param v        at the time of the position
+/// \param overlap  the deepest of its contacts with balls, as a fraction of the smaller radius
+template <class Real, int Dim>
+CAROM_HD float picture_value(const PictureOrder& order, const float* given, std::uint32_t id,
+                             const Vec<double, Dim>& position, const Vec<Real, Dim>& v, Real inverse_mass,
+                             Real overlap) {
+    double speed_squared = 0.0;
+    for (int axis = 0; axis < Dim; ++axis) {
+        const auto component = static_cast<double>(v[axis]);
+        speed_squared = speed_squared + component * component;
+    }
+    switch (order.value) {
+        case PictureOrder::Value::kGiven:
+            return given[id];
+        case PictureOrder::Value::kSpeed:
+            return static_cast<float>(square_root(speed_squared));
+        case PictureOrder::Value::kKineticEnergy:
+            if (!(inverse_mass > Real(0))) return std::numeric_limits<float>::quiet_NaN();
+            return static_cast<float>(0.5 * speed_squared / static_cast<double>(inverse_mass));
+        case PictureOrder::Value::kOverlap:
+            return static_cast<float>(overlap);
+        case PictureOrder::Value::kId:
+            return static_cast<float>(id);
+        case PictureOrder::Value::kHeight: {
+            double x = position[0];
+            for (int axis = 1; axis < Dim; ++axis) x = axis == order.axis ? position[axis] : x;
+            return static_cast<float>(order.down ? order.face - x : x - order.face);
+        }
+    }
+    return 0.0f;
+}
+
+/// \param position  in the user's coordinates
+template <int Dim>
+CAROM_HD BallPlace picture_place(const PictureOrder& order, const Vec<double, Dim>& position, float radius) {
+    float x[3] = {0.0f, 0.0f, 0.0f};
+    for (int axis = 0; axis < Dim; ++axis) x[axis] = static_cast<float>(position[axis] - order.origin[axis]);
+    return {x[0], x[1], x[2], radius};
+}
+
+/// A ball that is gone.
+CAROM_HD void hide_ball(const PictureArrays& to, std::uint64_t id) {
+    to.places[id] = {0.0f, 0.0f, 0.0f, -1.0f};
+    to.values[id] = std::numeric_limits<float>::quiet_NaN();
+}
+
+/// Writes the ball in `slot`, at step `step`. `neighbours` as for spring_step.
+template <class Kind, class Neighbours>
+CAROM_HD void draw_ball(const SpringParams<typename Kind::Real, Kind::kDim>& params,
+                        const BallsView<typename Kind::Real, Kind::kDim>& balls, std::uint32_t slot, std::uint64_t step,
+                        Neighbours&& neighbours, const PictureOrder& order, const float* given,
+                        const PictureArrays& to) {
+    using Real = typename Kind::Real;
+    const std::uint32_t id = balls.id[slot];
+    const OwnBall<Kind> own = load_ball<Kind>(params, balls, slot);
+    const auto place = place_of(params, own.x, balls.cell[slot]);
+    Vec<Real, Kind::kDim> v = own.v;
+    Real overlap = Real(0);
+    const bool moving =
+        order.value == PictureOrder::Value::kSpeed || order.value == PictureOrder::Value::kKineticEnergy;
+    if (moving && step > 0 && params.lag > Real(0)) {
+        SpringSums unused = SpringSums::zero();
+        v = velocity_now<Kind>(
+            lag_at(params, step), own,
+            feel<Kind>(params, balls, own, place.position, params.walls_time(step), neighbours, unused));
+    } else if (order.value == PictureOrder::Value::kOverlap) {
+        neighbours([&](std::uint32_t j) {
+            PairContact<Real, Kind::kDim> contact;
+            if (!touching<Kind>(params, balls, own, j, contact)) return;
+            overlap = larger(contact.overlap / smaller(own.radius, contact.other_radius), overlap);
+        });
+    }
+    to.places[id] = picture_place(order, place.position, static_cast<float>(own.radius));
+    to.values[id] = picture_value(order, given, id, place.position, v, own.inverse_mass, overlap);
 }
 
 }  // namespace carom

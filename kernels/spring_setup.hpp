@@ -1,25 +1,18 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include "kernels/core/totals.hpp"
 #include "kernels/physics/contact_laws.hpp"
+#include "kernels/physics/wall.hpp"
 
 namespace carom {
 
 /// What a spring run needs to know, in plain numbers and double precision: the same for every processor.
 struct SpringSetup {
-    struct WallShape {
-        bool plane = true;               ///< else a sphere
-        std::array<double, 3> normal{};  ///< plane: unit vector to where the balls may be
-        double offset = 0.0;             ///< plane: normal . x = offset [length]
-        std::array<double, 3> center{};  ///< sphere
-        double radius = 0.0;             ///< sphere [length]
-        bool inside = true;              ///< sphere: the balls are inside
-        double temperature = 0.0;        ///< [energy]; 0: the wall reflects
-        double speed = 0.0;              ///< plane: along its normal [velocity]
-    };
     enum class Side : std::uint8_t { kWall, kPeriodic, kOpen };
 
     int dimension = 2;
@@ -29,7 +22,7 @@ struct SpringSetup {
     std::array<double, 3> box_min{};
     std::array<double, 3> box_size{};
     std::array<std::array<Side, 2>, 3> sides{};
-    std::vector<WallShape> walls;                             ///< numbered from 6 on
+    std::vector<Wall> walls;
     std::array<std::array<double, 2>, 3> face_temperature{};  ///< [energy]; 0: the face reflects
     std::uint64_t walls_step = 0;                             ///< the step at which moving walls stand at their offset
 
@@ -38,10 +31,10 @@ struct SpringSetup {
     double thermostat_temperature = 0.0;  ///< [energy]
 
     std::array<double, 3> gravity{};
-    ContactLawKind law = ContactLawKind::kLinear;
-    double stiffness = 0.0;           ///< [force/length]
-    double wall_stiffness = 0.0;      ///< [force/length]
-    double damping = 0.0;             ///< gamma, ball to ball and ball to wall [mass/time]
+    ContactLawKind law{};             ///< whose units those of the stiffness and of the damping are
+    double stiffness = 0.0;           ///< ball to ball
+    double wall_stiffness = 0.0;      ///< ball to wall
+    double damping = 0.0;             ///< ball to ball and ball to wall
     double damping_ratio = 0.0;       ///< zeta, ball to ball; 0 where `damping` is given
     double wall_damping_ratio = 0.0;  ///< zeta, ball to wall
     double distance_epsilon = 0.0;    ///< [length]
@@ -50,37 +43,30 @@ struct SpringSetup {
     double design_speed = 0.0;        ///< the largest speed to expect [velocity]: sets scales, bounds nothing
     double margin = 0.0;              ///< of the candidate search [length], 0: chosen; changes speed, never a bit
 
+    [[nodiscard]] SoftContact pair_contact() const { return {law, {stiffness, damping, damping_ratio}}; }
+    [[nodiscard]] SoftContact wall_contact() const { return {law, {wall_stiffness, damping, wall_damping_ratio}}; }
     [[nodiscard]] bool damped() const { return damping > 0.0 || damping_ratio > 0.0 || wall_damping_ratio > 0.0; }
 };
 
-/// Raw balls in id order, by pointer: positions in user coordinates inside the box on periodic axes, velocities
-/// as the integrator holds them. Positions and single-precision velocities survive the way in and out unchanged.
+/// Raw balls in id order, by pointer, to start from: positions in user coordinates inside the box on periodic axes,
+/// velocities as the integrator holds them. Positions and single-precision velocities survive the way in and out
+/// unchanged.
 struct RawBalls {
     std::size_t count = 0;
+    std::array<const double*, 3> position{};
+    std::array<const double*, 3> velocity{};
+    std::array<const std::int32_t*, 3> image{};
+    const std::uint8_t* gone = nullptr;
+    const double* radius = nullptr;
+    const double* inverse_mass = nullptr;  ///< 0 for infinite mass
+};
+
+/// Where balls are written to, in id order: raw, or as a frame with velocities at the time of the positions.
+struct BallArrays {
     std::array<double*, 3> position{};
     std::array<double*, 3> velocity{};
     std::array<std::int32_t*, 3> image{};
     std::uint8_t* gone = nullptr;
-    const double* radius = nullptr;        ///< only read
-    const double* inverse_mass = nullptr;  ///< only read; 0 for infinite mass
-};
-
-/// A frame in id order, by pointer: velocities at the time of the positions.
-struct FrameArrays {
-    std::array<double*, 3> position{};
-    std::array<double*, 3> velocity{};
-    std::array<std::int32_t*, 3> image{};
-    std::uint8_t* gone = nullptr;
-};
-
-/// What has been counted since the start of the run.
-struct SpringTallies {
-    std::vector<double> wall_impulse;  ///< one per wall number [momentum]
-    double max_overlap = 0.0;          ///< as a fraction of the smaller radius
-    std::uint64_t balls_left = 0;
-    std::uint64_t sorts = 0;
-    std::vector<double> wall_heat = {};  ///< energy that balls got from each thermal wall, one per wall number [energy]
-    double thermostat_heat = 0.0;        ///< energy that balls got from the thermostat [energy]
 };
 
 /// Why the simulation cannot go on.

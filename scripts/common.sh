@@ -43,21 +43,48 @@ build_and_test() {
     fi
     say "Testing $preset"
     rm -f "$report"
-    ctest --preset "$preset" -j "$jobs" --output-junit "$report" "$@" || status=$?
+    ctest --preset "$preset" -j "$jobs" --output-junit "$report" --test-output-truncation head "$@" || status=$?
     if [ ! -e "$report" ]; then
         failed=$((failed + 1))
         echo "FAILED: ctest for $preset"
         return
     fi
+    # An entry is a program of Python, or several tests of GoogleTest, which says how many did what. One whose program is
+    # missing or crashed before it began is "not run"; that is no skip.
     local all bad left_out
-    all=$(grep -c '<testcase ' "$report" || true)
-    left_out=$(grep -c '<skipped message="SKIP_' "$report" || true)
-    # A test whose program is missing or crashed before it began is "not run" too; that is no skip.
-    bad=$(($(grep -c '<testcase .* status="fail"' "$report" || true) + $(grep -c '<skipped message=' "$report" || true) - left_out))
+    read -r all bad left_out < <(awk '
+        /<testcase /   { close_entry(); open = 1; good = bad = left = 0; state = "run"
+                         if (/status="fail"/) state = "fail" }
+        /<skipped message=/ { state = /"SKIP_/ ? "skip" : "fail" }
+        /^\[  PASSED  \] [0-9]/  { good = $4 }
+        /^\[  SKIPPED \] [0-9]/  { left = $4 }
+        /^\[  FAILED  \] [0-9]/  { bad = $4 }
+        END { close_entry(); print passed + failed + skipped, failed + 0, skipped + 0 }
+        function close_entry() {
+            if (!open) return
+            if (state == "fail" && bad == 0) bad = 1
+            if (state == "skip" && left == 0) left = 1
+            if (state == "run" && good + left == 0) good = 1
+            passed += good; failed += bad; skipped += left
+        }' "$report")
+    slowest_tests "$report"
     if [ "$status" -ne 0 ] && [ "$bad" -eq 0 ]; then bad=1 all=$((all + 1)); fi
     failed=$((failed + bad))
     skipped=$((skipped + left_out))
     passed=$((passed + all - bad - left_out))
+}
+
+# slowest_tests REPORT: the 20 of ctest's report that took longest [s]. An entry of GoogleTest is told test by test.
+slowest_tests() {
+    say "The slowest tests [s]"
+    awk '
+        /<testcase /  { close_entry(); open = 1; single = 0
+                        match($0, / name="[^"]*"/); name = substr($0, RSTART + 7, RLENGTH - 8)
+                        match($0, / time="[^"]*"/); time = substr($0, RSTART + 7, RLENGTH - 8) }
+        /^\[       OK \] / { single = 1; match($0, /[(][0-9]+ ms/); print substr($0, RSTART + 1) / 1000, $4 }
+        END { close_entry() }
+        function close_entry() { if (open && !single) print time, name }' "$1" |
+        sort -rn | awk 'NR <= 20 { printf "%8.1f  %s\n", $1, $2 }'
 }
 
 # Where there is a GPU, tests run on it, and fail rather than skip.

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "kernels/cpu/spring_cpu.hpp"
+
 #if defined(CAROM_HAVE_CUDA)
 #include "kernels/cuda/spring_cuda.hpp"
 #endif
@@ -43,7 +44,7 @@ std::string choose_processor(ProcessorChoice choice, std::size_t balls) {
 }
 
 SpringProcessor make_spring_processor(const std::string& name, const SpringSetup& setup, const RawBalls& balls,
-                                      std::uint64_t step, const SpringTallies& tallies) {
+                                      std::uint64_t step, const Tallies& tallies) {
 #if defined(CAROM_HAVE_CUDA)
     if (name == "cuda") return {name, make_cuda_engine(setup, balls, step, tallies)};
 #endif
@@ -85,6 +86,23 @@ double spring_position_quantum(const SpringSetup& setup, const BallSizes& sizes)
                                     : coarsest_quantum<double, 3>(setup, sizes);
     }
     return setup.dimension == 2 ? coarsest_quantum<float, 2>(setup, sizes) : coarsest_quantum<float, 3>(setup, sizes);
+}
+
+std::unique_ptr<LadderEngine> make_ladder(const std::string& name, LadderRung rung, const SpringSetup& setup,
+                                          const RawBalls& balls) {
+#if defined(CAROM_HAVE_CUDA)
+    if (name == "cuda") return make_cuda_ladder(rung, setup, balls);
+#endif
+    (void)name;
+    return make_cpu_ladder(rung, setup, balls);
+}
+
+std::unique_ptr<LadderEngine> make_copy_ladder(const std::string& name, std::size_t bytes, int threads) {
+#if defined(CAROM_HAVE_CUDA)
+    if (name == "cuda") return make_cuda_copy(bytes);
+#endif
+    (void)name;
+    return make_cpu_copy(bytes, threads);
 }
 
 }  // namespace carom

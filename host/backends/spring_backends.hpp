@@ -1,13 +1,14 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "kernels/ladder/ladder.hpp"
+#include "kernels/params_from_setup.hpp"
 #include "kernels/spring_engine.hpp"
-#include "kernels/spring_limits.hpp"
-#include "kernels/spring_plan.hpp"
 
 namespace carom {
 
@@ -42,7 +43,7 @@ std::string choose_processor(ProcessorChoice choice, std::size_t balls);
 
 /// Makes an engine on the processor called `name`.
 SpringProcessor make_spring_processor(const std::string& name, const SpringSetup& setup, const RawBalls& balls,
-                                      std::uint64_t step, const SpringTallies& tallies);
+                                      std::uint64_t step, const Tallies& tallies);
 
 /// Memory that the engine will hold [bytes], on the processor called `name`.
 /// \param packing_fraction  of the balls in the box: sets how many candidates a ball has
@@ -55,5 +56,15 @@ std::uint64_t sampler_memory_bytes(const std::string& name, std::size_t balls, i
 
 /// The smallest step of a position on the coarsest axis, the same on every processor [length].
 double spring_position_quantum(const SpringSetup& setup, const BallSizes& sizes);
+
+/// A rung of the bench's ladder on the processor called `name`: "cpu" or "cuda" (as choose_processor gives it).
+/// \throws std::invalid_argument  the rung cannot take this setup
+/// \throws std::runtime_error     the device failed, or has too little memory
+std::unique_ptr<LadderEngine> make_ladder(const std::string& name, LadderRung rung, const SpringSetup& setup,
+                                          const RawBalls& balls);
+
+/// Copies of one array of so many bytes into another.
+/// \param threads  of the CPU; 0: all
+std::unique_ptr<LadderEngine> make_copy_ladder(const std::string& name, std::size_t bytes, int threads);
 
 }  // namespace carom

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "host/bench/request.hpp"
+#include "host/bench/bench.hpp"
 
 namespace carom {
 

@@ -1,23 +1,26 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <functional>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-#include "host/bench/diff.hpp"
-#include "host/bench/report.hpp"
-#include "host/bench/run_bench.hpp"
+#include "host/bench/bench.hpp"
+#include "host/bench/bench_report.hpp"
+#include "host/bench/machine.hpp"
 #include "host/cli/options.hpp"
-#include "host/cli/viewer_bench.hpp"
 #include "host/io/replacement.hpp"
 #include "host/run/output_files.hpp"
 #include "host/run/say.hpp"
 #include "host/run/signals.hpp"
 #include "host/state/errors.hpp"
+#ifdef CAROM_HAVE_VIEWER
+#include "host/viewer/drawing_speed.hpp"
+#endif
 
 namespace carom {
 
@@ -148,6 +151,86 @@ int bench(const BenchOptions& options) {
     return results.signal == 0 ? 0 : 128 + results.signal;
 }
 
+/// What `carom bench --viewer` found.
+struct ViewerBench {
+    nlohmann::ordered_json json;
+    std::string text;  ///< as a table
+};
+
+#ifdef CAROM_HAVE_VIEWER
+
+nlohmann::ordered_json json_of(const DrawingSpeeds& speeds, const DrawingRequest& request) {
+    nlohmann::ordered_json json{{"carom_viewer_bench", 1}};
+    json["machine"] = describe_machine();
+    json["opengl"] = speeds.gl;
+    json["store"] = speeds.store;
+    json["width"] = request.width;
+    json["height"] = request.height;
+    json["rows"] = nlohmann::ordered_json::array();
+    for (const DrawingRow& row : speeds.rows) {
+        json["rows"].push_back({{"path", row.path},
+                                {"backend", row.backend},
+                                {"dimension", row.dimension},
+                                {"balls", row.balls},
+                                {"fill_seconds", row.fill_seconds},
+                                {"draw_seconds", row.draw_seconds},
+                                {"step_seconds", row.step_seconds},
+                                {"frames_per_second", row.frames_per_second()},
+                                {"live_frames_per_second", row.live_frames_per_second()},
+                                {"pictures", row.pictures},
+                                {"largest_difference", row.largest_difference},
+                                {"differing_share", row.differing_share}});
+    }
+    json["left_out"] = speeds.left_out;
+    return json;
+}
+
+std::string text_of(const DrawingSpeeds& speeds, const DrawingRequest& request) {
+    std::string text =
+        fmt::format("OpenGL {}; {} x {} pixels; balls {}\n\n", speeds.gl, request.width, request.height, speeds.store);
+    text += fmt::format("{:<3} {:>10} {:<8} {:<8} {:>10} {:>10} {:>10} {:>10} {:>10}  {}\n", "", "balls", "backend",
+                        "path", "step [ms]", "fill [ms]", "draw [ms]", "frames/s", "live", "from frames");
+    constexpr double kMilli = 1e3;
+    for (const DrawingRow& row : speeds.rows) {
+        const std::string difference = row.path == "frames" ? "-"
+                                                            : fmt::format("{} levels, {:.2g} of pixels",
+                                                                          row.largest_difference, row.differing_share);
+        text += fmt::format("{}D  {:>10} {:<8} {:<8} {:>10.3g} {:>10.3g} {:>10.3g} {:>10.3g} {:>10.3g}  {}\n",
+                            row.dimension, row.balls, row.backend, row.path, kMilli * row.step_seconds,
+                            kMilli * row.fill_seconds, kMilli * row.draw_seconds, row.frames_per_second(),
+                            row.live_frames_per_second(), difference);
+    }
+    text += "\nframes/s: of balls at rest; live: with one step before each picture\n";
+    for (const std::string& left : speeds.left_out) text += "left out: " + left + "\n";
+    return text;
+}
+
+/// \param request  dimensions, sizes, threads and quickness of it
+/// \param backend  "auto" | "cpu" | "cuda"
+/// \throws SystemError  this build draws no pictures; no EGL with OpenGL 4.5; no CUDA device where one is asked for
+ViewerBench run_viewer_bench(const BenchRequest& request, const std::string& backend,
+                             const std::function<void(const std::string&)>& tell,
+                             const std::function<int()>& interrupted) {
+    DrawingRequest drawing;
+    if (!request.dimensions.empty()) drawing.dimensions = request.dimensions;
+    drawing.sizes = request.sizes;
+    drawing.backend = backend;
+    if (!request.threads.empty()) drawing.threads = request.threads.front();
+    constexpr double kQuick = 0.3;  // [s]
+    if (request.quick) drawing.seconds = kQuick;
+    const DrawingSpeeds speeds = measure_drawing(drawing, tell, interrupted);
+    return {json_of(speeds, drawing), text_of(speeds, drawing)};
+}
+
+#else
+
+ViewerBench run_viewer_bench(const BenchRequest&, const std::string&, const std::function<void(const std::string&)>&,
+                             const std::function<int()>&) {
+    throw SystemError("this build draws no pictures through OpenGL: " CAROM_VIEWER_LACKS);
+}
+
+#endif
+
 /// How fast balls get into pictures, instead of how fast they are computed.
 int bench_viewer(const BenchOptions& options) {
     for (const auto& [name, value] :
@@ -175,35 +258,28 @@ int bench_viewer(const BenchOptions& options) {
 
 }  // namespace
 
-Action add_bench_command(CLI::App& app, const std::string&) {
+Action add_bench_command(CommandOptions& command, const std::string&) {
     const auto options = std::make_shared<BenchOptions>();
-    app.add_flag("--viewer", options->viewer,
+    command.flag("--viewer", options->viewer,
                  "How fast balls get into pictures: filling OpenGL's buffers, by each way there is, and drawing; with "
                  "--quick, --dimension, --sizes, --backend and --threads");
-    app.add_flag("--quick", options->quick, "Within a minute: fewer and smaller gases, shorter repeats");
-    app.add_option("--dimension", options->dimensions, "2, 3 or both; both by default")->type_name("LIST");
-    app.add_option("--sizes", options->sizes, "Numbers of balls, as in 1000,1e5; 1e3 to 1e8 by default")
-        ->type_name("LIST");
-    app.add_option("--fractions", options->fractions,
-                   "Packing fractions; 0.05,0.5,0.8 in 2D and 0.05,0.3,0.6 in 3D by default")
-        ->type_name("LIST");
-    app.add_option("--precision", options->precisions, "single, double or both; both by default")->type_name("LIST");
-    app.add_option("--backend", options->backend, "cpu, cuda or auto: all that are here")->type_name("NAME");
-    app.add_option("--threads", options->threads, "Threads of the CPU; 1 to all, by powers of two, by default")
-        ->type_name("LIST");
-    app.add_option("--only", options->only, "Of copy, integrate, textbook, spring, events, output")->type_name("LIST");
-    app.add_option("--repeats", options->repeats, "Of each measurement; 5, or 3 with --quick")->type_name("N");
-    app.add_option("--limit", options->limit, "Time for all [s]; what does not fit is left out, and said")
-        ->type_name("SECONDS");
-    app.add_option("--patience", options->patience, "Time for one measurement [s]; 60, or 3 with --quick")
-        ->type_name("SECONDS");
-    app.add_option("-o,--output", options->output, "Results as JSON, for carom plot and --diff")->type_name("FILE");
-    app.add_option("--diff", options->diff, "Measure nothing; compare two files of results")
-        ->type_name("A.json B.json")
-        ->expected(2);
-    app.add_flag("--json", options->json, "The results as one JSON object on standard output, instead of tables");
-    app.add_flag("--quiet", options->quiet, "Do not say what is being measured");
-    app.add_flag("--force", options->force, "Overwrite the file of results");
+    command.flag("--quick", options->quick, "Within a minute: fewer and smaller gases, shorter repeats");
+    command.option("--dimension", options->dimensions, "LIST", "2, 3 or both; both by default");
+    command.option("--sizes", options->sizes, "LIST", "Numbers of balls, as in 1000,1e5; 1e3 to 1e8 by default");
+    command.option("--fractions", options->fractions, "LIST",
+                   "Packing fractions; 0.05,0.5,0.8 in 2D and 0.05,0.3,0.6 in 3D by default");
+    command.option("--precision", options->precisions, "LIST", "single, double or both; both by default");
+    command.option("--backend", options->backend, "NAME", "cpu, cuda or auto: all that are here");
+    command.option("--threads", options->threads, "LIST", "Threads of the CPU; 1 to all, by powers of two, by default");
+    command.option("--only", options->only, "LIST", "Of copy, integrate, textbook, spring, events, output");
+    command.option("--repeats", options->repeats, "N", "Of each measurement; 5, or 3 with --quick");
+    command.option("--limit", options->limit, "SECONDS", "Time for all [s]; what does not fit is left out, and said");
+    command.option("--patience", options->patience, "SECONDS", "Time for one measurement [s]; 60, or 3 with --quick");
+    command.option("-o,--output", options->output, "FILE", "Results as JSON, for carom plot and --diff");
+    command.several("--diff", options->diff, 2, "A.json B.json", "Measure nothing; compare two files of results");
+    command.flag("--json", options->json, "The results as one JSON object on standard output, instead of tables");
+    command.flag("--quiet", options->quiet, "Do not say what is being measured");
+    command.flag("--force", options->force, "Overwrite the file of results");
     return [options] {
         if (options->viewer) return bench_viewer(*options);
         if (options->diff.empty()) return bench(*options);

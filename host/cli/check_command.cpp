@@ -1,14 +1,13 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "host/cli/options.hpp"
-#include "host/run/averages.hpp"
-#include "host/run/driving.hpp"
-#include "host/run/text.hpp"
+#include "host/run/driving_text.hpp"
+#include "host/run/number_words.hpp"
+#include "host/run/observe.hpp"
 #include "host/state/errors.hpp"
 
 namespace carom {
@@ -100,11 +99,11 @@ int check(const CheckOptions& options) {
 
 }  // namespace
 
-Action add_check_command(CLI::App& app, const std::string&) {
+Action add_check_command(CommandOptions& command, const std::string&) {
     const auto options = std::make_shared<CheckOptions>();
-    add_scene_options(app, options->scene);
-    app.add_flag("--json", options->json, "As one JSON object");
-    app.add_flag("--quiet", options->quiet, "Only the exit status says whether the scene is right");
+    add_scene_options(command, options->scene);
+    command.flag("--json", options->json, "As one JSON object");
+    command.flag("--quiet", options->quiet, "Only the exit status says whether the scene is right");
     return options->scene.naming_options([options] { return check(*options); });
 }
 

@@ -1,12 +1,11 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "host/cli/options.hpp"
 #include "host/compare/compare.hpp"
-#include "host/compare/page.hpp"
-#include "host/compare/report.hpp"
+#include "host/compare/comparison_page.hpp"
+#include "host/compare/comparison_text.hpp"
 #include "host/plot/gnuplot.hpp"
 #include "host/run/output_files.hpp"
 #include "host/run/say.hpp"
@@ -42,7 +41,7 @@ int compare(const CompareOptions& options) {
     if (options.scene.scene.empty()) throw InputError("no scene given; see carom compare --help");
     if (!options.output.empty()) {
         check_output_file(options.output, find_scene(options.scene.scene), options.force);
-        gnuplot_head("", options.output);  // refuses an ending before anything is computed
+        figure_head("", options.output);  // refuses an ending before anything is computed
     }
     const PreparedScene run = prepare(options);
     const SignalGuard signals;
@@ -68,18 +67,17 @@ int compare(const CompareOptions& options) {
 
 }  // namespace
 
-Action add_compare_command(CLI::App& app, const std::string&) {
+Action add_compare_command(CommandOptions& command, const std::string&) {
     const auto options = std::make_shared<CompareOptions>();
-    add_scene_options(app, options->scene);
-    app.remove_option(app.get_option("--solver"));
-    app.get_option("--threads")->description("Threads of the CPU at most; all by default, and two at least");
-    app.get_option("--until")->description(
-        "Simulated time to compare within; a gas is followed for as long as it needs");
-    app.add_option("-o,--output", options->output, "One page of figures: .png, .svg or .pdf; none by default")
-        ->type_name("FIGURE");
-    app.add_flag("--json", options->json, "Print one JSON object instead of text");
-    app.add_flag("--quiet", options->quiet, "No progress");
-    app.add_flag("--force", options->force, "Overwrite the figure if it exists");
+    add_scene_options(command, options->scene);
+    command.leave_out("--solver");
+    command.describe("--threads", "Threads of the CPU at most; all by default, and two at least");
+    command.describe("--until", "Simulated time to compare within; a gas is followed for as long as it needs");
+    command.option("-o,--output", options->output, "FIGURE",
+                   "One page of figures: .png, .svg or .pdf; none by default");
+    command.flag("--json", options->json, "Print one JSON object instead of text");
+    command.flag("--quiet", options->quiet, "No progress");
+    command.flag("--force", options->force, "Overwrite the figure if it exists");
     return options->scene.naming_options([options] { return compare(*options); });
 }
 

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <png.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -11,13 +10,13 @@
 
 #include "carom_build_info.hpp"
 #include "host/backends/spring_backends.hpp"
-#include "host/cli/command.hpp"
+#include "host/cli/command_line.hpp"
 #include "host/run/memory.hpp"
-#include "host/run/text.hpp"
-#include "kernels/core/processor_name.hpp"
+#include "host/run/number_words.hpp"
+#include "kernels/core/hardware.hpp"
 #ifdef CAROM_HAVE_VIEWER
 #include "host/state/errors.hpp"
-#include "host/viewer/egl_context.hpp"
+#include "host/viewer/opengl.hpp"
 #endif
 
 namespace carom {
@@ -74,7 +73,7 @@ nlohmann::ordered_json gather() {
     info["libraries"] = {
         {"HDF5", fmt::format("{}.{}.{}", major, minor, release)},
         {"fmt", fmt::format("{}.{}.{}", FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100)},
-        {"CLI11", CLI11_VERSION},
+        {"CLI11", command_line_library()},
         {"libpng", png_get_libpng_ver(nullptr)}};
     return info;
 }
@@ -113,9 +112,9 @@ void print_text(const nlohmann::ordered_json& info) {
 
 }  // namespace
 
-Action add_info_command(CLI::App& app, const std::string&) {
+Action add_info_command(CommandOptions& command, const std::string&) {
     const auto options = std::make_shared<InfoOptions>();
-    app.add_flag("--json", options->json, "As one JSON object");
+    command.flag("--json", options->json, "As one JSON object");
     return [options] {
         const nlohmann::ordered_json info = gather();
         if (options->json) {

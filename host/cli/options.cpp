@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -13,21 +12,17 @@
 
 namespace carom {
 
-void add_scene_options(CLI::App& app, SceneOptions& options) {
-    app.add_option("SCENE", options.scene, "Scene file, or the name of an installed scene")->type_name("");
-    app.add_option("--solver", options.solver, "spring or events")->type_name("NAME");
-    app.add_option("--backend", options.backend, "auto, cpu or cuda")->type_name("NAME");
-    app.add_option("--precision", options.precision, "single or double")->type_name("NAME");
-    app.add_option("--threads", options.threads, "Threads of the CPU; all by default")->type_name("N");
-    app.add_option("--until", options.until, "Simulated time to run to")->type_name("T");
-    app.add_option("--steps", options.steps, "Steps to run to, instead of a time")->type_name("N");
-    app.add_option("--seed", options.seed, "Seed of all randomness")->type_name("S");
+void add_scene_options(CommandOptions& command, SceneOptions& options) {
+    command.argument("SCENE", options.scene, "Scene file, or the name of an installed scene");
+    command.option("--solver", options.solver, "NAME", "spring or events");
+    command.option("--backend", options.backend, "NAME", "auto, cpu or cuda");
+    command.option("--precision", options.precision, "NAME", "single or double");
+    command.option("--threads", options.threads, "N", "Threads of the CPU; all by default");
+    command.option("--until", options.until, "T", "Simulated time to run to");
+    command.option("--steps", options.steps, "N", "Steps to run to, instead of a time");
+    command.option("--seed", options.seed, "S", "Seed of all randomness");
     // A value may look like anything, so only one is taken at a time.
-    app.add_option("--set", options.set, "Override any key of the scene; repeatable")
-        ->type_name("KEY=VALUE")
-        ->expected(1)
-        ->take_all()
-        ->allow_extra_args(false);
+    command.repeatable("--set", options.set, "KEY=VALUE", "Override any key of the scene; repeatable");
 }
 
 namespace {
@@ -105,10 +100,10 @@ double parse_time(const std::string& option, const std::string& text) {
     return value;
 }
 
-void add_frame_options(CLI::App& app, FrameOptions& options) {
-    app.add_flag("--last", options.last, "The last frame");
-    app.add_option("--time", options.time, "The frame nearest to this time")->type_name("T");
-    app.add_option("--frame", options.frame, "The frame of this number, from 0")->type_name("K");
+void add_frame_options(CommandOptions& command, FrameOptions& options) {
+    command.flag("--last", options.last, "The last frame");
+    command.option("--time", options.time, "T", "The frame nearest to this time");
+    command.option("--frame", options.frame, "K", "The frame of this number, from 0");
 }
 
 std::size_t choose_frame(const FrameOptions& options, const TrajectoryReader& trajectory) {

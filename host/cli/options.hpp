@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "host/cli/command.hpp"
+#include "host/cli/command_line.hpp"
 #include "host/run/prepare.hpp"
 
 namespace carom {
@@ -29,7 +29,7 @@ struct SceneOptions {
     [[nodiscard]] Action naming_options(Action action) const;
 };
 
-void add_scene_options(CLI::App& app, SceneOptions& options);
+void add_scene_options(CommandOptions& command, SceneOptions& options);
 
 /// A whole number from `least` up. \throws InputError  naming the option
 std::uint64_t parse_whole(const std::string& option, const std::string& text, std::uint64_t least);
@@ -45,7 +45,7 @@ struct FrameOptions {
     [[nodiscard]] bool given() const { return last || !time.empty() || !frame.empty(); }
 };
 
-void add_frame_options(CLI::App& app, FrameOptions& options);
+void add_frame_options(CommandOptions& command, FrameOptions& options);
 
 class TrajectoryReader;
 

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -11,11 +10,11 @@
 #include "host/plot/average_figure.hpp"
 #include "host/plot/bench_figure.hpp"
 #include "host/plot/gnuplot.hpp"
-#include "host/plot/number_figure.hpp"
 #include "host/plot/quantity_figure.hpp"
-#include "host/plot/run_average.hpp"
+#include "host/plot/run_figure.hpp"
+#include "host/plot/stored_run.hpp"
 #include "host/plot/table_figure.hpp"
-#include "host/plot/table_file.hpp"
+#include "host/plot/table_view.hpp"
 #include "host/run/output_files.hpp"
 #include "host/run/say.hpp"
 #include "host/state/errors.hpp"
@@ -94,7 +93,7 @@ std::string plot_bench(const PlotOptions& options) {
     }
     const std::string quantity = options.quantity.empty() ? bench_quantities().front() : options.quantity;
     std::string output = output_of(options, quantity);
-    const std::string script = bench_figure_script(options.file, quantity, output);
+    const Script script = bench_figure_script(options.file, quantity, output);
     check_output_file(output, options.file, options.force);
     run_gnuplot(script, output);
     return output;
@@ -210,41 +209,32 @@ int plot(const PlotOptions& options) {
 
 }  // namespace
 
-Action add_plot_command(CLI::App& app, const std::string&) {
+Action add_plot_command(CommandOptions& command, const std::string&) {
     const auto options = std::make_shared<PlotOptions>();
-    app.add_option(
-           "FILE", options->words,
-           "A trajectory, or several (.h5) laid over each other; a table of carom sweep (.csv); or results "
-           "of carom bench (.json). Then the quantity: energy (default), pressure, temperature, momentum or any other "
-           "observable, over time; speed, velocity, density, density_map, temperature_profile, "
-           "velocity_profile, gr, msd or vacf, or an average by its name, with theory (of one that is a number, how it "
-           "settled); or balls: a picture of "
-           "one frame. Of a table: a column; the first that is no axis by default. Of results: speed (default), "
-           "double, limit, threads or events")
-        ->required()
-        ->type_name("");
-    app.add_option(
-           "-o,--output", options->output,
-           "Figure: .png, .svg or .pdf; FILE-QUANTITY.png by default. With --all also a folder, by a / at its end")
-        ->type_name("FIGURE");
-    app.add_option("--by", options->by,
-                   "Of a table: over this axis alone, summed over the others; up to twice, for a heat map of two axes")
-        ->type_name("AXIS")
-        ->expected(1)
-        ->take_all()
-        ->allow_extra_args(false);
-    app.add_flag("--mean", options->mean, "With --by: the mean over the other axes, not the sum");
-    app.add_option("--color-by", options->color_by, "Of balls: auto, species or speed")->type_name("WHAT");
-    app.add_option("--size", options->size, "Of the picture of balls, at most; 1200x900 by default")->type_name("WxH");
-    add_frame_options(app, options->frame);
-    app.add_option("--with", options->with, "Another trajectory laid over the first, the same as giving it as a FILE")
-        ->type_name("FILE")
-        ->expected(1)
-        ->take_all()
-        ->allow_extra_args(false);
-    app.add_flag("--all", options->all, "Every figure that the trajectory gives: FILE-QUANTITY.png for each");
-    app.add_flag("--quiet", options->quiet, "Say nothing");
-    app.add_flag("--force", options->force, "Overwrite the figure if it exists");
+    command.required_arguments(
+        "FILE", options->words,
+        "A trajectory, or several (.h5) laid over each other; a table of carom sweep (.csv); or results "
+        "of carom bench (.json). Then the quantity: energy (default), pressure, temperature, momentum or any other "
+        "observable, over time; speed, velocity, density, density_map, temperature_profile, "
+        "velocity_profile, gr, msd or vacf, or an average by its name, with theory (of one that is a number, how it "
+        "settled); or balls: a picture of "
+        "one frame. Of a table: a column; the first that is no axis by default. Of results: speed (default), "
+        "double, limit, threads or events");
+    command.option(
+        "-o,--output", options->output, "FIGURE",
+        "Figure: .png, .svg or .pdf; FILE-QUANTITY.png by default. With --all also a folder, by a / at its end");
+    command.repeatable(
+        "--by", options->by, "AXIS",
+        "Of a table: over this axis alone, summed over the others; up to twice, for a heat map of two axes");
+    command.flag("--mean", options->mean, "With --by: the mean over the other axes, not the sum");
+    command.option("--color-by", options->color_by, "WHAT", "Of balls: auto, species or speed");
+    command.option("--size", options->size, "WxH", "Of the picture of balls, at most; 1200x900 by default");
+    add_frame_options(command, options->frame);
+    command.repeatable("--with", options->with, "FILE",
+                       "Another trajectory laid over the first, the same as giving it as a FILE");
+    command.flag("--all", options->all, "Every figure that the trajectory gives: FILE-QUANTITY.png for each");
+    command.flag("--quiet", options->quiet, "Say nothing");
+    command.flag("--force", options->force, "Overwrite the figure if it exists");
     return [options] {
         sort_words(*options);
         return plot(*options);

@@ -1,16 +1,13 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <utility>
 
 #include "host/cli/options.hpp"
 #include "host/io/replacement.hpp"
-#include "host/io/trajectory_reader.hpp"
-#include "host/plot/theory_checks.hpp"
+#include "host/run/number_words.hpp"
 #include "host/run/say.hpp"
 #include "host/run/simulate.hpp"
-#include "host/run/text.hpp"
 #include "host/scene/load.hpp"
 #include "host/state/errors.hpp"
 
@@ -57,22 +54,6 @@ int report(const Simulation& simulation, const std::string& program, const Outpu
     return static_cast<int>(outcome.status);
 }
 
-/// Theory beside the averages that are single numbers; none if the trajectory cannot be read back, which the run's own
-/// messages tell of.
-NumberTheory theory_of_numbers(const std::string& trajectory) {
-    NumberTheory theory;
-    try {
-        for (const TheoryCheck& check : number_checks(TrajectoryReader(trajectory))) {
-            theory[check.what] = theory_words(check);
-        }
-    } catch (const InputError&) {
-        return {};
-    } catch (const SystemError&) {
-        return {};
-    }
-    return theory;
-}
-
 int run(const RunOptions& options, const std::string& program) {
     const bool resume = !options.resume.empty();
     if (resume && !options.scene.scene.empty()) {
@@ -104,7 +85,6 @@ int run(const RunOptions& options, const std::string& program) {
         }
     }
 
-    simulate_options.theory = theory_of_numbers;
     PreparedScene prepared = resume ? prepare_resume(options.resume, request) : prepare_scene(request);
     const Simulation simulation = simulate(std::move(prepared), simulate_options);
     if (options.json) fmt::print("{}\n", simulation.json);
@@ -113,20 +93,18 @@ int run(const RunOptions& options, const std::string& program) {
 
 }  // namespace
 
-Action add_run_command(CLI::App& app, const std::string& program) {
+Action add_run_command(CommandOptions& command, const std::string& program) {
     const auto options = std::make_shared<RunOptions>();
-    add_scene_options(app, options->scene);
-    app.add_option("-o,--output", options->output, "Trajectory; SCENE.h5 in this folder by default")->type_name("FILE");
-    app.add_option("--checkpoint", options->checkpoint, "Checkpoint; OUTPUT.checkpoint.h5 by default")
-        ->type_name("FILE");
-    app.add_option("--checkpoint-every", options->checkpoint_every,
-                   "Simulated time between checkpoints; always one at the end, and when interrupted")
-        ->type_name("T");
-    app.add_option("--resume", options->resume, "Go on from a checkpoint, into a new trajectory")->type_name("FILE");
-    app.add_option("--events-log", options->events_log, "CSV of every collision (events solver)")->type_name("FILE");
-    app.add_flag("--json", options->json, "End with a summary as one JSON object on standard output");
-    app.add_flag("--quiet", options->quiet, "No summaries and no progress");
-    app.add_flag("--force", options->force, "Overwrite files that exist");
+    add_scene_options(command, options->scene);
+    command.option("-o,--output", options->output, "FILE", "Trajectory; SCENE.h5 in this folder by default");
+    command.option("--checkpoint", options->checkpoint, "FILE", "Checkpoint; OUTPUT.checkpoint.h5 by default");
+    command.option("--checkpoint-every", options->checkpoint_every, "T",
+                   "Simulated time between checkpoints; always one at the end, and when interrupted");
+    command.option("--resume", options->resume, "FILE", "Go on from a checkpoint, into a new trajectory");
+    command.option("--events-log", options->events_log, "FILE", "CSV of every collision (events solver)");
+    command.flag("--json", options->json, "End with a summary as one JSON object on standard output");
+    command.flag("--quiet", options->quiet, "No summaries and no progress");
+    command.flag("--force", options->force, "Overwrite files that exist");
     return options->scene.naming_options([options, program] { return run(*options, program); });
 }
 

@@ -1,18 +1,17 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <utility>
 #include <vector>
 
 #include "host/cli/options.hpp"
+#include "host/run/number_words.hpp"
 #include "host/run/output_files.hpp"
 #include "host/run/say.hpp"
-#include "host/run/text.hpp"
 #include "host/state/errors.hpp"
 #include "host/sweep/journal.hpp"
-#include "host/sweep/read_sweep.hpp"
 #include "host/sweep/run_sweep.hpp"
+#include "host/sweep/sweep.hpp"
 
 namespace carom {
 
@@ -114,21 +113,19 @@ int sweep(const SweepCommandOptions& options, const std::string& program) {
 
 }  // namespace
 
-Action add_sweep_command(CLI::App& app, const std::string& program) {
+Action add_sweep_command(CommandOptions& command, const std::string& program) {
     const auto options = std::make_shared<SweepCommandOptions>();
-    add_scene_options(app, options->scene);
-    app.remove_option(app.get_option("SCENE"));
-    app.add_option("SWEEP", options->scene.scene, "Sweep file, or the name of an installed sweep")
-        ->required()
-        ->type_name("");
-    app.get_option("--threads")->description("Runs at once, each on one thread; as many as there are cores by default");
-    app.get_option("--seed")->description("Seed of all randomness, the same in all runs");
-    app.add_option("-o,--output", options->output, "Table; SWEEP.csv in this folder by default")->type_name("FILE");
-    app.add_option("--shard", options->shard, "Only every N-th row, from the I-th on: a part for one machine of N")
-        ->type_name("I/N");
-    app.add_flag("--json", options->json, "End with a summary as one JSON object on standard output");
-    app.add_flag("--quiet", options->quiet, "No summaries and no progress");
-    app.add_flag("--force", options->force, "Overwrite the table, or another sweep's unfinished one");
+    add_scene_options(command, options->scene);
+    command.leave_out("SCENE");
+    command.required_argument("SWEEP", options->scene.scene, "Sweep file, or the name of an installed sweep");
+    command.describe("--threads", "Runs at once, each on one thread; as many as there are cores by default");
+    command.describe("--seed", "Seed of all randomness, the same in all runs");
+    command.option("-o,--output", options->output, "FILE", "Table; SWEEP.csv in this folder by default");
+    command.option("--shard", options->shard, "I/N",
+                   "Only every N-th row, from the I-th on: a part for one machine of N");
+    command.flag("--json", options->json, "End with a summary as one JSON object on standard output");
+    command.flag("--quiet", options->quiet, "No summaries and no progress");
+    command.flag("--force", options->force, "Overwrite the table, or another sweep's unfinished one");
     return options->scene.naming_options([options, program] { return sweep(*options, program); });
 }
 

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "host/compare/context.hpp"
-#include "host/compare/verdict.hpp"
 #include "host/run/prepare.hpp"
 
 namespace carom {

@@ -6,8 +6,7 @@
 
 #include "host/compare/context.hpp"
 #include "host/compare/convergence.hpp"
-#include "host/compare/statistics.hpp"
-#include "host/compare/verdict.hpp"
+#include "host/compare/gas_statistics.hpp"
 #include "host/run/prepare.hpp"
 
 namespace carom {

@@ -1,14 +1,46 @@
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "host/run/progress.hpp"
 #include "host/scene/scene.hpp"
 #include "host/state/solver.hpp"
 
 namespace carom {
+
+/// What a check came to.
+enum class Verdict : std::uint8_t {
+    kGood,
+    kBad,
+    kNone,  ///< a figure that nothing is held against
+};
+
+/// One thing that was compared.
+struct Check {
+    std::string name;
+    Verdict verdict = Verdict::kNone;
+    std::string words;                                         ///< one sentence for people
+    std::vector<std::pair<std::string, double>> figures = {};  ///< by their keys in JSON
+};
+
+/// One of the parts of a comparison.
+struct Findings {
+    std::string name;
+    std::vector<Check> checks = {};
+    std::vector<std::string> notes = {};  ///< what was compared, and what was not, and why
+
+    [[nodiscard]] bool good() const {
+        return std::ranges::none_of(checks, [](const Check& check) { return check.verdict == Verdict::kBad; });
+    }
+};
+
+inline Verdict verdict_of(bool good) { return good ? Verdict::kGood : Verdict::kBad; }
 
 /// Makes the spring solver of a scene; tests give one that is wrong.
 using SpringMaker = std::function<std::unique_ptr<Solver>(const Scene&, const SolverState&, int threads)>;

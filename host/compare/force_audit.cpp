@@ -6,14 +6,11 @@
 #include <numeric>
 #include <vector>
 
-#include "host/scene/start.hpp"
-#include "kernels/physics/linear_spring.hpp"
+#include "host/scene/walls.hpp"
 
 namespace carom {
 
 namespace {
-
-using Law = LinearSpring<double>;
 
 /// Accelerations of all balls by the law itself.
 class LawForces {
@@ -22,8 +19,10 @@ public:
         : scene_(scene),
           balls_(balls),
           dimension_(static_cast<std::size_t>(balls.dimension)),
-          pair_law_(Law::make(design.stiffness, design.damping, design.damping_ratio)),
-          wall_law_(Law::make(design.wall_stiffness, design.damping, design.wall_damping_ratio)),
+          pair_contact_(design.pair_contact()),
+          wall_contact_(design.wall_contact()),
+          pair_law_(pair_contact_.law<double>()),
+          wall_law_(wall_contact_.law<double>()),
           acceleration_(balls.size(), Vector3{}) {
         for (std::size_t id = 0; id < balls.size(); ++id) largest_ = std::max(largest_, radius(id));
         add_pairs();
@@ -34,6 +33,8 @@ public:
     [[nodiscard]] std::size_t pair_contacts() const { return pair_contacts_; }
     [[nodiscard]] std::size_t wall_contacts() const { return wall_contacts_; }
     [[nodiscard]] double largest() const { return largest_acceleration_; }
+    /// By how much a force changes with the overlap, at most [force/length].
+    [[nodiscard]] double steepest() const { return steepest_; }
 
 private:
     [[nodiscard]] double radius(std::size_t id) const { return balls_.species_of(id).radius; }
@@ -79,7 +80,9 @@ private:
         for (std::size_t axis = 0; axis < dimension_; ++axis) {
             closing -= (balls_.velocity[axis][j] - balls_.velocity[axis][i]) * separation[axis] / padded;
         }
-        const double force = pair_law_.force(overlap, closing, reduced_mass(inverse_mass(i), inverse_mass(j)));
+        const double m_e = reduced_mass(inverse_mass(i), inverse_mass(j));
+        const double force = pair_law_.force(overlap, closing, m_e);
+        steepest_ = std::max(steepest_, pair_contact_.slope(overlap, closing, m_e));
         ++pair_contacts_;
         for (std::size_t axis = 0; axis < dimension_; ++axis) {
             const double part = force * separation[axis] / padded;
@@ -90,23 +93,25 @@ private:
     }
 
     void add_walls() {
-        for (int wall = 0; wall < wall_end(scene_); ++wall) {
-            if (!is_wall(scene_, wall)) continue;
+        for (const Boundary<3>& wall : all_walls(scene_)) {
             for (std::size_t id = 0; id < balls_.size(); ++id) {
                 if (balls_.gone[id] == 0 && inverse_mass(id) > 0.0) add_wall(wall, id);
             }
         }
     }
 
-    void add_wall(int wall, std::size_t id) {
+    void add_wall(const Boundary<3>& wall, std::size_t id) {
         Vector3 point{};
         for (std::size_t axis = 0; axis < dimension_; ++axis) point[axis] = balls_.position[axis][id];
-        const double overlap = radius(id) - wall_distance(scene_, wall, point);
+        const WallGap<3> gap = wall_gap(wall, point);
+        const double overlap = radius(id) - gap.distance;
         if (!(overlap > 0.0)) return;
-        const Vector3 normal = normal_at(wall, point);
+        const Vector3 normal{gap.normal[0], gap.normal[1], gap.normal[2]};
         double closing = 0.0;
         for (std::size_t axis = 0; axis < dimension_; ++axis) closing -= balls_.velocity[axis][id] * normal[axis];
-        const double force = wall_law_.force(overlap, closing, reduced_mass(inverse_mass(id), 0.0));
+        const double m_e = reduced_mass(inverse_mass(id), 0.0);
+        const double force = wall_law_.force(overlap, closing, m_e);
+        steepest_ = std::max(steepest_, wall_contact_.slope(overlap, closing, m_e));
         ++wall_contacts_;
         for (std::size_t axis = 0; axis < dimension_; ++axis) {
             acceleration_[id][axis] += force * normal[axis] * inverse_mass(id);
@@ -114,35 +119,19 @@ private:
         largest_acceleration_ = std::max(largest_acceleration_, force * inverse_mass(id));
     }
 
-    /// From the wall to where the balls may be.
-    [[nodiscard]] Vector3 normal_at(int number, const Vector3& point) const {
-        Vector3 normal{};
-        if (number < 6) {
-            normal[static_cast<std::size_t>(number / 2)] = number % 2 == 0 ? 1.0 : -1.0;
-            return normal;
-        }
-        const Wall& wall = scene_.walls[static_cast<std::size_t>(number - 6)];
-        if (wall.shape == Wall::Shape::kPlane) return wall.normal;
-        double squared = 0.0;
-        for (std::size_t axis = 0; axis < dimension_; ++axis) {
-            normal[axis] =
-                wall.side == Wall::Side::kOutside ? point[axis] - wall.center[axis] : wall.center[axis] - point[axis];
-            squared += normal[axis] * normal[axis];
-        }
-        for (double& part : normal) part /= std::sqrt(squared);
-        return normal;
-    }
-
     const Scene& scene_;
     const Balls& balls_;
     std::size_t dimension_;
-    Law pair_law_;
-    Law wall_law_;
+    SoftContact pair_contact_;
+    SoftContact wall_contact_;
+    ContactLaw<double> pair_law_;
+    ContactLaw<double> wall_law_;
     double largest_ = 0.0;
     std::vector<Vector3> acceleration_;  // [length/time^2]
     std::size_t pair_contacts_ = 0;
     std::size_t wall_contacts_ = 0;
     double largest_acceleration_ = 0.0;
+    double steepest_ = 0.0;
 };
 
 }  // namespace
@@ -180,13 +169,13 @@ void audit_step(Solver& solver, const Scene& scene, const SpringDesign& design, 
     constexpr double kEpsilon = 2.2e-16;
     double far = 0.0;
     for (const double edge : scene.box.size) far = std::max(far, edge);
-    const double stiffest = std::max(design.stiffness, design.wall_stiffness);
     double lightest = std::numeric_limits<double>::infinity();
     for (std::size_t id = 0; id < before.balls.size(); ++id) {
         lightest = std::min(lightest, before.balls.species_of(id).mass);
     }
-    audit.rounding = std::max(
-        audit.rounding, kRoundings * kEpsilon * (fastest / design.dt + stiffest * far / lightest) / law.largest());
+    audit.rounding =
+        std::max(audit.rounding,
+                 kRoundings * kEpsilon * (fastest / design.dt + law.steepest() * far / lightest) / law.largest());
 }
 
 }  // namespace carom

@@ -1,251 +1,957 @@
 #pragma once
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <functional>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
+#include "host/events/accounts.hpp"
+#include "host/events/bubbles.hpp"
 #include "host/events/calendar.hpp"
 #include "host/events/cells.hpp"
-#include "host/events/clock.hpp"
+#include "host/events/clusters.hpp"
+#include "host/events/enclosure.hpp"
 #include "host/events/events_engine.hpp"
-#include "host/events/flow.hpp"
-#include "host/events/records.hpp"
-#include "kernels/core/lanes.hpp"
-#include "kernels/core/pages.hpp"
-#include "kernels/core/transcendental.hpp"
-#include "kernels/physics/boundaries.hpp"
-#include "kernels/physics/collision_time.hpp"
-#include "kernels/physics/impulse.hpp"
-#include "kernels/physics/path_length.hpp"
+#include "host/events/flying_balls.hpp"
+#include "host/events/predictor.hpp"
+#include "host/state/errors.hpp"
+#include "kernels/core/hardware.hpp"
 #include "kernels/physics/thermal_wall.hpp"
 
 namespace carom {
 
-/// Two surfaces closer than this fraction of the sum of the radii touch: a gap that no rounding of the lengths in a
-/// scene exceeds, and that two balls cross in no time that matters.
-constexpr double kTouching = 1.0e-9;
+/// The event that a ball has in the calendar.
+struct alignas(16) NextEvent {
+    std::uint32_t partner;       ///< a slot; or count + number: a side of the cell or box (0 to 5), or a wall (from 6)
+    std::uint32_t partner_hits;  ///< the partner's `hits` when this was predicted: another value makes it stale
+    std::uint32_t stamp;         ///< of the entry in the calendar that counts
+    std::uint32_t hits;          ///< how often this ball's path has changed
+};
 
-/// A pair closes only if d . dv is below minus this fraction of diameter times typical speed: a few ulp, so that balls
-/// that touch and move together do not collide for ever by rounding alone.
-constexpr double kClosingRounding = 1.0e-15;
+/// What else is known of a ball's future, and its cell.
+struct alignas(32) Forecast {
+    double contact_time;    ///< the earliest contact with a ball or a [[wall]], however far
+    double event_time;      ///< of the event in the calendar
+    std::uint32_t partner;  ///< of that contact
+    std::uint32_t partner_hits;
+    CellPlace place;
+};
 
-/// The event-driven engine.
+/// The event-driven engine: it drives the parts. What is in flight: flying_balls.hpp; whom a ball may meet: cells.hpp
+/// and bubbles.hpp; what stands around: enclosure.hpp; what comes next for a ball: predictor.hpp; what waits:
+/// calendar.hpp; what happens where several touch: clusters.hpp; what is counted: accounts.hpp.
 ///
 /// Each ball has one event in the calendar: the earliest of its next contact and of its leaving its cell. A ball's
 /// position stands at its own last event and moves only when one of its own comes. A contact is known to the ball that
 /// predicted it last; when the partner's path has changed meanwhile (its `hits` tells), the event is stale, and the
 /// ball predicts anew. That is enough: a partner whose path changed predicted against this ball itself.
 ///
-/// Slots are the order in memory, sorted by place now and then; ids are the user's. Nothing that reaches a ball's bits
-/// depends on slots, nor on the calendar's layout.
+/// Nothing that reaches a ball's bits depends on slots, nor on the calendar's layout.
 ///
 /// Lists: contacts are looked for in neighbour lists instead of cells, and leaving a bubble takes the place of leaving
-/// a cell (engine_lists.hpp); for dense systems.
+/// a cell; for dense systems.
 ///
 /// Gravity as a template parameter leaves the plain case without its terms; what is rarer (bodies of infinite mass,
 /// extra walls, dissipation) is decided once per event, outside the loop over partners.
 template <int Dim, bool Gravity, bool Lists>
 class Engine final : public EventsEngine {
 public:
-    Engine(const EventsSetup& setup, const SolverState& state);
+    Engine(const EventsSetup& setup, const SolverState& state)
+        : setup_(setup),
+          enclosure_(setup.box, setup.walls, setup.walls_time),
+          balls_(state.balls, gravity_of(setup), setup.friction > 0.0 || setup.wall_friction > 0.0),
+          cells_(setup.box),
+          next_(balls_.count() + 1),
+          forecast_(balls_.count() + 1),
+          accounts_(enclosure_.count(), balls_.gravity()),
+          elastic_(setup.restitution == 1.0 && setup.friction == 0.0 && !balls_.any_heavy()),
+          elastic_walls_(setup.wall_restitution == 1.0 && setup.wall_friction == 0.0) {
+        if (Lists) bubbles_ = Bubbles<Dim>(setup_.shell, balls_.least_radius(), count());
+        if (setup_.tc > 0.0) last_hit_.assign(count(), -kNeverTouch);
+        draws_ = state.records.thermal_draws.value_or(0);
+        if (state.records.events) {
+            resume(state);
+        } else {
+            start(state);
+            take_over(state);
+        }
+    }
 
     double time() const override { return time_; }
     std::uint64_t events() const override { return events_; }
-    bool advance(double time, std::uint64_t most_events) override;
-    void frame(Frame& frame) const override;
-    Totals totals() const override;
-    Tallies tallies() const override;
-    EventsStatistics statistics() const override;
-    const EventsStatistics& counted() const override { return counted_; }
-    double path_so_far() const override { return counted_.path_length + paths_up_to(now_); }
-    void save(SolverState& state) const override;
-    void draw_anew(double temperature, double probability, std::uint64_t number) override;
-    void scale_velocities(double factor) override;
-    void add_work(double work) override { tallies_.work += work; }
+
+    bool advance(double time, std::uint64_t most_events) override {
+        for (;;) {
+            const double target = clock_.in_epoch(time);
+            const bool beyond = target >= calendar_.end();
+            // Events at the target itself belong to it.
+            const double limit = beyond ? calendar_.end() : std::nextafter(target, kNeverTouch);
+            if (limit > now_ && !run_before(limit, most_events)) {
+                time_ = since_start();
+                return false;
+            }
+            if (beyond) {
+                begin_epoch();
+                continue;
+            }
+            now_ = larger(now_, target);
+            time_ = time;
+            return true;
+        }
+    }
+
+    void frame(Frame& frame) const override {
+        balls_.show(frame, setup_.box, now_);
+        frame.time = time();
+        frame.step = events_;
+    }
+    Totals totals() const override { return balls_.totals(enclosure_.size(), now_); }
+    Tallies tallies() const override {
+        Tallies result = accounts_.tallies();
+        result.events = events_;
+        return result;
+    }
+    EventsStatistics statistics() const override {
+        EventsStatistics result = accounts_.statistics(now_, time());
+        result.path_length = path_so_far();
+        std::tie(result.mobile, result.virial_now) = balls_.virial(now_);
+        return result;
+    }
+    const EventsStatistics& counted() const override { return accounts_.counted(); }
+    double path_so_far() const override { return counted().path_length + balls_.ways(now_, speed_scale_); }
+
+    /// Asks no ball that is not drawn: of balls drawn with probability p each, the gaps between ids are geometric,
+    /// P(gap = g) = (1 - p)^g p.
+    void draw_anew(double temperature, double probability, std::uint64_t number) override {
+        constexpr RandomPurpose kPurpose = RandomPurpose::kThermostat;
+        constexpr std::uint64_t kGaps = std::uint64_t{1} << 32;  // above the balls' ids
+        const double per_ball = natural_log(1.0 - probability);
+        const std::uint64_t counter = kCountersPerDraw * number;
+        const std::vector<Slot>& slot_of = balls_.slots();
+        std::vector<Slot> changed;
+        double id = -1.0;  // whole: beyond all ids where a gap is
+        for (std::uint64_t draw = 0;; ++draw) {
+            const double u = random_words(setup_.seed, kGaps + draw, kPurpose, counter).uniform(0);
+            id += 1.0 + std::floor(natural_log(u) / per_ball);
+            if (!(id < count())) break;
+            const Slot i = slot_of[static_cast<std::size_t>(id)];
+            if (balls_.gone(i) || balls_.heavy(i)) continue;
+            const double spread = square_root(temperature * balls_.inverse_mass(i));
+            change_velocity(i, maxwell_velocity<Dim>(spread, setup_.seed, balls_.id(i), kPurpose, number));
+            changed.push_back(i);
+        }
+        for (const Slot i : changed) predict<false>(i);
+    }
+    void scale_velocities(double factor) override {
+        for (const Slot i : balls_.slots()) {
+            if (!balls_.gone(i) && !balls_.heavy(i)) change_velocity(i, factor * balls_.at(i, now_).velocity);
+        }
+        for (const Slot i : balls_.slots()) {
+            if (!balls_.gone(i) && !balls_.heavy(i)) predict<false>(i);
+        }
+    }
+    void add_work(double work) override { accounts_.work(work); }
     using EventsEngine::set_log;
     void set_log(std::function<void(const LoggedImpact&)> log, std::vector<std::uint8_t> of) override {
-        log_ = std::move(log);
-        heard_of_ = std::move(of);
+        log_.listen(std::move(log), std::move(of));
     }
-    std::size_t memory_bytes() const override;
-    std::vector<std::pair<std::string, double>> parameters() const override;
+
+    std::size_t memory_bytes() const override {
+        return balls_.bytes() + next_.capacity() * sizeof(NextEvent) + forecast_.capacity() * sizeof(Forecast) +
+               last_hit_.capacity() * sizeof(double) + bubbles_.bytes() + cells_.bytes() + calendar_.memory_bytes();
+    }
+    std::vector<std::pair<std::string, double>> parameters() const override {
+        const CellGrid& grid = cells_.grid();
+        return {{"cells_x", grid.cells[0]},
+                {"cells_y", grid.cells[1]},
+                {"cells_z", grid.cells[2]},
+                {"epoch", calendar_.end()},
+                {"neighbour_list_shell", setup_.shell}};
+    }
+
+    void save(SolverState& state) const override;
 
 private:
-    using Slot = std::uint32_t;
     using Vector = Vec<double, Dim>;
-    static constexpr std::uint32_t kNoContact = ~0U;  // as Forecast::partner
-    static constexpr std::uint32_t kStale = ~0U;      // as hits of a partner whose path has changed
-    static constexpr std::uint32_t kFaces = 6;
-    static constexpr Slot kFewBalls = 6000;     // they lie in the cache in any order
-    static constexpr Slot kShortTicks = 50000;  // the calendar's present is a part of the memory that counts
-    static constexpr int kNoShift = 13;         // the middle of 27 periodic shifts
+    static constexpr std::uint32_t kFaces = WallNumber::kFaces;
+    static constexpr std::uint32_t kStale = ~0U;  // as hits of a partner whose path has changed
+    static constexpr Slot kFewBalls = 6000;       // they lie in the cache in any order
+    static constexpr Slot kShortTicks = 50000;    // the calendar's present is a part of the memory that counts
 
-    // engine_setup.hpp: making, and what happens at the start of an epoch
-    void read_setup();
-    void read_species(const Balls& balls);
+    static Vector gravity_of(const EventsSetup& setup) {
+        Vector gravity;
+        for (int axis = 0; axis < Dim; ++axis) gravity[axis] = setup.gravity[axis];
+        return gravity;
+    }
+    [[nodiscard]] Slot count() const { return balls_.count(); }
+    [[nodiscard]] double since_start() const { return clock_.since_start(now_); }
+    [[nodiscard]] WallGap<Dim> gap_to(std::uint32_t number, const Vector& position) const {
+        return enclosure_.gap(number, position, since_start());
+    }
+
+    // Making an engine, and the start of an epoch.
+
     void start(const SolverState& state);
-    void take_over(const SolverState& state);
-    void load_counts(const std::vector<double>& saved);
     void resume(const SolverState& state);
-    [[nodiscard]] double least_edge() const;
-    void find_cells();
-    bool refine_cells();
-    void put_into_cells();
-    void check_overlaps();
-    void begin_epoch();
-    void start_calendar(double end);
-    void sort_slots();
-    [[nodiscard]] double epoch_length() const;
-    [[nodiscard]] double fastest_speed() const;
-    [[nodiscard]] double paths_up_to(double time) const;
+    void take_over(const SolverState& state);
 
-    // engine_predict.hpp: what comes next for a ball
-    template <bool CountTouching>
-    int predict(Slot i);
-    void forecast_walls(Slot i);
-    void schedule(Slot i);
-    template <int A, int B>
-    [[nodiscard]] std::uint32_t gather_inside(std::uint32_t first, std::uint32_t stride_a, std::uint32_t stride_b,
-                                              std::uint32_t end);
-    struct CellsAlong {
-        std::uint64_t offset[3];
-        int code[3];
-    };
-    [[nodiscard]] CellsAlong cells_along(int axis, std::uint32_t cell) const;
-    template <int A, int B>
-    [[nodiscard]] std::uint32_t gather_at_edge(std::uint64_t offset, int code, const CellsAlong& along_a,
-                                               const CellsAlong& along_b, std::uint32_t end);
-    [[nodiscard]] std::uint32_t gather_all(Slot i, bool& at_edge);
-    [[nodiscard]] std::uint32_t gather_ahead(Slot i, int axis, bool up);
-    template <bool CountTouching>
-    int scan(Slot i, std::uint32_t count, bool at_edge, double before);
-    template <bool Shifted, bool CountTouching>
-    int scan_lanes(Slot i, const Slot* list, std::uint32_t count, double before);
-    template <bool CountTouching>
-    int scan_singly(Slot i, std::uint32_t count, bool at_edge, double before);
-    [[nodiscard]] double leaving_time(Slot i, std::uint32_t& side) const;
-    [[nodiscard]] double wall_time(Slot i, std::size_t wall) const;
-    void note_edge(Forecast& forecast) const;
+    [[nodiscard]] double least_edge() const {
+        return 2.0 * balls_.largest_radius() * std::max({1.0 + 1.0e-6, setup_.cell, setup_.shell * (1.0 + 1.0e-6)});
+    }
+    /// Cells as the number of balls justifies.
+    [[nodiscard]] CellGrid usual_cells() const {
+        // Balls per cell at which going through the neighbourhood and crossing borders cost the same, measured (bench).
+        constexpr double kBallsPerCell = 0.57;
+        return CellGrid::design(setup_.box, least_edge(), count() / kBallsPerCell);
+    }
+    /// New cells, and in which each ball is from where it stands.
+    void find_cells(const CellGrid& grid) {
+        cells_.cut(grid, count());
+        for (Slot i = 0; i < count(); ++i) {
+            forecast_[i].place = cells_.place_of(balls_.hot(i).position);
+            if (!balls_.gone(i)) cells_.add(forecast_[i].place, i);
+        }
+    }
+    /// Makes the cells finer where the balls crowd in a part of the box, so that it need not be filled evenly; returns
+    /// whether it did. All must be predicted anew then.
+    bool refine_cells() {
+        constexpr double kCrowded = 3.5;  // balls in a ball's own cell, itself among them, on the mean
+        constexpr double kWanted = 1.7;   // about that of the usual balls per cell at random
+        constexpr double kMostCells = 32768.0;
+        if (count() == 0 || setup_.cell > 0.0 || Lists) return false;
+        std::uint64_t company = 0;
+        for (Slot i = 0; i < count(); ++i) company += balls_.gone(i) ? 0 : cells_.count(forecast_[i].place);
+        const double mean = static_cast<double>(company) / count();
+        if (mean < kCrowded) return false;
+        const double edge =
+            std::max(least_edge(), shortest_edge() * (Dim == 2 ? square_root(kWanted / mean) : kWanted / mean));
+        const CellGrid finer = CellGrid::design(setup_.box, edge, std::max(kMostCells, 4.0 * count()));
+        if (static_cast<double>(finer.count()) < 1.3 * static_cast<double>(cells_.grid().count())) return false;
+        find_cells(finer);
+        return true;
+    }
+    [[nodiscard]] double shortest_edge() const {
+        const auto& edge = cells_.grid().edge;
+        return *std::min_element(edge.begin(), edge.begin() + Dim);
+    }
 
-    // engine_lists.hpp: neighbour lists and their bubbles
-    [[nodiscard]] std::uint32_t keep_listed(Slot i, std::uint32_t count, bool at_edge);
-    [[nodiscard]] std::uint32_t gather_listed(Slot i);
-    void store_list(Slot i, std::uint32_t count);
-    void make_all_lists();
-    void leave_bubble(Slot i);
-    [[nodiscard]] double bubble_time(Slot i, std::uint32_t& number) const;
-    /// Of the event that a ball leaves its bubble: behind the faces and walls.
-    [[nodiscard]] std::uint32_t bubble_number() const { return kFaces + static_cast<std::uint32_t>(walls_.size()); }
+    /// Brings the balls into the order of their cells along Morton's curve, so that neighbours are close in memory.
+    void sort_slots() {
+        std::vector<std::pair<std::uint64_t, Slot>> by_code(count());
+        for (Slot i = 0; i < count(); ++i) by_code[i] = {morton_code(forecast_[i].place.cell, Dim), i};
+        std::sort(by_code.begin(), by_code.end());
+        std::vector<Slot> order(count());
+        std::vector<Slot> new_slot(count());
+        for (Slot to = 0; to < count(); ++to) {
+            order[to] = by_code[to].second;
+            new_slot[order[to]] = to;
+        }
+        balls_.sort(order);
+        permute(next_, order);
+        permute(forecast_, order);
+        permute(last_hit_, order);
+        if constexpr (Lists) bubbles_.sort(order, new_slot);
+        for (Slot i = 0; i < count(); ++i) {
+            if (next_[i].partner < count()) next_[i].partner = new_slot[next_[i].partner];
+            if (forecast_[i].partner < count()) forecast_[i].partner = new_slot[forecast_[i].partner];
+        }
+        cells_.cut(cells_.grid(), count());
+        for (Slot i = 0; i < count(); ++i) {
+            cells_.note_edge(forecast_[i].place);
+            if (!balls_.gone(i)) cells_.add(forecast_[i].place, i);
+        }
+    }
 
-    // engine_events.hpp: what happens
-    bool run_before(double limit, std::uint64_t& most_events);
-    void handle(const CalendarEntry& entry);
-    void advance_ball(Slot i, double time);
-    void move_ball(Slot i, double time);
-    void leave_cell(Slot i, std::uint32_t side);
-    void collide(Slot i, Slot j);
-    void collide_with_losses(Slot i, Slot j, const Vector& d, double d2, double b);
-    void collide_face(Slot i, std::uint32_t face);
-    void collide_wall(Slot i, std::size_t wall);
-    void hit_wall(Slot i, std::uint32_t number, const Vector& into_box);
-    void hit_thermal_wall(Slot i, std::uint32_t number, const Vector& into_box);
-    void remove(Slot i);
-    bool tie_before(const CalendarEntry& a, const CalendarEntry& b) const;
+    void check_overlaps() {
+        for (Slot i = 0; i < count(); ++i) {
+            if (balls_.gone(i)) continue;
+            const std::uint32_t found = cells_.gather_around(forecast_[i].place);
+            for (std::uint32_t k = 0; k < found; ++k) {
+                const Slot j = cells_.candidates()[k];
+                if (balls_.id(j) <= balls_.id(i) || (balls_.heavy(i) && balls_.heavy(j))) continue;
+                const Vector d = enclosure_.nearest(balls_.at(j, 0.0).position - balls_.at(i, 0.0).position);
+                const double reach = balls_.hot(i).radius + balls_.hot(j).radius;
+                const double overlap = reach - square_root(dot(d, d));
+                if (overlap > kTouching * reach) {
+                    throw InputError(
+                        fmt::format("balls {} and {} overlap by {:g} at the start ({:g} of the sum of their radii); "
+                                    "hard balls may at most touch",
+                                    balls_.id(i), balls_.id(j), overlap, overlap / reach));
+                }
+            }
+        }
+    }
+
+    /// A power of two, so that subtracting it from a later time is exact; long enough that starting anew costs little,
+    /// short enough that time is as fine as a position: in 16 diameters or 2 cells at a third of the fastest speed, an
+    /// ulp of time moves no ball farther than an ulp of that way.
+    [[nodiscard]] double epoch_length() const {
+        if (setup_.epoch > 0.0) return setup_.epoch;
+        if (!(speed_scale_ > 0.0)) return 1.0e12;
+        return power_of_two_below(3.0 * std::max(32.0 * balls_.least_radius(), 2.0 * shortest_edge()) / speed_scale_);
+    }
+
+    void start_calendar(double end) {
+        // Enough for memory to be asked for in time; few balls lie in the cache, and a short tick needs less memory.
+        const double events_per_tick = count() < kShortTicks ? 1.5 : 6.0;
+        if (event_rate_ == 0.0) {  // a guess: each ball meets something every third of a cell
+            event_rate_ = count() * speed_scale_ / cells_.grid().edge[0] + 1.0 / end;
+        }
+        calendar_.start(end, events_per_tick / event_rate_);
+    }
+
+    void begin_epoch() {
+        constexpr std::uint64_t kEpochsPerSort = 4;
+        const double length = calendar_.end();
+        accounts_.begin_epoch(length, balls_.ways(length, speed_scale_));
+        for (Slot i = 0; i < count(); ++i) {
+            if (balls_.gone(i)) continue;
+            balls_.move(i, length);
+            balls_.hot(i).time = 0.0;
+            forecast_[i].contact_time -= length;
+            forecast_[i].event_time -= length;
+        }
+        clock_.add(length);
+        now_ = 0.0;
+        speed_scale_ = balls_.fastest_speed();
+        // Where nothing moves any more the next epoch is endless, and what happened in this one is no guide to it.
+        event_rate_ = speed_scale_ > 0.0 ? static_cast<double>(epoch_events_ + 1) / length : 1.0 / epoch_length();
+        epoch_events_ = 0;
+        if (count() > kFewBalls && ++epochs_since_sort_ >= kEpochsPerSort) {
+            epochs_since_sort_ = 0;
+            sort_slots();
+        }
+        const bool finer = refine_cells();
+        start_calendar(epoch_length());
+        for (Slot i = 0; i < count(); ++i) {
+            if (balls_.gone(i)) continue;
+            if (finer) {
+                predict<false>(i);
+            } else {
+                calendar_.push({forecast_[i].event_time, i, ++next_[i].stamp});
+            }
+        }
+    }
+
+    // What comes next for a ball.
+
+    /// All that may come next for a ball whose path has changed. Returns how many balls touch it, itself among them.
+    template <bool CountTouching>
+    [[gnu::flatten]] int predict(Slot i) {
+        Forecast& forecast = forecast_[i];
+        forecast.contact_time = kNeverTouch;
+        forecast.partner = kNoContact;
+        int touches;
+        if constexpr (Lists) {
+            const auto listed = bubbles_.list(i, cells_, forecast.place);
+            touches = 1 + note(i, forecast.place.at_edge != 0
+                                      ? meet<CountTouching>(balls_, i, listed.members, listed.count, kNeverTouch,
+                                                            speed_scale_, NearestImage<Dim>{enclosure_})
+                                      : meet<CountTouching>(balls_, i, listed.members, listed.count, kNeverTouch,
+                                                            speed_scale_, SameImage{}));
+        } else {
+            touches = meet_candidates<CountTouching>(i, cells_.gather_around(forecast.place), kNeverTouch);
+        }
+        if (enclosure_.count() > kFaces) forecast_walls(i);
+        schedule(i);
+        return touches;
+    }
+
+    /// Looks for a contact with one of the candidates before `before` (from now), and notes it. Returns how many of
+    /// them touch the ball.
+    template <bool CountTouching>
+    int meet_candidates(Slot i, std::uint32_t found, double before) {
+        const bool edge = forecast_[i].place.at_edge != 0;
+        const Slot* const candidates = cells_.candidates();
+        const ImageByCell<Dim> image{cells_};
+        if (balls_.any_heavy()) [[unlikely]] {
+            return note(i, edge ? meet_singly(balls_, i, candidates, found, before, speed_scale_, image)
+                                : meet_singly(balls_, i, candidates, found, before, speed_scale_, SameImage{}));
+        }
+        cells_.fill_up(found, edge);
+        return note(i, edge ? meet<CountTouching>(balls_, i, candidates, found, before, speed_scale_, image)
+                            : meet<CountTouching>(balls_, i, candidates, found, before, speed_scale_, SameImage{}));
+    }
+
+    /// Notes a contact in the forecast, if there is one.
+    int note(Slot i, const Meeting& meeting) {
+        if (meeting.partner != kNoContact) {
+            Forecast& forecast = forecast_[i];
+            forecast.contact_time = balls_.hot(i).time + meeting.time;
+            forecast.partner = meeting.partner;
+            forecast.partner_hits = next_[meeting.partner].hits;
+        }
+        return meeting.touches;
+    }
+
+    void forecast_walls(Slot i) {
+        if (balls_.heavy(i)) return;
+        Forecast& forecast = forecast_[i];
+        const HotBall& ball = balls_.hot(i);
+        const double start = clock_.since_start(ball.time);
+        for (std::uint32_t number = kFaces; number < enclosure_.count(); ++number) {
+            const double time =
+                ball.time + enclosure_.template touch_time<Gravity>(number, balls_.position(i), balls_.velocity(i),
+                                                                    balls_.gravity(), ball.radius, start);
+            if (!(time < forecast.contact_time)) continue;
+            forecast.contact_time = time;
+            forecast.partner = count() + number;
+            forecast.partner_hits = 0;
+        }
+    }
+
+    /// Puts the ball's next event, from its forecast, into the calendar.
+    void schedule(Slot i) {
+        Forecast& forecast = forecast_[i];
+        NextEvent& next = next_[i];
+        Leaving leaving;
+        if constexpr (Lists) {
+            leaving = leaving_bubble(balls_, i, forecast.place, bubbles_, enclosure_);
+        } else {
+            leaving = leaving_cell(balls_, i, forecast.place, cells_, enclosure_);
+        }
+        const double leaves = balls_.hot(i).time + leaving.time;
+        if (forecast.contact_time < leaves) {
+            next.partner = forecast.partner;
+            next.partner_hits = forecast.partner_hits;
+            forecast.event_time = forecast.contact_time;
+        } else {
+            next.partner = count() + leaving.side;
+            forecast.event_time = leaves;
+        }
+        calendar_.push({forecast.event_time, i, ++next.stamp});
+    }
+
+    // What happens: one event after another.
+
+    /// Handles all events before `limit`; false when the number of events ran out first.
+    bool run_before(double limit, std::uint64_t& most_events) {
+        const auto valid = [this](const CalendarEntry& entry) { return next_[entry.slot].stamp == entry.stamp; };
+        const auto before = [this](const CalendarEntry& a, const CalendarEntry& b) { return tie_before(a, b); };
+        const bool few = count() < kFewBalls;
+        const auto soon = [this, few](int level, Slot slot) {
+            if (!few) ask_for(level, slot);
+        };
+        while (const CalendarEntry* entry = calendar_.next(limit, valid, before, soon)) {
+            if (most_events == 0) return false;
+            --most_events;
+            const CalendarEntry event = *entry;
+            calendar_.pop();
+            handle(event);
+        }
+        return true;
+    }
+
+    /// Memory that the events to come will need, asked for in time: first the ball, then its cells, then who is there.
+    void ask_for(int level, Slot slot) const {
+        const Forecast& forecast = forecast_[slot];
+        const auto ask_record = [this](Slot i) { prefetch(balls_.records() + i); };
+        const auto ask_future = [this](Slot i) {
+            prefetch(&forecast_[i]);
+            prefetch(&next_[i]);
+        };
+        if (level == 2) {
+            ask_record(slot);
+            ask_future(slot);
+            if constexpr (Lists) bubbles_.ask(slot);
+            return;
+        }
+        if constexpr (Lists) {
+            if (level == 1) bubbles_.ask_members(slot, ask_record);
+            if (forecast.partner >= count()) return;
+            if (level == 1) {
+                ask_future(forecast.partner);
+                bubbles_.ask(forecast.partner);
+            } else {
+                bubbles_.ask_members(forecast.partner, ask_record);
+            }
+            return;
+        }
+        const std::uint32_t partner = next_[slot].partner;
+        const bool members = level == 0;
+        if (partner - count() < 2 * Dim) {  // goes on to the next cell
+            const std::uint32_t side = partner - count();
+            cells_.ask_ahead(forecast.place, side / 2, side % 2 == 1, members, ask_record);
+            return;
+        }
+        if (level == 1 && partner < count()) {
+            ask_record(partner);
+            ask_future(partner);
+        }
+        cells_.ask_around(forecast.place, members, ask_record);
+    }
+
+    void handle(const CalendarEntry& entry) {
+        const Slot i = entry.slot;
+        now_ = entry.time;
+        ++events_;
+        ++epoch_events_;
+        if (events_ >= watch_events_) [[unlikely]]
+            watch_progress(i);
+        advance_ball(i);
+        const std::uint32_t partner = next_[i].partner;
+        if (partner >= count()) {
+            const std::uint32_t number = partner - count();
+            if (Lists && number == Leaving::kOfBubble) {
+                leave_bubble(i);
+            } else if (number < kFaces) {
+                leave_cell(i, number);
+            } else {
+                hit_wall(i, number, gap_to(number, balls_.position(i)).normal);
+            }
+        } else if (next_[partner].hits != next_[i].partner_hits) {
+            predict<false>(i);
+        } else {
+            collide(i, partner);
+        }
+    }
+
+    /// Brings a ball to the present, for an event of its own.
+    void advance_ball(Slot i) {
+        accounts_.counted().path_length += balls_.way(i, now_);
+        balls_.move(i, now_);
+    }
+
+    /// The ball reaches a side of its cell: goes on in the next one, or meets a face of the box.
+    [[gnu::flatten]] void leave_cell(Slot i, std::uint32_t side) {
+        const int axis = static_cast<int>(side / 2);
+        const bool up = side % 2 == 1;
+        CellPlace& place = forecast_[i].place;
+        if (Lists || (cells_.is_last(place, axis, up) && !enclosure_.periodic(axis))) {
+            if (enclosure_.is_wall(axis, up ? 1 : 0)) {
+                if (balls_.heavy(i)) throw_heavy_at_wall(i, side);
+                Vector into_box = Vector::filled(0.0);
+                into_box[axis] = up ? -1.0 : 1.0;
+                hit_wall(i, side, into_box);
+            } else {
+                remove(i);
+            }
+            return;
+        }
+        const double jump = cells_.step(place, i, axis, up);
+        if (jump != 0.0) {
+            shift(i, axis, jump);
+            if (enclosure_.count() > kFaces) {  // extra walls stand in the box itself, not in its images
+                predict<false>(i);
+                return;
+            }
+        }
+        // Only the cells that have come into sight are new.
+        const std::uint32_t found = cells_.gather_ahead(place, axis, up);
+        meet_candidates<false>(i, found, larger(forecast_[i].contact_time - now_, 0.0));
+        schedule(i);
+    }
+
+    /// Moves a ball by a period.
+    void shift(Slot i, int axis, double period) {
+        balls_.hot(i).position[axis] += period;
+        balls_.image(i)[axis] += period < 0.0 ? 1 : -1;
+        if (!balls_.heavy(i)) accounts_.jump(period, balls_.hot(i).velocity[axis], balls_.inverse_mass(i));
+    }
+
+    /// Ball i has reached the border of its bubble: a new one around where it is, and lists to match.
+    void leave_bubble(Slot i) {
+        for (int axis = 0; axis < Dim; ++axis) {
+            const double x = balls_.hot(i).position[axis];
+            const double size = enclosure_.size()[axis];
+            if (enclosure_.periodic(axis) && (x < 0.0 || x >= size)) shift(i, axis, x < 0.0 ? size : -size);
+        }
+        const double* const position = balls_.hot(i).position;
+        bubbles_.renew(i, position, cells_, forecast_[i].place, cells_.place_of(position));
+        predict<false>(i);
+    }
+
+    void remove(Slot i) {
+        const bool heavy = balls_.heavy(i);
+        const double mass = heavy ? 0.0 : 1.0 / balls_.inverse_mass(i);
+        const double radius = balls_.radius_of_gyration(i);
+        const Spin<Dim> spin = balls_.body(i).spin;
+        accounts_.leave(now_, mass, balls_.position(i), balls_.velocity(i),
+                        0.5 * (mass * radius * radius) * dot(spin, spin));
+        cells_.remove(forecast_[i].place, i);
+        balls_.set_gone(i, true);
+        ++next_[i].hits;
+        ++next_[i].stamp;
+        forecast_[i].event_time = forecast_[i].contact_time = kNeverTouch;
+        forecast_[i].partner = kNoContact;
+    }
+
+    /// (t, i, j) with the smaller id first and walls behind the balls.
+    bool tie_before(const CalendarEntry& a, const CalendarEntry& b) const {
+        const auto key = [this](Slot i) {
+            const std::uint32_t partner = next_[i].partner;
+            const std::uint32_t id = balls_.id(i);
+            const std::uint32_t other = partner < count() ? balls_.id(partner) : partner;
+            return std::pair{std::min(id, other), std::max(id, other)};
+        };
+        return key(a.slot) < key(b.slot);
+    }
+
+    /// Time must move on: if a number of events that would take all balls through several contacts each leave it where
+    /// it was, it never will.
+    void watch_progress(Slot i) {
+        constexpr double kNoProgress = 1.0e-12;  // in units of the time in which a ball moves by its radius
+        const double now = since_start();
+        const double unit = speed_scale_ > 0.0 ? balls_.least_radius() / speed_scale_ : 0.0;
+        if (watch_events_ != 0 && now - watch_time_ <= kNoProgress * unit) throw_collapse(i);
+        watch_time_ = now;
+        watch_events_ = events_ + 10000 + 16 * static_cast<std::uint64_t>(count());
+    }
     [[noreturn]] void throw_collapse(Slot i) const;
     [[noreturn]] void throw_heavy_at_wall(Slot i, std::uint32_t face) const;
-    void watch_progress(Slot i);
 
-    // engine_contacts.hpp: contacts, one or several
-    [[nodiscard]] double restitution(Slot i, Slot j, double vn);
-    [[nodiscard]] double wall_restitution(Slot i, double vn);
-    [[nodiscard]] Vector least_hop(Slot i, const Vector& velocity, const Vector& into_box) const;
-    [[nodiscard]] bool collided_within_tc(Slot i) const;
-    [[nodiscard]] int touching_walls(Slot i) const;
-    void resolve_touching(Slot i, std::uint32_t partner);
-    void account_change(Slot i, const Vector& velocity_before);
-    void add_stress(const Vector& d, const Vector& impulse_on_j);
-    [[nodiscard]] const std::vector<Slot>& slots() const;
-    void change_velocity(Slot i, const Vector& velocity);
-    void account_pair(Slot i, Slot j, const Vector& impulse_on_j, const Vector& d);
-    void account_wall(Slot i, std::uint32_t number, const Vector& impulse_on_i);
-    [[nodiscard]] double energy(const ImpactBody<Dim>& body) const;
-    bool logged(Slot i) const;
-    void log_pair(Slot i, Slot j) const;
-    void log_wall(Slot i, std::uint32_t number) const;
-    [[nodiscard]] ImpactBody<Dim> body(Slot i) const;
-    void set_body(Slot i, const ImpactBody<Dim>& body);
+    // Contacts: of two balls, of a ball and a wall, and several at once.
+    //
+    // A collision is first resolved as if it were alone. The prediction that follows meets all neighbours anyway and
+    // counts those that touch; only if there are more than the two themselves is the collision taken back and resolved
+    // as a cluster. So looking for simultaneous contacts costs nothing where there are none.
 
-    // Small things used all over
-    struct Flight {
-        Vector position, velocity;
-    };
-    [[nodiscard]] double since_start() const { return clock_.since_start(now_); }
-    [[nodiscard]] Flight at(Slot i, double time) const;
-    [[nodiscard]] Vector nearest(Vector d) const;
-    [[nodiscard]] Lanes nearest_lanes(const Lanes& d) const;
-    [[nodiscard]] Vector from_to(Slot i, Slot j, double time) const;
-    [[nodiscard]] WallGap<Dim> gap_to(std::uint32_t number, const Vector& position) const;
-    /// Of a face or [[wall]]: 0 where it reflects.
-    [[nodiscard]] double wall_temperature(std::uint32_t number) const {
-        return number < kFaces ? setup_.box.temperature[number / 2][number % 2] : walls_[number - kFaces].temperature;
+    [[nodiscard]] bool within_tc(Slot i) const {
+        return !last_hit_.empty() && since_start() - last_hit_[i] < setup_.tc;
     }
-    /// Along the normal.
-    [[nodiscard]] double wall_speed(std::uint32_t number) const {
-        return number < kFaces ? 0.0 : walls_[number - kFaces].speed;
+    [[nodiscard]] Vector least_hop_of(Slot i, const Vector& velocity, const Vector& into_box) const {
+        if (!Gravity) return Vector::filled(0.0);
+        return least_hop(velocity, into_box, balls_.gravity_of(i), setup_.cutoff_speed);
     }
-    /// Thermal and moving walls meet one ball at a time: they take no part in clusters of contacts.
-    [[nodiscard]] bool acts_alone(std::uint32_t number) const {
-        return wall_temperature(number) > 0.0 || wall_speed(number) != 0.0;
+
+    void collide(Slot i, Slot j) {
+        advance_ball(j);
+        HotBall& one = balls_.hot(i);
+        HotBall& two = balls_.hot(j);
+        Vector d = balls_.position(j) - balls_.position(i);
+        if (forecast_[i].place.at_edge != 0) d = enclosure_.nearest(d);
+        const double d2 = dot(d, d);
+        const double reach = one.radius + two.radius;
+        if (d2 < reach * reach)
+            accounts_.overlap((reach * reach - d2) / (2.0 * reach), std::min(one.radius, two.radius));
+        const double b = dot(d, balls_.velocity(j) - balls_.velocity(i));
+        if (!elastic_) return collide_with_losses(i, j, d, d2, b);
+
+        const Lanes one_before = motion_lanes(one);
+        const Lanes two_before = motion_lanes(two);
+        Vector impulse = Vector::filled(0.0);
+        if (b < 0.0) {
+            const double one_inverse = balls_.inverse_mass(i);
+            const double two_inverse = balls_.inverse_mass(j);
+            impulse = impulse_factor(b, d2, one_inverse + two_inverse, 1.0) * d;
+            const Lanes push = vector_lanes<Dim>(impulse);
+            set_motion(one, one_before - Lanes::filled(one_inverse) * push);
+            set_motion(two, two_before + Lanes::filled(two_inverse) * push);
+        }
+        if (more_touch(i, j)) [[unlikely]] {
+            set_motion(one, one_before);
+            set_motion(two, two_before);
+            resolve_touching(i, j);
+            return;
+        }
+        if (b < 0.0) {
+            account_pair(i, j, impulse, d);
+            log_pair(i, j);
+        }
     }
-    [[nodiscard]] bool is_wall(int axis, int end) const { return setup_.box.faces[axis][end] == Face::kWall; }
-    [[nodiscard]] double inverse_mass(Slot i) const {
-        return same_inverse_mass_ != 0.0 ? same_inverse_mass_ : inverse_mass_[i];
+
+    /// The same where energy, spins or bodies of infinite mass take part.
+    void collide_with_losses(Slot i, Slot j, const Vector& d, double d2, double b) {
+        const ImpactBody<Dim> one_before = balls_.body(i);
+        const ImpactBody<Dim> two_before = balls_.body(j);
+        Vector impulse = Vector::filled(0.0);
+        if (b < 0.0) {
+            ImpactBody<Dim> one_after = one_before;
+            ImpactBody<Dim> two_after = two_before;
+            const double distance = square_root(d2);
+            const Vector n = (1.0 / distance) * d;
+            const double e = restitution(
+                setup_.restitution, b / distance, setup_.cutoff_speed, [&] { return within_tc(i) || within_tc(j); },
+                accounts_.counted());
+            const auto hit = impact(one_before, two_before, n, e, setup_.friction);
+            apply_impact(one_after, two_after, n, hit);
+            impulse = hit.normal * n + hit.tangential;
+            balls_.set_body(i, one_after);
+            balls_.set_body(j, two_after);
+        }
+        if (more_touch(i, j)) [[unlikely]] {
+            balls_.set_body(i, one_before);
+            balls_.set_body(j, two_before);
+            resolve_touching(i, j);
+            return;
+        }
+        if (b < 0.0) {
+            account_change(i, one_before.velocity);
+            account_change(j, two_before.velocity);
+            account_pair(i, j, impulse, d);
+            const Vector n = (1.0 / square_root(d2)) * d;
+            double work = 0.0;  // of a body of infinite mass, on the other one
+            if (balls_.heavy(i))
+                work = dot(impulse, one_before.velocity + surface_velocity(one_before.spin, one_before.radius, n));
+            if (balls_.heavy(j))
+                work = -dot(impulse, two_before.velocity - surface_velocity(two_before.spin, two_before.radius, n));
+            accounts_.work(work);
+            accounts_.lose(work - (kinetic_energy(balls_.body(i)) - kinetic_energy(one_before)) -
+                           (kinetic_energy(balls_.body(j)) - kinetic_energy(two_before)));
+            log_pair(i, j);
+        }
     }
-    [[nodiscard]] bool heavy(Slot i) const { return any_heavy_ && inverse_mass(i) == 0.0; }
-    [[nodiscard]] Vector gravity_of(Slot i) const;
-    [[nodiscard]] std::uint32_t cell_number(const std::uint16_t* cell) const;
-    void note_overlap(double overlap, double smaller_radius);
+
+    /// Predicts for two balls that have just met, and tells whether anything else touches them.
+    bool more_touch(Slot i, Slot j) {
+        ++next_[i].hits;
+        ++next_[j].hits;
+        int touching = predict<true>(i) + touching_walls(i);
+        touching += predict<true>(j) + touching_walls(j);
+        return touching > 4;  // each touches itself and the other
+    }
+
+    void hit_wall(Slot i, std::uint32_t number, const Vector& into_box) {
+        if (enclosure_.temperature(number) > 0.0) [[unlikely]]
+            return hit_thermal_wall(i, number, into_box);
+        const double speed = enclosure_.speed(number);
+        const ImpactBody<Dim> before = balls_.body(i);
+        note_wall_overlap(i, number);
+        const Vector hop = least_hop_of(i, before.velocity, into_box);
+        ImpactBody<Dim> after = before;
+        after.velocity = before.velocity + hop;
+        const double vn = dot(after.velocity, into_box) - speed;
+        Vector impulse = Vector::filled(0.0);
+        if (vn < 0.0) {
+            ImpactBody<Dim> wall = {speed * into_box, Spin<Dim>::filled(0.0), 0.0, 0.0, 0.0};
+            const Vector n = -1.0 * into_box;
+            const double e = restitution(
+                setup_.wall_restitution, vn, setup_.cutoff_speed, [&] { return within_tc(i); }, accounts_.counted());
+            const auto hit = impact(after, wall, n, e, setup_.wall_friction);
+            apply_impact(after, wall, n, hit);
+            impulse = -1.0 * (hit.normal * n + hit.tangential);
+            if (Gravity && !balls_.heavy(i)) impulse = impulse + (1.0 / balls_.inverse_mass(i)) * hop;
+            balls_.set_body(i, after);
+        }
+        ++next_[i].hits;
+        if (predict<true>(i) + touching_walls(i) > 2 && speed == 0.0) [[unlikely]] {  // itself, and this wall
+            balls_.set_body(i, before);
+            resolve_touching(i, count() + number);
+            return;
+        }
+        if (vn < 0.0) {
+            if (Gravity || !elastic_walls_ || speed != 0.0) {
+                account_change(i, before.velocity);
+                const double work = speed * dot(impulse, into_box);
+                accounts_.work(work);
+                accounts_.lose(work - (kinetic_energy(after) - kinetic_energy(before)));
+            }
+            account_wall(i, number, impulse);
+        }
+    }
+
+    /// The ball goes, and another comes out of the wall.
+    void hit_thermal_wall(Slot i, std::uint32_t number, const Vector& into_box) {
+        const ImpactBody<Dim> before = balls_.body(i);
+        const double speed = enclosure_.speed(number);
+        note_wall_overlap(i, number);
+        if (dot(before.velocity, into_box) - speed < 0.0) {
+            const double mass = 1.0 / balls_.inverse_mass(i);
+            const double spread = square_root(enclosure_.temperature(number) * balls_.inverse_mass(i));
+            ImpactBody<Dim> after = before;
+            after.velocity =
+                thermal_wall_velocity(into_box, spread, setup_.seed, draw_id(balls_.id(i), number), draws_++) +
+                speed * into_box;
+            balls_.set_body(i, after);
+            const Vector impulse = mass * (after.velocity - before.velocity);
+            const double work = speed * dot(impulse, into_box);
+            accounts_.work(work);
+            accounts_.wall_heat(number, kinetic_energy(after) - kinetic_energy(before) - work);
+            account_change(i, before.velocity);
+            account_wall(i, number, impulse);
+        }
+        ++next_[i].hits;
+        predict<false>(i);
+    }
+
+    void note_wall_overlap(Slot i, std::uint32_t number) {
+        const double radius = balls_.hot(i).radius;
+        const double gap = gap_to(number, balls_.position(i)).distance - radius;
+        if (gap < 0.0) accounts_.overlap(-gap, radius);
+    }
+
+    /// How many walls the ball touches, those that act alone left out.
+    [[nodiscard]] int touching_walls(Slot i) const {
+        if (!enclosure_.any() || balls_.heavy(i)) return 0;
+        const HotBall& ball = balls_.hot(i);
+        const CellPlace& place = forecast_[i].place;
+        int touching = 0;
+        const double near = ball.radius * (1.0 + kTouching);
+        if (place.at_edge != 0) {
+            for (int axis = 0; axis < Dim; ++axis) {
+                for (const bool up : {false, true}) {
+                    const std::uint32_t face = 2 * axis + (up ? 1 : 0);
+                    if (!enclosure_.is_wall(axis, up ? 1 : 0) || !cells_.is_last(place, axis, up)) continue;
+                    const double x = ball.position[axis];
+                    if ((up ? enclosure_.size()[axis] - x : x) < near && !enclosure_.acts_alone(face)) ++touching;
+                }
+            }
+        }
+        for (std::uint32_t number = kFaces; number < enclosure_.count(); ++number) {
+            if (!enclosure_.acts_alone(number) && gap_to(number, balls_.position(i)).distance < near) ++touching;
+        }
+        return touching;
+    }
+
+    /// Resolves the contact of i with `partner` (a slot, or count + number of a wall) and all that touch them, directly
+    /// or through others, together.
+    void resolve_touching(Slot i, std::uint32_t partner) {
+        touches_.collect(
+            i, partner, count(), [this](Slot slot) { return balls_.id(slot); },
+            [this](Slot slot, const auto& add) { find_touched(slot, add); });
+        const std::vector<Slot>& members = touches_.members();
+        cluster_.clear();
+        for (const Slot member : members) {
+            cluster_.bodies.push_back(balls_.body(member));
+            cluster_.bodies.back().velocity = balls_.at(member, now_).velocity;
+        }
+        const auto before = cluster_.bodies;
+        std::vector<Vector> apart;
+        std::vector<Vector> hops;
+        std::size_t first = touches_.pairs().size();
+        for (const Touches::Pair& touch : touches_.pairs()) {
+            if (touch.one == i && touch.two == partner) first = cluster_.contacts.size();
+            hops.push_back(Vector::filled(0.0));
+            apart.push_back(Vector::filled(0.0));
+            const Vector here = balls_.at(touch.one, now_).position;
+            ClusterContact<Dim> contact{};
+            contact.one = touches_.index_of(touch.one);
+            if (touch.two < count()) {
+                apart.back() = enclosure_.nearest(balls_.at(touch.two, now_).position - here);
+                contact.normal = (1.0 / square_root(dot(apart.back(), apart.back()))) * apart.back();
+                contact.two = touches_.index_of(touch.two);
+                contact.e = within_tc(touch.one) || within_tc(touch.two) ? 1.0 : setup_.restitution;
+                contact.mu = setup_.friction;
+            } else {
+                contact.normal = -1.0 * gap_to(touch.two - count(), here).normal;
+                contact.two = ClusterContact<Dim>::kWall;
+                Vector& velocity = cluster_.bodies[static_cast<std::size_t>(contact.one)].velocity;
+                hops.back() = least_hop_of(touch.one, velocity, -1.0 * contact.normal);
+                velocity = velocity + hops.back();
+                contact.e = within_tc(touch.one) ? 1.0 : setup_.wall_restitution;
+                contact.mu = setup_.wall_friction;
+            }
+            cluster_.contacts.push_back(contact);
+        }
+        accounts_.cluster(resolve_cluster_from(cluster_, first, setup_.simultaneous, setup_.cutoff_speed));
+
+        std::vector<Slot> changed;
+        for (std::size_t m = 0; m < members.size(); ++m) {
+            const ImpactBody<Dim>& after = cluster_.bodies[m];
+            bool differs = members[m] == i || members[m] == partner;
+            for (int axis = 0; axis < Dim; ++axis) {
+                differs = differs || after.velocity[axis] != before[m].velocity[axis];
+            }
+            for (int k = 0; k < (Dim == 2 ? 1 : 3); ++k) differs = differs || after.spin[k] != before[m].spin[k];
+            if (!differs) continue;
+            advance_ball(members[m]);
+            balls_.set_body(members[m], after);
+            account_change(members[m], before[m].velocity);
+            accounts_.lose(-(kinetic_energy(after) - kinetic_energy(before[m])));
+            ++next_[members[m]].hits;
+            changed.push_back(members[m]);
+        }
+        for (std::size_t a = 0; a < cluster_.contacts.size(); ++a) {
+            const ClusterContact<Dim>& contact = cluster_.contacts[a];
+            const auto [key_one, key_two, one, two] = touches_.pairs()[a];
+            const bool hops_off = dot(hops[a], hops[a]) > 0.0;
+            if (!contact.hit && !hops_off) continue;
+            if (two < count()) {
+                account_pair(one, two, contact.impulse, apart[a]);
+                double work = 0.0;  // of a body of infinite mass, on the other one
+                if (balls_.heavy(one)) work = dot(contact.impulse, balls_.body(one).velocity);
+                if (balls_.heavy(two)) work = -dot(contact.impulse, balls_.body(two).velocity);
+                accounts_.work(work);
+                accounts_.lose(work);
+                log_pair(one, two);
+            } else {
+                Vector impulse = -1.0 * contact.impulse;
+                if (hops_off) impulse = impulse + (1.0 / balls_.inverse_mass(one)) * hops[a];
+                account_wall(one, two - count(), impulse);
+            }
+        }
+        for (const Slot slot : changed) predict<false>(slot);
+    }
+
+    /// Calls add(slot, or count + number of a wall) for all that touch a ball now.
+    template <class Add>
+    void find_touched(Slot i, const Add& add) {
+        const Vector here = balls_.at(i, now_).position;
+        const std::uint32_t found = cells_.gather_around(forecast_[i].place);
+        for (std::uint32_t k = 0; k < found; ++k) {
+            const Slot other = cells_.candidates()[k];
+            if (other == i || (balls_.heavy(i) && balls_.heavy(other))) continue;
+            const Vector d = enclosure_.nearest(balls_.at(other, now_).position - here);
+            const double reach = balls_.hot(i).radius + balls_.hot(other).radius;
+            if (square_root(dot(d, d)) - reach <= kTouching * reach) add(other);
+        }
+        if (balls_.heavy(i)) return;
+        const double near = balls_.hot(i).radius * (1.0 + kTouching);
+        for (std::uint32_t number = 0; number < enclosure_.count(); ++number) {
+            if (!enclosure_.stands(number) || enclosure_.acts_alone(number)) continue;
+            if (gap_to(number, here).distance < near) add(count() + number);
+        }
+    }
+
+    // What the accounts and the log hear of it.
+
+    void account_change(Slot i, const Vector& before) {
+        if (!balls_.heavy(i)) accounts_.change(now_, 1.0 / balls_.inverse_mass(i), before, balls_.velocity(i));
+    }
+    void account_pair(Slot i, Slot j, const Vector& impulse_on_j, const Vector& d) {
+        const double virial = accounts_.pair(d, impulse_on_j);
+        if (balls_.any_heavy() && (balls_.heavy(i) || balls_.heavy(j))) {
+            const Slot light = balls_.heavy(i) ? j : i;
+            accounts_.pair_was_heavy(balls_.at(light, now_).position, (light == j ? 1.0 : -1.0) * impulse_on_j, virial);
+        } else if (forecast_[i].place.at_edge != 0) {  // perhaps across a periodic face
+            accounts_.pair_was_across(balls_.at(j, now_).position - balls_.at(i, now_).position, d, impulse_on_j);
+        }
+        if (!last_hit_.empty()) last_hit_[i] = last_hit_[j] = since_start();
+    }
+    void log_pair(Slot i, Slot j) const {
+        if (!log_.hears(balls_.id(i)) && !log_.hears(balls_.id(j))) return;
+        log_.pair(since_start(), balls_.id(i), balls_.body(i), balls_.id(j), balls_.body(j));
+    }
+    void account_wall(Slot i, std::uint32_t number, const Vector& impulse_on_i) {
+        const Vector position = balls_.at(i, now_).position;
+        accounts_.wall(number, gap_to(number, position).normal, position, impulse_on_i);
+        if (!last_hit_.empty()) last_hit_[i] = since_start();
+        if (log_.hears(balls_.id(i))) log_.wall(since_start(), balls_.id(i), balls_.body(i), number);
+    }
+    /// Gives a ball another velocity, now, which no contact explains: a thermostat does.
+    void change_velocity(Slot i, const Vector& velocity) {
+        advance_ball(i);
+        const ImpactBody<Dim> before = balls_.body(i);
+        ImpactBody<Dim> after = before;
+        after.velocity = velocity;
+        balls_.set_body(i, after);
+        account_change(i, before.velocity);
+        accounts_.thermostat(balls_.at(i, now_).position, velocity - before.velocity, balls_.inverse_mass(i),
+                             kinetic_energy(after) - kinetic_energy(before));
+        ++next_[i].hits;
+        if (log_.hears(balls_.id(i))) log_.thermostat(since_start(), balls_.id(i), balls_.body(i));
+    }
 
     EventsSetup setup_;
-    std::vector<Species> species_table_;
-    std::vector<std::uint32_t> species_;  // by id
-    Slot count_ = 0;
-    Vector size_{};  // of the box
-    Vector gravity_{};
-    bool all_periodic_ = true;
-    bool any_wall_ = false;
-    double same_inverse_mass_ = 0.0;  // of all balls, where they have one; else 0
-    bool any_heavy_ = false;          // bodies of infinite mass
-    bool elastic_ = true;  // impacts between balls keep their energy and momentum: e = 1, no friction, none heavy
-    bool elastic_walls_ = true;
-    std::vector<Boundary<Dim>> walls_;  // where moving ones stand at setup_.walls_time
-    std::uint64_t draws_ = 0;           // of velocities by thermal walls, so far
-
-    CellGrid grid_;
-    alignas(32) std::array<double, 4> cell_edge_{};  // of the grid; 1 behind it
-    CellLists cells_;
-    PageVector<HotBall> hot_;  // by slot; one more, all NaN, that nothing ever meets
-    PageVector<NextEvent> next_;
-    PageVector<Forecast> forecast_;
-    PageVector<NeighbourList> lists_;  // by slot, with lists only; one more, all NaN
-    std::vector<Slot> long_list_;
-    std::vector<std::uint8_t> listed_;                  // by slot: 0 between events
-    std::vector<double> inverse_mass_;                  // by slot; empty where all are the same
-    std::vector<double> inverse_kr2_;                   // by slot; empty without friction
-    std::vector<Spin<Dim>> spin_;                       // by slot; empty where all are zero
-    std::vector<std::array<std::int32_t, Dim>> image_;  // by slot
-    std::vector<double> last_hit_;                      // by slot; empty without tc
-    std::vector<std::uint32_t> id_of_;                  // by slot
-    mutable std::vector<Slot> slot_of_;                 // by id; empty where not needed since the last sort
-    std::vector<std::uint8_t> gone_;                    // by slot
-    std::vector<std::uint32_t> candidates_;             // slots gathered
-    std::vector<std::uint8_t> shift_code_;              // of each, where the cell is at the edge
-    alignas(32) std::array<double, 4> shift_[27];       // periodic shift by code
-    alignas(32) std::array<double, 4> period_{};        // of the box; 0 where there is none
-    alignas(32) std::array<double, 4> half_period_{};   // larger than any distance where there is none
-    double least_radius_ = 0.0;
-    double largest_radius_ = 0.0;
+    Enclosure<Dim> enclosure_;
+    FlyingBalls<Dim, Gravity> balls_;
+    NeighbourCells<Dim> cells_;
+    Bubbles<Dim> bubbles_;           // with lists only
+    PageVector<NextEvent> next_;     // by slot
+    PageVector<Forecast> forecast_;  // by slot
+    std::vector<double> last_hit_;   // by slot, when; empty without tc
+    Accounts<Dim> accounts_;
+    ImpactLog log_;
+    bool elastic_;  // impacts between balls keep their energy and momentum: e = 1, no friction, none heavy
+    bool elastic_walls_;
 
     Calendar calendar_;
     Clock clock_;
@@ -257,16 +963,273 @@ private:
     std::uint64_t epochs_since_sort_ = 0;
 
     std::uint64_t events_ = 0;
-    EventsStatistics counted_;
-    Tallies tallies_;
-    Flow<Dim> flow_;
+    std::uint64_t draws_ = 0;  // of velocities by thermal walls, so far
     std::uint64_t watch_events_ = 0;
     double watch_time_ = 0.0;
 
+    Touches touches_;
     Cluster<Dim> cluster_;
-    std::vector<Slot> members_;  // of the cluster
-    std::function<void(const LoggedImpact&)> log_;
-    std::vector<std::uint8_t> heard_of_;  // by id: the log hears of this ball; empty: of all
 };
+
+template <int Dim, bool Gravity, bool Lists>
+void Engine<Dim, Gravity, Lists>::start(const SolverState& state) {
+    const Balls& balls = state.balls;
+    clock_ = Clock(state.time, 0.0);
+    time_ = state.time;
+    for (Slot i = 0; i < count(); ++i) {
+        balls_.set_gone(i, !balls.gone.empty() && balls.gone[i] != 0);
+        for (int axis = 0; axis < Dim; ++axis) {
+            balls_.hot(i).position[axis] = balls.position[axis][i] - setup_.box.min[axis];
+            balls_.hot(i).velocity[axis] = balls.velocity[axis][i];
+            balls_.image(i)[axis] = balls.image[axis].empty() ? 0 : balls.image[axis][i];
+        }
+        balls_.set_spin(i, balls, i);
+    }
+    for (Slot i = 0; i < count(); ++i) {
+        if (balls_.gone(i) || balls_.heavy(i)) continue;
+        accounts_.enter(1.0 / balls_.inverse_mass(i), balls_.position(i), balls_.velocity(i));
+    }
+    find_cells(usual_cells());
+    while (refine_cells()) {
+    }
+    sort_slots();
+    if constexpr (Lists) {
+        for (Slot i = 0; i < count(); ++i) bubbles_.set_centre(i, balls_.hot(i).position);
+        bubbles_.make_lists(cells_, [this](Slot i) { return forecast_[i].place; });
+    }
+    check_overlaps();
+    speed_scale_ = balls_.fastest_speed();
+    // A short first epoch measures how many events there are, so that the calendar of the next fits.
+    start_calendar(setup_.epoch > 0.0 ? setup_.epoch : epoch_length() / 16.0);
+    for (Slot i = 0; i < count(); ++i) {
+        if (balls_.gone(i)) {
+            forecast_[i].contact_time = forecast_[i].event_time = kNeverTouch;
+        } else {
+            predict<false>(i);
+        }
+    }
+}
+
+// The state as plain arrays and back, to the same bits. SolverState::balls holds the balls at the present, for whoever
+// reads a checkpoint; what goes on from there is in the record, by id: the balls at their own last events, and their
+// forecasts, which no one could predict again to the same bits.
+
+namespace checkpoint {
+
+/// How a partner is written: an id, or this and the number of a side or wall; nothing: -1.
+constexpr double kWalls = 4294967296.0;
+
+}  // namespace checkpoint
+
+template <int Dim, bool Gravity, bool Lists>
+void Engine<Dim, Gravity, Lists>::save(SolverState& state) const {
+    Frame present;
+    frame(present);
+    state.step = events_;
+    state.time = time();
+    state.tallies = tallies();
+    state.balls = Balls{};
+    balls_.name(state.balls);
+    state.balls.position = present.position;
+    state.balls.velocity = present.velocity;
+    state.balls.spin = present.spin;
+    state.balls.image = present.image;
+    state.balls.gone = present.gone;
+
+    state.records = {};
+    EventsRecord& record = state.records.events.emplace();
+    const auto by_id = [&](std::vector<double>& values, auto&& value) {
+        values.resize(count());
+        for (Slot i = 0; i < count(); ++i) values[balls_.id(i)] = static_cast<double>(value(i));
+    };
+    const auto partner = [this](std::uint32_t of) {
+        if (of == kNoContact) return -1.0;
+        return of < count() ? static_cast<double>(balls_.id(of)) : checkpoint::kWalls + (of - count());
+    };
+    for (int axis = 0; axis < Dim; ++axis) {
+        by_id(record.position[axis], [&](Slot i) { return balls_.hot(i).position[axis]; });
+        by_id(record.velocity[axis], [&](Slot i) { return balls_.hot(i).velocity[axis]; });
+        by_id(record.cell[axis], [&](Slot i) { return forecast_[i].place.cell[axis]; });
+        by_id(record.image[axis], [&](Slot i) { return balls_.image(i)[axis]; });
+        if constexpr (Lists) by_id(record.bubble[axis], [&](Slot i) { return bubbles_.centre(i)[axis]; });
+        record.momentum[axis] = accounts_.flow().momentum[axis];
+        record.moment[axis] = accounts_.flow().moment[axis];
+    }
+    by_id(record.own_time, [&](Slot i) { return balls_.hot(i).time; });
+    by_id(record.event_time, [&](Slot i) { return forecast_[i].event_time; });
+    by_id(record.event_partner, [&](Slot i) { return partner(next_[i].partner); });
+    by_id(record.contact_time, [&](Slot i) { return forecast_[i].contact_time; });
+    by_id(record.contact_partner, [&](Slot i) { return partner(forecast_[i].partner); });
+    by_id(record.contact_stale, [&](Slot i) {
+        const Slot other = forecast_[i].partner;
+        return other < count() && next_[other].hits != forecast_[i].partner_hits ? 1.0 : 0.0;
+    });
+    if (!last_hit_.empty()) by_id(record.last_hit, [&](Slot i) { return last_hit_[i]; });
+
+    const Flow<Dim>& flow = accounts_.flow();
+    record.twice_kinetic = flow.twice_kinetic;
+    record.mass = flow.mass;
+    record.flow_time = flow.time;
+    record.twice_kinetic_time = flow.twice_kinetic_time;
+    record.gravity_virial_time = flow.gravity_virial_time;
+    record.clock_high = clock_.high();
+    record.clock_low = clock_.low();
+    record.now = now_;
+    record.calendar_end = calendar_.end();
+    record.speed_scale = speed_scale_;
+    record.watch_events = watch_events_;
+    record.watch_time = watch_time_;
+    for (std::size_t axis = 0; axis < 3; ++axis) record.cells[axis] = static_cast<double>(cells_.grid().cells[axis]);
+    record.counts = counted();
+    state.records.thermal_draws = draws_;
+}
+
+/// Goes on with the counts of another engine, whose state this one has started from.
+template <int Dim, bool Gravity, bool Lists>
+void Engine<Dim, Gravity, Lists>::take_over(const SolverState& state) {
+    if (!state.records.carried) return;
+    const EventsCarried& carried = *state.records.carried;
+    EventsStatistics& counted = accounts_.counted();
+    const double virial_here = counted.virial_start;
+    const std::uint64_t epochs = counted.epochs;
+    static_cast<EventsCounts&>(counted) = carried.counts;
+    watch_events_ = carried.watch_events;
+    watch_time_ = carried.watch_time;
+    counted.epochs += epochs;
+    counted.path_length = carried.path_length;
+    accounts_.flow().twice_kinetic_time = carried.twice_kinetic_time;
+    accounts_.flow().gravity_virial_time = carried.gravity_virial_time;
+    counted.virial_start += virial_here - carried.virial_now;  // where positions or velocities have been set
+    accounts_.set_tallies(state.tallies, enclosure_.count());
+    events_ = state.step;
+}
+
+template <int Dim, bool Gravity, bool Lists>
+void Engine<Dim, Gravity, Lists>::resume(const SolverState& state) {
+    const EventsRecord& record = *state.records.events;
+    const auto usable = [this](const std::vector<double>& values,
+                               const std::string& name) -> const std::vector<double>& {
+        if (values.size() >= count()) return values;
+        throw std::runtime_error("the checkpoint has no usable " + name);
+    };
+    CellGrid grid;
+    for (int axis = 0; axis < Dim; ++axis) {
+        const double cells = record.cells[axis];
+        if (!(cells >= 1.0 && cells <= 65535.0)) throw std::runtime_error("the checkpoint has no usable cells");
+        grid.cells[axis] = static_cast<std::uint32_t>(cells);
+        grid.edge[axis] = enclosure_.size()[axis] / cells;
+        if (cells > 1.0 && grid.edge[axis] < 2.0 * balls_.largest_radius()) {
+            throw std::runtime_error("the checkpoint's cells do not fit the scene's balls");
+        }
+    }
+    cells_.cut(grid, count());
+    clock_ = Clock(record.clock_high, record.clock_low);
+    now_ = record.now;
+    time_ = state.time;
+    speed_scale_ = record.speed_scale;
+    watch_events_ = record.watch_events;
+    watch_time_ = record.watch_time;
+    static_cast<EventsCounts&>(accounts_.counted()) = record.counts;
+    accounts_.set_tallies(state.tallies, enclosure_.count());
+    events_ = state.step;
+
+    Flow<Dim>& flow = accounts_.flow();
+    flow.twice_kinetic = record.twice_kinetic;
+    flow.mass = record.mass;
+    flow.time = record.flow_time;
+    flow.twice_kinetic_time = record.twice_kinetic_time;
+    flow.gravity_virial_time = record.gravity_virial_time;
+    for (int axis = 0; axis < Dim; ++axis) {
+        flow.momentum[axis] = record.momentum[axis];
+        flow.moment[axis] = record.moment[axis];
+    }
+
+    // Slots are ids here; sort_slots puts them in order.
+    const auto partner = [this](double written) {
+        if (written < 0.0) return kNoContact;
+        if (written < checkpoint::kWalls) return static_cast<std::uint32_t>(written);
+        return count() + static_cast<std::uint32_t>(written - checkpoint::kWalls);
+    };
+    for (int axis = 0; axis < Dim; ++axis) {
+        const auto& position = usable(record.position[axis], "position");
+        const auto& velocity = usable(record.velocity[axis], "velocity");
+        const auto& cell = usable(record.cell[axis], "cell");
+        const auto& image = usable(record.image[axis], "image");
+        for (Slot i = 0; i < count(); ++i) {
+            balls_.hot(i).position[axis] = position[i];
+            balls_.hot(i).velocity[axis] = velocity[i];
+            forecast_[i].place.cell[axis] = static_cast<std::uint16_t>(cell[i]);
+            balls_.image(i)[axis] = static_cast<std::int32_t>(image[i]);
+        }
+    }
+    if constexpr (Lists) {
+        for (const auto& axis : record.bubble) usable(axis, "bubbles");
+        for (Slot i = 0; i < count(); ++i) {
+            const double centre[3] = {record.bubble[0][i], record.bubble[1][i], record.bubble[2][i]};
+            bubbles_.set_centre(i, centre);
+        }
+    }
+    const auto& own_time = usable(record.own_time, "own_time");
+    const auto& event_time = usable(record.event_time, "event_time");
+    const auto& event_partner = usable(record.event_partner, "event_partner");
+    const auto& contact_time = usable(record.contact_time, "contact_time");
+    const auto& contact_partner = usable(record.contact_partner, "contact_partner");
+    const auto& stale = usable(record.contact_stale, "contact_stale");
+    for (Slot i = 0; i < count(); ++i) {
+        balls_.set_gone(i, state.balls.gone.at(i) != 0);
+        balls_.hot(i).time = own_time[i];
+        forecast_[i].event_time = event_time[i];
+        forecast_[i].contact_time = contact_time[i];
+        forecast_[i].partner = partner(contact_partner[i]);
+        forecast_[i].partner_hits = stale[i] != 0.0 ? kStale : 0;
+        next_[i].partner = partner(event_partner[i]);
+        next_[i].partner_hits = forecast_[i].partner_hits;
+        balls_.set_spin(i, state.balls, i);
+    }
+    if (!last_hit_.empty()) last_hit_ = usable(record.last_hit, "last_hit");
+    sort_slots();
+    if constexpr (Lists) bubbles_.make_lists(cells_, [this](Slot i) { return forecast_[i].place; });
+    start_calendar(record.calendar_end);
+    for (Slot i = 0; i < count(); ++i) {
+        if (!balls_.gone(i)) calendar_.push({forecast_[i].event_time, i, ++next_[i].stamp});
+    }
+}
+
+template <int Dim, bool Gravity, bool Lists>
+void Engine<Dim, Gravity, Lists>::throw_collapse(Slot i) const {
+    const std::uint32_t partner = next_[i].partner;
+    std::string who = fmt::format("ball {}", balls_.id(i));
+    if (partner < count()) {
+        const std::uint32_t other = balls_.id(partner);
+        who = fmt::format("balls {} and {}", std::min(balls_.id(i), other), std::max(balls_.id(i), other));
+    } else {
+        who += fmt::format(" and wall {}", partner - count());
+    }
+    std::string where;
+    for (int axis = 0; axis < Dim; ++axis) {
+        where += fmt::format("{}{:g}", axis == 0 ? "" : ", ", balls_.hot(i).position[axis] + setup_.box.min[axis]);
+    }
+    std::string moving;
+    for (std::size_t wall = 0; wall < setup_.walls.size() && moving.empty(); ++wall) {
+        const double speed = setup_.walls[wall].velocity;
+        if (speed > 0.0) {
+            moving = fmt::format("; wall[{}], which moves in at {:.4g} m/s, must stop before balls are packed at it",
+                                 wall, speed);
+        }
+    }
+    throw SimulationError(fmt::format(
+        "inelastic collapse at time {:.9g}: {} near ({}) collide without end while time stands still ({} collisions so "
+        "far). Set events.tc or events.cutoff_speed above 0, or restitution closer to 1; a ball that rests on a wall "
+        "under gravity needs events.cutoff_speed{}",
+        since_start(), who, where, accounts_.tallies().collisions, moving));
+}
+
+template <int Dim, bool Gravity, bool Lists>
+void Engine<Dim, Gravity, Lists>::throw_heavy_at_wall(Slot i, std::uint32_t face) const {
+    throw SimulationError(fmt::format(
+        "ball {} of infinite mass reaches the wall at {} at time {:.9g}: no wall can turn it. Make that face open or "
+        "periodic, or stop the run before",
+        balls_.id(i), WallNumber(static_cast<int>(face)).name(), since_start()));
+}
 
 }  // namespace carom

@@ -1,4 +1,4 @@
-#include "host/events/engine_all.hpp"
+#include "host/events/engine.hpp"
 
 namespace carom {
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "host/events/events_setup.hpp"
+#include "host/state/solver.hpp"
 
 namespace carom {
 

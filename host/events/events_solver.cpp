@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "host/state/errors.hpp"
-#include "kernels/core/processor_name.hpp"
+#include "kernels/core/hardware.hpp"
 
 namespace carom {
 
@@ -19,7 +19,6 @@ namespace {
 constexpr double kVirialTolerance = 1e-9;
 
 constexpr double kForever = 1.0e300;
-constexpr const char* kStage = "stage";
 
 }  // namespace
 
@@ -28,11 +27,10 @@ EventsSolver::EventsSolver(std::vector<EventsStage> stages, const SolverState& s
     if (const double every = stages_[0].thermostat_every; every > 0.0) {
         visits_ = static_cast<std::uint64_t>(std::floor(state.time / every));
     }
-    for (const auto& [name, values] : state.extra) {
-        if (name != kStage || values.size() != 3) continue;
-        stage_ = std::min(static_cast<std::size_t>(values[0]), stages_.size() - 1);
-        visits_ = static_cast<std::uint64_t>(values[1]);
-        draws_ = static_cast<std::uint64_t>(values[2]);
+    if (const auto& saved = state.records.events_progress) {
+        stage_ = std::min(static_cast<std::size_t>(saved->stage), stages_.size() - 1);
+        visits_ = saved->visits;
+        draws_ = saved->draws;
     }
     engine_ = make_events_engine(setup(), state);
     if (log.empty()) return;
@@ -50,8 +48,7 @@ void EventsSolver::save(SolverState& state) {
     engine_->save(state);
     const EventsStage& stage = stages_[stage_];
     if (stages_.size() > 1 || stage.thermostat_every > 0.0) {
-        state.extra.emplace_back(kStage, std::vector<double>{static_cast<double>(stage_), static_cast<double>(visits_),
-                                                             static_cast<double>(draws_)});
+        state.records.events_progress = {.stage = stage_, .visits = visits_, .draws = draws_};
     }
 }
 
@@ -97,16 +94,15 @@ void EventsSolver::visit() {
     if (totals.kinetic > 0.0) engine_->scale_velocities(std::sqrt(wanted / totals.kinetic));
 }
 
-bool EventsSolver::watch_impacts(std::function<void(const LoggedImpact&)> watch, std::vector<std::uint8_t> followed) {
+void EventsSolver::watch_impacts(std::function<void(const LoggedImpact&)> watch, std::vector<std::uint8_t> followed) {
     if (log_ == nullptr) {
         set_log(std::move(watch), std::move(followed));
-        return true;
+        return;
     }
     set_log([this, watch = std::move(watch)](const LoggedImpact& impact) {
         log_->write(impact);
         watch(impact);
     });
-    return true;
 }
 
 bool EventsSolver::advance_to(double time, double seconds) {

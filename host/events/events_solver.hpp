@@ -23,7 +23,7 @@ struct EventsStage {
 };
 
 /// The event-driven solver behind the seam that all solvers share.
-class EventsSolver final : public Solver {
+class EventsSolver final : public Solver, public ImpactSource {
 public:
     /// \param stages  at least one
     /// \param state  the initial balls at time 0, or what save() gave
@@ -42,13 +42,13 @@ public:
 
     Totals totals() override { return engine_->totals(); }
     Tallies tallies() override;
-    std::optional<double> path_length() override { return engine_->path_so_far(); }
+    double path_length() const override { return engine_->path_so_far(); }
     void request_frame(Frame& frame) override { engine_->frame(frame); }
     void finish_frame(Frame&) override {}
     void save(SolverState& state) override;
     SolverDescription describe() const override;
     SolverReport report() override;
-    bool watch_impacts(std::function<void(const LoggedImpact&)> watch, std::vector<std::uint8_t> followed) override;
+    void watch_impacts(std::function<void(const LoggedImpact&)> watch, std::vector<std::uint8_t> followed) override;
     void begin_log() override {
         if (log_) log_->begin();
     }

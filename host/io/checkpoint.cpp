@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <string_view>
+#include <type_traits>
+#include <utility>
 
 #include "host/io/hdf5.hpp"
-#include "host/io/open_file.hpp"
-#include "host/io/ordered_driver.hpp"
+#include "host/io/ordered_file.hpp"
 #include "host/io/records.hpp"
 #include "host/io/replacement.hpp"
 #include "host/state/errors.hpp"
@@ -99,26 +101,173 @@ Tallies read_tallies(hid_t parent) {
     return tallies;
 }
 
-using Extra = std::vector<std::pair<std::string, std::vector<double>>>;
+// Records lie in the group `extra` as arrays of doubles with names: `names`, and the datasets 0, 1, ... in its order.
 
-/// Datasets are numbered: a solver's names need not be fit for HDF5.
-void write_extra(hid_t parent, const Extra& extra) {
-    const h5::Handle group = h5::create_group(parent, "extra");
-    std::vector<std::string> names;
-    for (const auto& [name, values] : extra) {
-        h5::write_array(group, std::to_string(names.size()), values);
-        names.push_back(name);
-    }
-    h5::write_strings(group, "names", names);
+/// Arrays of EventsRecord by axis, "events_position_x" and so on, in the order of a file, axis by axis.
+constexpr std::array<std::pair<const char*, std::array<std::vector<double>, 3> EventsRecord::*>, 5> kEventsVectors{
+    {{"events_position_", &EventsRecord::position},
+     {"events_velocity_", &EventsRecord::velocity},
+     {"events_cell_", &EventsRecord::cell},
+     {"events_image_", &EventsRecord::image},
+     {"events_bubble_", &EventsRecord::bubble}}};
+constexpr std::array<std::pair<const char*, std::vector<double> EventsRecord::*>, 7> kEventsArrays{
+    {{"events_own_time", &EventsRecord::own_time},
+     {"events_event_time", &EventsRecord::event_time},
+     {"events_event_partner", &EventsRecord::event_partner},
+     {"events_contact_time", &EventsRecord::contact_time},
+     {"events_contact_partner", &EventsRecord::contact_partner},
+     {"events_contact_stale", &EventsRecord::contact_stale},
+     {"events_last_hit", &EventsRecord::last_hit}}};
+
+/// Calls `each` with the numbers of "events", doubles and counts, in the order of a file.
+template <class Record, class Each>
+void events_numbers(Record& record, const Each& each) {
+    auto& counts = record.counts;
+    each(record.clock_high, record.clock_low, record.now, record.calendar_end, record.speed_scale, counts.path_length,
+         record.watch_events, record.watch_time, counts.ball_collisions, counts.wall_collisions, counts.clusters,
+         counts.gave_up, counts.elastic_by_tc, counts.elastic_by_cutoff, counts.epochs, counts.collisional_virial,
+         counts.wall_virial, counts.virial_start, counts.worst_overlap);
+    for (auto& cells : record.cells) each(cells);
+    each(counts.seam_virial, counts.heavy_collisions);
+    for (auto& component : counts.collisional_stress) each(component);
 }
 
-Extra read_extra(hid_t parent) {
-    const h5::Handle group = h5::open_group(parent, "extra");
-    Extra extra;
-    for (const std::string& name : h5::read_strings(group, "names")) {
-        extra.emplace_back(name, h5::read_array<double>(group, std::to_string(extra.size())));
+/// The same for "events_flow".
+template <class Record, class Each>
+void events_flow(Record& record, int dimension, const Each& each) {
+    each(record.twice_kinetic, record.mass, record.flow_time, record.twice_kinetic_time, record.gravity_virial_time);
+    for (int axis = 0; axis < dimension; ++axis) each(record.momentum[axis], record.moment[axis]);
+}
+
+template <class Record, class Each>
+void events_progress(Record& record, const Each& each) {
+    each(record.stage, record.visits, record.draws);
+}
+
+template <class Record, class Each>
+void spring_numbers(Record& record, const Each& each) {
+    each(record.stiffness, record.wall_stiffness, record.damping, record.damping_ratio, record.wall_damping_ratio,
+         record.dt, record.design_speed, record.contact_duration);
+}
+
+constexpr const char* kStage = "stage";  // one number of `spring`, three of `events`
+constexpr const char* kDraws = "thermal_draws";
+constexpr const char* kSpring = "spring_design";
+constexpr const char* kAverage = "average ";  // and its name
+constexpr const char* kRowMeans = "average row means";
+
+class RecordsWriter {
+public:
+    RecordsWriter(hid_t parent, int dimension) : group_(h5::create_group(parent, "extra")), dimension_(dimension) {}
+
+    void write(const SolverRecords& records) {
+        if (records.events) write_balls(*records.events);
+        if (records.thermal_draws) numbers(kDraws, [&](const auto& each) { each(*records.thermal_draws); });
+        if (const auto& events = records.events) {
+            numbers("events", [&](const auto& each) { events_numbers(*events, each); });
+        }
+        if (const auto& progress = records.events_progress) {
+            numbers(kStage, [&](const auto& each) { events_progress(*progress, each); });
+        }
+        if (records.spring_stage) numbers(kStage, [&](const auto& each) { each(*records.spring_stage); });
+        for (const SavedAverage& average : records.averages) array(kAverage + average.name, average.numbers);
+        if (!records.row_means.empty()) array(kRowMeans, records.row_means);
+        if (records.spring) numbers(kSpring, [&](const auto& each) { spring_numbers(*records.spring, each); });
+        h5::write_strings(group_, "names", names_);
     }
-    return extra;
+
+private:
+    void write_balls(const EventsRecord& record) {
+        for (int axis = 0; axis < dimension_; ++axis) {
+            for (const auto& [name, member] : kEventsVectors) {
+                const std::vector<double>& values = (record.*member)[axis];
+                if (member == &EventsRecord::bubble && values.empty()) continue;
+                array(std::string(name) + "xyz"[axis], values);
+            }
+        }
+        for (const auto& [name, member] : kEventsArrays) {
+            if (member == &EventsRecord::last_hit && record.last_hit.empty()) continue;
+            array(name, record.*member);
+        }
+        numbers("events_flow", [&](const auto& each) { events_flow(record, dimension_, each); });
+    }
+    void array(const std::string& name, const std::vector<double>& values) {
+        h5::write_array(group_, std::to_string(names_.size()), values);
+        names_.push_back(name);
+    }
+    template <class Of>
+    void numbers(const std::string& name, const Of& of) {
+        std::vector<double> values;
+        of([&](const auto&... value) { (values.push_back(static_cast<double>(value)), ...); });
+        array(name, values);
+    }
+
+    h5::Handle group_;
+    int dimension_;
+    std::vector<std::string> names_;
+};
+
+/// Puts numbers into the members that `of` goes through. \param name  for messages
+template <class Of>
+void take_numbers(const std::string& name, const std::vector<double>& values, const Of& of) {
+    std::size_t at = 0;
+    const auto take = [&](auto& value) {
+        if (at == values.size()) throw h5::Error("`" + name + "` is too short");
+        value = static_cast<std::remove_reference_t<decltype(value)>>(values[at++]);
+    };
+    of([&](auto&... value) { (take(value), ...); });
+}
+
+/// The array of an event-driven record that is called so; null if there is none.
+std::vector<double>* events_array(EventsRecord& record, const std::string& name) {
+    for (const auto& [prefix, member] : kEventsVectors) {
+        for (std::size_t axis = 0; axis < 3; ++axis) {
+            if (name == std::string(prefix) + "xyz"[axis]) return &(record.*member)[axis];
+        }
+    }
+    for (const auto& [known, member] : kEventsArrays) {
+        if (name == known) return &(record.*member);
+    }
+    return nullptr;
+}
+
+/// What has another name is of a version that knows more, or less, and is left out.
+SolverRecords read_records(hid_t parent, int dimension) {
+    const h5::Handle group = h5::open_group(parent, "extra");
+    SolverRecords records;
+    EventsRecord events;
+    bool flow = false;
+    std::size_t number = 0;
+    for (const std::string& name : h5::read_strings(group, "names")) {
+        std::vector<double> values = h5::read_array<double>(group, std::to_string(number++));
+        if (std::vector<double>* const array = events_array(events, name)) {
+            *array = std::move(values);
+        } else if (name == "events_flow") {
+            take_numbers(name, values, [&](const auto& each) { events_flow(events, dimension, each); });
+            flow = true;
+        } else if (name == "events") {
+            take_numbers(name, values, [&](const auto& each) { events_numbers(events, each); });
+            records.events.emplace();
+        } else if (name == kDraws) {
+            take_numbers(name, values, [&](const auto& each) { each(records.thermal_draws.emplace()); });
+        } else if (name == kStage && values.size() == 1) {
+            take_numbers(name, values, [&](const auto& each) { each(records.spring_stage.emplace()); });
+        } else if (name == kStage) {
+            take_numbers(name, values,
+                         [&](const auto& each) { events_progress(records.events_progress.emplace(), each); });
+        } else if (name == kSpring) {
+            take_numbers(name, values, [&](const auto& each) { spring_numbers(records.spring.emplace(), each); });
+        } else if (name == kRowMeans) {
+            records.row_means = std::move(values);
+        } else if (name.starts_with(kAverage)) {
+            records.averages.push_back({name.substr(std::string_view(kAverage).size()), std::move(values)});
+        }
+    }
+    if (records.events) {
+        if (!flow) throw h5::Error("`events_flow` is missing");
+        records.events = std::move(events);
+    }
+    return records;
 }
 
 void write_checkpoint(hid_t file, const Checkpoint& checkpoint) {
@@ -131,7 +280,7 @@ void write_checkpoint(hid_t file, const Checkpoint& checkpoint) {
     write_description(file, "solver", checkpoint.description);
     write_balls(file, checkpoint.state.balls);
     write_tallies(file, checkpoint.state.tallies);
-    write_extra(file, checkpoint.state.extra);
+    RecordsWriter(file, checkpoint.state.balls.dimension).write(checkpoint.state.records);
 }
 
 }  // namespace
@@ -180,7 +329,7 @@ Checkpoint load_checkpoint(const std::string& path) {
         checkpoint.state.time = h5::double_attribute(file, "time");
         checkpoint.state.balls = read_balls(file);
         checkpoint.state.tallies = read_tallies(file);
-        checkpoint.state.extra = read_extra(file);
+        checkpoint.state.records = read_records(file, checkpoint.state.balls.dimension);
     });
     return checkpoint;
 }

@@ -1,8 +1,6 @@
-#include "host/io/csv_exporter.hpp"
-
-#include "host/io/number_text.hpp"
+#include "host/io/exporter.hpp"
 #include "host/io/replacement.hpp"
-#include "host/io/table_text.hpp"
+#include "host/io/state_text.hpp"
 
 namespace carom {
 
@@ -41,11 +39,13 @@ private:
     std::size_t frames_ = 0;
 };
 
-}  // namespace
-
 std::unique_ptr<Exporter> make_csv_exporter(const ExportTarget& target) {
-    require_free(target.path, target.force);
     return std::make_unique<CsvExporter>(target);
 }
+
+}  // namespace
+
+/// The columns of `carom state --csv`, and before them the time if there are several frames.
+ExportFormat csv_format() { return {".csv", "a table, one line a ball", OneFile{make_csv_exporter}}; }
 
 }  // namespace carom

@@ -2,36 +2,107 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
-#include "host/io/csv_exporter.hpp"
 #include "host/io/replacement.hpp"
-#include "host/io/vtk_exporter.hpp"
-#include "host/io/xyz_exporter.hpp"
 #include "host/state/errors.hpp"
 
 namespace carom {
 
+// The files of formats; each gives its row.
+ExportFormat vtk_format();
+ExportFormat xyz_format();
+ExportFormat csv_format();
+
 const std::vector<ExportFormat>& export_formats() {
-    static const std::vector<ExportFormat> formats{
-        {".vtp", "VTK XML PolyData, for ParaView; all frames: a file each, and a .pvd that lists them",
-         make_vtk_exporter},
-        {".xyz", "extended XYZ, for OVITO and ASE", make_xyz_exporter},
-        {".csv", "a table, one line a ball", make_csv_exporter},
-    };
-    return formats;
+    static const std::vector<ExportFormat> kFormats{vtk_format(), xyz_format(), csv_format()};
+    return kFormats;
+}
+
+namespace {
+
+/// A single frame: in the file that the user named.
+class SingleFrame final : public Exporter {
+public:
+    SingleFrame(const FilePerFrame& format, const ExportTarget& target) : format_(format), target_(target) {}
+
+    void add(const Frame& frame) override { format_.write(target_.path, *target_.header, frame); }
+    std::string finish() override { return fmt::format("{}: 1 frame", target_.path); }
+
+private:
+    FilePerFrame format_;
+    ExportTarget target_;
+};
+
+/// Several frames: a file each, and one that lists them, if the format has that.
+class NumberedFrames final : public Exporter {
+public:
+    NumberedFrames(const ExportFormat& format, const ExportTarget& target)
+        : extension_(format.extension),
+          format_(std::get<FilePerFrame>(format.how)),
+          target_(target),
+          stem_(std::filesystem::path(target.path).replace_extension().string()) {
+        if (format_.list != nullptr) require_replaceable(list_path(), target.force);
+        for (std::size_t index = 0; index < target.frames; ++index) {
+            require_replaceable(frame_path(index), target.force);
+        }
+    }
+
+    void add(const Frame& frame) override {
+        const std::string path = frame_path(files_.size());
+        try {
+            format_.write(path, *target_.header, frame);
+        } catch (const SystemError& error) {
+            throw SystemError(
+                fmt::format("{}; the {} files of the frames before it were kept", error.what(), files_.size()));
+        }
+        files_.push_back({std::filesystem::path(path).filename().string(), frame.time});
+    }
+
+    std::string finish() override {
+        if (format_.list == nullptr) {
+            return fmt::format("{} and on: {} frames, a {} file each", frame_path(0), files_.size(), extension_);
+        }
+        ReplacementFile file(list_path());
+        file.write(format_.list(files_));
+        file.commit();
+        return fmt::format("{}: {} frames, a {} file each", list_path(), files_.size(), extension_);
+    }
+
+private:
+    [[nodiscard]] std::string list_path() const { return stem_ + format_.list_extension; }
+    [[nodiscard]] std::string frame_path(std::size_t index) const {
+        const std::size_t digits =
+            std::max<std::size_t>(4, std::to_string(std::max<std::size_t>(target_.frames, 1) - 1).size());
+        return fmt::format("{}_{:0{}}{}", stem_, index, digits, extension_);
+    }
+
+    std::string extension_;
+    FilePerFrame format_;
+    ExportTarget target_;
+    std::string stem_;
+    std::vector<FrameFile> files_;  // written
+};
+
+}  // namespace
+
+std::unique_ptr<Exporter> make_exporter(const ExportFormat& format, const ExportTarget& target) {
+    const auto* const files = std::get_if<FilePerFrame>(&format.how);
+    if (files != nullptr && target.series) return std::make_unique<NumberedFrames>(format, target);
+    require_replaceable(target.path, target.force);
+    if (files != nullptr) return std::make_unique<SingleFrame>(*files, target);
+    return std::get<OneFile>(format.how).make(target);
 }
 
 std::unique_ptr<Exporter> make_exporter(const ExportTarget& target) {
     const std::string extension = std::filesystem::path(target.path).extension().string();
     std::string known;
     for (const ExportFormat& format : export_formats()) {
-        if (format.extension == extension) return format.make(target);
+        if (format.extension == extension) return make_exporter(format, target);
         known += (known.empty() ? "" : ", ") + format.extension;
     }
     throw InputError(fmt::format("{}: the ending names no format; known are {}", target.path, known));
 }
-
-void require_free(const std::string& path, bool force) { require_replaceable(path, force); }
 
 }  // namespace carom

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
-#include <string_view>
+#include <variant>
 #include <vector>
 
 #include "host/io/trajectory_header.hpp"
@@ -20,7 +22,6 @@ struct ExportTarget {
 };
 
 /// Writes frames in the format of another program. Files appear under their names only when they are whole.
-/// A new format is a file beside vtk_exporter.cpp and its line in exporter.cpp.
 class Exporter {
 public:
     virtual ~Exporter() = default;
@@ -30,21 +31,40 @@ public:
     virtual std::string finish() = 0;
 };
 
-/// An entry of the registry.
+/// One frame of a series in which each has a file.
+struct FrameFile {
+    std::string name;  ///< without its folder
+    double time = 0.0;
+};
+
+/// A format with one file for all frames.
+struct OneFile {
+    /// The target's path is free.
+    std::unique_ptr<Exporter> (*make)(const ExportTarget& target);
+};
+
+/// A format with a file for each frame: NAME_0000.vtp and on.
+struct FilePerFrame {
+    /// Writes one, by ReplacementFile. \throws SystemError  names the file
+    void (*write)(const std::string& path, const TrajectoryHeader& header, const Frame& frame);
+    std::string list_extension = {};  ///< of a file that lists them; empty: there is none
+    /// What that file says. Null where there is none.
+    std::string (*list)(std::span<const FrameFile> files) = nullptr;
+};
+
+/// A row of the registry.
 struct ExportFormat {
     std::string extension;    ///< with the dot: ".vtp"
     std::string description;  ///< for the help text
-    /// \throws InputError  a file exists already, and `force` is not given
-    std::unique_ptr<Exporter> (*make)(const ExportTarget& target);
+    std::variant<OneFile, FilePerFrame> how;
 };
 
 /// All formats, in the order of the help text.
 const std::vector<ExportFormat>& export_formats();
 
-/// Chooses by the path's ending. \throws InputError  an unknown ending, or a file that exists already
+/// Chooses by the path's ending.
+/// \throws InputError  an unknown ending; a file exists already, and `force` is not given; or it is no regular file
 std::unique_ptr<Exporter> make_exporter(const ExportTarget& target);
-
-/// For exporters. \throws InputError  there is such a file, and `force` is not given; or it is no regular file
-void require_free(const std::string& path, bool force);
+std::unique_ptr<Exporter> make_exporter(const ExportFormat& format, const ExportTarget& target);
 
 }  // namespace carom

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <hdf5.h>
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -24,7 +26,8 @@ namespace carom {
 ///      not exist. What was created last is written first, so a reader that trusts the length of the first dataset
 ///      finds the others at least as long.
 /// A write within one page is not torn by a kill (Linux looks for signals between pages), so the driver
-/// (ordered_driver) gives out space for structure such that no block that fits into a page crosses the border of two.
+/// of use_ordered_file gives out space for structure such that no block that fits into a page crosses the border of
+/// two.
 ///
 /// Against loss of power, commit() also syncs the file before each of these groups, at most about once a second.
 ///
@@ -82,5 +85,10 @@ private:
     mutable std::string failure_;
     bool abandoned_ = false;
 };
+
+/// Makes the file access property list `access` write through `file`, which must outlive the HDF5 file. Each H5Fflush
+/// is a commit of it.
+/// \throws h5::Error
+void use_ordered_file(hid_t access, OrderedFile& file);
 
 }  // namespace carom

@@ -3,25 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "host/io/average_datasets.hpp"
-#include "host/io/row_datasets.hpp"
 #include "host/io/trajectory_layout.hpp"
 
 namespace carom {
 
 namespace {
 
-constexpr double kStructure = 195'000;      // groups, attributes, B-trees, room for the summary [bytes]: measured
-constexpr std::uint64_t kClockChunk = 512;  // of step and time, in frames, as host/io/frame_datasets.cpp lays them out
-constexpr std::uint64_t kEdgesChunk = 64;   // of the box, where frames do not share chunks
-
-/// Frames in a chunk, as host/io/frame_datasets.cpp lays them out: few balls share one of 16 kB.
-std::uint64_t frames_per_chunk(std::size_t balls, std::uint64_t expected_frames) {
-    constexpr std::size_t kSmallChunk = 16384;  // [bytes]
-    const std::size_t fit = kSmallChunk / (std::max<std::size_t>(balls, 1) * 3 * sizeof(double));
-    const std::uint64_t expected = expected_frames == 0 ? kSmallChunk : expected_frames;
-    return std::clamp<std::uint64_t>(fit, 1, std::max<std::uint64_t>(expected, 1));
-}
+constexpr double kStructure = 195'000;  // groups, attributes, B-trees, room for the summary [bytes]: measured
 
 std::uint64_t expected_count(double until, double every) {
     constexpr double kMost = 1.0e9;  // more are not laid out ahead

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "host/observables/averager.hpp"
+#include "host/observables/average.hpp"
 #include "host/observables/observable.hpp"
 #include "host/scene/scene.hpp"
 #include "host/state/balls.hpp"
@@ -33,6 +33,13 @@ struct TrajectoryHeader {
     [[nodiscard]] int dimension() const { return box.dimension; }
     [[nodiscard]] std::size_t ball_count() const { return species.size(); }
     [[nodiscard]] bool single_precision() const { return description.precision == "single"; }
+};
+
+/// What was changed of a run while it went on.
+struct RunChange {
+    double time = 0.0;  ///< simulated [time]
+    std::uint64_t step = 0;
+    std::string what;  ///< "physics.gravity=[0, -2]"; at most 250 bytes are stored
 };
 
 /// The header of a run of `scene`.

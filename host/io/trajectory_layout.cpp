@@ -2,14 +2,18 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
+#include <numeric>
+#include <span>
+#include <stdexcept>
 #include <string_view>
 #include <utility>
 
-#include "host/io/average_datasets.hpp"
-#include "host/io/hdf5.hpp"
 #include "host/io/records.hpp"
 
 namespace carom {
+
+// The header.
 
 namespace {
 
@@ -125,6 +129,602 @@ TrajectoryHeader read_trajectory_header(hid_t file) {
     header.observables = read_observable_infos(file, parameters);
     header.averages = read_average_infos(file);
     return header;
+}
+
+// A dataset that grows.
+
+namespace {
+
+h5::Handle creation_properties(const std::vector<hsize_t>& chunk, bool compressed) {
+    h5::Handle properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "create properties");
+    h5::check(H5Pset_chunk(properties, static_cast<int>(chunk.size()), chunk.data()), "set chunks");
+    if (compressed) {
+        h5::check(H5Pset_shuffle(properties), "set a filter");
+        h5::check(H5Pset_deflate(properties, 1), "set a filter");
+    }
+    return properties;
+}
+
+h5::Handle access_without_cache() {
+    h5::Handle properties(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose, "create properties");
+    h5::check(H5Pset_chunk_cache(properties, 1, 0, 1.0), "set a cache");
+    return properties;
+}
+
+}  // namespace
+
+GrowingDataset::GrowingDataset(hid_t group, const std::string& name, hid_t file_type, const Shape& shape)
+    : extents_{0} {
+    std::vector<hsize_t> most{H5S_UNLIMITED};
+    std::vector<hsize_t> chunk{std::max<std::size_t>(shape.entries_per_chunk, 1)};
+    for (const hsize_t extent : shape.entry) {
+        extents_.push_back(extent);
+        most.push_back(extent == 0 ? H5S_UNLIMITED : extent);  // HDF5 knows no chunk within 0
+        chunk.push_back(std::max<hsize_t>(extent, 1));
+    }
+    if (shape.rows_per_chunk > 0 && chunk.size() > 1) chunk[1] = std::min<hsize_t>(chunk[1], shape.rows_per_chunk);
+    if (chunk.size() > 1) rows_per_chunk_ = chunk[1];
+    const h5::Handle space(H5Screate_simple(static_cast<int>(extents_.size()), extents_.data(), most.data()), H5Sclose,
+                           "create a dataspace");
+    dataset_ = h5::Handle(H5Dcreate2(group, name.c_str(), file_type, space, H5P_DEFAULT,
+                                     creation_properties(chunk, shape.compressed), access_without_cache()),
+                          H5Dclose, "create a dataset");
+}
+
+void GrowingDataset::extend(std::size_t entries) {
+    extents_[0] = entries;
+    h5::check(H5Dset_extent(dataset_, extents_.data()), "extend a dataset");
+}
+
+void GrowingDataset::write(std::size_t first, std::size_t count, hid_t memory_type, const void* values) {
+    std::vector<hsize_t> start(extents_.size(), 0);
+    std::vector<hsize_t> block = extents_;
+    start[0] = first;
+    block[0] = count;
+    write_block(start, block, memory_type, values);
+}
+
+void GrowingDataset::write_rows(std::size_t entry, std::size_t first_row, std::size_t count, hid_t memory_type,
+                                const void* values) {
+    std::vector<hsize_t> start(extents_.size(), 0);
+    std::vector<hsize_t> block = extents_;
+    start[0] = entry;
+    start[1] = first_row;
+    block[0] = 1;
+    block[1] = count;
+    write_block(start, block, memory_type, values);
+}
+
+void GrowingDataset::write_block(const std::vector<hsize_t>& start, const std::vector<hsize_t>& count,
+                                 hid_t memory_type, const void* values) {
+    if (std::find(count.begin(), count.end(), hsize_t{0}) != count.end()) return;
+    const h5::Handle in_file(H5Dget_space(dataset_), H5Sclose, "read a dataspace");
+    h5::check(H5Sselect_hyperslab(in_file, H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr),
+              "select a part");
+    const h5::Handle in_memory(H5Screate_simple(static_cast<int>(count.size()), count.data(), nullptr), H5Sclose,
+                               "create a dataspace");
+    h5::check(H5Dwrite(dataset_, memory_type, in_memory, in_file, H5P_DEFAULT, values), "write a dataset");
+}
+
+GrowingDataset::Chunks GrowingDataset::raw_chunks(std::size_t entry) const {
+    Chunks chunks;
+    for (std::size_t row = 0; row < extents_[1]; row += rows_per_chunk_) {
+        const hsize_t offset[] = {entry, row, 0, 0};
+        hsize_t size = 0;
+        h5::check(H5Dget_chunk_storage_size(dataset_, offset, &size), "read the size of a chunk");
+        std::vector<std::byte> chunk(size);
+        std::uint32_t skipped_filters = 0;
+        h5::check(H5Dread_chunk(dataset_, H5P_DEFAULT, offset, &skipped_filters, chunk.data()), "read a chunk");
+        if (skipped_filters != 0) return {};
+        chunks.push_back(std::move(chunk));
+    }
+    return chunks;
+}
+
+void GrowingDataset::write_raw_chunks(std::size_t entry, const Chunks& chunks) {
+    hsize_t row = 0;
+    for (const std::vector<std::byte>& chunk : chunks) {
+        const hsize_t offset[] = {entry, row, 0, 0};
+        h5::check(H5Dwrite_chunk(dataset_, H5P_DEFAULT, 0, offset, chunk.size(), chunk.data()), "write a chunk");
+        row += rows_per_chunk_;
+    }
+}
+
+// Frames.
+
+namespace {
+
+/// Balls in a chunk: 6 MB of positions, which keeps the buffer small and the B-trees smaller.
+constexpr std::size_t kMostBallsPerChunk = 1u << 18;
+/// Several frames of few balls share a chunk of about this size [bytes].
+constexpr std::size_t kSmallChunk = 16384;
+
+/// Chunks of equal size, so that the last one is full as well.
+std::size_t rows_per_chunk(std::size_t balls) {
+    const std::size_t chunks = (balls + kMostBallsPerChunk - 1) / kMostBallsPerChunk;
+    return chunks <= 1 ? std::max<std::size_t>(balls, 1) : (balls + chunks - 1) / chunks;
+}
+
+/// The box as basis vectors, one per row; MDAnalysis understands no shorter form. A 2D system is a layer as thick as
+/// its largest ball.
+std::array<double, 9> edge_matrix(const TrajectoryHeader& header) {
+    double depth = header.box.size[2];
+    if (header.dimension() == 2) {
+        double largest = 0.0;
+        for (const Species& species : header.species_table) largest = std::max(largest, 2.0 * species.radius);
+        depth = largest > 0.0 ? largest : 1.0;
+    }
+    return {header.box.size[0], 0.0, 0.0, 0.0, header.box.size[1], 0.0, 0.0, 0.0, depth};
+}
+
+bool all_zero(const std::vector<std::byte>& bytes, std::size_t size) {
+    return std::all_of(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size),
+                       [](std::byte byte) { return byte == std::byte{0}; });
+}
+
+}  // namespace
+
+std::size_t frames_per_chunk(std::size_t balls, std::uint64_t expected_frames) {
+    const std::size_t fit = kSmallChunk / (std::max<std::size_t>(balls, 1) * 3 * sizeof(double));
+    const std::uint64_t expected = expected_frames == 0 ? kSmallChunk : expected_frames;
+    return static_cast<std::size_t>(std::clamp<std::uint64_t>(fit, 1, std::max<std::uint64_t>(expected, 1)));
+}
+
+FrameDatasets::FrameDatasets(hid_t particles, const TrajectoryHeader& header)
+    : count_(header.ball_count()),
+      rows_per_chunk_(rows_per_chunk(count_)),
+      frames_per_chunk_(frames_per_chunk(count_, header.expected_frames)),
+      single_(header.single_precision()),
+      edge_matrix_(edge_matrix(header)),
+      gone_(count_, 0) {
+    const hid_t real = single_ ? H5T_IEEE_F32LE : H5T_IEEE_F64LE;
+    // Small chunks are written more than once, which a compressed one cannot be.
+    const bool compressed = frames_per_chunk_ == 1;
+    if (has_field(header, "position")) position_ = create(particles, "position", H5T_IEEE_F64LE, true);
+    if (has_field(header, "velocity")) velocity_ = create(particles, "velocity", real, true);
+    if (has_field(header, "spin")) spin_ = create(particles, "spin", real, true);
+    if (has_field(header, "position")) image_ = create(particles, "image", H5T_STD_I32LE, true);
+    if (has_field(header, "species")) {
+        species_.emplace(Repeated{create(particles, "species", H5T_STD_I32LE, false, compressed), {}, {}});
+        species_->values.assign(header.species.begin(), header.species.end());
+    }
+    id_.emplace(Repeated{create(particles, "id", H5T_STD_I32LE, false, compressed), {}, {}});
+    id_->values.resize(count_);
+    std::iota(id_->values.begin(), id_->values.end(), 0);
+
+    const h5::Handle edges = h5::create_group(h5::open_group(particles, "box"), "edges");
+    edges_.emplace(edges, "value", H5T_IEEE_F64LE,
+                   GrowingDataset::Shape{
+                       .entry = {3, 3}, .entries_per_chunk = frames_per_chunk_ == 1 ? kEdgesChunk : frames_per_chunk_});
+    h5::hard_link(step_->id(), edges, "step");
+    h5::hard_link(time_->id(), edges, "time");
+}
+
+GrowingDataset FrameDatasets::create(hid_t particles, const std::string& name, hid_t type, bool vectors,
+                                     bool compressed) {
+    const h5::Handle group = h5::create_group(particles, name);
+    GrowingDataset::Shape shape{.entry = {count_},
+                                .entries_per_chunk = frames_per_chunk_,
+                                .rows_per_chunk = rows_per_chunk_,
+                                .compressed = compressed};
+    if (vectors) shape.entry.push_back(3);
+    GrowingDataset dataset(group, "value", type, shape);
+    if (!step_) {
+        const GrowingDataset::Shape clock{.entry = {}, .entries_per_chunk = kClockChunk};
+        step_.emplace(group, "step", H5T_STD_I64LE, clock);
+        time_.emplace(group, "time", H5T_IEEE_F64LE, clock);
+    } else {
+        h5::hard_link(step_->id(), group, "step");
+        h5::hard_link(time_->id(), group, "time");
+    }
+    return dataset;
+}
+
+void FrameDatasets::append(std::size_t index, const Frame& frame) {
+    const auto step = static_cast<std::int64_t>(frame.step);
+    step_->extend(index + 1);
+    step_->write(index, 1, H5T_NATIVE_INT64, &step);
+    time_->extend(index + 1);
+    time_->write(index, 1, H5T_NATIVE_DOUBLE, &frame.time);
+    edges_->extend(index + 1);
+    edges_->write(index, 1, H5T_NATIVE_DOUBLE, edge_matrix_.data());
+
+    if (position_) append_vectors(*position_, index, frame, frame.position);
+    if (velocity_) append_vectors(*velocity_, index, frame, frame.velocity);
+    if (spin_) append_vectors(*spin_, index, frame, frame.spin);
+    if (image_) append_blocks<std::int32_t>(*image_, index, frame, frame.image, 0);
+
+    const bool left = frame.gone != gone_;
+    if (left) {
+        gone_ = frame.gone;
+        for (std::size_t id = 0; id < count_; ++id) id_->values[id] = gone_[id] ? -1 : static_cast<std::int32_t>(id);
+    }
+    append_repeated(*id_, index, left);
+    if (species_) append_repeated(*species_, index, false);
+}
+
+void FrameDatasets::append_vectors(GrowingDataset& dataset, std::size_t index, const Frame& frame,
+                                   const std::array<std::vector<double>, 3>& source) {
+    if (single_ && &source != &frame.position) {
+        append_blocks<float>(dataset, index, frame, source, std::numeric_limits<float>::quiet_NaN());
+    } else {
+        append_blocks<double>(dataset, index, frame, source, std::numeric_limits<double>::quiet_NaN());
+    }
+}
+
+template <class Value, class Source>
+void FrameDatasets::append_blocks(GrowingDataset& dataset, std::size_t index, const Frame& frame, const Source& source,
+                                  Value gone) {
+    dataset.extend(index + 1);
+    buffer_.resize(std::min(count_, rows_per_chunk_) * 3 * sizeof(Value));
+    auto* const values = reinterpret_cast<Value*>(buffer_.data());
+    for (std::size_t begin = 0; begin < count_; begin += rows_per_chunk_) {
+        const std::size_t rows = std::min(rows_per_chunk_, count_ - begin);
+        for (std::size_t axis = 0; axis < 3; ++axis) {
+            Value* out = values + axis;
+            if (source[axis].empty()) {
+                for (std::size_t row = 0; row < rows; ++row) out[3 * row] = Value{};
+            } else {
+                const auto* in = source[axis].data() + begin;
+                for (std::size_t row = 0; row < rows; ++row) out[3 * row] = static_cast<Value>(in[row]);
+            }
+        }
+        for (std::size_t row = 0; row < rows; ++row) {
+            if (frame.gone[begin + row]) std::fill_n(values + 3 * row, 3, gone);
+        }
+        // What is not written reads as zero. Only whole chunks: a shared one may hold another frame already.
+        if (frames_per_chunk_ == 1 && all_zero(buffer_, rows * 3 * sizeof(Value))) continue;
+        dataset.write_rows(index, begin, rows, h5::memory_type<Value>(), values);
+    }
+}
+
+void FrameDatasets::append_repeated(Repeated& element, std::size_t index, bool changed) {
+    element.dataset.extend(index + 1);
+    if (!changed && !element.chunks.empty()) {
+        element.dataset.write_raw_chunks(index, element.chunks);
+        return;
+    }
+    element.dataset.write(index, 1, H5T_NATIVE_INT32, element.values.data());
+    if (frames_per_chunk_ == 1 && count_ > 0) element.chunks = element.dataset.raw_chunks(index);
+}
+
+// Rows.
+
+namespace {
+
+constexpr std::size_t kMostRowsPerChunk = 1024;
+
+/// A chunk is in memory as a whole while a part of it is written, and on disk as a whole with its first row.
+constexpr std::size_t kLargestChunk = std::size_t{1} << 20;
+
+/// Whether names are too many for an attribute: with its header it must fit into 64 kB.
+bool long_names(const std::vector<std::string>& names) {
+    constexpr std::size_t kMost = 60'000;
+    std::size_t longest = 0;
+    for (const std::string& name : names) longest = std::max(longest, name.size());
+    return names.size() * (longest + 1) > kMost;
+}
+
+void describe(hid_t dataset, const ObservableInfo& info) {
+    if (!info.unit.empty()) h5::set_attribute(dataset, "unit", info.unit);
+    h5::set_attribute(dataset, "label", info.label);
+    if (!info.components.empty() && !long_names(info.components)) {
+        h5::set_attribute(dataset, "components", std::span<const std::string>(info.components));
+    }
+}
+
+}  // namespace
+
+std::size_t rows_per_chunk(std::uint64_t expected_rows, std::size_t width) {
+    const std::uint64_t fit = std::clamp<std::uint64_t>(kLargestChunk / (width * sizeof(double)), 1, kMostRowsPerChunk);
+    return static_cast<std::size_t>(expected_rows == 0 ? fit : std::clamp<std::uint64_t>(expected_rows, 1, fit));
+}
+
+RowDatasets::RowDatasets(hid_t file, const TrajectoryHeader& header) {
+    const h5::Handle observables = h5::create_group(file, "observables");
+    for (const ObservableInfo& info : header.observables) {
+        const h5::Handle group = h5::create_group(observables, info.name);
+        GrowingDataset::Shape shape{.entry = {},
+                                    .entries_per_chunk = rows_per_chunk(header.expected_rows, info.width())};
+        if (!info.components.empty()) shape.entry.push_back(info.components.size());
+        describe(values_.emplace_back(group, "value", H5T_IEEE_F64LE, shape).id(), info);
+        if (long_names(info.components)) h5::write_strings(group, "components", info.components);
+        widths_.push_back(info.width());
+        width_ += info.width();
+        if (!step_) {
+            const GrowingDataset::Shape clock{.entry = {},
+                                              .entries_per_chunk = rows_per_chunk(header.expected_rows, 1)};
+            step_.emplace(group, "step", H5T_STD_I64LE, clock);
+            time_.emplace(group, "time", H5T_IEEE_F64LE, clock);
+        } else {
+            h5::hard_link(step_->id(), group, "step");
+            h5::hard_link(time_->id(), group, "time");
+        }
+    }
+}
+
+void RowDatasets::collect(const ObservableRow& row) {
+    if (row.values.size() != width_) throw std::invalid_argument("a row has another number of values than the header");
+    times_.push_back(row.time);
+    steps_.push_back(static_cast<std::int64_t>(row.step));
+    collected_.insert(collected_.end(), row.values.begin(), row.values.end());
+}
+
+void RowDatasets::fill_up(std::size_t rows, double time, std::uint64_t step) {
+    const ObservableRow empty{time, step, std::vector<double>(width_, std::numeric_limits<double>::quiet_NaN())};
+    while (!values_.empty() && size() < rows) collect(empty);
+}
+
+void RowDatasets::write() {
+    const std::size_t count = times_.size();
+    if (count > 0 && step_) {
+        step_->extend(written_ + count);
+        step_->write(written_, count, H5T_NATIVE_INT64, steps_.data());
+        time_->extend(written_ + count);
+        time_->write(written_, count, H5T_NATIVE_DOUBLE, times_.data());
+        std::size_t first = 0;
+        for (std::size_t i = 0; i < values_.size(); ++i) {
+            column_.clear();
+            for (std::size_t row = 0; row < count; ++row) {
+                const auto begin = collected_.begin() + static_cast<std::ptrdiff_t>(row * width_ + first);
+                column_.insert(column_.end(), begin, begin + static_cast<std::ptrdiff_t>(widths_[i]));
+            }
+            values_[i].extend(written_ + count);
+            values_[i].write(written_, count, H5T_NATIVE_DOUBLE, column_.data());
+            first += widths_[i];
+        }
+    }
+    written_ += count;
+    times_.clear();
+    steps_.clear();
+    collected_.clear();
+}
+
+// Averages.
+
+namespace {
+
+constexpr const char* kOrder = "averages";
+/// Entries share a chunk up to this size: few tables would else take a page each.
+constexpr std::size_t kChunkBytes = 1u << 14;
+
+bool has_axis(const AverageAxis& axis) { return !axis.label.empty(); }
+
+/// Extents of one value: components, then y, then x, as far as there are several.
+std::vector<hsize_t> shape_of(const AverageInfo& info) {
+    std::vector<hsize_t> shape;
+    if (!info.components.empty()) shape.push_back(info.components.size());
+    if (has_axis(info.y)) shape.push_back(info.y.points);
+    if (has_axis(info.x)) shape.push_back(info.x.points);
+    return shape;
+}
+
+GrowingDataset make_dataset(hid_t group, const std::string& name, const std::vector<hsize_t>& entry) {
+    std::size_t bytes = sizeof(double);
+    for (const hsize_t extent : entry) bytes *= extent;
+    return {group,
+            name,
+            H5T_IEEE_F64LE,
+            {.entry = entry, .entries_per_chunk = std::max<std::size_t>(1, kChunkBytes / bytes)}};
+}
+
+void set_if_any(hid_t object, const std::string& name, const std::string& value) {
+    if (!value.empty()) h5::set_attribute(object, name, value);
+}
+
+std::string get_if_any(hid_t object, const std::string& name) {
+    return h5::has_attribute(object, name) ? h5::string_attribute(object, name) : "";
+}
+
+std::string path_of(const AverageInfo& info, const std::string& name) {
+    return "observables/" + info.name + "/" + name;
+}
+
+AverageAxis read_axis(hid_t group, const std::string& name) {
+    if (!h5::exists(group, name)) return {};
+    const h5::Handle dataset = h5::open_dataset(group, name);
+    const auto extents = h5::extents(dataset);
+    if (extents.size() != 2) throw h5::Error("an axis of an average has the wrong shape");
+    return {h5::string_attribute(dataset, "label"), get_if_any(dataset, "unit"), extents[1]};
+}
+
+/// One entry of a dataset that has one per frame.
+std::vector<double> read_entry(hid_t file, const std::string& path, std::size_t frame) {
+    const h5::Handle dataset = h5::open_dataset(file, path);
+    std::vector<hsize_t> extents = h5::extents(dataset);
+    if (extents.empty() || frame >= extents[0]) throw h5::Error("`" + path + "` is too short");
+    std::vector<hsize_t> start(extents.size(), 0);
+    start[0] = frame;
+    extents[0] = 1;
+    std::size_t count = 1;
+    for (const hsize_t extent : extents) count *= extent;
+    const h5::Handle in_file(H5Dget_space(dataset), H5Sclose, "read a dataspace");
+    h5::check(H5Sselect_hyperslab(in_file, H5S_SELECT_SET, start.data(), nullptr, extents.data(), nullptr),
+              "select a part");
+    const h5::Handle in_memory(H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr), H5Sclose,
+                               "create a dataspace");
+    std::vector<double> values(count);
+    h5::check(H5Dread(dataset, H5T_NATIVE_DOUBLE, in_memory, in_file, H5P_DEFAULT, values.data()), "read a dataset");
+    return values;
+}
+
+void append_entry(GrowingDataset& dataset, std::size_t frame, const double* values) {
+    dataset.extend(frame + 1);
+    dataset.write(frame, 1, H5T_NATIVE_DOUBLE, values);
+}
+
+}  // namespace
+
+double average_bytes(const AverageInfo& info) {
+    const std::size_t numbers =
+        2 * info.width() + 1 + (has_axis(info.x) ? info.x.points : 0) + (has_axis(info.y) ? info.y.points : 0);
+    return static_cast<double>(numbers * sizeof(double));
+}
+
+AverageDatasets::AverageDatasets(hid_t file, const std::vector<AverageInfo>& infos) {
+    for (const AverageInfo& info : infos) {
+        const h5::Handle group = h5::create_group(h5::open_group(file, "observables"), info.name);
+        Element element{info,
+                        make_dataset(group, "value", shape_of(info)),
+                        make_dataset(group, "error", shape_of(info)),
+                        make_dataset(group, "samples", {}),
+                        {},
+                        {}};
+        h5::set_attribute(group, "kind", info.kind);
+        h5::set_attribute(group, "normalisation", info.normalisation);
+        set_if_any(group, "species", info.species);
+        h5::set_attribute(group, "every", info.every);
+        h5::set_attribute(group, "from", info.from);
+        for (const GrowingDataset* dataset : {&element.value, &element.error}) {
+            set_if_any(dataset->id(), "unit", info.unit);
+            h5::set_attribute(dataset->id(), "label", info.label);
+            if (!info.components.empty()) {
+                h5::set_attribute(dataset->id(), "components", std::span<const std::string>(info.components));
+            }
+        }
+        const auto make_axis = [&](std::optional<GrowingDataset>& target, const AverageAxis& axis, const char* name) {
+            if (!has_axis(axis)) return;
+            target.emplace(make_dataset(group, name, {axis.points}));
+            h5::set_attribute(target->id(), "label", axis.label);
+            set_if_any(target->id(), "unit", axis.unit);
+        };
+        make_axis(element.x, info.x, "x");
+        make_axis(element.y, info.y, "y");
+        if (!step_) {
+            const GrowingDataset::Shape clock{.entry = {}, .entries_per_chunk = kChunkBytes / sizeof(double)};
+            step_.emplace(group, "step", H5T_STD_I64LE, clock);
+            time_.emplace(group, "time", H5T_IEEE_F64LE, clock);
+        } else {
+            h5::hard_link(step_->id(), group, "step");
+            h5::hard_link(time_->id(), group, "time");
+        }
+        elements_.push_back(std::move(element));
+    }
+}
+
+void AverageDatasets::append(std::size_t frame, double time, std::uint64_t step,
+                             const std::vector<AverageTable>& tables) {
+    if (elements_.empty()) return;
+    const auto whole_step = static_cast<std::int64_t>(step);
+    step_->extend(frame + 1);
+    step_->write(frame, 1, H5T_NATIVE_INT64, &whole_step);
+    append_entry(*time_, frame, &time);
+    for (std::size_t k = 0; k < elements_.size(); ++k) {
+        Element& element = elements_[k];
+        append_entry(element.value, frame, tables[k].values.data());
+        append_entry(element.error, frame, tables[k].errors.data());
+        append_entry(element.samples, frame, &tables[k].samples);
+        if (element.x) append_entry(*element.x, frame, tables[k].x.data());
+        if (element.y) append_entry(*element.y, frame, tables[k].y.data());
+    }
+}
+
+void write_average_order(hid_t parameters, const std::vector<AverageInfo>& infos) {
+    std::vector<std::string> names;
+    for (const AverageInfo& info : infos) names.push_back(info.name);
+    if (!names.empty()) h5::write_strings(parameters, kOrder, names);
+}
+
+std::vector<AverageInfo> read_average_infos(hid_t file) {
+    std::vector<AverageInfo> infos;
+    const h5::Handle parameters = h5::open_group(file, "parameters");
+    if (!h5::exists(parameters, kOrder)) return infos;
+    for (const std::string& name : h5::read_strings(parameters, kOrder)) {
+        const h5::Handle group = h5::open_group(file, "observables/" + name);
+        const h5::Handle value = h5::open_dataset(group, "value");
+        AverageInfo info;
+        info.name = name;
+        info.kind = h5::string_attribute(group, "kind");
+        info.normalisation = h5::string_attribute(group, "normalisation");
+        info.species = get_if_any(group, "species");
+        info.every = h5::double_attribute(group, "every");
+        info.from = h5::double_attribute(group, "from");
+        info.unit = get_if_any(value, "unit");
+        info.label = h5::string_attribute(value, "label");
+        if (h5::has_attribute(value, "components")) info.components = h5::strings_attribute(value, "components");
+        info.x = read_axis(group, "x");
+        info.y = read_axis(group, "y");
+        std::size_t width = 1;
+        const auto extents = h5::extents(value);
+        for (std::size_t k = 1; k < extents.size(); ++k) width *= extents[k];
+        if (width != info.width()) throw h5::Error("average `" + name + "` has the wrong shape");
+        infos.push_back(std::move(info));
+    }
+    return infos;
+}
+
+AverageTable read_average(hid_t file, const AverageInfo& info, std::size_t frame) {
+    AverageTable table;
+    table.values = read_entry(file, path_of(info, "value"), frame);
+    table.errors = read_entry(file, path_of(info, "error"), frame);
+    table.samples = read_entry(file, path_of(info, "samples"), frame)[0];
+    if (has_axis(info.x)) table.x = read_entry(file, path_of(info, "x"), frame);
+    if (has_axis(info.y)) table.y = read_entry(file, path_of(info, "y"), frame);
+    return table;
+}
+
+// Changes.
+
+namespace {
+
+constexpr std::size_t kChangeBytes = 256;  // of a text, its closing zero included
+constexpr std::size_t kChangesPerChunk = 16;
+const std::string kChanges = "parameters/changes";
+
+h5::Handle text_type() {
+    h5::Handle type(H5Tcopy(H5T_C_S1), H5Tclose, "create a type");
+    h5::check(H5Tset_size(type, kChangeBytes), "create a type");
+    h5::check(H5Tset_cset(type, H5T_CSET_UTF8), "create a type");
+    return type;
+}
+
+GrowingDataset make_change(hid_t file, const std::string& name, hid_t type) {
+    return {h5::open_group(file, kChanges), name, type, {.entry = {}, .entries_per_chunk = kChangesPerChunk}};
+}
+
+hid_t make_change_group(hid_t file) {
+    h5::create_group(file, kChanges);
+    return file;
+}
+
+/// As many bytes as fit, whole characters.
+std::string shortened(const std::string& text) {
+    constexpr std::size_t kMost = 250;
+    std::size_t end = std::min(text.size(), kMost);
+    while (end < text.size() && end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
+    return text.substr(0, end);
+}
+
+}  // namespace
+
+ChangeDatasets::ChangeDatasets(hid_t file)
+    : time_(make_change(make_change_group(file), "time", H5T_IEEE_F64LE)),
+      step_(make_change(file, "step", H5T_STD_I64LE)),
+      what_(make_change(file, "what", text_type())) {}
+
+void ChangeDatasets::append(const RunChange& change) {
+    const auto step = static_cast<std::int64_t>(change.step);
+    std::array<char, kChangeBytes> text{};
+    std::ranges::copy(shortened(change.what), text.begin());
+    time_.extend(count_ + 1);
+    step_.extend(count_ + 1);
+    what_.extend(count_ + 1);
+    time_.write(count_, 1, H5T_NATIVE_DOUBLE, &change.time);
+    step_.write(count_, 1, H5T_NATIVE_INT64, &step);
+    what_.write(count_, 1, text_type(), text.data());
+    ++count_;
+}
+
+std::vector<RunChange> read_changes(hid_t file) {
+    std::vector<RunChange> changes;
+    if (!h5::exists(file, kChanges)) return changes;
+    const auto times = h5::read_array<double>(file, kChanges + "/time");
+    const auto steps = h5::read_array<std::uint64_t>(file, kChanges + "/step");
+    const auto texts = h5::read_strings(file, kChanges + "/what");
+    for (std::size_t k = 0; k < std::min({times.size(), steps.size(), texts.size()}); ++k) {
+        changes.push_back({times[k], steps[k], texts[k]});
+    }
+    return changes;
 }
 
 }  // namespace carom

@@ -12,10 +12,8 @@
 #include <new>
 #include <string_view>
 
-#include "host/io/average_datasets.hpp"
 #include "host/io/checkpoint.hpp"
 #include "host/io/hdf5.hpp"
-#include "host/io/open_file.hpp"
 #include "host/io/trajectory_layout.hpp"
 #include "host/state/errors.hpp"
 

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "host/io/change_datasets.hpp"
 #include "host/io/trajectory_header.hpp"
 #include "host/state/frame.hpp"
 

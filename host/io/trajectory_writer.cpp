@@ -7,11 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "host/io/average_datasets.hpp"
-#include "host/io/frame_datasets.hpp"
-#include "host/io/ordered_driver.hpp"
 #include "host/io/ordered_file.hpp"
-#include "host/io/row_datasets.hpp"
 #include "host/io/trajectory_layout.hpp"
 #include "host/state/errors.hpp"
 

@@ -4,9 +4,8 @@
 #include <memory>
 #include <string>
 
-#include "host/io/change_datasets.hpp"
 #include "host/io/trajectory_header.hpp"
-#include "host/observables/observable_set.hpp"
+#include "host/observables/observable.hpp"
 #include "host/state/frame.hpp"
 
 namespace carom {

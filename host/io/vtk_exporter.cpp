@@ -1,14 +1,11 @@
-#include "host/io/vtk_exporter.hpp"
-
 #include <algorithm>
 #include <bit>
-#include <filesystem>
 #include <string_view>
 #include <vector>
 
-#include "host/io/number_text.hpp"
+#include "host/io/exporter.hpp"
 #include "host/io/replacement.hpp"
-#include "host/state/errors.hpp"
+#include "host/io/state_text.hpp"
 
 namespace carom {
 
@@ -125,91 +122,46 @@ void write_poly_data(const std::string& path, const TrajectoryHeader& header, co
     file.commit();
 }
 
-class VtkFileExporter final : public Exporter {
-public:
-    explicit VtkFileExporter(const ExportTarget& target) : target_(target) {}
-
-    void add(const Frame& frame) override { write_poly_data(target_.path, *target_.header, frame); }
-    std::string finish() override { return fmt::format("{}: 1 frame", target_.path); }
-
-private:
-    ExportTarget target_;
-};
-
-class VtkSeriesExporter final : public Exporter {
-public:
-    explicit VtkSeriesExporter(const ExportTarget& target) : target_(target) {
-        require_free(collection_path(), target.force);
-        for (std::size_t index = 0; index < target.frames; ++index) require_free(frame_path(index), target.force);
-    }
-
-    void add(const Frame& frame) override {
-        const std::string path = frame_path(times_.size());
-        try {
-            write_poly_data(path, *target_.header, frame);
-        } catch (const SystemError& error) {
-            throw SystemError(
-                fmt::format("{}; the {} files of the frames before it were kept", error.what(), times_.size()));
+std::string xml_text(const std::string& text) {
+    std::string result;
+    for (const char c : text) {
+        switch (c) {
+            case '&':
+                result += "&amp;";
+                break;
+            case '<':
+                result += "&lt;";
+                break;
+            case '"':
+                result += "&quot;";
+                break;
+            default:
+                result += c;
         }
-        times_.push_back(frame.time);
     }
+    return result;
+}
 
-    std::string finish() override {
-        std::string text =
-            "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\" byte_order=\"LittleEndian\">\n"
-            "<Collection>\n";
-        for (std::size_t index = 0; index < times_.size(); ++index) {
-            text += "<DataSet timestep=\"";
-            append_number(text, times_[index]);
-            text += fmt::format("\" group=\"\" part=\"0\" file=\"{}\"/>\n",
-                                xml_text(std::filesystem::path(frame_path(index)).filename().string()));
-        }
-        text += "</Collection>\n</VTKFile>\n";
-        ReplacementFile file(collection_path());
-        file.write(text);
-        file.commit();
-        return fmt::format("{}: {} frames, a .vtp file each", collection_path(), times_.size());
+/// NAME.pvd, which ParaView opens as one.
+std::string collection(std::span<const FrameFile> files) {
+    std::string text =
+        "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\" byte_order=\"LittleEndian\">\n"
+        "<Collection>\n";
+    for (const FrameFile& file : files) {
+        text += "<DataSet timestep=\"";
+        append_number(text, file.time);
+        text += fmt::format("\" group=\"\" part=\"0\" file=\"{}\"/>\n", xml_text(file.name));
     }
-
-private:
-    [[nodiscard]] std::string stem() const { return std::filesystem::path(target_.path).replace_extension().string(); }
-    [[nodiscard]] std::string collection_path() const { return stem() + ".pvd"; }
-    [[nodiscard]] std::string frame_path(std::size_t index) const {
-        const std::size_t digits =
-            std::max<std::size_t>(4, std::to_string(std::max<std::size_t>(target_.frames, 1) - 1).size());
-        return fmt::format("{}_{:0{}}.vtp", stem(), index, digits);
-    }
-
-    static std::string xml_text(const std::string& text) {
-        std::string result;
-        for (const char c : text) {
-            switch (c) {
-                case '&':
-                    result += "&amp;";
-                    break;
-                case '<':
-                    result += "&lt;";
-                    break;
-                case '"':
-                    result += "&quot;";
-                    break;
-                default:
-                    result += c;
-            }
-        }
-        return result;
-    }
-
-    ExportTarget target_;
-    std::vector<double> times_;  // of the frames written
-};
+    return text + "</Collection>\n</VTKFile>\n";
+}
 
 }  // namespace
 
-std::unique_ptr<Exporter> make_vtk_exporter(const ExportTarget& target) {
-    if (target.series) return std::make_unique<VtkSeriesExporter>(target);
-    require_free(target.path, target.force);
-    return std::make_unique<VtkFileExporter>(target);
+/// VTK XML PolyData, which ParaView and VisIt read: a vertex per ball, binary. Balls that have left are left out.
+/// https://docs.vtk.org/en/latest/design_documents/VTKFileFormats.html
+ExportFormat vtk_format() {
+    return {".vtp", "VTK XML PolyData, for ParaView; all frames: a file each, and a .pvd that lists them",
+            FilePerFrame{write_poly_data, ".pvd", collection}};
 }
 
 }  // namespace carom

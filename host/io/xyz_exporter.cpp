@@ -1,9 +1,8 @@
-#include "host/io/xyz_exporter.hpp"
-
 #include <algorithm>
 
-#include "host/io/number_text.hpp"
+#include "host/io/exporter.hpp"
 #include "host/io/replacement.hpp"
+#include "host/io/state_text.hpp"
 
 namespace carom {
 
@@ -101,11 +100,14 @@ private:
     std::size_t frames_ = 0;
 };
 
-}  // namespace
-
 std::unique_ptr<Exporter> make_xyz_exporter(const ExportTarget& target) {
-    require_free(target.path, target.force);
     return std::make_unique<XyzExporter>(target);
 }
+
+}  // namespace
+
+/// Extended XYZ, which OVITO, ASE and others read: all frames in one file, one after the other. Balls that have left
+/// are left out. https://github.com/libAtoms/extxyz
+ExportFormat xyz_format() { return {".xyz", "extended XYZ, for OVITO and ASE", OneFile{make_xyz_exporter}}; }
 
 }  // namespace carom

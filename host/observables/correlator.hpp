@@ -7,8 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "host/observables/batch_series.hpp"
-#include "host/observables/time_average.hpp"
+#include "host/observables/time_series.hpp"
 
 namespace carom {
 

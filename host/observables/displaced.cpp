@@ -1,5 +1,3 @@
-#include "host/observables/displaced.hpp"
-
 #include <fmt/format.h>
 
 #include <cstdint>
@@ -7,20 +5,25 @@
 #include <string>
 #include <vector>
 
+#include "host/observables/registry.hpp"
+
 namespace carom {
 
 namespace {
 
+/// Counts the balls of a species that are farther than a threshold from where they were at time 0, the way around
+/// periodic sides counted. A ball that has left the box has moved.
+/// \param kEach  tells of each ball, by its id, whether it has moved, 1 or 0, instead of counting
+template <bool kEach>
 class Displaced final : public Observable {
 public:
-    /// \param each  tells of each ball instead of counting
-    Displaced(const ObserveRequest& request, const ObservableContext& context, bool each)
+    /// \throws std::invalid_argument  the context has no start
+    Displaced(const ObserveEntry& request, const ObservableContext& context)
         : name_(request.name),
           label_(fmt::format("{}{} farther than {:.6g} m from the start", request.species,
                              request.species.empty() ? "balls" : ": balls", request.threshold)),
           box_(context.box),
-          threshold_(request.threshold),
-          each_(each) {
+          threshold_(request.threshold) {
         if (context.start == nullptr) throw std::invalid_argument("displaced needs the balls at the start");
         const Balls& start = *context.start;
         const auto watched = [&](std::size_t id) {
@@ -41,7 +44,7 @@ public:
 
     [[nodiscard]] ObservableInfo info() const override {
         ObservableInfo info{.name = name_, .unit = "", .label = label_, .components = {}};
-        if (each_) {
+        if (kEach) {
             for (const std::uint32_t id : ids_) info.components.push_back(std::to_string(id));
         }
         return info;
@@ -60,31 +63,40 @@ public:
                 squared += distance * distance;
             }
             const double has_moved = frame.gone[id] || squared > threshold_ * threshold_ ? 1.0 : 0.0;
-            if (each_) values[k] = has_moved;
+            if (kEach) values[k] = has_moved;
             moved += has_moved;
         }
         // Without balls to tell of there is still one value.
-        if (!each_ || ids_.empty()) values[0] = moved;
+        if (!kEach || ids_.empty()) values[0] = moved;
     }
 
 private:
     std::string name_;
     std::string label_;
     Box box_;
-    double threshold_;  // [length]
-    bool each_;
+    double threshold_;                // [length]
     std::vector<std::uint32_t> ids_;  // the balls that are watched
     std::vector<double> start_;       // unwrapped [length], box_.dimension numbers per watched ball
 };
 
+constexpr Key kKeys[] = {{.name = "threshold",
+                          .bounds = kNotNegative,
+                          .fallback = "1.0e-9",
+                          .help = "displaced, displaced_each: unwrapped distance [length]"}};
+
+constexpr ObservableKind kKinds[] = {
+    {.name = "displaced",
+     .what = "how many balls are farther from their start than `threshold`, the way around periodic sides counted",
+     .keys = kKeys,
+     .make = row_value<Displaced<false>>},
+    {.name = "displaced_each",
+     .what = "of each ball, by its id, whether it is: 1 or 0",
+     .keys = kKeys,
+     .make = row_value<Displaced<true>>},
+};
+
 }  // namespace
 
-std::unique_ptr<Observable> make_displaced(const ObserveRequest& request, const ObservableContext& context) {
-    return std::make_unique<Displaced>(request, context, false);
-}
-
-std::unique_ptr<Observable> make_displaced_each(const ObserveRequest& request, const ObservableContext& context) {
-    return std::make_unique<Displaced>(request, context, true);
-}
+std::span<const ObservableKind> displaced_kinds() { return kKinds; }
 
 }  // namespace carom

@@ -4,7 +4,7 @@
 #include <mutex>
 #include <vector>
 
-#include "host/observables/averager.hpp"
+#include "host/observables/average.hpp"
 #include "host/state/frame.hpp"
 #include "kernels/sampling/ball_sampler.hpp"
 

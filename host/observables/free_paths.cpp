@@ -3,10 +3,9 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "host/observables/averager_base.hpp"
-#include "host/observables/averagers.hpp"
-#include "host/observables/counted_since.hpp"
 #include "host/observables/growing_bins.hpp"
+#include "host/observables/registry.hpp"
+#include "host/observables/sum_average.hpp"
 #include "kernels/physics/path_length.hpp"
 
 namespace carom {
@@ -22,10 +21,10 @@ constexpr std::size_t kPathSums = 4;
 
 /// Of all balls together, from what the solver counts anyway: the way that they have gone since the sample before, and
 /// how often they have met.
-class CountedPaths : public SumAverager {
+class CountedPaths : public SumAverage {
 public:
-    CountedPaths(const ObserveRequest& request, const AverageContext& context)
-        : SumAverager(request, context, kPathSums) {}
+    CountedPaths(const ObserveEntry& request, const AverageContext& context)
+        : SumAverage(request, context, kPathSums) {}
 
     [[nodiscard]] bool needs_accounts() const final { return true; }
     [[nodiscard]] bool needs_path_length() const final { return true; }
@@ -35,11 +34,11 @@ public:
     void skip() final { counted_.forget(); }
     void save(std::vector<double>& out) const final {
         counted_.save(out);
-        SumAverager::save(out);
+        SumAverage::save(out);
     }
     void restore(SavedNumbers& saved) final {
         counted_.restore(saved);
-        SumAverager::restore(saved);
+        SumAverage::restore(saved);
     }
 
 private:
@@ -58,10 +57,10 @@ private:
 /// Of some balls, or one by one: follows each from collision to collision with other balls; walls turn it without
 /// ending its path. What has come since the last sample is added to the series at the next one. Behind the sums come,
 /// of a distribution, paths by length.
-class FollowedPaths : public SumAverager {
+class FollowedPaths : public SumAverage {
 public:
-    FollowedPaths(const ObserveRequest& request, const AverageContext& context, std::size_t bins = 0)
-        : SumAverager(request, context, kBins + bins),
+    FollowedPaths(const ObserveEntry& request, const AverageContext& context, std::size_t bins = 0)
+        : SumAverage(request, context, kBins + bins),
           gravity_{context.gravity[0], context.gravity[1], context.gravity[2]},
           bins_(GrowingBins::Shape::kFromZero, bins, request.max),
           pending_(kBins + bins),
@@ -97,7 +96,7 @@ public:
     }
 
     [[nodiscard]] std::size_t most_numbers() const override {
-        return SumAverager::most_numbers() + pending_.size() + kFlightNumbers * selection().population_size();
+        return SumAverage::most_numbers() + pending_.size() + kFlightNumbers * selection().population_size();
     }
     void save(std::vector<double>& out) const override {
         bins_.save(out);
@@ -109,7 +108,7 @@ public:
             out.insert(out.end(), {flight.since, flight.path, flight.known ? 1.0 : 0.0, flight.moving ? 1.0 : 0.0});
             out.insert(out.end(), flight.velocity.begin(), flight.velocity.end());
         }
-        SumAverager::save(out);
+        SumAverage::save(out);
     }
     void restore(SavedNumbers& saved) override {
         bins_.restore(saved);
@@ -130,7 +129,7 @@ public:
             flight.moving = saved.next() != 0.0;
             for (double& component : flight.velocity) component = saved.next();
         }
-        SumAverager::restore(saved);
+        SumAverage::restore(saved);
     }
 
 protected:
@@ -226,8 +225,8 @@ private:
 
 class FreePath final : public FollowedPaths {
 public:
-    FreePath(const ObserveRequest& request, const AverageContext& context)
-        : FollowedPaths(request, context, request.bins == 0 ? 128 : request.bins) {}
+    FreePath(const ObserveEntry& request, const AverageContext& context)
+        : FollowedPaths(request, context, request.bins) {}
     [[nodiscard]] AverageInfo info() const override {
         AverageInfo info = base_info();
         info.unit = "m-1";
@@ -284,24 +283,39 @@ public:
     }
 };
 
-template <template <typename> class Kind>
-std::unique_ptr<Averager> make_of_paths(const ObserveRequest& request, const AverageContext& context) {
-    if (request.species.empty()) return std::make_unique<Kind<CountedPaths>>(request, context);
-    return std::make_unique<Kind<FollowedPaths>>(request, context);
+/// Of all balls, or of a species.
+template <template <typename> class Of>
+std::unique_ptr<Average> make_of_paths(const ObserveEntry& request, const AverageContext& context) {
+    if (request.species.empty()) return std::make_unique<Of<CountedPaths>>(request, context);
+    return std::make_unique<Of<FollowedPaths>>(request, context);
 }
+
+constexpr ObservableKind kKinds[] = {
+    {.name = "free_path",
+     .what = "density of the lengths of balls' paths between two collisions with others, integral 1; `events` alone",
+     .unit = "1/m",
+     .keys = kHistogramKeys,
+     .bins = 128,
+     .bins_rule = "a multiple of 4",
+     .events_only = true,
+     .check = check_growing_bins,
+     .make = average<FreePath>},
+    {.name = "mean_free_path",
+     .what = "way that all balls asked for have gone, over their collisions with others; `events` alone",
+     .unit = "m",
+     .keys = kAverageKeys,
+     .events_only = true,
+     .make = make_of_paths<MeanFreePath>},
+    {.name = "collision_rate",
+     .what = "collisions with others per ball and time; `events` alone",
+     .unit = "1/s",
+     .keys = kAverageKeys,
+     .events_only = true,
+     .make = make_of_paths<CollisionRate>},
+};
 
 }  // namespace
 
-std::unique_ptr<Averager> make_free_path(const ObserveRequest& request, const AverageContext& context) {
-    return std::make_unique<FreePath>(request, context);
-}
-
-std::unique_ptr<Averager> make_mean_free_path(const ObserveRequest& request, const AverageContext& context) {
-    return make_of_paths<MeanFreePath>(request, context);
-}
-
-std::unique_ptr<Averager> make_collision_rate(const ObserveRequest& request, const AverageContext& context) {
-    return make_of_paths<CollisionRate>(request, context);
-}
+std::span<const ObservableKind> path_kinds() { return kKinds; }
 
 }  // namespace carom

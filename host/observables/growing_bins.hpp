@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "host/observables/batch_series.hpp"
+#include "host/observables/registry.hpp"
 #include "kernels/sampling/ball_sums.hpp"
 
 namespace carom {
@@ -71,5 +71,12 @@ private:
     bool fixed_;
     double max_;
 };
+
+/// For ObservableKind::check.
+inline std::optional<Refusal> check_growing_bins(const ObserveEntry& request, const Box&) {
+    if (request.bins % 4 == 0) return std::nullopt;
+    return Refusal{"bins",
+                   "must be a multiple of 4 for kind \"" + request.kind + "\", not " + std::to_string(request.bins)};
+}
 
 }  // namespace carom

@@ -2,6 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -33,6 +35,21 @@ struct ObservableContext {
     std::size_t walls = 0;         ///< [[wall]] entries
 };
 
+/// One [[observe]] of a scene; what its kind does not take is as here.
+struct ObserveEntry {
+    std::string name;
+    std::string kind;                    ///< of find_observable_kind
+    std::string species;                 ///< empty: all balls; averages: all of finite mass
+    double threshold = 0.0;              ///< [length]
+    std::string with;                    ///< gr: the species of the other balls; empty: as `species`
+    int axis = 0;                        ///< of a profile; of a map in 3D the one along which one looks
+    std::size_t bins = 0;                ///< 0: as many as the kind has
+    double max = 0.0;                    ///< where the bins end; 0: as the kind likes
+    Vector3 region_min{}, region_max{};  ///< temperature: only balls whose centres are in there [length]
+    std::optional<double> every = {};    ///< between samples [time]; empty: what costs little
+    double from = 0.0;                   ///< samples are taken from this time on [time]
+};
+
 /// Pressure is force per area, and in 2D per length.
 inline std::string pressure_unit(int dimension) { return dimension == 2 ? "N m-1" : "Pa"; }
 
@@ -47,7 +64,7 @@ struct Sample {
     const Frame* frame = nullptr;       ///< null if no observable needs one
 };
 
-/// One quantity that is followed during a run. A new one is a file beside this one and its line in registry.cpp.
+/// One quantity that is followed during a run: a value, or several, in each row.
 class Observable {
 public:
     virtual ~Observable() = default;
@@ -57,6 +74,39 @@ public:
     [[nodiscard]] virtual bool needs_frame() const { return false; }
     /// Writes info().width() values; NaN where there is none.
     virtual void evaluate(const Sample& sample, std::span<double> values) const = 0;
+};
+
+/// One row of all observables at one time; values of the observables one after the other.
+struct ObservableRow {
+    double time = 0.0;
+    std::uint64_t step = 0;
+    std::vector<double> values;
+};
+
+/// The observables of a run, and what was counted when the last row was taken.
+class ObservableSet {
+public:
+    explicit ObservableSet(std::vector<std::unique_ptr<Observable>> observables);
+
+    [[nodiscard]] const std::vector<ObservableInfo>& infos() const { return infos_; }
+    [[nodiscard]] bool needs_frame() const { return needs_frame_; }
+
+    /// One row from what the solver says now. `frame` may be null unless needs_frame().
+    ObservableRow evaluate(double time, std::uint64_t step, const Totals& totals, const Tallies& tallies,
+                           const Frame* frame);
+    /// The same, with another row than the last one as the row before; changes nothing.
+    [[nodiscard]] ObservableRow evaluate_since(const Sample& sample) const;
+    /// Time of the row that was evaluated last.
+    [[nodiscard]] double previous_time() const { return previous_time_; }
+
+private:
+    std::vector<std::unique_ptr<Observable>> observables_;
+    std::vector<ObservableInfo> infos_;
+    std::size_t width_ = 0;
+    bool needs_frame_ = false;
+    bool first_ = true;
+    double previous_time_ = 0.0;
+    Tallies previous_;
 };
 
 }  // namespace carom

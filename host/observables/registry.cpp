@@ -1,74 +1,94 @@
 #include "host/observables/registry.hpp"
 
-#include <array>
-#include <stdexcept>
-#include <utility>
+#include <fmt/format.h>
 
-#include "host/observables/angular_momentum.hpp"
-#include "host/observables/ball_count.hpp"
-#include "host/observables/contacts.hpp"
-#include "host/observables/displaced.hpp"
-#include "host/observables/gravitational_energy.hpp"
-#include "host/observables/heat.hpp"
-#include "host/observables/kinetic_energy.hpp"
-#include "host/observables/largest_overlap.hpp"
-#include "host/observables/largest_speed.hpp"
-#include "host/observables/momentum.hpp"
-#include "host/observables/rotational_energy.hpp"
-#include "host/observables/spring_energy.hpp"
-#include "host/observables/temperature.hpp"
-#include "host/observables/total_energy.hpp"
-#include "host/observables/virial_pressure.hpp"
-#include "host/observables/wall_contacts.hpp"
-#include "host/observables/wall_heat.hpp"
-#include "host/observables/wall_pressure.hpp"
-#include "host/observables/work.hpp"
+#include <algorithm>
+#include <iterator>
+#include <stdexcept>
 
 namespace carom {
 
+// The files of kinds; each gives its rows.
+std::span<const ObservableKind> displaced_kinds();
+std::span<const ObservableKind> histogram_kinds();
+std::span<const ObservableKind> field_kinds();
+std::span<const ObservableKind> pair_kinds();
+std::span<const ObservableKind> correlation_kinds();
+std::span<const ObservableKind> velocity_number_kinds();
+std::span<const ObservableKind> stress_kinds();
+std::span<const ObservableKind> path_kinds();
+
 namespace {
 
-template <class... Types>
-std::vector<std::unique_ptr<Observable>> make_all(const ObservableContext& context) {
-    std::vector<std::unique_ptr<Observable>> all;
-    (all.push_back(std::make_unique<Types>(context)), ...);
-    return all;
+/// In the order of the reference.
+constexpr std::span<const ObservableKind> (*kFiles[])() = {displaced_kinds, histogram_kinds,   field_kinds,
+                                                           pair_kinds,      correlation_kinds, velocity_number_kinds,
+                                                           stress_kinds,    path_kinds};
+
+/// With as many bins as the kind has, where no one says.
+ObserveEntry filled_in(ObserveEntry request, const ObservableKind& kind) {
+    if (request.bins == 0) request.bins = kind.bins;
+    return request;
 }
-
-struct Kind {
-    const char* name;
-    std::unique_ptr<Observable> (*make)(const ObserveRequest&, const ObservableContext&);
-};
-
-/// The kinds that a scene asks for with [[observe]].
-constexpr std::array kKinds{
-    Kind{"displaced", make_displaced},
-    Kind{"displaced_each", make_displaced_each},
-};
 
 }  // namespace
 
-/// What every run records, and every driven one.
-std::vector<std::unique_ptr<Observable>> default_observables(const ObservableContext& context) {
-    auto all = make_all<KineticEnergy, RotationalEnergy, SpringEnergy, GravitationalEnergy, TotalEnergy, Momentum,
-                        AngularMomentum, Temperature, VirialPressure, WallPressure, Contacts, WallContacts,
-                        LargestOverlap, LargestSpeed, BallCount>(context);
-    if (!context.driven) return all;
-    for (auto& one : make_all<Heat, WallHeat, Work>(context)) all.push_back(std::move(one));
-    return all;
+std::span<const ObservableKind> observable_kinds() {
+    static const std::vector<ObservableKind> kKinds = [] {
+        std::vector<ObservableKind> all;
+        for (const auto& file : kFiles) std::ranges::copy(file(), std::back_inserter(all));
+        return all;
+    }();
+    return kKinds;
 }
 
-std::vector<std::string> observable_kinds() {
-    std::vector<std::string> names;
-    for (const Kind& kind : kKinds) names.emplace_back(kind.name);
-    return names;
+const ObservableKind& find_observable_kind(std::string_view name) {
+    const auto kinds = observable_kinds();
+    const auto found = std::ranges::find(kinds, name, &ObservableKind::name);
+    if (found == kinds.end()) throw std::invalid_argument(fmt::format("no observable is of kind '{}'", name));
+    return *found;
 }
 
-std::unique_ptr<Observable> make_observable(const ObserveRequest& request, const ObservableContext& context) {
-    for (const Kind& kind : kKinds) {
-        if (request.kind == kind.name) return kind.make(request, context);
+bool is_average(std::string_view kind) { return find_observable_kind(kind).averaged(); }
+
+std::vector<Kind> observe_kinds() {
+    std::vector<Kind> kinds;
+    for (const ObservableKind& kind : observable_kinds()) kinds.push_back({kind.name, kind.keys, ""});
+    return kinds;
+}
+
+std::string observable_reference(bool averaged) {
+    std::string text = averaged ? "| kind | what it is | unit | keys |\n| --- | --- | --- | --- |\n"
+                                : "| kind | what it is |\n| --- | --- |\n";
+    for (const ObservableKind& kind : observable_kinds()) {
+        if (kind.averaged() != averaged) continue;
+        text += fmt::format("| `{}` | {} |", kind.name, kind.what);
+        if (averaged) {
+            text += fmt::format(" {} |", kind.unit);
+            std::string keys;
+            for (const Key& key : kind.keys) {
+                if (key.name == kEveryKey.name || key.name == kFromKey.name) continue;  // all averages take them
+                keys += fmt::format("{}`{}`", keys.empty() ? " " : ", ", key.name);
+                if (key.name != kBinsKey.name) continue;
+                keys += fmt::format(" ({}{}{})", kind.bins, kind.bins_rule.empty() ? "" : ", ", kind.bins_rule);
+            }
+            text += keys + " |";
+        }
+        text += '\n';
     }
-    throw std::invalid_argument("no observable is of kind '" + request.kind + "'");
+    return text;
+}
+
+std::unique_ptr<Observable> make_observable(const ObserveEntry& request, const ObservableContext& context) {
+    const ObservableKind& kind = find_observable_kind(request.kind);
+    if (kind.averaged()) throw std::invalid_argument("'" + request.kind + "' is an average");
+    return std::get<ObservableKind::MakeRow>(kind.make)(filled_in(request, kind), context);
+}
+
+std::unique_ptr<Average> make_average(const ObserveEntry& request, const AverageContext& context) {
+    const ObservableKind& kind = find_observable_kind(request.kind);
+    if (!kind.averaged()) throw std::invalid_argument("'" + request.kind + "' is no average");
+    return std::get<ObservableKind::MakeAverage>(kind.make)(filled_in(request, kind), context);
 }
 
 }  // namespace carom

@@ -4,9 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "host/observables/averager_base.hpp"
-#include "host/observables/averagers.hpp"
-#include "host/observables/counted_since.hpp"
+#include "host/observables/registry.hpp"
+#include "host/observables/sum_average.hpp"
 
 namespace carom {
 
@@ -23,10 +22,10 @@ constexpr std::array<const char*, 6> kNames{"xx", "yy", "zz", "xy", "xz", "yz"};
 /// Hard contacts pass impulses, so their part is what has been counted since the sample before, over the time since:
 /// over a run nothing is left out. Springs are looked at as they are at the sample: where these saw only a few
 /// contacts, their forces, large and seldom, are no sample of what the contacts carry, and there is no error.
-class StressSums : public SumAverager {
+class StressSums : public SumAverage {
 public:
-    StressSums(const ObserveRequest& request, const AverageContext& context)
-        : SumAverager(request, context, kWidth), radius_(mean_radius(*context.population)) {}
+    StressSums(const ObserveEntry& request, const AverageContext& context)
+        : SumAverage(request, context, kWidth), radius_(mean_radius(*context.population)) {}
 
     [[nodiscard]] bool needs_accounts() const override { return true; }
     void account(const Accounts& now) override {
@@ -45,11 +44,11 @@ public:
 
     void save(std::vector<double>& out) const override {
         impacts_.save(out);
-        SumAverager::save(out);
+        SumAverage::save(out);
     }
     void restore(SavedNumbers& saved) override {
         impacts_.restore(saved);
-        SumAverager::restore(saved);
+        SumAverage::restore(saved);
     }
 
 protected:
@@ -70,7 +69,7 @@ protected:
         return measured;
     }
 
-    /// Face area times the length that centres have along an axis (host/observables/virial_pressure.hpp says why).
+    /// Face area times the length that centres have along an axis (VirialPressure in every_run.cpp says why).
     [[nodiscard]] double volume_along(int axis) const {
         double length = box().size[axis];
         for (const Face face : box().faces[axis]) length -= face == Face::kWall ? radius_ : 0.0;
@@ -114,18 +113,18 @@ private:
 enum class StressPart : std::uint8_t { kWhole, kKinetic, kCollisional };
 
 /// The tensor over the volume, or a part of it: on the diagonal the pressure on planes across each axis.
+template <StressPart kPart>
 class Stress final : public StressSums {
 public:
-    Stress(const ObserveRequest& request, const AverageContext& context, StressPart part)
-        : StressSums(request, context), part_(part) {}
+    using StressSums::StressSums;
     [[nodiscard]] AverageInfo info() const override {
         static constexpr std::array kLabels{"stress", "kinetic part of the stress", "collisional part of the stress"};
         static constexpr std::array kSums{"(sum m v_a v_b + sum over pairs r_a F_b)", "sum m v_a v_b",
                                           "sum over pairs r_a F_b"};
         AverageInfo info = base_info();
         info.unit = pressure_unit(dimension());
-        info.label = kLabels[static_cast<std::size_t>(part_)];
-        info.normalisation = std::string(kSums[static_cast<std::size_t>(part_)]) +
+        info.label = kLabels[static_cast<std::size_t>(kPart)];
+        info.normalisation = std::string(kSums[static_cast<std::size_t>(kPart)]) +
                              " / volume, of the centres along a; mean of the diagonal: pressure";
         for (std::size_t k = 0; k < kIndices.size(); ++k) {
             if (kIndices[k][1] < dimension()) info.components.emplace_back(kNames[k]);
@@ -138,7 +137,7 @@ public:
             const auto [a, b] = kIndices[k];
             if (b >= dimension()) continue;
             const double per_volume = 1.0 / (a == b ? volume_along(a) : box().volume());
-            switch (part_) {
+            switch (kPart) {
                 case StressPart::kWhole:
                     append(table, judged(mean_of(series(), k, per_volume)));
                     break;
@@ -155,9 +154,6 @@ public:
         }
         return table;
     }
-
-private:
-    StressPart part_;
 };
 
 /// Weights of the diagonal, which add up to the trace.
@@ -223,26 +219,42 @@ public:
     }
 };
 
+constexpr std::string_view kPressureUnit = "Pa, in 2D N/m";
+
+constexpr ObservableKind kKinds[] = {
+    {.name = "stress",
+     .what = "stress tensor (sum m v_a v_b + sum over pairs r_a F_b) / V: xx, yy, (zz,) xy, (xz, yz); kinetic and "
+             "collisional part together",
+     .unit = kPressureUnit,
+     .keys = kAverageKeys,
+     .of = ObservableKind::Of::kAll,
+     .make = average<Stress<StressPart::kWhole>>},
+    {.name = "kinetic_stress",
+     .what = "its kinetic part alone, sum m v_a v_b / V",
+     .unit = kPressureUnit,
+     .keys = kAverageKeys,
+     .make = average<Stress<StressPart::kKinetic>>},
+    {.name = "collisional_stress",
+     .what = "its collisional part alone, sum over pairs r_a F_b / V",
+     .unit = kPressureUnit,
+     .keys = kAverageKeys,
+     .make = average<Stress<StressPart::kCollisional>>},
+    {.name = "pressure",
+     .what = "its trace over d",
+     .unit = kPressureUnit,
+     .keys = kAverageKeys,
+     .of = ObservableKind::Of::kAll,
+     .make = average<Pressure>},
+    {.name = "compressibility",
+     .what = "Z = p V / (N T) = 1 + <sum over pairs r . F> / (d N T), without gravity",
+     .unit = "1",
+     .keys = kAverageKeys,
+     .of = ObservableKind::Of::kAll,
+     .make = average<Compressibility>},
+};
+
 }  // namespace
 
-std::unique_ptr<Averager> make_stress(const ObserveRequest& request, const AverageContext& context) {
-    return std::make_unique<Stress>(request, context, StressPart::kWhole);
-}
-
-std::unique_ptr<Averager> make_kinetic_stress(const ObserveRequest& request, const AverageContext& context) {
-    return std::make_unique<Stress>(request, context, StressPart::kKinetic);
-}
-
-std::unique_ptr<Averager> make_collisional_stress(const ObserveRequest& request, const AverageContext& context) {
-    return std::make_unique<Stress>(request, context, StressPart::kCollisional);
-}
-
-std::unique_ptr<Averager> make_pressure(const ObserveRequest& request, const AverageContext& context) {
-    return std::make_unique<Pressure>(request, context);
-}
-
-std::unique_ptr<Averager> make_compressibility(const ObserveRequest& request, const AverageContext& context) {
-    return std::make_unique<Compressibility>(request, context);
-}
+std::span<const ObservableKind> stress_kinds() { return kKinds; }
 
 }  // namespace carom

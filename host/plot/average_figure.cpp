@@ -7,14 +7,14 @@
 #include <limits>
 #include <utility>
 
-#include "host/observables/averager.hpp"
-#include "host/plot/conduction.hpp"
-#include "host/plot/gnuplot.hpp"
-#include "host/plot/run_average.hpp"
-#include "host/plot/run_theory.hpp"
-#include "host/plot/unit_text.hpp"
+#include "host/observables/average.hpp"
+#include "host/plot/figure.hpp"
+#include "host/plot/stored_run.hpp"
 #include "host/scene/load.hpp"
 #include "host/state/errors.hpp"
+#include "host/theory/conduction.hpp"
+#include "host/theory/gas_theory.hpp"
+#include "host/theory/theory_checks.hpp"
 
 namespace carom {
 
@@ -97,11 +97,12 @@ Figure line_figure(const std::vector<const TrajectoryReader*>& runs, const std::
     const std::vector<std::string> names = run_names(runs);
     for (std::size_t k = 0; k < runs.size(); ++k) {
         const TrajectoryReader& run = *runs[k];
-        const Scene scene = parse_scene(run.header().scene_source, run.header().scene_path);
+        const MeasuredRun measured = stored_run(run);
+        const Scene& scene = measured.scene;
         RunAverage average = run_average(run, scene, quantity);
         const AverageInfo& info = average.info;
-        const GasFacts facts = gas_facts(run, scene, info.species, info.from);
-        if (info.kind == "density") leave_out_walls(average, facts.radius, run.header().box);
+        const GasFacts facts = gas_facts(measured, info.species, info.from);
+        if (info.kind == "density") leave_out_walls(average, facts.radius, scene.box);
         if (info.x.label.empty()) {
             throw InputError(fmt::format("{}: '{}' is a single number, not a curve", run.path(), quantity));
         }
@@ -116,7 +117,6 @@ Figure line_figure(const std::vector<const TrajectoryReader*>& runs, const std::
             figure.x_label = axis_label(info.x.label, info.x.unit);
             figure.y_label = axis_label(quantity_label(info), info.unit);
             figure.log_x = figure.log_y = info.kind == "msd";
-            figure.key_inside = true;
         }
         const std::size_t components = std::max<std::size_t>(1, info.components.size());
         for (std::size_t component = 0; component < components; ++component) {
@@ -129,9 +129,9 @@ Figure line_figure(const std::vector<const TrajectoryReader*>& runs, const std::
         }
         const double low = info.kind == "msd" ? average.table.x[1] : average.table.x[range.first];
         const double x_from = info.kind == "speed" || info.kind == "vacf" || info.kind == "free_path" ? 0.0 : low;
-        std::vector<Curve> theory = theory_curves(facts, scene, info, x_from, average.table.x[range.second - 1]);
+        std::vector<Curve> theory = drawn(theory_curves(facts, scene, info, x_from, average.table.x[range.second - 1]));
         if (runs.size() == 1)
-            std::ranges::move(conduction_curves(facts, run.header().box, average), std::back_inserter(theory));
+            std::ranges::move(drawn(conduction_curves(facts, scene.box, average)), std::back_inserter(theory));
         for (Curve& curve : theory) {
             if (runs.size() > 1) {
                 curve.label += ", " + names[k];
@@ -144,35 +144,33 @@ Figure line_figure(const std::vector<const TrajectoryReader*>& runs, const std::
     return figure;
 }
 
-std::string map_script(const TrajectoryReader& run, const Scene& scene, const RunAverage& average,
-                       const std::string& path) {
+Script map_script(const TrajectoryReader& run, const Scene& scene, const RunAverage& average, const Canvas& canvas) {
     const AverageInfo& info = average.info;
     const AverageTable& table = average.table;
-    std::string script = gnuplot_head(run_name(run) + ": " + what_it_is(info, scene), path);
-    const Box& box = run.header().box;
-    const auto place = [](const std::string& label) { return static_cast<std::size_t>(label[0] - 'x'); };
-    const std::size_t across = place(info.x.label);
-    const std::size_t up = place(info.y.label);
-    script += "set xlabel " + gnuplot_literal(axis_label(info.x.label, info.x.unit)) + "\n";
-    script += "set ylabel " + gnuplot_literal(axis_label(info.y.label, info.y.unit)) + "\n";
+    Script script = figure_head(run_name(run) + ": " + what_it_is(info, scene), canvas);
+    const Box& box = scene.box;
+    const auto across = static_cast<std::size_t>(box_axis(info.x));
+    const auto up = static_cast<std::size_t>(box_axis(info.y));
     const bool flow = !info.components.empty();
-    script += "set cblabel " + gnuplot_literal(axis_label(flow ? "speed of the flow" : info.label, info.unit)) + "\n";
-    script += fmt::format("set size ratio {}\n", box.size[up] / box.size[across]);
-    script += fmt::format("set xrange [{}:{}]\nset yrange [{}:{}]\n", box.min[across],
-                          box.min[across] + box.size[across], box.min[up], box.min[up] + box.size[up]);
+    script.add("set xlabel {}\nset ylabel {}\nset cblabel {}\n", Text{axis_label(info.x.label, info.x.unit)},
+               Text{axis_label(info.y.label, info.y.unit)},
+               Text{axis_label(flow ? "speed of the flow" : info.label, info.unit)});
+    script.add("set size ratio {}\n", box.size[up] / box.size[across]);
+    script.add("set xrange [{}:{}]\nset yrange [{}:{}]\n", box.min[across], box.min[across] + box.size[across],
+               box.min[up], box.min[up] + box.size[up]);
     // Viridis, by a few of its colours.
-    script += "set palette defined (0 \"#440154\", 1 \"#3b528b\", 2 \"#21918c\", 3 \"#5ec962\", 4 \"#fde725\")\n";
-    script += "set border 15\nset tics out scale 0.5\nunset key\nset cbrange [0:*]\n";
+    script.add(
+        "set palette defined (0 \"#440154\", 1 \"#3b528b\", 2 \"#21918c\", 3 \"#5ec962\", 4 \"#fde725\")\n"
+        "set border 15\nset tics out scale 0.5\nunset key\nset cbrange [0:*]\n");
     const std::size_t cells = info.x.points * info.y.points;
     const auto component = [&](std::size_t axis, std::size_t cell) { return table.values[axis * cells + cell]; };
     double fastest = 0.0;  // in the plane
-    script += "$map << END_OF_DATA\n";
+    std::vector<std::vector<double>> rows;
     for (std::size_t row = 0; row < info.y.points; ++row) {
         for (std::size_t column = 0; column < info.x.points; ++column) {
             const std::size_t cell = row * info.x.points + column;
-            script += fmt::format("{} {} ", table.x[column], table.y[row]);
             if (!flow) {
-                script += fmt::format("{}\n", table.values[cell]);
+                rows.push_back({table.x[column], table.y[row], table.values[cell]});
                 continue;
             }
             double squared = 0.0;
@@ -182,19 +180,20 @@ std::string map_script(const TrajectoryReader& run, const Scene& scene, const Ru
             const double along = component(across, cell);
             const double upwards = component(up, cell);
             if (std::isfinite(squared)) fastest = std::max(fastest, std::hypot(along, upwards));
-            script += fmt::format("{} {} {}\n", std::sqrt(squared), along, upwards);
+            rows.push_back({table.x[column], table.y[row], std::sqrt(squared), along, upwards});
         }
     }
-    script += "END_OF_DATA\nplot $map using 1:2:3 with image";
+    script.block(Script("map"), rows);
+    std::vector<Script> plots{Script("$map using 1:2:3 with image")};
     if (flow && fastest > 0.0) {
         // The fastest is as long as a cell is wide, and arrows stand in the middles of cells.
         const double scale = box.size[across] / static_cast<double>(info.x.points) / fastest;
-        script += fmt::format(
-            ", $map using ($1 - 0.5 * {0} * $4):($2 - 0.5 * {0} * $5):({0} * $4):({0} * $5) with vectors head filled "
+        plots.emplace_back(
+            "$map using ($1 - 0.5 * {0} * $4):($2 - 0.5 * {0} * $5):({0} * $4):({0} * $5) with vectors head filled "
             "size graph 0.006,25 linecolor rgb \"white\"",
             scale);
     }
-    return script + "\n";
+    return script.plot(plots);
 }
 
 }  // namespace
@@ -205,33 +204,16 @@ bool is_average_quantity(const TrajectoryReader& trajectory, const std::string& 
     return info != nullptr ? !info->x.label.empty() : follows_from_frames(quantity);
 }
 
-std::string average_figure_script(const std::vector<const TrajectoryReader*>& runs, const std::string& quantity,
-                                  const std::string& path) {
+Script average_figure_script(const std::vector<const TrajectoryReader*>& runs, const std::string& quantity,
+                             const Canvas& canvas) {
     const TrajectoryReader& first = *runs.front();
     const AverageInfo* info = find_average(first, quantity);
     if (info != nullptr ? !info->y.label.empty() : quantity.ends_with("_map")) {
         if (runs.size() > 1) throw InputError("maps cannot be laid over each other");
         const Scene scene = parse_scene(first.header().scene_source, first.header().scene_path);
-        return map_script(first, scene, run_average(first, scene, quantity), path);
+        return map_script(first, scene, run_average(first, scene, quantity), canvas);
     }
-    return gnuplot_script(line_figure(runs, quantity), path);
-}
-
-std::vector<std::string> average_quantities(const TrajectoryReader& trajectory) {
-    std::vector<std::string> names;
-    for (const AverageInfo& info : trajectory.header().averages) {
-        if (!info.x.label.empty()) names.push_back(info.name);
-    }
-    if (trajectory.frame_count() == 0) return names;
-    const auto observed = [&](const std::string& kind) {
-        return std::ranges::find(trajectory.header().averages, kind, &AverageInfo::kind) !=
-               trajectory.header().averages.end();
-    };
-    const auto& fields = trajectory.header().fields;
-    const auto stored = [&](const char* field) { return std::ranges::find(fields, field) != fields.end(); };
-    if (!observed("speed") && stored("velocity")) names.emplace_back("speed");
-    if (!observed("density") && stored("position")) names.emplace_back("density");
-    return names;
+    return figure_script(line_figure(runs, quantity), canvas);
 }
 
 }  // namespace carom

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "host/io/trajectory_reader.hpp"
+#include "host/plot/gnuplot.hpp"
 
 namespace carom {
 
@@ -14,12 +15,8 @@ namespace carom {
 /// The commands for the figure of an average: data with error bars, and theory's curve where there is one. What the run
 /// did not observe is computed from the frames of its second half.
 /// \param runs      the first is the one that the figure is about; others are overlaid
-/// \param path      of the figure
 /// \throws InputError  there is no such quantity in one of them, or nothing to show
-std::string average_figure_script(const std::vector<const TrajectoryReader*>& runs, const std::string& quantity,
-                                  const std::string& path);
-
-/// What `plot --all` draws: the averages of the run, and speed and density if frames have what these need.
-std::vector<std::string> average_quantities(const TrajectoryReader& trajectory);
+Script average_figure_script(const std::vector<const TrajectoryReader*>& runs, const std::string& quantity,
+                             const Canvas& canvas);
 
 }  // namespace carom

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "host/plot/colormap.hpp"
+#include "host/plot/image.hpp"
 
 namespace carom {
 

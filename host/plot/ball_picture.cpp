@@ -9,10 +9,11 @@
 #include <vector>
 
 #include "host/plot/ball_colors.hpp"
-#include "host/plot/draw.hpp"
+#include "host/plot/image.hpp"
 #include "host/plot/picture_view.hpp"
-#include "host/run/text.hpp"
+#include "host/run/number_words.hpp"
 #include "host/scene/stages.hpp"
+#include "host/scene/walls.hpp"
 
 namespace carom {
 
@@ -99,7 +100,7 @@ private:
         for (std::size_t id = 0; id < frame_.size(); ++id) {
             if (visible(id)) disk_and_its_images(id);
         }
-        draw_walls();
+        outline_walls(FlatPen{*this});
         // What hangs over the box's edge is seen at the opposite one, if that edge is periodic.
         const float right = kMargin + width_;
         const float bottom = kTitleRoom + height_;
@@ -149,23 +150,58 @@ private:
         }
     }
 
-    void draw_walls() {
-        const Box& box = scene_.box;
-        const double reach = box.size[0] + box.size[1];
-        for (const Wall& wall : walls_at(scene_, frame_.time)) {
-            if (wall.shape == Wall::Shape::kSphere) {
-                draw_circle(image_, view_.project(wall.center), static_cast<float>(wall.radius * view_.scale()),
-                            px(2.0f), kWallLine);
-                continue;
+    [[nodiscard]] Point project(const Vec<double, 3>& place) const {
+        return view_.project({place[0], place[1], place[2]});
+    }
+
+    /// What walls draw their outlines with in 2D.
+    struct FlatPen {
+        BallPicture& picture;
+
+        void line(const Vec<double, 3>& from, const Vec<double, 3>& to, bool /*main*/) {
+            draw_line(picture.image_, picture.project(from), picture.project(to), px(2.0f), kWallLine);
+        }
+        void circle(const Vec<double, 3>& center, double radius, const Vec<double, 3>& /*u*/,
+                    const Vec<double, 3>& /*v*/, bool /*main*/) {
+            draw_circle(picture.image_, picture.project(center), static_cast<float>(radius * picture.view_.scale()),
+                        px(2.0f), kWallLine);
+        }
+    };
+
+    /// In 3D: short pieces, which lie before some balls and behind others.
+    struct Piece {
+        Vec<double, 3> from;
+        Vec<double, 3> to;
+        bool main;
+    };
+    struct DeepPen {
+        std::vector<Piece>& pieces;
+
+        void line(const Vec<double, 3>& from, const Vec<double, 3>& to, bool main) {
+            constexpr int kPieces = 32;
+            const Vec<double, 3> along = (1.0 / kPieces) * (to - from);
+            for (int k = 0; k < kPieces; ++k) {
+                pieces.push_back(
+                    {from + static_cast<double>(k) * along, from + static_cast<double>(k + 1) * along, main});
             }
-            // The point of the line nearest to the box's middle, and from there far enough both ways.
-            const Vector3 middle{box.min[0] + 0.5 * box.size[0], box.min[1] + 0.5 * box.size[1], 0.0};
-            const double distance = wall.offset - wall.normal[0] * middle[0] - wall.normal[1] * middle[1];
-            const Vector3 foot{middle[0] + distance * wall.normal[0], middle[1] + distance * wall.normal[1], 0.0};
-            const auto along = [&](double t) {
-                return view_.project({foot[0] - t * wall.normal[1], foot[1] + t * wall.normal[0], 0.0});
+        }
+        void circle(const Vec<double, 3>& center, double radius, const Vec<double, 3>& u, const Vec<double, 3>& v,
+                    bool main) {
+            constexpr int kPieces = 128;
+            const auto at = [&](int k) {
+                const double angle = 2.0 * std::numbers::pi * k / kPieces;
+                return center + (radius * std::cos(angle)) * u + (radius * std::sin(angle)) * v;
             };
-            draw_line(image_, along(-reach), along(reach), px(2.0f), kWallLine);
+            for (int k = 0; k < kPieces; ++k) pieces.push_back({at(k), at(k + 1), main});
+        }
+    };
+
+    template <class Pen>
+    void outline_walls(Pen&& pen) const {
+        for (const Wall& wall : walls_at(scene_, frame_.time)) {
+            const Boundary<3> boundary = make_boundary<3>(wall, WallNumber::entry(0));
+            boundary.shape.visit(
+                [&](const auto& shape) { shape.outline(boundary.reference, wall_box(scene_.box), pen); });
         }
     }
 
@@ -176,13 +212,24 @@ private:
             if (view_.depth(box_corner(scene_.box, corner)) > view_.depth(box_corner(scene_.box, back))) back = corner;
         }
         edges_3d(back, true);
-        std::vector<std::pair<double, std::size_t>> order;
+        std::vector<Piece> walls;
+        outline_walls(DeepPen{walls});
+        std::vector<std::pair<double, std::size_t>> order;  // behind the balls' numbers those of pieces
         for (std::size_t id = 0; id < frame_.size(); ++id) {
             if (visible(id)) order.emplace_back(view_.depth(position(id)), id);
+        }
+        for (std::size_t k = 0; k < walls.size(); ++k) {
+            const Vec<double, 3> middle = 0.5 * (walls[k].from + walls[k].to);
+            order.emplace_back(view_.depth({middle[0], middle[1], middle[2]}), frame_.size() + k);
         }
         std::ranges::sort(order, std::greater<>());
         constexpr float kHaze = 0.45f;  // of the farthest ball
         for (const auto& [depth, id] : order) {
+            if (id >= frame_.size()) {
+                const Piece& piece = walls[id - frame_.size()];
+                draw_line(image_, project(piece.from), project(piece.to), px(piece.main ? 2.0f : 1.3f), kInk);
+                continue;
+            }
             const float fade = kHaze * static_cast<float>(std::clamp(depth, 0.0, 1.0));
             draw_sphere(image_, view_.project(position(id)), radius(id), colors_.color[id], fade, kPaper);
         }

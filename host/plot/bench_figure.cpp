@@ -11,8 +11,8 @@
 #include <set>
 #include <utility>
 
-#include "host/plot/gnuplot.hpp"
-#include "host/run/text.hpp"
+#include "host/plot/figure.hpp"
+#include "host/run/number_words.hpp"
 #include "host/state/errors.hpp"
 #include "host/state/text_file.hpp"
 
@@ -31,7 +31,7 @@ struct Point {
 /// One line of a panel.
 struct Series {
     std::string label;
-    std::string color;
+    Word color;
     bool measured = true;            ///< else a line without points
     bool open = false;               ///< open points and a thinner line: the CPU's, beside a GPU's
     std::map<double, Point> points;  // by x
@@ -42,11 +42,11 @@ struct Panel {
     std::vector<Series> series;
 };
 
-/// Okabe and Ito 2008, as in all figures. By packing fraction, from dilute to dense.
-constexpr std::array kByFraction{"#56B4E9", "#0072B2", "#009E73", "#444444"};
-constexpr const char* kTextbookColor = "#E69F00";
-constexpr const char* kIntegrateColor = "#CC79A7";
-constexpr const char* kLimitColor = "#909090";
+/// By packing fraction, from dilute to dense.
+constexpr std::array kByFraction{kCurveColors[5], kCurveColors[0], kCurveColors[2], kCurveColors[6]};
+constexpr Word kTextbookColor = kCurveColors[1];
+constexpr Word kIntegrateColor = kCurveColors[4];
+constexpr Word kLimitColor = "#909090";
 
 /// The rows of a file, by what they are.
 class Rows {
@@ -148,7 +148,7 @@ void add(Panel& panel, Series series) {
 }
 
 /// \param count  of packing fractions; a single one takes the middle colour
-const char* color_of(std::size_t index, std::size_t count) {
+Word color_of(std::size_t index, std::size_t count) {
     return kByFraction[count == 1 ? 1 : std::min(index, kByFraction.size() - 1)];
 }
 
@@ -198,23 +198,19 @@ void add_threads(Panel& panel, const Rows& rows, int dimension) {
     add(panel, std::move(ideal));
 }
 
-std::string data_text(const Series& series, std::size_t number) {
-    std::string text = fmt::format("$s{} << END_OF_DATA\n", number);
-    for (const auto& [x, point] : series.points)
-        text += fmt::format("{:.9g} {:.9g} {:.9g} {:.9g}\n", x, point.y, point.low, point.high);
-    return text + "END_OF_DATA\n";
-}
-
-std::string plots_of(const Series& series, std::size_t number) {
-    const std::string title = gnuplot_literal(series.label);
+void add_plots(Script& script, std::vector<Script>& plots, const Series& series, std::size_t number) {
+    std::vector<std::vector<double>> rows;
+    for (const auto& [x, point] : series.points) rows.push_back({x, point.y, point.low, point.high});
+    script.block(Script("s{}", number), rows);
     if (!series.measured) {
-        return fmt::format("$s{} using 1:2 with lines linecolor rgb \"{}\" linewidth 3 dashtype {} title {}", number,
-                           series.color, series.open ? 3 : 2, title);
+        plots.emplace_back("$s{} using 1:2 with lines linecolor rgb \"{}\" linewidth 3 dashtype {} title {}", number,
+                           series.color, series.open ? 3 : 2, Text{series.label});
+        return;
     }
-    return fmt::format(
+    plots.emplace_back(
         "$s{0} using 1:2 with lines linecolor rgb \"{1}\" linewidth {2} notitle, "
         "$s{0} using 1:2:3:4 with yerrorbars linecolor rgb \"{1}\" linewidth {2} pointtype {3} pointsize 1.1 title {4}",
-        number, series.color, series.open ? 1.2 : 1.8, series.open ? 6 : 7, title);
+        number, series.color, series.open ? 1.2 : 1.8, series.open ? 6 : 7, Text{series.label});
 }
 
 struct Range {
@@ -237,66 +233,54 @@ Range range_of(const std::vector<Panel>& panels, bool of_x) {
     return {range.low / margin, range.high * margin};
 }
 
-/// Tics at powers of ten, and where these are few at 2 and 5 times them.
-std::string y_tics(const Range& range, bool plain) {
-    const bool few = range.high / range.low < 60.0;
-    std::string tics;
-    for (int power = static_cast<int>(std::floor(std::log10(range.low))); std::pow(10.0, power) <= range.high;
-         ++power) {
-        for (const int digit : {1, 2, 5}) {
-            if (digit > 1 && !few) continue;
-            const double value = digit * std::pow(10.0, power);
-            const std::string label = plain        ? fmt::format("{:g}", value)
-                                      : digit == 1 ? fmt::format("10^{{{}}}", power)
-                                                   : fmt::format("{}·10^{{{}}}", digit, power);
-            tics += fmt::format("{}\"{}\" {:g}", tics.empty() ? "" : ", ", label, value);
-        }
-        for (int digit = 2; digit < 10; ++digit) tics += fmt::format(", \"\" {:g} 1", digit * std::pow(10.0, power));
+/// Where powers of ten are few, 2 and 5 times them as well.
+Script y_tics(const Range& range) {
+    if (range.high / range.low >= 60.0) return Script("set format y \"10^{{%L}}\"\n");
+    std::vector<Script> tics;
+    for (double power = std::pow(10.0, std::floor(std::log10(range.low))); power <= range.high; power *= 10.0) {
+        for (const double digit : {2.0, 5.0}) tics.emplace_back("{:g}", digit * power);
     }
-    return "set ytics (" + tics + ")\n";
+    return Script("set format y \"%h\"\nset ytics add ({})\n", joined(tics));
 }
 
 /// Tics at the counts of threads that were measured.
-std::string thread_tics(const std::vector<Panel>& panels) {
+Script thread_tics(const std::vector<Panel>& panels) {
     std::set<double> counts;
     for (const Panel& panel : panels) {
         for (const Series& series : panel.series) {
             for (const auto& [threads, point] : series.points) counts.insert(threads);
         }
     }
-    return fmt::format("set xtics ({})\nset format x \"%g\"\n", fmt::join(counts, ", "));
+    std::vector<Script> tics;
+    for (const double count : counts) tics.emplace_back("{}", count);
+    return Script("set xtics ({})\nset format x \"%g\"\n", joined(tics));
 }
 
-std::string script_of(const std::vector<Panel>& panels, const std::string& quantity, const std::string& title,
-                      const std::string& path) {
+Script script_of(const std::vector<Panel>& panels, const std::string& quantity, const std::string& title,
+                 const Canvas& canvas) {
     const bool threads = quantity == "threads";
-    std::string script = gnuplot_head("", path);
-    script += "unset title\nset logscale xy\n";
-    script += threads ? thread_tics(panels) : "set format x \"10^{%L}\"\n";
-    script += fmt::format("set xlabel \"{}\"\n", threads ? "threads" : "balls");
+    Script script = figure_head("", canvas);
+    script.add("set logscale xy\n{}", threads ? thread_tics(panels) : Script("set format x \"10^{{%L}}\"\n"));
+    script.add("set xlabel {}\n", Text{threads ? "threads" : "balls"});
     const Range x = range_of(panels, true);
     const Range y = range_of(panels, false);
-    script += fmt::format("set xrange [{:.6g}:{:.6g}]\nset yrange [{:.6g}:{:.6g}]\n", x.low, x.high, y.low, y.high);
-    script += y_tics(y, quantity == "limit");
-    script += "set grid back linecolor rgb \"#d8d8d8\" linewidth 1 dashtype 3\nset tics scale 0.7,0.35\n";
-    script += "set key outside below center maxcols 2 samplen 2.2 spacing 1.15 Left reverse\n";
-    script += fmt::format("set multiplot layout 1,{} title {} offset 0,0.2\n", panels.size(), gnuplot_literal(title));
+    script.add("set xrange [{:.6g}:{:.6g}]\nset yrange [{:.6g}:{:.6g}]\n", x.low, x.high, y.low, y.high);
+    script.add(y_tics(y));
+    script.add("set grid back linecolor rgb \"#d8d8d8\" linewidth 1 dashtype 3\nset tics scale 0.7,0.35\n");
+    script.add("set key outside below center maxcols 2 samplen 2.2 spacing 1.15 Left reverse\n");
+    script.add("set multiplot layout 1,{} title {} offset 0,0.2\n", panels.size(), Text{title});
     std::size_t number = 0;
     for (const Panel& panel : panels) {
-        script += "set title " + gnuplot_literal(panel.title) + " offset 0,-0.6\n";
         const char* label = quantity == "limit"    ? "% of what the memory's bandwidth allows"
                             : quantity == "events" ? "events / s"
                                                    : "ball-steps / s";
-        script += fmt::format("set ylabel \"{}\"\n", &panel == panels.data() ? label : "");
-        std::string plots;
-        for (const Series& series : panel.series) {
-            script += data_text(series, number);
-            plots += (plots.empty() ? "" : ", ") + plots_of(series, number);
-            ++number;
-        }
-        script += "plot " + plots + "\n";
+        script.add("set title {} offset 0,-0.6\nset ylabel {}\n", Text{panel.title},
+                   Text{&panel == panels.data() ? label : ""});
+        std::vector<Script> plots;
+        for (const Series& series : panel.series) add_plots(script, plots, series, number++);
+        script.plot(plots);
     }
-    return script + "unset multiplot\n";
+    return script.add("unset multiplot\n");
 }
 
 std::string title_of(const Json& json, const std::string& quantity) {
@@ -315,8 +299,8 @@ const std::vector<std::string>& bench_quantities() {
     return kAll;
 }
 
-std::string bench_figure_script_of(const std::string& text, const std::string& file, const std::string& quantity,
-                                   const std::string& path) {
+Script bench_figure_script_of(const std::string& text, const std::string& file, const std::string& quantity,
+                              const Canvas& canvas) {
     if (std::ranges::find(bench_quantities(), quantity) == bench_quantities().end()) {
         throw InputError(fmt::format("{}: holds no quantity '{}'; allowed: {}", file, quantity,
                                      fmt::join(bench_quantities(), ", ")));
@@ -339,14 +323,14 @@ std::string bench_figure_script_of(const std::string& text, const std::string& f
             if (!panel.series.empty()) panels.push_back(std::move(panel));
         }
         if (panels.empty()) throw InputError(fmt::format("{}: holds nothing to draw for '{}'", file, quantity));
-        return script_of(panels, quantity, title_of(json, quantity), path);
+        return script_of(panels, quantity, title_of(json, quantity), canvas);
     } catch (const nlohmann::json::exception&) {
         throw InputError(file + ": is no result of carom bench");
     }
 }
 
-std::string bench_figure_script(const std::string& file, const std::string& quantity, const std::string& path) {
-    return bench_figure_script_of(read_text_file(file), file, quantity, path);
+Script bench_figure_script(const std::string& file, const std::string& quantity, const Canvas& canvas) {
+    return bench_figure_script_of(read_text_file(file), file, quantity, canvas);
 }
 
 }  // namespace carom

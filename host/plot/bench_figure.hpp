@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "host/plot/gnuplot.hpp"
+
 namespace carom {
 
 /// What can be drawn of a file of `carom bench`: "speed", "double", "limit", "threads", "events".
@@ -20,10 +22,10 @@ const std::vector<std::string>& bench_quantities();
 /// \throws InputError   the file is not one of carom bench, or holds nothing of this quantity; or another ending than
 ///                      .png, .svg, .pdf
 /// \throws SystemError  it cannot be read
-std::string bench_figure_script(const std::string& file, const std::string& quantity, const std::string& path);
+Script bench_figure_script(const std::string& file, const std::string& quantity, const Canvas& canvas);
 
 /// The same for a text; `file` stands for it in messages.
-std::string bench_figure_script_of(const std::string& text, const std::string& file, const std::string& quantity,
-                                   const std::string& path);
+Script bench_figure_script_of(const std::string& text, const std::string& file, const std::string& quantity,
+                              const Canvas& canvas);
 
 }  // namespace carom

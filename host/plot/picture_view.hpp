@@ -1,6 +1,6 @@
 #pragma once
 
-#include "host/plot/draw.hpp"
+#include "host/plot/image.hpp"
 #include "host/scene/scene.hpp"
 
 namespace carom {

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "host/plot/average_figure.hpp"
-#include "host/plot/gnuplot.hpp"
-#include "host/plot/number_figure.hpp"
+#include "host/plot/figure.hpp"
 #include "host/plot/run_figure.hpp"
+#include "host/plot/stored_run.hpp"
 #include "host/scene/load.hpp"
 
 namespace carom {
@@ -29,11 +29,11 @@ std::vector<std::string> all_quantities(const TrajectoryReader& trajectory) {
     return quantities;
 }
 
-std::string quantity_script(const std::vector<const TrajectoryReader*>& runs, const std::string& quantity,
-                            const std::string& path) {
-    if (is_number_quantity(*runs.front(), quantity)) return gnuplot_script(number_figure(runs, quantity), path);
-    return is_average_quantity(*runs.front(), quantity) ? average_figure_script(runs, quantity, path)
-                                                        : gnuplot_script(runs_figure(runs, quantity), path);
+Script quantity_script(const std::vector<const TrajectoryReader*>& runs, const std::string& quantity,
+                       const Canvas& canvas) {
+    if (is_number_quantity(*runs.front(), quantity)) return figure_script(number_figure(runs, quantity), canvas);
+    return is_average_quantity(*runs.front(), quantity) ? average_figure_script(runs, quantity, canvas)
+                                                        : figure_script(runs_figure(runs, quantity), canvas);
 }
 
 Image draw_frame(const TrajectoryReader& trajectory, std::size_t index, const PictureOptions& options) {

@@ -6,6 +6,7 @@
 
 #include "host/io/trajectory_reader.hpp"
 #include "host/plot/ball_picture.hpp"
+#include "host/plot/gnuplot.hpp"
 #include "host/plot/image.hpp"
 
 namespace carom {
@@ -16,8 +17,8 @@ std::vector<std::string> all_quantities(const TrajectoryReader& trajectory);
 
 /// The commands for the figure of a quantity, over time or averaged, of one run or of several laid over each other.
 /// \throws InputError  there is no such quantity, or it has no value; or an ending that is not .png, .svg, .pdf
-std::string quantity_script(const std::vector<const TrajectoryReader*>& runs, const std::string& quantity,
-                            const std::string& path);
+Script quantity_script(const std::vector<const TrajectoryReader*>& runs, const std::string& quantity,
+                       const Canvas& canvas);
 
 /// A picture of a stored frame.
 /// \throws InputError  there is no such frame

@@ -4,24 +4,72 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <filesystem>
 #include <iterator>
 #include <map>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
-#include "host/plot/mean_bands.hpp"
-#include "host/plot/run_average.hpp"
-#include "host/plot/stored_means.hpp"
-#include "host/plot/theory_over_time.hpp"
-#include "host/plot/unit_text.hpp"
-#include "host/scene/keys.hpp"
+#include "host/plot/figure.hpp"
+#include "host/plot/stored_run.hpp"
+#include "host/run/number_words.hpp"
 #include "host/scene/load.hpp"
 #include "host/state/errors.hpp"
+#include "host/state/nearest_name.hpp"
+#include "host/theory/measured_run.hpp"
+#include "host/theory/theory_checks.hpp"
 
 namespace carom {
 
 namespace {
+
+constexpr double kConserved = 1e-9;  // of the mean
+
+/// A mean over part of a run: a line from `since` on wherever rows are measured, two points to each stretch of them.
+Curve mean_curve(const MeasuredMean& mean, double since, const Scene& scene, const std::vector<double>& time) {
+    Curve curve{.band = true};
+    const auto counts = [&](std::size_t row) {
+        return row < time.size() && time[row] > since && scene.measures(time[row]);
+    };
+    for (std::size_t row = 0; row < time.size(); ++row) {
+        const bool begins = counts(row) && (row == 0 || !counts(row - 1));
+        const bool ends = counts(row) && !counts(row + 1);
+        if (begins && !curve.x.empty()) {  // what is not measured is a gap
+            curve.x.push_back(time[row]);
+            curve.y.push_back(std::nan(""));
+            curve.error.push_back(std::nan(""));
+        }
+        if (!begins && !ends) continue;
+        curve.x.push_back(time[row]);
+        curve.y.push_back(mean.mean);
+        curve.error.push_back(mean.error);
+    }
+    return curve;
+}
+
+/// Adds to a figure over time the means of a run at equilibrium, each with a band of one standard error to either side
+/// of it and in the words of its curve. \param names  of the stored means, by the curves' labels
+void add_means(Figure& figure, const MeasuredRun& run, const std::map<std::string, std::string>& names) {
+    const std::optional<double>& since = run.equilibrated_since;
+    if (!since) return;
+    const std::size_t measured = figure.curves.size();
+    for (std::size_t k = 0; k < measured; ++k) {
+        const auto name = names.find(figure.curves[k].label);
+        if (name == names.end() || figure.curves[k].thick) continue;
+        const auto mean = std::ranges::find(run.means, name->second, &MeasuredMean::name);
+        // Of what is conserved the error is rounding.
+        if (mean == run.means.end() || !(mean->error > kConserved * std::abs(mean->mean))) continue;
+        Curve band = mean_curve(*mean, *since, run.scene, figure.curves[k].x);
+        if (band.x.size() < 2) continue;
+        band.mean_of = static_cast<int>(k);
+        figure.curves[k].label += ", mean " + with_error(mean->mean, mean->error);
+        figure.curves.push_back(std::move(band));
+    }
+}
 
 constexpr const char* kVirial = "virial_pressure";
 
@@ -120,7 +168,8 @@ Figure rows_figure(const TrajectoryReader& trajectory, const std::string& quanti
     if (table.rows() == 0) throw InputError(trajectory.path() + ": holds no rows of observables");
 
     const bool of_virial = std::ranges::find(members, kVirial, &ObservableInfo::name) != members.end();
-    const std::vector<double> of_room = of_virial ? box_over_room(trajectory) : std::vector<double>{};
+    const MeasuredRun run = stored_run(trajectory);
+    const std::vector<double> of_room = of_virial ? box_over_room(run) : std::vector<double>{};
     if (!of_room.empty()) show_pressure_in_room(members, table, of_room);
 
     Figure figure;
@@ -129,9 +178,8 @@ Figure rows_figure(const TrajectoryReader& trajectory, const std::string& quanti
     figure.title = fmt::format("{}: {}", name, label);
     figure.x_label = "time [s]";
     figure.y_label = axis_label(label, unit_of(*members.front(), header.dimension()));
-    figure.key_inside = true;
     std::map<std::string, std::string> names;  // as means are stored, by labels
-    const bool has_means = alone && equilibrated_since(trajectory).has_value();
+    const bool has_means = alone && run.equilibrated_since.has_value();
     const std::vector<std::string> swinging =
         has_means ? quantities_with_theory(trajectory) : std::vector<std::string>{};
     for (const ObservableInfo* info : members) {
@@ -161,8 +209,8 @@ Figure rows_figure(const TrajectoryReader& trajectory, const std::string& quanti
         throw InputError(fmt::format("{}: '{}' has no value in this run", trajectory.path(), quantity));
     }
     if (!of_room.empty()) figure.curves.front().label += ", between the walls";
-    if (has_means) add_means(figure, trajectory, names);
-    std::ranges::move(theory_over_time(trajectory, quantity), std::back_inserter(figure.curves));
+    if (has_means) add_means(figure, run, names);
+    std::ranges::move(drawn(theory_over_time(run, quantity)), std::back_inserter(figure.curves));
     return figure;
 }
 
@@ -176,13 +224,14 @@ std::vector<std::string> figure_quantities(const TrajectoryReader& trajectory) {
 }
 
 std::vector<std::string> quantities_with_theory(const TrajectoryReader& trajectory) {
+    const MeasuredRun run = stored_run(trajectory);
     std::vector<std::string> names;
     for (const ObservableInfo& info : trajectory.header().observables) {
-        std::vector<Curve> theory = theory_over_time(trajectory, info.name);
+        std::vector<TheoryCurve> theory = theory_over_time(run, info.name);
         for (const Group& group : groups()) {
             if (std::ranges::find(group.members, std::string_view(info.name)) == group.members.end()) continue;
-            for (const Curve& known : theory_over_time(trajectory, group.name)) {
-                std::erase_if(theory, [&](const Curve& curve) { return curve.label == known.label; });
+            for (const TheoryCurve& known : theory_over_time(run, group.name)) {
+                std::erase_if(theory, [&](const TheoryCurve& curve) { return curve.label == known.label; });
             }
         }
         if (!theory.empty()) names.push_back(info.name);
@@ -227,6 +276,97 @@ Figure runs_figure(const std::vector<const TrajectoryReader*>& runs, const std::
     }
     figure.curves = std::move(curves);
     figure.title = figure.title.substr(figure.title.rfind(": ") + 2);
+    return figure;
+}
+
+namespace {
+
+/// The average so far at each frame, from the first sample on, a curve per component.
+std::vector<Curve> averages_so_far(const TrajectoryReader& run, const AverageInfo& info) {
+    const std::size_t components = number_names(info).size();
+    std::vector<Curve> all(components);
+    for (std::size_t frame = 0; frame < run.frame_count(); ++frame) {
+        const AverageTable table = run.average(info.name, frame);
+        for (std::size_t k = 0; k < components; ++k) {
+            if (!std::isfinite(table.values[k])) continue;
+            all[k].x.push_back(run.times()[frame]);
+            all[k].y.push_back(table.values[k]);
+            all[k].error.push_back(table.samples < kLeastSamplesForError ? std::nan("") : table.errors[k]);
+        }
+    }
+    return all;
+}
+
+/// From end to end of the run, however late the averages begin.
+Curve level(const TrajectoryReader& run, const TheoryCheck& check) {
+    Curve curve;
+    curve.label = check.theory;
+    curve.x = {run.times().front(), run.times().back()};
+    curve.y = {check.expected, check.expected};
+    curve.thick = true;
+    return curve;
+}
+
+}  // namespace
+
+bool is_number_quantity(const TrajectoryReader& trajectory, const std::string& quantity) {
+    const AverageInfo* info = find_average(trajectory, quantity);
+    if (info == nullptr || !info->x.label.empty()) return false;
+    const std::vector<std::string> rows = figure_quantities(trajectory);
+    return info->name == quantity || std::ranges::find(rows, quantity) == rows.end();
+}
+
+Figure number_figure(const std::vector<const TrajectoryReader*>& runs, const std::string& quantity) {
+    Figure figure;
+    figure.x_from = 0.0;
+    const std::vector<std::string> run_labels = run_names(runs);
+    for (std::size_t k = 0; k < runs.size(); ++k) {
+        const TrajectoryReader& run = *runs[k];
+        const AverageInfo* info = find_average(run, quantity);
+        if (info == nullptr || !info->x.label.empty()) {
+            throw InputError(fmt::format("{}: holds no average '{}' that is a number", run.path(), quantity));
+        }
+        const std::vector<std::string> names = number_names(*info);
+        std::vector<Curve> curves = averages_so_far(run, *info);
+        if (std::ranges::all_of(curves, [](const Curve& curve) { return curve.x.empty(); })) {
+            throw InputError(fmt::format("{}: '{}' has no value in this run", run.path(), quantity));
+        }
+        const MeasuredRun measured = stored_run(run);
+        const RunAverage average = run_average(run, measured.scene, info->name);
+        const std::vector<TheoryCheck> checks = average_checks(measured, {&average, 1});
+        if (k == 0) {
+            figure.title =
+                fmt::format("{}{}{}, average so far with standard error", runs.size() == 1 ? run_name(run) + ": " : "",
+                            info->name, info->species.empty() ? "" : " of " + info->species);
+            figure.x_label = "time [s]";
+            figure.y_label = axis_label(info->label, info->unit);
+        }
+        std::vector<Curve> theory;
+        for (std::size_t component = 0; component < curves.size(); ++component) {
+            Curve& curve = curves[component];
+            const std::string part = info->components.empty() ? "" : info->components[component];
+            curve.label = runs.size() > 1 ? run_labels[k] + (part.empty() ? "" : ", " + part)
+                                          : (part.empty() ? "measured" : part);
+            curve.band = true;
+            curve.color = static_cast<int>(runs.size() > 1 ? k : component);
+            const auto check = std::ranges::find(checks, names[component], &TheoryCheck::what);
+            if (check == checks.end() || !std::isfinite(check->expected)) continue;
+            Curve line = level(run, *check);
+            if (runs.size() > 1) {
+                line.label += ", " + run_labels[k];
+                line.color = static_cast<int>(k);
+                line.thick = false;
+                line.dashed = true;
+            }
+            // The pressure is theory for each place on the diagonal.
+            const bool known = std::ranges::any_of(
+                theory, [&](const Curve& other) { return other.label == line.label && other.y == line.y; });
+            if (!known) theory.push_back(std::move(line));
+        }
+        for (std::size_t at = 0; at < theory.size(); ++at) theory[at].dashed = theory[at].dashed || at > 0;
+        std::ranges::move(curves, std::back_inserter(figure.curves));
+        std::ranges::move(theory, std::back_inserter(figure.curves));
+    }
     return figure;
 }
 

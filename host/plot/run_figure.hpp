@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "host/io/trajectory_reader.hpp"
-#include "host/plot/gnuplot.hpp"
+#include "host/plot/figure.hpp"
 
 namespace carom {
 
@@ -25,5 +25,15 @@ std::vector<std::string> quantities_with_theory(const TrajectoryReader& trajecto
 /// driven gas and out of it, unless that is nothing throughout. Rows of more numbers than a figure has room for are
 /// left out.
 std::vector<std::string> rows_of_interest(const TrajectoryReader& trajectory);
+
+/// Whether the run has an average of that name, or else of that kind, which is a single number and has a figure of its
+/// own: names of rows and of groups of them, such as temperature and pressure, mean these unless an average is called
+/// so.
+[[nodiscard]] bool is_number_quantity(const TrajectoryReader& trajectory, const std::string& quantity);
+
+/// How an average that is a single number settles: the average so far at each frame with its standard error as a band,
+/// a curve per component, beside theory's number.
+/// \throws InputError  it has no value in a run
+Figure number_figure(const std::vector<const TrajectoryReader*>& runs, const std::string& quantity);
 
 }  // namespace carom

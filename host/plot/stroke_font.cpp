@@ -2,7 +2,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "host/plot/draw.hpp"
+#include "host/plot/image.hpp"
 
 namespace carom {
 

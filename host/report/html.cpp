@@ -1,9 +1,8 @@
 #include "host/report/html.hpp"
 
-#include <cstddef>
 #include <cstdint>
 
-namespace carom::html {
+namespace carom {
 
 namespace {
 
@@ -28,7 +27,7 @@ std::size_t character_bytes(std::string_view text) {
 
 }  // namespace
 
-std::string escaped(std::string_view text) {
+std::string Html::escaped(std::string_view text) {
     std::string result;
     while (!text.empty()) {
         const std::size_t bytes = character_bytes(text);
@@ -69,27 +68,26 @@ std::string data_url(std::string_view bytes, std::string_view type) {
     return url;
 }
 
-std::string table(const std::vector<std::string>& head, const std::vector<std::vector<std::string>>& rows) {
-    std::string text = "<div class=\"wide\"><table>\n";
+Html html_table(const std::vector<Html>& head, const std::vector<std::vector<Html>>& rows) {
+    Html html = Html::markup("<div class=\"wide\"><table>\n");
     if (!head.empty()) {
-        text += "<thead><tr>";
-        for (const std::string& cell : head) text += "<th scope=\"col\">" + cell + "</th>";
-        text += "</tr></thead>\n";
+        html.add("<thead><tr>");
+        for (const Html& cell : head) html.add("<th scope=\"col\">{}</th>", cell);
+        html.add("</tr></thead>\n");
     }
-    text += "<tbody>\n";
+    html.add("<tbody>\n");
     for (const auto& row : rows) {
-        text += "<tr>";
+        html.add("<tr>");
         for (std::size_t k = 0; k < row.size(); ++k) {
-            text += k == 0 ? "<th scope=\"row\">" + row[k] + "</th>" : "<td>" + row[k] + "</td>";
+            html += k == 0 ? Html::markup("<th scope=\"row\">{}</th>", row[k]) : Html::markup("<td>{}</td>", row[k]);
         }
-        text += "</tr>\n";
+        html.add("</tr>\n");
     }
-    return text + "</tbody></table></div>\n";
+    return html.add("</tbody></table></div>\n");
 }
 
-std::string figure(const std::string& url, std::string_view caption) {
-    const std::string words = escaped(caption);
-    return "<figure><img src=\"" + url + "\" alt=\"" + words + "\"><figcaption>" + words + "</figcaption></figure>\n";
+Html html_figure(const std::string& url, const std::string& caption) {
+    return Html::markup("<figure><img src=\"{0}\" alt=\"{1}\"><figcaption>{1}</figcaption></figure>\n", url, caption);
 }
 
-}  // namespace carom::html
+}  // namespace carom

@@ -11,16 +11,15 @@
 #include <vector>
 
 #include "carom_build_info.hpp"
-#include "host/plot/gnuplot.hpp"
+#include "host/observables/average.hpp"
+#include "host/plot/figure.hpp"
 #include "host/plot/quantity_figure.hpp"
-#include "host/plot/stored_means.hpp"
-#include "host/plot/theory_checks.hpp"
-#include "host/plot/unit_text.hpp"
+#include "host/plot/stored_run.hpp"
 #include "host/report/html.hpp"
-#include "host/run/averaged_number.hpp"
-#include "host/run/text.hpp"
+#include "host/run/number_words.hpp"
 #include "host/state/errors.hpp"
 #include "host/state/text_file.hpp"
+#include "host/theory/theory_checks.hpp"
 
 namespace carom {
 
@@ -28,35 +27,36 @@ namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
-using Rows = std::vector<std::vector<std::string>>;
+using Rows = std::vector<std::vector<Html>>;
 
 /// More rows are drawn as dots, not as lines in a vector format, of which a browser would draw each.
 constexpr std::size_t kMostVectorRows = 4000;
 constexpr PictureOptions kPicture{.width = 900, .height = 720};
 
-constexpr const char* kHead = R"(<meta charset="utf-8">
+/// Braces are doubled, as in all markup.
+constexpr char kHead[] = R"(<meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src 'unsafe-inline'">
 <style>
-:root { color-scheme: light; }
-body { margin: 0 auto; max-width: 62rem; padding: 1rem; font: 1rem/1.5 system-ui, sans-serif; color: #202428; background: #fff;
-  overflow-wrap: anywhere; }
-h1 { font-size: 1.6rem; line-height: 1.25; margin: 0.4rem 0; }
-h2 { font-size: 1.2rem; margin: 2rem 0 0.6rem; border-bottom: 1px solid #d4d8dc; padding-bottom: 0.2rem; }
-.wide { overflow-x: auto; }
-table { border-collapse: collapse; font-size: 0.92rem; overflow-wrap: normal; }
-th, td { text-align: left; vertical-align: top; padding: 0.25rem 0.9rem 0.25rem 0; border-bottom: 1px solid #e6e9ec;
-  font-variant-numeric: tabular-nums; }
-th[scope=row] { font-weight: 500; color: #50565c; }
-thead th { font-weight: 600; }
-.good { color: #00704f; } .bad { color: #b3261e; font-weight: 600; } .open { color: #6b6f74; }
-.note { color: #50565c; font-size: 0.92rem; }
-.figures { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 28rem), 1fr)); gap: 1rem; }
-figure { margin: 0; }
-img { max-width: 100%; height: auto; display: block; }
-.figures img { width: 100%; }
-figcaption { font-size: 0.88rem; color: #50565c; }
-pre { background: #f5f6f8; padding: 0.8rem; overflow-x: auto; font-size: 0.82rem; line-height: 1.4; overflow-wrap: normal; }
+:root {{ color-scheme: light; }}
+body {{ margin: 0 auto; max-width: 62rem; padding: 1rem; font: 1rem/1.5 system-ui, sans-serif; color: #202428; background: #fff;
+  overflow-wrap: anywhere; }}
+h1 {{ font-size: 1.6rem; line-height: 1.25; margin: 0.4rem 0; }}
+h2 {{ font-size: 1.2rem; margin: 2rem 0 0.6rem; border-bottom: 1px solid #d4d8dc; padding-bottom: 0.2rem; }}
+.wide {{ overflow-x: auto; }}
+table {{ border-collapse: collapse; font-size: 0.92rem; overflow-wrap: normal; }}
+th, td {{ text-align: left; vertical-align: top; padding: 0.25rem 0.9rem 0.25rem 0; border-bottom: 1px solid #e6e9ec;
+  font-variant-numeric: tabular-nums; }}
+th[scope=row] {{ font-weight: 500; color: #50565c; }}
+thead th {{ font-weight: 600; }}
+.good {{ color: #00704f; }} .bad {{ color: #b3261e; font-weight: 600; }} .open {{ color: #6b6f74; }}
+.note {{ color: #50565c; font-size: 0.92rem; }}
+.figures {{ display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 28rem), 1fr)); gap: 1rem; }}
+figure {{ margin: 0; }}
+img {{ max-width: 100%; height: auto; display: block; }}
+.figures img {{ width: 100%; }}
+figcaption {{ font-size: 0.88rem; color: #50565c; }}
+pre {{ background: #f5f6f8; padding: 0.8rem; overflow-x: auto; font-size: 0.82rem; line-height: 1.4; overflow-wrap: normal; }}
 </style>
 )";
 
@@ -86,35 +86,41 @@ public:
     explicit Report(const TrajectoryReader& trajectory)
         : trajectory_(trajectory),
           header_(trajectory.header()),
+          run_(stored_run(trajectory)),
           summary_(Json::parse(trajectory.summary(), nullptr, false)),
-          rows_(trajectory.observables().rows()) {
+          rows_(run_.time.size()) {
         if (!summary_.is_object()) summary_ = Json::object();
     }
 
-    std::string page() {
+    Html page() {
         const std::string name =
             header_.title.empty() ? fs::path(trajectory_.path()).filename().string() : header_.title;
-        std::string text = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<title>" + html::escaped(name) + "</title>\n";
-        text += kHead;
-        text += "</head>\n<body>\n<h1>" + html::escaped(name) + "</h1>\n";
-        text += paragraph(fmt::format("{}, simulated by carom {}", fs::path(trajectory_.path()).filename().string(),
+        Html html = Html::markup("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<title>{}</title>\n", name);
+        html.add(kHead);
+        html.add("</head>\n<body>\n<h1>{}</h1>\n", name);
+        html += paragraph(fmt::format("{}, simulated by carom {}", fs::path(trajectory_.path()).filename().string(),
                                       header_.version));
-        text += run_section() + theory_section() + pictures_section() + figures_section() + numbers_section() +
-                means_section();
-        text += heading("Machine and build") + html::table({}, machine_rows());
-        text += heading("Scene") + paragraph(header_.scene_path);
+        html += run_section();
+        html += theory_section();
+        html += pictures_section();
+        html += figures_section();
+        html += numbers_section();
+        html += means_section();
+        html.add("{}{}{}{}", heading("Machine and build"), html_table({}, machine_rows()), heading("Scene"),
+                 paragraph(header_.scene_path));
         // The first end of line is none of the text's.
-        text += "<pre>\n" + html::escaped(header_.scene_source) + "</pre>\n";
-        return text + "</body>\n</html>\n";
+        return html.add("<pre>\n{}</pre>\n</body>\n</html>\n", header_.scene_source);
     }
 
 private:
-    static std::string heading(const char* text) { return fmt::format("<h2>{}</h2>\n", text); }
-    static std::string paragraph(std::string_view text) {
-        return "<p class=\"note\">" + html::escaped(text) + "</p>\n";
+    static Html heading(const char* text) { return Html::markup("<h2>{}</h2>\n", text); }
+    static Html paragraph(const std::string& text) { return Html::markup("<p class=\"note\">{}</p>\n", text); }
+    /// A heading over a table and what is said of it.
+    static Html section(const char* name, const std::vector<Html>& head, const Rows& rows, const std::string& note) {
+        return Html::markup("{}{}{}", heading(name), html_table(head, rows), note.empty() ? Html() : paragraph(note));
     }
     static void add(Rows& rows, const char* name, const std::string& value) {
-        if (!value.empty()) rows.push_back({name, html::escaped(value)});
+        if (!value.empty()) rows.push_back({name, value});
     }
     /// A member of the summary as text; empty if it is not there.
     [[nodiscard]] std::string told(const char* key) const {
@@ -132,7 +138,7 @@ private:
         return summary_.contains("wall_heat") || passed("heat") || passed("work");
     }
 
-    std::string run_section() {
+    Html run_section() {
         Rows rows;
         std::string box;
         for (int axis = 0; axis < header_.dimension(); ++axis) {
@@ -156,7 +162,7 @@ private:
         }
         if (summary_.empty()) {
             add(rows, "end", "the run did not end in order, or has not ended yet: there is no summary");
-            return heading("Run") + html::table({}, rows);
+            return section("Run", {}, rows, "");
         }
         for (const char* key : {"steps", "events", "collisions"}) {
             if (summary_.contains(key) && summary_[key].is_number_unsigned()) {
@@ -193,7 +199,7 @@ private:
         }
         add(rows, "error", told("error"));
         add(rows, "state hash", told("state_hash"));
-        return heading("Run") + html::table({}, rows);
+        return section("Run", {}, rows, "");
     }
 
     [[nodiscard]] Rows machine_rows() const {
@@ -209,15 +215,17 @@ private:
             fmt::format("{} ({}), {}, {}, for {}", build_info::kVersion, build_info::commit(), build_info::kBuildType,
                         build_info::kCompiler, build_info::kCpuArchitecture));
         add(rows, "build options", build_info::kOptions);
-        for (const auto& [name, value] : solver.parameters)
-            rows.push_back({html::escaped(name), fmt::format("{:.6g}", value)});
+        for (const auto& [name, value] : solver.parameters) rows.push_back({name, fmt::format("{:.6g}", value)});
         return rows;
     }
 
-    std::string theory_section() {
-        const std::vector<TheoryCheck> checks = theory_checks(trajectory_);
-        std::string text = heading("Measured against theory");
-        if (checks.empty()) return text + paragraph("There is no theory of carom's for what this run measured.");
+    Html theory_section() {
+        const std::vector<TheoryCheck> checks = theory_checks(run_, run_averages(trajectory_, run_.scene));
+        constexpr const char* kName = "Measured against theory";
+        if (checks.empty()) {
+            return Html::markup("{}{}", heading(kName),
+                                paragraph("There is no theory of carom's for what this run measured."));
+        }
         Rows rows;
         for (const TheoryCheck& check : checks) {
             const bool curve = check.points > 0;
@@ -230,43 +238,37 @@ private:
             const std::string doubt = check.uncertainty <= 0.0 ? ""
                                       : curve ? fmt::format(" (to {:.2g} %)", 100.0 * check.uncertainty)
                                               : fmt::format(" (to {:.1g})", check.uncertainty);
-            rows.push_back(
-                {html::escaped(axis_label(check.what, curve ? "" : check.unit)),
-                 fmt::format("<span class=\"{}\">{}</span>", kind, verdict),
-                 !std::isfinite(check.sigmas) ? ""
-                 : curve                      ? fmt::format("{:.2f} rms", check.sigmas)
-                                              : fmt::format("{:+.2f}", check.sigmas),
-                 curve ? plural(check.points, "point") : html::escaped(with_error(check.measured, check.error)),
-                 html::escaped((curve ? check.theory : fmt::format("{:.6g}, {}", check.expected, check.theory)) +
-                               doubt)});
+            rows.push_back({axis_label(check.what, curve ? "" : check.unit),
+                            Html::markup("<span class=\"{}\">{}</span>", kind, verdict),
+                            !std::isfinite(check.sigmas)
+                                ? ""
+                                : fmt::format(fmt::runtime(curve ? "{:.2f} rms" : "{:+.2f}"), check.sigmas),
+                            curve ? plural(check.points, "point") : with_error(check.measured, check.error),
+                            (curve ? check.theory : fmt::format("{:.6g}, {}", check.expected, check.theory)) + doubt});
         }
-        text += html::table({"quantity", "verdict", "sigma", "measured", "theory"}, rows);
-        return text +
-               paragraph(
-                   "Sigma is the difference over the standard error and the theory's own uncertainty together; of "
-                   "a curve the root of the mean square over its points, about 1 where all is well. Numbers agree "
-                   "within 4, curves within 2.");
+        return section(kName, {"quantity", "verdict", "sigma", "measured", "theory"}, rows,
+                       "Sigma is the difference over the standard error and the theory's own uncertainty together; of "
+                       "a curve the root of the mean square over its points, about 1 where all is well. Numbers agree "
+                       "within 4, curves within 2.");
     }
 
-    std::string pictures_section() {
+    Html pictures_section() {
         const std::size_t frames = trajectory_.frame_count();
         const auto& fields = header_.fields;
-        if (frames == 0 || std::ranges::find(fields, "position") == fields.end()) return "";
-        std::string text = heading("Balls") + "<div class=\"figures\">\n";
-        text += picture(0, "first");
-        if (frames > 1) text += picture(frames - 1, "last");
-        return text + "</div>\n";
+        if (frames == 0 || std::ranges::find(fields, "position") == fields.end()) return {};
+        return Html::markup("{}<div class=\"figures\">\n{}{}</div>\n", heading("Balls"), picture(0, "first"),
+                            frames > 1 ? picture(frames - 1, "last") : Html());
     }
 
-    std::string picture(std::size_t frame, const char* which) {
+    Html picture(std::size_t frame, const char* which) {
         const std::string path = folder_.file("frame.png");
         write_png(draw_frame(trajectory_, frame, kPicture), path);
-        return html::figure(html::data_url(read_text_file(path), "image/png"),
-                            fmt::format("{} frame, t = {:.6g} s", which, trajectory_.times()[frame]));
+        return html_figure(data_url(read_text_file(path), "image/png"),
+                           fmt::format("{} frame, t = {:.6g} s", which, trajectory_.times()[frame]));
     }
 
-    std::string figures_section() {
-        std::string text = heading("Figures") + "<div class=\"figures\">\n";
+    Html figures_section() {
+        Html figures;
         std::string without;
         for (const std::string& quantity : all_quantities(trajectory_)) {
             const AverageInfo* average = nullptr;
@@ -274,47 +276,46 @@ private:
             const bool dots = average != nullptr ? !average->y.label.empty() : rows_ > kMostVectorRows;
             const std::string path = folder_.file(dots ? "figure.png" : "figure.svg");
             try {
-                const std::string script = quantity_script({&trajectory_}, quantity, path);
-                run_gnuplot(dots ? script : for_small_screens(script), path);
+                run_gnuplot(quantity_script({&trajectory_}, quantity, {path, !dots}), path);
             } catch (const InputError&) {
                 without += (without.empty() ? "" : ", ") + quantity;
                 continue;
             }
-            text += html::figure(html::data_url(read_text_file(path), dots ? "image/png" : "image/svg+xml"), quantity);
+            figures += html_figure(data_url(read_text_file(path), dots ? "image/png" : "image/svg+xml"), quantity);
         }
-        text += "</div>\n";
-        return without.empty() ? text : text + paragraph("No values in this run: " + without + ".");
+        return Html::markup("{}<div class=\"figures\">\n{}</div>\n{}", heading("Figures"), figures,
+                            without.empty() ? Html() : paragraph("No values in this run: " + without + "."));
     }
 
     /// The averages that are single numbers, of the whole run; those that theory has one for are in its table too.
-    std::string numbers_section() {
-        if (trajectory_.frame_count() == 0) return "";
+    Html numbers_section() {
+        if (trajectory_.frame_count() == 0) return {};
         Rows rows;
         const std::vector<AverageTable> tables = trajectory_.averages(trajectory_.frame_count() - 1);
         for (const AveragedNumber& number : averaged_numbers(header_.averages, tables)) {
-            rows.push_back({html::escaped(axis_label(number.name, number.unit)), html::escaped(number.kind),
-                            std::isfinite(number.mean) ? html::escaped(with_error(number.mean, number.error)) : "",
+            rows.push_back({axis_label(number.name, number.unit), number.kind,
+                            std::isfinite(number.mean) ? with_error(number.mean, number.error) : "",
                             fmt::format("{:.0f}", number.samples)});
         }
-        if (rows.empty()) return "";
-        return heading("Averages") + html::table({"average", "kind", "mean", "samples"}, rows) +
-               paragraph(
-                   "In brackets the standard error, in units of the last digit. How they settled is drawn above.");
+        if (rows.empty()) return {};
+        return section("Averages", {"average", "kind", "mean", "samples"}, rows,
+                       "In brackets the standard error, in units of the last digit. How they settled is drawn above.");
     }
 
-    std::string means_section() {
+    Html means_section() {
         Rows rows;
-        for (const StoredMean& mean : stored_means(trajectory_)) {
-            rows.push_back({html::escaped(mean.name), html::escaped(with_error(mean.mean, mean.error)),
+        for (const MeasuredMean& mean : run_.means) {
+            rows.push_back({mean.name, with_error(mean.mean, mean.error),
                             std::isfinite(mean.correlation_time) ? fmt::format("{:.3g}", mean.correlation_time) : ""});
         }
-        if (rows.empty()) return "";
-        return heading("Means over time") + html::table({"quantity", "mean", "correlation time [s]"}, rows) +
-               paragraph("In brackets the standard error, in units of the last digit.");
+        if (rows.empty()) return {};
+        return section("Means over time", {"quantity", "mean", "correlation time [s]"}, rows,
+                       "In brackets the standard error, in units of the last digit.");
     }
 
     const TrajectoryReader& trajectory_;
     const TrajectoryHeader& header_;
+    const MeasuredRun run_;
     Json summary_;
     std::size_t rows_;
     WorkFolder folder_;
@@ -322,6 +323,6 @@ private:
 
 }  // namespace
 
-std::string report_page(const TrajectoryReader& trajectory) { return Report(trajectory).page(); }
+std::string report_page(const TrajectoryReader& trajectory) { return Report(trajectory).page().text(); }
 
 }  // namespace carom

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "host/events/events_setup.hpp"
+#include "host/events/events_engine.hpp"
 #include "host/run/solver_plan.hpp"
 
 namespace carom {

@@ -88,17 +88,24 @@ constexpr std::array<std::pair<const char*, Ease>, 18> kKeys{{
      }},
 }};
 
+std::string label_of(const Scene& scene, std::string_view key) {
+    const Sources& sources = *scene.sources;
+    if (key == "ball.velocity") return sources.label_of_largest({"ball.velocity", "ball.speed"});
+    if (key == "fill.temperature") return sources.label_of_largest({"fill.temperature", "fill.speed"});
+    return sources.label_of_largest({key});
+}
+
 }  // namespace
 
 std::string key_to_blame(const Scene& scene, const Balls& balls) {
     for (const auto& [key, ease] : kKeys) {
-        const auto label = scene.labels.find(key);
-        if (label == scene.labels.end()) continue;
+        std::string label = label_of(scene, key);
+        if (label.empty()) continue;
         Scene eased = scene;
         Balls eased_balls = balls;
         ease(eased, eased_balls);
         const SpringSetup setup = spring_setup(eased, design_spring(eased, eased_balls), 1);
-        if (spring_refusal(setup, ball_sizes(eased_balls)).empty()) return label->second;
+        if (spring_refusal(setup, ball_sizes(eased_balls)).empty()) return label;
     }
     return {};
 }

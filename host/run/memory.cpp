@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "host/observables/averager.hpp"
+#include "host/observables/registry.hpp"
 
 namespace carom {
 

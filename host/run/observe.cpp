@@ -1,13 +1,21 @@
 #include "host/run/observe.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <cstdint>
-#include <memory>
+#include <cmath>
+#include <exception>
+#include <limits>
+#include <stdexcept>
+#include <thread>
 #include <utility>
 
-#include "host/observables/averager.hpp"
+#include "host/observables/frame_sampler.hpp"
 #include "host/observables/registry.hpp"
 #include "host/scene/place.hpp"
+#include "host/state/errors.hpp"
+#include "kernels/physics/equation_of_state.hpp"
+#include "kernels/physics/kinetic_theory.hpp"
 
 namespace carom {
 
@@ -17,8 +25,7 @@ std::vector<std::unique_ptr<Observable>> make_all(const Scene& scene, const Obse
     auto all = default_observables(context);
     for (const ObserveEntry& entry : scene.observables) {
         if (is_average(entry.kind)) continue;
-        all.push_back(make_observable(
-            {.name = entry.name, .kind = entry.kind, .species = entry.species, .threshold = entry.threshold}, context));
+        all.push_back(make_observable(entry, context));
     }
     return all;
 }
@@ -77,5 +84,377 @@ ObservableSet observables_of_run(const PreparedScene& run, Solver& solver) {
     const Balls start = balls_at_start(run, solver);
     return make_observables(run.scene, run.state.balls, &start);
 }
+
+namespace {
+
+constexpr double kSamples = 1000.0;       // of a run, at most
+constexpr double kSteps = 4200.0;         // of the spring solver between two samples
+constexpr double kMeanFreeTimes = 18.0;   // of the event-driven one
+constexpr double kPairs = 3.0;            // samples of pairs cost three times as much as others, and are as much rarer
+constexpr double kPerMeanFreeTime = 4.0;  // samples of a velocity autocorrelation
+constexpr std::uint64_t kBurst = 33;      // lags of 0 to 32
+constexpr double kBursts = 4.0;           // in a run, at least, however much they cost
+constexpr double kLeastSamples = 20.0;    // so many even if that costs up to kDearer times as much
+constexpr double kDearer = 4.0;
+
+/// Between two collisions of a ball, about; 0 if nothing moves.
+double mean_free_time(const PreparedScene& run) {
+    const Balls& balls = run.state.balls;
+    double kinetic = 0.0;
+    double mass = 0.0;
+    double radius = 0.0;
+    double mobile = 0.0;
+    for (std::size_t id = 0; id < balls.size(); ++id) {
+        const Species& species = balls.species_of(id);
+        if (!std::isfinite(species.mass) || balls.gone[id] != 0) continue;
+        for (int axis = 0; axis < balls.dimension; ++axis) {
+            kinetic += 0.5 * species.mass * balls.velocity[axis][id] * balls.velocity[axis][id];
+        }
+        mass += species.mass;
+        radius += species.radius;
+        mobile += 1.0;
+    }
+    if (mobile < 2.0 || !(kinetic > 0.0)) return 0.0;
+    const double temperature = 2.0 * kinetic / (balls.dimension * mobile);
+    const double phi = std::min(run.figures.packing_fraction, largest_fluid_fraction(balls.dimension));
+    const double rate = collision_rate(balls.dimension, hard_compressibility(balls.dimension, phi), temperature,
+                                       mass / mobile, 2.0 * radius / mobile);
+    return rate > 0.0 ? 1.0 / rate : 0.0;
+}
+
+/// When an average is sampled: as the scene says, or so that all of it costs a few per cent of the run.
+///
+/// The default is the longer of run.until / 1000 and, for `spring` 4200 steps, for `events` 18 mean free times (Enskog,
+/// at the density and temperature of the start; if nothing moves, until / 1000 alone); of `gr` three times as long.
+/// `vacf` must look more often than balls collide: by default it takes 33 samples, a quarter of a mean free time apart,
+/// and pauses until those have cost no more than the others, but at most a quarter of the time from observe.from to
+/// the end. In short runs all are taken more often, so that there are 20, or up to four times as often. Intervals of
+/// `spring` are whole steps.
+SamplePlan sample_plan(const PreparedScene& run, const ObserveEntry& entry) {
+    const ObservableKind& kind = find_observable_kind(entry.kind);
+    const double dt = run.plan->least_interval();  // 0: any time can be reached
+    const auto whole_steps = [dt](double every) {
+        return dt > 0.0 ? dt * std::max(1.0, std::round(every / dt)) : every;
+    };
+    SamplePlan plan{.every = 0.0, .from = entry.from};
+    if (entry.every) {
+        plan.every = whole_steps(*entry.every);
+        return plan;
+    }
+    const double between_collisions = mean_free_time(run);
+    const double affordable = dt > 0.0 ? kSteps * dt : kMeanFreeTimes * between_collisions;
+    const double cost = kind.pairs ? kPairs : 1.0;
+    plan.every = std::max(run.scene.run.until / kSamples, cost * affordable);
+    const double length = run.scene.run.until - plan.from;  // of what is sampled
+    if (length > 0.0) {
+        plan.every = std::min(plan.every, std::max(length / kLeastSamples, cost * affordable / kDearer));
+    }
+    if (kind.between_collisions && between_collisions > 0.0) {
+        const double often = between_collisions / kPerMeanFreeTime;
+        if (often < plan.every) {
+            const double pauses = plan.every / often;
+            plan.every = often;
+            plan.burst = kBurst;
+            const double affordable_period = std::ceil(static_cast<double>(kBurst) * std::max(1.0, pauses));
+            const double several = std::max(static_cast<double>(kBurst), std::floor(length / (kBursts * often)));
+            plan.period = static_cast<std::uint64_t>(std::min(affordable_period, several));
+        }
+    }
+    if (!(plan.every > 0.0)) plan.every = 1.0;  // a run of no length
+    plan.every = whole_steps(plan.every);
+    return plan;
+}
+
+constexpr std::size_t kPlanNumbers = 4;
+constexpr std::size_t kWorthThreads = 10000;  // balls
+
+/// What was saved of the average of that name; null where there is none.
+const std::vector<double>* find(const SolverState& state, const std::string& name) {
+    for (const SavedAverage& saved : state.records.averages) {
+        if (saved.name == name) return &saved.numbers;
+    }
+    return nullptr;
+}
+
+/// The plan that the run started with: its defaults follow from the balls of the start, and from an end that may have
+/// been moved since.
+SamplePlan plan_of(const PreparedScene& run, const ObserveEntry& entry) {
+    const std::vector<double>* saved = run.resumed ? find(run.state, entry.name) : nullptr;
+    if (saved == nullptr || saved->size() < kPlanNumbers) return sample_plan(run, entry);
+    return {.every = (*saved)[0],
+            .from = (*saved)[1],
+            .burst = static_cast<std::uint64_t>((*saved)[2]),
+            .period = static_cast<std::uint64_t>((*saved)[3])};
+}
+
+bool wall_moves_while_measured(const Scene& scene) {
+    const auto moves = [](double velocity) { return velocity != 0.0; };
+    if (scene.stages.empty()) return std::ranges::any_of(scene.walls, moves, &Wall::velocity);
+    double begin = 0.0;
+    for (const Stage& stage : scene.stages) {
+        if (begin < scene.run.until && stage.measure && std::ranges::any_of(stage.wall_velocity, moves)) return true;
+        begin = stage.until;
+    }
+    return false;
+}
+
+}  // namespace
+
+RunAverages::RunAverages(const PreparedScene& run, const std::vector<ObservableInfo>& rows)
+    : rows_(rows, run.scene.output.observables_every),
+      averages_rows_(!rows.empty()),
+      resumed_(run.resumed),
+      threads_(run.threads > 0 ? run.threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()))) {
+    stages_.stages = run.scene.stages;
+    wall_moves_ = wall_moves_while_measured(run.scene);
+    for (const ObserveEntry& entry : run.scene.observables) {
+        if (!is_average(entry.kind)) continue;
+        if (!population_) {
+            auto population = std::make_shared<Population>();
+            population->table = run.state.balls.species_table;
+            population->species = run.state.balls.species;
+            masses_ = finite_masses(population->table);
+            population_ = std::move(population);
+        }
+        const SamplePlan plan = plan_of(run, entry);
+        const AverageContext context{.box = run.scene.box,
+                                     .population = population_,
+                                     .every = plan.every,
+                                     .samples = plan.in_a_row(run.scene.run.until),
+                                     .gravity = run.scene.physics.gravity};
+        entries_.push_back({make_average(entry, context), plan, nullptr});
+    }
+    if (resumed_) restore(run.state);
+    for (const Entry& entry : entries_) infos_.push_back(entry.average->info());
+}
+
+void RunAverages::restore(const SolverState& state) {
+    try {
+        for (Entry& entry : entries_) {
+            const std::vector<double>* values = find(state, entry.average->info().name);
+            if (values == nullptr) continue;  // by a version that knew no averages
+            SavedNumbers saved(*values);
+            saved.next(kPlanNumbers);
+            entry.average->restore(saved);
+            if (!saved.empty()) throw std::invalid_argument("saved averages are too long");
+        }
+        if (!state.records.row_means.empty() && averages_rows_) {
+            SavedNumbers saved(state.records.row_means);
+            rows_.restore(saved);
+        }
+    } catch (const std::invalid_argument& error) {
+        throw InputError(
+            fmt::format("--resume: the checkpoint's averages are not those of its scene: {}", error.what()));
+    }
+}
+
+std::vector<double> RunAverages::expected_samples(double until) const {
+    std::vector<double> expected;
+    for (const Entry& entry : entries_) {
+        const std::vector<Stage>& stages = stages_.stages;
+        double samples = stages.empty() ? entry.plan.samples_until(until) : 0.0;
+        double before = 0.0;  // in the stages before
+        for (std::size_t k = 0; k < stages.size(); ++k) {
+            const double end = k + 1 < stages.size() ? std::min(stages[k].until, until) : until;
+            const double so_far = entry.plan.samples_until(end);
+            if (stages[k].measure) samples += so_far - before;
+            before = so_far;
+        }
+        expected.push_back(samples);
+    }
+    return expected;
+}
+
+std::uint64_t RunAverages::most_bytes() const {
+    // Of what is gathered there are three copies while a checkpoint is written, and a list that grows takes as much
+    // again for a moment. Tables, values and errors, wait for the disk: one is made, one is being written, and one is
+    // in the queue.
+    constexpr std::uint64_t kCopies = 3;
+    constexpr std::uint64_t kTables = 3;
+    std::uint64_t numbers = 0;
+    for (const Entry& entry : entries_) {
+        const AverageInfo info = entry.average->info();
+        numbers += kCopies * entry.average->most_numbers() + kTables * 2 * info.width();
+    }
+    return 8 * numbers;
+}
+
+void RunAverages::start(Solver& solver) {
+    const auto reachable = [&solver](double time) { return solver.reachable_time(time); };
+    for (Stage& stage : stages_.stages) stage.until = reachable(stage.until);
+    spare_threads_ = std::max(0, threads_ - solver.describe().threads);
+    const double after = resumed_ ? solver.time() : -1.0;
+    for (Entry& entry : entries_) entry.schedule = std::make_unique<SampleSchedule>(entry.plan, after, reachable);
+    std::vector<Average*> watchers;
+    std::vector<std::uint8_t> followed;
+    for (const Entry& entry : entries_) {
+        const std::span<const std::uint8_t> more = entry.average->followed();
+        if (more.empty()) continue;
+        watchers.push_back(entry.average.get());
+        followed.resize(more.size());
+        for (std::size_t id = 0; id < more.size(); ++id) followed[id] |= more[id];
+    }
+    if (!watchers.empty()) {
+        const auto stage_at = [this](std::size_t stage, double time) {
+            while (stage + 1 < stages_.stages.size() && time >= stages_.stages[stage].until) ++stage;
+            return stage;
+        };
+        const auto enter = [this, watchers](std::size_t stage, bool begins) {
+            if (stages_.stages.empty()) return;
+            for (Average* const watcher : watchers) watcher->enter_stage(stages_.stages[stage].gravity, begins);
+        };
+        // A state at the very end of a stage is saved before the next one begins.
+        std::size_t now = 0;
+        while (now + 1 < stages_.stages.size() && solver.time() > stages_.stages[now].until) ++now;
+        enter(now, false);
+        const auto watch = [watchers, stage_at, enter, stage = now](const LoggedImpact& hit) mutable {
+            if (const std::size_t then = stage_at(stage, hit.time); then != stage) {
+                stage = then;
+                enter(stage, true);
+            }
+            for (Average* const watcher : watchers) watcher->impact(hit);
+        };
+        if (auto* const impacts = dynamic_cast<ImpactSource*>(&solver))
+            impacts->watch_impacts(watch, std::move(followed));
+    }
+    if (!resumed_) take(solver);
+}
+
+void RunAverages::add_row(bool due, const ObservableSet& observables, const ObservableRow& row, const Totals& totals,
+                          const Tallies& tallies, const Frame* frame) {
+    if (!stages_.measures(row.time)) {
+        rows_.skip(row.time, tallies);
+        return;
+    }
+    if (due || !resumed_) rows_.add(observables, row, totals, tallies, frame);
+}
+
+double RunAverages::next() const {
+    double next = std::numeric_limits<double>::infinity();
+    for (const Entry& entry : entries_) next = std::min(next, entry.schedule->next());
+    return next;
+}
+
+void RunAverages::take(Solver& solver) {
+    const double now = solver.time();
+    if (next() > now) return;
+    wait();
+    std::optional<Tallies> tallies;
+    Totals totals;
+    std::vector<Due> at_once;  // those that are told of impacts while the solver goes on, and know no other threads
+    std::vector<Due> due;
+    for (Entry& entry : entries_) {
+        if (entry.schedule->next() > now) continue;
+        (entry.average->followed().empty() ? due : at_once).push_back({entry.average.get(), entry.schedule->index()});
+        entry.schedule->advance(now);
+        if (begins_anew(entry.plan, now)) entry.average->skip();
+        if (entry.average->needs_accounts()) {
+            if (!tallies) {
+                tallies = solver.tallies();
+                if (!tallies->collisional_virial) totals = solver.totals();
+            }
+            const auto* const impacts =
+                entry.average->needs_path_length() ? dynamic_cast<const ImpactSource*>(&solver) : nullptr;
+            entry.average->account({.time = now,
+                                    .tallies = *tallies,
+                                    .totals = totals,
+                                    .path_length = impacts != nullptr ? impacts->path_length() : 0.0});
+        }
+    }
+    const bool measured = stages_.measures(now);
+    const BallKinds kinds{.species = population_->species, .mass = masses_};
+    auto* const in_place = dynamic_cast<BallsInPlace*>(&solver);
+    if (BallSampler* const balls = in_place != nullptr ? in_place->sample_balls(kinds) : nullptr) {
+        due.insert(due.end(), at_once.begin(), at_once.end());
+        look(*balls, now, due, measured, 1);
+        return;
+    }
+    solver.request_frame(frame_);
+    const auto look_at_frame = [this, &solver, kinds, measured, now](const std::vector<Due>& at, int threads) {
+        solver.finish_frame(frame_);
+        FrameSampler balls(frame_, kinds);
+        look(balls, now, at, measured, threads);
+    };
+    if (population_->species.size() >= kWorthThreads && spare_threads_ > 0) {
+        if (!at_once.empty()) look_at_frame(at_once, threads_);
+        if (due.empty()) return;
+        looking_ = std::async(std::launch::async, [look_at_frame, due = std::move(due), threads = spare_threads_] {
+            look_at_frame(due, threads);
+        });
+    } else {
+        due.insert(due.end(), at_once.begin(), at_once.end());
+        look_at_frame(due, population_->species.size() >= kWorthThreads ? threads_ : 1);
+    }
+}
+
+void RunAverages::wait() {
+    if (looking_.valid()) looking_.get();
+}
+
+/// Whether a sample is the first behind a stage that is not measured: not even one that no sample falls into may count.
+bool RunAverages::begins_anew(const SamplePlan& plan, double now) const {
+    return std::ranges::any_of(stages_.stages, [&](const Stage& stage) {
+        return !stage.measure && stage.until < now && plan.samples_until(now) - plan.samples_until(stage.until) <= 1.0;
+    });
+}
+
+/// Each gathers on its own, so which thread does it changes no bit.
+void RunAverages::look(BallSampler& balls, double now, const std::vector<Due>& due, bool measured, int threads) {
+    std::exception_ptr failure;
+#pragma omp parallel for schedule(dynamic) num_threads(threads) if (due.size() > 1 && threads > 1)
+    for (std::size_t k = 0; k < due.size(); ++k) {
+        try {
+            if (measured) {
+                due[k].average->add(balls, {.time = now, .index = due[k].index});
+            } else {
+                due[k].average->skip();
+            }
+        } catch (...) {
+#pragma omp critical(carom_averages)
+            failure = std::current_exception();
+        }
+    }
+    if (failure) std::rethrow_exception(failure);
+}
+
+std::vector<AverageTable> RunAverages::tables() {
+    wait();
+    std::vector<AverageTable> tables;
+    for (const Entry& entry : entries_) tables.push_back(entry.average->table());
+    return tables;
+}
+
+std::vector<AveragedNumber> RunAverages::numbers() {
+    wait();
+    std::vector<AverageInfo> infos;
+    std::vector<AverageTable> tables;
+    for (std::size_t k = 0; k < entries_.size(); ++k) {
+        if (number_names(infos_[k]).empty()) continue;
+        infos.push_back(infos_[k]);
+        tables.push_back(entries_[k].average->table());
+    }
+    return averaged_numbers(infos, tables);
+}
+
+void RunAverages::save(SolverState& state) {
+    wait();
+    state.records.averages.clear();
+    for (std::size_t k = 0; k < entries_.size(); ++k) {
+        const SamplePlan& plan = entries_[k].plan;
+        std::vector<double> out{plan.every, plan.from, static_cast<double>(plan.burst),
+                                static_cast<double>(plan.period)};
+        entries_[k].average->save(out);
+        state.records.averages.push_back({infos_[k].name, std::move(out)});
+    }
+    state.records.row_means.clear();
+    rows_.save(state.records.row_means);
+}
+
+std::optional<double> saved_row_interval(const SolverState& state) {
+    if (state.records.row_means.empty()) return std::nullopt;
+    return RowSeries::saved_interval(state.records.row_means);
+}
+
+std::vector<AverageInfo> average_infos(const PreparedScene& run) { return RunAverages(run, {}).infos(); }
 
 }  // namespace carom

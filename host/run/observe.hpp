@@ -1,11 +1,22 @@
 #pragma once
 
+#include <cstdint>
+#include <future>
+#include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
-#include "host/observables/observable_set.hpp"
+#include "host/observables/average.hpp"
+#include "host/observables/observable.hpp"
 #include "host/run/prepare.hpp"
+#include "host/run/row_means.hpp"
+#include "host/run/schedule.hpp"
 #include "host/scene/scene.hpp"
 #include "host/state/balls.hpp"
+#include "host/state/solver.hpp"
+
+// What a run observes: the values of its rows, and its averages.
 
 namespace carom {
 
@@ -22,5 +33,81 @@ bool needs_start(const Scene& scene);
 
 /// What a row of that scene holds, without making anything.
 std::vector<ObservableInfo> observable_infos(const Scene& scene);
+
+/// What a run averages: the kinds of [[observe]] that are averages, and the means of the rows.
+///
+/// A sample is looked at where the balls are: in the GPU's memory, or in a frame. Where the solver leaves processors
+/// free, being one that runs on a single thread, frames are looked at on these while it goes on; what is asked of the
+/// averages afterwards waits for that.
+class RunAverages {
+public:
+    /// \param run   with its state: averages of a resumed run go on from what its checkpoint holds
+    /// \throws InputError  the checkpoint holds averages of another scene
+    RunAverages(const PreparedScene& run, const std::vector<ObservableInfo>& rows);
+
+    [[nodiscard]] const std::vector<AverageInfo>& infos() const { return infos_; }
+
+    /// Samples that each of them takes until the end of the scene's run, from time 0.
+    [[nodiscard]] std::vector<double> expected_samples(double until) const;
+
+    /// The solver is where the run begins: from here on times are due. Takes what is due at time 0.
+    void start(Solver& solver);
+    /// When the next sample is due; infinity if none is.
+    [[nodiscard]] double next() const;
+    /// Takes what is due now. The solver must live until the next call of take, tables, numbers or save has returned.
+    /// \throws what went wrong with the sample before
+    void take(Solver& solver);
+    /// A row of the run.
+    /// \param due  it falls on a multiple of the rows' interval; else it is the first one
+    void add_row(bool due, const ObservableSet& observables, const ObservableRow& row, const Totals& totals,
+                 const Tallies& tallies, const Frame* frame);
+    [[nodiscard]] RowMeans row_means() const { return rows_.means(wall_moves_); }
+
+    /// Memory that they take, at most [bytes].
+    [[nodiscard]] std::uint64_t most_bytes() const;
+
+    /// The averages so far, one table an average, in the order of infos().
+    [[nodiscard]] std::vector<AverageTable> tables();
+    /// Those of them that are single numbers.
+    [[nodiscard]] std::vector<AveragedNumber> numbers();
+    /// Adds to a checkpoint what it takes to go on.
+    void save(SolverState& state);
+
+private:
+    struct Entry {
+        std::unique_ptr<Average> average;
+        SamplePlan plan;
+        std::unique_ptr<SampleSchedule> schedule;
+    };
+    void restore(const SolverState& state);
+    [[nodiscard]] bool begins_anew(const SamplePlan& plan, double now) const;
+    /// One average that a sample is for.
+    struct Due {
+        Average* average;
+        std::uint64_t index;  ///< of the sample
+    };
+    void look(BallSampler& balls, double now, const std::vector<Due>& due, bool measured, int threads);
+    void wait();
+
+    std::shared_ptr<const Population> population_;  // null without any
+    std::vector<double> masses_;                    // by species, as BallKinds wants them
+    std::vector<Entry> entries_;
+    std::vector<AverageInfo> infos_;
+    Scene stages_;  // its stages say when samples are taken
+    RowSeries rows_;
+    bool wall_moves_ = false;  // while rows are measured
+    bool averages_rows_;
+    bool resumed_;
+    int threads_;
+    int spare_threads_ = 0;  // that the solver does not use
+    Frame frame_;
+    std::future<void> looking_;  // last: it ends before what it looks at
+};
+
+/// The interval of the rows that the means of a checkpoint are over; none if it holds no means.
+std::optional<double> saved_row_interval(const SolverState& state);
+
+/// What the averages of a scene are, without making room for them.
+std::vector<AverageInfo> average_infos(const PreparedScene& run);
 
 }  // namespace carom

@@ -11,6 +11,26 @@ constexpr std::size_t kMaxJobs = 4096;
 
 }  // namespace
 
+TrajectorySink::TrajectorySink(TrajectoryWriter& writer, std::string checkpoint_path, const TrajectoryHeader& header,
+                               const SolverPlan& plan)
+    : writer_(writer), checkpoint_path_(std::move(checkpoint_path)), plan_(plan) {
+    checkpoint_.scene_path = header.scene_path;
+    checkpoint_.scene_source = header.scene_source;
+    checkpoint_.description = header.description;
+}
+
+void TrajectorySink::write_checkpoint(SolverState& state) {
+    plan_.store(state);
+    std::swap(checkpoint_.state, state);  // a state may be gigabytes
+    try {
+        save_checkpoint(checkpoint_path_, checkpoint_);
+    } catch (...) {
+        std::swap(checkpoint_.state, state);
+        throw;
+    }
+    std::swap(checkpoint_.state, state);
+}
+
 OutputQueue::OutputQueue(Solver& solver, RunSink& sink, std::size_t max_frames)
     : solver_(solver), sink_(sink), max_frames_(max_frames), thread_([this] { work(); }) {}
 

@@ -8,12 +8,16 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <thread>
 #include <variant>
 #include <vector>
 
-#include "host/observables/averager.hpp"
-#include "host/observables/observable_set.hpp"
+#include "host/io/checkpoint.hpp"
+#include "host/io/trajectory_writer.hpp"
+#include "host/observables/average.hpp"
+#include "host/observables/observable.hpp"
+#include "host/run/solver_plan.hpp"
 #include "host/state/frame.hpp"
 #include "host/state/solver.hpp"
 
@@ -30,6 +34,24 @@ public:
     virtual void write_averages(const std::vector<AverageTable>&) {}
     /// \param state  may be taken out and put back, so that it need not be copied
     virtual void write_checkpoint(SolverState& state) = 0;
+};
+
+/// The trajectory and the checkpoint of a run.
+class TrajectorySink final : public RunSink {
+public:
+    TrajectorySink(TrajectoryWriter& writer, std::string checkpoint_path, const TrajectoryHeader& header,
+                   const SolverPlan& plan);
+
+    void write_frame(const Frame& frame) override { writer_.append(frame); }
+    void write_row(const ObservableRow& row) override { writer_.append_row(row); }
+    void write_averages(const std::vector<AverageTable>& tables) override { writer_.append_averages(tables); }
+    void write_checkpoint(SolverState& state) override;
+
+private:
+    TrajectoryWriter& writer_;
+    std::string checkpoint_path_;
+    Checkpoint checkpoint_;  // all but the state
+    const SolverPlan& plan_;
 };
 
 /// Writes on a thread of its own, so that the solver goes on meanwhile. The queue is bounded: whoever is faster waits.

@@ -10,19 +10,24 @@
 
 #include "host/io/checkpoint.hpp"
 #include "host/io/trajectory_header.hpp"
-#include "host/run/averaged_number.hpp"
-#include "host/run/averages.hpp"
-#include "host/run/driving.hpp"
+#include "host/observables/average.hpp"
+#include "host/run/driving_text.hpp"
 #include "host/run/memory.hpp"
+#include "host/run/number_words.hpp"
 #include "host/run/observe.hpp"
 #include "host/run/room.hpp"
 #include "host/run/schedule.hpp"
-#include "host/run/text.hpp"
 #include "host/scene/load.hpp"
 #include "host/scene/place.hpp"
 #include "host/state/errors.hpp"
+#include "host/state/text_file.hpp"
 
 namespace carom {
+
+SceneText read_scene_text(const std::string& path_or_name) {
+    const std::string path = find_scene(path_or_name);
+    return {.path = path, .text = read_text_file(path)};
+}
 
 namespace {
 
@@ -51,7 +56,7 @@ void derive(PreparedScene& run) {
     run.frames = due(run.scene.output.every);
     run.rows = due(run.scene.output.observables_every);
 
-    const Averages averages(run, {});
+    const RunAverages averages(run, {});
     run.memory_bytes = plan.memory_bytes();
     run.host_memory_bytes =
         memory_beside_solver(run.scene.dimension(), balls.size(), run.frames) + averages.most_bytes();

@@ -6,13 +6,22 @@
 #include <string>
 #include <vector>
 
-#include "host/run/scene_text.hpp"
 #include "host/run/solver_plan.hpp"
 #include "host/scene/design.hpp"
 #include "host/scene/scene.hpp"
 #include "host/state/solver.hpp"
 
 namespace carom {
+
+/// A scene as it was read: what comes from a pipe can be read only once.
+struct SceneText {
+    std::string path;
+    std::string text;
+};
+
+/// \param path_or_name  a file, or the name of an installed scene
+/// \throws SystemError  no such file, or it cannot be read
+SceneText read_scene_text(const std::string& path_or_name);
 
 /// What the user asks for, beside the scene's own keys.
 struct SceneRequest {

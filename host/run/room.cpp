@@ -7,8 +7,8 @@
 #include <limits>
 #include <optional>
 
-#include "host/scene/room.hpp"
 #include "host/scene/stages.hpp"
+#include "host/scene/walls.hpp"
 #include "host/state/errors.hpp"
 
 namespace carom {
@@ -123,7 +123,7 @@ std::vector<std::string> room_warnings(const Scene& scene, double balls, double 
     const std::vector<Wall> after = walls_at(scene, squeeze->end);
     std::string who;
     for (std::size_t wall = 0; wall < after.size(); ++wall) {
-        if (!(after[wall].offset > before[wall].offset)) continue;
+        if (!(stands_at(after[wall]) > stands_at(before[wall]))) continue;
         who += fmt::format("{}wall[{}]", who.empty() ? "" : " and ", wall);
     }
     return {fmt::format("{} leaves the balls no room from t = {:.4g} on", who, squeeze->when)};
@@ -135,13 +135,12 @@ void require_room(const Scene& scene, double balls, double from) {
     const SpeedKey key = fastest_at(scene, squeeze->when);
     const std::string name =
         key.stage ? fmt::format("stage[{}].wall_velocity", *key.stage) : fmt::format("wall[{}].velocity", key.wall);
-    const auto label = scene.labels.find(name);
     const double possible = possible_speed(scene, key, balls, from);
     throw InputError(fmt::format(
         "{}: wall[{}] moves in at {:.4g} m/s and leaves the hard balls no room from t = {:.4g} on, but the run ends at "
         "{:.6g}; possible: {}run.until below {:.4g}",
-        label != scene.labels.end() ? label->second : scene.path + ": " + name, key.wall, key.speed, squeeze->when,
-        scene.run.until, possible > 0.0 ? fmt::format("less than {:.4g} m/s, or ", possible) : "", squeeze->when));
+        scene.label(name), key.wall, key.speed, squeeze->when, scene.run.until,
+        possible > 0.0 ? fmt::format("less than {:.4g} m/s, or ", possible) : "", squeeze->when));
 }
 
 }  // namespace carom

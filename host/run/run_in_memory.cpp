@@ -4,7 +4,7 @@
 #include <memory>
 #include <utility>
 
-#include "host/run/averaged_number.hpp"
+#include "host/observables/average.hpp"
 #include "host/run/observe.hpp"
 
 namespace carom {
@@ -36,7 +36,7 @@ void append_average_infos(const std::vector<AverageInfo>& averages, std::vector<
 MemoryRun run_in_memory(PreparedScene run, const std::function<int()>& interrupted) {
     const std::unique_ptr<Solver> solver = run.plan->make_solver(run.state, "");
     ObservableSet observables = observables_of_run(run, *solver);
-    Averages averages(run, {});
+    RunAverages averages(run, {});
     run.state = {};  // the solver has its own
     const RunPlan plan{.until = run.scene.run.until, .row_every = run.scene.output.observables_every};
     LastRow sink;

@@ -25,7 +25,7 @@ double seconds_since(Clock::time_point begin) { return std::chrono::duration<dou
 class RunLoop {
 public:
     RunLoop(Solver& solver, ObservableSet& observables, RunSink& sink, const RunPlan& plan, Progress& progress,
-            const std::function<int()>& interrupted, Averages* averages)
+            const std::function<int()>& interrupted, RunAverages* averages)
         : solver_(solver),
           observables_(observables),
           sink_(sink),
@@ -171,7 +171,7 @@ private:
     const RunPlan& plan_;
     Progress& progress_;
     const std::function<int()>& interrupted_;
-    Averages* averages_;
+    RunAverages* averages_;
     const double end_;
     std::optional<OutputQueue> queue_;
     RunOutcome outcome_;
@@ -183,7 +183,7 @@ private:
 }  // namespace
 
 RunOutcome run_loop(Solver& solver, ObservableSet& observables, RunSink& sink, const RunPlan& plan, Progress& progress,
-                    const std::function<int()>& interrupted, Averages* averages) {
+                    const std::function<int()>& interrupted, RunAverages* averages) {
     return RunLoop(solver, observables, sink, plan, progress, interrupted, averages).run();
 }
 

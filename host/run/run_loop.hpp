@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "host/observables/observable_set.hpp"
-#include "host/run/averages.hpp"
+#include "host/observables/observable.hpp"
+#include "host/run/observe.hpp"
 #include "host/run/output_queue.hpp"
 #include "host/run/progress.hpp"
 #include "host/state/errors.hpp"
@@ -53,6 +53,6 @@ struct RunOutcome {
 /// output or the device fails. The outcome tells; only defects of the program leave as exceptions.
 /// \param averages  of the run; null: none are taken
 RunOutcome run_loop(Solver& solver, ObservableSet& observables, RunSink& sink, const RunPlan& plan, Progress& progress,
-                    const std::function<int()>& interrupted, Averages* averages = nullptr);
+                    const std::function<int()>& interrupted, RunAverages* averages = nullptr);
 
 }  // namespace carom

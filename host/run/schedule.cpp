@@ -52,4 +52,55 @@ std::uint64_t count_due(double every, double from, double until, const std::func
     return static_cast<std::uint64_t>(first_beyond(end, true) - first_beyond(from, false)) + 2;
 }
 
+std::uint64_t SamplePlan::in_a_row(double until) const {
+    const double all = std::max(1.0, (until - from) / every + 1.0);
+    constexpr double kMost = 1e15;
+    const auto samples = static_cast<std::uint64_t>(std::min(all, kMost));
+    return burst > 0 ? std::min(samples, burst) : samples;
+}
+
+double SamplePlan::first_index() const {
+    constexpr double kCountable = 9e15;  // below 2^53: doubles count one by one
+    const double first = std::max(0.0, std::ceil(from / every - 1e-9));
+    return first < kCountable ? first : std::numeric_limits<double>::infinity();
+}
+
+double SamplePlan::samples_until(double until) const {
+    const double all = std::floor(until / every + 1e-9) - first_index() + 1.0;
+    if (!(all > 0.0)) return 0.0;
+    if (burst == 0) return all;
+    const auto pause_and_burst = static_cast<double>(period);
+    const double periods = std::floor(all / pause_and_burst);
+    const auto whole = static_cast<double>(burst);
+    return periods * whole + std::min(whole, all - periods * pause_and_burst);
+}
+
+SampleSchedule::SampleSchedule(const SamplePlan& plan, double after, std::function<double(double)> reachable)
+    : plan_(plan), reachable_(std::move(reachable)) {
+    const double first = plan_.first_index();
+    if (std::isinf(first)) {
+        next_ = first;  // never
+        return;
+    }
+    first_ = static_cast<std::uint64_t>(first);
+    index_ = static_cast<std::uint64_t>(std::max(first, std::floor(after / plan_.every)));
+    skip_pause();
+    next_ = reachable_(static_cast<double>(index_) * plan_.every);
+    if (next_ <= after) advance(after);
+}
+
+void SampleSchedule::advance(double now) {
+    while (next_ <= now) {
+        ++index_;
+        skip_pause();
+        next_ = reachable_(static_cast<double>(index_) * plan_.every);
+    }
+}
+
+void SampleSchedule::skip_pause() {
+    if (plan_.burst == 0) return;
+    const std::uint64_t in_period = (index_ - first_) % plan_.period;
+    if (in_period >= plan_.burst) index_ += plan_.period - in_period;
+}
+
 }  // namespace carom

@@ -36,4 +36,44 @@ private:
 std::uint64_t count_due(double every, double from, double until, const std::function<double(double)>& reachable,
                         double shortest);
 
+/// When an average is sampled.
+struct SamplePlan {
+    double every = 0.0;        ///< between samples [time]
+    double from = 0.0;         ///< samples are taken from this time on
+    std::uint64_t burst = 0;   ///< so many samples in a row, then a pause; 0: no pauses
+    std::uint64_t period = 0;  ///< from burst to burst, in samples; the first one begins with the first sample
+
+    /// Samples that follow each other without a pause, at most, in a run until then.
+    [[nodiscard]] std::uint64_t in_a_row(double until) const;
+    /// Index of the first sample: a count of `every`s since time 0; infinity if it is beyond all that can be counted.
+    [[nodiscard]] double first_index() const;
+    /// All samples of a run until then.
+    [[nodiscard]] double samples_until(double until) const;
+};
+
+/// The multiples of `every` from `from` on, without those that lie in pauses. As Schedule, times are counted from 0 and
+/// moved to the nearest one that the solver reaches; each has an index, whatever the time at which the run started.
+class SampleSchedule {
+public:
+    /// \param after      only times after this one are due
+    /// \param reachable  Solver::reachable_time
+    SampleSchedule(const SamplePlan& plan, double after, std::function<double(double)> reachable);
+
+    /// The next due time; infinity if there is none.
+    [[nodiscard]] double next() const { return next_; }
+    /// Index of that time: a count of `every`s since time 0.
+    [[nodiscard]] std::uint64_t index() const { return index_; }
+    /// Goes on to the next due time after `now`.
+    void advance(double now);
+
+private:
+    void skip_pause();
+
+    SamplePlan plan_;
+    std::function<double(double)> reachable_;
+    std::uint64_t first_ = 0;
+    std::uint64_t index_ = 0;
+    double next_ = 0.0;
+};
+
 }  // namespace carom

@@ -2,23 +2,79 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <utility>
 
 #include "host/io/trajectory_header.hpp"
 #include "host/io/trajectory_writer.hpp"
-#include "host/run/averages.hpp"
+#include "host/observables/average.hpp"
 #include "host/run/memory.hpp"
+#include "host/run/number_words.hpp"
 #include "host/run/observe.hpp"
+#include "host/run/output_queue.hpp"
+#include "host/run/run_in_memory.hpp"
 #include "host/run/say.hpp"
 #include "host/run/signals.hpp"
 #include "host/run/summary.hpp"
-#include "host/run/text.hpp"
-#include "host/run/trajectory_sink.hpp"
 #include "host/state/errors.hpp"
+#include "host/theory/theory_checks.hpp"
 
 namespace carom {
+
+namespace {
+
+/// The output of a run that theory is told of beside its numbers: what theory wants of rows stays in memory.
+class WatchedSink final : public RunSink {
+public:
+    /// \param run  gets a time and a temperature a row, and whether balls have left
+    WatchedSink(RunSink& sink, const std::vector<ObservableInfo>& infos, std::size_t balls, MeasuredRun& run)
+        : sink_(sink),
+          temperature_(find_value(infos, "temperature")),
+          balls_left_(find_value(infos, "balls")),
+          balls_(static_cast<double>(balls)),
+          run_(run) {}
+
+    void write_frame(const Frame& frame) override { sink_.write_frame(frame); }
+    void write_row(const ObservableRow& row) override {
+        sink_.write_row(row);
+        run_.time.push_back(row.time);
+        if (temperature_) run_.temperature.push_back(row.values[*temperature_]);
+        if (balls_left_) run_.left = row.values[*balls_left_] < balls_;
+    }
+    void write_averages(const std::vector<AverageTable>& tables) override { sink_.write_averages(tables); }
+    void write_checkpoint(SolverState& state) override { sink_.write_checkpoint(state); }
+
+private:
+    RunSink& sink_;
+    std::optional<std::size_t> temperature_;  // its place in a row
+    std::optional<std::size_t> balls_left_;
+    double balls_;
+    MeasuredRun& run_;
+};
+
+/// All but what its rows say.
+MeasuredRun measured_run(const PreparedScene& run, const SolverDescription& solver) {
+    MeasuredRun measured{.scene = run.scene, .species = run.state.balls.species_table, .solver = solver};
+    measured.counts.assign(measured.species.size(), 0.0);
+    for (const std::uint32_t index : run.state.balls.species) measured.counts[index] += 1.0;
+    return measured;
+}
+
+/// Theory beside the averages that are single numbers.
+NumberTheory theory_of_numbers(const MeasuredRun& run, RunAverages& averages) {
+    std::vector<RunAverage> numbers;
+    const std::vector<AverageTable> tables = averages.tables();
+    for (std::size_t k = 0; k < tables.size(); ++k) {
+        if (!number_names(averages.infos()[k]).empty()) numbers.push_back({averages.infos()[k], tables[k]});
+    }
+    NumberTheory theory;
+    for (const TheoryCheck& check : average_checks(run, numbers)) theory[check.what] = theory_words(check);
+    return theory;
+}
+
+}  // namespace
 
 Simulation simulate(PreparedScene run, const SimulateOptions& options) {
     if (run.host_memory_bytes > machine_memory_bytes()) {
@@ -30,15 +86,21 @@ Simulation simulate(PreparedScene run, const SimulateOptions& options) {
     ObservableSet observables = observables_of_run(run, *solver);
     const SolverDescription description = solver->describe();
     TrajectoryHeader header = make_trajectory_header(run.scene, run.state.balls, description, observables.infos());
-    Averages averages(run, observables.infos());
+    RunAverages averages(run, observables.infos());
     header.averages = averages.infos();
     header.expected_frames = run.frames;
     header.expected_rows = run.rows;
     const SignalGuard signals;  // before there is a file that a signal could leave half made
     TrajectoryWriter writer(options.files.trajectory, header, options.force);
     TrajectorySink sink(writer, options.files.checkpoint, header, *run.plan);
-    header = {};          // gigabytes for many balls
-    solver->begin_log();  // nothing can fail any more that leaves an older one as it was
+    MeasuredRun measured = measured_run(run, description);
+    // Nobody else wants rows in memory.
+    const bool told =
+        std::ranges::any_of(averages.infos(), [](const AverageInfo& info) { return !number_names(info).empty(); });
+    WatchedSink watched(sink, observables.infos(), run.state.balls.size(), measured);
+    header = {};  // gigabytes for many balls
+    // Nothing can fail any more that leaves an older log as it was.
+    if (auto* const impacts = dynamic_cast<ImpactSource*>(solver.get())) impacts->begin_log();
 
     if (!options.quiet) say("{}", start_summary(run, description, options.files));
     const std::size_t balls = run.state.balls.size();
@@ -52,7 +114,8 @@ Simulation simulate(PreparedScene run, const SimulateOptions& options) {
     Progress progress(progress_style(options.quiet, stderr), stderr, work.name, work.per_step);
     Simulation simulation;
     simulation.outcome = run_loop(
-        *solver, observables, sink, plan, progress, [&signals] { return signals.caught(); }, &averages);
+        *solver, observables, told ? watched : static_cast<RunSink&>(sink), plan, progress,
+        [&signals] { return signals.caught(); }, &averages);
     simulation.json = summary_json(simulation.outcome, run.scene, balls, work, solver->describe(), options.files);
     try {
         writer.close(simulation.json);
@@ -65,8 +128,8 @@ Simulation simulate(PreparedScene run, const SimulateOptions& options) {
     }
     if (!options.quiet) {
         const RunOutcome& outcome = simulation.outcome;
-        const bool asked = options.theory && !outcome.numbers.empty() && outcome.status != ExitStatus::kSystemFailure;
-        const NumberTheory theory = asked ? options.theory(options.files.trajectory) : NumberTheory{};
+        const bool asked = !outcome.numbers.empty() && outcome.status != ExitStatus::kSystemFailure;
+        const NumberTheory theory = asked ? theory_of_numbers(measured, averages) : NumberTheory{};
         say("{}", end_summary(outcome, run.scene, work, options.files, theory));
     }
     return simulation;

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <string>
 
 #include "host/run/output_files.hpp"
@@ -16,8 +15,6 @@ struct SimulateOptions {
     bool quiet = false;             ///< neither summaries nor progress on standard error
     double checkpoint_every = 0.0;  ///< simulated time; 0: only at the end
     std::string events_log;         ///< CSV of every collision; empty: none
-    /// Asked for the end summary, of the trajectory's path when that is whole; none: no theory is told.
-    std::function<NumberTheory(const std::string& trajectory)> theory = {};
 };
 
 struct Simulation {

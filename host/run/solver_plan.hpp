@@ -33,7 +33,7 @@ public:
     virtual ~SolverPlan() = default;
 
     /// \param state    the initial balls at step 0, or what Solver::save gave
-    /// \param log      CSV file of every collision, which begins with Solver::begin_log or the first collision; empty:
+    /// \param log      CSV file of every collision, which begins with ImpactSource::begin_log or the first collision; empty:
     ///     none
     /// \throws InputError   the balls cannot be what the solver starts from; or it keeps no such log
     /// \throws SystemError  the log cannot be written; or there is no such device

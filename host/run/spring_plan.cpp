@@ -8,12 +8,13 @@
 #include <iterator>
 #include <optional>
 #include <stdexcept>
+#include <string_view>
 #include <utility>
 
-#include "host/observables/averager.hpp"
+#include "host/observables/registry.hpp"
 #include "host/run/key_to_blame.hpp"
 #include "host/run/memory.hpp"
-#include "host/run/text.hpp"
+#include "host/run/number_words.hpp"
 #include "host/scene/stages.hpp"
 #include "host/scene/start.hpp"
 #include "host/spring/spring_solver.hpp"
@@ -24,23 +25,11 @@ namespace carom {
 namespace {
 
 constexpr double kMostSteps = 9.2e18;  // that std::llround counts in 63 bits
-constexpr const char* kDesign = "spring_design";
-
-/// The numbers of a design that reach the state, in the order in which a checkpoint holds them.
-std::array<double SpringDesign::*, 8> design_fields() {
-    return {&SpringDesign::stiffness,     &SpringDesign::wall_stiffness,     &SpringDesign::damping,
-            &SpringDesign::damping_ratio, &SpringDesign::wall_damping_ratio, &SpringDesign::dt,
-            &SpringDesign::design_speed,  &SpringDesign::contact_duration};
-}
 
 /// The design follows from the initial balls, which a checkpoint no longer has.
 void load_design(const SolverState& state, SpringDesign& design) {
-    for (const auto& [name, values] : state.extra) {
-        if (name != kDesign || values.size() != design_fields().size()) continue;
-        for (std::size_t k = 0; k < values.size(); ++k) design.*design_fields()[k] = values[k];
-        return;
-    }
-    if (state.step == 0) return;
+    if (state.records.spring) static_cast<SpringRecord&>(design) = *state.records.spring;
+    if (state.records.spring || state.step == 0) return;
     throw InputError("the checkpoint holds no spring_design; it is of another version of carom");
 }
 
@@ -72,7 +61,7 @@ std::uint64_t sampler_bytes(const std::string& processor, const Scene& scene, st
     bool pairs = false;
     for (const ObserveEntry& entry : scene.observables) {
         averages = averages || is_average(entry.kind);
-        pairs = pairs || entry.kind == "gr";
+        pairs = pairs || find_observable_kind(entry.kind).pairs;
     }
     return averages ? sampler_memory_bytes(processor, balls, scene.dimension(), pairs) : 0;
 }
@@ -96,7 +85,7 @@ public:
                 fmt::format("{}: the spring solver cannot run this: {}", place.empty() ? scene.path : place, why));
         }
         if (!(scene.run.until / design_.dt < kMostSteps)) {
-            refuse_time(scene, scene.labels.contains("run.until") || scene.stages.empty()
+            refuse_time(scene, scene.sources->has("run.until") || scene.stages.empty()
                                    ? "run.until"
                                    : stage_label(scene.stages.size() - 1));
         }
@@ -144,10 +133,11 @@ public:
     std::vector<PlanFact> facts() const override {
         const SpringDesign& d = design_;
         const bool alike = d.wall_stiffness == d.stiffness;
+        const std::string_view unit = d.pair_contact().stiffness_unit();
         std::vector<PlanFact> facts{
             {"stiffness", d.stiffness, "stiffness",
-             fmt::format("{:.6g} N/m", d.stiffness) +
-                 (alike ? "" : fmt::format(", at walls {:.6g} N/m", d.wall_stiffness))},
+             fmt::format("{:.6g} {}", d.stiffness, unit) +
+                 (alike ? "" : fmt::format(", at walls {:.6g} {}", d.wall_stiffness, unit))},
             {"wall_stiffness", d.wall_stiffness},
             {"damping", d.damping, d.damping > 0.0 ? "damping" : "", fmt::format("{:.6g} kg/s", d.damping)},
             {"damping_ratio", d.damping_ratio,
@@ -170,20 +160,14 @@ public:
         return text;
     }
 
-    void store(SolverState& state) const override {
-        std::vector<double> values;
-        for (const auto field : design_fields()) values.push_back(design_.*field);
-        state.extra.emplace_back(kDesign, std::move(values));
-    }
+    void store(SolverState& state) const override { state.records.spring = design_; }
 
 private:
     static std::string stage_label(std::size_t stage) { return fmt::format("stage[{}].until", stage); }
 
     [[noreturn]] void refuse_time(const Scene& scene, const std::string& key) const {
-        const auto label = scene.labels.find(key);
         throw InputError(fmt::format("{}: takes more steps of {:.6g} than can be counted; allowed: up to {:.3g}",
-                                     label != scene.labels.end() ? label->second : scene.path + ": " + key, design_.dt,
-                                     kMostSteps * design_.dt));
+                                     scene.label(key), design_.dt, kMostSteps * design_.dt));
     }
 
     void make_stages(const Scene& scene, int threads) {
@@ -236,10 +220,7 @@ SpringSetup spring_setup(const Scene& scene, const SpringDesign& design, int thr
     for (int axis = 0; axis < setup.dimension; ++axis) {
         for (int end = 0; end < 2; ++end) setup.sides[axis][end] = side_of(scene.box.faces[axis][end]);
     }
-    for (const Wall& wall : scene.walls) {
-        setup.walls.push_back({wall.shape == Wall::Shape::kPlane, wall.normal, wall.offset, wall.center, wall.radius,
-                               wall.side == Wall::Side::kInside, wall.temperature, wall.velocity});
-    }
+    setup.walls = scene.walls;
     setup.face_temperature = scene.box.temperature;
     setup.seed = scene.seed;
     if (scene.thermostat.kind == Thermostat::Kind::kAndersen) {
@@ -247,6 +228,7 @@ SpringSetup spring_setup(const Scene& scene, const SpringDesign& design, int thr
         setup.thermostat_temperature = scene.thermostat.temperature;
     }
     setup.gravity = scene.physics.gravity;
+    setup.law = design.law;
     setup.stiffness = design.stiffness;
     setup.wall_stiffness = design.wall_stiffness;
     setup.damping = design.damping;
@@ -259,21 +241,7 @@ SpringSetup spring_setup(const Scene& scene, const SpringDesign& design, int thr
     return setup;
 }
 
-BallSizes ball_sizes(const Balls& balls) {
-    std::vector<double> radius(balls.size());
-    std::vector<double> inverse_mass(balls.size());
-    for (std::size_t id = 0; id < balls.size(); ++id) {
-        radius[id] = balls.species_of(id).radius;
-        inverse_mass[id] = std::isinf(balls.species_of(id).mass) ? 0.0 : 1.0 / balls.species_of(id).mass;
-    }
-    RawBalls raw;
-    raw.count = balls.size();
-    Balls& mutable_balls = const_cast<Balls&>(balls);  // only read
-    for (int axis = 0; axis < balls.dimension; ++axis) raw.velocity[axis] = mutable_balls.velocity[axis].data();
-    raw.radius = radius.data();
-    raw.inverse_mass = inverse_mass.data();
-    return measure_sizes(raw, balls.dimension);
-}
+BallSizes ball_sizes(const Balls& balls) { return measure_sizes(BallProperties(balls).of(balls), balls.dimension); }
 
 std::shared_ptr<const SolverPlan> make_spring_plan(const Scene& scene, const SolverState& state, int threads) {
     return std::make_shared<SpringPlan>(scene, state, threads);

@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "host/run/driving.hpp"
-#include "host/run/text.hpp"
+#include "host/run/driving_text.hpp"
+#include "host/run/number_words.hpp"
 
 namespace carom {
 
@@ -192,9 +192,9 @@ std::string balance_text(const RunOutcome& outcome) {
 /// What each thermal wall gave of the balance's heat; empty without such walls.
 std::string wall_heat_text(const RunOutcome& outcome, const Scene& scene) {
     std::string text;
-    for (const auto& [wall, name] : thermal_walls(scene)) {
-        text += fmt::format("{}{} {:+.6g}", text.empty() ? "heat by source: " : ", ", name,
-                            wall_heat(outcome, static_cast<std::size_t>(wall)));
+    for (const WallNumber wall : thermal_walls(scene)) {
+        text += fmt::format("{}{} {:+.6g}", text.empty() ? "heat by source: " : ", ", wall.name(),
+                            wall_heat(outcome, wall.index()));
     }
     if (text.empty()) return text;
     const double thermostat = outcome.tallies.thermostat_heat - outcome.first_tallies.thermostat_heat;
@@ -287,8 +287,8 @@ std::string summary_json(const RunOutcome& outcome, const Scene& scene, std::siz
     for (const double impulse : outcome.tallies.wall_impulse) json["wall_impulse"].push_back(number(impulse));
     if (scene.driven()) {
         json["wall_heat"] = nlohmann::ordered_json::object();
-        for (const auto& [wall, name] : thermal_walls(scene))
-            json["wall_heat"][wall_component(wall)] = number(wall_heat(outcome, static_cast<std::size_t>(wall)));
+        for (const WallNumber wall : thermal_walls(scene))
+            json["wall_heat"][wall.plain_name()] = number(wall_heat(outcome, wall.index()));
         json["thermostat_heat"] = number(outcome.tallies.thermostat_heat - outcome.first_tallies.thermostat_heat);
     }
     if (scene.run.solver == SolverKind::kSpring) json["sorts"] = outcome.tallies.sorts;

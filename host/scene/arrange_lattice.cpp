@@ -1,10 +1,134 @@
 #include <algorithm>
+#include <utility>
 
 #include "host/scene/arrange.hpp"
-#include "host/scene/lattice.hpp"
+#include "host/scene/insertion.hpp"
+#include "kernels/physics/touching.hpp"
 
 namespace carom {
+
 namespace {
+
+constexpr double kFits = 1.0 + kLengthSlack;  // of a diameter: rounding of a length that was meant to hold whole balls
+constexpr double kTighter = 0.98;             // each try's distance between sites over that of the try before
+constexpr double kMostSites = 8.0e9;          // guards the conversion to whole numbers
+
+/// Sites along each axis: site i at first + i * step.
+template <int Dim>
+struct Rows {
+    Vec<std::int64_t, Dim> number;
+    Point<Dim> first;
+    Point<Dim> step;
+    bool even_only;  ///< only sites whose indices add up to an even number: hexagonal, fcc
+
+    [[nodiscard]] double count() const {
+        double all = 1.0;
+        for (int axis = 0; axis < Dim; ++axis) all *= static_cast<double>(number[axis]);
+        return even_only ? std::ceil(0.5 * all) : all;
+    }
+};
+
+double whole_fits(double length, double step) { return smaller(kMostSites, std::floor(length / step * kFits)); }
+
+/// Square or cubic: every ball has a cell of its own, at least `distance` wide, stretched to fill the region.
+template <int Dim>
+Rows<Dim> square_rows(const Space<Dim>& space, double distance) {
+    Rows<Dim> rows{.even_only = false};
+    for (int axis = 0; axis < Dim; ++axis) {
+        const double number = larger(1.0, whole_fits(space.length(axis), distance));
+        rows.number[axis] = static_cast<std::int64_t>(number);
+        rows.step[axis] = space.length(axis) / number;
+        rows.first[axis] = space.low(axis) + 0.5 * rows.step[axis];
+    }
+    return rows;
+}
+
+/// Hexagonal or fcc as a centred rectangular lattice: steps half as long as the rectangle's edges, every second site.
+/// \param wide  2D: the axis along which a rectangle is sqrt(3) times as long
+template <int Dim>
+Rows<Dim> centred_rows(const Space<Dim>& space, double distance, int wide) {
+    Rows<Dim> rows{.even_only = true};
+    for (int axis = 0; axis < Dim; ++axis) {
+        const double share = Dim == 3 ? std::sqrt(0.5) : (axis == wide ? 0.5 * std::sqrt(3.0) : 0.5);
+        const double step = share * distance;
+        if (space.wraps(axis)) {
+            const double pairs = larger(1.0, whole_fits(space.length(axis), 2.0 * step));
+            rows.number[axis] = 2 * static_cast<std::int64_t>(pairs);
+            rows.step[axis] = space.length(axis) / (2.0 * pairs);
+            rows.first[axis] = space.low(axis) + 0.5 * rows.step[axis];
+        } else {
+            const double span = larger(0.0, space.last_center(axis) - space.first_center(axis));
+            const double steps = whole_fits(span, step);
+            rows.number[axis] = static_cast<std::int64_t>(steps) + 1;
+            rows.step[axis] = steps > 0.0 ? span / steps : 0.0;
+            rows.first[axis] = space.first_center(axis) + (steps > 0.0 ? 0.0 : 0.5 * span);
+        }
+    }
+    return rows;
+}
+
+template <int Dim>
+Rows<Dim> rows_at(const Space<Dim>& space, double distance, bool square) {
+    if (square) return square_rows(space, distance);
+    Rows<Dim> best = centred_rows(space, distance, 0);
+    if (Dim == 2) {
+        const Rows<Dim> other = centred_rows(space, distance, 1);
+        if (other.count() > best.count()) best = other;
+    }
+    return best;
+}
+
+/// The sites that are free, and inside the region's walls.
+template <int Dim>
+std::vector<Point<Dim>> free_sites(const Space<Dim>& space, const Rows<Dim>& rows) {
+    std::vector<Point<Dim>> sites;
+    Vec<std::int64_t, Dim> index = Vec<std::int64_t, Dim>::filled(0);
+    while (true) {
+        std::int64_t sum = 0;
+        Point<Dim> site;
+        for (int axis = 0; axis < Dim; ++axis) {
+            sum += index[axis];
+            site[axis] = rows.first[axis] + static_cast<double>(index[axis]) * rows.step[axis];
+        }
+        if ((!rows.even_only || sum % 2 == 0) && space.free_of_obstacles(site)) sites.push_back(site);
+        int axis = 0;
+        while (axis < Dim && ++index[axis] == rows.number[axis]) {
+            index[axis] = 0;
+            ++axis;
+        }
+        if (axis == Dim) return sites;
+    }
+}
+
+/// At least `count` lattice sites that keep clear of walls and of the balls placed before, as far apart from each
+/// other as fits: square or cubic if `square`, else hexagonal or fcc; row by row, x fastest. Fewer than `count` where
+/// no more fit even with touching balls: then as many as fit.
+template <int Dim>
+std::vector<Point<Dim>> lattice_sites(const Space<Dim>& space, std::uint64_t count, bool square) {
+    const double touching = 2.0 * space.radius();
+    const double wanted = static_cast<double>(count);
+    // The widest lattice with enough sites, by bisection; obstacles may then ask for a tighter one.
+    double wide = touching;
+    for (int axis = 0; axis < Dim; ++axis) wide = larger(wide, space.length(axis));
+    double low = touching;
+    double high = wide;
+    if (rows_at(space, high, square).count() >= wanted) low = high;
+    for (int halving = 0; halving < 60 && low < high; ++halving) {
+        const double middle = 0.5 * (low + high);
+        if (rows_at(space, middle, square).count() >= wanted) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    std::vector<Point<Dim>> most;
+    for (double distance = low; true; distance = larger(touching, distance * kTighter)) {
+        std::vector<Point<Dim>> sites = free_sites(space, rows_at(space, distance, square));
+        if (sites.size() >= count) return sites;
+        if (sites.size() > most.size()) most = std::move(sites);
+        if (distance == touching) return most;
+    }
+}
 
 /// Every so-many-th site, so that the empty ones are spread evenly.
 template <int Dim>
@@ -34,10 +158,82 @@ std::vector<Point<Dim>> arrange_on_lattice(const Scene& scene, std::size_t numbe
         if (sites.size() >= fill.count) return even_subset(sites, fill.count);
         reached = std::max<std::uint64_t>(reached, sites.size());
     }
-    refuse_fill(fill, space, reached);
+    refuse_fill(scene, number, space, reached);
 }
 
 template std::vector<Point<2>> arrange_on_lattice<2>(const Scene&, std::size_t, const std::vector<PlacedBall<2>>&);
 template std::vector<Point<3>> arrange_on_lattice<3>(const Scene&, std::size_t, const std::vector<PlacedBall<3>>&);
+
+namespace {
+
+constexpr int kSweeps = 60;        // melts a fluid, leaves a solid one
+constexpr double kAccepted = 0.4;  // share of the moves of a sweep to aim at
+
+/// Hard-core Monte Carlo: every ball in turn tries a small random move, sweep after sweep.
+template <int Dim>
+void shake(Space<Dim>& space, double reach, std::uint64_t seed, std::uint64_t stream) {
+    const std::uint64_t count = space.size();
+    for (int sweep = 0; sweep < kSweeps; ++sweep) {
+        std::uint64_t accepted = 0;
+        for (std::uint64_t ball = 0; ball < count; ++ball) {
+            const std::uint64_t index = static_cast<std::uint64_t>(sweep) * count + ball;
+            const Point<Dim> unit = uniform_point<Dim>(random_words(seed, stream, RandomPurpose::kShake, index));
+            Point<Dim> to = space.ball(ball);
+            bool inside = true;
+            for (int axis = 0; axis < Dim; ++axis) {
+                to[axis] += (2.0 * unit[axis] - 1.0) * reach;
+                if (space.wraps(axis)) {
+                    const double low = space.low(axis);
+                    if (to[axis] < low) to[axis] += space.length(axis);
+                    if (to[axis] >= low + space.length(axis)) to[axis] -= space.length(axis);
+                    inside = inside && to[axis] >= low;
+                } else {
+                    inside = inside && to[axis] >= space.first_center(axis) && to[axis] <= space.last_center(axis);
+                }
+            }
+            if (!inside || !space.free_of_balls(to, static_cast<std::int32_t>(ball)) || !space.free_of_obstacles(to)) {
+                continue;
+            }
+            space.move(ball, to);
+            ++accepted;
+        }
+        reach *= static_cast<double>(accepted) > kAccepted * static_cast<double>(count) ? 1.1 : 0.9;
+        reach = smaller(reach, space.radius());
+    }
+}
+
+/// Which `count` of `sites` are taken: random ones, in their order.
+template <int Dim>
+std::vector<Point<Dim>> random_subset(const std::vector<Point<Dim>>& sites, std::uint64_t count, std::uint64_t seed,
+                                      std::uint64_t stream) {
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> keys(sites.size());
+    for (std::uint64_t site = 0; site < sites.size(); ++site) {
+        keys[site] = {random_words(seed, stream, RandomPurpose::kVacancy, site).wide(0), site};
+    }
+    const auto end = keys.begin() + static_cast<std::ptrdiff_t>(count);
+    std::nth_element(keys.begin(), end, keys.end());
+    std::sort(keys.begin(), end, [](const auto& a, const auto& b) { return a.second < b.second; });
+    std::vector<Point<Dim>> chosen;
+    chosen.reserve(count);
+    for (auto key = keys.begin(); key != end; ++key) chosen.push_back(sites[key->second]);
+    return chosen;
+}
+
+}  // namespace
+
+template <int Dim>
+std::vector<Point<Dim>> shaken_lattice(const Scene& scene, std::size_t number,
+                                       const std::vector<PlacedBall<Dim>>& before) {
+    const FillEntry& fill = scene.fills[number];
+    Space<Dim> space(scene, fill, fill.count, before);
+    const auto sites = lattice_sites(space, fill.count, false);
+    if (sites.size() < fill.count) refuse_fill(scene, number, space, sites.size());
+    for (const auto& site : random_subset(sites, fill.count, scene.seed, number)) space.insert(site);
+    shake(space, 0.2 * space.radius(), scene.seed, number);
+    return space.centers();
+}
+
+template std::vector<Point<2>> shaken_lattice<2>(const Scene&, std::size_t, const std::vector<PlacedBall<2>>&);
+template std::vector<Point<3>> shaken_lattice<3>(const Scene&, std::size_t, const std::vector<PlacedBall<3>>&);
 
 }  // namespace carom

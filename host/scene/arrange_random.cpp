@@ -6,7 +6,7 @@
 #include "host/scene/arrange.hpp"
 #include "host/scene/growth.hpp"
 #include "host/scene/insertion.hpp"
-#include "host/scene/shaken_lattice.hpp"
+#include "kernels/physics/pair_distribution.hpp"
 
 namespace carom {
 namespace {
@@ -28,9 +28,7 @@ struct Packing {
     [[nodiscard]] const FillEntry& fill(std::size_t number) const { return scene.fills[number]; }
     [[nodiscard]] double radius(std::size_t number) const { return scene.species[fill(number).species].radius; }
     [[nodiscard]] double volume(std::size_t number) const {
-        const double r = radius(number);
-        const double square = kPi * r * r;
-        return static_cast<double>(fill(number).count) * (Dim == 2 ? square : 4.0 / 3.0 * square * r);
+        return static_cast<double>(fill(number).count) * ball_volume(Dim, radius(number));
     }
     /// Packing fraction of the densest fill alone.
     [[nodiscard]] double densest() const {

@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/physics/restitution.hpp"
+
 namespace carom {
 namespace {
-
-double reduced_mass(double a, double b) {
-    return 1.0 / (1.0 / a + 1.0 / b);  // 1 / inf = 0
-}
 
 /// The contact of the two lightest balls of finite mass, which has the smallest reduced mass and so the shortest
 /// duration.
@@ -22,7 +20,8 @@ void add_lightest_pair(const std::vector<const PresentSpecies*>& mobile, double 
     const PresentSpecies& a = *lightest[0];
     if (a.count < 2 && lightest.size() < 2) return;
     const PresentSpecies& b = a.count < 2 ? *lightest[1] : a;
-    contacts.push_back({reduced_mass(a.mass, b.mass), std::min(a.radius, b.radius), 2.0 * design_speed, false});
+    contacts.push_back(
+        {reduced_mass(1.0 / a.mass, 1.0 / b.mass), std::min(a.radius, b.radius), 2.0 * design_speed, false});
 }
 
 }  // namespace
@@ -73,10 +72,10 @@ std::vector<PossibleContact> extreme_contacts(const std::vector<PresentSpecies>&
         if (moves && one->count > 1 && (heaviest == nullptr || one->mass > heaviest->mass)) heaviest = one;
         if (heaviest != nullptr) {
             const double speed = design_speed + (moves ? design_speed : one->fastest);
-            contacts.push_back({reduced_mass(one->mass, heaviest->mass), one->radius, speed, false});
+            contacts.push_back({reduced_mass(1.0 / one->mass, 1.0 / heaviest->mass), one->radius, speed, false});
         }
         if (moves && fastest_fixed != nullptr) {
-            const double reduced = reduced_mass(one->mass, fastest_fixed->mass);
+            const double reduced = reduced_mass(1.0 / one->mass, 1.0 / fastest_fixed->mass);
             contacts.push_back({reduced, one->radius, design_speed + fastest_fixed->fastest, false});
         }
         if (moves && (heaviest == nullptr || one->mass > heaviest->mass)) heaviest = one;

@@ -5,8 +5,8 @@
 #include <limits>
 
 #include "host/scene/contacts.hpp"
-#include "host/scene/start.hpp"
-#include "kernels/physics/restitution.hpp"
+#include "host/scene/walls.hpp"
+#include "kernels/physics/pair_distribution.hpp"
 
 // Every number that reaches the state (stiffness, damping ratios, dt) is made of + - * / and square roots, and of
 // kernels/core/transcendental.hpp, so it is the same on every machine.
@@ -19,12 +19,7 @@ constexpr double kStepsPerContact = 50.0;  // worst error of a collision's speed
 constexpr double kMostSteps = 9.2e18;      // that 63 bits count
 constexpr double kRadiiPerStep = 0.1;      // of the smallest radius, at the design speed
 
-bool has_walls(const Scene& scene) {
-    for (int wall = 0; wall < wall_end(scene); ++wall) {
-        if (is_wall(scene, wall)) return true;
-    }
-    return false;
-}
+bool has_walls(const Scene& scene) { return !all_walls(scene).empty(); }
 
 /// sqrt(T / m) of the highest temperature, of fills, walls and thermostats, and the lightest mass.
 double thermal_speed(const Scene& scene, const std::vector<PresentSpecies>& species) {
@@ -78,19 +73,17 @@ double rms_speed(const Balls& balls) {
 double packing_fraction(const Scene& scene, const std::vector<PresentSpecies>& species) {
     double volume = 0.0;
     for (const PresentSpecies& one : species) {
-        const double r = one.radius;
-        const double ball = scene.dimension() == 2 ? kPi * r * r : 4.0 / 3.0 * kPi * r * r * r;
-        volume += static_cast<double>(one.count) * ball;
+        volume += static_cast<double>(one.count) * ball_volume(scene.dimension(), one.radius);
     }
     return volume / scene.box.volume();
 }
 
-/// Stiffness that keeps the overlap g sqrt(m_e / k) under its limit in every contact of the kind asked for.
-double needed_stiffness(const std::vector<PossibleContact>& contacts, double max_overlap) {
+/// Stiffness that keeps overlaps under their limit in every contact.
+double needed_stiffness(const SoftContact& law, const std::vector<PossibleContact>& contacts, double max_overlap) {
     double stiffness = 0.0;
     for (const PossibleContact& contact : contacts) {
-        const double per_length = contact.approach / (max_overlap * contact.smaller_radius);
-        stiffness = std::max(stiffness, contact.reduced_mass * per_length * per_length);
+        stiffness = std::max(
+            stiffness, law.stiffness_for(max_overlap * contact.smaller_radius, contact.approach, contact.reduced_mass));
     }
     return stiffness;
 }
@@ -117,25 +110,24 @@ SpringDesign design_spring(const Scene& scene, const Balls& balls) {
 
     const std::vector<PossibleContact> contacts = extreme_contacts(species, has_walls(scene), design.design_speed);
     const SpringKeys& keys = scene.spring;
-    design.stiffness = keys.stiffness ? *keys.stiffness : needed_stiffness(contacts, keys.max_overlap);
+    design.law = contact_law_called(keys.law);
+    design.stiffness =
+        keys.stiffness ? *keys.stiffness : needed_stiffness(design.pair_contact(), contacts, keys.max_overlap);
     if (design.stiffness == 0.0) design.stiffness = 1.0;  // nothing can touch; the number has no meaning
     design.wall_stiffness = keys.wall_stiffness.value_or(design.stiffness);
     if (keys.damping) {
         design.damping = *keys.damping;
     } else {
-        design.damping_ratio = damping_ratio_of_restitution(scene.physics.restitution);
-        design.wall_damping_ratio = damping_ratio_of_restitution(scene.physics.wall_restitution);
+        design.damping_ratio = design.pair_contact().damping_ratio(scene.physics.restitution);
+        design.wall_damping_ratio = design.wall_contact().damping_ratio(scene.physics.wall_restitution);
     }
 
     double shortest = std::numeric_limits<double>::infinity();
     double highest_frequency = 0.0;
     for (const PossibleContact& contact : contacts) {
-        const double k = contact.wall ? design.wall_stiffness : design.stiffness;
-        const double m = contact.reduced_mass;
-        const double zeta = keys.damping ? design.damping / (2.0 * std::sqrt(k * m))
-                                         : (contact.wall ? design.wall_damping_ratio : design.damping_ratio);
-        shortest = std::min(shortest, contact_duration(k, m, zeta));
-        highest_frequency = std::max(highest_frequency, std::sqrt(k / m));
+        const SoftContact law = contact.wall ? design.wall_contact() : design.pair_contact();
+        shortest = std::min(shortest, law.duration(contact.approach, contact.reduced_mass));
+        highest_frequency = std::max(highest_frequency, law.frequency(contact.approach, contact.reduced_mass));
     }
     if (!contacts.empty()) design.contact_duration = shortest;
     if (keys.dt) {

@@ -6,6 +6,8 @@
 
 #include "host/scene/scene.hpp"
 #include "host/state/balls.hpp"
+#include "host/state/solver_records.hpp"
+#include "kernels/physics/contact_laws.hpp"
 
 namespace carom {
 
@@ -19,18 +21,14 @@ struct BallFigures {
 BallFigures measure_balls(const Scene& scene, const Balls& balls);
 
 /// What follows from a scene for the spring solver: every "auto" replaced by its number.
-struct SpringDesign : BallFigures {
-    double stiffness = 0.0;           ///< [force/length]
-    double wall_stiffness = 0.0;      ///< [force/length]
-    double damping = 0.0;             ///< gamma, ball to ball and ball to wall, where the scene gives it [mass/time]
-    double damping_ratio = 0.0;       ///< zeta of every pair, from restitution; 0 where `damping` is given
-    double wall_damping_ratio = 0.0;  ///< zeta at walls, from wall_restitution; 0 where `damping` is given
-    double dt = 0.0;                  ///< [time]
-    std::uint64_t steps = 0;          ///< to run.until: round(until / dt)
-    double design_speed = 0.0;        ///< the largest speed to expect [length/time]
-    double thermal_speed = 0.0;       ///< sqrt(T/m) of the lightest species, 0 without a temperature [length/time]
-    double contact_duration = 0.0;    ///< the shortest of any pair or wall; 0 where nothing can touch [time]
-    double phase_step = 0.0;          ///< h = w0 dt of the stiffest contact; its worst speed error is h^2 / 8
+struct SpringDesign : BallFigures, SpringRecord {
+    ContactLawKind law{};        ///< whose units those of the stiffness and of the damping are
+    std::uint64_t steps = 0;     ///< to run.until: round(until / dt)
+    double thermal_speed = 0.0;  ///< sqrt(T/m) of the lightest species, 0 without a temperature [length/time]
+    double phase_step = 0.0;     ///< h = w0 dt of the stiffest contact; its worst speed error is h^2 / 8
+
+    [[nodiscard]] SoftContact pair_contact() const { return {law, {stiffness, damping, damping_ratio}}; }
+    [[nodiscard]] SoftContact wall_contact() const { return {law, {wall_stiffness, damping, wall_damping_ratio}}; }
 };
 
 SpringDesign design_spring(const Scene& scene, const Balls& balls);

@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "host/scene/earliest.hpp"
-#include "host/scene/surroundings.hpp"
+#include "host/events/calendar.hpp"
+#include "host/scene/space.hpp"
 #include "kernels/core/random.hpp"
 #include "kernels/physics/collision_time.hpp"
 #include "kernels/physics/impulse.hpp"
+#include "kernels/physics/touching.hpp"
 
 namespace carom {
 namespace {
@@ -17,14 +18,13 @@ constexpr double kStage = 0.01;        // scale grows by this share, then growth
 constexpr double kRestHits = 20.0;     // collisions per ball after growth
 constexpr double kJammed = 400.0;      // events per ball in a stage: a pressure of some 500 n T
 constexpr std::uint64_t kAFew = 4000;  // events that any stage may have
-constexpr double kMargin = 1.0e-9;     // balls end farther apart than they must, beyond what rounding may take away
+constexpr double kMargin = kTouching;  // balls end farther apart than they must, beyond what rounding may take away
 
 template <int Dim>
 class Growth {
 public:
     Growth(const Scene& scene, const Region<Dim>& region, const std::vector<PlacedBall<Dim>>& placed,
-           const std::vector<GrowingBall<Dim>>& balls)
-        : earliest_(balls.size(), kNeverTouch) {
+           const std::vector<GrowingBall<Dim>>& balls) {
         for (const auto& ball : balls) largest_ = larger(largest_, ball.radius);
         find_cells(region, balls.size());
         around_ = Surroundings<Dim>(scene, grid_, placed, largest_);
@@ -46,7 +46,7 @@ public:
     bool grow(double from, double to) {
         scale_ = from;
         growth_ = 1.0;  // the clock counts scale
-        start();
+        start(to - from);
         return run(to - from, ~0ULL);
     }
 
@@ -54,7 +54,7 @@ public:
     void rest(double scale, double hits_per_ball) {
         scale_ = scale;
         growth_ = 0.0;
-        start();
+        start(kStage);
         run(kNeverTouch, static_cast<std::uint64_t>(0.5 * hits_per_ball * static_cast<double>(flying_.size())));
     }
 
@@ -79,6 +79,7 @@ private:
         double time = kNeverTouch;
         std::uint32_t partner = kNone;  // ball, number of what stands there, or axis
         std::uint32_t hits = 0;         // of the partner, when this was foretold
+        std::uint32_t stamp = 0;        // of the entry in the calendar that counts
         Kind kind = Kind::kNothing;
     };
 
@@ -111,8 +112,8 @@ private:
         }
     }
 
-    /// All at time 0, at the thermal speed, in their cells, with their next events.
-    void start() {
+    /// All at time 0, at the thermal speed, in their cells, with their next events, those before `end` in the calendar.
+    void start(double end) {
         double square = 0.0;
         double wanted = 0.0;
         const double thermal = 2.0 * largest_ / kGrowthRate;
@@ -129,7 +130,31 @@ private:
             ball.cell = grid_.cell_of(ball.place.center);
             put(k);
         }
-        for (std::uint32_t k = 0; k < flying_.size(); ++k) predict(k);
+        for (std::uint32_t k = 0; k < flying_.size(); ++k) foretell(k);
+        open_calendar(end);
+    }
+
+    /// A calendar from 0 to `end`, with what is foretold.
+    void open_calendar(double end) {
+        constexpr double kTicksPerBall = 8.0;  // per kStage: about as many as there are events
+        calendar_.start(end, kStage / (kTicksPerBall * static_cast<double>(flying_.size())));
+        for (std::uint32_t k = 0; k < flying_.size(); ++k) enter(k);
+    }
+
+    void enter(std::uint32_t k) { calendar_.push({events_[k].time, k, ++events_[k].stamp}); }
+
+    /// The next event before `end`, or null; of equal times the one of the lower number.
+    const CalendarEntry* next_event(double end) {
+        const auto counts = [this](const CalendarEntry& entry) { return events_[entry.slot].stamp == entry.stamp; };
+        const auto before = [](const CalendarEntry& a, const CalendarEntry& b) { return a.slot < b.slot; };
+        for (;;) {
+            if (const CalendarEntry* next = calendar_.next(end, counts, before, [](int, std::uint32_t) {})) return next;
+            if (calendar_.end() >= end) return nullptr;
+            double first = kNeverTouch;
+            for (const Event& event : events_) first = smaller(first, event.time);
+            if (!(first < end)) return nullptr;
+            open_calendar(2.0 * larger(first, calendar_.end()));
+        }
     }
 
     /// Until a time, or so many collisions of balls; then all stand at that moment. False when there is no end of
@@ -139,8 +164,15 @@ private:
         std::uint64_t events = 0;
         std::uint64_t collisions = 0;
         double now = 0.0;
-        while (earliest_.first().time < end && collisions < most_collisions && events < most) {
-            const std::uint32_t k = earliest_.first().number;
+        bool ended = false;
+        while (collisions < most_collisions && events < most) {
+            const CalendarEntry* const next = next_event(end);
+            if (next == nullptr) {
+                ended = true;
+                break;
+            }
+            const std::uint32_t k = next->slot;
+            calendar_.pop();
             const Event event = events_[k];
             now = event.time;
             fly(k, now);
@@ -166,7 +198,6 @@ private:
             predict(k);
             if (event.kind != Kind::kCell) ++events;
         }
-        const bool ended = !(earliest_.first().time < end);
         stop(ended && end < kNeverTouch ? end : now);
         return events < most;
     }
@@ -201,6 +232,11 @@ private:
     // What comes next for a ball.
 
     void predict(std::uint32_t k) {
+        foretell(k);
+        enter(k);
+    }
+
+    void foretell(std::uint32_t k) {
         const Flying& ball = flying_[k];
         Event event;
         for (int axis = 0; axis < Dim; ++axis) leave_or_turn(ball, axis, event);
@@ -213,12 +249,12 @@ private:
             return true;
         });
         event.time = event.kind == Kind::kNothing ? kNeverTouch : event.time + ball.time;
+        event.stamp = events_[k].stamp;
         events_[k] = event;
-        earliest_.set(k, event.time);
     }
 
     static void note(Event& event, double time, Kind kind, std::uint32_t partner, std::uint32_t hits) {
-        if (time < event.time) event = {time, partner, hits, kind};
+        if (time < event.time) event = {time, partner, hits, 0, kind};
     }
 
     void leave_or_turn(const Flying& ball, int axis, Event& event) const {
@@ -361,7 +397,7 @@ private:
     std::vector<Flying> flying_;
     std::vector<Event> events_;         // the next of each ball
     std::vector<std::uint32_t> first_;  // per cell, a ball in it
-    Earliest earliest_;
+    Calendar calendar_;
 };
 
 }  // namespace

@@ -3,18 +3,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
+#include <iterator>
+#include <stdexcept>
+#include <utility>
 
+#include "host/observables/registry.hpp"
 #include "host/scene/arrange.hpp"
+#include "kernels/physics/boundaries.hpp"
+#include "kernels/physics/contact_laws.hpp"
 
 namespace carom {
 namespace {
 
-constexpr Bounds kAny{};
-constexpr Bounds kPositive{.min = 0.0, .above_min = true};
-constexpr Bounds kNotNegative{.min = 0.0};
-constexpr Bounds kFraction{.min = 0.0, .max = 1.0};
+constexpr Bounds kAny = kAnyNumber;
 constexpr Bounds kMass{.min = 0.0, .above_min = true, .infinity = true};
-constexpr Bounds kBins{.min = 4.0, .max = 10'000.0};
 constexpr Bounds kCount{.min = 0.0, .max = 4294967294.0};  // ids are 32 bits wide
 
 constexpr Table kTables[] = {
@@ -36,12 +39,7 @@ constexpr Table kTables[] = {
      "scene. The last one goes on to the end of the run."},
 };
 
-std::vector<std::string_view> arrangement_names() {
-    std::vector<std::string_view> names;
-    for (const ArrangementEntry& entry : arrangements()) names.push_back(entry.name);
-    return names;
-}
-
+/// Those that a table takes whatever kind it is of; the kinds' own follow.
 constexpr Key kKeys[] = {
     {"scene", "title", KeyType::kText, kAny, "", "\"\"", "what the scene is called in figures and reports"},
     {"scene", "dimension", KeyType::kWhole, {.min = 2, .max = 3}, "", "required", "2 (disks) or 3 (spheres)"},
@@ -68,14 +66,7 @@ constexpr Key kKeys[] = {
      "\"reflect\"; with friction \"sequential\"",
      "how `events` resolves several contacts at one instant; friction needs \"sequential\""},
 
-    {"spring", "law", KeyType::kChoice, kAny, "linear", "\"linear\"", "the force law of contacts"},
-    {"spring", "stiffness", KeyType::kNumberOrAuto, kPositive, "", "\"auto\"",
-     "[force/length]; \"auto\" keeps overlaps under `max_overlap` when two balls meet head-on, each at the design "
-     "speed"},
-    {"spring", "wall_stiffness", KeyType::kNumber, kPositive, "", "stiffness", "[force/length]"},
-    {"spring", "damping", KeyType::kNumberOrAuto, kNotNegative, "", "\"auto\"",
-     "[mass/time], the same for all contacts; \"auto\" gives every contact its `restitution`, which must be 0.01 or "
-     "more"},
+    {"spring", "law", KeyType::kKind, kAny, "", "\"linear\"", "the force law of contacts"},
     {"spring", "dt", KeyType::kNumberOrAuto, kPositive, "", "\"auto\"",
      "time step [time]; \"auto\": shortest contact duration / 50, and no ball moves more than a tenth of the smallest "
      "radius in a step"},
@@ -108,27 +99,18 @@ constexpr Key kKeys[] = {
     {"output", "observables_every", KeyType::kNumber, kNotNegative, "", "until / 1000",
      "time between rows of scalar observables [time]; 0: only the first and the last"},
 
-    {"thermostat", "kind", KeyType::kChoice, kAny, "none|andersen|rescale", "\"none\"",
+    {"thermostat", "kind", KeyType::kKind, kAny, "none|andersen|rescale", "\"none\"",
      "andersen: velocities are drawn anew, ball by ball; rescale: all velocities are scaled to the temperature, for "
      "preparation"},
-    {"thermostat", "temperature", KeyType::kNumber, kPositive, "", "required for a thermostat", "[energy]"},
-    {"thermostat", "rate", KeyType::kNumber, kPositive, "", "required for andersen",
-     "andersen: how often a ball's velocity is drawn anew, in the mean [1/time]"},
-    {"thermostat", "every", KeyType::kNumber, kPositive, "", "required for rescale",
-     "rescale: time from one scaling to the next [time]"},
+    {"thermostat", "temperature", KeyType::kNumber, kPositive, "", "required", "[energy]", "andersen|rescale"},
+    {"thermostat", "rate", KeyType::kNumber, kPositive, "", "required",
+     "andersen: how often a ball's velocity is drawn anew, in the mean [1/time]", "andersen"},
+    {"thermostat", "every", KeyType::kNumber, kPositive, "", "required",
+     "rescale: time from one scaling to the next [time]", "rescale"},
 
-    {"wall", "shape", KeyType::kChoice, kAny, "plane|sphere", "required", "a sphere is a circle in 2D"},
-    {"wall", "normal", KeyType::kVector, kAny, "", "required for a plane",
-     "plane: points to where the balls may be; made a unit vector"},
-    {"wall", "offset", KeyType::kNumber, kAny, "", "0.0",
-     "plane: the points with normal . x = offset, normal of length 1 [length]"},
-    {"wall", "center", KeyType::kVector, kAny, "", "required for a sphere", "sphere [length]"},
-    {"wall", "radius", KeyType::kNumber, kPositive, "", "required for a sphere", "sphere [length]"},
-    {"wall", "side", KeyType::kChoice, kAny, "inside|outside", "\"inside\"", "sphere: where the balls may be"},
+    {"wall", "shape", KeyType::kKind, kAny, "", "required", ""},
     {"wall", "temperature", KeyType::kNumber, kNotNegative, "", "0.0",
      "at which the wall gives balls back [energy]; 0: it reflects"},
-    {"wall", "velocity", KeyType::kNumber, kAny, "", "0.0",
-     "plane: moves along its normal from its offset at time 0 [length/time]; negative: away from the balls"},
 
     {"species", "name", KeyType::kText, kAny, "", "required", "by which balls, fills and observables refer to it"},
     {"species", "radius", KeyType::kNumber, kPositive, "", "required", "[length]"},
@@ -148,7 +130,7 @@ constexpr Key kKeys[] = {
     {"ball", "speed", KeyType::kNumber, kNotNegative, "", "none",
      "instead of velocity, with angle or direction [length/time]"},
     {"ball", "angle", KeyType::kNumber, kAny, "", "none", "of the velocity, degrees from +x towards +y; 2D only"},
-    {"ball", "direction", KeyType::kVector, kAny, "", "none", "of the velocity; any length but 0"},
+    {"ball", "direction", KeyType::kDirection, kAny, "", "none", "of the velocity; any length but 0"},
     {"ball", "spin", KeyType::kSpin, kAny, "", "zeros",
      "angular velocity [rad/time]: a number in 2D, counter-clockwise; three in 3D"},
 
@@ -163,10 +145,7 @@ constexpr Key kKeys[] = {
     {"fill", "region", KeyType::kTable, kAny, "", "the box", "the balls lie wholly inside this part of the box"},
     {"fill.region", "min", KeyType::kVector, kAny, "", "box.min", "lower corner [length]"},
     {"fill.region", "max", KeyType::kVector, kAny, "", "box.min + box.size", "upper corner [length]"},
-    {"fill", "arrangement", KeyType::kChoice, kAny, "", "\"random\"",
-     "random: without overlap, around all balls before; lattice: square or cubic where that fits, else hexagonal or "
-     "fcc; atmosphere: as dense at each height as gravity, temperature and local-density theory make it",
-     arrangement_names},
+    {"fill", "arrangement", KeyType::kKind, kAny, "", "\"random\"", ""},
     {"fill", "temperature", KeyType::kNumber, kNotNegative, "", "none: at rest",
      "[energy], Maxwell-Boltzmann velocities, rescaled so that the mean of m v^2 / 2 is dimension * temperature / 2"},
     {"fill", "speed", KeyType::kNumber, kNotNegative, "", "none: at rest",
@@ -174,29 +153,10 @@ constexpr Key kKeys[] = {
     {"fill", "zero_momentum", KeyType::kFlag, kAny, "", "true", "the fill's momentum is made zero"},
 
     {"observe", "name", KeyType::kText, kAny, "", "required", "in files, tables and sweeps: letters, digits, _ and -"},
-    {"observe", "kind", KeyType::kChoice, kAny,
-     "displaced|displaced_each|speed|velocity|density|temperature_profile|velocity_profile|density_map|"
-     "temperature_map|velocity_map|gr|msd|self_diffusion|vacf|temperature|kurtosis|stress|kinetic_stress|collisional_"
-     "stress|pressure|compressibility|"
-     "free_path|mean_free_path|collision_rate",
-     "required", "what it is: see \"Observables\" below"},
+    {"observe", "kind", KeyType::kKind, kAny, "", "required", "what it is: see \"Observables\" below"},
     {"observe", "species", KeyType::kText, kAny, "", "all balls",
      "only balls of this species; else all, for averages "
      "all of finite mass"},
-    {"observe", "threshold", KeyType::kNumber, kNotNegative, "", "1.0e-9",
-     "displaced, displaced_each: unwrapped distance [length]"},
-    {"observe", "every", KeyType::kNumber, kPositive, "", "what costs little",
-     "averages: time between samples [time]; see below"},
-    {"observe", "from", KeyType::kNumber, kNotNegative, "", "0.0",
-     "averages: samples are taken from this time on [time]"},
-    {"observe", "bins", KeyType::kWhole, kBins, "", "by kind",
-     "histograms, profiles, gr: how many; maps: along the longer side"},
-    {"observe", "max", KeyType::kNumber, kPositive, "", "by kind",
-     "speed, velocity: end of the range [length/time], by default wherever is needed; gr: largest distance [length]"},
-    {"observe", "axis", KeyType::kChoice, kAny, "x|y|z", "along gravity, or x",
-     "profiles: slices lie across it; maps in 3D: one looks along it, z by default"},
-    {"observe", "with", KeyType::kText, kAny, "", "as species", "gr: the species of the other balls"},
-    {"observe", "region", KeyType::kTable, kAny, "", "the box", "temperature: of the balls with centres in there"},
     {"observe.region", "min", KeyType::kVector, kAny, "", "box.min", "lower corner [length]"},
     {"observe.region", "max", KeyType::kVector, kAny, "", "box.min + box.size", "upper corner [length]"},
 
@@ -210,14 +170,138 @@ constexpr Key kKeys[] = {
     {"stage", "wall_entry_temperature", KeyType::kNumbers, kNotNegative, "", "wall.temperature",
      "of each [[wall]], in file order [energy]; 0: it reflects; \"same\": its own, wall.temperature"},
     {"stage", "thermostat", KeyType::kTable, kAny, "", "[thermostat]", "as there"},
-    {"stage.thermostat", "kind", KeyType::kChoice, kAny, "none|andersen|rescale", "\"none\"", "as [thermostat]"},
-    {"stage.thermostat", "temperature", KeyType::kNumber, kPositive, "", "required for a thermostat",
-     "as [thermostat]"},
-    {"stage.thermostat", "rate", KeyType::kNumber, kPositive, "", "required for andersen", "as [thermostat]"},
-    {"stage.thermostat", "every", KeyType::kNumber, kPositive, "", "required for rescale", "as [thermostat]"},
+    {"stage.thermostat", "kind", KeyType::kKind, kAny, "none|andersen|rescale", "\"none\"", "as [thermostat]"},
+    {"stage.thermostat", "temperature", KeyType::kNumber, kPositive, "", "required", "as [thermostat]",
+     "andersen|rescale"},
+    {"stage.thermostat", "rate", KeyType::kNumber, kPositive, "", "required", "as [thermostat]", "andersen"},
+    {"stage.thermostat", "every", KeyType::kNumber, kPositive, "", "required", "as [thermostat]", "rescale"},
     {"stage", "measure", KeyType::kFlag, kAny, "", "true for the last one",
      "whether averages and the means of the end summary take their samples from this stage"},
 };
+
+std::vector<Kind> contact_laws() { return {ContactLaws::kKinds.begin(), ContactLaws::kKinds.end()}; }
+
+std::vector<Kind> arrangement_kinds() {
+    std::vector<Kind> kinds;
+    for (const ArrangementEntry& entry : arrangements()) kinds.push_back(entry.kind);
+    return kinds;
+}
+
+/// The tables whose kinds are registered, and say themselves which keys they take.
+struct Registry {
+    std::string_view table;
+    std::vector<Kind> (*kinds)();
+};
+constexpr Registry kRegistries[] = {
+    {"spring", contact_laws},
+    {"wall", wall_shape_kinds},
+    {"fill", arrangement_kinds},
+    {"observe", observe_kinds},
+};
+
+/// Different texts of kinds about one thing, one after the other.
+void append(std::vector<std::string_view>& texts, std::string_view more) {
+    if (!more.empty() && std::ranges::find(texts, more) == texts.end()) texts.push_back(more);
+}
+
+std::vector<std::string_view> split(std::string_view text) {
+    std::vector<std::string_view> result;
+    while (!text.empty()) {
+        const auto bar = text.find('|');
+        result.push_back(text.substr(0, bar));
+        text = bar == std::string_view::npos ? std::string_view{} : text.substr(bar + 1);
+    }
+    return result;
+}
+
+/// Every key, with the texts that are put together from those of kinds.
+class KeyList {
+public:
+    KeyList() {
+        for (const Key& key : kKeys) {
+            keys_.push_back(key);
+            const auto* const registry = std::ranges::find(kRegistries, key.table, &Registry::table);
+            if (registry == std::end(kRegistries)) continue;
+            const std::vector<Kind> kinds = registry->kinds();
+            if (key.type == KeyType::kKind) name_kinds(kinds);
+            const bool last = std::ranges::none_of(&key + 1, std::end(kKeys),
+                                                   [&](const Key& later) { return later.table == key.table; });
+            if (last) add_keys(key.table, kinds);
+        }
+    }
+    [[nodiscard]] std::span<const Key> keys() const { return keys_; }
+
+private:
+    std::string_view kept(std::string text) { return texts_.emplace_back(std::move(text)); }
+
+    /// The last key takes one of them.
+    void name_kinds(const std::vector<Kind>& kinds) {
+        std::vector<std::string_view> names;
+        std::string help(keys_.back().help);
+        for (const Kind& kind : kinds) {
+            names.push_back(kind.name);
+            if (!kind.help.empty()) help += fmt::format("{}{}: {}", help.empty() ? "" : "; ", kind.name, kind.help);
+        }
+        keys_.back().choices = kept(fmt::format("{}", fmt::join(names, "|")));
+        keys_.back().help = kept(std::move(help));
+    }
+
+    void add_keys(std::string_view table, const std::vector<Kind>& kinds) {
+        struct Merged {
+            Key key;
+            std::vector<std::string_view> kinds, fallbacks, help;
+        };
+        std::vector<Merged> merged;
+        for (const Kind& kind : kinds) {
+            for (const Key& key : kind.keys) {
+                auto same = std::ranges::find(merged, key.name, [](const Merged& one) { return one.key.name; });
+                if (same == merged.end()) same = merged.insert(same, {.key = key});
+                if (key.type != same->key.type || key.bounds != same->key.bounds || key.choices != same->key.choices) {
+                    throw std::logic_error(fmt::format("kinds of {} differ over what {} is", table, key.name));
+                }
+                append(same->kinds, kind.name);
+                append(same->fallbacks, key.fallback);
+                append(same->help, key.help);
+            }
+        }
+        for (const Merged& one : merged) {
+            Key& key = keys_.emplace_back(one.key);
+            key.table = table;
+            key.kinds = kept(fmt::format("{}", fmt::join(one.kinds, "|")));
+            key.fallback = kept(fmt::format("{}", fmt::join(one.fallbacks, "; ")));
+            key.help = kept(fmt::format("{}", fmt::join(one.help, "; ")));
+        }
+    }
+
+    std::vector<Key> keys_;
+    std::deque<std::string> texts_;
+};
+
+std::string quoted(std::span<const std::string_view> names) {
+    std::string text;
+    for (std::size_t at = 0; at < names.size(); ++at) {
+        if (at > 0) text += at + 1 == names.size() ? " or " : ", ";
+        text += fmt::format("\"{}\"", names[at]);
+    }
+    return text;
+}
+
+/// "a sphere", "law = "hertz"": what a key is required for.
+std::string in_words(std::string_view table, std::string_view kind) {
+    if (table == "wall") return fmt::format("a {}", kind);
+    if (table.ends_with("thermostat")) return std::string(kind);
+    return fmt::format("{} = \"{}\"", kind_key(table)->name, kind);
+}
+
+/// The default as the reference says it.
+std::string fallback_text(const Key& key) {
+    if (key.kinds.empty() || key.fallback != "required") return std::string(key.fallback);
+    std::string text;
+    for (const std::string_view kind : split(key.kinds)) {
+        text += fmt::format("{}{}", text.empty() ? "required for " : " or ", in_words(key.table, kind));
+    }
+    return text;
+}
 
 /// "above 0", "of 0 or more", "from 0 to 1"; empty where any number will do.
 std::string bounds_text(const Bounds& bounds, bool whole = false) {
@@ -231,57 +315,48 @@ std::string bounds_text(const Bounds& bounds, bool whole = false) {
     return "";
 }
 
-std::string quoted_choices(const Key& key) {
-    const auto choices = choices_of(key);
-    std::string text;
-    for (std::size_t at = 0; at < choices.size(); ++at) {
-        if (at > 0) text += at + 1 == choices.size() ? " or " : ", ";
-        text += fmt::format("\"{}\"", choices[at]);
-    }
-    return text;
-}
-
-/// Number of insertions, deletions, replacements and swaps of neighbours that turn a into b.
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-    std::vector<std::vector<std::size_t>> table(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
-    for (std::size_t i = 0; i <= a.size(); ++i) {
-        for (std::size_t j = 0; j <= b.size(); ++j) {
-            if (i == 0 || j == 0) {
-                table[i][j] = i + j;
-                continue;
-            }
-            const std::size_t replaced = table[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
-            table[i][j] = std::min({table[i - 1][j] + 1, table[i][j - 1] + 1, replaced});
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
-                table[i][j] = std::min(table[i][j], table[i - 2][j - 2] + 1);
-            }
-        }
-    }
-    return table[a.size()][b.size()];
-}
-
 }  // namespace
 
-std::span<const Key> scene_keys() { return kKeys; }
+std::span<const Key> scene_keys() {
+    static const KeyList kList;
+    return kList.keys();
+}
 std::span<const Table> scene_tables() { return kTables; }
 
 const Key* find_key(std::string_view table, std::string_view name) {
-    for (const Key& key : kKeys) {
+    for (const Key& key : scene_keys()) {
         if (key.table == table && key.name == name) return &key;
     }
     return nullptr;
 }
 
-std::vector<std::string_view> choices_of(const Key& key) {
-    if (key.registered != nullptr) return key.registered();
-    std::vector<std::string_view> result;
-    for (std::string_view rest = key.choices; !rest.empty();) {
-        const auto bar = rest.find('|');
-        result.push_back(rest.substr(0, bar));
-        rest = bar == std::string_view::npos ? std::string_view{} : rest.substr(bar + 1);
+const Key* kind_key(std::string_view table) {
+    for (const Key& key : scene_keys()) {
+        if (key.table == table && key.type == KeyType::kKind) return &key;
     }
-    return result;
+    return nullptr;
 }
+
+bool takes(const Key& key, std::string_view kind) {
+    const auto kinds = split(key.kinds);
+    return kinds.empty() || std::ranges::find(kinds, kind) != kinds.end();
+}
+
+std::string other_kind_text(const Key& key, std::string_view kind) {
+    const auto kinds = split(key.kinds);
+    const std::string_view of = kind_key(key.table)->name;
+    if (key.table == "observe") {
+        return fmt::format("means nothing for {} \"{}\"; it is for {}", of, kind, fmt::join(kinds, ", "));
+    }
+    return fmt::format("{} {} = {}", kinds.size() == 1 ? "is for" : "needs", of, quoted(kinds));
+}
+
+std::string kind_requires_text(const Key& key, std::string_view kind) {
+    const bool thermostat = key.table.ends_with("thermostat");
+    return "is required for " + (thermostat ? "this kind of thermostat" : in_words(key.table, kind));
+}
+
+std::vector<std::string_view> choices_of(const Key& key) { return split(key.choices); }
 
 std::string allowed_text(const Key& key, int dimension) {
     switch (key.type) {
@@ -296,18 +371,20 @@ std::string allowed_text(const Key& key, int dimension) {
         case KeyType::kNumberOrAuto:
             return "a number" + bounds_text(key.bounds) + ", or \"auto\"";
         case KeyType::kVector:
+        case KeyType::kDirection:
             if (dimension == 0) return "an array of numbers, one per axis" + bounds_text(key.bounds);
             return fmt::format("an array of {} numbers", dimension);
         case KeyType::kSpin:
             if (dimension == 0) return "a number in 2D, an array of 3 numbers in 3D";
             return dimension == 2 ? "a number" : "an array of 3 numbers";
         case KeyType::kChoice:
-            return quoted_choices(key);
+        case KeyType::kKind:
+            return quoted(choices_of(key));
         case KeyType::kChoices:
-            return "an array of " + quoted_choices(key);
+            return "an array of " + quoted(choices_of(key));
         case KeyType::kBoundary:
-            if (dimension == 0) return "an array, per axis " + quoted_choices(key) + ", or a pair of these";
-            return fmt::format("an array of {}, each {}, or a pair of these", dimension, quoted_choices(key));
+            if (dimension == 0) return "an array, per axis " + quoted(choices_of(key)) + ", or a pair of these";
+            return fmt::format("an array of {}, each {}, or a pair of these", dimension, quoted(choices_of(key)));
         case KeyType::kPairs:
             if (dimension == 0) return "an array, per axis a number" + bounds_text(key.bounds) + ", or a pair of these";
             return fmt::format("an array of {}, each a number{}, or a pair of these", dimension,
@@ -320,32 +397,19 @@ std::string allowed_text(const Key& key, int dimension) {
     return "";
 }
 
-std::string_view nearest_name(std::string_view name, std::span<const std::string_view> candidates) {
-    std::string_view nearest;
-    std::size_t least = std::max<std::size_t>(2, name.size() / 3) + 1;  // farther than this is no misspelling
-    for (const auto candidate : candidates) {
-        const std::size_t distance = edit_distance(name, candidate);
-        if (distance < least && distance < candidate.size()) {
-            least = distance;
-            nearest = candidate;
-        }
-    }
-    return nearest;
-}
-
 std::string key_reference() {
     std::string text;
     for (const Table& table : kTables) {
         text += table.repeated ? fmt::format("### `[[{}]]`\n\n{}\n\n", table.name, table.help)
                                : fmt::format("### `[{}]`\n\n{}\n\n", table.name, table.help);
         text += "| key | takes | default | what it is |\n| --- | --- | --- | --- |\n";
-        for (const Key& key : kKeys) {
+        for (const Key& key : scene_keys()) {
             const bool inside =
                 key.table.starts_with(table.name) && key.table.substr(table.name.size()).starts_with(".");
             if (key.table != table.name && !inside) continue;
             const std::string name = inside ? fmt::format("{}.{}", key.table.substr(table.name.size() + 1), key.name)
                                             : std::string(key.name);
-            text += fmt::format("| `{}` | {} | {} | {} |\n", name, allowed_text(key, 0), key.fallback, key.help);
+            text += fmt::format("| `{}` | {} | {} | {} |\n", name, allowed_text(key, 0), fallback_text(key), key.help);
         }
         text += "\n";
     }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,5 +25,14 @@ Scene parse_scene(std::string_view text, const std::string& name, const std::vec
 /// scenes (beside the program: ../share/carom/scenes; in a build tree: the nearest folder `scenes` above it).
 /// \throws SystemError  when there is none
 std::string find_scene(const std::string& path_or_name);
+
+/// The overrides by which a key of a scene is another one from the middle of a run on: the one asked for, and with it
+/// the stage's own value of the same quantity, where the stage that the run is in has one. A later stage that has one
+/// sets it anew. \param change  "physics.gravity=[0, -2]", "wall[0].temperature=2", or of one face
+/// "box.wall_temperature[0][1]=2"
+///                (axis, side), whichever way the file writes that array
+/// \param stage   which the run is in; 0 if there are none
+/// \throws InputError  there is no such face
+std::vector<std::string> overrides_from(const Scene& scene, const std::string& change, std::size_t stage);
 
 }  // namespace carom

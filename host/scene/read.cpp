@@ -2,35 +2,524 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
+#include <limits>
+#include <map>
+#include <string>
 #include <utility>
 
-#include "host/scene/entries.hpp"
+#include "host/scene/arrange.hpp"
 #include "host/scene/section.hpp"
 #include "host/scene/start.hpp"
+#include "host/scene/walls.hpp"
 #include "host/state/errors.hpp"
+#include "host/state/nearest_name.hpp"
+#include "kernels/core/transcendental.hpp"
+#include "kernels/physics/pair_distribution.hpp"
+#include "kernels/physics/touching.hpp"
 
 namespace carom {
+
+BoxPart read_region(const Section& section, const Box& box) {
+    BoxPart result;
+    Vector3 box_max{};
+    for (int axis = 0; axis < 3; ++axis) box_max[axis] = box.min[axis] + box.size[axis];
+    const Section region = section.table("region");
+    result.min = region.vector("min", box.min);
+    result.max = region.vector("max", box_max);
+    for (int axis = 0; axis < box.dimension; ++axis) {
+        const double slack = kLengthSlack * box.size[axis];
+        if (result.min[axis] < box.min[axis] - slack) {
+            region.fail_at("min", axis,
+                           fmt::format("must be inside the box, {} or more, not {}", box.min[axis], result.min[axis]));
+        }
+        if (result.max[axis] > box_max[axis] + slack) {
+            region.fail_at("max", axis,
+                           fmt::format("must be inside the box, {} or less, not {}", box_max[axis], result.max[axis]));
+        }
+        // A corner that is the box's but for rounding is the box's: a region across a whole periodic axis wraps.
+        if (result.min[axis] < box.min[axis] + slack) result.min[axis] = box.min[axis];
+        if (result.max[axis] > box_max[axis] - slack) result.max[axis] = box_max[axis];
+        if (!(result.min[axis] < result.max[axis])) {
+            region.fail_at("max", axis,
+                           fmt::format("must be above min, {}, not {}", result.min[axis], result.max[axis]));
+        }
+    }
+    return result;
+}
+
+std::int64_t SpeciesIndex::find(const std::string& name) const {
+    const auto found = named_.find(name);
+    return found == named_.end() ? -1 : static_cast<std::int64_t>(found->second);
+}
+
+void SpeciesIndex::add(const Species& species, Scene& scene) {
+    named_.emplace(species.name, static_cast<std::uint32_t>(scene.species.size()));
+    scene.species.push_back(species);
+}
+
+std::uint32_t SpeciesIndex::nameless(const Species& species, Scene& scene) {
+    const auto next = static_cast<std::uint32_t>(scene.species.size());
+    const auto [found, is_new] = nameless_.try_emplace(
+        Properties{species.radius, species.mass, species.radius_of_gyration, species.color}, next);
+    if (is_new) scene.species.push_back(species);
+    return found->second;
+}
+
+std::uint32_t species_index(const Section& section, const Scene& scene, const SpeciesIndex& index,
+                            const std::string& name) {
+    if (const std::int64_t found = name.empty() ? -1 : index.find(name); found >= 0) {
+        return static_cast<std::uint32_t>(found);
+    }
+    std::vector<std::string_view> names;
+    for (const Species& species : scene.species) {
+        if (!species.name.empty()) names.push_back(species.name);
+    }
+    const auto nearest = nearest_name(name, names);
+    if (!nearest.empty())
+        section.fail("species", fmt::format("no species \"{}\"; did you mean \"{}\"?", name, nearest));
+    section.fail("species", names.empty()
+                                ? fmt::format("no species \"{}\": the scene has no [[species]]", name)
+                                : fmt::format("no species \"{}\"; there are: {}", name, fmt::join(names, ", ")));
+}
+
 namespace {
 
-constexpr double kSmallestDampedRestitution = 0.01;  // below, the damping ratio exceeds 5 and dt shrinks without end
+/// Ids are 32 bits wide.
+constexpr std::uint64_t kMostBalls = 4294967294ULL;
 
-/// Keys whose numbers only a solver can judge, which then says where they stand.
-constexpr std::array<std::pair<const char*, const char*>, 10> kJudgedLater{{{"spring", "stiffness"},
-                                                                            {"spring", "wall_stiffness"},
-                                                                            {"spring", "damping"},
-                                                                            {"spring", "dt"},
-                                                                            {"physics", "gravity"},
-                                                                            {"box", "min"},
-                                                                            {"box", "size"},
-                                                                            {"box", "wall_temperature"},
-                                                                            {"thermostat", "temperature"},
-                                                                            {"run", "until"}}};
+/// Radius, mass and the rest, as they stand in [[species]], [[ball]] and [[fill]].
+Species properties(const Section& section, const Scene& scene) {
+    Species species;
+    species.radius = section.number("radius");
+    species.mass = section.number("mass");
+    const bool flat = scene.dimension() == 2;
+    species.radius_of_gyration = section.number("radius_of_gyration", species.radius * std::sqrt(flat ? 0.5 : 0.4));
+    if (species.radius_of_gyration > species.radius) {
+        section.fail("radius_of_gyration",
+                     fmt::format("must be at most the radius, {}, not {}", species.radius, species.radius_of_gyration));
+    }
+    for (int axis = 0; axis < scene.dimension(); ++axis) {
+        if (2.0 * species.radius > scene.box.size[axis] * (1.0 + kLengthSlack)) {
+            section.fail("radius", fmt::format("must be at most half the box, which is {} along {}, not {}",
+                                               scene.box.size[axis], "xyz"[axis], species.radius));
+        }
+    }
+    species.color = section.text("color");
+    const auto hex = [](char c) { return std::isxdigit(static_cast<unsigned char>(c)) != 0; };
+    const bool color = species.color.size() == 7 && species.color[0] == '#' &&
+                       std::all_of(species.color.begin() + 1, species.color.end(), hex);
+    if (!species.color.empty() && !color) {
+        section.fail("color", fmt::format("must look like \"#E91E63\", not \"{}\"", species.color));
+    }
+    return species;
+}
+
+Species read_species(const Section& section, const Scene& scene, const SpeciesIndex& index) {
+    const std::string name = section.text("name");
+    if (name.empty()) section.fail("name", "must not be empty");
+    if (index.find(name) >= 0) section.fail("name", fmt::format("there are two species \"{}\"", name));
+    Species species = properties(section, scene);
+    species.name = name;
+    return species;
+}
+
+/// The species that a ball or fill names, or describes inline; then a nameless one joins the scene.
+std::uint32_t species_of(const Section& section, Scene& scene, SpeciesIndex& index) {
+    constexpr const char* kInline[] = {"radius", "mass", "radius_of_gyration", "color"};
+    if (section.has("species")) {
+        for (const char* name : kInline) {
+            if (section.has(name)) section.fail(name, "is given by the species; write one or the other");
+        }
+        return species_index(section, scene, index, section.text("species"));
+    }
+    for (const char* name : {"radius", "mass"}) {
+        if (!section.has(name)) section.fail(name, "is required without a species");
+    }
+    return index.nameless(properties(section, scene), scene);
+}
+
+Vector3 read_velocity(const Section& section, int dimension) {
+    const bool angle = section.has("angle");
+    const bool direction = section.has("direction");
+    if (!section.has("speed")) {
+        if (angle) section.fail("angle", "needs speed beside it");
+        if (direction) section.fail("direction", "needs speed beside it");
+        return section.vector("velocity", Vector3{});
+    }
+    if (section.has("velocity")) section.fail("speed", "must not stand beside velocity");
+    const double speed = section.number("speed");
+    if (angle && direction) section.fail("angle", "must not stand beside direction");
+    if (angle) {
+        if (dimension == 3) section.fail("angle", "is for two dimensions; in three give a direction");
+        const SineCosine turned = sine_cosine_of_turns(std::fmod(section.number("angle"), 360.0) / 360.0);
+        return {speed * turned.cosine, speed * turned.sine, 0.0};
+    }
+    if (!direction)
+        section.fail("speed",
+                     dimension == 2 ? "needs an angle or a direction beside it" : "needs a direction beside it");
+    Vector3 result = section.direction("direction");
+    for (double& component : result) component *= speed;
+    return result;
+}
+
+BallEntry read_ball(const Section& section, Scene& scene, SpeciesIndex& index) {
+    BallEntry ball;
+    ball.species = species_of(section, scene, index);
+    ball.position = section.vector("position");
+    ball.velocity = read_velocity(section, scene.dimension());
+    ball.spin = section.spin("spin");
+    const Box& box = scene.box;
+    const double radius = scene.species[ball.species].radius;
+    for (int axis = 0; axis < box.dimension; ++axis) {
+        // A ball that enters through an open face may have its centre outside, but not its whole.
+        const double low = box.min[axis] - (box.faces[axis][0] == Face::kOpen ? radius : 0.0);
+        const double high = box.min[axis] + box.size[axis] + (box.faces[axis][1] == Face::kOpen ? radius : 0.0);
+        if (ball.position[axis] < low || ball.position[axis] > high) {
+            section.fail_at(
+                "position", axis,
+                fmt::format("must be inside the box, from {} to {}, not {}", low, high, ball.position[axis]));
+        }
+        if (box.periodic(axis) && ball.position[axis] >= high) ball.position[axis] = low;
+    }
+    return ball;
+}
+
+constexpr double kDensestDisks = 0.9069;     // hexagonal, pi / sqrt(12)
+constexpr double kDensestSpheres = 0.74049;  // fcc, pi / sqrt(18)
+
+void read_count(const Section& section, const Scene& scene, FillEntry& fill) {
+    const bool by_count = section.has("count");
+    if (by_count == section.has("packing_fraction")) {
+        section.fail(by_count ? "packing_fraction" : "count",
+                     by_count ? "must not stand beside count" : "is required, or packing_fraction");
+    }
+    const bool flat = scene.dimension() == 2;
+    const double r = scene.species[fill.species].radius;
+    const double volume = ball_volume(scene.dimension(), r);
+    double region_volume = 1.0;
+    double smallest_side = std::numeric_limits<double>::infinity();
+    for (int axis = 0; axis < scene.dimension(); ++axis) {
+        region_volume *= fill.region_max[axis] - fill.region_min[axis];
+        smallest_side = std::min(smallest_side, fill.region_max[axis] - fill.region_min[axis]);
+    }
+    const std::string_view name = by_count ? "count" : "packing_fraction";
+    const double densest = flat ? kDensestDisks : kDensestSpheres;
+    double fraction = 0.0;
+    if (by_count) {
+        fill.count = section.whole("count");
+        fraction = static_cast<double>(fill.count) * volume / region_volume;
+    } else {
+        fraction = section.number("packing_fraction");
+        const double count = std::round(fraction * region_volume / volume);
+        if (count > static_cast<double>(kMostBalls))
+            section.fail(name, fmt::format("gives {:.3g} balls, more than there are ids ({})", count, kMostBalls));
+        fill.count = static_cast<std::uint64_t>(count);
+    }
+    if (fraction > densest) {
+        section.fail(name, fmt::format("would fill {:.4g} of the region; {} packed as densely as can be fill {}",
+                                       fraction, flat ? "disks" : "spheres", densest));
+    }
+    if (fill.count > 0 && 2.0 * r > smallest_side * (1.0 + kLengthSlack)) {
+        section.fail("region", fmt::format("is {} across, less than a ball ({})", smallest_side, 2.0 * r));
+    }
+    if (scene.ball_count() + fill.count > kMostBalls) {
+        section.fail(name, fmt::format("gives more balls than there are ids ({})", kMostBalls));
+    }
+}
+
+FillEntry read_fill(const Section& section, Scene& scene, SpeciesIndex& index) {
+    FillEntry fill;
+    fill.species = species_of(section, scene, index);
+    const Species& species = scene.species[fill.species];
+    const BoxPart region = read_region(section, scene.box);
+    fill.region_min = region.min;
+    fill.region_max = region.max;
+    read_count(section, scene, fill);
+    fill.arrangement = section.choice("arrangement");
+    const ArrangementEntry& arrangement = arrangements()[fill.arrangement];
+    fill.values = section.values(arrangement.kind.keys);
+    fill.zero_momentum = section.flag("zero_momentum");
+    if (section.has("temperature")) fill.temperature = section.number("temperature");
+    if (section.has("speed")) fill.speed = section.number("speed");
+    if (fill.temperature && fill.speed) section.fail("speed", "must not stand beside temperature");
+    if (fill.temperature > 0.0 && std::isinf(species.mass)) {
+        section.fail("temperature", "must be 0 for balls of infinite mass; give them a speed instead");
+    }
+    if (fill.count == 1 && fill.zero_momentum && (fill.temperature > 0.0 || fill.speed > 0.0)) {
+        section.fail(fill.speed ? "speed" : "temperature",
+                     "one ball alone cannot move and have no momentum; set zero_momentum = false");
+    }
+    if (arrangement.check != nullptr && fill.count > 0) arrangement.check(section, scene, fill);
+    return fill;
+}
+
+/// Temperatures of the faces, of those that are walls.
+std::array<std::array<double, 2>, 3> read_face_temperature(const Section& section, const Box& box) {
+    const auto temperature = section.pairs("wall_temperature");
+    for (int axis = 0; axis < box.dimension; ++axis) {
+        for (int side = 0; side < 2; ++side) {
+            if (temperature[axis][side] == 0.0 || box.faces[axis][side] == Face::kWall) continue;
+            section.fail_at("wall_temperature", axis,
+                            fmt::format("must be 0 for a face that is {}: only walls have a temperature",
+                                        box.faces[axis][side] == Face::kOpen ? "open" : "periodic"));
+        }
+    }
+    return temperature;
+}
+
+/// No gravity along a periodic axis.
+void check_gravity(const Section& section, const Vector3& gravity, const Box& box) {
+    for (int axis = 0; axis < box.dimension; ++axis) {
+        if (gravity[axis] != 0.0 && box.periodic(axis)) {
+            section.fail_at("gravity", axis, "must be 0 along a periodic axis: a ball would fall for ever");
+        }
+    }
+}
+
+/// \param until  the end of the run [time]
+Thermostat read_thermostat(const Section& section, double until) {
+    constexpr double kMostVisits = 1.0e12;  // in a run; more often, time does not go on
+    Thermostat thermostat;
+    thermostat.kind = static_cast<Thermostat::Kind>(section.choice("kind"));
+    const bool andersen = thermostat.kind == Thermostat::Kind::kAndersen;
+    const bool rescale = thermostat.kind == Thermostat::Kind::kRescale;
+    if (!andersen && !rescale) return thermostat;
+    thermostat.temperature = section.number("temperature");
+    (andersen ? thermostat.rate : thermostat.every) = section.number(andersen ? "rate" : "every");
+    if (andersen && thermostat.rate * until > kMostVisits) {
+        section.fail("rate", fmt::format("must be at most {:g} for a run of that length, not {:g}", kMostVisits / until,
+                                         thermostat.rate));
+    }
+    if (rescale && thermostat.every < until / kMostVisits) {
+        section.fail("every", fmt::format("must be at least {:g} for a run of that length, not {:g}",
+                                          until / kMostVisits, thermostat.every));
+    }
+    return thermostat;
+}
+
+/// \param last  whether no stage follows
+Stage read_stage(const Section& section, const Scene& scene, bool last) {
+    Stage stage;
+    stage.name = section.text("name");
+    stage.until = section.number("until");
+    const double before = scene.stages.empty() ? 0.0 : scene.stages.back().until;
+    if (!(stage.until > before)) {
+        section.fail("until",
+                     fmt::format("must be later than the end of the stage before, {}, not {}", before, stage.until));
+    }
+    stage.gravity = section.vector("gravity", scene.physics.gravity);
+    check_gravity(section, stage.gravity, scene.box);
+    stage.wall_temperature =
+        section.has("wall_temperature") ? read_face_temperature(section, scene.box) : scene.box.temperature;
+    for (const Wall& wall : scene.walls) {
+        stage.wall_velocity.push_back(wall.velocity);
+        stage.wall_entry_temperature.push_back(wall.temperature);
+    }
+    stage.wall_velocity = section.numbers("wall_velocity", stage.wall_velocity);
+    for (std::size_t at = 0; at < scene.walls.size(); ++at) {
+        if (stage.wall_velocity[at] != 0.0 && !can_move(scene.walls[at])) {
+            section.fail_at("wall_velocity", static_cast<int>(at),
+                            fmt::format("must be 0 for a {}: only {} move",
+                                        wall_shape_kinds()[scene.walls[at].shape].name, moving_shapes()));
+        }
+    }
+    stage.wall_entry_temperature = section.numbers("wall_entry_temperature", stage.wall_entry_temperature);
+    stage.thermostat =
+        section.has("thermostat") ? read_thermostat(section.table("thermostat"), scene.run.until) : scene.thermostat;
+    stage.measure = section.has("measure") ? section.flag("measure") : last;
+    return stage;
+}
+
+class EntryReader {
+public:
+    EntryReader(const toml::table& root, const std::string& file, Scene& scene)
+        : root_(root), file_(file), scene_(scene) {}
+
+    void read() {
+        for_each("wall", [&](const Section& section) { scene_.walls.push_back(read_wall(section, scene_)); });
+        for_each("species",
+                 [&](const Section& section) { species_.add(read_species(section, scene_, species_), scene_); });
+        for_each("ball", [&](const Section& section) { scene_.balls.push_back(read_ball(section, scene_, species_)); });
+        for_each("fill", [&](const Section& section) { scene_.fills.push_back(read_fill(section, scene_, species_)); });
+        for_each("observe", [&](const Section& section) {
+            scene_.observables.push_back(read_observable(section, scene_, species_));
+        });
+        const toml::node* stages = root_.get("stage");
+        const std::size_t count = stages == nullptr ? 0 : stages->as_array()->size();
+        for (std::size_t at = 0; at < count; ++at)
+            scene_.stages.push_back(read_stage(entry("stage", at), scene_, at + 1 == count));
+        check_periodic_axes();
+        check_wall_shapes();
+        walls_ = all_walls(scene_);
+        for (std::uint32_t id = 0; id < scene_.balls.size(); ++id) check_place(id);
+        if (const auto overlap = start_overlap(scene_)) report(*overlap);
+    }
+
+private:
+    /// Calls f with the section of each [[name]].
+    template <class F>
+    void for_each(std::string_view name, F&& f) const {
+        const toml::node* node = root_.get(name);
+        const std::size_t count = node == nullptr ? 0 : node->as_array()->size();
+        for (std::size_t at = 0; at < count; ++at) f(entry(name, at));
+    }
+
+    [[nodiscard]] Section entry(std::string_view name, std::size_t index) const {
+        const toml::table* table = root_.get(name)->as_array()->get(index)->as_table();
+        return Section(table, fmt::format("{}[{}]", name, index), name, file_, scene_.dimension());
+    }
+
+    [[nodiscard]] double largest_radius() const {
+        double largest = 0.0;
+        for (const BallEntry& ball : scene_.balls) largest = std::max(largest, scene_.species[ball.species].radius);
+        for (const FillEntry& fill : scene_.fills) {
+            if (fill.count > 0) largest = std::max(largest, scene_.species[fill.species].radius);
+        }
+        return largest;
+    }
+
+    /// A ball must not touch two images of another, nor itself.
+    void check_periodic_axes() const {
+        const double diameter = 2.0 * largest_radius();
+        for (int axis = 0; axis < scene_.dimension(); ++axis) {
+            if (!scene_.box.periodic(axis) || scene_.box.size[axis] >= 2.0 * diameter * (1.0 - kLengthSlack)) continue;
+            const Section box(root_.get("box")->as_table(), "box", "box", file_, scene_.dimension());
+            box.fail_at("size", axis,
+                        fmt::format("must be at least twice the largest diameter ({}) along a periodic axis, not {}",
+                                    diameter, scene_.box.size[axis]));
+        }
+    }
+
+    static constexpr double kAnySize = std::numeric_limits<double>::infinity();
+    /// Radius of the largest ball that has room inside of a wall.
+    static double holds(const Boundary<3>& wall) {
+        return wall.shape.visit([](const auto& shape) { return shape.largest_ball(); });
+    }
+
+    /// No ball may reach a round wall across a seam, where it would not be seen.
+    void check_wall_shapes() const {
+        const double radius = largest_radius();
+        for (std::size_t at = 0; at < scene_.walls.size(); ++at) {
+            const Boundary<3> wall = make_boundary<3>(scene_.walls[at], WallNumber::entry(at));
+            for (int axis = 0; axis < scene_.dimension(); ++axis) {
+                const AlongAxis along = wall.shape.visit([axis](const auto& shape) { return shape.along(axis); });
+                if (!scene_.box.periodic(axis) || along.same) continue;
+                const double reach = along.reach + (holds(wall) == kAnySize ? radius : 0.0);
+                const double low = wall.reference[axis] - reach - scene_.box.min[axis];
+                const double high = scene_.box.min[axis] + scene_.box.size[axis] - wall.reference[axis] - reach;
+                if (low < 0.0 || high < 0.0) {
+                    const auto key = wall.shape.visit([]<class Shape>(const Shape&) { return Shape::kSeam.place; });
+                    entry("wall", at)
+                        .fail_at(key, axis,
+                                 fmt::format("must be {} or more from the periodic faces, so that no ball reaches the "
+                                             "wall across the seam",
+                                             reach));
+                }
+            }
+        }
+    }
+
+    /// A ball that must be inside a wall is no larger.
+    void check_fits(std::uint32_t id, const Boundary<3>& wall) const {
+        const Species& species = scene_.species[scene_.balls[id].species];
+        const double most = holds(wall);
+        if (std::isinf(species.mass) || species.radius <= most * (1.0 + kLengthSlack)) return;
+        const Section section = entry("ball", id);
+        section.fail(section.has("radius") ? "radius" : "species",
+                     fmt::format("ball {} has the radius {}, more than {} ({}), inside of which it must be", id,
+                                 species.radius, wall_name(WallNumber(wall.number)), most));
+    }
+
+    /// No ball starts behind a wall; for `events`, nor in one.
+    void check_place(std::uint32_t id) const {
+        const BallEntry& ball = scene_.balls[id];
+        const Species& species = scene_.species[ball.species];
+        const bool events = scene_.run.solver == SolverKind::kEvents;
+        for (const Boundary<3>& wall : walls_) {
+            check_fits(id, wall);
+            const std::string name = wall_name(WallNumber(wall.number));
+            const double distance = wall_gap(wall, ball.position).distance;
+            if (distance < 0.0) {
+                entry("ball", id).fail("position", fmt::format("ball {} is behind {} by {:.6g}", id, name, -distance));
+            }
+            // A body that nothing moves may stand in a wall.
+            const double overlap = species.radius - distance;
+            if (events && overlap > kTouching * species.radius && !std::isinf(species.mass)) {
+                entry("ball", id)
+                    .fail("position", fmt::format("ball {} overlaps {} by {:.6g}; for the events solver at most {:g} "
+                                                  "of the radius is allowed",
+                                                  id, name, overlap, kTouching));
+            }
+        }
+    }
+
+    [[noreturn]] void report(const StartOverlap& overlap) const {
+        const bool events = scene_.run.solver == SolverKind::kEvents;
+        entry("ball", overlap.j)
+            .fail("position",
+                  fmt::format("ball {} overlaps ball {} by {:.6g}, {:.3g} of the sum of their radii; {}", overlap.j,
+                              overlap.i, overlap.overlap, overlap.fraction,
+                              events ? fmt::format("for the events solver at most {:g} is allowed", kTouching)
+                                     : "their centres must be at least half the smaller radius apart"));
+    }
+
+    const toml::table& root_;
+    const std::string& file_;
+    Scene& scene_;
+    SpeciesIndex species_;
+    std::vector<Boundary<3>> walls_;
+};
+
+/// The tables that come many times. The box and the physics of `scene` are already read.
+void read_entries(const toml::table& root, const std::string& file, Scene& scene) {
+    EntryReader(root, file, scene).read();
+}
+
+constexpr double kSmallestDampedRestitution = 0.01;  // below, the damping ratio exceeds 5 and dt shrinks without end
 
 const toml::table* table_of(const toml::table& root, std::string_view name) {
     const toml::node* node = root.get(name);
     return node == nullptr ? nullptr : node->as_table();
+}
+
+/// The largest number in a value, without its sign.
+double largest_number(const toml::node& node) {
+    double largest = std::abs(node.value<double>().value_or(0.0));
+    if (const toml::array* array = node.as_array()) {
+        for (const toml::node& element : *array) largest = std::max(largest, largest_number(element));
+    }
+    return largest;
+}
+
+/// Notes where the values of a table stand, and of those inside it.
+void note_sources(const toml::table& values, const std::string& table, std::size_t entry, Sources& sources) {
+    for (const auto& [name, node] : values) {
+        const Key* key = find_key(table, name.str());
+        if (key == nullptr) continue;  // its reader says so
+        sources.add(*key, entry, source_place_of(node), largest_number(node));
+        if (const toml::table* inside = node.as_table()) {
+            note_sources(*inside, fmt::format("{}.{}", table, name.str()), entry, sources);
+        }
+    }
+}
+
+/// \param root  passed by check_tables
+Sources sources_of(const toml::table& root, const std::string& file) {
+    Sources sources(file);
+    for (const auto& [name, node] : root) {
+        const std::string table(name.str());
+        if (const toml::table* one = node.as_table()) note_sources(*one, table, 0, sources);
+        if (const toml::array* many = node.as_array()) {
+            for (std::size_t at = 0; at < many->size(); ++at) {
+                note_sources(*many->get(at)->as_table(), table, at, sources);
+            }
+        }
+    }
+    return sources;
 }
 
 /// Only known tables, each in its form: [name] or [[name]].
@@ -166,6 +655,7 @@ void check_spring(const Section& physics_section, const Scene& scene) {
 Scene read_scene(const toml::table& root, const std::string& file) {
     check_tables(root, file);
     Scene scene;
+    scene.sources = std::make_shared<Sources>(sources_of(root, file));
     const auto section = [&](std::string_view name, int dimension) {
         return Section(table_of(root, name), std::string(name), name, file, dimension);
     };
@@ -185,10 +675,6 @@ Scene read_scene(const toml::table& root, const std::string& file) {
     scene.thermostat = read_thermostat(section("thermostat", dimension), scene.run.until);
     read_output(section("output", dimension), scene);
     if (scene.run.solver == SolverKind::kSpring) check_spring(physics, scene);
-    for (const auto& [table, name] : kJudgedLater) {
-        const Section place = section(table, dimension);
-        if (place.has(name)) scene.labels[fmt::format("{}.{}", table, name)] = place.label(name);
-    }
     read_entries(root, file, scene);
     return scene;
 }

@@ -4,15 +4,18 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <map>
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
+#include "host/observables/observable.hpp"
+#include "host/scene/sources.hpp"
 #include "host/state/balls.hpp"
 #include "host/state/box.hpp"
-#include "host/state/wall.hpp"
+#include "kernels/physics/wall.hpp"
 
 namespace carom {
 
@@ -21,7 +24,6 @@ enum class BackendChoice : std::uint8_t { kAuto, kCpu, kCuda };
 enum class Precision : std::uint8_t { kSingle, kDouble };
 enum class Integrator : std::uint8_t { kVerlet, kSymplecticEuler };
 enum class Simultaneous : std::uint8_t { kReflect, kSequential, kNewton };
-enum class Arrangement : std::uint8_t { kRandom, kLattice, kAtmosphere };  ///< index into arrangements()
 
 /// [physics]: what both solvers obey.
 struct Physics {
@@ -80,28 +82,11 @@ struct FillEntry {
     std::uint64_t count = 0;  ///< already resolved from packing_fraction
     Vector3 region_min{};
     Vector3 region_max{};
-    Arrangement arrangement = Arrangement::kRandom;
+    std::size_t arrangement = 0;        ///< index into arrangements()
+    KindValues values;                  ///< of the keys that the arrangement takes
     std::optional<double> temperature;  ///< [energy]
     std::optional<double> speed;        ///< [length/time]; neither: at rest
     bool zero_momentum = true;
-    std::string label;  ///< "file:line:column: fill[0].count", as messages about it begin
-};
-
-/// One [[observe]].
-struct ObserveEntry {
-    std::string name;
-    std::string kind;     ///< "displaced"
-    std::string species;  ///< empty: all balls
-    double threshold = 0.0;
-    // The rest is for averages; every default is filled in but those that depend on the run.
-    std::string with;        ///< gr: the species of the other balls; empty: as `species`
-    int axis = 0;            ///< across which a profile's slices lie; a 3D map is seen along it
-    std::uint64_t bins = 0;  ///< 0: as many as the kind likes
-    double max = 0.0;        ///< where the bins end; 0: as the kind likes
-    Vector3 region_min{};    ///< temperature: of the balls whose centres are in there [length]
-    Vector3 region_max{};
-    std::optional<double> every;  ///< between samples [time]; empty: what costs little
-    double from = 0.0;            ///< samples are taken from this time on
 };
 
 /// What keeps all balls at a temperature.
@@ -144,13 +129,14 @@ struct Scene {
     std::vector<BallEntry> balls;
     std::vector<FillEntry> fills;
     std::vector<ObserveEntry> observables;
-    /// Where keys stand whose numbers only a solver can judge, as messages about them begin: "spring.stiffness" ->
-    /// "file:line:column: spring.stiffness"; also "ball.velocity" of the fastest [[ball]], "fill.temperature" of the
-    /// hottest
-    /// [[fill]], "wall.velocity" and so on of the [[wall]] or [[stage]] in which it is the largest, and
-    /// "wall[0].velocity", "stage[0].until" and "stage[0].wall_velocity" of each. Only keys that the scene has.
-    std::map<std::string, std::string> labels;
+    std::shared_ptr<const Sources> sources = std::make_shared<Sources>("");
 
+    /// How a message about a key begins: "file:line:column: spring.dt", or "file: spring.dt" where the input has no
+    /// such key. \param path  "spring.dt", "stage[0].gravity"
+    [[nodiscard]] std::string label(std::string_view key) const {
+        const std::string found = sources->label(key);
+        return found.empty() ? path + ": " + std::string(key) : found;
+    }
     [[nodiscard]] int dimension() const { return box.dimension; }
     /// The hottest thermal wall or thermostat of any stage; 0: there is none [energy].
     [[nodiscard]] double hottest_bath() const {

@@ -7,9 +7,13 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "host/scene/keys.hpp"
+#include "host/scene/sources.hpp"
 #include "host/state/errors.hpp"
+#include "host/state/nearest_name.hpp"
 
 namespace carom {
+
 namespace {
 
 constexpr std::size_t kLongestText = 10'000;               // bytes: HDF5 holds an attribute of at most 64 kB
@@ -44,19 +48,24 @@ const Key& known(std::string_view table, std::string_view name) {
 
 }  // namespace
 
-std::string place_of(const toml::source_region& source, const std::string& file) {
-    if (source.path && source.path->starts_with("--set ")) return *source.path;
-    const auto line = std::max<unsigned>(1, source.begin.line);
-    const auto column = std::max<unsigned>(1, source.begin.column);
-    return fmt::format("{}:{}:{}", file, line, column);
+SourcePlace source_place_of(const toml::source_region& source) {
+    SourcePlace place{.line = std::max<std::uint32_t>(1, source.begin.line),
+                      .column = std::max<std::uint32_t>(1, source.begin.column)};
+    if (source.path && source.path->starts_with("--set ")) place.assignment = *source.path;
+    return place;
 }
 
-std::string place_of(const toml::node& node, const std::string& file) {
+SourcePlace source_place_of(const toml::node& node) {
     const toml::table* table = node.as_table();
     const bool made = !node.source().path;
-    return made && table != nullptr && !table->empty() ? place_of(table->begin()->second, file)
-                                                       : place_of(node.source(), file);
+    return made && table != nullptr && !table->empty() ? source_place_of(table->begin()->second)
+                                                       : source_place_of(node.source());
 }
+
+std::string place_of(const toml::source_region& source, const std::string& file) {
+    return source_place_of(source).text(file);
+}
+std::string place_of(const toml::node& node, const std::string& file) { return source_place_of(node).text(file); }
 
 std::string value_text(const toml::node& node) {
     if (const auto* text = node.as_string()) return fmt::format("\"{}\"", text->get());
@@ -93,6 +102,18 @@ Section::Section(const toml::table* node, std::string path, std::string_view tab
             throw InputError(fmt::format("{}it belongs to {}", begin, elsewhere->table));
         }
         throw InputError(fmt::format("{}allowed: {}", begin, fmt::join(names, ", ")));
+    }
+    if (const Key* kind = kind_key(table_)) check_kind(*kind);
+}
+
+void Section::check_kind(const Key& of) const {
+    const std::string_view kind = choices_of(of)[choice(of.name)];
+    for (const Key& key : scene_keys()) {
+        if (key.table == table_ && has(key.name) && !takes(key, kind)) fail(key.name, other_kind_text(key, kind));
+    }
+    for (const Key& key : scene_keys()) {
+        const bool own = key.table == table_ && !key.kinds.empty() && takes(key, kind);
+        if (own && key.fallback == "required" && !has(key.name)) fail(key.name, kind_requires_text(key, kind));
     }
 }
 
@@ -240,6 +261,43 @@ Vector3 Section::vector(std::string_view name, const Vector3& fallback) const {
     return has(name) ? vector(name) : fallback;
 }
 
+Vector3 Section::direction(std::string_view name) const {
+    Vector3 unit = vector(name);
+    double largest = 0.0;
+    for (const double component : unit) largest = std::max(largest, std::abs(component));
+    if (largest == 0.0) fail(name, "must not be zero");
+    double square = 0.0;
+    for (double& component : unit) {
+        component /= largest;  // so that the square neither overflows nor vanishes
+        square += component * component;
+    }
+    for (double& component : unit) component /= std::sqrt(square);
+    return unit;
+}
+
+KindValues Section::values(std::span<const Key> keys) const {
+    KindValues values;
+    for (const Key& key : keys) {
+        switch (key.type) {
+            case KeyType::kVector:
+                values.set(key.name, vector(key.name));
+                break;
+            case KeyType::kDirection:
+                values.set(key.name, direction(key.name));
+                break;
+            case KeyType::kChoice:
+                values.set(key.name, {static_cast<double>(choice(key.name))});
+                break;
+            case KeyType::kNumber:
+                values.set(key.name, {number(key.name)});
+                break;
+            default:
+                throw std::logic_error(fmt::format("{}: a kind cannot take such values yet", key.name));
+        }
+    }
+    return values;
+}
+
 Vector3 Section::spin(std::string_view name) const {
     const Key& key = known(table_, name);
     if (!has(name)) return {};
@@ -330,6 +388,57 @@ Section Section::table(std::string_view name) const {
     if (node != nullptr && !node->is_table()) wrong(key, *node);
     return Section(node == nullptr ? nullptr : node->as_table(), fmt::format("{}.{}", path_, name),
                    fmt::format("{}.{}", table_, name), file_, dimension_);
+}
+
+std::string SourcePlace::text(const std::string& file) const {
+    return assignment.empty() ? fmt::format("{}:{}:{}", file, line, column) : assignment;
+}
+
+void Sources::add(const Key& key, std::size_t entry, const SourcePlace& place, double largest) {
+    std::int32_t assignment = -1;
+    if (!place.assignment.empty()) {
+        const auto found = std::ranges::find(assignments_, place.assignment);
+        assignment = static_cast<std::int32_t>(found - assignments_.begin());
+        if (found == assignments_.end()) assignments_.push_back(place.assignment);
+    }
+    records_.push_back({&key, static_cast<std::uint32_t>(entry), place.line, place.column, assignment, largest});
+}
+
+std::string Sources::label(std::string_view path) const {
+    std::string table(path.substr(0, path.rfind('.')));
+    std::uint32_t entry = 0;
+    if (const auto open = table.find('['); open != std::string::npos) {
+        const auto close = table.find(']', open);
+        std::from_chars(table.data() + open + 1, table.data() + close, entry);
+        table.erase(open, close + 1 - open);
+    }
+    const Key* key = find_key(table, path.substr(path.rfind('.') + 1));
+    const auto found =
+        std::ranges::find_if(records_, [&](const Record& one) { return one.key == key && one.entry == entry; });
+    return found == records_.end() ? "" : label(*found);
+}
+
+std::string Sources::label_of_largest(std::initializer_list<std::string_view> keys) const {
+    const Record* largest = nullptr;
+    for (const std::string_view path : keys) {
+        const Key* key = find_key(path.substr(0, path.rfind('.')), path.substr(path.rfind('.') + 1));
+        for (const Record& one : records_) {
+            if (one.key == key && one.largest > (largest == nullptr ? 0.0 : largest->largest)) largest = &one;
+        }
+    }
+    return largest == nullptr ? "" : label(*largest);
+}
+
+std::string Sources::label(const Record& record) const {
+    // "stage" and "thermostat" of "stage.thermostat": the entry's number stands between them.
+    const std::string_view table = record.key->table;
+    const std::string_view top = table.substr(0, table.find('.'));
+    const auto known = std::ranges::find(scene_tables(), top, &Table::name);
+    const std::string path = fmt::format("{}{}{}.{}", top, known->repeated ? fmt::format("[{}]", record.entry) : "",
+                                         table.substr(top.size()), record.key->name);
+    SourcePlace place{.line = record.line, .column = record.column};
+    if (record.assignment >= 0) place.assignment = assignments_[static_cast<std::size_t>(record.assignment)];
+    return fmt::format("{}: {}", place.text(file_), path);
 }
 
 }  // namespace carom

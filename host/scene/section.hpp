@@ -2,19 +2,23 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "host/scene/keys.hpp"
+#include "host/scene/sources.hpp"
 #include "host/scene/toml.hpp"
 #include "host/state/box.hpp"
 
 namespace carom {
 
-/// Where in the user's input something stands: "file:line:column", or "--set KEY=VALUE".
+/// Where in the user's input something stands; a table that an override made stands where what is in it does.
+SourcePlace source_place_of(const toml::source_region& source);
+SourcePlace source_place_of(const toml::node& node);
+/// The same as messages say it.
 std::string place_of(const toml::source_region& source, const std::string& file);
-/// The same for a node; a table that an override made stands where what is in it does.
 std::string place_of(const toml::node& node, const std::string& file);
 
 /// A value in the words of a message: 2.5, "text", an array of 3.
@@ -27,7 +31,8 @@ public:
     /// \param node  null where the file has no such table: all defaults
     /// \param path  as in messages: "ball[2]"
     /// \param table  as in scene_keys(): "ball"
-    /// \throws InputError  for a key that is not in the list
+    /// \throws InputError  for a key that is not in the list or belongs to another kind, and for one that its kind
+    /// needs
     Section(const toml::table* node, std::string path, std::string_view table, const std::string& file, int dimension);
 
     [[nodiscard]] bool has(std::string_view name) const { return find(name) != nullptr; }
@@ -44,6 +49,10 @@ public:
     [[nodiscard]] std::vector<std::string> choices(std::string_view name, std::vector<std::string> fallback) const;
     [[nodiscard]] Vector3 vector(std::string_view name) const;
     [[nodiscard]] Vector3 vector(std::string_view name, const Vector3& fallback) const;
+    /// The same, of any length but 0, made a unit vector.
+    [[nodiscard]] Vector3 direction(std::string_view name) const;
+    /// What the section says under the keys of its kind.
+    [[nodiscard]] KindValues values(std::span<const Key> keys) const;
     /// Angular velocity: in 2D only component 2.
     [[nodiscard]] Vector3 spin(std::string_view name) const;
     /// Empty where the key is absent or "auto".
@@ -69,6 +78,8 @@ public:
     [[noreturn]] void fail_at(std::string_view name, int index, const std::string& message) const;
 
 private:
+    /// A key of another kind would be read by no one, and one without a default must be there.
+    void check_kind(const Key& of) const;
     [[nodiscard]] const toml::node* find(std::string_view name) const;
     [[nodiscard]] const toml::node& required(const Key& key) const;
     /// Element `index` of an array value, or with -1 the value itself, as a number within the key's bounds.

@@ -3,18 +3,263 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
-#include "host/scene/covered.hpp"
-#include "host/scene/obstacle_cells.hpp"
 #include "host/scene/placement_grid.hpp"
 #include "host/scene/scene.hpp"
-#include "host/scene/start.hpp"
+#include "host/scene/walls.hpp"
+#include "host/state/box.hpp"
 #include "kernels/core/arithmetic.hpp"
-#include "kernels/core/transcendental.hpp"
 #include "kernels/core/vec.hpp"
+#include "kernels/physics/boundaries.hpp"
+#include "kernels/physics/collision_time.hpp"
+#include "kernels/physics/impulse.hpp"
+#include "kernels/physics/pair_distribution.hpp"
+
+// What is around the balls of a fill while they are placed: balls placed before, walls, and each other.
 
 namespace carom {
+
+/// A ball placed before.
+template <int Dim>
+struct PlacedBall {
+    Point<Dim> center;
+    double radius;
+};
+
+/// Something that a new ball's centre must keep `reach` away from.
+template <int Dim>
+struct Obstacle {
+    Point<Dim> center;
+    double reach;  ///< sum of both radii [length]
+};
+
+/// What balls placed before are to a ball of the given radius.
+template <int Dim>
+std::vector<Obstacle<Dim>> obstacles_for(double radius, const std::vector<PlacedBall<Dim>>& placed) {
+    std::vector<Obstacle<Dim>> obstacles;
+    obstacles.reserve(placed.size());
+    for (const PlacedBall<Dim>& ball : placed) obstacles.push_back({ball.center, radius + ball.radius});
+    return obstacles;
+}
+
+/// Obstacles and their periodic images, each listed in all cells that its reach touches.
+template <int Dim>
+class ObstacleCells {
+public:
+    ObstacleCells() = default;
+    ObstacleCells(const PlacementGrid<Dim>& grid, const Box& box, const std::vector<Obstacle<Dim>>& before) {
+        std::vector<std::pair<std::uint32_t, std::uint32_t>> entries;  // (cell, obstacle)
+        for (const Obstacle<Dim>& original : before) {
+            Vec<std::int32_t, Dim> image;
+            for (int axis = 0; axis < Dim; ++axis) image[axis] = box.periodic(axis) ? -1 : 0;
+            const Vec<std::int32_t, Dim> lowest = image;
+            while (true) {
+                Obstacle<Dim> shifted = original;
+                for (int axis = 0; axis < Dim; ++axis) shifted.center[axis] += image[axis] * box.size[axis];
+                list(grid, shifted, entries);
+                int axis = 0;
+                while (axis < Dim && (lowest[axis] == 0 || ++image[axis] > 1)) {
+                    image[axis] = lowest[axis];
+                    ++axis;
+                }
+                if (axis == Dim) break;
+            }
+        }
+        if (entries.empty()) return;
+        start_.assign(grid.count() + 1, 0);
+        for (const auto& [cell, obstacle] : entries) ++start_[cell + 1];
+        for (std::size_t cell = 0; cell < grid.count(); ++cell) start_[cell + 1] += start_[cell];
+        listed_.resize(entries.size());
+        std::vector<std::uint32_t> next(start_.begin(), start_.end() - 1);
+        for (const auto& [cell, obstacle] : entries) listed_[next[cell]++] = obstacle;
+    }
+
+    /// All that reach into the region, images among them.
+    [[nodiscard]] const std::vector<Obstacle<Dim>>& all() const { return obstacles_; }
+
+    /// Whether f(number) holds for all obstacles listed in a cell, numbers being those in all().
+    template <class F>
+    bool all_in(std::size_t cell, F&& f) const {
+        if (start_.empty()) return true;
+        for (std::uint32_t at = start_[cell]; at < start_[cell + 1]; ++at) {
+            if (!f(listed_[at])) return false;
+        }
+        return true;
+    }
+
+private:
+    void list(const PlacementGrid<Dim>& grid, const Obstacle<Dim>& obstacle,
+              std::vector<std::pair<std::uint32_t, std::uint32_t>>& entries) {
+        Point<Dim> from;
+        Point<Dim> to;
+        for (int axis = 0; axis < Dim; ++axis) {
+            from[axis] = obstacle.center[axis] - obstacle.reach;
+            to[axis] = obstacle.center[axis] + obstacle.reach;
+            if (to[axis] < grid.low(axis) || from[axis] > grid.low(axis) + grid.length(axis)) return;
+        }
+        const auto index = static_cast<std::uint32_t>(obstacles_.size());
+        obstacles_.push_back(obstacle);
+        const auto begin = grid.cell_of(from);
+        const auto end = grid.cell_of(to);
+        auto at = begin;
+        while (true) {
+            double square = 0.0;  // from the obstacle to the nearest point of the cell
+            for (int axis = 0; axis < Dim; ++axis) {
+                const double cell_low = grid.low(axis) + at[axis] / grid.per_length(axis);
+                const double below = cell_low - obstacle.center[axis];
+                const double above = obstacle.center[axis] - cell_low - 1.0 / grid.per_length(axis);
+                const double outside = larger(0.0, larger(below, above));
+                square += outside * outside;
+            }
+            constexpr double kRounding = 1.0 + 1.0e-9;  // a cell's edge is computed, a ball's cell too
+            if (square <= obstacle.reach * obstacle.reach * kRounding) {
+                entries.emplace_back(static_cast<std::uint32_t>(grid.number(at)), index);
+            }
+            int axis = 0;
+            while (axis < Dim && ++at[axis] > end[axis]) {
+                at[axis] = begin[axis];
+                ++axis;
+            }
+            if (axis == Dim) return;
+        }
+    }
+
+    std::vector<Obstacle<Dim>> obstacles_;
+    std::vector<std::uint32_t> start_;   // per cell, into listed_
+    std::vector<std::uint32_t> listed_;  // numbers of obstacles
+};
+
+/// Small cells over a region, each marked once it lies wholly within the reach of something: a point in a marked cell
+/// is taken, and random insertion sees that at the cost of one bit. It never rejects what an exact test would accept,
+/// so results do not depend on it. Bounded in memory: in a sparse region it stays empty and says nothing.
+template <int Dim>
+class CoveredCells {
+public:
+    using Point = Vec<double, Dim>;
+
+    CoveredCells() = default;
+    /// \param reach  the usual one; cells are a fraction of it
+    /// \param balls  expected number; bounds the number of cells
+    CoveredCells(const Point& low, const Point& length, const Vec<bool, Dim>& wraps, double reach, double balls)
+        : low_(low), length_(length), wraps_(wraps) {
+        constexpr double kCellsPerReach = 4.0;
+        constexpr double kCellsPerBall = Dim == 2 ? 256.0 : 1024.0;  // one bit each
+        double cells = 1.0;
+        for (int axis = 0; axis < Dim; ++axis) {
+            const double along = larger(
+                1.0,
+                static_cast<double>(static_cast<std::int64_t>(smaller(1.0e9, length[axis] / reach * kCellsPerReach))));
+            cells_[axis] = static_cast<std::int64_t>(along);
+            per_length_[axis] = along / length[axis];
+            cells *= along;
+        }
+        if (cells > kCellsPerBall * (balls + 64.0)) return;
+        bits_.assign(static_cast<std::size_t>(cells) / 64 + 1, 0);
+    }
+
+    [[nodiscard]] bool used() const { return !bits_.empty(); }
+
+    [[nodiscard]] bool covered(const Point& point) const {
+        if (!used()) return false;
+        const std::size_t number = number_of(point);
+        return ((bits_[number / 64] >> (number % 64)) & 1U) != 0;
+    }
+
+    /// Marks the cells that lie wholly within `reach` of `center`. Where the region wraps, only a centre inside counts:
+    /// its images are seen from there.
+    void cover(const Point& center, double reach) {
+        if (!used()) return;
+        for (int axis = 0; axis < Dim; ++axis) {
+            if (wraps_[axis] && (center[axis] < low_[axis] || center[axis] >= low_[axis] + length_[axis])) return;
+        }
+        constexpr double kSafe = 1.0 - 1.0e-6;  // a cell's edges are rounded, a point's cell too
+        mark(center, Dim - 1, reach * reach * kSafe, 0);
+    }
+
+private:
+    [[nodiscard]] std::int64_t index(int axis, double at) const {
+        const auto cell = static_cast<std::int64_t>((at - low_[axis]) * per_length_[axis]);
+        return cell < 0 ? 0 : (cell >= cells_[axis] ? cells_[axis] - 1 : cell);
+    }
+
+    [[nodiscard]] std::size_t number_of(const Point& point) const {
+        std::int64_t number = index(Dim - 1, point[Dim - 1]);
+        for (int axis = Dim - 2; axis >= 0; --axis) number = number * cells_[axis] + index(axis, point[axis]);
+        return static_cast<std::size_t>(number);
+    }
+
+    /// Row by row along `axis`: `square` is what is left of the squared reach for this and the axes below it.
+    void mark(const Point& center, int axis, double square, std::int64_t row) {
+        const double left = square_root(square) * per_length_[axis];
+        const double middle = (center[axis] - low_[axis]) * per_length_[axis];  // in cells
+        const std::int64_t all = cells_[axis];
+        if (axis == 0) {
+            // The cells between, wholly inside: from the first edge at or above middle - left.
+            const std::int64_t first = floor_of(middle - left) + 1;
+            const std::int64_t end = floor_of(middle + left);
+            mark_run(row * all, first, end);
+            return;
+        }
+        const double width = 1.0 / per_length_[axis];
+        std::int64_t first = floor_of(middle - left) + 1;
+        std::int64_t end = floor_of(middle + left);
+        if (!wraps_[axis]) {
+            first = first < 0 ? 0 : first;
+            end = end > all ? all : end;
+        } else if (end - first >= all) {
+            return;  // would meet itself; too small a region to care
+        }
+        for (std::int64_t cell = first; cell < end; ++cell) {
+            const double below = (middle - static_cast<double>(cell)) * width;
+            const double farthest = larger(below, width - below);
+            const double rest = square - farthest * farthest;
+            if (rest <= 0.0) continue;
+            mark(center, axis - 1, rest, row * all + (cell < 0 ? cell + all : (cell >= all ? cell - all : cell)));
+        }
+    }
+
+    /// Marks [first, end) of a row of cells along x, wrapped or cut off at its ends.
+    void mark_run(std::int64_t row, std::int64_t first, std::int64_t end) {
+        const std::int64_t all = cells_[0];
+        if (!wraps_[0]) {
+            first = first < 0 ? 0 : first;
+            end = end > all ? all : end;
+        } else if (end - first >= all) {
+            return;
+        } else if (first < 0) {
+            set_bits(row + first + all, row + all);
+            first = 0;
+        } else if (end > all) {
+            set_bits(row, row + end - all);
+            end = all;
+        }
+        set_bits(row + first, row + end);
+    }
+
+    void set_bits(std::int64_t first, std::int64_t end) {
+        while (first < end) {
+            const std::int64_t word_end = smaller((first | 63) + 1, end);
+            const std::int64_t count = word_end - first;
+            const std::uint64_t ones = count == 64 ? ~0ULL : (1ULL << count) - 1;
+            bits_[static_cast<std::size_t>(first) / 64] |= ones << (first % 64);
+            first = word_end;
+        }
+    }
+
+    static std::int64_t floor_of(double x) {
+        const auto whole = static_cast<std::int64_t>(x);
+        return static_cast<double>(whole) > x ? whole - 1 : whole;
+    }
+
+    Point low_{};
+    Point length_{};
+    Vec<bool, Dim> wraps_{};
+    Vec<std::int64_t, Dim> cells_{};
+    Point per_length_{};
+    std::vector<std::uint64_t> bits_;
+};
 
 /// The part of the box that a fill is in.
 template <int Dim>
@@ -51,7 +296,7 @@ public:
     /// \param scale  of the distance that the fill's balls keep from each other: 1 their diameter
     Space(const Scene& scene, const FillEntry& fill, std::uint64_t expected, const std::vector<Obstacle<Dim>>& before,
           double scale)
-        : scene_(&scene), radius_(scene.species[fill.species].radius) {
+        : radius_(scene.species[fill.species].radius), walls_(entry_boundaries<Dim>(scene)) {
         constexpr double kCellsPerBall = 4.0;  // more would only cost memory
         const Region<Dim> region(scene, fill);
         const double apart = 2.0 * scale * radius_;
@@ -83,8 +328,7 @@ public:
     [[nodiscard]] double fraction(std::uint64_t balls) const {
         double room = 1.0;
         for (int axis = 0; axis < Dim; ++axis) room *= length(axis);
-        const double square = kPi * radius_ * radius_;
-        return static_cast<double>(balls) * (Dim == 2 ? square : 4.0 / 3.0 * square * radius_) / room;
+        return static_cast<double>(balls) * ball_volume(Dim, radius_) / room;
     }
 
     /// Bounds of the centres along an axis: whole balls lie inside the region.
@@ -129,11 +373,8 @@ public:
             });
             if (!free) return false;
         }
-        if (scene_->walls.empty()) return true;
-        Vector3 point{};
-        for (int axis = 0; axis < Dim; ++axis) point[axis] = center[axis];
-        for (int wall = 6; wall < wall_end(*scene_); ++wall) {
-            if (wall_distance(*scene_, wall, point) < radius_) return false;
+        for (const Boundary<Dim>& wall : walls_) {
+            if (wall.gap(center - wall.reference, 0.0).distance < radius_) return false;
         }
         return true;
     }
@@ -188,15 +429,74 @@ private:
         return true;
     }
 
-    const Scene* scene_;
     double radius_;
-    double reach_ = 0.0;         // distance that the fill's balls keep
-    double apart_square_ = 0.0;  // its square
+    std::vector<Boundary<Dim>> walls_;  // the [[wall]]s
+    double reach_ = 0.0;                // distance that the fill's balls keep
+    double apart_square_ = 0.0;         // its square
     PlacementGrid<Dim> grid_;
     CoveredCells<Dim> covered_;
     std::vector<std::int32_t> first_;  // of the balls in a cell; -1: none
     std::vector<Ball> balls_;
     ObstacleCells<Dim> obstacles_;
+};
+
+/// What stands around balls that fly in a part of the box: the balls placed before, and the scene's [[wall]]s.
+template <int Dim>
+class Surroundings {
+public:
+    struct Encounter {
+        double time = kNeverTouch;  ///< from now
+        std::uint32_t number = 0;   ///< of what is met
+    };
+
+    Surroundings() = default;
+    /// \param largest  radius of the balls that fly
+    Surroundings(const Scene& scene, const PlacementGrid<Dim>& grid, const std::vector<PlacedBall<Dim>>& placed,
+                 double largest)
+        : largest_(largest),
+          obstacles_(grid, scene.box, obstacles_for(largest, placed)),
+          boundaries_(entry_boundaries<Dim>(scene)) {
+        for (Boundary<Dim>& wall : boundaries_) wall.speed = 0.0;  // they move when the run begins
+    }
+
+    /// What a ball meets first while it is in a cell.
+    [[nodiscard]] Encounter next(const Point<Dim>& center, const Point<Dim>& velocity, double radius,
+                                 std::size_t cell) const {
+        Encounter first;
+        const auto note = [&first](double time, std::size_t number) {
+            if (time < first.time) first = {time, static_cast<std::uint32_t>(number)};
+        };
+        obstacles_.all_in(cell, [&](std::uint32_t number) {
+            const Obstacle<Dim>& other = obstacles_.all()[number];
+            const double reach = other.reach - largest_ + radius;
+            note(pair_time<double, Dim>(other.center - center, -1.0 * velocity, reach, 0.0, kNeverTouch).time, number);
+            return true;
+        });
+        for (std::size_t wall = 0; wall < boundaries_.size(); ++wall) {
+            const Point<Dim> straight = Point<Dim>::filled(0.0);
+            note(boundaries_[wall].template touch_time<false>(center, velocity, straight, radius, 0.0),
+                 obstacles_.all().size() + wall);
+        }
+        return first;
+    }
+
+    /// The velocity of a ball that touches what has this number, once it has bounced off.
+    [[nodiscard]] Point<Dim> bounced(std::uint32_t number, const Point<Dim>& center, const Point<Dim>& velocity) const {
+        if (number < obstacles_.all().size()) {
+            const Point<Dim> apart = obstacles_.all()[number].center - center;
+            const double closing = -dot(apart, velocity);
+            if (closing >= 0.0) return velocity;
+            return velocity - impulse_factor(closing, dot(apart, apart), 1.0, 1.0) * apart;
+        }
+        const Boundary<Dim>& boundary = boundaries_[number - obstacles_.all().size()];
+        const Point<Dim> normal = boundary.gap(center - boundary.reference, 0.0).normal;
+        return velocity + normal_impulse(dot(velocity, normal), 1.0, 1.0) * normal;
+    }
+
+private:
+    double largest_ = 0.0;
+    ObstacleCells<Dim> obstacles_;  // numbered first
+    std::vector<Boundary<Dim>> boundaries_;
 };
 
 }  // namespace carom

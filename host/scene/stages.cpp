@@ -5,6 +5,8 @@
 #include <limits>
 #include <utility>
 
+#include "kernels/physics/boundaries.hpp"
+
 namespace carom {
 
 namespace {
@@ -39,7 +41,7 @@ std::vector<StageScene> scenes_of_stages(const Scene& scene, const std::function
             one.scene.walls[wall].velocity = stage.wall_velocity[wall];
             one.scene.walls[wall].temperature = stage.wall_entry_temperature[wall];
             // Where the next stage finds it.
-            base.walls[wall].offset += stage.wall_velocity[wall] * (one.until - from);
+            move_wall(base.walls[wall], stage.wall_velocity[wall] * (one.until - from));
         }
         from = one.until;
         all.push_back(std::move(one));
@@ -57,7 +59,7 @@ std::vector<Wall> walls_at(const Scene& scene, double time, const ReachableTime&
         for (std::size_t wall = 0; wall < walls.size(); ++wall) {
             const double speed =
                 scene.stages.empty() ? scene.walls[wall].velocity : scene.stages[stage].wall_velocity[wall];
-            walls[wall].offset += speed * std::max(0.0, until - from);
+            move_wall(walls[wall], speed * std::max(0.0, until - from));
         }
         from = until;
     }

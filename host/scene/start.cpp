@@ -7,6 +7,9 @@
 #include <numeric>
 #include <vector>
 
+#include "host/scene/walls.hpp"
+#include "kernels/physics/touching.hpp"
+
 namespace carom {
 namespace {
 
@@ -65,37 +68,6 @@ void for_each_touching(const Scene& scene, F&& f) {
 
 }  // namespace
 
-int wall_end(const Scene& scene) { return 6 + static_cast<int>(scene.walls.size()); }
-
-bool is_wall(const Scene& scene, int wall) {
-    if (wall >= 6) return true;
-    return wall / 2 < scene.dimension() && scene.box.faces[wall / 2][wall % 2] == Face::kWall;
-}
-
-std::string wall_name(int wall) {
-    if (wall >= 6) return fmt::format("wall[{}]", wall - 6);
-    return fmt::format("the {}-{} wall", "xyz"[wall / 2], wall % 2 == 0 ? "min" : "max");
-}
-
-double wall_distance(const Scene& scene, int wall, const Vector3& point) {
-    if (wall < 6) {
-        const int axis = wall / 2;
-        return wall % 2 == 0 ? point[axis] - scene.box.min[axis]
-                             : scene.box.min[axis] + scene.box.size[axis] - point[axis];
-    }
-    const Wall& shape = scene.walls[static_cast<std::size_t>(wall - 6)];
-    double sum = 0.0;
-    if (shape.shape == Wall::Shape::kPlane) {
-        for (int axis = 0; axis < scene.dimension(); ++axis) sum += shape.normal[axis] * point[axis];
-        return sum - shape.offset;
-    }
-    for (int axis = 0; axis < scene.dimension(); ++axis) {
-        sum += (point[axis] - shape.center[axis]) * (point[axis] - shape.center[axis]);
-    }
-    const double outside = std::sqrt(sum) - shape.radius;
-    return shape.side == Wall::Side::kOutside ? outside : -outside;
-}
-
 std::optional<StartOverlap> start_overlap(const Scene& scene) {
     const bool events = scene.run.solver == SolverKind::kEvents;
     const auto radius = [&](std::uint32_t id) { return scene.species[scene.balls[id].species].radius; };
@@ -135,22 +107,22 @@ std::vector<std::string> start_warnings(const Scene& scene) {
             deepest.fraction));
     }
 
+    const std::vector<Boundary<3>> walls = all_walls(scene);
     std::uint64_t balls = 0;
     double worst = 0.0;
     std::uint32_t worst_ball = 0;
-    int worst_wall = 0;
+    WallNumber worst_wall(0);
     for (std::uint32_t id = 0; id < scene.balls.size(); ++id) {
         if (std::isinf(species(id).mass)) continue;
         bool reaches = false;
-        for (int wall = 0; wall < wall_end(scene); ++wall) {
-            if (!is_wall(scene, wall)) continue;
-            const double fraction = 1.0 - wall_distance(scene, wall, scene.balls[id].position) / species(id).radius;
+        for (const Boundary<3>& wall : walls) {
+            const double fraction = 1.0 - wall_gap(wall, scene.balls[id].position).distance / species(id).radius;
             if (fraction <= limit) continue;
             reaches = true;
             if (fraction <= worst) continue;
             worst = fraction;
             worst_ball = id;
-            worst_wall = wall;
+            worst_wall = WallNumber(wall.number);
         }
         balls += reaches ? 1 : 0;
     }

@@ -20,8 +20,8 @@ constexpr double kMostRadii = 0.1;        // of the smallest radius a step
 double overlap_at_design_speed(const Balls& balls, const SpringDesign& design) {
     double worst = 0.0;
     for (const PossibleContact& contact : extreme_contacts(present_species(balls), false, design.design_speed)) {
-        worst = std::max(
-            worst, contact.approach * std::sqrt(contact.reduced_mass / design.stiffness) / contact.smaller_radius);
+        worst = std::max(worst, design.pair_contact().largest_overlap(contact.approach, contact.reduced_mass) /
+                                    contact.smaller_radius);
     }
     return worst;
 }

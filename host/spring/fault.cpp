@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "host/spring/spring_solver.hpp"
+#include "kernels/core/wall_number.hpp"
 
 namespace carom {
 
@@ -24,8 +25,8 @@ std::string ball_text(const Balls& balls, std::size_t id) {
 }
 
 std::string wall_text(std::uint32_t number) {
-    static const char* const kFaces[] = {"x-min", "x-max", "y-min", "y-max", "z-min", "z-max"};
-    return number < 6 ? fmt::format("the {} face of the box", kFaces[number]) : fmt::format("wall[{}]", number - 6);
+    const WallNumber wall(static_cast<int>(number));
+    return wall.is_face() ? fmt::format("the {} face of the box", wall.name()) : wall.name();
 }
 
 }  // namespace

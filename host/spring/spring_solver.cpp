@@ -15,12 +15,7 @@ namespace carom {
 
 namespace {
 
-SpringTallies to_spring(const Tallies& tallies) {
-    return {tallies.wall_impulse, tallies.max_overlap, tallies.balls_left,
-            tallies.sorts,        tallies.wall_heat,   tallies.thermostat_heat};
-}
-
-class SpringSolver final : public Solver {
+class SpringSolver final : public Solver, public BallsInPlace {
 public:
     SpringSolver(const std::vector<SpringStage>& stages, const SolverState& state, std::string name,
                  SpringEngineMaker make)
@@ -31,21 +26,14 @@ public:
           make_(std::move(make)),
           species_table_(state.balls.species_table),
           species_(state.balls.species),
-          spin_(state.balls.spin) {
-        const std::size_t count = species_.size();
-        radius_.resize(count);
-        inverse_mass_.resize(count);
-        for (std::size_t id = 0; id < count; ++id) {
-            const Species& species = species_table_[species_[id]];
-            radius_[id] = species.radius;
-            inverse_mass_[id] = std::isinf(species.mass) ? 0.0 : 1.0 / species.mass;
-        }
-        // The engine only reads what it is given here; the pointers are mutable for its way out.
-        Balls& balls = const_cast<Balls&>(state.balls);
+          spin_(state.balls.spin),
+          properties_(state.balls) {
+        const Balls& balls = state.balls;
+        const std::size_t count = balls.size();
         work_before_ = state.tallies.work;
-        make_engine(balls, state.step, to_spring(state.tallies));
+        make_engine(balls, state.step, state.tallies);
         for (std::size_t id = 0; id < count; ++id) {
-            if (inverse_mass_[id] != 0.0 || balls.gone[id]) continue;
+            if (properties_.inverse_mass[id] != 0.0 || balls.gone[id]) continue;
             for (int axis = 0; axis < setup_.dimension; ++axis)
                 moving_heavy_ = moving_heavy_ || balls.velocity[axis][id] != 0.0;
         }
@@ -80,38 +68,19 @@ public:
 
     Totals totals() override {
         require_engine();
-        const SpringTotals sums = engine_->totals();
-        Totals totals;
-        totals.kinetic = sums.kinetic;
+        Totals totals = engine_->totals();
         totals.rotational = rotational_;
-        totals.spring = sums.spring;
-        totals.gravitational = sums.gravitational;
-        std::copy_n(sums.momentum, 3, totals.momentum.begin());
-        std::copy_n(sums.angular, 3, totals.angular_momentum.begin());
         add_spin(totals.angular_momentum);
-        totals.virial = sums.virial;
-        for (std::size_t k = 0; k < totals.pair_stress.size(); ++k) totals.pair_stress[k] = sums.stress[k];
-        totals.contacts = sums.contacts;
-        totals.wall_contacts = sums.wall_contacts;
-        totals.overlap = sums.overlap;
-        totals.speed = sums.speed;
-        totals.balls = sums.balls;
-        totals.mobile = sums.mobile;
         return totals;
     }
 
     Tallies tallies() override {
-        const SpringTallies counted = engine_ ? engine_->tallies() : left_.tallies;
-        Tallies tallies;
-        tallies.wall_impulse = counted.wall_impulse;
-        tallies.max_overlap = counted.max_overlap;
-        tallies.balls_left = counted.balls_left;
-        tallies.sorts = counted.sorts;
-        tallies.wall_heat = counted.wall_heat;
-        tallies.thermostat_heat = counted.thermostat_heat + thermostat_heat_;
-        tallies.work = work_before_ + work_since(counted.wall_impulse);
+        Tallies tallies = engine_ ? engine_->tallies() : left_.tallies;
+        tallies.thermostat_heat += thermostat_heat_;
+        tallies.work = work_before_ + work_since(tallies.wall_impulse);
+        tallies.lost.reset();
         // Dashpots and balls that leave take energy with them that nothing counts; bodies of infinite mass give some.
-        if (!setup_.damped() && counted.balls_left == 0 && !moving_heavy_) tallies.lost = 0.0;
+        if (!setup_.damped() && tallies.balls_left == 0 && !moving_heavy_) tallies.lost = 0.0;
         return tallies;
     }
 
@@ -121,14 +90,7 @@ public:
         frame.time = time();
         frame.step = step();
         frame.spin = spin_;
-        FrameArrays arrays;
-        for (int axis = 0; axis < setup_.dimension; ++axis) {
-            arrays.position[axis] = frame.position[axis].data();
-            arrays.velocity[axis] = frame.velocity[axis].data();
-            arrays.image[axis] = frame.image[axis].data();
-        }
-        arrays.gone = frame.gone.data();
-        engine_->request_frame(arrays);
+        engine_->request_frame(arrays_of(frame));
     }
 
     void finish_frame(Frame&) override {
@@ -146,8 +108,8 @@ public:
         state.time = time();
         state.balls = engine_ ? current_balls() : left_.balls;
         state.tallies = tallies();
-        state.extra.clear();
-        if (stages_.size() > 1) state.extra.emplace_back(kStage, std::vector<double>{static_cast<double>(stage_)});
+        state.records = {};
+        if (stages_.size() > 1) state.records.spring_stage = stage_;
     }
 
     SolverDescription describe() const override {
@@ -176,15 +138,12 @@ private:
     }
 
     static std::size_t saved_stage(const SolverState& state, std::size_t stages) {
-        for (const auto& [name, values] : state.extra) {
-            if (name == kStage && !values.empty()) return std::min(static_cast<std::size_t>(values[0]), stages - 1);
-        }
-        return 0;
+        return std::min(static_cast<std::size_t>(state.records.spring_stage.value_or(0)), stages - 1);
     }
 
-    void make_engine(Balls& balls, std::uint64_t step, const SpringTallies& tallies) {
+    void make_engine(const Balls& balls, std::uint64_t step, const Tallies& tallies) {
         impulse_before_ = tallies.wall_impulse;
-        const RawBalls raw_balls = raw(balls, radius_.data(), inverse_mass_.data());
+        const RawBalls raw_balls = properties_.of(balls);
         auto made = make_ ? make_(setup_, raw_balls, step, tallies)
                           : std::move(make_spring_processor(name_, setup_, raw_balls, step, tallies).engine);
         const std::scoped_lock lock(engine_mutex_);
@@ -249,32 +208,32 @@ private:
     /// Another stage. Velocities are those of half a step before: they go on to the present under the gravity that
     /// was, and half a step back under the one that is to be.
     void enter(std::size_t next) {
-        const SpringTotals before = engine_->totals();
+        const Totals before = engine_->totals();
         const SpringSetup& setup = stages_[next].setup;
         replace_engine(next, [&](Balls& balls) {
             const double now = static_cast<double>(left_.step);
             for (int axis = 0; axis < setup_.dimension; ++axis) {
                 const double change = gravity_kicks(setup_, axis).lag(now) - gravity_kicks(setup, axis).lag(now);
                 for (std::size_t id = 0; change != 0.0 && id < balls.size(); ++id) {
-                    if (inverse_mass_[id] != 0.0 && balls.gone[id] == 0) balls.velocity[axis][id] += change;
+                    if (properties_.inverse_mass[id] != 0.0 && balls.gone[id] == 0) balls.velocity[axis][id] += change;
                 }
             }
         });
-        const SpringTotals after = engine_->totals();
+        const Totals after = engine_->totals();
         // Walls that become thermal, or cease to, no longer push: their part of the half step is missing in velocities.
         work_before_ += (after.gravitational - before.gravitational) + (after.spring - before.spring) +
                         (after.kinetic - before.kinetic);
     }
 
     void rescale(double temperature) {
-        const SpringTotals before = engine_->totals();
+        const Totals before = engine_->totals();
         const double twice_kinetic = temperature * setup_.dimension * static_cast<double>(before.mobile);
         if (!(before.kinetic > 0.0)) return;  // nothing moves
         const double factor = std::sqrt(0.5 * twice_kinetic / before.kinetic);
         replace_engine(stage_, [&](Balls& balls) {
             for (int axis = 0; axis < setup_.dimension; ++axis) {
                 for (std::size_t id = 0; id < balls.size(); ++id) {
-                    if (inverse_mass_[id] != 0.0) balls.velocity[axis][id] *= factor;
+                    if (properties_.inverse_mass[id] != 0.0) balls.velocity[axis][id] *= factor;
                 }
             }
         });
@@ -285,24 +244,24 @@ private:
     [[nodiscard]] double work_since(const std::vector<double>& impulse) const {
         double work = 0.0;
         for (std::size_t wall = 0; wall < setup_.walls.size(); ++wall) {
-            const double before = wall + 6 < impulse_before_.size() ? impulse_before_[wall + 6] : 0.0;
-            work += setup_.walls[wall].speed * (impulse[wall + 6] - before);
+            const std::size_t number = WallNumber::entry(wall).index();
+            const double before = number < impulse_before_.size() ? impulse_before_[number] : 0.0;
+            work += setup_.walls[wall].velocity * (impulse[number] - before);
         }
         return work;
     }
 
-    RawBalls raw(Balls& balls, const double* radius, const double* inverse_mass) const {
-        RawBalls raw;
-        raw.count = balls.size();
+    /// Of balls or a frame.
+    template <class Container>
+    [[nodiscard]] BallArrays arrays_of(Container& balls) const {
+        BallArrays arrays;
         for (int axis = 0; axis < setup_.dimension; ++axis) {
-            raw.position[axis] = balls.position[axis].data();
-            raw.velocity[axis] = balls.velocity[axis].data();
-            raw.image[axis] = balls.image[axis].data();
+            arrays.position[axis] = balls.position[axis].data();
+            arrays.velocity[axis] = balls.velocity[axis].data();
+            arrays.image[axis] = balls.image[axis].data();
         }
-        raw.gone = balls.gone.data();
-        raw.radius = radius;
-        raw.inverse_mass = inverse_mass;
-        return raw;
+        arrays.gone = balls.gone.data();
+        return arrays;
     }
 
     [[nodiscard]] Balls current_balls() {
@@ -312,7 +271,7 @@ private:
         balls.resize(species_.size());
         balls.species = species_;
         balls.spin = spin_;
-        engine_->store(raw(balls, nullptr, nullptr));
+        engine_->store(arrays_of(balls));
         return balls;
     }
 
@@ -338,17 +297,15 @@ private:
         }
     }
 
-    static constexpr const char* kStage = "stage";
-
     std::vector<SpringStage> stages_;
     std::size_t stage_;
     SpringSetup setup_;  // of the stage
     std::string name_;
     SpringEngineMaker make_;
-    std::vector<double> radius_, inverse_mass_;  // by id
     std::vector<Species> species_table_;
     std::vector<std::uint32_t> species_;
     std::array<std::vector<double>, 3> spin_;  // nothing changes it: the contacts are smooth
+    BallProperties properties_;
     double rotational_ = 0.0;
     bool moving_heavy_ = false;           // bodies of infinite mass that move
     double work_before_ = 0.0;            // before this engine
@@ -358,7 +315,7 @@ private:
     std::mutex engine_mutex_;  // held while engine_ becomes another one
     struct Left {
         std::uint64_t step = 0;
-        SpringTallies tallies;
+        Tallies tallies;
         Balls balls;
         SolverDescription description;
     };
@@ -367,6 +324,28 @@ private:
 };
 
 }  // namespace
+
+BallProperties::BallProperties(const Balls& balls) : radius(balls.size()), inverse_mass(balls.size()) {
+    for (std::size_t id = 0; id < balls.size(); ++id) {
+        const Species& species = balls.species_of(id);
+        radius[id] = species.radius;
+        inverse_mass[id] = std::isinf(species.mass) ? 0.0 : 1.0 / species.mass;
+    }
+}
+
+RawBalls BallProperties::of(const Balls& balls) const {
+    RawBalls raw;
+    raw.count = balls.size();
+    for (int axis = 0; axis < balls.dimension; ++axis) {
+        raw.position[axis] = balls.position[axis].data();
+        raw.velocity[axis] = balls.velocity[axis].data();
+        raw.image[axis] = balls.image[axis].data();
+    }
+    raw.gone = balls.gone.data();
+    raw.radius = radius.data();
+    raw.inverse_mass = inverse_mass.data();
+    return raw;
+}
 
 std::unique_ptr<Solver> make_spring_solver(const std::vector<SpringStage>& stages, const SolverState& state,
                                            const std::string& processor, SpringEngineMaker make) {

@@ -20,9 +20,21 @@ struct SpringStage {
     std::uint64_t rescale_every = 0;   ///< [steps]; 0: never
 };
 
+/// Radii and inverse masses of balls by id, which stay the same for a whole run.
+struct BallProperties {
+    std::vector<double> radius;        ///< [length]
+    std::vector<double> inverse_mass;  ///< [1/mass]; 0: nothing moves it
+
+    BallProperties() = default;
+    explicit BallProperties(const Balls& balls);
+
+    /// Balls that have them, by pointer.
+    [[nodiscard]] RawBalls of(const Balls& balls) const;
+};
+
 /// Makes an engine at a step, from raw balls and what has been counted before.
 using SpringEngineMaker = std::function<std::unique_ptr<SpringEngine>(const SpringSetup&, const RawBalls&,
-                                                                      std::uint64_t step, const SpringTallies&)>;
+                                                                      std::uint64_t step, const Tallies&)>;
 
 /// The time-stepped solver over a processor.
 /// \param stages     at least one

@@ -1,37 +1,344 @@
 #include "host/sweep/run_sweep.hpp"
 
 #include <fmt/format.h>
+#include <omp.h>
+#include <sys/ioctl.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <condition_variable>
 #include <cstdio>
 #include <filesystem>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string_view>
+#include <thread>
 #include <utility>
 
 #include "carom_build_info.hpp"
 #include "host/io/replacement.hpp"
+#include "host/run/number_words.hpp"
 #include "host/run/output_files.hpp"
 #include "host/run/run_in_memory.hpp"
 #include "host/run/say.hpp"
 #include "host/run/signals.hpp"
-#include "host/run/text.hpp"
+#include "host/state/errors.hpp"
+#include "host/state/nearest_name.hpp"
 #include "host/state/text_file.hpp"
 #include "host/sweep/journal.hpp"
-#include "host/sweep/pool.hpp"
-#include "host/sweep/sweep_progress.hpp"
-#include "host/sweep/table.hpp"
 
 namespace carom {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr auto kLook = std::chrono::milliseconds(50);  // between two looks at signals
+
+/// The same message in terms of the sweep file. "--set KEY=VALUE: ..." is what the scene's reader says of an override;
+/// a key that does not exist is blamed on the key, anything else on the value.
+std::string blamed(const Sweep& sweep, const std::vector<Assignment>& assignments, std::uint64_t run,
+                   const std::string& message) {
+    for (const Assignment& assignment : assignments) {
+        const std::string prefix = "--set " + assignment.text + ": ";
+        if (!message.starts_with(prefix)) continue;
+        if (assignment.key_place == nullptr) return message;  // of the command line itself
+        const std::string rest = message.substr(prefix.size());
+        const bool of_value = rest.find(": must") != std::string::npos;
+        return fmt::format("{}: {}", of_value ? *assignment.value_place : *assignment.key_place, rest);
+    }
+    return fmt::format("{} (in {}, row {}: {})", message, sweep.path, sweep.row_number(run / sweep.runs_per_row()) + 1,
+                       sweep.label_of(run));
+}
+
+/// "stress.xx" and so on, for "stress": the components of an average, which are numbers of their own.
+std::vector<std::string> components_of(const std::vector<ObservableInfo>& infos, const std::string& name) {
+    std::vector<std::string> found;
+    for (const ObservableInfo& info : infos) {
+        if (info.name.starts_with(name + ".") && !info.name.ends_with("_se")) found.push_back(info.name);
+    }
+    return found;
+}
+
+/// The columns of `record`, by what one run can give.
+std::vector<std::string> record_columns(const Sweep& sweep, const std::vector<ObservableInfo>& infos) {
+    std::vector<std::string> columns;
+    for (const RecordName& record : sweep.record) {
+        const auto info = std::ranges::find(infos, record.name, &ObservableInfo::name);
+        if (info != infos.end() && !info->components.empty()) {
+            for (const std::string& component : info->components) columns.push_back(info->name + "." + component);
+        } else if (find_value(infos, record.name)) {
+            columns.push_back(record.name);
+            // Of an average the error comes with it, unless the mean over runs has one of its own.
+            if (!sweep.averaged && find_value(infos, record.name + "_se")) columns.push_back(record.name + "_se");
+        } else if (const auto parts = components_of(infos, record.name); !parts.empty()) {
+            for (const std::string& part : parts) {
+                columns.push_back(part);
+                if (!sweep.averaged) columns.push_back(part + "_se");
+            }
+        } else {
+            std::vector<std::string> names;
+            for (const ObservableInfo& known : infos) {
+                if (!known.name.ends_with("_se")) names.push_back(known.name);
+            }
+            const std::vector<std::string_view> views(names.begin(), names.end());
+            const auto nearest = nearest_name(record.name, views);
+            throw InputError(nearest.empty() ? fmt::format("{}: there is no observable \"{}\"; allowed: {}",
+                                                           record.place, record.name, fmt::join(names, ", "))
+                                             : fmt::format("{}: there is no observable \"{}\"; did you mean \"{}\"?",
+                                                           record.place, record.name, nearest));
+        }
+    }
+    for (std::size_t k = 0; k < columns.size(); ++k) {
+        const auto same = std::ranges::find(columns, columns[k]);
+        const auto axes = sweep.axis_columns();
+        if (same != columns.begin() + static_cast<std::ptrdiff_t>(k) ||
+            std::ranges::find(axes, columns[k]) != axes.end())
+            throw InputError(fmt::format("{}: two columns would be called {}", sweep.record.front().place, columns[k]));
+    }
+    return columns;
+}
+
+}  // namespace
+
+PreparedScene prepare_run(const Sweep& sweep, const SweepOptions& options, std::uint64_t run) {
+    const std::vector<Assignment> assignments = sweep.assignments(run);
+    SceneRequest request{.scene = sweep.scene, .steps = options.steps, .threads = 1};
+    for (const Assignment& assignment : assignments) request.overrides.push_back(assignment.text);
+    try {
+        return prepare_scene(request);
+    } catch (const InputError& error) {
+        throw InputError(blamed(sweep, assignments, run, error.what()));
+    }
+}
+
+std::vector<std::string> check_sweep(const Sweep& sweep, const SweepOptions& options,
+                                     const std::function<int()>& interrupted, SweepProgress& progress) {
+    const auto infos_of = [&](std::uint64_t run) {
+        const PreparedScene prepared = prepare_run(sweep, options, run);
+        try {
+            return infos_in_memory(prepared);
+        } catch (const InputError& error) {
+            throw InputError(blamed(sweep, {}, run, error.what()));
+        }
+    };
+    const std::vector<std::string> columns = record_columns(sweep, infos_of(0));
+    Pool pool(sweep_threads(options, sweep.runs()), sweep.runs(), [&](std::uint64_t run) {
+        const auto infos = infos_of(run);
+        for (const std::string& column : columns) {
+            if (find_value(infos, column)) continue;
+            throw InputError(fmt::format("{}: row {} ({}) has no {}", sweep.record.front().place,
+                                         sweep.row_number(run / sweep.runs_per_row()) + 1, sweep.label_of(run),
+                                         column));
+        }
+    });
+    while (!pool.wait_for(kLook)) {
+        progress.update(pool.begun());
+        if (interrupted() != 0) pool.stop();
+    }
+    progress.clear();
+    pool.wait();
+    return interrupted() != 0 ? std::vector<std::string>{} : columns;
+}
+
+int sweep_threads(const SweepOptions& options, std::uint64_t runs) {
+    const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+    const int wanted = options.threads > 0 ? options.threads : cores;
+    return static_cast<int>(std::clamp<std::uint64_t>(runs, 1, static_cast<std::uint64_t>(wanted)));
+}
+
+#ifdef _OPENMP
+#endif
+
+Pool::Pool(int threads, std::uint64_t count, std::function<void(std::uint64_t)> job)
+    : count_(count), job_(std::move(job)), running_(threads) {
+    for (int k = 0; k < threads; ++k) threads_.emplace_back([this] { work(); });
+}
+
+Pool::~Pool() {
+    stop();
+    for (std::thread& thread : threads_) {
+        if (thread.joinable()) thread.join();
+    }
+}
+
+void Pool::work() {
+#ifdef _OPENMP
+    omp_set_num_threads(1);  // of this thread alone: jobs are spread already
+#endif
+    while (true) {
+        const std::uint64_t job = next_++;
+        if (job >= count_) break;
+        try {
+            job_(job);
+        } catch (...) {
+            const std::lock_guard lock(mutex_);
+            // Jobs are begun in order, so whatever fails at a lower number has begun and will be heard.
+            if (!failure_ || job < failed_job_) {
+                failure_ = std::current_exception();
+                failed_job_ = job;
+            }
+            stop();
+        }
+    }
+    const std::lock_guard lock(mutex_);
+    --running_;
+    ended_.notify_all();
+}
+
+bool Pool::wait_for(std::chrono::milliseconds most) {
+    std::unique_lock lock(mutex_);
+    return ended_.wait_for(lock, most, [this] { return done(); });
+}
+
+void Pool::wait() {
+    for (std::thread& thread : threads_) {
+        if (thread.joinable()) thread.join();
+    }
+    if (failure_) std::rethrow_exception(failure_);
+}
+
+namespace {
+
+constexpr double kBarSeconds = 0.1;    // between two drawings of the bar
+constexpr double kLineSeconds = 10.0;  // between two plain lines
+constexpr double kSpeedSeconds = 0.5;  // before these the speed says little
+constexpr int kBarWidth = 24;          // characters
+
+std::string duration(double seconds) {
+    const auto total = static_cast<long long>(std::ceil(seconds));
+    return total >= 3600 ? fmt::format("{}:{:02}:{:02}", total / 3600, total / 60 % 60, total % 60)
+                         : fmt::format("{}:{:02}", total / 60, total % 60);
+}
+
+int terminal_width(std::FILE* stream) {
+    winsize size{};
+    if (ioctl(fileno(stream), TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
+    return size.ws_col;
+}
+
+}  // namespace
+
+std::string sweep_progress_text(std::uint64_t done, std::uint64_t runs, double per_second, int width,
+                                const std::string& word) {
+    const double fraction = runs > 0 ? static_cast<double>(done) / static_cast<double>(runs) : 1.0;
+    std::string text =
+        fmt::format("  {} of {}", count_text(done), plural(runs, "run") + (word.empty() ? "" : " " + word));
+    if (per_second > 0.0) {
+        text += fmt::format("  {:.2g} runs/s  {} left", per_second,
+                            duration(static_cast<double>(runs - done) / per_second));
+    }
+    const std::string percent = fmt::format("{:3.0f} %", std::floor(100.0 * fraction));
+    const int room = width - static_cast<int>(percent.size() + text.size()) - 3;
+    if (room < 5) return width > 0 ? (percent + text).substr(0, static_cast<std::size_t>(width)) : percent + text;
+    const int bar = std::min(kBarWidth, room);
+    const int filled = static_cast<int>(fraction * bar);
+    std::string picture(static_cast<std::size_t>(bar), ' ');
+    std::fill_n(picture.begin(), filled, '=');
+    if (filled < bar) picture[static_cast<std::size_t>(filled)] = '>';
+    return percent + " [" + picture + "]" + text;
+}
+
+SweepProgress::SweepProgress(ProgressStyle style, std::FILE* stream, std::uint64_t runs, std::uint64_t before,
+                             std::string word)
+    : style_(style),
+      stream_(stream),
+      runs_(runs),
+      before_(before),
+      word_(std::move(word)),
+      begin_(Clock::now()),
+      last_print_(begin_) {}
+
+void SweepProgress::update(std::uint64_t done) {
+    if (style_ == ProgressStyle::kNone) return;
+    const auto now = Clock::now();
+    const double waited = std::chrono::duration<double>(now - last_print_).count();
+    if (waited < (style_ == ProgressStyle::kBar ? kBarSeconds : kLineSeconds)) return;
+    last_print_ = now;
+    const double seconds = std::chrono::duration<double>(now - begin_).count();
+    const double speed = seconds > kSpeedSeconds ? static_cast<double>(done - before_) / seconds : 0.0;
+    if (style_ == ProgressStyle::kBar) {
+        say_to(stream_, "\r" + sweep_progress_text(done, runs_, speed, terminal_width(stream_) - 1, word_) + "\x1b[K");
+        drawn_ = true;
+    } else {
+        say_to(stream_, sweep_progress_text(done, runs_, speed, 0, word_) + "\n");
+    }
+}
+
+void SweepProgress::clear() {
+    if (!drawn_) return;
+    say_to(stream_, "\r\x1b[K");
+    drawn_ = false;
+}
+
+namespace {
+
+/// As CSV has it: in quotes where a comma or a quote would mislead.
+std::string cell(const std::string& text) {
+    if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+    std::string result = "\"";
+    for (const char c : text) result += c == '"' ? std::string("\"\"") : std::string(1, c);
+    return result + "\"";
+}
+
+/// Mean and standard error of the mean, of two values or more.
+std::pair<double, double> mean_and_error(const std::vector<double>& values) {
+    const auto count = static_cast<double>(values.size());
+    double sum = 0.0;
+    for (const double value : values) sum += value;
+    const double mean = sum / count;
+    double squares = 0.0;
+    for (const double value : values) squares += (value - mean) * (value - mean);
+    return {mean, std::sqrt(squares / (count - 1.0) / count)};
+}
+
+}  // namespace
+
+std::string table_text(const Sweep& sweep, const std::vector<std::string>& columns,
+                       const std::map<std::uint64_t, RunResult>& results) {
+    std::string text;
+    const auto end_line = [&text] { text.back() = '\n'; };  // in place of a comma
+    for (const std::string& name : sweep.axis_columns()) text += cell(name) + ",";
+    for (const std::string& name : columns) {
+        text += cell(name) + ",";
+        if (sweep.averaged) text += cell(name + "_se") + ",";
+    }
+    end_line();
+    const std::uint64_t per_row = sweep.runs_per_row();
+    for (std::uint64_t row = 0; row < sweep.rows(); ++row) {
+        const std::vector<std::size_t> at = sweep.values_of(row * per_row);
+        for (std::size_t k = 0; k < sweep.axes.size(); ++k) {
+            if (k != sweep.averaged) text += cell(sweep.axes[k].values[at[k]].text) + ",";
+        }
+        bool whole = true;
+        for (std::uint64_t run = row * per_row; run < (row + 1) * per_row; ++run) {
+            whole = whole && !results.at(run).values.empty();
+        }
+        for (std::size_t column = 0; column < columns.size(); ++column) {
+            if (!whole) {
+                text += sweep.averaged ? ",," : ",";
+                continue;
+            }
+            std::vector<double> values;
+            for (std::uint64_t run = row * per_row; run < (row + 1) * per_row; ++run) {
+                values.push_back(results.at(run).values[column]);
+            }
+            if (sweep.averaged) {
+                const auto [mean, error] = mean_and_error(values);
+                text += fmt::format("{},{},", mean, error);
+            } else {
+                text += fmt::format("{},", values.front());
+            }
+        }
+        end_line();
+    }
+    return text;
+}
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
 
 /// Ended runs on their way from the threads to the journal.
 class Inbox {

@@ -1,14 +1,124 @@
 #pragma once
 
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "host/run/prepare.hpp"
+#include "host/run/progress.hpp"
 #include "host/state/errors.hpp"
-#include "host/sweep/check_sweep.hpp"
+#include "host/sweep/journal.hpp"
 #include "host/sweep/sweep.hpp"
 
 namespace carom {
+
+/// Does the jobs 0 to count - 1 on some threads, each taking the next one; what a job does stays on its thread. When a
+/// job throws, those not yet begun are left out; of several that throw, the one of the lowest number is told, so that
+/// what a user reads does not depend on the threads.
+class Pool {
+public:
+    Pool(int threads, std::uint64_t count, std::function<void(std::uint64_t)> job);
+    /// Leaves out what is not begun, and waits for the rest.
+    ~Pool();
+    Pool(const Pool&) = delete;
+    Pool& operator=(const Pool&) = delete;
+
+    /// Leaves out what is not begun.
+    void stop() { next_ = count_; }
+    /// Whether all threads are done.
+    [[nodiscard]] bool done() const { return running_ == 0; }
+    /// Waits for that, but no longer than this, and tells whether it is so.
+    bool wait_for(std::chrono::milliseconds most);
+    /// Jobs that are begun or done.
+    [[nodiscard]] std::uint64_t begun() const { return std::min<std::uint64_t>(next_, count_); }
+    /// Waits for all threads, and throws what a job threw.
+    void wait();
+
+private:
+    void work();
+
+    const std::uint64_t count_;
+    const std::function<void(std::uint64_t)> job_;
+    std::atomic<std::uint64_t> next_ = 0;
+    std::atomic<int> running_ = 0;
+    std::mutex mutex_;
+    std::condition_variable ended_;
+    std::exception_ptr failure_;
+    std::uint64_t failed_job_ = 0;
+    std::vector<std::thread> threads_;
+};
+
+/// " 42 % [==========>             ]  27 of 64 runs  120 runs/s  0:32 left", at most `width` wide; no bar if `width`
+/// is 0.
+/// \param per_second  0: not known yet
+/// \param word        what is done with the runs, if they are not run: "checked"
+std::string sweep_progress_text(std::uint64_t done, std::uint64_t runs, double per_second, int width,
+                                const std::string& word = "");
+
+/// Prints how many runs are done, and how long the rest may take.
+class SweepProgress {
+public:
+    /// \param before  runs that were done before this process
+    /// \param word    as sweep_progress_text
+    SweepProgress(ProgressStyle style, std::FILE* stream, std::uint64_t runs, std::uint64_t before,
+                  std::string word = "");
+
+    void update(std::uint64_t done);
+    /// Takes the bar away, so that a message can follow.
+    void clear();
+
+private:
+    using Clock = std::chrono::steady_clock;
+
+    ProgressStyle style_;
+    std::FILE* stream_;
+    std::uint64_t runs_;
+    std::uint64_t before_;
+    std::string word_;
+    Clock::time_point begin_;
+    Clock::time_point last_print_;
+    bool drawn_ = false;
+};
+
+/// What a sweep's runs have in common beside the sweep itself.
+struct SweepOptions {
+    std::optional<std::uint64_t> steps;  ///< of each run, instead of run.until
+    int threads = 0;                     ///< runs at once; 0: as many as there are cores
+};
+
+/// The scene of one run, on one thread.
+/// \throws InputError  in terms of the sweep file where that is to blame
+PreparedScene prepare_run(const Sweep& sweep, const SweepOptions& options, std::uint64_t run);
+
+/// Prepares every run and makes its solver, so that whatever is wrong with any of them is known before the first.
+/// \param interrupted  gives a signal's number once it is to end
+/// \param progress     is told of runs that are looked at
+/// \return  the columns that `record` stands for: a vector's name for all of its components; none when interrupted
+/// \throws InputError, SystemError  of the first run that could not start
+std::vector<std::string> check_sweep(const Sweep& sweep, const SweepOptions& options,
+                                     const std::function<int()>& interrupted, SweepProgress& progress);
+
+/// As threads are counted when none are asked for.
+int sweep_threads(const SweepOptions& options, std::uint64_t runs);
+
+/// The table of a sweep as CSV: a line of names, then a line a row: the axes' values and what was recorded. With an
+/// averaged axis each record has its mean and, as NAME_se, the standard error of the mean. Cells of a row of which a
+/// run could not go on are empty.
+/// \param columns  of each run
+/// \param results  of every run
+std::string table_text(const Sweep& sweep, const std::vector<std::string>& columns,
+                       const std::map<std::uint64_t, RunResult>& results);
 
 /// Where a sweep writes to.
 struct SweepOutput {

@@ -5,11 +5,20 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "host/sweep/formula.hpp"
 
 namespace carom {
+
+/// The shortest decimal that reads back to the same number, as a person writes it: 0.35, 7, 1e-06.
+std::string decimal_text(double value);
+
+/// from, from + step, ..., to: both ends are in. Each value is the number nearest to the exact decimal, as many digits
+/// after the point as `from` and `step` have, so that 0.35 + 3 * 0.025 is 0.425 and not 0.42499999999999999.
+/// \throws InputError  the step does not lead from one end to the other; the words only, without a place
+std::vector<double> stepped_values(double from, double to, double step);
 
 /// One value of an axis, in the forms that are needed of it.
 struct AxisValue {
@@ -84,5 +93,18 @@ struct Sweep {
 
 /// The name that formulas know an axis or column by: without a unit in brackets at its end.
 std::string name_without_unit(const std::string& name);
+
+/// The file of a sweep: the path itself where it exists, else NAME.sweep.toml among the installed scenes.
+/// \throws SystemError  there is none
+std::string find_sweep(const std::string& path_or_name);
+
+/// Reads and validates a sweep file; what it says about the scene is looked at by check_sweep.
+/// \param overrides  "table.key=VALUE", of the command line
+/// \throws InputError   file:line:column: key: what is wrong and what is allowed
+/// \throws SystemError  there is no such file, or it cannot be read
+Sweep load_sweep(const std::string& path_or_name, const std::vector<std::string>& overrides = {});
+
+/// The same for a text; `path` stands for the file, and the scene is looked for in its folder.
+Sweep parse_sweep(std::string_view text, const std::string& path, const std::vector<std::string>& overrides = {});
 
 }  // namespace carom

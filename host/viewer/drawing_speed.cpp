@@ -10,11 +10,11 @@
 #include <stdexcept>
 
 #include "host/backends/spring_backends.hpp"
+#include "host/run/number_words.hpp"
 #include "host/run/prepare.hpp"
-#include "host/run/text.hpp"
 #include "host/state/errors.hpp"
 #include "host/viewer/cloud_feed.hpp"
-#include "host/viewer/egl_context.hpp"
+#include "host/viewer/opengl.hpp"
 #include "host/viewer/painter.hpp"
 
 namespace carom {
@@ -63,7 +63,7 @@ public:
     }
 
     [[nodiscard]] std::unique_ptr<CloudStore> best_store() {
-        return make_cloud_store(scene_.state.balls.size(), solver_->pictures());
+        return make_cloud_store(scene_.state.balls.size(), pictures_of(*solver_));
     }
 
     DrawingRow measure(CloudStore& store, CloudFeed& feed, const std::string& path) {

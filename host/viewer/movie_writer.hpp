@@ -1,11 +1,10 @@
 #pragma once
 
-#include <sys/types.h>
-
 #include <string>
 
+#include "host/io/child_process.hpp"
 #include "host/io/replacement.hpp"
-#include "host/viewer/pixels.hpp"
+#include "host/plot/image.hpp"
 
 namespace carom {
 
@@ -16,10 +15,6 @@ public:
     /// \throws SystemError  ffmpeg is not installed or cannot be started
     MovieWriter(const std::string& path, int width, int height, double frames_per_second,
                 const std::string& preset = "medium");
-    /// Ends ffmpeg, and removes an unfinished movie.
-    ~MovieWriter();
-    MovieWriter(const MovieWriter&) = delete;
-    MovieWriter& operator=(const MovieWriter&) = delete;
 
     /// \throws SystemError  ffmpeg has ended: with the last line that it said
     void add(const Pixels& pixels);
@@ -28,13 +23,10 @@ public:
 
 private:
     [[noreturn]] void fail(int status);
-    int wait();
 
     std::string path_;
     Replacement replacement_;
-    pid_t child_ = -1;
-    int to_child_ = -1;
-    int log_ = -1;  // a file without a name that holds what ffmpeg says
+    ChildProcess ffmpeg_;  // ended before its unfinished file is removed
 };
 
 }  // namespace carom

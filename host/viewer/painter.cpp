@@ -3,11 +3,206 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
-#include "host/run/text.hpp"
+#include "host/plot/image.hpp"
+#include "host/run/number_words.hpp"
 #include "host/viewer/scenery.hpp"
 
 namespace carom {
+
+namespace {
+
+// All for a picture 800 pixels high.
+constexpr float kMargin = 26.0f;
+constexpr float kTitleRoom = 58.0f;
+constexpr float kFootRoom = 58.0f;
+constexpr float kLegendRoom = 138.0f;
+constexpr float kTitle = 14.0f;
+constexpr float kLabel = 11.0f;
+
+/// The largest of 1, 2 and 5 times a power of ten that is no more than `most`.
+double round_below(double most) {
+    const double power = std::pow(10.0, std::floor(std::log10(most)));
+    for (const double digit : {5.0, 2.0}) {
+        if (digit * power <= most) return digit * power;
+    }
+    return power;
+}
+
+class Overlay {
+public:
+    Overlay(LineList& lines, const OverlayContent& content, const Camera& camera, const Theme& theme)
+        : lines_(lines),
+          content_(content),
+          camera_(camera),
+          theme_(theme),
+          width_(static_cast<float>(camera.viewport().width)),
+          height_(static_cast<float>(camera.viewport().height)),
+          scale_(overlay_scale(camera.viewport().height)) {}
+
+    void add() {
+        title();
+        if (has_legend(*content_.palette)) {
+            if (content_.palette->categories) {
+                species();
+            } else {
+                color_bar();
+            }
+        }
+        scale_bar();
+        if (content_.dimension == 3) axes();
+        notes();
+    }
+
+private:
+    [[nodiscard]] float px(float length) const { return length * scale_; }
+
+    /// What panels take of the lower rim.
+    [[nodiscard]] float below() const { return std::max(0.0f, camera_.viewport().bottom - px(kFootRoom)); }
+
+    void text(float x, float base_line, float height, const std::string& words) {
+        lines_.add_text(x, base_line, height, words, theme_.ink);
+    }
+
+    /// So that words can be read also where balls lie below them.
+    void back(float left, float top, float right, float bottom) {
+        constexpr float kOpacity = 0.82f;
+        lines_.add_rectangle(left, top, right, bottom, theme_.paper, kOpacity);
+    }
+
+    void title() {
+        const float room = width_ - 2.0f * px(kMargin);
+        const float wanted = text_width(px(kTitle), content_.title);
+        const float size = wanted > room ? px(kTitle) * room / wanted : px(kTitle);
+        const float line = px(kTitleRoom - 24.0f);
+        back(px(kMargin - 10.0f), line - px(22.0f), px(kMargin + 10.0f) + std::min(wanted, room), line + px(9.0f));
+        text(px(kMargin), line, size, content_.title);
+    }
+
+    void color_bar() {
+        const float left = width_ - px(kLegendRoom - 24.0f);
+        const float bar = px(16.0f);
+        const float top = px(kTitleRoom + 28.0f);
+        const float length = std::clamp(height_ - top - px(kFootRoom + 10.0f), px(60.0f), px(420.0f));
+        const float bottom = top + length;
+        back(left - px(10.0f), px(kTitleRoom - 10.0f), width_ - px(4.0f), bottom + px(14.0f));
+        const int slices = std::max(2, static_cast<int>(length));
+        for (int k = 0; k < slices; ++k) {
+            const float low = bottom - length * static_cast<float>(k) / static_cast<float>(slices);
+            const float high = bottom - length * static_cast<float>(k + 1) / static_cast<float>(slices);
+            const float t = (static_cast<float>(k) + 0.5f) / static_cast<float>(slices);
+            lines_.add_rectangle(left, high - 0.5f, left + bar, low, content_.palette->at(t));
+        }
+        const QuantityInfo& info = quantities()[static_cast<std::size_t>(content_.quantity)];
+        const std::string unit = info.unit;
+        const std::string label = unit.empty() ? info.label : fmt::format("{} [{}]", info.label, unit);
+        const float size = std::min(
+            px(kLabel), px(kLabel) * (width_ - left - px(6.0f)) / std::max(1.0f, text_width(px(kLabel), label)));
+        text(left, px(kTitleRoom + 10.0f), size, label);
+        const auto low = static_cast<double>(content_.range.low);
+        const auto high = static_cast<double>(content_.range.high);
+        const double step = round_below((high - low) / 3.0);
+        for (double value = std::ceil(low / step - 1e-6) * step; value <= high + 1e-6 * step; value += step) {
+            const float y = bottom - length * static_cast<float>((value - low) / (high - low));
+            lines_.add({left + bar, y, 0.0f}, {left + bar + px(4.0f), y, 0.0f}, std::max(1.0f, px(1.0f)), theme_.ink);
+            text(left + bar + px(9.0f), y + 0.45f * px(kLabel), 0.9f * px(kLabel),
+                 fmt::format("{:.4g}", std::abs(value) < 1e-9 * step ? 0.0 : value));
+        }
+    }
+
+    void species() {
+        const float left = width_ - px(kLegendRoom - 30.0f);
+        float y = px(kTitleRoom + 12.0f);
+        constexpr std::size_t kMost = 20;
+        const auto& entries = content_.palette->entries;
+        const auto count = static_cast<float>(std::min(kMost, entries.size()));
+        back(left - px(14.0f), y - px(14.0f), width_ - px(4.0f), y + px(24.0f) * (count - 1.0f) + px(14.0f));
+        for (std::size_t k = 0; k < std::min(kMost, entries.size()); ++k) {
+            lines_.add({left, y, 0.0f}, {left, y, 0.0f}, px(14.0f), entries[k].second);
+            text(left + px(16.0f), y + 0.45f * px(kLabel), px(kLabel), entries[k].first);
+            y += px(24.0f);
+        }
+    }
+
+    void scale_bar() {
+        const double length = round_below(0.22 * static_cast<double>(width_) / camera_.scale());
+        const auto pixels = static_cast<float>(length * camera_.scale());
+        const float left = camera_.viewport().left;
+        const float y = height_ - below() - px(20.0f);
+        const float line = std::max(1.0f, px(1.8f));
+        const std::string words = fmt::format("{:.4g} m", length);
+        back(left - px(10.0f), y - px(14.0f), left + pixels + px(20.0f) + text_width(px(kLabel), words), y + px(14.0f));
+        lines_.add({left, y, 0.0f}, {left + pixels, y, 0.0f}, line, theme_.ink);
+        for (const float x : {left, left + pixels}) {
+            lines_.add({x, y - px(4.0f), 0.0f}, {x, y + px(4.0f), 0.0f}, line, theme_.ink);
+        }
+        text(left + pixels + px(10.0f), y + 0.45f * px(kLabel), px(kLabel), words);
+    }
+
+    /// The axes as the eye sees them, in the lower right corner, the farthest one first.
+    void axes() {
+        static constexpr std::array<Color, 3> kColors{
+            {{0.90f, 0.36f, 0.33f}, {0.36f, 0.72f, 0.36f}, {0.38f, 0.56f, 0.95f}}};
+        const float length = px(30.0f);
+        const float x0 = width_ - px(62.0f);
+        const float y0 = height_ - below() - px(56.0f);
+        std::array<std::size_t, 3> order{0, 1, 2};
+        std::ranges::sort(order, [&](std::size_t a, std::size_t b) { return camera_.back()[a] < camera_.back()[b]; });
+        for (const std::size_t axis : order) {
+            const float x = x0 + length * static_cast<float>(camera_.right()[axis]);
+            const float y = y0 - length * static_cast<float>(camera_.up()[axis]);
+            lines_.add({x0, y0, 0.0f}, {x, y, 0.0f}, px(2.4f), kColors[axis]);
+            const float far = 1.35f;
+            lines_.add_text(x0 + far * (x - x0) - px(3.0f), y0 + far * (y - y0) + px(4.0f), px(10.0f),
+                            std::string(1, static_cast<char>('x' + axis)), kColors[axis]);
+        }
+    }
+
+    void notes() {
+        if (content_.notes.empty()) return;
+        float widest = 0.0f;
+        for (const std::string& note : content_.notes) widest = std::max(widest, text_width(px(kLabel), note));
+        const float left = px(kMargin + 10.0f);
+        const float top = px(kTitleRoom + 10.0f);
+        const float line = px(19.0f);
+        const float high = line * static_cast<float>(content_.notes.size()) + px(12.0f);
+        back(left, top, left + widest + px(20.0f), top + high);
+        float y = top + px(18.0f);
+        for (const std::string& note : content_.notes) {
+            text(left + px(10.0f), y, px(kLabel), note);
+            y += line;
+        }
+    }
+
+    LineList& lines_;
+    const OverlayContent& content_;
+    const Camera& camera_;
+    const Theme& theme_;
+    float width_;
+    float height_;
+    float scale_;
+};
+
+}  // namespace
+
+float overlay_scale(int height) { return std::clamp(static_cast<float>(height) / 800.0f, 0.55f, 6.0f); }
+
+Viewport overlay_viewport(int width, int height, bool legend) {
+    const float scale = overlay_scale(height);
+    return {.width = width,
+            .height = height,
+            .left = scale * kMargin,
+            .top = scale * kTitleRoom,
+            .right = scale * (legend ? kLegendRoom : kMargin),
+            .bottom = scale * kFootRoom};
+}
+
+bool has_legend(const Palette& palette) { return !palette.categories || !palette.entries.empty(); }
+
+void add_overlay(LineList& lines, const OverlayContent& content, const Camera& camera, const Theme& theme) {
+    Overlay(lines, content, camera, theme).add();
+}
 
 namespace {
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -14,6 +15,13 @@
 #include "kernels/core/picture.hpp"
 
 namespace carom {
+
+/// The deepest overlap of each ball with another, as a fraction of the smaller radius; 0 without a contact. Around
+/// periodic faces too. Takes a time that grows as the number of balls, if their sizes are alike.
+void deepest_overlaps(const Scene& scene, const Balls& balls, const Frame& frame, std::vector<float>& overlaps);
+
+/// The balls that touch or overlap ball `id`, by id. Looks at all of them.
+std::vector<std::size_t> partners_of(const Scene& scene, const Balls& balls, const Frame& frame, std::size_t id);
 
 /// What a ball's colour stands for.
 enum class Quantity : std::uint8_t { kSpecies, kSpeed, kKineticEnergy, kSpin, kOverlap, kId, kHeight };
@@ -68,5 +76,34 @@ struct Palette {
 };
 
 Palette palette_of(Quantity quantity, const Balls& balls, ColorMap map);
+
+/// All that the renderer knows of balls: whoever has places and values can have them drawn.
+struct BallCloud {
+    std::span<const BallPlace> places;
+    std::span<const float> values;  ///< one per place: what the colour stands for
+    Vector3 origin{};
+    float largest_radius = 0.0f;
+};
+
+/// The middle of the box, from which places of clouds are measured: single precision is finest there.
+Vector3 cloud_origin(const Box& box);
+
+/// Adds the second pictures of a ball that hangs over periodic faces of a box in 2D: at the opposite ones.
+void add_second_pictures(const Box& box, const BallPlace& place, float value, std::vector<BallPlace>& places,
+                         std::vector<float>& values);
+
+/// Makes clouds from frames; reused without allocation.
+class CloudMaker {
+public:
+    /// Balls that have left are skipped. In 2D a ball that hangs over a periodic face is there a second time, at the
+    /// opposite face.
+    /// \param values  one per ball, by id
+    /// \returns  a cloud that is valid until the next call
+    BallCloud make(const Scene& scene, const Balls& balls, const Frame& frame, std::span<const float> values);
+
+private:
+    std::vector<BallPlace> places_;
+    std::vector<float> values_;
+};
 
 }  // namespace carom

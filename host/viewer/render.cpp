@@ -16,8 +16,8 @@
 #include "host/run/output_files.hpp"
 #include "host/run/say.hpp"
 #include "host/state/errors.hpp"
-#include "host/viewer/egl_context.hpp"
 #include "host/viewer/movie_writer.hpp"
+#include "host/viewer/opengl.hpp"
 
 namespace carom {
 
@@ -56,7 +56,7 @@ std::vector<std::pair<std::size_t, fs::path>> stored_pictures(const fs::path& fo
 
 void write_picture(const Pixels& pixels, const std::string& path) {
     Replacement replacement(path);
-    write_png(pixels.rgb, pixels.width, pixels.height, replacement.temporary());
+    write_png(pixels, replacement.temporary());
     replacement.commit(false);
 }
 

@@ -5,6 +5,7 @@
 
 #include "host/plot/picture_view.hpp"
 #include "host/scene/stages.hpp"
+#include "host/scene/walls.hpp"
 
 namespace carom {
 
@@ -16,8 +17,6 @@ Place relative(const Vector3& point, const Vector3& origin) {
     return {static_cast<float>(point[0] - origin[0]), static_cast<float>(point[1] - origin[1]),
             static_cast<float>(point[2] - origin[2])};
 }
-
-double dot(const Vector3& a, const Vector3& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
 /// The edge of the box from a corner along an axis: a wall's if either of the faces that meet there is one.
 void add_edge(LineList& lines, const Box& box, const Vector3& origin, int corner, int axis, const Theme& theme,
@@ -40,48 +39,35 @@ void add_edge(LineList& lines, const Box& box, const Vector3& origin, int corner
     }
 }
 
-/// The edges of the polygon that a plane cuts out of the box, in order around it.
-void add_plane(LineList& lines, const Scene& scene, const Wall& wall, const Vector3& origin, const Theme& theme,
-               float scale) {
-    const Box& box = scene.box;
-    const int corners = 1 << box.dimension;
-    std::vector<Vector3> cuts;
-    for (int corner = 0; corner < corners; ++corner) {
-        for (int axis = 0; axis < box.dimension; ++axis) {
-            if ((corner >> axis & 1) != 0) continue;
-            const Vector3 a = box_corner(box, corner);
-            const Vector3 b = box_corner(box, corner | 1 << axis);
-            const double at_a = dot(wall.normal, a) - wall.offset;
-            const double at_b = dot(wall.normal, b) - wall.offset;
-            if (at_a == at_b || at_a * at_b > 0.0) continue;
-            const double t = at_a / (at_a - at_b);
-            Vector3 cut{};
-            for (int k = 0; k < 3; ++k) cut[k] = a[k] + t * (b[k] - a[k]);
-            cuts.push_back(cut);
-        }
+/// Draws the outlines of walls.
+class WallPen {
+public:
+    WallPen(LineList& lines, const Vector3& origin, const Theme& theme, float scale)
+        : lines_(lines), origin_(origin), theme_(theme), scale_(scale) {}
+
+    void line(const Vec<double, 3>& from, const Vec<double, 3>& to, bool main) {
+        lines_.add(place(from), place(to), (main ? kMain : kLesser) * scale_, theme_.wall);
     }
-    if (cuts.size() < 2) return;
-    Vector3 middle{};
-    for (const Vector3& cut : cuts) {
-        for (int k = 0; k < 3; ++k) middle[k] += cut[k] / static_cast<double>(cuts.size());
+    void circle(const Vec<double, 3>& center, double radius, const Vec<double, 3>& u, const Vec<double, 3>& v,
+                bool main) {
+        const auto direction = [](const Vec<double, 3>& unit) { return relative({unit[0], unit[1], unit[2]}, {}); };
+        lines_.add_circle(place(center), static_cast<float>(radius), direction(u), direction(v),
+                          (main ? kMain : kLesser) * scale_, theme_.wall);
     }
-    // By the angle in the plane.
-    Vector3 u{};
-    for (int k = 0; k < 3; ++k) u[k] = cuts[0][k] - middle[k];
-    const Vector3& n = wall.normal;
-    const Vector3 v{n[1] * u[2] - n[2] * u[1], n[2] * u[0] - n[0] * u[2], n[0] * u[1] - n[1] * u[0]};
-    const auto angle = [&](const Vector3& cut) {
-        const Vector3 from{cut[0] - middle[0], cut[1] - middle[1], cut[2] - middle[2]};
-        return std::atan2(dot(from, v), dot(from, u));
-    };
-    if (box.dimension == 3) {
-        std::ranges::sort(cuts, [&](const Vector3& a, const Vector3& b) { return angle(a) < angle(b); });
+
+private:
+    static constexpr float kMain = 2.2f;  // pixels
+    static constexpr float kLesser = 1.4f;
+
+    [[nodiscard]] Place place(const Vec<double, 3>& point) const {
+        return relative({point[0], point[1], point[2]}, origin_);
     }
-    const std::size_t pieces = box.dimension == 3 ? cuts.size() : cuts.size() - 1;
-    for (std::size_t k = 0; k < pieces; ++k) {
-        lines.add(relative(cuts[k], origin), relative(cuts[(k + 1) % cuts.size()], origin), 2.2f * scale, theme.wall);
-    }
-}
+
+    LineList& lines_;
+    const Vector3& origin_;
+    const Theme& theme_;
+    float scale_;
+};
 
 }  // namespace
 
@@ -93,21 +79,10 @@ void add_scenery(LineList& lines, const Scene& scene, double time, const Vector3
             if ((corner >> axis & 1) == 0) add_edge(lines, box, origin, corner, axis, theme, scale);
         }
     }
+    WallPen pen(lines, origin, theme, scale);
     for (const Wall& wall : walls_at(scene, time)) {
-        if (wall.shape == Wall::Shape::kPlane) {
-            add_plane(lines, scene, wall, origin, theme, scale);
-            continue;
-        }
-        const Place center = relative(wall.center, origin);
-        const auto radius = static_cast<float>(wall.radius);
-        constexpr Place kX{1.0f, 0.0f, 0.0f};
-        constexpr Place kY{0.0f, 1.0f, 0.0f};
-        constexpr Place kZ{0.0f, 0.0f, 1.0f};
-        lines.add_circle(center, radius, kX, kY, 2.2f * scale, theme.wall);
-        if (box.dimension == 3) {
-            lines.add_circle(center, radius, kY, kZ, 1.4f * scale, theme.wall);
-            lines.add_circle(center, radius, kZ, kX, 1.4f * scale, theme.wall);
-        }
+        const Boundary<3> boundary = make_boundary<3>(wall, WallNumber::entry(0));
+        boundary.shape.visit([&](const auto& shape) { shape.outline(boundary.reference, wall_box(box), pen); });
     }
 }
 

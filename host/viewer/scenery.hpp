@@ -3,8 +3,8 @@
 #include "host/state/balls.hpp"
 #include "host/state/frame.hpp"
 #include "host/viewer/camera.hpp"
-#include "host/viewer/line_list.hpp"
-#include "host/viewer/theme.hpp"
+#include "host/viewer/color_map.hpp"
+#include "host/viewer/renderer.hpp"
 
 namespace carom {
 

@@ -4,13 +4,403 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <vector>
 
 #include "host/scene/stages.hpp"
-#include "host/viewer/overlaps.hpp"
-#include "host/window/charts.hpp"
-#include "host/window/statistics.hpp"
+#include "host/state/errors.hpp"
+#include "host/viewer/quantity.hpp"
+#include "kernels/physics/contact_laws.hpp"
+#include "kernels/physics/kinetic_theory.hpp"
 
 namespace carom {
+
+namespace {
+
+constexpr std::size_t kBins = 40;
+
+/// How many balls there are of each finite mass.
+std::map<double, std::size_t> masses_of(const Balls& balls, const Frame& frame) {
+    std::map<double, std::size_t> masses;
+    for (std::size_t id = 0; id < frame.size(); ++id) {
+        const double mass = balls.species_of(id).mass;
+        if (frame.gone[id] == 0 && std::isfinite(mass)) ++masses[mass];
+    }
+    return masses;
+}
+
+/// Twice the mean kinetic energy per degree of freedom.
+double temperature_of(const Balls& balls, const Frame& frame) {
+    std::vector<float> energies;
+    evaluate(Quantity::kKineticEnergy, {}, balls, frame, energies);
+    double sum = 0.0;
+    std::size_t count = 0;
+    for (const float energy : energies) {
+        if (!std::isfinite(energy)) continue;
+        sum += static_cast<double>(energy);
+        ++count;
+    }
+    return count > 0 ? 2.0 * sum / (static_cast<double>(count) * frame.dimension) : 0.0;
+}
+
+void count(Distribution& distribution, const std::vector<float>& values, const Balls& balls) {
+    distribution.counted.assign(kBins, 0.0);
+    const double width = distribution.most / kBins;
+    std::size_t all = 0;
+    for (std::size_t id = 0; id < values.size(); ++id) {
+        const auto value = static_cast<double>(values[id]);
+        if (!std::isfinite(value) || !std::isfinite(balls.species_of(id).mass)) continue;
+        ++all;
+        const double bin = std::floor(value / width);
+        if (bin >= 0.0 && bin < kBins) distribution.counted[static_cast<std::size_t>(bin)] += 1.0;
+    }
+    if (all == 0) return;
+    for (double& bin : distribution.counted) bin /= static_cast<double>(all) * width;
+}
+
+/// The mean over the balls' masses of density(x, mass) at the middles of the bins.
+template <class Density>
+void add_theory(Distribution& distribution, const std::map<double, std::size_t>& masses, const Density& density) {
+    std::size_t all = 0;
+    for (const auto& [mass, number] : masses) all += number;
+    distribution.theory.assign(kBins, 0.0);
+    for (std::size_t bin = 0; bin < kBins; ++bin) {
+        const double x = (static_cast<double>(bin) + 0.5) * distribution.most / kBins;
+        for (const auto& [mass, number] : masses) {
+            distribution.theory[bin] += static_cast<double>(number) / static_cast<double>(all) * density(x, mass);
+        }
+    }
+}
+
+}  // namespace
+
+Distribution speed_distribution(const Balls& balls, const Frame& frame) {
+    Distribution distribution{.label = "speed [m/s]"};
+    std::vector<float> speeds;
+    evaluate(Quantity::kSpeed, {}, balls, frame, speeds);
+    distribution.most = 1.3 * static_cast<double>(range_of(Quantity::kSpeed, speeds).high);
+    count(distribution, speeds, balls);
+    const double temperature = temperature_of(balls, frame);
+    const auto masses = masses_of(balls, frame);
+    if (temperature > 0.0 && !masses.empty()) {
+        add_theory(distribution, masses, [&](double speed, double mass) {
+            const double thermal = std::sqrt(temperature / mass);
+            return maxwell_speed_density(frame.dimension, speed / thermal) / thermal;
+        });
+    }
+    return distribution;
+}
+
+Distribution height_distribution(const Scene& scene, const Balls& balls, const Frame& frame) {
+    Distribution distribution{.label = "height [m]"};
+    std::vector<float> heights;
+    evaluate(Quantity::kHeight, scene, balls, frame, heights);
+    double gravity = 0.0;
+    int axis = frame.dimension - 1;
+    for (int other = 0; other < frame.dimension; ++other) {
+        if (std::abs(scene.physics.gravity[other]) > gravity) {
+            gravity = std::abs(scene.physics.gravity[other]);
+            axis = other;
+        }
+    }
+    const auto top = static_cast<double>(range_of(Quantity::kHeight, heights).high);
+    distribution.most = std::min(scene.box.size[axis], 1.2 * top);
+    count(distribution, heights, balls);
+    const double temperature = temperature_of(balls, frame);
+    const auto masses = masses_of(balls, frame);
+    if (gravity > 0.0 && temperature > 0.0 && !masses.empty()) {
+        add_theory(distribution, masses, [&](double height, double mass) {
+            const double scale_height = temperature / (mass * gravity);
+            return barometric_density(height / scale_height, scene.box.size[axis] / scale_height) / scale_height;
+        });
+    }
+    return distribution;
+}
+
+namespace {
+
+constexpr ImU32 kBack = IM_COL32(12, 14, 18, 255);
+constexpr ImU32 kBar = IM_COL32(70, 130, 180, 255);
+constexpr ImU32 kCurve = IM_COL32(240, 180, 60, 255);
+constexpr ImU32 kSecond = IM_COL32(110, 200, 130, 255);
+
+/// A rectangle of the panel with an x axis from x0 to x1 and a y axis from y0 to y1.
+class Chart {
+public:
+    Chart(double x0, double x1, double y0, double y1) : x0_(x0), x1_(x1), y0_(y0), y1_(y1) {
+        const float scale = ImGui::GetFontSize() / 13.0f;
+        size_ = ImVec2(ImGui::GetContentRegionAvail().x, 92.0f * scale);
+        corner_ = ImGui::GetCursorScreenPos();
+        ImGui::Dummy(size_);
+        list_ = ImGui::GetWindowDrawList();
+        list_->AddRectFilled(corner_, ImVec2(corner_.x + size_.x, corner_.y + size_.y), kBack);
+    }
+    [[nodiscard]] ImVec2 at(double x, double y) const {
+        return ImVec2(corner_.x + size_.x * static_cast<float>((x - x0_) / (x1_ - x0_)),
+                      corner_.y + size_.y * static_cast<float>((y1_ - y) / (y1_ - y0_)));
+    }
+    void bar(double from, double to, double height) { list_->AddRectFilled(at(from, height), at(to, y0_), kBar); }
+    void line(const std::vector<ImVec2>& points, ImU32 color) {
+        const float width = 1.6f * ImGui::GetFontSize() / 13.0f;
+        list_->AddPolyline(points.data(), static_cast<int>(points.size()), color, 0, width);
+    }
+
+private:
+    double x0_;
+    double x1_;
+    double y0_;
+    double y1_;
+    ImVec2 size_;
+    ImVec2 corner_;
+    ImDrawList* list_;
+};
+
+}  // namespace
+
+void draw_distribution(const Distribution& distribution) {
+    double most = 0.0;
+    for (const double value : distribution.counted) most = std::max(most, value);
+    for (const double value : distribution.theory) most = std::max(most, std::min(value, 3.0 * most));
+    if (!(most > 0.0) || !(distribution.most > 0.0)) {
+        ImGui::TextDisabled("%s: nothing to count", distribution.label.c_str());
+        return;
+    }
+    Chart chart(0.0, distribution.most, 0.0, 1.1 * most);
+    const double width = distribution.most / static_cast<double>(distribution.counted.size());
+    std::vector<ImVec2> curve;
+    for (std::size_t bin = 0; bin < distribution.counted.size(); ++bin) {
+        const double from = static_cast<double>(bin) * width;
+        chart.bar(from, from + 0.9 * width, distribution.counted[bin]);
+        if (!distribution.theory.empty()) {
+            curve.push_back(chart.at(from + 0.5 * width, std::min(distribution.theory[bin], 1.1 * most)));
+        }
+    }
+    chart.line(curve, kCurve);
+    ImGui::TextDisabled("0 to %.3g, %s", distribution.most, distribution.label.c_str());
+}
+
+void draw_energies(const EnergyHistory& history) {
+    const auto& samples = history.samples();
+    if (samples.size() < 2) {
+        ImGui::TextDisabled("energy over time: not yet");
+        return;
+    }
+    double low = 0.0;
+    double high = 0.0;
+    for (const auto& sample : samples) {
+        low = std::min({low, sample.kinetic, sample.total});
+        high = std::max({high, sample.kinetic, sample.total});
+    }
+    if (high <= low) high = low + 1.0;
+    const double margin = 0.06 * (high - low);
+    // Beside the lines they would cover them: these run along the top where energy is kept.
+    const auto words = [](const char* name, ImU32 color) {
+        ImGui::SameLine();
+        ImGui::TextColored(ImGui::ColorConvertU32ToFloat4(color), "%s", name);
+    };
+    ImGui::TextDisabled("energy:");
+    words("total", kCurve);
+    words("kinetic", kSecond);
+    Chart chart(samples.front().time, samples.back().time, low - margin, high + margin);
+    std::vector<ImVec2> kinetic;
+    std::vector<ImVec2> total;
+    for (const auto& sample : samples) {
+        kinetic.push_back(chart.at(sample.time, sample.kinetic));
+        total.push_back(chart.at(sample.time, sample.total));
+    }
+    chart.line(total, kCurve);
+    chart.line(kinetic, kSecond);
+    ImGui::TextDisabled("%.4g to %.4g s, up to %.4g J", samples.front().time, samples.back().time, high);
+}
+
+namespace {
+
+constexpr std::array<const char*, 3> kAxes{"x", "y", "z"};
+constexpr double kReachOfSprings = 50.0;
+constexpr double kReachOfTemperatures = 10.0;
+
+/// \param label  of the dial, for it is what a user sees of the key
+void change(Show& show, const std::string& label, const std::string& override, std::string& message) {
+    try {
+        show.change(override);
+        message = "from now on " + override;
+    } catch (const InputError& error) {
+        message = error.what();
+        // "box.wall_temperature[0]: must be"
+        if (message.starts_with(override.substr(0, override.find_first_of("[=")))) {
+            const auto colon = message.find(": ");
+            if (colon != std::string::npos) message = label + message.substr(colon);
+        }
+    }
+}
+
+/// Rows of names, sliders, numbers and units. All such tables have the same columns: the sliders take what is left.
+bool begin_dials() {
+    if (!ImGui::BeginTable("dials", 4, ImGuiTableFlags_SizingFixedFit | ImGuiTableFlags_NoSavedSettings)) return false;
+    const auto column = [](const char* name, float width) {
+        ImGui::TableSetupColumn(name, ImGuiTableColumnFlags_WidthFixed, width);
+    };
+    column("name", ImGui::CalcTextSize("restitution").x);
+    ImGui::TableSetupColumn("slider", ImGuiTableColumnFlags_WidthStretch);
+    column("number", ImGui::CalcTextSize("-1.234e-05").x);
+    column("unit", ImGui::CalcTextSize("m/s2").x);
+    return true;
+}
+
+/// Below the row that cannot be used.
+void explain(const std::string& why_not) {
+    if (why_not.empty()) return;
+    ImGui::PushStyleColor(ImGuiCol_Text, ImGui::GetStyleColorVec4(ImGuiCol_TextDisabled));
+    ImGui::TextWrapped("%s", why_not.c_str());
+    ImGui::PopStyleColor();
+}
+
+}  // namespace
+
+/// \returns  the number that the user has settled on, at that moment
+std::optional<double> PhysicsPanel::draw(const Dial& dial) {
+    Held& held = held_[dial.key];
+    if (held.first == 0.0) held.first = dial.now;
+    std::optional<double> settled;
+    ImGui::PushID(dial.key.c_str());
+    ImGui::TableNextRow();
+    ImGui::TableNextColumn();
+    ImGui::AlignTextToFramePadding();
+    ImGui::TextUnformatted(dial.label.c_str());
+    ImGui::BeginDisabled(!dial.why_not.empty());
+
+    // A logarithmic slider of Dear ImGui takes what is below a thousandth for 0, so these move a factor.
+    const bool factor = dial.reach > 0.0;
+    const double unit = factor ? held.first : 1.0;
+    auto place = held.slider.value_or(static_cast<float>(held.typed.value_or(dial.now) / unit));
+    ImGui::TableNextColumn();
+    ImGui::SetNextItemWidth(-1.0f);
+    ImGui::SliderFloat("##slider", &place, static_cast<float>(factor ? 1.0 / dial.reach : dial.low),
+                       static_cast<float>(factor ? dial.reach : dial.high), "",
+                       ImGuiSliderFlags_NoInput | (factor ? ImGuiSliderFlags_Logarithmic : 0));
+    held.slider = ImGui::IsItemActive() ? std::optional(place) : std::nullopt;
+    if (ImGui::IsItemDeactivatedAfterEdit()) settled = static_cast<double>(place) * unit;
+
+    double number = held.slider || settled ? static_cast<double>(place) * unit : held.typed.value_or(dial.now);
+    ImGui::TableNextColumn();
+    ImGui::SetNextItemWidth(-1.0f);
+    ImGui::InputDouble("##number", &number, 0.0, 0.0, "%.4g", ImGuiInputTextFlags_CharsScientific);
+    // Whoever leaves it as it was, or takes back what he typed, has not settled on what it was rounded to.
+    const auto shown = [](double value) { return fmt::format("{:.4g}", value); };
+    if (ImGui::IsItemDeactivatedAfterEdit() && shown(number) != shown(dial.now)) settled = number;
+    held.typed = ImGui::IsItemActive() ? std::optional(number) : std::nullopt;
+
+    ImGui::EndDisabled();
+    ImGui::TableNextColumn();
+    ImGui::AlignTextToFramePadding();
+    ImGui::TextDisabled("%s", dial.unit.c_str());
+    ImGui::PopID();
+    return settled;
+}
+
+void PhysicsPanel::draw(Show& show, std::string& message) {
+    const Scene now = scene_at(show.scene(), show.time());
+    gravity(show, now, message);
+    springs(show, message);
+    temperatures(show, now, message);
+}
+
+void PhysicsPanel::gravity(Show& show, const Scene& now, std::string& message) {
+    // Along the axis on which there is most; without any, the last one on which a ball does not fall for ever.
+    int axis = now.dimension() - 1;
+    for (int other = 0; other < now.dimension(); ++other) {
+        const bool periodic = now.box.periodic(axis) && !now.box.periodic(other);
+        if (periodic || std::abs(now.physics.gravity[other]) > std::abs(now.physics.gravity[axis])) axis = other;
+    }
+    Dial fall{.key = "physics.gravity",
+              .label = fmt::format("gravity {}", kAxes[static_cast<std::size_t>(axis)]),
+              .unit = "m/s2",
+              .now = now.physics.gravity[axis],
+              .low = -20.0,
+              .high = 20.0};
+    if (now.box.periodic(axis)) fall.why_not = "no gravity in a periodic box: balls would fall for ever";
+    Dial bounce{
+        .key = "physics.restitution", .label = "restitution", .now = now.physics.restitution, .low = 0.05, .high = 1.0};
+    if (show.spring() && now.spring.damping) bounce.why_not = "restitution has no effect: spring.damping is a number";
+    if (begin_dials()) {
+        if (const auto gravity = draw(fall)) {
+            std::string vector;
+            for (int k = 0; k < now.dimension(); ++k) {
+                if (k > 0) vector += ", ";
+                vector += k == axis ? fmt::format("{:.6g}", *gravity) : fmt::format("{}", now.physics.gravity[k]);
+            }
+            change(show, fall.label, "physics.gravity=[" + vector + "]", message);
+        }
+        if (const auto restitution = draw(bounce)) {
+            change(show, bounce.label, fmt::format("physics.restitution={:.4g}", *restitution), message);
+        }
+        ImGui::EndTable();
+    }
+    explain(fall.why_not);
+    explain(bounce.why_not);
+}
+
+void PhysicsPanel::springs(Show& show, std::string& message) {
+    const auto spring = show.spring();
+    if (!spring) return;
+    const SoftContact law{contact_law_called(show.scene().spring.law), {}};
+    if (begin_dials()) {
+        for (const Dial& dial : {Dial{.key = "spring.stiffness",
+                                .label = "stiffness",
+                                .unit = std::string(law.stiffness_unit()),
+                                .now = spring->stiffness,
+                                .reach = kReachOfSprings},
+                                 Dial{.key = "spring.dt",
+                                 .label = "time step",
+                                 .unit = "s",
+                                 .now = spring->dt,
+                                 .reach = kReachOfSprings}}) {
+            if (const auto value = draw(dial))
+                change(show, dial.label, fmt::format("{}={:.4g}", dial.key, *value), message);
+        }
+        ImGui::EndTable();
+    }
+    if (spring->longest_dt > 0.0) {
+        ImGui::TextDisabled("at most %.3g s, for the contacts", spring->longest_dt);
+    }
+}
+
+void PhysicsPanel::temperatures(Show& show, const Scene& now, std::string& message) {
+    // A wall that has been cooled down to 0, and reflects, can be heated again.
+    std::vector<Dial> dials;
+    for (int axis = 0; axis < now.dimension(); ++axis) {
+        for (int side = 0; side < 2; ++side) {
+            const double temperature = now.box.temperature[axis][side];
+            const std::string key = fmt::format("box.wall_temperature[{}][{}]", axis, side);
+            if (temperature == 0.0 && !held_.contains(key)) continue;
+            dials.push_back(
+                {.key = key,
+                 .label = fmt::format("{}-{}", kAxes[static_cast<std::size_t>(axis)], side == 0 ? "min" : "max"),
+                 .unit = "J",
+                 .now = temperature,
+                 .reach = kReachOfTemperatures});
+        }
+    }
+    for (std::size_t wall = 0; wall < now.walls.size(); ++wall) {
+        const std::string key = fmt::format("wall[{}].temperature", wall);
+        if (now.walls[wall].temperature == 0.0 && !held_.contains(key)) continue;
+        dials.push_back({.key = key,
+                         .label = fmt::format("wall[{}]", wall),
+                         .unit = "J",
+                         .now = now.walls[wall].temperature,
+                         .reach = kReachOfTemperatures});
+    }
+    if (dials.empty()) return;
+    ImGui::TextDisabled("temperatures of walls");
+    if (!begin_dials()) return;
+    for (const Dial& dial : dials) {
+        if (const auto value = draw(dial))
+            change(show, dial.label, fmt::format("{}={:.4g}", dial.key, *value), message);
+    }
+    ImGui::EndTable();
+}
 
 namespace {
 

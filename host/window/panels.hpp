@@ -3,15 +3,68 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
+#include "host/scene/scene.hpp"
+#include "host/state/balls.hpp"
+#include "host/state/frame.hpp"
 #include "host/viewer/painter.hpp"
-#include "host/window/physics_panel.hpp"
 #include "host/window/show.hpp"
-#include "host/window/statistics.hpp"
 
 namespace carom {
+
+/// A histogram and the theory's curve, both as densities over the same axis.
+struct Distribution {
+    std::string label;
+    double most = 0.0;            ///< end of the axis, which begins at 0
+    std::vector<double> counted;  ///< one a bin of equal width
+    std::vector<double> theory;   ///< at the middles of the bins; empty if it says nothing here
+};
+
+/// Speeds of the balls of finite mass, and Maxwell and Boltzmann's law for the temperature that they have: each ball's
+/// own mass counts.
+Distribution speed_distribution(const Balls& balls, const Frame& frame);
+
+/// Density of balls over the height above the lower face, and the barometric curve of an ideal gas between floor and
+/// ceiling at the temperature that the balls have; each ball's own mass counts. Without gravity there is none.
+Distribution height_distribution(const Scene& scene, const Balls& balls, const Frame& frame);
+
+/// The part of the panels that changes a run while it goes on: gravity, restitution, stiffness, the time step, and the
+/// temperatures of thermal walls. Each is a slider, and a number that one can type.
+class PhysicsPanel {
+public:
+    /// \param message  told of what was changed, or why not
+    void draw(Show& show, std::string& message);
+
+private:
+    /// One of the numbers, by the key of the scene that it stands for.
+    struct Dial {
+        std::string key;
+        std::string label;
+        std::string unit = {};
+        double now = 0.0;
+        double low = 0.0;  ///< ends of the slider
+        double high = 0.0;
+        double reach = 0.0;  ///< above 0: instead, that many times more and less than it first was, in equal ratios
+        std::string why_not = {};  ///< that it cannot be changed; empty if it can
+    };
+    /// While a slider or a number is being moved or typed, it shows that and not what the run has.
+    struct Held {
+        double first = 0.0;
+        std::optional<float> slider;
+        std::optional<double> typed;
+    };
+    [[nodiscard]] std::optional<double> draw(const Dial& dial);
+    void gravity(Show& show, const Scene& now, std::string& message);
+    void springs(Show& show, std::string& message);
+    void temperatures(Show& show, const Scene& now, std::string& message);
+
+    std::map<std::string, Held> held_;
+};
 
 /// What the panels show and change beside the show itself.
 struct ViewState {
@@ -73,5 +126,11 @@ private:
     PhysicsPanel physics_;
     bool fixed_range_ = false;
 };
+
+/// Bars for what was counted and a line for the theory, in the present panel.
+void draw_distribution(const Distribution& distribution);
+
+/// Kinetic and total energy over time, in the present panel.
+void draw_energies(const EnergyHistory& history);
 
 }  // namespace carom

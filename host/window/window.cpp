@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "host/state/errors.hpp"
-#include "host/viewer/egl_context.hpp"
+#include "host/viewer/opengl.hpp"
 
 namespace carom {
 

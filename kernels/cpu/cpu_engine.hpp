@@ -6,15 +6,14 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels/core/wide_count.hpp"
+#include "kernels/core/fixed_sum.hpp"
 #include "kernels/cpu/cell_sort.hpp"
-#include "kernels/cpu/pair_lists.hpp"
+#include "kernels/cpu/pairs.hpp"
 #include "kernels/cpu/spring_cpu.hpp"
-#include "kernels/cpu/tile_look.hpp"
-#include "kernels/cpu/tile_step.hpp"
-#include "kernels/spring_control.hpp"
-#include "kernels/spring_picture.hpp"
-#include "kernels/spring_plan.hpp"
+#include "kernels/cpu/tiles.hpp"
+#include "kernels/params_from_setup.hpp"
+#include "kernels/spring_observe.hpp"
+#include "kernels/spring_params.hpp"
 #include "kernels/spring_refresh.hpp"
 #include "kernels/spring_step.hpp"
 
@@ -24,15 +23,15 @@ namespace carom {
 template <class Real, int Dim>
 class CpuEngine final : public SpringEngine {
 public:
-    CpuEngine(const SpringSetup& setup, const RawBalls& balls, std::uint64_t step, const SpringTallies& tallies);
+    CpuEngine(const SpringSetup& setup, const RawBalls& balls, std::uint64_t step, const Tallies& tallies);
 
     AdvanceResult advance(std::uint64_t steps) override;
     std::uint64_t step() const override { return step_; }
-    SpringTotals totals() override;
-    SpringTallies tallies() override;
-    void request_frame(const FrameArrays& arrays) override;
+    Totals totals() override;
+    Tallies tallies() override;
+    void request_frame(const BallArrays& arrays) override;
     void finish_frame() override {}
-    void store(const RawBalls& balls) override;
+    void store(const BallArrays& balls) override;
     std::string device() const override;
     int threads() const override { return threads_; }
     std::uint64_t memory_bytes() const override;
@@ -64,7 +63,7 @@ private:
         if (sort_due(params_, motion_)) sort();
     }
     void reorder();
-    void copy_out(const FrameArrays& arrays, bool raw);
+    void copy_out(const BallArrays& arrays, bool raw);
     template <class F>
     void for_each_place(bool raw, F&& f);
 
@@ -90,7 +89,7 @@ private:
     bool uniform_;
     int threads_;
     std::uint64_t step_;
-    SpringTallies tallies_;
+    Tallies tallies_;
     std::array<WideCount, kWallNumbers> impulse_{};  // since the start of this engine, in steps of impulse_grid
     std::array<WideCount, kHeatSources> heat_{};     // the same, in steps of heat_grid
 
@@ -118,6 +117,6 @@ private:
 
 template <class Real, int Dim>
 std::unique_ptr<SpringEngine> make_cpu_engine_of(const SpringSetup& setup, const RawBalls& balls, std::uint64_t step,
-                                                 const SpringTallies& tallies);
+                                                 const Tallies& tallies);
 
 }  // namespace carom

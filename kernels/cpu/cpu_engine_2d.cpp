@@ -3,6 +3,6 @@
 namespace carom {
 
 template std::unique_ptr<SpringEngine> make_cpu_engine_of<double, 2>(const SpringSetup&, const RawBalls&, std::uint64_t,
-                                                                     const SpringTallies&);
+                                                                     const Tallies&);
 
 }  // namespace carom

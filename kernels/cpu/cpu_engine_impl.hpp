@@ -1,23 +1,73 @@
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <thread>
 
-#include "kernels/core/processor_name.hpp"
+#include "kernels/core/hardware.hpp"
 #include "kernels/cpu/cpu_engine.hpp"
-#include "kernels/cpu/cpu_engine_refresh.hpp"
+
+// The pass before a step in which velocities are drawn anew (kernels/spring_refresh.hpp), by the threads of the CPU.
 
 namespace carom {
 
+/// Fewer balls than this per thread cost more in waking threads than they gain.
+constexpr std::uint32_t kBallsPerThread = 1024;
+
+/// Draws velocities anew where that is due before this step; returns the heat by source, in steps of heat_grid.
+template <class Real, int Dim>
+std::array<std::int64_t, kHeatSources> CpuEngine<Real, Dim>::refresh(ThreadTally& step_tally) {
+    const bool all = thermostat_acts(params_, step_);
+    const std::size_t count = all ? active_ : near_walls_.size();
+    const int used = std::clamp(static_cast<int>(count / kBallsPerThread), 1, threads_);
+    const View balls = view();
+    Vec<Real*, Dim> velocity;
+    for (int axis = 0; axis < Dim; ++axis) velocity[axis] = buffers_[current_].v[axis].data();
+    RefreshTally whole;
+    with_kind([&](auto kind) {
+        using Variant = StepKind<Real, Dim, false, decltype(kind)::kUniform>;
+#pragma omp parallel num_threads(used) if (used > 1)
+        {
+            RefreshTally tally;
+            tally.id = id_.data();
+#pragma omp for schedule(static)
+            for (std::int64_t index = 0; index < static_cast<std::int64_t>(count); ++index) {
+                const std::uint32_t slot =
+                    all ? static_cast<std::uint32_t>(index) : near_walls_[static_cast<std::size_t>(index)];
+                const auto cell = params_.grid.cell(cell_[slot]);
+                const std::uint32_t* starts = cell_sort_.start().data();
+                const auto neighbours = [&](auto&& f) {
+                    params_.grid.for_each_range(cell, [&](std::uint32_t first, std::uint32_t last) {
+                        for (std::uint32_t j = starts[first]; j < starts[last]; ++j) {
+                            if (j != slot) f(j);
+                        }
+                    });
+                };
+                const bool near_walls = params_.has_shapes || !params_.grid.interior(cell);
+                refresh_ball<Variant>(params_, balls, gone_.data(), velocity, step_, slot, near_walls, neighbours,
+                                      tally);
+            }
+#pragma omp critical(carom_merge_tally)
+            {
+                whole.merge(tally);
+                for (std::size_t source = 0; source < kHeatSources; ++source)
+                    whole.heat_of[source] += tally.heat_of[source];
+            }
+        }
+    });
+    step_tally.merge(whole);
+    return whole.heat_of;
+}
+
 template <class Real, int Dim>
 CpuEngine<Real, Dim>::CpuEngine(const SpringSetup& setup, const RawBalls& balls, std::uint64_t step,
-                                const SpringTallies& tallies)
+                                const Tallies& tallies)
     : damped_(setup.damped()), step_(step), tallies_(tallies) {
     const BallSizes sizes = measure_sizes(balls, Dim);
     params_ = make_params<Real, Dim>(setup, sizes);
     uniform_ = sizes.uniform;
     threads_ = setup.threads > 0 ? setup.threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-    tallies_.wall_impulse.resize(6 + setup.walls.size());
+    tallies_.wall_impulse.resize(WallNumber::count(setup.walls.size()));
     tallies_.wall_heat.resize(tallies_.wall_impulse.size());
     load(balls);
 }
@@ -216,15 +266,15 @@ std::uint64_t CpuEngine<Real, Dim>::one_step() {
     std::array<std::int64_t, kHeatSources> heat;
     if (params_.refreshes()) heat = refresh(step_tally);
     with_kind([&](auto kind) {
-        using Kind = decltype(kind);
+        using Variant = decltype(kind);
         if (used == 1) {
-            step_thread<Kind>(now, 0, find, step_tally);
+            step_thread<Variant>(now, 0, find, step_tally);
             return;
         }
 #pragma omp parallel for num_threads(used) schedule(static, 1)
         for (int thread = 0; thread < used; ++thread) {
             ThreadTally tally;
-            step_thread<Kind>(now, thread, find, tally);
+            step_thread<Variant>(now, thread, find, tally);
 #pragma omp critical(carom_merge_tally)
             step_tally.merge(tally);
         }
@@ -285,7 +335,7 @@ void CpuEngine<Real, Dim>::look(F&& f) {
 }
 
 template <class Real, int Dim>
-SpringTotals CpuEngine<Real, Dim>::totals() {
+Totals CpuEngine<Real, Dim>::totals() {
     sort_if_due();
     SpringSums sums = SpringSums::zero();
     look([&](auto& tiles, const NearPairs& near, auto&& find) {
@@ -298,8 +348,8 @@ SpringTotals CpuEngine<Real, Dim>::totals() {
 }
 
 template <class Real, int Dim>
-SpringTallies CpuEngine<Real, Dim>::tallies() {
-    SpringTallies result = tallies_;
+Tallies CpuEngine<Real, Dim>::tallies() {
+    Tallies result = tallies_;
     for (std::size_t wall = 0; wall < result.wall_impulse.size(); ++wall) {
         result.wall_impulse[wall] += impulse_[wall].value() * params_.impulse_grid * params_.dt;
         result.wall_heat[wall] += heat_[wall].value() * params_.heat_grid;
@@ -336,7 +386,7 @@ void CpuEngine<Real, Dim>::for_each_place(bool raw, F&& f) {
 }
 
 template <class Real, int Dim>
-void CpuEngine<Real, Dim>::copy_out(const FrameArrays& arrays, bool raw) {
+void CpuEngine<Real, Dim>::copy_out(const BallArrays& arrays, bool raw) {
     for_each_place(raw, [&](std::uint32_t slot, const Place<Real, Dim>& place, const Vec<Real, Dim>& v) {
         const std::uint32_t id = id_[slot];
         arrays.gone[id] = 0;
@@ -380,13 +430,13 @@ bool CpuEngine<Real, Dim>::write_picture(const PictureOrder& order, const Pictur
 }
 
 template <class Real, int Dim>
-void CpuEngine<Real, Dim>::request_frame(const FrameArrays& arrays) {
+void CpuEngine<Real, Dim>::request_frame(const BallArrays& arrays) {
     copy_out(arrays, false);
 }
 
 template <class Real, int Dim>
-void CpuEngine<Real, Dim>::store(const RawBalls& balls) {
-    copy_out({balls.position, balls.velocity, balls.image, balls.gone}, true);
+void CpuEngine<Real, Dim>::store(const BallArrays& balls) {
+    copy_out(balls, true);
 }
 
 template <class Real, int Dim>
@@ -418,7 +468,7 @@ double CpuEngine<Real, Dim>::largest_quantum() const {
 
 template <class Real, int Dim>
 std::unique_ptr<SpringEngine> make_cpu_engine_of(const SpringSetup& setup, const RawBalls& balls, std::uint64_t step,
-                                                 const SpringTallies& tallies) {
+                                                 const Tallies& tallies) {
     return std::make_unique<CpuEngine<Real, Dim>>(setup, balls, step, tallies);
 }
 

@@ -2,8 +2,8 @@
 
 #include <memory>
 
+#include "kernels/params_from_setup.hpp"
 #include "kernels/spring_engine.hpp"
-#include "kernels/spring_plan.hpp"
 
 namespace carom {
 
@@ -11,7 +11,7 @@ namespace carom {
 /// \param step     steps done before (a restart)
 /// \param tallies  counted before
 std::unique_ptr<SpringEngine> make_cpu_engine(const SpringSetup& setup, const RawBalls& balls, std::uint64_t step,
-                                              const SpringTallies& tallies);
+                                              const Tallies& tallies);
 
 /// Memory that the engine will hold [bytes], from what is known before the balls are placed.
 /// \param packing_fraction  of the balls in the box: sets how many candidates a ball has

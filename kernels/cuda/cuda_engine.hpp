@@ -6,11 +6,11 @@
 #include <mutex>
 #include <string>
 
+#include "kernels/cuda/engine_bodies.hpp"
+#include "kernels/cuda/queue.hpp"
 #include "kernels/cuda/sampler.hpp"
-#include "kernels/cuda/scratch.hpp"
-#include "kernels/cuda/sort_bodies.hpp"
 #include "kernels/cuda/spring_cuda.hpp"
-#include "kernels/spring_plan.hpp"
+#include "kernels/params_from_setup.hpp"
 
 namespace carom::CAROM_PROCESSOR {
 
@@ -24,16 +24,16 @@ constexpr std::size_t kMergedSums = 512;
 template <class Real, int Dim>
 class CudaEngine final : public SpringEngine {
 public:
-    CudaEngine(const SpringSetup& setup, const RawBalls& balls, std::uint64_t step, const SpringTallies& tallies);
+    CudaEngine(const SpringSetup& setup, const RawBalls& balls, std::uint64_t step, const Tallies& tallies);
 
     AdvanceResult advance(std::uint64_t steps) override;
     std::uint64_t step() const override { return seen().step; }
-    SpringTotals totals() override;
-    SpringTallies tallies() override;
-    void request_frame(const FrameArrays& arrays) override;
+    Totals totals() override;
+    Tallies tallies() override;
+    void request_frame(const BallArrays& arrays) override;
     void finish_frame() override;
     BallSampler* sample_balls(const BallKinds& kinds) override;
-    void store(const RawBalls& balls) override;
+    void store(const BallArrays& balls) override;
     std::string device() const override;
     int threads() const override { return 1; }
     std::uint64_t memory_bytes() const override;
@@ -88,7 +88,7 @@ private:
 
     void gather_frame(bool raw);
     void download_frame();
-    void unpack(const FrameArrays& arrays, bool raw) const;
+    void unpack(const BallArrays& arrays, bool raw) const;
     void finish_frame_locked();
 
     /// Calls f with a StepKind value that fits this run.
@@ -105,7 +105,7 @@ private:
     std::size_t count_;
     bool damped_;
     bool uniform_;
-    SpringTallies before_;  // counted before this engine
+    Tallies before_;  // counted before this engine
     std::uint64_t sorts_ = 0;
 
     int motion_ = 0;  // the buffers that hold the state now
@@ -129,7 +129,7 @@ private:
     bool launched_ = false;   // a kernel's first launch loads it, which must not happen while a graph is recorded
 
     std::mutex frame_mutex_;  // over what follows, and frame_ and frame_here_
-    FrameArrays wanted_;
+    BallArrays wanted_;
     bool frame_pending_ = false;
 
     Queue queue_;  // behind the arrays, so that what it still does is waited for before they go
@@ -158,6 +158,6 @@ std::uint64_t predict_memory_of(const SpringSetup& setup, const BallSizes& sizes
 
 template <class Real, int Dim>
 std::unique_ptr<SpringEngine> make_engine_of(const SpringSetup& setup, const RawBalls& balls, std::uint64_t step,
-                                             const SpringTallies& tallies);
+                                             const Tallies& tallies);
 
 }  // namespace carom::CAROM_PROCESSOR

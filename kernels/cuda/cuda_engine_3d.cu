@@ -3,6 +3,6 @@
 namespace carom::CAROM_PROCESSOR {
 
 template std::unique_ptr<SpringEngine> make_engine_of<double, 3>(const SpringSetup&, const RawBalls&, std::uint64_t,
-                                                                 const SpringTallies&);
+                                                                 const Tallies&);
 
 }  // namespace carom::CAROM_PROCESSOR

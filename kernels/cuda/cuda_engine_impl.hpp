@@ -6,9 +6,46 @@
 #include <vector>
 
 #include "kernels/cuda/cuda_engine.hpp"
-#include "kernels/cuda/cuda_engine_picture.hpp"
+#include "kernels/cuda/engine_bodies.hpp"
+#include "kernels/cuda/shared_buffer.hpp"
 
 namespace carom::CAROM_PROCESSOR {
+
+template <class Real, int Dim>
+std::unique_ptr<SharedBuffer> CudaEngine<Real, Dim>::share_buffer(unsigned buffer) {
+    return register_buffer(buffer);
+}
+
+template <class Real, int Dim>
+void CudaEngine<Real, Dim>::give_picture_values(std::span<const float> values) {
+    if (picture_given_.size() != count_) picture_given_ = DeviceArray<float>(count_);
+    queue_.upload(values.data(), picture_given_.data(), count_);
+    queue_.wait();
+}
+
+template <class Real, int Dim>
+bool CudaEngine<Real, Dim>::write_picture(const PictureOrder& order, const PictureArrays& to, std::span<float> sample) {
+    if (count_ == 0) return true;
+    if (order.value == PictureOrder::Value::kGiven && picture_given_.size() != count_) return false;
+    sort_if_due();
+    queue_.launch(count_, HideGoneBody{gone_.data(), to});
+    with_kind([&](auto kind) {
+        using Variant = decltype(kind);
+        queue_.launch(seen().active, DrawBody<Variant>{params_, state_view(motion_), record_.data(), order,
+                                                       picture_given_.data(), to});
+    });
+    if (!sample.empty()) {
+        if (picture_sample_.size() < sample.size()) {
+            picture_sample_ = DeviceArray<float>(sample.size());
+            picture_sample_here_ = PinnedArray<float>(sample.size());
+        }
+        queue_.launch(sample.size(), SampleBody{to.values, count_, sample.size(), picture_sample_.data()});
+        queue_.download(picture_sample_.data(), picture_sample_here_.data(), sample.size());
+    }
+    queue_.wait();
+    std::copy_n(picture_sample_here_.data(), sample.size(), sample.begin());
+    return true;
+}
 
 /// Steps of a recording. Even, so that the state is back in the buffer that it started from.
 constexpr std::uint64_t kGraphSteps = 32;
@@ -19,12 +56,12 @@ constexpr std::uint64_t kSpareSteps = 2;
 
 template <class Real, int Dim>
 CudaEngine<Real, Dim>::CudaEngine(const SpringSetup& setup, const RawBalls& balls, std::uint64_t step,
-                                  const SpringTallies& tallies)
+                                  const Tallies& tallies)
     : count_(balls.count), damped_(setup.damped()), before_(tallies) {
     const BallSizes sizes = measure_sizes(balls, Dim);
     params_ = make_params<Real, Dim>(setup, sizes);
     uniform_ = sizes.uniform;
-    before_.wall_impulse.resize(6 + setup.walls.size());
+    before_.wall_impulse.resize(WallNumber::count(setup.walls.size()));
     before_.wall_heat.resize(before_.wall_impulse.size());
     allocate();
 
@@ -191,13 +228,13 @@ void CudaEngine<Real, Dim>::queue_step(int motion, std::uint32_t balls) {
     const MovedView<Real, Dim> moved{to.x, to.v, gone_.data()};
     const int wall_numbers = static_cast<int>(before_.wall_impulse.size());
     with_kind([&](auto kind) {
-        using Kind = decltype(kind);
+        using Variant = decltype(kind);
         if (params_.refreshes()) {
-            using Undamped = StepKind<Real, Dim, false, Kind::kUniform>;
+            using Undamped = StepKind<Real, Dim, false, Variant::kUniform>;
             const Vec<Real*, Dim> velocity = ordered_view(motion, labels_).v;
             queue_.launch(balls, RefreshBody<Undamped>{params_, state_view(motion), velocity, record_.data()});
         }
-        queue_.launch_step(balls, StepBody<Kind>{params_, state_view(motion), moved, record_.data(), wall_numbers});
+        queue_.launch_step(balls, StepBody<Variant>{params_, state_view(motion), moved, record_.data(), wall_numbers});
     });
 }
 
@@ -240,13 +277,13 @@ AdvanceResult CudaEngine<Real, Dim>::advance(std::uint64_t steps) {
 }
 
 template <class Real, int Dim>
-SpringTotals CudaEngine<Real, Dim>::totals() {
+Totals CudaEngine<Real, Dim>::totals() {
     sort_if_due();
     const std::uint64_t parts = sums_.size();
     const std::uint64_t kept = sums_here_.size();
     with_kind([&](auto kind) {
-        using Kind = decltype(kind);
-        queue_.launch(parts, ObserveBody<Kind>{params_, state_view(motion_), record_.data(), parts, sums_.data()});
+        using Variant = decltype(kind);
+        queue_.launch(parts, ObserveBody<Variant>{params_, state_view(motion_), record_.data(), parts, sums_.data()});
     });
     queue_.launch(kept, MergeSumsBody{sums_.data(), parts, kept});
     queue_.download(sums_.data(), sums_here_.data(), kept);
@@ -257,8 +294,8 @@ SpringTotals CudaEngine<Real, Dim>::totals() {
 }
 
 template <class Real, int Dim>
-SpringTallies CudaEngine<Real, Dim>::tallies() {
-    SpringTallies result = before_;
+Tallies CudaEngine<Real, Dim>::tallies() {
+    Tallies result = before_;
     for (std::size_t wall = 0; wall < result.wall_impulse.size(); ++wall) {
         result.wall_impulse[wall] += seen().impulse[wall].value() * params_.impulse_grid * params_.dt;
         result.wall_heat[wall] += seen().heat[wall].value() * params_.heat_grid;
@@ -277,9 +314,9 @@ void CudaEngine<Real, Dim>::gather_frame(bool raw) {
     for (int axis = 0; axis < Dim; ++axis) image[axis] = image_[axis].data();
     queue_.launch(count_, FrameByIdBody<Real, Dim>{gone_.data(), image, frame_view()});
     with_kind([&](auto kind) {
-        using Kind = decltype(kind);
+        using Variant = decltype(kind);
         queue_.launch(seen().active,
-                      FrameBySlotBody<Kind>{params_, state_view(motion_), frame_view(), record_.data(), raw});
+                      FrameBySlotBody<Variant>{params_, state_view(motion_), frame_view(), record_.data(), raw});
     });
 }
 
@@ -290,7 +327,7 @@ void CudaEngine<Real, Dim>::download_frame() {
 
 /// From the copy on the host to where it is wanted.
 template <class Real, int Dim>
-void CudaEngine<Real, Dim>::unpack(const FrameArrays& arrays, bool raw) const {
+void CudaEngine<Real, Dim>::unpack(const BallArrays& arrays, bool raw) const {
     const FrameView<Real, Dim> here(frame_here_.data(), count_);
     std::copy_n(here.gone, count_, arrays.gone);
     for (int axis = 0; axis < Dim; ++axis) {
@@ -305,7 +342,7 @@ void CudaEngine<Real, Dim>::unpack(const FrameArrays& arrays, bool raw) const {
 }
 
 template <class Real, int Dim>
-void CudaEngine<Real, Dim>::request_frame(const FrameArrays& arrays) {
+void CudaEngine<Real, Dim>::request_frame(const BallArrays& arrays) {
     const std::lock_guard lock(frame_mutex_);
     finish_frame_locked();
     gather_frame(false);
@@ -347,13 +384,13 @@ void CudaEngine<Real, Dim>::finish_frame_locked() {
 }
 
 template <class Real, int Dim>
-void CudaEngine<Real, Dim>::store(const RawBalls& balls) {
+void CudaEngine<Real, Dim>::store(const BallArrays& balls) {
     const std::lock_guard lock(frame_mutex_);
     finish_frame_locked();
     gather_frame(true);
     download_frame();
     queue_.wait_aside();
-    unpack({balls.position, balls.velocity, balls.image, balls.gone}, true);
+    unpack(balls, true);
 }
 
 template <class Real, int Dim>
@@ -385,7 +422,7 @@ std::string CudaEngine<Real, Dim>::device() const {
 
 template <class Real, int Dim>
 std::unique_ptr<SpringEngine> make_engine_of(const SpringSetup& setup, const RawBalls& balls, std::uint64_t step,
-                                             const SpringTallies& tallies) {
+                                             const Tallies& tallies) {
     return std::make_unique<CudaEngine<Real, Dim>>(setup, balls, step, tallies);
 }
 

@@ -1,13 +1,12 @@
 // What only CUDA has: devices, their errors, streams. Empty where these sources are emulated.
 
-#include "kernels/cuda/processor.hpp"
+#include "kernels/cuda/queue.hpp"
 
 #if !defined(CAROM_EMULATED)
 
 #include <stdexcept>
 #include <string>
 
-#include "kernels/cuda/queue.hpp"
 #include "kernels/cuda/spring_cuda.hpp"
 
 namespace carom {

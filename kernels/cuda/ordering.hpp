@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "kernels/cuda/scratch.hpp"
+#include "kernels/cuda/queue.hpp"
 
 // The sort and the search, in a source of their own: they depend on neither precision nor dimension, and Thrust's
 // kernels take long to compile.

@@ -1,16 +1,138 @@
 #pragma once
 
+#include <thrust/execution_policy.h>
+
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <new>
+#include <string>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
-#include "kernels/cuda/atomics.hpp"
+#include "kernels/core/portability.hpp"
+
+// What these sources are compiled for. The same .cu files are compiled twice: by nvcc for the GPU, and by the host
+// compiler, with Thrust's host device system, as the backend `emulated` that tests use where there is no GPU. Each
+// in a namespace of its own, so that both link into one program. What differs between the two is in this header,
+// and nowhere else.
+
+#if defined(CAROM_EMULATED)
+#define CAROM_PROCESSOR emulated
+#else
+#define CAROM_PROCESSOR cuda
+#endif
+
+namespace carom::CAROM_PROCESSOR {
+
+/// The GPU in use, or "emulated".
+std::string device_name();
+
+}  // namespace carom::CAROM_PROCESSOR
+
+#if !defined(CAROM_EMULATED)
+
+#include <cuda_runtime.h>
+
+namespace carom::cuda {
+
+/// Turns the failure of a CUDA call into an exception that names the call and the device: the one place that does.
+/// \throws std::runtime_error
+void check(cudaError_t status, const char* call);
+
+/// \throws std::runtime_error  when the device has less than `bytes` free, with how many of `balls` would fit
+void require_memory(std::uint64_t bytes, std::size_t balls);
+
+}  // namespace carom::cuda
+
+#endif
+
+// What threads of one kernel write together. Only integer additions, minima and maxima, so that order does not
+// matter; non-negative floats are compared as the integers with the same bits, which order alike. On the host, where
+// one thread runs everything, these are plain operations.
+
+namespace carom::CAROM_PROCESSOR {
+
+/// The bits of a non-negative float or double, as an integer that compares like it.
+CAROM_HD std::uint32_t to_bits(float value) { return __builtin_bit_cast(std::uint32_t, value); }
+CAROM_HD std::uint64_t to_bits(double value) { return __builtin_bit_cast(std::uint64_t, value); }
+CAROM_HD float from_bits(std::uint32_t bits) { return __builtin_bit_cast(float, bits); }
+CAROM_HD double from_bits(std::uint64_t bits) { return __builtin_bit_cast(double, bits); }
+
+/// CUDA's atomic functions know 64-bit integers by this name alone; two's complement serves both signs.
+template <class T>
+CAROM_HD unsigned long long* as_cuda_word(T* place) {
+    static_assert(sizeof(T) == 8);
+    return reinterpret_cast<unsigned long long*>(place);
+}
+
+/// What other threads have written, past this processor's own cache.
+template <class T>
+CAROM_HD T load_shared(const T* place) {
+    return *static_cast<const volatile T*>(place);
+}
+
+template <class T>
+CAROM_HD void add_shared(T* place, T value) {
+#if defined(__CUDA_ARCH__)
+    atomicAdd(as_cuda_word(place), static_cast<unsigned long long>(value));
+#else
+    *place += value;
+#endif
+}
+
+CAROM_HD void lower_shared(std::uint64_t* place, std::uint64_t value) {
+#if defined(__CUDA_ARCH__)
+    atomicMin(as_cuda_word(place), static_cast<unsigned long long>(value));
+#else
+    if (value < *place) *place = value;
+#endif
+}
+
+/// Most values do not raise a maximum: reading first spares the write.
+template <class Word>
+CAROM_HD void raise_shared(Word* place, Word value) {
+    if (!(value > load_shared(place))) return;
+#if defined(__CUDA_ARCH__)
+    if constexpr (sizeof(Word) == 4) {
+        atomicMax(place, value);
+    } else {
+        atomicMax(as_cuda_word(place), static_cast<unsigned long long>(value));
+    }
+#else
+    *place = value;
+#endif
+}
+
+/// The largest values that the balls of a step show, as bits.
+template <class Word>
+struct StepPeaks {
+    Word speed_squared = 0;
+    Word overlap = 0;
+
+    CAROM_HD void raise(const StepPeaks& other) {
+        if (other.speed_squared > speed_squared) speed_squared = other.speed_squared;
+        if (other.overlap > overlap) overlap = other.overlap;
+    }
+};
+
+/// True for one caller: the last of `callers`, each of which has called once. What the others wrote before is then
+/// visible to load_shared. For use by one thread of a block, behind a barrier of the block.
+CAROM_HD bool last_of(std::uint32_t* tickets, std::uint32_t callers) {
+#if defined(__CUDA_ARCH__)
+    __threadfence();
+    const bool last = atomicAdd(tickets, 1U) == callers - 1;
+    __threadfence();
+    return last;
+#else
+    return ++*tickets == callers;
+#endif
+}
 
 // The order of work on the device. Everything put into a queue runs after what was put in before, while the host goes
 // on; copies "aside" run beside it. On the host (emulated) everything is done at once.
-
-namespace carom::CAROM_PROCESSOR {
 
 constexpr int kBlockThreads = 256;
 /// Blocks that a multiprocessor must be able to hold: 2 leave a thread 128 registers, 3 leave it 80. Said outright,
@@ -192,5 +314,134 @@ private:
 };
 
 #endif
+
+#if defined(CAROM_EMULATED)
+
+inline void* allocate_device(std::size_t bytes) { return ::operator new (bytes, std::align_val_t{256}); }
+inline void free_device(void* place) noexcept { ::operator delete (place, std::align_val_t{256}); }
+inline void poison_device(void* place, std::size_t bytes) { std::memset(place, 0xff, bytes); }
+inline void* allocate_pinned(std::size_t bytes) { return allocate_device(bytes); }
+inline void free_pinned(void* place) noexcept { free_device(place); }
+
+#else
+
+inline void* allocate_device(std::size_t bytes) {
+    void* place = nullptr;
+    check(cudaMalloc(&place, bytes), "cudaMalloc");
+    return place;
+}
+inline void free_device(void* place) noexcept { cudaFree(place); }
+inline void poison_device(void* place, std::size_t bytes) {
+    check(cudaMemset(place, 0xff, bytes), "cudaMemset");
+    check(cudaStreamSynchronize(nullptr), "cudaMemset");  // our streams do not wait for the one that it runs in
+}
+inline void* allocate_pinned(std::size_t bytes) {
+    void* place = nullptr;
+    check(cudaMallocHost(&place, bytes), "cudaMallocHost");
+    return place;
+}
+inline void free_pinned(void* place) noexcept { cudaFreeHost(place); }
+
+#endif
+
+struct DeviceMemory {
+    static void* allocate(std::size_t bytes) {
+        void* place = allocate_device(bytes);
+#if !defined(NDEBUG)
+        // Reading what nobody wrote gives NaN and ids far out of range, not whatever was there before.
+        poison_device(place, bytes);
+#endif
+        return place;
+    }
+    static void release(void* place) noexcept { free_device(place); }
+};
+
+/// Host memory that a copy can run to and from beside the host's work.
+struct PinnedMemory {
+    static void* allocate(std::size_t bytes) { return allocate_pinned(bytes); }
+    static void release(void* place) noexcept { free_pinned(place); }
+};
+
+/// A block of plain values, owned; its contents are not set. Never of no bytes, so that data() is a place.
+template <class T, class Memory>
+class Array {
+    static_assert(std::is_trivially_copyable_v<T>);
+
+public:
+    Array() = default;
+    explicit Array(std::size_t size)
+        : data_(static_cast<T*>(Memory::allocate((size > 0 ? size : 1) * sizeof(T)))), size_(size) {}
+    Array(Array&& other) noexcept : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+    Array& operator=(Array&& other) noexcept {
+        std::swap(data_, other.data_);
+        std::swap(size_, other.size_);
+        return *this;
+    }
+    ~Array() {
+        if (data_ != nullptr) Memory::release(data_);
+    }
+
+    [[nodiscard]] T* data() const { return data_; }
+    [[nodiscard]] std::size_t size() const { return size_; }
+    [[nodiscard]] std::size_t bytes() const { return size_ * sizeof(T); }
+
+private:
+    T* data_ = nullptr;
+    std::size_t size_ = 0;
+};
+
+template <class T>
+using DeviceArray = Array<T, DeviceMemory>;
+template <class T>
+using PinnedArray = Array<T, PinnedMemory>;
+
+/// Where Thrust takes its working memory from: blocks are kept and given out again, so that only the first sort
+/// allocates. An allocator as Thrust's execution policies want one.
+class Scratch {
+public:
+    using value_type = char;
+
+    char* allocate(std::ptrdiff_t bytes) {
+        Block* best = nullptr;
+        for (Block& block : blocks_) {
+            const bool fits = !block.taken && block.memory.size() >= static_cast<std::size_t>(bytes);
+            if (fits && (best == nullptr || block.memory.size() < best->memory.size())) best = &block;
+        }
+        if (best == nullptr) {
+            blocks_.push_back({DeviceArray<char>(static_cast<std::size_t>(bytes)), false});
+            best = &blocks_.back();
+        }
+        best->taken = true;
+        return best->memory.data();
+    }
+    void deallocate(char* place, std::size_t) {
+        for (Block& block : blocks_) {
+            if (block.memory.data() == place) block.taken = false;
+        }
+    }
+
+    [[nodiscard]] std::size_t bytes() const {
+        std::size_t total = 0;
+        for (const Block& block : blocks_) total += block.memory.bytes();
+        return total;
+    }
+
+private:
+    struct Block {
+        DeviceArray<char> memory;
+        bool taken;
+    };
+    std::vector<Block> blocks_;
+};
+
+/// Runs a Thrust algorithm behind what is already in `queue`. Only those that return a value wait for it.
+inline auto algorithms_in(const Queue& queue, Scratch& scratch) {
+#if defined(CAROM_EMULATED)
+    (void)queue;
+    return thrust::cpp::par(scratch);
+#else
+    return thrust::cuda::par_nosync(scratch).on(queue.stream());
+#endif
+}
 
 }  // namespace carom::CAROM_PROCESSOR

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "kernels/cuda/scratch.hpp"
+#include "kernels/cuda/queue.hpp"
 #include "kernels/sampling/ball_sampler.hpp"
 
 namespace carom::CAROM_PROCESSOR {

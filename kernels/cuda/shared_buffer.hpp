@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "kernels/core/picture.hpp"
-#include "kernels/cuda/processor.hpp"
+#include "kernels/cuda/queue.hpp"
 
 namespace carom::CAROM_PROCESSOR {
 

@@ -8,7 +8,7 @@ namespace CAROM_PROCESSOR {
 namespace {
 
 std::unique_ptr<SpringEngine> make_engine(const SpringSetup& setup, const RawBalls& balls, std::uint64_t step,
-                                          const SpringTallies& tallies) {
+                                          const Tallies& tallies) {
     if (setup.double_precision) {
         return setup.dimension == 2 ? make_engine_of<double, 2>(setup, balls, step, tallies)
                                     : make_engine_of<double, 3>(setup, balls, step, tallies);
@@ -34,7 +34,7 @@ std::uint64_t predict_memory(const SpringSetup& setup, const BallSizes& sizes) {
 std::string emulated::device_name() { return "emulated"; }
 
 std::unique_ptr<SpringEngine> make_emulated_engine(const SpringSetup& setup, const RawBalls& balls, std::uint64_t step,
-                                                   const SpringTallies& tallies) {
+                                                   const Tallies& tallies) {
     return emulated::make_engine(setup, balls, step, tallies);
 }
 
@@ -49,7 +49,7 @@ std::uint64_t predict_emulated_sampler(std::size_t balls, int dimension, bool pa
 #else
 
 std::unique_ptr<SpringEngine> make_cuda_engine(const SpringSetup& setup, const RawBalls& balls, std::uint64_t step,
-                                               const SpringTallies& tallies) {
+                                               const Tallies& tallies) {
     cuda::require_memory(cuda::predict_memory(setup, measure_sizes(balls, setup.dimension)), balls.count);
     return cuda::make_engine(setup, balls, step, tallies);
 }

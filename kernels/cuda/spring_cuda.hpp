@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "kernels/ladder/ladder.hpp"
+#include "kernels/params_from_setup.hpp"
 #include "kernels/spring_engine.hpp"
-#include "kernels/spring_plan.hpp"
 
 // The one header of this folder that others may include: nothing of CUDA is in it.
 
@@ -31,7 +31,7 @@ std::vector<CudaDevice> list_cuda_devices();
 /// \throws std::runtime_error  naming the call and the device that failed; with too little memory, what is needed,
 ///                             what is free, and how many balls would fit
 std::unique_ptr<SpringEngine> make_cuda_engine(const SpringSetup& setup, const RawBalls& balls, std::uint64_t step,
-                                               const SpringTallies& tallies);
+                                               const Tallies& tallies);
 
 /// Device memory that such an engine will hold [bytes].
 std::uint64_t predict_cuda_memory(const SpringSetup& setup, const BallSizes& sizes);
@@ -46,7 +46,7 @@ std::unique_ptr<LadderEngine> make_cuda_copy(std::size_t bytes);
 
 /// The same sources run on the host, thread by thread: for tests. In the library carom_emulated.
 std::unique_ptr<SpringEngine> make_emulated_engine(const SpringSetup& setup, const RawBalls& balls, std::uint64_t step,
-                                                   const SpringTallies& tallies);
+                                                   const Tallies& tallies);
 std::uint64_t predict_emulated_memory(const SpringSetup& setup, const BallSizes& sizes);
 std::uint64_t predict_emulated_sampler(std::size_t balls, int dimension, bool pairs);
 std::unique_ptr<LadderEngine> make_emulated_ladder(LadderRung rung, const SpringSetup& setup, const RawBalls& balls);

@@ -30,7 +30,7 @@ public:
     [[nodiscard]] virtual std::uint64_t memory_bytes() const = 0;
     /// Positions and velocities in id order, as the integrator holds them; `balls` must hold the positions that the
     /// engine was made from on entry: they tell in which period of the coordinates a ball is. Not for kCopy.
-    virtual void store(const RawBalls& balls) = 0;
+    virtual void store(const BallArrays& balls) = 0;
 };
 
 /// Why a rung cannot take this setup, as a clause; empty where it can. Rungs know balls of one radius and one finite

@@ -97,4 +97,15 @@ CAROM_HD double curved_sphere_time(const Vec<double, Dim>& d, const Vec<double, 
     return first_fall_below_zero(quartic, kNeverTouch);
 }
 
+/// A ball meets a wall that is round about a point, or in the plane across an axis.
+/// \param d      from there to the ball's centre, v its rate, a that of v: 0 unless Curved
+/// \param reach  of d when they touch [length]
+template <bool Curved, int Dim>
+CAROM_HD double round_wall_time(const Vec<double, Dim>& d, const Vec<double, Dim>& v, const Vec<double, Dim>& a,
+                                double reach, bool inside) {
+    if constexpr (Curved) return curved_sphere_time(d, v, a, reach, inside);
+    if (inside) return inside_sphere_time(d, v, reach);
+    return pair_time<double, Dim>(d, v, reach, 0.0, kNeverTouch).time;
+}
+
 }  // namespace carom

@@ -1,58 +1,134 @@
 #pragma once
 
+#include <array>
+#include <cmath>
 #include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <string_view>
 
+#include "kernels/core/one_of.hpp"
+#include "kernels/physics/hertz_spring.hpp"
 #include "kernels/physics/linear_spring.hpp"
 
-// The registry of contact laws. A new law is one file with force(overlap), force(overlap, overlap_rate,
-// reduced_mass) and energy(overlap, reach, epsilon), and here one enumerator, one union member and one case.
+// The registry of contact laws. A law is a struct of its own file that both processors include, and a name in this
+// list: everything else is made from the list. What a law has, besides the constants that its force needs (m_e is the
+// reduced mass, overlap_rate is positive while bodies approach, speeds are those of approach):
+//
+//   kKind              what scenes call it, and the keys that it takes: stiffness and wall_stiffness, perhaps damping
+//   kStiffnessUnit     of its stiffness, for people
+//   kForceOfStiffness  what must fit the precision, in words
+//   kPower             n: the undamped force goes as overlap^n
+//
+//   make(terms)                                  the law from its numbers
+//   force(overlap)                               undamped [force]
+//   force(overlap, overlap_rate, m_e)            damped, never negative [force]
+//   energy(overlap, reach, epsilon)              stored by the undamped force, whose direction and size
+//                                                distance_epsilon changes, see LinearSpring [energy]
+//
+// and, for the host alone, of the numbers in double (what follows from them reaches the state, so: only operations that
+// are the same on every machine):
+//
+//   damping_ratio(restitution)                   that gives it to an isolated pair, whatever its speed and masses
+//   stiffness_for(overlap, speed, m_e)           at which an undamped contact is that deep
+//   largest_overlap(terms, speed, m_e)           of an undamped contact [length]
+//   duration(terms, speed, m_e)                  of a contact [time]
+//   slope(terms, overlap, overlap_rate, m_e)     by how much the force changes with the overlap, at most [force/length]
+//   strongest_force(terms, overlap, speed, m_e)  what no force exceeds: that at this overlap and ten times this speed
+//   soft_diameter_loss(terms, temperature)       see below [length]
+//
+// The soft diameter loss is by how much the hard balls that behave like soft ones at a temperature are smaller in
+// diameter: the integral of 1 - exp(-U / T) over distances, to first order in it over the diameter (Barker and
+// Henderson 1967). At a wall it is the same with the wall's numbers, as a distance.
 
 namespace carom {
 
-enum class ContactLawKind : std::uint8_t { kLinear };
+template <template <class> class... Laws>
+struct ContactLawList {
+    template <class Real>
+    using AnyOf = OneOf<Laws<Real>...>;
+    static constexpr std::array kKinds{Laws<double>::kKind...};
+};
+
+/// All contact laws; a new one stands behind the others.
+using ContactLaws = ContactLawList<LinearSpring, HertzSpring>;
+
+/// A law's place in the list.
+enum class ContactLawKind : std::uint8_t {};
+
+/// \throws std::invalid_argument  there is none of that name
+inline ContactLawKind contact_law_called(std::string_view name) {
+    for (std::size_t number = 0; number < ContactLaws::kKinds.size(); ++number) {
+        if (ContactLaws::kKinds[number].name == name) return ContactLawKind{static_cast<std::uint8_t>(number)};
+    }
+    throw std::invalid_argument("no contact law is called " + std::string(name));
+}
 
 /// The law of a run's contacts. The choice is the same for all balls, so a GPU's threads never part over it.
 template <class Real>
 struct ContactLaw {
-    ContactLawKind kind;
-    union {
-        LinearSpring<Real> linear;
-    };
-
-    /// f(law) with the law that is in force.
-    template <class F>
-    CAROM_HD auto visit(F&& f) const {
-        switch (kind) {
-            case ContactLawKind::kLinear:
-                break;
-        }
-        return f(linear);
-    }
+    ContactLaws::AnyOf<Real> law;
 
     CAROM_HD Real force(Real overlap) const {
-        return visit([&](const auto& law) { return law.force(overlap); });
+        return law.visit([&](const auto& one) { return one.force(overlap); });
     }
     CAROM_HD Real force(Real overlap, Real overlap_rate, Real reduced_mass) const {
-        return visit([&](const auto& law) { return law.force(overlap, overlap_rate, reduced_mass); });
+        return law.visit([&](const auto& one) { return one.force(overlap, overlap_rate, reduced_mass); });
     }
     CAROM_HD double energy(Real overlap, Real reach, Real epsilon) const {
-        return visit([&](const auto& law) { return law.energy(overlap, reach, epsilon); });
+        return law.visit([&](const auto& one) { return one.energy(overlap, reach, epsilon); });
     }
 };
 
-/// The law called `kind` from a scene's numbers.
-/// \param stiffness      [force/length]
-/// \param damping        gamma, the same for all pairs [mass/time]
-/// \param damping_ratio  zeta of each pair; 0 where `damping` is given
-template <class Real>
-ContactLaw<Real> make_contact_law(ContactLawKind kind, double stiffness, double damping, double damping_ratio) {
-    ContactLaw<Real> law{kind, {}};
-    switch (kind) {
-        case ContactLawKind::kLinear:
-            law.linear = LinearSpring<Real>::make(stiffness, damping, damping_ratio);
-            break;
+/// A law and the numbers of its contacts, and what follows from them: for the host.
+struct SoftContact {
+    ContactLawKind kind{};
+    ContactTerms terms;
+
+    /// f.operator()<Law>().
+    template <class Real = double, class F>
+    auto with(F&& f) const {
+        return ContactLaws::AnyOf<Real>::with_type(static_cast<std::uint8_t>(kind), f);
     }
-    return law;
-}
+    template <class Real>
+    [[nodiscard]] ContactLaw<Real> law() const {
+        return with<Real>([&]<class Law>() { return ContactLaw<Real>{Law::make(terms)}; });
+    }
+    [[nodiscard]] std::string_view stiffness_unit() const {
+        return with([&]<class Law>() { return Law::kStiffnessUnit; });
+    }
+    [[nodiscard]] std::string_view force_of_stiffness() const {
+        return with([&]<class Law>() { return Law::kForceOfStiffness; });
+    }
+    /// Overlaps and durations go as stiffness to minus this, and the mean energy of a contact in a gas is T times this.
+    [[nodiscard]] double softness() const {
+        return with([&]<class Law>() { return 1.0 / (1.0 + Law::kPower); });
+    }
+    [[nodiscard]] double damping_ratio(double restitution) const {
+        return with([&]<class Law>() { return Law::damping_ratio(restitution); });
+    }
+    [[nodiscard]] double stiffness_for(double overlap, double speed, double m_e) const {
+        return with([&]<class Law>() { return Law::stiffness_for(overlap, speed, m_e); });
+    }
+    [[nodiscard]] double largest_overlap(double speed, double m_e) const {
+        return with([&]<class Law>() { return Law::largest_overlap(terms, speed, m_e); });
+    }
+    [[nodiscard]] double duration(double speed, double m_e) const {
+        return with([&]<class Law>() { return Law::duration(terms, speed, m_e); });
+    }
+    [[nodiscard]] double slope(double overlap, double overlap_rate, double m_e) const {
+        return with([&]<class Law>() { return Law::slope(terms, overlap, overlap_rate, m_e); });
+    }
+    /// w0 where a contact is stiffest: steps of dt are stable while w0 dt < 2 [1/time].
+    [[nodiscard]] double frequency(double speed, double m_e) const {
+        return std::sqrt(slope(largest_overlap(speed, m_e), 0.0, m_e) / m_e);
+    }
+    [[nodiscard]] double strongest_force(double overlap, double speed, double m_e) const {
+        return with([&]<class Law>() { return Law::strongest_force(terms, overlap, speed, m_e); });
+    }
+    [[nodiscard]] double soft_diameter_loss(double temperature) const {
+        return with([&]<class Law>() { return Law::soft_diameter_loss(terms, temperature); });
+    }
+};
 
 }  // namespace carom

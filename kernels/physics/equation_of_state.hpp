@@ -110,12 +110,4 @@ inline double excess_lost_to_walls(int dimension, double surface) {
     return (dimension == 2 ? kTwoThirdsOverPi : 3.0 / 16.0) * surface;
 }
 
-/// By how much the hard balls that behave like springs of stiffness k_n [force/length] at a temperature [energy] are
-/// smaller in diameter [length]: Barker and Henderson 1967, the integral of 1 - exp(-k_n x^2 / (2 T)) over the overlap
-/// x. Right to first order in it over the diameter. At a wall it is the same with the wall's stiffness, as a distance.
-inline double soft_diameter_loss(double temperature, double k_n) {
-    constexpr double kHalfPi = 1.5707963267948966;
-    return std::sqrt(kHalfPi * temperature / k_n);
-}
-
 }  // namespace carom

@@ -1,8 +1,12 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <string_view>
 
 #include "kernels/core/arithmetic.hpp"
+#include "kernels/core/key.hpp"
+#include "kernels/physics/restitution.hpp"
 
 // The linear spring with viscous damping that never pulls.
 //
@@ -20,11 +24,37 @@
 
 namespace carom {
 
+inline constexpr Key kLinearSpringKeys[] = {
+    {.name = "stiffness",
+     .type = KeyType::kNumberOrAuto,
+     .bounds = kPositive,
+     .fallback = "\"auto\"",
+     .help = "[force/length]; \"auto\" keeps overlaps under `max_overlap` when two balls meet head-on, each at the "
+             "design speed"},
+    {.name = "wall_stiffness", .bounds = kPositive, .fallback = "stiffness", .help = "[force/length]"},
+    {.name = "damping",
+     .type = KeyType::kNumberOrAuto,
+     .bounds = kNotNegative,
+     .fallback = "\"auto\"",
+     .help = "[mass/time], the same for all contacts; \"auto\" gives every contact its `restitution`, which must be "
+             "0.01 or more"},
+};
+
 template <class Real>
 struct LinearSpring {
+    static constexpr Kind kKind{"linear", kLinearSpringKeys, "force goes as the overlap"};
+    static constexpr std::string_view kStiffnessUnit = "N/m";
+    static constexpr std::string_view kForceOfStiffness = "stiffness times diameter";
+    static constexpr double kPower = 1.0;  ///< the undamped force goes as overlap^kPower
+
     Real k_n;              ///< stiffness [force/length]
     Real gamma;            ///< damping, the same for all pairs [mass/time]
     Real two_zeta_sqrt_k;  ///< 2 zeta sqrt(k_n): times sqrt(m_e) it is the pair's damping
+
+    static LinearSpring make(const ContactTerms& terms) {
+        return {static_cast<Real>(terms.stiffness), static_cast<Real>(terms.damping),
+                static_cast<Real>(2.0 * terms.damping_ratio * std::sqrt(terms.stiffness))};
+    }
 
     CAROM_HD Real force(Real overlap) const { return k_n * overlap; }
 
@@ -50,18 +80,30 @@ struct LinearSpring {
         return result;
     }
 
-    /// \param damping_ratio  zeta; 0 where `damping`, gamma, is given
-    static LinearSpring make(double stiffness, double damping, double damping_ratio) {
-        return {static_cast<Real>(stiffness), static_cast<Real>(damping),
-                static_cast<Real>(2.0 * damping_ratio * std::sqrt(stiffness))};
+    static double damping_ratio(double restitution) { return damping_ratio_of_restitution(restitution); }
+    static double stiffness_for(double overlap, double speed, double m_e) {
+        const double per_length = speed / overlap;
+        return m_e * per_length * per_length;
+    }
+    static double largest_overlap(const ContactTerms& terms, double speed, double m_e) {
+        return speed * std::sqrt(m_e / terms.stiffness);
+    }
+    static double duration(const ContactTerms& terms, double /*speed*/, double m_e) {
+        const double k = terms.stiffness;
+        const double zeta = terms.damping > 0.0 ? terms.damping / (2.0 * std::sqrt(k * m_e)) : terms.damping_ratio;
+        return contact_duration(k, m_e, zeta);
+    }
+    static double slope(const ContactTerms& terms, double /*overlap*/, double /*overlap_rate*/, double /*m_e*/) {
+        return terms.stiffness;
+    }
+    static double strongest_force(const ContactTerms& terms, double overlap, double speed, double m_e) {
+        const double gamma_n = std::max(terms.damping, 2.0 * terms.damping_ratio * std::sqrt(terms.stiffness * m_e));
+        return terms.stiffness * overlap + 10.0 * gamma_n * speed;
+    }
+    static double soft_diameter_loss(const ContactTerms& terms, double temperature) {
+        constexpr double kHalfPi = 1.5707963267948966;
+        return std::sqrt(kHalfPi * temperature / terms.stiffness);
     }
 };
-
-/// Reduced mass from inverse masses, 0 where both are infinite.
-template <class Real>
-CAROM_HD Real reduced_mass(Real inverse_mass_i, Real inverse_mass_j) {
-    const Real sum = inverse_mass_i + inverse_mass_j;
-    return sum > Real(0) ? Real(1) / sum : Real(0);
-}
 
 }  // namespace carom

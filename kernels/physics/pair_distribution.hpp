@@ -8,6 +8,11 @@
 
 namespace carom {
 
+/// Area of a disk (2D) or volume of a ball (3D) [length^d].
+inline double ball_volume(int dimension, double r) {
+    return dimension == 2 ? kPi * r * r : 4.0 / 3.0 * kPi * r * r * r;
+}
+
 /// Area (2D) or volume (3D) between two radii [length^d]: pi (b^2 - a^2), 4/3 pi (b^3 - a^3).
 inline double shell_volume(int dimension, double inner, double outer) {
     return dimension == 2 ? kPi * (outer * outer - inner * inner)

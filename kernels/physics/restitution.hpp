@@ -18,6 +18,20 @@
 
 namespace carom {
 
+/// The numbers of a contact from which its law is made, in the law's own units.
+struct ContactTerms {
+    double stiffness = 0.0;
+    double damping = 0.0;        ///< the same for all contacts; 0 where restitution is
+    double damping_ratio = 0.0;  ///< zeta, the same for all contacts; 0 where `damping` is
+};
+
+/// Reduced mass from inverse masses, 0 where both are infinite.
+template <class Real>
+CAROM_HD Real reduced_mass(Real inverse_mass_i, Real inverse_mass_j) {
+    const Real sum = inverse_mass_i + inverse_mass_j;
+    return sum > Real(0) ? Real(1) / sum : Real(0);
+}
+
 /// acos(zeta) / sqrt(1 - zeta^2), continued through zeta = 1 (1 there) as acosh(zeta) / sqrt(zeta^2 - 1).
 CAROM_HD double damped_half_phase(double zeta) {
     // Near 1 both forms are 0 / 0, and both are asin(sqrt(s)) / sqrt(s), s = 1 - zeta^2: its series, whose first

@@ -23,10 +23,7 @@ TEST_P(Engine, GivesTheFrameOfTheTimeOfTheRequest) {
     engine->advance(77);
     const Seen then = look(*engine, gas);
     Gas frame = gas;
-    engine->request_frame({{frame.position[0].data(), frame.position[1].data(), nullptr},
-                           {frame.velocity[0].data(), frame.velocity[1].data(), nullptr},
-                           {frame.image[0].data(), frame.image[1].data(), nullptr},
-                           frame.gone.data()});
+    engine->request_frame(frame.arrays());
     engine->advance(500);
     std::thread([&] { engine->finish_frame(); }).join();
     EXPECT_EQ(hash_state(frame), hash_state(then.frame));

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <functional>
 
+#include "tests/support/make_walls.hpp"
 #include "tests/support/spring_engines.hpp"
 
 // Every processor stops before the same step, names the same balls, and leaves the same state.
@@ -48,13 +49,7 @@ Gas left_box() {
 
 Gas left_by_a_shape() {
     Gas gas = calm();
-    SpringSetup::WallShape wall;
-    wall.plane = false;
-    wall.center = {12.0, 20.0, 0.0};
-    wall.radius = 1.0;
-    wall.inside = false;
-    gas.setup.walls = {wall, wall};
-    gas.setup.walls[0].center = {12.0, 1.0, 0.0};
+    gas.setup.walls = {sphere_wall({12.0, 1.0, 0.0}, 1.0, "outside"), sphere_wall({12.0, 20.0, 0.0}, 1.0, "outside")};
     gas.add({12.0, 22.0, 0.0}, {0.0, -3.0, 0.0}, 0.5, 0.0);
     return gas;
 }

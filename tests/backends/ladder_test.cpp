@@ -11,10 +11,9 @@
 
 #include "kernels/cpu/spring_cpu.hpp"
 #include "kernels/cuda/spring_cuda.hpp"
-#include "kernels/ladder/cpu_executor.hpp"
+#include "kernels/ladder/cpu_ladder.cpp"
 #include "tests/support/message_of.hpp"
 #include "tests/support/spring_engines.hpp"
-#include "tests/support/spring_gas.hpp"
 
 // The rungs of the bench's ladder on each processor: a baseline that computed something else would prove nothing.
 
@@ -106,7 +105,7 @@ TEST_P(Ladder, TextbookFollowsTheTrajectoryOfTheStep) {
     Gas expected = start;
     const auto engine = make_cpu_engine(start.setup, start.raw(), 0, {});
     ASSERT_EQ(engine->advance(kSteps).fault.kind, SpringFault::Kind::kNone);
-    engine->store(expected.raw());
+    engine->store(expected.arrays());
     // There is something to get wrong: most balls were hit.
     ASSERT_GT(difference(start, expected).velocity, 1.0);
     ASSERT_GT(engine->totals().contacts, 0U);
@@ -115,7 +114,7 @@ TEST_P(Ladder, TextbookFollowsTheTrajectoryOfTheStep) {
     const auto textbook = make(GetParam().processor, LadderRung::kTextbook, start);
     textbook->advance(kSteps / 2);
     textbook->advance(kSteps - kSteps / 2);
-    textbook->store(actual.raw());
+    textbook->store(actual.arrays());
     const Difference off = difference(expected, actual);
     EXPECT_LT(off.position, kPosition);
     EXPECT_LT(off.velocity, kVelocity);
@@ -135,13 +134,13 @@ TEST_P(Ladder, IntegrateIsTheStepWithoutContacts) {
     Gas expected = gas;
     const auto engine = make_cpu_engine(gas.setup, gas.raw(), 0, {});
     ASSERT_EQ(engine->advance(kSteps).fault.kind, SpringFault::Kind::kNone);
-    engine->store(expected.raw());
+    engine->store(expected.arrays());
     ASSERT_GT(difference(gas, expected).position, 0.1);
 
     Gas actual = gas;
     const auto rung = make(GetParam().processor, LadderRung::kIntegrate, gas);
     rung->advance(kSteps);
-    rung->store(actual.raw());
+    rung->store(actual.arrays());
     EXPECT_TRUE(test::same_balls(GetParam().processor.name, expected, actual));
 }
 

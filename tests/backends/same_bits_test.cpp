@@ -5,7 +5,7 @@
 #include <map>
 #include <tuple>
 
-#include "kernels/cpu/stream.hpp"
+#include "kernels/cpu/tiles.hpp"
 #include "tests/support/spring_engines.hpp"
 
 // Every processor gives the same bits: states, frames, totals and tallies, in each scenario.

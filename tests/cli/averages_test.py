@@ -1,4 +1,5 @@
-"""Averages, from [[observe]] to the file, the summary and the figures; and that a resume makes no difference."""
+"""Averages, from [[observe]] to the file, the summary and the figures; that a resume makes no difference; and those that
+are numbers, with errors and theory."""
 
 import json
 import os
@@ -9,47 +10,7 @@ import unittest
 import h5py
 import numpy
 
-from program import ProgramTest
-
-GAS = """
-[scene]
-title = "averaged gas"
-dimension = 2
-seed = 5
-
-[box]
-size = [16.0, 12.0]
-boundary = ["periodic", "wall"]
-
-[run]
-solver = "%s"
-backend = "cpu"
-until = 6.0
-
-[output]
-every = 1.0
-observables_every = 0.05
-
-[[species]]
-name = "light"
-radius = 0.3
-mass = 1.0
-
-[[species]]
-name = "heavy"
-radius = 0.5
-mass = 5.0
-
-[[fill]]
-species = "light"
-count = 60
-temperature = 1.0
-
-[[fill]]
-species = "heavy"
-count = 30
-temperature = 1.0
-"""
+from program import MIXTURE, ProgramTest
 
 KINDS = {
     "speed": "bins = 32\nspecies = \"light\"",
@@ -113,7 +74,7 @@ def averages(path):
 
 class Averages(ProgramTest):
     def run_all(self, solver):
-        self.write("gas.toml", GAS % solver + observed(solver, every=0.02))
+        self.write("gas.toml", MIXTURE % solver + observed(solver, every=0.02))
         self.assertEqual(self.carom("run", "gas.toml", "-o", "whole.h5", "--quiet").status, 0)
 
     def test_each_is_in_the_file_with_a_table_per_frame(self):
@@ -165,7 +126,7 @@ class Averages(ProgramTest):
         self.assertEqual(means, rest_means)
 
     def test_default_intervals_are_the_ones_that_the_run_started_with(self):
-        self.write("gas.toml", GAS % "events" + observed("events"))
+        self.write("gas.toml", MIXTURE % "events" + observed("events"))
         self.carom("run", "gas.toml", "-o", "whole.h5", "--quiet")
         self.carom("run", "gas.toml", "-o", "part.h5", "--quiet", "--checkpoint-every", "1.0")
         # The same end, reached in two goes: until is what defaults follow from.
@@ -180,7 +141,7 @@ class Averages(ProgramTest):
                                         first[f"observables/a_{kind}/samples"][-1])
 
     def test_default_intervals_leave_time_for_the_run(self):
-        self.write("gas.toml", GAS % "spring" + observed("spring"))
+        self.write("gas.toml", MIXTURE % "spring" + observed("spring"))
         self.carom("run", "gas.toml", "--until", "0.5", "--quiet")
         with h5py.File(self.folder / "gas.h5") as file:
             dt = file["parameters/solver"].attrs["dt"]
@@ -194,7 +155,7 @@ class Averages(ProgramTest):
             self.assertAlmostEqual(value / dt, round(value / dt), places=6, msg="whole steps")
 
     def test_check_tells_when_samples_are_taken(self):
-        self.write("gas.toml", GAS % "events" + observed("events", every=0.02))
+        self.write("gas.toml", MIXTURE % "events" + observed("events", every=0.02))
         told = json.loads(self.carom("check", "gas.toml", "--json").out)
         self.assertEqual(told["averages"]["a_velocity"], {"kind": "velocity", "every": 0.02, "from": 1.0})
         self.assertEqual(told["warnings"], [])
@@ -203,7 +164,7 @@ class Averages(ProgramTest):
         self.assertIn("warning: a_velocity takes no sample: it begins at t = 1, and the run ends at 0.5\n", late)
 
     def test_check_warns_of_averages_with_few_samples(self):
-        self.write("gas.toml", GAS % "events" + observed("events", every=0.02))
+        self.write("gas.toml", MIXTURE % "events" + observed("events", every=0.02))
         told = self.carom("check", "gas.toml", "--until", "0.1").out
         self.assertIn("warning: a_speed takes 6 samples only, too few for an error: shorten its observe.every, 0.02\n",
                       told)
@@ -213,7 +174,7 @@ class Averages(ProgramTest):
 
     def test_means_go_on_when_the_end_is_moved(self):
         # Without an interval of its own, rows are until / 1000 apart: a later end would put them elsewhere.
-        self.write("gas.toml", (GAS % "events").replace("observables_every = 0.05\n", ""))
+        self.write("gas.toml", (MIXTURE % "events").replace("observables_every = 0.05\n", ""))
         self.succeed("run", "gas.toml", "--until", "3", "-o", "whole.h5", "--quiet")
         first = self.run_json("gas.toml", "--until", "3", "-o", "first.h5")
         self.assertEqual(first["means"]["rows"] + round(first["means"]["since"] / 0.003), 1000)
@@ -234,7 +195,7 @@ class Averages(ProgramTest):
 
     def test_where_theory_is_drawn(self):
         """Where it holds, and only there."""
-        gas = (GAS % "events").replace('["periodic", "wall"]', '["periodic", "periodic"]')
+        gas = (MIXTURE % "events").replace('["periodic", "wall"]', '["periodic", "periodic"]')
         one = gas.replace('species = "heavy"\ncount = 30', 'species = "light"\ncount = 30')
 
         def drawn(name, scene, quantity, words):
@@ -262,13 +223,13 @@ class Averages(ProgramTest):
             "[box]", "[physics]\ngravity = [0.0, -0.5]\n[box]")
         self.assertTrue(drawn("falling", falls, "density", "local density"))
         self.assertFalse(drawn("falling", falls, "msd", "Enskog"))
-        both = (GAS % "events").replace("[box]", "[physics]\ngravity = [0.0, -0.5]\n[box]")
+        both = (MIXTURE % "events").replace("[box]", "[physics]\ngravity = [0.0, -0.5]\n[box]")
         both += '\n[[observe]]\nname = "n"\nkind = "density"\nspecies = "heavy"\nevery = 0.1\n'
         self.assertTrue(drawn("sinking", both, "n", "point particles"))
         self.assertFalse(drawn("sinking", both, "n", "local density"))
 
     def test_the_summary_has_means_with_errors(self):
-        self.write("gas.toml", GAS % "events")
+        self.write("gas.toml", MIXTURE % "events")
         result = self.carom("run", "gas.toml", "--json", "--force")
         means = result.json["means"]
         temperature = means["values"]["temperature"]
@@ -320,7 +281,7 @@ class Averages(ProgramTest):
 
     def test_what_has_no_value_is_left_out_of_all_figures(self):
         # g(r) from t = 5 on, in a run that ends before.
-        self.write("gas.toml", GAS % "events" + '\n[[observe]]\nname = "late"\nkind = "gr"\nfrom = 5.0\nmax = 2.0\n')
+        self.write("gas.toml", MIXTURE % "events" + '\n[[observe]]\nname = "late"\nkind = "gr"\nfrom = 5.0\nmax = 2.0\n')
         self.succeed("run", "gas.toml", "--until", "2", "--quiet")
         result = self.succeed("plot", "gas.h5", "--all")
         self.assertIn("left out: gas.h5: 'late' has no value in this run\n", result.err)
@@ -367,7 +328,7 @@ velocity = [2.0, 0.0]
         # The script is not to be had, so what gnuplot was given is told by its axis: lags are whole numbers.
         gnuplot = self.folder / "bin" / "gnuplot"
         gnuplot.parent.mkdir()
-        gnuplot.write_text("#!/bin/sh\ntee %s/script >/dev/null\ncp %s/msd.svg $(sed -n 's/set output \"\\(.*\\)\"/\\1/p' %s/script)\n"
+        gnuplot.write_text("#!/bin/sh\ntee %s/script >/dev/null\ncp %s/msd.svg $(sed -n \"s/set output '\\(.*\\)'/\\1/p\" %s/script)\n"
                            % ((self.folder,) * 3))
         gnuplot.chmod(0o755)
         self.succeed("plot", "free.h5", "msd", "-o", "again.svg", "--quiet",
@@ -389,7 +350,7 @@ velocity = [2.0, 0.0]
             for name in ("whole", "other"):  # both have one title
                 self.assertIn(name, (self.folder / out).read_text())
         # What a run did not observe comes from its frames.
-        self.write("plain.toml", GAS % "events")
+        self.write("plain.toml", MIXTURE % "events")
         self.carom("run", "plain.toml", "--quiet")
         for quantity in ["speed", "velocity", "density", "density_map", "gr", "msd", "vacf"]:
             result = self.carom("plot", "plain.h5", quantity, "-o", f"plain-{quantity}.pdf")
@@ -397,6 +358,128 @@ velocity = [2.0, 0.0]
         result = self.carom("plot", "plain.h5", "kurtosis")
         self.assertEqual(result.status, 2)
         self.assertEqual(result.err.count("\n"), 1)
+
+
+class AveragedNumbers(ProgramTest):
+    def test_averages_without_an_error_are_among_the_warnings_at_the_end(self):
+        # Ten balls far apart, and seldom looked at: hardly a contact is seen. The last one begins too late.
+        self.write("thin.toml", """
+            [scene]
+            dimension = 2
+            seed = 1
+            [box]
+            size = [40.0, 40.0]
+            [run]
+            until = 4.0
+            [[fill]]
+            radius = 0.5
+            mass = 1.0
+            count = 10
+            temperature = 1.0
+            [[observe]]
+            name = "p"
+            kind = "pressure"
+            every = 0.2
+            [[observe]]
+            name = "late"
+            kind = "kurtosis"
+            every = 0.2
+            from = 3.5
+            """)
+        warnings = ["p has no error: too few contacts were seen; shorten its observe.every, or run longer",
+                    "late took 3 samples, too few for an error: shorten its observe.every, or run longer"]
+        run = self.carom("run", "thin.toml", "--solver", "spring", "--json")
+        self.assertEqual(run.json["warnings"], warnings)
+        self.assertRegex(run.err, r"average p -?[0-9.]+, no error: too few contacts were seen\n")
+        for warning in warnings:
+            self.assertIn(f"warning: {warning}\n", run.err)
+        # Hard contacts are counted one by one, however few.
+        self.assertEqual(self.carom("run", "thin.toml", "--solver", "events", "--json", "--force").json["warnings"],
+                         warnings[1:])
+
+    def test_numbers_are_in_the_summary_with_errors_and_theory(self):
+        scene = MIXTURE.replace('["periodic", "wall"]', '["periodic", "periodic"]') % "events"
+        # One kind of ball: a gas that has an equation of state.
+        scene = scene.replace("count = 30", "count = 0").replace("count = 60", "count = 150").replace("6.0", "60.0")
+        self.write("gas.toml", scene + "".join(
+            f'\n[[observe]]\nname = "a_{kind}"\nkind = "{kind}"\nfrom = 5.0\nevery = 0.1\n' for kind in NUMBERS))
+        run = self.carom("run", "gas.toml", "--json")
+        self.assertEqual(run.status, 0, run.err)
+        found = run.json["averages"]
+        names = [f"a_{kind}{part}" for kind in NUMBERS for part in ([".xx", ".yy", ".xy"] if kind.endswith("stress") else [""])]
+        self.assertEqual(list(found), names)
+        with h5py.File(self.folder / "gas.h5") as file:
+            self.assertEqual(found, json.loads(file["parameters/summary"][()].decode())["averages"])
+            for name in names:
+                group = file["observables/" + name.split(".")[0]]
+                values, errors = numpy.atleast_1d(group["value"][-1]), numpy.atleast_1d(group["error"][-1])
+                k = (".xx", ".yy", ".xy").index(name[-3:]) if "." in name else 0
+                self.assertEqual((found[name]["mean"], found[name]["error"]), (values[k], errors[k]))
+                self.assertEqual(found[name]["samples"], group["samples"][-1])
+                self.assertEqual(found[name]["kind"], group.attrs["kind"].decode())
+                self.assertGreater(found[name]["error"], 0.0)
+        units = {name: found[name]["unit"] for name in names}
+        self.assertEqual(units["a_stress.xy"], "N m-1")
+        self.assertEqual(units["a_kurtosis"], "")
+        self.assertEqual(units["a_mean_free_path"], "m")
+        told = {line.split()[1]: line for line in run.err.splitlines() if line.startswith("average ")}
+        self.assertEqual(list(told), names)
+        number = r"average \S+ -?\d+(\.\d+)?\(\d\)"
+        for name, theory in (("a_kurtosis", "fixed energy, 3 D / \\(D \\+ 2\\)"), ("a_stress.xx", "equation of state"),
+                             ("a_stress.xy", "none in a fluid at rest"), ("a_compressibility", "equation of state"),
+                             ("a_mean_free_path", "Enskog"), ("a_collision_rate", "Enskog")):
+            self.assertRegex(told[name], rf"\A{number}; theory \S+ \({theory}\), [+-]\d\.\d sigma\Z")
+        self.assertEqual(told["a_temperature"], "average a_temperature 1", "of all balls it is the run's own, and known")
+
+        # Each has a figure of how it settled, beside theory; names of rows stay those of rows.
+        for name, holds in (("a_stress", ("xx", "yy", "xy", "equation of state", "none in a fluid at rest")),
+                            ("a_kurtosis", ("measured", "fixed energy")), ("collision_rate", ("Enskog", "s\u207b\u00b9")),
+                            ("a_temperature", ("average so far",))):
+            self.succeed("plot", "gas.h5", name, "-o", "n.svg", "--force", "--quiet")
+            text = (self.folder / "n.svg").read_text()
+            for words in holds:
+                self.assertIn(words, text)
+        self.succeed("plot", "gas.h5", "temperature", "-o", "t.svg", "--quiet")
+        self.assertNotIn("so far", (self.folder / "t.svg").read_text())
+        self.succeed("plot", "gas.h5", "--all", "-o", "all/", "--quiet")
+        drawn = {path.stem for path in (self.folder / "all").iterdir()}
+        self.assertLessEqual({f"a_{kind}" for kind in NUMBERS}, drawn)
+        other = self.carom("plot", "gas.h5", "nonsense")
+        self.assertEqual(other.status, 2)
+        self.assertIn("a_stress", other.err)
+
+    def test_an_average_that_is_called_pressure_is_what_is_drawn(self):
+        self.write("gas.toml", MIXTURE % "events" + '[[observe]]\nname = "pressure"\nkind = "pressure"\n')
+        self.succeed("run", "gas.toml", "--quiet")
+        self.succeed("plot", "gas.h5", "pressure", "-o", "p.svg", "--quiet")
+        self.assertIn("so far", (self.folder / "p.svg").read_text())
+        self.succeed("plot", "gas.h5", "--all", "-o", "all/", "--quiet")
+        self.assertIn("pressure.png", {path.name for path in (self.folder / "all").iterdir()})
+
+    def test_an_average_that_is_a_curve_and_called_pressure_is_drawn_once(self):
+        self.write("gas.toml", MIXTURE % "events" + '[[observe]]\nname = "pressure"\nkind = "speed"\n')
+        self.succeed("run", "gas.toml", "--quiet")
+        said = self.succeed("plot", "gas.h5", "--all", "-o", "all/").err.splitlines()
+        self.assertEqual(len([line for line in said if "pressure.png" in line]), 1, said)
+
+    def test_short_runs_show_how_an_average_settled_from_the_first_sample_on(self):
+        # Fewer samples than an error can be had from at all but the last frames.
+        self.write("gas.toml", MIXTURE % "events" + '[[observe]]\nname = "k"\nkind = "kurtosis"\nevery = 0.5\n')
+        self.succeed("run", "gas.toml", "--quiet")
+        self.succeed("plot", "gas.h5", "k", "-o", "k.svg", "--quiet")
+        text = (self.folder / "k.svg").read_text()
+        self.assertNotIn("href='#gpPt6'", text, "a curve, not the dot of the last frame")
+
+    def test_runs_of_one_scene_are_told_apart_by_their_files(self):
+        self.write("gas.toml", MIXTURE % "events")
+        for name in ("first", "second"):
+            self.succeed("run", "gas.toml", "-o", f"{name}.h5", "--quiet")
+        for quantity in ("temperature", "speed"):
+            self.succeed("plot", "first.h5", "second.h5", quantity, "-o", f"{quantity}.svg", "--quiet")
+            text = (self.folder / f"{quantity}.svg").read_text()
+            self.assertIn(">first", text)
+            self.assertIn(">second", text)
+            self.assertNotIn(">two kinds", text)
 
 
 if __name__ == "__main__":

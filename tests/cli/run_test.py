@@ -127,6 +127,19 @@ class Run(ProgramTest):
         hashes = {self.run_json("gas.toml", "-o", f"{n}.h5", "--threads", n)["state_hash"] for n in (1, 2, 3)}
         self.assertEqual(len(hashes), 1)
 
+    def test_waiting_threads_spin_briefly_unless_the_user_says_otherwise(self):
+        def spins(**said):
+            kept = {name: value for name, value in os.environ.items() if name not in ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY")}
+            result = subprocess.run([PROGRAM, "--version"], capture_output=True, text=True,
+                                    env={**kept, "OMP_DISPLAY_ENV": "verbose", **said})
+            found = re.search(r"GOMP_SPINCOUNT = '(\d+)'", result.stderr)  # of g++'s library alone
+            return int(found.group(1)) if found else None
+
+        if spins() is not None:
+            self.assertEqual(spins(), 1000)
+            self.assertEqual(spins(GOMP_SPINCOUNT="77"), 77)
+            self.assertEqual(spins(OMP_WAIT_POLICY="passive"), 0)
+
     def test_frames_and_rows_are_where_the_summary_says(self):
         summary = self.run_json("gas.toml", "--set", "output.every=0.07", "--set", "output.observables_every=0.03")
         with h5py.File(self.folder / "gas.h5") as file:

@@ -1,16 +1,16 @@
 #include "host/io/exporter.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <fstream>
 #include <sstream>
 
-#include "host/io/number_text.hpp"
+#include "host/io/state_text.hpp"
+#include "host/io/trajectory_reader.hpp"
 #include "host/state/errors.hpp"
-#include "tests/support/file_size_limit.hpp"
+#include "tests/support/kinds.hpp"
 #include "tests/support/message_of.hpp"
-#include "tests/support/python.hpp"
 #include "tests/support/sample_trajectory.hpp"
 
 namespace carom {
@@ -20,7 +20,23 @@ using test::message_of;
 using test::Sample;
 using test::TemporaryFolder;
 
-/// What every registered export format owes its users. A new one needs a reader in tests/support/read_export.py.
+/// What a format's file cannot say; most say all.
+struct Untold {
+    bool time_of_single_frame = false;
+    bool species_names = false;  ///< but their numbers
+};
+
+Untold untold_by(const std::string& extension) {
+    if (extension == ".csv") return {.time_of_single_frame = true};
+    if (extension == ".vtp") return {.species_names = true};
+    return {};
+}
+
+constexpr int kNoReader = 3;  // of read_export.py
+
+/// What every registered export format owes its users, whether its frames go into one file or have one each. One with a
+/// reader in tests/support/read_export.py is read back to the last bit, but for what it cannot say (above); of any
+/// other FormatOfAScene looks for the numbers in the file.
 class ExportFormatContract : public testing::TestWithParam<ExportFormat> {
 protected:
     [[nodiscard]] ExportTarget target(const std::string& path, const TrajectoryHeader& header,
@@ -28,6 +44,15 @@ protected:
         return {.path = path, .header = &header, .frames = frames, .series = frames > 1, .force = false};
     }
     [[nodiscard]] std::string name() const { return "out" + GetParam().extension; }
+    /// The files that export to name() makes, as a reader takes them: one that lists the others stands for all.
+    [[nodiscard]] std::vector<std::string> files(std::size_t frames) const {
+        const auto* const each = std::get_if<FilePerFrame>(&GetParam().how);
+        if (each == nullptr || frames == 1) return {name()};
+        if (each->list != nullptr) return {"out" + each->list_extension};
+        std::vector<std::string> all;
+        for (std::size_t k = 0; k < frames; ++k) all.push_back(fmt::format("out_{:04}{}", k, GetParam().extension));
+        return all;
+    }
 };
 
 void export_sample(const ExportTarget& target, const Sample& sample) {
@@ -76,11 +101,16 @@ TEST_P(ExportFormatContract, IsReadBackToTheSameValues) {
             const TemporaryFolder folder;
             const TrajectoryHeader header = sample_header(sample);
             export_sample(target(folder.file(name()), header, frames), sample);
-            const bool collection = std::filesystem::exists(folder.file("out.pvd"));
-            const auto read = test::run_script("read_export.py", {folder.file(collection ? "out.pvd" : name())});
-            ASSERT_EQ(read.status, 0) << read.output;
-            const bool vtk = GetParam().extension == ".vtp";
-            EXPECT_EQ(read.output, expected_lines(sample, header, frames, frames > 1 || name() != "out.csv", vtk));
+            std::string read;
+            for (const std::string& file : files(frames)) {
+                const auto said = test::run_script("read_export.py", {folder.file(file)});
+                if (said.status == kNoReader) return;
+                ASSERT_EQ(said.status, 0) << said.output;
+                read += said.output;
+            }
+            const Untold untold = untold_by(GetParam().extension);
+            EXPECT_EQ(read, expected_lines(sample, header, frames, frames > 1 || !untold.time_of_single_frame,
+                                           untold.species_names));
         }
     }
 }
@@ -101,6 +131,17 @@ TEST_P(ExportFormatContract, OverwritesNothingUnlessForced) {
     to.path = folder.file("series" + GetParam().extension);
     export_sample(to, {});
     EXPECT_THROW(make_exporter(to), InputError);
+}
+
+TEST_P(ExportFormatContract, EachFileOfASeriesIsKeptFromBeingOverwritten) {
+    constexpr std::size_t kFrames = 3;
+    const TrajectoryHeader header = test::sample_header({});
+    for (const std::string& file : files(kFrames)) {
+        const TemporaryFolder folder;
+        std::ofstream(folder.file(file)) << "precious";
+        EXPECT_THROW(make_exporter(target(folder.file(name()), header, kFrames)), InputError) << file;
+        EXPECT_EQ(std::filesystem::file_size(folder.file(file)), 8) << file;
+    }
 }
 
 TEST_P(ExportFormatContract, FilesAppearOnlyWhenTheyAreWhole) {
@@ -134,9 +175,83 @@ INSTANTIATE_TEST_SUITE_P(Registered, ExportFormatContract, testing::ValuesIn(exp
 
 TEST(ExportFormats, AnUnknownEndingIsAnErrorThatNamesTheKnownOnes) {
     const TrajectoryHeader header = test::sample_header({});
-    EXPECT_EQ(message_of<InputError>([&] { make_exporter({.path = "a.pdb", .header = &header}); }),
-              "a.pdb: the ending names no format; known are .vtp, .xyz, .csv");
+    std::string known;
+    for (const ExportFormat& format : export_formats()) known += (known.empty() ? "" : ", ") + format.extension;
+    EXPECT_EQ(message_of<InputError>([&] { make_exporter({.path = "a.doc", .header = &header}); }),
+              "a.doc: the ending names no format; known are " + known);
 }
+
+/// docs/file-format.md has a row for each format, and for no other ending.
+TEST(ExportFormats, AreThoseOfTheReference) {
+    std::ifstream reference(CAROM_SOURCE_DIR "/docs/file-format.md");
+    std::vector<std::string> told, known;
+    for (std::string line; std::getline(reference, line);) {
+        if (line.starts_with("| `.")) told.push_back(line.substr(3, line.find('`', 3) - 3));
+    }
+    for (const ExportFormat& format : export_formats()) known.push_back(format.extension);
+    EXPECT_THAT(told, testing::UnorderedElementsAreArray(known));
+}
+
+class FormatOfAScene : public testing::TestWithParam<ExportFormat> {};
+
+/// Whether the number stands in a file as decimal text, or as the bytes of a float or a double.
+bool holds(const std::string& bytes, double value) {
+    std::string text;
+    append_number(text, value);
+    const auto raw = [](auto number) { return std::string(reinterpret_cast<const char*>(&number), sizeof number); };
+    return bytes.find(text) != std::string::npos || bytes.find(raw(value)) != std::string::npos ||
+           bytes.find(raw(static_cast<float>(value))) != std::string::npos;
+}
+
+/// Of one frame and of all, a file or more that hold where the balls are.
+TEST_P(FormatOfAScene, HoldsTheBalls) {
+    const TemporaryFolder folder;
+    std::ofstream(folder.file("scene.toml")) << R"(
+[scene]
+dimension = 3
+seed = 3
+[box]
+size = [7.0, 7.0, 7.0]
+[run]
+until = 0.5
+precision = "double"
+[output]
+every = 0.25
+[[fill]]
+radius = 0.5
+mass = 1.0
+count = 20
+temperature = 1.0
+)";
+    test::carom(folder, "run scene.toml -o out.h5 --quiet --threads 1");
+    for (const bool all : {false, true}) {
+        const std::string name = all ? "all" : "last";
+        std::filesystem::create_directory(folder.path() / name);
+        test::carom(folder, "convert out.h5 " + name + "/balls" + GetParam().extension + (all ? "" : " --last"));
+        ASSERT_FALSE(HasFatalFailure());
+        std::string bytes;
+        for (const auto& entry : std::filesystem::directory_iterator(folder.path() / name)) {
+            std::ostringstream text;
+            text << std::ifstream(entry.path(), std::ios::binary).rdbuf();
+            bytes += text.str();
+        }
+        const TrajectoryReader file(folder.file("out.h5"));
+        for (std::size_t k = 0; k < file.frame_count(); ++k) {
+            Frame frame;
+            file.read(k, frame);
+            for (std::size_t id = 0; id < frame.size(); ++id) {
+                for (int axis = 0; axis < 3; ++axis) {
+                    const bool expected = all || k + 1 == file.frame_count();
+                    EXPECT_EQ(holds(bytes, frame.position[axis][id]), expected)
+                        << name << ", frame " << k << ", ball " << id << ", axis " << axis;
+                }
+            }
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Registered, FormatOfAScene, testing::ValuesIn(export_formats()),
+                         [](const auto& format) { return format.param.extension.substr(1); });
 
 }  // namespace
 }  // namespace carom

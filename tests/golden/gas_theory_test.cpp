@@ -5,8 +5,13 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/physics/contact_laws.hpp"
+#include "kernels/physics/diffusion.hpp"
 #include "kernels/physics/equation_of_state.hpp"
+#include "kernels/physics/heat_conduction.hpp"
 #include "kernels/physics/kinetic_theory.hpp"
+#include "kernels/physics/pair_distribution.hpp"
+#include "kernels/physics/viscosity.hpp"
 #include "tests/support/gas_reference.hpp"
 
 // The theory of gases in kernels/physics against references of high precision (stats.json).
@@ -143,7 +148,114 @@ TEST(SoftDiameter, TakesOffTheIntegralOfTheBoltzmannFactor) {
         const double x = kFar * (k + 0.5) / kParts;
         sum += std::exp(-0.5 * kStiffness * x * x / kTemperature) * kFar / kParts;
     }
-    EXPECT_NEAR(soft_diameter_loss(kTemperature, kStiffness), sum, 1e-9 * sum);
+    EXPECT_NEAR(SoftContact{.terms = {.stiffness = kStiffness}}.soft_diameter_loss(kTemperature), sum, 1e-9 * sum);
+}
+
+TEST(EnskogDiffusion, IsThatOfTheReference) {
+    for (const int d : {2, 3}) {
+        for (const nlohmann::json& row : stats()[d == 2 ? "eos2d" : "eos3d"]) {
+            const double phi = row["phi"];
+            const double n = phi / (d == 2 ? M_PI / 4.0 : M_PI / 6.0);
+            const double chi = contact_value(d, row["Z_ref"], phi);
+            EXPECT_NEAR(chi, row["chi_ref"].get<double>(), 1e-9 * chi);
+            const double expected = row[d == 2 ? "D_enskog" : "D_enskog_full"];
+            // The reference's factor for the higher Sonine orders has a digit more than ours.
+            EXPECT_NEAR(enskog_diffusion(d, n, 1.0, chi, 1.0, 1.0), expected, (d == 2 ? 1e-9 : 1e-5) * expected);
+            // sigma sqrt(T / m) has its dimension.
+            EXPECT_NEAR(enskog_diffusion(d, n / std::pow(2.0, d), 2.0, chi, 8.0, 2.0), 4.0 * expected,
+                        (d == 2 ? 1e-9 : 1e-5) * 4.0 * expected);
+        }
+    }
+}
+
+TEST(EnskogDiffusion, FollowsFromItsAutocorrelationByGreenAndKubo) {
+    const double t = 0.7, m = 3.0, d = 0.4;
+    double integral = 0.0;
+    constexpr double kStep = 1e-4;
+    for (int k = 0; k < 500000; ++k) integral += kStep * exponential_autocorrelation((k + 0.5) * kStep, t, m, d);
+    EXPECT_NEAR(integral, d, 1e-6);
+    for (const int dimension : {2, 3}) {
+        EXPECT_NEAR(exponential_displacement(dimension, 1e-4, t, m, d), dimension * t / m * 1e-8, 1e-12);
+        const double late = exponential_displacement(dimension, 1e3, t, m, d);
+        const double later = exponential_displacement(dimension, 2e3, t, m, d);
+        EXPECT_NEAR((later - late) / 1e3, 2.0 * dimension * d, 1e-9);
+    }
+}
+
+TEST(SimpleEquationsOfState, AreThoseOfTheReference) {
+    for (const nlohmann::json& row : stats()["eos2d"]) {
+        EXPECT_NEAR(henderson_compressibility(row["phi"]), row["Z_henderson"].get<double>(), 1e-12 * 10.0);
+    }
+    for (const nlohmann::json& row : stats()["eos3d"]) {
+        EXPECT_NEAR(carnahan_starling_compressibility(row["phi"]), row["Z_carnahan_starling"].get<double>(), 1e-11);
+    }
+}
+
+/// As the sources print it: lambda / lambda_0 = b (1 / y + c + k y), y = b chi = Z - 1; k = 0.8718 for disks (Gass
+/// 1971), 0.7574 for spheres (Chapman and Cowling 16.4). Both have four digits.
+TEST(EnskogConductivity, IsThePublishedOne) {
+    for (const int d : {2, 3}) {
+        const double thin =
+            d == 2 ? 1.0292 * 2.0 / std::sqrt(M_PI) : 1.02513 * 75.0 / 64.0 / std::sqrt(M_PI);  // sigma = T = m = 1
+        for (const double phi : {0.01, 0.1, 0.3, 0.45}) {
+            const double y = hard_compressibility(d, phi) - 1.0;
+            const double b = (d == 2 ? 2.0 : 4.0) * phi;
+            const double expected = thin * b * (1.0 / y + (d == 2 ? 1.5 : 1.2) + (d == 2 ? 0.8718 : 0.7574) * y);
+            const double chi = contact_value(d, 1.0 + y, phi);
+            EXPECT_NEAR(enskog_conductivity(d, phi, 1.0, chi, 1.0, 1.0), expected, 2e-4 * expected) << d << "D " << phi;
+        }
+    }
+}
+
+/// Of a thin gas it does not depend on density, and grows as the root of the temperature.
+TEST(EnskogConductivity, OfAThinGasGrowsAsTheRootOfTemperature) {
+    EXPECT_NEAR(enskog_conductivity(2, 1e-9, 2.0, 1.0, 4.0, 1.0), 1.0292 * 2.0 / std::sqrt(M_PI), 1e-8);
+    EXPECT_NEAR(enskog_conductivity(3, 1e-9, 2.0, 1.0, 4.0, 16.0), 1.02513 * 75.0 / 512.0 / std::sqrt(M_PI), 1e-8);
+}
+
+/// As the sources print them: eta / eta_0 = b (1 / y + c + k y), y = b chi = Z - 1; k = 0.8729 for disks (Gass 1971),
+/// 0.7614 for spheres (Chapman and Cowling 16.41). These, and that of zeta, have four digits.
+TEST(EnskogViscosity, IsThePublishedOne) {
+    for (const int d : {2, 3}) {
+        const double thin = (d == 2 ? 1.022 / 2.0 : 1.016 * 5.0 / 16.0) / std::sqrt(M_PI);  // sigma = T = m = 1
+        for (const double phi : {0.01, 0.1, 0.3, 0.45}) {
+            const double y = hard_compressibility(d, phi) - 1.0;
+            const double b = (d == 2 ? 2.0 : 4.0) * phi;
+            const double chi = contact_value(d, 1.0 + y, phi);
+            const double eta = thin * b * (1.0 / y + (d == 2 ? 1.0 : 0.8) + (d == 2 ? 0.8729 : 0.7614) * y);
+            EXPECT_NEAR(enskog_viscosity(d, phi, 1.0, chi, 1.0, 1.0), eta, 3e-4 * eta) << d << "D " << phi;
+            const double zeta = (d == 2 ? 1.246 : 1.002) * thin * b * y;
+            EXPECT_NEAR(enskog_bulk_viscosity(d, phi, 1.0, chi, 1.0, 1.0), zeta, 1e-12) << d << "D " << phi;
+        }
+    }
+}
+
+/// The exact integral for zeta, 8 / (d pi) (b^2 chi) over eta_0 without its higher orders: 16 / (5 pi), 4 / pi.
+TEST(EnskogViscosity, HasABulkPartThatIsExactlyKnown) {
+    EXPECT_NEAR(1.246 * 1.022, 4.0 / M_PI, 5e-4);
+    const double disks = enskog_bulk_viscosity(2, 0.1, 1.0, 1.0, 1.0, 1.0) * std::sqrt(M_PI) / (0.2 * 0.2);
+    EXPECT_NEAR(disks, 2.0 / M_PI, 5e-4);
+    const double spheres = enskog_bulk_viscosity(3, 0.1, 1.0, 1.0, 1.0, 1.0) * std::sqrt(M_PI) / (0.4 * 0.4);
+    EXPECT_NEAR(spheres, 5.0 / 16.0 * 16.0 / (5.0 * M_PI), 5e-4);
+}
+
+/// Of a thin gas it does not depend on density, and grows as the root of temperature and of mass.
+TEST(EnskogViscosity, OfAThinGasGrowsAsTheRootOfTemperature) {
+    EXPECT_NEAR(enskog_viscosity(2, 1e-9, 2.0, 1.0, 4.0, 9.0), 1.022 * 6.0 / 4.0 / std::sqrt(M_PI), 1e-7);
+    EXPECT_NEAR(enskog_viscosity(3, 1e-9, 2.0, 1.0, 4.0, 9.0), 1.016 * 5.0 * 6.0 / 64.0 / std::sqrt(M_PI), 1e-7);
+}
+
+/// Thin spheres: eta and lambda are all of it, 2 (d - 1) / d eta / rho and (gamma - 1) lambda / (n c_p), and
+/// lambda = 15/4 eta but for the higher orders.
+TEST(SoundAttenuation, OfThinSpheresIsThatOfAnIdealGas) {
+    const double phi = 1e-6;
+    const double n = phi / (M_PI / 6.0);
+    const double eta = 1.016 * 5.0 / 16.0 / std::sqrt(M_PI);
+    const double lambda = 1.02513 / 1.016 * 15.0 / 4.0 * eta;
+    const double expected = 0.5 * (4.0 / 3.0 * eta + lambda * (2.0 / 3.0 - 2.0 / 5.0)) / n;
+    EXPECT_NEAR(sound_attenuation(3, phi, 1.0, 1.0, 1.0), expected, 1e-4 * expected);
+    // Length times speed.
+    EXPECT_NEAR(sound_attenuation(3, phi, 2.0, 4.0, 16.0), expected, 1e-4 * expected);
 }
 
 }  // namespace

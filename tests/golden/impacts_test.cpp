@@ -6,7 +6,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "host/events/simultaneous.hpp"
+#include "host/events/clusters.hpp"
 #include "kernels/physics/collision_time.hpp"
 #include "kernels/physics/impulse.hpp"
 

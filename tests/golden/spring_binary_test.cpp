@@ -5,7 +5,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "tests/support/two_balls.hpp"
+#include "tests/support/spring_lab.hpp"
 
 // Two balls in free space against the continuous spring contact (high-precision values): what is left is the error of
 // the time step, whose bounds are derived here. h = w0 dt, g = approach speed.

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kernels/physics/restitution.hpp"
-#include "tests/support/two_balls.hpp"
+#include "tests/support/spring_lab.hpp"
 
 // Orders of convergence, measured: in the time step towards the continuous spring, and in the stiffness towards the
 // hard contact.

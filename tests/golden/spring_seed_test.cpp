@@ -66,7 +66,7 @@ TEST_P(SeedTrajectory, IsFollowedOverAllItsSteps) {
                     << "step " << step << ", ball " << id;
             }
         }
-        const SpringTotals totals = lab.totals();
+        const Totals totals = lab.totals();
         const double kinetic = record["kinetic"];
         const double spring = record["spring"];
         EXPECT_NEAR(totals.kinetic, kinetic, kEnergyRelative * (kinetic + spring)) << "step " << step;

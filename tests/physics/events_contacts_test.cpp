@@ -12,6 +12,7 @@
 #include "host/events/events_log.hpp"
 #include "host/state/errors.hpp"
 #include "tests/support/events_gas.hpp"
+#include "tests/support/make_walls.hpp"
 
 namespace carom {
 namespace {
@@ -42,10 +43,7 @@ EventsScene cluster_scene(const json& c) {
     scene.setup.box.min = {-100.0, -100.0, -100.0};
     scene.setup.restitution = scene.setup.wall_restitution = c["e"];
     for (const json& w : c["walls"]) {
-        Wall wall;
-        wall.normal = vector3(w["n"]);
-        wall.offset = w["c"];
-        scene.setup.walls.push_back(wall);
+        scene.setup.walls.push_back(plane_wall(vector3(w["n"]), w["c"]));
     }
     for (const json& b : c["bodies"]) scene.add(b["r"], b["m"], vector3(b["x"]), vector3(b["v"]));
     return scene;
@@ -117,14 +115,8 @@ TEST(EventsWalls, OfACircleKeepEnergyAndTheBallsIn) {
     for (const double g : {0.0, -2.0}) {
         EventsScene scene(2, {10.0, 10.0, 0.0});
         scene.setup.gravity = {0.0, g, 0.0};
-        Wall dish;
-        dish.shape = Wall::Shape::kSphere;
-        dish.center = {5.0, 5.0, 0.0};
-        dish.radius = 4.0;
-        Wall post = dish;
-        post.radius = 0.7;
-        post.side = Wall::Side::kOutside;
-        scene.setup.walls = {dish, post};
+        const Vector3 center{5.0, 5.0, 0.0};
+        scene.setup.walls = {sphere_wall(center, 4.0), sphere_wall(center, 0.7, "outside")};
         scene.add(0.3, 1.0, {7.0, 5.0, 0.0}, {0.3, 1.1, 0.0});
         scene.add(0.2, 0.5, {3.0, 5.0, 0.0}, {-0.5, 0.4, 0.0});
         scene.add(0.2, 0.5, {3.0, 6.0, 0.0}, {0.2, 0.9, 0.0});

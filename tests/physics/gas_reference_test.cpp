@@ -10,8 +10,9 @@
 #include <string>
 #include <utility>
 
-#include "host/run/averages.hpp"
+#include "host/run/observe.hpp"
 #include "kernels/physics/atmosphere.hpp"
+#include "kernels/physics/contact_laws.hpp"
 #include "kernels/physics/equation_of_state.hpp"
 #include "tests/support/driven_run.hpp"
 
@@ -53,7 +54,7 @@ public:
 
 private:
     DrivenRun run_;
-    Averages averages_;
+    RunAverages averages_;
 };
 
 using Case = std::pair<int, double>;  // dimension, packing fraction
@@ -64,7 +65,7 @@ class SpringFluid : public testing::TestWithParam<Case> {};
 TEST_P(SpringFluid, PressesAsHardBallsOfTheSoftDiameter) {
     const auto [d, phi] = GetParam();
     const int count = d == 2 ? 256 : 216;
-    const double diameter = 1.0 - soft_diameter_loss(1.0, kStiffness);
+    const double diameter = 1.0 - SoftContact{.terms = {.stiffness = kStiffness}}.soft_diameter_loss(1.0);
     const double volume = count * (d == 2 ? M_PI / 4.0 : M_PI / 6.0) * std::pow(diameter, d) / phi;
     const double edge = std::pow(volume, 1.0 / d);
     const std::string box =
@@ -79,7 +80,7 @@ TEST_P(SpringFluid, PressesAsHardBallsOfTheSoftDiameter) {
     // T of the d (N - 1) degrees of freedom; contacts hold some of the energy that all began with.
     const double degrees = (count - 1.0) / count;
     const double temperature = run.table(1).values[0] / degrees;
-    const double loss = soft_diameter_loss(temperature, kStiffness);
+    const double loss = SoftContact{.terms = {.stiffness = kStiffness}}.soft_diameter_loss(temperature);
     const double truly = phi * std::pow((1.0 - loss) / diameter, d);
     const double expected =
         compressibility_of(fluid(d, phi), count) + hard_compressibility(d, truly) - hard_compressibility(d, phi);

@@ -4,7 +4,7 @@
 #include <random>
 #include <vector>
 
-#include "tests/support/two_balls.hpp"
+#include "tests/support/spring_lab.hpp"
 
 namespace carom::test {
 namespace {
@@ -56,7 +56,7 @@ TEST(SmallGas, HasThePressureOnItsWallsThatItsVirialGives) {
         double sum = 0.0;
         const auto before = lab.tallies().wall_impulse;
         for (int look = 0; look < kLooks; ++look) {
-            const SpringTotals totals = lab.totals();
+            const Totals totals = lab.totals();
             sum += (2.0 * totals.kinetic + totals.virial) / (2.0 * area);
             lab.advance(kBetween);
         }

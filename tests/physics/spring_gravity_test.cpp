@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "kernels/physics/gravity.hpp"
-#include "tests/support/two_balls.hpp"
+#include "tests/support/spring_lab.hpp"
 
 namespace carom::test {
 namespace {

@@ -4,7 +4,7 @@
 #include <random>
 #include <string>
 
-#include "tests/support/two_balls.hpp"
+#include "tests/support/spring_lab.hpp"
 
 // The same physics elsewhere, backwards, and on a moving train.
 

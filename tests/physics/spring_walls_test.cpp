@@ -4,7 +4,8 @@
 #include <string>
 
 #include "kernels/physics/restitution.hpp"
-#include "tests/support/two_balls.hpp"
+#include "tests/support/make_walls.hpp"
+#include "tests/support/spring_lab.hpp"
 
 namespace carom::test {
 namespace {
@@ -20,22 +21,6 @@ SpringSetup hall(int dimension, bool single, double damping_ratio) {
     setup.dt = kPhaseStep / std::sqrt(1.0e6);
     setup.design_speed = 2.0;
     return setup;
-}
-
-SpringSetup::WallShape plane(Triple normal, double offset) {
-    SpringSetup::WallShape wall;
-    wall.normal = normal;
-    wall.offset = offset;
-    return wall;
-}
-
-SpringSetup::WallShape sphere(Triple center, double radius, bool inside) {
-    SpringSetup::WallShape wall;
-    wall.plane = false;
-    wall.center = center;
-    wall.radius = radius;
-    wall.inside = inside;
-    return wall;
 }
 
 /// A bounce turns the normal part of the velocity round and leaves the rest.
@@ -99,7 +84,7 @@ TEST_P(Wall, EachFaceOfTheBoxReflects) {
 
 TEST_P(Wall, ATiltedPlaneReflects) {
     SpringSetup setup = hall(2, single(), zeta());
-    setup.walls = {plane({0.6, 0.8, 0.0}, 0.4)};
+    setup.walls = {plane_wall({0.6, 0.8, 0.0}, 0.4)};
     LabBall ball;  // 0.9 above the plane, at a place along it
     ball.x = {0.6 * 1.3 - 0.8 * 5.0, 0.8 * 1.3 + 0.6 * 5.0, 0.0};
     ball.v = {-0.9, -0.5, 0.0};
@@ -109,7 +94,7 @@ TEST_P(Wall, ATiltedPlaneReflects) {
 TEST_P(Wall, TheInsideOfACircleAndOfASphereReflect) {
     for (int dimension = 2; dimension <= 3; ++dimension) {
         SpringSetup setup = hall(dimension, single(), zeta());
-        setup.walls = {plane({1.0, 0.0, 0.0}, -19.9), sphere({1.0, 2.0, 0.0}, 10.0, true)};
+        setup.walls = {plane_wall({1.0, 0.0, 0.0}, -19.9), sphere_wall({1.0, 2.0, 0.0}, 10.0)};
         LabBall ball;  // radially outwards: the normal stays
         ball.x = {1.0 + 0.6 * 9.1, 2.0 + 0.8 * 9.1, 0.0};
         ball.v = {0.6, 0.8, 0.0};
@@ -124,7 +109,7 @@ TEST_P(Wall, TheInsideOfACircleAndOfASphereReflect) {
 
 TEST_P(Wall, TheOutsideOfACircleReflects) {
     SpringSetup setup = hall(2, single(), zeta());
-    setup.walls = {sphere({-3.0, 1.0, 0.0}, 2.0, false)};
+    setup.walls = {sphere_wall({-3.0, 1.0, 0.0}, 2.0, "outside")};
     LabBall ball;
     ball.x = {-3.0 + 0.8 * 2.9, 1.0 - 0.6 * 2.9, 0.0};
     ball.v = {-0.8, 0.6, 0.0};

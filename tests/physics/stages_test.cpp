@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "host/run/averages.hpp"
+#include "host/run/observe.hpp"
 #include "tests/support/driven_run.hpp"
 
 // Runs in stages, and thermostats.
@@ -238,7 +238,7 @@ TEST_P(Stages, AveragesTakeSamplesFromStagesThatMeasure) {
         std::vector<std::string> overrides{solver()};
         overrides.insert(overrides.end(), more.begin(), more.end());
         DrivenRun run(scene, overrides);
-        Averages averages(run.scene(), {});
+        RunAverages averages(run.scene(), {});
         averages.start(run.solver());
         for (int k = 1; k <= 20; ++k) {
             run.to(0.5 * k);

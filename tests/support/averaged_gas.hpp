@@ -4,9 +4,9 @@
 #include <utility>
 #include <vector>
 
-#include "host/observables/averager.hpp"
 #include "host/observables/frame_sampler.hpp"
-#include "tests/support/events_scene.hpp"
+#include "host/observables/registry.hpp"
+#include "tests/support/events_gas.hpp"
 
 namespace carom::test {
 
@@ -20,9 +20,9 @@ public:
         population_ = std::move(population);
     }
     /// An average with a sample every so often; to be told before run.
-    std::size_t watch(const ObserveRequest& request, std::uint64_t samples) {
+    std::size_t watch(const ObserveEntry& request, std::uint64_t samples) {
         averagers_.push_back(
-            make_averager(request, {.box = box_, .population = population_, .every = 1.0, .samples = samples}));
+            make_average(request, {.box = box_, .population = population_, .every = 1.0, .samples = samples}));
         if (!averagers_.back()->followed().empty()) {
             engine_->set_log([this](const LoggedImpact& hit) {
                 for (const auto& averager : averagers_) averager->impact(hit);
@@ -59,7 +59,7 @@ private:
     Box box_;
     std::unique_ptr<EventsEngine> engine_;
     std::shared_ptr<const Population> population_;
-    std::vector<std::unique_ptr<Averager>> averagers_;
+    std::vector<std::unique_ptr<Average>> averagers_;
     double time_ = 0.0;
     std::uint64_t index_ = 0;
 };

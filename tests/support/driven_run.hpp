@@ -12,19 +12,21 @@
 #include "host/run/prepare.hpp"
 #include "host/state/solver.hpp"
 #include "kernels/core/transcendental.hpp"
+#include "tests/support/spring_engines.hpp"
 
 namespace carom::test {
 
 /// A run of a scene, from its text, that one goes on with by hand.
 class DrivenRun {
 public:
-    explicit DrivenRun(const std::string& text, const std::vector<std::string>& overrides = {}) {
+    explicit DrivenRun(const std::string& text, const std::vector<std::string>& overrides = {},
+                       const Processor& processor = {"cpu1", 1}) {
         SceneRequest request;
         request.overrides = overrides;
         request.threads = 1;
         request.text = SceneText{"test.toml", text};
         run_ = prepare_scene(request);
-        solver_ = run_.plan->make_solver(run_.state, "");
+        solver_ = make_solver_on(processor, run_);
         start_ = solver_->totals();
     }
 

@@ -8,8 +8,8 @@
 #include <thread>
 #include <vector>
 
-#include "host/viewer/cloud_store.hpp"
-#include "host/viewer/egl_context.hpp"
+#include "host/viewer/cloud_feed.hpp"
+#include "host/viewer/opengl.hpp"
 #include "host/window/live_run.hpp"
 
 namespace carom::test {
@@ -57,6 +57,27 @@ velocity = [1.0, 0.0]
 radius = 0.5
 mass = 2.0
 position = [7.5, 5.0]
+)";
+
+/// A ball that falls onto the floor: a contact lasts 0.07 s.
+inline constexpr const char* kBouncing = R"(
+[scene]
+dimension = 2
+[box]
+size = [20.0, 10.0]
+[physics]
+gravity = [0.0, -1.0]
+[spring]
+stiffness = 4.0e3
+dt = 1.0e-3
+[run]
+backend = "cpu"
+[output]
+every = 0.05
+[[ball]]
+radius = 0.5
+mass = 2.0
+position = [5.0, 0.7]
 )";
 
 /// A live run without a window.

@@ -41,6 +41,47 @@ mass = 1.0
 temperature = 1.0
 """
 
+# A gas of two kinds of balls, by the solver %s.
+MIXTURE = """
+[scene]
+title = "two kinds"
+dimension = 2
+seed = 5
+
+[box]
+size = [16.0, 12.0]
+boundary = ["periodic", "wall"]
+
+[run]
+solver = "%s"
+backend = "cpu"
+until = 6.0
+
+[output]
+every = 1.0
+observables_every = 0.05
+
+[[species]]
+name = "light"
+radius = 0.3
+mass = 1.0
+
+[[species]]
+name = "heavy"
+radius = 0.5
+mass = 5.0
+
+[[fill]]
+species = "light"
+count = 60
+temperature = 1.0
+
+[[fill]]
+species = "heavy"
+count = 30
+temperature = 1.0
+"""
+
 
 class Result:
     """What one call of the program left behind."""

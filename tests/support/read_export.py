@@ -70,4 +70,6 @@ READERS = {".vtp": read_vtp, ".pvd": read_pvd, ".xyz": read_xyz, ".csv": read_cs
 
 if __name__ == "__main__":
     file_path = pathlib.Path(sys.argv[1])
+    if file_path.suffix not in READERS:
+        sys.exit(3)
     READERS[file_path.suffix](file_path)

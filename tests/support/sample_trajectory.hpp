@@ -1,9 +1,14 @@
 #pragma once
 
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cmath>
+#include <csignal>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <limits>
@@ -12,7 +17,7 @@
 #include <vector>
 
 #include "host/io/trajectory_header.hpp"
-#include "host/observables/observable_set.hpp"
+#include "host/observables/observable.hpp"
 #include "host/state/frame.hpp"
 
 namespace carom::test {
@@ -146,6 +151,51 @@ inline std::string difference(const Frame& a, const Frame& b) {
         if (a.image[axis] != b.image[axis]) return "image " + name;
     }
     return "";
+}
+
+/// While it lives, no file can grow beyond `bytes`: a full disk, as far as a writer can tell.
+class FileSizeLimit {
+public:
+    explicit FileSizeLimit(rlim_t bytes) : old_handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+        ::getrlimit(RLIMIT_FSIZE, &old_);
+        rlimit limit = old_;
+        limit.rlim_cur = bytes;
+        ::setrlimit(RLIMIT_FSIZE, &limit);
+    }
+    ~FileSizeLimit() {
+        ::setrlimit(RLIMIT_FSIZE, &old_);
+        std::signal(SIGXFSZ, old_handler_);
+    }
+    FileSizeLimit(const FileSizeLimit&) = delete;
+    FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+
+private:
+    rlimit old_{};
+    void (*old_handler_)(int);
+};
+
+/// What a script of tests/support said, and how it ended.
+struct ScriptResult {
+    int status = -1;
+    std::string output;  ///< standard output and error
+};
+
+/// Runs a script of tests/support with the distribution's Python (environment: CAROM_PYTHON), which sees the
+/// distribution's h5py, MDAnalysis and VTK.
+inline ScriptResult run_script(const std::string& name, const std::vector<std::string>& arguments) {
+    const char* python = std::getenv("CAROM_PYTHON");
+    std::string command = std::string(python != nullptr ? python : "/usr/bin/python3") +
+                          " -B '" CAROM_SOURCE_DIR "/tests/support/" + name + "'";
+    for (const std::string& argument : arguments) command += " '" + argument + "'";
+    ScriptResult result;
+    std::FILE* pipe = ::popen((command + " 2>&1").c_str(), "r");
+    if (pipe == nullptr) return result;
+    std::array<char, 4096> buffer;
+    while (const std::size_t size = std::fread(buffer.data(), 1, buffer.size(), pipe))
+        result.output.append(buffer.data(), size);
+    const int status = ::pclose(pipe);
+    if (WIFEXITED(status)) result.status = WEXITSTATUS(status);
+    return result;
 }
 
 }  // namespace carom::test

@@ -13,7 +13,7 @@
 #include "host/run/spring_plan.hpp"
 #include "host/scene/design.hpp"
 #include "host/spring/spring_solver.hpp"
-#include "host/viewer/cloud_store.hpp"
+#include "host/viewer/cloud_feed.hpp"
 #include "kernels/cuda/spring_cuda.hpp"
 
 // Pictures that a processor other than the CPU writes, without a GPU: the processor is the emulated one, and what it
@@ -69,7 +69,7 @@ public:
 
     [[nodiscard]] std::unique_ptr<Solver> make_solver(const SolverState& state, const std::string&) const override {
         const auto make = [name = name_](const SpringSetup& setup, const RawBalls& balls, std::uint64_t step,
-                                         const SpringTallies& tallies) {
+                                         const Tallies& tallies) {
 #if defined(CAROM_HAVE_CUDA)
             if (name == "cuda") return make_cuda_engine(setup, balls, step, tallies);
 #endif

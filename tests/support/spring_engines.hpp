@@ -2,16 +2,71 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <ostream>
 #include <string>
 #include <vector>
 
 #include "kernels/spring_engine.hpp"
-#include "tests/support/spring_gas.hpp"
+#include "kernels/spring_setup.hpp"
+
+namespace carom {
+struct PreparedScene;
+class Solver;
+}  // namespace carom
 
 namespace carom::test {
+
+using Side = SpringSetup::Side;
+
+/// Balls in id order with a setup, owned.
+struct Gas {
+    SpringSetup setup;
+    std::uint64_t step = 0;
+    Tallies tallies;
+    std::array<std::vector<double>, 3> position, velocity;
+    std::array<std::vector<std::int32_t>, 3> image;
+    std::vector<std::uint8_t> gone;
+    std::vector<double> radius, inverse_mass;
+
+    [[nodiscard]] std::size_t size() const { return radius.size(); }
+    void add(std::array<double, 3> at, std::array<double, 3> v, double r, double m_inverse);
+    [[nodiscard]] RawBalls raw() const;
+    BallArrays arrays();
+};
+
+/// A box from the origin with walls all around, stiffness 1e4, dt 1e-3 and no balls.
+Gas empty_box(int dimension, std::array<double, 3> size);
+
+/// Uniform in [-1, 1), a pure function of its arguments.
+double scatter(std::uint64_t id, std::uint64_t purpose);
+
+struct LatticeOptions {
+    std::array<int, 3> counts{1, 1, 1};
+    double spacing = 1.1;
+    std::array<double, 3> corner{};  ///< of the first ball's square
+    double largest_radius = 0.5;     ///< of mass 1 at 0.5; mass goes with radius^dimension
+    bool mixed = false;              ///< radii from a tenth of the largest to the largest
+    double speed = 1.0;              ///< largest velocity component
+};
+
+/// Balls on a square or cubic lattice with scattered velocities, behind those that are there.
+void add_lattice(Gas& gas, const LatticeOptions& options);
+
+/// A system that the tests of the engines run, by name.
+struct Scenario {
+    std::string name;
+    std::uint64_t steps;
+    std::function<Gas()> make;
+};
+
+/// Each law in 2D and 3D: walls, periodic and open sides, gravity, damping, polydisperse balls, shapes, infinite
+/// masses, symplectic Euler, narrow and wide boxes.
+const std::vector<Scenario>& scenarios();
+const Scenario& scenario(const std::string& name);
 
 /// A way to run the spring engine.
 struct Processor {
@@ -38,12 +93,15 @@ bool gpu_required(const Processor& processor);
 
 std::unique_ptr<SpringEngine> make_engine(const Processor& processor, Gas& gas);
 
+/// The solver of a prepared scene: on "cpu1" as the program has it; that of springs, without stages, on any other too.
+std::unique_ptr<Solver> make_solver_on(const Processor& processor, const PreparedScene& run);
+
 /// Everything that one can see of an engine.
 struct Seen {
     Gas raw;    ///< as store() gives it, ready to start from
     Gas frame;  ///< as request_frame() gives it
-    SpringTotals totals;
-    SpringTallies tallies;
+    Totals totals;
+    Tallies tallies;
 };
 
 Seen look(SpringEngine& engine, const Gas& start);

@@ -69,12 +69,12 @@ public:
             << result.fault.other << " at step " << engine_->step();
     }
 
-    SpringTotals totals() { return engine_->totals(); }
-    SpringTallies tallies() { return engine_->tallies(); }
+    Totals totals() { return engine_->totals(); }
+    Tallies tallies() { return engine_->tallies(); }
 
     /// All balls, velocities at the time of the positions; positions inside the box on periodic axes.
     std::vector<LabBall> look() {
-        engine_->request_frame({pointers(position_), pointers(velocity_), pointers(image_), gone_.data()});
+        engine_->request_frame(arrays());
         engine_->finish_frame();
         return balls();
     }
@@ -89,7 +89,7 @@ public:
     }
     /// The state as the integrator holds it.
     std::vector<LabBall> store() {
-        engine_->store(raw());
+        engine_->store(arrays());
         return balls();
     }
 
@@ -98,12 +98,15 @@ private:
     static std::array<T*, 3> pointers(std::array<std::vector<T>, 3>& values) {
         return {values[0].data(), values[1].data(), values[2].data()};
     }
-    RawBalls raw() {
+    BallArrays arrays() { return {pointers(position_), pointers(velocity_), pointers(image_), gone_.data()}; }
+    [[nodiscard]] RawBalls raw() const {
         RawBalls raw;
         raw.count = gone_.size();
-        raw.position = pointers(position_);
-        raw.velocity = pointers(velocity_);
-        raw.image = pointers(image_);
+        for (int axis = 0; axis < 3; ++axis) {
+            raw.position[axis] = position_[axis].data();
+            raw.velocity[axis] = velocity_[axis].data();
+            raw.image[axis] = image_[axis].data();
+        }
         raw.gone = gone_.data();
         raw.radius = radius_.data();
         raw.inverse_mass = inverse_mass_.data();
@@ -133,5 +136,53 @@ private:
 /// Rounding of one operation, relative to its result.
 constexpr double kEpsilonDouble = 0x1p-53;
 constexpr double kEpsilonSingle = 0x1p-24;
+
+/// A box of double precision far larger than the scene, open all around, so that nothing but the balls is there.
+inline SpringSetup free_space(double size, double dt) {
+    SpringSetup setup = lab_setup(2, size, Side::kOpen);
+    setup.box_min = {-0.5 * size, -0.5 * size, 0.0};
+    setup.double_precision = true;
+    setup.dt = dt;
+    return setup;
+}
+
+struct Encounter {
+    double time = 0.0;         ///< from the first overlapped state to the first free one [time]
+    double max_overlap = 0.0;  ///< of the states seen [length]
+    double speed_ratio = 0.0;  ///< separation over approach speed
+    std::vector<LabBall> after;
+};
+
+inline double distance(const LabBall& a, const LabBall& b) {
+    return std::hypot(b.x[0] - a.x[0], b.x[1] - a.x[1], b.x[2] - a.x[2]);
+}
+inline double relative_speed(const LabBall& a, const LabBall& b) {
+    return std::hypot(b.v[0] - a.v[0], b.v[1] - a.v[1], b.v[2] - a.v[2]);
+}
+
+/// Steps balls 0 and 1 through one contact, looking at each step.
+inline Encounter meet(SpringLab& lab, double dt, std::uint64_t most_steps = 10'000'000) {
+    Encounter encounter;
+    auto balls = lab.look();
+    const double approach = relative_speed(balls[0], balls[1]);
+    std::uint64_t inside = 0;
+    for (std::uint64_t step = 0; step < most_steps; ++step) {
+        const bool touching = lab.totals().contacts > 0;
+        if (touching) {
+            ++inside;
+            balls = lab.look();
+            encounter.max_overlap =
+                std::max(encounter.max_overlap, balls[0].radius + balls[1].radius - distance(balls[0], balls[1]));
+        } else if (inside > 0) {
+            break;
+        }
+        lab.advance(1);
+        if (::testing::Test::HasFatalFailure()) return encounter;
+    }
+    encounter.after = lab.look();
+    encounter.time = static_cast<double>(inside) * dt;
+    encounter.speed_ratio = relative_speed(encounter.after[0], encounter.after[1]) / approach;
+    return encounter;
+}
 
 }  // namespace carom::test

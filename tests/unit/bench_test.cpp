@@ -1,3 +1,5 @@
+#include "host/bench/bench.hpp"
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <unistd.h>
@@ -10,14 +12,9 @@
 #include <set>
 #include <string>
 
-#include "host/bench/diff.hpp"
-#include "host/bench/findings.hpp"
-#include "host/bench/gas.hpp"
+#include "host/bench/bench_case.hpp"
+#include "host/bench/bench_report.hpp"
 #include "host/bench/machine.hpp"
-#include "host/bench/measure.hpp"
-#include "host/bench/report.hpp"
-#include "host/bench/request.hpp"
-#include "host/bench/traffic.hpp"
 #include "host/plot/bench_figure.hpp"
 #include "host/state/errors.hpp"
 #include "tests/support/message_of.hpp"
@@ -252,13 +249,13 @@ TEST_F(BenchFiles, AreDrawnWithTheLimitAndTheFastestCountOfThreads) {
                                row(BenchRung::kTextbook, 20.0, gas), row(BenchRung::kSpring, 900.0, gas, "cuda")};
     rows[0].limit = 400.0;
     const std::string file = write("a.json", rows);
-    const std::string speed = bench_figure_script(file, "speed", "x.png");
+    const std::string speed = bench_figure_script(file, "speed", "x.png").text();
     EXPECT_THAT(speed, AllOf(HasSubstr("1000 80 72 88"), Not(HasSubstr("1000 50 ")), HasSubstr("1000 400 "),
                              HasSubstr("cpu limit: memory"), HasSubstr("cuda spring, 0.5"),
                              HasSubstr("cpu textbook, 0.5"), Not(HasSubstr("3D"))));
-    EXPECT_THAT(bench_figure_script(file, "threads", "x.png"),
+    EXPECT_THAT(bench_figure_script(file, "threads", "x.png").text(),
                 AllOf(HasSubstr("1 50 45 55\n2 80 72 88"), HasSubstr("1 50 0 0\n2 100 0 0")));
-    EXPECT_THAT(bench_figure_script(file, "limit", "x.png"), HasSubstr("1000 20 18 22"));
+    EXPECT_THAT(bench_figure_script(file, "limit", "x.png").text(), HasSubstr("1000 20 18 22"));
     EXPECT_THAT(message_of<InputError>([&] { bench_figure_script(file, "double", "x.png"); }),
                 HasSubstr("holds nothing to draw for 'double'"));
     EXPECT_THAT(message_of<InputError>([&] { bench_figure_script(file, "colour", "x.png"); }),

@@ -13,7 +13,6 @@
 #include "host/io/trajectory_reader.hpp"
 #include "host/io/trajectory_writer.hpp"
 #include "host/state/errors.hpp"
-#include "tests/support/file_size_limit.hpp"
 #include "tests/support/message_of.hpp"
 #include "tests/support/sample_trajectory.hpp"
 
@@ -70,7 +69,57 @@ Checkpoint sample_checkpoint(int dimension, std::size_t count, unsigned seed = 1
                      .sorts = 5,
                      .events = 1ULL << 60,
                      .collisions = 7};
-    state.extra = {{"drift bound / margin", any_bits(5, random)}, {"nothing", {}}, {"ünïcödé", {1.0}}};
+    SolverRecords& records = state.records;
+    EventsRecord& events = records.events.emplace();
+    const auto by_axis = [&](std::array<std::vector<double>, 3>& values) {
+        for (int axis = 0; axis < dimension; ++axis) values[axis] = any_bits(count, random);
+    };
+    by_axis(events.position), by_axis(events.velocity), by_axis(events.cell), by_axis(events.image);
+    by_axis(events.bubble);
+    for (auto* values : {&events.own_time, &events.event_time, &events.contact_time, &events.event_partner,
+                         &events.contact_partner, &events.contact_stale, &events.last_hit}) {
+        *values = any_bits(count, random);
+    }
+    double next = 0.5;
+    for (double* number : {&events.twice_kinetic,
+                           &events.mass,
+                           &events.flow_time,
+                           &events.twice_kinetic_time,
+                           &events.gravity_virial_time,
+                           &events.clock_high,
+                           &events.clock_low,
+                           &events.now,
+                           &events.calendar_end,
+                           &events.speed_scale,
+                           &events.watch_time,
+                           &events.cells[0],
+                           &events.cells[1],
+                           &events.cells[2],
+                           &events.counts.collisional_virial,
+                           &events.counts.wall_virial,
+                           &events.counts.seam_virial,
+                           &events.counts.virial_start,
+                           &events.counts.path_length,
+                           &events.counts.worst_overlap,
+                           &events.counts.collisional_stress[5]}) {
+        *number = next++;
+    }
+    for (int axis = 0; axis < dimension; ++axis) {
+        events.momentum[axis] = next++;
+        events.moment[axis] = next++;
+    }
+    std::uint64_t count_of = 1ULL << 52;
+    for (std::uint64_t* number :
+         {&events.watch_events, &events.counts.ball_collisions, &events.counts.wall_collisions,
+          &events.counts.heavy_collisions, &events.counts.clusters, &events.counts.gave_up,
+          &events.counts.elastic_by_tc, &events.counts.elastic_by_cutoff, &events.counts.epochs}) {
+        *number = count_of++;
+    }
+    records.thermal_draws = 12;
+    records.events_progress = {.stage = 1, .visits = 2, .draws = 3};
+    records.averages = {{"nothing", {}}, {"g-r_2", any_bits(5, random)}};
+    records.row_means = any_bits(3, random);
+    records.spring = {1.5, 2.5, 3.5, 4.5, 5.5, 6.5, 7.5, 8.5};
     return checkpoint;
 }
 
@@ -107,10 +156,56 @@ void expect_same(const Checkpoint& a, const Checkpoint& b) {
     EXPECT_EQ(s.sorts, t.sorts);
     EXPECT_EQ(s.events, t.events);
     EXPECT_EQ(s.collisions, t.collisions);
-    ASSERT_EQ(a.state.extra.size(), b.state.extra.size());
-    for (std::size_t i = 0; i < a.state.extra.size(); ++i) {
-        EXPECT_EQ(a.state.extra[i].first, b.state.extra[i].first);
-        EXPECT_TRUE(same_bits(a.state.extra[i].second, b.state.extra[i].second));
+    const SolverRecords& r = a.state.records;
+    const SolverRecords& q = b.state.records;
+    ASSERT_TRUE(r.events && q.events);
+    for (const auto member : {&EventsRecord::position, &EventsRecord::velocity, &EventsRecord::cell,
+                              &EventsRecord::image, &EventsRecord::bubble}) {
+        for (int axis = 0; axis < 3; ++axis) {
+            EXPECT_TRUE(same_bits(((*r.events).*member)[axis], ((*q.events).*member)[axis]));
+        }
+    }
+    for (const auto member :
+         {&EventsRecord::own_time, &EventsRecord::event_time, &EventsRecord::contact_time, &EventsRecord::event_partner,
+          &EventsRecord::contact_partner, &EventsRecord::contact_stale, &EventsRecord::last_hit}) {
+        EXPECT_TRUE(same_bits((*r.events).*member, (*q.events).*member));
+    }
+    const auto numbers = [](const EventsRecord& e) {
+        const EventsCounts& c = e.counts;
+        std::vector<double> all{
+            e.twice_kinetic, e.mass,        e.flow_time,   e.twice_kinetic_time, e.gravity_virial_time,
+            e.clock_high,    e.clock_low,   e.now,         e.calendar_end,       e.speed_scale,
+            e.watch_time,    c.wall_virial, c.seam_virial, c.virial_start,       c.path_length,
+            c.worst_overlap, e.cells[0],    e.cells[1],    e.cells[2],           c.collisional_virial};
+        for (const std::uint64_t count : {e.watch_events, c.ball_collisions, c.wall_collisions, c.heavy_collisions,
+                                          c.clusters, c.gave_up, c.elastic_by_tc, c.elastic_by_cutoff, c.epochs}) {
+            all.push_back(static_cast<double>(count));
+        }
+        all.insert(all.end(), c.collisional_stress.begin(), c.collisional_stress.end());
+        all.insert(all.end(), e.momentum.begin(), e.momentum.end());
+        all.insert(all.end(), e.moment.begin(), e.moment.end());
+        return all;
+    };
+    EXPECT_EQ(numbers(*r.events), numbers(*q.events));
+    EXPECT_EQ(r.thermal_draws, q.thermal_draws);
+    EXPECT_EQ(r.spring_stage, q.spring_stage);
+    ASSERT_EQ(r.events_progress.has_value(), q.events_progress.has_value());
+    if (r.events_progress) {
+        EXPECT_EQ(r.events_progress->stage, q.events_progress->stage);
+        EXPECT_EQ(r.events_progress->visits, q.events_progress->visits);
+        EXPECT_EQ(r.events_progress->draws, q.events_progress->draws);
+    }
+    ASSERT_EQ(r.averages.size(), q.averages.size());
+    for (std::size_t i = 0; i < r.averages.size(); ++i) {
+        EXPECT_EQ(r.averages[i].name, q.averages[i].name);
+        EXPECT_TRUE(same_bits(r.averages[i].numbers, q.averages[i].numbers));
+    }
+    EXPECT_TRUE(same_bits(r.row_means, q.row_means));
+    ASSERT_TRUE(r.spring && q.spring);
+    for (const auto member : {&SpringRecord::stiffness, &SpringRecord::wall_stiffness, &SpringRecord::damping,
+                              &SpringRecord::damping_ratio, &SpringRecord::wall_damping_ratio, &SpringRecord::dt,
+                              &SpringRecord::design_speed, &SpringRecord::contact_duration}) {
+        EXPECT_EQ((*r.spring).*member, (*q.spring).*member);
     }
 }
 

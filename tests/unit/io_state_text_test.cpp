@@ -6,7 +6,6 @@
 #include <random>
 #include <sstream>
 
-#include "host/io/number_text.hpp"
 #include "host/io/state_text.hpp"
 #include "tests/support/sample_trajectory.hpp"
 

@@ -2,7 +2,8 @@
 
 #include <string>
 
-#include "kernels/spring_limits.hpp"
+#include "kernels/params_from_setup.hpp"
+#include "tests/support/make_walls.hpp"
 #include "tests/support/spring_lab.hpp"
 
 namespace carom {
@@ -90,9 +91,10 @@ TEST(Limits, AtomsAndPlanetsFitSinglePrecision) {
 
 TEST(Limits, TooManyWallsAreRefused) {
     SpringSetup setup = setup_in({}, true);
-    setup.walls.resize(28);
+    const Wall wall = test::plane_wall({1.0, 0.0, 0.0}, -10.0);
+    setup.walls.resize(28, wall);
     EXPECT_EQ(spring_refusal(setup, sizes_in({})), "");
-    setup.walls.resize(29);
+    setup.walls.resize(29, wall);
     EXPECT_NE(spring_refusal(setup, sizes_in({})), "");
 }
 

@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "host/observables/observable_set.hpp"
+#include "host/observables/observable.hpp"
 #include "host/observables/registry.hpp"
 #include "host/scene/load.hpp"
 #include "host/state/errors.hpp"

@@ -4,7 +4,7 @@
 #include <random>
 #include <string>
 
-#include "kernels/spring_plan.hpp"
+#include "kernels/params_from_setup.hpp"
 
 namespace carom {
 namespace {

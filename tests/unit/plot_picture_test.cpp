@@ -4,8 +4,7 @@
 
 #include "host/plot/ball_colors.hpp"
 #include "host/plot/ball_picture.hpp"
-#include "host/plot/colormap.hpp"
-#include "host/plot/draw.hpp"
+#include "host/plot/image.hpp"
 
 namespace carom {
 namespace {

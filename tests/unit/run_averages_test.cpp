@@ -1,10 +1,16 @@
 #include <gmock/gmock.h>
 
+#include <bit>
 #include <cmath>
+#include <cstdint>
+#include <string>
+#include <vector>
 
-#include "host/run/averaged_number.hpp"
-#include "host/run/row_statistics.hpp"
-#include "host/run/sample_schedule.hpp"
+#include "host/observables/average.hpp"
+#include "host/run/observe.hpp"
+#include "host/run/row_means.hpp"
+#include "host/run/schedule.hpp"
+#include "tests/support/driven_run.hpp"
 
 namespace carom {
 namespace {
@@ -87,7 +93,7 @@ public:
     }
 };
 
-class RowStatisticsTest : public testing::Test {
+class RowMeansTest : public testing::Test {
 protected:
     static ObservableSet make_set() {
         std::vector<std::unique_ptr<Observable>> all;
@@ -101,16 +107,16 @@ protected:
             1e6 * (10.0 * time + 30.0 * (1.0 - std::exp(-time)) + 0.1 * std::sin(9.0 * time)));
         return tallies;
     }
-    static void row(ObservableSet& set, RowStatistics* statistics, double time) {
+    static void row(ObservableSet& set, RowSeries* statistics, double time) {
         const Tallies tallies = at(time);
         const ObservableRow row = set.evaluate(time, 0, {}, tallies, nullptr);
         if (statistics != nullptr) statistics->add(set, row, {}, tallies, nullptr);
     }
 };
 
-TEST_F(RowStatisticsTest, MeansAreOfTheTimeSinceEquilibrium) {
+TEST_F(RowMeansTest, MeansAreOfTheTimeSinceEquilibrium) {
     ObservableSet set = make_set();
-    RowStatistics statistics(set.infos(), 0.1);
+    RowSeries statistics(set.infos(), 0.1);
     for (int k = 0; k <= 1000; ++k) row(set, &statistics, 0.1 * k);
     const RowMeans means = statistics.means();
     ASSERT_EQ(means.means.size(), 1u);
@@ -123,9 +129,9 @@ TEST_F(RowStatisticsTest, MeansAreOfTheTimeSinceEquilibrium) {
     EXPECT_NEAR(means.means[0].mean, 10e6, 1e6 * (3.0 * std::exp(-means.since) + 0.01));
 }
 
-TEST_F(RowStatisticsTest, ARunThatStillChangesIsNotAtEquilibrium) {
+TEST_F(RowMeansTest, ARunThatStillChangesIsNotAtEquilibrium) {
     ObservableSet set = make_set();
-    RowStatistics statistics(set.infos(), 0.01);
+    RowSeries statistics(set.infos(), 0.01);
     for (int k = 0; k <= 100; ++k) row(set, &statistics, 0.01 * k);
     const RowMeans means = statistics.means();
     ASSERT_TRUE(means.equilibrated);
@@ -133,9 +139,9 @@ TEST_F(RowStatisticsTest, ARunThatStillChangesIsNotAtEquilibrium) {
     EXPECT_EQ(means.since, 0.0);
 }
 
-TEST_F(RowStatisticsTest, ARunWhoseWallMovesIsAtNoEquilibrium) {
+TEST_F(RowMeansTest, ARunWhoseWallMovesIsAtNoEquilibrium) {
     ObservableSet set = make_set();
-    RowStatistics statistics(set.infos(), 0.1);
+    RowSeries statistics(set.infos(), 0.1);
     for (int k = 0; k <= 1000; ++k) row(set, &statistics, 0.1 * k);
     EXPECT_TRUE(statistics.means().equilibrated.value());
     EXPECT_FALSE(statistics.means(true).equilibrated.value());
@@ -157,20 +163,20 @@ TEST(AveragedNumber, OfFewSamplesHasNoError) {
     }
 }
 
-TEST_F(RowStatisticsTest, WhereARunWasStoppedMakesNoDifference) {
+TEST_F(RowMeansTest, WhereARunWasStoppedMakesNoDifference) {
     ObservableSet set = make_set();
-    RowStatistics whole(set.infos(), 0.1);
+    RowSeries whole(set.infos(), 0.1);
     for (int k = 0; k <= 300; ++k) row(set, &whole, 0.1 * k);
 
     ObservableSet first_set = make_set();
-    RowStatistics first(first_set.infos(), 0.1);
+    RowSeries first(first_set.infos(), 0.1);
     for (int k = 0; k <= 100; ++k) row(first_set, &first, 0.1 * k);
     row(first_set, nullptr, 10.05);  // the last row, between two that are due
     std::vector<double> saved;
     first.save(saved);
 
     ObservableSet second_set = make_set();
-    RowStatistics second(second_set.infos(), 0.1);
+    RowSeries second(second_set.infos(), 0.1);
     SavedNumbers numbers(saved);
     second.restore(numbers);
     row(second_set, nullptr, 10.05);  // the first row of the file that goes on
@@ -191,11 +197,11 @@ public:
     }
 };
 
-TEST_F(RowStatisticsTest, TheCorrelationTimeOfWhatHardlyVariesIsNoRoundingNoise) {
+TEST_F(RowMeansTest, TheCorrelationTimeOfWhatHardlyVariesIsNoRoundingNoise) {
     std::vector<std::unique_ptr<Observable>> all;
     all.push_back(std::make_unique<Ripple>());
     ObservableSet set(std::move(all));
-    RowStatistics statistics(set.infos(), 0.1);  // asked for; the solver's steps made it 0.125
+    RowSeries statistics(set.infos(), 0.1);  // asked for; the solver's steps made it 0.125
     for (int k = 0; k <= 256; ++k) row(set, &statistics, 0.125 * k);
     const RowMeans means = statistics.means();
     ASSERT_EQ(means.means.size(), 1u);
@@ -205,25 +211,25 @@ TEST_F(RowStatisticsTest, TheCorrelationTimeOfWhatHardlyVariesIsNoRoundingNoise)
     EXPECT_NEAR(means.means[0].correlation_time, 0.5 * 0.125, 0.01 * 0.125);
 }
 
-TEST_F(RowStatisticsTest, TimeThatIsNotMeasuredIsNoTimeBetweenRows) {
+TEST_F(RowMeansTest, TimeThatIsNotMeasuredIsNoTimeBetweenRows) {
     const auto make = [] {
         std::vector<std::unique_ptr<Observable>> all;
         all.push_back(std::make_unique<Ripple>());
         return ObservableSet(std::move(all));
     };
     ObservableSet set = make();
-    RowStatistics statistics(set.infos(), 0.125);
+    RowSeries statistics(set.infos(), 0.125);
     for (int k = 0; k <= 128; ++k) row(set, &statistics, 0.125 * k);
     for (int k = 129; k <= 4000; ++k) statistics.skip(0.125 * k, at(0.125 * k));
     for (int k = 4001; k <= 4128; ++k) row(set, &statistics, 0.125 * k);
     for (int k = 4129; k <= 6000; ++k) statistics.skip(0.125 * k, at(0.125 * k));
     std::vector<double> saved;
     statistics.save(saved);
-    RowStatistics resumed(set.infos(), 0.125);
+    RowSeries resumed(set.infos(), 0.125);
     SavedNumbers numbers(saved);
     resumed.restore(numbers);
     EXPECT_TRUE(numbers.empty());
-    for (const RowStatistics* each : {&statistics, &resumed}) {
+    for (const RowSeries* each : {&statistics, &resumed}) {
         const RowMeans means = each->means();
         ASSERT_EQ(means.means.size(), 1u);
         EXPECT_EQ(means.rows, 256u);
@@ -231,15 +237,15 @@ TEST_F(RowStatisticsTest, TimeThatIsNotMeasuredIsNoTimeBetweenRows) {
     }
 }
 
-TEST_F(RowStatisticsTest, MeansAreSinceATimeBehindWhatWasNotMeasured) {
+TEST_F(RowMeansTest, MeansAreSinceATimeBehindWhatWasNotMeasured) {
     ObservableSet set = make_set();
-    RowStatistics statistics(set.infos(), 0.1);
+    RowSeries statistics(set.infos(), 0.1);
     for (int k = 0; k <= 20; ++k) row(set, &statistics, 0.1 * k);  // falls towards the steady state
     for (int k = 21; k <= 500; ++k) statistics.skip(0.1 * k, at(0.1 * k));
     for (int k = 501; k <= 1500; ++k) row(set, &statistics, 0.1 * k);
     std::vector<double> saved;
     statistics.save(saved);
-    RowStatistics resumed(set.infos(), 0.1);
+    RowSeries resumed(set.infos(), 0.1);
     SavedNumbers numbers(saved);
     resumed.restore(numbers);
     EXPECT_TRUE(numbers.empty());
@@ -252,17 +258,67 @@ TEST_F(RowStatisticsTest, MeansAreSinceATimeBehindWhatWasNotMeasured) {
     EXPECT_EQ(resumed.means().since, means.since);
 }
 
-TEST_F(RowStatisticsTest, RowsAtOtherTimesBeginAnew) {
+TEST_F(RowMeansTest, RowsAtOtherTimesBeginAnew) {
     ObservableSet set = make_set();
-    RowStatistics first(set.infos(), 0.1);
+    RowSeries first(set.infos(), 0.1);
     for (int k = 0; k <= 50; ++k) row(set, &first, 0.1 * k);
     std::vector<double> saved;
     first.save(saved);
-    RowStatistics second(set.infos(), 0.2);
+    RowSeries second(set.infos(), 0.2);
     SavedNumbers numbers(saved);
     second.restore(numbers);
     EXPECT_EQ(second.means().rows, 0u);
 }
+
+// Samples that are looked at while the solver goes on.
+
+/// More balls than are looked at at once, and kinds that need frames only, accounts, impacts, and earlier samples.
+std::string gas(const std::string& solver) {
+    std::string text =
+        "[scene]\ndimension = 2\nseed = 3\n[box]\nsize = [200.0, 200.0]\nboundary = [\"periodic\", \"periodic\"]\n"
+        "[run]\nsolver = \"" +
+        solver +
+        "\"\nuntil = 0.02\n[output]\nobservables_every = 0.01\n[[fill]]\nradius = 0.5\nmass = 1.0\ncount = 12000\n"
+        "temperature = 1.0\n";
+    std::vector<std::string> kinds{"speed", "density", "stress", "msd"};
+    if (solver == "events") kinds.push_back("free_path");
+    for (const std::string& kind : kinds) {
+        text += "[[observe]]\nname = \"" + kind + "\"\nkind = \"" + kind + "\"\nevery = 0.002\n";
+    }
+    return text;
+}
+
+/// What a checkpoint holds of them, bit for bit.
+std::vector<std::uint64_t> averaged(const std::string& solver, int threads) {
+    test::DrivenRun run(gas(solver));
+    PreparedScene scene = run.scene();
+    scene.threads = threads;
+    RunAverages averages(scene, {});
+    averages.start(run.solver());
+    while (run.solver().time() < run.scene().scene.run.until) {
+        run.to(averages.next());
+        averages.take(run.solver());
+        // The solver goes on at once.
+    }
+    SolverState state;
+    averages.save(state);
+    std::vector<std::uint64_t> bits;
+    state.records.averages.push_back({"row means", state.records.row_means});
+    for (const SavedAverage& saved : state.records.averages) {
+        for (const double value : saved.numbers) bits.push_back(std::bit_cast<std::uint64_t>(value));
+    }
+    return bits;
+}
+
+class AveragesBeside : public testing::TestWithParam<const char*> {};
+
+TEST_P(AveragesBeside, AreTheSameAsThoseThatTheSolverWaitsFor) {
+    const auto waited = averaged(GetParam(), 1);
+    EXPECT_GT(waited.size(), 1000U);
+    EXPECT_EQ(averaged(GetParam(), 3), waited);
+}
+
+INSTANTIATE_TEST_SUITE_P(Solvers, AveragesBeside, testing::Values("events", "spring"));
 
 }  // namespace
 }  // namespace carom

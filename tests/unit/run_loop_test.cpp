@@ -2,11 +2,22 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <limits>
 #include <memory>
 
+#include "host/io/replacement.hpp"
 #include "host/observables/registry.hpp"
+#include "host/run/output_files.hpp"
+#include "host/run/progress.hpp"
+#include "host/run/schedule.hpp"
+#include "host/state/errors.hpp"
 #include "tests/support/fake_solver.hpp"
-#include "tests/support/recording_sink.hpp"
+#include "tests/support/sample_trajectory.hpp"
 
 namespace carom {
 namespace {
@@ -137,6 +148,141 @@ TEST_F(RunLoopTest, ARunGoesOnAtTheSameTimesAsIfItHadNeverStopped) {
     run({.until = 3.0, .frame_every = 0.75, .row_every = 1.0});
     EXPECT_THAT(sink.frame_times(), ElementsAre(1.25, 1.5, 2.25, 3.0));
     EXPECT_THAT(sink.row_times(), ElementsAre(1.25, 2.0, 3.0));
+}
+
+double nearest_quarter(double time) { return std::round(time * 4.0) / 4.0; }
+
+TEST(Schedule, DueTimesAreTheNearestReachableOnes) {
+    Schedule schedule(0.6, 0.0, nearest_quarter);
+    EXPECT_EQ(schedule.next(), 0.5);
+    EXPECT_FALSE(schedule.take(0.25));
+    EXPECT_TRUE(schedule.take(0.5));
+    EXPECT_EQ(schedule.next(), 1.25);
+}
+
+TEST(Schedule, SeveralTimesOnOneStepCountOnce) {
+    Schedule schedule(0.01, 0.0, nearest_quarter);
+    EXPECT_EQ(schedule.next(), 0.25);
+    EXPECT_TRUE(schedule.take(0.25));
+    EXPECT_EQ(schedule.next(), 0.5);
+}
+
+TEST(Schedule, CountsFromTimeZeroWhereverItStarts) {
+    EXPECT_EQ(Schedule(0.75, 1.25, nearest_quarter).next(), 1.5);
+    EXPECT_EQ(Schedule(0.75, 1.5, nearest_quarter).next(), 2.25);
+    // 7 * 0.6 = 4.2 is reached at 4.25, so from there on the eighth is next; from 4.0 on it is the seventh.
+    EXPECT_EQ(Schedule(0.6, 4.25, nearest_quarter).next(), 4.75);
+    EXPECT_EQ(Schedule(0.6, 4.0, nearest_quarter).next(), 4.25);
+}
+
+TEST(Schedule, EveryZeroIsNever) { EXPECT_TRUE(std::isinf(Schedule(0.0, 0.0, nearest_quarter).next())); }
+
+TEST(CountDue, IsWhatASchedulesTimesAreCountedOneByOne) {
+    const auto any_time = [](double time) { return time; };
+    int cases = 0;
+    for (const double every : {0.01, 0.1, 0.25, 0.3, 0.6, 1.0 / 3.0, 0.7, 1.1, 7.0, 100.0}) {
+        for (const double from : {0.0, 0.25, 3.0, 4.25}) {
+            for (const double until : {0.25, 3.0, 4.2, 4.25, 4.3, 9.0, 21.0}) {
+                for (const bool quarters : {true, false}) {
+                    const std::function<double(double)> reachable = quarters ? nearest_quarter : +any_time;
+                    const double end = reachable(until);
+                    if (end <= from) continue;
+                    Schedule schedule(every, from, reachable);
+                    std::uint64_t counted = 2;  // both ends
+                    for (; schedule.next() < end; ++counted) schedule.take(schedule.next());
+                    EXPECT_EQ(count_due(every, from, until, reachable, quarters ? 0.25 : 0.0), counted)
+                        << "every " << every << " from " << from << " until " << until << " quarters " << quarters;
+                    ++cases;
+                }
+            }
+        }
+    }
+    EXPECT_GT(cases, 200);
+}
+
+TEST(CountDue, HasTheEndsAloneWhereNothingIsDueAndOneOfARunOfNoLength) {
+    EXPECT_EQ(count_due(0.0, 0.0, 9.0, nearest_quarter, 0.25), 2u);
+    EXPECT_EQ(count_due(0.5, 9.0, 9.0, nearest_quarter, 0.25), 1u);
+}
+
+TEST(CountDue, IsQuickWhateverTheInterval) {
+    const auto any_time = [](double time) { return time; };
+    EXPECT_EQ(count_due(1e-9, 0.0, 1.0, any_time, 0.0), 1'000'000'001u);
+    EXPECT_GT(count_due(1e-300, 0.0, 1.0, any_time, 0.0), 1'000'000'000'000'000'000u);
+    EXPECT_EQ(count_due(1e-300, 0.0, 100.0, nearest_quarter, 0.25), 401u);
+}
+
+ProgressState half_way() {
+    return {.fraction = 0.5,
+            .time = 5.0,
+            .until = 10.0,
+            .work_per_second = 1.9e8,
+            .work_name = "ball-steps",
+            .seconds_left = 3725.0};
+}
+
+TEST(ProgressText, SaysHowFarHowFastAndHowLong) {
+    EXPECT_EQ(progress_text(half_way(), 0), " 50 %  t = 5 of 10  1.9e+08 ball-steps/s  1:02:05 left");
+}
+
+TEST(ProgressText, DrawsABarWhereThereIsRoom) {
+    EXPECT_EQ(progress_text(half_way(), 90),
+              " 50 % [============>           ]  t = 5 of 10  1.9e+08 ball-steps/s  1:02:05 left");
+}
+
+TEST(ProgressText, FitsAnyWidth) {
+    for (int width = 1; width < 120; ++width) {
+        EXPECT_LE(progress_text(half_way(), width).size(), static_cast<std::size_t>(width));
+    }
+}
+
+TEST(ProgressText, ClaimsNoTimeLeftBeforeItIsKnown) {
+    ProgressState state = half_way();
+    state.seconds_left = std::numeric_limits<double>::quiet_NaN();
+    EXPECT_EQ(progress_text(state, 0).find("left"), std::string::npos);
+}
+
+TEST(OutputFiles, NamesFollowFromTheScene) {
+    EXPECT_EQ(default_trajectory("scenes/gas2d.toml"), "gas2d.h5");
+    EXPECT_EQ(default_trajectory("gas2d"), "gas2d.h5");
+    EXPECT_EQ(default_checkpoint("out/gas2d.h5"), "out/gas2d.checkpoint.h5");
+    EXPECT_EQ(default_checkpoint("gas2d"), "gas2d.checkpoint.h5");
+}
+
+TEST(OutputFiles, AResumedRunGetsTheNextFreeNumber) {
+    const auto folder = std::filesystem::temp_directory_path() / "carom-output-files-test";
+    std::filesystem::create_directories(folder);
+    const std::string base = (folder / "gas").string();
+    EXPECT_EQ(default_resumed_trajectory(base + ".checkpoint.h5"), base + "-2.h5");
+    EXPECT_EQ(default_resumed_trajectory(base + "-2.checkpoint.h5"), base + "-3.h5");
+    std::ofstream(base + "-2.h5") << "x";
+    EXPECT_EQ(default_resumed_trajectory(base + ".checkpoint.h5"), base + "-3.h5");
+    EXPECT_EQ(default_resumed_trajectory(base + "-dense.h5"), base + "-dense-2.h5");
+    std::filesystem::remove_all(folder);
+}
+
+TEST(OutputFiles, NamesOfTheSameFileAreKnown) {
+    const test::TemporaryFolder folder;
+    const std::string file = folder.file("a.h5");
+    const std::string link = folder.file("link.h5");
+    std::filesystem::create_symlink("a.h5", link);
+    for (const bool exists : {false, true}) {
+        if (exists) std::ofstream(file) << "x";
+        EXPECT_TRUE(same_file(file, folder.file("./a.h5")));
+        EXPECT_TRUE(same_file(link, file));
+        EXPECT_EQ(target_of(link), file);
+        EXPECT_FALSE(same_file(file, folder.file("b.h5")));
+    }
+    EXPECT_FALSE(same_file("", ""));
+    std::filesystem::create_symlink("circle", folder.file("circle"));
+    EXPECT_THROW(target_of(folder.file("circle")), SystemError);
+}
+
+TEST(ShellQuoted, PlainNamesStayAndOthersSurviveTheShell) {
+    EXPECT_EQ(shell_quoted("out/gas-2.h5"), "out/gas-2.h5");
+    EXPECT_EQ(shell_quoted("my gas.h5"), "'my gas.h5'");
+    EXPECT_EQ(shell_quoted("it's"), "'it'\\''s'");
+    EXPECT_EQ(shell_quoted(""), "''");
 }
 
 }  // namespace

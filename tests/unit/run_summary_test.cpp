@@ -1,14 +1,24 @@
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "host/run/number_words.hpp"
 #include "host/run/summary.hpp"
-#include "host/run/text.hpp"
+#include "host/state/errors.hpp"
+#include "host/state/nearest_name.hpp"
+#include "host/state/text_file.hpp"
+#include "tests/support/message_of.hpp"
 
 namespace carom {
 namespace {
+
+using test::message_of;
+
+using testing::HasSubstr;
 
 TEST(EnergyDrift, IsRelativeToTheLargerOfTotalAndKineticEnergyAtTheStart) {
     // Kinetic 2, gravitational -1.5: total 0.5, so 2 is what counts.
@@ -161,6 +171,58 @@ TEST(Text, CountsAndBytesReadEasily) {
     EXPECT_EQ(bytes_text(999'900'000), "1.0 GB");
     EXPECT_EQ(plural(1, "ball"), "1 ball");
     EXPECT_EQ(plural(2000, "ball"), "2,000 balls");
+}
+
+TEST(WithError, HasTheErrorInUnitsOfTheLastDigit) {
+    EXPECT_EQ(with_error(0.99314, 0.00042), "0.9931(4)");
+    EXPECT_EQ(with_error(-0.99314, 0.00042), "-0.9931(4)");
+    EXPECT_EQ(with_error(-1234.0, 26.0), "-1230(30)");
+    EXPECT_EQ(with_error(1.5, std::numeric_limits<double>::quiet_NaN()), "1.5");
+}
+
+TEST(WithError, HasNoSignWhereNothingButZerosIsLeft) {
+    EXPECT_EQ(with_error(-0.3, 12.0), "0(10)");
+    EXPECT_EQ(with_error(-0.004, 0.04), "0.00(4)");
+    EXPECT_EQ(with_error(-0.006, 0.04), "-0.01(4)");
+    EXPECT_EQ(with_error(0.3, 12.0), "0(10)");
+}
+
+const std::vector<std::string_view> kCommands{"run", "check", "state", "convert", "plot", "info"};
+
+TEST(NearestName, FindsSlipsOfTheFinger) {
+    EXPECT_EQ(nearest_name("rnu", kCommands), "run");
+    EXPECT_EQ(nearest_name("chek", kCommands), "check");
+    EXPECT_EQ(nearest_name("covnert", kCommands), "convert");
+    EXPECT_EQ(nearest_name("plots", kCommands), "plot");
+}
+
+TEST(NearestName, IsEmptyWhereNothingIsNear) {
+    EXPECT_EQ(nearest_name("frobnicate", kCommands), "");
+    EXPECT_EQ(nearest_name("xyz", kCommands), "");
+    EXPECT_EQ(nearest_name("", kCommands), "");
+}
+
+TEST(NearestName, AllowsFewerSlipsInShortWordsIfAsked) {
+    EXPECT_EQ(nearest_name("ran", kCommands, 1), "run");
+    EXPECT_EQ(nearest_name("ra", kCommands), "run");
+    EXPECT_EQ(nearest_name("ra", kCommands, 1), "");
+}
+
+TEST(TextFile, IsReadWhole) {
+    const std::string path = testing::TempDir() + "carom-text-file";
+    for (const std::string& text :
+         {std::string(), std::string("a\n"), std::string("\r\n\0x", 4), std::string(70000, 'y')}) {
+        std::ofstream(path, std::ios::binary) << text;
+        EXPECT_EQ(read_text_file(path), text);
+    }
+    std::filesystem::remove(path);
+}
+
+TEST(TextFile, SaysWhyItCannotBeRead) {
+    const std::string path = testing::TempDir() + "carom-no-such-file";
+    EXPECT_THAT(message_of<SystemError>([&] { (void)read_text_file(path); }),
+                HasSubstr(path + ": cannot be read: No such file"));
+    EXPECT_THAT(message_of<SystemError>([] { (void)read_text_file(testing::TempDir()); }), HasSubstr("cannot be read"));
 }
 
 }  // namespace

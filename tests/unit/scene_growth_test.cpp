@@ -6,11 +6,10 @@
 #include <bit>
 #include <cmath>
 
-#include "host/scene/earliest.hpp"
 #include "host/scene/growth.hpp"
 #include "host/scene/load.hpp"
 #include "host/scene/place.hpp"
-#include "host/scene/start.hpp"
+#include "host/scene/walls.hpp"
 #include "kernels/core/random.hpp"
 #include "kernels/physics/collision_time.hpp"
 
@@ -24,8 +23,8 @@ double smallest_gap(const Scene& scene, const Balls& balls) {
         Vector3 center{};
         const double radius = balls.species_of(i).radius;
         for (int axis = 0; axis < balls.dimension; ++axis) center[axis] = balls.position[axis][i];
-        for (int wall = 0; wall < wall_end(scene); ++wall) {
-            if (is_wall(scene, wall)) least = std::min(least, wall_distance(scene, wall, center) / radius - 1.0);
+        for (const Boundary<3>& wall : all_walls(scene)) {
+            least = std::min(least, wall_gap(wall, center).distance / radius - 1.0);
         }
         for (std::size_t j = 0; j < i; ++j) {
             double square = 0.0;
@@ -202,21 +201,6 @@ TEST(GrowingPair, MeetsWhereItsSurfacesDo) {
         for (int step = 0; step < 1000; ++step) ASSERT_GT(gap(until * step / 1000.0), -kRounding * (1.0 + until)) << k;
     }
     EXPECT_GT(met, 300);
-}
-
-TEST(Earliest, IsTheSmallestOfAllAtAnyTime) {
-    constexpr std::uint32_t kCount = 37;
-    std::vector<double> times(kCount, 100.0);
-    Earliest earliest(kCount, 100.0);
-    for (std::uint64_t k = 0; k < 5000; ++k) {
-        const RandomWords words = random_words(3, k, RandomPurpose::kShake, 0);
-        const auto number = static_cast<std::uint32_t>(words.wide(0) % kCount);
-        times[number] = std::floor(50.0 * words.uniform(1));  // equal ones among them
-        earliest.set(number, times[number]);
-        const auto least = std::min_element(times.begin(), times.end());
-        ASSERT_EQ(earliest.first().time, *least);
-        ASSERT_EQ(earliest.first().number, static_cast<std::uint32_t>(least - times.begin()));
-    }
 }
 
 }  // namespace

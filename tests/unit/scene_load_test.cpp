@@ -4,11 +4,19 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <sstream>
+#include <string>
+#include <vector>
 
+#include "host/scene/arrange.hpp"
 #include "host/scene/keys.hpp"
 #include "host/scene/load.hpp"
 #include "host/scene/place.hpp"
+#include "host/scene/stages.hpp"
+#include "host/state/errors.hpp"
+#include "kernels/physics/boundaries.hpp"
+#include "tests/support/message_of.hpp"
 
 namespace carom {
 namespace {
@@ -111,11 +119,11 @@ species = "pin"
     EXPECT_TRUE(scene.box.periodic(1));
     EXPECT_EQ(scene.box.faces[2][0], Face::kOpen);
     ASSERT_EQ(scene.walls.size(), 2u);
-    EXPECT_DOUBLE_EQ(scene.walls[0].normal[0], 0.6);
-    EXPECT_DOUBLE_EQ(scene.walls[0].normal[2], 0.8);
-    EXPECT_EQ(scene.walls[0].offset, 0.5);
-    EXPECT_EQ(scene.walls[1].shape, Wall::Shape::kSphere);
-    EXPECT_EQ(scene.walls[1].side, Wall::Side::kOutside);
+    EXPECT_DOUBLE_EQ(scene.walls[0].values.vector<3>("normal")[0], 0.6);
+    EXPECT_DOUBLE_EQ(scene.walls[0].values.vector<3>("normal")[2], 0.8);
+    EXPECT_EQ(scene.walls[0].values.number("offset"), 0.5);
+    EXPECT_EQ(scene.walls[1].shape, shape_number("sphere"));
+    EXPECT_EQ(scene.walls[1].values.choice("side"), 1);
     ASSERT_EQ(scene.species.size(), 2u) << "equal inline descriptions share one species";
     EXPECT_EQ(scene.species[0].name, "pin");
     EXPECT_TRUE(std::isinf(scene.species[0].mass));
@@ -132,7 +140,7 @@ species = "pin"
     EXPECT_EQ(scene.fills[0].species, 1u);
     EXPECT_EQ(scene.fills[0].count, 5u);
     EXPECT_EQ(scene.fills[0].region_min[0], 6.0);
-    EXPECT_EQ(scene.fills[0].arrangement, Arrangement::kLattice);
+    EXPECT_EQ(arrangements()[scene.fills[0].arrangement].kind.name, "lattice");
     EXPECT_FALSE(scene.fills[0].zero_momentum);
     ASSERT_EQ(scene.observables.size(), 1u);
     EXPECT_EQ(scene.observables[0].threshold, 1.0e-9);
@@ -225,6 +233,34 @@ TEST(SceneKeys, TheReferenceListsEveryKeyAsItIs) {
                                                                    << key_reference();
 }
 
+TEST(SceneKeys, EveryKindIsReadWithItsKeysAndNoOther) {
+    const auto error = [](const std::string& text) {
+        return test::message_of<InputError>([&] { parse_scene(kLeast + text, "a"); });
+    };
+    EXPECT_NO_THROW(parse_scene(std::string(kLeast) + "[thermostat]\nkind = \"none\"\n", "a"));
+    EXPECT_EQ(error("[thermostat]\nkind = \"none\"\nrate = 1.0\n"),
+              "a:7:8: thermostat.rate: is for kind = \"andersen\"");
+    EXPECT_EQ(error("[[stage]]\nuntil = 1.0\nthermostat = { kind = \"andersen\", temperature = 1.0 }\n"),
+              "a:7:14: stage[0].thermostat.rate: is required for this kind of thermostat");
+    EXPECT_EQ(error("[[wall]]\nshape = \"sphere\"\ncenter = [4.0, 4.0]\nradius = 2.0\nvelocity = 1.0\n"),
+              "a:9:12: wall[0].velocity: is for shape = \"plane\"");
+    EXPECT_EQ(error("[[observe]]\nname = \"a\"\nkind = \"displaced\"\nevery = 1.0\n")
+                  .find("a:8:9: observe[0].every: means nothing for kind \"displaced\"; it is for speed, velocity,"),
+              0u);
+}
+
+TEST(SceneKeys, AKeyIsOfNoKindsButThoseOfItsTable) {
+    for (const Key& kind : scene_keys()) {
+        if (kind.type != KeyType::kKind) continue;
+        EXPECT_FALSE(choices_of(kind).empty()) << kind.table;
+        for (const Key& key : scene_keys()) {
+            if (key.table != kind.table || key.kinds.empty()) continue;
+            EXPECT_TRUE(std::ranges::any_of(choices_of(kind), [&](auto one) { return takes(key, one); }))
+                << key.table << "." << key.name;
+        }
+    }
+}
+
 TEST(SceneKeys, EveryKeyBelongsToATableAndIsThereOnce) {
     for (const Key& key : scene_keys()) {
         EXPECT_EQ(find_key(key.table, key.name), &key) << key.table << "." << key.name;
@@ -234,6 +270,179 @@ TEST(SceneKeys, EveryKeyBelongsToATableAndIsThereOnce) {
         EXPECT_TRUE(std::any_of(tables.begin(), tables.end(), [&](const Table& table) { return table.name == top; }))
             << top;
     }
+}
+
+const std::string kScene = R"(
+[scene]
+dimension = 2
+[box]
+size = [10.0, 10.0]
+wall_temperature = [2.0, 0.0]
+[[wall]]
+shape = "plane"
+normal = [1.0, 0.0]
+offset = 1.0
+velocity = 0.25
+temperature = 1.5
+[[stage]]
+until = 2.0
+[[stage]]
+until = 4.0
+gravity = [0.0, -1.0]
+wall_temperature = [[3.0, 0.0], 0.0]
+wall_velocity = [0.5]
+[[stage]]
+until = 6.0
+)";
+
+using Overrides = std::vector<std::string>;
+
+TEST(SceneStages, AStageBeginsWhereTheOneBeforeEnds) {
+    const Scene scene = parse_scene(kScene, "test.toml");
+    EXPECT_EQ(stage_at(scene, 0.0), 0u);
+    EXPECT_EQ(stage_at(scene, 1.999), 0u);
+    EXPECT_EQ(stage_at(scene, 2.0), 1u);
+    EXPECT_EQ(stage_at(scene, 100.0), 2u);
+    // To a solver that goes by steps of 0.75 the first one ends at 2.25.
+    EXPECT_EQ(stage_at(scene, 2.0, [](double time) { return time == 2.0 ? 2.25 : time; }), 0u);
+    EXPECT_EQ(scene_at(scene, 1.0).physics.gravity[1], 0.0);
+    EXPECT_EQ(scene_at(scene, 2.0).physics.gravity[1], -1.0);
+    EXPECT_EQ(scene_at(scene, 2.0).box.temperature[0][1], 0.0);
+    EXPECT_EQ(scene_at(scene, 5.0).box.temperature[0][1], 2.0);
+}
+
+TEST(SceneStages, WallsStandWhereTheirStagesLeftThem) {
+    const Scene scene = parse_scene(kScene, "test.toml");
+    EXPECT_DOUBLE_EQ(walls_at(scene, 3.0)[0].values.number("offset"), 1.0 + 2.0 * 0.25 + 1.0 * 0.5);
+    const auto late = [](double time) { return time == 2.0 ? 2.5 : time; };
+    EXPECT_DOUBLE_EQ(walls_at(scene, 3.0, late)[0].values.number("offset"), 1.0 + 2.5 * 0.25 + 0.5 * 0.5);
+}
+
+TEST(SceneStages, AChangeIsTheScenesAndThatOfAStageThatSaysOtherwise) {
+    const Scene scene = parse_scene(kScene, "test.toml");
+    EXPECT_EQ(overrides_from(scene, "physics.gravity=[0, 2]", 0), (Overrides{"physics.gravity=[0, 2]"}));
+    EXPECT_EQ(overrides_from(scene, "physics.gravity=[0, 2]", 1),
+              (Overrides{"physics.gravity=[0, 2]", "stage[1].gravity=[0, 2]"}));
+    EXPECT_EQ(overrides_from(scene, "box.wall_temperature[0][1]=5", 0),
+              (Overrides{"box.wall_temperature=[[2, 5], [0, 0]]"}));
+    // The other face of each keeps what it has there.
+    EXPECT_EQ(overrides_from(scene, "box.wall_temperature[0][1]=5", 1),
+              (Overrides{"box.wall_temperature=[[2, 5], [0, 0]]", "stage[1].wall_temperature=[[3, 5], [0, 0]]"}));
+    EXPECT_EQ(overrides_from(scene, "wall[0].temperature=4", 1), (Overrides{"wall[0].temperature=4"}));
+    EXPECT_EQ(overrides_from(scene, "spring.stiffness=4", 1), (Overrides{"spring.stiffness=4"}));
+
+    Scene later = scene;
+    for (const auto& one : overrides_from(scene, "physics.gravity=[0, 2]", 1))
+        later = parse_scene(later.source, "test.toml", {one});
+    EXPECT_EQ(scene_at(later, 3.0).physics.gravity[1], 2.0);
+    EXPECT_EQ(scene_at(later, 5.0).physics.gravity[1], 2.0);
+}
+
+TEST(SceneStages, NoSuchFaceIsSaid) {
+    const Scene scene = parse_scene(kScene, "test.toml");
+    for (const char* wrong : {"box.wall_temperature[2][0]=1", "box.wall_temperature[0][2]=1",
+                              "box.wall_temperature[0]=1", "box.wall_temperature[0][1]=hot"}) {
+        EXPECT_THROW(overrides_from(scene, wrong, 0), InputError) << wrong;
+    }
+}
+
+/// What the program is tested with as well (tests/cli/bad_scenes_test.py): a name, what is said of it, and the text.
+struct BadScene {
+    std::string name;
+    std::string message;
+    std::string text;
+};
+
+std::vector<BadScene> bad_scenes() {
+    std::vector<BadScene> scenes;
+    std::map<std::string, std::string> bases;
+    std::string* base = nullptr;  // that is being read
+    std::ifstream in(CAROM_SOURCE_DIR "/tests/cli/bad_scenes.txt");
+    for (std::string line; std::getline(in, line);) {
+        std::istringstream words(line);
+        std::string kind, name, after, begin;
+        words >> kind >> name >> after >> begin;
+        if (kind == "---") {
+            base = &bases[name];
+        } else if (kind == "===") {
+            base = nullptr;
+            scenes.push_back({name + ".toml", "", begin.empty() ? "" : bases.at(begin)});
+            std::getline(in, scenes.back().message);
+        } else if (!line.empty() && (base != nullptr || !scenes.empty())) {
+            (base != nullptr ? *base : scenes.back().text) += line + "\n";
+        }
+    }
+    return scenes;
+}
+
+std::string error_of(const std::string& text, const std::string& name, const std::vector<std::string>& overrides = {}) {
+    try {
+        make_balls(parse_scene(text, name, overrides));
+    } catch (const InputError& error) {
+        return error.what();
+    }
+    return "no error";
+}
+
+TEST(SceneErrors, EachBadSceneIsNamedExactly) {
+    const auto scenes = bad_scenes();
+    ASSERT_GE(scenes.size(), 150U);
+    for (const BadScene& scene : scenes) EXPECT_EQ(error_of(scene.text, scene.name), scene.name + ":" + scene.message);
+}
+
+constexpr const char* kGood = R"(
+[scene]
+dimension = 2
+[box]
+size = [10.0, 8.0]
+[[ball]]
+radius = 1.0
+mass = 1.0
+position = [5.0, 4.0]
+[[ball]]
+radius = 1.0
+mass = 1.0
+position = [7.5, 4.0]
+)";
+
+TEST(SceneErrors, AnOverrideIsNamedInsteadOfALine) {
+    EXPECT_EQ(error_of(kGood, "good.toml"), "no error");
+    EXPECT_EQ(error_of(kGood, "good.toml", {"ball[1].mass=-2"}),
+              "--set ball[1].mass=-2: ball[1].mass: must be a number above 0, or inf, not -2");
+    EXPECT_EQ(
+        error_of(kGood, "good.toml", {"ball[1].position[0]=6.5", "run.solver=events"}),
+        "good.toml:13:12: ball[1].position: ball 1 overlaps ball 0 by 0.5, 0.25 of the sum of their radii; for the "
+        "events solver at most 1e-09 is allowed");
+}
+
+TEST(SceneErrors, DeepOverlapAtTheStartIsRefusedForSpringToo) {
+    EXPECT_EQ(error_of(kGood, "good.toml", {"ball[1].position[0]=5.51"}), "no error");
+    EXPECT_NE(error_of(kGood, "good.toml", {"ball[1].position[0]=5.49"}), "no error");
+}
+
+TEST(SceneErrors, TouchingIsAllowedForEvents) {
+    EXPECT_EQ(error_of(kGood, "good.toml", {"run.solver=events", "ball[1].position[0]=7"}), "no error");
+    EXPECT_EQ(error_of(kGood, "good.toml", {"run.solver=events", "ball[1].position[0]=6.9999999985"}), "no error");
+    EXPECT_NE(error_of(kGood, "good.toml", {"run.solver=events", "ball[1].position[0]=6.9999999975"}), "no error");
+}
+
+TEST(SceneErrors, FrictionIsRefusedForSpringAloneAndMakesEventsSequential) {
+    EXPECT_NE(error_of(kGood, "good.toml", {"physics.friction=0.1"}), "no error");
+    const Scene scene = parse_scene(kGood, "good.toml", {"physics.friction=0.1", "run.solver=events"});
+    EXPECT_EQ(scene.physics.simultaneous, Simultaneous::kSequential);
+    EXPECT_EQ(scene.physics.wall_friction, 0.1);
+}
+
+TEST(SceneErrors, LowRestitutionNeedsNoDampingForEventsOrWithANumber) {
+    EXPECT_NE(error_of(kGood, "good.toml", {"physics.restitution=0"}), "no error");
+    EXPECT_EQ(error_of(kGood, "good.toml", {"physics.restitution=0", "run.solver=events"}), "no error");
+    EXPECT_EQ(error_of(kGood, "good.toml", {"physics.restitution=0", "spring.damping=1.0"}), "no error");
+}
+
+TEST(SceneErrors, AFileThatIsNotThereIsAnotherKindOfError) {
+    EXPECT_THROW(load_scene("no/such/scene.toml"), SystemError);
+    EXPECT_THROW(load_scene("nosuchscene"), SystemError);
+    EXPECT_THROW(load_scene("/"), SystemError);
 }
 
 }  // namespace

@@ -14,8 +14,8 @@
 #include "host/scene/stages.hpp"
 #include "host/spring/spring_solver.hpp"
 #include "host/state/errors.hpp"
+#include "tests/support/fake_solver.hpp"
 #include "tests/support/message_of.hpp"
-#include "tests/support/recording_sink.hpp"
 
 // What a spring solver is after an engine that it needs in the middle of a run could not be made.
 
@@ -72,7 +72,7 @@ protected:
         return make_spring_solver(
             stages_, state, "cpu",
             [this](const SpringSetup& setup, const RawBalls& balls, std::uint64_t step,
-                   const SpringTallies& tallies) -> std::unique_ptr<SpringEngine> {
+                   const Tallies& tallies) -> std::unique_ptr<SpringEngine> {
                 if (step > 0 && !memory) throw std::bad_alloc();
                 return std::move(make_spring_processor("cpu", setup, balls, step, tallies).engine);
             });

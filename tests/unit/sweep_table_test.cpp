@@ -4,24 +4,105 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <numbers>
 #include <set>
 #include <sstream>
 
+#include "host/plot/table_figure.hpp"
 #include "host/state/errors.hpp"
+#include "host/sweep/formula.hpp"
 #include "host/sweep/journal.hpp"
-#include "host/sweep/read_sweep.hpp"
 #include "host/sweep/run_sweep.hpp"
-#include "host/sweep/sweep_progress.hpp"
-#include "host/sweep/table.hpp"
+#include "host/sweep/sweep.hpp"
 #include "tests/support/message_of.hpp"
 
 namespace carom {
 namespace {
 
 using test::message_of;
-
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
+
+std::vector<std::string> texts(double from, double to, double step) {
+    std::vector<std::string> result;
+    for (const double value : stepped_values(from, to, step)) result.push_back(decimal_text(value));
+    return result;
+}
+
+TEST(SteppedValues, AreTheDecimalsThatAPersonWouldWrite) {
+    EXPECT_THAT(texts(0.35, 0.525, 0.025),
+                ElementsAre("0.35", "0.375", "0.4", "0.425", "0.45", "0.475", "0.5", "0.525"));
+    EXPECT_THAT(texts(0.0, 0.3, 0.1), ElementsAre("0", "0.1", "0.2", "0.3"));
+    EXPECT_THAT(texts(0, 7, 1), ElementsAre("0", "1", "2", "3", "4", "5", "6", "7"));
+    EXPECT_THAT(texts(1e-6, 3e-6, 1e-6), ElementsAre("1e-06", "2e-06", "3e-06"));
+    EXPECT_THAT(texts(2e6, 4e6, 1e6), ElementsAre("2000000", "3000000", "4000000"));
+}
+
+TEST(SteppedValues, MayGoDownAndThroughZeroWithoutASign) {
+    EXPECT_THAT(texts(0.2, -0.2, -0.1), ElementsAre("0.2", "0.1", "0", "-0.1", "-0.2"));
+}
+
+TEST(SteppedValues, OneValueIsEnough) { EXPECT_THAT(texts(0.3, 0.3, 0.1), ElementsAre("0.3")); }
+
+TEST(SteppedValues, AreDecimalsInLongRangesToo) {
+    const auto values = stepped_values(0.0, 1000.0, 0.001);
+    ASSERT_EQ(values.size(), 1000001u);
+    for (std::size_t k = 0; k < values.size(); k += 997) {
+        EXPECT_EQ(values[k], std::stod(fmt::format("{}.{:03}", k / 1000, k % 1000)));
+    }
+}
+
+TEST(SteppedValues, WithStepsThatAreNoShortDecimalsEndAtTheEnd) {
+    const auto values = stepped_values(0.0, 1.0, 1.0 / 3.0);
+    ASSERT_EQ(values.size(), 4u);
+    EXPECT_DOUBLE_EQ(values.back(), 1.0);
+    EXPECT_EQ(stepped_values(1e6, 1e6 + 1e-3, 1e-4).size(), 11u) << "rounding of the ends is forgiven";
+}
+
+TEST(SteppedValues, RefuseStepsThatMissTheEnd) {
+    EXPECT_THAT(message_of<InputError>([] { stepped_values(0.35, 0.53, 0.025); }),
+                HasSubstr("do not hit 0.53: the nearest is 0.525"));
+    EXPECT_THAT(message_of<InputError>([] { stepped_values(0.0, 1.0, -0.1); }), HasSubstr("leads away"));
+    EXPECT_THAT(message_of<InputError>([] { stepped_values(0.0, 1.0, 0.0); }), HasSubstr("must not be 0"));
+    EXPECT_THAT(message_of<InputError>([] { stepped_values(0.0, 1.0, 1e-9); }), HasSubstr("more than 10000000 values"));
+}
+
+double value_of(const std::string& text) { return Formula(text, {"x", "y_2"}).evaluate(std::vector{3.0, 0.25}); }
+
+TEST(Formulas, BindAsInArithmetic) {
+    EXPECT_EQ(value_of("1 + 2 * x"), 7.0);
+    EXPECT_EQ(value_of("(1 + 2) * x"), 9.0);
+    EXPECT_EQ(value_of("8 - 4 - 2"), 2.0);
+    EXPECT_EQ(value_of("8 / 4 / 2"), 1.0);
+    EXPECT_EQ(value_of("-x^2"), -9.0);
+    EXPECT_EQ(value_of("2^-1"), 0.5);
+    EXPECT_EQ(value_of("2^3^2"), 512.0);
+    EXPECT_EQ(value_of("2 * -x"), -6.0);
+    EXPECT_EQ(value_of(" 1e-1*1E1 "), 1.0);
+}
+
+TEST(Formulas, KnowFunctionsAndNames) {
+    EXPECT_EQ(value_of("sqrt(y_2)"), 0.5);
+    EXPECT_EQ(value_of("min(x, y_2) + max(x, y_2)"), 3.25);
+    EXPECT_DOUBLE_EQ(value_of("cos(60 * pi / 180)"), 0.5);
+    EXPECT_DOUBLE_EQ(value_of("exp(log(x)) + abs(-1)"), 4.0);
+    EXPECT_DOUBLE_EQ(value_of("atan(1) + asin(0) + acos(1) + sin(0) + tan(0)"), std::numbers::pi / 4.0);
+    EXPECT_TRUE(Formula("x + 1", {"x", "y"}).uses(0));
+    EXPECT_FALSE(Formula("x + 1", {"x", "y"}).uses(1));
+}
+
+TEST(Formulas, SayWhereTheyAreWrong) {
+    EXPECT_THAT(message_of<InputError>([] { value_of("1 + z"); }),
+                HasSubstr("character 5: 'z' is not known; allowed: x, y_2, sqrt"));
+    EXPECT_THAT(message_of<InputError>([] { value_of("(1 + x"); }), HasSubstr("character 7: ')' is expected"));
+    EXPECT_THAT(message_of<InputError>([] { value_of("1 2"); }), HasSubstr("an operator is expected"));
+    EXPECT_THAT(message_of<InputError>([] { value_of("min(1)"); }), HasSubstr("',' is expected"));
+    EXPECT_THAT(message_of<InputError>([] { value_of(""); }), HasSubstr("it ends too early"));
+    EXPECT_THAT(message_of<InputError>([] { value_of("1 +* 2"); }), HasSubstr("a number, a name or '(' is expected"));
+    EXPECT_THAT(message_of<InputError>([] { value_of(std::string(100000, '(')); }), HasSubstr("too deep"));
+    EXPECT_THAT(message_of<InputError>([] { value_of(std::string(100000, '-')); }), HasSubstr("too many"));
+}
 
 Sweep sweep_of(const std::string& rest, const std::string& head = "") {
     return parse_sweep(
@@ -206,6 +287,111 @@ TEST_F(JournalTest, RefusesAnotherSweepsFileUnlessForced) {
     EXPECT_EQ(text(), before);
     EXPECT_EQ(Journal(path, "other", 1, true).results().size(), 0u);
     EXPECT_THAT(message_of<InputError>([&] { Journal(path, "k", 1, false); }), HasSubstr("another sweep"));
+}
+
+const std::string kGrid = "x [m],angle,fall,fall_se\n0.1,0,1,3\n0.1,1,2,4\n0.2,0,3,0\n0.2,1,,\n";
+
+TEST(SweepTables, AreReadWithQuotesAndEmptyCells) {
+    const SweepTable table = parse_table("a,\"b,c\"\r\n1,\"x \"\"y\"\"\"\r\n2,\r\n", "t.csv");
+    EXPECT_THAT(table.names, ElementsAre("a", "b,c"));
+    EXPECT_THAT(table.rows[0], ElementsAre("1", "x \"y\""));
+    EXPECT_THAT(table.rows[1], ElementsAre("2", ""));
+    EXPECT_TRUE(std::isnan(table.numbers(1)[1]));
+}
+
+TEST(SweepTables, AxesAreTheFewestFirstColumnsThatTellRowsApart) {
+    EXPECT_EQ(parse_table(kGrid, "t.csv").axes, 2u);
+    EXPECT_EQ(parse_table("a,b\n1,2\n2,2\n", "t.csv").axes, 1u);
+    EXPECT_EQ(parse_table("a,b,c,d\n1,1,1,0\n1,1,2,0\n", "t.csv").axes, 3u);
+    EXPECT_EQ(parse_table(kGrid, "t.csv").find("x"), 0u);
+    EXPECT_EQ(parse_table(kGrid, "t.csv").find("x [m]"), 0u);
+}
+
+TEST(SweepTables, SayWhatIsWrong) {
+    EXPECT_THAT(message_of<InputError>([] { parse_table("a,b\n1,2,3\n", "t.csv"); }), HasSubstr("t.csv:2: 3 cells"));
+    EXPECT_THAT(message_of<InputError>([] { parse_table("a,b\n", "t.csv"); }), HasSubstr("holds no row"));
+    EXPECT_THAT(message_of<InputError>([] { parse_table("a,b\n1,2\n1,2\n", "t.csv"); }),
+                HasSubstr("two rows are the same"));
+    EXPECT_THAT(message_of<InputError>([] { parse_table("a\n1\n2\n", "t.csv"); }), HasSubstr("nothing beside axes"));
+}
+
+Reduced reduced(const TableView& view) {
+    const SweepTable table = parse_table(kGrid, "t.csv");
+    return reduce_table(table, choose_columns(table, view), view.mean);
+}
+
+TEST(SweepReduction, SumsOverTheOtherAxes) {
+    const Reduced by_x = reduced({.by = {"x"}});
+    EXPECT_EQ(by_x.values[0], 3.0);
+    EXPECT_TRUE(std::isnan(by_x.values[1])) << "a sum of which a part is missing is none";
+    EXPECT_EQ(by_x.errors[0], 5.0);
+    EXPECT_EQ(by_x.label, "fall, sum over angle");
+    EXPECT_EQ(reduced({.by = {"angle"}}).values[0], 4.0);
+    const Reduced mean = reduced({.by = {"angle"}, .mean = true});
+    EXPECT_EQ(mean.values[0], 2.0);
+    EXPECT_EQ(mean.errors[0], 1.5);
+    EXPECT_EQ(mean.label, "fall, mean over x");
+}
+
+TEST(SweepReduction, KeepsCellsInOrderOfTheirValues) {
+    const SweepTable table = parse_table("a,b,v\n10,0,1\n10,1,2\n9,0,3\n9,1,4\n", "t.csv");
+    const Reduced cells = reduce_table(table, choose_columns(table, {}), false);
+    EXPECT_THAT(cells.scales[0].at, ElementsAre(9.0, 10.0));
+    EXPECT_THAT(cells.values, ElementsAre(3.0, 4.0, 1.0, 2.0));
+}
+
+TEST(SweepReduction, NamesWhatThereIs) {
+    EXPECT_THAT(message_of<InputError>([] { reduced({.quantity = "fal"}); }), HasSubstr("did you mean 'fall'?"));
+    EXPECT_THAT(message_of<InputError>([] { reduced({.quantity = "angle"}); }),
+                HasSubstr("no quantity 'angle'; allowed: fall"));
+    EXPECT_THAT(message_of<InputError>([] { reduced({.by = {"fall"}}); }),
+                HasSubstr("no axis 'fall'; allowed: x [m], angle"));
+    const SweepTable table = parse_table("a,b,c,v\n1,1,1,0\n1,1,2,0\n", "t.csv");
+    EXPECT_THAT(message_of<InputError>([&] { choose_columns(table, {}); }), HasSubstr("no figure has 3 axes"));
+}
+
+std::string script(const std::string& text, const TableView& view = {}) {
+    return table_figure_script(parse_table(text, "t.csv"), view, "f.png").text();
+}
+
+TEST(SweepFigures, TwoAxesAreAHeatMap) {
+    const std::string text = script(kGrid);
+    EXPECT_THAT(text, HasSubstr("set xlabel 'x [m]' noenhanced\nset ylabel 'angle'"));
+    EXPECT_THAT(text, HasSubstr("set cblabel 'fall'"));
+    EXPECT_THAT(text, HasSubstr("0.1 1 0.05 0.15 0.5 1.5 2\n"));
+    EXPECT_THAT(text, HasSubstr("maxcolors 3")) << "whole numbers have a colour each";
+    EXPECT_THAT(text, HasSubstr("\"no value\""));
+    EXPECT_THAT(script("a,b,v\n0,0,0.5\n0,1,2.5\n"), Not(HasSubstr("maxcolors")));
+}
+
+TEST(SweepFigures, OneAxisIsALineWithErrorBars) {
+    const std::string text = script("k,v,v_se\n1,2,0.5\n2,3,0.25\n");
+    EXPECT_THAT(text, HasSubstr("1 2 0.5\n2 3 0.25\n"));
+    EXPECT_THAT(text, HasSubstr("with lines"));
+    EXPECT_THAT(text, HasSubstr("yerrorbars"));
+    EXPECT_THAT(script("k,v\n1,2\n2,3\n"), Not(HasSubstr("yerrorbars")));
+}
+
+TEST(SweepFigures, OfACompressibilityHaveTheoryBesideThem) {
+    const std::string text =
+        script("packing_fraction [disks],compressibility,compressibility_se\n0.1,1.2,0.1\n0.6,5.9,0.1\n");
+    EXPECT_THAT(text, HasSubstr("title 'Kolafa and Rottner 2006'"));
+    EXPECT_THAT(text, HasSubstr("title 'measured'"));
+    EXPECT_THAT(text, HasSubstr("set key below "));
+    EXPECT_THAT(script("packing_fraction,compressibility\n0.1,1.2\n0.6,5.9\n"), Not(HasSubstr("Kolafa")));
+}
+
+TEST(SweepFigures, SumsAreBarsFromZero) {
+    const std::string text = script("a,b,v\n0,0,1\n0,1,2\n1,0,3\n1,1,4\n", {.by = {"a"}});
+    EXPECT_THAT(text, HasSubstr("0 3 NaN\n1 7 NaN\n"));
+    EXPECT_THAT(text, HasSubstr("with boxes"));
+    EXPECT_THAT(text, HasSubstr("set yrange [0:"));
+}
+
+TEST(SweepFigures, EqualRatiosAreALogarithmicAxisAndWordsKeepTheirOrder) {
+    EXPECT_THAT(script("k,v\n0.1,1\n1,2\n10,3\n"), HasSubstr("set logscale x"));
+    EXPECT_THAT(script("k,v\n1,1\n5,2\n9,3\n"), Not(HasSubstr("logscale")));
+    EXPECT_THAT(script("law,v\nreflect,1\nnewton,2\n"), HasSubstr("'reflect' 0, 'newton' 1"));
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 namespace carom {
 namespace {
 
+using test::kBouncing;
 using test::kTwoHardBalls;
 using test::LiveLab;
 
@@ -90,27 +91,6 @@ TEST(LiveChange, ChangesOneAfterTheOtherAllHold) {
     ASSERT_NE(after, nullptr) << lab.run.error();
     EXPECT_NEAR((after->frame->velocity[1][0] - speed) / (after->time - time), -3.0, 1e-3);
 }
-
-/// A ball that falls onto the floor: a contact lasts 0.07 s.
-constexpr const char* kBouncing = R"(
-[scene]
-dimension = 2
-[box]
-size = [20.0, 10.0]
-[physics]
-gravity = [0.0, -1.0]
-[spring]
-stiffness = 4.0e3
-dt = 1.0e-3
-[run]
-backend = "cpu"
-[output]
-every = 0.05
-[[ball]]
-radius = 0.5
-mass = 2.0
-position = [5.0, 0.7]
-)";
 
 TEST(LiveChange, GoesOnWithAnotherTimeStep) {
     LiveLab lab(kBouncing);

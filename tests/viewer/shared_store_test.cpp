@@ -1,15 +1,18 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <functional>
 #include <string>
+#include <thread>
 
 #include "host/state/errors.hpp"
 #include "host/viewer/cloud_feed.hpp"
-#include "tests/support/picture.hpp"
+#include "host/viewer/opengl.hpp"
 #include "tests/support/shared_pictures.hpp"
 #include "tests/support/spring_engines.hpp"
+#include "tests/support/studio.hpp"
 
 // Balls that a processor writes into OpenGL's buffers itself, beside those that come by frames.
 
@@ -147,7 +150,7 @@ TEST(SharedStore, IsNotTakenWhereNothingCanBeShared) {
     const EglContext context;
     const PreparedScene scene = on_processor(kPlain, "emulated");
     const auto solver = scene.plan->make_solver(scene.state, "");
-    const auto store = make_cloud_store(190, solver->pictures());
+    const auto store = make_cloud_store(190, pictures_of(*solver));
     EXPECT_FALSE(store->arrays(0).has_value());
     EXPECT_NE(store->way(true).find("mapped buffers, by frames"), std::string::npos) << store->way(true);
     EXPECT_NE(store->way(true).find("shares no buffers"), std::string::npos) << store->way(true);
@@ -170,7 +173,7 @@ TEST(CloudFeed, ShowsTheSamePictureAsFramesFromTheCpu) {
             Studio studio(*text, {.quantity = quantity, .labels = false});
             const PreparedScene scene = prepared(*text);
             const auto solver = scene.plan->make_solver(scene.state, "");
-            const auto store = make_cloud_store(scene.state.balls.size(), solver->pictures());
+            const auto store = make_cloud_store(scene.state.balls.size(), pictures_of(*solver));
             Frame frame;
             CloudFeed feed;
             solver->advance_to(0.5, 60.0);
@@ -202,7 +205,7 @@ TEST(CudaSharedStore, ShowsTheSamePictureAsFrames) {
     for (const Quantity quantity : {Quantity::kSpecies, Quantity::kSpeed, Quantity::kOverlap}) {
         for (const std::string* scene : {&kPlain, &kOpen, &kDeep}) {
             const Difference difference = compare_ways(*scene, quantity, "cuda", [](Solver& solver, std::size_t balls) {
-                auto store = make_cloud_store(balls, solver.pictures());
+                auto store = make_cloud_store(balls, pictures_of(solver));
                 EXPECT_NE(store->way(false).find("shared"), std::string::npos) << store->way(false);
                 return store;
             });
@@ -210,6 +213,77 @@ TEST(CudaSharedStore, ShowsTheSamePictureAsFrames) {
             EXPECT_LE(difference.pixels, 100) << *scene;
         }
     }
+}
+
+TEST(FrameRing, GivesTheNewestFrameAndEachAtMostOnce) {
+    FrameRing ring;
+    std::array<int, FrameRing::kSlots> held{};
+    EXPECT_FALSE(ring.take());
+    for (int frame = 1; frame <= 3; ++frame) {
+        held[ring.write_slot()] = frame;
+        ring.publish();
+    }
+    EXPECT_TRUE(ring.fresh());
+    EXPECT_TRUE(ring.take());
+    EXPECT_EQ(held[ring.read_slot()], 3);
+    EXPECT_FALSE(ring.take());
+    EXPECT_EQ(held[ring.read_slot()], 3);
+}
+
+TEST(FrameRing, NeverLetsTheWriterTouchWhatIsRead) {
+    FrameRing ring;
+    constexpr int kFrames = 200000;
+    struct Slot {
+        std::array<int, 16> words{};
+    };
+    std::array<Slot, FrameRing::kSlots> slots;
+    std::thread writer([&] {
+        for (int frame = 1; frame <= kFrames; ++frame) {
+            slots[ring.write_slot()].words.fill(frame);
+            ring.publish();
+        }
+    });
+    int last = 0;
+    int torn = 0;
+    int backwards = 0;
+    while (last < kFrames) {
+        if (!ring.take()) continue;
+        const Slot& slot = slots[ring.read_slot()];
+        const int first = slot.words[0];
+        for (const int word : slot.words) torn += word != first ? 1 : 0;
+        backwards += first <= last ? 1 : 0;
+        last = first;
+    }
+    writer.join();
+    EXPECT_EQ(torn, 0);
+    EXPECT_EQ(backwards, 0);
+}
+
+TEST(CloudStore, DrawsWhatAnotherThreadHasFilledAsAnUpload) {
+    const std::string scene =
+        "[scene]\ndimension = 2\n[box]\nsize = [20, 15]\n[run]\nbackend = \"cpu\"\n"
+        "[[fill]]\ncount = 60\nradius = 0.5\nmass = 1\ntemperature = 1\n";
+    test::Studio studio(scene);
+    const Pixels uploaded = studio.shoot();
+
+    auto store = make_mapped_store(60);
+    std::vector<float> values;
+    CloudMaker maker;
+    const Quantity quantity = studio.painter().quantity();
+    for (int slot = 0; slot < FrameRing::kSlots; ++slot) {
+        std::thread([&] {
+            evaluate(quantity, studio.source().scene(), studio.source().balls(), studio.frame(), values);
+            store->fill(slot, maker.make(studio.source().scene(), studio.source().balls(), studio.frame(), values));
+        }).join();
+        studio.painter().see(range_of(quantity, values));
+        studio.painter().draw(store->buffers(slot), 0.0, 60, {});
+        store->drawn(slot);
+        Pixels mapped;
+        studio.painter().read(mapped);
+        EXPECT_EQ(mapped.rgb, uploaded.rgb) << slot;
+        store->wait(slot);
+    }
+    EXPECT_NE(store->way(false).find("mapped"), std::string::npos);
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ std::vector<Point<Dim>> arrange_in_row(const Scene& scene, std::size_t number,
     const Space<Dim> space(scene, fill, fill.count, before);
     const double room = space.last_center(0) - space.first_center(0);
     const auto fitting = static_cast<std::uint64_t>(room / (2.0 * space.radius())) + 1;
-    if (fill.count > fitting) refuse_fill(fill, space, fitting);
+    if (fill.count > fitting) refuse_fill(scene, number, space, fitting);
     std::vector<Point<Dim>> centers(fill.count);
     for (std::size_t k = 0; k < centers.size(); ++k) {
         for (int axis = 1; axis < Dim; ++axis) centers[k][axis] = space.low(axis) + 0.5 * space.length(axis);

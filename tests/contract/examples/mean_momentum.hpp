@@ -2,18 +2,18 @@
 
 #include <cmath>
 
-#include "host/observables/observable.hpp"
+#include "host/observables/registry.hpp"
 
 namespace carom::examples {
 
 /// Momentum per mobile ball: how a gas drifts as a whole.
 class MeanMomentum final : public Observable {
 public:
-    explicit MeanMomentum(const ObservableContext& context) : dimension_(context.box.dimension) {}
+    MeanMomentum(const ObserveEntry& entry, const ObservableContext& context)
+        : name_(entry.name), dimension_(context.box.dimension) {}
 
     [[nodiscard]] ObservableInfo info() const override {
-        ObservableInfo info{
-            .name = "mean_momentum", .unit = "kg m s-1", .label = "momentum per ball", .components = {}};
+        ObservableInfo info{.name = name_, .unit = "kg m s-1", .label = "momentum per ball", .components = {}};
         for (int axis = 0; axis < dimension_; ++axis) info.components.emplace_back(1, "xyz"[axis]);
         return info;
     }
@@ -26,7 +26,13 @@ public:
     }
 
 private:
+    std::string name_;
     int dimension_;
 };
+
+inline constexpr ObservableKind kMeanMomentum[] = {
+    {.name = "mean_momentum", .what = "momentum of all balls over their number", .make = row_value<MeanMomentum>},
+};
+inline std::span<const ObservableKind> mean_momentum_kinds() { return kMeanMomentum; }
 
 }  // namespace carom::examples

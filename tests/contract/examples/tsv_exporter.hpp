@@ -33,8 +33,24 @@ private:
 };
 
 inline std::unique_ptr<Exporter> make_tsv_exporter(const ExportTarget& target) {
-    require_free(target.path, target.force);
     return std::make_unique<TsvExporter>(target);
 }
+
+inline ExportFormat tsv_format() { return {".tsv", "positions, for gnuplot", OneFile{make_tsv_exporter}}; }
+
+/// The same, a file for each frame.
+inline void write_places(const std::string& path, const TrajectoryHeader& header, const Frame& frame) {
+    ReplacementFile file(path);
+    for (std::size_t id = 0; id < frame.size(); ++id) {
+        if (frame.gone[id]) continue;
+        std::string line;
+        for (int axis = 0; axis < header.dimension(); ++axis) line += fmt::format("{} ", frame.position[axis][id]);
+        line.back() = '\n';
+        file.write(line);
+    }
+    file.commit();
+}
+
+inline ExportFormat places_format() { return {".pts", "places alone", FilePerFrame{write_places}}; }
 
 }  // namespace carom::examples

@@ -11,8 +11,8 @@
 
 #include "kernels/core/random.hpp"
 #include "kernels/core/transcendental.hpp"
+#include "kernels/params_from_setup.hpp"
 #include "kernels/physics/restitution.hpp"
-#include "kernels/spring_plan.hpp"
 #include "kernels/spring_step.hpp"
 
 namespace {

@@ -1,0 +1,94 @@
+#include "host/io/child_process.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+#include "host/state/errors.hpp"
+
+namespace carom {
+
+ChildProcess::ChildProcess(std::vector<std::string> words, const std::string& advice) {
+    const std::string& program = words.front();
+    std::vector<char*> arguments;
+    for (std::string& word : words) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+
+    std::array<int, 2> ends{-1, -1};
+    log_ = memfd_create(program.c_str(), MFD_CLOEXEC);
+    if (log_ < 0 || pipe2(ends.data(), O_CLOEXEC) != 0) {
+        const int error = errno;
+        if (log_ >= 0) close(log_);
+        throw SystemError(fmt::format("cannot start {}: {}", program, std::strerror(error)));
+    }
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, log_, STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, log_, STDERR_FILENO);
+    posix_spawnattr_t attributes;
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+    posix_spawnattr_setpgroup(&attributes, 0);
+    const int error = posix_spawnp(&child_, program.c_str(), &actions, &attributes, arguments.data(), environ);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    close(ends[0]);
+    to_child_ = ends[1];
+    if (error != 0) {
+        child_ = -1;
+        close(to_child_);
+        close(log_);
+        throw SystemError(error == ENOENT ? advice : fmt::format("cannot start {}: {}", program, std::strerror(error)));
+    }
+}
+
+ChildProcess::~ChildProcess() {
+    if (child_ > 0) {
+        kill(child_, SIGTERM);
+        wait();
+    }
+    close(log_);
+}
+
+bool ChildProcess::write(std::string_view bytes) {
+    while (!bytes.empty()) {
+        const ssize_t count = ::write(to_child_, bytes.data(), bytes.size());
+        if (count < 0 && errno == EINTR) continue;
+        if (count <= 0) return false;
+        bytes.remove_prefix(static_cast<std::size_t>(count));
+    }
+    return true;
+}
+
+int ChildProcess::wait() {
+    if (to_child_ >= 0) close(to_child_);
+    to_child_ = -1;
+    int status = 0;
+    while (waitpid(child_, &status, 0) < 0 && errno == EINTR) {
+    }
+    child_ = -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+std::string ChildProcess::last_line() const {
+    const off_t size = lseek(log_, 0, SEEK_END);
+    std::array<char, 600> end{};
+    const off_t from = std::max<off_t>(0, size - static_cast<off_t>(end.size()));
+    const ssize_t count = pread(log_, end.data(), end.size(), from);
+    std::string text(end.data(), count > 0 ? static_cast<std::size_t>(count) : 0);
+    while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
+    const auto start = text.find_last_of("\r\n");
+    return start == std::string::npos ? text : text.substr(start + 1);
+}
+
+}  // namespace carom

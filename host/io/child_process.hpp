@@ -1,0 +1,39 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace carom {
+
+/// Another program that is fed through its standard input; what it says, on either stream, is kept. It is started by
+/// its name and words, never through a shell, and in a process group of its own: a Ctrl-C is meant for carom, which
+/// then ends it.
+class ChildProcess {
+public:
+    /// \param words   the program, looked up in PATH, and its arguments
+    /// \param advice  said where there is no such program: what it is for, and how to install it
+    /// \throws SystemError  it cannot be started
+    ChildProcess(std::vector<std::string> words, const std::string& advice);
+    /// Ends the program, if it has not ended.
+    ~ChildProcess();
+    ChildProcess(const ChildProcess&) = delete;
+    ChildProcess& operator=(const ChildProcess&) = delete;
+
+    /// \return false  the program takes no more
+    bool write(std::string_view bytes);
+    /// Closes its input and waits for its end.
+    /// \return  its exit status, 128 and the signal's number where a signal ended it
+    int wait();
+    /// The last line that it said, shortened.
+    [[nodiscard]] std::string last_line() const;
+
+private:
+    pid_t child_ = -1;
+    int to_child_ = -1;
+    int log_ = -1;  // a file without a name that holds what it says
+};
+
+}  // namespace carom

@@ -1,0 +1,56 @@
+#include "host/observables/average.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace carom {
+
+Selection::Selection(std::shared_ptr<const Population> population, const std::string& species)
+    : population_(std::move(population)) {
+    for (const Species& entry : population_->table) {
+        chosen_.push_back(species.empty() ? (std::isfinite(entry.mass) ? 1 : 0) : (entry.name == species ? 1 : 0));
+    }
+}
+
+double Selection::heaviest() const {
+    const std::vector<double> masses = finite_masses(population_->table);
+    double heaviest = 0.0;
+    for (std::size_t k = 0; k < masses.size(); ++k) heaviest = std::max(heaviest, chosen_[k] != 0 ? masses[k] : 0.0);
+    return heaviest;
+}
+
+std::vector<double> finite_masses(const std::vector<Species>& table) {
+    std::vector<double> masses;
+    for (const Species& species : table) masses.push_back(std::isfinite(species.mass) ? species.mass : 0.0);
+    return masses;
+}
+
+std::vector<std::string> number_names(const AverageInfo& average) {
+    if (!average.x.label.empty()) return {};
+    if (average.components.empty()) return {average.name};
+    std::vector<std::string> names;
+    for (const std::string& component : average.components) names.push_back(average.name + "." + component);
+    return names;
+}
+
+std::vector<AveragedNumber> averaged_numbers(std::span<const AverageInfo> infos, std::span<const AverageTable> tables) {
+    std::vector<AveragedNumber> numbers;
+    for (std::size_t k = 0; k < infos.size(); ++k) {
+        const std::vector<std::string> names = number_names(infos[k]);
+        const bool telling = tables[k].samples >= kLeastSamplesForError;
+        for (std::size_t component = 0; component < names.size(); ++component) {
+            numbers.push_back(
+                {.name = names[component],
+                 .kind = infos[k].kind,
+                 .unit = infos[k].unit,
+                 .mean = tables[k].values[component],
+                 .error = telling ? tables[k].errors[component] : std::numeric_limits<double>::quiet_NaN(),
+                 .samples = tables[k].samples});
+        }
+    }
+    return numbers;
+}
+
+}  // namespace carom

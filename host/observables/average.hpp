@@ -1,0 +1,153 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "host/observables/observable.hpp"
+#include "host/observables/time_series.hpp"
+#include "host/state/balls.hpp"
+#include "host/state/box.hpp"
+#include "host/state/solver.hpp"
+#include "kernels/sampling/ball_sampler.hpp"
+
+namespace carom {
+
+/// One axis of a table of averages.
+struct AverageAxis {
+    std::string label;       ///< "speed"; empty: a table of one point
+    std::string unit;        ///< SI, as H5MD writes units
+    std::size_t points = 1;  ///< of the table along it
+    bool operator==(const AverageAxis&) const = default;
+};
+
+/// What an averaged observable is called and means.
+struct AverageInfo {
+    std::string name;                          ///< that of its [[observe]]
+    std::string kind;                          ///< "speed", "gr", ...
+    std::string unit;                          ///< of the values, SI as H5MD writes units; empty: a pure number
+    std::string label;                         ///< for the axis of a figure
+    std::string normalisation;                 ///< what the values are, in one sentence
+    std::string species;                       ///< whose; empty: all balls of finite mass
+    std::vector<std::string> components = {};  ///< one name per component; empty: one
+    AverageAxis x = {};
+    AverageAxis y = {};  ///< only of maps
+    double every = 0.0;  ///< between samples [time]
+    double from = 0.0;   ///< samples are taken from this time on
+
+    [[nodiscard]] std::size_t width() const {
+        return (components.empty() ? 1 : components.size()) * x.points * y.points;
+    }
+    bool operator==(const AverageInfo&) const = default;
+};
+
+/// The averages up to now.
+struct AverageTable {
+    double samples = 0.0;        ///< how many were taken
+    std::vector<double> x;       ///< x.points: middles of bins, or lags
+    std::vector<double> y;       ///< y.points
+    std::vector<double> values;  ///< component by component, row of x by row of x; NaN where there is none
+    std::vector<double> errors;  ///< standard errors, by blocks; NaN where there are too few samples
+};
+
+/// The balls of a run, as far as averages care.
+struct Population {
+    std::vector<Species> table;
+    std::vector<std::uint32_t> species;  ///< one per ball, by id; index into table
+};
+
+/// By species; 0 for what is infinite. What BallKinds wants.
+std::vector<double> finite_masses(const std::vector<Species>& table);
+
+/// What does not change during a run.
+struct AverageContext {
+    Box box;
+    std::shared_ptr<const Population> population;
+    double every = 0.0;         ///< between samples [time]
+    std::uint64_t samples = 0;  ///< in a row, at most; a guess
+    Vector3 gravity{};          ///< [length/time^2]
+};
+
+/// When a sample is taken.
+struct Moment {
+    double time = 0.0;
+    std::uint64_t index = 0;  ///< the time in units of `every`: who looks at differences in time sees gaps by it
+};
+
+/// What a solver has summed and counted, at the time of a sample.
+struct Accounts {
+    double time = 0.0;
+    const Tallies& tallies;
+    const Totals& totals;      ///< only of solvers whose contacts last: zeros where tallies have a collisional_virial
+    double path_length = 0.0;  ///< Solver::path_length, for who needs it
+};
+
+/// A quantity that is averaged over a run and never stored sample by sample: memory does not grow with the run. Most
+/// are a SumAverage (sum_average.hpp).
+class Average {
+public:
+    virtual ~Average() = default;
+
+    [[nodiscard]] virtual AverageInfo info() const = 0;
+    /// Whether `account` is to be called before each sample.
+    [[nodiscard]] virtual bool needs_accounts() const { return false; }
+    /// The balls, by id, of whose impacts `impact` is to tell, if not of others too: 1 or 0 each. Empty: of none.
+    [[nodiscard]] virtual std::span<const std::uint8_t> followed() const { return {}; }
+    /// Whether it needs Accounts::path_length, which takes a look at each ball.
+    [[nodiscard]] virtual bool needs_path_length() const { return false; }
+    virtual void account(const Accounts& /*now*/) {}
+    virtual void impact(const LoggedImpact& /*hit*/) {}
+    /// The run is in a stage with this gravity. \param begins  the stage does, else the run goes on within it
+    virtual void enter_stage(const Vector3& /*gravity*/, bool /*begins*/) {}
+    /// In place of `add`, after `account`, in a stage that is not measured: what came before must not reach a later
+    /// sample.
+    virtual void skip() {}
+    /// One sample.
+    virtual void add(BallSampler& balls, const Moment& now) = 0;
+    [[nodiscard]] virtual AverageTable table() const = 0;
+    /// Numbers that it keeps between samples, about, when it keeps most; none before the first one.
+    [[nodiscard]] virtual std::size_t most_numbers() const = 0;
+    /// Puts away all that has been gathered; restore goes on from there to the same bits.
+    virtual void save(std::vector<double>& out) const = 0;
+    /// \throws std::invalid_argument  it was saved by another one
+    virtual void restore(SavedNumbers& saved) = 0;
+};
+
+/// Which balls an average is taken over: those of a species, or all of finite mass.
+class Selection {
+public:
+    Selection(std::shared_ptr<const Population> population, const std::string& species);
+    [[nodiscard]] std::span<const std::uint8_t> by_species() const { return chosen_; }
+    [[nodiscard]] bool chosen(std::size_t id) const { return chosen_[population_->species[id]] != 0; }
+    [[nodiscard]] std::size_t population_size() const { return population_->species.size(); }
+    /// The largest of their finite masses; 0 without any.
+    [[nodiscard]] double heaviest() const;
+
+private:
+    std::shared_ptr<const Population> population_;
+    std::vector<std::uint8_t> chosen_;  // by species
+};
+
+/// Of fewer samples a standard error is itself a guess: none is told.
+inline constexpr double kLeastSamplesForError = 8.0;
+
+/// An average that is a single number, or one component of it, as summaries and tables tell it.
+struct AveragedNumber {
+    std::string name;  ///< "name" or "name.component"
+    std::string kind;  ///< "kurtosis", "stress", ...
+    std::string unit;  ///< SI, as H5MD writes units; empty: a pure number
+    double mean = 0.0;
+    double error = 0.0;    ///< standard error; NaN if there are fewer samples than kLeastSamplesForError
+    double samples = 0.0;  ///< how many were taken
+};
+
+/// The names of the numbers that an average is: its own, or "name.component"; none for curves and maps.
+std::vector<std::string> number_names(const AverageInfo& average);
+
+/// The numbers among averages. \param tables  one of each of `infos`
+std::vector<AveragedNumber> averaged_numbers(std::span<const AverageInfo> infos, std::span<const AverageTable> tables);
+
+}  // namespace carom

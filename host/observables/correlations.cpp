@@ -1,0 +1,280 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "host/observables/correlator.hpp"
+#include "host/observables/registry.hpp"
+#include "kernels/physics/diffusion.hpp"
+
+// What balls have to do with themselves some time later: how far they have come, and how much of their velocity is
+// left.
+
+namespace carom {
+
+namespace {
+
+/// Sums over balls, in SIMD lanes, what `of` makes of two numbers of each axis, added up over the axes; NaN, which
+/// those that have left have, counts for nothing. \param early, late  axis after axis, all balls of each
+template <std::size_t Dim, class Of>
+BallSum sum_over_balls(std::span<const double> early, std::span<const double> late, const Of& of) {
+    constexpr std::size_t kLanes = 8;
+    const std::size_t balls = early.size() / Dim;
+    std::array<double, kLanes> sums{};
+    std::array<double, kLanes> counts{};
+    const auto add = [&](std::size_t ball, std::size_t lane) {
+        double value = 0.0;
+        for (std::size_t axis = 0; axis < Dim; ++axis)
+            value += of(early[axis * balls + ball], late[axis * balls + ball]);
+        const bool in = value == value;
+        sums[lane] += in ? value : 0.0;
+        counts[lane] += in ? 1.0 : 0.0;
+    };
+    std::size_t ball = 0;
+    for (; ball + kLanes <= balls; ball += kLanes) {
+        for (std::size_t lane = 0; lane < kLanes; ++lane) add(ball + lane, lane);
+    }
+    for (; ball < balls; ++ball) add(ball, 0);
+    BallSum result;
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+        result.sum += sums[lane];
+        result.balls += counts[lane];
+    }
+    return result;
+}
+
+/// Balls that correlations in time follow, at most: evenly many of all that there are.
+constexpr std::size_t kMostFollowed = 4096;
+
+/// A correlation in time of what each ball has of its own, over many starts.
+class CorrelationAverage : public Average {
+public:
+    /// \param what  that each ball has of its own
+    CorrelationAverage(ObserveEntry request, const AverageContext& context, Followed what, Correlation correlation)
+        : request_(std::move(request)),
+          what_(what),
+          size_(context.box.size),
+          every_(context.every),
+          dimension_(static_cast<std::size_t>(context.box.dimension)),
+          ids_(picked(*context.population, Selection(context.population, request_.species))),
+          correlator_(ids_.size() * dimension_, context.samples, std::move(correlation)),
+          sample_(ids_.size() * dimension_) {}
+
+    void add(BallSampler& balls, const Moment& now) final {
+        balls.follow(ids_, what_, std::span(size_).first(dimension_), sample_);
+        correlator_.add(now.index, sample_);
+    }
+    [[nodiscard]] std::size_t most_numbers() const final { return correlator_.most_numbers() + sample_.size(); }
+    void save(std::vector<double>& out) const final { correlator_.save(out); }
+    void restore(SavedNumbers& saved) final { correlator_.restore(saved); }
+
+protected:
+    [[nodiscard]] AverageInfo base_info() const {
+        AverageInfo info;
+        info.name = request_.name;
+        info.kind = request_.kind;
+        info.species = request_.species;
+        info.every = every_;
+        info.from = request_.from;
+        info.x = {"time t", "s", correlator_.lags()};
+        return info;
+    }
+    /// x, and no values yet.
+    [[nodiscard]] AverageTable base_table() const {
+        AverageTable table;
+        table.samples = static_cast<double>(correlator_.starts(0));
+        for (std::size_t k = 0; k < correlator_.lags(); ++k) {
+            table.x.push_back(every_ * static_cast<double>(correlator_.lag(k)));
+        }
+        return table;
+    }
+    /// The value of a lag with the larger of its blocked error and that of independent balls and starts.
+    /// \param scale_of_noise  standard deviation of one ball's value
+    [[nodiscard]] MeanWithError lag_value(std::size_t k, double scale_of_noise) const {
+        MeanWithError measured = correlator_.at(k);
+        const double least = scale_of_noise / std::sqrt(correlator_.independent_values(k));
+        measured.error = std::isfinite(measured.error) ? std::max(measured.error, least) : least;
+        if (!std::isfinite(measured.value)) measured.error = std::nan("");
+        return measured;
+    }
+    [[nodiscard]] const Correlator& correlator() const { return correlator_; }
+    [[nodiscard]] std::size_t dimension() const { return dimension_; }
+
+private:
+    static std::vector<std::uint32_t> picked(const Population& population, const Selection& selection) {
+        std::vector<std::uint32_t> all;
+        for (std::size_t id = 0; id < population.species.size(); ++id) {
+            if (selection.chosen(id)) all.push_back(static_cast<std::uint32_t>(id));
+        }
+        if (all.size() <= kMostFollowed) return all;
+        std::vector<std::uint32_t> some;
+        for (std::size_t k = 0; k < kMostFollowed; ++k) some.push_back(all[k * all.size() / kMostFollowed]);
+        return some;
+    }
+
+    ObserveEntry request_;
+    Followed what_;
+    Vector3 size_;  // of the box
+    double every_;
+    std::size_t dimension_;
+    std::vector<std::uint32_t> ids_;
+    Correlator correlator_;
+    std::vector<double> sample_;
+};
+
+BallSum square_ways(std::size_t dimension, std::span<const double> early, std::span<const double> late) {
+    const auto square = [](double from, double to) { return (to - from) * (to - from); };
+    return dimension == 2 ? sum_over_balls<2>(early, late, square) : sum_over_balls<3>(early, late, square);
+}
+
+class Displacements : public CorrelationAverage {
+public:
+    Displacements(const ObserveEntry& request, const AverageContext& context)
+        : CorrelationAverage(request, context, Followed::kPlace,
+                             [dimension = static_cast<std::size_t>(context.box.dimension)](auto early, auto late) {
+                                 return square_ways(dimension, early, late);
+                             }) {}
+
+protected:
+    [[nodiscard]] MeanWithError squared_way(std::size_t lag) const {
+        return lag_value(lag, displacement_noise(static_cast<int>(dimension())) * correlator().at(lag).value);
+    }
+};
+
+class MeanSquareDisplacement final : public Displacements {
+public:
+    using Displacements::Displacements;
+
+    [[nodiscard]] AverageInfo info() const override {
+        AverageInfo info = base_info();
+        info.unit = "m2";
+        info.label = "mean square displacement";
+        info.normalisation =
+            "mean of |x(t0 + t) - x(t0)|^2 over balls and starts t0, unwrapped positions; with the flow, if there is "
+            "one";
+        return info;
+    }
+    [[nodiscard]] AverageTable table() const override {
+        AverageTable table = base_table();
+        for (std::size_t k = 0; k < correlator().lags(); ++k) {
+            const MeanWithError measured = squared_way(k);
+            table.values.push_back(measured.value);
+            table.errors.push_back(measured.error);
+        }
+        return table;
+    }
+};
+
+/// D = (W(b) - W(a)) / (2 d (b - a)), W the mean square displacement, b the longest lag of which the run has kSpans one
+/// after the other, a about half of it, but not 0, since a ball has not yet forgotten its velocity then: both far
+/// beyond the time that this takes, if the run and the time between samples are.
+class SelfDiffusion final : public Displacements {
+public:
+    using Displacements::Displacements;
+
+    [[nodiscard]] AverageInfo info() const override {
+        AverageInfo info = base_info();
+        info.unit = "m2 s-1";
+        info.label = "self-diffusion coefficient";
+        info.normalisation =
+            "growth of the mean square displacement from a lag to twice that / (2 dimension * time between them); lags "
+            "of up to a quarter of the run";
+        info.x = {};
+        return info;
+    }
+    [[nodiscard]] AverageTable table() const override {
+        AverageTable table = base_table();
+        table.x.clear();
+        std::size_t late = 0;
+        for (std::size_t k = 1; k < correlator().lags(); ++k) {
+            if (static_cast<double>(correlator().starts(0)) >= kSpans * static_cast<double>(correlator().lag(k)))
+                late = k;
+        }
+        if (late < 2) {
+            table.values.push_back(std::nan(""));
+            table.errors.push_back(std::nan(""));
+            return table;
+        }
+        std::size_t early = 1;
+        while (2 * correlator().lag(early + 1) <= correlator().lag(late)) ++early;
+        const MeanWithError at_late = squared_way(late);
+        const MeanWithError at_early = squared_way(early);
+        const double per_time =
+            1.0 / (2.0 * static_cast<double>(dimension()) *
+                   (info().every * static_cast<double>(correlator().lag(late) - correlator().lag(early))));
+        const double ratio = static_cast<double>(correlator().lag(early)) / static_cast<double>(correlator().lag(late));
+        const double error = at_late.error * std::sqrt(growth_variance(ratio));
+        table.values.push_back((at_late.value - at_early.value) * per_time);
+        table.errors.push_back(error * per_time);
+        return table;
+    }
+
+private:
+    static constexpr double kSpans = 4.0;
+};
+
+BallSum products(std::size_t dimension, std::span<const double> early, std::span<const double> late) {
+    const auto product = [](double v, double w) { return v * w; };
+    BallSum result = dimension == 2 ? sum_over_balls<2>(early, late, product) : sum_over_balls<3>(early, late, product);
+    result.sum /= static_cast<double>(dimension);
+    return result;
+}
+
+class VelocityAutocorrelation final : public CorrelationAverage {
+public:
+    VelocityAutocorrelation(const ObserveEntry& request, const AverageContext& context)
+        : CorrelationAverage(request, context, Followed::kVelocity,
+                             [dimension = static_cast<std::size_t>(context.box.dimension)](auto early, auto late) {
+                                 return products(dimension, early, late);
+                             }) {}
+
+    [[nodiscard]] AverageInfo info() const override {
+        AverageInfo info = base_info();
+        info.unit = "m2 s-2";
+        info.label = "velocity autocorrelation";
+        info.normalisation = "mean of v(t0) . v(t0 + t) / dimension over balls and starts t0: T / m at t = 0";
+        return info;
+    }
+    [[nodiscard]] AverageTable table() const override {
+        AverageTable table = base_table();
+        // The product of two independent velocities has the standard deviation T / (m sqrt(d)).
+        const double noise = correlator().at(0).value / std::sqrt(static_cast<double>(dimension()));
+        for (std::size_t k = 0; k < correlator().lags(); ++k) {
+            const MeanWithError measured = lag_value(k, noise);
+            table.values.push_back(measured.value);
+            table.errors.push_back(measured.error);
+        }
+        return table;
+    }
+};
+
+constexpr ObservableKind kKinds[] = {
+    {.name = "msd",
+     .what = "mean square displacement over the time between, over many starts",
+     .unit = "m^2",
+     .keys = kAverageKeys,
+     .make = average<MeanSquareDisplacement>},
+    {.name = "self_diffusion",
+     .what =
+         "self-diffusion coefficient: what the mean square displacement gains from a lag of an eighth of the run to "
+         "one of a quarter, over 2 d times the time between; of 8 samples or more",
+     .unit = "m^2/s",
+     .keys = kAverageKeys,
+     .make = average<SelfDiffusion>},
+    {.name = "vacf",
+     .what = "velocity autocorrelation v(0) . v(t) / d, over many starts",
+     .unit = "m^2/s^2",
+     .keys = kAverageKeys,
+     .between_collisions = true,
+     .make = average<VelocityAutocorrelation>},
+};
+
+}  // namespace
+
+std::span<const ObservableKind> correlation_kinds() { return kKinds; }
+
+}  // namespace carom

@@ -1,0 +1,111 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+// A time series in bounded memory, and what it says: its mean, the standard error of that, how long it remembers, and
+// from when on it is at equilibrium.
+
+namespace carom {
+
+/// Numbers taken back in the order in which they were put away.
+class SavedNumbers {
+public:
+    explicit SavedNumbers(std::span<const double> numbers) : numbers_(numbers) {}
+    /// \throws std::invalid_argument  there are fewer
+    double next();
+    std::span<const double> next(std::size_t count);
+    [[nodiscard]] bool empty() const { return at_ == numbers_.size(); }
+
+private:
+    std::span<const double> numbers_;
+    std::size_t at_ = 0;
+};
+
+/// A time series of vectors, kept as sums over equal batches of consecutive samples. When `capacity` batches are full,
+/// neighbours are merged and the next ones are twice as long: between half and all of them exist, however long the run.
+class BatchSeries {
+public:
+    static constexpr std::size_t kBatches = 64;
+    static constexpr std::size_t kMostBatches = 256;
+
+    /// \param width     numbers in a sample
+    /// \param capacity  even, from 4 to kMostBatches
+    explicit BatchSeries(std::size_t width, std::size_t capacity = kBatches);
+
+    /// \param sample  width() numbers
+    void add(std::span<const double> sample);
+
+    [[nodiscard]] std::size_t width() const { return width_; }
+    [[nodiscard]] std::uint64_t samples() const { return samples_; }
+    /// Samples in each whole batch.
+    [[nodiscard]] std::uint64_t batch_samples() const { return batch_samples_; }
+    /// Whole batches.
+    [[nodiscard]] std::size_t batches() const { return sums_.size() / width_ - (partial_ > 0 ? 1 : 0); }
+    /// Mean of column k over one batch.
+    [[nodiscard]] double batch_mean(std::size_t batch, std::size_t k) const {
+        return sums_[batch * width_ + k] / static_cast<double>(batch_samples_);
+    }
+    /// Mean of column k over the samples from a whole batch on, those of the last, unfinished batch included.
+    [[nodiscard]] double mean(std::size_t k, std::size_t from_batch = 0) const;
+
+    /// Lets `change` have the sums of each batch, to sort them into other columns.
+    void rearrange(const std::function<void(std::span<double>)>& change);
+
+    /// Numbers that are kept, at most.
+    [[nodiscard]] std::size_t most_numbers() const { return width_ * capacity_; }
+    void save(std::vector<double>& out) const;
+    /// \throws std::invalid_argument  what was saved is of another width or capacity
+    void restore(SavedNumbers& saved);
+
+private:
+    void merge();
+
+    std::size_t width_;
+    std::size_t capacity_;
+    std::uint64_t samples_ = 0;
+    std::uint64_t batch_samples_ = 1;
+    std::uint64_t partial_ = 0;  // samples in the last batch, if it is not whole
+    std::vector<double> sums_;   // batch after batch
+};
+
+/// Standard error of the mean of equal blocks: Flyvbjerg and Petersen 1989. Blocks are joined in pairs as long as that
+/// makes the error significantly larger, that is, as long as neighbours know of each other; at least `least` blocks
+/// stay. NaN for fewer than two. \param least  an error from n blocks is itself off by 1 / sqrt(2 (n - 1)): a quarter
+/// for eight, a third for five
+double blocked_error(std::span<const double> block_means, std::size_t least = 8);
+
+/// One column of a series in a weighted sum.
+struct Weight {
+    std::size_t column = 0;
+    double factor = 1.0;
+};
+
+/// Standard error of sum_k factor_k mean_k. A function f of several means has, to first order, the error of that sum
+/// with factor_k = df / d mean_k.
+/// \param from_batch  whole batches that are left out
+double error_of(const BatchSeries& series, std::span<const Weight> weights, std::size_t from_batch = 0);
+
+/// A number and its standard error; NaN where there is none.
+struct MeanWithError {
+    double value = 0.0;
+    double error = 0.0;
+};
+
+/// factor * mean of a column.
+MeanWithError mean_of(const BatchSeries& series, std::size_t column, double factor = 1.0);
+
+/// factor * mean of one column over the mean of another.
+MeanWithError ratio_of(const BatchSeries& series, std::size_t numerator, std::size_t denominator, double factor = 1.0);
+
+/// The first whole batch at equilibrium by the marginal standard error rule (White 1997): the d for which the sum of
+/// (x - mean)^2 over the batches from d on, over their number squared, is smallest. None if that lies in the second
+/// half of the series, which then has not been at equilibrium for long enough to tell, or if there are fewer than
+/// eight.
+std::optional<std::size_t> first_equilibrated(std::span<const double> batch_means);
+
+}  // namespace carom

@@ -1,0 +1,271 @@
+#include "host/plot/stored_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "host/observables/frame_sampler.hpp"
+#include "host/observables/registry.hpp"
+#include "host/observables/time_series.hpp"
+#include "host/scene/load.hpp"
+#include "host/state/errors.hpp"
+
+namespace carom {
+
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+double number_or_nan(const nlohmann::ordered_json& value) { return value.is_number() ? value.get<double>() : kNan; }
+
+/// What the run's summary holds of means; null if there is none.
+nlohmann::ordered_json summary_means(const TrajectoryReader& trajectory) {
+    const nlohmann::ordered_json json = nlohmann::ordered_json::parse(trajectory.summary(), nullptr, false);
+    return json.is_object() && json.contains("means") ? json["means"] : nlohmann::ordered_json();
+}
+
+std::vector<MeasuredMean> means_of_rows(const ObservableTable& table) {
+    std::vector<MeasuredMean> means;
+    const std::size_t first = table.rows() / 2 + 1;  // the first row holds nothing that is counted since the one before
+    std::size_t column = 0;
+    for (const ObservableInfo& info : table.observables) {
+        for (std::size_t k = 0; k < info.width(); ++k, ++column) {
+            BatchSeries series(1, BatchSeries::kMostBatches);
+            for (std::size_t row = first; row < table.rows(); ++row) {
+                const double value = table.at(row, column);
+                series.add(std::span(&value, 1));
+            }
+            if (series.samples() == 0 || !std::isfinite(series.mean(0))) continue;
+            const MeanWithError mean = mean_of(series, 0);
+            means.push_back({info.components.empty() ? info.name : info.name + "." + info.components[k], mean.value,
+                             mean.error, kNan});
+        }
+    }
+    return means;
+}
+
+void add_means(MeasuredRun& run, const TrajectoryReader& trajectory, const ObservableTable& table) {
+    const nlohmann::ordered_json json = summary_means(trajectory);
+    if (json.contains("values")) {
+        for (const auto& [name, value] : json["values"].items()) {
+            run.means.push_back({name, number_or_nan(value["mean"]), number_or_nan(value["error"]),
+                                 number_or_nan(value["correlation_time"])});
+        }
+    } else {
+        run.means = means_of_rows(table);
+    }
+    const auto times = trajectory.times();
+    run.means_since = json.contains("since") ? number_or_nan(json["since"])
+                      : times.empty()        ? 0.0
+                                             : 0.5 * (times.front() + times.back());
+    const bool known = json.contains("equilibrated") && json["equilibrated"].is_boolean() && json.contains("since");
+    if (known && json["equilibrated"].get<bool>() && !run.changed) run.equilibrated_since = run.means_since;
+}
+
+/// The columns of an observable; none if rows do not have it.
+std::vector<std::vector<double>> columns_of(const ObservableTable& table, const std::string& name) {
+    const auto info = std::ranges::find(table.observables, name, &ObservableInfo::name);
+    if (info == table.observables.end()) return {};
+    const std::size_t first = table.column(name);
+    std::vector<std::vector<double>> columns(info->width());
+    for (std::size_t row = 0; row < table.rows(); ++row) {
+        for (std::size_t k = 0; k < columns.size(); ++k) columns[k].push_back(table.at(row, first + k));
+    }
+    return columns;
+}
+
+bool stores(const TrajectoryReader& trajectory, std::string_view field) {
+    const auto& fields = trajectory.header().fields;
+    return std::ranges::find(fields, field) != fields.end();
+}
+
+/// A kind that frames give, and the fields of them that it needs.
+struct FromFrames {
+    std::string_view kind;
+    bool position;
+    bool velocity;
+};
+
+constexpr std::array<FromFrames, 11> kFromFrames{{{"speed", false, true},
+                                                  {"velocity", false, true},
+                                                  {"density", true, false},
+                                                  {"temperature_profile", true, true},
+                                                  {"velocity_profile", true, true},
+                                                  {"density_map", true, false},
+                                                  {"temperature_map", true, true},
+                                                  {"velocity_map", true, true},
+                                                  {"gr", true, false},
+                                                  {"msd", true, false},
+                                                  {"vacf", false, true}}};
+
+/// Off its multiple by more of the interval than this, a frame is no regular one. Steps round times by less, unless
+/// frames are a few steps apart.
+constexpr double kOffTime = 0.05;
+
+int default_axis(const Scene& scene, const std::string& kind) {
+    if (kind.ends_with("_map")) return scene.dimension() - 1;
+    for (int axis = 0; axis < scene.dimension(); ++axis) {
+        if (scene.physics.gravity[static_cast<std::size_t>(axis)] != 0.0) return axis;
+    }
+    return 0;
+}
+
+/// The interval that most frames have: the median of theirs.
+double usual_interval(std::span<const double> times) {
+    std::vector<double> intervals;
+    for (std::size_t k = 0; k + 1 < times.size(); ++k) intervals.push_back(times[k + 1] - times[k]);
+    if (intervals.empty()) return 0.0;
+    const auto middle = intervals.begin() + static_cast<std::ptrdiff_t>(intervals.size() / 2);
+    std::ranges::nth_element(intervals, middle);
+    return *middle;
+}
+
+RunAverage computed(const TrajectoryReader& trajectory, const Scene& scene, const std::string& kind) {
+    const std::size_t frames = trajectory.frame_count();
+    if (frames == 0) throw InputError(trajectory.path() + ": holds no frames");
+    const auto times = trajectory.times().subspan(frames / 2);
+    double every = usual_interval(times);
+    if (!(every > 0.0)) every = std::max(scene.run.until, 1.0);
+    const auto population =
+        std::make_shared<Population>(Population{trajectory.header().species_table, trajectory.header().species});
+    const auto averager = make_average(
+        {.name = kind, .kind = kind, .axis = default_axis(scene, kind), .from = times[0]},
+        {.box = trajectory.header().box, .population = population, .every = every, .samples = times.size()});
+    const std::vector<double> masses = finite_masses(population->table);
+    Frame frame;
+    for (std::size_t k = 0; k < times.size(); ++k) {
+        const double intervals = (times[k] - times[0]) / every;
+        if (!scene.measures(times[k]) || std::abs(intervals - std::round(intervals)) > kOffTime) continue;
+        trajectory.read(frames / 2 + k, frame);
+        FrameSampler balls(frame, {.species = population->species, .mass = masses});
+        averager->add(balls, {.time = times[k], .index = static_cast<std::uint64_t>(std::llround(intervals))});
+    }
+    return {averager->info(), averager->table()};
+}
+
+}  // namespace
+
+MeasuredRun stored_run(const TrajectoryReader& trajectory) {
+    const TrajectoryHeader& header = trajectory.header();
+    const ObservableTable table = trajectory.observables();
+    MeasuredRun run{.scene = parse_scene(header.scene_source, header.scene_path),
+                    .species = header.species_table,
+                    .counts = std::vector<double>(header.species_table.size(), 0.0),
+                    .solver = header.description,
+                    .changed = !trajectory.changes().empty(),
+                    .time = table.time};
+    for (const std::uint32_t index : header.species) run.counts[index] += 1.0;
+    if (const auto columns = columns_of(table, "temperature"); !columns.empty()) run.temperature = columns.front();
+    run.wall_pressure = columns_of(table, "wall_pressure");
+    if (const auto balls = columns_of(table, "balls"); !balls.empty() && table.rows() > 0) {
+        run.left = balls.front().back() < static_cast<double>(header.ball_count());  // none comes back
+    }
+    if (trajectory.frame_count() > 0 && stores(trajectory, "position") && stores(trajectory, "velocity")) {
+        trajectory.read(0, run.first_frame.emplace());
+    }
+    add_means(run, trajectory, table);
+    return run;
+}
+
+std::string run_name(const TrajectoryReader& trajectory) {
+    const std::string& title = trajectory.header().title;
+    return title.empty() ? std::filesystem::path(trajectory.path()).stem().string() : title;
+}
+
+std::vector<std::string> run_names(const std::vector<const TrajectoryReader*>& runs) {
+    std::vector<std::string> names;
+    for (const TrajectoryReader* run : runs) names.push_back(run_name(*run));
+    const auto rename_alike = [&](const auto& other) {
+        const std::vector<std::string> before = names;
+        for (std::size_t k = 0; k < runs.size(); ++k) {
+            if (std::ranges::count(before, before[k]) > 1) names[k] = other(runs[k]->path());
+        }
+    };
+    rename_alike([](const std::string& path) { return std::filesystem::path(path).stem().string(); });
+    rename_alike([](const std::string& path) { return path; });
+    return names;
+}
+
+const AverageInfo* find_average(const TrajectoryReader& trajectory, const std::string& quantity) {
+    const auto& infos = trajectory.header().averages;
+    auto found = std::ranges::find(infos, quantity, &AverageInfo::name);
+    if (found == infos.end()) found = std::ranges::find(infos, quantity, &AverageInfo::kind);
+    return found == infos.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> others_of_kind(const TrajectoryReader& trajectory, const std::string& quantity) {
+    const AverageInfo* chosen = find_average(trajectory, quantity);
+    std::vector<std::string> others;
+    if (chosen == nullptr || chosen->name == quantity) return others;
+    for (const AverageInfo& info : trajectory.header().averages) {
+        if (info.kind == quantity && &info != chosen) others.push_back(info.name);
+    }
+    return others;
+}
+
+bool follows_from_frames(const std::string& kind) {
+    return std::ranges::find(kFromFrames, std::string_view(kind), &FromFrames::kind) != kFromFrames.end();
+}
+
+std::vector<std::string> known_averages(const TrajectoryReader& trajectory) {
+    std::vector<std::string> known;
+    for (const AverageInfo& info : trajectory.header().averages) known.push_back(info.name);
+    if (trajectory.frame_count() == 0) return known;
+    const auto& fields = trajectory.header().fields;
+    const auto stored = [&](const char* field) { return std::ranges::find(fields, field) != fields.end(); };
+    for (const FromFrames& one : kFromFrames) {
+        const bool there = (!one.position || stored("position")) && (!one.velocity || stored("velocity"));
+        if (there && std::ranges::find(known, one.kind) == known.end()) known.emplace_back(one.kind);
+    }
+    return known;
+}
+
+RunAverage run_average(const TrajectoryReader& trajectory, const Scene& scene, const std::string& quantity) {
+    if (const AverageInfo* info = find_average(trajectory, quantity)) {
+        if (trajectory.frame_count() == 0) throw InputError(trajectory.path() + ": holds no frames");
+        const auto place = static_cast<std::size_t>(info - trajectory.header().averages.data());
+        return {*info, trajectory.averages(trajectory.frame_count() - 1)[place]};
+    }
+    if (follows_from_frames(quantity)) return computed(trajectory, scene, quantity);
+    throw InputError(fmt::format("{}: holds no average '{}'; allowed: {}", trajectory.path(), quantity,
+                                 fmt::join(known_averages(trajectory), ", ")));
+}
+
+std::vector<std::string> average_quantities(const TrajectoryReader& trajectory) {
+    std::vector<std::string> names;
+    for (const AverageInfo& info : trajectory.header().averages) {
+        if (!info.x.label.empty()) names.push_back(info.name);
+    }
+    if (trajectory.frame_count() == 0) return names;
+    const auto observed = [&](const std::string& kind) {
+        return std::ranges::find(trajectory.header().averages, kind, &AverageInfo::kind) !=
+               trajectory.header().averages.end();
+    };
+    if (!observed("speed") && stores(trajectory, "velocity")) names.emplace_back("speed");
+    if (!observed("density") && stores(trajectory, "position")) names.emplace_back("density");
+    return names;
+}
+
+std::vector<RunAverage> run_averages(const TrajectoryReader& trajectory, const Scene& scene) {
+    if (trajectory.frame_count() == 0) return {};
+    const std::vector<AverageInfo>& infos = trajectory.header().averages;
+    std::vector<RunAverage> averages;
+    for (const AverageInfo& info : infos) averages.push_back(run_average(trajectory, scene, info.name));
+    for (const std::string& quantity : average_quantities(trajectory)) {
+        if (std::ranges::find(infos, quantity, &AverageInfo::name) == infos.end()) {
+            averages.push_back(run_average(trajectory, scene, quantity));
+        }
+    }
+    return averages;
+}
+
+}  // namespace carom

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "host/io/trajectory_reader.hpp"
+#include "host/theory/measured_run.hpp"
+
+namespace carom {
+
+/// A stored run as theory sees it. Means are those of its summary; of a run without one those of the second half of its
+/// rows, by blocks.
+MeasuredRun stored_run(const TrajectoryReader& trajectory);
+
+/// What a run is called in figures: its title, or else its file.
+std::string run_name(const TrajectoryReader& trajectory);
+
+/// What each of several runs is called in a figure of them all: where titles are alike, as of one scene with other
+/// seeds, by its file; where these are alike too, by its path.
+std::vector<std::string> run_names(const std::vector<const TrajectoryReader*>& runs);
+
+/// The average of that name, or the first of that kind; null if the run observed none.
+const AverageInfo* find_average(const TrajectoryReader& trajectory, const std::string& quantity);
+
+/// The averages of a kind that find_average does not return when it is asked for that kind; none where `quantity` is
+/// the name of one.
+std::vector<std::string> others_of_kind(const TrajectoryReader& trajectory, const std::string& quantity);
+
+/// Whether an average of this kind follows from frames alone, without further words.
+[[nodiscard]] bool follows_from_frames(const std::string& kind);
+
+/// Averages that there are figures of: those of the run by name, and the kinds that its frames give.
+std::vector<std::string> known_averages(const TrajectoryReader& trajectory);
+
+/// What `plot --all` draws of averages that are no single numbers: those of the run, and speed and density if frames
+/// have what these need.
+std::vector<std::string> average_quantities(const TrajectoryReader& trajectory);
+
+/// What the run observed under this name or of this kind, over the whole of it; else, if it follows from frames, that
+/// of the frames of the second half: by then most runs have forgotten their start. Of these only the ones that are
+/// equally far apart in time count, or what compares frames (msd, vacf) would be told wrong lags.
+/// \throws InputError  neither is there, or there are no frames
+RunAverage run_average(const TrajectoryReader& trajectory, const Scene& scene, const std::string& quantity);
+
+/// The averages that theory is held against: those of the run, and what is drawn of its frames. None without frames.
+std::vector<RunAverage> run_averages(const TrajectoryReader& trajectory, const Scene& scene);
+
+}  // namespace carom

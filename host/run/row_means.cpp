@@ -1,0 +1,228 @@
+#include "host/run/row_means.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <string_view>
+
+#include "host/observables/registry.hpp"
+#include "host/observables/time_series.hpp"
+
+namespace carom {
+
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr std::size_t kRowBatches = BatchSeries::kMostBatches;
+/// A table that tells of each ball (displaced_each) is not averaged.
+constexpr std::size_t kWidest = 16;
+
+constexpr std::string_view kVirial = "virial_pressure";
+
+constexpr std::size_t kLeastJudged = 16;
+constexpr std::size_t kMostJudged = 40;
+
+/// Sums over 10^8 balls are off by rounding: what varies by less is constant.
+constexpr double kRounding = 1e-9;
+
+bool has_mean(const ObservableInfo& info) {
+    const RowKind* const kind = find_row_kind(info.name);
+    return info.width() <= kWidest && (kind == nullptr || !kind->since_start);
+}
+
+std::size_t width_of(const std::vector<ObservableInfo>& infos) {
+    std::size_t width = 0;
+    for (const ObservableInfo& info : infos) width += has_mean(info) ? info.width() : 0;
+    return width;
+}
+
+}  // namespace
+
+RowSeries::RowSeries(const std::vector<ObservableInfo>& infos, double row_every)
+    : row_every_(row_every), series_(std::max<std::size_t>(1, 2 * width_of(infos)), kRowBatches) {
+    std::size_t at = 0;
+    for (const ObservableInfo& info : infos) {
+        const RowKind* const kind = find_row_kind(info.name);
+        const bool telling = kind != nullptr && kind->tells_equilibrium;
+        for (std::size_t k = 0; k < info.width() && has_mean(info); ++k) {
+            columns_.push_back(
+                {info.components.empty() ? info.name : info.name + "." + info.components[k], info.unit, telling});
+            place_.push_back(at + k);
+        }
+        at += info.width();
+    }
+}
+
+void RowSeries::add(const ObservableSet& observables, const ObservableRow& row, const Totals& totals,
+                    const Tallies& tallies, const Frame* frame) {
+    if (row_every_ <= 0.0 || columns_.empty()) return;
+    if (has_previous_) {
+        // Some observables are changes since the row before, and a resumed run began with a row of its own.
+        const ObservableRow again = observables.evaluate_since({.time = row.time,
+                                                                .step = row.step,
+                                                                .totals = totals,
+                                                                .tallies = tallies,
+                                                                .previous_time = previous_time_,
+                                                                .previous = &previous_,
+                                                                .frame = frame});
+        if (series_.samples() == 0) {
+            reference_.clear();
+            for (const std::size_t place : place_) reference_.push_back(again.values[place]);
+        }
+        std::vector<double> sample(2 * columns_.size());
+        for (std::size_t k = 0; k < columns_.size(); ++k) {
+            sample[k] = again.values[place_[k]];
+            // From the first row: squares of a large number that hardly changes would be all rounding.
+            const double off = sample[k] - reference_[k];
+            sample[columns_.size() + k] = off * off;
+        }
+        series_.add(sample);
+        measured_time_ += row.time - previous_time_;
+    } else {
+        first_time_ = row.time;
+    }
+    has_previous_ = true;
+    previous_time_ = row.time;
+    previous_ = tallies;
+}
+
+void RowSeries::skip(double time, const Tallies& tallies) {
+    if (series_.samples() == 0) {
+        first_time_ = time;
+    } else {
+        if (skipped_.empty() || skipped_.back().after != measured_time_) skipped_.push_back({measured_time_, 0.0});
+        skipped_.back().length += time - previous_time_;
+    }
+    has_previous_ = true;
+    previous_time_ = time;
+    previous_ = tallies;
+}
+
+/// The time at which so much has been measured; where more follows only after what was skipped, behind that.
+/// \param slack  by which the measured time may be off by rounding
+double RowSeries::time_after(double measured, double slack) const {
+    double time = first_time_ + measured;
+    for (const Skipped& part : skipped_) {
+        if (part.after <= measured + slack) time += part.length;
+    }
+    return time;
+}
+
+RowMeans RowSeries::means(bool driven) const {
+    RowMeans result;
+    result.since = first_time_;
+    result.rows = series_.samples();
+    if (series_.samples() == 0 || columns_.empty()) return result;
+
+    const std::size_t count = columns_.size();
+    const auto variance_of = [&](std::size_t k, std::size_t from) {
+        const double off = series_.mean(k, from) - reference_[k];
+        return series_.mean(count + k, from) - off * off;
+    };
+    const auto varies = [&](std::size_t k) {
+        const double mean = series_.mean(k);
+        return variance_of(k, 0) > kRounding * mean * mean;
+    };
+    // What was sampled, not what was asked for: a solver with steps reaches only multiples of these.
+    const double spacing = measured_time_ / static_cast<double>(series_.samples());
+    std::size_t from = 0;
+    std::optional<bool> equilibrated;
+    for (std::size_t k = 0; k < count; ++k) {
+        // The virial of the few springs that are in contact at an instant is all noise.
+        if (columns_[k].name == kVirial && !previous_.collisional_virial) continue;
+        if (!columns_[k].tells_equilibrium || !std::isfinite(series_.mean(k)) || !varies(k)) continue;
+        std::vector<double> batches;
+        for (std::size_t b = 0; b < series_.batches(); ++b) batches.push_back(series_.batch_mean(b, k));
+        if (batches.size() < kLeastJudged) continue;
+        // Some dozens: means of many rows are nearly Gaussian, which the virial of a few contacts is not.
+        std::size_t joined = 1;
+        while (batches.size() > kMostJudged) {
+            for (std::size_t b = 0; 2 * b + 1 < batches.size(); ++b) {
+                batches[b] = 0.5 * (batches[2 * b] + batches[2 * b + 1]);
+            }
+            batches.resize(batches.size() / 2);
+            joined *= 2;
+        }
+        const std::optional<std::size_t> first = first_equilibrated(batches);
+        equilibrated = equilibrated.value_or(true) && first.has_value();
+        from = std::max(from, joined * first.value_or(0));
+    }
+    if (driven) equilibrated = false;
+    if (!equilibrated.value_or(false)) from = 0;
+    result.equilibrated = equilibrated;
+    result.since = time_after(spacing * static_cast<double>(from * series_.batch_samples()), 0.5 * spacing);
+    result.rows = series_.samples() - from * series_.batch_samples();
+    for (std::size_t k = 0; k < count; ++k) {
+        RowMean mean{columns_[k].name, columns_[k].unit, series_.mean(k, from), kNan, kNan};
+        if (!std::isfinite(mean.mean)) continue;
+        const std::array weights{Weight{k, 1.0}};
+        mean.error = error_of(series_, weights, from);
+        // error^2 = 2 tau / t * variance, over a time t much longer than tau.
+        const double variance = variance_of(k, from);
+        if (std::isfinite(mean.error) && variance > kRounding * kRounding * mean.mean * mean.mean) {
+            mean.correlation_time =
+                0.5 * spacing * static_cast<double>(result.rows) * mean.error * mean.error / variance;
+        }
+        result.means.push_back(mean);
+    }
+    return result;
+}
+
+void RowSeries::save(std::vector<double>& out) const {
+    out.push_back(row_every_);
+    out.push_back(first_time_);
+    out.push_back(has_previous_ ? 1.0 : 0.0);
+    out.push_back(previous_time_);
+    out.push_back(previous_.collisional_virial ? 1.0 : 0.0);
+    out.push_back(previous_.collisional_virial.value_or(0.0));
+    for (const std::uint64_t number :
+         {previous_.balls_left, previous_.events, previous_.collisions, std::uint64_t{previous_.wall_impulse.size()}}) {
+        out.push_back(static_cast<double>(number));
+    }
+    out.insert(out.end(), previous_.wall_impulse.begin(), previous_.wall_impulse.end());
+    series_.save(out);
+    out.push_back(static_cast<double>(reference_.size()));
+    out.insert(out.end(), reference_.begin(), reference_.end());
+    out.push_back(measured_time_);
+    for (const Skipped& part : skipped_) out.insert(out.end(), {part.after, part.length});
+}
+
+void RowSeries::restore(SavedNumbers& saved) {
+    const double row_every = saved.next();
+    first_time_ = saved.next();
+    has_previous_ = saved.next() != 0.0;
+    previous_time_ = saved.next();
+    const bool virial = saved.next() != 0.0;
+    const double sum = saved.next();
+    if (virial) previous_.collisional_virial = sum;
+    previous_.balls_left = static_cast<std::uint64_t>(saved.next());
+    previous_.events = static_cast<std::uint64_t>(saved.next());
+    previous_.collisions = static_cast<std::uint64_t>(saved.next());
+    const auto impulse = saved.next(static_cast<std::size_t>(saved.next()));
+    previous_.wall_impulse.assign(impulse.begin(), impulse.end());
+    BatchSeries series = series_;
+    series.restore(saved);
+    const auto reference = saved.next(static_cast<std::size_t>(saved.next()));
+    // A checkpoint of an earlier version ends here: all was measured, unless stages were skipped.
+    const double measured_time = saved.empty() ? previous_time_ - first_time_ : saved.next();
+    std::vector<Skipped> skipped;
+    while (!saved.empty()) {
+        const double after = saved.next();
+        skipped.push_back({after, saved.next()});
+    }
+    if (series.samples() > 0 && reference.size() != columns_.size()) {
+        throw std::invalid_argument("saved means are of other rows");
+    }
+    if (row_every == row_every_) {
+        series_ = std::move(series);
+        measured_time_ = measured_time;
+        skipped_ = std::move(skipped);
+        reference_.assign(reference.begin(), reference.end());
+    } else {
+        has_previous_ = false;  // rows at other times: means are taken from here on
+    }
+}
+
+}  // namespace carom

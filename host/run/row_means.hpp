@@ -1,0 +1,82 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "host/observables/observable.hpp"
+#include "host/observables/time_series.hpp"
+#include "host/state/solver.hpp"
+
+namespace carom {
+
+/// The time average of one number of the rows.
+struct RowMean {
+    std::string name;  ///< "name" or "name.component"
+    std::string unit;
+    double mean = 0.0;
+    double error = 0.0;             ///< standard error, by blocks; NaN if there are too few rows
+    double correlation_time = 0.0;  ///< integrated autocorrelation time; NaN if it is too long to tell [time]
+};
+
+/// The time averages of a run.
+struct RowMeans {
+    std::vector<RowMean> means;  ///< of all numbers that have a value in every row
+    double since = 0.0;          ///< they are over the rows after this time
+    std::uint64_t rows = 0;      ///< so many
+    /// Whether temperature, energies and pressures had reached equilibrium by `since`, by the marginal standard error
+    /// rule. If not, the means are over all rows. None: too few rows to tell.
+    std::optional<bool> equilibrated;
+};
+
+/// Averages what the rows of a run hold, in bounded memory. Only rows at the multiples of the rows' interval count, so
+/// that where a run was stopped and resumed makes no difference.
+class RowSeries {
+public:
+    /// \param row_every  between rows [time]; 0: nothing is averaged
+    RowSeries(const std::vector<ObservableInfo>& infos, double row_every);
+
+    /// A row that is due, or the first one of a run, of which nothing counts but what has been tallied before.
+    void add(const ObservableSet& observables, const ObservableRow& row, const Totals& totals, const Tallies& tallies,
+             const Frame* frame);
+
+    /// A row of a time that does not measure: only tallied from.
+    void skip(double time, const Tallies& tallies);
+
+    /// \param driven  a wall moves while rows are measured: such a run is at no equilibrium, whatever its rows look
+    /// like
+    [[nodiscard]] RowMeans means(bool driven = false) const;
+
+    void save(std::vector<double>& out) const;
+    /// Of what was saved.
+    [[nodiscard]] static double saved_interval(const std::vector<double>& saved) { return saved.front(); }
+    /// \throws std::invalid_argument  it was saved by another run
+    void restore(SavedNumbers& saved);
+
+private:
+    struct Column {
+        std::string name;
+        std::string unit;
+        bool tells_equilibrium = false;
+    };
+
+    std::vector<Column> columns_;
+    std::vector<std::size_t> place_;  // of each column in a row
+    double row_every_;
+    BatchSeries series_;             // each column, then the square of its difference from the first row's
+    std::vector<double> reference_;  // the first row's columns
+    double first_time_ = 0.0;
+    bool has_previous_ = false;
+    double previous_time_ = 0.0;
+    double measured_time_ = 0.0;  // of the rows in series_, without what was skipped
+    struct Skipped {
+        double after = 0.0;   // measured_time_ by then
+        double length = 0.0;  // [time]
+    };
+    std::vector<Skipped> skipped_;  // between rows of series_: one for each stage at most
+    Tallies previous_;
+
+    [[nodiscard]] double time_after(double measured, double slack) const;
+};
+
+}  // namespace carom

@@ -1,0 +1,46 @@
+#include "host/state/nearest_name.hpp"
+
+#include <algorithm>
+
+namespace carom {
+
+namespace {
+
+/// Damerau-Levenshtein distance (optimal string alignment).
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+    std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+    for (std::size_t i = 0; i <= a.size(); ++i) d[i][0] = i;
+    for (std::size_t j = 0; j <= b.size(); ++j) d[0][j] = j;
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+                d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+            }
+        }
+    }
+    return d[a.size()][b.size()];
+}
+
+}  // namespace
+
+std::string_view nearest_name(std::string_view name, std::span<const std::string_view> candidates, std::size_t slips) {
+    std::string_view nearest;
+    std::size_t least = std::max(slips, name.size() / 3) + 1;  // farther than this is no misspelling
+    for (const std::string_view candidate : candidates) {
+        const std::size_t distance = edit_distance(name, candidate);
+        if (distance < least && distance < candidate.size()) {
+            least = distance;
+            nearest = candidate;
+        }
+    }
+    return nearest;
+}
+
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates) {
+    const std::vector<std::string_view> views(candidates.begin(), candidates.end());
+    const std::string_view best = nearest_name(word, views, 1);
+    return best.empty() ? "" : "; did you mean " + std::string(best) + "?";
+}
+
+}  // namespace carom

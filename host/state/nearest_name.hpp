@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace carom {
+
+/// The candidate that needs the fewest insertions, deletions, replacements and swaps of neighbours to become a misspelt
+/// name; empty where none is near. As many as a third of its letters are near, and `slips` always.
+std::string_view nearest_name(std::string_view name, std::span<const std::string_view> candidates,
+                              std::size_t slips = 2);
+
+/// For words of a command line, of which many are short: "; did you mean X?" or nothing.
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates);
+
+}  // namespace carom

@@ -1,0 +1,139 @@
+#include "host/theory/adiabatic.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+
+#include "host/scene/walls.hpp"
+#include "kernels/physics/equation_of_state.hpp"
+#include "kernels/physics/viscosity.hpp"
+
+namespace carom {
+
+namespace {
+
+constexpr std::size_t kCurvePoints = 300;
+constexpr double kFastest = 0.3;      // of the speed of sound
+constexpr double kWalls = 0.3;        // what the effect of walls is known to
+constexpr double kLeastGrowth = 0.1;  // of ln T, by which an exponent is told
+
+/// S / V of the walls [1/length].
+double surface_of(const Room& room, const Box& box) {
+    double surface = 0.0;
+    for (int axis = 0; axis < box.dimension; ++axis) {
+        if (!box.periodic(axis)) surface += 2.0 / room.axis[static_cast<std::size_t>(axis)].length();
+    }
+    return surface;
+}
+
+/// Whether walls that reflect, moving or at rest, are all that acts on the balls, in every stage.
+bool only_walls_drive(const Scene& scene) {
+    const auto none = [](const auto& pairs) {
+        return std::ranges::all_of(pairs, [](const auto& pair) { return pair[0] == 0.0 && pair[1] == 0.0; });
+    };
+    bool only = scene.physics.gravity == Vector3{} && none(scene.box.temperature) &&
+                scene.thermostat.kind == Thermostat::Kind::kNone;
+    for (const Wall& wall : scene.walls) {
+        only = only && wall.temperature == 0.0 && axis_across(wall, scene.dimension()) >= 0;
+    }
+    for (const Stage& stage : scene.stages) {
+        only = only && stage.gravity == Vector3{} && none(stage.wall_temperature) &&
+               stage.thermostat.kind == Thermostat::Kind::kNone &&
+               std::ranges::all_of(stage.wall_entry_temperature, [](double temperature) { return temperature == 0.0; });
+    }
+    for (const auto& faces : scene.box.faces) only = only && faces[0] != Face::kOpen && faces[1] != Face::kOpen;
+    return only;
+}
+
+/// Whether the fills, and nothing else, start in all of the room.
+bool is_filled(const Scene& scene, double radius) {
+    if (scene.fills.empty() || !scene.balls.empty()) return false;
+    const Room room = room_at(scene, 0.0, radius);
+    const double near = 2.0 * radius;
+    for (const FillEntry& fill : scene.fills) {
+        for (std::size_t axis = 0; axis < static_cast<std::size_t>(scene.dimension()); ++axis) {
+            if (fill.region_min[axis] > room.axis[axis].low + near ||
+                fill.region_max[axis] < room.axis[axis].high - near)
+                return false;
+        }
+    }
+    return true;
+}
+
+}  // namespace
+
+std::optional<AdiabaticCourse> adiabatic_course(const GasFacts& facts, const Scene& scene,
+                                                const std::vector<double>& times, double temperature) {
+    if (!facts.uniform || !facts.thermal || facts.left || times.size() < 2 || !(temperature > 0.0)) return std::nullopt;
+    if (!(scene.fastest_wall() > 0.0) || !only_walls_drive(scene) || !is_filled(scene, facts.radius)) {
+        return std::nullopt;
+    }
+    const int d = facts.dimension;
+    const double ball = facts.ball_volume();
+    const auto packing = [&](double volume) { return facts.balls * ball / volume; };
+    const Room start = room_at(scene, times.front(), facts.radius);
+    const double first = start.volume();
+    // What the bulk's free energy is too large by, beside walls: slow work is the change of the free energy.
+    const auto beside_walls = [&](const Room& room) {
+        return excess_lost_to_walls(d, facts.diameter * surface_of(room, scene.box)) *
+               excess_free_energy(d, packing(room.volume()));
+    };
+    if (!(packing(first) < largest_fluid_fraction(d))) return std::nullopt;
+    const double sound = sound_speed(d, packing(first)) * std::sqrt(temperature / facts.mass);
+    const double fastest = scene.fastest_wall();
+    if (fastest > kFastest * sound) return std::nullopt;
+
+    AdiabaticCourse course;
+    const double interval = (times.back() - times.front()) / static_cast<double>(kCurvePoints);
+    double before = first;
+    bool moved = false;
+    for (std::size_t k = 0; k <= kCurvePoints; ++k) {
+        const double time = times.front() + interval * static_cast<double>(k);
+        const Room room = room_at(scene, time, facts.radius);
+        const double volume = room.volume();
+        const double phi = packing(volume);
+        if (!(volume > 0.0) || !(phi < largest_fluid_fraction(d))) return std::nullopt;
+        const double walls = 2.0 / d * (beside_walls(room) - beside_walls(start));
+        const double now = temperature * adiabatic_heating(d, packing(first), phi) * std::exp(-walls);
+        course.time.push_back(time);
+        course.temperature.push_back(now);
+        course.pressure.push_back(hard_compressibility(d, phi) * facts.balls / volume * now);
+        course.growth = std::log(now / temperature);
+        // Friction, over the energy d/2 N T.
+        const double rate = std::log(volume / before) / interval;
+        course.haste += longitudinal_viscosity(d, phi, facts.diameter, now, facts.mass) * rate * rate * volume *
+                        interval / (0.5 * d * facts.balls * now);
+        moved = moved || volume != first;
+        course.walls = kWalls * std::abs(walls);
+        before = volume;
+    }
+    if (!moved) return std::nullopt;
+    // The variance of slow work is 2 T times what of it is lost to friction (Jarzynski 1997); here as that of ln T.
+    course.scatter = std::sqrt(4.0 * course.haste / (d * facts.balls));
+    // A wall that starts all at once leaves up to m u^2 / 2 per ball in waves.
+    course.haste += facts.mass * fastest * fastest / (d * temperature);
+    return course;
+}
+
+std::optional<AdiabaticCourse> adiabatic_course(const MeasuredRun& run) {
+    if (run.changed || run.temperature.size() < 2) return std::nullopt;
+    return adiabatic_course(gas_facts(run, "", run.time.front()), run.scene, run.time, run.temperature.front());
+}
+
+std::optional<TheoryCheck> adiabatic_check(const MeasuredRun& run) {
+    const auto course = adiabatic_course(run);
+    if (!course || std::abs(course->growth) < kLeastGrowth) return std::nullopt;
+    const double grown = std::log(run.temperature.back() / run.temperature.front());
+    const double ideal = 2.0 / run.dimension();
+    return TheoryCheck{.what = "adiabatic exponent",
+                       .unit = "",
+                       .theory = "1 + 2 / d, by the equation of state",
+                       .measured = 1.0 + ideal * grown / course->growth,
+                       .error = ideal * course->scatter / std::abs(course->growth),
+                       .expected = 1.0 + ideal,
+                       .uncertainty = ideal * std::hypot(course->haste, course->walls) / std::abs(course->growth),
+                       .sigmas = std::numeric_limits<double>::quiet_NaN()};
+}
+
+}  // namespace carom

@@ -1,0 +1,168 @@
+#include "host/theory/gas_facts.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "kernels/physics/contact_laws.hpp"
+#include "kernels/physics/equation_of_state.hpp"
+#include "kernels/physics/pair_distribution.hpp"
+
+namespace carom {
+
+namespace {
+
+double mean_temperature(const MeasuredRun& run, double from) {
+    double sum = 0.0;
+    double count = 0.0;
+    for (std::size_t row = 0; row < run.temperature.size(); ++row) {
+        const double temperature = run.temperature[row];
+        if (run.time[row] < from || !run.scene.measures(run.time[row]) || !std::isfinite(temperature)) continue;
+        sum += temperature;
+        count += 1.0;
+    }
+    return count > 0.0 ? sum / count : 0.0;
+}
+
+/// The stages that measure between two times; a run without stages is one.
+std::vector<Stage> measuring_stages(const Scene& scene, double from, double to) {
+    if (scene.stages.empty()) {
+        Stage whole{.gravity = scene.physics.gravity,
+                    .wall_temperature = scene.box.temperature,
+                    .thermostat = scene.thermostat};
+        for (const Wall& wall : scene.walls) {
+            whole.wall_velocity.push_back(wall.velocity);
+            whole.wall_entry_temperature.push_back(wall.temperature);
+        }
+        return {whole};
+    }
+    std::vector<Stage> stages;
+    double begin = -std::numeric_limits<double>::infinity();
+    for (const Stage& stage : scene.stages) {
+        // A run that goes on is in its last stage for ever.
+        const bool last = &stage == &scene.stages.back();
+        if (stage.measure && begin < to && (last || stage.until > from)) stages.push_back(stage);
+        begin = stage.until;
+    }
+    return stages;
+}
+
+/// The one axis along which heat flows through a gas that nothing else drives: see GasFacts.
+void add_heat_flow(GasFacts& facts, const Scene& scene, const std::vector<Stage>& stages) {
+    const auto& faces = stages.front().wall_temperature;
+    for (const Stage& stage : stages) {
+        if (stage.wall_temperature != faces || stage.thermostat.kind != Thermostat::Kind::kNone) return;
+    }
+    if (!scene.walls.empty() || facts.has_gravity() || !facts.one_gravity) return;
+    int axis = -1;
+    for (int k = 0; k < scene.dimension(); ++k) {
+        const auto& pair = faces[static_cast<std::size_t>(k)];
+        if (pair[0] == 0.0 && pair[1] == 0.0) continue;
+        if (axis >= 0 || pair[0] == pair[1] || pair[0] == 0.0 || pair[1] == 0.0) return;
+        axis = k;
+    }
+    if (axis < 0) return;
+    facts.heat_axis = axis;
+    facts.wall_temperature = faces[static_cast<std::size_t>(axis)];
+}
+
+/// What drives the balls while they are measured.
+void add_drive(GasFacts& facts, const Scene& scene, const std::vector<Stage>& stages) {
+    facts.undriven = !stages.empty();
+    if (stages.empty()) return;
+    double bath = 0.0;  // temperature of all of them
+    const auto meets = [&](double temperature) {
+        if (temperature == 0.0) return;
+        facts.undriven = facts.undriven && (bath == 0.0 || bath == temperature);
+        bath = temperature;
+    };
+    facts.gravity = stages.front().gravity;
+    for (const Stage& stage : stages) {
+        facts.one_gravity = facts.one_gravity && stage.gravity == facts.gravity;
+        for (const auto& axis : stage.wall_temperature) {
+            for (const double temperature : axis) meets(temperature);
+        }
+        for (const double temperature : stage.wall_entry_temperature) meets(temperature);
+        const bool moves = std::ranges::any_of(stage.wall_velocity, [](double velocity) { return velocity != 0.0; });
+        facts.undriven = facts.undriven && !moves && stage.thermostat.kind != Thermostat::Kind::kRescale;
+        if (stage.thermostat.kind == Thermostat::Kind::kAndersen) {
+            facts.andersen = true;
+            meets(stage.thermostat.temperature);
+        }
+    }
+    facts.bath = bath > 0.0;
+    add_heat_flow(facts, scene, stages);
+}
+
+/// What the centres have: on an axis between walls a radius less at each.
+double accessible_volume(const Box& box, double radius) {
+    double volume = 1.0;
+    for (int axis = 0; axis < box.dimension; ++axis) {
+        double length = box.size[axis];
+        for (const Face face : box.faces[axis]) length -= face == Face::kWall ? radius : 0.0;
+        volume *= length;
+    }
+    return volume;
+}
+
+double stiffness_of(const SolverDescription& description) {
+    for (const auto& [name, value] : description.parameters) {
+        if (name == "stiffness") return value;
+    }
+    return 0.0;
+}
+
+}  // namespace
+
+double GasFacts::ball_volume() const { return shell_volume(dimension, 0.0, 0.5 * diameter); }
+
+double GasFacts::compressibility() const { return hard_compressibility(dimension, packing_fraction); }
+
+bool GasFacts::is_fluid() const { return packing_fraction < largest_fluid_fraction(dimension); }
+
+GasFacts gas_facts(const MeasuredRun& run, const std::string& species, double from) {
+    const Scene& scene = run.scene;
+    GasFacts facts;
+    facts.dimension = run.dimension();
+    facts.temperature = mean_temperature(run, from);
+    const double end = run.time.empty() ? std::numeric_limits<double>::infinity() : run.time.back();
+    add_drive(facts, scene, measuring_stages(scene, from, end));
+    double others = 0.0;
+    double mass = 0.0;
+    double radius = 0.0;
+    const Species* first = nullptr;
+    for (std::size_t k = 0; k < run.counts.size(); ++k) {
+        const Species& entry = run.species[k];
+        const bool chosen = species.empty() ? std::isfinite(entry.mass) : entry.name == species;
+        if (!chosen || run.counts[k] == 0.0) {
+            others += run.counts[k];
+            continue;
+        }
+        facts.balls += run.counts[k];
+        mass += run.counts[k] * entry.mass;
+        radius += run.counts[k] * entry.radius;
+        facts.masses.emplace_back(entry.mass, run.counts[k]);
+        if (first == nullptr) first = &entry;
+        facts.uniform = facts.uniform && entry.mass == first->mass && entry.radius == first->radius;
+    }
+    for (auto& entry : facts.masses) entry.second /= facts.balls;
+    facts.uniform = facts.uniform && others == 0.0;
+    facts.mass = mass / facts.balls;
+    facts.radius = radius / facts.balls;
+    facts.diameter = 2.0 * facts.radius;
+    const double k_n = stiffness_of(run.solver);
+    if (run.solver.solver == "spring" && k_n > 0.0) {
+        const SoftContact contact{contact_law_called(scene.spring.law), {.stiffness = k_n}};
+        facts.diameter -= contact.soft_diameter_loss(facts.temperature);
+    }
+    facts.left = run.left;
+    facts.number_density = facts.balls / accessible_volume(run.box(), facts.radius);
+    facts.packing_fraction = facts.number_density * facts.ball_volume();
+    facts.thermal = scene.physics.restitution == 1.0 && scene.physics.wall_restitution == 1.0 &&
+                    scene.physics.friction == 0.0 && scene.physics.wall_friction == 0.0 &&
+                    scene.spring.damping.value_or(0.0) == 0.0;
+    facts.walls = !scene.walls.empty();
+    return facts;
+}
+
+}  // namespace carom

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "host/theory/measured_run.hpp"
+
+namespace carom {
+
+/// What theory needs to know of a stored run, or of the balls of one species in it.
+struct GasFacts {
+    int dimension = 2;
+    double temperature = 0.0;     ///< mean over the rows from a time on [energy]
+    double balls = 0.0;           ///< of finite mass
+    double number_density = 0.0;  ///< in the volume that centres have: between walls a radius less at each
+    double packing_fraction = 0.0;
+    /// Balls of one mass and size; else those are means, and only the law of speeds holds.
+    bool uniform = true;
+    double mass = 0.0;
+    double diameter = 0.0;    ///< for springs, that of the hard balls that behave like them
+    double radius = 0.0;      ///< the real one
+    Vector3 gravity{};        ///< while it was measured [length/time^2]
+    bool one_gravity = true;  ///< the stages that measure have the same
+    /// Nothing keeps the balls out of equilibrium while it is measured: no wall moves, no thermostat rescales, walls
+    /// and thermostats have one temperature.
+    bool undriven = true;
+    /// A thermostat or thermal walls give and take energy while it is measured: it is not fixed, but canonical.
+    bool bath = false;
+    bool andersen = false;  ///< a thermostat replaces velocities, and balls forget theirs sooner
+    /// The axis between two faces of unlike temperatures, between which heat flows while it is measured and nothing
+    /// else drives the balls; -1: none.
+    int heat_axis = -1;
+    std::array<double, 2> wall_temperature{};  ///< of these faces [energy]
+    bool left = false;                         ///< a ball has left the box
+    bool walls = false;                        ///< there are [[wall]]s, which take room that nobody counts
+    bool thermal = true;                       ///< nothing takes energy away: there is an equilibrium
+    /// Share of the balls of each mass, for the law of speeds of a mixture.
+    std::vector<std::pair<double, double>> masses;  ///< mass, share
+
+    /// Of a hard one [length^d].
+    [[nodiscard]] double ball_volume() const;
+    /// Z at the packing fraction.
+    [[nodiscard]] double compressibility() const;
+    /// Whether the equation of state of a fluid holds for it.
+    [[nodiscard]] bool is_fluid() const;
+    [[nodiscard]] bool has_gravity() const { return gravity != Vector3{}; }
+    /// Whether theories of equilibrium hold.
+    [[nodiscard]] bool equilibrium() const { return thermal && undriven && one_gravity && !left && temperature > 0.0; }
+};
+
+/// \param species  empty: all of finite mass
+/// \param from     rows from this time on give the temperature, those of stages that measure
+GasFacts gas_facts(const MeasuredRun& run, const std::string& species, double from);
+
+}  // namespace carom

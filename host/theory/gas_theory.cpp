@@ -1,0 +1,182 @@
+#include "host/theory/gas_theory.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "kernels/physics/atmosphere.hpp"
+#include "kernels/physics/diffusion.hpp"
+#include "kernels/physics/equation_of_state.hpp"
+#include "kernels/physics/kinetic_theory.hpp"
+#include "kernels/physics/pair_distribution.hpp"
+
+namespace carom {
+
+namespace {
+
+/// Times the square of the soft diameter loss over the diameter, of Z - 1: what springs are off hard balls of that
+/// diameter.
+constexpr double kSoftness = 10.0;
+constexpr double kFiniteSize = 3.0;  // over N, of Z - 1: what a periodic box of N balls is off by, at most
+
+/// Whether the theories of a fluid at rest hold.
+bool is_resting_fluid(const GasFacts& facts) {
+    return facts.uniform && facts.equilibrium() && !facts.walls && facts.packing_fraction > 0.0 && facts.is_fluid();
+}
+
+double diffusion(const GasFacts& facts) {
+    const double chi = contact_value(facts.dimension, facts.compressibility(), facts.packing_fraction);
+    return enskog_diffusion(facts.dimension, facts.number_density, facts.diameter, chi, facts.temperature, facts.mass);
+}
+
+/// Maxwell and Boltzmann's, of each mass by its share: `density` of v in units of sqrt(T / m).
+template <class Density>
+TheoryCurve speed_law(const GasFacts& facts, double from, double to, const Density& density) {
+    return sampled("Maxwell-Boltzmann", from, to, [&](double v) {
+        double sum = 0.0;
+        for (const auto& [mass, share] : facts.masses) {
+            const double thermal = std::sqrt(facts.temperature / mass);
+            sum += share * density(v / thermal) / thermal;
+        }
+        return sum;
+    });
+}
+
+std::vector<TheoryCurve> density_curves(const GasFacts& facts, const Scene& scene, int axis, double from, double to) {
+    const double g = std::abs(facts.gravity[static_cast<std::size_t>(axis)]);
+    // One kind among others: thin gases do not mind each other, of dense ones there is no theory here.
+    const bool alone = facts.uniform;
+    if (g > 0.0 && !alone && facts.masses.size() != 1) return {};
+    if (!(g > 0.0) || !(facts.temperature > 0.0)) {
+        if (facts.has_gravity()) return {};
+        // A slice is of the whole width of the box; only along the axis walls take some of it.
+        double length = scene.box.size[static_cast<std::size_t>(axis)];
+        for (const Face face : scene.box.faces[static_cast<std::size_t>(axis)]) {
+            length -= face == Face::kWall ? facts.radius : 0.0;
+        }
+        const double density =
+            facts.balls * scene.box.size[static_cast<std::size_t>(axis)] / (scene.box.volume() * length);
+        return {sampled("uniform", from, to, [density](double) { return density; })};
+    }
+    const double floor_area = scene.box.volume() / scene.box.size[static_cast<std::size_t>(axis)];
+    const double scale_height = facts.temperature / (facts.mass * g);
+    const double low = scene.box.min[static_cast<std::size_t>(axis)] + facts.radius;
+    const double high =
+        scene.box.min[static_cast<std::size_t>(axis)] + scene.box.size[static_cast<std::size_t>(axis)] - facts.radius;
+    const bool down = facts.gravity[static_cast<std::size_t>(axis)] < 0.0;
+    const auto& faces = scene.box.faces[static_cast<std::size_t>(axis)];
+    if (faces[down ? 0 : 1] != Face::kWall) return {};  // nothing to lie on
+    const bool ceiling = faces[down ? 1 : 0] == Face::kWall;
+    const double top = ceiling ? (high - low) / scale_height : std::numeric_limits<double>::infinity();
+    const auto height = [&](double at) { return (down ? at - low : high - at) / scale_height; };
+    const double volume = facts.ball_volume();
+    const double load = facts.balls * volume / (floor_area * scale_height);
+    const auto inside = [&](double at) { return height(at) >= 0.0 && (!ceiling || (at >= low && at <= high)); };
+    std::vector<TheoryCurve> curves;
+    if (alone) {
+        const double bottom = bottom_packing_below(facts.dimension, load, top);
+        curves.push_back(sampled("hard balls, local density", from, to, [&](double at) {
+            return inside(at) ? local_packing(facts.dimension, bottom, height(at)) / volume : 0.0;
+        }));
+    }
+    curves.push_back(sampled("point particles", from, to, [&](double at) {
+        return inside(at) ? load / volume * barometric_density(height(at), top) : 0.0;
+    }));
+    curves.back().rough = curves.back().dashed = alone;
+    return curves;
+}
+
+}  // namespace
+
+std::vector<TheoryCurve> theory_curves(const GasFacts& facts, const Scene& scene, const AverageInfo& info,
+                                       double x_from, double x_to) {
+    if (!facts.equilibrium()) return {};  // of a gas that conducts heat see host/theory/conduction.hpp
+    if (info.kind == "temperature_profile") {
+        return {sampled("mean of the run", x_from, x_to, [&](double) { return facts.temperature; })};
+    }
+    if (info.kind == "speed") {
+        return {speed_law(facts, x_from, x_to, [&](double v) { return maxwell_speed_density(facts.dimension, v); })};
+    }
+    if (info.kind == "velocity") return {speed_law(facts, x_from, x_to, maxwell_component_density)};
+    if (info.kind == "density") {
+        if (facts.walls) return {};
+        return density_curves(facts, scene, box_axis(info.x), x_from, x_to);
+    }
+    if (facts.has_gravity() || !is_resting_fluid(facts)) return {};
+    if (info.kind == "gr") {
+        return {{.label = "contact value, equation of state",
+                 .x = {facts.diameter},
+                 .y = {contact_value(facts.dimension, facts.compressibility(), facts.packing_fraction)}}};
+    }
+    if (info.kind == "free_path") {
+        const double mean = mean_free_path(facts.dimension, facts.compressibility(), facts.diameter);
+        return {sampled("kinetic theory", x_from, x_to,
+                        [&](double length) { return free_path_density(facts.dimension, length / mean) / mean; })};
+    }
+    if (facts.andersen) return {};
+    const double d = diffusion(facts);
+    const std::string enskog = facts.dimension == 2 ? "Enskog, without long-time tail" : "Enskog";
+    if (info.kind == "msd") {
+        return {sampled(enskog, x_from, x_to, [&](double t) {
+            return exponential_displacement(facts.dimension, t, facts.temperature, facts.mass, d);
+        })};
+    }
+    if (info.kind == "vacf") {
+        return {sampled(enskog, x_from, x_to,
+                        [&](double t) { return exponential_autocorrelation(t, facts.temperature, facts.mass, d); })};
+    }
+    return {};
+}
+
+std::optional<ScalarTheory> theory_scalar(const GasFacts& facts, const std::string& kind,
+                                          const std::string& component) {
+    if (facts.has_gravity() || !is_resting_fluid(facts)) return std::nullopt;
+    const double z = facts.compressibility();
+    const double doubt = compressibility_uncertainty(facts.dimension) + kFiniteSize / facts.balls;
+    const double softness = 1.0 - facts.diameter / (2.0 * facts.radius);
+    const double soft_doubt = doubt + kSoftness * softness * softness;
+    if (kind == "compressibility") return ScalarTheory{"equation of state", z, soft_doubt * (z - 1.0)};
+    const bool stress = kind == "stress" || kind == "kinetic_stress" || kind == "collisional_stress";
+    if (stress && component[0] != component[1]) return ScalarTheory{"none in a fluid at rest", 0.0, 0.0};
+    const double ideal = facts.number_density * facts.temperature;
+    if (kind == "pressure" || kind == "stress") {
+        return ScalarTheory{"equation of state", z * ideal, soft_doubt * (z - 1.0) * ideal};
+    }
+    if (kind == "kinetic_stress") return ScalarTheory{"N T / V", ideal, kFiniteSize / facts.balls * ideal};
+    if (kind == "collisional_stress") {
+        return ScalarTheory{"equation of state", (z - 1.0) * ideal, soft_doubt * (z - 1.0) * ideal};
+    }
+    if (kind == "mean_free_path") {
+        const double path = mean_free_path(facts.dimension, z, facts.diameter);
+        return ScalarTheory{"Enskog", path, doubt * path};
+    }
+    if (kind == "collision_rate") {
+        const double rate = collision_rate(facts.dimension, z, facts.temperature, facts.mass, facts.diameter);
+        return ScalarTheory{"Enskog", rate, doubt * rate};
+    }
+    if (kind == "self_diffusion" && !facts.andersen) {
+        const double d = diffusion(facts);
+        return ScalarTheory{facts.dimension == 2 ? "Enskog, without long-time tail" : "Enskog", d,
+                            enskog_diffusion_uncertainty(facts.dimension, facts.packing_fraction) * d};
+    }
+    return std::nullopt;
+}
+
+std::optional<double> theory_pressure(const GasFacts& facts) {
+    const std::optional<ScalarTheory> theory = theory_scalar(facts, "pressure");
+    return theory ? std::optional(theory->value) : std::nullopt;
+}
+
+std::optional<TheoryCurve> table_theory(const std::string& axis, const std::string& quantity, double from, double to) {
+    const bool disks = axis == "packing_fraction [disks]";
+    if (quantity != "compressibility" || (!disks && axis != "packing_fraction [spheres]")) return std::nullopt;
+    constexpr std::size_t kPoints = 200;
+    const int dimension = disks ? 2 : 3;
+    const double end = std::min(to, largest_fluid_fraction(dimension));
+    if (!(from < end)) return std::nullopt;
+    return sampled(
+        disks ? "Kolafa and Rottner 2006" : "Carnahan and Starling, Kolafa", from, end,
+        [dimension](double phi) { return hard_compressibility(dimension, phi); }, kPoints);
+}
+
+}  // namespace carom

@@ -1,0 +1,114 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "host/observables/average.hpp"
+#include "host/scene/scene.hpp"
+#include "host/state/frame.hpp"
+#include "host/state/solver.hpp"
+
+// What theory is told of a run, and what it answers: plain data, wherever it comes from. A run that has just ended
+// tells of itself (host/run/simulate.cpp), a stored one is read (host/plot/stored_run.hpp).
+
+namespace carom {
+
+/// A mean over a run's rows and its standard error.
+struct MeasuredMean {
+    std::string name;  ///< "name" or "name.component"
+    double mean = 0.0;
+    double error = 0.0;             ///< NaN if there were too few rows
+    double correlation_time = 0.0;  ///< NaN if unknown [time]
+};
+
+/// An average of one run, from its file or computed from its frames.
+struct RunAverage {
+    AverageInfo info;
+    AverageTable table;
+};
+
+/// One run.
+struct MeasuredRun {
+    Scene scene;
+    std::vector<Species> species;
+    std::vector<double> counts;  ///< balls of each species
+    SolverDescription solver;
+    bool changed = false;  ///< somebody changed it while it went on
+    bool left = false;     ///< a ball has left the box
+
+    std::vector<double> time;                        ///< of the rows, rising
+    std::vector<double> temperature;                 ///< of each row [energy]; empty: rows have none
+    std::vector<std::vector<double>> wall_pressure;  ///< of each face "x_min", "x_max", ... a row each; empty: none
+    /// The first one, where positions and velocities are known.
+    std::optional<Frame> first_frame;
+
+    std::vector<MeasuredMean> means;           ///< of the rows
+    double means_since = 0.0;                  ///< rows count in these from then on [time]
+    std::optional<double> equilibrated_since;  ///< the same where the run was at equilibrium, and nobody changed it
+
+    [[nodiscard]] const Box& box() const { return scene.box; }
+    [[nodiscard]] int dimension() const { return scene.dimension(); }
+};
+
+/// A curve of theory, or a single point.
+struct TheoryCurve {
+    std::string label;
+    std::vector<double> x;
+    std::vector<double> y;
+    bool dashed = false;  ///< drawn over what it is to agree with, or beside another one
+    bool rough = false;   ///< beside a better one: drawn thinner
+    bool points = false;  ///< what is known of some places, and no line
+
+    /// Between its points by straight lines, and on beyond its ends.
+    [[nodiscard]] double at(double where) const;
+};
+
+/// A function as a curve of `pieces` equal parts.
+template <class Function>
+TheoryCurve sampled(std::string label, double from, double to, const Function& function, std::size_t pieces = 300) {
+    TheoryCurve curve{.label = std::move(label), .x = {}, .y = {}};
+    for (std::size_t k = 0; k <= pieces; ++k) {
+        curve.x.push_back(from + (to - from) * static_cast<double>(k) / static_cast<double>(pieces));
+        curve.y.push_back(function(curve.x.back()));
+    }
+    return curve;
+}
+
+/// Between the points of a rising x by straight lines, and on beyond its ends.
+inline double interpolated(const std::vector<double>& x, const std::vector<double>& y, double at) {
+    const auto next = std::ranges::lower_bound(x, at) - x.begin();
+    const auto k = static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(next, 1, std::ssize(x) - 1));
+    return y[k - 1] + (at - x[k - 1]) / (x[k] - x[k - 1]) * (y[k] - y[k - 1]);
+}
+
+inline double TheoryCurve::at(double where) const { return interpolated(x, y, where); }
+
+/// How far what was measured is from what theory says, in standard errors: within 4, one in 16,000 falls outside by
+/// chance.
+enum class TheoryVerdict : std::uint8_t { kAgrees, kDiffers, kUnknown };
+
+/// One quantity of a run beside theory.
+struct TheoryCheck {
+    std::string what;          ///< "virial pressure"
+    std::string unit;          ///< SI, as H5MD writes units
+    std::string theory;        ///< whose: "equation of state"
+    std::size_t points = 0;    ///< of a curve; 0: a number
+    double measured = 0.0;     ///< a number alone; NaN for curves
+    double error = 0.0;        ///< its standard error
+    double expected = 0.0;     ///< theory's number
+    double uncertainty = 0.0;  ///< what theory itself may be off by: a number, or for curves a share of each value
+    /// (measured - expected) over error and uncertainty together; of a curve the root of the mean square of that.
+    double sigmas = 0.0;
+    TheoryVerdict verdict = TheoryVerdict::kUnknown;  ///< unknown: too few samples for an error
+};
+
+/// Which axis of the box a profile's is.
+inline int box_axis(const AverageAxis& axis) { return axis.label[0] - 'x'; }
+
+}  // namespace carom

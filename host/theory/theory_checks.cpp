@@ -1,0 +1,353 @@
+#include "host/theory/theory_checks.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "host/observables/average.hpp"
+#include "host/observables/observable.hpp"
+#include "host/scene/walls.hpp"
+#include "host/theory/adiabatic.hpp"
+#include "host/theory/conduction.hpp"
+#include "host/theory/gas_theory.hpp"
+#include "host/theory/standing_wave.hpp"
+#include "kernels/physics/diffusion.hpp"
+#include "kernels/physics/kinetic_theory.hpp"
+
+namespace carom {
+
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kMostSigmas = 4.0;
+/// Of curves the root of the mean square: about 1 if all is well, somewhat more for errors that are guesses themselves
+/// and for neighbours that know of each other.
+constexpr double kMostRootMeanSquare = 2.0;
+/// Points of a curve that tell: not the tails, in which blocks hold a handful of balls and errors are no Gaussian's.
+constexpr double kTail = 0.02;  // of the largest value
+constexpr double kMostRelativeError = 0.2;
+constexpr double kFloorLayers = 2.0;  // diameters from a floor or ceiling that local density knows nothing of
+
+// What theories are off by, as a share of their values.
+constexpr double kLocalDensity = 0.03;
+// A correlation that has fallen to a few per cent is no exponential any more.
+constexpr double kTellingCorrelation = 0.05;  // of C(0)
+constexpr double kCorrelationFloor = 0.02;    // of C(0)
+constexpr double kPathCorrelation = 0.4;      // times the packing fraction: collisions know of each other
+constexpr double kPerBall = 5.0;              // over N: Maxwell and Boltzmann's law is that of endlessly many
+constexpr double kConduction = 0.01;          // how Enskog's conductivity changes with temperature
+constexpr double kFitted = 2.0;               // constants of that law
+
+TheoryVerdict verdict_of(double sigmas, double most) {
+    if (!std::isfinite(sigmas)) return TheoryVerdict::kUnknown;
+    return std::abs(sigmas) <= most ? TheoryVerdict::kAgrees : TheoryVerdict::kDiffers;
+}
+
+class Checks {
+public:
+    explicit Checks(const MeasuredRun& run) : run_(run) {}
+
+    void rows() {
+        pressure();
+        weight();
+        // What a gas does on its way, not in equilibrium.
+        if (auto check = adiabatic_check(run_)) number(std::move(*check));
+        if (auto check = sound_speed_check(run_)) number(std::move(*check));
+    }
+
+    void average(const RunAverage& measured) {
+        const AverageInfo& info = measured.info;
+        const GasFacts facts = gas_facts(run_, info.species, info.from);
+        if (const auto law = conduction_law(facts, run_.box(), measured)) conduction(measured, *law);
+        if (!facts.equilibrium()) return;
+        if (info.x.label.empty()) {
+            scalar(measured, facts);
+        } else if (info.y.label.empty()) {
+            curve(measured, facts);
+        }
+    }
+
+    [[nodiscard]] std::vector<TheoryCheck> take() { return std::move(checks_); }
+
+private:
+    [[nodiscard]] const MeasuredMean* mean(const std::string& name) const {
+        const auto found = std::ranges::find(run_.means, name, &MeasuredMean::name);
+        return found == run_.means.end() ? nullptr : &*found;
+    }
+    [[nodiscard]] bool periodic(int axis) const { return run_.box().periodic(axis); }
+    [[nodiscard]] bool periodic() const {
+        for (int axis = 0; axis < run_.dimension(); ++axis) {
+            if (!periodic(axis)) return false;
+        }
+        return true;
+    }
+    void number(TheoryCheck check) {
+        const double error = std::hypot(check.error, check.uncertainty);
+        check.sigmas = std::isfinite(check.error) && error > 0.0 ? (check.measured - check.expected) / error : kNan;
+        check.verdict = verdict_of(check.sigmas, kMostSigmas);
+        checks_.push_back(std::move(check));
+    }
+
+    /// p V / (N T) of the bulk; between walls it is only approached.
+    void pressure() {
+        const MeasuredMean* measured = mean("virial_pressure");
+        if (measured == nullptr || !periodic()) return;
+        const GasFacts facts = gas_facts(run_, "", run_.means_since);
+        const std::optional<ScalarTheory> theory = theory_scalar(facts, "pressure");
+        if (!theory) return;
+        number({.what = "virial pressure",
+                .unit = pressure_unit(facts.dimension),
+                .theory = fmt::format("equation of state at packing fraction {:.4g}", facts.packing_fraction),
+                .measured = measured->mean,
+                .error = measured->error,
+                .expected = theory->value,
+                .uncertainty = theory->uncertainty});
+    }
+
+    /// In the mean the floor bears the weight, and what presses on the ceiling besides.
+    void weight() {
+        static constexpr std::string_view kAxes = "xyz";
+        const GasFacts facts = gas_facts(run_, "", run_.means_since);
+        // It holds for driven gases too: what moves up and down does not fall.
+        if (!facts.thermal || !facts.one_gravity || facts.left || facts.walls ||
+            facts.balls != std::accumulate(run_.counts.begin(), run_.counts.end(), 0.0)) {
+            return;
+        }
+        for (int axis = 0; axis < run_.dimension(); ++axis) {
+            const double g = facts.gravity[static_cast<std::size_t>(axis)];
+            if (g == 0.0) continue;
+            const auto on = [&](const char* side) {
+                return mean(fmt::format("wall_pressure.{}_{}", kAxes[static_cast<std::size_t>(axis)], side));
+            };
+            const MeasuredMean* floor = on(g < 0.0 ? "min" : "max");
+            const MeasuredMean* ceiling = on(g < 0.0 ? "max" : "min");
+            if (floor == nullptr) continue;
+            const double area = run_.box().volume() / run_.box().size[static_cast<std::size_t>(axis)];
+            number({.what = ceiling != nullptr ? "force on the floor, less that on the ceiling" : "force on the floor",
+                    .unit = "N",
+                    .theory = "weight, N m g",
+                    .measured = area * (floor->mean - (ceiling != nullptr ? ceiling->mean : 0.0)),
+                    .error = area * std::hypot(floor->error, ceiling != nullptr ? ceiling->error : 0.0),
+                    .expected = facts.balls * facts.mass * std::abs(g)});
+        }
+    }
+
+    /// Velocity components among which the energy is shared; a height counts twice, as its energy is linear in it.
+    [[nodiscard]] double degrees_of_freedom(double from) const {
+        const GasFacts all = gas_facts(run_, "", from);
+        double degrees = 0.0;
+        for (int axis = 0; axis < run_.dimension(); ++axis) degrees += all.balls - (periodic(axis) ? 1.0 : 0.0);
+        return degrees + (all.has_gravity() ? 2.0 * all.balls : 0.0);
+    }
+
+    /// Whether a temperature is of some balls or a region: that of all is the run's, and agrees with itself.
+    [[nodiscard]] bool is_of_a_part(const AverageInfo& info, const GasFacts& facts) const {
+        if (facts.balls < gas_facts(run_, "", info.from).balls) return true;
+        const auto observe = std::ranges::find(run_.scene.observables, info.name, &ObserveEntry::name);
+        if (observe == run_.scene.observables.end()) return false;
+        const Box& box = run_.box();
+        for (std::size_t axis = 0; axis < static_cast<std::size_t>(box.dimension); ++axis) {
+            const double from = observe->region_min[axis];
+            const double to = observe->region_max[axis];
+            if (from < to && (from > box.min[axis] || to < box.min[axis] + box.size[axis])) return true;
+        }
+        return false;
+    }
+
+    void scalar(const RunAverage& measured, const GasFacts& facts) {
+        const std::vector<std::string> names = number_names(measured.info);
+        for (std::size_t k = 0; k < names.size(); ++k) scalar(measured, facts, k, names[k]);
+    }
+
+    void scalar(const RunAverage& measured, const GasFacts& facts, std::size_t component, const std::string& name) {
+        const AverageInfo& info = measured.info;
+        TheoryCheck check{
+            .what = name,
+            .unit = info.unit,
+            .measured = measured.table.values[component],
+            .error = measured.table.samples < kLeastSamplesForVerdict ? kNan : measured.table.errors[component]};
+        const std::string part = info.components.empty() ? "" : info.components[component];
+        if (info.kind == "kurtosis") {
+            check.theory = facts.bath ? "Maxwell and Boltzmann" : "fixed energy, 3 D / (D + 2)";
+            check.expected = facts.bath ? 3.0 : finite_kurtosis(degrees_of_freedom(info.from));
+        } else if (info.kind == "temperature") {
+            if (!is_of_a_part(info, facts)) return;
+            check.theory = "the run's temperature";
+            check.expected = facts.temperature;
+        } else if (const auto theory = periodic() ? theory_scalar(facts, info.kind, part) : std::nullopt) {
+            check.theory = theory->name;
+            check.expected = theory->value;
+            check.uncertainty = theory->uncertainty;
+        } else {
+            return;
+        }
+        number(std::move(check));
+    }
+
+    /// The slices that the law is fitted to, less its constants: its ends are no prediction, its bend is.
+    void conduction(const RunAverage& measured, const ConductionLaw& law) {
+        TheoryCheck check{.what = measured.info.name, .unit = measured.info.unit, .theory = law.curve.label};
+        check.measured = check.error = check.expected = kNan;
+        check.uncertainty = kConduction;
+        double squares = 0.0;
+        for (std::size_t k = 0; k < measured.table.x.size(); ++k) {
+            const double at = measured.table.x[k];
+            const double value = measured.table.values[k];
+            const double error = measured.table.errors[k];
+            if (!law.holds_at(at) || !(error > 0.0) || !(value > 0.0)) continue;
+            const double expected = law.curve.at(at);
+            const double off = (value - expected) / std::hypot(error, check.uncertainty * expected);
+            squares += off * off;
+            ++check.points;
+        }
+        const double free = static_cast<double>(check.points) - kFitted;
+        check.sigmas = measured.table.samples < kLeastSamplesForVerdict ? kNan : std::sqrt(squares / free);
+        check.verdict = verdict_of(check.sigmas, kMostRootMeanSquare);
+        checks_.push_back(std::move(check));
+    }
+
+    void curve(RunAverage measured, const GasFacts& facts) {
+        const AverageInfo& info = measured.info;
+        const std::vector<double>& x = measured.table.x;
+        if (info.kind == "temperature_profile") return;  // what is drawn beside it is the run's own mean
+        if (info.kind == "density") {
+            const int axis = box_axis(info.x);
+            if (!facts.has_gravity() && !periodic(axis)) return;  // balls stand in layers at walls
+            leave_out_walls(measured, (1.0 + 2.0 * kFloorLayers) * facts.radius, run_.box());
+        }
+        if (info.kind == "density" && facts.has_gravity() && !facts.uniform)
+            return;  // point particles': of no known error
+        if (x.size() < 2) return;
+        const double half = 0.5 * (x[1] - x[0]);
+        const bool lags = info.kind == "msd" || info.kind == "vacf";
+        if (lags && !periodic()) return;  // balls come back from walls
+        const double from = lags ? 0.0 : x.front() - half;
+        const auto theory = theory_curves(facts, run_.scene, info, from, x.back() + (lags ? 0.0 : half));
+        if (theory.empty() || theory.front().x.size() < 2) return;
+        const TheoryCurve& curve = theory.front();
+        double most = 0.0;
+        for (const double value : measured.table.values) most = std::max(most, std::isfinite(value) ? value : 0.0);
+
+        TheoryCheck check{.what = info.name, .unit = info.unit, .theory = curve.label};
+        check.measured = check.error = check.expected = kNan;
+        check.uncertainty = info.kind == "density" && facts.has_gravity()     ? kLocalDensity
+                            : info.kind == "speed" || info.kind == "velocity" ? kPerBall / facts.balls
+                            : info.kind == "free_path" ? kPathCorrelation * facts.packing_fraction
+                            : info.kind == "vacf"      ? enskog_correlation_uncertainty(facts.dimension)
+                            : lags ? enskog_diffusion_uncertainty(facts.dimension, facts.packing_fraction)
+                                   : 0.0;
+        double squares = 0.0;
+        for (std::size_t k = 0; k < measured.table.values.size(); ++k) {
+            const double at = x[k % x.size()];
+            const double value = measured.table.values[k];
+            const double error = measured.table.errors[k];
+            const bool tells = std::isfinite(value) && error > 0.0 && (lags || value > kTail * most) &&
+                               (info.kind == "vacf" || error < kMostRelativeError * value);
+            if (!tells || (lags && at == 0.0)) continue;
+            const double expected = lags ? curve.at(at) : mean_over(curve, at - half, at + half);
+            double doubt = check.uncertainty * std::abs(expected);
+            if (info.kind == "vacf") {
+                const double start = facts.temperature / facts.mass;
+                if (expected < kTellingCorrelation * start) continue;
+                doubt = std::max(doubt, kCorrelationFloor * start);
+            }
+            const double off = (value - expected) / std::hypot(error, doubt);
+            squares += off * off;
+            ++check.points;
+        }
+        if (check.points == 0) return;
+        check.sigmas = measured.table.samples < kLeastSamplesForVerdict
+                           ? kNan
+                           : std::sqrt(squares / static_cast<double>(check.points));
+        check.verdict = verdict_of(check.sigmas, kMostRootMeanSquare);
+        checks_.push_back(std::move(check));
+    }
+
+    /// Simpson's rule: what a bin holds is not what stands in its middle.
+    static double mean_over(const TheoryCurve& curve, double low, double high) {
+        return (curve.at(low) + 4.0 * curve.at(0.5 * (low + high)) + curve.at(high)) / 6.0;
+    }
+
+    const MeasuredRun& run_;
+    std::vector<TheoryCheck> checks_;
+};
+
+/// Dashed, for what is measured lies under it.
+TheoryCurve course(std::string label, std::vector<double> x, std::vector<double> y) {
+    return {.label = std::move(label), .x = std::move(x), .y = std::move(y), .dashed = true};
+}
+
+}  // namespace
+
+std::string theory_words(const TheoryCheck& check) {
+    std::string text = fmt::format("theory {:.6g} ({})", check.expected, check.theory);
+    if (std::isfinite(check.sigmas)) text += fmt::format(", {:+.1f} sigma", check.sigmas);
+    if (check.verdict == TheoryVerdict::kDiffers) text += ": differs";
+    return text;
+}
+
+std::vector<TheoryCheck> average_checks(const MeasuredRun& run, std::span<const RunAverage> averages) {
+    Checks checks(run);
+    for (const RunAverage& average : averages) checks.average(average);
+    return checks.take();
+}
+
+std::vector<TheoryCheck> theory_checks(const MeasuredRun& run, std::span<const RunAverage> averages) {
+    Checks checks(run);
+    checks.rows();
+    for (const RunAverage& average : averages) checks.average(average);
+    return checks.take();
+}
+
+void leave_out_walls(RunAverage& average, double radius, const Box& box) {
+    const auto axis = static_cast<std::size_t>(box_axis(average.info.x));
+    const double half = 0.5 * box.size[axis] / static_cast<double>(average.info.x.points);
+    const double low = box.min[axis] + (box.faces[axis][0] == Face::kWall ? radius : 0.0);
+    const double high = box.min[axis] + box.size[axis] - (box.faces[axis][1] == Face::kWall ? radius : 0.0);
+    const double slack = 1e-9 * box.size[axis];
+    for (std::size_t k = 0; k < average.info.x.points; ++k) {
+        const double at = average.table.x[k];
+        if (at - half < low - slack || at + half > high + slack) average.table.values[k] = std::nan("");
+    }
+}
+
+std::vector<TheoryCurve> theory_over_time(const MeasuredRun& run, const std::string& quantity) {
+    static constexpr std::array<std::string_view, 4> kKnown{"temperature", "pressure", "virial_pressure",
+                                                            "wall_pressure"};
+    if (std::ranges::find(kKnown, quantity) == kKnown.end()) return {};
+    const std::vector<double>& time = run.time;
+    if (time.size() < 2) return {};
+    const bool of_bulk = quantity == "pressure" || quantity == "virial_pressure";
+    if (of_bulk || quantity == "temperature") {
+        if (auto gas = adiabatic_course(run)) {
+            return {course("adiabatic, equation of state", std::move(gas->time),
+                           std::move(of_bulk ? gas->pressure : gas->temperature))};
+        }
+    }
+    if (quantity == "wall_pressure") {
+        if (const auto wave = standing_wave(run)) return wave_curves(*wave, time.front(), time.back());
+    }
+    if (of_bulk) {
+        // Before, the gas need not fill its box; of a run that found no equilibrium the second half is looked at.
+        const double from = run.equilibrated_since.value_or(0.5 * (time.front() + time.back()));
+        if (const auto pressure = theory_pressure(gas_facts(run, "", from))) {
+            return {course("equation of state", {from, time.back()}, {*pressure, *pressure})};
+        }
+    }
+    return {};
+}
+
+std::vector<double> box_over_room(const MeasuredRun& run) {
+    if (!adiabatic_course(run)) return {};
+    const double radius = gas_facts(run, "", run.time.front()).radius;
+    const double box = room_of(run.box(), radius).volume();
+    std::vector<double> ratio;
+    for (const double at : run.time) ratio.push_back(box / room_at(run.scene, at, radius).volume());
+    return ratio;
+}
+
+}  // namespace carom

@@ -1,0 +1,339 @@
+#include "host/viewer/opengl.hpp"
+
+#include <fmt/format.h>
+#include <glad/egl.h>
+#include <glad/gl.h>
+#include <malloc.h>
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "host/state/errors.hpp"
+#include "host/viewer/shaders.hpp"
+
+namespace carom {
+
+namespace {
+
+void GLAD_API_PTR on_message(GLenum, GLenum type, GLuint, GLenum severity, GLsizei, const GLchar* message,
+                             const void* user) {
+    // Hints about speed are no errors.
+    if (type != GL_DEBUG_TYPE_ERROR && severity != GL_DEBUG_SEVERITY_HIGH) return;
+    static_cast<GlErrors*>(const_cast<void*>(user))->note(message);
+}
+
+}  // namespace
+
+GlErrors::GlErrors() {
+    glEnable(GL_DEBUG_OUTPUT);
+    glEnable(GL_DEBUG_OUTPUT_SYNCHRONOUS);  // so that a debugger shows the call
+    glDebugMessageCallback(on_message, this);
+}
+
+GlErrors::~GlErrors() { glDebugMessageCallback(nullptr, nullptr); }
+
+void GlErrors::note(const char* message) {
+    if (first_.empty()) first_ = message;
+}
+
+void GlErrors::check() {
+    if (first_.empty()) {
+        // Also without a debug context.
+        const GLenum error = glGetError();
+        if (error == GL_NO_ERROR) return;
+        first_ = "error " + std::to_string(error);
+    }
+    throw std::logic_error("OpenGL: " + std::exchange(first_, {}));
+}
+
+// EGL first: it defines what windows are.
+
+#if defined(__GLIBC__)
+#endif
+
+namespace {
+
+constexpr const char* kRemedy = "carom run, state and convert need none, and carom plot FILE balls draws without";
+
+bool has_word(const char* list, std::string_view word) {
+    if (list == nullptr) return false;
+    const std::string text = fmt::format(" {} ", list);
+    return text.find(fmt::format(" {} ", word)) != std::string::npos;
+}
+
+/// How much a device is wanted; less is more. That which CUDA takes, its first one, comes first: only there can buffers
+/// be shared. Software comes last.
+int rank_of(EGLDeviceEXT device) {
+    if (eglQueryDeviceStringEXT == nullptr) return 1;
+    const char* extensions = eglQueryDeviceStringEXT(device, EGL_EXTENSIONS);
+    if (has_word(extensions, "EGL_MESA_device_software")) return 3;
+    EGLAttrib number = 0;
+    if (has_word(extensions, "EGL_NV_device_cuda") && eglQueryDeviceAttribEXT != nullptr &&
+        eglQueryDeviceAttribEXT(device, EGL_CUDA_DEVICE_NV, &number) != EGL_FALSE) {
+        return number == 0 ? 0 : 2;
+    }
+    return 1;
+}
+
+/// All displays that could draw without a window, hardware first: those of devices, Mesa's without a surface, whatever
+/// the system takes by default.
+std::vector<EGLDisplay> displays() {
+    std::vector<EGLDisplay> all;
+    const auto add = [&all](EGLDisplay display) {
+        if (display != EGL_NO_DISPLAY) all.push_back(display);
+    };
+    const char* extensions = eglQueryString(EGL_NO_DISPLAY, EGL_EXTENSIONS);
+    if (has_word(extensions, "EGL_EXT_platform_device") && eglQueryDevicesEXT != nullptr &&
+        eglGetPlatformDisplayEXT != nullptr) {
+        std::array<EGLDeviceEXT, 32> devices{};
+        EGLint count = 0;
+        if (eglQueryDevicesEXT(static_cast<EGLint>(devices.size()), devices.data(), &count) != EGL_FALSE) {
+            const auto end = devices.begin() + count;
+            std::stable_sort(devices.begin(), end,
+                             [](EGLDeviceEXT a, EGLDeviceEXT b) { return rank_of(a) < rank_of(b); });
+            for (EGLint k = 0; k < count; ++k) {
+                add(eglGetPlatformDisplayEXT(EGL_PLATFORM_DEVICE_EXT, devices[static_cast<std::size_t>(k)], nullptr));
+            }
+        }
+    }
+    if (has_word(extensions, "EGL_MESA_platform_surfaceless") && eglGetPlatformDisplayEXT != nullptr) {
+        add(eglGetPlatformDisplayEXT(EGL_PLATFORM_SURFACELESS_MESA, nullptr, nullptr));
+    }
+    add(eglGetDisplay(EGL_DEFAULT_DISPLAY));
+    return all;
+}
+
+}  // namespace
+
+class EglContext::Impl {
+public:
+    Impl() {
+        if (gladLoaderLoadEGL(EGL_NO_DISPLAY) == 0) {
+            throw SystemError(fmt::format("pictures need EGL, and libEGL.so.1 cannot be opened; {}", kRemedy));
+        }
+        std::string found;
+        for (EGLDisplay display : displays()) {
+            if (open(display, found)) return;
+        }
+        if (found.empty()) {
+            throw SystemError(
+                fmt::format("pictures need EGL with OpenGL {}.{}, and no device or display for it was found; {}",
+                            kGlMajor, kGlMinor, kRemedy));
+        }
+        throw SystemError(
+            fmt::format("pictures need OpenGL {}.{}, and {} was found; {}", kGlMajor, kGlMinor, found, kRemedy));
+    }
+    ~Impl() { close(); }
+    Impl(const Impl&) = delete;
+    Impl& operator=(const Impl&) = delete;
+
+private:
+    /// False if this display cannot; `found` then holds the version it has, if it has one.
+    bool open(EGLDisplay display, std::string& found) {
+        EGLint major = 0;
+        EGLint minor = 0;
+        if (eglInitialize(display, &major, &minor) == EGL_FALSE) return false;
+        display_ = display;
+        if (gladLoaderLoadEGL(display) == 0 || eglBindAPI(EGL_OPENGL_API) == EGL_FALSE) return close();
+        const bool surfaceless = has_word(eglQueryString(display, EGL_EXTENSIONS), "EGL_KHR_surfaceless_context");
+        const std::array<EGLint, 5> wanted{EGL_SURFACE_TYPE, surfaceless ? 0 : EGL_PBUFFER_BIT, EGL_RENDERABLE_TYPE,
+                                           EGL_OPENGL_BIT, EGL_NONE};
+        EGLConfig config = nullptr;
+        EGLint count = 0;
+        if (eglChooseConfig(display, wanted.data(), &config, 1, &count) == EGL_FALSE || count < 1) return close();
+        if (!surfaceless) {
+            const std::array<EGLint, 5> size{EGL_WIDTH, 1, EGL_HEIGHT, 1, EGL_NONE};
+            surface_ = eglCreatePbufferSurface(display, config, size.data());
+        }
+        if (make_current(config, kGlMajor, kGlMinor)) return true;
+        // What is there, for the message.
+        for (const auto& [older_major, older_minor] : {std::pair{4, 0}, std::pair{3, 3}, std::pair{3, 1}}) {
+            if (!found.empty()) break;
+            if (make_current(config, older_major, older_minor)) found = gl_description();
+        }
+        return close();
+    }
+
+    bool make_current(EGLConfig config, int major, int minor) {
+        const std::array<EGLint, 9> attributes{EGL_CONTEXT_MAJOR_VERSION,
+                                               major,
+                                               EGL_CONTEXT_MINOR_VERSION,
+                                               minor,
+                                               EGL_CONTEXT_OPENGL_PROFILE_MASK,
+                                               EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT,
+                                               EGL_CONTEXT_OPENGL_DEBUG,
+                                               EGL_TRUE,
+                                               EGL_NONE};
+        context_ = eglCreateContext(display_, config, EGL_NO_CONTEXT, attributes.data());
+        if (context_ == EGL_NO_CONTEXT) return false;
+        if (eglMakeCurrent(display_, surface_, surface_, context_) == EGL_FALSE) return false;
+        const int version = gladLoadGL(eglGetProcAddress);
+        return GLAD_VERSION_MAJOR(version) * 10 + GLAD_VERSION_MINOR(version) >= major * 10 + minor;
+    }
+
+    bool close() {
+        if (display_ == EGL_NO_DISPLAY) return false;
+        eglMakeCurrent(display_, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
+        if (context_ != EGL_NO_CONTEXT) eglDestroyContext(display_, context_);
+        if (surface_ != EGL_NO_SURFACE) eglDestroySurface(display_, surface_);
+        eglTerminate(display_);
+        display_ = EGL_NO_DISPLAY;
+        context_ = EGL_NO_CONTEXT;
+        surface_ = EGL_NO_SURFACE;
+        return false;
+    }
+
+    EGLDisplay display_ = EGL_NO_DISPLAY;
+    EGLContext context_ = EGL_NO_CONTEXT;
+    EGLSurface surface_ = EGL_NO_SURFACE;
+};
+
+EglContext::EglContext() : impl_(std::make_unique<Impl>()) { keep_memory_of_software_gl(); }
+EglContext::~EglContext() = default;
+
+bool software_gl() {
+    const std::string description = gl_description();
+    return description.find("llvmpipe") != std::string::npos || description.find("softpipe") != std::string::npos ||
+           description.find("swrast") != std::string::npos;
+}
+
+void keep_memory_of_software_gl() {
+#if defined(__GLIBC__)
+    constexpr int kKept = 1 << 29;    // [bytes]
+    constexpr int kMapped = 1 << 25;  // larger blocks than this are the kernel's at once
+    constexpr int kAhead = 1 << 24;
+    if (software_gl()) {
+        mallopt(M_TRIM_THRESHOLD, kKept);
+        mallopt(M_MMAP_THRESHOLD, kMapped);
+        mallopt(M_TOP_PAD, kAhead);
+    }
+#endif
+}
+
+std::string gl_description() {
+    const auto text = [](GLenum what) {
+        const auto* bytes = reinterpret_cast<const char*>(glGetString(what));
+        return std::string(bytes != nullptr ? bytes : "unknown");
+    };
+    return fmt::format("{}, {}", text(GL_VERSION), text(GL_RENDERER));
+}
+
+OffscreenTarget::OffscreenTarget(int width, int height, int oversampling)
+    : width_(width), height_(height), oversampling_(oversampling) {
+    const int fine_width = width * oversampling;
+    const int fine_height = height * oversampling;
+    GLint largest = 0;
+    glGetIntegerv(GL_MAX_RENDERBUFFER_SIZE, &largest);
+    if (std::max(fine_width, fine_height) > largest) {
+        throw SystemError(fmt::format("a picture of {}x{} is too large for OpenGL here; allowed: up to {} pixels",
+                                      width, height, largest / oversampling));
+    }
+    glNamedRenderbufferStorage(fine_color_.name(), GL_RGBA8, fine_width, fine_height);
+    glNamedRenderbufferStorage(fine_depth_.name(), GL_DEPTH_COMPONENT32F, fine_width, fine_height);
+    glNamedFramebufferRenderbuffer(fine_.name(), GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, fine_color_.name());
+    glNamedFramebufferRenderbuffer(fine_.name(), GL_DEPTH_ATTACHMENT, GL_RENDERBUFFER, fine_depth_.name());
+    glNamedRenderbufferStorage(color_.name(), GL_RGBA8, width, height);
+    glNamedFramebufferRenderbuffer(reduced_.name(), GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, color_.name());
+    for (const GLuint name : {fine_.name(), reduced_.name()}) {
+        if (glCheckNamedFramebufferStatus(name, GL_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE) {
+            throw std::logic_error("OpenGL: incomplete framebuffer");
+        }
+    }
+}
+
+void OffscreenTarget::bind() const {
+    glBindFramebuffer(GL_FRAMEBUFFER, fine_.name());
+    glViewport(0, 0, width_ * oversampling_, height_ * oversampling_);
+}
+
+void OffscreenTarget::reduce() const {
+    glBlitNamedFramebuffer(fine_.name(), reduced_.name(), 0, 0, width_ * oversampling_, height_ * oversampling_, 0, 0,
+                           width_, height_, GL_COLOR_BUFFER_BIT, oversampling_ == 1 ? GL_NEAREST : GL_LINEAR);
+    glBindFramebuffer(GL_FRAMEBUFFER, reduced_.name());
+    glViewport(0, 0, width_, height_);
+}
+
+void OffscreenTarget::copy_to(GLuint framebuffer) const {
+    glBlitNamedFramebuffer(reduced_.name(), framebuffer, 0, 0, width_, height_, 0, 0, width_, height_,
+                           GL_COLOR_BUFFER_BIT, GL_NEAREST);
+}
+
+void OffscreenTarget::read(Pixels& pixels) const {
+    pixels.width = width_;
+    pixels.height = height_;
+    const std::size_t row = 3 * static_cast<std::size_t>(width_);
+    pixels.rgb.resize(row * static_cast<std::size_t>(height_));
+    glBindFramebuffer(GL_READ_FRAMEBUFFER, reduced_.name());
+    glPixelStorei(GL_PACK_ALIGNMENT, 1);
+    glReadPixels(0, 0, width_, height_, GL_RGB, GL_UNSIGNED_BYTE, pixels.rgb.data());
+    // OpenGL's rows come from the bottom.
+    for (std::size_t y = 0; y < static_cast<std::size_t>(height_) / 2; ++y) {
+        const auto upper = pixels.rgb.begin() + static_cast<std::ptrdiff_t>(y * row);
+        const auto lower = pixels.rgb.end() - static_cast<std::ptrdiff_t>((y + 1) * row);
+        std::swap_ranges(upper, upper + static_cast<std::ptrdiff_t>(row), lower);
+    }
+}
+
+namespace {
+
+/// A shader that is deleted once no program needs it.
+class Shader {
+public:
+    Shader(GLenum kind, std::string_view file, std::string_view define) : name_(glCreateShader(kind)) {
+        const std::string_view own = shader_source(file);
+        if (own.empty()) throw std::logic_error(fmt::format("there is no shader {}", file));
+        std::string source = "#version 450 core\n";
+        if (!define.empty()) source += fmt::format("#define {}\n", define);
+        // Vertex shaders that colour balls share how, and fragment shaders of balls where they are and how a disk
+        // looks.
+        if (own.find("color_of(") != own.npos) source += shader_source("color.glsl");
+        if (own.find("square_point(") != own.npos) source += shader_source("square.glsl");
+        if (own.find("disk_color(") != own.npos) source += shader_source("disk.glsl");
+        source += own;
+        const char* text = source.c_str();
+        glShaderSource(name_, 1, &text, nullptr);
+        glCompileShader(name_);
+        GLint done = 0;
+        glGetShaderiv(name_, GL_COMPILE_STATUS, &done);
+        if (done != 0) return;
+        std::array<char, 1024> log{};
+        glGetShaderInfoLog(name_, static_cast<GLsizei>(log.size()), nullptr, log.data());
+        glDeleteShader(name_);
+        throw std::logic_error(fmt::format("shaders/{}: {}", file, log.data()));
+    }
+    ~Shader() { glDeleteShader(name_); }
+    Shader(const Shader&) = delete;
+    Shader& operator=(const Shader&) = delete;
+
+    [[nodiscard]] GLuint name() const { return name_; }
+
+private:
+    GLuint name_;
+};
+
+}  // namespace
+
+GlProgram::GlProgram(std::string_view vertex, std::string_view fragment, std::string_view define) {
+    const Shader first(GL_VERTEX_SHADER, vertex, define);
+    const Shader second(GL_FRAGMENT_SHADER, fragment, define);
+    name_ = glCreateProgram();
+    glAttachShader(name_, first.name());
+    glAttachShader(name_, second.name());
+    glLinkProgram(name_);
+    GLint done = 0;
+    glGetProgramiv(name_, GL_LINK_STATUS, &done);
+    if (done != 0) return;
+    std::array<char, 1024> log{};
+    glGetProgramInfoLog(name_, static_cast<GLsizei>(log.size()), nullptr, log.data());
+    glDeleteProgram(name_);
+    throw std::logic_error(fmt::format("shaders/{} and {}: {}", vertex, fragment, log.data()));
+}
+
+GlProgram::~GlProgram() { glDeleteProgram(name_); }
+
+}  // namespace carom

@@ -1,0 +1,261 @@
+#include "host/window/show.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "host/io/trajectory_reader.hpp"
+#include "host/run/number_words.hpp"
+#include "host/scene/load.hpp"
+#include "host/state/errors.hpp"
+#include "host/viewer/opengl.hpp"
+#include "host/window/live_run.hpp"
+
+namespace carom {
+
+namespace {
+
+class LiveShow final : public Show {
+public:
+    LiveShow(const SceneRequest& request, const RecordRequest& record) : run_(request, prepare_scene(request)) {
+        if (!record.path.empty()) run_.record(record.path, record.force);
+    }
+
+    [[nodiscard]] const Scene& scene() const override { return run_.scene(); }
+    [[nodiscard]] const Balls& balls() const override { return run_.balls(); }
+
+    void start(bool playing) override {
+        store_ = run_.make_store();
+        run_.start(*store_, playing, software_gl());
+    }
+
+    void stop() override {
+        run_.stop();
+        store_.reset();
+    }
+
+    bool update(double /*seconds*/) override {
+        const bool fresh = run_.fresh();
+        now_ = run_.take();
+        return fresh;
+    }
+
+    [[nodiscard]] const Frame* frame() const override { return now_ != nullptr ? now_->frame.get() : nullptr; }
+    [[nodiscard]] double time() const override { return now_ != nullptr ? now_->time : 0.0; }
+    [[nodiscard]] std::uint64_t step_number() const override { return now_ != nullptr ? now_->step : 0; }
+    void want_frames(bool each) override { run_.want_frames(each); }
+
+    void draw(Painter& painter, const std::vector<std::string>& notes, const LineList& extra) override {
+        if (now_->quantity != painter.quantity()) {
+            // The thread has not got around to the new one.
+            painter.draw(*now_->frame, notes, &extra);
+            return;
+        }
+        painter.see(now_->range);
+        painter.draw(store_->buffers(run_.slot()), now_->time, now_->totals.balls, notes, &extra, now_->frame.get());
+        store_->drawn(run_.slot());
+    }
+
+    [[nodiscard]] bool playing() const override { return run_.playing(); }
+    void set_playing(bool playing) override { run_.set_playing(playing); }
+    void step(int direction) override {
+        if (direction < 0) return;
+        run_.set_playing(false);
+        run_.step();
+    }
+    void reset() override { run_.reset(); }
+    [[nodiscard]] double speed() const override { return run_.speed(); }
+    void set_speed(double speed) override { run_.set_speed(speed); }
+    void set_quantity(Quantity quantity) override { run_.set_quantity(quantity); }
+
+    [[nodiscard]] std::string status() const override {
+        const SolverDescription of = run_.description();
+        const double rate = now_ == nullptr ? 0.0 : now_->steps_per_second;
+        const bool events = of.solver == "events";
+        const double work = events ? rate : rate * static_cast<double>(run_.balls().size());
+        return fmt::format("{} on {}, {}; {:.3g} {}/s; {}", of.solver, of.backend, of.precision, work,
+                           events ? "events" : "ball-steps",
+                           store_ ? store_->way(now_ != nullptr && now_->by_frames) : "");
+    }
+
+    [[nodiscard]] std::vector<Reading> readings() const override {
+        if (now_ == nullptr) return {};
+        const Totals& totals = now_->totals;
+        std::vector<Reading> all{{"time", fmt::format("{:.6g} s", now_->time)},
+                                 {run_.description().solver == "events" ? "events" : "step", count_text(now_->step)},
+                                 {"balls", count_text(totals.balls)},
+                                 {"kinetic energy", fmt::format("{:.8g} J", totals.kinetic)},
+                                 {"total energy", fmt::format("{:.8g} J", totals.energy())}};
+        if (totals.mobile > 0) {
+            all.emplace_back(
+                "temperature",
+                fmt::format("{:.6g} J",
+                            2.0 * totals.kinetic / (static_cast<double>(totals.mobile) * run_.scene().dimension())));
+        }
+        if (run_.description().solver == "events") {
+            all.emplace_back("collisions", count_text(now_->tallies.collisions));
+        } else {
+            all.emplace_back("contacts", count_text(totals.contacts));
+            all.emplace_back("overlap", fmt::format("{:.3g} radii", totals.overlap));
+        }
+        return all;
+    }
+
+    [[nodiscard]] std::string error() const override { return run_.error(); }
+    [[nodiscard]] std::string take_message() override { return run_.take_message(); }
+    [[nodiscard]] bool live() const override { return true; }
+    [[nodiscard]] std::optional<SpringNumbers> spring() const override { return run_.spring(); }
+    void kick(std::size_t id, const Vector3& change) override { run_.kick(id, change); }
+    void change(const std::string& override) override { run_.change({override}); }
+    [[nodiscard]] std::optional<std::pair<double, double>> energies() const override {
+        if (now_ == nullptr) return std::nullopt;
+        return std::pair{now_->totals.kinetic, now_->totals.energy()};
+    }
+
+private:
+    std::unique_ptr<CloudStore> store_;  // outlives the run's thread
+    LiveRun run_;
+    const LiveFrame* now_ = nullptr;
+};
+
+}  // namespace
+
+std::unique_ptr<Show> make_live_show(const SceneRequest& request, const RecordRequest& record) {
+    return std::make_unique<LiveShow>(request, record);
+}
+
+namespace {
+
+class StoredShow final : public Show {
+public:
+    explicit StoredShow(const std::string& path)
+        : reader_(path), scene_(parse_scene(reader_.header().scene_source, reader_.header().scene_path)) {
+        const TrajectoryHeader& header = reader_.header();
+        balls_.dimension = header.dimension();
+        balls_.species_table = header.species_table;
+        balls_.species = header.species;
+        if (reader_.frame_count() == 0) throw InputError(path + ": holds no frame");
+        // A run that took simulated years is to be seen within seconds.
+        constexpr double kSeconds = 10.0;
+        const double length = reader_.times().back() - reader_.times().front();
+        if (length > 0.0) speed_ = length / kSeconds;
+        time_ = reader_.times().front();
+    }
+
+    [[nodiscard]] const Scene& scene() const override { return scene_; }
+    [[nodiscard]] const Balls& balls() const override { return balls_; }
+    void start(bool playing) override {
+        playing_ = playing;
+        table_ = reader_.observables();
+        load(0);
+    }
+
+    bool update(double seconds) override {
+        if (playing_) {
+            const auto times = reader_.times();
+            time_ += seconds * speed_;
+            if (time_ > times.back()) {
+                // The last frame is shown before it begins anew.
+                if (loop_ && index_ + 1 == reader_.frame_count()) time_ = times.front();
+                if (!loop_) playing_ = false;
+            }
+            load(reader_.frame_at(time_));
+        }
+        const bool changed = changed_;
+        changed_ = false;
+        return changed;
+    }
+
+    [[nodiscard]] const Frame* frame() const override { return &frame_; }
+    void draw(Painter& painter, const std::vector<std::string>& notes, const LineList& extra) override {
+        painter.draw(frame_, notes, &extra);
+    }
+
+    [[nodiscard]] bool playing() const override { return playing_; }
+    void set_playing(bool playing) override {
+        if (playing && !playing_ && index_ + 1 == reader_.frame_count()) go_to(0);
+        playing_ = playing;
+    }
+    void step(int direction) override {
+        playing_ = false;
+        const std::size_t last = reader_.frame_count() - 1;
+        if (direction > 0) go_to(std::min(last, index_ + 1));
+        if (direction < 0 && index_ > 0) go_to(index_ - 1);
+    }
+    void reset() override { go_to(0); }
+    [[nodiscard]] double speed() const override { return speed_; }
+    void set_speed(double speed) override { speed_ = speed; }
+    void set_quantity(Quantity /*quantity*/) override {}
+
+    [[nodiscard]] std::string status() const override {
+        const SolverDescription& of = reader_.header().description;
+        return fmt::format("stored run: {} on {}, {}; {} frames; by frames", of.solver, of.backend, of.precision,
+                           reader_.frame_count());
+    }
+    [[nodiscard]] std::vector<Reading> readings() const override {
+        std::vector<Reading> all{{"time", fmt::format("{:.6g} s", frame_.time)},
+                                 {"frame", fmt::format("{} of {}", index_, reader_.frame_count() - 1)},
+                                 {"step", count_text(frame_.step)}};
+        for (const auto& [column, words, unit] :
+             {std::tuple{"balls", "balls", ""}, std::tuple{"kinetic_energy", "kinetic energy", " J"},
+              std::tuple{"total_energy", "total energy", " J"}, std::tuple{"temperature", "temperature", " J"}}) {
+            if (const auto value = row_value(column)) all.emplace_back(words, fmt::format("{:.8g}{}", *value, unit));
+        }
+        return all;
+    }
+    [[nodiscard]] std::optional<std::pair<double, double>> energies() const override {
+        const auto kinetic = row_value("kinetic_energy");
+        const auto total = row_value("total_energy");
+        if (!kinetic || !total) return std::nullopt;
+        return std::pair{*kinetic, *total};
+    }
+
+    [[nodiscard]] std::size_t frame_count() const override { return reader_.frame_count(); }
+    [[nodiscard]] std::size_t frame_index() const override { return index_; }
+    void go_to(std::size_t index) override {
+        load(index);
+        time_ = reader_.times()[index_];
+    }
+    [[nodiscard]] bool looping() const override { return loop_; }
+    void set_looping(bool looping) override { loop_ = looping; }
+
+private:
+    void load(std::size_t index) {
+        if (loaded_ && index == index_) return;
+        reader_.read(index, frame_);
+        index_ = index;
+        loaded_ = changed_ = true;
+    }
+
+    /// An observable at the row nearest to the frame.
+    [[nodiscard]] std::optional<double> row_value(const std::string& name) const {
+        const std::size_t column = table_.column(name);
+        if (table_.rows() == 0 || column >= table_.width) return std::nullopt;
+        const auto after = std::ranges::lower_bound(table_.time, frame_.time);
+        auto row = static_cast<std::size_t>(after - table_.time.begin());
+        if (row == table_.rows() || (row > 0 && frame_.time - table_.time[row - 1] < table_.time[row] - frame_.time)) {
+            --row;
+        }
+        return table_.at(row, column);
+    }
+
+    TrajectoryReader reader_;
+    Scene scene_;
+    Balls balls_;
+    ObservableTable table_;
+    Frame frame_;
+    std::size_t index_ = 0;
+    bool loaded_ = false;
+    bool changed_ = false;
+    bool playing_ = false;
+    bool loop_ = true;
+    double time_ = 0.0;
+    double speed_ = 1.0;
+};
+
+}  // namespace
+
+std::unique_ptr<Show> make_stored_show(const std::string& path) { return std::make_unique<StoredShow>(path); }
+
+}  // namespace carom

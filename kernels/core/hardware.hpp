@@ -1,0 +1,102 @@
+#pragma once
+
+#include <sys/mman.h>
+
+#include <cstddef>
+#include <fstream>
+#include <new>
+#include <string>
+#include <vector>
+
+namespace carom {
+
+/// Asks for the cache line at `address`, to be there when it is needed; any address does no harm.
+[[gnu::always_inline]] inline void prefetch(const void* address) {
+    __builtin_prefetch(address);
+    // g++ takes a function that does nothing but this for one without effect, and drops the calls of it.
+    asm volatile("");
+}
+
+/// Of what one thread writes all the time and lies beside what another one does: were both in one cache line, or in two
+/// that processors fetch together, each write would take it away from the other thread.
+constexpr std::size_t kThreadsApart = 128;
+
+/// Memory for arrays that are read at random places: on a cache line's start, and, from 2 MB on, in large pages where
+/// the system has them, or most accesses would wait for an address to be translated.
+///
+/// A large array is mapped by itself and not taken from the heap: what others have used and given back there consists
+/// of small pages already, and asking for large ones changes nothing. (Measured: half of the event-driven solver's
+/// records at 10^5 balls lay so, and it ran at two thirds of its speed.)
+template <class T>
+class PageAllocator {
+public:
+    using value_type = T;
+    PageAllocator() = default;
+    template <class U>
+    explicit PageAllocator(const PageAllocator<U>&) {}
+
+    T* allocate(std::size_t count) {
+        const std::size_t bytes = count * sizeof(T);
+        if (bytes < kLarge) return static_cast<T*>(::operator new(bytes, kLine));
+        return static_cast<T*>(map(mapped(bytes)));
+    }
+    void deallocate(T* data, std::size_t count) {
+        const std::size_t bytes = count * sizeof(T);
+        if (bytes < kLarge) {
+            ::operator delete(data, kLine);
+        } else {
+            munmap(data, mapped(bytes));
+        }
+    }
+    friend bool operator==(PageAllocator, PageAllocator) { return true; }
+
+private:
+    static constexpr std::size_t kLarge = std::size_t{2} << 20;
+    static constexpr std::size_t kSmall = 4096;
+    static constexpr std::align_val_t kLine{alignof(T) > 64 ? alignof(T) : 64};
+
+    static std::size_t rounded(std::size_t bytes, std::size_t to) { return (bytes + to - 1) / to * to; }
+
+    /// What is mapped for `bytes`: whole large pages if that wastes less than an eighth, else small ones at the end.
+    static std::size_t mapped(std::size_t bytes) {
+        const std::size_t large = rounded(bytes, kLarge);
+        return large - bytes < bytes / 8 ? large : rounded(bytes, kSmall);
+    }
+
+    /// Fresh memory that begins with a large page: more than that is mapped, and both ends are given back.
+    static void* map(std::size_t bytes) {
+        void* found = mmap(nullptr, bytes + kLarge, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (found == MAP_FAILED) throw std::bad_alloc();
+        char* const first = static_cast<char*>(found);
+        const std::size_t before = (kLarge - reinterpret_cast<std::size_t>(first) % kLarge) % kLarge;
+        if (before > 0) munmap(first, before);
+        if (before < kLarge) munmap(first + before + bytes, kLarge - before);
+#ifdef MADV_HUGEPAGE
+        madvise(first + before, bytes, MADV_HUGEPAGE);  // only advice: its failure changes nothing
+#endif
+        return first + before;
+    }
+};
+
+/// An array in such memory.
+template <class T>
+using PageVector = std::vector<T, PageAllocator<T>>;
+
+/// As processor_name, asked anew.
+inline std::string read_processor_name() {
+    std::ifstream info("/proc/cpuinfo");
+    for (std::string line; std::getline(info, line);) {
+        const auto colon = line.find(": ");
+        if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
+    }
+    return "CPU";
+}
+
+/// Of the machine's CPU, as its maker writes it; "CPU" where the system does not tell. Asked for once: each solver of a
+/// sweep wants it, and the system takes a while.
+inline const std::string& processor_name() {
+    static const std::string name = read_processor_name();
+    return name;
+}
+
+}  // namespace carom

@@ -1,0 +1,467 @@
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/core/fixed_sum.hpp"
+#include "kernels/cuda/ordering.hpp"
+#include "kernels/cuda/queue.hpp"
+#include "kernels/spring_observe.hpp"
+#include "kernels/spring_params.hpp"
+#include "kernels/spring_refresh.hpp"
+#include "kernels/spring_step.hpp"
+
+namespace carom::CAROM_PROCESSOR {
+
+/// What steers a run from the device: the host puts many steps into the queue and looks at this afterwards. Once a
+/// step shows a fault or makes a sort due, `halted` turns the steps still queued into nothing.
+template <class Real, int Dim>
+struct ControlRecord {
+    using Word = typename Phase<Real>::Stored;  // bits of a Real
+
+    std::uint64_t step;  ///< steps done since the start of the run
+    std::uint32_t halted;
+    std::uint32_t active;    ///< balls still in; their slots come first
+    StepNow<Real, Dim> now;  ///< of the next step
+    double motion;           ///< bound on how far any ball has moved since the sort [length]
+    double last_motion;      ///< the last step's share of it [length]
+
+    std::uint64_t fault_key;
+    std::uint64_t balls_left;                 ///< since the start of this engine
+    Word max_overlap;                         ///< bits; since the start of this engine
+    Word largest_speed_squared;               ///< bits; of this step
+    std::uint32_t tickets;                    ///< blocks that have ended this step
+    std::int64_t step_impulse[kWallNumbers];  ///< of this step, in units of impulse_grid
+    WideCount impulse[kWallNumbers];          ///< since the start of this engine
+    std::int64_t step_heat[kHeatSources];     ///< of this step, in units of heat_grid
+    WideCount heat[kHeatSources];             ///< since the start of this engine
+};
+
+/// What one thread counts in a step.
+template <class Real, int Dim>
+struct DeviceTally {
+    using Word = typename Phase<Real>::Stored;
+
+    ControlRecord<Real, Dim>* record;
+    const std::uint32_t* id;
+    Real max_overlap = Real(0);
+    Real speed_squared = Real(0);
+
+    CAROM_HD void fault(SpringFault::Kind kind, std::uint32_t slot, std::uint32_t other) {
+        lower_shared(&record->fault_key, FaultKey::pack(kind, id[slot], other));
+    }
+    CAROM_HD void overlap(Real fraction) { max_overlap = larger(fraction, max_overlap); }
+    CAROM_HD void wall_impulse(std::int32_t wall, std::int64_t steps) {
+        add_shared(&record->step_impulse[wall], steps);
+    }
+    CAROM_HD void heat(int source, std::int64_t steps) { add_shared(&record->step_heat[source], steps); }
+    CAROM_HD void moved(std::uint32_t slot, Real speed_squared_, bool sane) {
+        if (sane) {
+            speed_squared = speed_squared_;
+            return;
+        }
+        const bool number = speed_squared_ == speed_squared_;
+        fault(number ? SpringFault::Kind::kTooFast : SpringFault::Kind::kNotANumber, slot, 0);
+    }
+    CAROM_HD void left(std::uint8_t* gone, std::uint32_t ball) {
+        gone[ball] = 1;
+        add_shared(&record->balls_left, std::uint64_t{1});
+    }
+
+    [[nodiscard]] CAROM_HD StepPeaks<Word> peaks() const { return {to_bits(speed_squared), to_bits(max_overlap)}; }
+};
+
+/// Ends a step, in one thread: counts it and prepares the next, or halts. A step with a fault does not count.
+template <class Real, int Dim>
+CAROM_HD void end_step(const SpringParams<Real, Dim>& params, ControlRecord<Real, Dim>& record, int wall_numbers) {
+    const bool fault = load_shared(&record.fault_key) != FaultKey::kNone;
+    for (int wall = 0; wall < wall_numbers; ++wall) {
+        const std::int64_t impulse = load_shared(&record.step_impulse[wall]);
+        if (impulse == 0) continue;
+        record.step_impulse[wall] = 0;
+        if (!fault) record.impulse[wall].add(impulse);
+    }
+    for (int source = 0; params.refreshes() && source < kHeatSources; ++source) {
+        const std::int64_t heat = load_shared(&record.step_heat[source]);
+        if (heat == 0) continue;
+        record.step_heat[source] = 0;
+        if (!fault) record.heat[source].add(heat);
+    }
+    const Real fastest = from_bits(load_shared(&record.largest_speed_squared));
+    record.largest_speed_squared = 0;
+    record.tickets = 0;
+    if (fault) {
+        record.halted = 1;
+        return;
+    }
+    record.last_motion = motion_bound(params, static_cast<double>(fastest));
+    record.motion += record.last_motion;
+    record.halted = sort_due(params, record.motion) ? 1 : 0;
+    ++record.step;
+    record.now = step_now(params, record.step);
+}
+
+// What one thread does with one ball in a step, and when one looks at the state. Thread i takes slot i: neighbouring
+// threads read neighbouring balls of one row of cells.
+
+/// Calls f(j) with the slots of all balls in the cells around that of `slot` at the last sort, itself left out.
+template <int Dim>
+struct CellWalk {
+    const Grid<Dim>& grid;
+    const std::uint32_t* cell_start;
+    Vec<std::int32_t, Dim> cell;
+    std::uint32_t slot;
+
+    template <class F>
+    CAROM_HD void operator()(F&& f) const {
+        grid.for_each_range(cell, [&](std::uint32_t first, std::uint32_t last) {
+            const std::uint32_t end = cell_start[last];
+            for (std::uint32_t j = cell_start[first]; j < end; ++j) {
+                if (j != slot) f(j);
+            }
+        });
+    }
+};
+
+/// The balls as all bodies read them.
+template <class Real, int Dim>
+struct StateView {
+    BallsView<Real, Dim> balls;
+    const std::uint32_t* cell_start;  // first slot of each cell, and of the limbo behind them
+    const std::uint8_t* gone;         // by id
+
+    CAROM_HD CellWalk<Dim> walk(const Grid<Dim>& grid, std::uint32_t slot) const {
+        return {grid, cell_start, grid.cell(balls.cell[slot]), slot};
+    }
+};
+
+/// One step of one ball. Reads its own state (2D single precision: 24 bytes; 3D: 32) and the neighbours' positions,
+/// mostly from cache, and writes 16 (24): with the cell starts some 44 (62) bytes of memory traffic a ball.
+template <class Kind>
+struct StepBody {
+    using Real = typename Kind::Real;
+    static constexpr int kDim = Kind::kDim;
+    using Word = typename Phase<Real>::Stored;
+    static constexpr int kBlocks = sizeof(Real) == 4 ? 3 : 2;  // see kBlocksOfLaunch; enough registers for all kinds
+
+    SpringParams<Real, kDim> params;
+    StateView<Real, kDim> state;
+    MovedView<Real, kDim> out;
+    ControlRecord<Real, kDim>* record;
+    int wall_numbers;
+
+    CAROM_HD bool idle() const { return record->halted != 0; }
+    CAROM_HD StepPeaks<Word> operator()(std::uint64_t index) const {
+        if (index >= record->active) return {};
+        const auto slot = static_cast<std::uint32_t>(index);
+        const CellWalk<kDim> neighbours = state.walk(params.grid, slot);
+        const bool near_faces = params.has_shapes || !params.grid.interior(neighbours.cell);
+        DeviceTally<Real, kDim> tally{record, state.balls.id};
+        // record->now is read where it is needed, not kept in registers through the search for contacts.
+        spring_step<Kind>(params, record->now, state.balls, out, slot, near_faces, neighbours, tally);
+        return tally.peaks();
+    }
+    CAROM_HD void offer(const StepPeaks<Word>& peaks) const {
+        raise_shared(&record->largest_speed_squared, peaks.speed_squared);
+        raise_shared(&record->max_overlap, peaks.overlap);
+    }
+    CAROM_HD std::uint32_t* tickets() const { return &record->tickets; }
+    CAROM_HD void finish() const { end_step(params, *record, wall_numbers); }
+};
+
+/// Before a step, where velocities are drawn anew. Thread i takes slot i; few have anything to do.
+template <class Kind>
+struct RefreshBody {
+    using Real = typename Kind::Real;
+    static constexpr int kDim = Kind::kDim;
+
+    SpringParams<Real, kDim> params;
+    StateView<Real, kDim> state;
+    Vec<Real*, kDim> velocity;
+    ControlRecord<Real, kDim>* record;
+
+    CAROM_HD void operator()(std::uint64_t index) const {
+        if (record->halted != 0 || index >= record->active) return;
+        const auto slot = static_cast<std::uint32_t>(index);
+        const CellWalk<kDim> neighbours = state.walk(params.grid, slot);
+        const bool near_walls = params.has_shapes || !params.grid.interior(neighbours.cell);
+        if (!near_walls && !thermostat_acts(params, record->step)) return;
+        DeviceTally<Real, kDim> tally{record, state.balls.id};
+        refresh_ball<Kind>(params, state.balls, state.gone, velocity, record->step, slot, near_walls, neighbours,
+                           tally);
+    }
+};
+
+/// Thread i of `parts` sums over the slots i, i + parts, i + 2 parts, ... Any partition gives the same sums.
+/// (Not thrust::transform_reduce: it keeps many of these 200-byte sums a thread, in 8 kB of local memory.)
+template <class Kind>
+struct ObserveBody {
+    using Real = typename Kind::Real;
+    static constexpr int kDim = Kind::kDim;
+
+    SpringParams<Real, kDim> params;
+    StateView<Real, kDim> state;
+    const ControlRecord<Real, kDim>* record;
+    std::uint64_t parts;
+    SpringSums* sums;  // one a thread
+
+    CAROM_HD void operator()(std::uint64_t part) const {
+        SpringSums total = SpringSums::zero();
+        for (std::uint64_t index = part; index < record->active; index += parts) {
+            const auto slot = static_cast<std::uint32_t>(index);
+            if (state.gone[state.balls.id[slot]] != 0) continue;
+            observe<Kind>(params, state.balls, slot, record->step, state.walk(params.grid, slot), total);
+        }
+        sums[part] = total;
+    }
+};
+
+/// Thread i of `kept` adds the sums i + kept, i + 2 kept, ... to sum i.
+struct MergeSumsBody {
+    SpringSums* sums;
+    std::uint64_t parts;
+    std::uint64_t kept;
+
+    CAROM_HD void operator()(std::uint64_t part) const {
+        SpringSums total = sums[part];
+        for (std::uint64_t other = part + kept; other < parts; other += kept) total.merge(sums[other]);
+        sums[part] = total;
+    }
+};
+
+/// A frame on its way to the host, in id order. One block of memory, so that it is one copy.
+template <class Real, int Dim>
+struct FrameView {
+    Vec<double*, Dim> position;
+    Vec<Real*, Dim> velocity;
+    Vec<std::int32_t*, Dim> image;
+    std::uint8_t* gone;
+
+    static constexpr std::size_t kBytesPerBall = Dim * (sizeof(double) + sizeof(Real) + sizeof(std::int32_t)) + 1;
+
+    FrameView() = default;
+    FrameView(unsigned char* memory, std::size_t count) {
+        for (int axis = 0; axis < Dim; ++axis) position[axis] = take<double>(memory, count);
+        for (int axis = 0; axis < Dim; ++axis) velocity[axis] = take<Real>(memory, count);
+        for (int axis = 0; axis < Dim; ++axis) image[axis] = take<std::int32_t>(memory, count);
+        gone = memory;
+    }
+
+private:
+    // Wider values come first, so each part is aligned for any count.
+    template <class T>
+    static T* take(unsigned char*& memory, std::size_t count) {
+        T* place = reinterpret_cast<T*>(memory);
+        memory += count * sizeof(T);
+        return place;
+    }
+};
+
+/// Thread i takes ball i: says whether it is gone and how often it had crossed by the last sort; none for one that is
+/// gone, since when that was must not show.
+template <class Real, int Dim>
+struct FrameByIdBody {
+    const std::uint8_t* gone;
+    Vec<const std::int32_t*, Dim> image;
+    FrameView<Real, Dim> frame;
+
+    CAROM_HD void operator()(std::uint64_t id) const {
+        frame.gone[id] = gone[id];
+        for (int axis = 0; axis < Dim; ++axis) frame.image[axis][id] = gone[id] != 0 ? 0 : image[axis][id];
+    }
+};
+
+/// Thread i takes slot i, behind FrameByIdBody: position and velocity of a ball that is in, the velocity brought to
+/// the time of the position unless the raw state is wanted.
+template <class Kind>
+struct FrameBySlotBody {
+    using Real = typename Kind::Real;
+    static constexpr int kDim = Kind::kDim;
+
+    SpringParams<Real, kDim> params;
+    StateView<Real, kDim> state;
+    FrameView<Real, kDim> frame;
+    const ControlRecord<Real, kDim>* record;
+    bool raw;
+
+    CAROM_HD void operator()(std::uint64_t index) const {
+        if (index >= record->active) return;
+        const auto slot = static_cast<std::uint32_t>(index);
+        const std::uint32_t id = state.balls.id[slot];
+        if (state.gone[id] != 0) return;
+        const OwnBall<Kind> own = load_ball<Kind>(params, state.balls, slot);
+        const auto place = place_of(params, own.x, state.balls.cell[slot]);
+        Vec<Real, kDim> v = own.v;
+        if (!raw && record->step > 0 && params.lag > Real(0)) {
+            SpringSums unused = SpringSums::zero();
+            const auto force = feel<Kind>(params, state.balls, own, place.position, params.walls_time(record->step),
+                                          state.walk(params.grid, slot), unused);
+            v = velocity_now<Kind>(lag_at(params, record->step), own, force);
+        }
+        for (int axis = 0; axis < kDim; ++axis) {
+            frame.position[axis][id] = place.position[axis];
+            frame.velocity[axis][id] = v[axis];
+            frame.image[axis][id] += place.crossings[axis];
+        }
+    }
+};
+
+// What one thread does with one ball when balls are brought into the order of their cells.
+
+/// Where a sort writes: everything that is kept in cell order.
+template <class Real, int Dim>
+struct OrderedView {
+    Vec<typename Phase<Real>::Stored*, Dim> x;
+    Vec<Real*, Dim> v;
+    Real* radius;  // null where uniform
+    Real* inverse_mass;
+    std::uint32_t* id;
+    std::uint32_t* cell;
+};
+
+/// Thread i takes ball i of a state that comes from the host.
+template <class Real, int Dim>
+struct LoadBody {
+    SpringParams<Real, Dim> params;
+    FrameView<Real, Dim> given;
+    OrderedView<Real, Dim> out;  // slot = id
+    Vec<std::int32_t*, Dim> image;
+    std::uint8_t* gone;
+    std::uint32_t* slot_of_id;
+    std::uint64_t* key;
+
+    CAROM_HD void operator()(std::uint64_t index) const {
+        const auto id = static_cast<std::uint32_t>(index);
+        gone[id] = given.gone[id];
+        Vec<std::int64_t, Dim> wide;
+        for (int axis = 0; axis < Dim; ++axis) {
+            const double position = gone[id] != 0 ? params.box_min[axis] : given.position[axis][id];
+            wide[axis] = params.coordinates.from_position(axis, position);
+            image[axis][id] = given.image[axis][id] + params.coordinates.wrap(axis, wide[axis]);
+            out.x[axis][id] = Coordinates<Real, Dim>::narrow(wide[axis]);
+            out.v[axis][id] = given.velocity[axis][id];
+        }
+        slot_of_id[id] = id;
+        key[id] = sort_key(gone[id] != 0 ? params.grid.count() : params.grid.number(params.grid.cell_of(wide)), id);
+    }
+};
+
+/// Thread i takes slot i: the ball's new cell, and how often it has crossed a periodic face since the last sort.
+template <class Real, int Dim>
+struct NewCellBody {
+    SpringParams<Real, Dim> params;
+    StateView<Real, Dim> state;
+    Vec<std::int32_t*, Dim> image;  // by id
+    std::uint64_t* key;
+
+    CAROM_HD void operator()(std::uint64_t index) const {
+        const auto slot = static_cast<std::uint32_t>(index);
+        const std::uint32_t id = state.balls.id[slot];
+        if (state.gone[id] != 0) {
+            key[slot] = sort_key(params.grid.count(), id);
+            return;
+        }
+        Vec<typename Phase<Real>::Stored, Dim> x;
+        for (int axis = 0; axis < Dim; ++axis) x[axis] = state.balls.x[axis][slot];
+        auto wide = wide_position(params, x, params.grid.cell(state.balls.cell[slot]));
+        for (int axis = 0; axis < Dim; ++axis) {
+            const std::int32_t crossings = params.coordinates.wrap(axis, wide[axis]);
+            if (crossings != 0) image[axis][id] += crossings;
+        }
+        key[slot] = sort_key(params.grid.number(params.grid.cell_of(wide)), id);
+    }
+};
+
+/// Thread i takes new slot i and fetches its ball from the old one.
+template <class Real, int Dim>
+struct ReorderBody {
+    const std::uint64_t* key;  // sorted
+    BallsView<Real, Dim> from;
+    OrderedView<Real, Dim> to;
+    std::uint32_t* slot_of_id;
+
+    CAROM_HD void operator()(std::uint64_t index) const {
+        const auto slot = static_cast<std::uint32_t>(index);
+        const auto id = static_cast<std::uint32_t>(key[slot]);
+        const std::uint32_t old = slot_of_id[id];
+        slot_of_id[id] = slot;
+        for (int axis = 0; axis < Dim; ++axis) {
+            to.x[axis][slot] = from.x[axis][old];
+            to.v[axis][slot] = from.v[axis][old];
+        }
+        if (to.radius != nullptr) {
+            to.radius[slot] = from.radius[old];
+            to.inverse_mass[slot] = from.inverse_mass[old];
+        }
+        to.id[slot] = id;
+        to.cell[slot] = static_cast<std::uint32_t>(key[slot] >> 32);
+    }
+};
+
+/// One thread, behind a sort.
+template <class Real, int Dim>
+struct SortedBody {
+    ControlRecord<Real, Dim>* record;
+    const std::uint32_t* limbo_start;
+
+    CAROM_HD void operator()(std::uint64_t) const {
+        record->active = *limbo_start;
+        record->motion = 0.0;
+        record->halted = 0;
+    }
+};
+
+/// One thread: lets a run that halted at a fault try again.
+template <class Real, int Dim>
+struct ClearFaultBody {
+    ControlRecord<Real, Dim>* record;
+
+    CAROM_HD void operator()(std::uint64_t) const {
+        record->fault_key = FaultKey::kNone;
+        record->halted = 0;
+    }
+};
+
+// What one thread writes of one ball for a renderer.
+
+/// Thread i takes ball i: hides it where it is gone. Reads one byte a ball.
+struct HideGoneBody {
+    const std::uint8_t* gone;
+    PictureArrays to;
+
+    CAROM_HD void operator()(std::uint64_t id) const {
+        if (gone[id] != 0) hide_ball(to, id);
+    }
+};
+
+/// Thread i takes slot i: reads what a step reads and writes 20 bytes a ball, at its id.
+template <class Kind>
+struct DrawBody {
+    using Real = typename Kind::Real;
+    static constexpr int kDim = Kind::kDim;
+
+    SpringParams<Real, kDim> params;
+    StateView<Real, kDim> state;
+    const ControlRecord<Real, kDim>* record;
+    PictureOrder order;
+    const float* given;
+    PictureArrays to;
+
+    CAROM_HD void operator()(std::uint64_t index) const {
+        if (index >= record->active) return;
+        const auto slot = static_cast<std::uint32_t>(index);
+        if (state.gone[state.balls.id[slot]] != 0) return;
+        draw_ball<Kind>(params, state.balls, slot, record->step, state.walk(params.grid, slot), order, given, to);
+    }
+};
+
+/// Thread i takes entry i of the sample.
+struct SampleBody {
+    const float* values;
+    std::uint64_t balls;
+    std::uint64_t entries;
+    float* sample;
+
+    CAROM_HD void operator()(std::uint64_t entry) const { sample[entry] = values[sampled_ball(entry, entries, balls)]; }
+};
+
+}  // namespace carom::CAROM_PROCESSOR

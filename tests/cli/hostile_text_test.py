@@ -1,0 +1,112 @@
+"""Whatever a stranger writes into a scene, a table, a report of a bench or a file's name, figures show it and run nothing."""
+
+import json
+import unittest
+
+from program import GAS, ProgramTest
+
+# Each would leave a file behind, in a shell, in gnuplot's double quotes, out of its single quotes, or as its command.
+COMMANDS = [
+    "`touch PWNED1`",
+    '"`touch PWNED2`"',
+    "$(touch PWNED3)",
+    "' ; system('touch PWNED4') ; #",
+    "''\\' ; system \"touch PWNED5\" #",
+    '" ; ! touch PWNED6',
+    "|touch PWNED7",
+    "< touch PWNED8",
+]
+ALL = " ".join(COMMANDS)
+
+
+def toml(text):
+    """A literal of TOML."""
+    return json.dumps(text)
+
+
+class NothingIsRun(ProgramTest):
+    def plot(self, *arguments, output="f.svg"):
+        """The figure, as text."""
+        self.succeed("plot", *arguments, "-o", output, "--force")
+        return (self.folder / output).read_text() if output.endswith(".svg") else ""
+
+    def run_gas(self, title, output="gas.h5"):
+        self.write("gas.toml", GAS.replace('"small gas"', toml(title)).replace("until = 0.5", "until = 0.05"))
+        self.succeed("run", "gas.toml", "--quiet", "--force", "-o", output)
+
+    def tearDown(self):
+        left = [path.name for path in self.folder.rglob("PWNED*")]
+        self.assertEqual(left, [])
+        super().tearDown()
+
+    def test_titles_of_scenes(self):
+        for title in [*COMMANDS, ALL]:
+            self.run_gas(title)
+            self.plot("gas.h5", "energy")
+            self.plot("gas.h5", "--all", output="figures/") if title == ALL else None
+        self.succeed("report", "gas.h5", "--force")
+        self.succeed("compare", "gas.toml", "-o", "page.svg", "--force", "--set", "run.until=0.01")
+
+    def test_a_title_is_shown_as_it_is(self):
+        title = "it's `echo a` \\n \"b\" {/Bold c} x_1"
+        self.run_gas(title)
+        self.assertIn("it's `echo a` \\n \"b\" {/Bold c} x_1", self.plot("gas.h5", "energy").replace("&quot;", '"'))
+
+    def test_names_of_trajectories(self):
+        for k, name in enumerate(["`touch PWNED1`.h5", "' ; system('touch PWNED4') ; #.h5", "|touch PWNED7.h5"]):
+            self.run_gas("gas", output=name)
+            self.run_gas("gas", output="other.h5")
+            self.plot(f"./{name}", "other.h5", "energy", output=f"{k}.svg")
+
+    def test_names_of_outputs(self):
+        self.run_gas("gas")
+        for name in ["`touch PWNED1`.svg", "|touch PWNED7 .svg", "';system('touch PWNED4');'.svg", "~.svg", "<a.svg"]:
+            self.assertIn("</svg>", self.plot("gas.h5", "energy", output=name))
+
+    def test_headers_and_cells_of_tables(self):
+        for command in [*COMMANDS, ALL]:
+            quoted = '"' + command.replace('"', '""') + '"'
+            self.write("t.csv", f"{quoted},b,value\n{quoted},1,2\nx,1,3\n{quoted},2,4\nx,2,5\n")
+            self.carom("plot", "t.csv", "-o", "t.svg", "--force")
+            self.write("`touch PWNED9`.csv", f"a,{quoted}\n1,2\n2,{quoted}\n3,4\n")
+            self.carom("plot", "./`touch PWNED9`.csv", "-o", "t.svg", "--force")
+
+    def test_devices_and_labels_of_a_bench(self):
+        self.succeed("bench", "--quick", "--limit", "1", "--backend", "cpu", "--quiet", "-o", "bench.json")
+        text = (self.folder / "bench.json").read_text()
+
+        measured = json.loads(text)
+        strings = []
+
+        def collect(value, way=()):
+            items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+            for key, item in items:
+                if isinstance(item, str):
+                    strings.append((*way, key))
+                else:
+                    collect(item, (*way, key))
+
+        collect(measured)
+        self.assertTrue(strings)
+        for way in strings:
+            changed = json.loads(json.dumps(measured))
+            place = changed
+            for key in way[:-1]:
+                place = place[key]
+            place[way[-1]] = ALL
+            self.write("changed.json", json.dumps(changed))
+            self.carom("plot", "changed.json", "-o", "b.svg", "--force")  # many a change is refused, which is right
+
+    def test_control_characters_are_refused(self):
+        self.run_gas("gas")
+        result = self.carom("plot", "gas.h5", "energy", "-o", "bell\arings.svg")
+        self.assertEqual(result.status, 2)
+        self.write("t.csv", "a\x1b[2J,b\n1,2\n2,3\n")
+        result = self.carom("plot", "t.csv", "-o", "t.svg")
+        self.assertEqual(result.status, 2)
+        self.assertIn("control character \\x1b", result.err)
+        self.assertEqual(result.err.count("\n"), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,50 @@
+# Read by ctest: the tests of one GoogleTest program, one entry for each suite, and for each test that has parameters.
+# A process for each single test would spend more on starting, under sanitizers most of its time. Tests of a GPU that is
+# not there are entries of their own, which are skipped as a whole.
+# Needs PROGRAM, KIND, ENVIRONMENT and FOLDER.
+if(NOT EXISTS "${PROGRAM}")
+  add_test("${KIND}/not_built" "${PROGRAM}") # ctest says that it cannot be run
+  return()
+endif()
+execute_process(COMMAND "${PROGRAM}" --gtest_list_tests OUTPUT_VARIABLE listed RESULT_VARIABLE status TIMEOUT 60)
+if(NOT status EQUAL 0)
+  message(FATAL_ERROR "${PROGRAM} cannot list its tests: ${status}")
+endif()
+
+string(REGEX REPLACE "[ \t]*#[^\n]*" "" listed "${listed}") # values of parameters
+string(REPLACE "\n" ";" listed "${listed}")
+set(groups "")
+foreach(line IN LISTS listed)
+  if(line MATCHES "^([^ ]+)[.]$")
+    set(suite "${CMAKE_MATCH_1}")
+    set(group "${suite}")
+  elseif(line MATCHES "^  ([^/]+)(/.*)?$")
+    if(CMAKE_MATCH_2)
+      set(group "${suite}.${CMAKE_MATCH_1}")
+    endif()
+    if(line MATCHES "cuda$")
+      list(APPEND groups "${group}/cuda")
+    else()
+      list(APPEND groups "${group}")
+    endif()
+  endif()
+endforeach()
+list(REMOVE_DUPLICATES groups)
+
+foreach(group IN LISTS groups)
+  string(REGEX REPLACE "/cuda$" "" tests "${group}")
+  set(end ".*")
+  if(tests MATCHES "[.]")
+    set(end "/*")
+  endif()
+  if(group MATCHES "/cuda$")
+    set(filter "${tests}${end}cuda")
+    set(skip SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\]")
+  else()
+    set(filter "${tests}${end}:-*cuda")
+    set(skip "")
+  endif()
+  add_test("${KIND}/${group}" "${PROGRAM}" "--gtest_filter=${filter}")
+  set_tests_properties("${KIND}/${group}" PROPERTIES
+    LABELS "${KIND}" TIMEOUT 900 ENVIRONMENT "${ENVIRONMENT}" WORKING_DIRECTORY "${FOLDER}" ${skip})
+endforeach()

@@ -1,0 +1,326 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "host/compare/force_audit.hpp"
+#include "tests/support/compare_scene.hpp"
+
+// The proof that springs go to the event-driven answer, and that it can fail: each fault below is put into the spring
+// solver alone, behind the back of the comparison.
+
+namespace carom::test {
+namespace {
+
+constexpr const char* kTwoBalls = R"(
+[scene]
+dimension = 2
+[box]
+size = [10.0, 6.0]
+[run]
+until = 4.0
+backend = "cpu"
+[[ball]]
+radius = 0.5
+mass = 1.0
+position = [2.0, 3.5]
+velocity = [1.5, 0.0]
+[[ball]]
+radius = 0.5
+mass = 2.0
+position = [5.0, 3.0]
+)";
+
+constexpr const char* kGas = R"(
+[scene]
+dimension = 2
+seed = 3
+[box]
+size = [24.0, 24.0]
+boundary = ["periodic", "wall"]
+[run]
+until = 1.0
+backend = "cpu"
+[[fill]]
+count = 250
+radius = 0.5
+mass = 1.0
+temperature = 1.0
+)";
+
+/// As overrides of a scene.
+std::vector<std::string> all_laws() {
+    std::vector<std::string> laws;
+    for (const Kind& law : ContactLaws::kKinds) laws.push_back("spring.law=\"" + std::string(law.name) + "\"");
+    return laws;
+}
+
+Findings converged(const std::string& text, const CompareContext& context,
+                   const std::vector<std::string>& overrides = {}) {
+    Convergence result;
+    return convergence_section(prepared(text, overrides), context, result);
+}
+
+TEST(Convergence, OfTwoBallsAndOfAGasIsShown) {
+    for (const std::string& law : all_laws()) {
+        for (const char* text : {kTwoBalls, kGas}) {
+            const Findings findings = converged(text, right_springs(), {law});
+            for (const char* name : {"time step", "forces", "window", "order", "limit"}) {
+                EXPECT_EQ(verdict(findings, name), Verdict::kGood) << law << " " << name << "\n" << words(findings);
+            }
+        }
+    }
+}
+
+TEST(Convergence, HoldsWithDampingGravityAndUnequalBalls) {
+    for (const std::string& law : all_laws()) {
+        const Findings damped = converged(kTwoBalls, right_springs(), {"physics.restitution=0.6", law});
+        EXPECT_TRUE(damped.good()) << words(damped);
+    }
+    const Findings falling = converged(kTwoBalls, right_springs(), {"physics.gravity=[0.1,-0.3]"});
+    EXPECT_TRUE(falling.good()) << words(falling);
+}
+
+TEST(Convergence, FindsAStepThatIsTooLong) {
+    const PreparedScene run = prepared(kGas);
+    const double dt = run.plan->time_of_step(1);
+    // 50 steps a contact at first.
+    const Findings long_step = converged(kGas, right_springs(), {"spring.dt=" + std::to_string(12.5 * dt)});
+    EXPECT_EQ(verdict(long_step, "time step"), Verdict::kBad) << words(long_step);
+    const Findings allowed = converged(kGas, right_springs(), {"spring.dt=" + std::to_string(2.0 * dt)});
+    EXPECT_EQ(verdict(allowed, "time step"), Verdict::kGood) << words(allowed);
+}
+
+TEST(Convergence, FindsAStiffnessThatIsOffByAPercent) {
+    const CompareContext wrong = wrong_springs([](Scene& scene, SolverState&) { *scene.spring.stiffness *= 1.01; });
+    for (const char* text : {kTwoBalls, kGas}) {
+        const Findings findings = converged(text, wrong);
+        EXPECT_EQ(verdict(findings, "forces"), Verdict::kBad) << words(findings);
+    }
+}
+
+TEST(Convergence, FindsADashpotThatShouldNotBe) {
+    // One percent of the speed: e = 0.99 instead of 1.
+    const CompareContext wrong = wrong_springs(
+        [](Scene& scene, SolverState&) { scene.physics.restitution = scene.physics.wall_restitution = 0.99; });
+    for (const char* text : {kTwoBalls, kGas}) {
+        const Findings findings = converged(text, wrong);
+        EXPECT_EQ(verdict(findings, "limit"), Verdict::kBad) << words(findings);
+        EXPECT_EQ(verdict(findings, "forces"), Verdict::kBad) << words(findings);
+    }
+}
+
+TEST(Convergence, FindsBallsOfTheWrongSize) {
+    // One part in a thousand: contacts late by that, whatever the stiffness.
+    const CompareContext wrong = wrong_springs([](Scene& scene, SolverState& state) {
+        for (Species& species : scene.species) species.radius *= 0.999;
+        for (Species& species : state.balls.species_table) species.radius *= 0.999;
+    });
+    const Findings findings = converged(kGas, wrong);
+    EXPECT_EQ(verdict(findings, "limit"), Verdict::kBad) << words(findings);
+}
+
+TEST(Convergence, FindsAWallThatIsTooSoft) {
+    const CompareContext wrong =
+        wrong_springs([](Scene& scene, SolverState&) { *scene.spring.wall_stiffness *= 0.99; });
+    const Findings findings = converged(kGas, wrong);
+    EXPECT_EQ(verdict(findings, "forces"), Verdict::kBad) << words(findings);
+}
+
+TEST(ForceAudit, SeesOnlyRoundingInEveryKindOfScene) {
+    std::vector<std::vector<std::string>> kinds{
+        {},
+        {"physics.restitution=0.5", "physics.gravity=[0.0,-2.0]"},
+        {"box.boundary=[\"periodic\",\"periodic\"]", "spring.damping=3.0"},
+        {"spring.distance_epsilon=1e-3"},
+        {"spring.integrator=\"symplectic_euler\"", "physics.gravity=[0.0,-2.0]"},
+    };
+    for (const std::string& law : all_laws()) {
+        kinds.push_back({law});
+        kinds.push_back({law, "physics.restitution=0.5", "physics.wall_restitution=0.3"});
+    }
+    for (const std::vector<std::string>& kind : kinds) {
+        std::vector<std::string> overrides = kind;
+        overrides.emplace_back("run.precision=\"double\"");
+        overrides.emplace_back("spring.stiffness=2000.0");  // long contacts, so that there are many
+        const PreparedScene run = prepared(kGas, overrides);
+        const SpringDesign design = design_spring(run.scene, run.state.balls);
+        const auto solver = make_spring_of(run.scene, run.state, 1);
+        ForceAudit audit;
+        const CompareContext context = right_springs();
+        for (int look = 1; look <= 20; ++look) {
+            context.advance(*solver, 30.0 * look * design.dt);
+            audit_step(*solver, run.scene, design, context, audit);
+        }
+        EXPECT_GT(audit.pair_contacts, 20u);
+        EXPECT_EQ(audit.wall_contacts > 0, kind.empty() || !kind.front().starts_with("box.boundary"));
+        EXPECT_LE(audit.worst, audit.rounding) << kind.size();
+        EXPECT_LT(audit.rounding, 1e-6);
+    }
+}
+
+TEST(SpringLimit, OfACradleIsTheGoldenOne) {
+    const nlohmann::json data =
+        nlohmann::json::parse(std::ifstream(std::string(CAROM_GOLDEN_DIR) + "/spring_limit.json"));
+    const nlohmann::json& cradle = data["cases"][0];
+    ASSERT_EQ(cradle["id"], "cradle3");
+    constexpr const char* kCradle = R"(
+[scene]
+dimension = 2
+[box]
+size = [20.0, 4.0]
+[run]
+until = 1.0
+backend = "cpu"
+[[ball]]
+radius = 0.5
+mass = 1.0
+position = [6.0, 2.0]
+velocity = [1.0, 0.0]
+[[ball]]
+radius = 0.5
+mass = 1.0
+position = [7.0, 2.0]
+[[ball]]
+radius = 0.5
+mass = 1.0
+position = [8.0, 2.0]
+)";
+    Convergence result;
+    const Findings findings = convergence_section(prepared(kCradle), right_springs(), result);
+    EXPECT_EQ(verdict(findings, "spring limit"), Verdict::kGood) << words(findings);
+    EXPECT_EQ(verdict(findings, "limit"), Verdict::kNone) << "no rigid law is held against springs here";
+    // The event-driven answer is (0, 0, 1); the golden limit is that far from it.
+    double squares = 0.0;
+    double most = 0.0;
+    for (std::size_t ball = 0; ball < 3; ++ball) {
+        const double off = std::abs(cradle["out"]["v"][ball][0].get<double>() - (ball == 2 ? 1.0 : 0.0));
+        squares += off * off;
+        most = std::max(most, off);
+    }
+    ASSERT_FALSE(result.rows.empty());
+    const Deviation& limit = result.rows.back().limit;
+    constexpr double kStepError = 1e-4;  // h^2 / 8 at 200 steps a contact is 3e-5; several contacts
+    EXPECT_NEAR(limit.max_v, most, kStepError);
+    EXPECT_NEAR(limit.rms_v, std::sqrt(squares / 3.0), kStepError);
+}
+
+TEST(Convergence, IsNotClaimedWhereThereIsNothingToCompare) {
+    const Findings still = converged(kTwoBalls, right_springs(), {"run.until=0.1"});
+    EXPECT_TRUE(still.checks.empty());
+    EXPECT_NE(words(still).find("nothing touches"), std::string::npos);
+    const Findings dashpot = converged(kTwoBalls, right_springs(), {"spring.damping=2.0"});
+    EXPECT_TRUE(dashpot.checks.empty());
+    EXPECT_NE(words(dashpot).find("spring.damping is a number"), std::string::npos);
+    EXPECT_NE(not_comparable(parse_scene(kTwoBalls, "t", {"run.solver=events", "physics.friction=0.1"})), "");
+    EXPECT_EQ(not_comparable(parse_scene(kTwoBalls, "t", {})), "");
+}
+
+// Statistics of a gas by `compare`: a fixed seed each; a check of a right gas fails by chance once in 16,000.
+
+constexpr const char* kEvenGas = R"(
+[scene]
+dimension = 2
+seed = 5
+[box]
+size = [30.0, 30.0]
+boundary = ["periodic", "periodic"]
+[spring]
+max_overlap = 0.05
+[run]
+until = 1.0
+backend = "cpu"
+[[fill]]
+count = 400
+radius = 0.5
+mass = 1.0
+speed = 1.4142135623730951
+)";
+
+Findings statistics(const std::string& text, const CompareContext& context,
+                    const std::vector<std::string>& overrides = {}) {
+    std::optional<GasStatistics> gas;
+    return statistics_section(prepared(text, overrides), context, gas);
+}
+
+TEST(GasStatistics, OfARightGasAreGood) {
+    for (const std::string& law : all_laws()) {
+        const Findings periodic = statistics(kEvenGas, right_springs(), {law});
+        EXPECT_TRUE(periodic.good()) << law << "\n" << words(periodic);
+        for (const char* name : {"speeds", "equipartition", "energy", "pressure", "equation of state", "collision rate",
+                                 "kinetic theory", "displacement", "spring energy"}) {
+            EXPECT_EQ(verdict(periodic, name), Verdict::kGood) << law << " " << name << "\n" << words(periodic);
+        }
+    }
+}
+
+TEST(GasStatistics, BetweenWallsHoldTheWallsAgainstTheVirial) {
+    const Findings walls = statistics(kEvenGas, right_springs(), {"box.boundary=[\"wall\",\"periodic\"]"});
+    EXPECT_TRUE(walls.good()) << words(walls);
+    EXPECT_EQ(verdict(walls, "wall pressure"), Verdict::kGood) << words(walls);
+    EXPECT_EQ(verdict(walls, "equation of state"), Verdict::kNone);
+}
+
+TEST(GasStatistics, FindBallsOfTheWrongSize) {
+    // Three percent: (Z - 1) off by some ten, its standard error is about one.
+    const CompareContext wrong = wrong_springs([](Scene& scene, SolverState& state) {
+        for (Species& species : scene.species) species.radius *= 0.97;
+        for (Species& species : state.balls.species_table) species.radius *= 0.97;
+    });
+    const Findings findings = statistics(kEvenGas, wrong);
+    EXPECT_EQ(verdict(findings, "pressure"), Verdict::kBad) << words(findings);
+    EXPECT_EQ(verdict(findings, "equation of state"), Verdict::kBad) << words(findings);
+    EXPECT_EQ(verdict(findings, "collision rate"), Verdict::kBad) << words(findings);
+}
+
+TEST(GasStatistics, FindAGasThatCools) {
+    const CompareContext wrong = wrong_springs([](Scene& scene, SolverState&) { scene.physics.restitution = 0.999; });
+    const Findings findings = statistics(kEvenGas, wrong);
+    EXPECT_EQ(verdict(findings, "energy"), Verdict::kBad) << words(findings);
+}
+
+TEST(GasStatistics, FindSpeedsThatAreNotMaxwells) {
+    // Every second ball is four times as heavy as it says, so it is half as fast as it should be.
+    const CompareContext wrong = wrong_springs([](Scene& scene, SolverState& state) {
+        Species heavy = scene.species.front();
+        heavy.mass *= 4.0;
+        scene.species.push_back(heavy);
+        state.balls.species_table.push_back(heavy);
+        for (std::size_t ball = 0; ball < state.balls.size(); ball += 2) {
+            state.balls.species[ball] = static_cast<std::uint32_t>(state.balls.species_table.size() - 1);
+        }
+    });
+    const Findings findings = statistics(kEvenGas, wrong);
+    EXPECT_EQ(verdict(findings, "speeds"), Verdict::kBad) << words(findings);
+}
+
+TEST(GasStatistics, AreNotClaimedForWhatIsNoGas) {
+    const auto why = [](const std::vector<std::string>& overrides) {
+        const PreparedScene run = prepared(kEvenGas, overrides);
+        return no_gas(run.scene, run.state.balls);
+    };
+    EXPECT_EQ(why({}), "");
+    EXPECT_NE(why({"fill[0].count=100"}), "");
+    EXPECT_NE(why({"physics.restitution=0.9"}), "");
+    EXPECT_NE(why({"box.boundary=[\"wall\",\"wall\"]", "physics.gravity=[0.0,-1.0]"}), "");
+    EXPECT_NE(why({"box.boundary=[\"open\",\"wall\"]"}), "");
+}
+
+TEST(Estimate, SeesWhatIsRememberedBeyondABlock) {
+    std::vector<double> alternating;
+    std::vector<double> slow;
+    for (int k = 0; k < 20; ++k) {
+        alternating.push_back(k % 2 == 0 ? 1.0 : -1.0);
+        slow.push_back(k / 4 % 2 == 0 ? 1.0 : -1.0);
+    }
+    // Single blocks: sqrt(20 / (20 * 19)).
+    EXPECT_NEAR(estimate(alternating).error, std::sqrt(1.0 / 19.0), 1e-12);
+    EXPECT_NEAR(estimate(alternating).mean, 0.0, 1e-12);
+    // Five blocks of four: +1, -1, +1, -1, +1 about a mean of 0.2.
+    EXPECT_NEAR(estimate(slow).error, std::sqrt((3.0 * 0.64 + 2.0 * 1.44) / 20.0), 1e-12);
+}
+
+}  // namespace
+}  // namespace carom::test

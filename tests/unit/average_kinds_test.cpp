@@ -1,0 +1,869 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <random>
+#include <span>
+#include <sstream>
+#include <vector>
+
+#include "host/observables/frame_sampler.hpp"
+#include "host/observables/registry.hpp"
+#include "host/scene/keys.hpp"
+#include "kernels/physics/pair_distribution.hpp"
+
+// Each average against a calculation that goes over all balls and pairs, on a small state.
+
+namespace carom {
+namespace {
+
+/// A small state and what makes averages of it.
+struct AverageState {
+    Box box;
+    Frame frame;
+    std::shared_ptr<Population> population = std::make_shared<Population>();
+
+    /// Balls of species "a" (mass 1) and "b" (mass 3) in turns, anywhere in the box, velocities Gaussian.
+    AverageState(int dimension, std::size_t count, Face face, unsigned seed) {
+        box.dimension = dimension;
+        box.min = {-1.0, 2.0, dimension == 3 ? 0.5 : 0.0};
+        box.size = {10.0, 7.0, dimension == 3 ? 8.0 : 0.0};
+        for (auto& faces : box.faces) faces = {face, face};
+        population->table = {{"a", 0.1, 1.0, 0.05, ""}, {"b", 0.2, 3.0, 0.05, ""}, {"wall", 1.0, INFINITY, 0.5, ""}};
+        frame.resize(dimension, count);
+        for (std::size_t id = 0; id < count; ++id) population->species.push_back(static_cast<std::uint32_t>(id % 2));
+        population->species[0] = 2;
+        shake(seed);
+    }
+    /// Other places and velocities.
+    void shake(unsigned seed) {
+        std::mt19937_64 generator(seed);
+        std::uniform_real_distribution<double> uniform;
+        std::normal_distribution<double> normal;
+        for (int axis = 0; axis < box.dimension; ++axis) {
+            for (std::size_t id = 0; id < frame.size(); ++id) {
+                frame.position[axis][id] = box.min[axis] + box.size[axis] * uniform(generator);
+                frame.velocity[axis][id] = normal(generator) + 0.3;
+                frame.image[axis][id] = static_cast<std::int32_t>(generator() % 5) - 2;
+                frame.gone[id] = 0;
+            }
+        }
+        frame.gone[frame.size() - 1] = 1;
+        for (int axis = 0; axis < box.dimension; ++axis) frame.position[axis][frame.size() - 1] = std::nan("");
+    }
+    [[nodiscard]] AverageContext context(double every = 0.5, std::uint64_t samples = 100) const {
+        return {.box = box, .population = population, .every = every, .samples = samples};
+    }
+    /// One sample of the balls as they are.
+    void show(Average& averager, std::uint64_t index) const {
+        const std::vector<double> masses = finite_masses(population->table);
+        FrameSampler balls(frame, {.species = population->species, .mass = masses});
+        averager.add(balls, {.time = frame.time, .index = index});
+    }
+    [[nodiscard]] const Species& species(std::size_t id) const { return population->table[population->species[id]]; }
+    /// In, of finite mass, and of that species if one is named.
+    [[nodiscard]] bool counts(std::size_t id, const std::string& name = "") const {
+        if (frame.gone[id] != 0) return false;
+        return name.empty() ? std::isfinite(species(id).mass) : species(id).name == name;
+    }
+};
+
+class AveragesTest : public testing::TestWithParam<int> {
+protected:
+    AverageTable after(const ObserveEntry& request, int samples = 3) {
+        const auto averager = make_average(request, state.context());
+        for (int k = 0; k < samples; ++k) {
+            state.shake(100 + k);
+            state.show(*averager, k);
+            each_sample();
+        }
+        info = averager->info();
+        AverageTable table = averager->table();
+        EXPECT_EQ(table.samples, samples);
+        EXPECT_EQ(table.values.size(), info.width());
+        EXPECT_EQ(table.errors.size(), info.width());
+        return table;
+    }
+    int dimension() const { return GetParam(); }
+
+    AverageState state{GetParam(), 200, Face::kPeriodic, 1};
+    AverageInfo info;
+    std::function<void()> each_sample = [] {};
+};
+
+/// Sums of a few hundred terms in another order.
+constexpr double kRounding = 1e-12;
+
+INSTANTIATE_TEST_SUITE_P(Dimensions, AveragesTest, testing::Values(2, 3));
+
+TEST_P(AveragesTest, SpeedHistogramCountsEachBallOnce) {
+    constexpr double kMax = 4.0;
+    constexpr std::size_t kBins = 8;
+    std::vector<double> counts(kBins, 0.0);
+    double all = 0.0;
+    each_sample = [&] {
+        for (std::size_t id = 0; id < state.frame.size(); ++id) {
+            if (!state.counts(id, "b")) continue;
+            double squared = 0.0;
+            for (int axis = 0; axis < dimension(); ++axis) squared += std::pow(state.frame.velocity[axis][id], 2);
+            for (std::size_t bin = 0; bin < kBins; ++bin) {
+                const double low = kMax / kBins * bin;
+                if (std::sqrt(squared) >= low && std::sqrt(squared) < low + kMax / kBins) counts[bin] += 1.0;
+            }
+            all += 1.0;
+        }
+    };
+    const AverageTable table = after({.name = "s", .kind = "speed", .species = "b", .bins = kBins, .max = kMax});
+    for (std::size_t bin = 0; bin < kBins; ++bin) {
+        EXPECT_NEAR(table.values[bin], counts[bin] / (all * kMax / kBins), kRounding) << bin;
+        EXPECT_DOUBLE_EQ(table.x[bin], (bin + 0.5) * kMax / kBins);
+    }
+}
+
+TEST_P(AveragesTest, AHistogramWithoutAnEndHoldsEverythingWhateverComes) {
+    for (const char* kind : {"speed", "velocity"}) {
+        const auto averager = make_average({.name = "s", .kind = kind, .bins = 16}, state.context());
+        for (int k = 0; k < 5; ++k) {
+            state.shake(k);
+            // Ever faster: the range doubles again and again, in the middle of samples too.
+            state.frame.velocity[0][50 + k] *= std::pow(3.0, k);
+            state.show(*averager, k);
+        }
+        const AverageTable table = averager->table();
+        const double width = table.x[1] - table.x[0];
+        const std::size_t components = std::max<std::size_t>(1, averager->info().components.size());
+        for (std::size_t component = 0; component < components; ++component) {
+            double sum = 0.0;
+            for (std::size_t bin = 0; bin < 16; ++bin) sum += table.values[component * 16 + bin];
+            EXPECT_NEAR(sum * width, 1.0, kRounding) << kind;
+        }
+    }
+}
+
+TEST_P(AveragesTest, VelocityHistogramHasEachComponent) {
+    constexpr double kMax = 2.0;
+    constexpr std::size_t kBins = 8;
+    std::vector<double> counts(3 * kBins, 0.0);
+    double all = 0.0;
+    each_sample = [&] {
+        for (std::size_t id = 0; id < state.frame.size(); ++id) {
+            if (!state.counts(id)) continue;
+            all += 1.0;
+            for (int axis = 0; axis < dimension(); ++axis) {
+                const double at = (state.frame.velocity[axis][id] + kMax) / (2.0 * kMax) * kBins;
+                if (at >= 0.0 && at < kBins) counts[axis * kBins + static_cast<std::size_t>(at)] += 1.0;
+            }
+        }
+    };
+    const AverageTable table = after({.name = "s", .kind = "velocity", .bins = kBins, .max = kMax});
+    for (std::size_t at = 0; at < kBins * static_cast<std::size_t>(dimension()); ++at) {
+        EXPECT_NEAR(table.values[at], counts[at] / (all * 2.0 * kMax / kBins), kRounding) << at;
+    }
+}
+
+TEST_P(AveragesTest, ProfilesAreSumsOverTheBallsInASlice) {
+    constexpr std::size_t kBins = 5;
+    const int axis = dimension() - 1;
+    struct Slice {
+        double count = 0.0, mass = 0.0, energy = 0.0;
+        std::array<double, 3> momentum{};
+    };
+    std::vector<Slice> slices(kBins);
+    int samples = 0;
+    each_sample = [&] {
+        ++samples;
+        for (std::size_t id = 0; id < state.frame.size(); ++id) {
+            if (!state.counts(id)) continue;
+            const double at = (state.frame.position[axis][id] - state.box.min[axis]) / state.box.size[axis] * kBins;
+            Slice& slice = slices[static_cast<std::size_t>(at)];
+            const double mass = state.species(id).mass;
+            slice.count += 1.0;
+            slice.mass += mass;
+            for (int k = 0; k < dimension(); ++k) {
+                slice.momentum[k] += mass * state.frame.velocity[k][id];
+                slice.energy += mass * std::pow(state.frame.velocity[k][id], 2);
+            }
+        }
+    };
+    const AverageTable density = after({.name = "d", .kind = "density", .axis = axis, .bins = kBins});
+    for (std::size_t bin = 0; bin < kBins; ++bin) {
+        EXPECT_NEAR(density.values[bin], slices[bin].count / samples / (state.box.volume() / kBins), kRounding);
+        EXPECT_DOUBLE_EQ(density.x[bin], state.box.min[axis] + (bin + 0.5) * state.box.size[axis] / kBins);
+    }
+    slices.assign(kBins, {});
+    const AverageTable temperature = after({.name = "t", .kind = "temperature_profile", .axis = axis, .bins = kBins});
+    for (std::size_t bin = 0; bin < kBins; ++bin) {
+        double flow = 0.0;
+        for (const double p : slices[bin].momentum) flow += p * p / slices[bin].mass;
+        EXPECT_NEAR(temperature.values[bin], (slices[bin].energy - flow) / (dimension() * slices[bin].count),
+                    kRounding);
+    }
+    slices.assign(kBins, {});
+    const AverageTable flow = after({.name = "u", .kind = "velocity_profile", .axis = axis, .bins = kBins});
+    for (int k = 0; k < dimension(); ++k) {
+        for (std::size_t bin = 0; bin < kBins; ++bin) {
+            EXPECT_NEAR(flow.values[k * kBins + bin], slices[bin].momentum[k] / slices[bin].mass, kRounding);
+        }
+    }
+}
+
+TEST_P(AveragesTest, ADensityMapHasCellsThatAreNearlySquare) {
+    std::vector<double> counts;
+    each_sample = [&] {
+        for (std::size_t id = 0; id < state.frame.size(); ++id) {
+            if (!state.counts(id, "a")) continue;
+            const double x = (state.frame.position[0][id] - state.box.min[0]) / state.box.size[0] * 10.0;
+            const double y = (state.frame.position[1][id] - state.box.min[1]) / state.box.size[1] * 7.0;
+            counts.resize(70);
+            counts[static_cast<std::size_t>(y) * 10 + static_cast<std::size_t>(x)] += 1.0;
+        }
+    };
+    const AverageTable table = after({.name = "m", .kind = "density_map", .species = "a", .axis = 2, .bins = 10});
+    ASSERT_EQ(info.x.points, 10u);
+    ASSERT_EQ(info.y.points, 7u);  // a box of 10 by 7
+    for (std::size_t cell = 0; cell < 70; ++cell) {
+        EXPECT_NEAR(table.values[cell], counts[cell] / 3.0 / (state.box.volume() / 70.0), kRounding) << cell;
+    }
+}
+
+TEST_P(AveragesTest, MapsOfTemperatureAndFlowAreThoseOfTheBallsInACell) {
+    struct Cell {
+        double count = 0.0, mass = 0.0, energy = 0.0;
+        std::array<double, 3> momentum{};
+    };
+    constexpr int kSamples = 30;  // 200 balls in 12 cells: some hundred in each
+    std::vector<Cell> cells(12);
+    each_sample = [&] {
+        for (std::size_t id = 0; id < state.frame.size(); ++id) {
+            if (!state.counts(id)) continue;
+            const double x = (state.frame.position[0][id] - state.box.min[0]) / state.box.size[0] * 4.0;
+            const double y = (state.frame.position[1][id] - state.box.min[1]) / state.box.size[1] * 3.0;
+            Cell& cell = cells[static_cast<std::size_t>(y) * 4 + static_cast<std::size_t>(x)];
+            const double mass = state.species(id).mass;
+            cell.count += 1.0;
+            cell.mass += mass;
+            for (int k = 0; k < dimension(); ++k) {
+                cell.momentum[k] += mass * state.frame.velocity[k][id];
+                cell.energy += mass * std::pow(state.frame.velocity[k][id], 2);
+            }
+        }
+    };
+    const AverageTable heat = after({.name = "t", .kind = "temperature_map", .axis = 2, .bins = 4}, kSamples);
+    ASSERT_EQ(info.x.points, 4u);
+    ASSERT_EQ(info.y.points, 3u);
+    for (std::size_t at = 0; at < cells.size(); ++at) {
+        double flow = 0.0;
+        for (const double p : cells[at].momentum) flow += p * p / cells[at].mass;
+        EXPECT_NEAR(heat.values[at], (cells[at].energy - flow) / (dimension() * cells[at].count), kRounding) << at;
+        EXPECT_GT(heat.errors[at], 0.0);
+    }
+    cells.assign(12, {});
+    const AverageTable flow = after({.name = "u", .kind = "velocity_map", .axis = 2, .bins = 4}, kSamples);
+    ASSERT_EQ(info.components.size(), static_cast<std::size_t>(dimension()));
+    for (int k = 0; k < dimension(); ++k) {
+        for (std::size_t at = 0; at < cells.size(); ++at) {
+            EXPECT_NEAR(flow.values[k * cells.size() + at], cells[at].momentum[k] / cells[at].mass, kRounding) << at;
+        }
+    }
+}
+
+TEST_P(AveragesTest, TemperatureOfARegionAndKurtosisAreThoseOfItsBalls) {
+    const Vector3 low{0.0, 3.0, 1.0};
+    const Vector3 high{5.0, 8.0, 6.0};
+    double count = 0.0, mass = 0.0, energy = 0.0, second = 0.0, fourth = 0.0, components = 0.0;
+    std::array<double, 3> momentum{};
+    each_sample = [&] {
+        for (std::size_t id = 0; id < state.frame.size(); ++id) {
+            if (!state.counts(id)) continue;
+            bool inside = true;
+            for (int k = 0; k < dimension(); ++k) {
+                const double w = state.species(id).mass * std::pow(state.frame.velocity[k][id], 2);
+                second += w;
+                fourth += w * w;
+                components += 1.0;
+                inside = inside && state.frame.position[k][id] > low[k] && state.frame.position[k][id] < high[k];
+            }
+            if (!inside) continue;
+            count += 1.0;
+            mass += state.species(id).mass;
+            for (int k = 0; k < dimension(); ++k) {
+                momentum[k] += state.species(id).mass * state.frame.velocity[k][id];
+                energy += state.species(id).mass * std::pow(state.frame.velocity[k][id], 2);
+            }
+        }
+    };
+    const AverageTable region = after({.name = "t", .kind = "temperature", .region_min = low, .region_max = high});
+    for (const double p : momentum) energy -= p * p / mass;
+    EXPECT_NEAR(region.values[0], energy / (dimension() * count), kRounding);
+    second = fourth = components = 0.0;
+    const AverageTable kurtosis = after({.name = "k", .kind = "kurtosis"});
+    EXPECT_NEAR(kurtosis.values[0], fourth / components / std::pow(second / components, 2), kRounding);
+}
+
+/// The distance to the nearest image, by trying all of them.
+double nearest_distance(const AverageState& state, std::size_t i, std::size_t j) {
+    double squared = 0.0;
+    for (int axis = 0; axis < state.box.dimension; ++axis) {
+        double least = INFINITY;
+        const int most = state.box.periodic(axis) ? 1 : 0;
+        for (int image = -most; image <= most; ++image) {
+            least = std::min(least, std::abs(state.frame.position[axis][j] - state.frame.position[axis][i] +
+                                             image * state.box.size[axis]));
+        }
+        squared += least * least;
+    }
+    return std::sqrt(squared);
+}
+
+TEST_P(AveragesTest, PairDistributionCountsAllPairsOfTheNearestImages) {
+    // Few enough for all of them to be references in each sample.
+    for (const double reach : {0.9, 2.0, 3.4}) {
+        for (const char* with : {"", "b"}) {
+            state = AverageState(dimension(), 40, Face::kPeriodic, 1);
+            constexpr std::size_t kBins = 6;
+            std::vector<double> pairs(kBins, 0.0);
+            double ideal = 0.0;
+            const std::string other = *with == '\0' ? "a" : with;
+            each_sample = [&] {
+                double others = 0.0;
+                double references = 0.0;
+                for (std::size_t i = 0; i < state.frame.size(); ++i) {
+                    others += state.counts(i, other) ? 1.0 : 0.0;
+                    if (!state.counts(i, "a")) continue;
+                    references += 1.0;
+                    for (std::size_t j = 0; j < state.frame.size(); ++j) {
+                        if (i == j || !state.counts(j, other)) continue;
+                        const double r = nearest_distance(state, i, j);
+                        if (r < reach) pairs[static_cast<std::size_t>(r / reach * kBins)] += 1.0;
+                    }
+                }
+                ideal += references * others / state.box.volume();
+            };
+            const AverageTable table =
+                after({.name = "g", .kind = "gr", .species = "a", .with = with, .bins = kBins, .max = reach}, 2);
+            for (std::size_t bin = 0; bin < kBins; ++bin) {
+                const double width = reach / kBins;
+                EXPECT_NEAR(table.values[bin],
+                            pairs[bin] / (ideal * shell_volume(dimension(), bin * width, (bin + 1) * width)), kRounding)
+                    << reach << " " << with << " " << bin;
+            }
+        }
+    }
+}
+
+TEST_P(AveragesTest, BetweenWallsIndependentPlacesGiveOneAtAllDistances) {
+    // Few balls: how many are far enough from the walls fluctuates a lot.
+    constexpr int kSamples = 6000;
+    state = AverageState(dimension(), 24, Face::kWall, 1);
+    const auto averager = make_average({.name = "g", .kind = "gr", .bins = 4, .max = 1.5}, state.context());
+    for (int k = 0; k < kSamples; ++k) {
+        state.shake(1000 + k);
+        state.show(*averager, k);
+    }
+    const AverageTable table = averager->table();
+    const double expected = 1.0 - 1.0 / 22.0;  // of 24 one is a wall and one is gone
+    for (std::size_t bin = 0; bin < 4; ++bin) {
+        EXPECT_NEAR(table.values[bin], expected, 5.0 * table.errors[bin]) << bin;
+    }
+    // The mean of the product of two counts in place of the product of their means gives 0.89 in 2D, 0.84 in 3D.
+    EXPECT_LT(table.errors[3], 0.015);
+}
+
+TEST_P(AveragesTest, BetweenWallsOnlyBallsWithWholeShellsAreReferences) {
+    state = AverageState(dimension(), 24, Face::kWall, 1);
+    constexpr double kReach = 1.5;
+    double pairs = 0.0;
+    double references = 0.0;
+    double samples = 0.0;
+    double volume = 1.0;
+    for (int axis = 0; axis < dimension(); ++axis) volume *= state.box.size[axis] - 2.0 * kReach;
+    each_sample = [&] {
+        samples += 1.0;
+        for (std::size_t i = 0; i < state.frame.size(); ++i) {
+            bool inner = state.counts(i);
+            for (int axis = 0; axis < dimension() && inner; ++axis) {
+                const double at = state.frame.position[axis][i] - state.box.min[axis];
+                inner = at > kReach && at < state.box.size[axis] - kReach;
+            }
+            if (!inner) continue;
+            references += 1.0;
+            for (std::size_t j = 0; j < state.frame.size(); ++j) {
+                pairs += i != j && state.counts(j) && nearest_distance(state, i, j) < kReach ? 1.0 : 0.0;
+            }
+        }
+    };
+    const AverageTable table = after({.name = "g", .kind = "gr", .bins = 4, .max = kReach}, 4);
+    double counted = 0.0;
+    for (std::size_t bin = 0; bin < 4; ++bin) {
+        counted += table.values[bin] * shell_volume(dimension(), bin * kReach / 4, (bin + 1) * kReach / 4);
+    }
+    // Mean pairs over mean references and mean density.
+    EXPECT_NEAR(counted, pairs * samples * volume / (references * references), kRounding * pairs);
+}
+
+TEST_P(AveragesTest, OfManyNeighboursTheReferencesTakeTurns) {
+    // Independent places, more candidates than are looked at in one sample: still g = 1 in the mean.
+    state = AverageState(dimension(), 2000, Face::kPeriodic, 1);
+    const auto averager = make_average({.name = "g", .kind = "gr", .bins = 4, .max = 3.4}, state.context());
+    for (int k = 0; k < 40; ++k) {
+        state.shake(500 + k);
+        state.show(*averager, k);
+    }
+    const AverageTable table = averager->table();
+    for (std::size_t bin = 1; bin < 4; ++bin) {
+        // 1 - 1/N from a ball not being its own neighbour; 5 standard errors, 3 bins: once in a million.
+        EXPECT_NEAR(table.values[bin], 1.0, 5.0 * table.errors[bin] + 1e-3);
+        EXPECT_LT(table.errors[bin], 0.02);
+    }
+}
+
+/// All kinds, with what each needs.
+TEST_P(AveragesTest, GoOnFromWhatWasSavedToTheSameBits) {
+    std::vector<ObserveEntry> requests;
+    for (const ObservableKind& kind : observable_kinds()) {
+        if (!kind.averaged()) continue;
+        requests.push_back({.name = "n", .kind = std::string(kind.name), .region_max = {9.0, 9.0, 9.0}});
+    }
+    requests.push_back({.name = "n", .kind = "mean_free_path", .species = "b"});
+    for (const ObserveEntry& request : requests) {
+        const std::string& kind = request.kind;
+        const auto whole = make_average(request, state.context(0.5, 150));
+        auto part = make_average(request, state.context(0.5, 20));
+        for (int k = 0; k < 150; ++k) {
+            state.shake(k);
+            state.frame.time = k;
+            Tallies tallies;
+            tallies.collisional_virial = 0.0;
+            tallies.collisional_stress[0] = k * k;
+            tallies.meetings = static_cast<std::uint64_t>(3 * k);
+            LoggedImpact hit{.time = k - 0.5, .i = 1, .j = static_cast<std::uint32_t>(2 + k % 3)};
+            hit.velocity_i[0] = 0.1 * k;
+            for (Average* averager : {whole.get(), part.get()}) {
+                if (!averager->followed().empty()) averager->impact(hit);
+                if (averager->needs_accounts()) {
+                    averager->account(
+                        {.time = state.frame.time, .tallies = tallies, .totals = {}, .path_length = 0.5 * k * k});
+                }
+                state.show(*averager, k);
+            }
+            if (k == 13 || k == 77) {
+                std::vector<double> saved;
+                part->save(saved);
+                part = make_average(request, state.context(0.5, 40));
+                SavedNumbers numbers(saved);
+                part->restore(numbers);
+                EXPECT_TRUE(numbers.empty()) << kind;
+            }
+        }
+        std::vector<double> a, b;
+        whole->save(a);
+        part->save(b);
+        ASSERT_EQ(a.size(), b.size()) << kind;
+        // What memory is foreseen; beside it there are some counts of what there is.
+        constexpr std::size_t kCountsOfASeries = 6;
+        EXPECT_LE(a.size(), whole->most_numbers() + kCountsOfASeries * 64) << kind;
+        std::vector<double> none;
+        make_average(request, state.context(0.5, 150))->save(none);
+        EXPECT_LE(none.size(), 2 * kCountsOfASeries) << kind << " keeps something before its first sample";
+        for (std::size_t k = 0; k < a.size(); ++k) {
+            // Balls that are gone are NaN in what a correlator keeps.
+            EXPECT_TRUE(a[k] == b[k] || (std::isnan(a[k]) && std::isnan(b[k]))) << kind << " " << k;
+        }
+    }
+}
+
+TEST(ObservableKinds, StandInTheReferenceAsTheyAre) {
+    std::ostringstream text;
+    text << std::ifstream(CAROM_SOURCE_DIR "/docs/scene-file.md").rdbuf();
+    for (const bool averaged : {false, true}) {
+        EXPECT_NE(text.str().find(observable_reference(averaged)), std::string::npos)
+            << "docs/scene-file.md must hold, as it stands:\n"
+            << observable_reference(averaged);
+    }
+}
+
+// Averages of what contacts pass on, against numbers that one can add up by hand.
+
+constexpr std::array<std::array<int, 2>, 6> kPairs{{{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}}};
+
+class ContactAverages : public testing::TestWithParam<int> {
+protected:
+    /// Three samples, the pairs' part growing by `growth` between two; gives sum m v_a v_b of the last two, their mean.
+    std::array<double, 6> feed(Average& averager, const StressTensor& growth) {
+        std::array<double, 6> kinetic{};
+        for (int k = 0; k < 3; ++k) {
+            state.shake(20 + k);
+            Tallies tallies;
+            tallies.collisional_virial = 0.0;
+            for (std::size_t c = 0; c < growth.size(); ++c) tallies.collisional_stress[c] = 7.0 + k * growth[c];
+            averager.account({.time = 0.5 * k, .tallies = tallies, .totals = {}});
+            state.show(averager, k);
+            for (std::size_t id = 0; k > 0 && id < state.frame.size(); ++id) {
+                if (!state.counts(id)) continue;
+                for (std::size_t c = 0; c < 6; ++c) {
+                    if (kPairs[c][1] >= dimension()) continue;
+                    kinetic[c] += 0.5 * state.species(id).mass * state.frame.velocity[kPairs[c][0]][id] *
+                                  state.frame.velocity[kPairs[c][1]][id];
+                }
+            }
+        }
+        return kinetic;
+    }
+    int dimension() const { return GetParam(); }
+    std::unique_ptr<Average> make(const std::string& kind) {
+        return make_average({.name = "n", .kind = kind}, state.context());
+    }
+
+    AverageState state{GetParam(), 50, Face::kPeriodic, 1};
+};
+INSTANTIATE_TEST_SUITE_P(Dimensions, ContactAverages, testing::Values(2, 3));
+
+TEST_P(ContactAverages, StressIsMotionAndWhatHasBeenPassedOnSince) {
+    const StressTensor growth{
+        1.0, 2.0, dimension() == 3 ? 3.0 : 0.0, -4.0, dimension() == 3 ? 5.0 : 0.0, dimension() == 3 ? -6.0 : 0.0};
+    const auto stress = make("stress");
+    const auto kinetic = feed(*stress, growth);
+    const AverageTable table = stress->table();
+    EXPECT_EQ(table.samples, 2.0) << "the first one is what the others are counted from";
+    EXPECT_EQ(stress->info().components.size(), dimension() == 2 ? 3u : 6u);
+    std::size_t at = 0;
+    for (std::size_t c = 0; c < 6; ++c) {
+        if (kPairs[c][1] >= dimension()) continue;
+        EXPECT_NEAR(table.values[at++], (kinetic[c] + growth[c] / 0.5) / state.box.volume(), kRounding) << c;
+    }
+    const auto moving = make("kinetic_stress");
+    const auto passed_on = make("collisional_stress");
+    feed(*moving, growth);
+    feed(*passed_on, growth);
+    const AverageTable motion = moving->table();
+    const AverageTable contacts = passed_on->table();
+    at = 0;
+    for (std::size_t c = 0; c < 6; ++c) {
+        if (kPairs[c][1] >= dimension()) continue;
+        EXPECT_NEAR(motion.values[at], kinetic[c] / state.box.volume(), kRounding) << c;
+        EXPECT_NEAR(contacts.values[at++], growth[c] / 0.5 / state.box.volume(), kRounding) << c;
+    }
+    const auto pressure = make("pressure");
+    feed(*pressure, growth);
+    double trace = 0.0;
+    for (std::size_t c = 0; c < static_cast<std::size_t>(dimension()); ++c) trace += table.values[c];
+    EXPECT_NEAR(pressure->table().values[0], trace / dimension(), kRounding);
+}
+
+TEST_P(ContactAverages, StressOfSpringsIsThatOfTheMoment) {
+    const auto stress = make("stress");
+    Totals totals;
+    totals.pair_stress = {30.0, 40.0, 0.0, 5.0, 0.0, 0.0};
+    stress->account({.time = 0.0, .tallies = {}, .totals = totals});
+    for (auto& axis : state.frame.velocity) std::fill(axis.begin(), axis.end(), 0.0);
+    state.show(*stress, 0);
+    EXPECT_EQ(stress->table().samples, 1.0);
+    EXPECT_NEAR(stress->table().values[0], 30.0 / state.box.volume(), kRounding);
+    EXPECT_NEAR(stress->table().values[dimension() == 2 ? 2 : 3], 5.0 / state.box.volume(), kRounding);
+}
+
+TEST_P(ContactAverages, BetweenWallsTheVolumeIsThatOfTheCentres) {
+    double mean_radius = 0.0;
+    for (const std::uint32_t index : state.population->species) mean_radius += state.population->table[index].radius;
+    mean_radius /= static_cast<double>(state.population->species.size());
+    state.box.faces[0] = {Face::kWall, Face::kWall};
+    const auto stress = make("stress");
+    const auto kinetic = feed(*stress, {});
+    EXPECT_NEAR(stress->table().values[0],
+                kinetic[0] / state.box.volume() * state.box.size[0] / (state.box.size[0] - 2.0 * mean_radius),
+                kRounding);
+    EXPECT_NEAR(stress->table().values[1], kinetic[1] / state.box.volume(), kRounding);
+}
+
+TEST_P(ContactAverages, CompressibilityTakesTheTemperatureOfTheMovingFrame) {
+    const auto z = make("compressibility");
+    feed(*z, {1.0, 2.0, 3.0, 0.0, 0.0, 0.0});
+    // By hand, at the same two samples.
+    double thermal = 0.0;
+    double balls = 0.0;
+    for (int k = 1; k < 3; ++k) {
+        state.shake(20 + k);
+        std::array<double, 3> p{};
+        double mass = 0.0;
+        for (std::size_t id = 0; id < state.frame.size(); ++id) {
+            if (!state.counts(id)) continue;
+            for (int axis = 0; axis < dimension(); ++axis) {
+                const double v = state.frame.velocity[axis][id];
+                thermal += 0.5 * state.species(id).mass * v * v;
+                p[axis] += state.species(id).mass * v;
+            }
+            mass += state.species(id).mass;
+            balls += 0.5;
+        }
+        for (const double component : p) thermal -= 0.5 * component * component / mass;
+    }
+    const double pairs = (dimension() == 2 ? 3.0 : 6.0) / 0.5;
+    const double temperature = thermal / (dimension() * (balls - 1.0));
+    // What the whole's own motion adds to the stress is no pressure of pairs.
+    EXPECT_NEAR(z->table().values[0], 1.0 + pairs / (dimension() * balls * temperature), 1e-10);
+}
+
+/// Ball 1 meets others at x = 0, turns at a wall, meets another: a path of two legs.
+TEST_P(ContactAverages, APathGoesFromCollisionToCollisionThroughWalls) {
+    const auto feed_paths = [&](Average& averager) {
+        state.frame.time = 0.0;
+        state.show(averager, 0);
+        const Vector3 first{3.0, 4.0, 0.0};
+        const Vector3 back{-3.0, 4.0, 0.0};
+        averager.impact({.time = 1.0, .i = 1, .j = 2, .velocity_i = first, .velocity_j = {1.0, 0.0, 0.0}});
+        averager.impact({.time = 1.4, .wall = true, .i = 1, .j = 2, .velocity_i = back});  // 2 is the wall's number
+        averager.impact({.time = 2.0, .i = 1, .j = 3, .velocity_i = {}, .velocity_j = {}});
+        state.frame.time = 4.0;
+        state.show(averager, 1);
+    };
+    // Of a species: 1 and 3 are "b", 2 is "a".
+    const auto mean = make_average({.name = "n", .kind = "mean_free_path", .species = "b"}, state.context());
+    feed_paths(*mean);
+    double ways = 5.0 * 1.0;  // of ball 1 from its first collision to its last
+    for (std::size_t id = 0; id < state.frame.size(); ++id) {
+        if (!state.counts(id, "b")) continue;
+        double squared = 0.0;
+        for (const auto& axis : state.frame.velocity) squared += id < axis.size() ? axis[id] * axis[id] : 0.0;
+        ways += std::sqrt(squared) * (id == 1 ? 1.0 : id == 3 ? 2.0 : 4.0);
+    }
+    EXPECT_NEAR(mean->table().values[0], ways / 3.0, kRounding);
+    const auto density = make_average({.name = "n", .kind = "free_path", .bins = 8, .max = 8.0}, state.context());
+    feed_paths(*density);
+    for (std::size_t bin = 0; bin < 8; ++bin) EXPECT_EQ(density->table().values[bin], bin == 5 ? 1.0 : 0.0) << bin;
+    const auto of_a = make_average({.name = "n", .kind = "collision_rate", .species = "a"}, state.context());
+    feed_paths(*of_a);
+    double others = 0.0;
+    for (std::size_t id = 0; id < state.frame.size(); ++id) others += state.counts(id, "a") ? 1.0 : 0.0;
+    EXPECT_NEAR(of_a->table().values[0], 1.0 / (4.0 * others), kRounding);
+}
+
+/// Of all balls, they are what the solver has counted between the first sample and the last of those in a row.
+TEST_P(ContactAverages, PathsOfAllBallsAreTheSolversCounts) {
+    double mobile = 0.0;
+    for (std::size_t id = 0; id < state.frame.size(); ++id) mobile += state.counts(id) ? 1.0 : 0.0;
+    for (const char* kind : {"mean_free_path", "collision_rate"}) {
+        const auto averager = make(kind);
+        EXPECT_TRUE(averager->followed().empty());
+        Tallies tallies;
+        double path_length = 0.0;
+        const auto look = [&](double time, double length, std::uint64_t meetings, bool measure) {
+            path_length += length;
+            tallies.meetings += meetings;
+            averager->account({.time = time, .tallies = tallies, .totals = {}, .path_length = path_length});
+            state.frame.time = time;
+            if (measure) state.show(*averager, 0);
+            if (!measure) averager->skip();
+        };
+        look(1.0, 100.0, 900, true);
+        look(2.0, 10.0, 4, true);
+        look(4.0, 30.0, 12, true);
+        look(5.0, 7.0, 99, false);
+        look(7.0, 8.0, 98, true);  // part of it is from where nothing is measured
+        look(8.0, 20.0, 4, true);
+        const AverageTable table = averager->table();
+        EXPECT_EQ(table.samples, 3.0);
+        const bool path = std::string(kind) == "mean_free_path";
+        EXPECT_NEAR(table.values[0], path ? 60.0 / 20.0 : 20.0 / (4.0 * mobile), kRounding);
+    }
+}
+
+TEST_P(ContactAverages, StressForgetsWhatWasNotMeasured) {
+    const auto stress = make("stress");
+    Tallies tallies;
+    tallies.collisional_virial = 0.0;
+    for (auto& axis : state.frame.velocity) std::fill(axis.begin(), axis.end(), 0.0);
+    const auto look = [&](double time, double gained, bool measure) {
+        tallies.collisional_stress[0] += gained;
+        stress->account({.time = time, .tallies = tallies, .totals = {}});
+        if (measure) state.show(*stress, 0);
+        if (!measure) stress->skip();
+    };
+    look(0.0, 0.0, false);
+    look(1.0, 1000.0, false);
+    look(2.0, 500.0, true);
+    look(3.0, 30.0, true);
+    EXPECT_EQ(stress->table().samples, 1.0);
+    EXPECT_NEAR(stress->table().values[0], 30.0 / state.box.volume(), kRounding);
+}
+
+TEST_P(ContactAverages, APathUnderGravityIsAnArc) {
+    AverageContext context = state.context();
+    context.gravity = {0.0, -2.0, 0.0};
+    const auto mean = make_average({.name = "n", .kind = "mean_free_path", .species = "b"}, context);
+    for (auto& axis : state.frame.velocity) std::fill(axis.begin(), axis.end(), 0.0);
+    state.frame.time = 0.0;
+    state.show(*mean, 0);
+    mean->impact({.time = 0.0, .i = 1, .j = 2, .velocity_i = {3.0, 4.0, 0.0}, .velocity_j = {}});
+    mean->impact({.time = 0.5, .i = 1, .j = 3, .velocity_i = {}, .velocity_j = {}});
+    state.frame.time = 0.5;
+    state.show(*mean, 1);
+    double length = 0.0;  // by many short steps
+    for (int k = 0; k < 100000; ++k) length += 5e-6 * std::hypot(3.0, 4.0 - 2.0 * 5e-6 * (k + 0.5));
+    for (std::size_t id = 0; id < state.frame.size(); ++id) {
+        if (id != 1 && state.counts(id, "b")) length += 0.25;  // others fall
+    }
+    EXPECT_NEAR(mean->table().values[0], length / 3.0, 1e-5);
+}
+
+// Averages that compare times with each other, against a calculation that goes over all balls and starts.
+
+class AveragesInTime : public AveragesTest {};
+INSTANTIATE_TEST_SUITE_P(Dimensions, AveragesInTime, testing::Values(2, 3));
+
+TEST_P(AveragesInTime, CorrelationsInTimeAreMeansOverAllStarts) {
+    constexpr int kSamples = 150;  // four levels of the correlator
+    std::vector<Frame> frames;
+    const auto msd = make_average({.name = "m", .kind = "msd", .species = "b"}, state.context(0.5, kSamples));
+    const auto vacf = make_average({.name = "v", .kind = "vacf", .species = "b"}, state.context(0.5, kSamples));
+    for (int k = 0; k < kSamples; ++k) {
+        state.shake(k);
+        state.show(*msd, 7 + k);
+        state.show(*vacf, 7 + k);
+        frames.push_back(state.frame);
+    }
+    const AverageTable way = msd->table();
+    const AverageTable velocity = vacf->table();
+    ASSERT_EQ(way.x, velocity.x);
+    int looked_at = 0;
+    for (std::size_t at = 0; at < way.x.size(); ++at) {
+        const int lag = static_cast<int>(std::lround(way.x[at] / 0.5));
+        if (lag >= kSamples) continue;
+        // Level l looks at starts that are multiples of 2^l, where lag is 9 to 16 times 2^l, or up to 16 for level 0.
+        int spacing = 1;
+        while (lag / spacing > 16) spacing *= 2;
+        double squares = 0.0, products = 0.0, starts = 0.0;
+        for (int start = 0; start + lag < kSamples; start += spacing) {
+            double square = 0.0, product = 0.0, balls = 0.0;
+            for (std::size_t id = 0; id < state.frame.size(); ++id) {
+                if (!state.counts(id, "b")) continue;
+                balls += 1.0;
+                for (int axis = 0; axis < dimension(); ++axis) {
+                    const auto place = [&](const Frame& f) {
+                        return f.position[axis][id] + f.image[axis][id] * state.box.size[axis];
+                    };
+                    square += std::pow(place(frames[start + lag]) - place(frames[start]), 2);
+                    product += frames[start + lag].velocity[axis][id] * frames[start].velocity[axis][id];
+                }
+            }
+            squares += square / balls;
+            products += product / balls / dimension();
+            starts += 1.0;
+        }
+        if (starts == 0.0) continue;
+        EXPECT_NEAR(way.values[at], squares / starts, kRounding * std::max(1.0, squares)) << lag;
+        EXPECT_NEAR(velocity.values[at], products / starts, kRounding * 10.0) << lag;
+        ++looked_at;
+    }
+    EXPECT_GE(looked_at, 35);
+}
+
+TEST_P(AveragesInTime, RandomWalksDiffuseAsTheirStepsDo) {
+    // Gaussian steps of variance 1 on each axis, one a sample: D = 1 / (2 every). 199 balls of which 198 move freely,
+    // 64 walks: the mean over these and their scatter, at 4 standard errors (false alarms: 1 in 16,000), and errors
+    // that are right by a fifth, which their own scatter over 64 walks (9 %) exceeds 1 time in 40.
+    constexpr int kSamples = 120;
+    constexpr int kWalks = 64;
+    constexpr double kEvery = 0.5;
+    std::vector<double> found;
+    double claimed = 0.0;
+    std::mt19937_64 generator(11);
+    std::normal_distribution<double> normal;
+    for (auto& image : state.frame.image) std::ranges::fill(image, 0);
+    for (int walk = 0; walk < kWalks; ++walk) {
+        const auto diffusion = make_average({.name = "d", .kind = "self_diffusion"}, state.context(kEvery, kSamples));
+        for (int k = 0; k < kSamples; ++k) {
+            for (int axis = 0; axis < dimension(); ++axis) {
+                for (double& at : state.frame.position[axis]) at += normal(generator);
+            }
+            state.show(*diffusion, k);
+        }
+        const AverageTable table = diffusion->table();
+        ASSERT_EQ(table.values.size(), 1U);
+        EXPECT_TRUE(table.x.empty());
+        found.push_back(table.values[0]);
+        claimed += table.errors[0] * table.errors[0] / kWalks;
+    }
+    double mean = 0.0;
+    double scatter = 0.0;
+    for (const double value : found) mean += value / kWalks;
+    for (const double value : found) scatter += (value - mean) * (value - mean) / (kWalks - 1);
+    EXPECT_NEAR(mean, 1.0 / (2.0 * kEvery), 4.0 * std::sqrt(scatter / kWalks));
+    EXPECT_NEAR(std::sqrt(claimed / scatter), 1.0, 0.3);
+}
+
+TEST_P(AveragesInTime, FewSamplesTellOfNoDiffusion) {
+    const auto diffusion = make_average({.name = "d", .kind = "self_diffusion"}, state.context());
+    for (int k = 0; k < 7; ++k) {
+        state.show(*diffusion, k);
+        EXPECT_TRUE(std::isnan(diffusion->table().values[0]) && std::isnan(diffusion->table().errors[0])) << k;
+    }
+    state.show(*diffusion, 7);
+    EXPECT_EQ(diffusion->table().values[0], 0.0) << "nothing moved";
+}
+
+TEST_P(AveragesInTime, BallsThatLeaveCountAsLongAsTheyAreThere) {
+    // All move by 1 along x in each sample and never collide: half of them leave after 10 samples, the others after 40.
+    constexpr int kSome = 10;
+    constexpr int kAll = 40;
+    constexpr int kSamples = 200;
+    const auto msd = make_average({.name = "m", .kind = "msd"}, state.context(1.0, kSamples));
+    const auto vacf = make_average({.name = "v", .kind = "vacf"}, state.context(1.0, kSamples));
+    for (auto& image : state.frame.image) std::ranges::fill(image, 0);
+    for (int k = 0; k < kSamples; ++k) {
+        for (std::size_t id = 0; id < state.frame.size(); ++id) {
+            for (int axis = 0; axis < dimension(); ++axis) state.frame.velocity[axis][id] = axis == 0 ? 1.0 : 0.0;
+            // Those that stay longer are twice as fast: what is weighted by starts instead of balls is off.
+            if (id % 2 == 0) state.frame.velocity[0][id] = 2.0;
+            state.frame.position[0][id] += state.frame.velocity[0][id];
+            if (k >= (id % 2 == 0 ? kAll : kSome)) state.frame.gone[id] = 1;
+        }
+        state.show(*msd, k);
+        state.show(*vacf, k);
+    }
+    const AverageTable way = msd->table();
+    const AverageTable velocity = vacf->table();
+    int without = 0;
+    for (std::size_t at = 0; at < way.x.size(); ++at) {
+        const int lag = static_cast<int>(std::lround(way.x[at]));
+        int spacing = 1;
+        while (lag / spacing > 16) spacing *= 2;
+        double speeds = 0.0;
+        double balls = 0.0;
+        for (int start = 0; start + lag < kAll; start += spacing) {
+            for (std::size_t id = 0; id < state.frame.size(); ++id) {
+                if (id == 0 || id + 1 == state.frame.size()) continue;  // a wall, and one that is gone
+                if (start + lag >= (id % 2 == 0 ? kAll : kSome)) continue;
+                balls += 1.0;
+                speeds += id % 2 == 0 ? 4.0 : 1.0;
+            }
+        }
+        if (balls == 0.0) {
+            EXPECT_TRUE(std::isnan(way.values[at]) && std::isnan(way.errors[at])) << lag;
+            EXPECT_TRUE(std::isnan(velocity.values[at]) && std::isnan(velocity.errors[at])) << lag;
+            ++without;
+            continue;
+        }
+        // Places of some hundreds, whose differences are squared.
+        EXPECT_NEAR(way.values[at], lag * lag * speeds / balls, 1e3 * kRounding * (1.0 + lag * lag)) << lag;
+        EXPECT_NEAR(velocity.values[at], speeds / balls / dimension(), kRounding * 10.0) << lag;
+    }
+    EXPECT_GE(without, 8);
+}
+
+TEST_P(AveragesInTime, AGapInTimeIsNoLag) {
+    const auto msd = make_average({.name = "m", .kind = "msd"}, state.context(0.5, 40));
+    for (int k = 0; k < 20; ++k) state.show(*msd, k);
+    state.shake(9);
+    for (int k = 0; k < 20; ++k) state.show(*msd, 100 + k);
+    for (const double value : msd->table().values) {
+        if (std::isfinite(value)) {
+            EXPECT_EQ(value, 0.0) << "nothing moved but in the gap";
+        }
+    }
+}
+
+}  // namespace
+}  // namespace carom

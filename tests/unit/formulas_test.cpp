@@ -1,0 +1,249 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "kernels/physics/collision_time.hpp"
+#include "kernels/physics/first_root.hpp"
+#include "kernels/physics/path_length.hpp"
+#include "kernels/physics/restitution.hpp"
+
+// The first time at which a quartic falls below zero, and the contact times that rest on it.
+
+namespace carom {
+namespace {
+
+/// t - root times t - root ..., as coefficients.
+std::vector<double> product(const std::vector<double>& roots, double leading) {
+    std::vector<double> c{leading};
+    for (double root : roots) {
+        c.insert(c.begin(), 0.0);
+        for (std::size_t k = 0; k + 1 < c.size(); ++k) c[k] -= root * c[k + 1];
+    }
+    c.resize(5, 0.0);
+    return c;
+}
+
+TEST(FirstRoot, IsTheFirstFallBelowZeroAndNoOther) {
+    EXPECT_NEAR(first_fall_below_zero(product({1, 2, 3, 4}, 1).data(), kNeverTouch), 1.0, 1e-13);
+    EXPECT_NEAR(first_fall_below_zero(product({-1, 2, 3, 4}, -1).data(), kNeverTouch), 2.0, 1e-12);
+    EXPECT_NEAR(first_fall_below_zero(product({-3, -2, -1, 0.5}, -1).data(), kNeverTouch), 0.5, 1e-13);
+    EXPECT_EQ(first_fall_below_zero(product({-4, -3, -2, -1}, 1).data(), kNeverTouch), kNeverTouch);
+    EXPECT_NEAR(first_fall_below_zero(product({7}, -1).data(), kNeverTouch), 7.0, 1e-13);
+    EXPECT_EQ(first_fall_below_zero(product({}, 1).data(), kNeverTouch), kNeverTouch);
+}
+
+TEST(FirstRoot, LeavesATouchThatSeparatesAlone) {
+    EXPECT_NEAR(first_fall_below_zero(product({0, 3}, -1).data(), kNeverTouch), 3.0, 1e-13);
+    EXPECT_EQ(first_fall_below_zero(product({0, -3}, 1).data(), kNeverTouch), kNeverTouch);
+    EXPECT_EQ(first_fall_below_zero(product({0, 3}, 1).data(), kNeverTouch), 0.0);
+}
+
+TEST(FirstRoot, AgreesWithSmallStepsOnRandomQuartics) {
+    std::mt19937_64 generator(7);
+    std::uniform_real_distribution<double> uniform(-1.0, 1.0);
+    for (int trial = 0; trial < 2000; ++trial) {
+        double c[5] = {};
+        for (double& value : c) value = uniform(generator);
+        c[0] = std::abs(c[0]);
+        const double found = first_fall_below_zero(c, kNeverTouch);
+        const double step = 1e-3;
+        double first = kNeverTouch;
+        for (double t = 0.0; t < 12.0 && first == kNeverTouch; t += step) {
+            if (first_root::value(c, 4, t + step) < 0.0) first = t;
+        }
+        if (first == kNeverTouch) {
+            EXPECT_GT(found, 11.9) << "trial " << trial;
+        } else if (found < first - step) {  // a fall shorter than a step
+            EXPECT_LT(first_root::value(c, 4, found + 1e-5), 1e-12) << "trial " << trial;
+        } else {
+            EXPECT_NEAR(found, first, 2 * step) << "trial " << trial;
+        }
+    }
+}
+
+TEST(CollisionTime, OfACurvedPathPutsTheBallOnTheSphere) {
+    std::mt19937_64 generator(11);
+    std::uniform_real_distribution<double> uniform(-1.0, 1.0);
+    int hits = 0;
+    for (int trial = 0; trial < 500; ++trial) {
+        const bool inside = trial % 2 == 0;
+        const double reach = inside ? 3.0 : 0.7;
+        const Vec<double, 3> d = {{uniform(generator), uniform(generator), (inside ? 0.0 : 1.5) + uniform(generator)}};
+        const Vec<double, 3> v = {{uniform(generator), uniform(generator), uniform(generator)}};
+        const Vec<double, 3> a = {{0.0, 0.3, -1.0}};
+        if (!inside && dot(d, d) < reach * reach) continue;
+        const double t = curved_sphere_time(d, v, a, reach, inside);
+        if (t == kNeverTouch) {
+            EXPECT_FALSE(inside) << "what falls inside a sphere must reach it";
+            continue;
+        }
+        ++hits;
+        const Vec<double, 3> at = d + t * v + (0.5 * t * t) * a;
+        EXPECT_NEAR(std::sqrt(dot(at, at)), reach, 1e-12) << "trial " << trial;
+    }
+    EXPECT_GT(hits, 250);
+}
+
+TEST(CollisionTime, WithoutGravityIsTheLimitOfTheCurvedOne) {
+    const Vec<double, 2> d = {{0.3, -0.2}};
+    const Vec<double, 2> v = {{0.7, 0.4}};
+    const Vec<double, 2> a = {{0.0, -1e-9}};
+    EXPECT_NEAR(inside_sphere_time(d, v, 2.0), curved_sphere_time(d, v, a, 2.0, true), 1e-7);
+    const Vec<double, 2> far = {{-3.0, 0.1}};
+    const Vec<double, 2> fast = {{2.0, 0.0}};
+    const double pair = pair_time<double, 2>(far, fast, 0.5, 0.0, kNeverTouch).time;
+    EXPECT_NEAR(pair, curved_sphere_time(far, fast, a, 0.5, false), 1e-7);
+}
+
+TEST(CollisionTime, FourAtOnceHaveTheBitsOfOne) {
+    std::mt19937_64 generator(13);
+    std::uniform_real_distribution<double> uniform(-2.0, 2.0);
+    int meet = 0;
+    for (int trial = 0; trial < 1000; ++trial) {
+        alignas(32) double d[3][4], v[3][4], time[4];
+        for (auto& row : d) {
+            for (double& x : row) x = uniform(generator);
+        }
+        for (auto& row : v) {
+            for (double& x : row) x = uniform(generator);
+        }
+        const Vec<Lanes, 3> dd = {{Lanes::load(d[0]), Lanes::load(d[1]), Lanes::load(d[2])}};
+        const Vec<Lanes, 3> vv = {{Lanes::load(v[0]), Lanes::load(v[1]), Lanes::load(v[2])}};
+        pair_time<Lanes, 3>(dd, vv, Lanes::filled(0.6), Lanes::filled(0.0), Lanes::filled(kNeverTouch))
+            .time.store(time);
+        for (int k = 0; k < 4; ++k) {
+            const Vec<double, 3> one = {{d[0][k], d[1][k], d[2][k]}};
+            const Vec<double, 3> rate = {{v[0][k], v[1][k], v[2][k]}};
+            const double alone = pair_time<double, 3>(one, rate, 0.6, 0.0, kNeverTouch).time;
+            EXPECT_EQ(alone, time[k]);
+            meet += alone < kNeverTouch ? 1 : 0;
+        }
+    }
+    EXPECT_GT(meet, 100);
+}
+
+/// The same by many straight pieces, extrapolated to infinitely many.
+template <int Dim>
+double by_pieces(const Vec<double, Dim>& v, const Vec<double, Dim>& g, double dt, int pieces) {
+    const auto sum = [&](int n) {
+        const double piece = dt / n;
+        double length = 0.0;
+        for (int k = 0; k < n; ++k) {
+            const Vec<double, Dim> mean = v + ((k + 0.5) * piece) * g;
+            length += piece * std::sqrt(dot(mean, mean));
+        }
+        return length;
+    };
+    return (4.0 * sum(2 * pieces) - sum(pieces)) / 3.0;
+}
+
+TEST(PathLength, OfAStraightFlightIsSpeedTimesTime) {
+    EXPECT_DOUBLE_EQ(path_length(Vec<double, 2>{3.0, 4.0}, Vec<double, 2>{0.0, 0.0}, 2.0), 10.0);
+    EXPECT_EQ(path_length(Vec<double, 2>{0.0, 0.0}, Vec<double, 2>{0.0, -9.81}, 0.0), 0.0);
+}
+
+TEST(PathLength, OfAFallAndOfAThrowStraightUp) {
+    const Vec<double, 3> g{0.0, 0.0, -10.0};
+    EXPECT_DOUBLE_EQ(path_length(Vec<double, 3>{0.0, 0.0, 0.0}, g, 3.0), 45.0);
+    EXPECT_DOUBLE_EQ(path_length(Vec<double, 3>{0.0, 0.0, 10.0}, g, 2.0), 10.0) << "5 up and 5 down";
+    EXPECT_DOUBLE_EQ(path_length(Vec<double, 3>{0.0, 0.0, 10.0}, g, 1.0), 5.0);
+    EXPECT_DOUBLE_EQ(path_length(Vec<double, 3>{0.0, 0.0, 10.0}, g, 3.0), 25.0);
+}
+
+TEST(PathLength, OfAParabolaIsThatOfManyStraightPieces) {
+    const Vec<double, 2> g{1.0, -3.0};
+    for (const double across : {1e-3, 0.1, 1.0, 30.0, 1000.0}) {
+        for (const double up : {-5.0, 0.0, 0.3, 4.0}) {
+            for (const double dt : {1e-3, 0.1, 1.0, 2.5}) {
+                const Vec<double, 2> v{across, up};
+                const double expected = by_pieces(v, g, dt, 200000);
+                EXPECT_NEAR(path_length(v, g, dt), expected, 1e-6 * expected) << across << " " << up << " " << dt;
+            }
+        }
+    }
+}
+
+nlohmann::json golden() {
+    std::ifstream file(CAROM_GOLDEN_DIR "/spring_binary.json");
+    return nlohmann::json::parse(file);
+}
+
+TEST(Restitution, DampingRatioIsTheGoldenOne) {
+    const auto table = golden()["damping_for_e"];
+    ASSERT_FALSE(table.empty());
+    for (const auto& row : table) {
+        const double zeta = row["zeta_cut"];
+        const double e = row["e"];
+        // e is known to 1 ulp; where the curve is flat (e near 1: d(ln e) / d(zeta) = -pi) nothing is magnified by more
+        // than 100
+        EXPECT_NEAR(damping_ratio_of_restitution(e), zeta, 1e-14 + 1e-13 * zeta) << "e = " << e;
+        EXPECT_NEAR(restitution_of_damping_ratio(zeta), e, 1e-14) << "zeta = " << zeta;
+    }
+}
+
+TEST(Restitution, RestitutionAndDurationAreThoseOfTheGoldenContacts) {
+    const auto rows = golden()["damped"];
+    ASSERT_FALSE(rows.empty());
+    for (const auto& row : rows) {
+        const double zeta = row["zeta"];
+        const double e = row["out"]["e_cut"];
+        const double duration = row["out"]["t_cut"];
+        EXPECT_NEAR(restitution_of_damping_ratio(zeta), e, 1e-14) << zeta;
+        EXPECT_NEAR(contact_duration(row["k"], row["m_eff"], zeta), duration, 1e-14 * duration) << zeta;
+    }
+}
+
+TEST(Restitution, BranchesMeetSmoothly) {
+    EXPECT_NEAR(restitution_of_damping_ratio(1.0), std::exp(-2.0), 1e-15);
+    for (const double edge : {1.0 - 5.0e-4, 1.0, 1.0 + 5.0e-4}) {
+        const double below = damped_half_phase(edge - 1e-7);
+        const double above = damped_half_phase(edge + 1e-7);
+        EXPECT_NEAR(below - above, 2e-7 / 3.0, 1e-10) << edge;  // slope -1/3 at 1
+    }
+    EXPECT_EQ(restitution_of_damping_ratio(0.0), 1.0);
+}
+
+TEST(Restitution, InverseHoldsOverAllRestitutions) {
+    for (int thousandth = 10; thousandth <= 1000; ++thousandth) {
+        const double e = 1e-3 * thousandth;
+        EXPECT_NEAR(restitution_of_damping_ratio(damping_ratio_of_restitution(e)), e, 4e-16 + 2e-15 * e) << e;
+    }
+}
+
+// The formulas against the motion itself: Runge-Kutta of 4th order until the force is zero.
+TEST(Restitution, FormulasAreThoseOfTheMotion) {
+    for (const double zeta : {0.05, 0.3, 0.9, 1.0, 1.7}) {
+        double x = 0.0;
+        double v = 1.0;
+        double t = 0.0;
+        const double dt = 1.0e-4;
+        const auto acceleration = [zeta](double at, double rate) { return -at - 2.0 * zeta * rate; };
+        double last_x = x;
+        double last_v = v;
+        while (x + 2.0 * zeta * v > 0.0 || t == 0.0) {
+            last_x = x;
+            last_v = v;
+            const double a1 = acceleration(x, v);
+            const double v2 = v + 0.5 * dt * a1;
+            const double a2 = acceleration(x + 0.5 * dt * v, v2);
+            const double v3 = v + 0.5 * dt * a2;
+            const double a3 = acceleration(x + 0.5 * dt * v2, v3);
+            const double v4 = v + dt * a3;
+            const double a4 = acceleration(x + dt * v3, v4);
+            x += dt / 6.0 * (v + 2.0 * v2 + 2.0 * v3 + v4);
+            v += dt / 6.0 * (a1 + 2.0 * a2 + 2.0 * a3 + a4);
+            t += dt;
+        }
+        const double force = x + 2.0 * zeta * v;
+        const double last_force = last_x + 2.0 * zeta * last_v;
+        const double back = force / (force - last_force);  // share of the last step beyond the end
+        EXPECT_NEAR(-(v + back * (last_v - v)), restitution_of_damping_ratio(zeta), 1e-8) << zeta;
+        EXPECT_NEAR(t - back * dt, contact_duration(1.0, 1.0, zeta), 1e-7) << zeta;
+    }
+}
+
+}  // namespace
+}  // namespace carom

@@ -1,0 +1,168 @@
+#include "host/observables/time_series.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+#include <vector>
+
+namespace carom {
+namespace {
+
+/// x_{k+1} = a x_k + noise of variance 1 - a^2: variance 1, integrated correlation time (1 + a) / (1 - a) / 2 samples.
+std::vector<double> correlated(std::size_t count, double a, unsigned seed) {
+    std::mt19937_64 generator(seed);
+    std::normal_distribution<double> normal;
+    std::vector<double> values;
+    double x = normal(generator);
+    for (std::size_t k = 0; k < count; ++k) {
+        values.push_back(x);
+        x = a * x + std::sqrt(1.0 - a * a) * normal(generator);
+    }
+    return values;
+}
+
+BatchSeries series_of(const std::vector<double>& values, std::size_t capacity = BatchSeries::kBatches) {
+    BatchSeries series(1, capacity);
+    for (const double value : values) series.add(std::span(&value, 1));
+    return series;
+}
+
+TEST(BatchSeries, KeepsTheSumOfAllSamplesInFewBatches) {
+    for (const std::size_t count : {1u, 7u, 64u, 65u, 128u, 129u, 1000u}) {
+        BatchSeries series(2, 8);
+        double sum = 0.0;
+        for (std::size_t k = 0; k < count; ++k) {
+            const double sample[] = {static_cast<double>(k), 1.0};
+            series.add(sample);
+            sum += static_cast<double>(k);
+        }
+        EXPECT_EQ(series.samples(), count);
+        EXPECT_LE(series.batches(), 8u);
+        EXPECT_DOUBLE_EQ(series.mean(0), sum / static_cast<double>(count));
+        EXPECT_EQ(series.mean(1), 1.0);
+        EXPECT_LT(count - series.batches() * series.batch_samples(), series.batch_samples()) << "one unfinished batch";
+        // Batches hold consecutive samples: the mean of the first b of them is known.
+        const auto in_batch = static_cast<double>(series.batch_samples());
+        for (std::size_t b = 0; b < series.batches(); ++b) {
+            EXPECT_DOUBLE_EQ(series.batch_mean(b, 0), in_batch * static_cast<double>(b) + 0.5 * (in_batch - 1.0));
+        }
+    }
+}
+
+TEST(BatchSeries, MeansFromABatchOnLeaveOutWhatWasBefore) {
+    BatchSeries series(1, 4);
+    for (int k = 0; k < 11; ++k) {
+        const double value = k;
+        series.add(std::span(&value, 1));
+    }
+    ASSERT_EQ(series.batch_samples(), 4u);  // 0..3, 4..7, and 8..10 unfinished
+    EXPECT_DOUBLE_EQ(series.mean(0, 1), (4 + 5 + 6 + 7 + 8 + 9 + 10) / 7.0);
+    EXPECT_DOUBLE_EQ(series.mean(0, 2), 9.0);
+}
+
+TEST(BatchSeries, GoesOnFromWhatWasSavedToTheSameBits) {
+    const std::vector<double> values = correlated(1000, 0.9, 3);
+    const BatchSeries whole = series_of(values);
+    for (const std::size_t cut : {0u, 1u, 63u, 64u, 65u, 500u, 999u}) {
+        BatchSeries first(1);
+        for (std::size_t k = 0; k < cut; ++k) first.add(std::span(&values[k], 1));
+        std::vector<double> saved;
+        first.save(saved);
+        BatchSeries second(1);
+        SavedNumbers numbers(saved);
+        second.restore(numbers);
+        EXPECT_TRUE(numbers.empty());
+        for (std::size_t k = cut; k < values.size(); ++k) second.add(std::span(&values[k], 1));
+        std::vector<double> a, b;
+        whole.save(a);
+        second.save(b);
+        EXPECT_EQ(a, b) << cut;
+    }
+}
+
+TEST(BatchSeries, RefusesWhatAnotherOneSaved) {
+    std::vector<double> saved;
+    series_of({1.0, 2.0}).save(saved);
+    BatchSeries wider(2);
+    SavedNumbers numbers(saved);
+    EXPECT_THROW(wider.restore(numbers), std::invalid_argument);
+    saved.pop_back();
+    BatchSeries same(1);
+    SavedNumbers cut(saved);
+    EXPECT_THROW(same.restore(cut), std::invalid_argument);
+}
+
+/// The standard error of a mean of n samples with correlation time tau is sqrt(2 tau / n). What blocks give of it is
+/// off by 1 / sqrt(2 blocks), a quarter for eight of them; of 40 series the mean of its square is to a twentieth or so,
+/// and a bias of the last blocks, a few correlation times long, remains.
+TEST(BlockedError, IsThatOfCorrelatedSamples) {
+    for (const double a : {0.0, 0.5, 0.9, 0.98}) {
+        const double tau = 0.5 * (1.0 + a) / (1.0 - a);
+        constexpr std::size_t kCount = 20000;
+        double squares = 0.0;
+        constexpr int kSeries = 40;
+        for (unsigned seed = 0; seed < kSeries; ++seed) {
+            const double error = mean_of(series_of(correlated(kCount, a, 100 + seed)), 0).error;
+            squares += error * error / kSeries;
+        }
+        const double expected = 2.0 * tau / kCount;
+        EXPECT_NEAR(squares / expected, 1.0, 0.3) << "a = " << a;
+    }
+}
+
+TEST(BlockedError, JoinsBlocksThatKnowOfEachOther) {
+    // As above, but each sample is a block: without joining them the square would be 19 times too small.
+    constexpr double kRemembers = 0.9;
+    constexpr std::size_t kCount = 2048;
+    double squares = 0.0;
+    for (unsigned seed = 0; seed < 40; ++seed) {
+        const double error = blocked_error(correlated(kCount, kRemembers, 300 + seed));
+        squares += error * error / 40.0;
+    }
+    const double tau = 0.5 * (1.0 + kRemembers) / (1.0 - kRemembers);
+    EXPECT_NEAR(squares / (2.0 * tau / kCount), 1.0, 0.3);
+}
+
+TEST(BlockedError, OfIndependentBlocksIsTheTextbooks) {
+    const std::vector<double> blocks{1.0, 2.0, 4.0};
+    EXPECT_DOUBLE_EQ(blocked_error(blocks), std::sqrt((16.0 + 1.0 + 25.0) / 9.0 / 6.0));
+    EXPECT_TRUE(std::isnan(blocked_error(std::vector<double>{1.0})));
+}
+
+TEST(RatioOf, KnowsThatNumeratorAndDenominatorBelongTogether) {
+    // Twice the denominator always: the ratio is exact, however much both vary.
+    BatchSeries series(2);
+    for (const double value : correlated(1000, 0.5, 5)) {
+        const double sample[] = {2.0 * (3.0 + value), 3.0 + value};
+        series.add(sample);
+    }
+    const MeanWithError ratio = ratio_of(series, 0, 1);
+    EXPECT_NEAR(ratio.value, 2.0, 1e-14);
+    EXPECT_NEAR(ratio.error, 0.0, 1e-14);
+}
+
+TEST(FirstEquilibrated, FindsTheEndOfATransient) {
+    std::vector<double> batches = correlated(100, 0.0, 7);
+    for (std::size_t k = 0; k < 20; ++k) batches[k] += 30.0 * std::exp(-static_cast<double>(k) / 5.0);
+    const auto first = first_equilibrated(batches);
+    ASSERT_TRUE(first);
+    EXPECT_GE(*first, 12u);
+    EXPECT_LE(*first, 30u);
+}
+
+TEST(FirstEquilibrated, IsEarlyInASteadySeriesAndNeverInADriftingOne) {
+    int late = 0;
+    for (unsigned seed = 0; seed < 200; ++seed) {
+        const auto first = first_equilibrated(correlated(40, 0.3, 1000 + seed));
+        late += !first || *first > 20 ? 1 : 0;
+    }
+    // Seen: 4 of 200. Were the rule to look at the last few values alone it would be a third.
+    EXPECT_LE(late, 16);
+    std::vector<double> drifting;
+    for (int k = 0; k < 40; ++k) drifting.push_back(k);
+    EXPECT_FALSE(first_equilibrated(drifting));
+}
+
+}  // namespace
+}  // namespace carom

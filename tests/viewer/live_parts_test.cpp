@@ -1,0 +1,125 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "host/scene/load.hpp"
+#include "host/window/panels.hpp"
+#include "host/window/view.hpp"
+#include "kernels/physics/kinetic_theory.hpp"
+
+namespace carom {
+namespace {
+
+double width(const Distribution& d) { return d.most / static_cast<double>(d.counted.size()); }
+double area(const std::vector<double>& density, double bin) {
+    return bin * std::accumulate(density.begin(), density.end(), 0.0);
+}
+
+/// Balls whose velocities and heights are quantiles of the laws: what is counted is then the law, but for the bins.
+struct Ideal {
+    explicit Ideal(int dimension)
+        : scene(parse_scene(dimension == 2 ? "[scene]\ndimension = 2\n[box]\nsize = [10, 8]\n"
+                                             "[physics]\ngravity = [0, -1.5]\n"
+                                           : "[scene]\ndimension = 3\n[box]\nsize = [10, 10, 8]\n"
+                                             "[physics]\ngravity = [0, 0, -1.5]\n",
+                            "test.toml")) {
+        balls.dimension = dimension;
+        balls.species_table.push_back({.name = "a", .radius = 0.1, .mass = kMass});
+        balls.species.assign(kCount, 0);
+        frame.resize(dimension, kCount);
+        std::vector<double> speeds(kCount);
+        for (std::size_t id = 0; id < kCount; ++id) {
+            const double share = (static_cast<double>(id) + 0.5) / kCount;
+            double low = 0.0;
+            double high = 10.0;
+            for (int k = 0; k < 60; ++k) {
+                const double middle = 0.5 * (low + high);
+                (maxwell_speed_share(dimension, middle) < share ? low : high) = middle;
+            }
+            frame.velocity[0][id] = low * std::sqrt(kTemperature / kMass);
+            const double scale_height = kTemperature / (kMass * 1.5);
+            frame.position[dimension - 1][id] = -scale_height * std::log1p(share * std::expm1(-8.0 / scale_height));
+        }
+    }
+
+    static constexpr std::size_t kCount = 20000;
+    static constexpr double kMass = 2.0;
+    static constexpr double kTemperature = 3.0;
+    Scene scene;
+    Balls balls;
+    Frame frame;
+};
+
+TEST(SpeedDistribution, MeetsMaxwellAndBoltzmannsLaw) {
+    for (const int dimension : {2, 3}) {
+        const Ideal gas(dimension);
+        const Distribution d = speed_distribution(gas.balls, gas.frame);
+        ASSERT_EQ(d.theory.size(), d.counted.size());
+        EXPECT_NEAR(area(d.counted, width(d)), 1.0, 0.003);  // up to the few beyond the axis
+        EXPECT_NEAR(area(d.theory, width(d)), 1.0, 0.005);
+        // The middle of a bin against its mean: second derivative times width^2 / 24, and one ball at either edge.
+        const double most = *std::max_element(d.theory.begin(), d.theory.end());
+        for (std::size_t bin = 0; bin < d.counted.size(); ++bin)
+            EXPECT_NEAR(d.counted[bin], d.theory[bin], 0.02 * most);
+    }
+}
+
+TEST(HeightDistribution, MeetsTheBarometricFormula) {
+    for (const int dimension : {2, 3}) {
+        const Ideal gas(dimension);
+        const Distribution d = height_distribution(gas.scene, gas.balls, gas.frame);
+        ASSERT_EQ(d.theory.size(), d.counted.size());
+        EXPECT_DOUBLE_EQ(d.most, 8.0);
+        EXPECT_NEAR(area(d.counted, width(d)), 1.0, 1e-9);
+        for (std::size_t bin = 0; bin < d.counted.size(); ++bin) {
+            EXPECT_NEAR(d.counted[bin], d.theory[bin], 0.02 * d.theory[0]);
+        }
+    }
+}
+
+TEST(HeightDistribution, HasNoTheoryWithoutGravity) {
+    Ideal gas(2);
+    gas.scene.physics.gravity = {};
+    EXPECT_TRUE(height_distribution(gas.scene, gas.balls, gas.frame).theory.empty());
+}
+
+TEST(BarometricDensity, IsNormalAndFallsByEInAScaleHeight) {
+    double sum = 0.0;
+    constexpr int kSteps = 10000;
+    constexpr double kTop = 3.0;
+    for (int k = 0; k < kSteps; ++k) sum += barometric_density((k + 0.5) * kTop / kSteps, kTop) * kTop / kSteps;
+    EXPECT_NEAR(sum, 1.0, 1e-7);  // midpoint rule: (top / steps)^2 / 24
+    EXPECT_NEAR(barometric_density(0.5, kTop) / barometric_density(1.5, kTop), std::exp(1.0), 1e-14);
+    EXPECT_EQ(barometric_density(-0.1, kTop), 0.0);
+    EXPECT_EQ(barometric_density(3.1, kTop), 0.0);
+}
+
+/// Two spheres, one before the other.
+TEST(BallAt, IsTheNearestThatIsSeen) {
+    const Scene scene = parse_scene("[scene]\ndimension = 3\n[box]\nsize = [10, 10, 10]\n", "test.toml");
+    const Camera camera(scene, Viewport{.width = 800, .height = 600});
+    const Vector3& back = camera.back();
+    Balls balls;
+    balls.dimension = 3;
+    balls.species_table = {Species{.radius = 1.0, .mass = 1.0}};
+    balls.resize(2);
+    Frame frame;
+    frame.resize(3, 2);
+    double along = 0.0;  // of the box's middle, on the way to the eye
+    for (int axis = 0; axis < 3; ++axis) {
+        frame.position[axis] = {5.0 - 3.0 * back[axis], 5.0 + 3.0 * back[axis]};
+        along += 5.0 * back[axis];
+    }
+    const PicturePlace middle = camera.project({5.0, 5.0, 5.0});
+    const auto seen = [&](std::optional<ClipPlane> clip) {
+        return ball_at(frame, balls, camera, clip, middle.x, middle.y);
+    };
+    EXPECT_EQ(seen(std::nullopt), std::optional<std::size_t>(1));
+    EXPECT_EQ(seen(ClipPlane{back, along}), std::optional<std::size_t>(0));  // the half at the eye is cut off
+    EXPECT_EQ(seen(ClipPlane{back, along - 4.0}), std::nullopt);
+    EXPECT_EQ(ball_at(frame, balls, camera, std::nullopt, 5.0, 5.0), std::nullopt);
+}
+
+}  // namespace
+}  // namespace carom
