@@ -1,6 +1,5 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
-#include <sanitizer/lsan_interface.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -27,18 +26,6 @@ using test::FileSizeLimit;
 using test::message_of;
 using test::Sample;
 using test::TemporaryFolder;
-
-/// While it lives, the address sanitizer does not look for leaks: HDF5 1.10 leaks when it refuses a damaged file, or a
-/// write fails.
-class LeaksAllowed {
-public:
-    LeaksAllowed() {}  // not defaulted: the object shall count as used
-
-private:
-#ifdef __SANITIZE_ADDRESS__
-    __lsan::ScopedDisabler disabler_;
-#endif
-};
 
 void write_sample(const std::string& path, const Sample& sample, std::size_t frames, bool close = true) {
     TrajectoryWriter writer(path, sample_header(sample), false);
@@ -222,7 +209,6 @@ TEST(Trajectory, IsNotOverwrittenUnlessForced) {
 }
 
 TEST(Trajectory, AnOlderFileStaysUntilTheFirstFrame) {
-    const LeaksAllowed by_hdf5;
     const TemporaryFolder folder;
     const std::string path = folder.file("a.h5");
     const Sample sample{.balls = 2000};
@@ -281,7 +267,6 @@ TEST(Trajectory, ReaderNamesWhatIsWrong) {
 
 /// Whatever byte is damaged, reading gives an error of ours or a value, never a crash.
 TEST(Trajectory, DamagedFilesAreRefusedNotFollowed) {
-    const LeaksAllowed by_hdf5;
     const TemporaryFolder folder;
     const std::string whole = folder.file("whole.h5");
     write_sample(whole, {.balls = 3}, 2);
@@ -315,7 +300,6 @@ TEST(Trajectory, CutFilesAreRefused) {
 }
 
 TEST(Trajectory, AFullDiskLosesNoFrameThatWasWritten) {
-    const LeaksAllowed by_hdf5;
     const Sample sample{.balls = 2000};
     for (const rlim_t limit : {300'000, 400'123, 1'000'001, 1'500'000}) {
         const TemporaryFolder folder;
