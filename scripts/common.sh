@@ -35,6 +35,8 @@ build_and_test() {
         shift
     done
     [ $# -eq 0 ] || shift
+    # What is built once and whole is built together; a folder that somebody works in stays as it is.
+    [ -e "build/$preset/CMakeCache.txt" ] || options+=(-DCAROM_UNITY=ON)
     say "Building $preset"
     if ! { cmake --preset "$preset" "${options[@]}" && cmake --build --preset "$preset" -j "$jobs"; }; then
         failed=$((failed + 1))

@@ -1,16 +1,19 @@
 #!/usr/bin/env bash
 # Runs clang-tidy over kernels and host, with the commands of a build.
-# usage: scripts/lint.sh BUILD     (such as build/default; configured, and built as far as files are generated)
+# usage: scripts/lint.sh     (configures build/lint)
 # Most of clang-tidy's time goes into headers of libraries, so the files of a folder are looked at as one, which takes far
 # less. Where their private names clash, each is looked at by itself.
-set -euo pipefail
-cd "$(dirname "$0")/.."
+source "$(dirname "$0")/common.sh"
 
-python3 - "$1" "$(nproc)" <<'PYTHON'
+build=build/lint
+cmake -S . -B $build -DCAROM_CUDA=OFF -DCAROM_TESTS=OFF -DCAROM_VIEWER=ON -DCAROM_PCH=OFF >/dev/null
+cmake --build $build --target carom_dep_glad >/dev/null
+
+python3 - $build "$jobs" <<'PYTHON'
 import collections, concurrent.futures, json, pathlib, re, subprocess, sys
 
 build, jobs = pathlib.Path(sys.argv[1]), int(sys.argv[2])
-place = build / "lint"  # below the top, where .clang-tidy is
+place = build / "together"  # below the top, where .clang-tidy is
 place.mkdir(exist_ok=True)
 entries = {}
 folders = collections.defaultdict(list)
@@ -20,8 +23,6 @@ for entry in json.loads((build / "compile_commands.json").read_text()):
     except ValueError:
         continue
     if re.match(r"(host|kernels)/.*[.]cpp$", name) and name not in entries:
-        # Precompiled headers are g++'s; and a file must include what it uses.
-        entry["command"] = re.sub(r"-Winvalid-pch|-include \S*cmake_pch[.]hxx", "", entry["command"])
         entries[name] = entry
         folders[name.rsplit("/", 1)[0]].append(name)
 

@@ -180,8 +180,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
 /// Placing takes this much a ball at its worst: the balls, the lattice's sites, the solver that melts.
 constexpr std::uint64_t kPlacingBytes = 350;
 
@@ -197,7 +195,7 @@ public:
             if (results_.signal = interrupted_(); results_.signal != 0) break;
             one(what);
         }
-        results_.seconds = since(start_);
+        results_.seconds = seconds_since(start_);
         return std::move(results_);
     }
 
@@ -211,7 +209,7 @@ private:
     void leave_out(const BenchCase& what, std::string why) { results_.left_out.push_back({what, std::move(why)}); }
 
     void one(const BenchCase& what) {
-        const double left = request_.limit_or_default() - since(start_);
+        const double left = request_.limit_or_default() - seconds_since(start_);
         if (left <= 0.0) return leave_out(what, "the time for all is over (--limit)");
         const double expected = expected_seconds(what);
         const double with_placing = expected + placing_seconds(what);
@@ -224,7 +222,7 @@ private:
             tell_(case_text(what));
             const auto begin = Clock::now();
             BenchRow row = run_case(what, gas_ ? &*gas_ : nullptr, request_, interrupted_);
-            if (what.gas) overhead_[kin_of(what)] = std::max(0.0, since(begin) - row.measured_seconds);
+            if (what.gas) overhead_[kin_of(what)] = std::max(0.0, seconds_since(begin) - row.measured_seconds);
             finish(row);
             results_.rows.push_back(std::move(row));
         } catch (const std::bad_alloc&) {

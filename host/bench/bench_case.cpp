@@ -88,10 +88,6 @@ void shake(Balls& balls, const Box& box, std::uint64_t seed) {
     }
 }
 
-double since(std::chrono::steady_clock::time_point start) {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
 /// \returns whether it came to its end
 bool melt(PlacedGas& gas, double seconds, const std::function<int()>& interrupted) {
     const auto start = std::chrono::steady_clock::now();
@@ -103,7 +99,7 @@ bool melt(PlacedGas& gas, double seconds, const std::function<int()>& interrupte
     bool melted = false;
     for (int k = 1; k <= kLooks && !melted; ++k) {
         while (!solver->advance_to(kMeltingTime * k / kLooks, 0.1)) {
-            if (interrupted() != 0 || since(start) > seconds) return false;
+            if (interrupted() != 0 || seconds_since(start) > seconds) return false;
         }
         const bool moved = solver->time() >= kLeastTime;
         melted = k == kLooks || (moved && static_cast<double>(solver->tallies().collisions) >= wanted);
@@ -140,10 +136,10 @@ PlacedGas place_gas(const BenchGas& gas, double seconds, const std::function<int
     placed.scene = parse_scene(bench_scene_text(gas), "bench");
     placed.state.balls = make_balls(placed.scene);
     shake(placed.state.balls, placed.scene.box, placed.scene.seed);
-    placed.lattice_seconds = since(start);
+    placed.lattice_seconds = seconds_since(start);
     start = std::chrono::steady_clock::now();
     const bool melted = gas.balls <= kMostMelted && melt(placed, seconds, interrupted);
-    placed.melting_seconds = since(start);
+    placed.melting_seconds = seconds_since(start);
     placed.start = melted ? "melted" : "shaken lattice";
     return placed;
 }
@@ -277,7 +273,7 @@ BenchRow output_case(const BenchCase& what, const BenchRequest& request, const s
         auto begin = std::chrono::steady_clock::now();
         const MemoryRun memory = run_in_memory(std::move(run), interrupted);
         if (!memory.outcome.error.empty()) throw SimulationError(memory.outcome.error);
-        without.push_back(work / since(begin));
+        without.push_back(work / seconds_since(begin));
 
         run = prepare(what, scene, row.steps);
         const OutputFiles files{folder.file("gas.h5"), folder.file("gas.checkpoint.h5")};
@@ -285,7 +281,7 @@ BenchRow output_case(const BenchCase& what, const BenchRequest& request, const s
         const Simulation simulation = simulate(std::move(run), {.files = files, .force = true, .quiet = true});
         if (!simulation.outcome.error.empty()) throw SimulationError(simulation.outcome.error);
         if (simulation.outcome.signal != 0) throw SystemError("interrupted");
-        const double total = since(begin);
+        const double total = seconds_since(begin);
         with.push_back(work / total);
         loop_seconds = simulation.outcome.wall_seconds;
         start_seconds = total - loop_seconds;

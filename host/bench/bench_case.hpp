@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -93,6 +94,10 @@ BenchRow output_case(const BenchCase& what, const BenchRequest& request, const s
 /// \throws InputError, SystemError, SimulationError, std::exception  it cannot be measured, and why
 BenchRow run_case(const BenchCase& what, PlacedGas* gas, const BenchRequest& request,
                   const std::function<int()>& interrupted);
+
+inline double seconds_since(std::chrono::steady_clock::time_point start) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
 
 /// Steps that a repeat of this rung has at least, however long they take: enough that sorts come often.
 std::uint64_t least_steps(BenchRung rung);

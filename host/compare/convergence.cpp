@@ -348,7 +348,7 @@ void fill_row(const Scene& scene, const std::array<WatchedRun, 4>& runs, const s
 
 constexpr double kLinearShare = 0.9;  // of the balls, in the window
 constexpr double kHidden = 0.2;       // of the deviation between the first two that steps of a damped run may make
-constexpr double kLeastBalls = 20.0;  // a step of fewer balls takes as long
+constexpr double kLeastWork = 20.0;   // a step of fewer balls takes as long
 
 /// The scene with a stiffness `times` its own and a step of `dt`, in double precision.
 Scene stiffened(const Scene& scene, const SpringDesign& design, double times, double dt) {
@@ -410,7 +410,7 @@ Convergence attempt(const Scene& scene, const HardCourse& course, const SpringDe
     for (std::size_t k = 0; k < 3; ++k) {
         const Scene stiff = stiffened(scene, design, raised * steps.times(k), dt);
         runs[k].solver = context.make_spring(stiff, course.start, context.threads);
-        work_per_time += std::max(kLeastBalls, static_cast<double>(course.start.balls.size())) / dt;
+        work_per_time += std::max(kLeastWork, static_cast<double>(course.start.balls.size())) / dt;
         dt /= rule.shorter;
     }
     runs[3].solver = std::make_unique<EventsSolver>(events_setup(scene), course.start);
@@ -477,7 +477,7 @@ StepError step_error(const Scene& scene, const HardCourse& course, const Compare
         for (const double wanted : row_times(course, quiet)) {
             const double before = std::floor((wanted - quiet) / design.dt) * design.dt;
             const double time = std::ceil((wanted + quiet) / design.dt) * design.dt;
-            work -= (time - reached) / design.dt * std::max(kLeastBalls, static_cast<double>(met.size())) * kFiner;
+            work -= (time - reached) / design.dt * std::max(kLeastWork, static_cast<double>(met.size())) * kFiner;
             if (work < 0.0) break;
             reached = time;
             for (WatchedRun& run : runs) run.look(before, time, context);

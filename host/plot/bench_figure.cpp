@@ -22,7 +22,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-struct Point {
+struct Measured {
     double y = 0.0;
     double low = 0.0;
     double high = 0.0;
@@ -32,9 +32,9 @@ struct Point {
 struct Series {
     std::string label;
     Word color;
-    bool measured = true;            ///< else a line without points
-    bool open = false;               ///< open points and a thinner line: the CPU's, beside a GPU's
-    std::map<double, Point> points;  // by x
+    bool measured = true;               ///< else a line without points
+    bool open = false;                  ///< open points and a thinner line: the CPU's, beside a GPU's
+    std::map<double, Measured> points;  // by x
 };
 
 struct Panel {
@@ -79,25 +79,25 @@ public:
 
     /// The fastest of each number of balls, as `value` makes a point of a row.
     template <class Value>
-    std::map<double, Point> best(const std::string& rung, int dimension, double fraction, const std::string& backend,
-                                 Value value) const {
-        std::map<double, Point> points;
+    std::map<double, Measured> best(const std::string& rung, int dimension, double fraction, const std::string& backend,
+                                    Value value) const {
+        std::map<double, Measured> points;
         for (const Json& row : rows_) {
             if (!fits(row, rung, dimension) || row.at("packing_fraction").get<double>() != fraction ||
                 row.at("backend").get<std::string>() != backend) {
                 continue;
             }
-            const std::optional<Point> point = value(row);
+            const std::optional<Measured> point = value(row);
             if (!point) continue;
-            Point& there = points[row.at("balls").get<double>()];
+            Measured& there = points[row.at("balls").get<double>()];
             if (point->y > there.y) there = *point;
         }
         return points;
     }
 
     /// carom's step by the CPU's threads, of the largest gas of a packing fraction that was measured with several.
-    [[nodiscard]] std::pair<double, std::map<double, Point>> by_threads(int dimension, double fraction) const {
-        std::map<double, std::map<double, Point>> by_balls;
+    [[nodiscard]] std::pair<double, std::map<double, Measured>> by_threads(int dimension, double fraction) const {
+        std::map<double, std::map<double, Measured>> by_balls;
         for (const Json& row : rows_) {
             if (!fits(row, "spring", dimension) || row.at("packing_fraction").get<double>() != fraction ||
                 !row.contains("threads")) {
@@ -111,7 +111,7 @@ public:
         return {};
     }
 
-    static Point rate(const Json& row) {
+    static Measured rate(const Json& row) {
         return {row.at("per_second").get<double>(), row.at("per_second_least").get<double>(),
                 row.at("per_second_most").get<double>()};
     }
@@ -128,19 +128,19 @@ private:
     std::set<std::string> backends_;
 };
 
-std::optional<Point> speed_of(const Json& row) { return Rows::rate(row); }
+std::optional<Measured> rate_of(const Json& row) { return Rows::rate(row); }
 
-std::optional<Point> limit_of(const Json& row) {
+std::optional<Measured> limit_of(const Json& row) {
     if (!row.contains("limit_per_second")) return std::nullopt;
     const double limit = row.at("limit_per_second").get<double>();
-    return Point{limit, limit, limit};
+    return Measured{limit, limit, limit};
 }
 
-std::optional<Point> share_of(const Json& row) {
+std::optional<Measured> share_of(const Json& row) {
     const auto limit = limit_of(row);
     if (!limit) return std::nullopt;
-    const Point rate = Rows::rate(row);
-    return Point{100.0 * rate.y / limit->y, 100.0 * rate.low / limit->y, 100.0 * rate.high / limit->y};
+    const Measured rate = Rows::rate(row);
+    return Measured{100.0 * rate.y / limit->y, 100.0 * rate.low / limit->y, 100.0 * rate.high / limit->y};
 }
 
 void add(Panel& panel, Series series) {
@@ -165,21 +165,21 @@ void add_step(Panel& panel, const Rows& rows, const char* rung, const std::strin
 void add_backend(Panel& panel, const Rows& rows, const std::string& quantity, const std::string& backend,
                  int dimension) {
     const bool open = backend == "cpu" && rows.backends().size() > 1;
-    if (quantity == "events") return add_step(panel, rows, "events", backend, dimension, open, speed_of);
+    if (quantity == "events") return add_step(panel, rows, "events", backend, dimension, open, rate_of);
     if (quantity == "limit") return add_step(panel, rows, "spring", backend, dimension, open, share_of);
     const double middle = rows.middle(dimension);
     // The limit belongs to processor and precision; whichever row knows it.
-    std::map<double, Point> limit;
+    std::map<double, Measured> limit;
     for (const char* rung : {"integrate", "textbook", "spring"}) {
         for (const double fraction : rows.fractions(dimension))
             limit.merge(rows.best(rung, dimension, fraction, backend, limit_of));
     }
     add(panel, {backend + " limit: memory", kLimitColor, false, open, std::move(limit)});
     add(panel, {fmt::format("{} integrate", backend), kIntegrateColor, true, open,
-                rows.best("integrate", dimension, middle, backend, speed_of)});
-    add_step(panel, rows, "spring", backend, dimension, open, speed_of);
+                rows.best("integrate", dimension, middle, backend, rate_of)});
+    add_step(panel, rows, "spring", backend, dimension, open, rate_of);
     add(panel, {fmt::format("{} textbook, {}", backend, middle), kTextbookColor, true, open,
-                rows.best("textbook", dimension, middle, backend, speed_of)});
+                rows.best("textbook", dimension, middle, backend, rate_of)});
 }
 
 void add_threads(Panel& panel, const Rows& rows, int dimension) {

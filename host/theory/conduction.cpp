@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kFreePaths = 2.0;       // next to a wall that no local law describes
 constexpr std::size_t kLeastSlices = 4;  // that the two constants are fitted to
-constexpr std::size_t kCurvePoints = 200;
+constexpr std::size_t kProfilePoints = 200;
 constexpr int kHalvings = 60;
 
 /// A gas at one pressure: how dense it is and how it conducts follows from the temperature.
@@ -74,8 +74,9 @@ public:
     HeatPotential(const IsobaricGas& gas, double from, double to) {
         double sum = 0.0;
         double before = 0.0;
-        for (std::size_t k = 0; k <= kCurvePoints; ++k) {
-            const double temperature = from + (to - from) * static_cast<double>(k) / static_cast<double>(kCurvePoints);
+        for (std::size_t k = 0; k <= kProfilePoints; ++k) {
+            const double temperature =
+                from + (to - from) * static_cast<double>(k) / static_cast<double>(kProfilePoints);
             const double conductivity = gas.conductivity(temperature);
             if (k > 0) sum += 0.5 * (before + conductivity) * (temperature - temperature_.back());
             before = conductivity;
@@ -155,7 +156,7 @@ std::optional<ConductionLaw> conduction_law(const GasFacts& facts, const Box& bo
     if (law.slices < kLeastSlices) return std::nullopt;
     law.curve = sampled(
         "Fourier, Enskog, fitted inside", low, high, [&](double x) { return potential.temperature(line.at(x)); },
-        kCurvePoints);
+        kProfilePoints);
     return law;
 }
 

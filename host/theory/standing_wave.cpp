@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kLeastOverNoise = 5.0;
 constexpr double kMostOverPressure = 0.4;
-constexpr std::size_t kCurvePoints = 1000;
+constexpr std::size_t kWavePoints = 1000;
 constexpr std::size_t kLeastRows = 16;
 constexpr double kLeastPeriods = 1.5;
 constexpr double kFarthest = 0.3;  // of theory's frequency, that the best one is looked for in
@@ -146,7 +146,7 @@ std::vector<TheoryCurve> wave_curves(const StandingWave& wave, double from, doub
     for (std::size_t side = 0; side < 2; ++side) {
         curves.push_back(sampled(
             std::string("linear sound, ") + "xyz"[wave.axis] + (side == 0 ? "-min" : "-max"), from, to,
-            [&](double time) { return wave.pressure_at(side, time); }, kCurvePoints));
+            [&](double time) { return wave.pressure_at(side, time); }, kWavePoints));
     }
     curves.back().dashed = true;
     return curves;

@@ -15,8 +15,7 @@
 
 // The averages of a run, whichever processor holds its balls, are the same to the last bit.
 
-namespace carom::test {
-namespace {
+namespace carom::test::averages_on_processors_test {
 
 /// Two kinds of balls, gravity, walls and a periodic axis, and an average of each kind.
 PreparedScene mixture() {
@@ -90,5 +89,4 @@ TEST_P(AveragesOn, AreThoseOfTheCpu) {
 INSTANTIATE_TEST_SUITE_P(Processors, AveragesOn, testing::Values(Processor{"emulated"}, Processor{"cuda"}),
                          [](const auto& instance) { return instance.param.name; });
 
-}  // namespace
-}  // namespace carom::test
+}  // namespace carom::test::averages_on_processors_test

@@ -12,8 +12,7 @@
 
 // No processor misses a contact: each is compared, to the bit, with a run that looks at all pairs.
 
-namespace carom::test {
-namespace {
+namespace carom::test::brute_force_test {
 
 /// The spring run without a broadphase: each ball meets each other whose nearest image, by plain doubles, is within
 /// three largest diameters. No cells, no sorts, no lists; only the step of one ball is shared with the engines.
@@ -361,5 +360,4 @@ INSTANTIATE_TEST_SUITE_P(Backends, Borders,
                                     std::get<2>(instance.param).name;
                          });
 
-}  // namespace
-}  // namespace carom::test
+}  // namespace carom::test::brute_force_test

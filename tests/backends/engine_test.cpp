@@ -9,8 +9,7 @@
 
 // What an engine promises beside its results.
 
-namespace carom::test {
-namespace {
+namespace carom::test::engine_test {
 
 class Engine : public testing::TestWithParam<Processor> {
 protected:
@@ -123,5 +122,4 @@ TEST(CudaDevices, WithoutOneAnEngineIsRefusedByName) {
 
 #endif
 
-}  // namespace
-}  // namespace carom::test
+}  // namespace carom::test::engine_test

@@ -8,8 +8,7 @@
 
 // Every processor stops before the same step, names the same balls, and leaves the same state.
 
-namespace carom::test {
-namespace {
+namespace carom::test::faults_test {
 
 using Kind = SpringFault::Kind;
 
@@ -121,5 +120,4 @@ INSTANTIATE_TEST_SUITE_P(Backends, Faults,
                                     std::get<2>(instance.param).name;
                          });
 
-}  // namespace
-}  // namespace carom::test
+}  // namespace carom::test::faults_test

@@ -17,8 +17,7 @@
 
 // The rungs of the bench's ladder on each processor: a baseline that computed something else would prove nothing.
 
-namespace carom {
-namespace {
+namespace carom::ladder_test {
 
 using test::Gas;
 using test::Processor;
@@ -216,5 +215,4 @@ TEST(LadderSetups, AreRefusedWhereTheRungsWouldComputeSomethingElse) {
     EXPECT_EQ(refused([](Gas& gas) { gas.setup.walls.emplace_back(); }), "there are walls beside the faces of the box");
 }
 
-}  // namespace
-}  // namespace carom
+}  // namespace carom::ladder_test

@@ -10,8 +10,7 @@
 
 // Every processor gives the same bits: states, frames, totals and tallies, in each scenario.
 
-namespace carom::test {
-namespace {
+namespace carom::test::same_bits_test {
 
 enum class Precision : std::uint8_t { kSingle, kDouble };
 void PrintTo(Precision precision, std::ostream* out) {
@@ -162,5 +161,4 @@ TEST_P(PastTheCaches, SameBits) {
 INSTANTIATE_TEST_SUITE_P(Backends, PastTheCaches, testing::ValuesIn(processors()),
                          [](const auto& instance) { return instance.param.name; });
 
-}  // namespace
-}  // namespace carom::test
+}  // namespace carom::test::same_bits_test

@@ -11,8 +11,7 @@
 
 // A device that looks at its own balls for averages finds what the host finds in a frame of them, to the last bit.
 
-namespace carom::test {
-namespace {
+namespace carom::test::sampler_test {
 
 constexpr std::uint64_t kSteps = 400;
 
@@ -151,5 +150,4 @@ TEST(SamplerOfTheCpu, IsAFrame) {
     EXPECT_EQ(make_engine({"cpu1", 1}, gas)->sample_balls({.species = species, .mass = masses}), nullptr);
 }
 
-}  // namespace
-}  // namespace carom::test
+}  // namespace carom::test::sampler_test

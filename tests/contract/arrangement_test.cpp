@@ -14,8 +14,7 @@
 #include "tests/support/kinds.hpp"
 #include "tests/support/message_of.hpp"
 
-namespace carom::test {
-namespace {
+namespace carom::test::arrangement_test {
 
 /// A fill that every arrangement can have: gravity and a temperature are there for those that need them.
 std::string scene_of(int dimension, int count, const std::string& arrangement) {
@@ -167,5 +166,4 @@ TEST_P(ArrangementInAScene, PlacesBallsApartInTheBox) {
 
 INSTANTIATE_TEST_SUITE_P(Registered, ArrangementInAScene, each_kind_of("fill"), name_of_kind);
 
-}  // namespace
-}  // namespace carom::test
+}  // namespace carom::test::arrangement_test

@@ -12,8 +12,7 @@
 
 // What every shape of WallShapes must do, by brute force over what it says of itself: its gap.
 
-namespace carom {
-namespace {
+namespace carom::boundary_test {
 
 constexpr double kRounding = 1e-12;  // of lengths of order 1 to 10
 
@@ -261,5 +260,4 @@ TEST(WallShapes, WhatAWallLeavesOfTheBoxHoldsEveryPlaceBeforeIt) {
     });
 }
 
-}  // namespace
-}  // namespace carom
+}  // namespace carom::boundary_test

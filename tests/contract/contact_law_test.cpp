@@ -12,8 +12,7 @@
 #include "kernels/physics/contact_laws.hpp"
 #include "tests/support/kinds.hpp"
 
-namespace carom {
-namespace {
+namespace carom::contact_law_test {
 
 constexpr double kReach = 1.0;   // of a pair [length]
 constexpr double kMass = 0.5;    // reduced
@@ -314,5 +313,4 @@ TEST(ContactLaws, DifferInWhatBecomesOfAScene) {
 INSTANTIATE_TEST_SUITE_P(All, ContactLawContract, testing::ValuesIn(ContactLaws::kKinds),
                          [](const auto& law) { return std::string(law.param.name); });
 
-}  // namespace
-}  // namespace carom
+}  // namespace carom::contact_law_test

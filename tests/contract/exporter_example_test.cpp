@@ -7,8 +7,7 @@
 #include "tests/contract/examples/tsv_exporter.hpp"
 #include "tests/support/sample_trajectory.hpp"
 
-namespace carom {
-namespace {
+namespace carom::exporter_example_test {
 
 /// The output format of docs/extending.md: what it writes, and that its file appears only when whole.
 TEST(ExampleExporter, WritesALineABallAndAppearsOnlyWhenWhole) {
@@ -56,5 +55,4 @@ TEST(ExampleExporter, WritesAFileAFrameUnderNumberedNames) {
     EXPECT_TRUE(std::ifstream(path).good());
 }
 
-}  // namespace
-}  // namespace carom
+}  // namespace carom::exporter_example_test

@@ -13,8 +13,7 @@
 #include "tests/support/message_of.hpp"
 #include "tests/support/sample_trajectory.hpp"
 
-namespace carom {
-namespace {
+namespace carom::exporter_test {
 
 using test::message_of;
 using test::Sample;
@@ -253,5 +252,4 @@ temperature = 1.0
 INSTANTIATE_TEST_SUITE_P(Registered, FormatOfAScene, testing::ValuesIn(export_formats()),
                          [](const auto& format) { return format.param.extension.substr(1); });
 
-}  // namespace
-}  // namespace carom
+}  // namespace carom::exporter_test

@@ -10,8 +10,7 @@
 #include "tests/contract/examples/mean_momentum.hpp"
 #include "tests/support/kinds.hpp"
 
-namespace carom::test {
-namespace {
+namespace carom::test::observable_test {
 
 ObservableContext context_of(int dimension) {
     ObservableContext context;
@@ -222,5 +221,4 @@ TEST_P(ObservableInAScene, StandsInTheFile) {
 
 INSTANTIATE_TEST_SUITE_P(Registered, ObservableInAScene, each_kind_of("observe"), name_of_kind);
 
-}  // namespace
-}  // namespace carom::test
+}  // namespace carom::test::observable_test

@@ -9,8 +9,7 @@
 // What every registered shape of a wall owes: its gap is a distance, and a ball that a scene throws at it turns back
 // where the gap is the ball's radius, by either solver and on every processor.
 
-namespace carom::test {
-namespace {
+namespace carom::test::wall_shape_test {
 
 constexpr double kRadius = 0.1;  // of the ball that is thrown
 
@@ -158,5 +157,4 @@ TEST_P(ShapeInAScene, IsTheSameForTheProgramAndOnEachProcessor) {
 
 INSTANTIATE_TEST_SUITE_P(Registered, ShapeInAScene, each_kind_of("wall"), name_of_kind);
 
-}  // namespace
-}  // namespace carom::test
+}  // namespace carom::test::wall_shape_test

@@ -9,8 +9,7 @@
 
 #include "tests/support/events_gas.hpp"
 
-namespace carom {
-namespace {
+namespace carom::event_runs_test {
 
 using nlohmann::json;
 using test::EventsScene;
@@ -133,5 +132,4 @@ TEST_P(Pinfall, IsGoldenInAllCells) {
 
 INSTANTIATE_TEST_SUITE_P(Variants, Pinfall, testing::Range(0, 4));
 
-}  // namespace
-}  // namespace carom
+}  // namespace carom::event_runs_test

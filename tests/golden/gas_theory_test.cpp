@@ -16,8 +16,7 @@
 
 // The theory of gases in kernels/physics against references of high precision (stats.json).
 
-namespace carom {
-namespace {
+namespace carom::gas_theory_test {
 
 using test::stats;
 
@@ -258,5 +257,4 @@ TEST(SoundAttenuation, OfThinSpheresIsThatOfAnIdealGas) {
     EXPECT_NEAR(sound_attenuation(3, phi, 2.0, 4.0, 16.0), expected, 1e-4 * expected);
 }
 
-}  // namespace
-}  // namespace carom
+}  // namespace carom::gas_theory_test

@@ -10,8 +10,7 @@
 #include "kernels/physics/collision_time.hpp"
 #include "kernels/physics/impulse.hpp"
 
-namespace carom {
-namespace {
+namespace carom::impacts_test {
 
 using nlohmann::json;
 
@@ -260,5 +259,4 @@ TEST(SimultaneousImpacts, OfCradlesRacksAndCornersAreGolden) {
     }
 }
 
-}  // namespace
-}  // namespace carom
+}  // namespace carom::impacts_test

@@ -10,8 +10,7 @@
 // Two balls in free space against the continuous spring contact (high-precision values): what is left is the error of
 // the time step, whose bounds are derived here. h = w0 dt, g = approach speed.
 
-namespace carom::test {
-namespace {
+namespace carom::test::spring_binary_test {
 
 constexpr double kPi = 3.14159265358979323846;
 
@@ -263,5 +262,4 @@ TEST(SymplecticEuler, ChangesTheSpeedByTheGoldenRatioOfEachPhase) {
     }
 }
 
-}  // namespace
-}  // namespace carom::test
+}  // namespace carom::test::spring_binary_test

@@ -11,8 +11,7 @@
 // Orders of convergence, measured: in the time step towards the continuous spring, and in the stiffness towards the
 // hard contact.
 
-namespace carom::test {
-namespace {
+namespace carom::test::spring_convergence_test {
 
 nlohmann::json golden(const std::string& name) {
     std::ifstream file(std::string(CAROM_GOLDEN_DIR "/") + name);
@@ -177,5 +176,4 @@ TEST(Stiffness, ApproachesTheHardContactWithOrderOneHalf) {
     EXPECT_GE(orders, 5);
 }
 
-}  // namespace
-}  // namespace carom::test
+}  // namespace carom::test::spring_convergence_test

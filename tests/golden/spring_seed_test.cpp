@@ -11,8 +11,7 @@
 // The level-6 algorithm, step by step: symplectic Euler, 1e-6 added to each distance between balls, walls of the same
 // stiffness, in double precision.
 
-namespace carom::test {
-namespace {
+namespace carom::test::spring_seed_test {
 
 /// Relative to the largest coordinate or speed of the state, over 1000 steps. carom's positions are
 /// rounded to 2^-52 of a period (2e-13 lengths here) where the listing's are doubles.
@@ -105,5 +104,4 @@ TEST(LevelSixScene, FollowsTheSeedTrajectory) {
     }
 }
 
-}  // namespace
-}  // namespace carom::test
+}  // namespace carom::test::spring_seed_test

@@ -13,8 +13,7 @@
 //   CAROM_WRITE_GOLDEN=1 carom_golden_tests --gtest_filter='*StateHash*cpu1*'
 // writes them anew, and the commit says why.
 
-namespace carom::test {
-namespace {
+namespace carom::test::state_hash_test {
 
 const char* const kFile = CAROM_GOLDEN_DIR "/state_hashes.json";
 
@@ -57,5 +56,4 @@ INSTANTIATE_TEST_SUITE_P(Golden, StateHash,
                                     std::get<2>(instance.param).name;
                          });
 
-}  // namespace
-}  // namespace carom::test
+}  // namespace carom::test::state_hash_test

@@ -15,8 +15,7 @@
 // What the averages say of hard-ball gases, against theory and stats.json. Seeds are fixed; each test says how often it
 // would fail by chance.
 
-namespace carom {
-namespace {
+namespace carom::averages_gas_test {
 
 using nlohmann::json;
 
@@ -341,5 +340,4 @@ TEST_P(AveragesOfCollisions, CompressibilityRateAndPathsAreTheReferences) {
     EXPECT_NEAR(trace, statistics.collisional_virial, 1e-12 * statistics.collisional_virial);
 }
 
-}  // namespace
-}  // namespace carom
+}  // namespace carom::averages_gas_test

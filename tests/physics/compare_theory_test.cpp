@@ -11,8 +11,7 @@
 // The proof that springs go to the event-driven answer, and that it can fail: each fault below is put into the spring
 // solver alone, behind the back of the comparison.
 
-namespace carom::test {
-namespace {
+namespace carom::test::compare_theory_test {
 
 constexpr const char* kTwoBalls = R"(
 [scene]
@@ -322,5 +321,4 @@ TEST(Estimate, SeesWhatIsRememberedBeyondABlock) {
     EXPECT_NEAR(estimate(slow).error, std::sqrt((3.0 * 0.64 + 2.0 * 1.44) / 20.0), 1e-12);
 }
 
-}  // namespace
-}  // namespace carom::test
+}  // namespace carom::test::compare_theory_test

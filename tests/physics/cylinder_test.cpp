@@ -7,8 +7,7 @@
 #include "host/scene/walls.hpp"
 #include "tests/support/driven_run.hpp"
 
-namespace carom::test {
-namespace {
+namespace carom::test::cylinder_test {
 
 /// A ball in a slanting pipe, whose open ends lie beyond the box: some bounces, and then its ends are still far away.
 const char* const kSlanting = R"(
@@ -161,5 +160,4 @@ TEST(Cylinder, AThermalOneBringsAGasToItsTemperature) {
     EXPECT_LT(std::abs(run.balance()), 1e-12);
 }
 
-}  // namespace
-}  // namespace carom::test
+}  // namespace carom::test::cylinder_test

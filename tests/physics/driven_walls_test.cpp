@@ -9,8 +9,7 @@
 
 // Walls with a temperature. Seeds are fixed; each statistical bound says how often it would fail by chance.
 
-namespace carom::test {
-namespace {
+namespace carom::test::driven_walls_test {
 
 template <int Dim>
 void expect_flux_weighted(const Vec<double, Dim>& normal) {
@@ -351,5 +350,4 @@ TEST_P(Solvers, GoesOnToTheSameBitsAfterARestart) {
 INSTANTIATE_TEST_SUITE_P(Moving, Solvers, testing::Values("events", "spring"),
                          [](const auto& instance) { return std::string(instance.param); });
 
-}  // namespace
-}  // namespace carom::test
+}  // namespace carom::test::driven_walls_test

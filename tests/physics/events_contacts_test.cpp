@@ -14,8 +14,7 @@
 #include "tests/support/events_gas.hpp"
 #include "tests/support/make_walls.hpp"
 
-namespace carom {
-namespace {
+namespace carom::events_contacts_test {
 
 using namespace test;
 using nlohmann::json;
@@ -368,5 +367,4 @@ TEST(EventsLogFile, ReadsBackToTheSameNumbers) {
     std::remove(path.c_str());
 }
 
-}  // namespace
-}  // namespace carom
+}  // namespace carom::events_contacts_test

@@ -12,8 +12,7 @@
 
 // Hard-disk and hard-sphere gases against theory: the references in stats.json.
 
-namespace carom {
-namespace {
+namespace carom::events_gas_test {
 
 using nlohmann::json;
 
@@ -280,5 +279,4 @@ TEST(EventsFreePath, IsTheSameAfterARestart) {
     EXPECT_EQ(whole->statistics().mean_free_path(), resumed->statistics().mean_free_path());
 }
 
-}  // namespace
-}  // namespace carom
+}  // namespace carom::events_gas_test

@@ -9,8 +9,7 @@
 
 // What must hold for every event-driven run, to the bit or to rounding.
 
-namespace carom {
-namespace {
+namespace carom::events_laws_test {
 
 using namespace test;
 
@@ -262,5 +261,4 @@ TEST(EventsThermostat, DrawsEachBallIndependentlyWithTheProbability) {
     EXPECT_NEAR(together, pairs, 4.5 * std::sqrt(pairs));
 }
 
-}  // namespace
-}  // namespace carom
+}  // namespace carom::events_laws_test

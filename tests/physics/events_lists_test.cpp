@@ -8,8 +8,7 @@
 
 // The engine against a simulation that tries every pair after every event.
 
-namespace carom {
-namespace {
+namespace carom::events_lists_test {
 
 using namespace test;
 
@@ -274,5 +273,4 @@ TEST(EventsLists, MissNoContactAndKeepTheVirialIdentity) {
     }
 }
 
-}  // namespace
-}  // namespace carom
+}  // namespace carom::events_lists_test

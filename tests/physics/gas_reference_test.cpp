@@ -16,8 +16,7 @@
 #include "kernels/physics/equation_of_state.hpp"
 #include "tests/support/driven_run.hpp"
 
-namespace carom {
-namespace {
+namespace carom::gas_reference_test {
 
 using namespace test;
 using nlohmann::json;
@@ -204,5 +203,4 @@ TEST_P(Columns, HaveTheProfileOfLocalDensity) {
     }
 }
 
-}  // namespace
-}  // namespace carom
+}  // namespace carom::gas_reference_test

@@ -14,8 +14,7 @@
 #include "kernels/physics/equation_of_state.hpp"
 #include "tests/support/averaged_gas.hpp"
 
-namespace carom {
-namespace {
+namespace carom::prepared_states_test {
 
 using namespace test;
 
@@ -165,5 +164,4 @@ TEST(Column, HasTheProfileOfLocalDensityAndWeighsWhatItWeighs) {
     EXPECT_LT(run.engine().statistics().virial_defect(), 1e-9);
 }
 
-}  // namespace
-}  // namespace carom
+}  // namespace carom::prepared_states_test

@@ -12,8 +12,7 @@
 #include "tests/support/make_walls.hpp"
 #include "tests/support/spring_lab.hpp"
 
-namespace carom::test {
-namespace {
+namespace carom::test::spring_conservation_test {
 
 /// Pairs of balls on a collision course, seen from their centre of mass, masses and radii at random.
 struct Pair {
@@ -387,5 +386,4 @@ TEST(EnergyNoise, OfSinglePrecisionIsThatOfDoubleInAnyPlace) {
     if (const char* file = std::getenv("CAROM_RESULT")) std::ofstream(file) << rows.dump(1) << "\n";
 }
 
-}  // namespace
-}  // namespace carom::test
+}  // namespace carom::test::spring_conservation_test

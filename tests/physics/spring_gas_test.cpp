@@ -6,8 +6,7 @@
 
 #include "tests/support/spring_lab.hpp"
 
-namespace carom::test {
-namespace {
+namespace carom::test::spring_gas_test {
 
 struct BlockMean {
     double mean = 0.0;
@@ -79,5 +78,4 @@ TEST(SmallGas, HasThePressureOnItsWallsThatItsVirialGives) {
     EXPECT_NEAR(virial.mean / ideal, 1.55, 0.2);
 }
 
-}  // namespace
-}  // namespace carom::test
+}  // namespace carom::test::spring_gas_test

@@ -5,8 +5,7 @@
 #include "kernels/physics/gravity.hpp"
 #include "tests/support/spring_lab.hpp"
 
-namespace carom::test {
-namespace {
+namespace carom::test::spring_gravity_test {
 
 constexpr double kField = -9.81;
 
@@ -137,5 +136,4 @@ TEST(RestingBall, PressesOnTheFloorWithItsWeight) {
     }
 }
 
-}  // namespace
-}  // namespace carom::test
+}  // namespace carom::test::spring_gravity_test

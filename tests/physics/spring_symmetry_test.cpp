@@ -8,8 +8,7 @@
 
 // The same physics elsewhere, backwards, and on a moving train.
 
-namespace carom::test {
-namespace {
+namespace carom::test::spring_symmetry_test {
 
 constexpr double kSpacing = 1.25;
 constexpr int kRows = 5;
@@ -225,5 +224,4 @@ TEST(Restart, InDoublePrecisionIsToTheSameBitsAnywhere) {
     }
 }
 
-}  // namespace
-}  // namespace carom::test
+}  // namespace carom::test::spring_symmetry_test

@@ -7,8 +7,7 @@
 #include "tests/support/make_walls.hpp"
 #include "tests/support/spring_lab.hpp"
 
-namespace carom::test {
-namespace {
+namespace carom::test::spring_walls_test {
 
 constexpr double kPhaseStep = 0.02;  // h = w0 dt
 
@@ -172,5 +171,4 @@ TEST_P(Restitution, OfTwoBallsIsTheOneAskedFor) {
 
 INSTANTIATE_TEST_SUITE_P(Values, Restitution, ::testing::Values(0.01, 0.05, 0.2, 0.5, 0.8, 0.9, 0.99));
 
-}  // namespace
-}  // namespace carom::test
+}  // namespace carom::test::spring_walls_test

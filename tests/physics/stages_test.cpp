@@ -7,8 +7,7 @@
 
 // Runs in stages, and thermostats.
 
-namespace carom::test {
-namespace {
+namespace carom::test::stages_test {
 
 class Stages : public testing::TestWithParam<const char*> {
 protected:
@@ -300,5 +299,4 @@ TEST_P(Stages, ScalingBringsTheTemperatureThere) {
 INSTANTIATE_TEST_SUITE_P(Driven, Stages, testing::Values("events", "spring"),
                          [](const auto& instance) { return std::string(instance.param); });
 
-}  // namespace
-}  // namespace carom::test
+}  // namespace carom::test::stages_test

@@ -17,8 +17,7 @@
 
 // Each average against a calculation that goes over all balls and pairs, on a small state.
 
-namespace carom {
-namespace {
+namespace carom::average_kinds_test {
 
 /// A small state and what makes averages of it.
 struct AverageState {
@@ -865,5 +864,4 @@ TEST_P(AveragesInTime, AGapInTimeIsNoLag) {
     }
 }
 
-}  // namespace
-}  // namespace carom
+}  // namespace carom::average_kinds_test

@@ -19,8 +19,7 @@
 #include "host/state/errors.hpp"
 #include "tests/support/message_of.hpp"
 
-namespace carom {
-namespace {
+namespace carom::bench_test {
 
 using test::message_of;
 using testing::AllOf;
@@ -288,5 +287,4 @@ TEST(BenchText, HasEveryMeasurementAndWhatWasLeftOut) {
                                 "needs 1 TB"));
 }
 
-}  // namespace
-}  // namespace carom
+}  // namespace carom::bench_test

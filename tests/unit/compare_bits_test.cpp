@@ -8,8 +8,7 @@
 #include "tests/support/compare_scene.hpp"
 #include "tests/support/fake_solver.hpp"
 
-namespace carom::test {
-namespace {
+namespace carom::test::compare_bits_test {
 
 constexpr double kDt = 0.25;  // FakeSolver's
 
@@ -133,5 +132,4 @@ TEST(CompareBits, OfASceneShowThreadsThatCountDifferently) {
     EXPECT_NE(words(findings).find("part at step"), std::string::npos) << words(findings);
 }
 
-}  // namespace
-}  // namespace carom::test
+}  // namespace carom::test::compare_bits_test

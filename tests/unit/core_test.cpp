@@ -14,8 +14,7 @@
 #include "kernels/core/transcendental.hpp"
 #include "kernels/params_from_setup.hpp"
 
-namespace carom {
-namespace {
+namespace carom::core_test {
 
 // Known answers published with Random123 (kat_vectors, philox4x32 10).
 TEST(Random, IsPhilox) {
@@ -456,5 +455,4 @@ TYPED_TEST(CoordinatesOf, AMoveIsRoundedToTheNearestStepAndWraps) {
     }
 }
 
-}  // namespace
-}  // namespace carom
+}  // namespace carom::core_test

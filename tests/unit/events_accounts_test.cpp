@@ -9,8 +9,7 @@
 #include "host/events/flying_balls.hpp"
 #include "kernels/core/random.hpp"
 
-namespace carom {
-namespace {
+namespace carom::events_accounts_test {
 
 /// In (-1, 1).
 double draw(std::uint64_t k, int number) {
@@ -307,5 +306,4 @@ TEST(ImpactLog, TellsOfTheBallsAskedForInTheOrderOfIds) {
     EXPECT_EQ(heard[2].time, 1.0);
 }
 
-}  // namespace
-}  // namespace carom
+}  // namespace carom::events_accounts_test

@@ -10,8 +10,7 @@
 #include "host/events/calendar.hpp"
 #include "kernels/core/random.hpp"
 
-namespace carom {
-namespace {
+namespace carom::events_calendar_test {
 
 double uniform(std::uint64_t draw, int number = 0) {
     return random_words(11, draw, RandomPurpose::kShake, static_cast<std::uint64_t>(number)).uniform(0);
@@ -141,5 +140,4 @@ TEST(Clock, HasEpochsOfAPowerOfTwo) {
     EXPECT_EQ(power_of_two_below(5.0), 4.0);
 }
 
-}  // namespace
-}  // namespace carom
+}  // namespace carom::events_calendar_test

@@ -12,8 +12,7 @@
 #include "host/events/cells.hpp"
 #include "kernels/core/random.hpp"
 
-namespace carom {
-namespace {
+namespace carom::events_neighbours_test {
 
 double uniform(std::uint64_t k, int number) {
     return random_words(7, k, RandomPurpose::kShake, static_cast<std::uint64_t>(number)).uniform(0);
@@ -273,5 +272,4 @@ TEST(Bubbles, AreLeftAtTheirBorder) {
     EXPECT_EQ(bubbles.leaving_time(0, {{1.1, 2.0, 2.9}, 0.0, {0.0, 0.0, 0.0}, 0.5}), kNeverTouch) << "at rest";
 }
 
-}  // namespace
-}  // namespace carom
+}  // namespace carom::events_neighbours_test

@@ -13,8 +13,7 @@
 #include "host/state/solver_records.hpp"
 #include "kernels/core/random.hpp"
 
-namespace carom {
-namespace {
+namespace carom::events_predictor_test {
 
 /// In (0, 1).
 double uniform(std::uint64_t k, int number) {
@@ -276,5 +275,4 @@ TEST(LeastHop, IsForBallsThatLie) {
     EXPECT_EQ(after(-0.001, -1.0 * g)[1], -0.001) << "under a ceiling";
 }
 
-}  // namespace
-}  // namespace carom
+}  // namespace carom::events_predictor_test

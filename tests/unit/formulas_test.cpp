@@ -12,8 +12,7 @@
 
 // The first time at which a quartic falls below zero, and the contact times that rest on it.
 
-namespace carom {
-namespace {
+namespace carom::formulas_test {
 
 /// t - root times t - root ..., as coefficients.
 std::vector<double> product(const std::vector<double>& roots, double leading) {
@@ -245,5 +244,4 @@ TEST(Restitution, FormulasAreThoseOfTheMotion) {
     }
 }
 
-}  // namespace
-}  // namespace carom
+}  // namespace carom::formulas_test

@@ -14,8 +14,7 @@
 #include "kernels/physics/equation_of_state.hpp"
 #include "kernels/physics/viscosity.hpp"
 
-namespace carom {
-namespace {
+namespace carom::gas_courses_test {
 
 /// A box of 40 that a wall from the left makes 10 shorter per unit of time; points, but for a radius of 1e-6.
 struct Gas {
@@ -388,5 +387,4 @@ TEST(TheoryVerdict, IsOfErrorsThatKnowOfNeighbours) {
     EXPECT_EQ(blocked_error(few), error_of_independent(few)) << "though they are no more independent";
 }
 
-}  // namespace
-}  // namespace carom
+}  // namespace carom::gas_courses_test

@@ -14,8 +14,7 @@
 #include "host/state/errors.hpp"
 #include "tests/support/sample_trajectory.hpp"
 
-namespace carom {
-namespace {
+namespace carom::gnuplot_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -317,5 +316,4 @@ TEST(FigureOverTime, LeavesOutOfAMeanWhatIsNotMeasured) {
     EXPECT_TRUE(std::isnan(figure.curves[2].y[2])) << "a gap";
 }
 
-}  // namespace
-}  // namespace carom
+}  // namespace carom::gnuplot_test

@@ -8,8 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace carom {
-namespace {
+namespace carom::grid_test {
 
 template <int Dim>
 Grid<Dim> grid_of(const Vec<std::int32_t, Dim>& cells, const Vec<bool, Dim>& periodic) {
@@ -132,5 +131,4 @@ TEST(Grid, InteriorCellsAreThoseInsideOnEveryAxis) {
     }
 }
 
-}  // namespace
-}  // namespace carom
+}  // namespace carom::grid_test

@@ -16,8 +16,7 @@
 #include "tests/support/message_of.hpp"
 #include "tests/support/sample_trajectory.hpp"
 
-namespace carom {
-namespace {
+namespace carom::io_checkpoint_test {
 
 using test::FileSizeLimit;
 using test::message_of;
@@ -301,5 +300,4 @@ TEST(Checkpoint, IsWholeWheneverItsWriterIsKilled) {
     }
 }
 
-}  // namespace
-}  // namespace carom
+}  // namespace carom::io_checkpoint_test

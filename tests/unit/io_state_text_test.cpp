@@ -9,8 +9,7 @@
 #include "host/io/state_text.hpp"
 #include "tests/support/sample_trajectory.hpp"
 
-namespace carom {
-namespace {
+namespace carom::io_state_text_test {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
@@ -129,5 +128,4 @@ TEST(StateText, CsvIn3D) {
                                     "0,\"pin \"\"one\"\"\",0.1,1.1,2.1,0.3,0.3,0.3,0.7,0.7,0.7,0.25,1.5\n"));
 }
 
-}  // namespace
-}  // namespace carom
+}  // namespace carom::io_state_text_test

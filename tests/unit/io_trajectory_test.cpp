@@ -19,8 +19,7 @@
 #include "tests/support/message_of.hpp"
 #include "tests/support/sample_trajectory.hpp"
 
-namespace carom {
-namespace {
+namespace carom::io_trajectory_test {
 
 using test::FileSizeLimit;
 using test::message_of;
@@ -573,5 +572,4 @@ TEST(TrajectoryForMdanalysis, OpensWhileItIsWritten) {
     expect_opened("mdanalysis-frames", sample, 3, writer.path());
 }
 
-}  // namespace
-}  // namespace carom
+}  // namespace carom::io_trajectory_test

@@ -6,8 +6,7 @@
 #include "tests/support/make_walls.hpp"
 #include "tests/support/spring_lab.hpp"
 
-namespace carom {
-namespace {
+namespace carom::limits_test {
 
 using test::Side;
 
@@ -111,5 +110,4 @@ TEST(Limits, ABoxTooFarFromZeroIsRefused) {
     }
 }
 
-}  // namespace
-}  // namespace carom
+}  // namespace carom::limits_test

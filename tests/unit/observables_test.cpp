@@ -10,8 +10,7 @@
 #include "host/scene/load.hpp"
 #include "host/state/errors.hpp"
 
-namespace carom {
-namespace {
+namespace carom::observables_test {
 
 Box box_2d(Face x, Face y) {
     Box box;
@@ -165,5 +164,4 @@ TEST_F(DisplacedTest, ABallThatHasLeftHasMoved) {
     EXPECT_EQ(count("pin", 1e9), 1.0);
 }
 
-}  // namespace
-}  // namespace carom
+}  // namespace carom::observables_test

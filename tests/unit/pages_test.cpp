@@ -7,8 +7,7 @@
 #include "host/report/html.hpp"
 #include "tests/support/sample_trajectory.hpp"
 
-namespace carom {
-namespace {
+namespace carom::pages_test {
 
 using testing::HasSubstr;
 using testing::Not;
@@ -121,5 +120,4 @@ TEST(ComparisonPage, IsDrawnOfSinglePointsAndOfNothing) {
     EXPECT_NO_THROW(draw_comparison(Comparison{}, Scene{}, folder.file("d.png")));
 }
 
-}  // namespace
-}  // namespace carom
+}  // namespace carom::pages_test

@@ -6,8 +6,7 @@
 
 #include "kernels/params_from_setup.hpp"
 
-namespace carom {
-namespace {
+namespace carom::plan_test {
 
 using Side = SpringSetup::Side;
 
@@ -250,5 +249,4 @@ TEST(Plan, NoBallsMakeAPlanToo) {
     EXPECT_TRUE(std::isfinite(params.force_grid.to_grid));
 }
 
-}  // namespace
-}  // namespace carom
+}  // namespace carom::plan_test

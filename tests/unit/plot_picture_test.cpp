@@ -6,8 +6,7 @@
 #include "host/plot/ball_picture.hpp"
 #include "host/plot/image.hpp"
 
-namespace carom {
-namespace {
+namespace carom::plot_picture_test {
 
 double ink(const Image& image) {
     double sum = 0.0;
@@ -180,5 +179,4 @@ TEST_F(SpherePictureTest, NearBallsHideFarOnes) {
     EXPECT_NEAR(red_pixels(), one, 0.05 * one);
 }
 
-}  // namespace
-}  // namespace carom
+}  // namespace carom::plot_picture_test

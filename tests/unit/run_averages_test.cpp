@@ -12,8 +12,7 @@
 #include "host/run/schedule.hpp"
 #include "tests/support/driven_run.hpp"
 
-namespace carom {
-namespace {
+namespace carom::run_averages_test {
 
 using testing::ElementsAre;
 
@@ -320,5 +319,4 @@ TEST_P(AveragesBeside, AreTheSameAsThoseThatTheSolverWaitsFor) {
 
 INSTANTIATE_TEST_SUITE_P(Solvers, AveragesBeside, testing::Values("events", "spring"));
 
-}  // namespace
-}  // namespace carom
+}  // namespace carom::run_averages_test

@@ -19,8 +19,7 @@
 #include "tests/support/fake_solver.hpp"
 #include "tests/support/sample_trajectory.hpp"
 
-namespace carom {
-namespace {
+namespace carom::run_loop_test {
 
 using test::FakeSolver;
 using test::RecordingSink;
@@ -285,5 +284,4 @@ TEST(ShellQuoted, PlainNamesStayAndOthersSurviveTheShell) {
     EXPECT_EQ(shell_quoted(""), "''");
 }
 
-}  // namespace
-}  // namespace carom
+}  // namespace carom::run_loop_test

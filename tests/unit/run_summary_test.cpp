@@ -13,8 +13,7 @@
 #include "host/state/text_file.hpp"
 #include "tests/support/message_of.hpp"
 
-namespace carom {
-namespace {
+namespace carom::run_summary_test {
 
 using test::message_of;
 
@@ -225,5 +224,4 @@ TEST(TextFile, SaysWhyItCannotBeRead) {
     EXPECT_THAT(message_of<SystemError>([] { (void)read_text_file(testing::TempDir()); }), HasSubstr("cannot be read"));
 }
 
-}  // namespace
-}  // namespace carom
+}  // namespace carom::run_summary_test

@@ -11,8 +11,7 @@
 
 // Fills of arrangement "atmosphere".
 
-namespace carom {
-namespace {
+namespace carom::scene_atmosphere_test {
 
 struct AtmosphereCase {
     const char* name;
@@ -192,5 +191,4 @@ TEST(Atmosphere, WithNearlyNoGravityIsUniform) {
     for (const double top : {1e-12, 1e-6}) EXPECT_NEAR(bottom_packing_below(3, 0.2 * top, top), 0.2, 1e-6);
 }
 
-}  // namespace
-}  // namespace carom
+}  // namespace carom::scene_atmosphere_test

@@ -10,8 +10,7 @@
 #include "host/scene/place.hpp"
 #include "kernels/physics/restitution.hpp"
 
-namespace carom {
-namespace {
+namespace carom::scene_design_test {
 
 struct Designed {
     Scene scene;
@@ -230,5 +229,4 @@ TEST(DesignWarnings, SayThatAWideRatioIsSlow) {
               std::string::npos);
 }
 
-}  // namespace
-}  // namespace carom
+}  // namespace carom::scene_design_test

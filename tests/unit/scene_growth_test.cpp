@@ -13,8 +13,7 @@
 #include "kernels/core/random.hpp"
 #include "kernels/physics/collision_time.hpp"
 
-namespace carom {
-namespace {
+namespace carom::scene_growth_test {
 
 /// The smallest gap between any two balls, or a ball and a wall, over the sum of radii; all pairs and images.
 double smallest_gap(const Scene& scene, const Balls& balls) {
@@ -203,5 +202,4 @@ TEST(GrowingPair, MeetsWhereItsSurfacesDo) {
     EXPECT_GT(met, 300);
 }
 
-}  // namespace
-}  // namespace carom
+}  // namespace carom::scene_growth_test

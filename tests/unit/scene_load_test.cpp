@@ -18,8 +18,7 @@
 #include "kernels/physics/boundaries.hpp"
 #include "tests/support/message_of.hpp"
 
-namespace carom {
-namespace {
+namespace carom::scene_load_test {
 
 constexpr const char* kLeast = "[scene]\ndimension = 2\n[box]\nsize = [10.0, 8.0]\n";
 constexpr const char* kLeast3d = "[scene]\ndimension = 3\n[box]\nsize = [10.0, 8.0, 6.0]\n";
@@ -445,5 +444,4 @@ TEST(SceneErrors, AFileThatIsNotThereIsAnotherKindOfError) {
     EXPECT_THROW(load_scene("/"), SystemError);
 }
 
-}  // namespace
-}  // namespace carom
+}  // namespace carom::scene_load_test

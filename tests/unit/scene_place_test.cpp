@@ -10,8 +10,7 @@
 #include "host/scene/walls.hpp"
 #include "host/state/errors.hpp"
 
-namespace carom {
-namespace {
+namespace carom::scene_place_test {
 
 constexpr double kRounding = 1.0e-12;  // of a length: sites are computed, and a lattice may touch
 
@@ -366,5 +365,4 @@ TEST(Room, IsNoneWhereWallsHaveMetOrAnyPlaneHasComeThroughTheBox) {
     EXPECT_EQ(axis_across(met.walls[1], 2), 0);
 }
 
-}  // namespace
-}  // namespace carom
+}  // namespace carom::scene_place_test

@@ -19,8 +19,7 @@
 
 // What a spring solver is after an engine that it needs in the middle of a run could not be made.
 
-namespace carom {
-namespace {
+namespace carom::spring_new_engine_test {
 
 using test::message_of;
 using testing::HasSubstr;
@@ -141,5 +140,4 @@ TEST_F(SpringNewEngine, ThatCannotBeMadeEndsTheRunWithACheckpoint) {
     EXPECT_EQ(outcome.checkpoint_time, 4.0);
 }
 
-}  // namespace
-}  // namespace carom
+}  // namespace carom::spring_new_engine_test

@@ -16,8 +16,7 @@
 #include "host/sweep/sweep.hpp"
 #include "tests/support/message_of.hpp"
 
-namespace carom {
-namespace {
+namespace carom::sweep_table_test {
 
 using test::message_of;
 using testing::ElementsAre;
@@ -394,5 +393,4 @@ TEST(SweepFigures, EqualRatiosAreALogarithmicAxisAndWordsKeepTheirOrder) {
     EXPECT_THAT(script("law,v\nreflect,1\nnewton,2\n"), HasSubstr("'reflect' 0, 'newton' 1"));
 }
 
-}  // namespace
-}  // namespace carom
+}  // namespace carom::sweep_table_test

@@ -6,8 +6,7 @@
 #include <random>
 #include <vector>
 
-namespace carom {
-namespace {
+namespace carom::time_series_test {
 
 /// x_{k+1} = a x_k + noise of variance 1 - a^2: variance 1, integrated correlation time (1 + a) / (1 - a) / 2 samples.
 std::vector<double> correlated(std::size_t count, double a, unsigned seed) {
@@ -164,5 +163,4 @@ TEST(FirstEquilibrated, IsEarlyInASteadySeriesAndNeverInADriftingOne) {
     EXPECT_FALSE(first_equilibrated(drifting));
 }
 
-}  // namespace
-}  // namespace carom
+}  // namespace carom::time_series_test

@@ -5,8 +5,7 @@
 #include "host/plot/picture_view.hpp"
 #include "host/scene/load.hpp"
 
-namespace carom {
-namespace {
+namespace carom::camera_test {
 
 constexpr double kRounding = 1e-9;  // pixels; some ten operations on numbers up to 1000 at 1e-16 each
 
@@ -111,5 +110,4 @@ TEST(Camera, MatricesAreTheProjection) {
     }
 }
 
-}  // namespace
-}  // namespace carom
+}  // namespace carom::camera_test

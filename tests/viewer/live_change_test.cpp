@@ -8,8 +8,7 @@
 
 // Kicks, and other values of keys, in the middle of a run.
 
-namespace carom {
-namespace {
+namespace carom::live_change_test {
 
 using test::kBouncing;
 using test::kTwoHardBalls;
@@ -307,5 +306,4 @@ TEST(LiveChange, SpeaksOfKeysAndNotOfTheCommandLine) {
     }
 }
 
-}  // namespace
-}  // namespace carom
+}  // namespace carom::live_change_test

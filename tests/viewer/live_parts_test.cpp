@@ -8,8 +8,7 @@
 #include "host/window/view.hpp"
 #include "kernels/physics/kinetic_theory.hpp"
 
-namespace carom {
-namespace {
+namespace carom::live_parts_test {
 
 double width(const Distribution& d) { return d.most / static_cast<double>(d.counted.size()); }
 double area(const std::vector<double>& density, double bin) {
@@ -121,5 +120,4 @@ TEST(BallAt, IsTheNearestThatIsSeen) {
     EXPECT_EQ(ball_at(frame, balls, camera, std::nullopt, 5.0, 5.0), std::nullopt);
 }
 
-}  // namespace
-}  // namespace carom
+}  // namespace carom::live_parts_test

@@ -14,8 +14,7 @@
 
 // A live run and whoever looks at it: what is shown, and when.
 
-namespace carom {
-namespace {
+namespace carom::live_run_test {
 
 using test::kBouncing;
 using test::kTwoHardBalls;
@@ -178,5 +177,4 @@ TEST(LiveRecord, StoresFramesAndWhatWasChanged) {
     std::remove(path.c_str());
 }
 
-}  // namespace
-}  // namespace carom
+}  // namespace carom::live_run_test

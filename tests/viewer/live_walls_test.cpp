@@ -12,8 +12,7 @@
 
 // Live changes where the scene drives its balls: thermal walls, moving walls, stages.
 
-namespace carom {
-namespace {
+namespace carom::live_walls_test {
 
 using test::DrivenRun;
 using test::LiveLab;
@@ -369,5 +368,4 @@ TEST_P(LiveWalls, MovingWallsStopWhenTheirStageEnds) {
     EXPECT_NEAR(0.5 * v * v + 0.05 * (bounced->frame->position[0][0] - 2.0), 0.05, 1e-3);
 }
 
-}  // namespace
-}  // namespace carom
+}  // namespace carom::live_walls_test

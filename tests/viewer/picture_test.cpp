@@ -9,8 +9,7 @@
 #include "host/viewer/quantity.hpp"
 #include "tests/support/studio.hpp"
 
-namespace carom {
-namespace {
+namespace carom::picture_test {
 
 using test::Blob;
 using test::blobs;
@@ -393,5 +392,4 @@ TEST(ColorMaps, AreUniform) {
     }
 }
 
-}  // namespace
-}  // namespace carom
+}  // namespace carom::picture_test

@@ -16,8 +16,7 @@
 
 // Balls that a processor writes into OpenGL's buffers itself, beside those that come by frames.
 
-namespace carom::test {
-namespace {
+namespace carom::test::shared_store_test {
 
 std::string gas(const std::string& box) {
     return "[scene]\n" + box +
@@ -286,5 +285,4 @@ TEST(CloudStore, DrawsWhatAnotherThreadHasFilledAsAnUpload) {
     EXPECT_NE(store->way(false).find("mapped"), std::string::npos);
 }
 
-}  // namespace
-}  // namespace carom::test
+}  // namespace carom::test::shared_store_test
