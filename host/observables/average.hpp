@@ -78,7 +78,7 @@ struct Moment {
 };
 
 /// What a solver has summed and counted, at the time of a sample.
-struct Accounts {
+struct SolverSums {
     double time = 0.0;
     const Tallies& tallies;
     const Totals& totals;      ///< only of solvers whose contacts last: zeros where tallies have a collisional_virial
@@ -96,9 +96,9 @@ public:
     [[nodiscard]] virtual bool needs_accounts() const { return false; }
     /// The balls, by id, of whose impacts `impact` is to tell, if not of others too: 1 or 0 each. Empty: of none.
     [[nodiscard]] virtual std::span<const std::uint8_t> followed() const { return {}; }
-    /// Whether it needs Accounts::path_length, which takes a look at each ball.
+    /// Whether it needs SolverSums::path_length, which takes a look at each ball.
     [[nodiscard]] virtual bool needs_path_length() const { return false; }
-    virtual void account(const Accounts& /*now*/) {}
+    virtual void account(const SolverSums& /*now*/) {}
     virtual void impact(const LoggedImpact& /*hit*/) {}
     /// The run is in a stage with this gravity. \param begins  the stage does, else the run goes on within it
     virtual void enter_stage(const Vector3& /*gravity*/, bool /*begins*/) {}

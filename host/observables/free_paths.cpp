@@ -28,7 +28,7 @@ public:
 
     [[nodiscard]] bool needs_accounts() const final { return true; }
     [[nodiscard]] bool needs_path_length() const final { return true; }
-    void account(const Accounts& now) final {
+    void account(const SolverSums& now) final {
         known_ = counted_.look(now.time, {now.path_length, static_cast<double>(now.tallies.meetings)});
     }
     void skip() final { counted_.forget(); }

@@ -28,7 +28,7 @@ public:
         : SumAverage(request, context, kWidth), radius_(mean_radius(*context.population)) {}
 
     [[nodiscard]] bool needs_accounts() const override { return true; }
-    void account(const Accounts& now) override {
+    void account(const SolverSums& now) override {
         if (!now.tallies.collisional_virial) {
             pairs_ = now.totals.pair_stress;
             contacts_ = static_cast<double>(now.totals.contacts);
