@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/core/at_fault.hpp"
 #include "kernels/core/transcendental.hpp"
 #include "kernels/spring_params.hpp"
 
@@ -229,6 +230,13 @@ inline GravityKicks gravity_kicks(const SpringSetup& setup, int axis) {
     return {setup.gravity[axis] * setup.dt, grid, setup.symplectic_euler ? 1.0 : 0.5};
 }
 
+/// With the larger numbers of balls and walls.
+inline SoftContact strongest_contact(const SpringSetup& setup) {
+    return {setup.law,
+            {std::max(setup.stiffness, setup.wall_stiffness), setup.damping,
+             std::max(setup.damping_ratio, setup.wall_damping_ratio)}};
+}
+
 /// The constants of a run.
 template <class Real, int Dim>
 SpringParams<Real, Dim> make_params(const SpringSetup& setup, const BallSizes& sizes) {
@@ -255,11 +263,8 @@ SpringParams<Real, Dim> make_params(const SpringSetup& setup, const BallSizes& s
 
     params.pair_law = setup.pair_contact().law<Real>();
     params.wall_law = setup.wall_contact().law<Real>();
-    const SoftContact strongest{setup.law,
-                                {std::max(setup.stiffness, setup.wall_stiffness), setup.damping,
-                                 std::max(setup.damping_ratio, setup.wall_damping_ratio)}};
-    const double limit =
-        power_of_two_above(4.0 * strongest.strongest_force(diameter, setup.design_speed, sizes.largest_mass));
+    const double limit = power_of_two_above(
+        4.0 * strongest_contact(setup).strongest_force(diameter, setup.design_speed, sizes.largest_mass));
     params.force_grid = make_fixed_grid<Real>(limit);
     // 2^15 forces at the limit fit a step's sum, that is 30 million contacts as deep as max_overlap; and a ball at rest
     // on a stiff wall, whose weight may be 2^-33 of the limit, is still counted to 2^-16.
@@ -300,70 +305,107 @@ bool fits(double x) {
     return x == 0.0 || std::abs(std::log2(std::abs(x))) <= kLargest<Real>;
 }
 
+/// Of the strongest force that a run reckons with: its stiffness or its damping, the length or the speed.
+inline AtFault force_at_fault(const SpringSetup& setup, const SoftContact& strongest, const BallSizes& sizes) {
+    const double diameter = 2.0 * sizes.largest_radius;
+    const Factor stiffness{setup.wall_stiffness > setup.stiffness ? Cause::kWallStiffness : Cause::kStiffness,
+                           strongest.terms.stiffness};
+    const Factor speed{Cause::kDesignSpeed, setup.design_speed};
+    const auto force = [&](const ContactTerms& terms) {
+        return SoftContact{strongest.kind, terms}.strongest_force(diameter, setup.design_speed, sizes.largest_mass);
+    };
+    if (!(force(strongest.terms) > 2.0 * force({.stiffness = stiffness.value}))) {
+        return at_fault({stiffness, {Cause::kBallRadius, sizes.largest_radius}});
+    }
+    if (setup.damping > 0.0) return at_fault({{Cause::kDamping, setup.damping}, speed});
+    return at_fault({{stiffness.cause, stiffness.value, 0.5}, {Cause::kBallMass, sizes.largest_mass, 0.5}, speed});
+}
+
 }  // namespace limits
 
-/// Why the spring solver cannot run this setup, as a clause that names the number at fault; empty where it can.
+/// Why the spring solver cannot run a setup.
+struct SpringRefusal {
+    std::string why;  ///< a clause; empty: it can
+    AtFault fault;
+
+    explicit operator bool() const { return !why.empty(); }
+};
+
 template <class Real, int Dim>
-std::string spring_refusal(const SpringSetup& setup, const BallSizes& sizes) {
+SpringRefusal spring_refusal(const SpringSetup& setup, const BallSizes& sizes) {
     using limits::fits;
     int faces = 0;
     for (int axis = 0; axis < Dim; ++axis) {
         for (const auto side : setup.sides[axis]) faces += side == SpringSetup::Side::kWall ? 1 : 0;
     }
     if (faces + static_cast<int>(setup.walls.size()) > kMaxBoundaries) {
-        return "more than " + std::to_string(kMaxBoundaries) + " walls, faces of the box included";
+        return {"more than " + std::to_string(kMaxBoundaries) + " walls, faces of the box included", {}};
     }
-    if (sizes.count >= kMaxBalls) return "2^30 balls or more";
+    if (sizes.count >= kMaxBalls) return {"2^30 balls or more", {}};
     if (sizes.count == 0) return {};
 
-    const std::string units =
-        sizeof(Real) == 4 ? "; other units of length, mass or time, or double precision, may do" : "";
+    const std::string beyond =
+        std::string(" is beyond the range of the precision") +
+        (sizeof(Real) == 4 ? "; other units of length, mass or time, or double precision, may do" : "");
     const double diameter = 2.0 * sizes.largest_radius;
     const double speed = 0.5 * diameter / setup.dt;  // that is a fault
+    const Factor radius{Cause::kBallRadius, sizes.largest_radius};
+    const Factor per_dt{Cause::kTimeStep, setup.dt, -1.0};
     const SpringParams<Real, Dim> params = make_params<Real, Dim>(setup, sizes);
     // Squares: distances, and speeds down to one that moves a ball by a quantum a step. In double precision, too, the
     // CPU rejects candidates by distances in single precision.
-    if (!fits<float>(4.0 * sizes.smallest_radius * sizes.smallest_radius) || !fits<float>(diameter * diameter)) {
-        return "the square of a ball's diameter is beyond the range of single precision, in which neighbours are "
-               "sought; "
-               "other units of length may do";
+    for (const double of_ball : {sizes.smallest_radius, sizes.largest_radius}) {
+        if (fits<float>(4.0 * of_ball * of_ball)) continue;
+        return {
+            "the square of a ball's diameter is beyond the range of single precision, in which neighbours are "
+            "sought; other units of length may do",
+            at_fault({{Cause::kBallRadius, of_ball}})};
     }
-    if (!fits<Real>(speed * speed))
-        return "the square of a radius per time step is beyond the range of the precision" + units;
+    if (!fits<Real>(speed * speed)) {
+        return {"the square of a radius per time step" + beyond, at_fault({radius, per_dt})};
+    }
     for (int axis = 0; axis < Dim; ++axis) {
-        const double slowest = params.coordinates.resolution[axis] / setup.dt;
+        const double from_zero = std::abs(setup.box_min[axis]);
+        const bool far = from_zero > setup.box_size[axis];
+        const Factor box{far ? Cause::kBoxMin : Cause::kBoxSize, far ? from_zero : setup.box_size[axis]};
+        const AtFault box_at_fault{box.cause, box.value};
+        const double resolution = params.coordinates.resolution[axis];
+        const double slowest = resolution / setup.dt;
         if (!fits<Real>(slowest * slowest)) {
-            return "the square of the smallest step of a position per time step is beyond the range of the precision" +
-                   units;
+            return {"the square of the smallest step of a position per time step" + beyond,
+                    resolution > diameter ? at_fault({box, per_dt}) : at_fault({radius, per_dt})};
         }
-        if (params.coordinates.grain[axis] > 16) {
-            return "the box is so far from zero that its coordinates have too few digits left";
+        const double coordinate = from_zero + setup.box_size[axis];
+        if (params.coordinates.grain[axis] > 16 ||
+            (resolution < 4.0 * plan::rounding_of(coordinate) && params.grid.periodic[axis])) {
+            return {"the box is so far from zero that its coordinates have too few digits left", box_at_fault};
         }
-        const double coordinate = std::abs(setup.box_min[axis]) + setup.box_size[axis];
-        if (params.coordinates.resolution[axis] < 4.0 * plan::rounding_of(coordinate) && params.grid.periodic[axis]) {
-            return "the box is so far from zero that its coordinates have too few digits left";
-        }
-        if (params.coordinates.resolution[axis] > std::ldexp(diameter, -16)) {
-            return "the box is so wide, or so far from zero, that positions are coarser than 1/65536 of a diameter";
+        if (resolution > std::ldexp(diameter, -16)) {
+            return {"the box is so wide, or so far from zero, that positions are coarser than 1/65536 of a diameter",
+                    box_at_fault};
         }
     }
+    const SoftContact strongest = strongest_contact(setup);
     const double limit = static_cast<double>(params.force_grid.limit);
     const double finest =
         std::ldexp(limit, -FixedGrid<Real>::kCoarseBits - (sizeof(Real) == 4 ? 0 : FixedGrid<Real>::kFineBits));
     if (!(limit > 0.0) || !fits<Real>(limit) || !fits<Real>(finest) || !fits<Real>(setup.stiffness) ||
         !fits<Real>(setup.wall_stiffness)) {
-        return std::string(setup.pair_contact().force_of_stiffness()) + " is beyond the range of the precision" + units;
+        return {std::string(strongest.force_of_stiffness()) + beyond, limits::force_at_fault(setup, strongest, sizes)};
     }
     if (sizes.largest_mass > 0.0) {
-        const double weight = setup.dt / sizes.largest_mass;
-        if (!fits<Real>(sizes.largest_mass) || !fits<Real>(weight)) {
-            return "a mass, or the time step over a mass, is beyond the range of the precision" + units;
+        const Factor mass{Cause::kBallMass, sizes.largest_mass};
+        const Factor per_mass{mass.cause, mass.value, -1.0};
+        const bool alone = !fits<Real>(sizes.largest_mass);
+        if (alone || !fits<Real>(setup.dt / sizes.largest_mass)) {
+            return {"a mass, or the time step over a mass," + beyond,
+                    alone ? at_fault({mass}) : at_fault({{Cause::kTimeStep, setup.dt}, per_mass})};
         }
     }
     return {};
 }
 
-inline std::string spring_refusal(const SpringSetup& setup, const BallSizes& sizes) {
+inline SpringRefusal spring_refusal(const SpringSetup& setup, const BallSizes& sizes) {
     if (setup.double_precision) {
         return setup.dimension == 2 ? spring_refusal<double, 2>(setup, sizes) : spring_refusal<double, 3>(setup, sizes);
     }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "kernels/physics/touching.hpp"
 #include "kernels/spring_contact.hpp"
 
 // One ball's whole step: find neighbours, add forces, walls, kick, drift. Every processor executes these functions;
@@ -40,7 +41,7 @@ CAROM_HD bool meet_ball(const SpringParams<typename Kind::Real, Kind::kDim>& par
     const bool lower = balls.id[slot] < balls.id[j];
     const std::uint32_t reported = lower ? slot : j;
     const std::uint32_t other = balls.id[lower ? j : slot];
-    if (contact.distance < Real(0.5) * smaller_radius) {
+    if (contact.distance < Real(kDeepest) * smaller_radius) {
         tally.fault(SpringFault::Kind::kDeepOverlap, reported, other);
     }
     if (!fits_grid<Kind>(params, contact.force, reported, other, tally)) return false;

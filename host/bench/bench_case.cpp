@@ -23,7 +23,6 @@
 #include "host/run/run_in_memory.hpp"
 #include "host/run/simulate.hpp"
 #include "host/run/solver_plan.hpp"
-#include "host/run/spring_plan.hpp"
 #include "host/scene/load.hpp"
 #include "host/scene/place.hpp"
 #include "host/spring/spring_solver.hpp"
@@ -414,9 +413,10 @@ BenchRow spring_case(const BenchCase& what, const PlacedGas& gas, const BenchReq
     if (sorts > 0) row.steps_between_sorts = static_cast<double>(solver->step()) / static_cast<double>(sorts);
     row.bytes_counted = bytes_counted(what.gas->dimension, what.double_precision);
     if (what.backend == "cuda") {
-        const SpringSetup setup = spring_setup(scene, design_spring(scene, gas.state.balls), what.threads);
+        const MeasuredBalls balls = measure_balls(scene, gas.state.balls);
+        const SpringSetup setup = spring_setup(scene, design_spring(scene, balls), what.threads);
         row.bytes_streamed = bytes_streamed_by_cell_walk(what.gas->dimension, what.double_precision,
-                                                         cells_per_ball(setup, ball_sizes(gas.state.balls)),
+                                                         cells_per_ball(setup, ball_sizes(balls)),
                                                          row.steps_between_sorts.value_or(0.0));
     }
     const double dt = solver->describe().dt;

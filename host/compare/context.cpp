@@ -5,7 +5,7 @@
 #include <cstdio>
 
 #include "host/run/say.hpp"
-#include "host/run/spring_plan.hpp"
+#include "host/run/solver_plan.hpp"
 
 namespace carom {
 

@@ -12,8 +12,8 @@
 #include "host/compare/context.hpp"
 #include "host/events/events_solver.hpp"
 #include "host/observables/time_series.hpp"
-#include "host/run/events_plan.hpp"
 #include "host/run/number_words.hpp"
+#include "host/run/solver_plan.hpp"
 #include "host/scene/design.hpp"
 #include "host/state/errors.hpp"
 #include "kernels/physics/equation_of_state.hpp"
@@ -342,21 +342,10 @@ private:
         std::vector<double> blocks;
         for (std::size_t k = 0; k < measured.virial.size(); ++k) {
             const double twice_kinetic = static_cast<double>(dimension_) * count_ * measured.temperature[k];
-            const double pressure = (twice_kinetic + measured.virial[k]) / centre_volume(scene, wall_radius);
+            const double pressure = (twice_kinetic + measured.virial[k]) / scene.box.volumes_along(wall_radius);
             blocks.push_back(pressure * described_.scene.box.volume() / (count_ * measured.temperature[k]));
         }
         return estimate(blocks);
-    }
-
-    /// Sum over axes of face area times the length that centres have: d V in a periodic box.
-    [[nodiscard]] double centre_volume(const Scene& scene, double wall_radius) const {
-        double sum = 0.0;
-        for (std::size_t axis = 0; axis < dimension_; ++axis) {
-            const double edge = scene.box.size[axis];
-            const double length = scene.box.periodic(static_cast<int>(axis)) ? edge : edge - 2.0 * wall_radius;
-            sum += scene.box.volume() / edge * length;
-        }
-        return sum;
     }
 
     void pressure() {
@@ -390,13 +379,13 @@ private:
         for (std::size_t k = 0; k < gas_.spring.virial.size(); ++k) {
             const double twice_kinetic = static_cast<double>(dimension_) * count_ * gas_.spring.temperature[k];
             const double virial =
-                (twice_kinetic + gas_.spring.virial[k]) / centre_volume(described_.scene, wall_radius);
+                (twice_kinetic + gas_.spring.virial[k]) / described_.scene.box.volumes_along(wall_radius);
             double force = 0.0;
             double area = 0.0;
             for (std::size_t face = 0; face < 2 * dimension_; ++face) {
                 if (described_.scene.box.periodic(static_cast<int>(face / 2))) continue;
                 force += gas_.spring.face_force[face][k];
-                area += described_.scene.box.volume() / described_.scene.box.size[face / 2];
+                area += described_.scene.box.face_area(static_cast<int>(face / 2));
             }
             walls.push_back(force / area);
             difference.push_back(force / area - virial);

@@ -56,15 +56,9 @@ private:
 class VirialPressure final : public Observable {
 public:
     VirialPressure(const RowKind& kind, const ObservableContext& context)
-        : kind_(kind), unit_(pressure_unit(context.box.dimension)) {
-        const Box& box = context.box;
-        for (int axis = 0; axis < box.dimension; ++axis) {
-            double length = box.size[axis];
-            for (const Face face : box.faces[axis]) length -= face == Face::kWall ? context.mean_radius : 0.0;
-            const double area = box.volume() / box.size[axis];
-            dimension_times_volume_ += area * length;
-        }
-    }
+        : kind_(kind),
+          unit_(pressure_unit(context.box.dimension)),
+          dimension_times_volume_(context.box.volumes_along(context.mean_radius)) {}
     [[nodiscard]] ObservableInfo info() const override { return kind_.info({}, unit_); }
     void evaluate(const Sample& sample, std::span<double> values) const override {
         values[0] = (2.0 * sample.totals.kinetic + contact_virial(sample)) / dimension_times_volume_;
@@ -82,7 +76,7 @@ private:
 
     const RowKind& kind_;
     std::string unit_;
-    double dimension_times_volume_ = 0.0;
+    double dimension_times_volume_;
 };
 
 /// Normal impulse given to each face of the box since the row before, over area and time (force per length in 2D).
@@ -99,7 +93,7 @@ public:
         const double elapsed = sample.time - sample.previous_time;
         for (std::size_t face = 0; face < values.size(); ++face) {
             const std::size_t axis = face / 2;
-            const double area = box_.volume() / box_.size[axis];
+            const double area = box_.face_area(static_cast<int>(axis));
             const bool wall = box_.faces[axis][face % 2] == Face::kWall;
             values[face] =
                 wall && sample.previous != nullptr && elapsed > 0.0

@@ -69,12 +69,7 @@ protected:
         return measured;
     }
 
-    /// Face area times the length that centres have along an axis (VirialPressure in every_run.cpp says why).
-    [[nodiscard]] double volume_along(int axis) const {
-        double length = box().size[axis];
-        for (const Face face : box().faces[axis]) length -= face == Face::kWall ? radius_ : 0.0;
-        return box().volume() / box().size[axis] * length;
-    }
+    [[nodiscard]] double volume_along(int axis) const { return box().volume_along(axis, radius_); }
 
 private:
     static double mean_radius(const Population& population) {

@@ -42,11 +42,18 @@ void keep_row_interval(PreparedScene& run, const Checkpoint& checkpoint, std::ve
     if (follows) run.scene.output.observables_every = *began_with;
 }
 
+/// The balls are measured here, for all of the run.
+void plan_run(PreparedScene& run, int threads) {
+    const MeasuredBalls balls = measure_balls(run.scene, run.state.balls);
+    run.figures = balls;
+    run.threads = threads;
+    run.plan = make_plan(run.scene, run.state, balls, threads);
+}
+
 /// All that follows from scene and state.
 void derive(PreparedScene& run) {
     const Balls& balls = run.state.balls;
     const SolverPlan& plan = *run.plan;
-    run.figures = measure_balls(run.scene, balls);
     run.steps = plan.steps_to(run.scene.run.until);
     const auto due = [&](double every) {
         return count_due(
@@ -101,8 +108,7 @@ PreparedScene prepare_scene(const SceneRequest& request) {
     PreparedScene run;
     run.scene = parse_scene(scene.text, scene.path, request.overrides);
     run.state.balls = make_balls(run.scene);
-    run.threads = request.threads;
-    run.plan = make_plan(run.scene, run.state, run.threads);
+    plan_run(run, request.threads);
     if (request.steps) {
         // The step is known only now; what has its default from run.until must see the new one.
         auto overrides = request.overrides;
@@ -128,8 +134,7 @@ PreparedScene prepare_resume(const std::string& checkpoint_path, const SceneRequ
     run.resumed = true;
     run.state = std::move(checkpoint.state);
     run.scene = parse_scene(checkpoint.scene_source, checkpoint.scene_path, request.overrides);
-    run.threads = request.threads;
-    run.plan = make_plan(run.scene, run.state, run.threads);
+    plan_run(run, request.threads);
     if (request.steps) {
         auto overrides = request.overrides;
         overrides.push_back(fmt::format("run.until={}", run.plan->time_of_step(*request.steps)));

@@ -5,10 +5,15 @@
 #include <string>
 #include <vector>
 
+#include "host/scene/design.hpp"
 #include "host/scene/scene.hpp"
 #include "host/state/solver.hpp"
 
 namespace carom {
+
+struct BallSizes;
+struct EventsSetup;
+struct SpringSetup;
 
 /// One number that a plan tells of itself.
 struct PlanFact {
@@ -33,7 +38,8 @@ public:
     virtual ~SolverPlan() = default;
 
     /// \param state    the initial balls at step 0, or what Solver::save gave
-    /// \param log      CSV file of every collision, which begins with ImpactSource::begin_log or the first collision; empty:
+    /// \param log      CSV file of every collision, which begins with ImpactSource::begin_log or the first collision;
+    /// empty:
     ///     none
     /// \throws InputError   the balls cannot be what the solver starts from; or it keeps no such log
     /// \throws SystemError  the log cannot be written; or there is no such device
@@ -68,7 +74,19 @@ public:
 };
 
 /// \param state  the initial balls, or those of a checkpoint with what store() left in it
+/// \param balls  of the state
 /// \throws InputError  the solver cannot run this
+std::shared_ptr<const SolverPlan> make_plan(const Scene& scene, const SolverState& state, const MeasuredBalls& balls,
+                                            int threads);
 std::shared_ptr<const SolverPlan> make_plan(const Scene& scene, const SolverState& state, int threads);
+/// The same for the spring solver, whichever the scene asks for.
+std::shared_ptr<const SolverPlan> make_spring_plan(const Scene& scene, const SolverState& state, int threads);
+
+/// The plain numbers of an event-driven run from a scene.
+EventsSetup events_setup(const Scene& scene);
+/// The plain numbers of a spring run from a scene and its design.
+SpringSetup spring_setup(const Scene& scene, const SpringDesign& design, int threads);
+/// What processors must know of the balls before a spring run.
+BallSizes ball_sizes(const MeasuredBalls& balls);
 
 }  // namespace carom

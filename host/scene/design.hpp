@@ -7,6 +7,7 @@
 #include "host/scene/scene.hpp"
 #include "host/state/balls.hpp"
 #include "host/state/solver_records.hpp"
+#include "kernels/core/at_fault.hpp"
 #include "kernels/physics/contact_laws.hpp"
 
 namespace carom {
@@ -18,7 +19,38 @@ struct BallFigures {
     double size_ratio = 1.0;        ///< largest over smallest radius
 };
 
-BallFigures measure_balls(const Scene& scene, const Balls& balls);
+/// A species that has balls in the scene.
+struct PresentSpecies {
+    double radius = 0.0;   ///< [length]
+    double mass = 0.0;     ///< [mass]; may be infinite
+    double fastest = 0.0;  ///< of its initial balls [length/time]
+    std::uint64_t count = 0;
+
+    [[nodiscard]] bool mobile() const;
+};
+
+/// The balls of a run, gone over once for all that is derived from them.
+struct MeasuredBalls : BallFigures {
+    std::vector<PresentSpecies> species;  ///< in the order of the species table
+};
+
+MeasuredBalls measure_balls(const Scene& scene, const Balls& balls);
+
+/// Two kinds of balls that can touch, or a kind of ball and a wall.
+struct PossibleContact {
+    double reduced_mass = 0.0;    ///< [mass]
+    double smaller_radius = 0.0;  ///< [length]
+    double approach = 0.0;        ///< speed to design for [length/time]
+    bool wall = false;
+};
+
+/// Of all contacts that at least one ball of finite mass takes part in, those that matter: the smallest reduced mass,
+/// and for each smaller radius and approach the largest one, are among them. At most three for each species, found in
+/// a time that grows as n log n: a scene may give every ball a mass of its own.
+/// \param walls         whether there are any
+/// \param design_speed  of balls of finite mass [length/time]; the others keep the speeds that they have
+std::vector<PossibleContact> extreme_contacts(const std::vector<PresentSpecies>& species, bool walls,
+                                              double design_speed);
 
 /// What follows from a scene for the spring solver: every "auto" replaced by its number.
 struct SpringDesign : BallFigures, SpringRecord {
@@ -31,11 +63,16 @@ struct SpringDesign : BallFigures, SpringRecord {
     [[nodiscard]] SoftContact wall_contact() const { return {law, {wall_stiffness, damping, wall_damping_ratio}}; }
 };
 
+SpringDesign design_spring(const Scene& scene, const MeasuredBalls& balls);
 SpringDesign design_spring(const Scene& scene, const Balls& balls);
 
 /// What a user should know before a run, one sentence each.
 /// \param quantum  the smallest step of a position, largest over the axes [length]; 0: unknown, or doubles
-std::vector<std::string> design_warnings(const Scene& scene, const Balls& balls, const SpringDesign& design,
+std::vector<std::string> design_warnings(const Scene& scene, const MeasuredBalls& balls, const SpringDesign& design,
                                          double quantum = 0.0);
+
+/// The label (Sources) of the key that a number which the spring solver cannot run with follows from: where the number
+/// is "auto", it is looked up what the design made it from, and so on. Empty where the scene has no such key.
+std::string label_at_fault(const Scene& scene, const MeasuredBalls& balls, const SpringDesign& design, AtFault fault);
 
 }  // namespace carom

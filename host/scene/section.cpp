@@ -418,12 +418,13 @@ std::string Sources::label(std::string_view path) const {
     return found == records_.end() ? "" : label(*found);
 }
 
-std::string Sources::label_of_largest(std::initializer_list<std::string_view> keys) const {
+std::string Sources::label_of_largest(std::initializer_list<std::string_view> keys, double at_most) const {
     const Record* largest = nullptr;
     for (const std::string_view path : keys) {
         const Key* key = find_key(path.substr(0, path.rfind('.')), path.substr(path.rfind('.') + 1));
         for (const Record& one : records_) {
-            if (one.key == key && one.largest > (largest == nullptr ? 0.0 : largest->largest)) largest = &one;
+            const bool larger = one.largest > (largest == nullptr ? 0.0 : largest->largest);
+            if (one.key == key && larger && one.largest <= at_most) largest = &one;
         }
     }
     return largest == nullptr ? "" : label(*largest);

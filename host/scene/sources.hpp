@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,8 +36,10 @@ public:
     [[nodiscard]] bool has(std::string_view path) const { return !label(path).empty(); }
     /// The same for the largest number that the input has under any of these keys, whatever the entry; empty where it
     /// has none above 0.
-    /// \param keys  "physics.gravity", "stage.gravity"
-    [[nodiscard]] std::string label_of_largest(std::initializer_list<std::string_view> keys) const;
+    /// \param keys     "physics.gravity", "stage.gravity"
+    /// \param at_most  numbers above it do not count
+    [[nodiscard]] std::string label_of_largest(std::initializer_list<std::string_view> keys,
+                                               double at_most = std::numeric_limits<double>::infinity()) const;
 
 private:
     /// Small, for a scene may have many balls.

@@ -13,8 +13,6 @@
 namespace carom {
 namespace {
 
-constexpr double kDeepest = 0.5;  // of the smaller radius: centres nearer than this stop a spring run
-
 /// From b to a, the nearest image.
 double distance_between(const Box& box, const Vector3& a, const Vector3& b) {
     double square = 0.0;

@@ -65,8 +65,7 @@ WallBox wall_box(const Box& box) {
 Room room_of(const Box& box, double radius) {
     Room room{.dimension = box.dimension};
     for (int axis = 0; axis < box.dimension; ++axis) {
-        const double kept = box.periodic(axis) ? 0.0 : radius;
-        room.axis[static_cast<std::size_t>(axis)] = {box.min[axis] + kept, box.min[axis] + box.size[axis] - kept};
+        room.axis[static_cast<std::size_t>(axis)] = {box.low(axis, radius), box.high(axis, radius)};
     }
     return room;
 }

@@ -28,6 +28,33 @@ struct Box {
     [[nodiscard]] bool periodic(int axis) const { return faces[axis][0] == Face::kPeriodic; }
     /// Area (2D) or volume (3D).
     [[nodiscard]] double volume() const { return dimension == 2 ? size[0] * size[1] : size[0] * size[1] * size[2]; }
+    /// Of a face across an axis [length^(d-1)].
+    [[nodiscard]] double face_area(int axis) const { return volume() / size[axis]; }
+
+    // What the box leaves to the centres of balls of a radius, which come no nearer to a wall.
+
+    /// What is kept free at the lower (0) or upper (1) face of an axis [length].
+    [[nodiscard]] double kept(int axis, int end, double radius) const {
+        return faces[axis][end] == Face::kWall ? radius : 0.0;
+    }
+    [[nodiscard]] double low(int axis, double radius) const { return min[axis] + kept(axis, 0, radius); }
+    [[nodiscard]] double high(int axis, double radius) const { return min[axis] + size[axis] - kept(axis, 1, radius); }
+    [[nodiscard]] double length(int axis, double radius) const {
+        return size[axis] - kept(axis, 0, radius) - kept(axis, 1, radius);
+    }
+    [[nodiscard]] double volume(double radius) const {
+        double product = 1.0;
+        for (int axis = 0; axis < dimension; ++axis) product *= length(axis, radius);
+        return product;
+    }
+    /// Face area times the length along an axis. A virial over the sum of these, which is d V in a periodic box, is the
+    /// mean pressure on the walls (VirialPressure in host/observables/every_run.cpp).
+    [[nodiscard]] double volume_along(int axis, double radius) const { return face_area(axis) * length(axis, radius); }
+    [[nodiscard]] double volumes_along(double radius) const {
+        double sum = 0.0;
+        for (int axis = 0; axis < dimension; ++axis) sum += volume_along(axis, radius);
+        return sum;
+    }
 };
 
 }  // namespace carom

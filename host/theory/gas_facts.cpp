@@ -94,17 +94,6 @@ void add_drive(GasFacts& facts, const Scene& scene, const std::vector<Stage>& st
     add_heat_flow(facts, scene, stages);
 }
 
-/// What the centres have: on an axis between walls a radius less at each.
-double accessible_volume(const Box& box, double radius) {
-    double volume = 1.0;
-    for (int axis = 0; axis < box.dimension; ++axis) {
-        double length = box.size[axis];
-        for (const Face face : box.faces[axis]) length -= face == Face::kWall ? radius : 0.0;
-        volume *= length;
-    }
-    return volume;
-}
-
 double stiffness_of(const SolverDescription& description) {
     for (const auto& [name, value] : description.parameters) {
         if (name == "stiffness") return value;
@@ -156,7 +145,7 @@ GasFacts gas_facts(const MeasuredRun& run, const std::string& species, double fr
         facts.diameter -= contact.soft_diameter_loss(facts.temperature);
     }
     facts.left = run.left;
-    facts.number_density = facts.balls / accessible_volume(run.box(), facts.radius);
+    facts.number_density = facts.balls / run.box().volume(facts.radius);
     facts.packing_fraction = facts.number_density * facts.ball_volume();
     facts.thermal = scene.physics.restitution == 1.0 && scene.physics.wall_restitution == 1.0 &&
                     scene.physics.friction == 0.0 && scene.physics.wall_friction == 0.0 &&

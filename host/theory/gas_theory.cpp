@@ -50,15 +50,10 @@ std::vector<TheoryCurve> density_curves(const GasFacts& facts, const Scene& scen
     if (!(g > 0.0) || !(facts.temperature > 0.0)) {
         if (facts.has_gravity()) return {};
         // A slice is of the whole width of the box; only along the axis walls take some of it.
-        double length = scene.box.size[static_cast<std::size_t>(axis)];
-        for (const Face face : scene.box.faces[static_cast<std::size_t>(axis)]) {
-            length -= face == Face::kWall ? facts.radius : 0.0;
-        }
-        const double density =
-            facts.balls * scene.box.size[static_cast<std::size_t>(axis)] / (scene.box.volume() * length);
+        const double density = facts.balls / scene.box.volume_along(axis, facts.radius);
         return {sampled("uniform", from, to, [density](double) { return density; })};
     }
-    const double floor_area = scene.box.volume() / scene.box.size[static_cast<std::size_t>(axis)];
+    const double floor_area = scene.box.face_area(axis);
     const double scale_height = facts.temperature / (facts.mass * g);
     const double low = scene.box.min[static_cast<std::size_t>(axis)] + facts.radius;
     const double high =

@@ -126,7 +126,7 @@ private:
             const MeasuredMean* floor = on(g < 0.0 ? "min" : "max");
             const MeasuredMean* ceiling = on(g < 0.0 ? "max" : "min");
             if (floor == nullptr) continue;
-            const double area = run_.box().volume() / run_.box().size[static_cast<std::size_t>(axis)];
+            const double area = run_.box().face_area(axis);
             number({.what = ceiling != nullptr ? "force on the floor, less that on the ceiling" : "force on the floor",
                     .unit = "N",
                     .theory = "weight, N m g",
@@ -304,10 +304,10 @@ std::vector<TheoryCheck> theory_checks(const MeasuredRun& run, std::span<const R
 }
 
 void leave_out_walls(RunAverage& average, double radius, const Box& box) {
-    const auto axis = static_cast<std::size_t>(box_axis(average.info.x));
+    const int axis = box_axis(average.info.x);
     const double half = 0.5 * box.size[axis] / static_cast<double>(average.info.x.points);
-    const double low = box.min[axis] + (box.faces[axis][0] == Face::kWall ? radius : 0.0);
-    const double high = box.min[axis] + box.size[axis] - (box.faces[axis][1] == Face::kWall ? radius : 0.0);
+    const double low = box.low(axis, radius);
+    const double high = box.high(axis, radius);
     const double slack = 1e-9 * box.size[axis];
     for (std::size_t k = 0; k < average.info.x.points; ++k) {
         const double at = average.table.x[k];

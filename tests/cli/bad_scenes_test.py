@@ -55,13 +55,28 @@ OVERRIDES = [
 ]
 
 
-# Keys that the spring solver cannot run with, and how what is said about them ends in a label.
+# Assignments of which the spring solver cannot run with the first.
 BEYOND_NUMBERS = [
-    ("spring.stiffness=1e308", "spring.stiffness"),
-    ("box.size=[1e12,1e12]", "box.size"),
-    ("physics.gravity=[1e308,0]", "physics.gravity"),
-    ("ball[0].velocity=[1e30,0]", "ball[0].velocity"),
-    ("spring.dt=1e-300", "spring.dt"),
+    ["spring.stiffness=1e308"],
+    ["spring.stiffness=1e308", "spring.law=hertz"],
+    ["spring.stiffness=1e-60"],
+    ["spring.stiffness=1e60", "spring.dt=0.01", "ball[0].velocity=[1e10,0]"],
+    ["spring.wall_stiffness=1e100"],
+    ["spring.wall_stiffness=1e100", "spring.stiffness=1e4", "spring.dt=0.01"],
+    ["spring.damping=1e100"],
+    ["spring.damping=1e100", "spring.dt=0.01"],
+    ["spring.dt=1e-300"],
+    ["spring.dt=1e300"],
+    ["box.size=[1e12,1e12]"],
+    ["box.min=[1e13,0]", "ball[0].position=[10000000000002,3.5]", "ball[1].position=[10000000000005,3]"],
+    ["physics.gravity=[1e308,0]"],
+    ["ball[0].velocity=[1e30,0]"],
+    ["ball[0].velocity=[1e30,0]", "spring.dt=0.01"],
+    ["ball[0].velocity=[1e30,0]", "physics.restitution=0.5", "physics.gravity=[0,-9.81]"],
+    ["ball[0].velocity=[1e-60,0]"],
+    ["species[0].mass=1e60"],
+    ["species[0].mass=1e-60"],
+    ["species[0].radius=1e-30"],
 ]
 
 
@@ -122,11 +137,12 @@ class BadOverrides(ProgramTest):
         self.assertEqual(result.status, 2)
 
     def test_what_the_spring_solver_cannot_run_with_is_named(self):
-        for assignment, key in BEYOND_NUMBERS:
-            with self.subTest(assignment):
-                result = self.carom("check", "two_balls", "--set", assignment)
+        for assignments in BEYOND_NUMBERS:
+            with self.subTest(assignments):
+                result = self.carom("check", "two_balls", *(word for one in assignments for word in ["--set", one]))
+                key = assignments[0].split("=")[0]
                 self.assertTrue(result.err.startswith(
-                    f"carom: --set {assignment}: {key}: the spring solver cannot run this: "), result.err)
+                    f"carom: --set {assignments[0]}: {key}: the spring solver cannot run this: "), result.err)
                 self.assertEqual(result.status, 2)
                 self.assertEqual(result.err.count("\n"), 1)
 

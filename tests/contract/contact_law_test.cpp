@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "host/run/spring_plan.hpp"
+#include "host/run/solver_plan.hpp"
 #include "host/scene/load.hpp"
 #include "host/scene/place.hpp"
 #include "kernels/physics/contact_laws.hpp"

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "host/compare/compare.hpp"
-#include "host/run/spring_plan.hpp"
+#include "host/run/solver_plan.hpp"
 #include "host/scene/load.hpp"
 #include "host/scene/place.hpp"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "host/run/prepare.hpp"
-#include "host/run/spring_plan.hpp"
+#include "host/run/solver_plan.hpp"
 #include "host/scene/design.hpp"
 #include "host/spring/spring_solver.hpp"
 #include "host/viewer/cloud_feed.hpp"

@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "host/run/prepare.hpp"
-#include "host/run/spring_plan.hpp"
+#include "host/run/solver_plan.hpp"
 #include "host/spring/spring_solver.hpp"
 #include "kernels/cpu/spring_cpu.hpp"
 #include "kernels/cuda/spring_cuda.hpp"

@@ -58,7 +58,7 @@ TEST(Limits, WhatIsNotRefusedCollidesAsInOrdinaryUnits) {
                 for (int time = -20; time <= 20; time += 10) {
                     const Units units{std::pow(10.0, length), std::pow(10.0, mass), std::pow(10.0, time)};
                     const SpringSetup setup = setup_in(units, single);
-                    if (!spring_refusal(setup, sizes_in(units)).empty()) {
+                    if (spring_refusal(setup, sizes_in(units))) {
                         ++refused;
                         continue;
                     }
@@ -84,17 +84,43 @@ TEST(Limits, WhatIsNotRefusedCollidesAsInOrdinaryUnits) {
 }
 
 TEST(Limits, AtomsAndPlanetsFitSinglePrecision) {
-    EXPECT_EQ(spring_refusal(setup_in({1.0e-10, 1.0e-26, 1.0e-13}, true), sizes_in({1.0e-10, 1.0e-26, 1.0e-13})), "");
-    EXPECT_EQ(spring_refusal(setup_in({1.0e7, 1.0e25, 1.0e4}, true), sizes_in({1.0e7, 1.0e25, 1.0e4})), "");
+    EXPECT_EQ(spring_refusal(setup_in({1.0e-10, 1.0e-26, 1.0e-13}, true), sizes_in({1.0e-10, 1.0e-26, 1.0e-13})).why,
+              "");
+    EXPECT_EQ(spring_refusal(setup_in({1.0e7, 1.0e25, 1.0e4}, true), sizes_in({1.0e7, 1.0e25, 1.0e4})).why, "");
+}
+
+TEST(Limits, TheQuantityAtFaultIsTheOneFarthestOut) {
+    const auto at_fault_of = [](auto change) {
+        SpringSetup setup = setup_in({}, true);
+        BallSizes sizes = sizes_in({});
+        change(setup, sizes);
+        return spring_refusal(setup, sizes).fault.cause;
+    };
+    EXPECT_EQ(at_fault_of([](SpringSetup&, BallSizes&) {}), Cause::kNone);
+    EXPECT_EQ(at_fault_of([](SpringSetup& setup, BallSizes&) { setup.dt = 1.0e-60; }), Cause::kTimeStep);
+    EXPECT_EQ(at_fault_of([](SpringSetup& setup, BallSizes&) { setup.dt = 1.0e60; }), Cause::kTimeStep);
+    EXPECT_EQ(at_fault_of([](SpringSetup& setup, BallSizes&) { setup.stiffness = 1.0e60; }), Cause::kStiffness);
+    EXPECT_EQ(at_fault_of([](SpringSetup& setup, BallSizes&) { setup.wall_stiffness = 1.0e60; }),
+              Cause::kWallStiffness);
+    EXPECT_EQ(at_fault_of([](SpringSetup& setup, BallSizes&) { setup.damping = 1.0e60; }), Cause::kDamping);
+    const auto damped = [](SpringSetup& setup, BallSizes&) {
+        setup.damping_ratio = 0.1;
+        setup.design_speed = 1.0e60;
+    };
+    EXPECT_EQ(at_fault_of(damped), Cause::kDesignSpeed);
+    EXPECT_EQ(at_fault_of([](SpringSetup& setup, BallSizes&) { setup.box_size[1] = 1.0e12; }), Cause::kBoxSize);
+    EXPECT_EQ(at_fault_of([](SpringSetup& setup, BallSizes&) { setup.box_min[1] = -1.0e13; }), Cause::kBoxMin);
+    EXPECT_EQ(at_fault_of([](SpringSetup&, BallSizes& sizes) { sizes.largest_mass = 1.0e60; }), Cause::kBallMass);
+    EXPECT_EQ(at_fault_of([](SpringSetup&, BallSizes& sizes) { sizes.smallest_radius = 1.0e-60; }), Cause::kBallRadius);
 }
 
 TEST(Limits, TooManyWallsAreRefused) {
     SpringSetup setup = setup_in({}, true);
     const Wall wall = test::plane_wall({1.0, 0.0, 0.0}, -10.0);
     setup.walls.resize(28, wall);
-    EXPECT_EQ(spring_refusal(setup, sizes_in({})), "");
+    EXPECT_EQ(spring_refusal(setup, sizes_in({})).why, "");
     setup.walls.resize(29, wall);
-    EXPECT_NE(spring_refusal(setup, sizes_in({})), "");
+    EXPECT_NE(spring_refusal(setup, sizes_in({})).why, "");
 }
 
 TEST(Limits, ABoxTooFarFromZeroIsRefused) {
@@ -103,9 +129,9 @@ TEST(Limits, ABoxTooFarFromZeroIsRefused) {
             SpringSetup setup = setup_in({}, single);
             setup.sides[0] = {side, side};
             setup.box_min[0] = -1.0e4;
-            EXPECT_EQ(spring_refusal(setup, sizes_in({})), "") << single;
+            EXPECT_EQ(spring_refusal(setup, sizes_in({})).why, "") << single;
             setup.box_min[0] = 1.0e13;
-            EXPECT_NE(spring_refusal(setup, sizes_in({})), "") << single;
+            EXPECT_NE(spring_refusal(setup, sizes_in({})).why, "") << single;
         }
     }
 }

@@ -4,7 +4,6 @@
 #include <limits>
 #include <random>
 
-#include "host/scene/contacts.hpp"
 #include "host/scene/design.hpp"
 #include "host/scene/load.hpp"
 #include "host/scene/place.hpp"
@@ -14,13 +13,13 @@ namespace carom::scene_design_test {
 
 struct Designed {
     Scene scene;
-    Balls balls;
+    MeasuredBalls balls;
     SpringDesign design;
 };
 
 Designed designed(const std::string& text, const std::vector<std::string>& overrides = {}) {
     Designed result{.scene = parse_scene(text, "design.toml", overrides)};
-    result.balls = make_balls(result.scene);
+    result.balls = measure_balls(result.scene, make_balls(result.scene));
     result.design = design_spring(result.scene, result.balls);
     return result;
 }

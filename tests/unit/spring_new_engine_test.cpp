@@ -10,7 +10,7 @@
 #include "host/observables/registry.hpp"
 #include "host/run/prepare.hpp"
 #include "host/run/run_loop.hpp"
-#include "host/run/spring_plan.hpp"
+#include "host/run/solver_plan.hpp"
 #include "host/scene/stages.hpp"
 #include "host/spring/spring_solver.hpp"
 #include "host/state/errors.hpp"
