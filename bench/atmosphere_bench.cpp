@@ -24,7 +24,7 @@
 
 #include "carom_build_info.hpp"
 #include "host/events/events_engine.hpp"
-#include "host/scene/arrange_atmosphere.hpp"
+#include "host/scene/arrange.hpp"
 #include "host/scene/load.hpp"
 #include "host/scene/place.hpp"
 #include "kernels/physics/atmosphere.hpp"

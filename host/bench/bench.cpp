@@ -11,7 +11,7 @@
 #include "host/backends/spring_backends.hpp"
 #include "host/bench/bench_case.hpp"
 #include "host/bench/machine.hpp"
-#include "host/run/number_words.hpp"
+#include "host/run/say.hpp"
 #include "host/state/errors.hpp"
 
 namespace carom {

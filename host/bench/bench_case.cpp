@@ -19,8 +19,8 @@
 
 #include "host/backends/spring_backends.hpp"
 #include "host/bench/machine.hpp"
-#include "host/run/number_words.hpp"
-#include "host/run/run_in_memory.hpp"
+#include "host/run/run_loop.hpp"
+#include "host/run/say.hpp"
 #include "host/run/simulate.hpp"
 #include "host/run/solver_plan.hpp"
 #include "host/scene/load.hpp"

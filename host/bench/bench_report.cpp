@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "host/bench/bench_case.hpp"
-#include "host/run/number_words.hpp"
+#include "host/run/say.hpp"
 #include "host/state/errors.hpp"
-#include "host/state/text_file.hpp"
+#include "host/state/text.hpp"
 
 namespace carom {
 

@@ -6,8 +6,8 @@
 
 #include "host/cli/options.hpp"
 #include "host/run/driving_text.hpp"
-#include "host/run/number_words.hpp"
 #include "host/run/observe.hpp"
+#include "host/run/say.hpp"
 #include "host/state/errors.hpp"
 
 namespace carom {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "host/state/errors.hpp"
-#include "host/state/nearest_name.hpp"
+#include "host/state/text.hpp"
 
 namespace carom {
 

@@ -12,7 +12,7 @@
 #include "host/backends/spring_backends.hpp"
 #include "host/cli/command_line.hpp"
 #include "host/run/memory.hpp"
-#include "host/run/number_words.hpp"
+#include "host/run/say.hpp"
 #include "kernels/core/hardware.hpp"
 #ifdef CAROM_HAVE_VIEWER
 #include "host/state/errors.hpp"

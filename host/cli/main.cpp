@@ -18,7 +18,7 @@
 #include "host/run/say.hpp"
 #include "host/run/signals.hpp"
 #include "host/state/errors.hpp"
-#include "host/state/nearest_name.hpp"
+#include "host/state/text.hpp"
 
 namespace carom {
 

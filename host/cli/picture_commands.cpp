@@ -7,7 +7,6 @@
 #include <memory>
 
 #include "host/cli/options.hpp"
-#include "host/run/number_words.hpp"
 #include "host/run/say.hpp"
 #include "host/run/signals.hpp"
 #include "host/scene/load.hpp"

@@ -5,7 +5,6 @@
 
 #include "host/cli/options.hpp"
 #include "host/io/replacement.hpp"
-#include "host/run/number_words.hpp"
 #include "host/run/say.hpp"
 #include "host/run/simulate.hpp"
 #include "host/scene/load.hpp"

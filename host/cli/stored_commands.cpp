@@ -9,7 +9,6 @@
 #include "host/io/state_text.hpp"
 #include "host/io/trajectory_reader.hpp"
 #include "host/report/report.hpp"
-#include "host/run/number_words.hpp"
 #include "host/run/output_files.hpp"
 #include "host/run/say.hpp"
 #include "host/state/errors.hpp"

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "host/cli/options.hpp"
-#include "host/run/number_words.hpp"
 #include "host/run/output_files.hpp"
 #include "host/run/say.hpp"
 #include "host/state/errors.hpp"

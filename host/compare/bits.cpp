@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "host/backends/spring_backends.hpp"
-#include "host/run/number_words.hpp"
+#include "host/run/say.hpp"
 #include "host/state/errors.hpp"
 
 namespace carom {

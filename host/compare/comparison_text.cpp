@@ -5,7 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "host/run/number_words.hpp"
+#include "host/run/say.hpp"
 
 namespace carom {
 

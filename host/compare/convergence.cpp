@@ -16,11 +16,11 @@
 
 #include "host/compare/force_audit.hpp"
 #include "host/events/events_solver.hpp"
-#include "host/run/number_words.hpp"
+#include "host/run/say.hpp"
 #include "host/run/solver_plan.hpp"
 #include "host/scene/design.hpp"
+#include "host/state/balls.hpp"
 #include "host/state/errors.hpp"
-#include "host/state/frame.hpp"
 
 namespace carom {
 

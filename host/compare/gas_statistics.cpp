@@ -12,7 +12,7 @@
 #include "host/compare/context.hpp"
 #include "host/events/events_solver.hpp"
 #include "host/observables/time_series.hpp"
-#include "host/run/number_words.hpp"
+#include "host/run/say.hpp"
 #include "host/run/solver_plan.hpp"
 #include "host/scene/design.hpp"
 #include "host/state/errors.hpp"

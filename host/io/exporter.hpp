@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "host/io/trajectory_header.hpp"
-#include "host/state/frame.hpp"
+#include "host/state/balls.hpp"
 
 namespace carom {
 

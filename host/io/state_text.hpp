@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "host/io/trajectory_header.hpp"
-#include "host/state/frame.hpp"
+#include "host/state/balls.hpp"
 
 // Balls as text: numbers, lines of tables, and whole states.
 

@@ -13,7 +13,7 @@
 #include "host/io/trajectory_header.hpp"
 #include "host/observables/average.hpp"
 #include "host/observables/observable.hpp"
-#include "host/state/frame.hpp"
+#include "host/state/balls.hpp"
 
 // How a trajectory lies in HDF5: its header, and the datasets that grow by frames, rows, averages and changes.
 

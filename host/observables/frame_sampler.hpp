@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "host/observables/average.hpp"
-#include "host/state/frame.hpp"
+#include "host/state/balls.hpp"
 #include "kernels/sampling/ball_sampler.hpp"
 
 namespace carom {

@@ -10,7 +10,6 @@
 
 #include "host/state/balls.hpp"
 #include "host/state/box.hpp"
-#include "host/state/frame.hpp"
 #include "host/state/solver.hpp"
 
 namespace carom {

@@ -11,7 +11,7 @@
 #include "host/plot/ball_colors.hpp"
 #include "host/plot/image.hpp"
 #include "host/plot/picture_view.hpp"
-#include "host/run/number_words.hpp"
+#include "host/run/say.hpp"
 #include "host/scene/stages.hpp"
 #include "host/scene/walls.hpp"
 

@@ -6,7 +6,6 @@
 #include "host/plot/image.hpp"
 #include "host/scene/scene.hpp"
 #include "host/state/balls.hpp"
-#include "host/state/frame.hpp"
 
 namespace carom {
 

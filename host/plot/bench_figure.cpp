@@ -12,9 +12,9 @@
 #include <utility>
 
 #include "host/plot/figure.hpp"
-#include "host/run/number_words.hpp"
+#include "host/run/say.hpp"
 #include "host/state/errors.hpp"
-#include "host/state/text_file.hpp"
+#include "host/state/text.hpp"
 
 namespace carom {
 

@@ -16,10 +16,10 @@
 
 #include "host/plot/figure.hpp"
 #include "host/plot/stored_run.hpp"
-#include "host/run/number_words.hpp"
+#include "host/run/say.hpp"
 #include "host/scene/load.hpp"
 #include "host/state/errors.hpp"
-#include "host/state/nearest_name.hpp"
+#include "host/state/text.hpp"
 #include "host/theory/measured_run.hpp"
 #include "host/theory/theory_checks.hpp"
 

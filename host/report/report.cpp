@@ -16,9 +16,9 @@
 #include "host/plot/quantity_figure.hpp"
 #include "host/plot/stored_run.hpp"
 #include "host/report/html.hpp"
-#include "host/run/number_words.hpp"
+#include "host/run/say.hpp"
 #include "host/state/errors.hpp"
-#include "host/state/text_file.hpp"
+#include "host/state/text.hpp"
 #include "host/theory/theory_checks.hpp"
 
 namespace carom {

@@ -18,7 +18,7 @@
 #include "host/observables/average.hpp"
 #include "host/observables/observable.hpp"
 #include "host/run/solver_plan.hpp"
-#include "host/state/frame.hpp"
+#include "host/state/balls.hpp"
 #include "host/state/solver.hpp"
 
 namespace carom {

@@ -1,10 +1,63 @@
 #include "host/run/say.hpp"
 
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstddef>
+
 namespace carom {
 
 void say_to(std::FILE* stream, const std::string& text) noexcept {
     const bool written = std::fwrite(text.data(), 1, text.size(), stream) == text.size();
     if (!written || std::fflush(stream) != 0) std::clearerr(stream);  // the next message may fit again
+}
+
+std::string count_text(std::uint64_t count) {
+    std::string digits = std::to_string(count);
+    for (auto k = static_cast<std::ptrdiff_t>(digits.size()) - 3; k > 0; k -= 3) {
+        digits.insert(static_cast<std::size_t>(k), ",");
+    }
+    return digits;
+}
+
+std::string bytes_text(std::uint64_t bytes) {
+    static constexpr const char* kUnits[] = {"kB", "MB", "GB", "TB", "PB"};
+    if (bytes < 1000) return fmt::format("{} bytes", bytes);
+    double value = static_cast<double>(bytes) / 1000.0;
+    std::size_t unit = 0;
+    while (value >= 999.5 && unit + 1 < std::size(kUnits)) {
+        value /= 1000.0;
+        ++unit;
+    }
+    return value < 9.95 ? fmt::format("{:.1f} {}", value, kUnits[unit]) : fmt::format("{:.0f} {}", value, kUnits[unit]);
+}
+
+std::string plural(std::uint64_t count, const std::string& noun) {
+    return count_text(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+namespace {
+
+/// Nothing that is left of a negative number by rounding has a sign.
+std::string without_sign_of_zero(std::string text) {
+    const std::string digits = text.substr(0, text.find('('));
+    if (text.starts_with('-') && digits.find_first_of("123456789") == std::string::npos) text.erase(0, 1);
+    return text;
+}
+
+}  // namespace
+
+std::string with_error(double value, double error) {
+    constexpr double kRounding = 1e-12;
+    if (!std::isfinite(error) || error <= kRounding * std::abs(value)) return fmt::format("{:.6g}", value);
+    const int digits = static_cast<int>(-std::floor(std::log10(error)));
+    const double scale = std::pow(10.0, digits);
+    const auto last = static_cast<int>(std::lround(error * scale));
+    if (last == 10) return with_error(value, 1.0001 / scale * 10.0);
+    if (digits > 12) return fmt::format("{:.6g} +- {:.1g}", value, error);
+    return without_sign_of_zero(digits < 1
+                                    ? fmt::format("{:.0f}({:.0f})", std::round(value * scale) / scale, last / scale)
+                                    : fmt::format("{:.{}f}({})", value, digits, last));
 }
 
 }  // namespace carom

@@ -12,7 +12,7 @@
 #include "host/events/events_solver.hpp"
 #include "host/observables/registry.hpp"
 #include "host/run/memory.hpp"
-#include "host/run/number_words.hpp"
+#include "host/run/say.hpp"
 #include "host/scene/stages.hpp"
 #include "host/scene/start.hpp"
 #include "host/spring/spring_solver.hpp"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "host/run/driving_text.hpp"
-#include "host/run/number_words.hpp"
+#include "host/run/say.hpp"
 
 namespace carom {
 

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
 #include "host/scene/space.hpp"
 #include "kernels/core/key.hpp"
+#include "kernels/core/random.hpp"
 
 // How the balls of a fill are placed. A new arrangement is one file with a function like these, declared here, and
 // one row in arrangements(), in place.cpp; the scene file then knows its name and its keys, of which the function finds
@@ -43,7 +45,7 @@ template <int Dim>
 std::vector<Point<Dim>> shaken_lattice(const Scene& scene, std::size_t number,
                                        const std::vector<PlacedBall<Dim>>& before);
 
-/// The local-density profile of a gas under gravity (arrange_atmosphere.hpp), at random within it: by insertion, or,
+/// The local-density profile of a gas under gravity (Atmosphere), at random within it: by insertion, or,
 /// where that does not reach, by growth of balls that keep their heights.
 template <int Dim>
 std::vector<Point<Dim>> arrange_as_atmosphere(const Scene& scene, std::size_t number,
@@ -75,5 +77,48 @@ std::string label_of_fill(const Scene& scene, std::size_t number);
 /// Throws the InputError of a fill whose balls do not fit: `reached` of them would.
 template <int Dim>
 [[noreturn]] void refuse_fill(const Scene& scene, std::size_t number, const Space<Dim>& space, std::uint64_t reached);
+
+/// Random insertion ends near 0.547 (disks) and 0.384 (spheres) and becomes slow before (Feder 1980; Meakin & Jullien
+/// 1992); a try beyond these packing fractions is not worth its time.
+template <int Dim>
+constexpr double kInsertionReaches = Dim == 2 ? 0.50 : 0.32;
+
+/// Three (or two) numbers in [0, 1) from one draw, of 42 bits each.
+template <int Dim>
+inline Point<Dim> uniform_point(const RandomWords& words) {
+    const std::uint64_t low = words.wide(0);
+    const std::uint64_t high = words.wide(1);
+    const std::uint64_t parts[3] = {low >> 22, high >> 22, ((low & 0x1fffffU) << 21) | (high & 0x1fffffU)};
+    constexpr double kUnit = 1.0 / 4398046511104.0;  // 2^-42
+    Point<Dim> point;
+    for (int axis = 0; axis < Dim; ++axis) point[axis] = (static_cast<double>(parts[axis]) + 0.5) * kUnit;
+    return point;
+}
+
+/// Random sequential insertion of `count` balls; false when it gives up.
+/// \param stream  of the random numbers: the fill's number
+template <int Dim>
+bool insert_randomly(Space<Dim>& space, std::uint64_t count, std::uint64_t seed, std::uint64_t stream);
+
+extern template bool insert_randomly<2>(Space<2>&, std::uint64_t, std::uint64_t, std::uint64_t);
+extern template bool insert_randomly<3>(Space<3>&, std::uint64_t, std::uint64_t, std::uint64_t);
+
+/// The column of gas that a fill of arrangement "atmosphere" is, by the local-density theory of
+/// kernels/physics/atmosphere.hpp, as if it were alone.
+struct Atmosphere {
+    int axis = 0;               ///< of gravity
+    bool down = true;           ///< gravity points to the lower face
+    double scale_height = 0.0;  ///< [length]
+    double top = 0.0;           ///< of the highest centre above the lowest [scale heights]
+    double load = 0.0;          ///< N v / (A l)
+    double bottom = 0.0;        ///< packing fraction at the floor
+};
+
+/// Of a fill that check_atmosphere has passed.
+Atmosphere atmosphere_of(const Scene& scene, const FillEntry& fill);
+
+/// \throws InputError  where a fill cannot be an atmosphere: without gravity along one axis, a floor or a temperature,
+///                     or too dense at the floor for a fluid
+void check_atmosphere(const Section& section, const Scene& scene, const FillEntry& fill);
 
 }  // namespace carom

@@ -1,12 +1,9 @@
-#include "host/scene/arrange_atmosphere.hpp"
-
 #include <fmt/format.h>
 
 #include <cmath>
 
 #include "host/scene/arrange.hpp"
 #include "host/scene/growth.hpp"
-#include "host/scene/insertion.hpp"
 #include "host/scene/section.hpp"
 #include "kernels/core/random.hpp"
 #include "kernels/core/transcendental.hpp"

@@ -2,7 +2,6 @@
 #include <utility>
 
 #include "host/scene/arrange.hpp"
-#include "host/scene/insertion.hpp"
 #include "kernels/physics/touching.hpp"
 
 namespace carom {

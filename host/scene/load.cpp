@@ -15,7 +15,7 @@
 #include "host/scene/read.hpp"
 #include "host/scene/section.hpp"
 #include "host/state/errors.hpp"
-#include "host/state/text_file.hpp"
+#include "host/state/text.hpp"
 
 namespace carom {
 

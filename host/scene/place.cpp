@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "host/scene/arrange.hpp"
-#include "host/scene/arrange_atmosphere.hpp"
 #include "host/state/errors.hpp"
 #include "kernels/core/random.hpp"
 

@@ -16,7 +16,7 @@
 #include "host/scene/start.hpp"
 #include "host/scene/walls.hpp"
 #include "host/state/errors.hpp"
-#include "host/state/nearest_name.hpp"
+#include "host/state/text.hpp"
 #include "kernels/core/transcendental.hpp"
 #include "kernels/physics/pair_distribution.hpp"
 #include "kernels/physics/touching.hpp"

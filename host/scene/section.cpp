@@ -10,7 +10,7 @@
 #include "host/scene/keys.hpp"
 #include "host/scene/sources.hpp"
 #include "host/state/errors.hpp"
-#include "host/state/nearest_name.hpp"
+#include "host/state/text.hpp"
 
 namespace carom {
 

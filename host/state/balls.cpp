@@ -1,9 +1,11 @@
 #include "host/state/balls.hpp"
 
+#include <bit>
+
 namespace carom {
 
-void Balls::resize(std::size_t count) {
-    species.resize(count);
+void BallColumns::resize(int dimension_, std::size_t count) {
+    dimension = dimension_;
     gone.resize(count);
     for (int axis = 0; axis < dimension; ++axis) {
         position[axis].resize(count);
@@ -11,6 +13,38 @@ void Balls::resize(std::size_t count) {
         image[axis].resize(count);
     }
     for (int axis = dimension == 2 ? 2 : 0; axis < 3; ++axis) spin[axis].resize(count);
+}
+
+namespace {
+
+/// Finaliser of splitmix64 (Steele, Lea, Flood 2014): a bijection in which each input bit reaches each output bit.
+std::uint64_t mix(std::uint64_t x) {
+    x ^= x >> 30;
+    x *= 0xbf58476d1ce4e5b9ULL;
+    x ^= x >> 27;
+    x *= 0x94d049bb133111ebULL;
+    return x ^ (x >> 31);
+}
+
+std::uint64_t absorb(std::uint64_t hash, double value) {
+    return mix(hash + 0x9e3779b97f4a7c15ULL + std::bit_cast<std::uint64_t>(value + 0.0));
+}
+
+}  // namespace
+
+std::uint64_t state_hash(const Frame& frame) {
+    std::uint64_t sum = 0;  // a sum of per-ball hashes that each contain the id: order does not matter
+    const auto count = static_cast<std::int64_t>(frame.size());
+#pragma omp parallel for reduction(+ : sum) schedule(static) if (count > 10000)
+    for (std::int64_t id = 0; id < count; ++id) {
+        if (frame.gone[id]) continue;
+        std::uint64_t hash = mix(static_cast<std::uint64_t>(id) + 1);
+        for (int axis = 0; axis < frame.dimension; ++axis) hash = absorb(hash, frame.position[axis][id]);
+        for (int axis = 0; axis < frame.dimension; ++axis) hash = absorb(hash, frame.velocity[axis][id]);
+        for (int axis = frame.dimension == 2 ? 2 : 0; axis < 3; ++axis) hash = absorb(hash, frame.spin[axis][id]);
+        sum += hash;
+    }
+    return mix(sum + frame.size());
 }
 
 }  // namespace carom

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "host/state/balls.hpp"
-#include "host/state/frame.hpp"
 #include "host/state/solver_records.hpp"
 #include "kernels/core/picture.hpp"
 #include "kernels/core/totals.hpp"

@@ -16,7 +16,7 @@
 #include <utility>
 
 #include "host/state/errors.hpp"
-#include "host/state/text_file.hpp"
+#include "host/state/text.hpp"
 
 namespace carom {
 

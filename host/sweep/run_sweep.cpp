@@ -20,14 +20,12 @@
 
 #include "carom_build_info.hpp"
 #include "host/io/replacement.hpp"
-#include "host/run/number_words.hpp"
 #include "host/run/output_files.hpp"
-#include "host/run/run_in_memory.hpp"
+#include "host/run/run_loop.hpp"
 #include "host/run/say.hpp"
 #include "host/run/signals.hpp"
 #include "host/state/errors.hpp"
-#include "host/state/nearest_name.hpp"
-#include "host/state/text_file.hpp"
+#include "host/state/text.hpp"
 #include "host/sweep/journal.hpp"
 
 namespace carom {

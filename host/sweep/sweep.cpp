@@ -20,8 +20,7 @@
 #include "host/scene/section.hpp"
 #include "host/scene/toml.hpp"
 #include "host/state/errors.hpp"
-#include "host/state/nearest_name.hpp"
-#include "host/state/text_file.hpp"
+#include "host/state/text.hpp"
 
 namespace carom {
 

@@ -11,7 +11,7 @@
 
 #include "host/observables/average.hpp"
 #include "host/scene/scene.hpp"
-#include "host/state/frame.hpp"
+#include "host/state/balls.hpp"
 #include "host/state/solver.hpp"
 
 // What theory is told of a run, and what it answers: plain data, wherever it comes from. A run that has just ended

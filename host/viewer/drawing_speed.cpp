@@ -10,8 +10,8 @@
 #include <stdexcept>
 
 #include "host/backends/spring_backends.hpp"
-#include "host/run/number_words.hpp"
 #include "host/run/prepare.hpp"
+#include "host/run/say.hpp"
 #include "host/state/errors.hpp"
 #include "host/viewer/cloud_feed.hpp"
 #include "host/viewer/opengl.hpp"

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "host/io/trajectory_reader.hpp"
-#include "host/run/number_words.hpp"
+#include "host/run/say.hpp"
 #include "host/run/schedule.hpp"
 #include "host/scene/load.hpp"
 #include "host/state/errors.hpp"

@@ -11,7 +11,6 @@
 #include "host/run/prepare.hpp"
 #include "host/scene/scene.hpp"
 #include "host/state/balls.hpp"
-#include "host/state/frame.hpp"
 
 namespace carom {
 

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "host/plot/image.hpp"
-#include "host/run/number_words.hpp"
+#include "host/run/say.hpp"
 #include "host/viewer/scenery.hpp"
 
 namespace carom {

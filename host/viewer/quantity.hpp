@@ -10,7 +10,6 @@
 #include "host/plot/image.hpp"
 #include "host/scene/scene.hpp"
 #include "host/state/balls.hpp"
-#include "host/state/frame.hpp"
 #include "host/viewer/color_map.hpp"
 #include "kernels/core/picture.hpp"
 

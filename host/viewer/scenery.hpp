@@ -1,7 +1,6 @@
 #pragma once
 
 #include "host/state/balls.hpp"
-#include "host/state/frame.hpp"
 #include "host/viewer/camera.hpp"
 #include "host/viewer/color_map.hpp"
 #include "host/viewer/renderer.hpp"

@@ -11,7 +11,6 @@
 
 #include "host/scene/scene.hpp"
 #include "host/state/balls.hpp"
-#include "host/state/frame.hpp"
 #include "host/viewer/painter.hpp"
 #include "host/window/show.hpp"
 

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "host/io/trajectory_reader.hpp"
-#include "host/run/number_words.hpp"
+#include "host/run/say.hpp"
 #include "host/scene/load.hpp"
 #include "host/state/errors.hpp"
 #include "host/viewer/opengl.hpp"

@@ -29,7 +29,7 @@ target_link_libraries(consumer PRIVATE carom::scene)
 CONSUMER_SOURCE = """
 #include "carom_build_info.hpp"
 #include "host/scene/scene.hpp"
-#include "host/state/frame.hpp"
+#include "host/state/balls.hpp"
 
 #include <cstdio>
 

@@ -6,7 +6,7 @@
 #include "host/io/trajectory_reader.hpp"
 #include "host/observables/registry.hpp"
 #include "host/run/observe.hpp"
-#include "host/run/run_in_memory.hpp"
+#include "host/run/run_loop.hpp"
 #include "tests/contract/examples/mean_momentum.hpp"
 #include "tests/support/kinds.hpp"
 

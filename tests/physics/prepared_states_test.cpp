@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "host/events/events_engine.hpp"
-#include "host/scene/arrange_atmosphere.hpp"
+#include "host/scene/arrange.hpp"
 #include "host/scene/load.hpp"
 #include "host/scene/place.hpp"
 #include "kernels/physics/atmosphere.hpp"

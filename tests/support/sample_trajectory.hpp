@@ -18,7 +18,7 @@
 
 #include "host/io/trajectory_header.hpp"
 #include "host/observables/observable.hpp"
-#include "host/state/frame.hpp"
+#include "host/state/balls.hpp"
 
 namespace carom::test {
 

@@ -6,11 +6,10 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "host/run/number_words.hpp"
+#include "host/run/say.hpp"
 #include "host/run/summary.hpp"
 #include "host/state/errors.hpp"
-#include "host/state/nearest_name.hpp"
-#include "host/state/text_file.hpp"
+#include "host/state/text.hpp"
 #include "tests/support/message_of.hpp"
 
 namespace carom::run_summary_test {

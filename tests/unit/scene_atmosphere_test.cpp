@@ -3,7 +3,7 @@
 #include <bit>
 #include <cmath>
 
-#include "host/scene/arrange_atmosphere.hpp"
+#include "host/scene/arrange.hpp"
 #include "host/scene/load.hpp"
 #include "host/scene/place.hpp"
 #include "kernels/physics/atmosphere.hpp"

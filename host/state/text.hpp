@@ -8,6 +8,10 @@
 
 namespace carom {
 
+/// All that a file holds.
+/// \throws SystemError  it cannot be read
+std::string read_text_file(const std::string& path);
+
 /// The candidate that needs the fewest insertions, deletions, replacements and swaps of neighbours to become a misspelt
 /// name; empty where none is near. As many as a third of its letters are near, and `slips` always.
 std::string_view nearest_name(std::string_view name, std::span<const std::string_view> candidates,
