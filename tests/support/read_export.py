@@ -11,11 +11,11 @@ import xml.etree.ElementTree
 
 
 def number(value):
-    return repr(float(value))
+    return value if isinstance(value, str) and value == "-" else repr(float(value))
 
 
-def show(time, id_, species, position, velocity, radius, mass):
-    print(time, int(id_), species, *map(number, position), *map(number, velocity), number(radius), number(mass))
+def show(time, id_, species, position, velocity=("-", "-", "-"), radius="-", mass="-"):
+    print(time, id_, species, *map(number, (*position, *velocity, radius, mass)))
 
 
 def read_vtp(path):
@@ -71,5 +71,5 @@ READERS = {".vtp": read_vtp, ".pvd": read_pvd, ".xyz": read_xyz, ".csv": read_cs
 if __name__ == "__main__":
     file_path = pathlib.Path(sys.argv[1])
     if file_path.suffix not in READERS:
-        sys.exit(3)
+        sys.exit(f"no reader of {file_path.suffix} files; READERS in {__file__} has those of all formats")
     READERS[file_path.suffix](file_path)
