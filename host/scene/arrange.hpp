@@ -8,9 +8,9 @@
 #include "kernels/core/key.hpp"
 #include "kernels/core/random.hpp"
 
-// How the balls of a fill are placed. A new arrangement is one file with a function like these, declared here, and
-// one row in arrangements(), in place.cpp; the scene file then knows its name and its keys, of which the function finds
-// the values in FillEntry::values.
+// How the balls of a fill are placed. A new arrangement is one file with a function that gives its row, which is
+// declared and called in arrangements(), in place.cpp; the scene file then knows its name and its keys, of which an
+// Arranger finds the values in FillEntry::values.
 
 namespace carom {
 
@@ -23,33 +23,10 @@ template <int Dim>
 using Arranger = std::vector<Point<Dim>> (*)(const Scene& scene, std::size_t number,
                                              const std::vector<PlacedBall<Dim>>& before);
 
-/// Centres for fills `first` to `end`, packed together at random: by sequential insertion, one fill after the other;
-/// past what that reaches, by growth of all their balls in proportion; past what that reaches, on shaken lattices.
-/// \throws InputError  when one of them does not fit; says how many of its balls do
-template <int Dim>
-std::vector<std::vector<Point<Dim>>> pack_randomly(const Scene& scene, std::size_t first, std::size_t end,
-                                                   const std::vector<PlacedBall<Dim>>& before);
-
-/// The same for one fill.
-template <int Dim>
-std::vector<Point<Dim>> arrange_randomly(const Scene& scene, std::size_t number,
-                                         const std::vector<PlacedBall<Dim>>& before);
-
-/// Square or cubic where that fits, else hexagonal or fcc.
-template <int Dim>
-std::vector<Point<Dim>> arrange_on_lattice(const Scene& scene, std::size_t number,
-                                           const std::vector<PlacedBall<Dim>>& before);
-
 /// On random sites of a hexagonal or fcc lattice, shaken: for what is too dense to be packed at random.
 template <int Dim>
 std::vector<Point<Dim>> shaken_lattice(const Scene& scene, std::size_t number,
                                        const std::vector<PlacedBall<Dim>>& before);
-
-/// The local-density profile of a gas under gravity (Atmosphere), at random within it: by insertion, or,
-/// where that does not reach, by growth of balls that keep their heights.
-template <int Dim>
-std::vector<Point<Dim>> arrange_as_atmosphere(const Scene& scene, std::size_t number,
-                                              const std::vector<PlacedBall<Dim>>& before);
 
 /// Centres for the fills `first` to `end`, by fill: the same for several at once.
 template <int Dim>

@@ -135,8 +135,8 @@ std::vector<GrowingBall<Dim>> growing(const Space<Dim>& space, const Atmosphere&
     return balls;
 }
 
-}  // namespace
-
+/// The local-density profile of a gas under gravity (Atmosphere), at random within it: by insertion, or,
+/// where that does not reach, by growth of balls that keep their heights.
 template <int Dim>
 std::vector<Point<Dim>> arrange_as_atmosphere(const Scene& scene, std::size_t number,
                                               const std::vector<PlacedBall<Dim>>& before) {
@@ -176,7 +176,14 @@ std::vector<Point<Dim>> arrange_as_atmosphere(const Scene& scene, std::size_t nu
     refuse_fill(scene, number, most, most.size());
 }
 
-template std::vector<Point<2>> arrange_as_atmosphere<2>(const Scene&, std::size_t, const std::vector<PlacedBall<2>>&);
-template std::vector<Point<3>> arrange_as_atmosphere<3>(const Scene&, std::size_t, const std::vector<PlacedBall<3>>&);
+}  // namespace
+
+ArrangementEntry atmosphere_arrangement() {
+    return {
+        .kind = {"atmosphere", {}, "as dense at each height as gravity, temperature and local-density theory make it"},
+        .disks = arrange_as_atmosphere<2>,
+        .spheres = arrange_as_atmosphere<3>,
+        .check = check_atmosphere};
+}
 
 }  // namespace carom

@@ -144,8 +144,7 @@ std::vector<Point<Dim>> even_subset(const std::vector<Point<Dim>>& sites, std::u
     return chosen;
 }
 
-}  // namespace
-
+/// Square or cubic where that fits, else hexagonal or fcc.
 template <int Dim>
 std::vector<Point<Dim>> arrange_on_lattice(const Scene& scene, std::size_t number,
                                            const std::vector<PlacedBall<Dim>>& before) {
@@ -160,8 +159,13 @@ std::vector<Point<Dim>> arrange_on_lattice(const Scene& scene, std::size_t numbe
     refuse_fill(scene, number, space, reached);
 }
 
-template std::vector<Point<2>> arrange_on_lattice<2>(const Scene&, std::size_t, const std::vector<PlacedBall<2>>&);
-template std::vector<Point<3>> arrange_on_lattice<3>(const Scene&, std::size_t, const std::vector<PlacedBall<3>>&);
+}  // namespace
+
+ArrangementEntry lattice_arrangement() {
+    return {.kind = {"lattice", {}, "square or cubic where that fits, else hexagonal or fcc"},
+            .disks = arrange_on_lattice<2>,
+            .spheres = arrange_on_lattice<3>};
+}
 
 namespace {
 

@@ -121,8 +121,9 @@ typename Packing<Dim>::Centers one_by_one(const Packing<Dim>& packing) {
     return centers;
 }
 
-}  // namespace
-
+/// Centres for fills `first` to `end`, packed together at random: by sequential insertion, one fill after the other;
+/// past what that reaches, by growth of all their balls in proportion; past what that reaches, on shaken lattices.
+/// \throws InputError  when one of them does not fit; says how many of its balls do
 template <int Dim>
 bool insert_randomly(Space<Dim>& space, std::uint64_t count, std::uint64_t seed, std::uint64_t stream) {
     const std::uint64_t most = std::max(kTriesAtLeast, kTriesPerBall * count);
@@ -193,17 +194,21 @@ std::vector<std::vector<Point<Dim>>> pack_randomly(const Scene& scene, std::size
     return one_by_one(packing);
 }
 
+/// The same for one fill.
 template <int Dim>
 std::vector<Point<Dim>> arrange_randomly(const Scene& scene, std::size_t number,
                                          const std::vector<PlacedBall<Dim>>& before) {
     return std::move(pack_randomly(scene, number, number + 1, before)[0]);
 }
 
-template std::vector<std::vector<Point<2>>> pack_randomly<2>(const Scene&, std::size_t, std::size_t,
-                                                             const std::vector<PlacedBall<2>>&);
-template std::vector<std::vector<Point<3>>> pack_randomly<3>(const Scene&, std::size_t, std::size_t,
-                                                             const std::vector<PlacedBall<3>>&);
-template std::vector<Point<2>> arrange_randomly<2>(const Scene&, std::size_t, const std::vector<PlacedBall<2>>&);
-template std::vector<Point<3>> arrange_randomly<3>(const Scene&, std::size_t, const std::vector<PlacedBall<3>>&);
+}  // namespace
+
+ArrangementEntry random_arrangement() {
+    return {.kind = {"random", {}, "without overlap, around all balls before"},
+            .disks = arrange_randomly<2>,
+            .spheres = arrange_randomly<3>,
+            .disks_together = pack_randomly<2>,
+            .spheres_together = pack_randomly<3>};
+}
 
 }  // namespace carom

@@ -16,21 +16,14 @@
 
 namespace carom {
 
+// The files of arrangements; each gives its row.
+ArrangementEntry random_arrangement();
+ArrangementEntry lattice_arrangement();
+ArrangementEntry atmosphere_arrangement();
+
 std::span<const ArrangementEntry> arrangements() {
-    static constexpr ArrangementEntry kArrangements[] = {
-        {.kind = {"random", {}, "without overlap, around all balls before"},
-         .disks = arrange_randomly<2>,
-         .spheres = arrange_randomly<3>,
-         .disks_together = pack_randomly<2>,
-         .spheres_together = pack_randomly<3>},
-        {.kind = {"lattice", {}, "square or cubic where that fits, else hexagonal or fcc"},
-         .disks = arrange_on_lattice<2>,
-         .spheres = arrange_on_lattice<3>},
-        {.kind = {"atmosphere", {}, "as dense at each height as gravity, temperature and local-density theory make it"},
-         .disks = arrange_as_atmosphere<2>,
-         .spheres = arrange_as_atmosphere<3>,
-         .check = check_atmosphere},
-    };
+    static const ArrangementEntry kArrangements[] = {random_arrangement(), lattice_arrangement(),
+                                                     atmosphere_arrangement()};
     return kArrangements;
 }
 

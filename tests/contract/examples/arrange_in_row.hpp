@@ -21,4 +21,8 @@ std::vector<Point<Dim>> arrange_in_row(const Scene& scene, std::size_t number,
     return centers;
 }
 
+inline ArrangementEntry row_arrangement() {
+    return {.kind = {"row", {}, "side by side along x"}, .disks = arrange_in_row<2>, .spheres = arrange_in_row<3>};
+}
+
 }  // namespace carom::examples
