@@ -56,7 +56,7 @@ void add_viewer_options(CommandOptions& command, ViewerOptions& options) {
 }
 
 /// Whether the file is a trajectory and no scene. \throws InputError  none was given
-bool is_trajectory(const ViewerOptions& options, const char* command) {
+[[maybe_unused]] bool is_trajectory(const ViewerOptions& options, const char* command) {
     if (options.scene.scene.empty()) {
         throw InputError(fmt::format("no scene and no trajectory given; see carom {} --help", command));
     }
