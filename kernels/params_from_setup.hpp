@@ -232,9 +232,8 @@ inline GravityKicks gravity_kicks(const SpringSetup& setup, int axis) {
 
 /// With the larger numbers of balls and walls.
 inline SoftContact strongest_contact(const SpringSetup& setup) {
-    return {setup.law,
-            {std::max(setup.stiffness, setup.wall_stiffness), setup.damping,
-             std::max(setup.damping_ratio, setup.wall_damping_ratio)}};
+    return {setup.law, std::max(setup.stiffness, setup.wall_stiffness), setup.damping,
+            std::max(setup.damping_ratio, setup.wall_damping_ratio)};
 }
 
 /// The constants of a run.
@@ -311,10 +310,10 @@ inline AtFault force_at_fault(const SpringSetup& setup, const SoftContact& stron
     const Factor stiffness{setup.wall_stiffness > setup.stiffness ? Cause::kWallStiffness : Cause::kStiffness,
                            strongest.terms.stiffness};
     const Factor speed{Cause::kDesignSpeed, setup.design_speed};
-    const auto force = [&](const ContactTerms& terms) {
-        return SoftContact{strongest.kind, terms}.strongest_force(diameter, setup.design_speed, sizes.largest_mass);
+    const auto force = [&](const SoftContact& contact) {
+        return contact.strongest_force(diameter, setup.design_speed, sizes.largest_mass);
     };
-    if (!(force(strongest.terms) > 2.0 * force({.stiffness = stiffness.value}))) {
+    if (!(force(strongest) > 2.0 * force({setup.law, stiffness.value}))) {
         return at_fault({stiffness, {Cause::kBallRadius, sizes.largest_radius}});
     }
     if (setup.damping > 0.0) return at_fault({{Cause::kDamping, setup.damping}, speed});

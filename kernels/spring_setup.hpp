@@ -31,7 +31,7 @@ struct SpringSetup {
     double thermostat_temperature = 0.0;  ///< [energy]
 
     std::array<double, 3> gravity{};
-    ContactLawKind law{};             ///< whose units those of the stiffness and of the damping are
+    ContactLawChoice law{};           ///< whose units those of the stiffness and of the damping are
     double stiffness = 0.0;           ///< ball to ball
     double wall_stiffness = 0.0;      ///< ball to wall
     double damping = 0.0;             ///< ball to ball and ball to wall
@@ -43,8 +43,8 @@ struct SpringSetup {
     double design_speed = 0.0;        ///< the largest speed to expect [velocity]: sets scales, bounds nothing
     double margin = 0.0;              ///< of the candidate search [length], 0: chosen; changes speed, never a bit
 
-    [[nodiscard]] SoftContact pair_contact() const { return {law, {stiffness, damping, damping_ratio}}; }
-    [[nodiscard]] SoftContact wall_contact() const { return {law, {wall_stiffness, damping, wall_damping_ratio}}; }
+    [[nodiscard]] SoftContact pair_contact() const { return {law, stiffness, damping, damping_ratio}; }
+    [[nodiscard]] SoftContact wall_contact() const { return {law, wall_stiffness, damping, wall_damping_ratio}; }
     [[nodiscard]] bool damped() const { return damping > 0.0 || damping_ratio > 0.0 || wall_damping_ratio > 0.0; }
 };
 

@@ -11,6 +11,7 @@
 #include "host/state/balls.hpp"
 #include "host/state/box.hpp"
 #include "host/state/solver.hpp"
+#include "kernels/core/key.hpp"
 
 namespace carom {
 
@@ -47,6 +48,7 @@ struct ObserveEntry {
     Vector3 region_min{}, region_max{};  ///< temperature: only balls whose centres are in there [length]
     std::optional<double> every = {};    ///< between samples [time]; empty: what costs little
     double from = 0.0;                   ///< samples are taken from this time on [time]
+    KindValues own = {};                 ///< of the keys that are the kind's own
 };
 
 /// Pressure is force per area, and in 2D per length.

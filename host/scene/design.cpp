@@ -245,7 +245,7 @@ SpringDesign design_spring(const Scene& scene, const MeasuredBalls& balls) {
 
     const std::vector<PossibleContact> contacts = extreme_contacts(species, has_walls(scene), design.design_speed);
     const SpringKeys& keys = scene.spring;
-    design.law = contact_law_called(keys.law);
+    design.law = contact_law_called(keys.law, keys.own);
     design.stiffness =
         keys.stiffness ? *keys.stiffness : needed_stiffness(design.pair_contact(), contacts, keys.max_overlap);
     if (design.stiffness == 0.0) design.stiffness = 1.0;  // nothing can touch; the number has no meaning

@@ -54,13 +54,13 @@ std::vector<PossibleContact> extreme_contacts(const std::vector<PresentSpecies>&
 
 /// What follows from a scene for the spring solver: every "auto" replaced by its number.
 struct SpringDesign : BallFigures, SpringRecord {
-    ContactLawKind law{};        ///< whose units those of the stiffness and of the damping are
+    ContactLawChoice law{};      ///< whose units those of the stiffness and of the damping are
     std::uint64_t steps = 0;     ///< to run.until: round(until / dt)
     double thermal_speed = 0.0;  ///< sqrt(T/m) of the lightest species, 0 without a temperature [length/time]
     double phase_step = 0.0;     ///< h = w0 dt of the stiffest contact; its worst speed error is h^2 / 8
 
-    [[nodiscard]] SoftContact pair_contact() const { return {law, {stiffness, damping, damping_ratio}}; }
-    [[nodiscard]] SoftContact wall_contact() const { return {law, {wall_stiffness, damping, wall_damping_ratio}}; }
+    [[nodiscard]] SoftContact pair_contact() const { return {law, stiffness, damping, damping_ratio}; }
+    [[nodiscard]] SoftContact wall_contact() const { return {law, wall_stiffness, damping, wall_damping_ratio}; }
 };
 
 SpringDesign design_spring(const Scene& scene, const MeasuredBalls& balls);

@@ -18,6 +18,7 @@
 #include "host/state/errors.hpp"
 #include "host/state/text.hpp"
 #include "kernels/core/transcendental.hpp"
+#include "kernels/physics/contact_laws.hpp"
 #include "kernels/physics/pair_distribution.hpp"
 #include "kernels/physics/touching.hpp"
 
@@ -592,7 +593,9 @@ void read_physics(const Section& section, Scene& scene) {
 
 void read_spring(const Section& section, Scene& scene) {
     SpringKeys& spring = scene.spring;
-    spring.law = choices_of(*find_key("spring", "law"))[section.choice("law")];
+    const Kind& law = ContactLaws::kKinds[section.choice("law")];
+    spring.law = law.name;
+    spring.own = section.values(law.keys, kTermKeys);
     spring.stiffness = section.number_or_auto("stiffness");
     if (section.has("wall_stiffness")) spring.wall_stiffness = section.number("wall_stiffness");
     spring.damping = section.number_or_auto("damping");

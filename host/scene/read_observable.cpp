@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cmath>
+#include <string_view>
 
 #include "host/observables/registry.hpp"
 #include "host/scene/read.hpp"
@@ -10,6 +12,10 @@
 namespace carom {
 
 namespace {
+
+/// The keys that are members of an ObserveEntry; a kind's others are its own.
+constexpr std::array<std::string_view, 8> kMembers{"threshold", "every", "from", "bins",
+                                                   "max",       "axis",  "with", "region"};
 
 int default_axis(const Scene& scene, const ObservableKind& kind) {
     if (kind.axis == ObservableKind::Axis::kLast) return scene.dimension() - 1;
@@ -38,6 +44,7 @@ void read_values(const Section& section, const Scene& scene, const SpeciesIndex&
     const BoxPart region = read_region(section, scene.box);
     observe.region_min = region.min;
     observe.region_max = region.max;
+    observe.own = section.values(kind.keys, kMembers);
     if (kind.check != nullptr) {
         if (const auto refusal = kind.check(observe, scene.box)) {
             section.fail(refusal->key, refusal->message);

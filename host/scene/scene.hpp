@@ -38,6 +38,7 @@ struct Physics {
 /// [spring]; an empty optional stands for "auto".
 struct SpringKeys {
     std::string law = "linear";
+    KindValues own;                        ///< what it says under the law's own keys
     std::optional<double> stiffness;       ///< [force/length]
     std::optional<double> wall_stiffness;  ///< empty: as stiffness
     std::optional<double> damping;         ///< [mass/time]; empty: from restitution

@@ -275,9 +275,10 @@ Vector3 Section::direction(std::string_view name) const {
     return unit;
 }
 
-KindValues Section::values(std::span<const Key> keys) const {
+KindValues Section::values(std::span<const Key> keys, std::span<const std::string_view> but) const {
     KindValues values;
     for (const Key& key : keys) {
+        if (std::ranges::find(but, key.name) != but.end()) continue;
         switch (key.type) {
             case KeyType::kVector:
                 values.set(key.name, vector(key.name));
@@ -290,6 +291,9 @@ KindValues Section::values(std::span<const Key> keys) const {
                 break;
             case KeyType::kNumber:
                 values.set(key.name, {number(key.name)});
+                break;
+            case KeyType::kWhole:
+                values.set(key.name, {static_cast<double>(whole(key.name))});
                 break;
             default:
                 throw std::logic_error(fmt::format("{}: a kind cannot take such values yet", key.name));

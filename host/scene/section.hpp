@@ -52,7 +52,8 @@ public:
     /// The same, of any length but 0, made a unit vector.
     [[nodiscard]] Vector3 direction(std::string_view name) const;
     /// What the section says under the keys of its kind.
-    [[nodiscard]] KindValues values(std::span<const Key> keys) const;
+    /// \param but  the names of keys that are left out
+    [[nodiscard]] KindValues values(std::span<const Key> keys, std::span<const std::string_view> but = {}) const;
     /// Angular velocity: in 2D only component 2.
     [[nodiscard]] Vector3 spin(std::string_view name) const;
     /// Empty where the key is absent or "auto".

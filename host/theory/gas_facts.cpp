@@ -141,7 +141,7 @@ GasFacts gas_facts(const MeasuredRun& run, const std::string& species, double fr
     facts.diameter = 2.0 * facts.radius;
     const double k_n = stiffness_of(run.solver);
     if (run.solver.solver == "spring" && k_n > 0.0) {
-        const SoftContact contact{contact_law_called(scene.spring.law), {.stiffness = k_n}};
+        const SoftContact contact{contact_law_called(scene.spring.law, scene.spring.own), k_n};
         facts.diameter -= contact.soft_diameter_loss(facts.temperature);
     }
     facts.left = run.left;

@@ -274,8 +274,8 @@ private:
         params.radius = static_cast<Real>(balls.radius[0]);
         params.inverse_mass = static_cast<Real>(balls.inverse_mass[0]);
         params.dt = static_cast<Real>(setup.dt);
-        params.pair_law = SoftContact{setup.law, {.stiffness = setup.stiffness}}.law<Real>();
-        params.wall_law = SoftContact{setup.law, {.stiffness = setup.wall_stiffness}}.law<Real>();
+        params.pair_law = SoftContact{setup.law, setup.stiffness}.law<Real>();
+        params.wall_law = SoftContact{setup.law, setup.wall_stiffness}.law<Real>();
         return params;
     }
 

@@ -16,21 +16,21 @@
 //
 //   kName, kHelp, kKeys              what scenes call it, a few words for the reference, the keys that it takes
 //   kLeastDimension                  3 for one that is only of space
-//   kMovingKey                       which of its values grows at the speed of a wall that moves along its normal; "":
-//   it stands still make(values), reference(values)  from what a scene says of it: itself, and a point that it is
-//   measured from gap(from_reference)              where a ball's centre stands to it, on every processor
-//   touch_time<Curved>(approach)     when a ball in free flight touches it, from now; kNeverTouch: it does not. Curved:
-//                                    there is an acceleration
+//   kMovingKey                       which of its values grows at the speed of a wall that moves along its normal;
+//                                    "": it stands still
+//   make(values), reference(values)  from what a scene says of it: itself, and a point that it is measured from
+//   gap(from_reference)              where a ball's centre stands to it, on every processor
+//   touch_time<Curved>(approach)     when a ball in free flight touches it, from now; kNeverTouch: it does not.
+//                                    Curved: there is an acceleration
 //   largest_ball()                   radius of the largest ball that has room on its side
-//   along(axis), kSeam               how it lies along an axis of the box, and what is wrong where a periodic one cuts
-//   it
+//   along(axis), kSeam               how it lies along an axis of the box, and what is wrong where a periodic one
+//                                    cuts it
 // and, for a box of 2 or 3 dimensions, of the shape in 3D (where a 2D wall lies flat):
 //   across(dimension)                the axis that a flat wall lies across; -1: none
 //   leave(reference, box, radius, room)  takes off `room` what it takes of the box from the centres of balls of a
-//   radius,
-//                                    as far as a box remains; false: it leaves nothing at all
-//   outline(reference, box, pen)     draws it with pen.line(a, b, main) and pen.circle(center, radius, u, v,
-//                                    main), u and v unit vectors of its plane, main what is drawn broader
+//                                    radius, as far as a box remains; false: it leaves nothing at all
+//   outline(reference, box, pen)     draws it with pen.line(a, b, main) and pen.circle(center, radius, u, v, main),
+//                                    u and v unit vectors of its plane, main what is drawn broader
 
 namespace carom {
 

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "kernels/core/one_of.hpp"
 #include "kernels/physics/hertz_spring.hpp"
@@ -15,10 +16,10 @@
 // list: everything else is made from the list. What a law has, besides the constants that its force needs (m_e is the
 // reduced mass, overlap_rate is positive while bodies approach, speeds are those of approach):
 //
-//   kKind              what scenes call it, and the keys that it takes: stiffness and wall_stiffness, perhaps damping
+//   kKind              what scenes call it, and the keys that it takes: stiffness and wall_stiffness, perhaps damping,
+//                      and any of its own, whose values are terms.own.number("KEY")
 //   kStiffnessUnit     of its stiffness, for people
 //   kForceOfStiffness  what must fit the precision, in words
-//   kPower             n: the undamped force goes as overlap^n
 //
 //   make(terms)                                  the law from its numbers
 //   force(overlap)                               undamped [force]
@@ -29,8 +30,9 @@
 // and, for the host alone, of the numbers in double (what follows from them reaches the state, so: only operations that
 // are the same on every machine):
 //
-//   damping_ratio(restitution)                   that gives it to an isolated pair, whatever its speed and masses
-//   stiffness_for(overlap, speed, m_e)           at which an undamped contact is that deep
+//   power(terms)                                 n: the undamped force goes as overlap^n
+//   damping_ratio(terms, restitution)            that gives it to an isolated pair, whatever its speed and masses
+//   stiffness_for(terms, overlap, speed, m_e)    at which an undamped contact is that deep; the terms have none yet
 //   largest_overlap(terms, speed, m_e)           of an undamped contact [length]
 //   duration(terms, speed, m_e)                  of a contact [time]
 //   slope(terms, overlap, overlap_rate, m_e)     by how much the force changes with the overlap, at most [force/length]
@@ -48,26 +50,35 @@ struct ContactLawList {
     template <class Real>
     using AnyOf = OneOf<Laws<Real>...>;
     static constexpr std::array kKinds{Laws<double>::kKind...};
+    template <template <class> class Law>
+    using And = ContactLawList<Laws..., Law>;
 };
 
 /// All contact laws; a new one stands behind the others.
 using ContactLaws = ContactLawList<LinearSpring, HertzSpring>;
 
-/// A law's place in the list.
-enum class ContactLawKind : std::uint8_t {};
+/// What a scene chooses.
+struct ContactLawChoice {
+    std::uint8_t number = 0;  ///< the law's place in the list
+    KindValues own{};         ///< what the scene says under the law's own keys
+};
+
+/// The keys of [spring] that stand for a contact's terms; the others of a law are its own.
+inline constexpr std::array<std::string_view, 3> kTermKeys{"stiffness", "wall_stiffness", "damping"};
 
 /// \throws std::invalid_argument  there is none of that name
-inline ContactLawKind contact_law_called(std::string_view name) {
-    for (std::size_t number = 0; number < ContactLaws::kKinds.size(); ++number) {
-        if (ContactLaws::kKinds[number].name == name) return ContactLawKind{static_cast<std::uint8_t>(number)};
+template <class Laws = ContactLaws>
+ContactLawChoice contact_law_called(std::string_view name, KindValues own = {}) {
+    for (std::size_t number = 0; number < Laws::kKinds.size(); ++number) {
+        if (Laws::kKinds[number].name == name) return {static_cast<std::uint8_t>(number), std::move(own)};
     }
     throw std::invalid_argument("no contact law is called " + std::string(name));
 }
 
 /// The law of a run's contacts. The choice is the same for all balls, so a GPU's threads never part over it.
-template <class Real>
+template <class Real, class Laws = ContactLaws>
 struct ContactLaw {
-    ContactLaws::AnyOf<Real> law;
+    typename Laws::template AnyOf<Real> law;
 
     CAROM_HD Real force(Real overlap) const {
         return law.visit([&](const auto& one) { return one.force(overlap); });
@@ -81,18 +92,22 @@ struct ContactLaw {
 };
 
 /// A law and the numbers of its contacts, and what follows from them: for the host.
-struct SoftContact {
-    ContactLawKind kind{};
+template <class Laws>
+struct SoftContactOf {
+    std::uint8_t number;  ///< of the law in the list
     ContactTerms terms;
+
+    SoftContactOf(const ContactLawChoice& law, double stiffness, double damping = 0.0, double damping_ratio = 0.0)
+        : number(law.number), terms{stiffness, damping, damping_ratio, law.own} {}
 
     /// f.operator()<Law>().
     template <class Real = double, class F>
     auto with(F&& f) const {
-        return ContactLaws::AnyOf<Real>::with_type(static_cast<std::uint8_t>(kind), f);
+        return Laws::template AnyOf<Real>::with_type(number, f);
     }
     template <class Real>
-    [[nodiscard]] ContactLaw<Real> law() const {
-        return with<Real>([&]<class Law>() { return ContactLaw<Real>{Law::make(terms)}; });
+    [[nodiscard]] ContactLaw<Real, Laws> law() const {
+        return with<Real>([&]<class Law>() { return ContactLaw<Real, Laws>{Law::make(terms)}; });
     }
     [[nodiscard]] std::string_view stiffness_unit() const {
         return with([&]<class Law>() { return Law::kStiffnessUnit; });
@@ -102,13 +117,13 @@ struct SoftContact {
     }
     /// Overlaps and durations go as stiffness to minus this, and the mean energy of a contact in a gas is T times this.
     [[nodiscard]] double softness() const {
-        return with([&]<class Law>() { return 1.0 / (1.0 + Law::kPower); });
+        return with([&]<class Law>() { return 1.0 / (1.0 + Law::power(terms)); });
     }
     [[nodiscard]] double damping_ratio(double restitution) const {
-        return with([&]<class Law>() { return Law::damping_ratio(restitution); });
+        return with([&]<class Law>() { return Law::damping_ratio(terms, restitution); });
     }
     [[nodiscard]] double stiffness_for(double overlap, double speed, double m_e) const {
-        return with([&]<class Law>() { return Law::stiffness_for(overlap, speed, m_e); });
+        return with([&]<class Law>() { return Law::stiffness_for(terms, overlap, speed, m_e); });
     }
     [[nodiscard]] double largest_overlap(double speed, double m_e) const {
         return with([&]<class Law>() { return Law::largest_overlap(terms, speed, m_e); });
@@ -130,5 +145,6 @@ struct SoftContact {
         return with([&]<class Law>() { return Law::soft_diameter_loss(terms, temperature); });
     }
 };
+using SoftContact = SoftContactOf<ContactLaws>;
 
 }  // namespace carom

@@ -11,8 +11,8 @@
 // The contact of elastic spheres, with damping whose restitution depends neither on the speed nor on the masses, that
 // never pulls.
 //
-//   F = max(0, k_n delta^(3/2) + gamma_n d(delta)/dt),   gamma_n = alpha sqrt(k_n m_e) delta^(1/4),  alpha = sqrt(5)
-//   zeta
+//   F = max(0, k_n delta^(3/2) + gamma_n d(delta)/dt),   gamma_n = alpha sqrt(k_n m_e) delta^(1/4),
+//   alpha = sqrt(5) zeta
 //
 // Symbols and signs as in linear_spring.hpp; k_n [force/length^(3/2)], the same for all pairs (for spheres of Young's
 // modulus E, Poisson's ratio nu and the effective radius R it is (2/3) E / (1 - nu^2) sqrt(R)). Energy stored:
@@ -54,7 +54,6 @@ struct HertzSpring {
         "gives every contact its `restitution`"};
     static constexpr std::string_view kStiffnessUnit = "N/m^1.5";
     static constexpr std::string_view kForceOfStiffness = "stiffness times diameter^1.5";
-    static constexpr double kPower = 1.5;
     static constexpr double kSqrtFive = 2.2360679774997897;
 
     Real k_n;           ///< stiffness [force/length^(3/2)]
@@ -88,17 +87,20 @@ struct HertzSpring {
         return result;
     }
 
-    static double damping_ratio(double restitution) { return damping_ratio_of_restitution(restitution); }
-    static double stiffness_for(double overlap, double speed, double m_e) {
+    static double power(const ContactTerms& /*terms*/) { return 1.5; }
+    static double damping_ratio(const ContactTerms& /*terms*/, double restitution) {
+        return damping_ratio_of_restitution(restitution);
+    }
+    static double stiffness_for(const ContactTerms& /*terms*/, double overlap, double speed, double m_e) {
         return 1.25 * m_e * speed * speed / (overlap * overlap * std::sqrt(overlap));
     }
     static double largest_overlap(const ContactTerms& terms, double speed, double m_e) {
-        return power(1.25 * m_e * speed * speed / terms.stiffness, 0.4);
+        return raised(1.25 * m_e * speed * speed / terms.stiffness, 0.4);
     }
     static double duration(const ContactTerms& terms, double speed, double m_e) {
         constexpr double kFactor = 0.87468965915462245;  // (4/5)^(3/5)
         const double ratio = m_e / terms.stiffness;
-        return kFactor * power(ratio * ratio / speed, 0.2) * phase_integral(terms.damping_ratio);
+        return kFactor * raised(ratio * ratio / speed, 0.2) * phase_integral(terms.damping_ratio);
     }
     static double slope(const ContactTerms& terms, double overlap, double overlap_rate, double m_e) {
         const double elastic = 1.5 * terms.stiffness * std::sqrt(overlap);
@@ -112,11 +114,11 @@ struct HertzSpring {
     }
     static double soft_diameter_loss(const ContactTerms& terms, double temperature) {
         constexpr double kGamma = 0.88726381750307529;  // of 7/5
-        return kGamma * power(2.5 * temperature / terms.stiffness, 0.4);
+        return kGamma * raised(2.5 * temperature / terms.stiffness, 0.4);
     }
 
 private:
-    static double power(double x, double exponent) { return exponential(exponent * natural_log(x)); }
+    static double raised(double x, double exponent) { return exponential(exponent * natural_log(x)); }
 
     /// sin(sqrt(-z)) / sqrt(-z), continued through z = 0 (1 there) as sinh(sqrt(z)) / sqrt(z).
     static double sine_ratio(double z) {
@@ -141,7 +143,7 @@ private:
             const double u =
                 theta * exponential(-zeta * theta) * sine_ratio((zeta - 1.0) * (zeta + 1.0) * theta * theta);
             const double weight = 630.0 * s * s * s * s * rest * rest * rest * rest;
-            sum = sum + weight * power(u, -0.2);
+            sum = sum + weight * raised(u, -0.2);
         }
         return end * sum / kIntervals;
     }

@@ -45,7 +45,6 @@ struct LinearSpring {
     static constexpr Kind kKind{"linear", kLinearSpringKeys, "force goes as the overlap"};
     static constexpr std::string_view kStiffnessUnit = "N/m";
     static constexpr std::string_view kForceOfStiffness = "stiffness times diameter";
-    static constexpr double kPower = 1.0;  ///< the undamped force goes as overlap^kPower
 
     Real k_n;              ///< stiffness [force/length]
     Real gamma;            ///< damping, the same for all pairs [mass/time]
@@ -80,8 +79,11 @@ struct LinearSpring {
         return result;
     }
 
-    static double damping_ratio(double restitution) { return damping_ratio_of_restitution(restitution); }
-    static double stiffness_for(double overlap, double speed, double m_e) {
+    static double power(const ContactTerms& /*terms*/) { return 1.0; }
+    static double damping_ratio(const ContactTerms& /*terms*/, double restitution) {
+        return damping_ratio_of_restitution(restitution);
+    }
+    static double stiffness_for(const ContactTerms& /*terms*/, double overlap, double speed, double m_e) {
         const double per_length = speed / overlap;
         return m_e * per_length * per_length;
     }

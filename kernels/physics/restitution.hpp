@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/core/key.hpp"
 #include "kernels/core/transcendental.hpp"
 
 // Restitution and duration of a damped linear spring contact that never pulls, and the inverse.
@@ -23,6 +24,7 @@ struct ContactTerms {
     double stiffness = 0.0;
     double damping = 0.0;        ///< the same for all contacts; 0 where restitution is
     double damping_ratio = 0.0;  ///< zeta, the same for all contacts; 0 where `damping` is
+    KindValues own{};            ///< what the scene says under the keys that are the law's own
 };
 
 /// Reduced mass from inverse masses, 0 where both are infinite.

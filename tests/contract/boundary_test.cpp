@@ -3,33 +3,41 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <map>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "host/scene/keys.hpp"
 #include "kernels/physics/boundaries.hpp"
+#include "tests/support/kinds.hpp"
 
-// What every shape of WallShapes must do, by brute force over what it says of itself: its gap.
+// What every shape of WallShapes must do, by brute force over what it says of itself: its gap, and its keys.
 
 namespace carom::boundary_test {
 
 constexpr double kRounding = 1e-12;  // of lengths of order 1 to 10
 
-/// Walls of each shape about the middle of a box of 10, as scenes would say them. A new shape needs a line here.
-const std::map<std::string, std::vector<KindValues>, std::less<>>& samples() {
-    using V = KindValues::Value;
-    static const std::map<std::string, std::vector<KindValues>, std::less<>> kSamples{
-        {"plane",
-         {{{"normal", V{0.6, 0.8, 0.0}}, {"offset", V{5.5}}}, {{"normal", V{0.0, -1.0, 0.0}}, {"offset", V{-7.0}}}}},
-        {"sphere",
-         {{{"center", V{5.0, 4.5, 5.0}}, {"radius", V{3.0}}, {"side", V{0.0}}},
-          {{"center", V{5.0, 4.5, 5.0}}, {"radius", V{2.0}}, {"side", V{1.0}}}}},
-        {"cylinder",
-         {{{"center", V{5.0, 4.5, 5.0}}, {"axis", V{0.0, 0.6, 0.8}}, {"radius", V{3.0}}, {"side", V{0.0}}},
-          {{"center", V{5.0, 4.5, 5.0}}, {"axis", V{0.0, 0.0, -1.0}}, {"radius", V{2.0}}, {"side", V{1.0}}}}},
-    };
-    return kSamples;
+/// Walls of a shape about the middle of the box, as scenes would say them: with each choice, and each direction askew
+/// and along an axis.
+template <class Shape>
+std::vector<KindValues> samples(int dimension) {
+    std::vector<KindValues> all{{}};
+    for (const Key& key : Shape::kKeys) {
+        std::vector<KindValues::Value> values{test::example_value(key, dimension)};
+        if (key.type == KeyType::kDirection) values.push_back({0.0, -1.0, 0.0});
+        for (std::size_t choice = 1; choice < choices_of(key).size(); ++choice) {
+            values.push_back({static_cast<double>(choice)});
+        }
+        std::vector<KindValues> more;
+        for (const KindValues& one : all) {
+            for (const KindValues::Value& value : values) {
+                more.push_back(one);
+                more.back().set(key.name, value);
+            }
+        }
+        all = more;
+    }
+    return all;
 }
 
 template <int Dim>
@@ -41,11 +49,10 @@ void for_each_wall(Check&& check) {
     for (std::uint8_t shape = 0; shape < WallShapes<Dim>::kCount; ++shape) {
         WallShapes<Dim>::with_type(shape, [&]<class Shape>() {
             if (Dim < Shape::kLeastDimension) return;
-            const auto found = samples().find(Shape::kName);
-            ASSERT_TRUE(found != samples().end()) << "no sample of " << Shape::kName;
-            for (std::size_t k = 0; k < found->second.size(); ++k) {
+            const auto walls = samples<Shape>(Dim);
+            for (std::size_t k = 0; k < walls.size(); ++k) {
                 SCOPED_TRACE(std::string(Shape::kName) + " " + std::to_string(k));
-                check(make_boundary<Dim>({shape, found->second[k], 0.0, 0.0}, WallNumber::entry(0)));
+                check(make_boundary<Dim>({shape, walls[k], 0.0, 0.0}, WallNumber::entry(0)));
             }
         });
     }
@@ -59,7 +66,7 @@ WallGap<Dim> gap_at(const Boundary<Dim>& wall, const Point<Dim>& place) {
 template <int Dim>
 class Places {
 public:
-    Point<Dim> in_box() { return within(0.0, 10.0); }
+    Point<Dim> in_box() { return within(-5.0, 5.0); }
     Point<Dim> within(double low, double high) {
         std::uniform_real_distribution<double> along(low, high);
         Point<Dim> place;
@@ -223,12 +230,11 @@ struct Pen {
 
 TYPED_TEST(WallShapeContract, TheOutlineIsOnTheSurface) {
     constexpr int kDim = TypeParam::value;
-    const WallBox box{kDim, {0.0, 0.0, 0.0}, {10.0, 10.0, kDim == 3 ? 10.0 : 0.0}};
+    const WallBox box{kDim, {-5.0, -5.0, kDim == 3 ? -5.0 : 0.0}, {5.0, 5.0, kDim == 3 ? 5.0 : 0.0}};
     for (std::uint8_t shape = 0; shape < WallShapes<3>::kCount; ++shape) {
         WallShapes<3>::with_type(shape, [&]<class Shape>() {
             if (kDim < Shape::kLeastDimension) return;
-            for (KindValues values : samples().find(Shape::kName)->second) {
-                if (kDim == 2 && Shape::kName == "sphere") values.set("center", {5.0, 4.5, 0.0});
+            for (const KindValues& values : samples<Shape>(kDim)) {
                 const Boundary<3> wall = make_boundary<3>({shape, values, 0.0, 0.0}, WallNumber::entry(0));
                 std::vector<Point<3>> points;
                 wall.shape.visit([&](const auto& its) { its.outline(wall.reference, box, Pen{points}); });
@@ -243,7 +249,7 @@ TYPED_TEST(WallShapeContract, TheOutlineIsOnTheSurface) {
 }
 
 TEST(WallShapes, WhatAWallLeavesOfTheBoxHoldsEveryPlaceBeforeIt) {
-    const WallBox box{3, {0.0, 0.0, 0.0}, {10.0, 10.0, 10.0}};
+    const WallBox box{3, {-5.0, -5.0, -5.0}, {5.0, 5.0, 5.0}};
     for_each_wall<3>([&](const Boundary<3>& wall) {
         WallBox room = box;
         constexpr double kRadius = 0.4;

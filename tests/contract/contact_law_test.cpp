@@ -10,6 +10,7 @@
 #include "host/scene/load.hpp"
 #include "host/scene/place.hpp"
 #include "kernels/physics/contact_laws.hpp"
+#include "tests/contract/examples/series_spring.hpp"
 #include "tests/support/kinds.hpp"
 
 namespace carom::contact_law_test {
@@ -19,11 +20,16 @@ constexpr double kMass = 0.5;    // reduced
 constexpr double kSpeed = 0.25;  // of approach
 constexpr double kStiffness = 1000.0;
 
-/// Every registered law.
+/// Every registered law, and the example of docs/extending.md.
+using Laws = ContactLaws::And<examples::SeriesSpring>;
+using Law = ContactLaw<double, Laws>;
+using Contact = SoftContactOf<Laws>;
+
 class ContactLawContract : public testing::TestWithParam<Kind> {
 protected:
-    [[nodiscard]] SoftContact contact(double damping_ratio = 0.0) const {
-        return {contact_law_called(GetParam().name), {.stiffness = kStiffness, .damping_ratio = damping_ratio}};
+    [[nodiscard]] Contact contact(double damping_ratio = 0.0) const {
+        const KindValues own = test::example_values(GetParam().keys, 3, kTermKeys);
+        return {contact_law_called<Laws>(GetParam().name, own), kStiffness, 0.0, damping_ratio};
     }
 };
 
@@ -34,8 +40,8 @@ struct Outcome {
 };
 
 /// A contact in steps of the classical Runge and Kutta, until nothing pushes any more.
-Outcome collide(const SoftContact& contact, double speed, double mass) {
-    const ContactLaw<double> law = contact.law<double>();
+Outcome collide(const Contact& contact, double speed, double mass) {
+    const Law law = contact.law<double>();
     const double step = 1e-4 * contact.duration(speed, mass);
     const auto pull = [&](double x, double v) { return x > 0.0 ? -law.force(x, v, mass) / mass : 0.0; };
     double x = 0.0;
@@ -56,7 +62,7 @@ Outcome collide(const SoftContact& contact, double speed, double mass) {
 }
 
 TEST_P(ContactLawContract, ForceIsTheDerivativeOfEnergy) {
-    const ContactLaw<double> law = contact().law<double>();
+    const Law law = contact().law<double>();
     for (const double epsilon : {0.0, 1e-9}) {
         for (const double overlap : {1e-4, 1e-3, 1e-2, 0.1}) {
             const double step = 1e-4 * overlap;
@@ -72,7 +78,7 @@ TEST_P(ContactLawContract, ForceIsTheDerivativeOfEnergy) {
 
 TEST_P(ContactLawContract, DistanceEpsilonTakesItsPartOffTheEnergy) {
     // The force acts along r / (r + epsilon), r + epsilon = reach - overlap: to first order in epsilon its integral.
-    const ContactLaw<double> law = contact().law<double>();
+    const Law law = contact().law<double>();
     constexpr double kEpsilon = 1e-3;
     constexpr double kOverlap = 0.01;
     constexpr int kIntervals = 100'000;
@@ -85,19 +91,19 @@ TEST_P(ContactLawContract, DistanceEpsilonTakesItsPartOffTheEnergy) {
 }
 
 TEST_P(ContactLawContract, UndampedForceIsTheSameWithAndWithoutARate) {
-    const ContactLaw<double> law = contact().law<double>();
+    const Law law = contact().law<double>();
     for (const double rate : {-3.0, 0.0, 3.0}) EXPECT_EQ(law.force(0.01, rate, kMass), law.force(0.01));
 }
 
 TEST_P(ContactLawContract, NeverPulls) {
-    const ContactLaw<double> law = contact(0.3).law<double>();
+    const Law law = contact(0.3).law<double>();
     for (const double overlap : {0.0, 1e-6, 1e-3, 0.1}) {
         for (const double rate : {-1e6, -1.0, 0.0, 1.0}) EXPECT_GE(law.force(overlap, rate, kMass), 0.0);
     }
 }
 
 TEST_P(ContactLawContract, DampingPushesMoreWhileApproachingAndLessWhileParting) {
-    const ContactLaw<double> law = contact(0.3).law<double>();
+    const Law law = contact(0.3).law<double>();
     const double still = law.force(0.01, 0.0, kMass);
     EXPECT_GT(law.force(0.01, 0.1, kMass), still);
     EXPECT_LT(law.force(0.01, -0.1, kMass), still);
@@ -116,7 +122,7 @@ TEST_P(ContactLawContract, AContactIsAsDeepAsItsEnergyTakesIt) {
 
 TEST_P(ContactLawContract, RestitutionIsThatOfItsDampingRatioWhateverTheSpeedAndTheMass) {
     for (const double e : {0.99, 0.8, 0.5, 0.2, 0.05}) {
-        const SoftContact damped = contact(contact().damping_ratio(e));
+        const Contact damped = contact(contact().damping_ratio(e));
         for (const double speed : {0.01, 1.0}) {
             for (const double mass : {0.1, 3.0}) {
                 // The force begins with a kink or a jump, where a step is of first order: 1e-4 of the duration.
@@ -135,8 +141,8 @@ TEST_P(ContactLawContract, LastsAsLongAsItSays) {
 }
 
 TEST_P(ContactLawContract, SlopeIsTheChangeOfTheForceWithTheOverlap) {
-    const SoftContact damped = contact(0.3);
-    const ContactLaw<double> law = damped.law<double>();
+    const Contact damped = contact(0.3);
+    const Law law = damped.law<double>();
     for (const double overlap : {1e-4, 1e-2}) {
         constexpr double kStep = 1e-8;
         const double change = (law.force(overlap + kStep, 0.1, kMass) - law.force(overlap - kStep, 0.1, kMass)) / kStep;
@@ -146,7 +152,7 @@ TEST_P(ContactLawContract, SlopeIsTheChangeOfTheForceWithTheOverlap) {
 
 TEST_P(ContactLawContract, NoForceExceedsTheStrongest) {
     for (const double zeta : {0.0, 0.3, 4.0}) {
-        const ContactLaw<double> law = contact(zeta).law<double>();
+        const Law law = contact(zeta).law<double>();
         for (const double overlap : {1e-9, 1e-3, 0.1}) {
             for (const double rate : {0.0, 1.0, 10.0}) {
                 const double most = contact(zeta).strongest_force(0.1, 1.0, kMass);
@@ -157,7 +163,7 @@ TEST_P(ContactLawContract, NoForceExceedsTheStrongest) {
 }
 
 TEST_P(ContactLawContract, OverlapsAndDurationsGoAsStiffnessToMinusTheSoftness) {
-    SoftContact stiffer = contact(0.1);
+    Contact stiffer = contact(0.1);
     stiffer.terms.stiffness *= 16.0;
     const double expected = std::pow(16.0, -stiffer.softness());
     EXPECT_NEAR(stiffer.duration(kSpeed, kMass) / contact(0.1).duration(kSpeed, kMass), expected, 1e-12);
@@ -166,7 +172,7 @@ TEST_P(ContactLawContract, OverlapsAndDurationsGoAsStiffnessToMinusTheSoftness) 
 
 TEST_P(ContactLawContract, SoftDiameterLossIsBarkersAndHendersonsIntegral) {
     constexpr double kTemperature = 0.7;
-    const ContactLaw<double> law = contact().law<double>();
+    const Law law = contact().law<double>();
     const double loss = contact().soft_diameter_loss(kTemperature);
     constexpr int kIntervals = 200'000;
     double sum = 0.0;
@@ -181,7 +187,8 @@ TEST_P(ContactLawContract, SoftDiameterLossIsBarkersAndHendersonsIntegral) {
     EXPECT_NEAR(energy / sum, contact().softness() * kTemperature, 1e-6);
 }
 
-// What follows is a scene's, from its text to the state.
+/// What follows is a scene's, from its text to the state: of each registered law.
+class ContactLawInAScene : public testing::TestWithParam<Kind> {};
 
 constexpr const char* kScene = R"(
 [scene]
@@ -223,10 +230,14 @@ position = [14.0, 0.9, 14.0]
 velocity = [0.0, -1.0, 0.0]
 )";
 
+std::string scene_with(std::string_view law) {
+    return std::string(kScene) + "[spring]\nlaw = \"" + std::string(law) + "\"\n" +
+           test::required_lines("spring", law, 3).at(0);
+}
+
 /// The balls of a scene under a law, ready to run.
-test::Gas gas_of(std::string_view law, std::vector<std::string> overrides = {}) {
-    overrides.push_back("spring.law=\"" + std::string(law) + "\"");
-    const Scene scene = parse_scene(kScene, "test.toml", overrides);
+test::Gas gas_of(std::string_view law, const std::vector<std::string>& overrides = {}) {
+    const Scene scene = parse_scene(scene_with(law), "test.toml", overrides);
     const Balls balls = make_balls(scene);
     test::Gas gas;
     gas.setup = spring_setup(scene, design_spring(scene, balls), 1);
@@ -241,7 +252,7 @@ std::uint64_t steps_to(const test::Gas& gas, double time) {
     return static_cast<std::uint64_t>(std::llround(time / gas.setup.dt));
 }
 
-TEST_P(ContactLawContract, GivesBallsAndWallsOfASceneTheirRestitutionOnEachProcessor) {
+TEST_P(ContactLawInAScene, GivesBallsAndWallsOfASceneTheirRestitutionOnEachProcessor) {
     for (const test::Processor& processor : test::processors()) {
         if (!test::missing(processor).empty()) continue;
         test::Gas gas = gas_of(GetParam().name);
@@ -255,7 +266,7 @@ TEST_P(ContactLawContract, GivesBallsAndWallsOfASceneTheirRestitutionOnEachProce
     }
 }
 
-TEST_P(ContactLawContract, HasTheSameBitsOnEachProcessor) {
+TEST_P(ContactLawInAScene, HasTheSameBitsOnEachProcessor) {
     for (const bool twice : {false, true}) {
         for (const double restitution : {1.0, 0.7}) {
             test::Gas gas = gas_of(GetParam().name, {"physics.restitution=" + std::to_string(restitution),
@@ -287,7 +298,7 @@ double energy_error(test::Gas gas, double finer) {
     return worst;
 }
 
-TEST_P(ContactLawContract, WithoutDampingASceneKeepsItsEnergyToSecondOrder) {
+TEST_P(ContactLawInAScene, WithoutDampingASceneKeepsItsEnergyToSecondOrder) {
     const test::Gas gas = gas_of(GetParam().name, {"physics.restitution=1", "physics.wall_restitution=1"});
     // A velocity at the time of the position is off by up to h^2 / 8 of what changes in a contact; h = pi / 50.
     const double coarse = energy_error(gas, 1.0);
@@ -297,8 +308,8 @@ TEST_P(ContactLawContract, WithoutDampingASceneKeepsItsEnergyToSecondOrder) {
     EXPECT_LT(order, 2.6);
 }
 
-TEST_P(ContactLawContract, IsTheSameForTheProgramAndOnEachProcessor) {
-    test::expect_same_run(std::string(kScene) + "[spring]\nlaw = \"" + std::string(GetParam().name) + "\"\n");
+TEST_P(ContactLawInAScene, IsTheSameForTheProgramAndOnEachProcessor) {
+    test::expect_same_run(scene_with(GetParam().name));
 }
 
 TEST(ContactLaws, DifferInWhatBecomesOfAScene) {
@@ -310,7 +321,9 @@ TEST(ContactLaws, DifferInWhatBecomesOfAScene) {
     EXPECT_EQ(hashes.size(), ContactLaws::kKinds.size());
 }
 
-INSTANTIATE_TEST_SUITE_P(All, ContactLawContract, testing::ValuesIn(ContactLaws::kKinds),
+INSTANTIATE_TEST_SUITE_P(All, ContactLawContract, testing::ValuesIn(Laws::kKinds),
+                         [](const auto& law) { return std::string(law.param.name); });
+INSTANTIATE_TEST_SUITE_P(Registered, ContactLawInAScene, testing::ValuesIn(ContactLaws::kKinds),
                          [](const auto& law) { return std::string(law.param.name); });
 
 }  // namespace carom::contact_law_test

@@ -147,7 +147,7 @@ TEST(SoftDiameter, TakesOffTheIntegralOfTheBoltzmannFactor) {
         const double x = kFar * (k + 0.5) / kParts;
         sum += std::exp(-0.5 * kStiffness * x * x / kTemperature) * kFar / kParts;
     }
-    EXPECT_NEAR(SoftContact{.terms = {.stiffness = kStiffness}}.soft_diameter_loss(kTemperature), sum, 1e-9 * sum);
+    EXPECT_NEAR(SoftContact({}, kStiffness).soft_diameter_loss(kTemperature), sum, 1e-9 * sum);
 }
 
 TEST(EnskogDiffusion, IsThatOfTheReference) {

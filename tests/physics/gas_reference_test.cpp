@@ -64,7 +64,7 @@ class SpringFluid : public testing::TestWithParam<Case> {};
 TEST_P(SpringFluid, PressesAsHardBallsOfTheSoftDiameter) {
     const auto [d, phi] = GetParam();
     const int count = d == 2 ? 256 : 216;
-    const double diameter = 1.0 - SoftContact{.terms = {.stiffness = kStiffness}}.soft_diameter_loss(1.0);
+    const double diameter = 1.0 - SoftContact({}, kStiffness).soft_diameter_loss(1.0);
     const double volume = count * (d == 2 ? M_PI / 4.0 : M_PI / 6.0) * std::pow(diameter, d) / phi;
     const double edge = std::pow(volume, 1.0 / d);
     const std::string box =
@@ -79,7 +79,7 @@ TEST_P(SpringFluid, PressesAsHardBallsOfTheSoftDiameter) {
     // T of the d (N - 1) degrees of freedom; contacts hold some of the energy that all began with.
     const double degrees = (count - 1.0) / count;
     const double temperature = run.table(1).values[0] / degrees;
-    const double loss = SoftContact{.terms = {.stiffness = kStiffness}}.soft_diameter_loss(temperature);
+    const double loss = SoftContact({}, kStiffness).soft_diameter_loss(temperature);
     const double truly = phi * std::pow((1.0 - loss) / diameter, d);
     const double expected =
         compressibility_of(fluid(d, phi), count) + hard_compressibility(d, truly) - hard_compressibility(d, phi);

@@ -4,10 +4,12 @@
 #include <gmock/gmock.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <span>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -41,38 +43,48 @@ inline std::vector<std::string> kinds_of(std::string_view table) {
     return {choices.begin(), choices.end()};
 }
 
+/// A value that the key of a kind takes; of a choice the first.
+inline KindValues::Value example_value(const Key& key, int dimension) {
+    const bool flat = dimension == 2;
+    if (key.type == KeyType::kVector) return {0.5, 0.3, flat ? 0.0 : 0.1};
+    if (key.type == KeyType::kDirection) return flat ? KindValues::Value{0.6, 0.8} : KindValues::Value{0.48, 0.64, 0.6};
+    if (key.type == KeyType::kChoice) return {};
+    const bool allowed = key.bounds.min <= 3.0 && key.bounds.max >= 3.0;
+    return {allowed ? 3.0 : 0.5 * (key.bounds.min + key.bounds.max)};
+}
+
+/// The same for each key but some.
+inline KindValues example_values(std::span<const Key> keys, int dimension, std::span<const std::string_view> but = {}) {
+    KindValues values;
+    for (const Key& key : keys) {
+        if (std::ranges::find(but, key.name) == but.end()) values.set(key.name, example_value(key, dimension));
+    }
+    return values;
+}
+
 /// The lines that a kind's own keys need at least: for each way to choose among words a text of its own.
 inline std::vector<std::string> required_lines(std::string_view table, std::string_view kind, int dimension) {
     std::vector<std::string> texts{""};
-    const auto with_each = [&](const Key& key, const std::vector<std::string>& values) {
-        std::vector<std::string> more;
-        for (const std::string& text : texts) {
-            for (const std::string& value : values) more.push_back(text + std::string(key.name) + " = " + value + "\n");
-        }
-        texts = more;
-    };
     for (const Key& key : scene_keys()) {
         if (key.table != table || key.kinds.empty() || !takes(key, kind)) continue;
-        std::vector<std::string> words;
-        for (const std::string_view word : choices_of(key)) words.push_back('"' + std::string(word) + '"');
-        if (table == "wall" && key.type == KeyType::kChoice) with_each(key, words);
-        if (!key.fallback.starts_with("required")) continue;
-        switch (key.type) {
-            case KeyType::kVector:
-                with_each(key, {dimension == 2 ? "[0.5, 0.3]" : "[0.5, 0.3, 0.1]"});
-                break;
-            case KeyType::kDirection:
-                with_each(key, {dimension == 2 ? "[0.6, 0.8]" : "[0.48, 0.64, 0.6]"});
-                break;
-            case KeyType::kWhole:
-                with_each(key, {"4"});
-                break;
-            case KeyType::kChoice:
-                if (table != "wall") with_each(key, {words.front()});
-                break;
-            default:
-                with_each(key, {"3.0"});
+        const bool each_word = table == "wall" && key.type == KeyType::kChoice;
+        if (!each_word && !key.fallback.starts_with("required")) continue;
+        std::vector<std::string> values;
+        for (const std::string_view word : choices_of(key)) values.push_back('"' + std::string(word) + '"');
+        if (values.empty()) {
+            const auto value = example_value(key, dimension);
+            const bool several = key.type == KeyType::kVector || key.type == KeyType::kDirection;
+            const auto numbers = std::span(value).first(several ? static_cast<std::size_t>(dimension) : 1);
+            const std::string text = fmt::format("{}", fmt::join(numbers, ", "));
+            values.push_back(several ? "[" + text + "]" : text);
+        } else if (!each_word) {
+            values.resize(1);
         }
+        std::vector<std::string> more;
+        for (const std::string& text : texts) {
+            for (const std::string& one : values) more.push_back(text + std::string(key.name) + " = " + one + "\n");
+        }
+        texts = more;
     }
     return texts;
 }

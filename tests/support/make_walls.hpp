@@ -20,5 +20,8 @@ inline Wall plane_wall(const std::array<double, 3>& normal, double offset) {
 inline Wall sphere_wall(const std::array<double, 3>& center, double radius, std::string_view side = "inside") {
     return make_wall("sphere", {{"center", center}, {"radius", {radius}}, {"side", {side == "inside" ? 0.0 : 1.0}}});
 }
+inline Wall cylinder_wall(const std::array<double, 3>& center, const std::array<double, 3>& axis, double radius) {
+    return make_wall("cylinder", {{"center", center}, {"axis", axis}, {"radius", {radius}}, {"side", {0.0}}});
+}
 
 }  // namespace carom::test

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <stdexcept>
+#include <utility>
 
 #include "host/run/prepare.hpp"
 #include "host/run/solver_plan.hpp"
@@ -206,6 +207,20 @@ Gas shapes_3d() {
     return gas;
 }
 
+/// In a pipe askew, and between the box's walls along it.
+Gas cylinder_3d() {
+    Gas gas = empty_box(3, {14.0, 14.0, 14.0});
+    add_lattice(gas, {.counts = {5, 5, 5}, .spacing = 1.2, .corner = {4.0, 4.0, 4.0}, .speed = 2.0});
+    gas.setup.walls = {cylinder_wall({7.0, 7.0, 7.0}, {0.48, 0.64, 0.6}, 5.0)};
+    gas.setup.gravity = {0.0, 0.0, -1.0};
+    return gas;
+}
+
+Gas under_hertz(Gas gas) {
+    gas.setup.law = contact_law_called("hertz");
+    return gas;
+}
+
 /// Every seventh ball of infinite mass, some of them moving.
 Gas heavy_2d() {
     Gas gas = lattice_box(2, 14, 1.25);
@@ -335,6 +350,9 @@ const std::vector<Scenario>& scenarios() {
         {"open_3d", 5000, open_3d},
         {"shapes_2d", 5000, shapes_2d},
         {"shapes_3d", 5000, shapes_3d},
+        {"cylinder_3d", 5000, cylinder_3d},
+        {"hertz_2d", 5000, [] { return under_hertz(damped_mixture_2d()); }},
+        {"hertz_3d", 5000, [] { return under_hertz(gravity_3d()); }},
         {"heavy_2d", 5000, heavy_2d},
         {"euler_2d", 5000, euler_2d},
         {"euler_3d", 5000, euler_3d},

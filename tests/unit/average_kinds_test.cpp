@@ -14,6 +14,7 @@
 #include "host/observables/registry.hpp"
 #include "host/scene/keys.hpp"
 #include "kernels/physics/pair_distribution.hpp"
+#include "tests/support/kinds.hpp"
 
 // Each average against a calculation that goes over all balls and pairs, on a small state.
 
@@ -424,7 +425,10 @@ TEST_P(AveragesTest, GoOnFromWhatWasSavedToTheSameBits) {
     std::vector<ObserveEntry> requests;
     for (const ObservableKind& kind : observable_kinds()) {
         if (!kind.averaged()) continue;
-        requests.push_back({.name = "n", .kind = std::string(kind.name), .region_max = {9.0, 9.0, 9.0}});
+        requests.push_back({.name = "n",
+                            .kind = std::string(kind.name),
+                            .region_max = {9.0, 9.0, 9.0},
+                            .own = test::example_values(kind.keys, dimension())});
     }
     requests.push_back({.name = "n", .kind = "mean_free_path", .species = "b"});
     for (const ObserveEntry& request : requests) {
