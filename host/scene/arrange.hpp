@@ -72,14 +72,6 @@ inline Point<Dim> uniform_point(const RandomWords& words) {
     return point;
 }
 
-/// Random sequential insertion of `count` balls; false when it gives up.
-/// \param stream  of the random numbers: the fill's number
-template <int Dim>
-bool insert_randomly(Space<Dim>& space, std::uint64_t count, std::uint64_t seed, std::uint64_t stream);
-
-extern template bool insert_randomly<2>(Space<2>&, std::uint64_t, std::uint64_t, std::uint64_t);
-extern template bool insert_randomly<3>(Space<3>&, std::uint64_t, std::uint64_t, std::uint64_t);
-
 /// The column of gas that a fill of arrangement "atmosphere" is, by the local-density theory of
 /// kernels/physics/atmosphere.hpp, as if it were alone.
 struct Atmosphere {

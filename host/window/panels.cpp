@@ -345,7 +345,7 @@ void PhysicsPanel::gravity(Show& show, const Scene& now, std::string& message) {
 void PhysicsPanel::springs(Show& show, std::string& message) {
     const auto spring = show.spring();
     if (!spring) return;
-    const SoftContact law{contact_law_called(show.scene().spring.law), 0.0};
+    const SoftContact law{contact_law_called(show.scene().spring.law, show.scene().spring.own), 0.0};
     if (begin_dials()) {
         for (const Dial& dial : {Dial{.key = "spring.stiffness",
                                 .label = "stiffness",
