@@ -218,9 +218,7 @@ GasMeasured measure_gas(Solver& solver, const Balls& balls, const std::array<boo
 }  // namespace
 
 Estimate estimate(const std::vector<double>& blocks) {
-    // What is remembered for longer than a block (sound crosses a wide box slowly) shows in pairs and fours of them.
-    constexpr std::size_t kLeastBlocks = 5;
-    Estimate result{.error = blocked_error(blocks, kLeastBlocks)};
+    Estimate result{.error = blocked_error(blocks)};
     for (const double block : blocks) result.mean += block / static_cast<double>(blocks.size());
     return result;
 }

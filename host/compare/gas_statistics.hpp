@@ -19,7 +19,7 @@ struct Estimate {
     double error = 0.0;
 };
 
-/// The error is blocked_error of them, of which at least five stay.
+/// The error is blocked_error of them.
 /// \param blocks  at least two
 Estimate estimate(const std::vector<double>& blocks);
 

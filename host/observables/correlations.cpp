@@ -92,19 +92,65 @@ protected:
         }
         return table;
     }
-    /// The value of a lag with the larger of its blocked error and that of independent balls and starts.
-    /// \param scale_of_noise  standard deviation of one ball's value
-    [[nodiscard]] MeanWithError lag_value(std::size_t k, double scale_of_noise) const {
-        MeanWithError measured = correlator_.at(k);
-        const double least = scale_of_noise / std::sqrt(correlator_.independent_values(k));
-        measured.error = std::isfinite(measured.error) ? std::max(measured.error, least) : least;
-        if (!std::isfinite(measured.value)) measured.error = std::nan("");
-        return measured;
+    /// What has been measured at each lag, and how much larger variances are than those of independent balls.
+    struct Lags {
+        std::vector<MeanWithError> at;  ///< with blocked errors
+        double shared = 1.0;
+    };
+    [[nodiscard]] Lags measured_lags() const {
+        Lags lags;
+        for (std::size_t k = 0; k < correlator_.lags(); ++k) lags.at.push_back(correlator_.at(k));
+        lags.shared = shared_modes(lags);
+        return lags;
     }
+    /// Values with their blocked errors; where blocks are too few, with those of independent balls and starts, times
+    /// what the blocked errors of shorter lags are of theirs.
+    [[nodiscard]] AverageTable lag_table() const {
+        AverageTable table = base_table();
+        const Lags lags = measured_lags();
+        for (std::size_t k = 0; k < lags.at.size(); ++k) {
+            const auto [value, blocked] = lags.at[k];
+            const double error = in_blocks(k) && std::isfinite(blocked) ? blocked : noise(lags, k);
+            table.values.push_back(value);
+            table.errors.push_back(std::isfinite(value) ? error : std::nan(""));
+        }
+        return table;
+    }
+    /// Standard error of a lag whose starts are too few for blocks.
+    [[nodiscard]] double noise(const Lags& lags, std::size_t k) const {
+        return noise_of_ball(lags, k) * std::sqrt(lags.shared / correlator_.independent_values(k, memory(lags, k)));
+    }
+    /// Standard deviation of one ball's value.
+    [[nodiscard]] virtual double noise_of_ball(const Lags& lags, std::size_t k) const = 0;
+    /// How long such a value remembers, in samples: the mean over a long run has so much of its variance.
+    [[nodiscard]] virtual double memory(const Lags& lags, std::size_t k) const = 0;
     [[nodiscard]] const Correlator& correlator() const { return correlator_; }
     [[nodiscard]] std::size_t dimension() const { return dimension_; }
 
 private:
+    /// By the longest lags that have blocks enough. Neighbours share the modes of the gas, disks most of all; what
+    /// walls hold back is sooner forgotten.
+    [[nodiscard]] double shared_modes(const Lags& lags) const {
+        constexpr double kLongest = 0.25;  // of the longest such lag on
+        std::size_t last = 0;
+        for (std::size_t k = 1; k < lags.at.size() && in_blocks(k); ++k) last = k;
+        double sum = 0.0;
+        double count = 0.0;
+        for (std::size_t k = last; k > 0; --k) {
+            if (static_cast<double>(correlator_.lag(k)) < kLongest * static_cast<double>(correlator_.lag(last))) break;
+            const double ratio = lags.at[k].error / noise(lags, k);
+            if (!(ratio > 0.0) || !std::isfinite(ratio)) continue;
+            sum += 2.0 * std::log(ratio);
+            count += 1.0;
+        }
+        return count > 0.0 ? std::exp(sum / count) : 1.0;
+    }
+    /// Whether the run has spans of that length enough, one after the other, for errors by blocks: the values of two
+    /// starts know of each other for a third of it, and that is what a blocked error stands.
+    [[nodiscard]] bool in_blocks(std::size_t k) const {
+        constexpr double kLeastSpans = 8.0;
+        return static_cast<double>(correlator_.starts(0)) >= kLeastSpans * static_cast<double>(correlator_.lag(k));
+    }
     static std::vector<std::uint32_t> picked(const Population& population, const Selection& selection) {
         std::vector<std::uint32_t> all;
         for (std::size_t id = 0; id < population.species.size(); ++id) {
@@ -140,8 +186,11 @@ public:
                              }) {}
 
 protected:
-    [[nodiscard]] MeanWithError squared_way(std::size_t lag) const {
-        return lag_value(lag, displacement_noise(static_cast<int>(dimension())) * correlator().at(lag).value);
+    [[nodiscard]] double noise_of_ball(const Lags& lags, std::size_t k) const final {
+        return displacement_noise(static_cast<int>(dimension())) * lags.at[k].value;
+    }
+    [[nodiscard]] double memory(const Lags&, std::size_t k) const final {
+        return growth_variance(0.0) * static_cast<double>(correlator().lag(k));
     }
 };
 
@@ -158,15 +207,7 @@ public:
             "one";
         return info;
     }
-    [[nodiscard]] AverageTable table() const override {
-        AverageTable table = base_table();
-        for (std::size_t k = 0; k < correlator().lags(); ++k) {
-            const MeanWithError measured = squared_way(k);
-            table.values.push_back(measured.value);
-            table.errors.push_back(measured.error);
-        }
-        return table;
-    }
+    [[nodiscard]] AverageTable table() const override { return lag_table(); }
 };
 
 /// D = (W(b) - W(a)) / (2 d (b - a)), W the mean square displacement, b the longest lag of which the run has kSpans one
@@ -201,14 +242,13 @@ public:
         }
         std::size_t early = 1;
         while (2 * correlator().lag(early + 1) <= correlator().lag(late)) ++early;
-        const MeanWithError at_late = squared_way(late);
-        const MeanWithError at_early = squared_way(early);
         const double per_time =
             1.0 / (2.0 * static_cast<double>(dimension()) *
                    (info().every * static_cast<double>(correlator().lag(late) - correlator().lag(early))));
         const double ratio = static_cast<double>(correlator().lag(early)) / static_cast<double>(correlator().lag(late));
-        const double error = at_late.error * std::sqrt(growth_variance(ratio));
-        table.values.push_back((at_late.value - at_early.value) * per_time);
+        const Lags lags = measured_lags();
+        const double error = noise(lags, late) * std::sqrt(growth_variance(ratio) / growth_variance(0.0));
+        table.values.push_back((lags.at[late].value - lags.at[early].value) * per_time);
         table.errors.push_back(error * per_time);
         return table;
     }
@@ -239,16 +279,22 @@ public:
         info.normalisation = "mean of v(t0) . v(t0 + t) / dimension over balls and starts t0: T / m at t = 0";
         return info;
     }
-    [[nodiscard]] AverageTable table() const override {
-        AverageTable table = base_table();
-        // The product of two independent velocities has the standard deviation T / (m sqrt(d)).
-        const double noise = correlator().at(0).value / std::sqrt(static_cast<double>(dimension()));
-        for (std::size_t k = 0; k < correlator().lags(); ++k) {
-            const MeanWithError measured = lag_value(k, noise);
-            table.values.push_back(measured.value);
-            table.errors.push_back(measured.error);
+    [[nodiscard]] AverageTable table() const override { return lag_table(); }
+
+protected:
+    /// The product of two independent velocities has the standard deviation T / (m sqrt(d)).
+    [[nodiscard]] double noise_of_ball(const Lags& lags, std::size_t) const override {
+        return lags.at[0].value / std::sqrt(static_cast<double>(dimension()));
+    }
+    /// Products are alike as long as both velocities are: the integral of the square of C(t) / C(0).
+    [[nodiscard]] double memory(const Lags& lags, std::size_t) const override {
+        double sum = 1.0;
+        for (std::size_t k = 1; k < lags.at.size(); ++k) {
+            const double left = lags.at[k].value / lags.at[0].value;
+            if (!(left > 0.0)) break;  // what is left is noise
+            sum += 2.0 * left * left * static_cast<double>(correlator().lag(k) - correlator().lag(k - 1));
         }
-        return table;
+        return sum;
     }
 };
 

@@ -30,10 +30,10 @@ std::uint64_t Correlator::lag(std::size_t k) const {
     return static_cast<std::uint64_t>(in_level) << level;
 }
 
-double Correlator::independent_values(std::size_t k) const {
+double Correlator::independent_values(std::size_t k, double apart) const {
     if (starts(k) == 0) return 1.0;
     const std::size_t level = k <= kSlots ? 0 : 1 + (k - kSlots - 1) / (kSlots / 2);
-    const auto spacings = static_cast<double>(std::max<std::uint64_t>(1, lag(k) >> level));
+    const double spacings = std::max(1.0, apart / static_cast<double>(std::uint64_t{1} << level));
     const double independent = std::max(1.0, static_cast<double>(starts(k)) / spacings);
     return std::max(1.0, independent * series_[k].mean(1));
 }

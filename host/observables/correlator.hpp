@@ -42,8 +42,8 @@ public:
     [[nodiscard]] std::uint64_t lag(std::size_t k) const;
     /// Mean over the balls of all starts, and its blocked error; NaN if the lag has not been reached, or by no ball.
     [[nodiscard]] MeanWithError at(std::size_t k) const;
-    /// How many balls there are in the starts of that lag that do not overlap in time, about; at least one.
-    [[nodiscard]] double independent_values(std::size_t k) const;
+    /// How many balls there are in the starts of that lag that are so many samples apart, about; at least one.
+    [[nodiscard]] double independent_values(std::size_t k, double apart) const;
     [[nodiscard]] std::uint64_t starts(std::size_t k) const { return k < series_.size() ? series_[k].samples() : 0; }
 
     /// Numbers that are kept in a run of the length that is known.

@@ -73,11 +73,15 @@ private:
     std::vector<double> sums_;   // batch after batch
 };
 
-/// Standard error of the mean of equal blocks: Flyvbjerg and Petersen 1989. Blocks are joined in pairs as long as that
-/// makes the error significantly larger, that is, as long as neighbours know of each other; at least `least` blocks
-/// stay. NaN for fewer than two. \param least  an error from n blocks is itself off by 1 / sqrt(2 (n - 1)): a quarter
-/// for eight, a third for five
-double blocked_error(std::span<const double> block_means, std::size_t least = 8);
+/// Of fewer blocks nobody can tell whether they know of each other.
+inline constexpr std::size_t kLeastBlocksForCorrelation = 16;
+
+/// Standard error of the mean of equal blocks, from how strongly they vary at the lowest frequencies, extrapolated to
+/// frequency 0: whether neighbours are alike, as in what is slowly forgotten, or make up for each other, as in the
+/// changes of something bounded. Of fewer than kLeastBlocksForCorrelation, as if they were independent; NaN for fewer
+/// than two. It is itself off by a fifth, of independent blocks and of those a twentieth of whose number know of each
+/// other alike; beyond, up to a third too small.
+double blocked_error(std::span<const double> block_means);
 
 /// One column of a series in a weighted sum.
 struct Weight {

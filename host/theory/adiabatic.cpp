@@ -109,7 +109,10 @@ std::optional<AdiabaticCourse> adiabatic_course(const GasFacts& facts, const Sce
         before = volume;
     }
     if (!moved) return std::nullopt;
-    // The variance of slow work is 2 T times what of it is lost to friction (Jarzynski 1997); here as that of ln T.
+    // The variance of slow work is 2 T times what of it is lost to friction. Jarzynski's equality (1997) has that for
+    // starts drawn from one temperature, where the work on unlike energies comes on top; at one energy, as here, it is
+    // the fluctuation-dissipation theorem of the force on the wall, with the T of each moment. Here as the variance of
+    // ln T, which later work leaves as it is.
     course.scatter = std::sqrt(4.0 * course.haste / (d * facts.balls));
     // A wall that starts all at once leaves up to m u^2 / 2 per ball in waves.
     course.haste += facts.mass * fastest * fastest / (d * temperature);

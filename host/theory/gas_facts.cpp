@@ -109,10 +109,23 @@ double GasFacts::compressibility() const { return hard_compressibility(dimension
 
 bool GasFacts::is_fluid() const { return packing_fraction < largest_fluid_fraction(dimension); }
 
+namespace {
+
+double periodic_side(const Box& box) {
+    for (int axis = 0; axis < box.dimension; ++axis) {
+        const double side = box.size[static_cast<std::size_t>(axis)];
+        if (!box.periodic(axis) || std::abs(side - box.size[0]) > 1e-3 * box.size[0]) return 0.0;
+    }
+    return box.size[0];
+}
+
+}  // namespace
+
 GasFacts gas_facts(const MeasuredRun& run, const std::string& species, double from) {
     const Scene& scene = run.scene;
     GasFacts facts;
     facts.dimension = run.dimension();
+    facts.periodic_side = periodic_side(run.box());
     facts.temperature = mean_temperature(run, from);
     const double end = run.time.empty() ? std::numeric_limits<double>::infinity() : run.time.back();
     add_drive(facts, scene, measuring_stages(scene, from, end));

@@ -16,6 +16,7 @@ struct GasFacts {
     double balls = 0.0;           ///< of finite mass
     double number_density = 0.0;  ///< in the volume that centres have: between walls a radius less at each
     double packing_fraction = 0.0;
+    double periodic_side = 0.0;  ///< of a box that is a periodic square or cube; 0: of others [length]
     /// Balls of one mass and size; else those are means, and only the law of speeds holds.
     bool uniform = true;
     double mass = 0.0;

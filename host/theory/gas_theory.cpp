@@ -9,6 +9,7 @@
 #include "kernels/physics/equation_of_state.hpp"
 #include "kernels/physics/kinetic_theory.hpp"
 #include "kernels/physics/pair_distribution.hpp"
+#include "kernels/physics/viscosity.hpp"
 
 namespace carom {
 
@@ -27,6 +28,25 @@ bool is_resting_fluid(const GasFacts& facts) {
 double diffusion(const GasFacts& facts) {
     const double chi = contact_value(facts.dimension, facts.compressibility(), facts.packing_fraction);
     return enskog_diffusion(facts.dimension, facts.number_density, facts.diameter, chi, facts.temperature, facts.mass);
+}
+
+/// In a periodic square or cube; else Enskog's.
+ScalarTheory long_time_diffusion(const GasFacts& facts) {
+    const int dim = facts.dimension;
+    const double phi = facts.packing_fraction;
+    const double enskog = diffusion(facts);
+    if (!(facts.periodic_side > 0.0)) {
+        return {dim == 2 ? "Enskog, without long-time tail" : "Enskog", enskog,
+                enskog_diffusion_uncertainty(dim, phi) * enskog};
+    }
+    const double chi = contact_value(dim, facts.compressibility(), phi);
+    const double eta = enskog_viscosity(dim, phi, facts.diameter, chi, facts.temperature, facts.mass);
+    const double large = dim == 2 ? enskog : dense_diffusion_factor(phi) * enskog;
+    const double d =
+        diffusion_in_box(dim, large, facts.periodic_side, facts.temperature, eta, facts.mass * facts.number_density,
+                         mean_free_path(dim, facts.compressibility(), facts.diameter));
+    return {dim == 2 ? "Enskog, flows in the box" : "Erpenbeck and Wood, flows in the box", d,
+            diffusion_in_box_uncertainty(dim, phi) * d};
 }
 
 /// Maxwell and Boltzmann's, of each mass by its share: `density` of v in units of sqrt(T / m).
@@ -150,9 +170,7 @@ std::optional<ScalarTheory> theory_scalar(const GasFacts& facts, const std::stri
         return ScalarTheory{"Enskog", rate, doubt * rate};
     }
     if (kind == "self_diffusion" && !facts.andersen) {
-        const double d = diffusion(facts);
-        return ScalarTheory{facts.dimension == 2 ? "Enskog, without long-time tail" : "Enskog", d,
-                            enskog_diffusion_uncertainty(facts.dimension, facts.packing_fraction) * d};
+        return long_time_diffusion(facts);
     }
     return std::nullopt;
 }

@@ -5,14 +5,14 @@
 #include <vector>
 
 #include "host/observables/average.hpp"
+#include "host/observables/time_series.hpp"
 #include "host/theory/measured_run.hpp"
 
 namespace carom {
 
-/// Samples that a verdict needs. Of fewer, blocked_error cannot join any two and keep its eight blocks: it takes
-/// neighbours for independent, and may be far too small. A summary tells it all the same, from kLeastSamplesForError
-/// on.
-inline constexpr double kLeastSamplesForVerdict = 2.0 * kLeastSamplesForError;
+/// Samples that a verdict needs. Of fewer, blocked_error takes neighbours for independent, and may be far too small. A
+/// summary tells it all the same, from kLeastSamplesForError on.
+inline constexpr double kLeastSamplesForVerdict = static_cast<double>(kLeastBlocksForCorrelation);
 
 /// Theory's words on a number, for a line of text: "theory 2.9985 (fixed energy, 3 D / (D + 2)), -0.2 sigma".
 std::string theory_words(const TheoryCheck& check);

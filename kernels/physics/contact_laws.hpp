@@ -40,8 +40,8 @@
 //   soft_diameter_loss(terms, temperature)       see below [length]
 //
 // The soft diameter loss is by how much the hard balls that behave like soft ones at a temperature are smaller in
-// diameter: the integral of 1 - exp(-U / T) over distances, to first order in it over the diameter (Barker and
-// Henderson 1967). At a wall it is the same with the wall's numbers, as a distance.
+// diameter: the integral of exp(-U / T) over overlaps, which is the diameter less Barker and Henderson's (1967),
+// the integral of 1 - exp(-U / T) over distances. At a wall it is the same with the wall's numbers, as a distance.
 
 namespace carom {
 
