@@ -4,7 +4,7 @@ of what a run measures is what its claimed error should be; true / claimed shoul
 one error of the mean, 95 % within two. Curves and maps count point by point, tails left out, and tell the root of the mean
 square of their points' ratios.
 
-usage: bench/coverage.py CAROM [-o RESULT.json] [--seeds N] [--first-seed N] [--jobs N] [--case NAME ...]
+usage: bench/coverage.py CAROM [-o RESULT.json] [--seeds N] [--first-seed N] [--jobs N] [--machine TEXT] [--case NAME ...]
 """
 
 import argparse
@@ -171,6 +171,7 @@ def main():
     parser.add_argument("--seeds", type=int, default=100)
     parser.add_argument("--first-seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--machine", default="", help="what is said of it in the result")
     parser.add_argument("--case", action="append", choices=CASES)
     arguments = parser.parse_args()
     results = coverage(arguments.program, arguments.case or list(CASES), arguments.seeds, arguments.first_seed,
@@ -180,7 +181,7 @@ def main():
         arguments.output.write_text(json.dumps(
             {"what": "standard errors: true over claimed, and shares of runs within 1 and 2 of them, over seeds",
              "command": f"bench/coverage.py CAROM -o FILE --seeds {arguments.seeds}",
-             "program": version.strip().splitlines()[0], "cases": results}, indent=1) + "\n")
+             "program": version.strip().splitlines()[0], "machine": arguments.machine, "cases": results}, indent=1) + "\n")
 
 
 if __name__ == "__main__":
