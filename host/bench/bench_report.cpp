@@ -377,6 +377,7 @@ std::string name_of(const Json& row) {
 Side read(const std::string& path) {
     const std::string text = read_text_file(path);
     Side side;
+    if (nests_too_deep(text)) throw InputError(path + ": is no result of carom bench");
     try {
         const Json json = Json::parse(text);
         if (json.at("carom_bench") != 1) throw InputError(path + ": is of another version of carom bench");

@@ -52,7 +52,7 @@ std::string as_json(const PreparedScene& run) {
 
 std::string as_text(const PreparedScene& run) {
     const SolverPlan& plan = *run.plan;
-    std::string text = run.scene.path + (run.scene.title.empty() ? "" : ": " + run.scene.title) + "\n";
+    std::string text = visible(run.scene.path + (run.scene.title.empty() ? "" : ": " + run.scene.title)) + "\n";
     const auto line = [&](const std::string& name, const std::string& value) {
         text += fmt::format("  {:<18}{}\n", name, value);
     };
@@ -82,7 +82,7 @@ std::string as_text(const PreparedScene& run) {
         line("average", fmt::format("{}: {}, a sample every {:.4g} s from t = {:.6g} on", info.name, info.kind,
                                     info.every, measured_from(run.scene, info.from)));
     }
-    for (const std::string& warning : run.warnings) text += "warning: " + warning + "\n";
+    for (const std::string& warning : run.warnings) text += "warning: " + visible(warning) + "\n";
     return text;
 }
 

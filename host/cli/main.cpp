@@ -119,7 +119,7 @@ int dispatch(int argc, char** argv) {
 }
 
 int fail(ExitStatus status, const char* message) {
-    say("carom: {}\n", message);
+    say("carom: {}\n", visible(message));
     return static_cast<int>(status);
 }
 

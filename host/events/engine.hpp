@@ -201,6 +201,7 @@ private:
 
     void start(const SolverState& state);
     void resume(const SolverState& state);
+    void require_agreement(const SolverState& state) const;
     void take_over(const SolverState& state);
 
     [[nodiscard]] double least_edge() const {
@@ -212,6 +213,8 @@ private:
         constexpr double kBallsPerCell = 0.57;
         return CellGrid::design(setup_.box, least_edge(), count() / kBallsPerCell);
     }
+    /// However the balls crowd.
+    [[nodiscard]] double most_cells() const { return std::max(32768.0, 4.0 * count()); }
     /// New cells, and in which each ball is from where it stands.
     void find_cells(const CellGrid& grid) {
         cells_.cut(grid, count());
@@ -225,7 +228,6 @@ private:
     bool refine_cells() {
         constexpr double kCrowded = 3.5;  // balls in a ball's own cell, itself among them, on the mean
         constexpr double kWanted = 1.7;   // about that of the usual balls per cell at random
-        constexpr double kMostCells = 32768.0;
         if (count() == 0 || setup_.cell > 0.0 || Lists) return false;
         std::uint64_t company = 0;
         for (Slot i = 0; i < count(); ++i) company += balls_.gone(i) ? 0 : cells_.count(forecast_[i].place);
@@ -233,7 +235,7 @@ private:
         if (mean < kCrowded) return false;
         const double edge =
             std::max(least_edge(), shortest_edge() * (Dim == 2 ? square_root(kWanted / mean) : kWanted / mean));
-        const CellGrid finer = CellGrid::design(setup_.box, edge, std::max(kMostCells, 4.0 * count()));
+        const CellGrid finer = CellGrid::design(setup_.box, edge, most_cells());
         if (static_cast<double>(finer.count()) < 1.3 * static_cast<double>(cells_.grid().count())) return false;
         find_cells(finer);
         return true;
@@ -1109,18 +1111,34 @@ void Engine<Dim, Gravity, Lists>::resume(const SolverState& state) {
     const EventsRecord& record = *state.records.events;
     const auto usable = [this](const std::vector<double>& values,
                                const std::string& name) -> const std::vector<double>& {
-        if (values.size() >= count()) return values;
-        throw std::runtime_error("the checkpoint has no usable " + name);
+        if (values.size() != count()) throw DamagedState("it has no usable " + name);
+        return values;
+    };
+    const auto whole = [](double value, double least, double most) {
+        return value >= least && value <= most && value == std::floor(value);
+    };
+    const auto require = [this](bool holds, Slot i, const char* what) {
+        if (!holds) throw DamagedState(fmt::format("ball {} has no usable {}", i, what));
     };
     CellGrid grid;
+    double all_cells = 1.0;
     for (int axis = 0; axis < Dim; ++axis) {
         const double cells = record.cells[axis];
-        if (!(cells >= 1.0 && cells <= 65535.0)) throw std::runtime_error("the checkpoint has no usable cells");
+        if (!whole(cells, 1.0, 65535.0)) throw DamagedState("it has no usable cells");
         grid.cells[axis] = static_cast<std::uint32_t>(cells);
         grid.edge[axis] = enclosure_.size()[axis] / cells;
+        all_cells *= cells;
         if (cells > 1.0 && grid.edge[axis] < 2.0 * balls_.largest_radius()) {
-            throw std::runtime_error("the checkpoint's cells do not fit the scene's balls");
+            throw DamagedState("its cells do not fit its balls");
         }
+    }
+    if (all_cells > most_cells()) throw DamagedState("its cells do not fit its balls");
+    for (const double number : {record.clock_high, record.clock_low, record.now, record.calendar_end,
+                                record.speed_scale, record.watch_time}) {
+        if (!std::isfinite(number)) throw DamagedState("its clock is not a number");
+    }
+    if (!(record.now >= 0.0 && record.now <= record.calendar_end && record.speed_scale >= 0.0)) {
+        throw DamagedState("its clock is out of order");
     }
     cells_.cut(grid, count());
     clock_ = Clock(record.clock_high, record.clock_low);
@@ -1145,7 +1163,12 @@ void Engine<Dim, Gravity, Lists>::resume(const SolverState& state) {
     }
 
     // Slots are ids here; sort_slots puts them in order.
-    const auto partner = [this](double written) {
+    const auto partner = [&](double written, Slot i, const char* what) {
+        const double side = written - checkpoint::kWalls;
+        const bool of_ball = whole(written, 0.0, count() - 1.0) && written != static_cast<double>(i);
+        const bool of_wall = whole(side, 0.0, 2.0 * Dim - 1.0) || whole(side, kFaces, enclosure_.count() - 1.0) ||
+                             (Lists && side == Leaving::kOfBubble);
+        require(of_ball || of_wall || written == -1.0, i, what);
         if (written < 0.0) return kNoContact;
         if (written < checkpoint::kWalls) return static_cast<std::uint32_t>(written);
         return count() + static_cast<std::uint32_t>(written - checkpoint::kWalls);
@@ -1156,6 +1179,9 @@ void Engine<Dim, Gravity, Lists>::resume(const SolverState& state) {
         const auto& cell = usable(record.cell[axis], "cell");
         const auto& image = usable(record.image[axis], "image");
         for (Slot i = 0; i < count(); ++i) {
+            require(whole(cell[i], 0.0, grid.cells[axis] - 1.0), i, "cell");
+            require(whole(image[i], std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max()),
+                    i, "image");
             balls_.hot(i).position[axis] = position[i];
             balls_.hot(i).velocity[axis] = velocity[i];
             forecast_[i].place.cell[axis] = static_cast<std::uint16_t>(cell[i]);
@@ -1166,6 +1192,7 @@ void Engine<Dim, Gravity, Lists>::resume(const SolverState& state) {
         for (const auto& axis : record.bubble) usable(axis, "bubbles");
         for (Slot i = 0; i < count(); ++i) {
             const double centre[3] = {record.bubble[0][i], record.bubble[1][i], record.bubble[2][i]};
+            for (const double along : centre) require(std::isfinite(along), i, "bubble");
             bubbles_.set_centre(i, centre);
         }
     }
@@ -1175,23 +1202,56 @@ void Engine<Dim, Gravity, Lists>::resume(const SolverState& state) {
     const auto& contact_time = usable(record.contact_time, "contact_time");
     const auto& contact_partner = usable(record.contact_partner, "contact_partner");
     const auto& stale = usable(record.contact_stale, "contact_stale");
+    // An event may be due at the very time at which the run was stopped, and be late by a rounding of it.
+    const double late = 1.0e-6 * record.calendar_end;
     for (Slot i = 0; i < count(); ++i) {
         balls_.set_gone(i, state.balls.gone.at(i) != 0);
+        if (!balls_.gone(i)) {
+            require(std::isfinite(own_time[i]) && own_time[i] <= now_ + late, i, "time");
+            require(event_time[i] >= now_ - late && event_partner[i] != -1.0, i, "event");
+            require(contact_time[i] >= now_ - late, i, "contact");
+        }
         balls_.hot(i).time = own_time[i];
         forecast_[i].event_time = event_time[i];
         forecast_[i].contact_time = contact_time[i];
-        forecast_[i].partner = partner(contact_partner[i]);
+        forecast_[i].partner = partner(contact_partner[i], i, "partner of its contact");
         forecast_[i].partner_hits = stale[i] != 0.0 ? kStale : 0;
-        next_[i].partner = partner(event_partner[i]);
+        next_[i].partner = partner(event_partner[i], i, "partner of its event");
         next_[i].partner_hits = forecast_[i].partner_hits;
         balls_.set_spin(i, state.balls, i);
     }
     if (!last_hit_.empty()) last_hit_ = usable(record.last_hit, "last_hit");
+    require_agreement(state);
     sort_slots();
     if constexpr (Lists) bubbles_.make_lists(cells_, [this](Slot i) { return forecast_[i].place; });
     start_calendar(record.calendar_end);
     for (Slot i = 0; i < count(); ++i) {
         if (!balls_.gone(i)) calendar_.push({forecast_[i].event_time, i, ++next_[i].stamp});
+    }
+}
+
+/// The balls at the present follow from the record, and were saved beside it.
+template <int Dim, bool Gravity, bool Lists>
+void Engine<Dim, Gravity, Lists>::require_agreement(const SolverState& state) const {
+    constexpr double kSame = 1.0e-9;  // another version may round a flight otherwise
+    const double passed = since_start();
+    if (!(std::abs(passed - state.time) <= kSame * larger(1.0, std::abs(state.time)))) {
+        throw DamagedState(fmt::format("its clock says {:.9g}, and its time is {:.9g}", passed, state.time));
+    }
+    Frame present;
+    frame(present);
+    for (Slot i = 0; i < count(); ++i) {
+        const std::uint32_t id = balls_.id(i);
+        if (balls_.gone(i)) continue;
+        for (int axis = 0; axis < Dim; ++axis) {
+            const double size = enclosure_.size()[axis];
+            double away = std::abs(present.position[axis][id] - state.balls.position[axis][id]);
+            if (enclosure_.periodic(axis)) away = std::min(away, std::abs(size - away));
+            const double speed = std::abs(state.balls.velocity[axis][id]);
+            const double change = std::abs(present.velocity[axis][id] - state.balls.velocity[axis][id]);
+            if (away <= kSame * size && change <= kSame * larger(speed, speed_scale_)) continue;
+            throw DamagedState(fmt::format("ball {} is in two places, or has two velocities", id));
+        }
     }
 }
 

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -10,8 +12,9 @@
 #include "host/io/hdf5.hpp"
 #include "host/io/ordered_file.hpp"
 #include "host/io/records.hpp"
-#include "host/io/replacement.hpp"
+#include "host/scene/start.hpp"
 #include "host/state/errors.hpp"
+#include "kernels/core/wall_number.hpp"
 
 namespace carom {
 
@@ -20,6 +23,7 @@ namespace {
 constexpr int kFormatVersion = 1;
 constexpr const char* kKind = "checkpoint";
 constexpr std::array<const char*, 3> kAxes{"x", "y", "z"};
+constexpr const char* kChecksum = "checksum";  // attribute of the file: of all else in it
 
 template <class Value>
 void write_axes(hid_t parent, const std::string& name, const std::array<std::vector<Value>, 3>& values) {
@@ -36,6 +40,13 @@ void read_axes(hid_t parent, const std::string& name, std::size_t count, std::ar
         if (!values[axis].empty() && values[axis].size() != count)
             throw h5::Error("`" + name + "` has the wrong length");
     }
+}
+
+/// A number of things, as h5::set_attribute wrote it.
+std::uint64_t count_attribute(hid_t object, const std::string& name) {
+    const std::int64_t value = h5::integer_attribute(object, name);
+    if (value < 0) throw h5::Error("`" + name + "` is below 0");
+    return static_cast<std::uint64_t>(value);
 }
 
 void write_balls(hid_t parent, const Balls& balls) {
@@ -94,10 +105,10 @@ Tallies read_tallies(hid_t parent) {
     }
     if (h5::has_attribute(group, "lost")) tallies.lost = h5::double_attribute(group, "lost");
     tallies.max_overlap = h5::double_attribute(group, "max_overlap");
-    tallies.balls_left = static_cast<std::uint64_t>(h5::integer_attribute(group, "balls_left"));
-    tallies.sorts = static_cast<std::uint64_t>(h5::integer_attribute(group, "sorts"));
-    tallies.events = static_cast<std::uint64_t>(h5::integer_attribute(group, "events"));
-    tallies.collisions = static_cast<std::uint64_t>(h5::integer_attribute(group, "collisions"));
+    tallies.balls_left = count_attribute(group, "balls_left");
+    tallies.sorts = count_attribute(group, "sorts");
+    tallies.events = count_attribute(group, "events");
+    tallies.collisions = count_attribute(group, "collisions");
     return tallies;
 }
 
@@ -213,7 +224,13 @@ void take_numbers(const std::string& name, const std::vector<double>& values, co
     std::size_t at = 0;
     const auto take = [&](auto& value) {
         if (at == values.size()) throw h5::Error("`" + name + "` is too short");
-        value = static_cast<std::remove_reference_t<decltype(value)>>(values[at++]);
+        const double number = values[at++];
+        using Value = std::remove_reference_t<decltype(value)>;
+        constexpr double kMost = 1.8e19;  // of 64 bits
+        if (std::is_integral_v<Value> && !(number >= 0.0 && number < kMost && number == std::floor(number))) {
+            throw h5::Error("`" + name + "` has no count where one is expected");
+        }
+        value = static_cast<Value>(number);
     };
     of([&](auto&... value) { (take(value), ...); });
 }
@@ -281,16 +298,17 @@ void write_checkpoint(hid_t file, const Checkpoint& checkpoint) {
     write_balls(file, checkpoint.state.balls);
     write_tallies(file, checkpoint.state.tallies);
     RecordsWriter(file, checkpoint.state.balls.dimension).write(checkpoint.state.records);
+    h5::set_attribute(file, kChecksum, fmt::format("{:016x}", h5::contents_hash(file, kChecksum)));
 }
 
 }  // namespace
 
 void save_checkpoint(const std::string& path, const Checkpoint& checkpoint) {
     h5::silence();
-    Replacement replacement(path);
-    OrderedFile file(replacement.temporary(), true);
+    OrderedFile file(path, true);
     h5::Handle hdf5;
     try {
+        h5::require_memory(checkpoint.state.balls.size() * sizeof(double));
         const h5::Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "create properties");
         use_ordered_file(access, file);
         h5::check(H5Pset_libver_bounds(access, H5F_LIBVER_EARLIEST, H5F_LIBVER_LATEST), "set the format");
@@ -300,15 +318,13 @@ void save_checkpoint(const std::string& path, const Checkpoint& checkpoint) {
         h5::check(H5Fflush(hdf5, H5F_SCOPE_LOCAL), "flush");
         hdf5.reset();
         if (!file.failure().empty()) throw h5::Error("cannot close");
-        // Where a killed process left its temporary file, this one was written beside it.
-        if (!file.take_place()) throw h5::Error("cannot replace what a killed run left");
+        if (!file.take_place()) throw h5::Error("cannot rename into place");
     } catch (const h5::Error& error) {
         const std::string cause = file.failure().empty() ? error.what() : file.failure();
         file.abandon();
         hdf5.reset();
         throw SystemError(fmt::format("{}: {}; no checkpoint was written, an older one is untouched", path, cause));
     }
-    replacement.commit(true);
 }
 
 Checkpoint load_checkpoint(const std::string& path) {
@@ -322,16 +338,110 @@ Checkpoint load_checkpoint(const std::string& path) {
             throw h5::Error(
                 fmt::format("it is of format version {}, newer than this program's {}", version, kFormatVersion));
         }
+        // Not in files of earlier versions.
+        if (h5::has_attribute(file, kChecksum) &&
+            h5::string_attribute(file, kChecksum) != fmt::format("{:016x}", h5::contents_hash(file, kChecksum))) {
+            throw h5::Error("it is damaged, its checksum is that of something else");
+        }
         checkpoint.version = h5::string_attribute(file, "version");
         checkpoint.scene_source = read_scene_text(file, "scene", checkpoint.scene_path);
         checkpoint.description = read_description(file, "solver");
-        checkpoint.state.step = static_cast<std::uint64_t>(h5::integer_attribute(file, "step"));
+        checkpoint.state.step = count_attribute(file, "step");
         checkpoint.state.time = h5::double_attribute(file, "time");
         checkpoint.state.balls = read_balls(file);
         checkpoint.state.tallies = read_tallies(file);
         checkpoint.state.records = read_records(file, checkpoint.state.balls.dimension);
     });
     return checkpoint;
+}
+
+namespace {
+
+/// \param lowest, highest  where a ball that is still in may be, by axis
+void require_possible_balls(const Balls& balls, const Vector3& lowest, const Vector3& highest) {
+    const auto complete = [&](const auto& axis) { return axis.size() == balls.size(); };
+    bool all = true;
+    for (int axis = 0; axis < balls.dimension; ++axis) {
+        all = all && complete(balls.position[axis]) && complete(balls.velocity[axis]) && complete(balls.image[axis]);
+    }
+    for (int axis = balls.dimension == 2 ? 2 : 0; axis < 3; ++axis) all = all && complete(balls.spin[axis]);
+    if (!all) throw DamagedState("an axis of its balls is missing");
+    for (const Species& species : balls.species_table) {
+        if (!(species.radius > 0.0 && std::isfinite(species.radius) && species.mass > 0.0 &&
+              species.radius_of_gyration >= 0.0 && std::isfinite(species.radius_of_gyration))) {
+            throw DamagedState("a species has no usable radius or mass");
+        }
+    }
+    for (std::size_t id = 0; id < balls.size(); ++id) {
+        if (balls.gone[id] > 1) throw DamagedState(fmt::format("ball {} is neither in nor gone", id));
+        if (balls.gone[id] == 1) continue;
+        for (int axis = 0; axis < 3; ++axis) {
+            const bool moves = axis < balls.dimension;
+            if ((moves && !std::isfinite(balls.velocity[axis][id])) ||
+                (!balls.spin[axis].empty() && !std::isfinite(balls.spin[axis][id]))) {
+                throw DamagedState(fmt::format("ball {} has a velocity that is not a number", id));
+            }
+            if (moves && !(balls.position[axis][id] >= lowest[axis] && balls.position[axis][id] <= highest[axis])) {
+                throw DamagedState(fmt::format("ball {} is at {} = {:g}, which is not in the box", id, kAxes[axis],
+                                               balls.position[axis][id]));
+            }
+        }
+    }
+}
+
+void require_possible_tallies(const Tallies& tallies, std::size_t walls) {
+    if (tallies.wall_impulse.size() > walls || tallies.wall_heat.size() > walls) {
+        throw DamagedState("it has more walls than its scene");
+    }
+    const auto finite = [](double value) { return std::isfinite(value); };
+    if (!std::ranges::all_of(tallies.wall_impulse, finite) || !std::ranges::all_of(tallies.wall_heat, finite) ||
+        !finite(tallies.thermostat_heat) || !finite(tallies.work) || !finite(tallies.lost.value_or(0.0)) ||
+        !(tallies.max_overlap >= 0.0)) {
+        throw DamagedState("what it has counted is not a number");
+    }
+}
+
+void require_possible_springs(const SpringRecord& spring) {
+    for (const double number : {spring.stiffness, spring.wall_stiffness, spring.damping, spring.damping_ratio,
+                                spring.wall_damping_ratio, spring.dt, spring.design_speed, spring.contact_duration}) {
+        if (!(number >= 0.0 && std::isfinite(number))) throw DamagedState("its springs are not numbers");
+    }
+    if (!(spring.dt > 0.0)) throw DamagedState("its time step is 0");
+}
+
+}  // namespace
+
+void require_possible(const SolverState& state, const Scene& scene) {
+    constexpr double kSame = 1.0e-9;
+    const Balls& balls = state.balls;
+    if (balls.dimension != scene.dimension()) throw DamagedState("its balls have another dimension than its scene");
+    if (!(state.time >= 0.0 && std::isfinite(state.time))) throw DamagedState("its time is not a number");
+    double largest = 0.0;
+    for (const Species& species : balls.species_table) largest = std::max(largest, species.radius);
+    Vector3 lowest{};
+    Vector3 highest{};
+    for (int axis = 0; axis < balls.dimension; ++axis) {
+        // A ball may be on its way out through an open face, or have gone through another in the step that ended its
+        // run.
+        const double slack = scene.box.periodic(axis) ? kSame * scene.box.size[axis] : 2.0 * largest;
+        lowest[axis] = scene.box.min[axis] - slack;
+        highest[axis] = scene.box.min[axis] + scene.box.size[axis] + slack;
+    }
+    require_possible_balls(balls, lowest, highest);
+    require_possible_tallies(state.tallies, WallNumber::count(scene.walls.size()));
+    if (state.records.spring) {
+        require_possible_springs(*state.records.spring);
+        const double time = static_cast<double>(state.step) * state.records.spring->dt;
+        if (!(std::abs(time - state.time) <= kSame * state.time)) {
+            throw DamagedState(fmt::format("its time {:.9g} is not that of its step {}", state.time, state.step));
+        }
+    }
+    if (const auto overlap = impossible_overlap(scene, balls)) {
+        throw DamagedState(
+            fmt::format("balls {} and {} overlap by {:.3g} of the sum of their radii, from which no run "
+                        "goes on",
+                        overlap->i, overlap->j, overlap->fraction));
+    }
 }
 
 }  // namespace carom

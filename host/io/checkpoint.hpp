@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "host/state/box.hpp"
+#include "host/scene/scene.hpp"
 #include "host/state/solver.hpp"
 
 namespace carom {
@@ -25,7 +25,11 @@ struct Checkpoint {
 void save_checkpoint(const std::string& path, const Checkpoint& checkpoint);
 
 /// \throws SystemError  no such file, or it cannot be read
-/// \throws InputError   it is no checkpoint of carom, or damaged; one line
+/// \throws InputError   it is no checkpoint of carom, or not what was written; one line
 Checkpoint load_checkpoint(const std::string& path);
+
+/// A run of this scene can have left the state: its numbers are numbers, its balls in the box and apart from each
+/// other. What an engine has noted for itself, the engine looks at. \throws DamagedState
+void require_possible(const SolverState& state, const Scene& scene);
 
 }  // namespace carom

@@ -24,16 +24,17 @@ ChildProcess::ChildProcess(std::vector<std::string> words, const std::string& ad
     arguments.push_back(nullptr);
 
     std::array<int, 2> ends{-1, -1};
+    output_ = memfd_create(program.c_str(), MFD_CLOEXEC);
     log_ = memfd_create(program.c_str(), MFD_CLOEXEC);
-    if (log_ < 0 || pipe2(ends.data(), O_CLOEXEC) != 0) {
+    if (output_ < 0 || log_ < 0 || pipe2(ends.data(), O_CLOEXEC) != 0) {
         const int error = errno;
-        if (log_ >= 0) close(log_);
+        close_files();
         throw SystemError(fmt::format("cannot start {}: {}", program, std::strerror(error)));
     }
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, log_, STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, output_, STDOUT_FILENO);
     posix_spawn_file_actions_adddup2(&actions, log_, STDERR_FILENO);
     posix_spawnattr_t attributes;
     posix_spawnattr_init(&attributes);
@@ -47,7 +48,7 @@ ChildProcess::ChildProcess(std::vector<std::string> words, const std::string& ad
     if (error != 0) {
         child_ = -1;
         close(to_child_);
-        close(log_);
+        close_files();
         throw SystemError(error == ENOENT ? advice : fmt::format("cannot start {}: {}", program, std::strerror(error)));
     }
 }
@@ -57,7 +58,13 @@ ChildProcess::~ChildProcess() {
         kill(child_, SIGTERM);
         wait();
     }
-    close(log_);
+    close_files();
+}
+
+void ChildProcess::close_files() {
+    for (const int file : {output_, log_}) {
+        if (file >= 0) close(file);
+    }
 }
 
 bool ChildProcess::write(std::string_view bytes) {
@@ -78,6 +85,18 @@ int ChildProcess::wait() {
     }
     child_ = -1;
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+std::string ChildProcess::output() const {
+    std::string text(static_cast<std::size_t>(std::max<off_t>(0, lseek(output_, 0, SEEK_END))), '\0');
+    std::size_t done = 0;
+    while (done < text.size()) {
+        const ssize_t count = pread(output_, text.data() + done, text.size() - done, static_cast<off_t>(done));
+        if (count < 0 && errno == EINTR) continue;
+        if (count <= 0) throw SystemError(fmt::format("cannot read what a program gave: {}", std::strerror(errno)));
+        done += static_cast<std::size_t>(count);
+    }
+    return text;
 }
 
 std::string ChildProcess::last_line() const {

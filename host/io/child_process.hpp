@@ -8,8 +8,8 @@
 
 namespace carom {
 
-/// Another program that is fed through its standard input; what it says, on either stream, is kept. It is started by
-/// its name and words, never through a shell, and in a process group of its own: a Ctrl-C is meant for carom, which
+/// Another program that is fed through its standard input; what it gives and says, on its two streams, is kept in
+/// memory. It is started by its name and words, never through a shell, and in a process group of its own: a Ctrl-C is meant for carom, which
 /// then ends it.
 class ChildProcess {
 public:
@@ -27,13 +27,20 @@ public:
     /// Closes its input and waits for its end.
     /// \return  its exit status, 128 and the signal's number where a signal ended it
     int wait();
-    /// The last line that it said, shortened.
+    /// All of its standard output so far.
+    /// \throws SystemError  it cannot be read
+    [[nodiscard]] std::string output() const;
+    /// The last line that it said on standard error, shortened.
     [[nodiscard]] std::string last_line() const;
 
 private:
+    void close_files();
+
     pid_t child_ = -1;
     int to_child_ = -1;
-    int log_ = -1;  // a file without a name that holds what it says
+    // Files without a name, in memory.
+    int output_ = -1;
+    int log_ = -1;
 };
 
 }  // namespace carom

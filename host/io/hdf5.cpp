@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include <stdexcept>
 
 #include "host/state/errors.hpp"
+#include "host/state/hash.hpp"
 
 namespace carom::h5 {
 
@@ -72,10 +74,32 @@ std::size_t value_count(const Handle& space) {
     return static_cast<std::size_t>(check(H5Sget_simple_extent_npoints(space), "read a size"));
 }
 
-std::size_t value_count_of_attribute(hid_t attribute) {
+/// \param size  of a value [bytes]
+std::size_t value_count_of_attribute(hid_t attribute, std::size_t size) {
     const std::size_t count = value_count(Handle(H5Aget_space(attribute), H5Sclose, "read a dataspace"));
     constexpr std::size_t kMost = 65536;  // bytes, in this format; a damaged size must not ask for all memory
-    if (count > kMost) throw Error("an attribute is larger than any can be");
+    if (count > kMost / std::max<std::size_t>(size, 1)) throw Error("an attribute is larger than any can be");
+    return count;
+}
+
+std::size_t size_of(hid_t type) {
+    const std::size_t size = H5Tget_size(type);
+    if (size == 0) fail("read a type");
+    return size;
+}
+
+/// Number of values of a dataset whose bytes are all in the file: a damaged size must not ask for all memory.
+/// A single one may be missing yet, as the summary of a run that goes on.
+/// \param size  of a value [bytes]
+std::size_t stored_count(hid_t dataset, std::size_t size) {
+    constexpr std::size_t kMostUnwritten = 65536;  // bytes
+    const std::size_t count = value_count(Handle(H5Dget_space(dataset), H5Sclose, "read a dataspace"));
+    if (count == 0 || (count == 1 && size <= kMostUnwritten)) return count;
+    const hsize_t stored = H5Dget_storage_size(dataset);
+    const Handle file(H5Iget_file_id(dataset), H5Fclose, "find the file");
+    hsize_t bytes = 0;
+    check(H5Fget_filesize(file, &bytes), "read the size of the file");
+    if (stored / size < count || stored > bytes) throw Error("a dataset holds less than its extent says");
     return count;
 }
 
@@ -84,11 +108,31 @@ std::size_t fixed_length(hid_t type) {
     if (H5Tget_class(type) != H5T_STRING || check(H5Tis_variable_str(type), "read a type") > 0) {
         throw Error("text of fixed length expected");
     }
-    return H5Tget_size(type);
+    return size_of(type);
+}
+
+/// What a file names must lie in it: a link to another file would have that one read, or a pipe waited for.
+void require_own(hid_t parent, const std::string& path) {
+    H5L_info_t info{};
+    check(H5Lget_info(parent, path.c_str(), &info, H5P_DEFAULT), "look up a name");
+    if (info.type != H5L_TYPE_HARD) {
+        throw Error("`" + path + "` is a link to something else; no file of carom has one");
+    }
+}
+
+void require_own_storage(hid_t dataset, const std::string& name) {
+    const Handle properties(H5Dget_create_plist(dataset), H5Pclose, "read how a dataset is stored");
+    if (check(H5Pget_external_count(properties), "read how a dataset is stored") > 0 ||
+        H5Pget_layout(properties) == H5D_VIRTUAL) {
+        throw Error("the numbers of `" + name + "` lie in another file; those of carom never do");
+    }
 }
 
 herr_t keep_innermost(unsigned depth, const H5E_error2_t* error, void* text) {
-    if (depth == 0 && error->desc != nullptr) *static_cast<std::string*>(text) = error->desc;
+    try {
+        if (depth == 0 && error->desc != nullptr) *static_cast<std::string*>(text) = error->desc;
+    } catch (const std::bad_alloc&) {  // must not pass through HDF5
+    }
     return 0;
 }
 
@@ -103,22 +147,41 @@ void fail(const char* what) {
     throw Error(std::string("cannot ") + what + (innermost.empty() ? "" : ": HDF5: " + innermost));
 }
 
+void require_memory(std::size_t bytes) {
+    constexpr std::size_t kOwn = 4U << 20;  // chunks, buffers for conversion, lists
+    const std::size_t size = 2 * bytes + kOwn;
+    void* const probe =
+        ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (probe == MAP_FAILED) throw Error("out of memory");
+    ::munmap(probe, size);
+}
+
 Handle create_group(hid_t parent, const std::string& name) {
     return {H5Gcreate2(parent, name.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose, "create a group"};
 }
 
 Handle open_group(hid_t parent, const std::string& name) {
     if (!exists(parent, name)) throw Error("group `" + name + "` is missing");
+    require_own(parent, name);
     return {H5Gopen2(parent, name.c_str(), H5P_DEFAULT), H5Gclose, "open a group"};
 }
 
 Handle open_dataset(hid_t parent, const std::string& name) {
     if (!exists(parent, name)) throw Error("dataset `" + name + "` is missing");
-    return {H5Dopen2(parent, name.c_str(), H5P_DEFAULT), H5Dclose, "open a dataset"};
+    require_own(parent, name);
+    Handle dataset(H5Dopen2(parent, name.c_str(), H5P_DEFAULT), H5Dclose, "open a dataset");
+    require_own_storage(dataset, name);
+    return dataset;
 }
 
 bool exists(hid_t parent, const std::string& name) {
-    return check(H5Lexists(parent, name.c_str(), H5P_DEFAULT), "look up a name") > 0;
+    // Part by part, for HDF5 follows links on its way.
+    for (std::size_t end = name.find('/', 1);; end = name.find('/', end + 1)) {
+        const std::string part = name.substr(0, end);
+        if (check(H5Lexists(parent, part.c_str(), H5P_DEFAULT), "look up a name") == 0) return false;
+        if (end == std::string::npos) return true;
+        require_own(parent, part);
+    }
 }
 
 bool has_attribute(hid_t object, const std::string& name) {
@@ -166,7 +229,7 @@ std::vector<std::string> strings_attribute(hid_t object, const std::string& name
     const Handle attribute = open_attribute(object, name);
     const Handle type(H5Aget_type(attribute), H5Tclose, "read a type");
     const std::size_t length = fixed_length(type);
-    const std::size_t count = value_count_of_attribute(attribute);
+    const std::size_t count = value_count_of_attribute(attribute, length);
     std::vector<char> bytes(std::max<std::size_t>(count * length, 1));
     check(H5Aread(attribute, type, bytes.data()), "read an attribute");
     return unpack(bytes, count, length);
@@ -180,7 +243,7 @@ std::string string_attribute(hid_t object, const std::string& name) {
 
 std::vector<double> doubles_attribute(hid_t object, const std::string& name) {
     const Handle attribute = open_attribute(object, name);
-    std::vector<double> values(value_count_of_attribute(attribute));
+    std::vector<double> values(value_count_of_attribute(attribute, sizeof(double)));
     check(H5Aread(attribute, H5T_NATIVE_DOUBLE, values.data()), "read an attribute");
     return values;
 }
@@ -193,7 +256,8 @@ double double_attribute(hid_t object, const std::string& name) {
 
 std::int64_t integer_attribute(hid_t object, const std::string& name) {
     const Handle attribute = open_attribute(object, name);
-    if (value_count_of_attribute(attribute) != 1) throw Error("attribute `" + name + "` is not one number");
+    if (value_count_of_attribute(attribute, sizeof(std::int64_t)) != 1)
+        throw Error("attribute `" + name + "` is not one number");
     std::int64_t value = 0;
     check(H5Aread(attribute, H5T_NATIVE_INT64, &value), "read an attribute");
     return value;
@@ -230,7 +294,7 @@ std::vector<std::string> read_strings(hid_t parent, const std::string& name) {
     const Handle dataset = open_dataset(parent, name);
     const Handle type(H5Dget_type(dataset), H5Tclose, "read a type");
     const std::size_t length = fixed_length(type);
-    const std::size_t count = array_size(dataset);
+    const std::size_t count = stored_count(dataset, length);
     std::vector<char> bytes(std::max<std::size_t>(count * length, 1));
     check(H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data()), "read a dataset");
     return unpack(bytes, count, length);
@@ -244,17 +308,98 @@ void write_array_of(hid_t parent, const std::string& name, hid_t type, const voi
 }
 
 std::size_t array_size(hid_t dataset) {
-    const std::size_t count = value_count(Handle(H5Dget_space(dataset), H5Sclose, "read a dataspace"));
     const Handle type(H5Dget_type(dataset), H5Tclose, "read a type");
-    // A damaged size must not ask for all memory. A single value may be unwritten yet.
-    if (count > 1 && H5Dget_storage_size(dataset) / H5Tget_size(type) < count) {
-        throw Error("a dataset holds less than its extent says");
-    }
-    return count;
+    return stored_count(dataset, size_of(type));
 }
 
 void read_array_of(hid_t dataset, hid_t type, void* values) {
     if (array_size(dataset) > 0) check(H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), "read a dataset");
+}
+
+namespace {
+
+/// The hash of all that an object holds, one thing after the other.
+class ContentsHash {
+public:
+    void text(const std::string& text) { bytes(text.data(), text.size()); }
+    void number(std::uint64_t number) { hash_ = absorb_bits(hash_, number); }
+    void bytes(const void* from, std::size_t size) { hash_ = absorb_bytes(hash_, from, size); }
+    [[nodiscard]] std::uint64_t value() const { return hash_; }
+
+private:
+    std::uint64_t hash_ = 0;
+};
+
+/// The name that `read` gives: it is asked twice, for the length and then for the text.
+template <class Read>
+std::string name_of(const Read& read) {
+    std::string name(static_cast<std::size_t>(check(read(nullptr, 0), "read a name")), '\0');
+    check(read(name.data(), name.size() + 1), "read a name");
+    return name;
+}
+
+void hash_values(ContentsHash& hash, const Handle& type, std::size_t count, const std::function<void(void*)>& read) {
+    if (check(H5Tdetect_class(type, H5T_VLEN), "read a type") > 0 ||
+        check(H5Tis_variable_str(type), "read a type") > 0) {
+        throw Error("values of fixed length expected");
+    }
+    const std::size_t size = size_of(type);
+    std::vector<char> values(count * size);
+    if (count > 0) read(values.data());
+    hash.number(static_cast<std::uint64_t>(H5Tget_class(type)));
+    hash.number(size);
+    hash.bytes(values.data(), values.size());
+}
+
+void hash_attributes(ContentsHash& hash, hid_t object, const std::string& except) {
+    H5O_info_t info{};
+    check(H5Oget_info(object, &info), "read an object");
+    for (hsize_t k = 0; k < info.num_attrs; ++k) {
+        const std::string name = name_of([&](char* text, std::size_t size) {
+            return H5Aget_name_by_idx(object, ".", H5_INDEX_NAME, H5_ITER_INC, k, text, size, H5P_DEFAULT);
+        });
+        if (name == except) continue;
+        hash.text(name);
+        const Handle attribute = open_attribute(object, name);
+        const Handle type(H5Aget_type(attribute), H5Tclose, "read a type");
+        hash_values(hash, type, value_count_of_attribute(attribute, size_of(type)),
+                    [&](void* values) { check(H5Aread(attribute, type, values), "read an attribute"); });
+    }
+}
+
+void hash_group(ContentsHash& hash, hid_t group, const std::string& except, int depth) {
+    constexpr int kDeepest = 8;  // groups in groups; a group may hold itself
+    if (depth > kDeepest) throw Error("groups lie in groups without an end");
+    hash_attributes(hash, group, except);
+    H5G_info_t info{};
+    check(H5Gget_info(group, &info), "read a group");
+    for (hsize_t k = 0; k < info.nlinks; ++k) {
+        const std::string name = name_of([&](char* text, std::size_t size) {
+            return H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, k, text, size, H5P_DEFAULT);
+        });
+        hash.text(name);
+        require_own(group, name);
+        const Handle object(H5Oopen(group, name.c_str(), H5P_DEFAULT), H5Oclose, "open an object");
+        if (H5Iget_type(object) == H5I_GROUP) {
+            hash_group(hash, object, "", depth + 1);
+        } else if (H5Iget_type(object) == H5I_DATASET) {
+            hash_attributes(hash, object, "");
+            const Handle dataset = open_dataset(group, name);
+            const Handle type(H5Dget_type(dataset), H5Tclose, "read a type");
+            hash_values(hash, type, stored_count(dataset, size_of(type)), [&](void* values) {
+                check(H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), "read a dataset");
+            });
+        }
+    }
+    hash.number(info.nlinks);
+}
+
+}  // namespace
+
+std::uint64_t contents_hash(hid_t group, const std::string& except) {
+    ContentsHash hash;
+    hash_group(hash, group, except, 0);
+    return hash.value();
 }
 
 }  // namespace carom::h5
@@ -278,7 +423,13 @@ void require_readable(const std::string& path) {
 
 h5::Handle open_hdf5_to_read(const std::string& path, const std::string& kind) {
     h5::silence();
+    H5PLset_loading_state(0);  // no code that a file asks for
     require_readable(path);
+    try {
+        h5::require_memory();
+    } catch (const h5::Error& error) {
+        throw SystemError(fmt::format("{}: cannot be read: {}", path, error.what()));
+    }
     if (H5Fis_hdf5(path.c_str()) <= 0) {
         H5Eclear2(H5E_DEFAULT);
         throw InputError(fmt::format("{}: is not a {} of carom (no HDF5 file)", path, kind));

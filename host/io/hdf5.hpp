@@ -26,6 +26,12 @@ void silence();
 /// Throws Error, with HDF5's innermost message.
 [[noreturn]] void fail(const char* what);
 
+/// HDF5 itself does not look whether it gets the little memory that it asks for (1.10.8 writes through a null pointer):
+/// so there is some before it is called.
+/// \param bytes  that are handed to it besides
+/// \throws Error  there is not enough
+void require_memory(std::size_t bytes = 0);
+
 /// Passes a result of HDF5 through if it is no error (negative). \param what  completes "cannot ..."
 template <class Result>
 Result check(Result result, const char* what) {
@@ -140,6 +146,10 @@ std::vector<T> read_array(hid_t parent, const std::string& name) {
     read_array_of(dataset, memory_type<T>(), values.data());
     return values;
 }
+
+/// A number that follows from all that a group holds, names, types and bytes, however it is laid out in the file.
+/// \param except  an attribute of the group that is left out
+std::uint64_t contents_hash(hid_t group, const std::string& except);
 
 }  // namespace carom::h5
 

@@ -11,7 +11,6 @@
 #include <new>
 
 #include "host/io/hdf5.hpp"
-#include "host/io/replacement.hpp"
 #include "host/state/errors.hpp"
 
 #if H5_VERSION_GE(1, 13, 0)
@@ -44,34 +43,21 @@ int rank_of(std::uint64_t address, const std::vector<std::byte>& block) {
 }  // namespace
 
 OrderedFile::OrderedFile(const std::string& path, bool replace)
-    : path_(path), target_(target_of(path)), name_(target_), last_sync_(std::chrono::steady_clock::now()) {
-    require_replaceable(path, replace);
-    struct stat status {};
-    if (::stat(target_.c_str(), &status) == 0) {
-        name_ += ".partial";  // always the same name, so that what a killed process left goes
-        ::unlink(name_.c_str());
-    }
-    descriptor_ = ::open(name_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (descriptor_ < 0) {
-        if (errno == EEXIST) throw InputError(fmt::format("{}: exists already; --force overwrites it", path));
-        throw SystemError(fmt::format("{}: cannot be created: {}", path, std::strerror(errno)));
-    }
-}
-
-OrderedFile::~OrderedFile() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-    if (!in_place()) discard();
-}
+    : path_(path),
+      replacement_(path, replace),
+      descriptor_(replacement_.descriptor()),
+      last_sync_(std::chrono::steady_clock::now()) {}
 
 bool OrderedFile::take_place() {
     if (in_place()) return true;
     if (!sync()) return false;
-    if (::rename(name_.c_str(), target_.c_str()) != 0) return fail("rename into place");
-    name_ = target_;
+    try {
+        replacement_.commit(true);
+    } catch (const SystemError&) {
+        return fail("rename into place");
+    }
     return true;
 }
-
-void OrderedFile::discard() { ::unlink(name_.c_str()); }
 
 bool OrderedFile::fail(const char* verb) const {
     if (failure_.empty()) failure_ = fmt::format("cannot {}: {}", verb, std::strerror(errno));
@@ -215,7 +201,17 @@ struct DriverInfo {
 OpenFile* self(H5FD_t* base) { return reinterpret_cast<OpenFile*>(base); }
 const OpenFile* self(const H5FD_t* base) { return reinterpret_cast<const OpenFile*>(base); }
 
-herr_t status(bool done) { return done ? 0 : -1; }
+/// What HDF5 calls throws nothing: an exception on its way through C would leave HDF5's lock held, and the next call of
+/// it, perhaps in another thread, would wait for ever.
+template <class Action>
+herr_t guarded(OrderedFile& file, const Action& action) noexcept {
+    try {
+        return action() ? 0 : -1;
+    } catch (...) {
+        file.fail_for_memory();
+        return -1;
+    }
+}
 
 H5FD_t* open_file(const char* /*name*/, unsigned /*flags*/, hid_t access, haddr_t /*largest*/) {
     const auto* info = static_cast<const DriverInfo*>(H5Pget_driver_info(access));
@@ -228,9 +224,9 @@ H5FD_t* open_file(const char* /*name*/, unsigned /*flags*/, hid_t access, haddr_
 
 herr_t close_file(H5FD_t* base) {
     OpenFile* open = self(base);
-    const bool done = open->file->commit(open->end);
+    const herr_t status = guarded(*open->file, [open] { return open->file->commit(open->end); });
     delete open;
-    return status(done);
+    return status;
 }
 
 herr_t query(const H5FD_t* /*base*/, unsigned long* flags) {
@@ -261,17 +257,21 @@ herr_t set_end_of_allocated(H5FD_t* base, H5FD_mem_t /*type*/, haddr_t address) 
 haddr_t get_end_of_file(const H5FD_t* base, H5FD_mem_t /*type*/) { return self(base)->file->size(); }
 
 herr_t read_file(H5FD_t* base, H5FD_mem_t /*type*/, hid_t /*transfer*/, haddr_t address, size_t size, void* buffer) {
-    return status(self(base)->file->read(address, {static_cast<std::byte*>(buffer), size}));
+    OrderedFile& file = *self(base)->file;
+    return guarded(file, [&] { return file.read(address, {static_cast<std::byte*>(buffer), size}); });
 }
 
 herr_t write_file(H5FD_t* base, H5FD_mem_t type, hid_t /*transfer*/, haddr_t address, size_t size, const void* buffer) {
     OrderedFile& file = *self(base)->file;
     const std::span bytes{static_cast<const std::byte*>(buffer), size};
-    return status(type == H5FD_MEM_DRAW ? file.write_data(address, bytes) : file.write_structure(address, bytes));
+    return guarded(file, [&] {
+        return type == H5FD_MEM_DRAW ? file.write_data(address, bytes) : file.write_structure(address, bytes);
+    });
 }
 
 herr_t flush_file(H5FD_t* base, hid_t /*transfer*/, hbool_t /*closing*/) {
-    return status(self(base)->file->commit(self(base)->end));
+    const OpenFile& open = *self(base);
+    return guarded(*open.file, [&open] { return open.file->commit(open.end); });
 }
 
 hid_t driver() {

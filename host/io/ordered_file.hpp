@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "host/io/replacement.hpp"
+
 namespace carom {
 
 /// An HDF5 file (earliest format) under construction that is whole at every moment, even if the process is killed
@@ -35,33 +37,33 @@ namespace carom {
 /// works.
 class OrderedFile {
 public:
-    /// Creates the file; where there is one already, beside it and under another name, until take_place().
+    /// Creates the file under another name, until take_place().
     /// \param replace  a file that exists may be replaced; symbolic links stay, and lead to the new one
-    /// \throws InputError, SystemError  as TrajectoryWriter
+    /// \throws InputError, SystemError  as Replacement
     OrderedFile(const std::string& path, bool replace);
-    ~OrderedFile();
-    OrderedFile(const OrderedFile&) = delete;
-    OrderedFile& operator=(const OrderedFile&) = delete;
 
-    // These are called from C code, so they return false instead of throwing; failure() then tells.
+    // What fails returns false, and failure() tells why; only memory that runs out is thrown.
     bool write_data(std::uint64_t address, std::span<const std::byte> bytes);
     bool write_structure(std::uint64_t address, std::span<const std::byte> bytes);
     bool read(std::uint64_t address, std::span<std::byte> bytes) const;
     /// \param end  the end of allocated space, which the superblock names as the end of the file
     bool commit(std::uint64_t end);
     bool sync();
-    /// Puts the file in the place of the older one, which was untouched so far; whoever reads that keeps it.
+    /// Gives the file its name; whoever reads an older one keeps that. Without it the file goes.
     bool take_place();
 
     /// As it was given.
     [[nodiscard]] const std::string& path() const { return path_; }
-    /// False as long as an older file is there.
-    [[nodiscard]] bool in_place() const { return name_ == target_; }
-    /// Removes the file; an older one stays.
-    void discard();
+    [[nodiscard]] bool in_place() const { return replacement_.in_place(); }
+    /// There was a file of this name before.
+    [[nodiscard]] bool has_older() const { return replacement_.has_older(); }
     [[nodiscard]] std::uint64_t size() const { return size_; }
     /// What went wrong first; empty if nothing did.
     [[nodiscard]] const std::string& failure() const { return failure_; }
+    /// As a write that fails.
+    void fail_for_memory() noexcept {
+        if (failure_.empty()) failure_ = "out of memory";  // short enough to need none
+    }
     /// Drops everything from now on, but as if it went well: HDF5 can only close a file that it can write.
     void abandon() { abandoned_ = true; }
 
@@ -75,9 +77,8 @@ private:
     [[nodiscard]] bool on_disk(std::uint64_t address, std::size_t size) const;
 
     std::string path_;
-    std::string target_;  // path_ without symbolic links
-    std::string name_;    // of the file on disk: target_, or a temporary one
-    int descriptor_ = -1;
+    Replacement replacement_;
+    int descriptor_;  // of replacement_
     std::uint64_t size_ = 0;
     Blocks pending_;                                  // structure written since the last commit, by address
     std::map<std::uint64_t, std::uint64_t> on_disk_;  // structure that the file on disk refers to: address -> size

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 
@@ -24,15 +25,105 @@ constexpr std::size_t kBuffer = 1u << 20;
         fmt::format("{}: cannot {}: {}; an older file of that name is untouched", path, verb, std::strerror(errno)));
 }
 
-void sync_path(const std::string& path, int flags, const std::string& name) {
-    const int descriptor = ::open(path.c_str(), flags | O_CLOEXEC);
-    if (descriptor < 0) fail(name, "open to sync");
-    const int status = ::fsync(descriptor);
-    const int error = errno;
-    ::close(descriptor);
-    errno = error;
+void sync_descriptor(int descriptor, const std::string& name) {
     // Some file systems know no sync of folders.
-    if (status != 0 && error != EINVAL) fail(name, "sync");
+    if (::fsync(descriptor) != 0 && errno != EINVAL) fail(name, "sync");
+}
+
+void sync_folder(const std::string& path) {
+    const auto folder = fs::path(path).parent_path();
+    const int descriptor = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (descriptor < 0) fail(path, "open to sync");
+    try {
+        sync_descriptor(descriptor, path);
+    } catch (const SystemError&) {
+        ::close(descriptor);
+        throw;
+    }
+    ::close(descriptor);
+}
+
+// A file that is being written has a read lock on a byte far behind its end: whoever wants to replace it looks for one,
+// and readers, whose locks are of the whole file if any, are not in the way. Where a file system knows no locks,
+// nothing is locked.
+struct flock far_byte(short type) {
+    struct flock range {};
+    range.l_type = type;
+    range.l_whence = SEEK_SET;
+    range.l_start = off_t{1} << 62;
+    range.l_len = 1;
+    return range;
+}
+
+void lock(int descriptor) {
+    struct flock range = far_byte(F_RDLCK);
+    static_cast<void>(::fcntl(descriptor, F_OFD_SETLK, &range));
+}
+
+bool is_locked(int descriptor) {
+    struct flock range = far_byte(F_WRLCK);
+    return ::fcntl(descriptor, F_OFD_GETLK, &range) == 0 && range.l_type != F_UNLCK;
+}
+
+/// Whether a file is open somewhere to be written. \param link  what to do about a symbolic one: 0 or O_NOFOLLOW
+bool being_written(const std::string& path, int link) {
+    const int descriptor = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | link);
+    if (descriptor < 0) return false;
+    const bool locked = is_locked(descriptor);
+    ::close(descriptor);
+    return locked;
+}
+
+bool is_named(int descriptor, const std::string& path) {
+    struct stat opened {};
+    struct stat named {};
+    return ::fstat(descriptor, &opened) == 0 && ::lstat(path.c_str(), &named) == 0 && opened.st_ino == named.st_ino &&
+           opened.st_dev == named.st_dev;
+}
+
+[[noreturn]] void throw_being_written(const std::string& path) {
+    throw InputError(path + ": is being written by another run");
+}
+
+/// Removes what a killed process has left.
+void remove_left(const std::string& temporary, const std::string& path) {
+    struct stat status {};
+    if (::lstat(temporary.c_str(), &status) != 0) return;
+    if (!S_ISREG(status.st_mode) || status.st_uid != ::geteuid()) {
+        throw InputError(temporary + ": is in the way, and no file that a run of yours has left; remove it");
+    }
+    if (being_written(temporary, O_NOFOLLOW)) throw_being_written(path);
+    ::unlink(temporary.c_str());
+}
+
+/// Nobody else writes under this name any more.
+int create_locked(const std::string& temporary, const std::string& path) {
+    constexpr int kTimes = 100;  // others may come in between
+    for (int time = 0; time < kTimes; ++time) {
+        const int descriptor = ::open(temporary.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+        if (descriptor >= 0) {
+            lock(descriptor);
+            if (is_named(descriptor, temporary)) return descriptor;  // else somebody took it for one that was left
+            ::close(descriptor);
+        } else if (errno == EEXIST) {
+            remove_left(temporary, path);
+        } else {
+            throw SystemError(fmt::format("{}: cannot be created: {}", path, std::strerror(errno)));
+        }
+    }
+    throw_being_written(path);
+}
+
+/// Renames, but not over another file. Returns as rename does.
+int rename_to_new(const char* from, const char* to) {
+    if (::renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) return 0;
+    if (errno != EINVAL && errno != ENOSYS) return -1;
+    struct stat status {};  // a file system that cannot
+    if (::lstat(to, &status) == 0) {
+        errno = EEXIST;
+        return -1;
+    }
+    return ::rename(from, to);
 }
 
 }  // namespace
@@ -68,32 +159,32 @@ void require_replaceable(const std::string& path, bool force, const std::string&
 }
 
 // Through a symbolic link: the link stays, and its target is replaced.
-Replacement::Replacement(const std::string& path) : path_(target_of(path)) {
-    require_replaceable(path, true);
-    temporary_ = path_ + ".partial";  // always the same name, so that what a killed process left is used again
+Replacement::Replacement(const std::string& path, bool replace) : path_(target_of(path)) {
+    require_replaceable(path, replace);
+    struct stat status {};
+    has_older_ = ::stat(path_.c_str(), &status) == 0;
+    if (has_older_ && being_written(path_, 0)) throw_being_written(path);
+    temporary_ = path_ + ".carom-partial";  // always the same name, so that what a killed process left goes
+    descriptor_ = create_locked(temporary_, path);
 }
 
 Replacement::~Replacement() {
-    if (!committed_) ::unlink(temporary_.c_str());
+    // First it goes, then its lock.
+    if (!in_place_) ::unlink(temporary_.c_str());
+    ::close(descriptor_);
 }
 
 void Replacement::commit(bool sync) {
-    if (sync) sync_path(temporary_, O_RDONLY, path_);
-    if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail(path_, "rename into place");
-    committed_ = true;
-    if (!sync) return;
-    const auto folder = fs::path(path_).parent_path();
-    sync_path(folder.empty() ? "." : folder.string(), O_RDONLY | O_DIRECTORY, path_);
+    if (sync) sync_descriptor(descriptor_, path_);
+    const int status =
+        has_older_ ? ::rename(temporary_.c_str(), path_.c_str()) : rename_to_new(temporary_.c_str(), path_.c_str());
+    if (status != 0) fail(path_, "rename into place");
+    in_place_ = true;
+    if (sync) sync_folder(path_);
 }
 
 ReplacementFile::ReplacementFile(const std::string& path) : path_(path), replacement_(path) {
-    descriptor_ = ::open(replacement_.temporary().c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (descriptor_ < 0) fail(path_, "create");
     buffer_.reserve(kBuffer);
-}
-
-ReplacementFile::~ReplacementFile() {
-    if (descriptor_ >= 0) ::close(descriptor_);
 }
 
 void ReplacementFile::write(const void* bytes, std::size_t size) {
@@ -110,7 +201,7 @@ void ReplacementFile::write(const void* bytes, std::size_t size) {
 
 void ReplacementFile::put(const char* bytes, std::size_t size) {
     while (size > 0) {
-        const ssize_t written = ::write(descriptor_, bytes, size);
+        const ssize_t written = ::write(replacement_.descriptor(), bytes, size);
         if (written < 0 && errno == EINTR) continue;
         if (written < 0) fail(path_, "write");
         bytes += written;
@@ -121,9 +212,8 @@ void ReplacementFile::put(const char* bytes, std::size_t size) {
 void ReplacementFile::commit() {
     put(buffer_.data(), buffer_.size());
     buffer_.clear();
-    const int descriptor = descriptor_;
-    descriptor_ = -1;
-    if (::close(descriptor) != 0) fail(path_, "write");  // where some file systems notice that the disk is full
+    // Some file systems notice only when a descriptor is closed that the disk is full.
+    if (::close(::dup(replacement_.descriptor())) != 0) fail(path_, "write");
     replacement_.commit(false);
 }
 

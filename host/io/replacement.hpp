@@ -16,28 +16,40 @@ bool same_file(const std::string& one, const std::string& other);
 /// \throws InputError  there is a file, and `force` is not given; or something that is no file (a pipe, a device)
 void require_replaceable(const std::string& path, bool force, const std::string& advice = "--force overwrites it");
 
-/// A file that takes its place only when it is whole: it is written under a temporary name in the same folder, and
-/// renamed. Until then an older file of that name is untouched.
+/// A file that takes its place only when it is whole: it is written under another name in the same folder,
+/// NAME.carom-partial, and renamed. Until then an older file of that name is untouched. As long as it is there, under
+/// either name, no other process of carom writes a file of that name.
 class Replacement {
 public:
-    /// \throws InputError  there is something else than a regular file
-    explicit Replacement(const std::string& path);
-    /// Removes the temporary file, if it was not committed.
+    /// Creates the temporary file. What a killed process has left under its name goes; what is not ours stays.
+    /// \param replace  an older file may be replaced
+    /// \throws InputError   there is something else than a regular file, or one that is being written; or any, without
+    ///     `replace`
+    /// \throws SystemError  it cannot be created
+    explicit Replacement(const std::string& path, bool replace = true);
+    /// Closes it, and removes it if it was not committed.
     ~Replacement();
     Replacement(const Replacement&) = delete;
     Replacement& operator=(const Replacement&) = delete;
 
-    /// Where to write.
+    /// Where to write, for other programs.
     [[nodiscard]] const std::string& temporary() const { return temporary_; }
-    /// Renames the temporary file.
-    /// \param sync  syncs the file before, and the folder afterwards, so that it survives a loss of power
+    /// The same, open to be read and written.
+    [[nodiscard]] int descriptor() const { return descriptor_; }
+    /// There is a file of this name that it would replace.
+    [[nodiscard]] bool has_older() const { return has_older_; }
+    [[nodiscard]] bool in_place() const { return in_place_; }
+    /// Renames the file, which stays open.
+    /// \param sync  syncs it before, and the folder afterwards, so that it survives a loss of power
     /// \throws SystemError
     void commit(bool sync);
 
 private:
     std::string path_;
     std::string temporary_;
-    bool committed_ = false;
+    int descriptor_ = -1;
+    bool has_older_ = false;
+    bool in_place_ = false;
 };
 
 /// A text or binary file, buffered, that takes its place when it is whole.
@@ -45,9 +57,6 @@ class ReplacementFile {
 public:
     /// \throws SystemError  the file cannot be created
     explicit ReplacementFile(const std::string& path);
-    ~ReplacementFile();
-    ReplacementFile(const ReplacementFile&) = delete;
-    ReplacementFile& operator=(const ReplacementFile&) = delete;
 
     void write(const void* bytes, std::size_t size);
     void write(const std::string& text) { write(text.data(), text.size()); }
@@ -58,7 +67,6 @@ private:
 
     std::string path_;
     Replacement replacement_;
-    int descriptor_ = -1;
     std::string buffer_;
 };
 

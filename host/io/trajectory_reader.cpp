@@ -16,6 +16,7 @@
 #include "host/io/hdf5.hpp"
 #include "host/io/trajectory_layout.hpp"
 #include "host/state/errors.hpp"
+#include "host/state/text.hpp"
 
 namespace carom {
 
@@ -99,7 +100,10 @@ public:
 
     [[nodiscard]] std::string summary() const {
         std::string text;
-        explain_errors(path_, "trajectory", [&] { text = h5::read_string(file_, "parameters/summary"); });
+        explain_errors(path_, "trajectory", [&] {
+            text = h5::read_string(file_, "parameters/summary");
+            if (nests_too_deep(text)) throw h5::Error("its summary is none");
+        });
         return text;
     }
 

@@ -35,11 +35,11 @@ public:
     Impl(const std::string& path, const TrajectoryHeader& header, bool force)
         : count_(header.ball_count()), dimension_(header.dimension()), file_(path, force) {
         if (count_ > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max())) {
-            file_.discard();
             throw InputError(
                 fmt::format("{}: {} balls are more than the 2147483647 that a file can number", path, count_));
         }
         try {
+            h5::require_memory(count_ * sizeof(std::uint32_t));
             hdf5_ = create_file(file_);
             const h5::Handle particles = h5::create_group(h5::create_group(hdf5_, "particles"), "all");
             write_trajectory_header(hdf5_, header);
@@ -48,11 +48,11 @@ public:
             average_datasets_.emplace(hdf5_, header.averages);
             if (header.changeable) change_datasets_.emplace(hdf5_);
             commit();
+            // A file that opens, whenever the process ends; an older one is worth more until there is a frame.
+            if (!file_.has_older()) require_in_place();
         } catch (const h5::Error& error) {
             abandon();
-            const std::string message = fmt::format("{}: {}; {}", path, cause(error), nothing_written());
-            file_.discard();
-            throw SystemError(message);
+            throw SystemError(fmt::format("{}: {}; {}", path, cause(error), nothing_written()));
         }
     }
 
@@ -129,6 +129,7 @@ private:
         if (!failure_.empty()) throw SystemError(failure_);
         if (!hdf5_) throw std::logic_error("the trajectory is closed");
         try {
+            h5::require_memory(count_ * sizeof(double));
             action();
         } catch (const h5::Error& error) {
             failure_ =
@@ -142,12 +143,12 @@ private:
 
     /// From the first frame on there is something that is worth an older file.
     void require_in_place() {
-        if (!file_.take_place()) throw h5::Error("cannot replace the older file");
+        if (!file_.take_place()) throw h5::Error("cannot rename into place");
     }
 
     [[nodiscard]] std::string nothing_written() const {
-        return file_.in_place() ? "nothing was written"
-                                : "nothing was written, and the older file of that name is untouched";
+        return file_.has_older() ? "nothing was written, and the older file of that name is untouched"
+                                 : "nothing was written";
     }
 
     void commit() {

@@ -97,13 +97,13 @@ void Correlator::save(std::vector<double>& out) const {
 
 void Correlator::restore(SavedNumbers& saved) {
     if (saved.next() != static_cast<double>(width_)) throw std::invalid_argument("saved averages are of other balls");
-    const auto levels = static_cast<std::size_t>(saved.next());
+    const std::uint64_t levels = saved.next_count();
     if (levels > kMostLevels) throw std::invalid_argument("saved averages make no sense");
-    next_ = static_cast<std::uint64_t>(saved.next());
-    start_ = static_cast<std::uint64_t>(saved.next());
+    next_ = saved.next_count();
+    start_ = saved.next_count();
     levels_.resize(levels);
     for (Level& level : levels_) {
-        level.filled = static_cast<std::uint64_t>(saved.next());
+        level.filled = saved.next_count();
         const auto samples = saved.next(kKept * width_);
         level.samples.assign(samples.begin(), samples.end());
     }

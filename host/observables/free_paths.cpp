@@ -114,10 +114,11 @@ public:
         bins_.restore(saved);
         last_time_ = saved.next();
         has_last_ = saved.next() != 0.0;
-        flights_.resize(static_cast<std::size_t>(saved.next()));
-        if (!flights_.empty() && flights_.size() != selection().population_size()) {
+        const std::uint64_t flights = saved.next_count();
+        if (flights != 0 && flights != selection().population_size()) {
             throw std::invalid_argument("saved paths are of other balls");
         }
+        flights_.resize(flights);
         if (!flights_.empty()) {
             const auto pending = saved.next(pending_.size());
             pending_.assign(pending.begin(), pending.end());

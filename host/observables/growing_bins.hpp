@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdint>
 #include <span>
+#include <stdexcept>
 #include <vector>
 
 #include "host/observables/registry.hpp"
@@ -50,7 +51,13 @@ public:
     [[nodiscard]] std::size_t size() const { return bins_; }
     [[nodiscard]] double width() const { return line().width(); }
     void save(std::vector<double>& out) const { out.push_back(max_); }
-    void restore(SavedNumbers& saved) { max_ = saved.next(); }
+    void restore(SavedNumbers& saved) {
+        const double max = saved.next();
+        if (!(max >= 0.0 && std::isfinite(max)) || (fixed_ && max != max_)) {
+            throw std::invalid_argument("saved averages make no sense");
+        }
+        max_ = max;
+    }
 
 private:
     [[nodiscard]] double low() const { return shape_ == Shape::kFromZero ? 0.0 : -max_; }

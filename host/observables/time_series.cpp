@@ -149,6 +149,15 @@ std::span<const double> SavedNumbers::next(std::size_t count) {
     return numbers_.subspan(at_ - count, count);
 }
 
+std::uint64_t SavedNumbers::next_count() {
+    constexpr double kMost = 1.8e19;  // of 64 bits
+    const double number = next();
+    if (!(number >= 0.0 && number < kMost && number == std::floor(number))) {
+        throw std::invalid_argument("saved averages make no sense");
+    }
+    return static_cast<std::uint64_t>(number);
+}
+
 BatchSeries::BatchSeries(std::size_t width, std::size_t capacity) : width_(width), capacity_(capacity) {
     if (width == 0 || capacity < 4 || capacity > kMostBatches || capacity % 2 != 0) {
         throw std::invalid_argument("a series needs columns, and an even number of batches from 4 to 256");
@@ -200,11 +209,17 @@ void BatchSeries::restore(SavedNumbers& saved) {
     if (saved.next() != static_cast<double>(width_) || saved.next() != static_cast<double>(capacity_)) {
         throw std::invalid_argument("saved averages have another shape");
     }
-    const auto count = static_cast<std::size_t>(saved.next());
-    samples_ = static_cast<std::uint64_t>(saved.next());
-    batch_samples_ = static_cast<std::uint64_t>(saved.next());
-    partial_ = static_cast<std::uint64_t>(saved.next());
+    const std::uint64_t count = saved.next_count();
+    samples_ = saved.next_count();
+    batch_samples_ = saved.next_count();
+    partial_ = saved.next_count();
     const auto sums = saved.next(count);
+    const std::uint64_t batches = count / width_;
+    const std::uint64_t whole = partial_ > 0 && batches > 0 ? batches - 1 : batches;
+    if (count != batches * width_ || batches > capacity_ || batch_samples_ == 0 || partial_ >= batch_samples_ ||
+        (partial_ > 0 && batches == 0) || samples_ != whole * batch_samples_ + partial_) {
+        throw std::invalid_argument("saved averages make no sense");
+    }
     sums_.assign(sums.begin(), sums.end());
 }
 

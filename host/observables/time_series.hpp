@@ -19,6 +19,8 @@ public:
     /// \throws std::invalid_argument  there are fewer
     double next();
     std::span<const double> next(std::size_t count);
+    /// A number of things. \throws std::invalid_argument  it is none
+    std::uint64_t next_count();
     [[nodiscard]] bool empty() const { return at_ == numbers_.size(); }
 
 private:

@@ -305,6 +305,7 @@ Script bench_figure_script_of(const std::string& text, const std::string& file, 
         throw InputError(fmt::format("{}: holds no quantity '{}'; allowed: {}", file, quantity,
                                      fmt::join(bench_quantities(), ", ")));
     }
+    if (nests_too_deep(text)) throw InputError(file + ": is no result of carom bench");
     try {
         const Json json = Json::parse(text);
         if (json.at("carom_bench") != 1) throw InputError(file + ": is of another version of carom bench");

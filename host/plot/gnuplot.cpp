@@ -77,6 +77,14 @@ Script terminal(const Canvas& canvas) {
     throw InputError(canvas.path + ": figures end in .png, .svg or .pdf");
 }
 
+/// Whether a picture ends as one of its format does.
+bool is_whole(std::string_view picture) {
+    while (!picture.empty() && std::isspace(static_cast<unsigned char>(picture.back())) != 0) picture.remove_suffix(1);
+    if (picture.starts_with("\x89PNG")) return picture.ends_with("IEND\xae\x42\x60\x82");
+    if (picture.starts_with("%PDF")) return picture.ends_with("%%EOF");
+    return picture.ends_with("</svg>");
+}
+
 }  // namespace
 
 std::string Script::piece(const Text& text) { return in_quotes(text.words) + " noenhanced"; }
@@ -124,20 +132,19 @@ Script figure_head(const std::string& title, const Canvas& canvas) {
 }
 
 void run_gnuplot(const Script& script, const std::string& path) {
-    Replacement figure(path);  // an older one stays until this one is whole
-    // From the root on, so that no name is a pipe or a home folder to gnuplot.
-    const std::string file = fs::absolute(figure.temporary()).string();
+    ReplacementFile figure(path);  // an older one stays until this one is whole
     ChildProcess gnuplot({"gnuplot", "--default-settings", "-"},
                          "figures are drawn by gnuplot, which is not installed; apt-get install gnuplot-nox");
-    // What it says about fonts and the like is of no use; that it failed is seen by its status and the file.
-    const bool sent = gnuplot.write("set output " + in_quotes(file) + "\n" + script.text());
+    // It is given no name of a file, and ignores that a disk is full: what it draws comes through memory. What it says
+    // about fonts and the like is of no use.
+    const bool sent = gnuplot.write(script.text());
     const int status = gnuplot.wait();
-    std::error_code ignored;
-    const auto bytes = fs::file_size(file, ignored);
-    if (!sent || status != 0 || ignored || bytes == 0) {
+    const std::string drawn = gnuplot.output();
+    if (!sent || status != 0 || !is_whole(drawn)) {
         throw SystemError(fmt::format("gnuplot could not draw {} (status {})", path, status));
     }
-    figure.commit(false);
+    figure.write(drawn);
+    figure.commit();
 }
 
 }  // namespace carom

@@ -3,12 +3,12 @@
 #include <png.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <vector>
 
+#include "host/io/replacement.hpp"
 #include "host/state/errors.hpp"
 
 namespace carom {
@@ -83,11 +83,14 @@ void write_png(const Pixels& pixels, const std::string& path) {
     header.width = static_cast<png_uint_32>(pixels.width);
     header.height = static_cast<png_uint_32>(pixels.height);
     header.format = PNG_FORMAT_RGB;
-    errno = 0;
-    if (png_image_write_to_file(&header, path.c_str(), 0, pixels.rgb.data(), 0, nullptr) == 0) {
-        const std::string reason = errno != 0 ? std::strerror(errno) : header.message;
-        throw SystemError("cannot write " + path + ": " + reason);
+    std::vector<std::uint8_t> bytes(PNG_IMAGE_PNG_SIZE_MAX(header));
+    png_alloc_size_t size = bytes.size();
+    if (png_image_write_to_memory(&header, bytes.data(), &size, 0, pixels.rgb.data(), 0, nullptr) == 0) {
+        throw SystemError("cannot make " + path + ": " + header.message);
     }
+    ReplacementFile file(path);
+    file.write(bytes.data(), size);
+    file.commit();
 }
 
 void write_png(const Image& image, const std::string& path) {

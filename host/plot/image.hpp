@@ -50,6 +50,7 @@ struct Pixels {
     std::vector<std::uint8_t> rgb;
 };
 
+/// An older file stays until this one is whole.
 /// \throws SystemError  if the file cannot be written
 void write_png(const Pixels& pixels, const std::string& path);
 

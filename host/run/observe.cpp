@@ -43,7 +43,7 @@ double mean_radius(const Balls& balls) {
 /// moved.
 Balls balls_at_start(const PreparedScene& run, Solver& solver) {
     Frame frame;
-    if (!run.resumed) {
+    if (run.resumed_from.empty()) {
         solver.request_frame(frame);
         solver.finish_frame(frame);
         Balls balls = run.state.balls;
@@ -179,12 +179,17 @@ const std::vector<double>* find(const SolverState& state, const std::string& nam
 /// The plan that the run started with: its defaults follow from the balls of the start, and from an end that may have
 /// been moved since.
 SamplePlan plan_of(const PreparedScene& run, const ObserveEntry& entry) {
-    const std::vector<double>* saved = run.resumed ? find(run.state, entry.name) : nullptr;
+    const std::vector<double>* saved = !run.resumed_from.empty() ? find(run.state, entry.name) : nullptr;
     if (saved == nullptr || saved->size() < kPlanNumbers) return sample_plan(run, entry);
-    return {.every = (*saved)[0],
-            .from = (*saved)[1],
-            .burst = static_cast<std::uint64_t>((*saved)[2]),
-            .period = static_cast<std::uint64_t>((*saved)[3])};
+    SavedNumbers numbers(*saved);
+    SamplePlan plan{.every = numbers.next(), .from = numbers.next()};
+    plan.burst = numbers.next_count();
+    plan.period = numbers.next_count();
+    const bool timed = plan.every > 0.0 && std::isfinite(plan.every) && std::isfinite(plan.from);
+    if (!timed || (plan.burst > 0 && plan.period < plan.burst)) {
+        throw std::invalid_argument("the times of its samples make no sense");
+    }
+    return plan;
 }
 
 bool wall_moves_while_measured(const Scene& scene) {
@@ -203,10 +208,21 @@ bool wall_moves_while_measured(const Scene& scene) {
 RunAverages::RunAverages(const PreparedScene& run, const std::vector<ObservableInfo>& rows)
     : rows_(rows, run.scene.output.observables_every),
       averages_rows_(!rows.empty()),
-      resumed_(run.resumed),
+      resumed_(!run.resumed_from.empty()),
       threads_(run.threads > 0 ? run.threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()))) {
     stages_.stages = run.scene.stages;
     wall_moves_ = wall_moves_while_measured(run.scene);
+    try {
+        make_averages(run);
+        if (resumed_) restore(run.state);
+    } catch (const std::invalid_argument& error) {
+        if (!resumed_) throw;
+        throw DamagedState(fmt::format("its averages are not those of its scene: {}", error.what()));
+    }
+    for (const Entry& entry : entries_) infos_.push_back(entry.average->info());
+}
+
+void RunAverages::make_averages(const PreparedScene& run) {
     for (const ObserveEntry& entry : run.scene.observables) {
         if (!is_average(entry.kind)) continue;
         if (!population_) {
@@ -224,27 +240,20 @@ RunAverages::RunAverages(const PreparedScene& run, const std::vector<ObservableI
                                      .gravity = run.scene.physics.gravity};
         entries_.push_back({make_average(entry, context), plan, nullptr});
     }
-    if (resumed_) restore(run.state);
-    for (const Entry& entry : entries_) infos_.push_back(entry.average->info());
 }
 
 void RunAverages::restore(const SolverState& state) {
-    try {
-        for (Entry& entry : entries_) {
-            const std::vector<double>* values = find(state, entry.average->info().name);
-            if (values == nullptr) continue;  // by a version that knew no averages
-            SavedNumbers saved(*values);
-            saved.next(kPlanNumbers);
-            entry.average->restore(saved);
-            if (!saved.empty()) throw std::invalid_argument("saved averages are too long");
-        }
-        if (!state.records.row_means.empty() && averages_rows_) {
-            SavedNumbers saved(state.records.row_means);
-            rows_.restore(saved);
-        }
-    } catch (const std::invalid_argument& error) {
-        throw InputError(
-            fmt::format("--resume: the checkpoint's averages are not those of its scene: {}", error.what()));
+    for (Entry& entry : entries_) {
+        const std::vector<double>* values = find(state, entry.average->info().name);
+        if (values == nullptr) continue;  // by a version that knew no averages
+        SavedNumbers saved(*values);
+        saved.next(kPlanNumbers);
+        entry.average->restore(saved);
+        if (!saved.empty()) throw std::invalid_argument("saved averages are too long");
+    }
+    if (!state.records.row_means.empty() && averages_rows_) {
+        SavedNumbers saved(state.records.row_means);
+        rows_.restore(saved);
     }
 }
 

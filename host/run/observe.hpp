@@ -79,6 +79,7 @@ private:
         SamplePlan plan;
         std::unique_ptr<SampleSchedule> schedule;
     };
+    void make_averages(const PreparedScene& run);
     void restore(const SolverState& state);
     [[nodiscard]] bool begins_anew(const SamplePlan& plan, double now) const;
     /// One average that a sample is for.

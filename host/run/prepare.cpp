@@ -267,18 +267,30 @@ PreparedScene prepare_resume(const std::string& checkpoint_path, const SceneRequ
         }
     }
     Checkpoint checkpoint = load_checkpoint(checkpoint_path);
+    const auto parse = [&checkpoint](const std::vector<std::string>& overrides) {
+        return parse_scene(checkpoint.scene_source, checkpoint.scene_path, overrides);
+    };
     PreparedScene run;
-    run.resumed = true;
+    run.resumed_from = checkpoint_path;
     run.state = std::move(checkpoint.state);
-    run.scene = parse_scene(checkpoint.scene_source, checkpoint.scene_path, request.overrides);
-    plan_run(run, request.threads);
-    if (request.steps) {
-        auto overrides = request.overrides;
-        overrides.push_back(fmt::format("run.until={}", run.plan->time_of_step(*request.steps)));
-        run.scene = parse_scene(checkpoint.scene_source, checkpoint.scene_path, overrides);
-    }
-    keep_row_interval(run, checkpoint, request.overrides);
-    derive(run);
+    of_checkpoint(checkpoint_path, [&] {
+        try {
+            require_possible(run.state, parse({}));
+        } catch (const DamagedState&) {
+            throw;
+        } catch (const InputError& error) {
+            throw DamagedState(fmt::format("its scene is wrong: {}", error.what()));
+        }
+        run.scene = parse(request.overrides);
+        plan_run(run, request.threads);
+        if (request.steps) {
+            auto overrides = request.overrides;
+            overrides.push_back(fmt::format("run.until={}", run.plan->time_of_step(*request.steps)));
+            run.scene = parse(overrides);
+        }
+        keep_row_interval(run, checkpoint, request.overrides);
+        derive(run);
+    });
     if (run.plan->reachable_time(run.scene.run.until) <= run.state.time) {
         throw InputError(
             fmt::format("--resume {}: the run is at time {} already, and is to end at {}; --until T goes on",

@@ -9,6 +9,7 @@
 #include "host/run/solver_plan.hpp"
 #include "host/scene/design.hpp"
 #include "host/scene/scene.hpp"
+#include "host/state/errors.hpp"
 #include "host/state/solver.hpp"
 
 namespace carom {
@@ -37,8 +38,8 @@ struct PreparedScene {
     Scene scene;
     BallFigures figures;
     std::shared_ptr<const SolverPlan> plan;
-    SolverState state;  ///< the initial balls, or those of the checkpoint
-    bool resumed = false;
+    SolverState state;                    ///< the initial balls, or those of the checkpoint
+    std::string resumed_from;             ///< the checkpoint; empty: the run starts anew
     int threads = 0;                      ///< as SceneRequest::threads
     std::uint64_t steps = 0;              ///< from state.step on; 0: only the run itself can tell
     std::uint64_t frames = 0;             ///< to be written
@@ -57,5 +58,17 @@ PreparedScene prepare_scene(const SceneRequest& request);
 /// The same from a checkpoint. Only what cannot change the trajectory may be overridden.
 /// \throws InputError  besides, when an override would change the trajectory, or the end has been reached already
 PreparedScene prepare_resume(const std::string& checkpoint_path, const SceneRequest& request);
+
+/// Does what looks at the state that a run starts from; where that comes from a checkpoint, and is damaged, the file is
+/// named.
+/// \param path  PreparedScene::resumed_from
+template <class Action>
+auto of_checkpoint(const std::string& path, const Action& action) {
+    try {
+        return action();
+    } catch (const DamagedState& error) {
+        throw InputError(path + ": is not a whole checkpoint of carom: " + error.what());
+    }
+}
 
 }  // namespace carom

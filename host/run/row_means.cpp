@@ -197,14 +197,14 @@ void RowSeries::restore(SavedNumbers& saved) {
     const bool virial = saved.next() != 0.0;
     const double sum = saved.next();
     if (virial) previous_.collisional_virial = sum;
-    previous_.balls_left = static_cast<std::uint64_t>(saved.next());
-    previous_.events = static_cast<std::uint64_t>(saved.next());
-    previous_.collisions = static_cast<std::uint64_t>(saved.next());
-    const auto impulse = saved.next(static_cast<std::size_t>(saved.next()));
+    previous_.balls_left = saved.next_count();
+    previous_.events = saved.next_count();
+    previous_.collisions = saved.next_count();
+    const auto impulse = saved.next(saved.next_count());
     previous_.wall_impulse.assign(impulse.begin(), impulse.end());
     BatchSeries series = series_;
     series.restore(saved);
-    const auto reference = saved.next(static_cast<std::size_t>(saved.next()));
+    const auto reference = saved.next(saved.next_count());
     // A checkpoint of an earlier version ends here: all was measured, unless stages were skipped.
     const double measured_time = saved.empty() ? previous_time_ - first_time_ : saved.next();
     std::vector<Skipped> skipped;

@@ -14,9 +14,14 @@ volatile std::sig_atomic_t caught_signal = 0;
 extern "C" void note_signal(int number) {
     if (caught_signal != 0) {
         if (number == SIGHUP) return;
+        // At once, wherever the program is: what this interrupts may never return.
         std::signal(number, SIG_DFL);
-        std::raise(number);  // takes effect when this handler returns and the signal is no longer blocked
-        return;
+        sigset_t only;
+        sigemptyset(&only);
+        sigaddset(&only, number);
+        pthread_sigmask(SIG_UNBLOCK, &only, nullptr);
+        std::raise(number);
+        ::_exit(128 + number);
     }
     caught_signal = number;
 }
@@ -51,10 +56,13 @@ SignalGuard::SignalGuard() {
     action.sa_handler = note_signal;
     sigemptyset(&action.sa_mask);
     action.sa_flags = SA_RESTART;  // a write in progress goes on
-    sigaction(SIGINT, &action, &old_interrupt_);
-    sigaction(SIGTERM, &action, &old_terminate_);
-    if (is_ignored(SIGHUP)) action.sa_handler = SIG_IGN;
-    sigaction(SIGHUP, &action, &old_hangup_);
+    const auto listen = [&action](int number, struct sigaction& old) {
+        sigaction(number, nullptr, &old);
+        if (old.sa_handler != SIG_IGN) sigaction(number, &action, nullptr);  // what the caller ignores stays so
+    };
+    listen(SIGINT, old_interrupt_);
+    listen(SIGTERM, old_terminate_);
+    listen(SIGHUP, old_hangup_);
 }
 
 SignalGuard::~SignalGuard() {

@@ -81,11 +81,12 @@ Simulation simulate(PreparedScene run, const SimulateOptions& options) {
                                       plural(run.state.balls.size(), "ball"), bytes_text(run.host_memory_bytes),
                                       bytes_text(machine_memory_bytes())));
     }
-    const std::unique_ptr<Solver> solver = run.plan->make_solver(run.state, options.events_log);
+    const std::unique_ptr<Solver> solver =
+        of_checkpoint(run.resumed_from, [&] { return run.plan->make_solver(run.state, options.events_log); });
     ObservableSet observables = observables_of_run(run, *solver);
     const SolverDescription description = solver->describe();
     TrajectoryHeader header = make_trajectory_header(run.scene, run.state.balls, description, observables.infos());
-    RunAverages averages(run, observables.infos());
+    RunAverages averages = of_checkpoint(run.resumed_from, [&] { return RunAverages(run, observables.infos()); });
     header.averages = averages.infos();
     header.expected_frames = run.frames;
     header.expected_rows = run.rows;

@@ -129,7 +129,7 @@ constexpr double kMostSteps = 9.2e18;  // that std::llround counts in 63 bits
 void load_design(const SolverState& state, SpringDesign& design) {
     if (state.records.spring) static_cast<SpringRecord&>(design) = *state.records.spring;
     if (state.records.spring || state.step == 0) return;
-    throw InputError("the checkpoint holds no spring_design; it is of another version of carom");
+    throw DamagedState("it holds no spring_design; it is of another version of carom");
 }
 
 SpringSetup::Side side_of(Face face) {

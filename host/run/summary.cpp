@@ -21,7 +21,7 @@ std::string box_text(const Box& box) {
     return text;
 }
 
-std::string scene_name(const Scene& scene) { return scene.title.empty() ? scene.path : scene.title; }
+std::string scene_name(const Scene& scene) { return visible(scene.title.empty() ? scene.path : scene.title); }
 
 double kinetic(const Totals& totals) { return totals.kinetic + totals.rotational; }
 

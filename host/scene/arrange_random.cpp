@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 #include <optional>
@@ -5,6 +7,7 @@
 
 #include "host/scene/arrange.hpp"
 #include "host/scene/growth.hpp"
+#include "host/state/errors.hpp"
 #include "kernels/physics/pair_distribution.hpp"
 
 namespace carom {
@@ -18,6 +21,10 @@ constexpr std::uint64_t kLargestBatch = 1 << 20;
 // Where growth takes too long, for it ends near 0.84 (disks, which then stand in small crystals) and 0.64 (spheres).
 template <int Dim>
 constexpr double kGrowthReaches = Dim == 2 ? 0.82 : 0.62;
+
+/// No more of a region than this was ever filled at random, by balls of whatever sizes; a try takes minutes.
+template <int Dim>
+constexpr double kNothingReaches = Dim == 2 ? 0.92 : 0.82;
 
 /// Fills to be placed among what is there.
 template <int Dim>
@@ -41,6 +48,12 @@ struct Packing {
             most = larger(most, volume(number) / Region<Dim>(scene, fill(number)).volume());
         }
         return most;
+    }
+    /// Of all fills together, in a region that holds theirs.
+    [[nodiscard]] double fraction() const {
+        double filled = 0.0;
+        for (std::size_t number = first; number < end; ++number) filled += volume(number);
+        return filled / region().volume();
     }
     /// That holds all regions.
     [[nodiscard]] Region<Dim> region() const {
@@ -132,9 +145,7 @@ std::optional<typename Packing<Dim>::Centers> inserted(const Packing<Dim>& packi
 template <int Dim>
 std::optional<typename Packing<Dim>::Centers> grown(const Packing<Dim>& packing) {
     const Region<Dim> region = packing.region();
-    double fraction = 0.0;
-    for (std::size_t number = packing.first; number < packing.end; ++number) fraction += packing.volume(number);
-    fraction = larger(fraction / region.volume(), packing.densest());
+    const double fraction = larger(packing.fraction(), packing.densest());
     // Smaller where balls or walls in the way leave less room than the region has.
     std::optional<typename Packing<Dim>::Centers> centers;
     double scale = 0.98;
@@ -184,6 +195,12 @@ std::vector<std::vector<Point<Dim>>> pack_randomly(const Scene& scene, std::size
                                                    const std::vector<PlacedBall<Dim>>& before) {
     const Packing<Dim> packing{scene, first, end, before};
     const double densest = packing.densest();
+    if (packing.fraction() > kNothingReaches<Dim>) {
+        throw InputError(
+            fmt::format("{}: the balls of fill[{}] to fill[{}] would fill {:.4g} of their region together; "
+                        "allowed: up to {}, and as much as can be reached",
+                        label_of_fill(scene, end - 1), first, end - 1, packing.fraction(), kNothingReaches<Dim>));
+    }
     if (densest <= kInsertionReaches<Dim>) {
         if (auto centers = inserted(packing, 1.0)) return std::move(*centers);
     }

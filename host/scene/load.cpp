@@ -40,6 +40,7 @@ std::string trimmed(std::string_view text) {
 }
 
 std::vector<Step> parse_path(const std::string& path, const std::string& assignment) {
+    constexpr std::size_t kMostSteps = 32;
     constexpr const char* kForm = "the key must look like table.key or table[0].key[1]";
     std::vector<Step> steps;
     std::string_view rest = path;
@@ -62,6 +63,7 @@ std::vector<Step> parse_path(const std::string& path, const std::string& assignm
             rest.remove_prefix(close + 1);
         }
         if (rest.empty()) return steps;
+        if (steps.size() > kMostSteps) fail(assignment, "the key has more parts than any");
         if (rest.front() != '.') fail(assignment, kForm);
         rest.remove_prefix(1);
     }
@@ -71,7 +73,7 @@ std::vector<Step> parse_path(const std::string& path, const std::string& assignm
 toml::table parse_value(const std::string& value, const std::string& assignment) {
     const std::string source = "--set " + assignment;
     try {
-        toml::table parsed = toml::parse("v = " + value, source);
+        toml::table parsed = parse_toml("v = " + value, source);
         if (parsed.size() == 1 && parsed.contains("v")) return parsed;
     } catch (const toml::parse_error&) {
         // not TOML: text without quotes
@@ -83,7 +85,7 @@ toml::table parse_value(const std::string& value, const std::string& assignment)
         quoted += c;
     }
     try {
-        return toml::parse("v = \"" + quoted + "\"", source);
+        return parse_toml("v = \"" + quoted + "\"", source);
     } catch (const toml::parse_error&) {
         fail(assignment, "the value is neither TOML nor text");
     }
@@ -171,7 +173,7 @@ std::string one_line(std::string_view text) {
 
 toml::table parse_text(std::string_view text, const std::string& name) {
     try {
-        return toml::parse(text, name);
+        return parse_toml(text, name);
     } catch (const toml::parse_error& error) {
         throw InputError(
             fmt::format("{}: not valid TOML: {}", place_of(error.source(), name), one_line(error.description())));

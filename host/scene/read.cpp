@@ -523,6 +523,8 @@ Sources sources_of(const toml::table& root, const std::string& file) {
     return sources;
 }
 
+constexpr std::size_t kMostEntries = 4096;
+
 /// Only known tables, each in its form: [name] or [[name]].
 void check_tables(const toml::table& root, const std::string& file) {
     for (const auto& [name, node] : root) {
@@ -543,6 +545,11 @@ void check_tables(const toml::table& root, const std::string& file) {
             const toml::array* array = node.as_array();
             if (array == nullptr)
                 throw InputError(fmt::format("{}must be tables in a list: [[{}]]", begin, known->name));
+            // Of what is set beside each other, and not one by one, as balls are.
+            const bool many = name == "ball" || name == "species";
+            if (!many && array->size() > kMostEntries) {
+                throw InputError(fmt::format("{}{} entries; allowed: at most {}", begin, array->size(), kMostEntries));
+            }
             for (std::size_t at = 0; at < array->size(); ++at) {
                 const toml::node& entry = *array->get(at);
                 if (entry.is_table()) continue;

@@ -302,7 +302,10 @@ public:
         const double apart = 2.0 * scale * radius_;
         apart_square_ = apart * apart;
         const double room = region.volume() / (kCellsPerBall * (static_cast<double>(expected) + 16.0));
-        const double width = larger(apart, Dim == 2 ? std::sqrt(room) : std::cbrt(room));
+        double width = larger(apart, Dim == 2 ? std::sqrt(room) : std::cbrt(room));
+        // Along a region that is as narrow as a ball there would be more, without end.
+        const double most = larger(4.0e6, 4.0 * kCellsPerBall * (static_cast<double>(expected) + 16.0));
+        while (cells_of(region, width) > most) width *= 1.25;
         grid_ = PlacementGrid<Dim>(region.low, region.length, region.wraps, width);
         first_.assign(grid_.count(), -1);
         reach_ = apart;
@@ -409,6 +412,12 @@ private:
         std::int32_t next;  // in the same cell; -1: none
     };
     static constexpr std::int32_t kTile = Dim == 2 ? 64 : 16;  // cells along a tile
+
+    static double cells_of(const Region<Dim>& region, double width) {
+        double cells = 1.0;
+        for (int axis = 0; axis < Dim; ++axis) cells *= larger(1.0, region.length[axis] / width);
+        return cells;
+    }
 
     [[nodiscard]] std::int32_t tiles_along(int axis) const { return (grid_.cells(axis) + kTile - 1) / kTile; }
 

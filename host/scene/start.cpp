@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 #include <vector>
 
+#include "host/scene/placement_grid.hpp"
 #include "host/scene/walls.hpp"
 #include "kernels/physics/touching.hpp"
 
@@ -64,7 +66,79 @@ void for_each_touching(const Scene& scene, F&& f) {
     }
 }
 
+/// By more than this part of the sum of their radii no two hard balls ever overlap; rounding makes 1e-12 of it.
+constexpr double kNeverDeeper = 1.0e-3;
+
+template <int Dim>
+std::optional<StartOverlap> find_overlap(const Scene& scene, const Balls& balls) {
+    const Box& box = scene.box;
+    const bool events = scene.run.solver == SolverKind::kEvents;
+    Point<Dim> low;
+    Point<Dim> length;
+    Vec<bool, Dim> wraps;
+    double longest = 0.0;
+    for (int axis = 0; axis < Dim; ++axis) {
+        low[axis] = box.min[axis];
+        length[axis] = box.size[axis];
+        wraps[axis] = box.periodic(axis);
+        longest = std::max(longest, box.size[axis]);
+    }
+    double width = 0.0;
+    for (const Species& species : balls.species_table) width = std::max(width, 2.0 * species.radius);
+    const auto cells = [&] {
+        double product = 1.0;
+        for (int axis = 0; axis < Dim; ++axis) product *= std::max(1.0, std::floor(length[axis] / width));
+        return product;
+    };
+    constexpr double kMostAlong = 1.0e9;  // cells of an axis are counted in 31 bits
+    while (cells() > 4.0 * static_cast<double>(balls.size()) + 64.0 || longest / width > kMostAlong) width *= 1.25;
+    const PlacementGrid<Dim> grid(low, length, wraps, width);
+
+    // The balls of a cell are a list: `first` of the cell, then `next` of each; -1 ends it.
+    std::vector<std::int64_t> first(grid.count(), -1);
+    std::vector<std::int64_t> next(balls.size(), -1);
+    for (std::size_t id = 0; id < balls.size(); ++id) {
+        if (balls.gone[id] != 0) continue;
+        Point<Dim> place;
+        for (int axis = 0; axis < Dim; ++axis) place[axis] = balls.position[axis][id];
+        const auto cell = grid.cell_of(place);
+        std::optional<StartOverlap> found;
+        const auto look = [&](std::size_t number) {
+            for (std::int64_t other = first[number]; other >= 0; other = next[static_cast<std::size_t>(other)]) {
+                const auto i = static_cast<std::size_t>(other);
+                const Species& a = balls.species_of(i);
+                const Species& b = balls.species_of(id);
+                Vector3 of_a{};
+                Vector3 of_b{};
+                for (int axis = 0; axis < Dim; ++axis) {
+                    of_a[axis] = balls.position[axis][i];
+                    of_b[axis] = balls.position[axis][id];
+                }
+                const double sum = a.radius + b.radius;
+                const double overlap = sum - distance_between(box, of_a, of_b);
+                const bool bad =
+                    events ? overlap > kNeverDeeper * sum : sum - overlap < kDeepest * std::min(a.radius, b.radius);
+                if (!bad || (std::isinf(a.mass) && std::isinf(b.mass))) continue;
+                found =
+                    StartOverlap{static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(id), overlap, overlap / sum};
+                return false;
+            }
+            return true;
+        };
+        const std::size_t own = grid.number(cell);
+        if (look(own)) grid.all_neighbours(cell, look);
+        if (found) return found;
+        next[id] = std::exchange(first[own], static_cast<std::int64_t>(id));
+    }
+    return std::nullopt;
+}
+
 }  // namespace
+
+std::optional<StartOverlap> impossible_overlap(const Scene& scene, const Balls& balls) {
+    if (balls.size() == 0) return std::nullopt;
+    return balls.dimension == 2 ? find_overlap<2>(scene, balls) : find_overlap<3>(scene, balls);
+}
 
 std::optional<StartOverlap> start_overlap(const Scene& scene) {
     const bool events = scene.run.solver == SolverKind::kEvents;

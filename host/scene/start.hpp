@@ -22,6 +22,11 @@ struct StartOverlap {
 /// radius.
 std::optional<StartOverlap> start_overlap(const Scene& scene);
 
+/// A pair of balls that is nearer than any run lets it come (as start_overlap says, for `events` with a slack for what
+/// collisions leave); in a time that grows as the number of balls. Bodies of infinite mass may overlap each other.
+/// \pre  balls that are still in have places that are numbers
+std::optional<StartOverlap> impossible_overlap(const Scene& scene, const Balls& balls);
+
 /// What a user should know of the [[ball]]s' places before a spring run, one sentence each: those that overlap, or
 /// reach into a wall, by more than spring.max_overlap of the (smaller) radius.
 std::vector<std::string> start_warnings(const Scene& scene);

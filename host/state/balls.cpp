@@ -2,6 +2,8 @@
 
 #include <bit>
 
+#include "host/state/hash.hpp"
+
 namespace carom {
 
 void BallColumns::resize(int dimension_, std::size_t count) {
@@ -17,17 +19,8 @@ void BallColumns::resize(int dimension_, std::size_t count) {
 
 namespace {
 
-/// Finaliser of splitmix64 (Steele, Lea, Flood 2014): a bijection in which each input bit reaches each output bit.
-std::uint64_t mix(std::uint64_t x) {
-    x ^= x >> 30;
-    x *= 0xbf58476d1ce4e5b9ULL;
-    x ^= x >> 27;
-    x *= 0x94d049bb133111ebULL;
-    return x ^ (x >> 31);
-}
-
 std::uint64_t absorb(std::uint64_t hash, double value) {
-    return mix(hash + 0x9e3779b97f4a7c15ULL + std::bit_cast<std::uint64_t>(value + 0.0));
+    return absorb_bits(hash, std::bit_cast<std::uint64_t>(value + 0.0));
 }
 
 }  // namespace
@@ -38,13 +31,13 @@ std::uint64_t state_hash(const Frame& frame) {
 #pragma omp parallel for reduction(+ : sum) schedule(static) if (count > 10000)
     for (std::int64_t id = 0; id < count; ++id) {
         if (frame.gone[id]) continue;
-        std::uint64_t hash = mix(static_cast<std::uint64_t>(id) + 1);
+        std::uint64_t hash = mix_bits(static_cast<std::uint64_t>(id) + 1);
         for (int axis = 0; axis < frame.dimension; ++axis) hash = absorb(hash, frame.position[axis][id]);
         for (int axis = 0; axis < frame.dimension; ++axis) hash = absorb(hash, frame.velocity[axis][id]);
         for (int axis = frame.dimension == 2 ? 2 : 0; axis < 3; ++axis) hash = absorb(hash, frame.spin[axis][id]);
         sum += hash;
     }
-    return mix(sum + frame.size());
+    return mix_bits(sum + frame.size());
 }
 
 }  // namespace carom

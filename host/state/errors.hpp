@@ -19,6 +19,12 @@ class InputError : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+/// No run can have left the state that one is to go on from. `what()` says what is wrong with it; who knows the file
+/// adds its name.
+class DamagedState : public InputError {
+    using InputError::InputError;
+};
+
 /// A file or a device failed. `what()` says which, and what was kept.
 class SystemError : public std::runtime_error {
     using std::runtime_error::runtime_error;

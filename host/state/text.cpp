@@ -22,6 +22,25 @@ std::string read_text_file(const std::string& path) {
     return text.str();
 }
 
+bool nests_too_deep(std::string_view json) {
+    constexpr int kMost = 32;
+    int depth = 0;
+    bool in_text = false;
+    for (std::size_t at = 0; at < json.size(); ++at) {
+        const char c = json[at];
+        if (in_text && c == '\\') {
+            ++at;
+        } else if (c == '"') {
+            in_text = !in_text;
+        } else if (!in_text && (c == '[' || c == '{') && ++depth > kMost) {
+            return true;
+        } else if (!in_text && (c == ']' || c == '}')) {
+            --depth;
+        }
+    }
+    return false;
+}
+
 namespace {
 
 /// Damerau-Levenshtein distance (optimal string alignment).

@@ -12,6 +12,10 @@ namespace carom {
 /// \throws SystemError  it cannot be read
 std::string read_text_file(const std::string& path);
 
+/// Arrays and objects of a JSON text lie in each other deeper than in any that carom writes: whoever goes down such a
+/// tree may run out of stack.
+bool nests_too_deep(std::string_view json);
+
 /// The candidate that needs the fewest insertions, deletions, replacements and swaps of neighbours to become a misspelt
 /// name; empty where none is near. As many as a third of its letters are near, and `slips` always.
 std::string_view nearest_name(std::string_view name, std::span<const std::string_view> candidates,

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "host/state/errors.hpp"
+#include "host/state/hash.hpp"
 #include "host/state/text.hpp"
 
 namespace carom {
@@ -26,16 +27,22 @@ std::string first_line(const std::string& key) {
     return fmt::format("# carom sweep {}: the runs that are done; the same command goes on from here\n", key);
 }
 
+/// What ends a line: a number that follows from the rest of it.
+std::string mark_of(std::string_view line) {
+    return fmt::format(" #{:016x}", absorb_bytes(0, line.data(), line.size()));
+}
+
 std::string line_of(std::uint64_t run, const RunResult& result) {
     std::string line = fmt::format("{}", run);
     if (result.values.empty()) {
         std::string error = result.error;
         std::ranges::replace_if(
             error, [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
-        return line + "!" + error + "\n";
+        line += "!" + error;
+        return line + mark_of(line) + "\n";
     }
     for (const double value : result.values) line += fmt::format(",{}", value);
-    return line + "\n";
+    return line + mark_of(line) + "\n";
 }
 
 /// A number with its end; false if it is none.
@@ -49,6 +56,9 @@ bool take_number(std::string_view& text, Number& number) {
 
 std::optional<std::pair<std::uint64_t, RunResult>> parse_line(std::string_view line, std::size_t columns) {
     std::pair<std::uint64_t, RunResult> parsed;
+    const std::size_t mark = std::min(line.rfind(" #"), line.size());
+    if (line.substr(mark) != mark_of(line.substr(0, mark))) return std::nullopt;
+    line = line.substr(0, mark);
     if (!take_number(line, parsed.first) || line.empty()) return std::nullopt;
     if (line.front() == '!') {
         parsed.second.error = line.substr(1);

@@ -15,7 +15,7 @@ struct RunResult {
 
 /// The runs of a sweep that are done, in a file beside the table to be: TABLE.csv.part. A line a run, in the order in
 /// which they end, handed to the system whole as soon as it is known; so whatever ends the program, the lines that are
-/// there count, and at most a last one that was cut off does not.
+/// there count, and from the first on that was cut off or changed, as its checksum tells, runs are done again.
 class Journal {
 public:
     /// Opens the file, or begins it, and reads what is there.

@@ -382,7 +382,7 @@ std::vector<const toml::table*> tables_of(const toml::table& root, std::string_v
 
 toml::table parse_text(std::string_view text, const std::string& path) {
     try {
-        return toml::parse(text, path);
+        return parse_toml(text, path);
     } catch (const toml::parse_error& error) {
         std::string what(error.description());
         std::ranges::replace_if(

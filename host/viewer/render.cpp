@@ -54,12 +54,6 @@ std::vector<std::pair<std::size_t, fs::path>> stored_pictures(const fs::path& fo
     return pictures;
 }
 
-void write_picture(const Pixels& pixels, const std::string& path) {
-    Replacement replacement(path);
-    write_png(pixels, replacement.temporary());
-    replacement.commit(false);
-}
-
 /// One line that is redrawn, on a terminal alone.
 class Counter {
 public:
@@ -128,10 +122,10 @@ std::size_t render(FrameSource& source, const RenderRequest& request, const std:
         painter.read(pixels);
         switch (kind) {
             case RenderKind::kPicture:
-                write_picture(pixels, request.output);
+                write_png(pixels, request.output);
                 break;
             case RenderKind::kFolder:
-                write_picture(pixels, (fs::path(request.output) / fmt::format("frame-{:06}.png", done)).string());
+                write_png(pixels, (fs::path(request.output) / fmt::format("frame-{:06}.png", done)).string());
                 break;
             case RenderKind::kMovie:
                 movie->add(pixels);

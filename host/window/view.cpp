@@ -13,7 +13,6 @@
 #include <string>
 #include <utility>
 
-#include "host/io/replacement.hpp"
 #include "host/state/errors.hpp"
 #include "host/viewer/movie_writer.hpp"
 #include "host/window/panels.hpp"
@@ -337,9 +336,7 @@ private:
             draw_scene();
             Pixels pixels;
             painter_.read(pixels);
-            Replacement replacement(path);
-            write_png(pixels, replacement.temporary());
-            replacement.commit(false);
+            write_png(pixels, path);
             state_.message = path;
         } catch (const SystemError& error) {
             state_.message = error.what();

@@ -19,7 +19,7 @@ class FiguresTest(ProgramTest):
         gnuplot = self.folder / "bin" / "gnuplot"
         gnuplot.parent.mkdir()
         gnuplot.write_text(f"#!/bin/sh\ncd {self.folder}\ncat > one.gp\ncat one.gp >> all.gp\n"
-                           "printf x > \"$(sed -n \"s/^set output '\\(.*\\)'/\\1/p\" one.gp)\"\n")
+                           "echo '</svg>'\n")
         gnuplot.chmod(0o755)
         self.environment = dict(os.environ, PATH=f"{gnuplot.parent}:{os.environ['PATH']}")
 

@@ -97,6 +97,23 @@ class NothingIsRun(ProgramTest):
             self.write("changed.json", json.dumps(changed))
             self.carom("plot", "changed.json", "-o", "b.svg", "--force")  # many a change is refused, which is right
 
+    def test_control_characters_are_shown(self):
+        """A terminal must not be commanded, nor a line of ours be made up."""
+        bad = "a\x1b]0;owned\x07\x1b[2J\ncarom: all is well\x7f\u009b31m"
+        shown = r"a\x1b]0;owned\x07\x1b[2J\x0acarom: all is well\x7f\x9b31m"
+        self.write("gas.toml", GAS.replace('"small gas"', toml(bad)).replace("until = 0.5", "until = 0.01"))
+        self.assertIn(shown, self.succeed("check", "gas.toml").out)
+        self.assertIn(shown, self.succeed("run", "gas.toml", "-o", "gas.h5").err)
+        name = bad.replace("/", "")
+        self.write("x.toml", GAS.replace("until = 0.5", "until = 0.5\n" + toml(bad) + " = 1"))
+        for arguments in (["check", "x.toml"], ["check", name], ["state", name], ["run", "gas.toml", "--set", bad],
+                          ["plot", name, "energy"], [bad]):
+            result = self.carom(*arguments)
+            self.assertNotEqual(result.status, 0)
+            self.assertEqual(result.err.count("\n"), 1, result.err)
+            for control in ("\x1b", "\x07", "\x7f", "\u009b"):
+                self.assertNotIn(control, result.err, arguments)
+
     def test_control_characters_are_refused(self):
         self.run_gas("gas")
         result = self.carom("plot", "gas.h5", "energy", "-o", "bell\arings.svg")

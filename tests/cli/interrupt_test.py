@@ -113,6 +113,19 @@ class Interrupted(ProgramTest):
         process.communicate(timeout=60)
         self.assertIn(process.returncode, (-signal.SIGINT, -signal.SIGTERM))
 
+    def test_signals_that_the_caller_ignores_stay_ignored(self):
+        def ignore():
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                signal.signal(number, signal.SIG_IGN)
+
+        process = self.start("run", "gas.toml", "-o", "ignored.h5", *self.options, preexec_fn=ignore)
+        while not (self.folder / "ignored.h5").exists():
+            time.sleep(0.002)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) * 2:
+            process.send_signal(number)
+        _, err = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, 0, err)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -12,6 +12,7 @@ import shutil
 import struct
 import subprocess
 import tempfile
+import time
 import unittest
 import zlib
 
@@ -321,7 +322,24 @@ class Overwrite(ProgramTest):
         self.assertEqual(result.status, 4)
         self.assertIn("nothing was written, and the older file of that name is untouched", result.err)
         self.assertEqual((self.folder / "gas.h5").read_bytes(), before)
-        self.assertNotIn("gas.h5.partial", self.files())
+        self.assertNotIn("gas.h5.carom-partial", self.files())
+
+    def test_a_figure_that_does_not_fit_leaves_the_older_one(self):
+        for ending in ("png", "svg", "pdf"):
+            for kind in ("energy", "balls"):
+                if kind == "balls" and ending != "png":
+                    continue
+                figure = self.folder / f"f.{ending}"
+                self.succeed("plot", "gas.h5", kind, "-o", figure.name, "--force")
+                before = figure.read_bytes()
+                for part in (0.0, 0.3, 0.6, 0.99):
+                    limit = int(part * len(before))
+                    result = self.carom("plot", "gas.h5", kind, "-o", figure.name, "--force",
+                                        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+                    self.assertEqual(result.status, 4, (ending, kind, part))
+                    self.assertEqual(result.err.count("\n"), 1, result.err)
+                    self.assertEqual(figure.read_bytes(), before)
+        self.assertFalse([file for file in self.files() if "partial" in file])
 
     def test_a_failure_before_the_start_leaves_the_older_log(self):
         run = ["run", "gas.toml", "--solver", "events", "--quiet", "--force", "--events-log", "log.csv"]
@@ -344,11 +362,76 @@ class Overwrite(ProgramTest):
 
     def test_the_first_frame_replaces_the_older_file(self):
         self.write("gas.h5", "older")
-        self.write("gas.h5.partial", "left by a process that was killed")
+        self.write("gas.h5.carom-partial", "left by a process that was killed")
+        self.write("gas.h5.partial", "somebody else's")
         self.succeed("run", "gas.toml", "--force", "--quiet")
-        self.assertNotIn("gas.h5.partial", self.files())
+        self.assertNotIn("gas.h5.carom-partial", self.files())
+        self.assertEqual((self.folder / "gas.h5.partial").read_text(), "somebody else's")
         with h5py.File(self.folder / "gas.h5") as file:
             self.assertEqual(len(file["particles/all/position/value"]), 6)
+
+
+class FilesOfOthers(ProgramTest):
+    LONG = ["--until", "1e6", "--quiet"]
+
+    def setUp(self):
+        super().setUp()
+        self.write("gas.toml", GAS)
+        self.write("theirs.txt", "theirs")
+
+    def test_a_link_that_lies_in_wait_is_not_followed(self):
+        (self.folder / "t.csv").write_text("a,b\n1,2\n2,3\n")
+        self.succeed("run", "gas.toml", "--quiet", "--until", "0.1")
+        for name, arguments in {"new.h5": ["run", "gas.toml", "--quiet", "--until", "0.1", "-o", "new.h5"],
+                                "c.h5": ["run", "gas.toml", "--quiet", "--until", "0.1", "-o", "o.h5", "--checkpoint", "c.h5"],
+                                "x.vtp": ["convert", "gas.h5", "x.vtp", "--last"],
+                                "x.csv": ["convert", "gas.h5", "x.csv"],
+                                "f.svg": ["plot", "gas.h5", "energy", "-o", "f.svg"],
+                                "f.png": ["plot", "gas.h5", "balls", "-o", "f.png"]}.items():
+            for ending in (".partial", ".carom-partial"):
+                link = self.folder / (name + ending)
+                link.symlink_to("theirs.txt")
+                result = self.carom(*arguments)
+                self.assertTrue(link.is_symlink(), name)
+                self.assertEqual((self.folder / "theirs.txt").read_text(), "theirs", name)
+                link.unlink()
+                if ending == ".carom-partial":
+                    self.assertNotEqual(result.status, 0, name)
+                    self.assertIn(f"{name}.carom-partial: is in the way", result.err)
+                self.assertFalse([file for file in self.files() if "partial" in file])
+                for left in (name, "o.h5", "o.checkpoint.h5", "new.checkpoint.h5"):
+                    (self.folder / left).unlink(missing_ok=True)
+
+    def test_two_runs_never_write_one_file(self):
+        self.write("old.h5", "older")
+        for name in ("new.h5", "old.h5"):
+            first = self.start("run", "gas.toml", "-o", name, "--force", *self.LONG)
+            try:
+                path = self.folder / name
+                while not path.exists() or path.read_bytes()[:5] == b"older":
+                    self.assertIsNone(first.poll())
+                    time.sleep(0.005)
+                second = self.carom("run", "gas.toml", "-o", name, "--force", "--quiet", "--until", "0.1")
+                self.assertEqual(second.status, 2, second.err)
+                self.assertIn(f"{name}: is being written by another run", second.err)
+                with h5py.File(path) as file:  # which anyone may read
+                    self.assertGreaterEqual(len(file["particles/all/position/value"]), 1)
+            finally:
+                first.terminate()
+                self.assertEqual(first.wait(60), 143)
+                first.communicate()
+            self.succeed("run", "gas.toml", "-o", name, "--force", "--quiet", "--until", "0.1")
+
+    def test_a_file_that_is_there_opens(self):
+        for k in range(12):
+            process = self.start("run", "gas.toml", "-o", f"{k}.h5", *self.LONG)
+            path = self.folder / f"{k}.h5"
+            while not path.exists():
+                self.assertIsNone(process.poll())
+            process.kill()
+            process.communicate()
+            with h5py.File(path) as file:
+                self.assertIn("summary", file["parameters"])
 
 
 if __name__ == "__main__":

@@ -276,6 +276,26 @@ TEST_F(JournalTest, EveryPrefixOfTheFileIsGood) {
     }
 }
 
+TEST_F(JournalTest, RunsOfALineThatWasChangedAreDoneAgain) {
+    {
+        Journal journal(path, "k", 1, false);
+        journal.add(0, {{0.25}, ""});
+        journal.add(1, {{125.0}, ""});
+        journal.add(2, {{}, "collapsed"});
+    }
+    const std::string whole = text();
+    for (std::size_t at = whole.find('\n') + 1; at < whole.size(); ++at) {
+        std::string changed = whole;
+        changed[at] = changed[at] == '7' ? '8' : '7';
+        std::ofstream(path, std::ios::trunc) << changed;
+        const Journal journal(path, "k", 1, false);
+        EXPECT_LT(journal.results().size(), 3u) << at;
+        for (const auto& [run, result] : journal.results()) {
+            EXPECT_EQ(result.values.at(0), run == 0 ? 0.25 : 125.0) << at;
+        }
+    }
+}
+
 TEST_F(JournalTest, RefusesAnotherSweepsFileUnlessForced) {
     {
         Journal journal(path, "k", 1, false);

@@ -1,0 +1,350 @@
+"""Files that were damaged, or that a stranger made, are refused: one line, the file's name, status 2."""
+
+import os
+import resource
+import shutil
+import time
+import unittest
+
+import h5py
+import numpy as np
+
+from program import GAS, MIXTURE, ProgramTest
+
+AVERAGES = """
+[[observe]]
+name = "speed"
+kind = "speed"
+
+[[observe]]
+name = "velocity_correlation"
+kind = "vacf"
+"""
+DENSE = """
+[scene]
+dimension = 3
+seed = 3
+
+[box]
+size = [8.0, 8.0, 8.0]
+boundary = ["periodic", "periodic", "periodic"]
+
+[run]
+solver = "events"
+until = 1.0
+
+[[fill]]
+count = 450
+mass = 1.0
+radius = 0.5
+temperature = 1.0
+"""
+
+
+class HostileFileTest(ProgramTest):
+    def refused(self, *arguments, says, naming):
+        result = self.carom(*arguments)
+        self.assertEqual(result.status, 2, (arguments, result.status, result.err))
+        self.assertEqual(result.err.count("\n"), 1, result.err)
+        self.assertIn(naming, result.err)
+        self.assertRegex(result.err, says)
+
+    def change(self, source, target, change, checksum=False):
+        """A copy of a file, changed; without its checksum, as an earlier version wrote it, or someone who is up to no good."""
+        shutil.copy(self.folder / source, self.folder / target)
+        with h5py.File(self.folder / target, "r+") as file:
+            if not checksum:
+                del file.attrs["checksum"]
+            change(file)
+
+
+def records(file):
+    """The datasets of `extra` by their names."""
+    return {name.decode(): file[f"extra/{k}"] for k, name in enumerate(file["extra/names"][()])}
+
+
+class Checkpoints(HostileFileTest):
+    def run_scene(self, solver, text=None):
+        self.write("s.toml", text or MIXTURE % solver + AVERAGES)
+        self.succeed("run", "s.toml", "--quiet", "-o", f"{solver}.h5", "--until", "0.6", "--checkpoint", f"{solver}.c.h5",
+                     "--force")
+        return f"{solver}.c.h5"
+
+    def resume(self, name, **options):
+        return self.carom("run", "--resume", name, "--until", "0.65", "-o", "rest.h5", "--force", "--quiet", **options)
+
+    def refuses(self, source, change, says, checksum=False):
+        self.change(source, "bad.h5", change, checksum)
+        self.refused("run", "--resume", "bad.h5", "--until", "0.65", "-o", "rest.h5", "--force", "--quiet", says=says,
+                     naming="bad.h5")
+
+    def test_one_that_was_changed_is_damaged(self):
+        for solver in ("spring", "events"):
+            source = self.run_scene(solver)
+            with h5py.File(self.folder / source) as file:
+                places = []
+                file.visititems(lambda name, item: places.append(name) if isinstance(item, h5py.Dataset) else None)
+                attributes = [(name, key) for name in ("/", "tallies", "balls") for key in file[name].attrs]
+            for name in places:
+                def flip(file, name=name):
+                    item = file[name]
+                    if item.size == 0:
+                        return
+                    raw = bytearray(np.asarray(item[()]).tobytes())
+                    raw[len(raw) // 2] ^= 1
+                    item[...] = np.frombuffer(bytes(raw), item.dtype).reshape(item.shape)
+                with h5py.File(self.folder / source) as file:
+                    empty = file[name].size == 0
+                if not empty:
+                    self.refuses(source, flip, "is damaged", checksum=True)
+            for name, key in attributes:
+                if key in ("checksum", "format", "format_version"):
+                    continue
+                def change(file, name=name, key=key):
+                    value = file[name].attrs[key]
+                    file[name].attrs[key] = np.bytes_("x") if isinstance(value, (bytes, str)) else value + 1
+                self.refuses(source, change, "is damaged", checksum=True)
+
+    def test_one_of_an_earlier_version_is_read(self):
+        for solver in ("spring", "events"):
+            source = self.run_scene(solver)
+            self.change(source, "old.h5", lambda file: None)
+            self.assertEqual(self.resume("old.h5").status, 0)
+
+    def test_balls_that_cannot_be(self):
+        def put(name, value, index=3):
+            def change(file):
+                file[name][index] = value
+            return change
+
+        def drop(name):
+            def change(file):
+                del file[name]
+                file[name] = np.zeros(0)
+            return change
+
+        for solver in ("spring", "events"):
+            source = self.run_scene(solver)
+            for axis in "xy":
+                for value in (np.nan, np.inf, 1e6, -1e300):
+                    self.refuses(source, put(f"balls/position/{axis}", value), "ball 3 is at|two places")
+                for value in (np.nan, -np.inf):
+                    self.refuses(source, put(f"balls/velocity/{axis}", value), "not a number")
+                self.refuses(source, drop(f"balls/velocity/{axis}"), "an axis of its balls is missing")
+            self.refuses(source, put("balls/spin/z", np.nan), "not a number")
+            self.refuses(source, put("balls/gone", 7), "neither in nor gone")
+            self.refuses(source, put("balls/species", 99), "unknown species")
+            for column in ("radius", "mass"):
+                for value in (np.nan, 0.0, -1.0):
+                    self.refuses(source, put(f"balls/species_table/{column}", value, 0), "species")
+
+            def meet(file):
+                for axis in "xy":
+                    file[f"balls/position/{axis}"][4] = file[f"balls/position/{axis}"][5] + 0.01
+            self.refuses(source, meet, "balls 4 and 5 overlap")
+
+            def walls(file):
+                del file["tallies/wall_impulse"]
+                file["tallies/wall_impulse"] = np.zeros(4096)
+            self.refuses(source, walls, "more walls")
+
+            def time(file):
+                file.attrs["time"] = np.nan
+            self.refuses(source, time, "time")
+
+    def test_records_of_events_that_cannot_be(self):
+        def put(name, value, index=3):
+            def change(file):
+                records(file)[name][index] = value
+            return change
+        whole = [np.nan, -5.0, 1e9, 1e300, 2.5, np.inf]
+        cases = {"events_event_partner": [*whole, -1.0, 3.0, 2.0**32 + 4, 2.0**32 + 5, 2.0**32 + 6, 2.0**33],
+                 "events_contact_partner": [*whole, 3.0, 2.0**33],
+                 "events_cell_x": [*whole, 65536.0],
+                 "events_cell_y": whole,
+                 "events_image_x": [np.nan, 1e300, 0.5],
+                 "events_own_time": [np.nan, np.inf, 1e9],
+                 "events_event_time": [np.nan, -1e3],
+                 "events_contact_time": [np.nan, -1e3],
+                 "events_position_x": [np.nan, 1e6, 0.123],
+                 "events_velocity_y": [np.nan, np.inf, 77.0]}
+        source = self.run_scene("events")
+        for name, values in cases.items():
+            for value in values:
+                self.refuses(source, put(name, value), "ball 3")
+        with h5py.File(self.folder / source) as file:
+            numbers = len(records(file)["events"])
+        for index in range(numbers):
+            self.change(source, "bad.h5", put("events", np.nan, index))
+            result = self.resume("bad.h5")
+            self.assertIn(result.status, (0, 2), (index, result.err))  # sums may be anything
+        for index in (0, 1, 2, 3, 4, 8, 9, 19, 20):  # clock, counts, cells
+            self.refuses(source, put("events", np.nan, index), "clock|count|cells")
+        for cells in (0.5, 1e9, 65535.0):
+            self.refuses(source, put("events", cells, 19), "cells")
+
+    def test_bubbles_that_cannot_be(self):
+        source = self.run_scene("events", DENSE)
+        with h5py.File(self.folder / source) as file:
+            self.assertIn("events_bubble_x", records(file))
+        for value in (np.nan, np.inf):
+            def change(file, value=value):
+                records(file)["events_bubble_x"][7] = value
+            self.refuses(source, change, "ball 7 has no usable bubble")
+
+    def test_springs_and_averages_that_cannot_be(self):
+        source = self.run_scene("spring")
+        for index in range(8):
+            for value in (np.nan, -1.0, np.inf):
+                def change(file, index=index, value=value):
+                    records(file)["spring_design"][index] = value
+                self.refuses(source, change, "springs|time")
+        for name in ("average speed", "average velocity_correlation", "average row means"):
+            with h5py.File(self.folder / source) as file:
+                length = min(60, len(records(file)[name]))
+            for index in range(length):
+                for value in (np.nan, 1e300, -1.0):
+                    def change(file, index=index, value=value, name=name):
+                        records(file)[name][index] = value
+                    self.change(source, "bad.h5", change)
+                    result = self.resume("bad.h5")
+                    self.assertIn(result.status, (0, 2), (name, index, value, result.err))
+                    if result.status == 2:
+                        self.assertIn("bad.h5", result.err)
+
+
+class OtherFiles(HostileFileTest):
+    """A file that says that parts of it lie elsewhere has none of that read."""
+
+    def setUp(self):
+        super().setUp()
+        self.write("gas.toml", GAS)
+        self.succeed("run", "gas.toml", "--quiet", "--until", "0.2")
+        self.write("secret.txt", "SECRET" * 2000)
+        with h5py.File(self.folder / "other.h5", "w") as file:
+            file["text"] = np.bytes_("SECRET" * 10)
+            file["numbers"] = np.arange(600.0).reshape(1, 200, 3)
+        os.mkfifo(self.folder / "fifo")
+        os.mkfifo(self.folder / "fifo.h5")
+
+    def commands(self, name):
+        return [["state", name], ["convert", name, "x.xyz", "--force"],
+                ["plot", name, "energy", "-o", "x.svg", "--force"], ["report", name, "-o", "x.html", "--force"]]
+
+    def check(self, change):
+        shutil.copy(self.folder / "gas.h5", self.folder / "bad.h5")
+        with h5py.File(self.folder / "bad.h5", "r+") as file:
+            change(file)
+        refused = 0
+        for arguments in self.commands("bad.h5"):
+            result = self.carom(*arguments)
+            refused += result.status == 2
+            self.assertIn(result.status, (0, 2), (arguments, result.err))
+            self.assertNotIn("SECRET", result.out + result.err)
+            for output in ("x.xyz", "x.svg", "x.html"):
+                if (self.folder / output).exists():
+                    self.assertNotIn("SECRET", (self.folder / output).read_text())
+        self.assertGreater(refused, 0)
+
+    def test_links_and_storage_elsewhere(self):
+        targets = {"parameters/scene": "/text", "particles/all/position/value": "/numbers",
+                   "parameters/species/name": "/text", "particles/all": "/numbers", "observables": "/numbers",
+                   "parameters/summary": "/text"}
+        for place, target in targets.items():
+            for link in (h5py.ExternalLink("other.h5", target), h5py.ExternalLink("fifo.h5", target),
+                         h5py.SoftLink("/parameters/nowhere")):
+                def change(file, place=place, link=link):
+                    del file[place]
+                    file[place] = link
+                self.check(change)
+        for stored_in in ("secret.txt", "fifo"):
+            def names(file, stored_in=stored_in):
+                del file["parameters/species/name"]
+                file.create_dataset("parameters/species/name", (1,), "S6", external=[(stored_in, 0, 6)])
+            self.check(names)
+
+            def numbers(file, stored_in=stored_in):
+                del file["parameters/species_of_ball"]
+                file.create_dataset("parameters/species_of_ball", (200,), "u4", external=[(stored_in, 0, 800)])
+            self.check(numbers)
+
+        def virtual(file):
+            layout = h5py.VirtualLayout(shape=file["particles/all/position/value"].shape, dtype="f8")
+            layout[0:1] = h5py.VirtualSource("other.h5", "numbers", shape=(1, 200, 3))
+            del file["particles/all/position/value"]
+            file.create_virtual_dataset("particles/all/position/value", layout)
+        self.check(virtual)
+
+    def test_texts_that_are_larger_than_their_file(self):
+        shutil.copy(self.folder / "gas.h5", self.folder / "bad.h5")
+        with h5py.File(self.folder / "bad.h5", "r+") as file:
+            del file["parameters/scene"]
+            kind = h5py.h5t.C_S1.copy()
+            kind.set_size(0xf0000000)
+            h5py.h5d.create(file["parameters"].id, b"scene", kind, h5py.h5s.create(h5py.h5s.SCALAR))
+            file["parameters/scene"].attrs["path"] = np.bytes_("gas.toml")
+        result = self.carom("state", "bad.h5",
+                            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30)))
+        self.assertEqual(result.status, 2)
+        self.assertIn("holds less than its extent says", result.err)
+
+    def test_a_summary_of_many_layers(self):
+        def change(file):
+            del file["parameters/summary"]
+            file["parameters/summary"] = np.bytes_('{"a":' * 2000000 + "1" + "}" * 2000000)
+        self.check(change)
+
+
+class Sizes(ProgramTest):
+    SCENE = """
+[scene]
+dimension = 2
+
+[box]
+size = [%s]
+
+[run]
+until = 0.1
+%s
+"""
+
+    def check_scene(self, text, **options):
+        self.write("s.toml", text)
+        return self.carom("check", "s.toml", **options)
+
+    def test_keys_of_many_parts(self):
+        plain = self.SCENE % ("9.0, 9.0", "")
+        for key in (".".join(["a"] * 200000), "x." + ".".join(['"a b"'] * 100000), "a" + " . a" * 100000):
+            for line in (key + " = 1", "[" + key + "]"):
+                result = self.check_scene(plain + line + "\n")
+                self.assertEqual(result.status, 2)
+                self.assertRegex(result.err[:200], r"\Acarom: s\.toml:11:\d+: a key of more than 32 parts\n\Z")
+        self.check_scene(plain)
+        self.assertEqual(self.carom("check", "s.toml", "--set", ".".join(["a"] * 20000) + "=1").status, 2)
+        self.assertEqual(self.carom("check", "s.toml", "--set", "a={" + ".".join(["a"] * 20000) + "=1}").status, 2)
+        # Points elsewhere are none of a key's.
+        points = '[scene]\ntitle = "' + "." * 99 + '"  #' + "." * 99
+        self.assertEqual(self.check_scene(plain.replace("[scene]", points)).status, 0)
+
+    def test_narrow_boxes_take_no_memory(self):
+        fill = "solver = 'events'\n[[fill]]\ncount = 10\nradius = 0.1\nmass = 1.0\ntemperature = 1.0\n"
+        result = self.check_scene(self.SCENE % ("1e15, 1.0", fill),
+                                  preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (400 << 20,) * 2))
+        self.assertEqual(result.status, 0, result.err)
+
+    def test_many_entries_are_refused(self):
+        fill = "[[fill]]\ncount = 1\nradius = 0.5\nmass = 1.0\n"
+        self.assertRegex(self.check_scene(self.SCENE % ("900.0, 900.0", fill * 20000)).err,
+                         r"s\.toml:10:\d+: fill: 20000 entries; allowed: at most 4096")
+
+    def test_a_packing_that_nothing_reaches_is_refused_at_once(self):
+        fills = "".join(f"[[fill]]\npacking_fraction = 0.47\nradius = {r}\nmass = 1.0\n" for r in (0.5, 0.05))
+        begin = time.monotonic()
+        result = self.check_scene(self.SCENE % ("100.0, 100.0", fills))
+        self.assertEqual(result.status, 2)
+        self.assertRegex(result.err, r"s\.toml:15:\d+: fill\[1\]\.packing_fraction.* would fill 0\.94 of their region")
+        self.assertLess(time.monotonic() - begin, 20.0)
+
+
+if __name__ == "__main__":
+    unittest.main()
