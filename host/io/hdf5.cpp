@@ -138,7 +138,13 @@ herr_t keep_innermost(unsigned depth, const H5E_error2_t* error, void* text) {
 
 }  // namespace
 
-void silence() { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
+void silence() {
+    // Before any other call: at the end of the program HDF5 would close once more, without looking, a file whose
+    // closing has failed for want of memory.
+    static const herr_t left_alone = H5dont_atexit();
+    static_cast<void>(left_alone);
+    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+}
 
 void fail(const char* what) {
     std::string innermost;
