@@ -9,8 +9,8 @@
 namespace carom {
 
 /// Another program that is fed through its standard input; what it gives and says, on its two streams, is kept in
-/// memory. It is started by its name and words, never through a shell, and in a process group of its own: a Ctrl-C is meant for carom, which
-/// then ends it.
+/// memory. It is started by its name and words, never through a shell, and in a process group of its own: a Ctrl-C is
+/// meant for carom, which then ends it.
 class ChildProcess {
 public:
     /// \param words   the program, looked up in PATH, and its arguments

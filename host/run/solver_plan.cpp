@@ -191,6 +191,8 @@ public:
         for (std::size_t stage = 0; stage < scene.stages.size(); ++stage) {
             if (!(scene.stages[stage].until / design_.dt < kMostSteps)) refuse_time(scene, stage_label(stage));
         }
+        if (!(scene.output.every / design_.dt < kMostSteps)) refuse_time(scene, "output.every");
+        if (!(scene.output.observables_every / design_.dt < kMostSteps)) refuse_time(scene, "output.observables_every");
         warnings_ = design_warnings(scene, balls, design_, spring_position_quantum(setup_, sizes_));
         if (first_step_ == 0) std::ranges::move(start_warnings(scene), std::back_inserter(warnings_));
         make_stages(scene, threads);  // counts steps, which can be counted now

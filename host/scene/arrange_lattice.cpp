@@ -120,9 +120,13 @@ std::vector<Point<Dim>> lattice_sites(const Space<Dim>& space, std::uint64_t cou
             high = middle;
         }
     }
+    // Where hardly any of a wide region is free, sites would be gone through for ever.
+    const double worth_a_look = 1.0e8 + 100.0 * wanted;
     std::vector<Point<Dim>> most;
     for (double distance = low; true; distance = larger(touching, distance * kTighter)) {
-        std::vector<Point<Dim>> sites = free_sites(space, rows_at(space, distance, square));
+        const auto rows = rows_at(space, distance, square);
+        if (rows.count() > worth_a_look) return most;
+        std::vector<Point<Dim>> sites = free_sites(space, rows);
         if (sites.size() >= count) return sites;
         if (sites.size() > most.size()) most = std::move(sites);
         if (distance == touching) return most;

@@ -50,7 +50,7 @@ class HostileFileTest(ProgramTest):
         self.assertRegex(result.err, says)
 
     def change(self, source, target, change, checksum=False):
-        """A copy of a file, changed; without its checksum, as an earlier version wrote it, or someone who is up to no good."""
+        """A copy of a file, changed; without its checksum, as an earlier version wrote it, or someone up to no good."""
         shutil.copy(self.folder / source, self.folder / target)
         with h5py.File(self.folder / target, "r+") as file:
             if not checksum:
@@ -66,8 +66,8 @@ def records(file):
 class Checkpoints(HostileFileTest):
     def run_scene(self, solver, text=None):
         self.write("s.toml", text or MIXTURE % solver + AVERAGES)
-        self.succeed("run", "s.toml", "--quiet", "-o", f"{solver}.h5", "--until", "0.6", "--checkpoint", f"{solver}.c.h5",
-                     "--force")
+        self.succeed("run", "s.toml", "--quiet", "-o", f"{solver}.h5", "--until", "0.6", "--force",
+                     "--checkpoint", f"{solver}.c.h5")
         return f"{solver}.c.h5"
 
     def resume(self, name, **options):

@@ -1,4 +1,5 @@
-"""Whatever a stranger writes into a scene, a table, a report of a bench or a file's name, figures show it and run nothing."""
+"""Whatever a stranger writes into a scene, a table, a report of a bench or a file's name, figures show it and run
+nothing."""
 
 import json
 import unittest

@@ -383,7 +383,8 @@ class FilesOfOthers(ProgramTest):
         (self.folder / "t.csv").write_text("a,b\n1,2\n2,3\n")
         self.succeed("run", "gas.toml", "--quiet", "--until", "0.1")
         for name, arguments in {"new.h5": ["run", "gas.toml", "--quiet", "--until", "0.1", "-o", "new.h5"],
-                                "c.h5": ["run", "gas.toml", "--quiet", "--until", "0.1", "-o", "o.h5", "--checkpoint", "c.h5"],
+                                "c.h5": ["run", "gas.toml", "--quiet", "--until", "0.1", "-o", "o.h5",
+                                         "--checkpoint", "c.h5"],
                                 "x.vtp": ["convert", "gas.h5", "x.vtp", "--last"],
                                 "x.csv": ["convert", "gas.h5", "x.csv"],
                                 "f.svg": ["plot", "gas.h5", "energy", "-o", "f.svg"],
