@@ -121,7 +121,7 @@ std::vector<Point<Dim>> lattice_sites(const Space<Dim>& space, std::uint64_t cou
         }
     }
     // Where hardly any of a wide region is free, sites would be gone through for ever.
-    const double worth_a_look = 1.0e8 + 100.0 * wanted;
+    const double worth_a_look = 1.0e7 + 100.0 * wanted;
     std::vector<Point<Dim>> most;
     for (double distance = low; true; distance = larger(touching, distance * kTighter)) {
         const auto rows = rows_at(space, distance, square);
