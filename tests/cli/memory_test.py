@@ -13,7 +13,7 @@ class LittleMemory(ProgramTest):
         self.write("gas.toml", GAS.replace("count = 200", "count = 40").replace("until = 0.5", "until = 0.1"))
         run = ["run", "gas.toml", "-o", "gas.h5", "--force", "--quiet", "--threads", "2"]
         enough = 0
-        for limit in range(300, 19, -2):
+        for limit in range(300, 49, -2):
             result = self.carom(*run, "--solver", "spring" if limit % 4 == 0 else "events",
                                 preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit * MB, limit * MB)))
             if "error while loading shared libraries" in result.err:
