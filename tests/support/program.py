@@ -4,12 +4,19 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import tempfile
 import unittest
 
 PROGRAM = os.environ["CAROM_PROGRAM"]
 SOURCE = pathlib.Path(os.environ["CAROM_SOURCE_DIR"])
+
+# Whoever started the tests may ignore signals, as a shell does for what it runs in the background; the program, which
+# keeps to that, shall not know.
+for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, signal.SIG_DFL)
 
 # A small gas whose run takes about as long as the machine needs for `until` * 1000 steps of 200 disks.
 GAS = """
