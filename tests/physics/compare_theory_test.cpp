@@ -314,11 +314,11 @@ TEST(Estimate, SeesWhatIsRememberedBeyondABlock) {
         alternating.push_back(k % 2 == 0 ? 1.0 : -1.0);
         slow.push_back(k / 4 % 2 == 0 ? 1.0 : -1.0);
     }
-    // Single blocks: sqrt(20 / (20 * 19)).
-    EXPECT_NEAR(estimate(alternating).error, std::sqrt(1.0 / 19.0), 1e-12);
+    const double independent = std::sqrt(1.0 / 19.0);  // were each a draw of its own
+    EXPECT_LT(estimate(alternating).error, 0.1 * independent);
     EXPECT_NEAR(estimate(alternating).mean, 0.0, 1e-12);
-    // Five blocks of four: +1, -1, +1, -1, +1 about a mean of 0.2.
-    EXPECT_NEAR(estimate(slow).error, std::sqrt((3.0 * 0.64 + 2.0 * 1.44) / 20.0), 1e-12);
+    EXPECT_GT(estimate(slow).error, 1.5 * independent);
+    EXPECT_LT(estimate(slow).error, 3.0 * independent);
 }
 
 }  // namespace carom::test::compare_theory_test
