@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstring>
 #include <fstream>
+#include <optional>
 #include <random>
 #include <vector>
 
@@ -440,10 +441,10 @@ std::vector<char> memory_of(pid_t process, std::uint64_t address, std::size_t si
     return bytes;
 }
 
-/// Runs the writer and records all that it does to the file. Empty where processes may not be traced.
-std::vector<Event> record(const std::string& path, const Sample& sample, std::uint32_t frames) {
+/// Runs the writer and records all that it does to the file. Nothing where processes may not be traced.
+std::optional<std::vector<Event>> record(const std::string& path, const Sample& sample, std::uint32_t frames) {
     int ends[2];
-    if (::pipe(ends) != 0) return {};
+    if (::pipe(ends) != 0) return std::vector<Event>{};
     const pid_t child = ::fork();
     if (child == 0) {
         if (::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) ::_exit(1);
@@ -453,6 +454,7 @@ std::vector<Event> record(const std::string& path, const Sample& sample, std::ui
     std::vector<Event> events;
     int status = 0;
     ::waitpid(child, &status, 0);
+    const bool traced = WIFSTOPPED(status);
     ::ptrace(PTRACE_SETOPTIONS, child, nullptr, PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL);
     while (WIFSTOPPED(status)) {
         __ptrace_syscall_info info{};
@@ -474,6 +476,7 @@ std::vector<Event> record(const std::string& path, const Sample& sample, std::ui
     }
     ::close(ends[0]);
     ::close(ends[1]);
+    if (!traced) return std::nullopt;
     return events;
 }
 
@@ -483,8 +486,10 @@ std::vector<Event> record(const std::string& path, const Sample& sample, std::ui
 TEST_P(KilledWriter, LeavesAWholeFileWhereverItWasKilled) {
     const TemporaryFolder folder;
     constexpr std::uint32_t kFrames = 126;
-    const std::vector<Event> events = record(folder.file("a.h5"), GetParam(), kFrames);
-    if (events.empty()) GTEST_SKIP() << "this machine does not allow to trace processes";
+    const std::optional<std::vector<Event>> recorded = record(folder.file("a.h5"), GetParam(), kFrames);
+    if (!recorded) GTEST_SKIP() << "this machine does not allow to trace processes";
+    const std::vector<Event>& events = *recorded;
+    ASSERT_FALSE(events.empty()) << "the writer was traced, and none of its writes was seen";
 
     const std::string path = folder.file("replay.h5");
     const int file = ::open(path.c_str(), O_RDWR | O_CREAT, 0600);
