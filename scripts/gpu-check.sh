@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
-# Checks a GPU against everything that is known without one: the GPU tests, the state hashes of all scenes on the CPU and
-# on the GPU, NVIDIA's sanitizer if it is installed, and speeds. Needs no network, compiler or Python; takes under 8
-# minutes. Run it from the unpacked archive of scripts/package.sh, or in a checkout with a build.
+# Checks a GPU against everything that is known without one, in the order of worth: what it is, the GPU tests, speeds beside
+# the memory's and the textbook algorithm's, the state hashes of all scenes on the CPU and on the GPU, the viewer, NVIDIA's
+# sanitizer if it is installed, and last the largest gas. Needs no network, compiler or Python; takes under 8 minutes.
+# Run it from the unpacked archive of scripts/package.sh, or in a checkout with a build.
 # usage: scripts/gpu-check.sh OUTDIR [BUILD]       (BUILD: a build folder, such as build/cuda; default: the archive)
 # Leaves in OUTDIR: gpu-check.json (all results), and the log of each part. Prints a table last; exit status 0 if all is well.
+# With CAROM_REHEARSAL set every part does as little as it can: for a trial without a GPU (tests/cli/gpu_check_test.py).
 set -uo pipefail
 
 if [ $# -lt 1 ] || [ $# -gt 2 ]; then
-    sed -n '5,6s/^# //p' "$0" >&2
+    sed -n '6,7s/^# //p' "$0" >&2
     exit 2
 fi
 mkdir -p "$1"
@@ -28,8 +30,15 @@ fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-deadline=$((SECONDS + 460))
+single_steps=10000 double_steps=2000 sanitized_steps=60 sanitized_balls=3000 shards=4
+sizes=4096,100000,1000000,16000000 largest=100000000 viewer_sizes=()
+if [ -n "${CAROM_REHEARSAL:-}" ]; then
+    single_steps=10 double_steps=5 sanitized_steps=3 sanitized_balls=300 shards=1
+    sizes=1000,4096 largest=8000 viewer_sizes=(--sizes 1000)
+fi
+
 # limit SECONDS: at most that, and never past the end of the time for all.
+deadline=$((SECONDS + 465))
 limit() {
     local left=$((deadline - SECONDS))
     [ "$left" -gt 1 ] || left=1
@@ -42,16 +51,18 @@ records=() # the same as JSON
 bad=0
 skipped=0
 record() { # PART NAME OK(true|false|null) REMARK
-    local mark=ok
+    local mark=ok remark
     case $3 in false) mark=FAILED bad=$((bad + 1)) ;; null) mark=- ;; esac
     rows+=("$(printf '%-10s %-34s %-6s %s' "$1" "$2" "$mark" "$4")")
-    records+=("{\"part\": \"$1\", \"name\": \"$2\", \"ok\": $3, \"remark\": \"${4//\"/\'}\"}")
+    remark=$(tr -d '\\\000-\037' <<<"${4//\"/\'}")
+    records+=("{\"part\": \"$1\", \"name\": \"$2\", \"ok\": $3, \"remark\": \"$remark\"}")
     echo "${rows[-1]}"
 }
 
 # field NAME FILE: a number or string from a one-line JSON object.
 field() { sed -n "s/.*\"$1\": *\"\{0,1\}\([^,\"}]*\).*/\1/p" "$2" | head -n 1; }
 
+# 1. What is here.
 gpu=$(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null | head -n 1)
 driver=$(nvidia-smi --query-gpu=driver_version --format=csv,noheader 2>/dev/null | head -n 1)
 if [ -z "$gpu" ]; then
@@ -61,37 +72,119 @@ fi
 echo "$gpu, driver $driver"
 "$carom" info >"$out/info.txt" 2>&1
 
-# 1. Tests that use the GPU.
+# 2. Tests that use the GPU, all at once: they wait for the processor more than for the GPU.
+start_tests() { # KIND SHARD OF
+    CAROM_REQUIRE_GPU=1 GTEST_TOTAL_SHARDS=$3 GTEST_SHARD_INDEX=$2 timeout "$(limit 150)" \
+        "$tests/carom_$1_tests" --gtest_filter='*cuda*:*Cuda*' --gtest_brief=1 >"$out/tests-$1-$2.txt" 2>&1
+    echo $? >"$work/tests-$1-$2.status"
+}
+started=$SECONDS
 for kind in backends golden viewer; do
-    program=$tests/carom_${kind}_tests
-    if [ ! -x "$program" ]; then
-        record tests "$kind" false "$program is missing"
+    [ -x "$tests/carom_${kind}_tests" ] || continue
+    for ((shard = 0; shard < shards; ++shard)); do start_tests $kind "$shard" "$shards" & done
+done
+wait
+for kind in backends golden viewer; do
+    if [ ! -x "$tests/carom_${kind}_tests" ]; then
+        record tests "$kind" false "$tests/carom_${kind}_tests is missing"
         continue
     fi
-    log=$out/tests-$kind.txt
-    start=$SECONDS
-    timeout "$(limit 150)" "$program" --gtest_filter='*cuda*:*Cuda*' --gtest_brief=1 >"$log" 2>&1
-    status=$?
-    ran=$(sed -n 's/^\[==========\] \([0-9]*\) tests\{0,1\} from .* ran.*/\1/p' "$log" | tail -n 1)
-    if [ $status -eq 124 ]; then
-        record tests "$kind" false "stopped after $((SECONDS - start)) s"
-    elif [ $status -ne 0 ]; then
-        record tests "$kind" false "$(sed -n 's/^ *\([0-9]* FAILED TESTS\{0,1\}\)/\1/p' "$log" | tail -n 1) (see tests-$kind.txt)"
+    ran=0 left=0 failed=0 broken=
+    for ((shard = 0; shard < shards; ++shard)); do
+        log=$out/tests-$kind-$shard.txt
+        count() { sed -n "$1" "$log" | tail -n 1; }
+        ran=$((ran + $(count 's/^\[==========\] \([0-9]*\) tests\{0,1\} from .* ran.*/\1/p') + 0))
+        left=$((left + $(count 's/^\[  SKIPPED \] \([0-9]*\) tests\{0,1\}.*/\1/p') + 0))
+        failed=$((failed + $(count 's/^ *\([0-9]*\) FAILED TESTS\{0,1\}/\1/p') + 0))
+        case $(cat "$work/tests-$kind-$shard.status") in
+            0) ;;
+            124) broken="stopped for time, see tests-$kind-$shard.txt" ;;
+            1) broken="$failed failed, see tests-$kind-*.txt" ;;
+            *) broken="crashed, see tests-$kind-$shard.txt" ;;
+        esac
+    done
+    skipped=$((skipped + left))
+    [ $ran -gt 0 ] || broken=${broken:-no test ran}
+    if [ -n "$broken" ]; then
+        record tests "$kind" false "$broken"
     else
-        left=$(sed -n 's/^\[  SKIPPED \] \([0-9]*\) tests\{0,1\}.*/\1/p' "$log" | tail -n 1)
-        left=${left:-0}
-        skipped=$((skipped + left))
-        record tests "$kind" true "${ran:-0} tests, $left skipped, $((SECONDS - start)) s"
+        record tests "$kind" true "$ran tests, $left skipped, $((SECONDS - started)) s for all kinds"
     fi
 done
 
-# Balls that CUDA writes into OpenGL's buffers, beside those that come by the host: what a picture takes, and that it is
+# 3. carom's step beside the memory's speed and the textbook algorithm, in one run for each dimension.
+# Rows as they stand in the JSON, one line each.
+bench() { # DIMENSION SIZES SECONDS NAME [options...]
+    local dimension=$1 name=$4 seconds status row fraction=0.5
+    seconds=$(limit "$3")
+    [ "$dimension" = 2 ] || fraction=0.3
+    timeout $((seconds + 5)) "$carom" bench --quick --backend cuda --dimension "$dimension" --sizes "$2" --fractions $fraction \
+        --limit "$seconds" --patience 20 --json --quiet "${@:5}" >"$out/$name.json" 2>"$out/$name.txt"
+    status=$?
+    if [ $status -ne 0 ]; then
+        record bench "$name" false "status $status, see $name.txt"
+        return
+    fi
+    tr '{' '\n' <"$out/$name.json" | grep '^"rung"' | grep '"per_second"' >"$work/rows.txt"
+    [ -s "$work/rows.txt" ] || record bench "$name" false "nothing was measured, see $name.json"
+    while read -r row; do
+        echo "$row" >"$work/row.txt"
+        dimension=$(field dimension "$work/row.txt")
+        share=$(field fraction_of_limit "$work/row.txt")
+        record bench "$(field rung "$work/row.txt")${dimension:+ ${dimension}D $(field balls "$work/row.txt") $(field precision "$work/row.txt")}" null \
+            "$(printf '%.3g' "$(field per_second "$work/row.txt")") $(field unit "$work/row.txt")/s${share:+, $(printf '%.3f' "$share") of the limit}"
+    done <"$work/rows.txt"
+}
+for dimension in 2 3; do
+    bench $dimension "$sizes" 55 bench-${dimension}d --only copy,integrate,textbook,spring
+done
+
+# 4. Every scene that the spring solver takes, on both processors: the same hash, bit for bit. Several at once.
+run_scene() { # SCENE BACKEND PRECISION STEPS NAME: leaves NAME.json and NAME.err
+    timeout "$limit_s" "$carom" run "$1" --solver spring --backend "$2" --threads 2 --precision "$3" --steps "$4" \
+        --set output.every=0 --set output.observables_every=0 --quiet --json --force -o "$5.h5" >"$5.json" 2>"$5.err"
+    echo $? >"$5.status"
+    rm -f "$5.h5"
+}
+both_processors() { # SCENE PRECISION STEPS
+    local name
+    name=$work/$(basename "$1" .toml)-$2
+    run_scene "$1" cpu "$2" "$3" "$name-cpu"
+    # What the spring solver does not take on the CPU, as friction, is not asked of the GPU.
+    [ "$(cat "$name-cpu.status")" = 2 ] || run_scene "$1" cuda "$2" "$3" "$name-cuda"
+}
+export -f run_scene both_processors
+export carom work
+limit_s=$(limit 60)
+export limit_s
+for scene in scenes/*.toml; do
+    case $scene in *.sweep.toml) continue ;; esac
+    printf '%s single %d\n%s double %d\n' "$scene" $single_steps "$scene" $double_steps
+done >"$work/list.txt"
+timeout "$(limit 120)" xargs -P "$((($(nproc) + 1) / 2))" -L 1 bash -c 'both_processors "$@"' both <"$work/list.txt"
+while read -r scene precision steps; do
+    name=$(basename "$scene" .toml)-$precision
+    cpu=$work/$name-cpu cuda=$work/$name-cuda
+    hash=$(field state_hash "$cpu.json" 2>/dev/null)
+    other=$(field state_hash "$cuda.json" 2>/dev/null)
+    if [ "$(cat "$cpu.status" 2>/dev/null)" = 2 ] && grep -qF 'solver = "events"' "$cpu.err"; then
+        record hash "$name" null "not for this solver: $(head -n 1 "$cpu.err")"
+    elif [ -z "$hash" ] || [ -z "$other" ]; then
+        record hash "$name" false "$(cat "$cpu.err" "$cuda.err" 2>/dev/null | tail -n 1)"
+    elif [ "$hash" = "$other" ]; then
+        record hash "$name" true "$other after $(field steps "$cuda.json") steps"
+    else
+        record hash "$name" false "cpu $hash, cuda $other"
+    fi
+done <"$work/list.txt"
+
+# 5. Balls that CUDA writes into OpenGL's buffers, beside those that come by the host: what a picture takes, and that it is
 # the same one. The pictures themselves are compared by the tests above as well.
 if "$carom" bench --viewer --sizes 1000 --backend cpu --quick --quiet --json >"$out/viewer-cpu.json" 2>"$out/viewer.txt"; then
     for dimension in 2 3; do
         json=$out/viewer-${dimension}d.json
-        timeout "$(limit 90)" "$carom" bench --viewer --dimension $dimension --backend cuda --quick --json --quiet \
-            >"$json" 2>>"$out/viewer.txt"
+        timeout "$(limit 45)" "$carom" bench --viewer --dimension $dimension --backend cuda --quick --json --quiet \
+            "${viewer_sizes[@]}" >"$json" 2>>"$out/viewer.txt"
         status=$?
         if [ $status -eq 124 ]; then
             record viewer "${dimension}D" null "stopped for time"
@@ -124,32 +217,7 @@ else
     skipped=$((skipped + 1))
 fi
 
-# 2. Every scene on both processors: the same hash, bit for bit.
-run_scene() { # SCENE BACKEND PRECISION STEPS FILE [options...]
-    local scene=$1 backend=$2 precision=$3 steps=$4 file=$5
-    shift 5
-    timeout "$(limit 90)" "$carom" run "$scene" --backend "$backend" --precision "$precision" --steps "$steps" \
-        --set output.every=0 --set output.observables_every=0 --quiet --json --force -o "$work/$backend.h5" "$@" >"$file" 2>"$file.err"
-}
-for scene in scenes/*.toml; do
-    name=$(basename "$scene" .toml)
-    for precision in single double; do
-        if [ $precision = single ]; then steps=10000; else steps=2000; fi
-        run_scene "$scene" cpu $precision $steps "$work/cpu.json"
-        run_scene "$scene" cuda $precision $steps "$work/cuda.json"
-        cpu=$(field state_hash "$work/cpu.json")
-        cuda=$(field state_hash "$work/cuda.json")
-        if [ -z "$cpu" ] || [ -z "$cuda" ]; then
-            record hash "$name $precision" false "$(cat "$work"/cpu.json.err "$work"/cuda.json.err | tail -n 1)"
-        elif [ "$cpu" = "$cuda" ]; then
-            record hash "$name $precision" true "$cuda after $(field steps "$work/cuda.json") steps"
-        else
-            record hash "$name $precision" false "cpu $cpu, cuda $cuda"
-        fi
-    done
-done
-
-# 3. NVIDIA's sanitizer over a short run of a small scene in 2D and one in 3D.
+# 6. NVIDIA's sanitizer over a short run of a small scene in 2D and one in 3D.
 sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda/bin/compute-sanitizer 2>/dev/null)
 small_scene() { # DIMENSION COUNT FILE: a gas at rest density in a box of walls
     local box
@@ -174,62 +242,34 @@ END
 }
 if [ -z "$sanitizer" ]; then
     record sanitizer compute-sanitizer null "not installed"
+    skipped=$((skipped + 1))
 else
     for dimension in 2 3; do
-        small_scene $dimension 3000 "$work/small$dimension.toml"
+        small_scene $dimension $sanitized_balls "$work/small$dimension.toml"
         for tool in memcheck racecheck initcheck; do
             log=$out/$tool-${dimension}d.txt
-            timeout "$(limit 40)" "$sanitizer" --tool $tool --error-exitcode 9 "$carom" run "$work/small$dimension.toml" \
-                --backend cuda --steps 60 --set output.every=0 --set output.observables_every=0 --quiet --force -o "$work/s.h5" >"$log" 2>&1
+            timeout "$(limit 15)" "$sanitizer" --tool $tool --error-exitcode 9 "$carom" run "$work/small$dimension.toml" \
+                --solver spring --backend cuda --steps $sanitized_steps --set output.every=0 \
+                --set output.observables_every=0 --quiet --force -o "$work/s.h5" >"$log" 2>&1
             status=$?
             if [ $status -eq 0 ]; then
                 record sanitizer "$tool ${dimension}D" true ""
             elif [ $status -eq 124 ]; then
                 record sanitizer "$tool ${dimension}D" null "stopped for time"
             else
-                record sanitizer "$tool ${dimension}D" false "see $(basename "$log")"
+                record sanitizer "$tool ${dimension}D" false "status $status, see $(basename "$log")"
             fi
         done
     done
 fi
 
-# 4. The bench: carom's step beside the memory's speed and the textbook algorithm.
-bench_seconds=$(limit 75)
-if [ "$bench_seconds" -gt 20 ]; then
-    timeout "$bench_seconds" "$carom" bench --quick --backend cuda --limit $((bench_seconds - 15)) --json --quiet \
-        >"$out/bench.json" 2>"$out/bench.txt"
-    status=$?
-    if [ $status -eq 0 ]; then
-        # One line a row; the fields of interest in the order in which carom writes them.
-        tr '{' '\n' <"$out/bench.json" | grep '^"rung"' | grep '"per_second"' >"$work/rows.txt"
-        while read -r row; do
-            echo "$row" >"$work/row.txt"
-            dimension=$(field dimension "$work/row.txt")
-            share=$(field fraction_of_limit "$work/row.txt")
-            record bench "$(field rung "$work/row.txt")${dimension:+ ${dimension}D $(field balls "$work/row.txt") $(field precision "$work/row.txt")}" null \
-                "$(printf '%.3g' "$(field per_second "$work/row.txt")") $(field unit "$work/row.txt")/s${share:+, $(printf '%.3f' "$share") of the limit}"
-        done <"$work/rows.txt"
-    else
-        record bench "carom bench" false "status $status, see bench.txt"
-    fi
-fi
-
-# 5. Speed in ball-steps per second from 1,000 balls to 10 million.
+# 7. The largest gas, if there is time left for it.
 for dimension in 2 3; do
-    for count in 1000 10000 100000 1000000 10000000; do
-        [ $((deadline - SECONDS)) -gt 30 ] || break
-        small_scene $dimension $count "$work/speed.toml"
-        sed -i 's/^count/arrangement = "lattice"\ncount/' "$work/speed.toml"
-        steps=$((count < 20000 ? 20000 : 4000000000 / count / 2))
-        [ $steps -le 20000 ] || steps=20000
-        run_scene "$work/speed.toml" cuda single $steps "$work/speed.json"
-        speed=$(field ball_steps_per_second "$work/speed.json")
-        if [ -n "$speed" ]; then
-            record speed "${dimension}D $count cuda" null "$speed"
-        else
-            record speed "${dimension}D $count cuda" false "$(tail -n 1 "$work/speed.json.err")"
-        fi
-    done
+    if [ $((deadline - SECONDS)) -gt 40 ]; then
+        bench $dimension $largest 60 bench-largest-${dimension}d --only spring --precision single
+    else
+        record bench "spring ${dimension}D $largest" null "no time left"
+    fi
 done
 
 {

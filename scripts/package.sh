@@ -51,6 +51,23 @@ elsewhere=$(mktemp -d)
 trap 'rm -rf "$elsewhere"' EXIT
 tar -C "$elsewhere" -xzf "$top.tar.gz"
 (cd "$elsewhere" && env -i "$name/bin/carom" run two_balls --quiet --json -o two_balls.h5)
+# A root with the C library alone, and no /tmp, /proc or /etc.
+root=$elsewhere/root
+mkdir "$root"
+for program in "$name/bin/carom" "$name/tests/bin/carom_golden_tests"; do
+    ldd "$elsewhere/$program" | grep -o '/[^ ]*' | sort -u | xargs -I{} cp --parents -nL {} "$root"
+done
+cp -r "$elsewhere/$name" "$root/"
+if unshare --user --map-root-user true 2>/dev/null; then
+    in_root() { env -i PATH="$PATH" unshare --user --map-root-user chroot "$root" "$@"; }
+    in_root "/$name/bin/carom" info >/dev/null
+    in_root "/$name/bin/carom" run two_balls --quiet --json -o /two_balls.h5
+    in_root "/$name/tests/bin/carom_golden_tests" --gtest_filter='*StateHash*walls_2d_single_cpu1' --gtest_brief=1
+    unpacked=$(du -sm "$root/$name" | cut -f1)
+    echo "unpacked: $unpacked MB"
+else
+    echo "an empty root: not tried, no namespaces here"
+fi
 # Status 4: no EGL with OpenGL 4.5 here, which the archive does not bring.
 status=0
 (cd "$elsewhere" && env -i "$name/bin/carom" render two_balls.h5 -o two_balls.png) || status=$?

@@ -1,0 +1,89 @@
+"""scripts/gpu-check.sh from its first line to its last without a GPU: the emulated backend stands in for it."""
+
+import json
+import os
+import pathlib
+import stat
+import subprocess
+import unittest
+
+from program import PROGRAM, SOURCE, ProgramTest
+
+BIN = pathlib.Path(PROGRAM).parent
+REHEARSAL = BIN / "carom_rehearsal"
+
+# The tests of a GPU need one; a few of the emulated backend's stand for them.
+TESTS = """#!/bin/sh
+case $1 in --gtest_filter=*cuda*) ;; *) echo "what is $1?" >&2; exit 9 ;; esac
+unset CAROM_REQUIRE_GPU
+exec {program} --gtest_filter='{some}' --gtest_brief=1
+"""
+SANITIZER = """#!/bin/sh
+[ "$1 $3 $4" = "--tool --error-exitcode 9" ] || exit 8
+shift 4
+exec "$@"
+"""
+# The stand-in computes one scene wrongly, as a faulty GPU might.
+FAULTY = """#!/bin/sh
+case $* in *billiards*cuda*single*) set -- "$@" --set physics.gravity=[0.1,0.1] ;; esac
+exec {program} "$@"
+"""
+NVIDIA_SMI = "#!/bin/sh\necho a stand-in\n"
+
+
+@unittest.skipUnless(REHEARSAL.exists(), "this build has no emulated backend: Thrust's headers were not found")
+class GpuCheck(ProgramTest):
+    def script(self, path, text):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        path.chmod(path.stat().st_mode | stat.S_IXUSR)
+
+    def check(self):
+        """Runs the script over a build whose GPU is emulated. Its exit status, what it printed, and its results by part."""
+        build = self.folder / "build"
+        self.script(build / "bin/carom", FAULTY.format(program=REHEARSAL))
+        some = {"backends": "*ManyBalls.SameBits/2d_single_emulated",
+                "golden": "*StateHash.IsTheCommittedOne/walls_*emulated",
+                "viewer": "*hared*"}
+        for kind, wanted in some.items():
+            tests = BIN / f"carom_{kind}_tests"
+            if tests.exists():
+                self.script(build / "bin" / tests.name, TESTS.format(program=tests, some=wanted))
+        self.script(self.folder / "path/nvidia-smi", NVIDIA_SMI)
+        self.script(self.folder / "path/compute-sanitizer", SANITIZER)
+        environment = dict(os.environ, PATH=f"{self.folder}/path:{os.environ['PATH']}", CAROM_REHEARSAL="1")
+        done = subprocess.run([SOURCE / "scripts/gpu-check.sh", self.folder / "out", build], env=environment,
+                              capture_output=True, text=True, timeout=600)
+        results = json.loads((self.folder / "out/gpu-check.json").read_text())["results"]
+        parts = {}
+        for row in results:
+            parts.setdefault(row["part"], {})[row["name"]] = row
+        return done.returncode, done.stdout + done.stderr, parts
+
+    def test_every_part_of_it_runs(self):
+        status, text, parts = self.check()
+        self.assertEqual(status, 1, text)
+        # What depends on OpenGL is not the emulated GPU's to give: buffers that CUDA and OpenGL share.
+        failed = [f"{part} {row['name']}: {row['remark']}" for part, rows in parts.items() for row in rows.values()
+                  if row["ok"] is False and part != "viewer" and (part, row["name"]) != ("tests", "viewer")]
+        self.assertEqual(len(failed), 1, failed)
+        self.assertRegex(failed[0], "^hash billiards-single: cpu [0-9a-f]{16}, cuda [0-9a-f]{16}$")
+        self.assertTrue(parts["tests"]["backends"]["ok"])
+        self.assertTrue(parts["tests"]["golden"]["ok"])
+        self.assertIn("viewer", parts)
+        # Every scene is compared, but those with friction or rates of events, which the spring solver has not.
+        scenes = {path.stem for path in (SOURCE / "scenes").glob("*.toml") if not path.stem.endswith(".sweep")}
+        self.assertEqual({name.rsplit("-", 1)[0] for name in parts["hash"]}, scenes)
+        left = {name.rsplit("-", 1)[0] for name, row in parts["hash"].items() if row["ok"] is None}
+        self.assertEqual(left, {"hard_disks", "hard_spheres", "pin_deck", "spheres_oblique_friction"})
+        measured = set(parts["bench"])
+        for name in ("copy", "textbook 2D 4096 single", "spring 3D 4096 single", "spring 2D 8000 single",
+                     "spring 3D 8000 single"):
+            self.assertIn(name, measured)
+        self.assertEqual(set(parts["sanitizer"]), {f"{tool} {dimension}D" for dimension in (2, 3)
+                                                   for tool in ("memcheck", "racecheck", "initcheck")})
+        self.assertTrue(all(row["ok"] for row in parts["sanitizer"].values()))
+
+
+if __name__ == "__main__":
+    unittest.main()
