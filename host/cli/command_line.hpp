@@ -60,6 +60,7 @@ struct Command {
 
 Action add_run_command(CommandOptions& command, const std::string& program);
 Action add_check_command(CommandOptions& command, const std::string& program);
+Action add_scenes_command(CommandOptions& command, const std::string& program);
 Action add_state_command(CommandOptions& command, const std::string& program);
 Action add_convert_command(CommandOptions& command, const std::string& program);
 Action add_sweep_command(CommandOptions& command, const std::string& program);

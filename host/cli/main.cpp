@@ -17,6 +17,7 @@
 #include "host/cli/command_line.hpp"
 #include "host/run/say.hpp"
 #include "host/run/signals.hpp"
+#include "host/scene/faults.hpp"
 #include "host/state/errors.hpp"
 #include "host/state/text.hpp"
 
@@ -31,6 +32,7 @@ constexpr Command kCommands[] = {
      add_run_command},
     {"check", "Validate a scene and print what a run of it would take",
      "carom check scenes/gas2d.toml --set physics.restitution=0.9", add_check_command},
+    {"scenes", "List the installed scenes: what each is, and where they lie", "carom scenes", add_scenes_command},
     {"state", "Print the balls of one stored frame", "carom state gas.h5 --time 2.5 --csv > balls.csv",
      add_state_command},
     {"convert", "Write frames in the format of another program",
@@ -191,6 +193,9 @@ int run_program(int argc, char** argv) {
         const int status = dispatch(argc, argv);
         finish_output();  // a full disk or a closed pipe shows only now
         return status;
+    } catch (const SceneErrors& errors) {
+        for (const std::string& line : errors.lines()) fail(ExitStatus::kBadInput, line.c_str());
+        return static_cast<int>(ExitStatus::kBadInput);
     } catch (const InputError& error) {
         return fail(ExitStatus::kBadInput, error.what());
     } catch (const SimulationError& error) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "host/io/trajectory_reader.hpp"
+#include "host/scene/faults.hpp"
 #include "host/state/errors.hpp"
 
 namespace carom {
@@ -45,20 +46,26 @@ constexpr KeyOption kKeyOptions[] = {
 }  // namespace
 
 Action SceneOptions::naming_options(Action action) const {
-    return [this, action = std::move(action)] {
+    const auto named = [this](std::string message) {
+        for (const KeyOption& key : kKeyOptions) {
+            const std::string& value = this->*key.value;
+            const std::string internal = fmt::format("--set {}={}: ", key.key, value);
+            const auto at = message.find(internal);
+            if (value.empty() || at == std::string::npos) continue;
+            message.replace(at, internal.size(), fmt::format("{} {}: ", key.option, value));
+            break;
+        }
+        return message;
+    };
+    return [named, action = std::move(action)] {
         try {
             return action();
+        } catch (const SceneErrors& errors) {
+            std::vector<std::string> lines;
+            for (const std::string& line : errors.lines()) lines.push_back(named(line));
+            throw SceneErrors(std::move(lines));
         } catch (const InputError& error) {
-            std::string message = error.what();
-            for (const KeyOption& key : kKeyOptions) {
-                const std::string& value = this->*key.value;
-                const std::string internal = fmt::format("--set {}={}: ", key.key, value);
-                const auto at = message.find(internal);
-                if (value.empty() || at == std::string::npos) continue;
-                message.replace(at, internal.size(), fmt::format("{} {}: ", key.option, value));
-                throw InputError(message);
-            }
-            throw;
+            throw InputError(named(error.what()));
         }
     };
 }

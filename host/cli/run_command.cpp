@@ -60,7 +60,8 @@ int run(const RunOptions& options, const std::string& program) {
     }
     if (!resume && options.scene.scene.empty()) throw InputError("no scene given; see carom run --help");
 
-    const SceneRequest request = options.scene.request();
+    SceneRequest request = options.scene.request();
+    request.force = options.force;
     SimulateOptions simulate_options;
     OutputFiles& files = simulate_options.files;
     files.trajectory = !options.output.empty() ? options.output
@@ -103,7 +104,7 @@ Action add_run_command(CommandOptions& command, const std::string& program) {
     command.option("--events-log", options->events_log, "FILE", "CSV of every collision (events solver)");
     command.flag("--json", options->json, "End with a summary as one JSON object on standard output");
     command.flag("--quiet", options->quiet, "No summaries and no progress");
-    command.flag("--force", options->force, "Overwrite files that exist");
+    command.flag("--force", options->force, "Overwrite files that exist, and insist on an unstable time step");
     return options->scene.naming_options([options, program] { return run(*options, program); });
 }
 

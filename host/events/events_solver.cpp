@@ -177,10 +177,11 @@ SolverReport EventsSolver::report() {
                                            s.elastic_by_cutoff));
     }
     if (s.gave_up > 0) {
-        report.warnings.push_back(fmt::format(
-            "{} clusters of contacts found no end and were finished with restitution 0; physics.simultaneous = "
-            "\"newton\" always ends",
-            s.gave_up));
+        // Which takes no friction, and so is no advice where there is some.
+        const bool frictionless = setup().friction == 0.0 && setup().wall_friction == 0.0;
+        report.warnings.push_back(
+            fmt::format("{} clusters of contacts found no end and were finished with restitution 0{}", s.gave_up,
+                        frictionless ? "; physics.simultaneous = \"newton\" always ends" : ""));
     }
     if (!(defect <= kVirialTolerance)) {
         report.warnings.push_back(fmt::format(

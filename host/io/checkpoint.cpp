@@ -332,7 +332,9 @@ Checkpoint load_checkpoint(const std::string& path) {
     Checkpoint checkpoint;
     explain_errors(path, kKind, [&] {
         if (!h5::has_attribute(file, "format") || h5::string_attribute(file, "format") != kCheckpointFormat) {
-            throw h5::Error("it is something else");
+            const bool trajectory = h5::exists(file, "particles");
+            throw h5::Error(trajectory ? "it is a trajectory; the checkpoint of its run has checkpoint in its name"
+                                       : "it is something else");
         }
         if (const auto version = h5::integer_attribute(file, "format_version"); version > kFormatVersion) {
             throw h5::Error(

@@ -9,11 +9,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 #include <new>
 #include <stdexcept>
 
 #include "host/state/errors.hpp"
 #include "host/state/hash.hpp"
+#include "host/state/text.hpp"
 
 namespace carom::h5 {
 
@@ -425,6 +427,15 @@ void require_readable(const std::string& path) {
     if (!regular) throw InputError(fmt::format("{}: is not a regular file", path));
 }
 
+/// Enough to tell kinds of files by.
+std::string first_bytes(const std::string& path) {
+    std::string bytes(4096, '\0');
+    std::ifstream file(path, std::ios::binary);
+    file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    bytes.resize(static_cast<std::size_t>(file.gcount()));
+    return bytes;
+}
+
 }  // namespace
 
 h5::Handle open_hdf5_to_read(const std::string& path, const std::string& kind) {
@@ -438,7 +449,10 @@ h5::Handle open_hdf5_to_read(const std::string& path, const std::string& kind) {
     }
     if (H5Fis_hdf5(path.c_str()) <= 0) {
         H5Eclear2(H5E_DEFAULT);
-        throw InputError(fmt::format("{}: is not a {} of carom (no HDF5 file)", path, kind));
+        const std::string begin = first_bytes(path);
+        const std::string_view is = file_kind(begin);
+        throw InputError(is.empty() ? fmt::format("{}: is not a {} of carom (no HDF5 file)", path, kind)
+                                    : fmt::format("{}: is {}, not a {} of carom", path, is, kind));
     }
     h5::Handle file;
     explain_errors(path, kind, [&] {

@@ -211,7 +211,8 @@ void derive(PreparedScene& run) {
     TrajectoryHeader header = make_trajectory_header(run.scene, balls, description, observable_infos(run.scene));
     header.averages = averages.infos();
     run.output_bytes = estimate_trajectory_bytes(header, run.frames, run.rows);
-    run.warnings = plan.warnings();
+    if (balls.size() == 0) run.warnings.emplace_back("the scene has no balls: a [[ball]] or a [[fill]] would be some");
+    std::ranges::move(plan.warnings(), std::back_inserter(run.warnings));
     std::ranges::move(stage_warnings(run.scene), std::back_inserter(run.warnings));
     const double volume = run.figures.packing_fraction * run.scene.box.volume();
     if (plan.name() == "events") require_room(run.scene, volume, run.state.time);
@@ -246,6 +247,9 @@ PreparedScene prepare_scene(const SceneRequest& request) {
     run.scene = parse_scene(scene.text, scene.path, request.overrides);
     run.state.balls = make_balls(run.scene);
     plan_run(run, request.threads);
+    if (const std::string hopeless = run.plan->hopeless(); !hopeless.empty() && !request.force) {
+        throw InputError(hopeless + "; carom run --force insists");
+    }
     if (request.steps) {
         // The step is known only now; what has its default from run.until must see the new one.
         auto overrides = request.overrides;

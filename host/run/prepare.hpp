@@ -30,6 +30,7 @@ struct SceneRequest {
     std::vector<std::string> overrides;  ///< "table.key=VALUE"
     std::optional<std::uint64_t> steps;  ///< instead of run.until
     int threads = 0;                     ///< 0: all
+    bool force = false;                  ///< insist on a run of which nothing can come
     std::optional<SceneText> text;       ///< of the scene, where it has been read already
 };
 

@@ -194,7 +194,11 @@ public:
         if (!(scene.output.every / design_.dt < kMostSteps)) refuse_time(scene, "output.every");
         if (!(scene.output.observables_every / design_.dt < kMostSteps)) refuse_time(scene, "output.observables_every");
         warnings_ = design_warnings(scene, balls, design_, spring_position_quantum(setup_, sizes_));
-        if (first_step_ == 0) std::ranges::move(start_warnings(scene), std::back_inserter(warnings_));
+        if (first_step_ == 0) {
+            std::ranges::move(start_warnings(scene), std::back_inserter(warnings_));
+            const std::string unstable = instability(design_);
+            if (!unstable.empty()) hopeless_ = fmt::format("{}: {}", scene.label("spring.dt"), unstable);
+        }
         make_stages(scene, threads);  // counts steps, which can be counted now
     }
 
@@ -230,6 +234,7 @@ public:
                (processor_ == "cpu" ? observables_bytes_ : 0);
     }
     std::vector<std::string> warnings() const override { return warnings_; }
+    std::string hopeless() const override { return hopeless_; }
 
     std::vector<PlanFact> facts() const override {
         const SpringDesign& d = design_;
@@ -307,6 +312,7 @@ private:
     SpringSetup setup_;
     std::vector<SpringStage> stages_;
     std::vector<std::string> warnings_;
+    std::string hopeless_;
 };
 
 }  // namespace

@@ -64,6 +64,8 @@ public:
     [[nodiscard]] virtual std::uint64_t memory_bytes() const = 0;
     /// What a user should know before the run, one sentence each.
     [[nodiscard]] virtual std::vector<std::string> warnings() const = 0;
+    /// Why nothing can come of the run, with the key; empty where something can.
+    [[nodiscard]] virtual std::string hopeless() const { return ""; }
     /// The derived numbers, for `check`.
     [[nodiscard]] virtual std::vector<PlanFact> facts() const = 0;
     /// The derived numbers in a few words, for the start summary.

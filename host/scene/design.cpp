@@ -283,9 +283,8 @@ std::vector<std::string> design_warnings(const Scene& scene, const MeasuredBalls
     if (balls.species.empty()) return warnings;
     const double smallest = smallest_radius(balls.species);
 
-    if (design.phase_step >= kStable) {
-        warnings.push_back(fmt::format("dt = {:.3g} is unstable: the stiffest contact needs less than {:.3g}",
-                                       design.dt, kStable * design.dt / design.phase_step));
+    if (std::string unstable = instability(design); !unstable.empty()) {
+        warnings.push_back(std::move(unstable));
     } else if (design.contact_duration > 0.0 && design.dt > design.contact_duration / kFewestSteps) {
         warnings.push_back(fmt::format(
             "dt = {:.3g} is more than a tenth of the shortest contact ({:.3g}); spring.dt = {:.3g} would resolve it",
@@ -323,6 +322,12 @@ std::vector<std::string> design_warnings(const Scene& scene, const MeasuredBalls
         warnings.push_back("spring.damping is a number, so physics.restitution is not used");
     }
     return warnings;
+}
+
+std::string instability(const SpringDesign& design) {
+    if (!(design.phase_step >= kStable)) return "";
+    return fmt::format("dt = {:.3g} is unstable: the stiffest contact needs less than {:.3g}", design.dt,
+                       kStable * design.dt / design.phase_step);
 }
 
 std::string label_at_fault(const Scene& scene, const MeasuredBalls& balls, const SpringDesign& design, AtFault fault) {

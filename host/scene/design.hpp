@@ -71,6 +71,9 @@ SpringDesign design_spring(const Scene& scene, const Balls& balls);
 std::vector<std::string> design_warnings(const Scene& scene, const MeasuredBalls& balls, const SpringDesign& design,
                                          double quantum = 0.0);
 
+/// Why the time step makes balls explode whatever they do; empty where it does not.
+std::string instability(const SpringDesign& design);
+
 /// The label (Sources) of the key that a number which the spring solver cannot run with follows from: where the number
 /// is "auto", it is looked up what the design made it from, and so on. Empty where the scene has no such key.
 std::string label_at_fault(const Scene& scene, const MeasuredBalls& balls, const SpringDesign& design, AtFault fault);

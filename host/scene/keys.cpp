@@ -10,6 +10,7 @@
 
 #include "host/observables/registry.hpp"
 #include "host/scene/arrange.hpp"
+#include "host/state/text.hpp"
 #include "kernels/physics/boundaries.hpp"
 #include "kernels/physics/contact_laws.hpp"
 
@@ -177,6 +178,87 @@ constexpr Key kKeys[] = {
     {"stage.thermostat", "every", KeyType::kNumber, kPositive, "", "required", "as [thermostat]", "rescale"},
     {"stage", "measure", KeyType::kFlag, kAny, "", "true for the last one",
      "whether averages and the means of the end summary take their samples from this stage"},
+};
+
+/// Another word for a name: as other programs and other people call it.
+struct Synonym {
+    std::string_view place;  ///< a table, or a key with choices
+    std::string_view word;
+    std::string_view name;
+};
+constexpr Synonym kSynonyms[] = {
+    {"scene", "name", "title"},
+    {"scene", "dim", "dimension"},
+    {"scene", "dimensions", "dimension"},
+    {"scene", "random_seed", "seed"},
+    {"box", "length", "size"},
+    {"box", "lengths", "size"},
+    {"box", "origin", "min"},
+    {"box", "corner", "min"},
+    {"box", "periodic", "boundary"},
+    {"box", "walls", "boundary"},
+    {"box.boundary", "pbc", "periodic"},
+    {"box.boundary", "reflecting", "wall"},
+    {"box.boundary", "hard", "wall"},
+    {"box.boundary", "free", "open"},
+    {"physics", "g", "gravity"},
+    {"physics", "e", "restitution"},
+    {"physics", "mu", "friction"},
+    {"spring", "k", "stiffness"},
+    {"spring", "k_n", "stiffness"},
+    {"spring", "gamma", "damping"},
+    {"spring", "gamma_n", "damping"},
+    {"spring", "timestep", "dt"},
+    {"spring", "time_step", "dt"},
+    {"spring", "step", "dt"},
+    {"spring.law", "hooke", "linear"},
+    {"run", "time", "until"},
+    {"run", "end", "until"},
+    {"run", "duration", "until"},
+    {"run", "t_end", "until"},
+    {"run", "device", "backend"},
+    {"run", "processor", "backend"},
+    {"run.backend", "gpu", "cuda"},
+    {"run.solver", "soft", "spring"},
+    {"run.solver", "hard", "events"},
+    {"run.solver", "edmd", "events"},
+    {"run.solver", "event_driven", "events"},
+    {"run.precision", "float", "single"},
+    {"output", "interval", "every"},
+    {"output", "frames_every", "every"},
+    {"output", "rows_every", "observables_every"},
+    {"thermostat.kind", "velocity_rescaling", "rescale"},
+    {"wall", "kind", "shape"},
+    {"wall", "type", "shape"},
+    {"wall.shape", "circle", "sphere"},
+    {"wall.shape", "line", "plane"},
+    {"ball", "x", "position"},
+    {"ball", "v", "velocity"},
+    {"ball", "omega", "spin"},
+    {"ball", "angular_velocity", "spin"},
+    {"fill", "number", "count"},
+    {"fill", "n", "count"},
+    {"fill", "N", "count"},
+    {"fill", "balls", "count"},
+    {"fill", "density", "packing_fraction"},
+    {"fill", "phi", "packing_fraction"},
+    {"fill", "volume_fraction", "packing_fraction"},
+    {"fill", "T", "temperature"},
+    {"fill", "kind", "arrangement"},
+    {"fill", "type", "arrangement"},
+    {"observe", "type", "kind"},
+    {"observe", "interval", "every"},
+    {"observe", "start", "from"},
+    {"observe.kind", "rdf", "gr"},
+    {"observe.kind", "g(r)", "gr"},
+    {"observe.kind", "radial_distribution", "gr"},
+    {"observe.kind", "pair_correlation", "gr"},
+    {"observe.kind", "mean_square_displacement", "msd"},
+    {"observe.kind", "mean_squared_displacement", "msd"},
+    {"observe.kind", "velocity_autocorrelation", "vacf"},
+    {"observe.kind", "diffusion", "self_diffusion"},
+    {"observe.kind", "virial", "pressure"},
+    {"stage", "end", "until"},
 };
 
 std::vector<Kind> contact_laws() { return {ContactLaws::kKinds.begin(), ContactLaws::kKinds.end()}; }
@@ -354,6 +436,24 @@ std::string other_kind_text(const Key& key, std::string_view kind) {
 std::string kind_requires_text(const Key& key, std::string_view kind) {
     const bool thermostat = key.table.ends_with("thermostat");
     return "is required for " + (thermostat ? "this kind of thermostat" : in_words(key.table, kind));
+}
+
+std::string_view meant_name(std::string_view place, std::string_view word, std::span<const std::string_view> names) {
+    for (const Synonym& synonym : kSynonyms) {
+        if (synonym.place == place && synonym.word == word) return synonym.name;
+    }
+    return nearest_name(word, names);
+}
+
+std::vector<std::string> meant_keys(std::string_view word) {
+    std::vector<std::string> keys;
+    for (const Key& key : scene_keys()) {
+        const bool meant = key.name == word || std::ranges::any_of(kSynonyms, [&](const Synonym& synonym) {
+                               return synonym.place == key.table && synonym.word == word && synonym.name == key.name;
+                           });
+        if (meant) keys.push_back(fmt::format("{}.{}", key.table, key.name));
+    }
+    return keys;
 }
 
 std::vector<std::string_view> choices_of(const Key& key) { return split(key.choices); }

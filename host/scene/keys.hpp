@@ -33,6 +33,13 @@ bool takes(const Key& key, std::string_view kind);
 std::string other_kind_text(const Key& key, std::string_view kind);
 std::string kind_requires_text(const Key& key, std::string_view kind);
 
+/// What is meant by a name that is none of those: another word for one of them, or one that is misspelt; empty where
+/// nobody knows.
+/// \param place  whose names they are: the table "fill", or the key "observe.kind"
+std::string_view meant_name(std::string_view place, std::string_view word, std::span<const std::string_view> names);
+/// The keys that are meant by a word without its table: "physics.gravity" by "gravity".
+std::vector<std::string> meant_keys(std::string_view word);
+
 /// The choices of a key as a list.
 std::vector<std::string_view> choices_of(const Key& key);
 /// What a key takes, in words that follow "must be": `a number from 0 to 1`, `"wall" or "open"`.

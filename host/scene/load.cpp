@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <optional>
 #include <sstream>
 #include <string_view>
@@ -153,17 +154,6 @@ fs::path scene_folder() {
     return error ? fs::path() : program.parent_path().parent_path() / "share" / "carom" / "scenes";
 }
 
-std::vector<std::string> installed_scenes() {
-    std::vector<std::string> names;
-    std::error_code error;
-    for (const auto& entry : fs::directory_iterator(scene_folder(), error)) {
-        const fs::path name = entry.path().stem();
-        if (entry.path().extension() == ".toml" && name.extension() != ".sweep") names.push_back(name.string());
-    }
-    std::sort(names.begin(), names.end());
-    return names;
-}
-
 std::string one_line(std::string_view text) {
     std::string result(text);
     std::replace_if(
@@ -175,12 +165,50 @@ toml::table parse_text(std::string_view text, const std::string& name) {
     try {
         return parse_toml(text, name);
     } catch (const toml::parse_error& error) {
+        if (const std::string_view kind = file_kind(text); !kind.empty() && kind != kTomlKind) {
+            throw InputError(fmt::format("{}: is {}, not a scene", name, kind));
+        }
         throw InputError(
             fmt::format("{}: not valid TOML: {}", place_of(error.source(), name), one_line(error.description())));
     }
 }
 
 }  // namespace
+
+namespace {
+
+/// Of the comment that a file begins with, without its full stop. One that cannot be read has none; who runs it is told
+/// why.
+std::string first_sentence(const fs::path& path) {
+    std::ifstream file(path);
+    std::string comment;
+    for (std::string line; std::getline(file, line) && line.starts_with("# ");) {
+        comment += (comment.empty() ? "" : " ") + line.substr(2);
+    }
+    if (const auto stop = comment.find(". "); stop != std::string::npos) comment.resize(stop);
+    while (comment.ends_with('.')) comment.pop_back();
+    return comment;
+}
+
+}  // namespace
+
+std::string installed_folder() { return scene_folder().lexically_normal().string(); }
+
+std::vector<InstalledScene> installed_scenes() {
+    constexpr std::string_view kSweep = ".sweep";
+    std::vector<InstalledScene> scenes;
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(scene_folder(), error)) {
+        if (entry.path().extension() != ".toml") continue;
+        InstalledScene scene{.name = entry.path().stem().string()};
+        scene.sweep = scene.name.ends_with(kSweep);
+        if (scene.sweep) scene.name.resize(scene.name.size() - kSweep.size());
+        scene.what = first_sentence(entry.path());
+        scenes.push_back(std::move(scene));
+    }
+    std::ranges::sort(scenes, {}, &InstalledScene::name);
+    return scenes;
+}
 
 std::string find_scene(const std::string& path_or_name) {
     std::error_code error;
@@ -196,10 +224,14 @@ std::string find_scene(const std::string& path_or_name) {
         throw SystemError(fmt::format("{}: is a folder, not a scene file", path_or_name));
     }
     if (!is_name) throw SystemError(fmt::format("{}: no such file", path_or_name));
-    const auto installed = installed_scenes();
-    throw SystemError(installed.empty() ? fmt::format("{}: no such file", path_or_name)
-                                        : fmt::format("{}: no such file, and no installed scene of this name ({})",
-                                                      path_or_name, fmt::join(installed, ", ")));
+    std::vector<std::string> names;
+    for (const InstalledScene& scene : installed_scenes()) {
+        if (!scene.sweep) names.push_back(scene.name);
+    }
+    throw SystemError(names.empty() ? fmt::format("{}: no such file, and no scenes are installed in {}", path_or_name,
+                                                  installed_folder())
+                                    : fmt::format("{}: no such file, and no installed scene of this name ({})",
+                                                  path_or_name, fmt::join(names, ", ")));
 }
 
 Scene load_scene(const std::string& path_or_name, const std::vector<std::string>& overrides) {

@@ -26,6 +26,17 @@ Scene parse_scene(std::string_view text, const std::string& name, const std::vec
 /// \throws SystemError  when there is none
 std::string find_scene(const std::string& path_or_name);
 
+/// A scene or sweep that is installed.
+struct InstalledScene {
+    std::string name;  ///< as commands take it
+    std::string what;  ///< first sentence of the comment that the file begins with; empty: it has none
+    bool sweep = false;
+};
+/// By name; none where there is no such folder.
+std::vector<InstalledScene> installed_scenes();
+/// Where they are looked for.
+std::string installed_folder();
+
 /// The overrides by which a key of a scene is another one from the middle of a run on: the one asked for, and with it
 /// the stage's own value of the same quantity, where the stage that the run is in has one. A later stage that has one
 /// sets it anew. \param change  "physics.gravity=[0, -2]", "wall[0].temperature=2", or of one face

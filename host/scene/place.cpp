@@ -35,9 +35,12 @@ std::string label_of_fill(const Scene& scene, std::size_t number) {
 
 template <int Dim>
 void refuse_fill(const Scene& scene, std::size_t number, const Space<Dim>& space, std::uint64_t reached) {
-    throw InputError(fmt::format(
-        "{}: {} balls do not fit in the region beside what is there; {} would, a packing fraction of {:.4g}",
-        label_of_fill(scene, number), scene.fills[number].count, reached, space.fraction(reached)));
+    throw InputError(
+        fmt::format("{}: {} balls, a packing fraction of {:.4g}, do not fit in the region beside what is there; {} "
+                    "would, a packing "
+                    "fraction of {:.4g}",
+                    label_of_fill(scene, number), scene.fills[number].count, space.fraction(scene.fills[number].count),
+                    reached, space.fraction(reached)));
 }
 
 template void refuse_fill<2>(const Scene&, std::size_t, const Space<2>&, std::uint64_t);

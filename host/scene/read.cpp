@@ -337,22 +337,30 @@ Stage read_stage(const Section& section, const Scene& scene, bool last) {
 
 class EntryReader {
 public:
-    EntryReader(const toml::table& root, const std::string& file, Scene& scene)
-        : root_(root), file_(file), scene_(scene) {}
+    EntryReader(const toml::table& root, const std::string& file, Scene& scene, Faults& faults)
+        : root_(root), file_(file), scene_(scene), faults_(faults) {}
 
+    /// The box and the physics of the scene have been read.
     void read() {
         for_each("wall", [&](const Section& section) { scene_.walls.push_back(read_wall(section, scene_)); });
         for_each("species",
                  [&](const Section& section) { species_.add(read_species(section, scene_, species_), scene_); });
+        faults_.hold_against_read();
         for_each("ball", [&](const Section& section) { scene_.balls.push_back(read_ball(section, scene_, species_)); });
         for_each("fill", [&](const Section& section) { scene_.fills.push_back(read_fill(section, scene_, species_)); });
         for_each("observe", [&](const Section& section) {
             scene_.observables.push_back(read_observable(section, scene_, species_));
         });
-        const toml::node* stages = root_.get("stage");
-        const std::size_t count = stages == nullptr ? 0 : stages->as_array()->size();
-        for (std::size_t at = 0; at < count; ++at)
-            scene_.stages.push_back(read_stage(entry("stage", at), scene_, at + 1 == count));
+        std::size_t stage = 0;
+        for_each("stage", [&](const Section& section) {
+            scene_.stages.push_back(read_stage(section, scene_, ++stage == count("stage")));
+        });
+        if (faults_.none()) faults_.gather([&] { check(); });
+    }
+
+private:
+    /// What no table says alone.
+    void check() {
         check_periodic_axes();
         check_wall_shapes();
         walls_ = all_walls(scene_);
@@ -360,18 +368,21 @@ public:
         if (const auto overlap = start_overlap(scene_)) report(*overlap);
     }
 
-private:
+    [[nodiscard]] std::size_t count(std::string_view name) const {
+        const toml::node* node = root_.get(name);
+        return node == nullptr ? 0 : node->as_array()->size();
+    }
     /// Calls f with the section of each [[name]].
     template <class F>
     void for_each(std::string_view name, F&& f) const {
-        const toml::node* node = root_.get(name);
-        const std::size_t count = node == nullptr ? 0 : node->as_array()->size();
-        for (std::size_t at = 0; at < count; ++at) f(entry(name, at));
+        for (std::size_t at = 0; at < count(name); ++at) {
+            faults_.gather([&] { f(entry(name, at)); });
+        }
     }
 
     [[nodiscard]] Section entry(std::string_view name, std::size_t index) const {
         const toml::table* table = root_.get(name)->as_array()->get(index)->as_table();
-        return Section(table, fmt::format("{}[{}]", name, index), name, file_, scene_.dimension());
+        return Section(table, fmt::format("{}[{}]", name, index), name, file_, scene_.dimension(), faults_);
     }
 
     [[nodiscard]] double largest_radius() const {
@@ -388,7 +399,7 @@ private:
         const double diameter = 2.0 * largest_radius();
         for (int axis = 0; axis < scene_.dimension(); ++axis) {
             if (!scene_.box.periodic(axis) || scene_.box.size[axis] >= 2.0 * diameter * (1.0 - kLengthSlack)) continue;
-            const Section box(root_.get("box")->as_table(), "box", "box", file_, scene_.dimension());
+            const Section box(root_.get("box")->as_table(), "box", "box", file_, scene_.dimension(), faults_);
             box.fail_at("size", axis,
                         fmt::format("must be at least twice the largest diameter ({}) along a periodic axis, not {}",
                                     diameter, scene_.box.size[axis]));
@@ -471,14 +482,10 @@ private:
     const toml::table& root_;
     const std::string& file_;
     Scene& scene_;
+    Faults& faults_;
     SpeciesIndex species_;
     std::vector<Boundary<3>> walls_;
 };
-
-/// The tables that come many times. The box and the physics of `scene` are already read.
-void read_entries(const toml::table& root, const std::string& file, Scene& scene) {
-    EntryReader(root, file, scene).read();
-}
 
 constexpr double kSmallestDampedRestitution = 0.01;  // below, the damping ratio exceeds 5 and dt shrinks without end
 
@@ -513,6 +520,7 @@ Sources sources_of(const toml::table& root, const std::string& file) {
     Sources sources(file);
     for (const auto& [name, node] : root) {
         const std::string table(name.str());
+        if (std::ranges::find(scene_tables(), table, &Table::name) == scene_tables().end()) continue;
         if (const toml::table* one = node.as_table()) note_sources(*one, table, 0, sources);
         if (const toml::array* many = node.as_array()) {
             for (std::size_t at = 0; at < many->size(); ++at) {
@@ -525,8 +533,13 @@ Sources sources_of(const toml::table& root, const std::string& file) {
 
 constexpr std::size_t kMostEntries = 4096;
 
-/// Only known tables, each in its form: [name] or [[name]].
-void check_tables(const toml::table& root, const std::string& file) {
+/// Notes tables that nobody knows, and those that are not in their form: [name] or [[name]].
+/// \throws InputError, SceneErrors  one is not in its form, and so cannot be read
+void check_tables(const toml::table& root, const std::string& file, Faults& faults) {
+    if (root.contains("sweep") && !root.contains("scene")) {
+        throw InputError(file + ": is a sweep, not a scene; carom sweep runs it");
+    }
+    bool in_form = true;
     for (const auto& [name, node] : root) {
         const Table* known = nullptr;
         std::vector<std::string_view> names;
@@ -534,33 +547,40 @@ void check_tables(const toml::table& root, const std::string& file) {
             names.push_back(table.name);
             if (table.name == name.str()) known = &table;
         }
-        const std::string begin = fmt::format("{}: {}: ", place_of(node, file), name.str());
+        const auto note = [&](const toml::node& at, const std::string& what, const std::string& message) {
+            // An override may have put it there: then the place is that of the entry.
+            faults.note(source_place_of(at), fmt::format("{}: {}: {}", place_of(at, file), what, message));
+        };
+        const std::string table(name.str());
         if (known == nullptr) {
-            const auto nearest = nearest_name(name.str(), names);
-            throw InputError(nearest.empty()
-                                 ? fmt::format("{}unknown table; allowed: {}", begin, fmt::join(names, ", "))
-                                 : fmt::format("{}unknown table; did you mean \"{}\"?", begin, nearest));
+            const auto nearest = nearest_name(table, names);
+            const auto keys = meant_keys(table);
+            note(node, table,
+                 !nearest.empty() ? fmt::format("unknown table; did you mean \"{}\"?", nearest)
+                 : !keys.empty()  ? fmt::format("unknown table; did you mean the key {}?", fmt::join(keys, " or "))
+                                  : fmt::format("unknown table; allowed: {}", fmt::join(names, ", ")));
+            continue;
         }
-        if (known->repeated) {
-            const toml::array* array = node.as_array();
-            if (array == nullptr)
-                throw InputError(fmt::format("{}must be tables in a list: [[{}]]", begin, known->name));
+        const std::size_t before = faults.count();
+        const toml::array* array = node.as_array();
+        if (!known->repeated) {
+            if (!node.is_table()) note(node, table, fmt::format("must be one table: [{}]", table));
+        } else if (array == nullptr) {
+            note(node, table, fmt::format("must be tables in a list: [[{}]]", table));
+        } else if (table != "ball" && table != "species" && array->size() > kMostEntries) {
             // Of what is set beside each other, and not one by one, as balls are.
-            const bool many = name == "ball" || name == "species";
-            if (!many && array->size() > kMostEntries) {
-                throw InputError(fmt::format("{}{} entries; allowed: at most {}", begin, array->size(), kMostEntries));
-            }
+            note(node, table, fmt::format("{} entries; allowed: at most {}", array->size(), kMostEntries));
+        } else {
             for (std::size_t at = 0; at < array->size(); ++at) {
                 const toml::node& entry = *array->get(at);
                 if (entry.is_table()) continue;
-                // An override may have put it there, so the place is that of the entry.
-                throw InputError(fmt::format("{}: {}[{}]: must be a table of a list, [[{}]], not {}",
-                                             place_of(entry, file), name.str(), at, known->name, value_text(entry)));
+                note(entry, fmt::format("{}[{}]", table, at),
+                     fmt::format("must be a table of a list, [[{}]], not {}", table, value_text(entry)));
             }
-        } else if (!node.is_table()) {
-            throw InputError(fmt::format("{0}must be one table: [{1}]", begin, known->name));
         }
+        in_form = in_form && faults.count() == before;
     }
+    if (!in_form) faults.tell();
 }
 
 void read_box(const Section& section, Scene& scene) {
@@ -618,7 +638,8 @@ double end_of_stages(const toml::table& root, const std::string& file, int dimen
     if (node == nullptr || node->as_array()->empty()) return 0.0;
     const std::size_t last = node->as_array()->size() - 1;
     const toml::table* table = node->as_array()->get(last)->as_table();
-    return Section(table, fmt::format("stage[{}]", last), "stage", file, dimension).number("until");
+    Faults told_later;
+    return Section(table, fmt::format("stage[{}]", last), "stage", file, dimension, told_later).number("until");
 }
 
 /// \param last_stage  where the last stage ends; 0: there are none
@@ -663,29 +684,41 @@ void check_spring(const Section& physics_section, const Scene& scene) {
 }  // namespace
 
 Scene read_scene(const toml::table& root, const std::string& file) {
-    check_tables(root, file);
+    Faults faults;
+    check_tables(root, file, faults);
     Scene scene;
     scene.sources = std::make_shared<Sources>(sources_of(root, file));
-    const auto section = [&](std::string_view name, int dimension) {
-        return Section(table_of(root, name), std::string(name), name, file, dimension);
+    int dimension = 0;
+    const auto read = [&](std::string_view name, const auto& reader) {
+        faults.gather([&] { reader(Section(table_of(root, name), std::string(name), name, file, dimension, faults)); });
     };
-    const Section head = section("scene", 0);
-    scene.title = head.text("title");
-    scene.box.dimension = static_cast<int>(head.whole("dimension"));
-    scene.seed = head.whole("seed");
-    const int dimension = scene.box.dimension;
+    read("scene", [&](const Section& head) {
+        const std::size_t before = faults.count();
+        scene.box.dimension = static_cast<int>(head.whole("dimension"));
+        if (faults.count() == before) dimension = scene.box.dimension;
+        scene.title = head.text("title");
+        scene.seed = head.whole("seed");
+    });
+    if (dimension == 0) faults.tell();  // vectors cannot be read
 
-    const Section physics = section("physics", dimension);
-    const Section events = section("events", dimension);
-    read_box(section("box", dimension), scene);
-    read_physics(physics, scene);
-    read_spring(section("spring", dimension), scene);
-    scene.events = {.tc = events.number("tc"), .cutoff_speed = events.number("cutoff_speed")};
-    read_run(section("run", dimension), end_of_stages(root, file, dimension), scene);
-    scene.thermostat = read_thermostat(section("thermostat", dimension), scene.run.until);
-    read_output(section("output", dimension), scene);
-    if (scene.run.solver == SolverKind::kSpring) check_spring(physics, scene);
-    read_entries(root, file, scene);
+    read("box", [&](const Section& section) { read_box(section, scene); });
+    std::optional<Section> physics;
+    const std::size_t before_physics = faults.count();
+    read("physics", [&](const Section& section) {
+        physics = section;
+        read_physics(section, scene);
+    });
+    const bool sound_physics = faults.count() == before_physics;
+    read("spring", [&](const Section& section) { read_spring(section, scene); });
+    read("events", [&](const Section& section) {
+        scene.events = {.tc = section.number("tc"), .cutoff_speed = section.number("cutoff_speed")};
+    });
+    read("run", [&](const Section& section) { read_run(section, end_of_stages(root, file, dimension), scene); });
+    read("thermostat", [&](const Section& section) { scene.thermostat = read_thermostat(section, scene.run.until); });
+    read("output", [&](const Section& section) { read_output(section, scene); });
+    if (scene.run.solver == SolverKind::kSpring && sound_physics) faults.gather([&] { check_spring(*physics, scene); });
+    EntryReader(root, file, scene, faults).read();
+    faults.tell();
     return scene;
 }
 

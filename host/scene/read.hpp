@@ -13,7 +13,7 @@ namespace carom {
 
 /// The scene that a parsed file describes, validated; path and source are left to the caller.
 /// \param file  as in messages
-/// \throws InputError
+/// \throws InputError, SceneErrors  all that is wrong with it
 Scene read_scene(const toml::table& root, const std::string& file);
 
 // What the readers of single tables share. All validate what they read against the scene so far and throw InputError;

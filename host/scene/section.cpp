@@ -32,12 +32,25 @@ bool within(const Bounds& bounds, double value) {
     return value <= bounds.max && (bounds.above_min ? value > bounds.min : value >= bounds.min);
 }
 
+/// One that a key takes, where the file has none.
+double allowed_number(const Bounds& bounds) {
+    const bool from = bounds.min > Bounds{}.min;
+    return from && bounds.above_min ? std::min(bounds.min + 1.0, bounds.max) : from ? bounds.min : 0.0;
+}
+
 /// The number that a node holds, if it is one.
 std::optional<double> number_of(const toml::node& node) {
     // toml++ refuses to round, and a whole number above 2^53 may be no double.
     if (const auto* whole = node.as_integer()) return static_cast<double>(whole->get());
     if (const auto* real = node.as_floating_point()) return real->get();
     return std::nullopt;
+}
+
+/// "; did you mean "gr"?", or nothing.
+std::string meant_choice(const Key& key, std::string_view word) {
+    if (key.choices.empty()) return "";
+    const auto meant = meant_name(fmt::format("{}.{}", key.table, key.name), word, choices_of(key));
+    return meant.empty() ? "" : fmt::format("; did you mean \"{}\"?", meant);
 }
 
 const Key& known(std::string_view table, std::string_view name) {
@@ -78,91 +91,111 @@ std::string value_text(const toml::node& node) {
 }
 
 Section::Section(const toml::table* node, std::string path, std::string_view table, const std::string& file,
-                 int dimension)
-    : node_(node), path_(std::move(path)), table_(table), file_(file), dimension_(dimension) {
+                 int dimension, Faults& faults)
+    : node_(node), path_(std::move(path)), table_(table), file_(file), dimension_(dimension), faults_(&faults) {
     if (node_ == nullptr) return;
     for (const auto& [name, value] : *node_) {
-        if (find_key(table_, name.str()) != nullptr) continue;
-        std::vector<std::string_view> names;
-        const Key* elsewhere = nullptr;
-        for (const Key& key : scene_keys()) {
-            if (key.table == table_) names.push_back(key.name);
-            if (key.name == name.str() && elsewhere == nullptr) elsewhere = &key;
-        }
-        // Keys made by an override have no place of their own; their values have.
-        const auto& source = name.source().begin ? name.source() : value.source();
-        const std::string begin = fmt::format("{}: {}.{}: unknown key; ", place_of(source, file_), path_, name.str());
-        if (const auto nearest = nearest_name(name.str(), names); !nearest.empty()) {
-            throw InputError(fmt::format("{}did you mean \"{}\"?", begin, nearest));
-        }
-        if (table_ == "stage" && elsewhere != nullptr && elsewhere->table == "thermostat") {
-            throw InputError(fmt::format("{}a stage has a thermostat of its own: thermostat.{}", begin, name.str()));
-        }
-        if (elsewhere != nullptr) {
-            throw InputError(fmt::format("{}it belongs to {}", begin, elsewhere->table));
-        }
-        throw InputError(fmt::format("{}allowed: {}", begin, fmt::join(names, ", ")));
+        if (find_key(table_, name.str()) == nullptr) note_unknown(name, value);
     }
     if (const Key* kind = kind_key(table_)) check_kind(*kind);
 }
 
-void Section::check_kind(const Key& of) const {
-    const std::string_view kind = choices_of(of)[choice(of.name)];
+void Section::note_unknown(const toml::key& name, const toml::node& value) const {
+    std::vector<std::string_view> names;
+    const Key* elsewhere = nullptr;
     for (const Key& key : scene_keys()) {
-        if (key.table == table_ && has(key.name) && !takes(key, kind)) fail(key.name, other_kind_text(key, kind));
+        if (key.table == table_) names.push_back(key.name);
+        if (key.name == name.str() && elsewhere == nullptr) elsewhere = &key;
+    }
+    // Keys made by an override have no place of their own; their values have.
+    const SourcePlace at = source_place_of(name.source().begin ? name.source() : value.source());
+    std::string why;
+    if (const auto meant = meant_name(table_, name.str(), names); !meant.empty()) {
+        why = fmt::format("did you mean \"{}\"?", meant);
+    } else if (table_ == "stage" && elsewhere != nullptr && elsewhere->table == "thermostat") {
+        why = fmt::format("a stage has a thermostat of its own: thermostat.{}", name.str());
+    } else if (elsewhere != nullptr) {
+        why = fmt::format("it belongs to {}", elsewhere->table);
+    } else {
+        why = fmt::format("allowed: {}", fmt::join(names, ", "));
+    }
+    faults_->note(at, fmt::format("{}: {}.{}: unknown key; {}", at.text(file_), path_, name.str(), why));
+}
+
+void Section::check_kind(const Key& of) const {
+    const std::size_t before = faults_->count();
+    const auto abandon_if_noted = [&] {
+        if (faults_->count() > before) throw Faults::Abandoned{};
+    };
+    const std::string_view kind = choices_of(of)[choice(of.name)];
+    abandon_if_noted();
+    for (const Key& key : scene_keys()) {
+        if (key.table == table_ && has(key.name) && !takes(key, kind)) {
+            note(error(key.name, -1, other_kind_text(key, kind)));
+        }
     }
     for (const Key& key : scene_keys()) {
         const bool own = key.table == table_ && !key.kinds.empty() && takes(key, kind);
-        if (own && key.fallback == "required" && !has(key.name)) fail(key.name, kind_requires_text(key, kind));
+        if (own && key.fallback == "required" && !has(key.name)) {
+            note(error(key.name, -1, kind_requires_text(key, kind)));
+        }
     }
+    abandon_if_noted();
 }
 
 const toml::node* Section::find(std::string_view name) const { return node_ == nullptr ? nullptr : node_->get(name); }
 
-std::string Section::where(std::string_view name) const {
-    if (const toml::node* node = find(name)) return place_of(*node, file_);
-    return node_ == nullptr ? place_of(toml::source_region{}, file_) : place_of(*node_, file_);
+SourcePlace Section::place(std::string_view name) const {
+    if (const toml::node* node = find(name)) return source_place_of(*node);
+    return node_ == nullptr ? source_place_of(toml::source_region{}) : source_place_of(*node_);
 }
+
+std::string Section::where(std::string_view name) const { return place(name).text(file_); }
 
 std::string Section::label(std::string_view name) const { return fmt::format("{}: {}.{}", where(name), path_, name); }
 
-void Section::fail(std::string_view name, const std::string& message) const {
-    throw InputError(fmt::format("{}: {}", label(name), message));
+PlacedError Section::error(std::string_view name, int index, const std::string& message) const {
+    const toml::node* node = find(name);
+    const toml::array* array = node == nullptr || index < 0 ? nullptr : node->as_array();
+    const toml::node* element = array == nullptr ? nullptr : array->get(static_cast<std::size_t>(index));
+    if (element == nullptr) return {place(name), fmt::format("{}: {}", label(name), message)};
+    return {source_place_of(*element),
+            fmt::format("{}: {}.{}[{}]: {}", place_of(*element, file_), path_, name, index, message)};
 }
 
+void Section::fail(std::string_view name, const std::string& message) const { throw error(name, -1, message); }
+
 void Section::fail_at(std::string_view name, int index, const std::string& message) const {
-    const toml::node* node = find(name);
-    const toml::array* array = node == nullptr ? nullptr : node->as_array();
-    const toml::node* element = array == nullptr ? nullptr : array->get(static_cast<std::size_t>(index));
-    if (element == nullptr) fail(name, message);
-    throw InputError(fmt::format("{}: {}.{}[{}]: {}", place_of(*element, file_), path_, name, index, message));
+    throw error(name, index, message);
 }
 
 void Section::wrong(const Key& key, const toml::node& node, int index) const {
-    if (index >= 0) {
-        const Key element{.table = key.table, .name = key.name, .type = KeyType::kNumber, .bounds = key.bounds};
-        fail_at(key.name, index,
-                fmt::format("must be {}, not {}", allowed_text(element, dimension_), value_text(node)));
-    }
-    fail(key.name, fmt::format("must be {}, not {}", allowed_text(key, dimension_), value_text(node)));
+    const Key element{.table = key.table, .name = key.name, .type = KeyType::kNumber, .bounds = key.bounds};
+    const auto text = node.value<std::string_view>();
+    note(error(
+        key.name, index,
+        fmt::format("must be {}, not {}", allowed_text(index >= 0 ? element : key, dimension_), value_text(node)) +
+            (text ? meant_choice(key, *text) : "")));
 }
 
-const toml::node& Section::required(const Key& key) const {
+const toml::node* Section::required(const Key& key) const {
     const toml::node* node = find(key.name);
-    if (node == nullptr) fail(key.name, fmt::format("is required: {}", allowed_text(key, dimension_)));
-    return *node;
+    if (node == nullptr) note(error(key.name, -1, fmt::format("is required: {}", allowed_text(key, dimension_))));
+    return node;
 }
 
 double Section::checked(const Key& key, const toml::node& node, int index) const {
     const auto value = number_of(node);
-    if (!value || !within(key.bounds, *value)) wrong(key, node, index);
-    return *value;
+    if (value && within(key.bounds, *value)) return *value;
+    wrong(key, node, index);
+    return allowed_number(key.bounds);
 }
 
 double Section::number(std::string_view name) const {
     const Key& key = known(table_, name);
     if (!has(name) && key.fallback != "required") return literal(key);
-    return checked(key, required(key), -1);
+    const toml::node* node = required(key);
+    return node == nullptr ? allowed_number(key.bounds) : checked(key, *node, -1);
 }
 
 double Section::number(std::string_view name, double fallback) const {
@@ -181,20 +214,28 @@ std::optional<double> Section::number_or_auto(std::string_view name) const {
 std::uint64_t Section::whole(std::string_view name) const {
     const Key& key = known(table_, name);
     if (!has(name) && key.fallback != "required") return static_cast<std::uint64_t>(literal(key));
-    const toml::node& node = required(key);
-    const double value = checked(key, node, -1);
-    if (node.is_integer()) return static_cast<std::uint64_t>(*node.value<std::int64_t>());
+    const toml::node* node = required(key);
+    if (node == nullptr) return static_cast<std::uint64_t>(allowed_number(key.bounds));
+    const double value = checked(key, *node, -1);
+    if (node->is_integer() && value >= 0.0 && within(key.bounds, static_cast<double>(*node->value<std::int64_t>()))) {
+        return static_cast<std::uint64_t>(*node->value<std::int64_t>());
+    }
     // 1e6 is a whole number to people, and a floating-point one to TOML.
-    if (value != std::floor(value) || value > kLargestExactWhole) wrong(key, node);
-    return static_cast<std::uint64_t>(value);
+    if (value == std::floor(value) && value <= kLargestExactWhole) return static_cast<std::uint64_t>(value);
+    wrong(key, *node);
+    return static_cast<std::uint64_t>(allowed_number(key.bounds));
 }
 
 std::string Section::text(std::string_view name) const {
     const Key& key = known(table_, name);
     if (!has(name) && key.fallback != "required") return "";
-    const toml::node& node = required(key);
-    if (!node.is_string()) wrong(key, node);
-    auto text = *node.value<std::string>();
+    const toml::node* node = required(key);
+    if (node == nullptr) return "";
+    if (!node->is_string()) {
+        wrong(key, *node);
+        return "";
+    }
+    auto text = *node->value<std::string>();
     if (text.size() > kLongestText)
         fail(name, fmt::format("must be at most {} bytes long, not {}", kLongestText, text.size()));
     for (const char character : text) {
@@ -208,18 +249,20 @@ bool Section::flag(std::string_view name) const {
     if (!has(name)) return key.fallback == "true";
     const toml::node& node = *find(name);
     if (!node.is_boolean()) wrong(key, node);
-    return *node.value<bool>();
+    return node.value<bool>().value_or(true);
 }
 
 std::size_t Section::choice(std::string_view name) const {
     const Key& key = known(table_, name);
     if (!has(name) && key.fallback != "required") return 0;  // the list's first choice is the default
-    const toml::node& node = required(key);
+    const toml::node* node = required(key);
+    if (node == nullptr) return 0;
     const auto choices = choices_of(key);
     for (std::size_t at = 0; at < choices.size(); ++at) {
-        if (node.value<std::string_view>() == choices[at]) return at;
+        if (node->value<std::string_view>() == choices[at]) return at;
     }
-    wrong(key, node);
+    wrong(key, *node);
+    return 0;
 }
 
 std::vector<std::string> Section::choices(std::string_view name, std::vector<std::string> fallback) const {
@@ -227,7 +270,10 @@ std::vector<std::string> Section::choices(std::string_view name, std::vector<std
     const toml::node* node = find(name);
     if (node == nullptr) return fallback;
     const toml::array* array = node->as_array();
-    if (array == nullptr) wrong(key, *node);
+    if (array == nullptr) {
+        wrong(key, *node);
+        return fallback;
+    }
     std::vector<std::string> result;
     for (const toml::node& element : *array) {
         const std::string text = element.value<std::string>().value_or("");
@@ -235,7 +281,9 @@ std::vector<std::string> Section::choices(std::string_view name, std::vector<std
         const int index = static_cast<int>(result.size());
         if (std::find(allowed.begin(), allowed.end(), std::string_view(text)) == allowed.end()) {
             const Key one{.table = key.table, .name = key.name, .type = KeyType::kChoice, .choices = key.choices};
-            fail_at(name, index, fmt::format("must be {}, not {}", allowed_text(one, dimension_), value_text(element)));
+            note(error(name, index,
+                       fmt::format("must be {}, not {}", allowed_text(one, dimension_), value_text(element)) +
+                           meant_choice(key, text)));
         }
         if (std::find(result.begin(), result.end(), text) != result.end()) {
             fail_at(name, index, fmt::format("\"{}\" is there twice", text));
@@ -247,10 +295,15 @@ std::vector<std::string> Section::choices(std::string_view name, std::vector<std
 
 Vector3 Section::vector(std::string_view name) const {
     const Key& key = known(table_, name);
-    const toml::node& node = required(key);
-    const toml::array* array = node.as_array();
-    if (array == nullptr || array->size() != static_cast<std::size_t>(dimension_)) wrong(key, node);
     Vector3 result{};
+    for (int axis = 0; axis < dimension_; ++axis) result[axis] = allowed_number(key.bounds);
+    const toml::node* node = required(key);
+    if (node == nullptr) return result;
+    const toml::array* array = node->as_array();
+    if (array == nullptr || array->size() != static_cast<std::size_t>(dimension_)) {
+        wrong(key, *node);
+        return result;
+    }
     for (int axis = 0; axis < dimension_; ++axis) {
         result[axis] = checked(key, *array->get(static_cast<std::size_t>(axis)), axis);
     }
@@ -315,7 +368,10 @@ std::array<std::array<std::size_t, 2>, 3> Section::boundary(std::string_view nam
     const toml::node* node = find(name);
     if (node == nullptr) return result;
     const toml::array* axes = node->as_array();
-    if (axes == nullptr || axes->size() != static_cast<std::size_t>(dimension_)) wrong(key, *node);
+    if (axes == nullptr || axes->size() != static_cast<std::size_t>(dimension_)) {
+        wrong(key, *node);
+        return result;
+    }
     const auto allowed = choices_of(key);
     for (int axis = 0; axis < dimension_; ++axis) {
         const toml::node& entry = *axes->get(static_cast<std::size_t>(axis));
@@ -326,9 +382,11 @@ std::array<std::array<std::size_t, 2>, 3> Section::boundary(std::string_view nam
             const auto found = text ? std::find(allowed.begin(), allowed.end(), *text) : allowed.end();
             if (found == allowed.end() || (pair != nullptr && pair->size() != 2)) {
                 const Key one{.table = key.table, .name = key.name, .type = KeyType::kChoice, .choices = key.choices};
-                fail_at(name, axis,
-                        fmt::format("must be {}, or a pair of these, not {}", allowed_text(one, dimension_),
-                                    value_text(pair != nullptr && pair->size() == 2 ? *word : entry)));
+                note(error(name, axis,
+                           fmt::format("must be {}, or a pair of these, not {}", allowed_text(one, dimension_),
+                                       value_text(pair != nullptr && pair->size() == 2 ? *word : entry)) +
+                               (text && (pair == nullptr || pair->size() == 2) ? meant_choice(key, *text) : "")));
+                break;
             }
             result[axis][side] = static_cast<std::size_t>(found - allowed.begin());
         }
@@ -342,7 +400,10 @@ std::array<std::array<double, 2>, 3> Section::pairs(std::string_view name) const
     const toml::node* node = find(name);
     if (node == nullptr) return result;
     const toml::array* axes = node->as_array();
-    if (axes == nullptr || axes->size() != static_cast<std::size_t>(dimension_)) wrong(key, *node);
+    if (axes == nullptr || axes->size() != static_cast<std::size_t>(dimension_)) {
+        wrong(key, *node);
+        return result;
+    }
     for (int axis = 0; axis < dimension_; ++axis) {
         const toml::node& entry = *axes->get(static_cast<std::size_t>(axis));
         const toml::array* pair = entry.as_array();
@@ -351,9 +412,10 @@ std::array<std::array<double, 2>, 3> Section::pairs(std::string_view name) const
             const auto value = one == nullptr ? std::nullopt : number_of(*one);
             if (!value || !within(key.bounds, *value) || (pair != nullptr && pair->size() != 2)) {
                 const Key element{.table = key.table, .name = key.name, .type = KeyType::kNumber, .bounds = key.bounds};
-                fail_at(name, axis,
-                        fmt::format("must be {}, or a pair of these, not {}", allowed_text(element, dimension_),
-                                    value_text(pair != nullptr && pair->size() == 2 ? *one : entry)));
+                note(error(name, axis,
+                           fmt::format("must be {}, or a pair of these, not {}", allowed_text(element, dimension_),
+                                       value_text(pair != nullptr && pair->size() == 2 ? *one : entry))));
+                break;
             }
             result[axis][side] = *value;
         }
@@ -367,9 +429,11 @@ std::vector<double> Section::numbers(std::string_view name, const std::vector<do
     if (node == nullptr) return same;
     const toml::array* array = node->as_array();
     if (array == nullptr || array->size() != same.size()) {
-        fail(name, same.empty() ? "the scene has no [[wall]] that it could be for"
+        note(error(name, -1,
+                   same.empty() ? "the scene has no [[wall]] that it could be for"
                                 : fmt::format("must be an array of {}, for each [[wall]] a number or \"same\", not {}",
-                                              same.size(), value_text(*node)));
+                                              same.size(), value_text(*node))));
+        return same;
     }
     std::vector<double> result = same;
     for (std::size_t at = 0; at < same.size(); ++at) {
@@ -378,8 +442,10 @@ std::vector<double> Section::numbers(std::string_view name, const std::vector<do
         const auto value = number_of(element);
         if (!value || !within(key.bounds, *value)) {
             const Key one{.table = key.table, .name = key.name, .type = KeyType::kNumber, .bounds = key.bounds};
-            fail_at(name, static_cast<int>(at),
-                    fmt::format("must be {}, or \"same\", not {}", allowed_text(one, dimension_), value_text(element)));
+            note(error(
+                name, static_cast<int>(at),
+                fmt::format("must be {}, or \"same\", not {}", allowed_text(one, dimension_), value_text(element))));
+            continue;
         }
         result[at] = *value;
     }
@@ -391,7 +457,7 @@ Section Section::table(std::string_view name) const {
     const toml::node* node = find(name);
     if (node != nullptr && !node->is_table()) wrong(key, *node);
     return Section(node == nullptr ? nullptr : node->as_table(), fmt::format("{}.{}", path_, name),
-                   fmt::format("{}.{}", table_, name), file_, dimension_);
+                   fmt::format("{}.{}", table_, name), file_, dimension_, *faults_);
 }
 
 std::string SourcePlace::text(const std::string& file) const {

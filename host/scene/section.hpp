@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "host/scene/faults.hpp"
 #include "host/scene/keys.hpp"
 #include "host/scene/sources.hpp"
 #include "host/scene/toml.hpp"
@@ -25,15 +26,17 @@ std::string place_of(const toml::node& node, const std::string& file);
 std::string value_text(const toml::node& node);
 
 /// One table of the scene file, read by the list of keys: names, types and ranges are checked here, and every
-/// message says place, key, what is allowed and what was found. All readers take names from scene_keys().
+/// message says place, key, what is allowed and what was found. What is wrong is noted, and a value that would be right
+/// is given instead. All readers take names from scene_keys().
 class Section {
 public:
     /// \param node  null where the file has no such table: all defaults
     /// \param path  as in messages: "ball[2]"
     /// \param table  as in scene_keys(): "ball"
-    /// \throws InputError  for a key that is not in the list or belongs to another kind, and for one that its kind
-    /// needs
-    Section(const toml::table* node, std::string path, std::string_view table, const std::string& file, int dimension);
+    /// \param faults  what is wrong is noted there: keys that are not in the list too
+    /// \throws Faults::Abandoned  it is not of a kind, has keys of another one, or lacks some of its own
+    Section(const toml::table* node, std::string path, std::string_view table, const std::string& file, int dimension,
+            Faults& faults);
 
     [[nodiscard]] bool has(std::string_view name) const { return find(name) != nullptr; }
 
@@ -73,25 +76,33 @@ public:
     /// "file:line:column: table.key", as messages begin.
     [[nodiscard]] std::string label(std::string_view name) const;
     [[nodiscard]] const std::string& path() const { return path_; }
-    /// Throws an InputError: place, key, message.
+    /// Throws a PlacedError: place, key, message.
     [[noreturn]] void fail(std::string_view name, const std::string& message) const;
     /// The same for one element of an array.
     [[noreturn]] void fail_at(std::string_view name, int index, const std::string& message) const;
 
 private:
+    void note_unknown(const toml::key& name, const toml::node& value) const;
     /// A key of another kind would be read by no one, and one without a default must be there.
     void check_kind(const Key& of) const;
     [[nodiscard]] const toml::node* find(std::string_view name) const;
-    [[nodiscard]] const toml::node& required(const Key& key) const;
-    /// Element `index` of an array value, or with -1 the value itself, as a number within the key's bounds.
+    [[nodiscard]] SourcePlace place(std::string_view name) const;
+    /// The error of a key, or of an element of its array where `index` is none below 0.
+    [[nodiscard]] PlacedError error(std::string_view name, int index, const std::string& message) const;
+    void note(const PlacedError& error) const { faults_->note(error.place(), error.what()); }
+    /// Null, and noted, where the key is not there.
+    [[nodiscard]] const toml::node* required(const Key& key) const;
+    /// Element `index` of an array value, or with -1 the value itself, as a number within the key's bounds; one that is
+    /// there where it is not.
     [[nodiscard]] double checked(const Key& key, const toml::node& node, int index) const;
-    [[noreturn]] void wrong(const Key& key, const toml::node& node, int index = -1) const;
+    void wrong(const Key& key, const toml::node& node, int index = -1) const;
 
     const toml::table* node_;
     std::string path_;
     std::string table_;
     std::string file_;
     int dimension_;
+    Faults* faults_;
 };
 
 }  // namespace carom

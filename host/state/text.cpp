@@ -22,6 +22,43 @@ std::string read_text_file(const std::string& path) {
     return text.str();
 }
 
+std::string_view file_kind(std::string_view begin) {
+    struct Magic {
+        std::string_view bytes;
+        std::string_view kind;
+    };
+    static constexpr Magic kMagic[] = {
+        {"\x89HDF\r\n\x1a\n", "an HDF5 file, as trajectories and checkpoints are"},
+        {"\x89PNG", "a picture (PNG)"},
+        {"%PDF", "a PDF document"},
+        {"\x1f\x8b", "compressed (gzip)"},
+        {"PK\x03\x04", "a ZIP archive"},
+        {"\x7f"
+         "ELF",
+         "a program"},
+        {"<!DOCTYPE html", "an HTML page"},
+        {"<!doctype html", "an HTML page"},
+        {"<?xml", "an XML file"},
+        {"<svg", "a picture (SVG)"},
+        {"{", "a JSON file"},
+    };
+    if (begin.empty()) return "empty";
+    for (const Magic& magic : kMagic) {
+        if (begin.starts_with(magic.bytes)) return magic.kind;
+    }
+    if (begin.find('\0') != std::string_view::npos) return "a binary file";
+    // The first line that is no comment tells tables of TOML, and names of columns, from the rest.
+    while (begin.starts_with('#') || begin.starts_with('\n')) {
+        const auto end = begin.find('\n');
+        if (end == std::string_view::npos) return "";
+        begin.remove_prefix(end + 1);
+    }
+    const std::string_view line = begin.substr(0, begin.find('\n'));
+    if (line.starts_with('[') || line.find('=') != std::string_view::npos) return kTomlKind;
+    if (line.find(',') != std::string_view::npos) return "a CSV table";
+    return "";
+}
+
 bool nests_too_deep(std::string_view json) {
     constexpr int kMost = 32;
     int depth = 0;

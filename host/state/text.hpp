@@ -12,6 +12,11 @@ namespace carom {
 /// \throws SystemError  it cannot be read
 std::string read_text_file(const std::string& path);
 
+/// What a file seems to be that begins so, in words that follow "is": "a CSV table"; empty where nobody knows.
+std::string_view file_kind(std::string_view begin);
+/// One of them: what scenes and sweeps are.
+inline constexpr std::string_view kTomlKind = "a scene or another TOML file";
+
 /// Arrays and objects of a JSON text lie in each other deeper than in any that carom writes: whoever goes down such a
 /// tree may run out of stack.
 bool nests_too_deep(std::string_view json);

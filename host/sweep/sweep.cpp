@@ -504,6 +504,9 @@ Sweep load_sweep(const std::string& path_or_name, const std::vector<std::string>
 
 Sweep parse_sweep(std::string_view text, const std::string& path, const std::vector<std::string>& overrides) {
     const toml::table root = parse_text(text, path);
+    if (root.contains("scene") && !root.contains("sweep")) {
+        throw InputError(path + ": is a scene, not a sweep; carom run runs it");
+    }
     const SweepEntry top(root, "", path, {"sweep", "axis", "set"});
     const toml::node* head = root.get("sweep");
     if (head == nullptr || !head->is_table()) {

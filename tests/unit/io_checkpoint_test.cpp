@@ -268,8 +268,11 @@ TEST(Checkpoint, ReaderNamesWhatIsWrong) {
               path + ": is not a checkpoint of carom (no HDF5 file)");
     std::filesystem::remove(path);
     TrajectoryWriter(path, test::sample_header({}), false);
-    EXPECT_EQ(message_of<InputError>([&] { load_checkpoint(path); }),
-              path + ": is not a whole checkpoint of carom: it is something else");
+    EXPECT_EQ(
+        message_of<InputError>([&] { load_checkpoint(path); }),
+        path +
+            ": is not a whole checkpoint of carom: it is a trajectory; the checkpoint of its run has checkpoint in "
+            "its name");
     save_checkpoint(path, sample_checkpoint(2, 1));
     EXPECT_EQ(message_of<InputError>([&] { TrajectoryReader reader(path); }),
               path + ": is a checkpoint, which carom run --resume takes; give the trajectory of its run");

@@ -254,7 +254,7 @@ TEST(Trajectory, ReaderNamesWhatIsWrong) {
               path + ": cannot be opened: No such file or directory");
     std::ofstream(path) << "time,x\n0,1\n";
     EXPECT_EQ(message_of<InputError>([&] { TrajectoryReader reader(path); }),
-              path + ": is not a trajectory of carom (no HDF5 file)");
+              path + ": is a CSV table, not a trajectory of carom");
     EXPECT_EQ(message_of<InputError>([&] { TrajectoryReader reader(folder.path().string()); }),
               folder.path().string() + ": is not a regular file");
     const std::string whole = folder.file("b.h5");
