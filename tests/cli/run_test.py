@@ -165,7 +165,7 @@ class Run(ProgramTest):
 
     def test_a_run_that_cannot_go_on_keeps_what_it_has(self):
         self.write("bad.toml", BLOW_UP)
-        result = self.carom("run", "bad.toml", "--json")
+        result = self.carom("run", "bad.toml", "--json", "--force")
         self.assertEqual(result.status, 3)
         message = result.err.strip().splitlines()[-1]
         self.assertRegex(message, r"^carom: .*time .*ball [01].*bad\.h5.*bad\.checkpoint\.h5")
