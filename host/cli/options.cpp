@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "host/io/trajectory_reader.hpp"
+#include "host/plot/stored_run.hpp"
 #include "host/scene/faults.hpp"
 #include "host/state/errors.hpp"
 
@@ -96,6 +97,22 @@ std::uint64_t parse_whole(const std::string& option, const std::string& text, st
         throw InputError(fmt::format("{}: '{}' is not a whole number from {} up", option, text, least));
     }
     return value;
+}
+
+double parse_number(const std::string& option, const std::string& text) {
+    double value = 0.0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) {
+        throw InputError(fmt::format("{}: '{}' is not a number", option, text));
+    }
+    return value;
+}
+
+TimeWindow time_window(const std::string& from, const std::string& to) {
+    TimeWindow window;
+    if (!from.empty()) window.from = parse_number("--from", from);
+    if (!to.empty()) window.to = parse_number("--to", to);
+    return window;
 }
 
 double parse_time(const std::string& option, const std::string& text) {

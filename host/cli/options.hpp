@@ -36,6 +36,13 @@ std::uint64_t parse_whole(const std::string& option, const std::string& text, st
 /// A finite number from 0 up. \throws InputError  naming the option
 double parse_time(const std::string& option, const std::string& text);
 
+/// Any finite number. \throws InputError  naming the option
+double parse_number(const std::string& option, const std::string& text);
+
+struct TimeWindow;
+/// Of the options --from and --to; either may be empty.
+TimeWindow time_window(const std::string& from, const std::string& to);
+
 /// Which stored frame; at most one of the three is given.
 struct FrameOptions {
     bool last = false;

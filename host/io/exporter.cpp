@@ -14,9 +14,12 @@ namespace carom {
 ExportFormat vtk_format();
 ExportFormat xyz_format();
 ExportFormat csv_format();
+ExportFormat gsd_format();
+ExportFormat lammps_format();
 
 const std::vector<ExportFormat>& export_formats() {
-    static const std::vector<ExportFormat> kFormats{vtk_format(), xyz_format(), csv_format()};
+    static const std::vector<ExportFormat> kFormats{vtk_format(), xyz_format(), csv_format(), gsd_format(),
+                                                    lammps_format()};
     return kFormats;
 }
 
@@ -86,6 +89,18 @@ private:
 };
 
 }  // namespace
+
+BoxIn3D box_in_3d(const TrajectoryHeader& header) {
+    BoxIn3D bounds{header.box.min, header.box.size};
+    if (header.box.dimension == 2) {
+        bounds.size[2] = 0.0;
+        for (const Species& species : header.species_table) {
+            bounds.size[2] = std::max(bounds.size[2], 2.0 * species.radius);
+        }
+        bounds.min[2] = -0.5 * bounds.size[2];
+    }
+    return bounds;
+}
 
 std::unique_ptr<Exporter> make_exporter(const ExportFormat& format, const ExportTarget& target) {
     const auto* const files = std::get_if<FilePerFrame>(&format.how);

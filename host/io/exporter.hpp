@@ -52,6 +52,14 @@ struct FilePerFrame {
     std::string (*list)(std::span<const FrameFile> files) = nullptr;
 };
 
+/// The box as programs that know three dimensions alone have it.
+struct BoxIn3D {
+    Vector3 min{};
+    Vector3 size{};
+};
+/// A box of disks is a layer around z = 0, as thick as its largest ball.
+BoxIn3D box_in_3d(const TrajectoryHeader& header);
+
 /// A row of the registry.
 struct ExportFormat {
     std::string extension;    ///< with the dot: ".vtp"

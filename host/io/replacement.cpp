@@ -209,6 +209,15 @@ void ReplacementFile::put(const char* bytes, std::size_t size) {
     }
 }
 
+void ReplacementFile::rewrite(std::uint64_t at, const void* bytes, std::size_t size) {
+    put(buffer_.data(), buffer_.size());
+    buffer_.clear();
+    const off_t end = ::lseek(replacement_.descriptor(), 0, SEEK_CUR);
+    if (end < 0 || ::lseek(replacement_.descriptor(), static_cast<off_t>(at), SEEK_SET) < 0) fail(path_, "write");
+    put(static_cast<const char*>(bytes), size);
+    if (::lseek(replacement_.descriptor(), end, SEEK_SET) < 0) fail(path_, "write");
+}
+
 void ReplacementFile::commit() {
     put(buffer_.data(), buffer_.size());
     buffer_.clear();

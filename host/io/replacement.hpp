@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 
 namespace carom {
@@ -60,6 +62,8 @@ public:
 
     void write(const void* bytes, std::size_t size);
     void write(const std::string& text) { write(text.data(), text.size()); }
+    /// Writes over what has been written before.
+    void rewrite(std::uint64_t at, const void* bytes, std::size_t size);
     void commit();
 
 private:

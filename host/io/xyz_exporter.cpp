@@ -42,25 +42,18 @@ public:
 private:
     [[nodiscard]] std::string comment_line(const Frame& frame) const {
         const Box& box = target_.header->box;
-        Vector3 edges = box.size;
-        Vector3 origin = box.min;
-        if (box.dimension == 2) {  // a layer around z = 0, as thick as its largest ball
-            edges[2] = 0.0;
-            for (const Species& species : target_.header->species_table)
-                edges[2] = std::max(edges[2], 2.0 * species.radius);
-            origin[2] = -0.5 * edges[2];
-        }
+        const BoxIn3D bounds = box_in_3d(*target_.header);
         std::string text = "Lattice=\"";
         for (std::size_t row = 0; row < 3; ++row) {
             for (std::size_t column = 0; column < 3; ++column) {
                 if (row + column > 0) text += ' ';
-                append_number(text, row == column ? edges[row] : 0.0);
+                append_number(text, row == column ? bounds.size[row] : 0.0);
             }
         }
         text += "\" Origin=\"";
         for (std::size_t axis = 0; axis < 3; ++axis) {
             if (axis > 0) text += ' ';
-            append_number(text, origin[axis]);
+            append_number(text, bounds.min[axis]);
         }
         text += "\" pbc=\"";
         for (int axis = 0; axis < 3; ++axis) {

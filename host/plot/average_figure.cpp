@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "host/observables/average.hpp"
@@ -38,13 +39,6 @@ std::pair<std::size_t, std::size_t> shown(const RunAverage& average) {
     while (first < last && !has_value(first)) ++first;
     while (last > first && !has_value(last - 1)) --last;
     if (histogram && average.info.kind == "speed") first = 0;
-    if (average.info.kind == "density" && last > 0) {
-        // The empty heights of an atmosphere.
-        constexpr double kNothing = 2e-3;
-        double most = 0.0;
-        for (const double value : average.table.values) most = std::max(most, std::isfinite(value) ? value : 0.0);
-        while (last > first + 1 && average.table.values[last - 1] < kNothing * most) --last;
-    }
     return {first, last};
 }
 
@@ -92,17 +86,46 @@ std::string what_it_is(const AverageInfo& info, const Scene& scene) {
     return text + (pair ? fmt::format(" of {} around {}", entry->with, info.species) : " of " + info.species);
 }
 
-Figure line_figure(const std::vector<const TrajectoryReader*>& runs, const std::string& quantity) {
+/// Of a density, the slices that walls take a part of, in hollow points: their density is that of another volume. They
+/// are gaps in the curve itself.
+Curve at_walls(const RunAverage& average, Curve& curve, double radius, const Box& box) {
+    RunAverage whole = average;
+    leave_out_walls(whole, radius, box);
+    Curve cut{.label = "slices that a wall takes a part of", .points = true, .hollow = true, .color = curve.color};
+    for (std::size_t k = 0; k < curve.x.size(); ++k) {
+        const auto slice = std::ranges::find(average.table.x, curve.x[k]) - average.table.x.begin();
+        if (std::isfinite(whole.table.values[static_cast<std::size_t>(slice)]) || !std::isfinite(curve.y[k])) continue;
+        cut.x.push_back(curve.x[k]);
+        cut.y.push_back(curve.y[k]);
+        cut.error.push_back(curve.error[k]);
+        curve.y[k] = std::nan("");
+    }
+    return cut;
+}
+
+/// Where the axis of a density that gravity makes ends: above the highest slice that any ball was in, for a box may be
+/// many times as high.
+std::optional<double> top_of_atmosphere(const RunAverage& average, const Scene& scene) {
+    if (average.info.kind != "density") return std::nullopt;
+    if (!(scene.physics.gravity[static_cast<std::size_t>(box_axis(average.info.x))] < 0.0)) return std::nullopt;
+    const auto& values = average.table.values;
+    std::size_t top = values.size();
+    while (top > 0 && !(values[top - 1] > 0.0)) --top;
+    return top == 0 || top + 1 >= values.size() ? std::nullopt : std::optional(average.table.x[top]);
+}
+
+Figure line_figure(const std::vector<const TrajectoryReader*>& runs, const std::string& quantity,
+                   const TimeWindow& asked) {
     Figure figure;
     const std::vector<std::string> names = run_names(runs);
     for (std::size_t k = 0; k < runs.size(); ++k) {
         const TrajectoryReader& run = *runs[k];
         const MeasuredRun measured = stored_run(run);
         const Scene& scene = measured.scene;
-        RunAverage average = run_average(run, scene, quantity);
+        const TimeWindow window = asked.of(run);
+        const RunAverage average = run_average(run, scene, quantity, window);
         const AverageInfo& info = average.info;
         const GasFacts facts = gas_facts(measured, info.species, info.from);
-        if (info.kind == "density") leave_out_walls(average, facts.radius, scene.box);
         if (info.x.label.empty()) {
             throw InputError(fmt::format("{}: '{}' is a single number, not a curve", run.path(), quantity));
         }
@@ -114,10 +137,17 @@ Figure line_figure(const std::vector<const TrajectoryReader*>& runs, const std::
         if (k == 0) {
             const std::string what = what_it_is(info, scene);
             figure.title = runs.size() == 1 ? fmt::format("{}: {}", run_name(run), what) : what;
-            figure.x_label = axis_label(info.x.label, info.x.unit);
-            figure.y_label = axis_label(quantity_label(info), info.unit);
+            figure.title += window.words();
+            figure.x_label = info.x.label;
+            figure.x_unit = info.x.unit;
+            figure.y_label = quantity_label(info);
+            figure.y_unit = info.unit;
+            figure.units = scene.units;
             figure.log_x = figure.log_y = info.kind == "msd";
         }
+        const std::optional<double> top = top_of_atmosphere(average, scene);
+        figure.x_to =
+            top && (k == 0 || figure.x_to) ? std::optional(std::max(*top, figure.x_to.value_or(*top))) : std::nullopt;
         const std::size_t components = std::max<std::size_t>(1, info.components.size());
         for (std::size_t component = 0; component < components; ++component) {
             Curve curve = data_curve(average, component, range);
@@ -125,7 +155,9 @@ Figure line_figure(const std::vector<const TrajectoryReader*>& runs, const std::
             curve.label =
                 runs.size() > 1 ? names[k] + (name.empty() ? "" : ", " + name) : (name.empty() ? "measured" : name);
             curve.color = static_cast<int>(runs.size() > 1 ? k : component);
+            Curve cut = info.kind == "density" ? at_walls(average, curve, facts.radius, scene.box) : Curve{};
             figure.curves.push_back(std::move(curve));
+            if (!cut.x.empty()) figure.curves.push_back(std::move(cut));
         }
         const double low = info.kind == "msd" ? average.table.x[1] : average.table.x[range.first];
         const double x_from = info.kind == "speed" || info.kind == "vacf" || info.kind == "free_path" ? 0.0 : low;
@@ -144,33 +176,33 @@ Figure line_figure(const std::vector<const TrajectoryReader*>& runs, const std::
     return figure;
 }
 
-Script map_script(const TrajectoryReader& run, const Scene& scene, const RunAverage& average, const Canvas& canvas) {
+MapFigure map_figure(const TrajectoryReader& run, const Scene& scene, const RunAverage& average) {
     const AverageInfo& info = average.info;
     const AverageTable& table = average.table;
-    Script script = figure_head(run_name(run) + ": " + what_it_is(info, scene), canvas);
     const Box& box = scene.box;
     const auto across = static_cast<std::size_t>(box_axis(info.x));
     const auto up = static_cast<std::size_t>(box_axis(info.y));
     const bool flow = !info.components.empty();
-    script.add("set xlabel {}\nset ylabel {}\nset cblabel {}\n", Text{axis_label(info.x.label, info.x.unit)},
-               Text{axis_label(info.y.label, info.y.unit)},
-               Text{axis_label(flow ? "speed of the flow" : info.label, info.unit)});
-    script.add("set size ratio {}\n", box.size[up] / box.size[across]);
-    script.add("set xrange [{}:{}]\nset yrange [{}:{}]\n", box.min[across], box.min[across] + box.size[across],
-               box.min[up], box.min[up] + box.size[up]);
-    // Viridis, by a few of its colours.
-    script.add(
-        "set palette defined (0 \"#440154\", 1 \"#3b528b\", 2 \"#21918c\", 3 \"#5ec962\", 4 \"#fde725\")\n"
-        "set border 15\nset tics out scale 0.5\nunset key\nset cbrange [0:*]\n");
+    MapFigure map{.title = run_name(run) + ": " + what_it_is(info, scene),
+                  .x_label = info.x.label,
+                  .y_label = info.y.label,
+                  .label = flow ? "speed of the flow" : info.label,
+                  .x_unit = info.x.unit,
+                  .y_unit = info.y.unit,
+                  .unit = info.unit,
+                  .units = scene.units,
+                  .x_range = {box.min[across], box.min[across] + box.size[across]},
+                  .y_range = {box.min[up], box.min[up] + box.size[up]},
+                  .colors = {.low = 0.0},
+                  .ratio = box.size[up] / box.size[across]};
     const std::size_t cells = info.x.points * info.y.points;
     const auto component = [&](std::size_t axis, std::size_t cell) { return table.values[axis * cells + cell]; };
     double fastest = 0.0;  // in the plane
-    std::vector<std::vector<double>> rows;
     for (std::size_t row = 0; row < info.y.points; ++row) {
         for (std::size_t column = 0; column < info.x.points; ++column) {
             const std::size_t cell = row * info.x.points + column;
             if (!flow) {
-                rows.push_back({table.x[column], table.y[row], table.values[cell]});
+                map.cells.push_back({table.x[column], table.y[row], table.values[cell]});
                 continue;
             }
             double squared = 0.0;
@@ -180,20 +212,12 @@ Script map_script(const TrajectoryReader& run, const Scene& scene, const RunAver
             const double along = component(across, cell);
             const double upwards = component(up, cell);
             if (std::isfinite(squared)) fastest = std::max(fastest, std::hypot(along, upwards));
-            rows.push_back({table.x[column], table.y[row], std::sqrt(squared), along, upwards});
+            map.cells.push_back({table.x[column], table.y[row], std::sqrt(squared), along, upwards});
         }
     }
-    script.block(Script("map"), rows);
-    std::vector<Script> plots{Script("$map using 1:2:3 with image")};
-    if (flow && fastest > 0.0) {
-        // The fastest is as long as a cell is wide, and arrows stand in the middles of cells.
-        const double scale = box.size[across] / static_cast<double>(info.x.points) / fastest;
-        plots.emplace_back(
-            "$map using ($1 - 0.5 * {0} * $4):($2 - 0.5 * {0} * $5):({0} * $4):({0} * $5) with vectors head filled "
-            "size graph 0.006,25 linecolor rgb \"white\"",
-            scale);
-    }
-    return script.plot(plots);
+    // The fastest is as long as a cell is wide.
+    if (flow && fastest > 0.0) map.arrow_scale = box.size[across] / static_cast<double>(info.x.points) / fastest;
+    return map;
 }
 
 }  // namespace
@@ -204,16 +228,19 @@ bool is_average_quantity(const TrajectoryReader& trajectory, const std::string& 
     return info != nullptr ? !info->x.label.empty() : follows_from_frames(quantity);
 }
 
-Script average_figure_script(const std::vector<const TrajectoryReader*>& runs, const std::string& quantity,
-                             const Canvas& canvas) {
+Drawing average_figure(const std::vector<const TrajectoryReader*>& runs, const std::string& quantity,
+                       const TimeWindow& window) {
     const TrajectoryReader& first = *runs.front();
     const AverageInfo* info = find_average(first, quantity);
     if (info != nullptr ? !info->y.label.empty() : quantity.ends_with("_map")) {
         if (runs.size() > 1) throw InputError("maps cannot be laid over each other");
         const Scene scene = parse_scene(first.header().scene_source, first.header().scene_path);
-        return map_script(first, scene, run_average(first, scene, quantity), canvas);
+        const TimeWindow own = window.of(first);
+        MapFigure map = map_figure(first, scene, run_average(first, scene, quantity, own));
+        map.title += own.words();
+        return map;
     }
-    return figure_script(line_figure(runs, quantity), canvas);
+    return line_figure(runs, quantity, window);
 }
 
 }  // namespace carom

@@ -4,7 +4,8 @@
 #include <vector>
 
 #include "host/io/trajectory_reader.hpp"
-#include "host/plot/gnuplot.hpp"
+#include "host/plot/figure.hpp"
+#include "host/plot/stored_run.hpp"
 
 namespace carom {
 
@@ -12,11 +13,11 @@ namespace carom {
 /// a kind that can be computed from the stored frames.
 [[nodiscard]] bool is_average_quantity(const TrajectoryReader& trajectory, const std::string& quantity);
 
-/// The commands for the figure of an average: data with error bars, and theory's curve where there is one. What the run
-/// did not observe is computed from the frames of its second half.
+/// The figure of an average: data with error bars, and theory's curve where there is one. What the run did not observe
+/// is computed from the frames of its second half, or of the window.
 /// \param runs      the first is the one that the figure is about; others are overlaid
 /// \throws InputError  there is no such quantity in one of them, or nothing to show
-Script average_figure_script(const std::vector<const TrajectoryReader*>& runs, const std::string& quantity,
-                             const Canvas& canvas);
+Drawing average_figure(const std::vector<const TrajectoryReader*>& runs, const std::string& quantity,
+                       const TimeWindow& window = {});
 
 }  // namespace carom

@@ -6,6 +6,8 @@
 #include <limits>
 #include <utility>
 
+#include "host/state/errors.hpp"
+
 namespace carom {
 
 namespace {
@@ -15,17 +17,18 @@ constexpr std::array<Word, 7> kShades{"#003959", "#734F00", "#004F39", "#6A2F00"
 
 /// What a linear axis shows. Equal values everywhere would give gnuplot a range of nothing, and rounding noise on a
 /// conserved quantity a range of its own; so the range is at least a little of the largest value.
-std::pair<double, double> y_limits(const Figure& figure) {
+std::pair<double, double> y_limits(const Figure& figure, bool right) {
     double low = std::numeric_limits<double>::infinity();
     double high = -low;
     bool any_negative = false;
     bool from_zero = false;
     for (const Curve& curve : figure.curves) {
+        if (curve.right != right) continue;
         from_zero = from_zero || curve.points || curve.boxes;
         if (curve.dashed && !curve.thick) continue;  // for comparison only: may be cut off
         for (std::size_t k = 0; k < curve.y.size(); ++k) {
             const double error = k < curve.error.size() && std::isfinite(curve.error[k]) ? curve.error[k] : 0.0;
-            if (!std::isfinite(curve.y[k])) continue;
+            if (!std::isfinite(curve.y[k]) || !figure.x_range.holds(curve.x[k])) continue;
             any_negative = any_negative || curve.y[k] < 0.0;
             low = std::min(low, curve.y[k] - error);
             high = std::max(high, curve.y[k] + error);
@@ -44,14 +47,25 @@ std::pair<double, double> y_limits(const Figure& figure) {
     return {low == 0.0 ? low : low - margin, high + margin};
 }
 
-/// What a logarithmic axis shows: whole decades. Where nothing has a place on it gnuplot finds none, and gives up.
-Word log_range(const Figure& figure, bool of_x) {
-    for (const Curve& curve : figure.curves) {
+/// Whether a curve has a point that a logarithmic axis could show.
+bool any_positive(const Figure& figure, bool of_x, bool right) {
+    return std::ranges::any_of(figure.curves, [&](const Curve& curve) {
+        if (curve.right != right && !of_x) return false;
         for (std::size_t k = 0; k < curve.x.size(); ++k) {
-            if (std::isfinite(curve.y[k]) && (of_x ? curve.x[k] : curve.y[k]) > 0.0) return "[*:*] extend";
+            if (std::isfinite(curve.y[k]) && (of_x ? curve.x[k] : curve.y[k]) > 0.0) return true;
         }
-    }
-    return "[0.1:10]";
+        return false;
+    });
+}
+
+Script end_of(const std::optional<double>& value) { return value ? Script("{:.9g}", *value) : Script("*"); }
+
+/// What a logarithmic axis shows: whole decades. Where nothing has a place on it gnuplot finds none, and gives up.
+Script log_range(const Figure& figure, bool of_x, bool right = false) {
+    const AxisRange& asked = of_x ? figure.x_range : right ? AxisRange{} : figure.y_range;
+    if (asked.low && asked.high) return Script("[{}:{}] noextend", end_of(asked.low), end_of(asked.high));
+    if (!any_positive(figure, of_x, right)) return Script("[0.1:10]");
+    return Script("[{}:{}] extend", end_of(asked.low), end_of(asked.high));
 }
 
 std::vector<std::vector<double>> rows_of(const Curve& curve) {
@@ -68,6 +82,7 @@ Word style_of(const Curve& curve) {
     const bool one = curve.x.size() < 2;  // is no line
     if (curve.boxes) return "boxes fillstyle solid 0.35 noborder";
     if (curve.band) return one ? Word("yerrorbars pointtype 7") : Word("lines");
+    if (curve.hollow) return curve.error.empty() ? Word("points pointtype 6") : Word("yerrorbars pointtype 6");
     if (!curve.error.empty()) return "yerrorbars pointtype 7 pointsize 0.6";
     if (curve.points) return "points pointtype 7 pointsize 0.6";
     if (curve.marked) return "linespoints pointtype 7 pointsize 0.6";
@@ -75,8 +90,9 @@ Word style_of(const Curve& curve) {
     return one ? Word("points pointtype 7") : Word("lines");
 }
 
-/// \param place  of the curve in its figure; its data are in a block of that number
-void add_plots(std::vector<Script>& plots, const Curve& curve, std::size_t place) {
+/// \param place    of the curve in its figure; its data are in a block of that number
+/// \param letters  that a line of the key has room for
+void add_plots(std::vector<Script>& plots, const Curve& curve, std::size_t place, std::size_t letters) {
     const std::size_t own = curve.color >= 0 ? static_cast<std::size_t>(curve.color) : place;
     const bool mean = curve.mean_of >= 0;
     const std::size_t color = (mean ? static_cast<std::size_t>(curve.mean_of) : own) % kCurveColors.size();
@@ -84,33 +100,54 @@ void add_plots(std::vector<Script>& plots, const Curve& curve, std::size_t place
     const bool band = curve.band && curve.x.size() >= 2;
     if (band) {
         plots.emplace_back(
-            "$curve{} using 1:($2-$3):($2+$3) with filledcurves fillcolor rgb \"{}\" fillstyle transparent solid 0.25 "
+            "$curve{} using 1:($2-$3):($2+$3){} with filledcurves fillcolor rgb \"{}\" fillstyle transparent solid "
+            "0.25 "
             "noborder notitle",
-            place, rgb);
+            place, curve.right ? Word(" axes x1y2") : Word(""), rgb);
     }
-    plots.emplace_back("$curve{} using 1:2{} with {} linecolor rgb \"{}\" linewidth {}{} {}", place,
-                       curve.error.empty() || band ? Word("") : Word(":3"), style_of(curve), rgb,
-                       curve.thick ? 2.2 : (curve.error.empty() ? 1.8 : 1.2),
+    const std::vector<std::string> lines = broken_into_lines(curve.label, letters);
+    plots.emplace_back("$curve{} using 1:2{}{} with {} linecolor rgb \"{}\" linewidth {}{} {}", place,
+                       curve.error.empty() || band ? Word("") : Word(":3"), curve.right ? Word(" axes x1y2") : Word(""),
+                       style_of(curve), rgb, curve.thick ? 2.2 : (curve.error.empty() ? 1.8 : 1.2),
                        curve.dashed ? Word(" dashtype 2") : Word(""),
-                       curve.label.empty() ? Script("notitle") : Script("title {}", Text{curve.label}));
+                       lines.empty() ? Script("notitle") : Script("title {}", Text{lines.front()}));
+    // A label of several lines overlaps with its neighbours in gnuplot 5.4.
+    for (std::size_t k = 1; k < lines.size(); ++k) plots.emplace_back("keyentry title {}", Text{lines[k]});
 }
 
-/// H5MD writes units as "kg m s-1"; a figure may use exponents.
-std::string unit_text(const std::string& unit) {
-    std::string text;
-    for (std::size_t k = 0; k < unit.size(); ++k) {
-        if (unit[k] == ' ') {
-            text += "\u00b7";
-        } else if (unit[k] == '-') {
-            text += "\u207b";
-        } else if (unit[k] >= '1' && unit[k] <= '3') {
-            static constexpr std::array kRaised{"\u00b9", "\u00b2", "\u00b3"};
-            text += kRaised[static_cast<std::size_t>(unit[k] - '1')];
-        } else {
-            text += unit[k];
+/// 1, 2 or 5 times a power of ten, of which a range holds five or six at most: gnuplot sets tics of a narrow figure so
+/// densely that their numbers touch. Nothing where there is no range.
+Script few_tics(Word axis, double low, double high) {
+    if (!(high > low) || !std::isfinite(high - low)) return {};
+    constexpr double kMost = 5.5;
+    const double least = (high - low) / kMost;
+    const double power = std::pow(10.0, std::floor(std::log10(least)));
+    const double digit = least / power;
+    return Script("set {}tics {:.9g}\n", axis, power * (digit <= 2.0 ? 2.0 : digit <= 5.0 ? 5.0 : 10.0));
+}
+
+/// What an axis of x without a range shows.
+std::pair<double, double> x_limits(const Figure& figure) {
+    double low = std::numeric_limits<double>::infinity();
+    double high = -low;
+    for (const Curve& curve : figure.curves) {
+        for (const double x : curve.x) {
+            low = std::min(low, x);
+            high = std::max(high, x);
         }
     }
-    return text;
+    return {figure.x_range.low.value_or(figure.x_from.value_or(low)),
+            figure.x_range.high.value_or(figure.x_to.value_or(high))};
+}
+
+/// A label beside an axis, in as many lines as it needs.
+Script beside(const std::string& label, const LabelRoom& room) {
+    Script lines;
+    for (const std::string& line : broken_into_lines(label, room.up)) {
+        if (!lines.empty()) lines.add(".\"\\n\".");
+        lines.add("{}", TicText{line});
+    }
+    return lines.empty() ? Script("{}", Text{}) : Script("{} noenhanced", lines);
 }
 
 }  // namespace
@@ -120,6 +157,7 @@ Curve drawn(TheoryCurve curve) {
     result.dashed = curve.dashed;
     result.thick = !curve.rough && !curve.points;
     result.points = curve.points;
+    result.theory = true;
     if (curve.points) result.color = 3;
     return result;
 }
@@ -130,43 +168,189 @@ std::vector<Curve> drawn(std::vector<TheoryCurve> curves) {
     return result;
 }
 
-void add_figure(Script& script, const Figure& figure) {
+void add_range(Script& script, Word axis, const AxisRange& range) {
+    if (range.given()) script.add("set {}range [{}:{}]\n", axis, end_of(range.low), end_of(range.high));
+}
+
+void add_figure(Script& script, const Figure& figure, const LabelRoom& room) {
+    const bool right = !figure.right_label.empty();
+    constexpr std::size_t kTwoLabels = 75;  // letters, beside each other
+    const bool narrow = room.across < kTwoLabels;
     // Nearer to its axis than gnuplot has it, or the labels below would touch it.
-    script.add("set xlabel {} offset 0,0.6\nset ylabel {}\n", Text{figure.x_label}, Text{figure.y_label});
+    script.add("set xlabel {} offset 0,0.6\nset ylabel {}\n",
+               Text{axis_label(figure.x_label, figure.x_unit, figure.units)},
+               beside(axis_label(figure.y_label, figure.y_unit, figure.units), room));
     script.add("set grid back linecolor rgb \"#c8c8c8\" linewidth 1 dashtype 3\nunset logscale\n");
     if (figure.curves.size() > 1) {
-        script.add("set key {}\n", kKeyBelow);
+        script.add("set key {}{}\n", kKeyBelow, narrow ? Word(" maxcols 1 spacing 1.1") : Word(""));
     } else {
         script.add("unset key\n");
     }
     if (figure.log_x) {
         script.add("set logscale x\nset format x \"%h\"\nset xrange {}\n", log_range(figure, true));
     } else {
-        script.add("set format x \"%.6g\"\nset xrange [{}:*] noextend\n",
-                   figure.x_from ? Script("{}", *figure.x_from) : Script("*"));
+        const std::optional<double> from = figure.x_range.low ? figure.x_range.low : figure.x_from;
+        const std::optional<double> to = figure.x_range.high ? figure.x_range.high : figure.x_to;
+        script.add("set format x \"%.6g\"\nset xrange [{}:{}] noextend\n", end_of(from), end_of(to));
+        const auto [low, high] = x_limits(figure);
+        if (narrow) script.add(few_tics("x", low, high));
     }
     if (figure.log_y) {
         script.add("set logscale y\nset format y \"%h\"\nset yrange {}\n", log_range(figure, false));
     } else {
-        const auto [low, high] = y_limits(figure);
-        script.add("set format y \"%.6g\"\nset yrange [{:.9g}:{:.9g}]\n", low, high);
+        const auto [low, high] = y_limits(figure, false);
+        const double from = figure.y_range.low.value_or(low);
+        const double to = figure.y_range.high.value_or(high);
+        script.add("set format y \"%.6g\"\nset yrange [{:.9g}:{:.9g}]\n", from, to);
+        if (narrow) script.add(few_tics("y", from, to));
+    }
+    if (right) {
+        script.add("set border 11\nset ytics nomirror\nset y2tics\nset y2label {}\n",
+                   beside(axis_label(figure.right_label, figure.right_unit, figure.units), room));
+        if (figure.log_y) {
+            script.add("set logscale y2\nset format y2 \"%h\"\nset y2range {}\n", log_range(figure, false, true));
+        } else {
+            const auto [low, high] = y_limits(figure, true);
+            script.add("set format y2 \"%.6g\"\nset y2range [{:.9g}:{:.9g}]\n", low, high);
+        }
     }
     std::vector<Script> plots;
     for (std::size_t k = 0; k < figure.curves.size(); ++k) {
         script.block(Script("curve{}", k), rows_of(figure.curves[k]));
-        add_plots(plots, figure.curves[k], k);
+        add_plots(plots, figure.curves[k], k, room.across);
     }
     script.plot(plots);
 }
 
-Script figure_script(const Figure& figure, const Canvas& canvas) {
-    Script script = figure_head(figure.title, canvas);
-    add_figure(script, figure);
+namespace {
+
+void add_map(Script& script, const MapFigure& map) {
+    script.add("set xlabel {}\nset ylabel {}\nset cblabel {}\n", Text{axis_label(map.x_label, map.x_unit, map.units)},
+               Text{axis_label(map.y_label, map.y_unit, map.units)}, Text{axis_label(map.label, map.unit, map.units)});
+    script.add("set size ratio {}\n", map.ratio);
+    add_range(script, "x", map.x_range);
+    add_range(script, "y", map.y_range);
+    // Viridis, by a few of its colours.
+    script.add(
+        "set palette defined (0 \"#440154\", 1 \"#3b528b\", 2 \"#21918c\", 3 \"#5ec962\", 4 \"#fde725\")\n"
+        "set border 15\nset tics out scale 0.5\nunset key\n");
+    add_range(script, "cb", map.colors);
+    script.block(Script("map"), map.cells);
+    std::vector<Script> plots{Script("$map using 1:2:3 with image")};
+    if (map.arrow_scale > 0.0) {  // in the middles of cells
+        plots.emplace_back(
+            "$map using ($1 - 0.5 * {0} * $4):($2 - 0.5 * {0} * $5):({0} * $4):({0} * $5) with vectors head filled "
+            "size graph 0.006,25 linecolor rgb \"white\"",
+            map.arrow_scale);
+    }
+    script.plot(plots);
+}
+
+std::string curves_csv(const Figure& figure) {
+    const bool right = !figure.right_label.empty();
+    const bool errors = std::ranges::any_of(figure.curves, [](const Curve& curve) { return !curve.error.empty(); });
+    const auto head = [&](const std::string& label, const std::string& unit) {
+        return csv_field(axis_label(label, unit, figure.units));
+    };
+    std::string table =
+        fmt::format("curve,{},{}", head(figure.x_label, figure.x_unit), head(figure.y_label, figure.y_unit));
+    if (right) table += "," + head(figure.right_label, figure.right_unit);
+    table += errors ? ",standard error\n" : "\n";
+    for (const Curve& curve : figure.curves) {
+        const std::string name =
+            csv_field(curve.mean_of < 0 ? curve.label
+                                        : figure.curves[static_cast<std::size_t>(curve.mean_of)].label + ", the mean");
+        for (std::size_t k = 0; k < curve.x.size(); ++k) {
+            const std::string y = csv_number(curve.y[k]);
+            table += fmt::format("{},{},{}", name, csv_number(curve.x[k]), curve.right ? "" : y);
+            if (right) table += "," + (curve.right ? y : std::string());
+            if (errors) table += "," + (curve.error.empty() ? std::string() : csv_number(curve.error[k]));
+            table += '\n';
+        }
+    }
+    return table;
+}
+
+std::string map_csv(const MapFigure& map) {
+    std::string table =
+        fmt::format("{},{},{}{}\n", csv_field(axis_label(map.x_label, map.x_unit, map.units)),
+                    csv_field(axis_label(map.y_label, map.y_unit, map.units)),
+                    csv_field(axis_label(map.label, map.unit, map.units)),
+                    map.arrow_scale > 0.0 ? fmt::format(",along {},along {}", map.x_label, map.y_label) : "");
+    for (const std::vector<double>& cell : map.cells) {
+        const std::size_t columns = map.arrow_scale > 0.0 ? cell.size() : 3;
+        for (std::size_t k = 0; k < columns; ++k) table += (k > 0 ? "," : "") + csv_number(cell[k]);
+        table += '\n';
+    }
+    return table;
+}
+
+AxisRange either(const AxisRange& asked, const AxisRange& own) {
+    return {asked.low ? asked.low : own.low, asked.high ? asked.high : own.high};
+}
+
+void apply_to(const FigureWishes& wishes, Figure& figure) {
+    if (wishes.colors.given()) throw InputError("--cbrange: only maps have colours");
+    figure.x_range = wishes.x;
+    figure.y_range = wishes.y;
+    figure.log_x = wishes.log_x.value_or(figure.log_x);
+    figure.log_y = wishes.log_y.value_or(figure.log_y);
+    if (!wishes.units) figure.units.reduced = true;
+    for (const bool of_x : {true, false}) {
+        const std::optional<bool>& asked = of_x ? wishes.log_x : wishes.log_y;
+        const char* axis = of_x ? "x" : "y";
+        if (asked.value_or(false) && !any_positive(figure, of_x, false)) {
+            throw InputError(fmt::format("--log: nothing of '{}' is above 0 along {}", figure.title, axis));
+        }
+        const AxisRange& range = of_x ? figure.x_range : figure.y_range;
+        if ((of_x ? figure.log_x : figure.log_y) &&
+            (range.low.value_or(1.0) <= 0.0 || range.high.value_or(1.0) <= 0.0)) {
+            throw InputError(fmt::format("--{}range: a logarithmic axis shows only what is above 0", axis));
+        }
+    }
+}
+
+void apply_to(const FigureWishes& wishes, MapFigure& map) {
+    if (wishes.log_x || wishes.log_y) throw InputError("--log: the axes of a map are places in the box");
+    map.x_range = either(wishes.x, map.x_range);
+    map.y_range = either(wishes.y, map.y_range);
+    map.colors = either(wishes.colors, map.colors);
+    if (!wishes.units) map.units.reduced = true;
+}
+
+}  // namespace
+
+void apply_wishes(const FigureWishes& wishes, Drawing& drawing) {
+    std::visit([&](auto& figure) { apply_to(wishes, figure); }, drawing);
+}
+
+Script figure_script(const Drawing& drawing, const Canvas& canvas) {
+    Script script = figure_head(std::visit([](const auto& figure) { return figure.title; }, drawing), canvas);
+    if (const auto* const figure = std::get_if<Figure>(&drawing)) {
+        add_figure(script, *figure, room_on(canvas));
+    } else {
+        add_map(script, std::get<MapFigure>(drawing));
+    }
     return script;
 }
 
-std::string axis_label(const std::string& label, const std::string& unit) {
-    return unit.empty() ? label : fmt::format("{} [{}]", label, unit_text(unit));
+std::string figure_csv(const Drawing& drawing) {
+    if (const auto* const figure = std::get_if<Figure>(&drawing)) return curves_csv(*figure);
+    return map_csv(std::get<MapFigure>(drawing));
+}
+
+std::string csv_field(const std::string& text) {
+    if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+    std::string quoted = "\"";
+    for (const char c : text) quoted.append(c == '"' ? 2 : 1, c);
+    return quoted + '"';
+}
+
+std::string csv_number(double value) { return std::isfinite(value) ? fmt::format("{}", value) : ""; }
+
+std::string axis_label(const std::string& label, const std::string& unit, const UnitNames& names) {
+    const std::string text = names.of(unit);
+    return text.empty() ? label : fmt::format("{} [{}]", label, text);
 }
 
 }  // namespace carom

@@ -1,5 +1,6 @@
 #include "host/plot/gnuplot.hpp"
 
+#include <algorithm>
 #include <cctype>
 #include <cmath>
 #include <filesystem>
@@ -35,12 +36,6 @@ std::string in_quotes(std::string_view text) {
     return result + "'";
 }
 
-/// How many letters of a title a line takes. gnuplot cuts what is wider than the picture, and puts the middle of a
-/// title over that of the axes, which labels beside them push to the left.
-constexpr std::size_t kTitleLetters = 88;
-constexpr std::size_t kTitleLettersInPdf = 62;  // larger letters, for paper
-constexpr std::size_t kTitleLettersOnSmallScreens = 60;
-
 /// The end of the letter of UTF-8 that begins at `at`.
 std::size_t next_letter(std::string_view text, std::size_t at) {
     ++at;
@@ -48,8 +43,79 @@ std::size_t next_letter(std::string_view text, std::size_t at) {
     return at;
 }
 
-/// Lines of at most so many letters, broken behind the space between words, and within a word only if it fills a line
-/// by itself. Together they are the text.
+/// A style where it is printed: its size [in], its letters [pt], and how thick lines and how large points are.
+struct Print {
+    double width, height, font, line, point;
+};
+constexpr Print kScreenInPdf{8.0, 5.0, 7.2, 1.2, 1.0};
+/// Most journals' columns are 86 mm wide, and two with the room between them 178 mm.
+constexpr Print kOneColumn{86.0 / 25.4, 66.0 / 25.4, 8.0, 1.0, 0.5};
+constexpr Print kTwoColumns{178.0 / 25.4, 90.0 / 25.4, 9.0, 1.1, 0.6};
+constexpr double kPointsPerInch = 72.0;
+constexpr double kPixelsPerInch = 600.0;  // of a .png that is printed
+constexpr double kUnitsPerInch = 96.0;    // of an .svg, as browsers have it
+
+/// Of one format, how large everything is.
+struct Sheet {
+    Script terminal;
+    double letters_wide;  ///< width over the size of the letters
+    double letters_high;
+};
+
+Sheet in_pixels(const Canvas& canvas, bool svg) {
+    const FigureSize size = canvas.size.value_or(canvas.small ? FigureSize{760.0, 560.0} : FigureSize{1200.0, 760.0});
+    const double font = canvas.font_size.value_or(svg ? 18.0 : 14.0);
+    const Script form("size {:g},{:g}{} font \"sans,{:g}\"{} linewidth 1.2", size.width, size.height,
+                      svg && !canvas.size ? Word(" dynamic") : Word(""), font,
+                      svg ? Word(" background \"#ffffff\"") : Word(""));
+    return {Script("{} {}", svg ? Word("svg") : Word("pngcairo"), form), size.width / font, size.height / font};
+}
+
+Sheet printed(const Canvas& canvas, Word format, double per_inch) {
+    const Print& print = canvas.style == FigureStyle::kOneColumn    ? kOneColumn
+                         : canvas.style == FigureStyle::kTwoColumns ? kTwoColumns
+                                                                    : kScreenInPdf;
+    const FigureSize size = canvas.size.value_or(FigureSize{print.width, print.height, false});
+    const double font = canvas.font_size.value_or(print.font);
+    const double letters = kPointsPerInch * size.width / font;
+    const double height = kPointsPerInch * size.height / font;
+    // An .svg and a .png have their lengths in units, and lines of twice the width.
+    if (per_inch == 0.0) {  // a .pdf, which knows lengths itself
+        return {Script("{} size {:.6g}in,{:.6g}in font \"sans,{:g}\" fontscale 1 linewidth {:g} pointscale {:g}",
+                       format, size.width, size.height, font, print.line, print.point),
+                letters, height};
+    }
+    const double scale = per_inch / kPointsPerInch;
+    Script form("{} size {:.0f},{:.0f} font \"sans,{:.4g}\" background \"#ffffff\" linewidth {:.3g}", format,
+                per_inch * size.width, per_inch * size.height, scale * font, 0.5 * scale * print.line);
+    if (per_inch == kPixelsPerInch) form.add(" pointscale {:.3g}", scale * print.point);  // an .svg has none
+    return {form, letters, height};
+}
+
+Sheet sheet_of(const Canvas& canvas) {
+    const std::string ending = fs::path(canvas.path).extension().string();
+    const bool screen = canvas.style == FigureStyle::kScreen;
+    if (canvas.size && canvas.size->pixels && (!screen || ending == ".pdf")) {
+        throw InputError(fmt::format("--size: {} is as large as it is printed; give it in mm, cm or in, as 86x62mm",
+                                     screen ? "a .pdf" : "a column"));
+    }
+    const bool pixels = screen && (!canvas.size || canvas.size->pixels);
+    if (ending == ".png") return pixels ? in_pixels(canvas, false) : printed(canvas, "pngcairo", kPixelsPerInch);
+    if (ending == ".svg") return pixels ? in_pixels(canvas, true) : printed(canvas, "svg", kUnitsPerInch);
+    if (ending == ".pdf") return printed(canvas, "pdfcairo", 0.0);
+    throw InputError(canvas.path + ": figures end in .png, .svg or .pdf");
+}
+
+/// Whether a picture ends as one of its format does.
+bool is_whole(std::string_view picture) {
+    while (!picture.empty() && std::isspace(static_cast<unsigned char>(picture.back())) != 0) picture.remove_suffix(1);
+    if (picture.starts_with("\x89PNG")) return picture.ends_with("IEND\xae\x42\x60\x82");
+    if (picture.starts_with("%PDF")) return picture.ends_with("%%EOF");
+    return picture.ends_with("</svg>");
+}
+
+}  // namespace
+
 std::vector<std::string> broken_into_lines(std::string_view text, std::size_t most) {
     std::vector<std::string> lines;
     while (!text.empty()) {
@@ -65,27 +131,6 @@ std::vector<std::string> broken_into_lines(std::string_view text, std::size_t mo
     }
     return lines;
 }
-
-Script terminal(const Canvas& canvas) {
-    const std::string ending = fs::path(canvas.path).extension().string();
-    if (ending == ".png") return Script("pngcairo size 1200,760 font \"sans,14\" linewidth 1.2");
-    if (ending == ".svg") {
-        return Script("svg size {} dynamic font \"sans,18\" background \"#ffffff\" linewidth 1.2",
-                      canvas.small ? Word("760,560") : Word("1200,760"));
-    }
-    if (ending == ".pdf") return Script("pdfcairo size 8in,5in font \"sans,12\" linewidth 1.2");
-    throw InputError(canvas.path + ": figures end in .png, .svg or .pdf");
-}
-
-/// Whether a picture ends as one of its format does.
-bool is_whole(std::string_view picture) {
-    while (!picture.empty() && std::isspace(static_cast<unsigned char>(picture.back())) != 0) picture.remove_suffix(1);
-    if (picture.starts_with("\x89PNG")) return picture.ends_with("IEND\xae\x42\x60\x82");
-    if (picture.starts_with("%PDF")) return picture.ends_with("%%EOF");
-    return picture.ends_with("</svg>");
-}
-
-}  // namespace
 
 std::string Script::piece(const Text& text) { return in_quotes(text.words) + " noenhanced"; }
 std::string Script::piece(const TicText& text) { return in_quotes(text.words); }
@@ -115,19 +160,34 @@ Script joined(const std::vector<Script>& scripts) {
     return all;
 }
 
+LabelRoom room_on(const Canvas& canvas) {
+    // A letter is about 0.6 times as wide as it is high. Beside a line of the key stand margins and its sample; what
+    // stands beside the axis to the left has the picture's height less that of the key.
+    constexpr double kOfWidth = 1.35;
+    constexpr double kOfHeight = 1.05;
+    const Sheet sheet = sheet_of(canvas);
+    const auto room = [](double letters) { return std::max<std::size_t>(12, static_cast<std::size_t>(letters)); };
+    return {room(kOfWidth * sheet.letters_wide), room(kOfHeight * sheet.letters_high)};
+}
+
 Script figure_head(const std::string& title, const Canvas& canvas) {
-    Script script("set terminal {}\nset encoding utf8\n", terminal(canvas));
-    const std::size_t letters = canvas.small                    ? kTitleLettersOnSmallScreens
-                                : canvas.path.ends_with(".pdf") ? kTitleLettersInPdf
-                                                                : kTitleLetters;
+    const Sheet sheet = sheet_of(canvas);
+    Script script("set terminal {}\nset encoding utf8\n", sheet.terminal);
+    // gnuplot cuts what is wider than the picture, and puts the middle of a title over that of the axes, which labels
+    // beside them push to the left.
+    constexpr double kTitleWidth = 1.32;
+    constexpr double kOnSmallScreens = 60.0 / 42.0;
+    const double per_width = canvas.small ? kOnSmallScreens : kTitleWidth;
     Script lines;
-    for (const std::string& line : broken_into_lines(title, letters)) {
+    const auto letters = static_cast<std::size_t>(per_width * sheet.letters_wide);
+    for (const std::string& line : broken_into_lines(canvas.title_of(title), std::max<std::size_t>(letters, 8))) {
         if (!lines.empty()) lines.add(".\"\\n\".");
         lines.add("{}", TicText{line});
     }
     if (!lines.empty()) script.add("set title {} noenhanced offset 0,0.3\n", lines);
     script.add("set border 3 linecolor rgb \"#404040\"\nset tics nomirror textcolor rgb \"#202020\"\n");
     script.add("set format xy \"%.6g\"\n");
+    if (canvas.style != FigureStyle::kScreen) script.add("set tics scale 0.6,0.3\n");
     return script;
 }
 

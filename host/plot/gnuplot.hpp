@@ -2,9 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -76,19 +80,51 @@ private:
 /// Scripts with ", " between them.
 Script joined(const std::vector<Script>& scripts);
 
+/// How large a figure and its letters are: for screens, or to be printed as wide as a column of a journal or as two.
+enum class FigureStyle : std::uint8_t { kScreen, kOneColumn, kTwoColumns };
+inline constexpr std::array<std::string_view, 3> kFigureStyles{"screen", "one-column", "two-column"};
+
+/// Width and height of a figure: pixels, or inches.
+struct FigureSize {
+    double width = 0.0;
+    double height = 0.0;
+    bool pixels = true;
+};
+
 /// What a figure is drawn on.
 struct Canvas {
     std::string path;  ///< its ending chooses .png, .svg or .pdf
     bool small =
         false;  ///< an .svg for a page that is read on small screens too: fewer units wide, so letters are larger
+    FigureStyle style = FigureStyle::kScreen;
+    std::optional<FigureSize> size = std::nullopt;    ///< none: the style's
+    std::optional<double> font_size = std::nullopt;   ///< [1/72 in; in pixels, pixels]; none: the style's
+    std::optional<std::string> title = std::nullopt;  ///< in the place of the figure's own; empty: none
 
     Canvas(const char* file) : path(file) {}  // NOLINT: a file is one
     Canvas(std::string file, bool on_small = false) : path(std::move(file)), small(on_small) {}  // NOLINT: as above
+
+    /// What stands above a figure that calls itself so. Printed figures have captions, and no titles unless one is
+    /// asked for.
+    [[nodiscard]] std::string title_of(const std::string& own) const {
+        return title.value_or(style == FigureStyle::kScreen ? own : "");
+    }
 };
+
+/// How many letters a line has room for: below a figure, in its key; and beside it.
+struct LabelRoom {
+    std::size_t across = 1000;
+    std::size_t up = 1000;
+};
+LabelRoom room_on(const Canvas& canvas);
+
+/// Lines of at most so many letters, broken behind the space between words, and within a word only if it fills a line
+/// by itself. Together they are the text.
+std::vector<std::string> broken_into_lines(std::string_view text, std::size_t most);
 
 /// The commands that every figure begins with: the file's format, the title, in as many lines as it needs, lines and
 /// letters.
-/// \throws InputError  an ending that is not .png, .svg or .pdf
+/// \throws InputError  an ending that is not .png, .svg or .pdf; or a size in pixels of what has none
 Script figure_head(const std::string& title, const Canvas& canvas);
 
 /// Runs gnuplot on a script that draws `path`.

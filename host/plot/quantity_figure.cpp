@@ -1,12 +1,19 @@
 #include "host/plot/quantity_figure.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <utility>
 
 #include "host/plot/average_figure.hpp"
 #include "host/plot/figure.hpp"
 #include "host/plot/run_figure.hpp"
-#include "host/plot/stored_run.hpp"
 #include "host/scene/load.hpp"
+#include "host/state/errors.hpp"
+#include "host/theory/measured_run.hpp"
 
 namespace carom {
 
@@ -29,11 +36,193 @@ std::vector<std::string> all_quantities(const TrajectoryReader& trajectory) {
     return quantities;
 }
 
-Script quantity_script(const std::vector<const TrajectoryReader*>& runs, const std::string& quantity,
-                       const Canvas& canvas) {
-    if (is_number_quantity(*runs.front(), quantity)) return figure_script(number_figure(runs, quantity), canvas);
-    return is_average_quantity(*runs.front(), quantity) ? average_figure_script(runs, quantity, canvas)
-                                                        : figure_script(runs_figure(runs, quantity), canvas);
+namespace {
+
+/// The curve of theory that a measured one is held against: the one that is called so too, or of its colour, or the
+/// first; none where theory has nothing but points and rough lines.
+const Curve* theory_for(const Figure& figure, const Curve& measured) {
+    const Curve* first = nullptr;
+    const Curve* of_color = nullptr;
+    for (const Curve& curve : figure.curves) {
+        if (!curve.theory || curve.points || curve.x.size() < 2) continue;
+        if (curve.label.ends_with(", " + measured.label)) return &curve;
+        if (of_color == nullptr && curve.color >= 0 && curve.color == measured.color) of_color = &curve;
+        if (first == nullptr && curve.color < 0) first = &curve;
+    }
+    return of_color != nullptr ? of_color : first;
+}
+
+/// What is measured less theory.
+Figure residuals_of(const Figure& figure, bool absolute) {
+    Figure result = figure;
+    result.curves.clear();
+    bool in_errors = true;
+    std::string theory_label;
+    double low = std::numeric_limits<double>::infinity();
+    double high = -low;
+    for (const Curve& curve : figure.curves) {
+        if (curve.theory || curve.mean_of >= 0 || curve.hollow) continue;
+        const Curve* theory = theory_for(figure, curve);
+        if (theory == nullptr) continue;
+        const bool errors = std::ranges::any_of(curve.error, [](double error) { return error > 0.0; });
+        in_errors = in_errors && errors;
+        theory_label = theory->label;
+        Curve rest = curve;
+        rest.x.clear();
+        rest.y.clear();
+        rest.error.clear();
+        rest.band = false;
+        for (std::size_t k = 0; k < curve.x.size(); ++k) {
+            if (curve.x[k] < theory->x.front() || curve.x[k] > theory->x.back()) continue;
+            if (errors && !(curve.error[k] > 0.0)) continue;
+            const double off =
+                (curve.y[k] - interpolated(theory->x, theory->y, curve.x[k])) / (errors ? curve.error[k] : 1.0);
+            rest.x.push_back(curve.x[k]);
+            rest.y.push_back(absolute ? std::abs(off) : off);
+            low = std::min(low, curve.x[k]);
+            high = std::max(high, curve.x[k]);
+        }
+        if (!rest.x.empty()) result.curves.push_back(std::move(rest));
+    }
+    if (result.curves.empty())
+        throw InputError(figure.title + ": there is no theory to take off, or no error to go by");
+    result.title += ", less theory";
+    result.y_label = (absolute ? "size of the difference from theory" : "difference from theory");
+    if (in_errors) {
+        result.y_label += " [standard errors]";
+        result.y_unit.clear();
+    }
+    result.log_y = false;
+    if (absolute) return result;
+    Curve zero{.label = theory_label, .x = {low, high}, .y = {0.0, 0.0}, .thick = true};
+    if (in_errors) {
+        zero.label += ", and one standard error";
+        zero.error = {1.0, 1.0};
+        zero.band = true;
+    }
+    result.curves.push_back(std::move(zero));
+    return result;
+}
+
+/// How far rows went from their start.
+Figure drift_of(Figure figure, bool absolute) {
+    std::erase_if(figure.curves, [](const Curve& curve) { return curve.theory || curve.mean_of >= 0; });
+    const auto start = [](const Curve& curve) {
+        const auto first = std::ranges::find_if(curve.y, [](double y) { return std::isfinite(y); });
+        return first == curve.y.end() ? std::nan("") : *first;
+    };
+    const bool relative = figure.curves.size() == 1 && start(figure.curves.front()) != 0.0;
+    for (Curve& curve : figure.curves) {
+        const double first = start(curve);
+        for (double& y : curve.y) {
+            y = (y - first) / (relative ? std::abs(first) : 1.0);
+            if (absolute) y = std::abs(y);
+        }
+        curve.thick = curve.dashed = false;
+    }
+    figure.y_label =
+        fmt::format("{}{}change of {}", absolute ? "size of the " : "", relative ? "relative " : "", figure.y_label);
+    if (relative) figure.y_unit.clear();
+    figure.title +=
+        ", change since " +
+        (figure.curves.front().x.empty() ? "the start" : fmt::format("t = {:.6g}", figure.curves.front().x.front()));
+    return figure;
+}
+
+/// Lays a quantity's figure over those before it.
+void lay_over(Figure& all, Figure one, const std::string& quantity, std::size_t& colors) {
+    if (one.x_unit != all.x_unit) {
+        throw InputError(fmt::format("'{}' is over {}, what is before it over {}: no figure has both", quantity,
+                                     axis_label(one.x_label, one.x_unit), axis_label(all.x_label, all.x_unit)));
+    }
+    if (one.x_label != all.x_label) all.x_label += ", " + one.x_label;
+    const bool right = one.y_unit != all.y_unit;
+    if (right && !all.right_label.empty() && one.y_unit != all.right_unit) {
+        throw InputError(fmt::format("'{}': a figure has two axes, and so two units at most: here [{}], [{}], [{}]",
+                                     quantity, all.y_unit, all.right_unit, one.y_unit));
+    }
+    std::string& label = right ? all.right_label : all.y_label;
+    if (right) all.right_unit = one.y_unit;
+    if (label != one.y_label) label += (label.empty() ? "" : ", ") + one.y_label;
+    const int before = static_cast<int>(all.curves.size());
+    for (Curve& curve : one.curves) {
+        if (curve.mean_of >= 0) {
+            curve.mean_of += before;
+        } else if (!curve.theory || curve.color >= 0) {
+            curve.color = static_cast<int>(colors++);
+        }
+        if (right) {
+            curve.right = true;
+            if (!curve.label.empty()) curve.label += " (right)";
+        }
+        all.curves.push_back(std::move(curve));
+    }
+    // What either shows.
+    const auto farther = [](const std::optional<double>& a, const std::optional<double>& b, bool above) {
+        return a && b ? std::optional(above ? std::max(*a, *b) : std::min(*a, *b)) : std::nullopt;
+    };
+    all.x_from = farther(all.x_from, one.x_from, false);
+    all.x_to = farther(all.x_to, one.x_to, true);
+    all.log_x = all.log_x && one.log_x;
+    all.log_y = all.log_y && one.log_y;
+}
+
+/// With its quantity in each label, unless it says so already.
+Figure told_apart(Figure figure, const std::string& quantity) {
+    std::string name = quantity;
+    std::ranges::replace(name, '_', ' ');
+    for (Curve& curve : figure.curves) {
+        if (curve.label.empty() || curve.label.find(figure.y_label) != std::string::npos) continue;
+        if (curve.label == "measured") {
+            curve.label = name;
+        } else {
+            curve.label = fmt::format("{}, {}", name, curve.label);
+        }
+    }
+    return figure;
+}
+
+}  // namespace
+
+Drawing quantity_figure(const std::vector<const TrajectoryReader*>& runs, const std::string& quantity,
+                        const QuantityView& view) {
+    const TrajectoryReader& first = *runs.front();
+    const bool of_rows = view.rows || (!is_number_quantity(first, quantity) && !is_average_quantity(first, quantity));
+    Drawing drawing = of_rows                               ? runs_figure(runs, quantity, view.window)
+                      : is_number_quantity(first, quantity) ? number_figure(runs, quantity, view.window)
+                                                            : average_figure(runs, quantity, view.window);
+    if (!view.drift && !view.residuals) return drawing;
+    if (view.drift && !of_rows) {
+        throw InputError(fmt::format("--drift: '{}' is an average; it is for rows, over time", quantity));
+    }
+    const auto* const figure = std::get_if<Figure>(&drawing);
+    if (figure == nullptr) throw InputError(fmt::format("--residuals: '{}' is a map", quantity));
+    return view.drift ? drift_of(*figure, view.absolute) : residuals_of(*figure, view.absolute);
+}
+
+Drawing quantities_figure(const std::vector<const TrajectoryReader*>& runs, const std::vector<std::string>& quantities,
+                          const QuantityView& view) {
+    if (quantities.size() == 1) return quantity_figure(runs, quantities.front(), view);
+    std::optional<Figure> all;
+    std::size_t colors = 0;
+    for (const std::string& quantity : quantities) {
+        Drawing drawing = quantity_figure(runs, quantity, view);
+        const auto* const figure = std::get_if<Figure>(&drawing);
+        if (figure == nullptr) throw InputError(fmt::format("'{}' is a map, which nothing can be laid over", quantity));
+        Figure one = told_apart(*figure, quantity);
+        if (!all) {
+            all = one;
+            all->curves.clear();
+            all->title = runs.size() == 1 ? run_name(*runs.front()) + ": " : "";
+        } else {
+            all->title += ", ";
+        }
+        std::string name = quantity;
+        std::ranges::replace(name, '_', ' ');
+        all->title += name;
+        lay_over(*all, std::move(one), quantity, colors);
+    }
+    return *all;
 }
 
 Image draw_frame(const TrajectoryReader& trajectory, std::size_t index, const PictureOptions& options) {

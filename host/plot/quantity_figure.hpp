@@ -6,8 +6,10 @@
 
 #include "host/io/trajectory_reader.hpp"
 #include "host/plot/ball_picture.hpp"
+#include "host/plot/figure.hpp"
 #include "host/plot/gnuplot.hpp"
 #include "host/plot/image.hpp"
+#include "host/plot/stored_run.hpp"
 
 namespace carom {
 
@@ -15,10 +17,24 @@ namespace carom {
 /// this one, and what its frames give besides.
 std::vector<std::string> all_quantities(const TrajectoryReader& trajectory);
 
-/// The commands for the figure of a quantity, over time or averaged, of one run or of several laid over each other.
-/// \throws InputError  there is no such quantity, or it has no value; or an ending that is not .png, .svg, .pdf
-Script quantity_script(const std::vector<const TrajectoryReader*>& runs, const std::string& quantity,
-                       const Canvas& canvas);
+/// What of a quantity is drawn.
+struct QuantityView {
+    TimeWindow window = {};
+    bool rows = false;       ///< over time, also where an average has that name
+    bool residuals = false;  ///< less theory, in standard errors where there are any
+    bool drift = false;      ///< less the first value, and over it where that is one number and not 0
+    bool absolute = false;   ///< the size of a residual or a drift, for a logarithmic axis
+};
+
+/// The figure of a quantity, over time or averaged, of one run or of several laid over each other.
+/// \throws InputError  there is no such quantity, or it has no value, or no theory if that is to be taken off
+Drawing quantity_figure(const std::vector<const TrajectoryReader*>& runs, const std::string& quantity,
+                        const QuantityView& view = {});
+
+/// Several quantities over one axis, that of a second unit to the right.
+/// \throws InputError  also if they are not over the same axis, or of three units
+Drawing quantities_figure(const std::vector<const TrajectoryReader*>& runs, const std::vector<std::string>& quantities,
+                          const QuantityView& view = {});
 
 /// A picture of a stored frame.
 /// \throws InputError  there is no such frame

@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "host/plot/figure.hpp"
-#include "host/plot/stored_run.hpp"
 #include "host/run/say.hpp"
 #include "host/scene/load.hpp"
 #include "host/state/errors.hpp"
@@ -135,7 +134,7 @@ void show_pressure_in_room(std::vector<const ObservableInfo*>& members, Observab
 [[noreturn]] void refuse_quantity(const TrajectoryReader& trajectory, const std::string& quantity) {
     std::vector<std::string> known = figure_quantities(trajectory);
     std::ranges::move(known_averages(trajectory), std::back_inserter(known));
-    // By that name there is a picture, which takes the place of the row that counts them.
+    // By that name there is a picture; --rows draws the row.
     std::erase(known, "balls");
     known.insert(known.begin(), "balls");
     const std::vector<std::string_view> views(known.begin(), known.end());
@@ -145,8 +144,32 @@ void show_pressure_in_room(std::vector<const ObservableInfo*>& members, Observab
         meant.empty() ? fmt::format("allowed: {}", fmt::join(known, ", ")) : fmt::format("did you mean '{}'?", meant)));
 }
 
+/// Leaves out the points of other times; a line of theory goes on to the ends of the window.
+void keep_within(Curve& curve, const TimeWindow& window) {
+    for (const std::optional<double>& end : {window.from, window.to}) {
+        if (!end || !curve.theory || curve.points || curve.x.size() < 2) continue;
+        const auto next = std::ranges::lower_bound(curve.x, *end) - curve.x.begin();
+        if (next == 0 || next == std::ssize(curve.x)) continue;
+        curve.y.insert(curve.y.begin() + next, interpolated(curve.x, curve.y, *end));
+        curve.x.insert(curve.x.begin() + next, *end);
+    }
+    std::size_t kept = 0;
+    for (std::size_t k = 0; k < curve.x.size(); ++k) {
+        if (!window.holds(curve.x[k])) continue;
+        curve.x[kept] = curve.x[k];
+        curve.y[kept] = curve.y[k];
+        if (!curve.error.empty()) curve.error[kept] = curve.error[k];
+        ++kept;
+    }
+    curve.x.resize(kept);
+    curve.y.resize(kept);
+    if (!curve.error.empty()) curve.error.resize(kept);
+}
+
 /// \param alone  of one run: with its means
-Figure rows_figure(const TrajectoryReader& trajectory, const std::string& quantity, bool alone) {
+Figure rows_figure(const TrajectoryReader& trajectory, const std::string& quantity, bool alone,
+                   const TimeWindow& asked) {
+    const TimeWindow window = asked.of(trajectory);
     ObservableTable table = trajectory.observables();
     const TrajectoryHeader& header = trajectory.header();
     std::vector<const ObservableInfo*> members;
@@ -168,7 +191,7 @@ Figure rows_figure(const TrajectoryReader& trajectory, const std::string& quanti
     if (table.rows() == 0) throw InputError(trajectory.path() + ": holds no rows of observables");
 
     const bool of_virial = std::ranges::find(members, kVirial, &ObservableInfo::name) != members.end();
-    const MeasuredRun run = stored_run(trajectory);
+    MeasuredRun run = stored_run(trajectory);
     const std::vector<double> of_room = of_virial ? box_over_room(run) : std::vector<double>{};
     if (!of_room.empty()) show_pressure_in_room(members, table, of_room);
 
@@ -176,8 +199,11 @@ Figure rows_figure(const TrajectoryReader& trajectory, const std::string& quanti
     const std::string name =
         header.title.empty() ? std::filesystem::path(trajectory.path()).filename().string() : header.title;
     figure.title = fmt::format("{}: {}", name, label);
-    figure.x_label = "time [s]";
-    figure.y_label = axis_label(label, unit_of(*members.front(), header.dimension()));
+    figure.x_label = "time";
+    figure.x_unit = "s";
+    figure.y_label = label;
+    figure.y_unit = unit_of(*members.front(), header.dimension());
+    figure.units = run.scene.units;
     std::map<std::string, std::string> names;  // as means are stored, by labels
     const bool has_means = alone && run.equilibrated_since.has_value();
     const std::vector<std::string> swinging =
@@ -209,8 +235,25 @@ Figure rows_figure(const TrajectoryReader& trajectory, const std::string& quanti
         throw InputError(fmt::format("{}: '{}' has no value in this run", trajectory.path(), quantity));
     }
     if (!of_room.empty()) figure.curves.front().label += ", between the walls";
+    std::vector<Curve> theory = drawn(theory_over_time(run, quantity));
+    if (window.given()) {
+        if (run.equilibrated_since) {
+            run.equilibrated_since = std::max(*run.equilibrated_since, window.from.value_or(0.0));
+            const TimeWindow measured{run.equilibrated_since, window.to};
+            const auto rows = std::ranges::count_if(table.time, [&](double time) { return measured.holds(time); });
+            run.means.clear();
+            if (static_cast<double>(rows) > kLeastSamplesForVerdict) run.means = means_of_rows(table, measured);
+        }
+        for (std::vector<Curve>* curves : {&figure.curves, &theory}) {
+            for (Curve& curve : *curves) keep_within(curve, window);
+        }
+        if (std::ranges::all_of(figure.curves, [](const Curve& curve) { return curve.x.empty(); })) {
+            throw InputError(fmt::format("{}: holds no rows{}", trajectory.path(), window.words()));
+        }
+        figure.title += window.words();
+    }
     if (has_means) add_means(figure, run, names);
-    std::ranges::move(drawn(theory_over_time(run, quantity)), std::back_inserter(figure.curves));
+    std::ranges::move(theory, std::back_inserter(figure.curves));
     return figure;
 }
 
@@ -257,17 +300,18 @@ std::vector<std::string> rows_of_interest(const TrajectoryReader& trajectory) {
     return names;
 }
 
-Figure run_figure(const TrajectoryReader& trajectory, const std::string& quantity) {
-    return rows_figure(trajectory, quantity, true);
+Figure run_figure(const TrajectoryReader& trajectory, const std::string& quantity, const TimeWindow& window) {
+    return rows_figure(trajectory, quantity, true, window);
 }
 
-Figure runs_figure(const std::vector<const TrajectoryReader*>& runs, const std::string& quantity) {
-    if (runs.size() == 1) return run_figure(*runs.front(), quantity);
-    Figure figure = rows_figure(*runs.front(), quantity, false);
+Figure runs_figure(const std::vector<const TrajectoryReader*>& runs, const std::string& quantity,
+                   const TimeWindow& window) {
+    if (runs.size() == 1) return run_figure(*runs.front(), quantity, window);
+    Figure figure = rows_figure(*runs.front(), quantity, false, window);
     std::vector<Curve> curves;
     const std::vector<std::string> names = run_names(runs);
     for (std::size_t k = 0; k < runs.size(); ++k) {
-        Figure one = rows_figure(*runs[k], quantity, false);
+        Figure one = rows_figure(*runs[k], quantity, false, window);
         for (Curve& curve : one.curves) {
             curve.label = one.curves.size() > 1 ? names[k] + ", " + curve.label : names[k];
             curve.thick = false;
@@ -282,10 +326,11 @@ Figure runs_figure(const std::vector<const TrajectoryReader*>& runs, const std::
 namespace {
 
 /// The average so far at each frame, from the first sample on, a curve per component.
-std::vector<Curve> averages_so_far(const TrajectoryReader& run, const AverageInfo& info) {
+std::vector<Curve> averages_so_far(const TrajectoryReader& run, const AverageInfo& info, const TimeWindow& window) {
     const std::size_t components = number_names(info).size();
     std::vector<Curve> all(components);
     for (std::size_t frame = 0; frame < run.frame_count(); ++frame) {
+        if (!window.holds(run.times()[frame])) continue;
         const AverageTable table = run.average(info.name, frame);
         for (std::size_t k = 0; k < components; ++k) {
             if (!std::isfinite(table.values[k])) continue;
@@ -297,11 +342,12 @@ std::vector<Curve> averages_so_far(const TrajectoryReader& run, const AverageInf
     return all;
 }
 
-/// From end to end of the run, however late the averages begin.
-Curve level(const TrajectoryReader& run, const TheoryCheck& check) {
+/// From end to end of the run, or of the window, however late the averages begin.
+Curve level(const TrajectoryReader& run, const TimeWindow& window, const TheoryCheck& check) {
     Curve curve;
     curve.label = check.theory;
-    curve.x = {run.times().front(), run.times().back()};
+    curve.theory = true;
+    curve.x = {window.from.value_or(run.times().front()), window.to.value_or(run.times().back())};
     curve.y = {check.expected, check.expected};
     curve.thick = true;
     return curve;
@@ -316,9 +362,9 @@ bool is_number_quantity(const TrajectoryReader& trajectory, const std::string& q
     return info->name == quantity || std::ranges::find(rows, quantity) == rows.end();
 }
 
-Figure number_figure(const std::vector<const TrajectoryReader*>& runs, const std::string& quantity) {
+Figure number_figure(const std::vector<const TrajectoryReader*>& runs, const std::string& quantity,
+                     const TimeWindow& asked) {
     Figure figure;
-    figure.x_from = 0.0;
     const std::vector<std::string> run_labels = run_names(runs);
     for (std::size_t k = 0; k < runs.size(); ++k) {
         const TrajectoryReader& run = *runs[k];
@@ -326,20 +372,26 @@ Figure number_figure(const std::vector<const TrajectoryReader*>& runs, const std
         if (info == nullptr || !info->x.label.empty()) {
             throw InputError(fmt::format("{}: holds no average '{}' that is a number", run.path(), quantity));
         }
+        const TimeWindow window = asked.of(run);
+        figure.x_from = window.from.value_or(0.0);
         const std::vector<std::string> names = number_names(*info);
-        std::vector<Curve> curves = averages_so_far(run, *info);
+        std::vector<Curve> curves = averages_so_far(run, *info, window);
         if (std::ranges::all_of(curves, [](const Curve& curve) { return curve.x.empty(); })) {
             throw InputError(fmt::format("{}: '{}' has no value in this run", run.path(), quantity));
         }
         const MeasuredRun measured = stored_run(run);
-        const RunAverage average = run_average(run, measured.scene, info->name);
+        const RunAverage average = run_average(run, measured.scene, info->name, {.to = window.to});
         const std::vector<TheoryCheck> checks = average_checks(measured, {&average, 1});
         if (k == 0) {
             figure.title =
                 fmt::format("{}{}{}, average so far with standard error", runs.size() == 1 ? run_name(run) + ": " : "",
                             info->name, info->species.empty() ? "" : " of " + info->species);
-            figure.x_label = "time [s]";
-            figure.y_label = axis_label(info->label, info->unit);
+            figure.title += window.words();
+            figure.x_label = "time";
+            figure.x_unit = "s";
+            figure.y_label = info->label;
+            figure.y_unit = info->unit;
+            figure.units = measured.scene.units;
         }
         std::vector<Curve> theory;
         for (std::size_t component = 0; component < curves.size(); ++component) {
@@ -351,7 +403,7 @@ Figure number_figure(const std::vector<const TrajectoryReader*>& runs, const std
             curve.color = static_cast<int>(runs.size() > 1 ? k : component);
             const auto check = std::ranges::find(checks, names[component], &TheoryCheck::what);
             if (check == checks.end() || !std::isfinite(check->expected)) continue;
-            Curve line = level(run, *check);
+            Curve line = level(run, window, *check);
             if (runs.size() > 1) {
                 line.label += ", " + run_labels[k];
                 line.color = static_cast<int>(k);

@@ -5,15 +5,17 @@
 
 #include "host/io/trajectory_reader.hpp"
 #include "host/plot/figure.hpp"
+#include "host/plot/stored_run.hpp"
 
 namespace carom {
 
 /// The figure of a quantity of a stored run over time: "energy", "pressure", or any observable by name.
 /// \throws InputError  there is no such quantity, or there are no rows; names what there is
-Figure run_figure(const TrajectoryReader& trajectory, const std::string& quantity);
+Figure run_figure(const TrajectoryReader& trajectory, const std::string& quantity, const TimeWindow& window = {});
 
 /// The same of several runs, one over the other: for quantities of one number, or of components.
-Figure runs_figure(const std::vector<const TrajectoryReader*>& runs, const std::string& quantity);
+Figure runs_figure(const std::vector<const TrajectoryReader*>& runs, const std::string& quantity,
+                   const TimeWindow& window = {});
 
 /// The quantities that run_figure knows for this file: those over time.
 std::vector<std::string> figure_quantities(const TrajectoryReader& trajectory);
@@ -34,6 +36,7 @@ std::vector<std::string> rows_of_interest(const TrajectoryReader& trajectory);
 /// How an average that is a single number settles: the average so far at each frame with its standard error as a band,
 /// a curve per component, beside theory's number.
 /// \throws InputError  it has no value in a run
-Figure number_figure(const std::vector<const TrajectoryReader*>& runs, const std::string& quantity);
+Figure number_figure(const std::vector<const TrajectoryReader*>& runs, const std::string& quantity,
+                     const TimeWindow& window = {});
 
 }  // namespace carom

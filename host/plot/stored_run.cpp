@@ -33,26 +33,6 @@ nlohmann::ordered_json summary_means(const TrajectoryReader& trajectory) {
     return json.is_object() && json.contains("means") ? json["means"] : nlohmann::ordered_json();
 }
 
-std::vector<MeasuredMean> means_of_rows(const ObservableTable& table) {
-    std::vector<MeasuredMean> means;
-    const std::size_t first = table.rows() / 2 + 1;  // the first row holds nothing that is counted since the one before
-    std::size_t column = 0;
-    for (const ObservableInfo& info : table.observables) {
-        for (std::size_t k = 0; k < info.width(); ++k, ++column) {
-            BatchSeries series(1, BatchSeries::kMostBatches);
-            for (std::size_t row = first; row < table.rows(); ++row) {
-                const double value = table.at(row, column);
-                series.add(std::span(&value, 1));
-            }
-            if (series.samples() == 0 || !std::isfinite(series.mean(0))) continue;
-            const MeanWithError mean = mean_of(series, 0);
-            means.push_back({info.components.empty() ? info.name : info.name + "." + info.components[k], mean.value,
-                             mean.error, kNan});
-        }
-    }
-    return means;
-}
-
 void add_means(MeasuredRun& run, const TrajectoryReader& trajectory, const ObservableTable& table) {
     const nlohmann::ordered_json json = summary_means(trajectory);
     if (json.contains("values")) {
@@ -61,7 +41,9 @@ void add_means(MeasuredRun& run, const TrajectoryReader& trajectory, const Obser
                                  number_or_nan(value["correlation_time"])});
         }
     } else {
-        run.means = means_of_rows(table);
+        const std::size_t half = table.rows() / 2 + 1;
+        run.means =
+            half < table.rows() ? means_of_rows(table, {.from = table.time[half]}) : std::vector<MeasuredMean>();
     }
     const auto times = trajectory.times();
     run.means_since = json.contains("since") ? number_or_nan(json["since"])
@@ -129,23 +111,35 @@ double usual_interval(std::span<const double> times) {
     return *middle;
 }
 
-RunAverage computed(const TrajectoryReader& trajectory, const Scene& scene, const std::string& kind) {
-    const std::size_t frames = trajectory.frame_count();
-    if (frames == 0) throw InputError(trajectory.path() + ": holds no frames");
-    const auto times = trajectory.times().subspan(frames / 2);
+/// The frames that an average is taken from: those in the window, or else of the second half.
+std::vector<std::size_t> frames_of(const TrajectoryReader& trajectory, const TimeWindow& window) {
+    std::vector<std::size_t> frames;
+    const std::size_t count = trajectory.frame_count();
+    for (std::size_t k = window.given() ? 0 : count / 2; k < count; ++k) {
+        if (window.holds(trajectory.times()[k])) frames.push_back(k);
+    }
+    if (frames.empty()) throw InputError(trajectory.path() + ": holds no frames" + window.words());
+    return frames;
+}
+
+RunAverage computed(const TrajectoryReader& trajectory, const Scene& scene, ObserveEntry entry,
+                    const TimeWindow& window) {
+    const std::vector<std::size_t> frames = frames_of(trajectory, window);
+    std::vector<double> times;
+    for (const std::size_t frame : frames) times.push_back(trajectory.times()[frame]);
     double every = usual_interval(times);
     if (!(every > 0.0)) every = std::max(scene.run.until, 1.0);
+    entry.from = times[0];
     const auto population =
         std::make_shared<Population>(Population{trajectory.header().species_table, trajectory.header().species});
     const auto averager = make_average(
-        {.name = kind, .kind = kind, .axis = default_axis(scene, kind), .from = times[0]},
-        {.box = trajectory.header().box, .population = population, .every = every, .samples = times.size()});
+        entry, {.box = trajectory.header().box, .population = population, .every = every, .samples = times.size()});
     const std::vector<double> masses = finite_masses(population->table);
     Frame frame;
     for (std::size_t k = 0; k < times.size(); ++k) {
         const double intervals = (times[k] - times[0]) / every;
         if (!scene.measures(times[k]) || std::abs(intervals - std::round(intervals)) > kOffTime) continue;
-        trajectory.read(frames / 2 + k, frame);
+        trajectory.read(frames[k], frame);
         FrameSampler balls(frame, {.species = population->species, .mass = masses});
         averager->add(balls, {.time = times[k], .index = static_cast<std::uint64_t>(std::llround(intervals))});
     }
@@ -153,6 +147,46 @@ RunAverage computed(const TrajectoryReader& trajectory, const Scene& scene, cons
 }
 
 }  // namespace
+
+std::vector<MeasuredMean> means_of_rows(const ObservableTable& table, const TimeWindow& window) {
+    std::vector<MeasuredMean> means;
+    std::size_t column = 0;
+    for (const ObservableInfo& info : table.observables) {
+        for (std::size_t k = 0; k < info.width(); ++k, ++column) {
+            BatchSeries series(1, BatchSeries::kMostBatches);
+            for (std::size_t row = 1; row < table.rows(); ++row) {
+                if (!window.holds(table.time[row])) continue;
+                const double value = table.at(row, column);
+                series.add(std::span(&value, 1));
+            }
+            if (series.samples() == 0 || !std::isfinite(series.mean(0))) continue;
+            const MeanWithError mean = mean_of(series, 0);
+            means.push_back({info.components.empty() ? info.name : info.name + "." + info.components[k], mean.value,
+                             mean.error, kNan});
+        }
+    }
+    return means;
+}
+
+TimeWindow TimeWindow::of(const TrajectoryReader& trajectory) const {
+    const ObservableTable rows = trajectory.observables();
+    const auto frames = trajectory.times();
+    const double end = std::max(rows.time.empty() ? 0.0 : rows.time.back(), frames.empty() ? 0.0 : frames.back());
+    const auto counted = [&](const std::optional<double>& time) {
+        return time && std::signbit(*time) ? std::optional(std::max(0.0, end + *time)) : time;
+    };
+    const TimeWindow window{counted(from), counted(to)};
+    if (window.from.value_or(0.0) > window.to.value_or(end)) {
+        throw InputError(fmt::format("{}: nothing is from t = {:.10g} to {:.10g}; the run ends at {:.10g}",
+                                     trajectory.path(), window.from.value_or(0.0), window.to.value_or(end), end));
+    }
+    return window;
+}
+
+std::string TimeWindow::words() const {
+    if (from && to) return fmt::format(", t = {:.6g} to {:.6g}", *from, *to);
+    return from ? fmt::format(", from t = {:.6g}", *from) : to ? fmt::format(", up to t = {:.6g}", *to) : "";
+}
 
 MeasuredRun stored_run(const TrajectoryReader& trajectory) {
     const TrajectoryHeader& header = trajectory.header();
@@ -229,13 +263,29 @@ std::vector<std::string> known_averages(const TrajectoryReader& trajectory) {
     return known;
 }
 
-RunAverage run_average(const TrajectoryReader& trajectory, const Scene& scene, const std::string& quantity) {
+RunAverage run_average(const TrajectoryReader& trajectory, const Scene& scene, const std::string& quantity,
+                       const TimeWindow& window) {
     if (const AverageInfo* info = find_average(trajectory, quantity)) {
         if (trajectory.frame_count() == 0) throw InputError(trajectory.path() + ": holds no frames");
+        if (window.from && *window.from > std::max(info->from, trajectory.times().front())) {
+            const auto entry = std::ranges::find(scene.observables, info->name, &ObserveEntry::name);
+            if (entry == scene.observables.end() || !follows_from_frames(info->kind)) {
+                throw InputError(
+                    fmt::format("{}: '{}' is an average since t = {:.6g}, and no later part of it is stored",
+                                trajectory.path(), info->name, info->from));
+            }
+            return computed(trajectory, scene, *entry, window);
+        }
+        std::size_t last = trajectory.frame_count();
+        while (last > 0 && !window.holds(trajectory.times()[last - 1])) --last;
+        if (last == 0) throw InputError(trajectory.path() + ": holds no frames" + window.words());
         const auto place = static_cast<std::size_t>(info - trajectory.header().averages.data());
-        return {*info, trajectory.averages(trajectory.frame_count() - 1)[place]};
+        return {*info, trajectory.averages(last - 1)[place]};
     }
-    if (follows_from_frames(quantity)) return computed(trajectory, scene, quantity);
+    if (follows_from_frames(quantity)) {
+        return computed(trajectory, scene, {.name = quantity, .kind = quantity, .axis = default_axis(scene, quantity)},
+                        window);
+    }
     throw InputError(fmt::format("{}: holds no average '{}'; allowed: {}", trajectory.path(), quantity,
                                  fmt::join(known_averages(trajectory), ", ")));
 }

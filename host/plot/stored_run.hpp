@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -7,6 +8,22 @@
 #include "host/theory/measured_run.hpp"
 
 namespace carom {
+
+/// Part of a run's time.
+struct TimeWindow {
+    std::optional<double> from = std::nullopt;  ///< below 0: so long before the run's end
+    std::optional<double> to = std::nullopt;    ///< as `from`
+
+    [[nodiscard]] bool given() const { return from || to; }
+    [[nodiscard]] bool holds(double time) const { return !(from && time < *from) && !(to && time > *to); }
+    /// With the times of a run, none below 0. \throws InputError  it is empty
+    [[nodiscard]] TimeWindow of(const TrajectoryReader& trajectory) const;
+    /// ", t = 5 to 10" for titles; empty for the whole run.
+    [[nodiscard]] std::string words() const;
+};
+
+/// Means of rows within a window; the first row, which holds nothing that is counted since the one before, is left out.
+std::vector<MeasuredMean> means_of_rows(const ObservableTable& table, const TimeWindow& window);
 
 /// A stored run as theory sees it. Means are those of its summary; of a run without one those of the second half of its
 /// rows, by blocks.
@@ -39,8 +56,11 @@ std::vector<std::string> average_quantities(const TrajectoryReader& trajectory);
 /// What the run observed under this name or of this kind, over the whole of it; else, if it follows from frames, that
 /// of the frames of the second half: by then most runs have forgotten their start. Of these only the ones that are
 /// equally far apart in time count, or what compares frames (msd, vacf) would be told wrong lags.
+/// \param window  of that run: what was observed ends with it; one that begins later than the average did is taken from
+///     the frames that are in the window
 /// \throws InputError  neither is there, or there are no frames
-RunAverage run_average(const TrajectoryReader& trajectory, const Scene& scene, const std::string& quantity);
+RunAverage run_average(const TrajectoryReader& trajectory, const Scene& scene, const std::string& quantity,
+                       const TimeWindow& window = {});
 
 /// The averages that theory is held against: those of the run, and what is drawn of its frames. None without frames.
 std::vector<RunAverage> run_averages(const TrajectoryReader& trajectory, const Scene& scene);

@@ -11,6 +11,7 @@
 #include "host/plot/figure.hpp"
 #include "host/plot/image.hpp"
 #include "host/plot/table_view.hpp"
+#include "host/state/errors.hpp"
 #include "host/theory/gas_theory.hpp"
 
 namespace carom {
@@ -43,6 +44,14 @@ void add_tics(Script& script, Word axis, const Scale& scale) {
 
 void add_range(Script& script, Word axis, const Scale& scale) {
     script.add("set {}range [{}:{}]\n", axis, scale.edges.front(), scale.edges.back());
+}
+
+void add_wishes(Script& script, const FigureWishes& wishes) {
+    add_range(script, "x", wishes.x);
+    add_range(script, "y", wishes.y);
+    add_range(script, "cb", wishes.colors);
+    if (wishes.log_x) script.add("{} logscale x\n", *wishes.log_x ? Word("set") : Word("unset"));
+    if (wishes.log_y) script.add("{} logscale y\n", *wishes.log_y ? Word("set") : Word("unset"));
 }
 
 std::string title_of(const SweepTable& table, const std::string& quantity, const std::vector<Scale>& scales) {
@@ -113,7 +122,7 @@ Scale side_by_side(Scale scale) {
 }
 
 Script heat_map_script(const SweepTable& table, const Reduced& reduced, const std::string& quantity,
-                       const Canvas& canvas) {
+                       const Canvas& canvas, const FigureWishes& wishes) {
     const Scale x = side_by_side(reduced.scales[0]);
     const Scale y = side_by_side(reduced.scales[1]);
     const ColorScale colors(reduced.values);
@@ -126,6 +135,7 @@ Script heat_map_script(const SweepTable& table, const Reduced& reduced, const st
     add_range(script, "x", x);
     add_range(script, "y", y);
     colors.add_to(script);
+    add_wishes(script, wishes);
     script.add(
         "set tics out scale 0.5\nset border 0\nset colorbox user origin graph 1.03, graph 0 size 0.022, graph 1 "
         "noborder\nset rmargin at screen 0.85\nunset key\n");
@@ -189,7 +199,8 @@ std::pair<double, double> value_limits(const Reduced& reduced, bool zero) {
 }
 
 Script curve_script(const SweepTable& table, const Reduced& reduced, const std::string& quantity, bool bars,
-                    const Canvas& canvas) {
+                    const Canvas& canvas, const FigureWishes& wishes) {
+    if (wishes.colors.given()) throw InputError("--cbrange: only maps have colours");
     const Scale& x = reduced.scales[0];
     bars = bars && !x.logarithmic && x.uniform && x.at.size() <= kMostBars;
     Script script = figure_head(title_of(table, quantity, reduced.scales), canvas);
@@ -202,6 +213,8 @@ Script curve_script(const SweepTable& table, const Reduced& reduced, const std::
     } else {
         script.add("set offsets graph 0.02, graph 0.02\nset autoscale xfix\n");
     }
+    add_wishes(script, wishes);
+    if (wishes.log_y.value_or(false) && !wishes.y.given()) script.add("set yrange [*:*] extend\n");
     script.add(
         "set grid ytics back linecolor rgb \"#c8c8c8\" linewidth 1 dashtype 3\nset tics out scale 0.5\nunset key\n");
     std::vector<std::vector<double>> rows;
@@ -242,13 +255,30 @@ Script curve_script(const SweepTable& table, const Reduced& reduced, const std::
 
 }  // namespace
 
-Script table_figure_script(const SweepTable& table, const TableView& view, const Canvas& canvas) {
+Script table_figure_script(const SweepTable& table, const TableView& view, const Canvas& canvas,
+                           const FigureWishes& wishes) {
     const ChosenColumns chosen = choose_columns(table, view);
     const Reduced reduced = reduce_table(table, chosen, view.mean);
     const std::string& quantity = table.names[chosen.quantity];
-    if (reduced.scales.size() == 2) return heat_map_script(table, reduced, quantity, canvas);
+    if (reduced.scales.size() == 2) return heat_map_script(table, reduced, quantity, canvas, wishes);
     const bool sums = table.axes > 1 && !view.mean;
-    return curve_script(table, reduced, quantity, sums, canvas);
+    return curve_script(table, reduced, quantity, sums, canvas, wishes);
+}
+
+std::string table_figure_csv(const SweepTable& table, const TableView& view) {
+    const Reduced reduced = reduce_table(table, choose_columns(table, view), view.mean);
+    std::string text;
+    for (const Scale& scale : reduced.scales) text += csv_field(scale.label) + ",";
+    text += csv_field(reduced.label) + (reduced.errors.empty() ? "\n" : ",standard error\n");
+    const std::size_t inner = reduced.scales.size() == 2 ? reduced.scales[1].texts.size() : 1;
+    for (std::size_t cell = 0; cell < reduced.values.size(); ++cell) {
+        text += csv_field(reduced.scales[0].texts[cell / inner]) + ",";
+        if (reduced.scales.size() == 2) text += csv_field(reduced.scales[1].texts[cell % inner]) + ",";
+        text += csv_number(reduced.values[cell]);
+        if (!reduced.errors.empty()) text += "," + csv_number(reduced.errors[cell]);
+        text += '\n';
+    }
+    return text;
 }
 
 }  // namespace carom

@@ -238,7 +238,7 @@ private:
             const std::string doubt = check.uncertainty <= 0.0 ? ""
                                       : curve ? fmt::format(" (to {:.2g} %)", 100.0 * check.uncertainty)
                                               : fmt::format(" (to {:.1g})", check.uncertainty);
-            rows.push_back({axis_label(check.what, curve ? "" : check.unit),
+            rows.push_back({axis_label(check.what, curve ? "" : check.unit, run_.scene.units),
                             Html::markup("<span class=\"{}\">{}</span>", kind, verdict),
                             !std::isfinite(check.sigmas)
                                 ? ""
@@ -276,7 +276,7 @@ private:
             const bool dots = average != nullptr ? !average->y.label.empty() : rows_ > kMostVectorRows;
             const std::string path = folder_.file(dots ? "figure.png" : "figure.svg");
             try {
-                run_gnuplot(quantity_script({&trajectory_}, quantity, {path, !dots}), path);
+                run_gnuplot(figure_script(quantity_figure({&trajectory_}, quantity), {path, !dots}), path);
             } catch (const InputError&) {
                 without += (without.empty() ? "" : ", ") + quantity;
                 continue;
@@ -293,7 +293,7 @@ private:
         Rows rows;
         const std::vector<AverageTable> tables = trajectory_.averages(trajectory_.frame_count() - 1);
         for (const AveragedNumber& number : averaged_numbers(header_.averages, tables)) {
-            rows.push_back({axis_label(number.name, number.unit), number.kind,
+            rows.push_back({axis_label(number.name, number.unit, run_.scene.units), number.kind,
                             std::isfinite(number.mean) ? with_error(number.mean, number.error) : "",
                             fmt::format("{:.0f}", number.samples)});
         }

@@ -29,6 +29,7 @@ constexpr Table kTables[] = {
     {"events", false, "The event-driven solver with hard contacts."},
     {"run", false, "How the scene is run; options of the command line stand for these keys."},
     {"output", false, "What is written to the trajectory."},
+    {"units", false, "What the numbers are in, as figures and reports say it; nothing is converted."},
     {"thermostat", false, "What keeps all balls at a temperature, wherever they are."},
     {"wall", true, "A wall beside the box's faces, for both solvers. Walls are numbered from 6 on, after the faces."},
     {"species", true, "Properties that balls share, by name."},
@@ -99,6 +100,14 @@ constexpr Key kKeys[] = {
     {"output", "fields", KeyType::kChoices, kAny, "position|velocity|spin|species", "all four", "what a frame holds"},
     {"output", "observables_every", KeyType::kNumber, kNotNegative, "", "until / 1000",
      "time between rows of scalar observables [time]; 0: only the first and the last"},
+
+    {"units", "system", KeyType::kChoice, kAny, "si|reduced", "\"si\"",
+     "si: the names below; reduced: numbers without units"},
+    {"units", "length", KeyType::kText, kAny, "", "\"m\"", "what the unit of length is called: \"um\", \"d\""},
+    {"units", "mass", KeyType::kText, kAny, "", "\"kg\"", "of mass"},
+    {"units", "time", KeyType::kText, kAny, "", "\"s\"", "of time"},
+    {"units", "energy", KeyType::kText, kAny, "", "by the other three",
+     "of energy, if it has a name of its own: \"kT\"; SI's own is \"J\""},
 
     {"thermostat", "kind", KeyType::kKind, kAny, "none|andersen|rescale", "\"none\"",
      "andersen: velocities are drawn anew, ball by ball; rescale: all velocities are scaled to the temperature, for "

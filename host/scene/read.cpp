@@ -657,6 +657,20 @@ void read_output(const Section& section, Scene& scene) {
     if (scene.output.fields.empty()) section.fail("fields", "must not be empty; for few frames set output.every = 0");
 }
 
+void read_units(const Section& section, UnitNames& units) {
+    units.reduced = section.choice("system") == 1;
+    const auto read = [&](const char* key, std::string& name) {
+        if (!section.has(key)) return;
+        name = section.text(key);
+        if (name.empty()) section.fail(key, "must not be empty; for numbers without units units.system = \"reduced\"");
+        if (units.reduced) section.fail(key, "is for units.system = \"si\"; reduced numbers have no units");
+    };
+    read("length", units.length);
+    read("mass", units.mass);
+    read("time", units.time);
+    read("energy", units.energy);
+}
+
 /// What the spring solver cannot do, or not yet.
 void check_spring(const Section& physics_section, const Scene& scene) {
     const Physics& physics = scene.physics;
@@ -716,6 +730,7 @@ Scene read_scene(const toml::table& root, const std::string& file) {
     read("run", [&](const Section& section) { read_run(section, end_of_stages(root, file, dimension), scene); });
     read("thermostat", [&](const Section& section) { scene.thermostat = read_thermostat(section, scene.run.until); });
     read("output", [&](const Section& section) { read_output(section, scene); });
+    read("units", [&](const Section& section) { read_units(section, scene.units); });
     if (scene.run.solver == SolverKind::kSpring && sound_physics) faults.gather([&] { check_spring(*physics, scene); });
     EntryReader(root, file, scene, faults).read();
     faults.tell();

@@ -13,6 +13,7 @@
 
 #include "host/observables/observable.hpp"
 #include "host/scene/sources.hpp"
+#include "host/scene/units.hpp"
 #include "host/state/balls.hpp"
 #include "host/state/box.hpp"
 #include "kernels/physics/wall.hpp"
@@ -123,6 +124,7 @@ struct Scene {
     EventsKeys events;
     RunKeys run;
     OutputKeys output;
+    UnitNames units;
     std::vector<Wall> walls;
     Thermostat thermostat;
     std::vector<Stage> stages;     ///< empty: the run is one

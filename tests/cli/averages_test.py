@@ -297,7 +297,7 @@ class Averages(ProgramTest):
         named, alone = ((self.folder / name).read_text() for name in ["named.svg", "alone.svg"])
         self.assertEqual(named, (self.folder / "with.svg").read_text())
         self.assertGreater(named.count("<use"), 1.5 * alone.count("<use"), "the points of both")
-        for arguments, told in [(["energy", "speed"], "unexpected argument 'speed'"),
+        for arguments, told in [(["energy", "speed"], "no figure has both"),
                                 (["other.h5", "balls"], "several runs are for figures, not for pictures of balls"),
                                 (["nowhere.h5", "speed"], "nowhere.h5")]:
             result = self.carom("plot", "whole.h5", *arguments, "-o", "bad.png")

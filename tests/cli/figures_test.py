@@ -1,5 +1,6 @@
 """What figures and pictures of a run show and say, told by what gnuplot is given, and theory in figures over time."""
 
+import csv
 import html
 import os
 import re
@@ -137,6 +138,176 @@ class WhatIsDrawn(FiguresTest):
         drawn = self.all_of()
         self.assertIn("work", drawn)
         self.assertNotIn("wall_heat", drawn, "the walls are not thermal")
+
+
+class Wishes(FiguresTest):
+    """Options for figures that are published."""
+
+    def setUp(self):
+        super().setUp()
+        self.run_scene(TWO_KINDS)
+
+    def table(self, *arguments):
+        """The table of what is drawn, as rows of cells."""
+        return list(csv.reader(self.succeed("plot", "gas.h5", *arguments, "--csv", "-o", "-").out.splitlines()))
+
+    def test_a_window_is_all_that_is_drawn(self):
+        for arguments, low, high in ((("--from", "2", "--to", "3"), 2.0, 3.0), (("--from", "-1"), 5.0, 6.0),
+                                     (("--to", "-5"), 0.0, 1.0)):
+            times = [float(row[1]) for row in self.table("temperature", *arguments)[1:]]
+            self.assertAlmostEqual(min(times), low, delta=0.051)
+            self.assertAlmostEqual(max(times), high, delta=0.051)
+            self.assertTrue(low <= min(times) and max(times) <= high)
+        self.assertIn("temperature, t = 2 to 3", self.title("temperature", "--from", "2", "--to", "3"))
+        frames = self.table("speed", "--from", "2", "--to", "3")  # 2 frames of 90 balls
+        bins = [(float(row[1]), float(row[2])) for row in frames[1:] if row[0] == "measured"]
+        width = bins[1][0] - bins[0][0]
+        counts = [value * width * 180 for _, value in bins]
+        for count in counts:
+            self.assertAlmostEqual(count, round(count), places=6)
+        self.assertEqual(round(sum(counts)), 180)
+
+    def test_the_row_called_balls_is_drawn(self):
+        rows = self.table("balls", "--rows")
+        self.assertEqual(rows[0], ["curve", "time [s]", "balls in the box"])
+        self.assertEqual({row[2] for row in rows[1:]}, {"90"})
+
+    def test_a_row_of_the_scenes_own_called_balls_is_among_all(self):
+        self.run_scene(TWO_KINDS + '\n[[observe]]\nname = "which"\nkind = "displaced"\nthreshold = 0.1\n')
+        self.succeed("plot", "gas.h5", "--all", "--csv", "-o", "all/", "--quiet")
+        self.assertIn("which.csv", {path.name for path in (self.folder / "all").iterdir()})
+
+    def test_conserved_quantities_drift_from_their_first_value(self):
+        energy = [float(row[2]) for row in self.table("total_energy")[1:]]
+        rows = self.table("total_energy", "--drift")
+        self.assertEqual(rows[0][2], "relative change of total energy")
+        for row, value in zip(rows[1:], energy):
+            self.assertAlmostEqual(float(row[2]), value / energy[0] - 1.0, delta=1e-15)
+        self.assertEqual(self.table("momentum", "--drift")[0][2], "change of momentum [kg·m·s⁻¹]")
+        sizes = [float(row[2]) for row in self.table("momentum", "--drift", "--log", "y")[1:]]
+        self.assertGreaterEqual(min(sizes), 0.0)
+
+    def test_residuals_are_in_standard_errors(self):
+        rows = self.table("speed")
+        measured = [list(map(float, row[1:])) for row in rows[1:] if row[0] == "measured" and row[3] not in ("", "0")]
+        theory = [list(map(float, row[1:3])) for row in rows[1:] if row[0] == "Maxwell-Boltzmann"]
+        residuals = [list(map(float, row[1:3])) for row in self.table("speed", "--residuals")[1:] if row[0] == "measured"]
+        self.assertGreater(len(residuals), 5)
+        self.assertEqual(len(residuals), len(measured))
+        for (x, y, error), (at, sigma) in zip(measured, residuals):
+            self.assertEqual(x, at)
+            near = min(theory, key=lambda point: abs(point[0] - x))
+            self.assertAlmostEqual(sigma, (y - near[1]) / error, delta=0.02 / error)
+
+    def test_quantities_of_two_units_have_an_axis_each(self):
+        _, script = self.plot("kinetic_energy", "temperature", "pressure")
+        self.assertIn("set ylabel 'kinetic energy, temperature [J]'", script)
+        self.assertIn("set y2label 'pressure [N·m⁻¹]'", script)
+        self.assertIn("axes x1y2", script)
+        self.assertEqual(self.title("kinetic_energy", "temperature"), "two kinds: kinetic energy, temperature")
+        rows = self.table("temperature", "pressure")
+        self.assertEqual(rows[0][:4], ["curve", "time [s]", "temperature [J]", "pressure [N·m⁻¹]"])
+
+    def test_units_are_those_that_the_scene_names_or_none(self):
+        self.assertIn("set ylabel 'temperature'", self.plot("temperature", "--no-units")[1])
+        units = '\n[units]\nlength = "d"\nmass = "m"\ntime = "t"\nenergy = "kT"\n'
+        self.run_scene(TWO_KINDS + units)
+        for quantity, label in (("temperature", "temperature [kT]"), ("pressure", "pressure [kT·d⁻²]"),
+                                ("momentum", "momentum [m·d·t⁻¹]")):
+            _, script = self.plot(quantity)
+            self.assertIn(f"set ylabel '{label}'", script)
+            self.assertIn("set xlabel 'time [t]'", script)
+        self.run_scene(TWO_KINDS + '\n[units]\nsystem = "reduced"\n')
+        self.assertIn("set xlabel 'time' ", self.plot("temperature")[1])
+        for bad, said in (('length = ""', "units.length: must not be empty"),
+                          ('system = "reduced"\nlength = "d"', "units.length: is for units.system"),
+                          ('system = "cgs"', "units.system")):
+            self.write("bad.toml", TWO_KINDS + f"\n[units]\n{bad}\n")
+            result = self.carom("check", "bad.toml")
+            self.assertEqual(result.status, 2)
+            self.assertIn(said, result.err)
+
+    def test_ranges_axes_titles_and_styles(self):
+        _, script = self.plot("temperature", "--xrange", "1:2", "--yrange", "0.5:", "--log", "xy", "--title", "it's T")
+        self.assertIn("set title 'it'.\"'\".'s T' noenhanced", script)
+        self.assertIn("set xrange [1:2] noextend", script)
+        self.assertIn("set yrange [0.5:*] extend", script)
+        self.assertNotIn("set title", self.plot("temperature", "--no-title")[1])
+        script = self.plot("temperature", "--style", "one-column")[1]
+        self.assertIn("pngcairo size 2031,1559 font \"sans,66.67\"", script, "86 mm at 600 to the inch, 8 pt")
+        self.assertNotIn("set title", script)
+        self.assertIn("set title 'T' ", self.plot("temperature", "--style", "two-column", "--title", "T")[1])
+        self.assertIn("size 640,480 font \"sans,20\"",
+                      self.plot("temperature", "--size", "640x480", "--font-size", "20")[1])
+        self.assertIn("size 2362,1181 ", self.plot("temperature", "--size", "10x5cm")[1])
+
+
+class DensityFigures(FiguresTest):
+    def test_every_slice_that_is_stored_is_drawn(self):
+        scene = TWO_KINDS.replace('[physics]', '') + """
+[physics]
+gravity = [0.0, -4.0]
+
+[[observe]]
+name = "heights"
+kind = "density"
+bins = 40
+"""
+        self.run_scene(scene)
+        self.succeed("plot", "gas.h5", "heights", "--csv", "-o", "t.csv")
+        rows = list(csv.reader((self.folder / "t.csv").read_text().splitlines()))
+        slices = {row[1] for row in rows[1:] if row[2] and (row[0] == "measured" or "wall" in row[0])}
+        self.assertEqual(len(slices), 40)
+        self.assertIn("set xrange [*:*]", self.plot("heights")[1], "balls are everywhere")
+        at_walls = sorted(round(float(row[1]), 9) for row in rows[1:] if "wall" in row[0])
+        self.assertEqual(at_walls, [0.15, 0.45, 11.55, 11.85], "where heavy balls cannot be everywhere")
+
+
+    def test_the_axis_ends_above_the_last_ball_of_an_atmosphere(self):
+        scene = TWO_KINDS.replace("size = [16.0, 12.0]", "size = [16.0, 120.0]") + """
+[physics]
+gravity = [0.0, -4.0]
+
+[[observe]]
+name = "light"
+kind = "density"
+species = "light"
+
+[[observe]]
+name = "heavy"
+kind = "density"
+species = "heavy"
+"""
+        scene = scene.replace("count = 60", "count = 60\nregion.max = [16.0, 10.0]").replace(
+            "count = 30", "count = 30\nregion.max = [16.0, 10.0]")
+        self.run_scene(scene)
+        ends = {}
+        for names in (("light",), ("heavy",), ("heavy", "light"), ("light", "heavy")):
+            self.plot(*names)
+            ends[names] = float(re.search(r"set xrange \[\*:([0-9.]+)\]", (self.folder / "one.gp").read_text())[1])
+        self.assertLess(ends["light",], 60.0)
+        for both in (("heavy", "light"), ("light", "heavy")):
+            self.assertEqual(ends[both], max(ends["light",], ends["heavy",]))
+        last = self.succeed("plot", "gas.h5", "light", "--csv", "-o", "-").out.splitlines()
+        self.assertIn("119.", [row for row in last if "wall" in row][-1], "the slices are all in the table")
+
+
+class Converted(ProgramTest):
+    """Parts of a trajectory for other programs."""
+
+    def times(self, *options):
+        self.succeed("convert", "gas.h5", "x.xyz", "--force", *options)
+        return [float(time) for time in re.findall(r"Time=(\S+)", (self.folder / "x.xyz").read_text())]
+
+    def test_frames_and_times_may_be_chosen(self):
+        self.write("gas.toml", TWO_KINDS)
+        self.succeed("run", "gas.toml", "--quiet")  # 7 frames, 0 to 6
+        for options, times in (((), range(7)), (("--frames", "2:5"), (2, 3, 4)), (("--frames", "::3"), (0, 3, 6)),
+                               (("--frames", "-2:"), (5, 6)), (("--frames", ":-5"), (0, 1)),
+                               (("--from", "2", "--to", "4"), (2, 3, 4)), (("--from", "-1"), (5, 6)),
+                               (("--every", "2"), (0, 2, 4, 6)), (("--every", "1.5"), (0, 2, 4, 6)),
+                               (("--frames", "1:", "--every", "2", "--to", "4"), (1, 3)), (("--last",), (6,))):
+            self.assertEqual(self.times(*options), [float(time) for time in times], options)
 
 
 class TheoryFigures(ProgramTest):

@@ -53,6 +53,15 @@ class NothingIsRun(ProgramTest):
         self.run_gas(title)
         self.assertIn("it's `echo a` \\n \"b\" {/Bold c} x_1", self.plot("gas.h5", "energy").replace("&quot;", '"'))
 
+    def test_titles_of_figures_and_names_of_units(self):
+        units = "".join(f"{key} = {toml(ALL)}\n" for key in ("length", "mass", "time", "energy"))
+        self.write("gas.toml", GAS.replace("until = 0.5", "until = 0.05") + f"\n[units]\n{units}")
+        self.succeed("run", "gas.toml", "--quiet", "--force")
+        for title in [*COMMANDS, ALL]:
+            self.plot("gas.h5", "energy", "--title", title)
+            self.plot("gas.h5", "energy", "pressure", "--title", title, "--style", "one-column")
+        self.plot("gas.h5", "density_map")
+
     def test_names_of_trajectories(self):
         for k, name in enumerate(["`touch PWNED1`.h5", "' ; system('touch PWNED4') ; #.h5", "|touch PWNED7.h5"]):
             self.run_gas("gas", output=name)

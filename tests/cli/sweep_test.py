@@ -475,6 +475,12 @@ class Figures(SweepTest):
                 self.assertTrue(self.bytes_of(name).startswith(begin), name)
                 self.assertGreater(len(self.bytes_of(name)), 3000)
 
+    def test_what_they_show_can_be_had_as_a_table(self):
+        self.assertEqual(self.succeed("plot", "t.csv", "fall", "--by", "x", "--csv", "-o", "-").out,
+                         'x [m],"fall, sum over angle"\n0.1,3\n0.2,\n')
+        self.assertEqual(self.succeed("plot", "t.csv", "--csv").err, "t-fall.csv\n")
+        self.assertEqual((self.folder / "t-fall.csv").read_text(), "x [m],angle,fall\n0.1,0,1\n0.1,1,2\n0.2,0,3\n0.2,1,\n")
+
     def test_they_are_named_after_table_quantity_and_axis(self):
         self.assertEqual(self.succeed("plot", "t.csv").err, "t-fall.png\n")
         self.assertEqual(self.succeed("plot", "t.csv", "fall", "--by", "x").err, "t-fall-by-x.png\n")
@@ -483,8 +489,11 @@ class Figures(SweepTest):
     def test_what_is_not_there_is_refused_in_one_line(self):
         for options, message in [(["fal"], "t.csv: has no quantity 'fal'; did you mean 'fall'?"),
                                  (["--by", "law"], "t.csv: has no axis 'law'; allowed: x [m], angle"),
-                                 (["--size", "10x10"], "--last, --time, --frame, --size and --color-by are for pictures "
-                                                       "of balls, not for tables"),
+                                 (["--frame", "1"], "--last, --time, --frame and --color-by are for pictures of balls, "
+                                                    "not for tables"),
+                                 (["--size", "10x10"], "--size: '10' is not a whole number from 300 up"),
+                                 (["--from", "1"], "--from: is for trajectories, not for tables"),
+                                 (["--by", "x", "--cbrange", "0:1"], "--cbrange: only maps have colours"),
                                  (["-o", "f.gif"], "f.gif: figures end in .png, .svg or .pdf")]:
             result = self.carom("plot", "t.csv", *options)
             self.assertEqual((result.status, result.err), (2, f"carom: {message}\n"))

@@ -179,6 +179,61 @@ TEST(GnuplotScript, BlocksHoldNumbersOrNone) {
               "$a1 << END_OF_DATA\n1 NaN\n-0.25 NaN\nEND_OF_DATA\n");
 }
 
+TEST(PrintedFigures, AreAsWideAsAColumnAndHaveNoTitleOfTheirOwn) {
+    Canvas canvas("a.pdf");
+    canvas.style = FigureStyle::kOneColumn;
+    const std::string script = script_of(two_lines(1.0, 0.0), canvas);
+    EXPECT_THAT(script, HasSubstr("pdfcairo size 3.38583in,2.59843in font \"sans,8\" fontscale 1"));
+    EXPECT_THAT(script, Not(HasSubstr("set title")));
+    EXPECT_THAT(script, HasSubstr("maxcols 1"));
+    canvas.title = "a title";
+    canvas.font_size = 10.0;
+    EXPECT_THAT(script_of(two_lines(1.0, 0.0), canvas), HasSubstr("\"sans,10\""));
+    EXPECT_THAT(script_of(two_lines(1.0, 0.0), canvas), HasSubstr("set title 'a title' noenhanced"));
+    canvas.size = FigureSize{600.0, 400.0, true};
+    EXPECT_THROW((void)script_of(two_lines(1.0, 0.0), canvas), InputError) << "paper has no pixels";
+}
+
+TEST(PrintedFigures, BreakLabelsThatAColumnHasNoRoomFor) {
+    Figure figure = two_lines(1.0, 0.0);
+    figure.curves[0].label = "a label of a curve that is a little too long for the key of a column of a journal";
+    figure.y_label = "a label beside the axis that is too long";
+    Canvas canvas("a.pdf");
+    canvas.style = FigureStyle::kOneColumn;
+    const std::string script = script_of(figure, canvas);
+    EXPECT_THAT(script,
+                HasSubstr("title 'a label of a curve that is a little too ' noenhanced, keyentry title 'long "));
+    EXPECT_THAT(script, HasSubstr("set ylabel 'a label beside the axis '.\"\\n\".'that is too long' noenhanced"));
+    EXPECT_THAT(script_of(figure), Not(HasSubstr("keyentry")));
+}
+
+TEST(PrintedFigures, HaveFewTics) {
+    Figure figure = two_lines(1.0, 0.0);
+    figure.x_range = {0.0, 170.0};
+    figure.y_range = {-0.03, 0.08};
+    Canvas canvas("a.pdf");
+    canvas.style = FigureStyle::kOneColumn;
+    EXPECT_THAT(script_of(figure, canvas), HasSubstr("set xtics 50\n")) << "0, 50, 100, 150";
+    EXPECT_THAT(script_of(figure, canvas), HasSubstr("set ytics 0.02\n"));
+    EXPECT_THAT(script_of(figure), Not(HasSubstr("tics 50")));
+}
+
+TEST(UnitsOfFigures, AreWhatTheSceneCallsThem) {
+    EXPECT_EQ(axis_label("momentum", "kg m s-1"), "momentum [kg·m·s⁻¹]");
+    EXPECT_EQ(axis_label("contacts", ""), "contacts");
+    const UnitNames reduced{.reduced = true};
+    EXPECT_EQ(axis_label("pressure", "Pa", reduced), "pressure");
+    UnitNames names{.length = "um", .mass = "pg", .time = "ms"};
+    EXPECT_EQ(names.of("J"), "pg·um²·ms⁻²");
+    EXPECT_EQ(names.of("Pa"), "pg·um⁻¹·ms⁻²");
+    EXPECT_EQ(names.of("N m-1"), "pg·ms⁻²") << "lengths cancel";
+    EXPECT_EQ(names.of("rad s-1"), "rad·ms⁻¹");
+    EXPECT_EQ(names.of("1"), "1");
+    names.energy = "kT";
+    EXPECT_EQ(names.of("Pa"), "kT·um⁻³");
+    EXPECT_EQ(names.of("kg m2 s-1"), "pg·um²·ms⁻¹");
+}
+
 constexpr double kRadius = 1e-6;
 
 /// A thin gas in a box of 40 that a wall makes half as long in 20 units of time: a trajectory of which rows are written

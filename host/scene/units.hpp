@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+
+namespace carom {
+
+/// [units]: what the numbers of a scene are in, for figures and tables. Nothing is converted.
+struct UnitNames {
+    bool reduced = false;  ///< numbers without units
+    std::string length = "m";
+    std::string mass = "kg";
+    std::string time = "s";
+    std::string energy = {};  ///< empty: by the other three
+
+    /// A unit as H5MD writes it in SI ("kg m s-1", "J") in these names, with exponents and dots; empty where there is
+    /// none.
+    [[nodiscard]] std::string of(const std::string& unit) const;
+};
+
+}  // namespace carom
