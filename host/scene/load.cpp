@@ -1,6 +1,7 @@
 #include "host/scene/load.hpp"
 
 #include <fmt/format.h>
+#include <sys/auxv.h>
 
 #include <algorithm>
 #include <cctype>
@@ -150,7 +151,11 @@ namespace fs = std::filesystem;
 /// Where installed scenes are, relative to the program; the build has the same layout. Empty if there is no telling.
 fs::path scene_folder() {
     std::error_code error;
-    const fs::path program = fs::read_symlink("/proc/self/exe", error);
+    fs::path program = fs::read_symlink("/proc/self/exe", error);
+    if (error) {  // a root without /proc: by the name that it was started with
+        const auto* name = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
+        if (name != nullptr) program = fs::canonical(name, error);
+    }
     return error ? fs::path() : program.parent_path().parent_path() / "share" / "carom" / "scenes";
 }
 
