@@ -103,15 +103,16 @@ Curve at_walls(const RunAverage& average, Curve& curve, double radius, const Box
     return cut;
 }
 
-/// Where the axis of a density that gravity makes ends: above the highest slice that any ball was in, for a box may be
-/// many times as high.
-std::optional<double> top_of_atmosphere(const RunAverage& average, const Scene& scene) {
-    if (average.info.kind != "density") return std::nullopt;
-    if (!(scene.physics.gravity[static_cast<std::size_t>(box_axis(average.info.x))] < 0.0)) return std::nullopt;
+/// What the axis of a density shows: the box from end to end; of one that gravity makes up to the highest slice that
+/// any ball was in, for a box may be many times as high.
+AxisRange shown_of_box(const RunAverage& average, const Scene& scene) {
+    const auto axis = static_cast<std::size_t>(box_axis(average.info.x));
+    AxisRange range{scene.box.min[axis], scene.box.min[axis] + scene.box.size[axis]};
     const auto& values = average.table.values;
     std::size_t top = values.size();
     while (top > 0 && !(values[top - 1] > 0.0)) --top;
-    return top == 0 || top + 1 >= values.size() ? std::nullopt : std::optional(average.table.x[top]);
+    if (scene.physics.gravity[axis] < 0.0 && top > 0 && top + 1 < values.size()) range.high = average.table.x[top];
+    return range;
 }
 
 Figure line_figure(const std::vector<const TrajectoryReader*>& runs, const std::string& quantity,
@@ -145,9 +146,11 @@ Figure line_figure(const std::vector<const TrajectoryReader*>& runs, const std::
             figure.units = scene.units;
             figure.log_x = figure.log_y = info.kind == "msd";
         }
-        const std::optional<double> top = top_of_atmosphere(average, scene);
-        figure.x_to =
-            top && (k == 0 || figure.x_to) ? std::optional(std::max(*top, figure.x_to.value_or(*top))) : std::nullopt;
+        if (info.kind == "density") {
+            const AxisRange box = shown_of_box(average, scene);
+            figure.x_from = std::min(*box.low, figure.x_from.value_or(*box.low));
+            figure.x_to = std::max(*box.high, figure.x_to.value_or(*box.high));
+        }
         const std::size_t components = std::max<std::size_t>(1, info.components.size());
         for (std::size_t component = 0; component < components; ++component) {
             Curve curve = data_curve(average, component, range);

@@ -174,15 +174,13 @@ void add_range(Script& script, Word axis, const AxisRange& range) {
 
 void add_figure(Script& script, const Figure& figure, const LabelRoom& room) {
     const bool right = !figure.right_label.empty();
-    constexpr std::size_t kTwoLabels = 75;  // letters, beside each other
-    const bool narrow = room.across < kTwoLabels;
     // Nearer to its axis than gnuplot has it, or the labels below would touch it.
     script.add("set xlabel {} offset 0,0.6\nset ylabel {}\n",
                Text{axis_label(figure.x_label, figure.x_unit, figure.units)},
                beside(axis_label(figure.y_label, figure.y_unit, figure.units), room));
     script.add("set grid back linecolor rgb \"#c8c8c8\" linewidth 1 dashtype 3\nunset logscale\n");
     if (figure.curves.size() > 1) {
-        script.add("set key {}{}\n", kKeyBelow, narrow ? Word(" maxcols 1 spacing 1.1") : Word(""));
+        script.add("set key {}{}\n", kKeyBelow, room.narrow ? Word(" maxcols 1 samplen 1.5 spacing 1.1") : Word(""));
     } else {
         script.add("unset key\n");
     }
@@ -193,7 +191,7 @@ void add_figure(Script& script, const Figure& figure, const LabelRoom& room) {
         const std::optional<double> to = figure.x_range.high ? figure.x_range.high : figure.x_to;
         script.add("set format x \"%.6g\"\nset xrange [{}:{}] noextend\n", end_of(from), end_of(to));
         const auto [low, high] = x_limits(figure);
-        if (narrow) script.add(few_tics("x", low, high));
+        if (room.narrow) script.add(few_tics("x", low, high));
     }
     if (figure.log_y) {
         script.add("set logscale y\nset format y \"%h\"\nset yrange {}\n", log_range(figure, false));
@@ -202,7 +200,7 @@ void add_figure(Script& script, const Figure& figure, const LabelRoom& room) {
         const double from = figure.y_range.low.value_or(low);
         const double to = figure.y_range.high.value_or(high);
         script.add("set format y \"%.6g\"\nset yrange [{:.9g}:{:.9g}]\n", from, to);
-        if (narrow) script.add(few_tics("y", from, to));
+        if (room.narrow) script.add(few_tics("y", from, to));
     }
     if (right) {
         script.add("set border 11\nset ytics nomirror\nset y2tics\nset y2label {}\n",
@@ -212,6 +210,7 @@ void add_figure(Script& script, const Figure& figure, const LabelRoom& room) {
         } else {
             const auto [low, high] = y_limits(figure, true);
             script.add("set format y2 \"%.6g\"\nset y2range [{:.9g}:{:.9g}]\n", low, high);
+            if (room.narrow) script.add(few_tics("y2", low, high));
         }
     }
     std::vector<Script> plots;
@@ -285,6 +284,17 @@ std::string map_csv(const MapFigure& map) {
     return table;
 }
 
+/// Of the labels below a figure, two of which stand beside each other where there is room.
+std::size_t key_lines(const Figure& figure, const LabelRoom& room) {
+    std::size_t lines = 0;
+    std::size_t longest = 0;
+    for (const Curve& curve : figure.curves) {
+        lines += broken_into_lines(curve.label, room.across).size();
+        longest = std::max(longest, curve.label.size());
+    }
+    return figure.curves.size() < 2 ? 0 : room.narrow || 2 * longest > room.across ? lines : (lines + 1) / 2;
+}
+
 AxisRange either(const AxisRange& asked, const AxisRange& own) {
     return {asked.low ? asked.low : own.low, asked.high ? asked.high : own.high};
 }
@@ -325,12 +335,16 @@ void apply_wishes(const FigureWishes& wishes, Drawing& drawing) {
 }
 
 Script figure_script(const Drawing& drawing, const Canvas& canvas) {
-    Script script = figure_head(std::visit([](const auto& figure) { return figure.title; }, drawing), canvas);
-    if (const auto* const figure = std::get_if<Figure>(&drawing)) {
-        add_figure(script, *figure, room_on(canvas));
-    } else {
-        add_map(script, std::get<MapFigure>(drawing));
+    const auto* const figure = std::get_if<Figure>(&drawing);
+    if (figure == nullptr) {
+        const auto& map = std::get<MapFigure>(drawing);
+        Script script = figure_head(map.title, canvas);
+        add_map(script, map);
+        return script;
     }
+    const Canvas higher = with_key(canvas, key_lines(*figure, room_on(canvas)));
+    Script script = figure_head(figure->title, higher);
+    add_figure(script, *figure, room_on(canvas));
     return script;
 }
 

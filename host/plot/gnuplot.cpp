@@ -62,6 +62,12 @@ struct Sheet {
     double letters_high;
 };
 
+const Print& print_of(FigureStyle style) {
+    return style == FigureStyle::kOneColumn    ? kOneColumn
+           : style == FigureStyle::kTwoColumns ? kTwoColumns
+                                               : kScreenInPdf;
+}
+
 Sheet in_pixels(const Canvas& canvas, bool svg) {
     const FigureSize size = canvas.size.value_or(canvas.small ? FigureSize{760.0, 560.0} : FigureSize{1200.0, 760.0});
     const double font = canvas.font_size.value_or(svg ? 18.0 : 14.0);
@@ -72,9 +78,7 @@ Sheet in_pixels(const Canvas& canvas, bool svg) {
 }
 
 Sheet printed(const Canvas& canvas, Word format, double per_inch) {
-    const Print& print = canvas.style == FigureStyle::kOneColumn    ? kOneColumn
-                         : canvas.style == FigureStyle::kTwoColumns ? kTwoColumns
-                                                                    : kScreenInPdf;
+    const Print& print = print_of(canvas.style);
     const FigureSize size = canvas.size.value_or(FigureSize{print.width, print.height, false});
     const double font = canvas.font_size.value_or(print.font);
     const double letters = kPointsPerInch * size.width / font;
@@ -161,13 +165,25 @@ Script joined(const std::vector<Script>& scripts) {
 }
 
 LabelRoom room_on(const Canvas& canvas) {
-    // A letter is about 0.6 times as wide as it is high. Beside a line of the key stand margins and its sample; what
-    // stands beside the axis to the left has the picture's height less that of the key.
-    constexpr double kOfWidth = 1.35;
-    constexpr double kOfHeight = 1.05;
+    // A letter is about 0.65 times as wide as it is high. Beside a line of the key stand the axis's numbers and the
+    // line's sample; what stands beside the axis to the left has the picture's height less that of the key.
+    constexpr double kOfWidth = 1.05;
+    constexpr double kOfHeight = 1.0;
+    constexpr double kNarrow = 36.0;  // letters' heights
     const Sheet sheet = sheet_of(canvas);
     const auto room = [](double letters) { return std::max<std::size_t>(12, static_cast<std::size_t>(letters)); };
-    return {room(kOfWidth * sheet.letters_wide), room(kOfHeight * sheet.letters_high)};
+    return {room(kOfWidth * sheet.letters_wide), room(kOfHeight * sheet.letters_high), sheet.letters_wide < kNarrow};
+}
+
+Canvas with_key(const Canvas& canvas, std::size_t lines) {
+    constexpr std::size_t kInStyle = 2;  // that a style's height has room for
+    constexpr double kLine = 1.4;        // heights of letters
+    if (canvas.style == FigureStyle::kScreen || canvas.size || lines <= kInStyle) return canvas;
+    const Print& print = print_of(canvas.style);
+    const double more = kLine * static_cast<double>(lines - kInStyle) * canvas.font_size.value_or(print.font);
+    Canvas higher = canvas;
+    higher.size = FigureSize{print.width, print.height + more / kPointsPerInch, false};
+    return higher;
 }
 
 Script figure_head(const std::string& title, const Canvas& canvas) {
@@ -187,7 +203,7 @@ Script figure_head(const std::string& title, const Canvas& canvas) {
     if (!lines.empty()) script.add("set title {} noenhanced offset 0,0.3\n", lines);
     script.add("set border 3 linecolor rgb \"#404040\"\nset tics nomirror textcolor rgb \"#202020\"\n");
     script.add("set format xy \"%.6g\"\n");
-    if (canvas.style != FigureStyle::kScreen) script.add("set tics scale 0.6,0.3\n");
+    if (canvas.style != FigureStyle::kScreen) script.add("set tics scale 0.6,0.3\nset errorbars 0.4\n");
     return script;
 }
 

@@ -115,8 +115,13 @@ struct Canvas {
 struct LabelRoom {
     std::size_t across = 1000;
     std::size_t up = 1000;
+    bool narrow = false;  ///< for two labels beside each other, or many numbers along the axis
 };
 LabelRoom room_on(const Canvas& canvas);
+
+/// A canvas that is higher by so many lines of the key, where its height is a printed style's own: the axes keep
+/// theirs.
+Canvas with_key(const Canvas& canvas, std::size_t lines);
 
 /// Lines of at most so many letters, broken behind the space between words, and within a word only if it fills a line
 /// by itself. Together they are the text.

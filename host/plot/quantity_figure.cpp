@@ -145,11 +145,21 @@ void lay_over(Figure& all, Figure one, const std::string& quantity, std::size_t&
     if (right) all.right_unit = one.y_unit;
     if (label != one.y_label) label += (label.empty() ? "" : ", ") + one.y_label;
     const int before = static_cast<int>(all.curves.size());
+    int color = 0;
+    const bool points =
+        std::ranges::any_of(one.curves, [](const Curve& curve) { return !curve.theory && curve.points; });
     for (Curve& curve : one.curves) {
         if (curve.mean_of >= 0) {
             curve.mean_of += before;
-        } else if (!curve.theory || curve.color >= 0) {
-            curve.color = static_cast<int>(colors++);
+        } else if (!curve.theory && !curve.hollow) {
+            color = static_cast<int>(colors++);
+            curve.color = color;
+        } else if (curve.hollow) {  // of the points before
+            curve.color = color;
+            if (std::ranges::find(all.curves, curve.label, &Curve::label) != all.curves.end()) curve.label.clear();
+        } else if (points) {  // theory in the colour of its points; over lines it would not be seen
+            curve.color = color;
+            curve.thick = false;
         }
         if (right) {
             curve.right = true;
@@ -172,7 +182,7 @@ Figure told_apart(Figure figure, const std::string& quantity) {
     std::string name = quantity;
     std::ranges::replace(name, '_', ' ');
     for (Curve& curve : figure.curves) {
-        if (curve.label.empty() || curve.label.find(figure.y_label) != std::string::npos) continue;
+        if (curve.hollow || curve.label.empty() || curve.label.find(figure.y_label) != std::string::npos) continue;
         if (curve.label == "measured") {
             curve.label = name;
         } else {

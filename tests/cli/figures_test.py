@@ -258,7 +258,7 @@ bins = 40
         rows = list(csv.reader((self.folder / "t.csv").read_text().splitlines()))
         slices = {row[1] for row in rows[1:] if row[2] and (row[0] == "measured" or "wall" in row[0])}
         self.assertEqual(len(slices), 40)
-        self.assertIn("set xrange [*:*]", self.plot("heights")[1], "balls are everywhere")
+        self.assertIn("set xrange [0:12]", self.plot("heights")[1], "balls are everywhere")
         at_walls = sorted(round(float(row[1]), 9) for row in rows[1:] if "wall" in row[0])
         self.assertEqual(at_walls, [0.15, 0.45, 11.55, 11.85], "where heavy balls cannot be everywhere")
 
@@ -284,7 +284,7 @@ species = "heavy"
         ends = {}
         for names in (("light",), ("heavy",), ("heavy", "light"), ("light", "heavy")):
             self.plot(*names)
-            ends[names] = float(re.search(r"set xrange \[\*:([0-9.]+)\]", (self.folder / "one.gp").read_text())[1])
+            ends[names] = float(re.search(r"set xrange \[0:([0-9.]+)\]", (self.folder / "one.gp").read_text())[1])
         self.assertLess(ends["light",], 60.0)
         for both in (("heavy", "light"), ("light", "heavy")):
             self.assertEqual(ends[both], max(ends["light",], ends["heavy",]))

@@ -202,9 +202,20 @@ TEST(PrintedFigures, BreakLabelsThatAColumnHasNoRoomFor) {
     canvas.style = FigureStyle::kOneColumn;
     const std::string script = script_of(figure, canvas);
     EXPECT_THAT(script,
-                HasSubstr("title 'a label of a curve that is a little too ' noenhanced, keyentry title 'long "));
+                HasSubstr("title 'a label of a curve that is a ' noenhanced, keyentry title 'little too long "));
     EXPECT_THAT(script, HasSubstr("set ylabel 'a label beside the axis '.\"\\n\".'that is too long' noenhanced"));
     EXPECT_THAT(script_of(figure), Not(HasSubstr("keyentry")));
+}
+
+TEST(PrintedFigures, AreHigherByLabelsThatTheStyleHasNoRoomFor) {
+    Figure figure = two_lines(1.0, 0.0);
+    for (int k = 0; k < 3; ++k) figure.curves.push_back(figure.curves[0]);
+    Canvas canvas("a.pdf");
+    canvas.style = FigureStyle::kOneColumn;
+    EXPECT_THAT(script_of(figure, canvas), HasSubstr("size 3.38583in,3.06509in"))
+        << "three lines more, 1.4 times 8 pt each";
+    canvas.size = FigureSize{4.0, 3.0, false};
+    EXPECT_THAT(script_of(figure, canvas), HasSubstr("size 4in,3in"));
 }
 
 TEST(PrintedFigures, HaveFewTics) {
