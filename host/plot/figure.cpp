@@ -223,7 +223,7 @@ void add_figure(Script& script, const Figure& figure, const LabelRoom& room) {
 
 namespace {
 
-void add_map(Script& script, const MapFigure& map) {
+void add_map(Script& script, const MapFigure& map, const LabelRoom& room) {
     script.add("set xlabel {}\nset ylabel {}\nset cblabel {}\n", Text{axis_label(map.x_label, map.x_unit, map.units)},
                Text{axis_label(map.y_label, map.y_unit, map.units)}, Text{axis_label(map.label, map.unit, map.units)});
     script.add("set size ratio {}\n", map.ratio);
@@ -234,6 +234,13 @@ void add_map(Script& script, const MapFigure& map) {
         "set palette defined (0 \"#440154\", 1 \"#3b528b\", 2 \"#21918c\", 3 \"#5ec962\", 4 \"#fde725\")\n"
         "set border 15\nset tics out scale 0.5\nunset key\n");
     add_range(script, "cb", map.colors);
+    if (room.narrow) {
+        double most = 0.0;
+        for (const std::vector<double>& cell : map.cells) most = std::max(most, std::isfinite(cell[2]) ? cell[2] : 0.0);
+        script.add(few_tics("x", *map.x_range.low, *map.x_range.high));
+        script.add(few_tics("y", *map.y_range.low, *map.y_range.high));
+        script.add(few_tics("cb", map.colors.low.value_or(0.0), map.colors.high.value_or(most)));
+    }
     script.block(Script("map"), map.cells);
     std::vector<Script> plots{Script("$map using 1:2:3 with image")};
     if (map.arrow_scale > 0.0) {  // in the middles of cells
@@ -339,7 +346,7 @@ Script figure_script(const Drawing& drawing, const Canvas& canvas) {
     if (figure == nullptr) {
         const auto& map = std::get<MapFigure>(drawing);
         Script script = figure_head(map.title, canvas);
-        add_map(script, map);
+        add_map(script, map, room_on(canvas));
         return script;
     }
     const Canvas higher = with_key(canvas, key_lines(*figure, room_on(canvas)));

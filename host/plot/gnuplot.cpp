@@ -168,7 +168,7 @@ LabelRoom room_on(const Canvas& canvas) {
     // A letter is about 0.65 times as wide as it is high. Beside a line of the key stand the axis's numbers and the
     // line's sample; what stands beside the axis to the left has the picture's height less that of the key.
     constexpr double kOfWidth = 1.05;
-    constexpr double kOfHeight = 1.0;
+    constexpr double kOfHeight = 1.15;
     constexpr double kNarrow = 36.0;  // letters' heights
     const Sheet sheet = sheet_of(canvas);
     const auto room = [](double letters) { return std::max<std::size_t>(12, static_cast<std::size_t>(letters)); };
