@@ -30,7 +30,7 @@ struct ObservableInfo {
 struct ObservableContext {
     Box box;
     double mean_radius = 0.0;      ///< over all balls at the start [length]
-    const Balls* start = nullptr;  ///< where the balls were at time 0; only for observables that ask for it
+    const Balls* start = nullptr;  ///< the balls, where they were at time 0; of [[observe]] alone
     bool driven = false;           ///< something gives the balls energy, or takes it
     std::size_t walls = 0;         ///< [[wall]] entries
 };

@@ -14,9 +14,9 @@
 
 namespace carom {
 
-/// Why a kind cannot be what a scene asks for.
+/// Why a kind cannot be what a scene asks for: an observable's, or an arrangement's.
 struct Refusal {
-    std::string_view key;  ///< of [[observe]], whose value it is about
+    std::string_view key;  ///< of its table, whose value it is about
     std::string message;   ///< that follows the key: "must be ..."
 };
 

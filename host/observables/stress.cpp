@@ -233,6 +233,7 @@ constexpr ObservableKind kKinds[] = {
      .what = "its collisional part alone, sum over pairs r_a F_b / V",
      .unit = kPressureUnit,
      .keys = kAverageKeys,
+     .of = ObservableKind::Of::kAll,
      .make = average<Stress<StressPart::kCollisional>>},
     {.name = "pressure",
      .what = "its trace over d",

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "host/observables/registry.hpp"
 #include "host/scene/space.hpp"
 #include "kernels/core/key.hpp"
 #include "kernels/core/random.hpp"
@@ -13,8 +15,6 @@
 // Arranger finds the values in FillEntry::values.
 
 namespace carom {
-
-class Section;
 
 /// Centres for all balls of scene.fills[number], without overlap with each other, with walls and with the balls
 /// placed before. Only + - * / sqrt reach them, so they are the same on every machine.
@@ -41,8 +41,9 @@ struct ArrangementEntry {
     /// Where fills of the kind that follow each other are placed together; null: one after the other.
     JointArranger<2> disks_together = nullptr;
     JointArranger<3> spheres_together = nullptr;
-    /// Throws an InputError for a fill that cannot be arranged so, whatever room there is; null: any can.
-    void (*check)(const Section& section, const Scene& scene, const FillEntry& fill) = nullptr;
+    /// Of a fill that cannot be arranged so, whatever room there is; null: any can. The key "count" is packing_fraction
+    /// where the scene says that.
+    std::optional<Refusal> (*check)(const Scene& scene, const FillEntry& fill) = nullptr;
 };
 
 /// All arrangements; FillEntry::arrangement is an index into them.
@@ -86,8 +87,8 @@ struct Atmosphere {
 /// Of a fill that check_atmosphere has passed.
 Atmosphere atmosphere_of(const Scene& scene, const FillEntry& fill);
 
-/// \throws InputError  where a fill cannot be an atmosphere: without gravity along one axis, a floor or a temperature,
-///                     or too dense at the floor for a fluid
-void check_atmosphere(const Section& section, const Scene& scene, const FillEntry& fill);
+/// Why a fill cannot be an atmosphere: without gravity along one axis, a floor or a temperature, or too dense at the
+/// floor for a fluid.
+std::optional<Refusal> check_atmosphere(const Scene& scene, const FillEntry& fill);
 
 }  // namespace carom

@@ -4,7 +4,6 @@
 
 #include "host/scene/arrange.hpp"
 #include "host/scene/growth.hpp"
-#include "host/scene/section.hpp"
 #include "kernels/core/random.hpp"
 #include "kernels/core/transcendental.hpp"
 #include "kernels/core/wall_number.hpp"
@@ -33,40 +32,41 @@ Atmosphere atmosphere_of(const Scene& scene, const FillEntry& fill) {
     return gas;
 }
 
-void check_atmosphere(const Section& section, const Scene& scene, const FillEntry& fill) {
+std::optional<Refusal> check_atmosphere(const Scene& scene, const FillEntry& fill) {
     int axes = 0;
     for (int axis = 0; axis < scene.dimension(); ++axis) axes += scene.physics.gravity[axis] != 0.0 ? 1 : 0;
     if (axes != 1) {
-        section.fail("arrangement", fmt::format("\"atmosphere\" needs physics.gravity along one axis, not along {}",
-                                                axes == 0 ? "none" : fmt::format("{}", axes)));
+        return Refusal{"arrangement", fmt::format("\"atmosphere\" needs physics.gravity along one axis, not along {}",
+                                                  axes == 0 ? "none" : fmt::format("{}", axes))};
     }
     if (!fill.temperature || !(*fill.temperature > 0.0)) {
-        section.fail("arrangement", "\"atmosphere\" needs a temperature above 0");
+        return Refusal{"arrangement", "\"atmosphere\" needs a temperature above 0"};
     }
     const Atmosphere gas = atmosphere_of(scene, fill);
     const WallNumber floor = WallNumber::face(gas.axis, gas.down ? 0 : 1);
     if (scene.box.faces[gas.axis][floor.end()] != Face::kWall) {
-        section.fail("arrangement", fmt::format("\"atmosphere\" needs a floor: box.boundary must be \"wall\" at {}, "
-                                                "where gravity points to",
-                                                floor.name()));
+        return Refusal{"arrangement", fmt::format("\"atmosphere\" needs a floor: box.boundary must be \"wall\" at {}, "
+                                                  "where gravity points to",
+                                                  floor.name())};
     }
     const double floor_at = scene.box.min[gas.axis] + (gas.down ? 0.0 : scene.box.size[gas.axis]);
     const double region_at = gas.down ? fill.region_min[gas.axis] : fill.region_max[gas.axis];
     if (region_at != floor_at) {
-        section.fail("region", fmt::format("must reach down to the floor, {} = {}, for an atmosphere; it ends at {}",
-                                           floor.name(), floor_at, region_at));
+        return Refusal{"region", fmt::format("must reach down to the floor, {} = {}, for an atmosphere; it ends at {}",
+                                             floor.name(), floor_at, region_at)};
     }
     const int dimension = scene.dimension();
     const double most = largest_fluid_fraction(dimension);
     if (gas.bottom > most) {
         const double load =
             local_pressure(dimension, most) - local_pressure(dimension, local_packing(dimension, most, gas.top));
-        section.fail(
-            section.has("count") ? "count" : "packing_fraction",
+        return Refusal{
+            "count",
             fmt::format("would press the gas to a packing fraction of {:.3g} at the floor, and it is a fluid up "
                         "to {} only, which {:.0f} balls reach at this temperature and gravity",
-                        gas.bottom, most, std::floor(static_cast<double>(fill.count) * load / gas.load)));
+                        gas.bottom, most, std::floor(static_cast<double>(fill.count) * load / gas.load))};
     }
+    return std::nullopt;
 }
 
 namespace {

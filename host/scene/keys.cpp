@@ -340,18 +340,18 @@ private:
     void add_keys(std::string_view table, const std::vector<Kind>& kinds) {
         struct Merged {
             Key key;
-            std::vector<std::string_view> kinds, fallbacks, help;
+            std::vector<std::string_view> kinds, help;
         };
         std::vector<Merged> merged;
         for (const Kind& kind : kinds) {
             for (const Key& key : kind.keys) {
                 auto same = std::ranges::find(merged, key.name, [](const Merged& one) { return one.key.name; });
                 if (same == merged.end()) same = merged.insert(same, {.key = key});
-                if (key.type != same->key.type || key.bounds != same->key.bounds || key.choices != same->key.choices) {
+                if (key.type != same->key.type || key.bounds != same->key.bounds || key.choices != same->key.choices ||
+                    key.fallback != same->key.fallback) {
                     throw std::logic_error(fmt::format("kinds of {} differ over what {} is", table, key.name));
                 }
                 append(same->kinds, kind.name);
-                append(same->fallbacks, key.fallback);
                 append(same->help, key.help);
             }
         }
@@ -359,7 +359,6 @@ private:
             Key& key = keys_.emplace_back(one.key);
             key.table = table;
             key.kinds = kept(fmt::format("{}", fmt::join(one.kinds, "|")));
-            key.fallback = kept(fmt::format("{}", fmt::join(one.fallbacks, "; ")));
             key.help = kept(fmt::format("{}", fmt::join(one.help, "; ")));
         }
     }
@@ -379,7 +378,7 @@ std::string quoted(std::span<const std::string_view> names) {
 
 /// "a sphere", "law = "hertz"": what a key is required for.
 std::string in_words(std::string_view table, std::string_view kind) {
-    if (table == "wall") return fmt::format("a {}", kind);
+    if (table == "wall") return fmt::format("{} {}", kind.find_first_of("aeiou") == 0 ? "an" : "a", kind);
     if (table.ends_with("thermostat")) return std::string(kind);
     return fmt::format("{} = \"{}\"", kind_key(table)->name, kind);
 }

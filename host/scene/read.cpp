@@ -254,7 +254,12 @@ FillEntry read_fill(const Section& section, Scene& scene, SpeciesIndex& index) {
         section.fail(fill.speed ? "speed" : "temperature",
                      "one ball alone cannot move and have no momentum; set zero_momentum = false");
     }
-    if (arrangement.check != nullptr && fill.count > 0) arrangement.check(section, scene, fill);
+    if (arrangement.check != nullptr && fill.count > 0) {
+        if (const auto refusal = arrangement.check(scene, fill)) {
+            const bool by_fraction = refusal->key == "count" && !section.has("count");
+            section.fail(by_fraction ? "packing_fraction" : refusal->key, refusal->message);
+        }
+    }
     return fill;
 }
 

@@ -6,16 +6,29 @@ import unittest
 from program import SOURCE, ProgramTest
 
 
+def taken():
+    """table.key -> what it takes, as the reference says it."""
+    words, table = {}, ""
+    for line in (SOURCE / "docs/scene-file.md").read_text().splitlines():
+        if line.startswith("#"):
+            table = line.strip("# `[]")
+        elif line.startswith("| `"):
+            key, words_of_key = line.split(" | ")[:2]
+            words[f"{table}.{key[3:-1]}"] = words_of_key
+    return words
+
+
 def bad_scenes():
     """The scenes of bad_scenes.txt: a name, what is said of it, and the text."""
-    bases = {}
+    bases, words = {}, taken()
     for block in re.split(r"^(?=(?:---|===) )", (SOURCE / "tests/cli/bad_scenes.txt").read_text(), flags=re.MULTILINE)[1:]:
         kind, name, *after = block.partition("\n")[0].replace(" after ", " ").split(" ")
         lines = block.rstrip("\n").split("\n")[1:]
         if kind == "---":
             bases[name] = "\n".join(lines) + "\n"
         else:
-            yield name + ".toml", lines[0], "".join(bases[base] for base in after) + "\n".join(lines[1:])
+            message = re.sub(r"\{([\w.]+)\}", lambda key: words[key[1]], lines[0])
+            yield name + ".toml", message, "".join(bases[base] for base in after) + "\n".join(lines[1:])
 
 
 class BadScenes(ProgramTest):

@@ -16,7 +16,8 @@
 
 namespace carom::test::arrangement_test {
 
-/// A fill that every arrangement can have: gravity and a temperature are there for those that need them.
+/// A fill that every arrangement can have: gravity and a temperature are there for those that need them, and what their
+/// keys require.
 std::string scene_of(int dimension, int count, const std::string& arrangement) {
     const bool flat = dimension == 2;
     return fmt::format(
@@ -24,7 +25,9 @@ std::string scene_of(int dimension, int count, const std::string& arrangement) {
         "mass = 1.0\ntemperature = 1.0\ncount = {}\n{}",
         dimension, flat ? "[-5.0, 2.0]" : "[-5.0, 2.0, 0.0]", flat ? "[12.0, 9.0]" : "[12.0, 9.0, 5.0]",
         flat ? "[0.0, -0.1]" : "[0.0, -0.1, 0.0]", count,
-        arrangement.empty() ? "" : fmt::format("arrangement = \"{}\"\n", arrangement));
+        arrangement.empty() ? ""
+                            : fmt::format("arrangement = \"{}\"\n", arrangement) +
+                                  required_lines("fill", arrangement, dimension).at(0));
 }
 
 /// The balls that a way to arrange them gives.

@@ -7,6 +7,8 @@
 #include "host/observables/registry.hpp"
 #include "host/run/observe.hpp"
 #include "host/run/run_loop.hpp"
+#include "host/scene/load.hpp"
+#include "host/state/errors.hpp"
 #include "tests/contract/examples/mean_momentum.hpp"
 #include "tests/support/kinds.hpp"
 
@@ -217,6 +219,26 @@ TEST_P(ObservableInAScene, StandsInTheFile) {
         EXPECT_EQ(bits(again.values), bits(last.values)) << processor.name;
         EXPECT_EQ(bits(again.errors), bits(last.errors)) << processor.name;
     }
+}
+
+/// What takes a `species` looks at no others; what has no use for one says so.
+TEST_P(ObservableInAScene, IsOfTheSpeciesThatTheSceneNames) {
+    const auto of = [&](const std::string& species) {
+        return scene() + (species.empty() ? "" : "species = \"" + species + "\"\n");
+    };
+    if (row().of == ObservableKind::Of::kAll) {
+        EXPECT_THROW(parse_scene(of("light"), "test.toml"), InputError);
+        return;
+    }
+    const auto values = [&](const std::string& species) {
+        if (row().averaged()) return bits(averaged(of(species), {"cpu1", 1}).values);
+        const MemoryRun run = run_in_memory(
+            prepare_scene({.scene = "", .threads = 1, .text = SceneText{"test.toml", of(species)}}), [] { return 0; });
+        const std::size_t column = find_value(run.infos, "seen").value();
+        return bits({run.values.begin() + column, run.values.end()});
+    };
+    EXPECT_NE(values("light"), values("heavy"));
+    EXPECT_NE(values("light"), values(""));
 }
 
 INSTANTIATE_TEST_SUITE_P(Registered, ObservableInAScene, each_kind_of("observe"), name_of_kind);

@@ -43,14 +43,17 @@ inline std::vector<std::string> kinds_of(std::string_view table) {
     return {choices.begin(), choices.end()};
 }
 
-/// A value that the key of a kind takes; of a choice the first.
+/// A value that the key of a kind takes: of a choice the first; 3, or what is near it where that is not allowed.
 inline KindValues::Value example_value(const Key& key, int dimension) {
     const bool flat = dimension == 2;
     if (key.type == KeyType::kVector) return {0.5, 0.3, flat ? 0.0 : 0.1};
     if (key.type == KeyType::kDirection) return flat ? KindValues::Value{0.6, 0.8} : KindValues::Value{0.48, 0.64, 0.6};
     if (key.type == KeyType::kChoice) return {};
-    const bool allowed = key.bounds.min <= 3.0 && key.bounds.max >= 3.0;
-    return {allowed ? 3.0 : 0.5 * (key.bounds.min + key.bounds.max)};
+    const bool whole = key.type == KeyType::kWhole;
+    const auto [min, max] = std::pair{key.bounds.min, key.bounds.max};
+    if (min >= 3.0) return {whole ? std::min(min + 1.0, max) : 0.5 * (min + std::min(min + 1.0, max))};
+    if (max < 3.0) return {whole ? max : 0.5 * (std::max(min, max - 1.0) + max)};
+    return {3.0};
 }
 
 /// The same for each key but some.

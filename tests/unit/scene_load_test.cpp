@@ -352,6 +352,18 @@ struct BadScene {
     std::string text;
 };
 
+/// With what a key takes instead of each {table.key}.
+std::string with_words_of_keys(std::string message) {
+    for (auto open = message.find('{'); open != std::string::npos; open = message.find('{')) {
+        const auto dot = message.find('.', open);
+        const auto close = message.find('}', dot);
+        const Key* const key =
+            find_key(message.substr(open + 1, dot - open - 1), message.substr(dot + 1, close - dot - 1));
+        message.replace(open, close - open + 1, allowed_text(*key, 2));
+    }
+    return message;
+}
+
 std::vector<BadScene> bad_scenes() {
     std::vector<BadScene> scenes;
     std::map<std::string, std::string> bases;
@@ -366,7 +378,8 @@ std::vector<BadScene> bad_scenes() {
         } else if (kind == "===") {
             base = nullptr;
             scenes.push_back({name + ".toml", "", begin.empty() ? "" : bases.at(begin)});
-            std::getline(in, scenes.back().message);
+            std::getline(in, line);
+            scenes.back().message = with_words_of_keys(line);
         } else if (!line.empty() && (base != nullptr || !scenes.empty())) {
             (base != nullptr ? *base : scenes.back().text) += line + "\n";
         }

@@ -31,7 +31,10 @@ private:
 };
 
 inline constexpr ObservableKind kMeanMomentum[] = {
-    {.name = "mean_momentum", .what = "momentum of all balls over their number", .make = row_value<MeanMomentum>},
+    {.name = "mean_momentum",
+     .what = "momentum of all balls over their number",
+     .of = ObservableKind::Of::kAll,
+     .make = row_value<MeanMomentum>},
 };
 inline std::span<const ObservableKind> mean_momentum_kinds() { return kMeanMomentum; }
 
