@@ -259,7 +259,11 @@ Script thread_tics(const std::vector<Panel>& panels) {
 Script script_of(const std::vector<Panel>& panels, const std::string& quantity, const std::string& title,
                  const Canvas& canvas) {
     const bool threads = quantity == "threads";
-    Script script = figure_head("", canvas);
+    std::size_t labels = 0;
+    for (const Panel& panel : panels) labels = std::max(labels, panel.series.size());
+    Canvas page = with_key(canvas, labels);
+    page.title = "";  // stands over all panels
+    Script script = figure_head("", page);
     script.add("set logscale xy\n{}", threads ? thread_tics(panels) : Script("set format x \"10^{{%L}}\"\n"));
     script.add("set xlabel {}\n", Text{threads ? "threads" : "balls"});
     const Range x = range_of(panels, true);
@@ -268,7 +272,7 @@ Script script_of(const std::vector<Panel>& panels, const std::string& quantity, 
     script.add(y_tics(y));
     script.add("set grid back linecolor rgb \"#d8d8d8\" linewidth 1 dashtype 3\nset tics scale 0.7,0.35\n");
     script.add("set key outside below center maxcols 2 samplen 2.2 spacing 1.15 Left reverse\n");
-    script.add("set multiplot layout 1,{} title {} offset 0,0.2\n", panels.size(), Text{title});
+    script.add("set multiplot layout 1,{} title {} offset 0,0.2\n", panels.size(), Text{canvas.title_of(title)});
     std::size_t number = 0;
     for (const Panel& panel : panels) {
         const char* label = quantity == "limit"    ? "% of what the memory's bandwidth allows"

@@ -33,13 +33,17 @@ Script hex(const Color& color) {
 float brightness(const Color& color) { return 0.2126f * color[0] + 0.7152f * color[1] + 0.0722f * color[2]; }
 
 /// Tics at the values themselves where they are few, in their own words.
-void add_tics(Script& script, Word axis, const Scale& scale) {
+/// Turned where they have no room beside each other.
+void add_tics(Script& script, Word axis, const Scale& scale, std::size_t room) {
     if (scale.logarithmic) script.add("set logscale {}\n", axis);
     if (!scale.words && scale.at.size() > kMostLabels) return;
     std::vector<Script> labels;
     for (std::size_t k = 0; k < scale.at.size(); ++k)
         labels.emplace_back("{} {}", TicText{scale.texts[k]}, scale.at[k]);
     script.add("set {0}tics ({1})\nset {0}tics noenhanced\n", axis, joined(labels));
+    std::size_t letters = 0;
+    for (const std::string& text : scale.texts) letters += text.size() + 1;
+    if (letters > room) script.add("set {}tics rotate by 45 right\n", axis);
 }
 
 void add_range(Script& script, Word axis, const Scale& scale) {
@@ -130,15 +134,17 @@ Script heat_map_script(const SweepTable& table, const Reduced& reduced, const st
     Script script = figure_head(title_of(table, quantity, reduced.scales), canvas);
     script.add("set xlabel {}\nset ylabel {}\nset cblabel {} offset 1,0\n", Text{x.label}, Text{y.label},
                Text{reduced.label});
-    add_tics(script, "x", x);
-    add_tics(script, "y", y);
+    const LabelRoom room = room_on(canvas);
+    add_tics(script, "x", x, room.across);
+    add_tics(script, "y", y, std::string::npos);
     add_range(script, "x", x);
     add_range(script, "y", y);
     colors.add_to(script);
     add_wishes(script, wishes);
     script.add(
         "set tics out scale 0.5\nset border 0\nset colorbox user origin graph 1.03, graph 0 size 0.022, graph 1 "
-        "noborder\nset rmargin at screen 0.85\nunset key\n");
+        "noborder\nset rmargin at screen {}\nunset key\n",
+        room.narrow ? 0.78 : 0.85);
 
     std::vector<std::vector<double>> cells;
     std::vector<std::vector<double>> missing;
@@ -205,7 +211,7 @@ Script curve_script(const SweepTable& table, const Reduced& reduced, const std::
     bars = bars && !x.logarithmic && x.uniform && x.at.size() <= kMostBars;
     Script script = figure_head(title_of(table, quantity, reduced.scales), canvas);
     script.add("set xlabel {}\nset ylabel {}\n", Text{x.label}, Text{reduced.label});
-    add_tics(script, "x", x);
+    add_tics(script, "x", x, room_on(canvas).across);
     const auto [low, high] = value_limits(reduced, bars);
     script.add("set yrange [{}:{}]\n", low, high);
     if (bars || x.words) {

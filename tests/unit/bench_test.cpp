@@ -249,6 +249,9 @@ TEST_F(BenchFiles, AreDrawnWithTheLimitAndTheFastestCountOfThreads) {
     rows[0].limit = 400.0;
     const std::string file = write("a.json", rows);
     const std::string speed = bench_figure_script(file, "speed", "x.png").text();
+    Canvas named("x.png");
+    named.title = "a title";
+    EXPECT_THAT(bench_figure_script(file, "speed", named).text(), HasSubstr("layout 1,1 title 'a title'"));
     EXPECT_THAT(speed, AllOf(HasSubstr("1000 80 72 88"), Not(HasSubstr("1000 50 ")), HasSubstr("1000 400 "),
                              HasSubstr("cpu limit: memory"), HasSubstr("cuda spring, 0.5"),
                              HasSubstr("cpu textbook, 0.5"), Not(HasSubstr("3D"))));

@@ -383,6 +383,15 @@ TEST(SweepFigures, TwoAxesAreAHeatMap) {
     EXPECT_THAT(script("a,b,v\n0,0,0.5\n0,1,2.5\n"), Not(HasSubstr("maxcolors")));
 }
 
+TEST(SweepFigures, TurnNumbersThatAColumnHasNoRoomFor) {
+    std::string table = "x,y,v\n";
+    for (int x = 0; x < 8; ++x) table += fmt::format("0.{},0,1\n0.{},1,2\n", 350 + 25 * x, 350 + 25 * x);
+    Canvas column("f.pdf");
+    column.style = FigureStyle::kOneColumn;
+    EXPECT_THAT(table_figure_script(parse_table(table, "t.csv"), {}, column).text(), HasSubstr("set xtics rotate"));
+    EXPECT_THAT(script(table), Not(HasSubstr("rotate")));
+}
+
 TEST(SweepFigures, OneAxisIsALineWithErrorBars) {
     const std::string text = script("k,v,v_se\n1,2,0.5\n2,3,0.25\n");
     EXPECT_THAT(text, HasSubstr("1 2 0.5\n2 3 0.25\n"));
