@@ -557,7 +557,7 @@ void append_entry(GrowingDataset& dataset, std::size_t frame, const double* valu
 
 double average_bytes(const AverageInfo& info) {
     const std::size_t numbers =
-        2 * info.width() + 1 + (has_axis(info.x) ? info.x.points : 0) + (has_axis(info.y) ? info.y.points : 0);
+        2 * info.width() + 3 + (has_axis(info.x) ? info.x.points : 0) + (has_axis(info.y) ? info.y.points : 0);
     return static_cast<double>(numbers * sizeof(double));
 }
 
@@ -568,6 +568,8 @@ AverageDatasets::AverageDatasets(hid_t file, const std::vector<AverageInfo>& inf
                         make_dataset(group, "value", shape_of(info)),
                         make_dataset(group, "error", shape_of(info)),
                         make_dataset(group, "samples", {}),
+                        make_dataset(group, "independent", {}),
+                        make_dataset(group, "drift", {}),
                         {},
                         {}};
         h5::set_attribute(group, "kind", info.kind);
@@ -614,6 +616,10 @@ void AverageDatasets::append(std::size_t frame, double time, std::uint64_t step,
         append_entry(element.value, frame, tables[k].values.data());
         append_entry(element.error, frame, tables[k].errors.data());
         append_entry(element.samples, frame, &tables[k].samples);
+        const double independent = tables[k].steadiness.independent();
+        const double drift = tables[k].steadiness.drift();
+        append_entry(element.independent, frame, &independent);
+        append_entry(element.drift, frame, &drift);
         if (element.x) append_entry(*element.x, frame, tables[k].x.data());
         if (element.y) append_entry(*element.y, frame, tables[k].y.data());
     }
@@ -658,6 +664,10 @@ AverageTable read_average(hid_t file, const AverageInfo& info, std::size_t frame
     table.values = read_entry(file, path_of(info, "value"), frame);
     table.errors = read_entry(file, path_of(info, "error"), frame);
     table.samples = read_entry(file, path_of(info, "samples"), frame)[0];
+    if (h5::exists(file, path_of(info, "independent"))) {  // not in files of before
+        table.steadiness = {read_entry(file, path_of(info, "independent"), frame)[0],
+                            read_entry(file, path_of(info, "drift"), frame)[0]};
+    }
     if (has_axis(info.x)) table.x = read_entry(file, path_of(info, "x"), frame);
     if (has_axis(info.y)) table.y = read_entry(file, path_of(info, "y"), frame);
     return table;

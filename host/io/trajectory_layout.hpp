@@ -161,7 +161,7 @@ public:
 private:
     struct Element {
         AverageInfo info;
-        GrowingDataset value, error, samples;
+        GrowingDataset value, error, samples, independent, drift;
         std::optional<GrowingDataset> x, y;
     };
     std::vector<Element> elements_;

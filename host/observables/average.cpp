@@ -27,6 +27,21 @@ std::vector<double> finite_masses(const std::vector<Species>& table) {
     return masses;
 }
 
+void Steadiness::add(const MeanWithError& value) {
+    if (!std::isfinite(value.independent)) return;
+    inflation_ += 1.0 / value.independent;
+    squares_ += value.drift * value.drift;
+    last_ = value.drift;
+    count_ += 1.0;
+}
+
+double Steadiness::independent() const { return count_ > 0.0 ? count_ / inflation_ : std::nan(""); }
+
+double Steadiness::drift() const {
+    if (count_ == 0.0) return std::nan("");
+    return count_ > 1.0 ? std::sqrt(squares_ / count_) : last_;
+}
+
 std::vector<std::string> number_names(const AverageInfo& average) {
     if (!average.x.label.empty()) return {};
     if (average.components.empty()) return {average.name};
@@ -47,7 +62,8 @@ std::vector<AveragedNumber> averaged_numbers(std::span<const AverageInfo> infos,
                  .unit = infos[k].unit,
                  .mean = tables[k].values[component],
                  .error = telling ? tables[k].errors[component] : std::numeric_limits<double>::quiet_NaN(),
-                 .samples = tables[k].samples});
+                 .samples = tables[k].samples,
+                 .steadiness = tables[k].steadiness});
         }
     }
     return numbers;

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -44,6 +45,26 @@ struct AverageInfo {
     bool operator==(const AverageInfo&) const = default;
 };
 
+/// What samples say of the errors of the values that come of them.
+class Steadiness {
+public:
+    Steadiness() = default;
+    Steadiness(double independent, double drift) { add({.independent = independent, .drift = drift}); }
+    void add(const MeanWithError& value);
+    /// Of how many independent samples the values are, as far as blocks tell: the harmonic mean over them. NaN where
+    /// there are too few samples.
+    [[nodiscard]] double independent() const;
+    /// How far values of the second half of the samples are from those of the first, in standard errors of that: of one
+    /// value with its sign, else the root of the mean square. NaN as before.
+    [[nodiscard]] double drift() const;
+
+private:
+    double count_ = 0.0;
+    double inflation_ = 0.0;  // of variances, sum
+    double squares_ = 0.0;
+    double last_ = 0.0;
+};
+
 /// The averages up to now.
 struct AverageTable {
     double samples = 0.0;        ///< how many were taken
@@ -51,6 +72,7 @@ struct AverageTable {
     std::vector<double> y;       ///< y.points
     std::vector<double> values;  ///< component by component, row of x by row of x; NaN where there is none
     std::vector<double> errors;  ///< standard errors, by blocks; NaN where there are too few samples
+    Steadiness steadiness = {};
 };
 
 /// The balls of a run, as far as averages care.
@@ -140,8 +162,9 @@ struct AveragedNumber {
     std::string kind;  ///< "kurtosis", "stress", ...
     std::string unit;  ///< SI, as H5MD writes units; empty: a pure number
     double mean = 0.0;
-    double error = 0.0;    ///< standard error; NaN if there are fewer samples than kLeastSamplesForError
-    double samples = 0.0;  ///< how many were taken
+    double error = 0.0;          ///< standard error; NaN if there are fewer samples than kLeastSamplesForError
+    double samples = 0.0;        ///< how many were taken
+    Steadiness steadiness = {};  ///< of an average of several components: of all of them
 };
 
 /// The names of the numbers that an average is: its own, or "name.component"; none for curves and maps.

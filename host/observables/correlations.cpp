@@ -109,10 +109,11 @@ protected:
         AverageTable table = base_table();
         const Lags lags = measured_lags();
         for (std::size_t k = 0; k < lags.at.size(); ++k) {
-            const auto [value, blocked] = lags.at[k];
-            const double error = in_blocks(k) && std::isfinite(blocked) ? blocked : noise(lags, k);
-            table.values.push_back(value);
-            table.errors.push_back(std::isfinite(value) ? error : std::nan(""));
+            const MeanWithError& lag = lags.at[k];
+            const bool blocked = in_blocks(k) && std::isfinite(lag.error);
+            table.values.push_back(lag.value);
+            table.errors.push_back(!std::isfinite(lag.value) ? std::nan("") : blocked ? lag.error : noise(lags, k));
+            if (blocked) table.steadiness.add(lag);
         }
         return table;
     }

@@ -43,7 +43,7 @@ struct ThermalSums {
         const double temperature = (series.mean(first) - flow_energy) * scale;
         weights.push_back({first + axes + 1, flow_squared * scale});
         weights.push_back({first + axes + 2, -temperature / count});
-        return {temperature, error_of(series, weights)};
+        return blocked_mean(temperature, series, weights);
     }
 };
 
@@ -348,7 +348,7 @@ public:
         const double scale = 1.0 / (count * second * second);
         const std::array weights{Weight{1, scale}, Weight{0, -2.0 * kurtosis * second * scale},
                                  Weight{2, kurtosis / count}};
-        append(table, {kurtosis, error_of(series(), weights)});
+        append(table, blocked_mean(kurtosis, series(), weights));
         return table;
     }
 

@@ -90,7 +90,7 @@ private:
         const double g = scale * series().mean(bin);
         const std::array weights{Weight{bin, scale}, Weight{reference_column(), -g / references},
                                  Weight{density_column(), -g / density}};
-        return {g, error_of(series(), weights)};
+        return blocked_mean(g, series(), weights);
     }
 
     void sum(BallSampler& balls, std::span<double> sums) override {

@@ -138,8 +138,8 @@ public:
                     break;
                 case StressPart::kKinetic: {
                     const std::array weights{Weight{k, per_volume}, Weight{kPairs + k, -per_volume}};
-                    append(table,
-                           {(series().mean(k) - series().mean(kPairs + k)) * per_volume, error_of(series(), weights)});
+                    append(table, blocked_mean((series().mean(k) - series().mean(kPairs + k)) * per_volume, series(),
+                                               weights));
                     break;
                 }
                 case StressPart::kCollisional:
@@ -177,7 +177,7 @@ public:
             volume += volume_along(axis);
             sum += series().mean(static_cast<std::size_t>(axis));
         }
-        append(table, judged({sum / volume, error_of(series(), trace(dimension(), 1.0 / volume))}));
+        append(table, judged(blocked_mean(sum / volume, series(), trace(dimension(), 1.0 / volume))));
         return table;
     }
 };
@@ -209,7 +209,7 @@ public:
         std::vector<Weight> weights = trace(dimension(), share / thermal);
         weights.push_back({kTwiceKinetic, -share / thermal});
         weights.push_back({kThermal, -share / thermal * pairs / thermal});
-        append(table, judged({1.0 + share * pairs / thermal, error_of(series(), weights)}));
+        append(table, judged(blocked_mean(1.0 + share * pairs / thermal, series(), weights)));
         return table;
     }
 };

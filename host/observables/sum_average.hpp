@@ -87,6 +87,7 @@ protected:
     static void append(AverageTable& table, const MeanWithError& measured) {
         table.values.push_back(measured.value);
         table.errors.push_back(measured.error);
+        table.steadiness.add(measured);
     }
     [[nodiscard]] int dimension() const { return box_.dimension; }
     [[nodiscard]] const ObserveEntry& request() const { return request_; }

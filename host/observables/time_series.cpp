@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 
 namespace carom {
@@ -119,24 +120,34 @@ private:
     std::array<double, kFrequencies> power_{};
 };
 
-/// blocked_error in the place of the means: tables of thousands of cells are made for each frame.
-double error_in_place(std::span<double> means) {
+/// blocked_error and what else blocks tell, in the place of the means: tables of thousands of cells are made for each
+/// frame.
+MeanWithError blocked_in_place(double value, std::span<double> means) {
     constexpr std::size_t kMostBlocks = 64;
-    if (means.size() < 2) return kNan;
+    MeanWithError result{.value = value, .error = kNan};
+    if (means.size() < 2) return result;
     while (means.size() > kMostBlocks) means = joined(means);
     double mean = 0.0;
-    for (const double value : means) mean += value / static_cast<double>(means.size());
+    for (const double one : means) mean += one / static_cast<double>(means.size());
     double squares = 0.0;
-    for (double& value : means) {
-        value -= mean;
-        squares += value * value;
+    for (double& one : means) {
+        one -= mean;
+        squares += one * one;
     }
     const auto count = static_cast<double>(means.size());
     const double independent = std::sqrt(squares / (count * (count - 1.0)));
     // What varies by nothing but rounding has no spectrum.
     const bool varies = independent > std::numeric_limits<double>::epsilon() * std::abs(mean);
-    if (means.size() < kLeastBlocksForCorrelation || !varies) return independent;
-    return LowFrequencies(means).at_zero();
+    result.error = independent;
+    if (means.size() < kLeastBlocksForCorrelation || !varies) return result;
+    result.error = LowFrequencies(means).at_zero();
+    const double inflation = result.error / independent;
+    result.independent = std::min(count, count / (inflation * inflation));
+    const std::size_t half = means.size() / 2;  // of an odd number the one in the middle is in neither
+    const double difference = std::accumulate(means.end() - static_cast<std::ptrdiff_t>(half), means.end(), 0.0) -
+                              std::accumulate(means.begin(), means.begin() + static_cast<std::ptrdiff_t>(half), 0.0);
+    result.drift = difference / (static_cast<double>(half) * 2.0 * result.error);
+    return result;
 }
 
 }  // namespace
@@ -225,31 +236,32 @@ void BatchSeries::restore(SavedNumbers& saved) {
 
 double blocked_error(std::span<const double> block_means) {
     std::vector<double> means(block_means.begin(), block_means.end());
-    return error_in_place(means);
+    return blocked_in_place(kNan, means).error;
 }
 
-double error_of(const BatchSeries& series, std::span<const Weight> weights, std::size_t from_batch) {
+MeanWithError blocked_mean(double value, const BatchSeries& series, std::span<const Weight> weights,
+                           std::size_t from_batch) {
     std::array<double, BatchSeries::kMostBatches> blocks{};
     std::size_t count = 0;
     for (std::size_t batch = from_batch; batch < series.batches(); ++batch) {
-        double value = 0.0;
-        for (const Weight& weight : weights) value += weight.factor * series.batch_mean(batch, weight.column);
-        blocks[count++] = value;
+        double sum = 0.0;
+        for (const Weight& weight : weights) sum += weight.factor * series.batch_mean(batch, weight.column);
+        blocks[count++] = sum;
     }
-    return error_in_place(std::span(blocks).first(count));
+    return blocked_in_place(value, std::span(blocks).first(count));
 }
 
 MeanWithError mean_of(const BatchSeries& series, std::size_t column, double factor) {
     const std::array weights{Weight{column, factor}};
-    return {factor * series.mean(column), error_of(series, weights)};
+    return blocked_mean(factor * series.mean(column), series, weights);
 }
 
 MeanWithError ratio_of(const BatchSeries& series, std::size_t numerator, std::size_t denominator, double factor) {
     const double below = series.mean(denominator);
-    if (!(below > 0.0)) return {kNan, kNan};
+    if (!(below > 0.0)) return {.value = kNan, .error = kNan};
     const double ratio = factor * series.mean(numerator) / below;
     const std::array weights{Weight{numerator, factor / below}, Weight{denominator, -ratio / below}};
-    return {ratio, error_of(series, weights)};
+    return blocked_mean(ratio, series, weights);
 }
 
 std::optional<std::size_t> first_equilibrated(std::span<const double> batch_means) {

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
@@ -91,16 +92,29 @@ struct Weight {
     double factor = 1.0;
 };
 
-/// Standard error of sum_k factor_k mean_k. A function f of several means has, to first order, the error of that sum
-/// with factor_k = df / d mean_k.
-/// \param from_batch  whole batches that are left out
-double error_of(const BatchSeries& series, std::span<const Weight> weights, std::size_t from_batch = 0);
-
 /// A number and its standard error; NaN where there is none.
 struct MeanWithError {
     double value = 0.0;
     double error = 0.0;
+    /// Of how many independent samples it is, as far as blocks tell: at most so many as there are of these. NaN for
+    /// fewer than kLeastBlocksForCorrelation, and for what does not vary.
+    double independent = std::numeric_limits<double>::quiet_NaN();
+    /// By how much the second half of the samples is above the first, in standard errors of that; NaN as before.
+    double drift = std::numeric_limits<double>::quiet_NaN();
 };
+
+/// Fewer independent samples than these, and their scatter tells nothing of the error: what hardly changes within the
+/// run, or changes all along, has one or two, which blocks take for up to seven.
+inline constexpr double kLeastIndependent = 10.0;
+/// A number that has moved by more of its errors from one half to the other has not settled: by chance one in 16,000.
+inline constexpr double kMostDrift = 4.0;
+
+/// sum_k factor_k mean_k, or a function f of several means, whose error to first order is that of the sum with factor_k
+/// = df / d mean_k.
+/// \param value       of the function
+/// \param from_batch  whole batches that are left out
+MeanWithError blocked_mean(double value, const BatchSeries& series, std::span<const Weight> weights,
+                           std::size_t from_batch = 0);
 
 /// factor * mean of a column.
 MeanWithError mean_of(const BatchSeries& series, std::size_t column, double factor = 1.0);

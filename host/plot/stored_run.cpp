@@ -38,7 +38,9 @@ void add_means(MeasuredRun& run, const TrajectoryReader& trajectory, const Obser
     if (json.contains("values")) {
         for (const auto& [name, value] : json["values"].items()) {
             run.means.push_back({name, number_or_nan(value["mean"]), number_or_nan(value["error"]),
-                                 number_or_nan(value["correlation_time"])});
+                                 number_or_nan(value["correlation_time"]),
+                                 Steadiness(number_or_nan(value.value("independent", nlohmann::ordered_json())),
+                                            number_or_nan(value.value("drift", nlohmann::ordered_json())))});
         }
     } else {
         const std::size_t half = table.rows() / 2 + 1;
@@ -50,7 +52,12 @@ void add_means(MeasuredRun& run, const TrajectoryReader& trajectory, const Obser
                       : times.empty()        ? 0.0
                                              : 0.5 * (times.front() + times.back());
     const bool known = json.contains("equilibrated") && json["equilibrated"].is_boolean() && json.contains("since");
-    if (known && json["equilibrated"].get<bool>() && !run.changed) run.equilibrated_since = run.means_since;
+    if (!known || run.changed) return;
+    if (json["equilibrated"].get<bool>()) {
+        run.equilibrated_since = run.means_since;
+    } else {
+        run.unsettled = json.value("reason", "its means drift");
+    }
 }
 
 /// The columns of an observable; none if rows do not have it.

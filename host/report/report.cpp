@@ -138,6 +138,9 @@ private:
         return summary_.contains("wall_heat") || passed("heat") || passed("work");
     }
 
+    /// What speaks against equilibrium, or leaves it unknown.
+    [[nodiscard]] std::string why() const { return summary_["means"].value("reason", "too few rows to tell"); }
+
     Html run_section() {
         Rows rows;
         std::string box;
@@ -188,9 +191,9 @@ private:
         if (summary_.contains("means")) {
             const Json& known = summary_["means"]["equilibrated"];
             add(rows, "equilibrium",
-                !known.is_boolean() ? "too few rows to tell"
+                !known.is_boolean() ? "unknown: " + why()
                 : known.get<bool>() ? fmt::format("from t = {:.6g} on", summary_["means"].value("since", 0.0))
-                                    : "not reached in the first half of the run: means are over all of it");
+                                    : "not reached: " + why() + "; means are over all of the run");
         }
         if (summary_.contains("warnings")) {
             for (const Json& warning : summary_["warnings"]) {
@@ -232,24 +235,25 @@ private:
             const char* kind = check.verdict == TheoryVerdict::kAgrees    ? "good"
                                : check.verdict == TheoryVerdict::kDiffers ? "bad"
                                                                           : "open";
-            const char* verdict = check.verdict == TheoryVerdict::kAgrees    ? "agrees"
-                                  : check.verdict == TheoryVerdict::kDiffers ? "differs"
-                                                                             : "too few samples";
             const std::string doubt = check.uncertainty <= 0.0 ? ""
                                       : curve ? fmt::format(" (to {:.2g} %)", 100.0 * check.uncertainty)
                                               : fmt::format(" (to {:.1g})", check.uncertainty);
             rows.push_back({axis_label(check.what, curve ? "" : check.unit, run_.scene.units),
-                            Html::markup("<span class=\"{}\">{}</span>", kind, verdict),
+                            Html::markup("<span class=\"{}\">{}</span>", kind, check.words()),
                             !std::isfinite(check.sigmas)
                                 ? ""
                                 : fmt::format(fmt::runtime(curve ? "{:.2f} rms" : "{:+.2f}"), check.sigmas),
+                            std::isfinite(check.would_show) ? share_text(check.would_show) : "",
                             curve ? plural(check.points, "point") : with_error(check.measured, check.error),
                             (curve ? check.theory : fmt::format("{:.6g}, {}", check.expected, check.theory)) + doubt});
         }
-        return section(kName, {"quantity", "verdict", "sigma", "measured", "theory"}, rows,
+        return section(kName, {"quantity", "verdict", "sigma", "would show", "measured", "theory"}, rows,
                        "Sigma is the difference over the standard error and the theory's own uncertainty together; of "
                        "a curve the root of the mean square over its points, about 1 where all is well. Numbers agree "
-                       "within 4, curves within 2.");
+                       "within 4, curves within 2 (of fewer than nine points within 1 + 3 / sqrt(points)). Would show: "
+                       "the fault that would have been seen, as a share of theory's value. There is no verdict on a "
+                       "run that is not at equilibrium, on what drifts, on fewer than ten independent samples, and "
+                       "where no fault of less than 100 % would show.");
     }
 
     Html pictures_section() {

@@ -14,6 +14,7 @@
 #include "host/observables/registry.hpp"
 #include "host/scene/place.hpp"
 #include "host/state/errors.hpp"
+#include "host/theory/gas_facts.hpp"
 #include "kernels/physics/equation_of_state.hpp"
 #include "kernels/physics/kinetic_theory.hpp"
 
@@ -192,6 +193,13 @@ SamplePlan plan_of(const PreparedScene& run, const ObserveEntry& entry) {
     return plan;
 }
 
+/// Under gravity such balls come to rest, which their rows show.
+bool only_cools(const Scene& scene) {
+    const bool falls = scene.physics.gravity != Vector3{} ||
+                       std::ranges::any_of(scene.stages, [](const Stage& stage) { return stage.gravity != Vector3{}; });
+    return loses_energy(scene) && !falls && scene.hottest_bath() == 0.0 && scene.fastest_wall() == 0.0;
+}
+
 bool wall_moves_while_measured(const Scene& scene) {
     const auto moves = [](double velocity) { return velocity != 0.0; };
     if (scene.stages.empty()) return std::ranges::any_of(scene.walls, moves, &Wall::velocity);
@@ -211,7 +219,8 @@ RunAverages::RunAverages(const PreparedScene& run, const std::vector<ObservableI
       resumed_(!run.resumed_from.empty()),
       threads_(run.threads > 0 ? run.threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()))) {
     stages_.stages = run.scene.stages;
-    wall_moves_ = wall_moves_while_measured(run.scene);
+    if (wall_moves_while_measured(run.scene)) never_settles_ = "a wall moves";
+    if (only_cools(run.scene)) never_settles_ = "contacts take energy, and nothing gives any";
     try {
         make_averages(run);
         if (resumed_) restore(run.state);

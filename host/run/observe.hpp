@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <future>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -61,7 +62,11 @@ public:
     /// \param due  it falls on a multiple of the rows' interval; else it is the first one
     void add_row(bool due, const ObservableSet& observables, const ObservableRow& row, const Totals& totals,
                  const Tallies& tallies, const Frame* frame);
-    [[nodiscard]] RowMeans row_means() const { return rows_.means(wall_moves_); }
+    /// \param never, not_before  as for RowSeries::means; a reason of the scene's own comes first
+    [[nodiscard]] RowMeans row_means(const std::string& never = "",
+                                     double not_before = -std::numeric_limits<double>::infinity()) const {
+        return rows_.means(never_settles_.empty() ? never : never_settles_, not_before);
+    }
 
     /// Memory that they take, at most [bytes].
     [[nodiscard]] std::uint64_t most_bytes() const;
@@ -96,7 +101,7 @@ private:
     std::vector<AverageInfo> infos_;
     Scene stages_;  // its stages say when samples are taken
     RowSeries rows_;
-    bool wall_moves_ = false;  // while rows are measured
+    std::string never_settles_;  // why the run is never at equilibrium; empty: it may be
     bool averages_rows_;
     bool resumed_;
     int threads_;

@@ -23,6 +23,8 @@ constexpr std::string_view kVirial = "virial_pressure";
 
 constexpr std::size_t kLeastJudged = 16;
 constexpr std::size_t kMostJudged = 40;
+/// Of fewer nobody can say what their temperature is.
+constexpr std::uint64_t kLeastBalls = 8;
 
 /// Sums over 10^8 balls are off by rounding: what varies by less is constant.
 constexpr double kRounding = 1e-9;
@@ -58,6 +60,7 @@ RowSeries::RowSeries(const std::vector<ObservableInfo>& infos, double row_every)
 void RowSeries::add(const ObservableSet& observables, const ObservableRow& row, const Totals& totals,
                     const Tallies& tallies, const Frame* frame) {
     if (row_every_ <= 0.0 || columns_.empty()) return;
+    mobile_ = totals.mobile;
     if (has_previous_) {
         // Some observables are changes since the row before, and a resumed run began with a row of its own.
         const ObservableRow again = observables.evaluate_since({.time = row.time,
@@ -110,10 +113,11 @@ double RowSeries::time_after(double measured, double slack) const {
     return time;
 }
 
-RowMeans RowSeries::means(bool driven) const {
+RowMeans RowSeries::means(const std::string& never, double not_before) const {
     RowMeans result;
     result.since = first_time_;
     result.rows = series_.samples();
+    result.reason = "too few rows";
     if (series_.samples() == 0 || columns_.empty()) return result;
 
     const std::size_t count = columns_.size();
@@ -121,18 +125,27 @@ RowMeans RowSeries::means(bool driven) const {
         const double off = series_.mean(k, from) - reference_[k];
         return series_.mean(count + k, from) - off * off;
     };
-    const auto varies = [&](std::size_t k) {
-        const double mean = series_.mean(k);
-        return variance_of(k, 0) > kRounding * mean * mean;
+    const auto varies = [&](std::size_t k, std::size_t from) {
+        const double mean = series_.mean(k, from);
+        return variance_of(k, from) > kRounding * mean * mean;
+    };
+    const auto mean_of_column = [&](std::size_t k, std::size_t from) {
+        return blocked_mean(series_.mean(k, from), series_, std::array{Weight{k, 1.0}}, from);
+    };
+    const auto in_words = [&](std::size_t k) {
+        std::string words = columns_[k].name;
+        std::ranges::replace(words, '_', ' ');
+        return words;
     };
     // What was sampled, not what was asked for: a solver with steps reaches only multiples of these.
     const double spacing = measured_time_ / static_cast<double>(series_.samples());
     std::size_t from = 0;
     std::optional<bool> equilibrated;
+    std::vector<std::size_t> judged;
     for (std::size_t k = 0; k < count; ++k) {
         // The virial of the few springs that are in contact at an instant is all noise.
         if (columns_[k].name == kVirial && !previous_.collisional_virial) continue;
-        if (!columns_[k].tells_equilibrium || !std::isfinite(series_.mean(k)) || !varies(k)) continue;
+        if (!columns_[k].tells_equilibrium || !std::isfinite(series_.mean(k)) || !varies(k, 0)) continue;
         std::vector<double> batches;
         for (std::size_t b = 0; b < series_.batches(); ++b) batches.push_back(series_.batch_mean(b, k));
         if (batches.size() < kLeastJudged) continue;
@@ -147,25 +160,66 @@ RowMeans RowSeries::means(bool driven) const {
         }
         const std::optional<std::size_t> first = first_equilibrated(batches);
         equilibrated = equilibrated.value_or(true) && first.has_value();
+        if (!first) result.reason = in_words(k) + " still changes in the second half";
         from = std::max(from, joined * first.value_or(0));
+        judged.push_back(k);
     }
-    if (driven) equilibrated = false;
-    if (!equilibrated.value_or(false)) from = 0;
+    const auto time_of = [&](std::size_t batch) {
+        return time_after(spacing * static_cast<double>(batch * series_.batch_samples()), 0.5 * spacing);
+    };
+    while (equilibrated == true && from + 1 < series_.batches() && time_of(from) < not_before) ++from;
+    if (equilibrated == true) {
+        result.reason.clear();
+        // What the rule has left of the start may show all the same: then a quarter or half is left out.
+        const auto drifting = [&] {
+            return std::ranges::find_if(
+                judged, [&](std::size_t k) { return std::abs(mean_of_column(k, from).drift) > kMostDrift; });
+        };
+        const std::size_t quarter = series_.batches() / 4;
+        for (const std::size_t later : {quarter, 2 * quarter}) {
+            if (drifting() != judged.end()) from = std::max(from, later);
+        }
+        // The slowest decides.
+        for (const std::size_t k : judged) {
+            const MeanWithError mean = mean_of_column(k, from);
+            if (mean.independent < kLeastIndependent) {
+                equilibrated = std::nullopt;
+                result.reason = "too few independent samples of " + in_words(k);
+            }
+        }
+        if (const auto found = drifting(); found != judged.end()) {
+            equilibrated = false;
+            result.reason = in_words(*found) + " drifts";
+        }
+        if (std::ranges::none_of(judged, [&](std::size_t k) { return varies(k, from); })) {
+            equilibrated = false;
+            result.reason = "nothing happens any more";
+        }
+    }
+    if (equilibrated && mobile_ && *mobile_ < kLeastBalls) {
+        equilibrated = std::nullopt;
+        from = 0;
+        result.reason = "too few balls";
+    }
+    if (!never.empty()) {
+        equilibrated = false;
+        result.reason = never;
+    }
+    if (equilibrated == false) from = 0;
     result.equilibrated = equilibrated;
-    result.since = time_after(spacing * static_cast<double>(from * series_.batch_samples()), 0.5 * spacing);
+    result.since = time_of(from);
     result.rows = series_.samples() - from * series_.batch_samples();
     for (std::size_t k = 0; k < count; ++k) {
-        RowMean mean{columns_[k].name, columns_[k].unit, series_.mean(k, from), kNan, kNan};
-        if (!std::isfinite(mean.mean)) continue;
-        const std::array weights{Weight{k, 1.0}};
-        mean.error = error_of(series_, weights, from);
+        const MeanWithError mean = mean_of_column(k, from);
+        if (!std::isfinite(mean.value)) continue;
+        RowMean row{columns_[k].name, columns_[k].unit, mean.value, mean.error, kNan, {mean.independent, mean.drift}};
         // error^2 = 2 tau / t * variance, over a time t much longer than tau.
         const double variance = variance_of(k, from);
-        if (std::isfinite(mean.error) && variance > kRounding * kRounding * mean.mean * mean.mean) {
-            mean.correlation_time =
+        if (std::isfinite(mean.error) && variance > kRounding * kRounding * mean.value * mean.value) {
+            row.correlation_time =
                 0.5 * spacing * static_cast<double>(result.rows) * mean.error * mean.error / variance;
         }
-        result.means.push_back(mean);
+        result.means.push_back(std::move(row));
     }
     return result;
 }

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "host/observables/average.hpp"
 #include "host/observables/observable.hpp"
 #include "host/observables/time_series.hpp"
 #include "host/state/solver.hpp"
@@ -17,6 +19,7 @@ struct RowMean {
     double mean = 0.0;
     double error = 0.0;             ///< standard error, by blocks; NaN if there are too few rows
     double correlation_time = 0.0;  ///< integrated autocorrelation time; NaN if it is too long to tell [time]
+    Steadiness steadiness = {};
 };
 
 /// The time averages of a run.
@@ -24,9 +27,11 @@ struct RowMeans {
     std::vector<RowMean> means;  ///< of all numbers that have a value in every row
     double since = 0.0;          ///< they are over the rows after this time
     std::uint64_t rows = 0;      ///< so many
-    /// Whether temperature, energies and pressures had reached equilibrium by `since`, by the marginal standard error
-    /// rule. If not, the means are over all rows. None: too few rows to tell.
+    /// Whether the run was at equilibrium from `since` on: of the rows, temperature, energies and pressures by the
+    /// marginal standard error rule, and each of them of enough independent samples that do not drift. If not, the
+    /// means are over all rows. None: nobody can tell.
     std::optional<bool> equilibrated;
+    std::string reason;  ///< why it was not, or why nobody can tell
 };
 
 /// Averages what the rows of a run hold, in bounded memory. Only rows at the multiples of the rows' interval count, so
@@ -43,9 +48,10 @@ public:
     /// A row of a time that does not measure: only tallied from.
     void skip(double time, const Tallies& tallies);
 
-    /// \param driven  a wall moves while rows are measured: such a run is at no equilibrium, whatever its rows look
-    /// like
-    [[nodiscard]] RowMeans means(bool driven = false) const;
+    /// \param never       why such a run is at no equilibrium, whatever its rows look like; empty: it may be
+    /// \param not_before  what rows do not see came to equilibrium only then [time]
+    [[nodiscard]] RowMeans means(const std::string& never = "",
+                                 double not_before = -std::numeric_limits<double>::infinity()) const;
 
     void save(std::vector<double>& out) const;
     /// Of what was saved.
@@ -68,7 +74,8 @@ private:
     double first_time_ = 0.0;
     bool has_previous_ = false;
     double previous_time_ = 0.0;
-    double measured_time_ = 0.0;  // of the rows in series_, without what was skipped
+    std::optional<std::uint64_t> mobile_;  // balls of finite mass in the last row
+    double measured_time_ = 0.0;           // of the rows in series_, without what was skipped
     struct Skipped {
         double after = 0.0;   // measured_time_ by then
         double length = 0.0;  // [time]

@@ -5,11 +5,14 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <stdexcept>
 #include <utility>
+#include <vector>
 
 #include "host/io/trajectory_header.hpp"
 #include "host/io/trajectory_writer.hpp"
 #include "host/observables/average.hpp"
+#include "host/run/equilibrium.hpp"
 #include "host/run/memory.hpp"
 #include "host/run/observe.hpp"
 #include "host/run/output_queue.hpp"
@@ -27,15 +30,21 @@ namespace {
 /// The output of a run that theory is told of beside its numbers: what theory wants of rows stays in memory.
 class WatchedSink final : public RunSink {
 public:
-    /// \param run  gets a time and a temperature a row, and whether balls have left
-    WatchedSink(RunSink& sink, const std::vector<ObservableInfo>& infos, std::size_t balls, MeasuredRun& run)
+    /// \param run    gets a time and a temperature a row, and whether balls have left
+    /// \param watch  looks at frames
+    WatchedSink(RunSink& sink, const std::vector<ObservableInfo>& infos, std::size_t balls, MeasuredRun& run,
+                EquilibriumWatch& watch)
         : sink_(sink),
+          watch_(watch),
           temperature_(find_value(infos, "temperature")),
           balls_left_(find_value(infos, "balls")),
           balls_(static_cast<double>(balls)),
           run_(run) {}
 
-    void write_frame(const Frame& frame) override { sink_.write_frame(frame); }
+    void write_frame(const Frame& frame) override {
+        watch_.look(frame);
+        sink_.write_frame(frame);
+    }
     void write_row(const ObservableRow& row) override {
         sink_.write_row(row);
         run_.time.push_back(row.time);
@@ -43,10 +52,14 @@ public:
         if (balls_left_) run_.left = row.values[*balls_left_] < balls_;
     }
     void write_averages(const std::vector<AverageTable>& tables) override { sink_.write_averages(tables); }
-    void write_checkpoint(SolverState& state) override { sink_.write_checkpoint(state); }
+    void write_checkpoint(SolverState& state) override {
+        watch_.save(state);  // here, where all frames before have been looked at
+        sink_.write_checkpoint(state);
+    }
 
 private:
     RunSink& sink_;
+    EquilibriumWatch& watch_;
     std::optional<std::size_t> temperature_;  // its place in a row
     std::optional<std::size_t> balls_left_;
     double balls_;
@@ -61,16 +74,20 @@ MeasuredRun measured_run(const PreparedScene& run, const SolverDescription& solv
     return measured;
 }
 
-/// Theory beside the averages that are single numbers.
-NumberTheory theory_of_numbers(const MeasuredRun& run, RunAverages& averages) {
+/// Theory beside what of a run is single numbers.
+std::vector<TheoryCheck> theory_of_numbers(MeasuredRun& run, const RowMeans& means, RunAverages& averages) {
+    for (const RowMean& mean : means.means) {
+        run.means.push_back({mean.name, mean.mean, mean.error, mean.correlation_time, mean.steadiness});
+    }
+    run.means_since = means.since;
+    if (means.equilibrated == true) run.equilibrated_since = means.since;
+    if (means.equilibrated == false) run.unsettled = means.reason;
     std::vector<RunAverage> numbers;
     const std::vector<AverageTable> tables = averages.tables();
     for (std::size_t k = 0; k < tables.size(); ++k) {
         if (!number_names(averages.infos()[k]).empty()) numbers.push_back({averages.infos()[k], tables[k]});
     }
-    NumberTheory theory;
-    for (const TheoryCheck& check : average_checks(run, numbers)) theory[check.what] = theory_words(check);
-    return theory;
+    return theory_checks(run, numbers);
 }
 
 }  // namespace
@@ -94,10 +111,15 @@ Simulation simulate(PreparedScene run, const SimulateOptions& options) {
     TrajectoryWriter writer(options.files.trajectory, header, options.force);
     TrajectorySink sink(writer, options.files.checkpoint, header, *run.plan);
     MeasuredRun measured = measured_run(run, description);
-    // Nobody else wants rows in memory.
-    const bool told =
-        std::ranges::any_of(averages.infos(), [](const AverageInfo& info) { return !number_names(info).empty(); });
-    WatchedSink watched(sink, observables.infos(), run.state.balls.size(), measured);
+    EquilibriumWatch watch(run.scene, run.state.balls);
+    of_checkpoint(run.resumed_from, [&] {
+        try {
+            if (!run.resumed_from.empty()) watch.restore(run.state);
+        } catch (const std::invalid_argument& error) {
+            throw DamagedState(fmt::format("its looks at equilibrium are not those of its scene: {}", error.what()));
+        }
+    });
+    WatchedSink watched(sink, observables.infos(), run.state.balls.size(), measured, watch);
     header = {};  // gigabytes for many balls
     // Nothing can fail any more that leaves an older log as it was.
     if (auto* const impacts = dynamic_cast<ImpactSource*>(solver.get())) impacts->begin_log();
@@ -114,24 +136,22 @@ Simulation simulate(PreparedScene run, const SimulateOptions& options) {
     Progress progress(progress_style(options.quiet, stderr), stderr, work.name, work.per_step);
     Simulation simulation;
     simulation.outcome = run_loop(
-        *solver, observables, told ? watched : static_cast<RunSink&>(sink), plan, progress,
-        [&signals] { return signals.caught(); }, &averages);
-    simulation.json = summary_json(simulation.outcome, run.scene, balls, work, solver->describe(), options.files);
+        *solver, observables, watched, plan, progress, [&signals] { return signals.caught(); }, &averages);
+    RunOutcome& outcome = simulation.outcome;
+    if (!outcome.means.means.empty()) outcome.means = watch.means(averages);
+    std::vector<TheoryCheck> theory;
+    if (outcome.status != ExitStatus::kSystemFailure) theory = theory_of_numbers(measured, outcome.means, averages);
+    simulation.json = summary_json(outcome, run.scene, balls, work, solver->describe(), options.files, theory);
     try {
         writer.close(simulation.json);
     } catch (const SystemError& error) {
         // A failure while writing has been told already; closing such a file fails once more.
-        if (simulation.outcome.status != ExitStatus::kSystemFailure) {
-            simulation.outcome.status = ExitStatus::kSystemFailure;
-            simulation.outcome.error = error.what();
+        if (outcome.status != ExitStatus::kSystemFailure) {
+            outcome.status = ExitStatus::kSystemFailure;
+            outcome.error = error.what();
         }
     }
-    if (!options.quiet) {
-        const RunOutcome& outcome = simulation.outcome;
-        const bool asked = !outcome.numbers.empty() && outcome.status != ExitStatus::kSystemFailure;
-        const NumberTheory theory = asked ? theory_of_numbers(measured, averages) : NumberTheory{};
-        say("{}", end_summary(outcome, run.scene, work, options.files, theory));
-    }
+    if (!options.quiet) say("{}", end_summary(outcome, run.scene, work, options.files, theory));
     return simulation;
 }
 

@@ -10,6 +10,7 @@
 
 #include "host/run/driving_text.hpp"
 #include "host/run/say.hpp"
+#include "host/theory/theory_checks.hpp"
 
 namespace carom {
 
@@ -48,7 +49,9 @@ std::string means_text(const RowMeans& means) {
     }
     if (text.empty()) return "";
     std::string since = fmt::format("means since t = {:.6g}", means.since);
-    if (means.equilibrated) since += *means.equilibrated ? " (equilibrated)" : " (not at equilibrium)";
+    since += means.equilibrated == true    ? " (equilibrated)"
+             : means.equilibrated == false ? fmt::format(" (not at equilibrium: {})", means.reason)
+                                           : fmt::format(" (equilibrium unknown: {})", means.reason);
     return since + ": " + text + "\n";
 }
 
@@ -56,12 +59,15 @@ nlohmann::ordered_json means_json(const RowMeans& means) {
     nlohmann::ordered_json json;
     json["equilibrated"] =
         means.equilibrated ? nlohmann::ordered_json(*means.equilibrated) : nlohmann::ordered_json(nullptr);
+    if (means.equilibrated != true) json["reason"] = means.reason;
     json["since"] = number(means.since);
     json["rows"] = means.rows;
     for (const RowMean& mean : means.means) {
         json["values"][mean.name] = {{"mean", number(mean.mean)},
                                      {"error", number(mean.error)},
-                                     {"correlation_time", number(mean.correlation_time)}};
+                                     {"correlation_time", number(mean.correlation_time)},
+                                     {"independent", number(mean.steadiness.independent())},
+                                     {"drift", number(mean.steadiness.drift())}};
     }
     return json;
 }
@@ -102,7 +108,7 @@ std::vector<std::string> end_warnings(const RunOutcome& outcome) {
 }
 
 /// A line for each average that is a single number, with its standard error, beside theory.
-std::string numbers_text(const std::vector<AveragedNumber>& numbers, const NumberTheory& theory) {
+std::string numbers_text(const std::vector<AveragedNumber>& numbers, std::span<const TheoryCheck> theory) {
     std::string text;
     for (const AveragedNumber& number : numbers) {
         text += "average " + number.name + " ";
@@ -113,11 +119,44 @@ std::string numbers_text(const std::vector<AveragedNumber>& numbers, const Numbe
         text += with_error(number.mean, number.error);
         if (few_samples(number)) text += fmt::format(", {}: too few for an error", samples_text(number));
         if (few_contacts(number)) text += ", no error: too few contacts were seen";
-        const auto expected = theory.find(number.name);
-        if (expected != theory.end()) text += "; " + expected->second;
+        const auto check = std::ranges::find(theory, number.name, &TheoryCheck::what);
+        if (check != theory.end()) text += "; " + theory_words(*check);
         text += '\n';
     }
     return text;
+}
+
+/// A line for each check that is of no average.
+std::string checks_text(const std::vector<AveragedNumber>& numbers, std::span<const TheoryCheck> theory) {
+    std::string text;
+    for (const TheoryCheck& check : theory) {
+        if (std::ranges::find(numbers, check.what, &AveragedNumber::name) != numbers.end()) continue;
+        text += fmt::format("{} {}; {}\n", check.what, with_error(check.measured, check.error), theory_words(check));
+    }
+    return text;
+}
+
+nlohmann::ordered_json theory_json(std::span<const TheoryCheck> theory) {
+    nlohmann::ordered_json json = nlohmann::ordered_json::array();
+    for (const TheoryCheck& check : theory) {
+        nlohmann::ordered_json one{{"what", check.what},
+                                   {"unit", check.unit},
+                                   {"measured", number(check.measured)},
+                                   {"error", number(check.error)},
+                                   {"expected", number(check.expected)},
+                                   {"uncertainty", number(check.uncertainty)},
+                                   {"source", check.theory},
+                                   {"sigma", number(check.sigmas)},
+                                   {"would_show", number(check.would_show)},
+                                   {"verdict", nullptr}};
+        if (check.verdict == TheoryVerdict::kUnknown) {
+            one["reason"] = check.reason;
+        } else {
+            one["verdict"] = check.words();
+        }
+        json.push_back(std::move(one));
+    }
+    return json;
 }
 
 nlohmann::ordered_json numbers_json(const std::vector<AveragedNumber>& averages) {
@@ -127,7 +166,9 @@ nlohmann::ordered_json numbers_json(const std::vector<AveragedNumber>& averages)
                               {"error", number(average.error)},
                               {"unit", average.unit},
                               {"kind", average.kind},
-                              {"samples", number(average.samples)}};
+                              {"samples", number(average.samples)},
+                              {"independent", number(average.steadiness.independent())},
+                              {"drift", number(average.steadiness.drift())}};
     }
     return json;
 }
@@ -222,7 +263,7 @@ std::string start_summary(const PreparedScene& run, const SolverDescription& sol
 }
 
 std::string end_summary(const RunOutcome& outcome, const Scene& scene, const WorkUnit& work, const OutputFiles& files,
-                        const NumberTheory& theory) {
+                        std::span<const TheoryCheck> theory) {
     std::string text = fmt::format("t = {:.6g} after {} in {:.3g} s: {:.3g} {}/s\n", outcome.time,
                                    plural(outcome.step - outcome.first_step, work.step_name), outcome.wall_seconds,
                                    work_per_second(outcome, work), work.name);
@@ -239,6 +280,7 @@ std::string end_summary(const RunOutcome& outcome, const Scene& scene, const Wor
     }
     if (outcome.rows > 0) text += balance_text(outcome) + wall_heat_text(outcome, scene);
     text += means_text(outcome.means);
+    text += checks_text(outcome.numbers, theory);
     text += numbers_text(outcome.numbers, theory);
     for (const std::string& line : outcome.report.lines) text += line + "\n";
     for (const std::string& warning : end_warnings(outcome)) text += "warning: " + warning + "\n";
@@ -253,7 +295,8 @@ std::string end_summary(const RunOutcome& outcome, const Scene& scene, const Wor
 }
 
 std::string summary_json(const RunOutcome& outcome, const Scene& scene, std::size_t balls, const WorkUnit& work,
-                         const SolverDescription& solver, const OutputFiles& files) {
+                         const SolverDescription& solver, const OutputFiles& files,
+                         std::span<const TheoryCheck> theory) {
     const std::size_t dimension = static_cast<std::size_t>(scene.dimension());
     nlohmann::ordered_json json;
     json["time"] = number(outcome.time);
@@ -297,6 +340,7 @@ std::string summary_json(const RunOutcome& outcome, const Scene& scene, std::siz
     json["state_hash"] = outcome.hash ? nlohmann::ordered_json(hash_text(*outcome.hash)) : nlohmann::ordered_json();
     if (!outcome.means.means.empty()) json["means"] = means_json(outcome.means);
     if (!outcome.numbers.empty()) json["averages"] = numbers_json(outcome.numbers);
+    if (!theory.empty()) json["theory"] = theory_json(theory);
     json["frames"] = outcome.frames;
     json["rows"] = outcome.rows;
     json["output"] = files.trajectory;

@@ -1,30 +1,29 @@
 #pragma once
 
-#include <map>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "host/run/output_files.hpp"
 #include "host/run/prepare.hpp"
 #include "host/run/run_loop.hpp"
 #include "host/state/solver.hpp"
+#include "host/theory/measured_run.hpp"
 
 namespace carom {
-
-/// What theory has for the averages that are single numbers, in words, by "name" or "name.component".
-using NumberTheory = std::map<std::string, std::string>;
 
 /// What is to come: balls, box, solver, processor, output; several lines, each ended.
 std::string start_summary(const PreparedScene& run, const SolverDescription& solver, const OutputFiles& files);
 
 /// What it came to; several lines, each ended.
-/// \param theory  told beside the averages that are single numbers, by their names
+/// \param theory  of numbers: told beside the averages of these names, or else in a line of its own
 std::string end_summary(const RunOutcome& outcome, const Scene& scene, const WorkUnit& work, const OutputFiles& files,
-                        const NumberTheory& theory = {});
+                        std::span<const TheoryCheck> theory = {});
 
 /// The same as the one JSON object that `run --json` prints, on one line.
 std::string summary_json(const RunOutcome& outcome, const Scene& scene, std::size_t balls, const WorkUnit& work,
-                         const SolverDescription& solver, const OutputFiles& files);
+                         const SolverDescription& solver, const OutputFiles& files,
+                         std::span<const TheoryCheck> theory = {});
 
 /// What is left of the change of energy in a run when heat, work and losses are taken off.
 struct EnergyBalance {

@@ -121,6 +121,12 @@ double periodic_side(const Box& box) {
 
 }  // namespace
 
+bool loses_energy(const Scene& scene) {
+    const Physics& physics = scene.physics;
+    return physics.restitution < 1.0 || physics.wall_restitution < 1.0 || physics.friction > 0.0 ||
+           physics.wall_friction > 0.0 || scene.spring.damping.value_or(0.0) > 0.0;
+}
+
 GasFacts gas_facts(const MeasuredRun& run, const std::string& species, double from) {
     const Scene& scene = run.scene;
     GasFacts facts;
@@ -160,9 +166,7 @@ GasFacts gas_facts(const MeasuredRun& run, const std::string& species, double fr
     facts.left = run.left;
     facts.number_density = facts.balls / run.box().volume(facts.radius);
     facts.packing_fraction = facts.number_density * facts.ball_volume();
-    facts.thermal = scene.physics.restitution == 1.0 && scene.physics.wall_restitution == 1.0 &&
-                    scene.physics.friction == 0.0 && scene.physics.wall_friction == 0.0 &&
-                    scene.spring.damping.value_or(0.0) == 0.0;
+    facts.thermal = !loses_energy(scene);
     facts.walls = !scene.walls.empty();
     return facts;
 }

@@ -51,6 +51,9 @@ struct GasFacts {
     [[nodiscard]] bool equilibrium() const { return thermal && undriven && one_gravity && !left && temperature > 0.0; }
 };
 
+/// Whether contacts take energy away.
+bool loses_energy(const Scene& scene);
+
 /// \param species  empty: all of finite mass
 /// \param from     rows from this time on give the temperature, those of stages that measure
 GasFacts gas_facts(const MeasuredRun& run, const std::string& species, double from);

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -25,6 +26,7 @@ struct MeasuredMean {
     double mean = 0.0;
     double error = 0.0;             ///< NaN if there were too few rows
     double correlation_time = 0.0;  ///< NaN if unknown [time]
+    Steadiness steadiness = {};
 };
 
 /// An average of one run, from its file or computed from its frames.
@@ -51,6 +53,8 @@ struct MeasuredRun {
     std::vector<MeasuredMean> means;           ///< of the rows
     double means_since = 0.0;                  ///< rows count in these from then on [time]
     std::optional<double> equilibrated_since;  ///< the same where the run was at equilibrium, and nobody changed it
+    /// Why it is known to have been at none; empty: it was, or nobody can tell.
+    std::string unsettled;
 
     [[nodiscard]] const Box& box() const { return scene.box; }
     [[nodiscard]] int dimension() const { return scene.dimension(); }
@@ -89,8 +93,8 @@ inline double interpolated(const std::vector<double>& x, const std::vector<doubl
 
 inline double TheoryCurve::at(double where) const { return interpolated(x, y, where); }
 
-/// How far what was measured is from what theory says, in standard errors: within 4, one in 16,000 falls outside by
-/// chance.
+/// Whether what was measured is what theory says, within standard errors: within 4 of them, one in 16,000 falls outside
+/// by chance.
 enum class TheoryVerdict : std::uint8_t { kAgrees, kDiffers, kUnknown };
 
 /// One quantity of a run beside theory.
@@ -105,7 +109,18 @@ struct TheoryCheck {
     double uncertainty = 0.0;  ///< what theory itself may be off by: a number, or for curves a share of each value
     /// (measured - expected) over error and uncertainty together; of a curve the root of the mean square of that.
     double sigmas = 0.0;
-    TheoryVerdict verdict = TheoryVerdict::kUnknown;  ///< unknown: too few samples for an error
+    /// What the samples say of the error.
+    Steadiness steadiness = {};
+    /// What the error is a share of, if theory's number is 0.
+    double scale = 0.0;
+    /// The fault that would have been seen, as a share of theory's number: so much is 4 standard errors and
+    /// uncertainties together. Of a curve: off by that share at each point, it would not agree. NaN without an error.
+    double would_show = std::numeric_limits<double>::quiet_NaN();
+    TheoryVerdict verdict = TheoryVerdict::kUnknown;
+    std::string reason;  ///< why there is no verdict: "too few samples"
+
+    /// "agrees", "differs", or the reason for neither.
+    [[nodiscard]] std::string words() const;
 };
 
 /// Which axis of the box a profile's is.

@@ -25,8 +25,10 @@ namespace {
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kMostSigmas = 4.0;
 /// Of curves the root of the mean square: about 1 if all is well, somewhat more for errors that are guesses themselves
-/// and for neighbours that know of each other.
-constexpr double kMostRootMeanSquare = 2.0;
+/// and for neighbours that know of each other; of a few points chance alone makes it larger.
+double most_root_mean_square(double points) { return std::max(2.0, 1.0 + 3.0 / std::sqrt(points)); }
+/// Who could not have seen a fault as large as the thing itself has seen no agreement.
+constexpr double kMostToShow = 1.0;
 /// Points of a curve that tell: not the tails, in which blocks hold a handful of balls and errors are no Gaussian's.
 constexpr double kTail = 0.02;  // of the largest value
 constexpr double kMostRelativeError = 0.2;
@@ -42,9 +44,23 @@ constexpr double kPerBall = 5.0;              // over N: Maxwell and Boltzmann's
 constexpr double kConduction = 0.01;          // how Enskog's conductivity changes with temperature
 constexpr double kFitted = 2.0;               // constants of that law
 
-TheoryVerdict verdict_of(double sigmas, double most) {
-    if (!std::isfinite(sigmas)) return TheoryVerdict::kUnknown;
-    return std::abs(sigmas) <= most ? TheoryVerdict::kAgrees : TheoryVerdict::kDiffers;
+void judge(TheoryCheck& check, const std::string& unsettled, double most, double most_drift) {
+    check.verdict = TheoryVerdict::kUnknown;
+    if (!std::isfinite(check.sigmas)) {
+        check.reason = "too few samples";
+    } else if (!unsettled.empty()) {
+        check.reason = unsettled;
+    } else if (check.steadiness.independent() < kLeastIndependent) {
+        check.reason = "too few independent samples";
+    } else if (std::abs(check.steadiness.drift()) > most_drift) {
+        check.reason = "still changing";
+    } else if (std::abs(check.sigmas) > most) {
+        check.verdict = TheoryVerdict::kDiffers;
+    } else if (check.would_show > kMostToShow) {
+        check.reason = "too few samples to say";
+    } else {
+        check.verdict = TheoryVerdict::kAgrees;
+    }
 }
 
 class Checks {
@@ -55,8 +71,8 @@ public:
         pressure();
         weight();
         // What a gas does on its way, not in equilibrium.
-        if (auto check = adiabatic_check(run_)) number(std::move(*check));
-        if (auto check = sound_speed_check(run_)) number(std::move(*check));
+        if (auto check = adiabatic_check(run_)) number(std::move(*check), "");
+        if (auto check = sound_speed_check(run_)) number(std::move(*check), "");
     }
 
     void average(const RunAverage& measured) {
@@ -85,10 +101,46 @@ private:
         }
         return true;
     }
-    void number(TheoryCheck check) {
+    /// Why there is no verdict on what a theory of equilibrium has; empty: there is one.
+    [[nodiscard]] std::string unsettled() const { return run_.unsettled.empty() ? "" : "not at equilibrium"; }
+
+    void number(TheoryCheck check) { number(std::move(check), unsettled()); }
+    void number(TheoryCheck check, const std::string& unsettled) {
         const double error = std::hypot(check.error, check.uncertainty);
-        check.sigmas = std::isfinite(check.error) && error > 0.0 ? (check.measured - check.expected) / error : kNan;
-        check.verdict = verdict_of(check.sigmas, kMostSigmas);
+        if (std::isfinite(check.error) && error > 0.0) {
+            check.sigmas = (check.measured - check.expected) / error;
+            check.would_show = kMostSigmas * error / (check.expected != 0.0 ? std::abs(check.expected) : check.scale);
+        } else {
+            check.sigmas = kNan;
+        }
+        judge(check, unsettled, kMostSigmas, kMostDrift);
+        checks_.push_back(std::move(check));
+    }
+
+    /// A curve's points beside theory's.
+    struct Points {
+        double squares = 0.0;      // of what they are off by, in errors
+        double sharpnesses = 0.0;  // of theory's values in errors, squared
+        std::size_t count = 0;
+
+        void add(double value, double expected, double error) {
+            squares += (value - expected) * (value - expected) / (error * error);
+            sharpnesses += expected * expected / (error * error);
+            ++count;
+        }
+    };
+    /// \param fitted  constants that the points gave theory
+    void curve(TheoryCheck check, const Points& points, const AverageTable& table, double fitted) {
+        const double free = static_cast<double>(points.count) - fitted;
+        const double most = most_root_mean_square(free);
+        check.measured = check.error = check.expected = check.sigmas = kNan;
+        check.points = points.count;
+        check.steadiness = table.steadiness;
+        if (table.samples >= kLeastSamplesForVerdict) {
+            check.sigmas = std::sqrt(points.squares / free);
+            check.would_show = std::sqrt((most * most - 1.0) * free / points.sharpnesses);
+        }
+        judge(check, unsettled(), most, most);
         checks_.push_back(std::move(check));
     }
 
@@ -105,7 +157,34 @@ private:
                 .measured = measured->mean,
                 .error = measured->error,
                 .expected = theory->value,
-                .uncertainty = theory->uncertainty});
+                .uncertainty = theory->uncertainty,
+                .steadiness = measured->steadiness});
+    }
+
+    /// That rows count in, once means do [time].
+    [[nodiscard]] double measured_time() const {
+        double sum = 0.0;
+        for (std::size_t row = 1; row < run_.time.size(); ++row) {
+            if (run_.time[row] <= run_.means_since || !run_.scene.measures(run_.time[row])) continue;
+            sum += run_.time[row] - run_.time[row - 1];
+        }
+        return sum;
+    }
+
+    /// Whether nothing but gravity and the two walls across an axis changes the balls' momentum along it.
+    [[nodiscard]] bool only_walls_push(int axis) const {
+        const auto rubs = [&](const auto& temperature) {
+            for (int other = 0; other < run_.dimension(); ++other) {
+                const auto& pair = temperature[static_cast<std::size_t>(other)];
+                if (other != axis && (pair[0] > 0.0 || pair[1] > 0.0)) return true;
+            }
+            return false;
+        };
+        const Scene& scene = run_.scene;
+        const bool held = std::ranges::any_of(scene.stages, [&](const Stage& stage) {
+            return stage.thermostat.kind != Thermostat::Kind::kNone || rubs(stage.wall_temperature);
+        });
+        return !held && scene.thermostat.kind == Thermostat::Kind::kNone && !rubs(scene.box.temperature);
     }
 
     /// In the mean the floor bears the weight, and what presses on the ceiling besides.
@@ -127,12 +206,20 @@ private:
             const MeasuredMean* ceiling = on(g < 0.0 ? "max" : "min");
             if (floor == nullptr) continue;
             const double area = run_.box().face_area(axis);
+            // What the walls give beyond the weight is the change of the balls' momentum, which in equilibrium is the
+            // difference of two draws of it; if anything else pushes, what the force scatters by.
+            double error = area * std::hypot(floor->error, ceiling != nullptr ? ceiling->error : 0.0);
+            if (only_walls_push(axis)) {
+                error = std::sqrt(2.0 * facts.balls * facts.mass * facts.temperature) / measured_time();
+            }
+            const bool unknown = !run_.equilibrated_since && run_.unsettled.empty();
             number({.what = ceiling != nullptr ? "force on the floor, less that on the ceiling" : "force on the floor",
                     .unit = "N",
                     .theory = "weight, N m g",
                     .measured = area * (floor->mean - (ceiling != nullptr ? ceiling->mean : 0.0)),
-                    .error = area * std::hypot(floor->error, ceiling != nullptr ? ceiling->error : 0.0),
-                    .expected = facts.balls * facts.mass * std::abs(g)});
+                    .error = error,
+                    .expected = facts.balls * facts.mass * std::abs(g)},
+                   unknown ? "not known to be at equilibrium" : unsettled());
         }
     }
 
@@ -169,7 +256,8 @@ private:
             .what = name,
             .unit = info.unit,
             .measured = measured.table.values[component],
-            .error = measured.table.samples < kLeastSamplesForVerdict ? kNan : measured.table.errors[component]};
+            .error = measured.table.samples < kLeastSamplesForVerdict ? kNan : measured.table.errors[component],
+            .steadiness = measured.table.steadiness};
         const std::string part = info.components.empty() ? "" : info.components[component];
         if (info.kind == "kurtosis") {
             check.theory = facts.bath ? "Maxwell and Boltzmann" : "fixed energy, 3 D / (D + 2)";
@@ -182,6 +270,7 @@ private:
             check.theory = theory->name;
             check.expected = theory->value;
             check.uncertainty = theory->uncertainty;
+            check.scale = facts.number_density * facts.temperature;  // what is 0 is a part of a stress
         } else {
             return;
         }
@@ -191,23 +280,17 @@ private:
     /// The slices that the law is fitted to, less its constants: its ends are no prediction, its bend is.
     void conduction(const RunAverage& measured, const ConductionLaw& law) {
         TheoryCheck check{.what = measured.info.name, .unit = measured.info.unit, .theory = law.curve.label};
-        check.measured = check.error = check.expected = kNan;
         check.uncertainty = kConduction;
-        double squares = 0.0;
+        Points points;
         for (std::size_t k = 0; k < measured.table.x.size(); ++k) {
             const double at = measured.table.x[k];
             const double value = measured.table.values[k];
             const double error = measured.table.errors[k];
             if (!law.holds_at(at) || !(error > 0.0) || !(value > 0.0)) continue;
             const double expected = law.curve.at(at);
-            const double off = (value - expected) / std::hypot(error, check.uncertainty * expected);
-            squares += off * off;
-            ++check.points;
+            points.add(value, expected, std::hypot(error, check.uncertainty * expected));
         }
-        const double free = static_cast<double>(check.points) - kFitted;
-        check.sigmas = measured.table.samples < kLeastSamplesForVerdict ? kNan : std::sqrt(squares / free);
-        check.verdict = verdict_of(check.sigmas, kMostRootMeanSquare);
-        checks_.push_back(std::move(check));
+        curve(std::move(check), points, measured.table, kFitted);
     }
 
     void curve(RunAverage measured, const GasFacts& facts) {
@@ -228,19 +311,18 @@ private:
         const double from = lags ? 0.0 : x.front() - half;
         const auto theory = theory_curves(facts, run_.scene, info, from, x.back() + (lags ? 0.0 : half));
         if (theory.empty() || theory.front().x.size() < 2) return;
-        const TheoryCurve& curve = theory.front();
+        const TheoryCurve& line = theory.front();
         double most = 0.0;
         for (const double value : measured.table.values) most = std::max(most, std::isfinite(value) ? value : 0.0);
 
-        TheoryCheck check{.what = info.name, .unit = info.unit, .theory = curve.label};
-        check.measured = check.error = check.expected = kNan;
+        TheoryCheck check{.what = info.name, .unit = info.unit, .theory = line.label};
         check.uncertainty = info.kind == "density" && facts.has_gravity()     ? kLocalDensity
                             : info.kind == "speed" || info.kind == "velocity" ? kPerBall / facts.balls
                             : info.kind == "free_path" ? kPathCorrelation * facts.packing_fraction
                             : info.kind == "vacf"      ? enskog_correlation_uncertainty(facts.dimension)
                             : lags ? enskog_diffusion_uncertainty(facts.dimension, facts.packing_fraction)
                                    : 0.0;
-        double squares = 0.0;
+        Points points;
         for (std::size_t k = 0; k < measured.table.values.size(); ++k) {
             const double at = x[k % x.size()];
             const double value = measured.table.values[k];
@@ -248,23 +330,16 @@ private:
             const bool tells = std::isfinite(value) && error > 0.0 && (lags || value > kTail * most) &&
                                (info.kind == "vacf" || error < kMostRelativeError * value);
             if (!tells || (lags && at == 0.0)) continue;
-            const double expected = lags ? curve.at(at) : mean_over(curve, at - half, at + half);
+            const double expected = lags ? line.at(at) : mean_over(line, at - half, at + half);
             double doubt = check.uncertainty * std::abs(expected);
             if (info.kind == "vacf") {
                 const double start = facts.temperature / facts.mass;
                 if (expected < kTellingCorrelation * start) continue;
                 doubt = std::max(doubt, kCorrelationFloor * start);
             }
-            const double off = (value - expected) / std::hypot(error, doubt);
-            squares += off * off;
-            ++check.points;
+            points.add(value, expected, std::hypot(error, doubt));
         }
-        if (check.points == 0) return;
-        check.sigmas = measured.table.samples < kLeastSamplesForVerdict
-                           ? kNan
-                           : std::sqrt(squares / static_cast<double>(check.points));
-        check.verdict = verdict_of(check.sigmas, kMostRootMeanSquare);
-        checks_.push_back(std::move(check));
+        if (points.count > 0) this->curve(std::move(check), points, measured.table, 0.0);
     }
 
     /// Simpson's rule: what a bin holds is not what stands in its middle.
@@ -286,8 +361,18 @@ TheoryCurve course(std::string label, std::vector<double> x, std::vector<double>
 std::string theory_words(const TheoryCheck& check) {
     std::string text = fmt::format("theory {:.6g} ({})", check.expected, check.theory);
     if (std::isfinite(check.sigmas)) text += fmt::format(", {:+.1f} sigma", check.sigmas);
-    if (check.verdict == TheoryVerdict::kDiffers) text += ": differs";
+    text += (check.verdict == TheoryVerdict::kUnknown ? ": no verdict, " : ": ") + check.words();
+    if (check.verdict == TheoryVerdict::kAgrees) text += fmt::format(", {} would show", share_text(check.would_show));
     return text;
+}
+
+std::string share_text(double share) {
+    const double percent = 100.0 * share;
+    return fmt::format(fmt::runtime(percent < 10.0 ? "{:.2g} %" : "{:.0f} %"), percent);
+}
+
+std::string TheoryCheck::words() const {
+    return verdict == TheoryVerdict::kAgrees ? "agrees" : verdict == TheoryVerdict::kDiffers ? "differs" : reason;
 }
 
 std::vector<TheoryCheck> average_checks(const MeasuredRun& run, std::span<const RunAverage> averages) {

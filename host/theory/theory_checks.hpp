@@ -14,8 +14,12 @@ namespace carom {
 /// summary tells it all the same, from kLeastSamplesForError on.
 inline constexpr double kLeastSamplesForVerdict = static_cast<double>(kLeastBlocksForCorrelation);
 
-/// Theory's words on a number, for a line of text: "theory 2.9985 (fixed energy, 3 D / (D + 2)), -0.2 sigma".
+/// Theory's words on a number, for a line of text: "theory 2.9985 (fixed energy, 3 D / (D + 2)), -0.2 sigma: agrees,
+/// 1.2 % would show".
 std::string theory_words(const TheoryCheck& check);
+
+/// "1.2 %" of 0.012.
+std::string share_text(double share);
 
 /// What theory has a number or a curve for, of a run's averages; those that are single numbers by "name" or
 /// "name.component".

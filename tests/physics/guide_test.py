@@ -104,7 +104,7 @@ class Guide(GuideTest):
         self.near("speed of sound over theory's", best[1] / theory, 1.0, 0.03)
         self.assertGreater(abs(best[1] / math.sqrt(2.0) - 1.0), 0.3, "an ideal gas's would be seen")
         # The program says the same. Its fit has theory's fading, and so is another one.
-        _, verdict, _, measured, expected = self.theory("sound")["speed of sound [m·s⁻¹]"]
+        _, verdict, _, _, measured, expected = self.theory("sound")["speed of sound [m·s⁻¹]"]
         self.assertEqual(verdict, "agrees")
         self.assertTrue(expected.startswith("2.20202, equation of state"), expected)
         self.near("the program's speed of sound", float(measured.split("(")[0]), best[1], 0.02)

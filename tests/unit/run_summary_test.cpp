@@ -117,9 +117,23 @@ RunOutcome with_numbers() {
 }
 
 TEST(EndSummary, TellsEachAverageThatIsANumberBesideTheory) {
+    TheoryCheck skew{.what = "skew", .theory = "a law", .measured = 2.987, .error = 0.012, .expected = 3.0};
+    skew.sigmas = -1.1;
+    skew.would_show = 0.016;
+    skew.verdict = TheoryVerdict::kAgrees;
+    TheoryCheck weight{.what = "weight", .theory = "N m g", .measured = 9.0, .error = 4.0, .expected = 10.0};
+    weight.sigmas = -0.25;
+    weight.reason = "too few samples to say";
+    const std::vector<TheoryCheck> theory{skew, weight};
     const std::string text = end_summary(with_numbers(), Scene{}, {"ball-steps", "ball_steps_per_second", "step", 0.0},
-                                         {"a.h5", "b.h5"}, {{"skew", "theory 3 (a law), -1.1 sigma"}});
-    EXPECT_NE(text.find("average skew 2.99(1); theory 3 (a law), -1.1 sigma\n"), std::string::npos) << text;
+                                         {"a.h5", "b.h5"}, theory);
+    EXPECT_NE(text.find("average skew 2.99(1); theory 3 (a law), -1.1 sigma: agrees, 1.6 % would show\n"),
+              std::string::npos)
+        << text;
+    EXPECT_NE(text.find("\nweight 9(4); theory 10 (N m g), -0.2 sigma: no verdict, too few samples to say\n"),
+              std::string::npos)
+        << text;
+    EXPECT_EQ(text.find("\nskew"), std::string::npos) << "it is told once";
     EXPECT_NE(text.find("average stress.xy -0.25, 1 sample: too few for an error\n"), std::string::npos) << text;
     EXPECT_NE(text.find("average late has no value from 0 samples\n"), std::string::npos) << text;
     EXPECT_NE(text.find("average thin.yy 0.6, no error: too few contacts were seen\n"), std::string::npos) << text;

@@ -171,6 +171,32 @@ TEST(RatioOf, KnowsThatNumeratorAndDenominatorBelongTogether) {
     EXPECT_NEAR(ratio.error, 0.0, 1e-14);
 }
 
+/// Of 64 white blocks about 64 are independent; of a ramp, or of half a swing, hardly any.
+TEST(BlockedMean, TellsIndependentSamplesAndWhatDrifts) {
+    double inflation = 0.0;
+    for (unsigned seed = 0; seed < 100; ++seed) {
+        const MeanWithError white = mean_of(series_of(correlated(64, 0.0, 500 + seed)), 0);
+        EXPECT_LT(std::abs(white.drift), 4.5) << seed;
+        EXPECT_GT(white.independent, kLeastIndependent) << seed;
+        inflation += 1.0 / white.independent;
+    }
+    EXPECT_GT(100.0 / inflation, 45.0);
+    for (const std::size_t count : {16u, 64u}) {
+        std::vector<double> ramp, swing;
+        for (std::size_t k = 0; k < count; ++k) {
+            ramp.push_back(static_cast<double>(k));
+            swing.push_back(std::cos(M_PI * static_cast<double>(k) / static_cast<double>(count)));
+        }
+        EXPECT_LT(mean_of(series_of(ramp), 0).independent, kLeastIndependent) << count;
+        EXPECT_LT(mean_of(series_of(swing), 0).independent, kLeastIndependent) << count;
+    }
+    std::vector<double> stepping = correlated(64, 0.0, 9);
+    for (std::size_t k = 0; k < 32; ++k) stepping[k] -= 10.0;
+    const MeanWithError step = mean_of(series_of(stepping), 0);
+    EXPECT_TRUE(step.drift > kMostDrift || step.independent < kLeastIndependent);
+    EXPECT_TRUE(std::isnan(mean_of(series_of(std::vector<double>(15, 1.0)), 0).independent));
+}
+
 TEST(FirstEquilibrated, FindsTheEndOfATransient) {
     std::vector<double> batches = correlated(100, 0.0, 7);
     for (std::size_t k = 0; k < 20; ++k) batches[k] += 30.0 * std::exp(-static_cast<double>(k) / 5.0);

@@ -1,0 +1,211 @@
+#include "host/run/equilibrium.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string_view>
+#include <utility>
+
+namespace carom {
+
+namespace {
+
+/// Where centres of balls cannot be told from chance to stand anywhere else: of this the root of a mean square is
+/// known. A triangular wave of one period between periodic faces, half a period between walls: from -1 to 1, 0 in the
+/// mean.
+double wave(double at) {
+    const double part = at - std::floor(at);
+    return 4.0 * std::abs(part - 0.5) - 1.0;
+}
+constexpr double kWaveSquare = 1.0 / 3.0;  // its mean square over the room
+
+}  // namespace
+
+EquilibriumWatch::EquilibriumWatch(const Scene& scene, const Balls& balls)
+    : every_(scene.output.every), box_(scene.box) {
+    stages_.stages = scene.stages;
+    std::vector<std::size_t> place(balls.species_table.size());
+    std::vector<double> counts(place.size(), 0.0);
+    for (const std::uint32_t index : balls.species) counts[index] += 1.0;
+    bool fixed = false;
+    for (std::size_t k = 0; k < place.size(); ++k) {
+        const Species& species = balls.species_table[k];
+        const bool moves = std::isfinite(species.mass);
+        fixed = fixed || (!moves && counts[k] > 0.0);
+        const std::string name = species.name.empty() ? fmt::format("species {}", k) : species.name;
+        if (moves && counts[k] > 0.0) groups_.push_back({name, species.mass, species.radius, counts[k]});
+        place[k] = groups_.size() - 1;
+        if (!moves) place[k] = counts.size();
+    }
+    if (groups_.size() > 1 || fixed) {
+        group_of_.reserve(balls.species.size());
+        for (const std::uint32_t index : balls.species) group_of_.push_back(static_cast<std::uint32_t>(place[index]));
+    }
+    // Nothing pushes balls along such an axis to either side: in equilibrium they are everywhere alike.
+    bool one_temperature = true;
+    const auto& faces = scene.box.temperature;
+    for (const auto& axis : faces) one_temperature = one_temperature && axis[0] == axis[1];
+    if (!scene.walls.empty() || fixed || !scene.stages.empty() || !one_temperature) return;
+    for (int axis = 0; axis < box_.dimension; ++axis) {
+        const auto& ends = box_.faces[static_cast<std::size_t>(axis)];
+        if (scene.physics.gravity[static_cast<std::size_t>(axis)] != 0.0) continue;
+        if (ends[0] == Face::kOpen || ends[1] == Face::kOpen) continue;
+        for (std::size_t group = 0; group < groups_.size(); ++group) {
+            modes_.push_back({group, axis, 0.0});
+            if (box_.periodic(axis)) modes_.push_back({group, axis, 0.25});
+        }
+    }
+}
+
+void EquilibriumWatch::look(const Frame& frame) {
+    if (groups_.empty() || !stages_.measures(frame.time)) return;
+    // Steps round a due time by half of one.
+    constexpr double kOffTime = 0.01;
+    const double intervals = every_ > 0.0 ? frame.time / every_ : 0.0;
+    if (!(every_ > 0.0) || std::abs(intervals - std::round(intervals)) > kOffTime) return;
+    if (!looks_.empty() && frame.time <= looks_.back().time) return;  // the first frame of a resumed run
+    const auto dimension = static_cast<std::size_t>(box_.dimension);
+    std::vector<double> sums(modes_.size(), 0.0);
+    std::vector<double> balls(groups_.size(), 0.0);
+    std::vector<double> warmth(groups_.size(), 0.0);
+    double squares = 0.0;
+    for (std::size_t id = 0; id < frame.size(); ++id) {
+        const std::size_t group = group_of_.empty() ? 0 : group_of_[id];
+        if (frame.gone[id] != 0 || group >= groups_.size()) continue;
+        balls[group] += 1.0;
+        for (std::size_t axis = 0; axis < dimension; ++axis) {
+            const double velocity = frame.velocity[axis][id];
+            const double energy = groups_[group].mass * velocity * velocity;
+            warmth[group] += energy;
+            squares += energy * energy;
+        }
+    }
+    for (std::size_t k = 0; k < modes_.size(); ++k) {
+        const Mode& mode = modes_[k];
+        const double radius = groups_[mode.group].radius;
+        const double low = box_.low(mode.axis, radius);
+        const double period = (box_.periodic(mode.axis) ? 1.0 : 2.0) * box_.length(mode.axis, radius);
+        const std::vector<double>& position = frame.position[static_cast<std::size_t>(mode.axis)];
+        for (std::size_t id = 0; id < frame.size(); ++id) {
+            const std::size_t group = group_of_.empty() ? 0 : group_of_[id];
+            if (frame.gone[id] == 0 && group == mode.group) sums[k] += wave((position[id] - low) / period + mode.phase);
+        }
+    }
+    Look look{.time = frame.time, .numbers = {}};
+    for (std::size_t k = 0; k < modes_.size(); ++k) look.numbers.push_back(sums[k] / balls[modes_[k].group]);
+    double all = 0.0;
+    double components = 0.0;
+    for (std::size_t group = 0; group < groups_.size(); ++group) {
+        all += warmth[group];
+        components += static_cast<double>(dimension) * balls[group];
+    }
+    for (std::size_t group = 0; group < groups_.size(); ++group) {
+        look.numbers.push_back(warmth[group] / (static_cast<double>(dimension) * balls[group]) / (all / components));
+    }
+    look.numbers.push_back(squares * components / (all * all));
+    looks_.push_back(std::move(look));
+}
+
+namespace {
+
+/// No [[observe]] has a name with a blank.
+constexpr std::string_view kSavedName = "equilibrium watch";
+
+}  // namespace
+
+void EquilibriumWatch::save(SolverState& state) const {
+    std::vector<double> numbers{static_cast<double>(modes_.size() + groups_.size() + 1)};
+    for (const Look& look : looks_) {
+        numbers.push_back(look.time);
+        numbers.insert(numbers.end(), look.numbers.begin(), look.numbers.end());
+    }
+    state.records.averages.push_back({std::string(kSavedName), std::move(numbers)});
+}
+
+void EquilibriumWatch::restore(const SolverState& state) {
+    const auto saved = std::ranges::find(state.records.averages, kSavedName, &SavedAverage::name);
+    if (saved == state.records.averages.end()) return;  // by a version that knew no watch
+    SavedNumbers numbers(saved->numbers);
+    const std::uint64_t width = numbers.next_count();
+    if (width != modes_.size() + groups_.size() + 1) throw std::invalid_argument("saved looks are of another run");
+    while (!numbers.empty()) {
+        Look look{.time = numbers.next(), .numbers = {}};
+        const auto values = numbers.next(width);
+        look.numbers.assign(values.begin(), values.end());
+        looks_.push_back(std::move(look));
+    }
+}
+
+/// Of a number that is no mode.
+std::string EquilibriumWatch::name_of(std::size_t number) const {
+    const std::size_t group = number - modes_.size();
+    return group < groups_.size() ? "the temperature of " + groups_[group].name : "the distribution of velocities";
+}
+
+EquilibriumWatch::Settling EquilibriumWatch::settling() const {
+    static constexpr std::string_view kAxes = "xyz";
+    // By chance one look in 10^6 is farther off.
+    constexpr double kMostSigmas = 5.0;
+    Settling settling;
+    const auto settles = [&](double time, const std::string& what) {
+        if (time > settling.since) settling = {time, what};
+    };
+    for (std::size_t k = 0; k < modes_.size(); ++k) {
+        const Group& group = groups_[modes_[k].group];
+        const double most = kMostSigmas * std::sqrt(kWaveSquare / group.balls);
+        std::size_t first = looks_.size();
+        while (first > 0 && std::abs(looks_[first - 1].numbers[k]) <= most) --first;
+        if (first == 0) continue;
+        const char axis = kAxes[static_cast<std::size_t>(modes_[k].axis)];
+        settles(first < looks_.size() ? looks_[first].time : std::numeric_limits<double>::infinity(),
+                groups_.size() > 1 ? fmt::format("{} is not mixed along {}", group.name, axis)
+                                   : fmt::format("balls are unevenly spread along {}", axis));
+    }
+    return settling;
+}
+
+/// The first of the numbers that are no modes that drifts from a time on, else the first that is of too few frames.
+std::pair<std::optional<bool>, std::string> EquilibriumWatch::steady(double since) const {
+    std::pair<std::optional<bool>, std::string> result{true, ""};
+    // That of one kind is the temperature of all.
+    const std::size_t first = groups_.size() > 1 ? modes_.size() : modes_.size() + 1;
+    for (std::size_t k = first; k <= modes_.size() + groups_.size(); ++k) {
+        BatchSeries series(1);
+        for (const Look& look : looks_) {
+            if (look.time >= since) series.add(std::span(&look.numbers[k], 1));
+        }
+        const MeanWithError mean = mean_of(series, 0);
+        if (std::abs(mean.drift) > kMostDrift) return {false, name_of(k) + " drifts"};
+        if (mean.independent < kLeastIndependent && result.first) {
+            result = {std::nullopt, "too few independent frames for " + name_of(k)};
+        }
+    }
+    return result;
+}
+
+RowMeans EquilibriumWatch::means(const RunAverages& averages) const {
+    if (groups_.empty() || looks_.empty()) return averages.row_means();
+    const double begin = looks_.front().time;
+    const double length = looks_.back().time - begin;
+    const Settling modes = settling();
+    const std::string unmixed = modes.since > begin + 0.5 * length ? modes.last : "";
+    for (const double later : {0.0, 0.25, 0.5}) {
+        RowMeans means = averages.row_means(unmixed, std::max(modes.since, begin + later * length));
+        if (means.equilibrated == false) return means;
+        const auto [is_steady, reason] = steady(means.since);
+        if (is_steady == false && later < 0.5) continue;
+        if (is_steady == false) return averages.row_means(reason);
+        if (!is_steady && means.equilibrated) {
+            means.equilibrated = std::nullopt;
+            means.reason = reason;
+        }
+        return means;
+    }
+    return averages.row_means();
+}
+
+}  // namespace carom

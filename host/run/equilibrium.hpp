@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "host/run/observe.hpp"
+#include "host/run/row_means.hpp"
+#include "host/scene/scene.hpp"
+#include "host/state/balls.hpp"
+#include "host/state/solver.hpp"
+
+namespace carom {
+
+/// What rows do not see of the way to equilibrium, taken from the frames that are stored: whether each species has the
+/// room that it can have, whether all are equally warm, and whether velocities have settled. A look costs a few
+/// nanoseconds a ball, and leaves a few numbers.
+class EquilibriumWatch {
+public:
+    /// \param balls  of the run; for their species
+    EquilibriumWatch(const Scene& scene, const Balls& balls);
+
+    /// Only frames at multiples of their interval count, so that where a run was stopped and resumed makes no
+    /// difference.
+    void look(const Frame& frame);
+
+    /// The means of the rows, from when on frames agree that the run is at equilibrium too.
+    [[nodiscard]] RowMeans means(const RunAverages& averages) const;
+
+    /// Among the averages of a checkpoint.
+    void save(SolverState& state) const;
+    /// \throws std::invalid_argument  it was saved by another run
+    void restore(const SolverState& state);
+
+private:
+    struct Group {
+        std::string name;
+        double mass = 0.0;
+        double radius = 0.0;
+        double balls = 0.0;
+    };
+    struct Mode {
+        std::size_t group = 0;
+        int axis = 0;
+        double phase = 0.0;  // of the wave, in periods
+    };
+    /// Of a frame: a number for each mode, the temperature of each group over that of all, the kurtosis.
+    struct Look {
+        double time = 0.0;
+        std::vector<double> numbers;
+    };
+    /// When the last of the modes has settled, and what that is.
+    struct Settling {
+        double since = -std::numeric_limits<double>::infinity();
+        std::string last;
+    };
+    [[nodiscard]] Settling settling() const;
+    [[nodiscard]] std::pair<std::optional<bool>, std::string> steady(double since) const;
+    [[nodiscard]] std::string name_of(std::size_t number) const;
+
+    Scene stages_;  // its stages say what counts
+    double every_;  // between frames [time]
+    Box box_;
+    std::vector<Group> groups_;            // of finite mass, one a species
+    std::vector<std::uint32_t> group_of_;  // by ball; groups_.size(): none. Empty: all balls are of one
+    std::vector<Mode> modes_;
+    std::vector<Look> looks_;
+};
+
+}  // namespace carom
