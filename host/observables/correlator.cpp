@@ -39,7 +39,8 @@ double Correlator::independent_values(std::size_t k, double apart) const {
 }
 
 MeanWithError Correlator::at(std::size_t k) const {
-    return k < series_.size() ? ratio_of(series_[k], 0, 1) : MeanWithError{.value = std::nan(""), .error = std::nan("")};
+    return k < series_.size() ? ratio_of(series_[k], 0, 1)
+                              : MeanWithError{.value = std::nan(""), .error = std::nan("")};
 }
 
 void Correlator::add(std::uint64_t index, std::span<const double> sample) {
