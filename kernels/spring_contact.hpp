@@ -64,6 +64,31 @@ struct PairContact {
     Real other_radius;          ///< [length]
 };
 
+/// Whether the ball in slot j is less than `skin` from touching ball `own`; fills the separation and its square, and
+/// the other's radius. With no skin, all that touch are so.
+template <class Kind>
+CAROM_HD bool near(const SpringParams<typename Kind::Real, Kind::kDim>& params,
+                   const BallsView<typename Kind::Real, Kind::kDim>& balls, const OwnBall<Kind>& own, std::uint32_t j,
+                   typename Kind::Real skin, PairContact<typename Kind::Real, Kind::kDim>& contact,
+                   typename Kind::Real& squared) {
+    Vec<typename Phase<typename Kind::Real>::Stored, Kind::kDim> other_x;
+    for (int axis = 0; axis < Kind::kDim; ++axis) other_x[axis] = balls.x[axis][j];
+    contact.separation = params.coordinates.displacement(own.x, other_x);
+    squared = dot(contact.separation, contact.separation);
+    contact.other_radius = radius_of<Kind>(params, balls, j);
+    const typename Kind::Real reach = own.radius + contact.other_radius + skin;
+    return squared < reach * reach;
+}
+
+template <class Kind>
+CAROM_HD bool near(const SpringParams<typename Kind::Real, Kind::kDim>& params,
+                   const BallsView<typename Kind::Real, Kind::kDim>& balls, const OwnBall<Kind>& own, std::uint32_t j,
+                   typename Kind::Real skin) {
+    PairContact<typename Kind::Real, Kind::kDim> contact;
+    typename Kind::Real squared;
+    return near<Kind>(params, balls, own, j, skin, contact, squared);
+}
+
 /// Whether ball `own` touches the ball in slot j; if so, fills `contact`. Seen from either ball the contact has
 /// the same numbers to the bit, with the opposite separation. Two bodies of infinite mass never touch.
 template <class Kind>
@@ -71,14 +96,10 @@ CAROM_HD bool touching(const SpringParams<typename Kind::Real, Kind::kDim>& para
                        const BallsView<typename Kind::Real, Kind::kDim>& balls, const OwnBall<Kind>& own,
                        std::uint32_t j, PairContact<typename Kind::Real, Kind::kDim>& contact) {
     using Real = typename Kind::Real;
-    Vec<typename Phase<Real>::Stored, Kind::kDim> other_x;
-    for (int axis = 0; axis < Kind::kDim; ++axis) other_x[axis] = balls.x[axis][j];
-    contact.separation = params.coordinates.displacement(own.x, other_x);
-    const Real squared = dot(contact.separation, contact.separation);
-    contact.other_radius = radius_of<Kind>(params, balls, j);
-    const Real reach = own.radius + contact.other_radius;
-    if (!(squared < reach * reach)) return false;
+    Real squared;
+    if (!near<Kind>(params, balls, own, j, Real(0), contact, squared)) return false;
 
+    const Real reach = own.radius + contact.other_radius;
     contact.distance = square_root(squared);
     const Real padded = contact.distance + params.distance_epsilon;
     contact.overlap = reach - padded;

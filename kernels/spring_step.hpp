@@ -139,8 +139,8 @@ CAROM_HD int meet_faces(const SpringParams<typename Kind::Real, Kind::kDim>& par
 /// The step of the ball in `slot`.
 /// \param near_faces  whether the ball can reach a face or wall before the next sort (from where it was at the
 ///                    last), so that it must look at them
-/// \param neighbours  neighbours(f) calls f(j) with a superset of the slots that the ball touches, itself left
-///                    out, none twice, in any order
+/// \param neighbours  neighbours(own, f) calls f(j) with a superset of the slots that the ball `own` touches, itself
+///                    left out, none twice, in any order
 template <class Kind, class Neighbours, class Tally>
 CAROM_HD void spring_step(const SpringParams<typename Kind::Real, Kind::kDim>& params,
                           const StepNow<typename Kind::Real, Kind::kDim>& now,
@@ -153,7 +153,7 @@ CAROM_HD void spring_step(const SpringParams<typename Kind::Real, Kind::kDim>& p
     int face = kStays;
     if (near_faces) face = meet_faces<Kind>(params, now, balls, moved.gone, own, slot, sum, tally);
     if (face != kGone) {  // one that leaves now still counts in the contacts that it leaves from
-        neighbours([&](std::uint32_t j) {
+        neighbours(own, [&](std::uint32_t j) {
             Vec<Real, Kind::kDim> force;
             if (meet_ball<Kind>(params, balls, own, slot, j, force, tally)) sum.add(params.force_grid, force);
         });

@@ -81,6 +81,13 @@ private:
     }
     void reorder();
 
+    [[nodiscard]] NearLists lists_view() const {
+        return {first_row_.data(), at_faces_.data(), entry_.data(), static_cast<std::uint32_t>(entry_.size() / kGroup)};
+    }
+    void measure_lists();
+    void write_lists();
+    bool fit_lists();
+
     [[nodiscard]] std::uint64_t steps_to_queue(std::uint64_t wanted) const;
     void queue_steps(std::uint64_t steps);
     void queue_step(int motion, std::uint32_t balls);
@@ -101,6 +108,12 @@ private:
         }
     }
 
+    /// As with_kind(), for what asks no more than who is near.
+    template <class F>
+    void with_near_kind(F&& f) const {
+        uniform_ ? f(StepKind<Real, Dim, false, true>{}) : f(StepKind<Real, Dim, false, false>{});
+    }
+
     SpringParams<Real, Dim> params_;
     std::size_t count_;
     bool damped_;
@@ -114,6 +127,9 @@ private:
     Labels label_sets_[2];
     DeviceArray<std::uint32_t> slot_of_id_, cell_start_;
     DeviceArray<std::uint64_t> key_;
+    bool listed_;  // who is near is listed at sorts; see NearLists
+    DeviceArray<std::uint16_t> near_count_;
+    DeviceArray<std::uint32_t> first_row_, at_faces_, entry_;
     DeviceArray<std::int32_t> image_[Dim];  // by id, at the last sort
     DeviceArray<std::uint8_t> gone_;        // by id
     DeviceArray<unsigned char> frame_;
@@ -136,6 +152,13 @@ private:
     DeviceSampler<Real> sampler_{queue_, scratch_};  // waits for all that it asks for
 };
 
+/// Entries of lists for each ball that there is room for at first. Dense crystals, wide margins and balls of very
+/// different sizes want more, and get up to four times as many where the device has the memory; else there are no
+/// lists.
+template <int Dim>
+constexpr std::uint64_t kListed = Dim == 2 ? 5 : 8;
+constexpr std::uint64_t kMoreListed = 4;
+
 /// Device memory of an engine for `count` balls, without Thrust's working memory [bytes].
 template <class Real, int Dim>
 std::uint64_t array_bytes(std::size_t count, std::uint64_t cells, bool uniform) {
@@ -144,7 +167,10 @@ std::uint64_t array_bytes(std::size_t count, std::uint64_t cells, bool uniform) 
     const std::uint64_t by_id = sizeof(std::uint32_t) + Dim * sizeof(std::int32_t) + 1;
     const std::uint64_t per_ball =
         motion + labels + by_id + sizeof(std::uint64_t) + FrameView<Real, Dim>::kBytesPerBall;
-    return per_ball * count + (cells + 1) * sizeof(std::uint32_t) + sizeof(ControlRecord<Real, Dim>) +
+    const std::uint64_t groups = (count + kGroup - 1) / kGroup;
+    const std::uint64_t lists =
+        count * sizeof(std::uint16_t) + (2 * groups + 1 + kListed<Dim> * kGroup * groups) * sizeof(std::uint32_t);
+    return per_ball * count + lists + (cells + 1) * sizeof(std::uint32_t) + sizeof(ControlRecord<Real, Dim>) +
            std::min(count, kSumThreads) * sizeof(SpringSums);
 }
 

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <stdexcept>
+#include <type_traits>
 #include <vector>
 
 #include "kernels/cuda/cuda_engine.hpp"
@@ -57,7 +59,7 @@ constexpr std::uint64_t kSpareSteps = 2;
 template <class Real, int Dim>
 CudaEngine<Real, Dim>::CudaEngine(const SpringSetup& setup, const RawBalls& balls, std::uint64_t step,
                                   const Tallies& tallies)
-    : count_(balls.count), damped_(setup.damped()), before_(tallies) {
+    : count_(balls.count), damped_(setup.damped()), before_(tallies), listed_(setup.near_lists) {
     const BallSizes sizes = measure_sizes(balls, Dim);
     params_ = make_params<Real, Dim>(setup, sizes);
     uniform_ = sizes.uniform;
@@ -97,6 +99,13 @@ void CudaEngine<Real, Dim>::allocate() {
     key_ = DeviceArray<std::uint64_t>(count_);
     for (auto& image : image_) image = DeviceArray<std::int32_t>(count_);
     gone_ = DeviceArray<std::uint8_t>(count_);
+    if (listed_) {
+        const std::size_t groups = (count_ + kGroup - 1) / kGroup;
+        near_count_ = DeviceArray<std::uint16_t>(count_);
+        first_row_ = DeviceArray<std::uint32_t>(groups + 1);
+        at_faces_ = DeviceArray<std::uint32_t>(groups);
+        entry_ = DeviceArray<std::uint32_t>(kListed<Dim> * kGroup * groups);
+    }
     frame_ = DeviceArray<unsigned char>(count_ * FrameView<Real, Dim>::kBytesPerBall);
     frame_here_ = PinnedArray<unsigned char>(frame_.size());
     sums_ = DeviceArray<SpringSums>(std::min(count_, kSumThreads));
@@ -127,6 +136,7 @@ void CudaEngine<Real, Dim>::load(const RawBalls& balls) {
                                               gone_.data(), slot_of_id_.data(), key_.data()});
     reorder();
     look();
+    if (fit_lists()) look();
 }
 
 template <class Real, int Dim>
@@ -198,6 +208,63 @@ void CudaEngine<Real, Dim>::reorder() {
     const std::uint32_t cells = params_.grid.count();
     find_cells(queue_, scratch_, key_.data(), active, cells, cell_start_.data());
     queue_.launch(1, SortedBody<Real, Dim>{record_.data(), cell_start_.data() + cells});
+    if (listed_) {
+        measure_lists();
+        write_lists();
+    }
+}
+
+/// Behind a sort: how long the lists are, and where each begins.
+template <class Real, int Dim>
+void CudaEngine<Real, Dim>::measure_lists() {
+    const std::uint32_t active = seen().active;
+    const std::uint32_t groups = (active + kGroup - 1) / kGroup;
+    const NearLists lists = lists_view();
+    with_near_kind([&](auto kind) {
+        queue_.launch(active,
+                      CountNearBody<decltype(kind)>{params_, state_view(motion_), record_.data(), near_count_.data()});
+    });
+    queue_.launch(groups + 1, MeasureGroupBody<Real, Dim>{params_, label_sets_[labels_].cell.data(), record_.data(),
+                                                          near_count_.data(), lists});
+    sum_before(queue_, scratch_, first_row_.data(), groups + 1);
+}
+
+template <class Real, int Dim>
+void CudaEngine<Real, Dim>::write_lists() {
+    const std::uint32_t groups = (seen().active + kGroup - 1) / kGroup;
+    const NearLists lists = lists_view();
+    queue_.launch(1, ListedBody<Real, Dim>{record_.data(), lists, groups});
+    with_near_kind([&](auto kind) {
+        queue_.launch(std::uint64_t{groups} * kGroup,
+                      ListNearBody<decltype(kind)>{params_, state_view(motion_), record_.data(), lists});
+    });
+}
+
+/// Makes room for lists that had none, as far as the host has seen, or goes on without lists.
+/// Returns whether there was something to do.
+template <class Real, int Dim>
+bool CudaEngine<Real, Dim>::fit_lists() {
+    if (!listed_ || seen().rows <= lists_view().room) return false;
+    const std::uint64_t wanted = std::uint64_t{seen().rows} * kGroup;
+    const std::uint64_t most = kMoreListed * kListed<Dim> * kGroup * (at_faces_.size() + 1);
+    listed_ = wanted <= most;
+    try {
+        entry_ = DeviceArray<std::uint32_t>(0);
+        // Somewhat more, so that it is not done again and again.
+        if (listed_) entry_ = DeviceArray<std::uint32_t>(std::min(wanted + wanted / 8 / kGroup * kGroup, most));
+    } catch (const std::exception&) {  // no memory for it
+        listed_ = false;
+    }
+    for (auto& graphs : graphs_) {
+        for (StepGraph& graph : graphs) graph.balls = 0;  // they knew the old ones
+    }
+    seen_.data()->rows = 0;
+    if (listed_) {
+        write_lists();
+    } else {
+        queue_.launch(1, SortedBody<Real, Dim>{record_.data(), cell_start_.data() + params_.grid.count()});
+    }
+    return true;
 }
 
 /// Steps until a sort is probably due, and no more than wanted.
@@ -234,7 +301,12 @@ void CudaEngine<Real, Dim>::queue_step(int motion, std::uint32_t balls) {
             const Vec<Real*, Dim> velocity = ordered_view(motion, labels_).v;
             queue_.launch(balls, RefreshBody<Undamped>{params_, state_view(motion), velocity, record_.data()});
         }
-        queue_.launch_step(balls, StepBody<Variant>{params_, state_view(motion), moved, record_.data(), wall_numbers});
+        const auto step = [&](auto listed) {
+            queue_.launch_step(
+                balls, StepBody<Variant, decltype(listed)::value>{params_, state_view(motion), lists_view(), moved,
+                                                                  record_.data(), wall_numbers});
+        };
+        listed_ ? step(std::true_type{}) : step(std::false_type{});
     });
 }
 
@@ -262,6 +334,7 @@ AdvanceResult CudaEngine<Real, Dim>::advance(std::uint64_t steps) {
     if (seen().fault_key != FaultKey::kNone) queue_.launch(1, ClearFaultBody<Real, Dim>{record_.data()});
     while (step() - begin < steps) {
         sort_if_due();
+        fit_lists();
         const std::uint64_t before = step();
         queue_steps(steps_to_queue(steps - (before - begin)));
         look();
@@ -270,7 +343,9 @@ AdvanceResult CudaEngine<Real, Dim>::advance(std::uint64_t steps) {
             result.fault = FaultKey::unpack(seen().fault_key);
             break;
         }
-        if (step() == before) throw std::logic_error("the steps queued on " + device() + " were not done");
+        const bool lists_are_full = listed_ && seen().rows > lists_view().room;
+        if (step() == before && !lists_are_full)
+            throw std::logic_error("the steps queued on " + device() + " were not done");
     }
     result.steps = step() - begin;
     return result;
@@ -395,7 +470,8 @@ void CudaEngine<Real, Dim>::store(const BallArrays& balls) {
 
 template <class Real, int Dim>
 std::uint64_t CudaEngine<Real, Dim>::memory_bytes() const {
-    std::uint64_t total = slot_of_id_.bytes() + cell_start_.bytes() + key_.bytes() + gone_.bytes() + frame_.bytes() +
+    std::uint64_t total = slot_of_id_.bytes() + near_count_.bytes() + first_row_.bytes() + at_faces_.bytes() +
+                          entry_.bytes() + cell_start_.bytes() + key_.bytes() + gone_.bytes() + frame_.bytes() +
                           sums_.bytes() + record_.bytes() + scratch_.bytes() + picture_given_.bytes() +
                           picture_sample_.bytes() + sampler_.memory_bytes();
     for (int axis = 0; axis < Dim; ++axis) {

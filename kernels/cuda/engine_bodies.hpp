@@ -21,6 +21,7 @@ struct ControlRecord {
     std::uint64_t step;  ///< steps done since the start of the run
     std::uint32_t halted;
     std::uint32_t active;    ///< balls still in; their slots come first
+    std::uint32_t rows;      ///< that the lists of this sort take; more than there is room for: they are not there
     StepNow<Real, Dim> now;  ///< of the next step
     double motion;           ///< bound on how far any ball has moved since the sort [length]
     double last_motion;      ///< the last step's share of it [length]
@@ -120,7 +121,62 @@ struct CellWalk {
             }
         });
     }
+    template <class Own, class F>
+    CAROM_HD void operator()(const Own&, F&& f) const {
+        (*this)(f);
+    }
 };
+
+constexpr std::uint32_t kGroup = 32;  ///< slots whose lists lie side by side: those of a warp
+
+/// For each slot the balls within the margin at the last sort: all that it can touch before the next. The lists of a
+/// group of slots are as long as its longest, and lie side by side in rows, so that a warp reads a row at once.
+struct NearLists {
+    std::uint32_t* first_row;  ///< of each group; behind them, how many rows there are
+    std::uint32_t* at_faces;   ///< of each group: a bit for each slot that may reach a face or a wall
+    std::uint32_t* entry;      ///< kGroup in a row: slots; beyond the end of a list, the one whose list it is
+    std::uint32_t room;        ///< rows that `entry` has room for
+
+    CAROM_HD std::uint32_t& at(std::uint32_t row, std::uint32_t slot) const {
+        return entry[static_cast<std::size_t>(row) * kGroup + slot % kGroup];
+    }
+    CAROM_HD bool near_faces(std::uint32_t slot) const { return (at_faces[slot / kGroup] >> slot % kGroup & 1U) != 0; }
+};
+
+/// Calls f(j) with what a slot touches. First it looks at the whole list, at which all threads of a warp stay together,
+/// and then at what it found there, which is one ball or two: contacts take long, and few threads come upon theirs in
+/// the same row.
+template <class Kind>
+struct ListWalk {
+    using Real = typename Kind::Real;
+    static constexpr int kDim = Kind::kDim;
+
+    const SpringParams<Real, kDim>& params;
+    const BallsView<Real, kDim>& balls;
+    NearLists lists;
+    std::uint32_t slot;
+
+    template <class F>
+    CAROM_HD void operator()(const OwnBall<Kind>& own, F&& f) const {
+        const std::uint32_t last = lists.first_row[slot / kGroup + 1];
+        constexpr std::uint32_t kBits = 32;
+        for (std::uint32_t first = lists.first_row[slot / kGroup]; first < last; first += kBits) {
+            const std::uint32_t rows = last - first < kBits ? last - first : kBits;
+            std::uint32_t found = 0;
+            for (std::uint32_t row = 0; row < rows; ++row) {
+                const std::uint32_t j = lists.at(first + row, slot);
+                if (j != slot && near<Kind>(params, balls, own, j, Real(0))) found |= 1U << row;
+            }
+            for (; found != 0; found &= found - 1) f(lists.at(first + lowest_bit(found), slot));
+        }
+    }
+};
+
+/// Whether a ball that was sorted into this cell may reach a face or a wall before the next sort.
+template <class Real, int Dim>
+CAROM_HD bool near_faces(const SpringParams<Real, Dim>& params, const Vec<std::int32_t, Dim>& cell) {
+    return params.has_shapes || !params.grid.interior(cell);
+}
 
 /// The balls as all bodies read them.
 template <class Real, int Dim>
@@ -134,17 +190,20 @@ struct StateView {
     }
 };
 
-/// One step of one ball. Reads its own state (2D single precision: 24 bytes; 3D: 32) and the neighbours' positions,
-/// mostly from cache, and writes 16 (24): with the cell starts some 44 (62) bytes of memory traffic a ball.
-template <class Kind>
+/// One step of one ball. Reads its own state (2D single precision: 24 bytes; 3D: 32), its list, and the positions of
+/// those in it, mostly from cache, and writes 16 (24). \tparam kListed  whether there are lists; else it looks at all
+/// balls of the cells around its own
+template <class Kind, bool kListed>
 struct StepBody {
     using Real = typename Kind::Real;
     static constexpr int kDim = Kind::kDim;
     using Word = typename Phase<Real>::Stored;
-    static constexpr int kBlocks = sizeof(Real) == 4 ? 3 : 2;  // see kBlocksOfLaunch; enough registers for all kinds
+    // See kBlocksOfLaunch; enough registers for all kinds.
+    static constexpr int kBlocks = (sizeof(Real) == 4 ? 3 : 2) + (kListed && kDim == 2 ? 1 : 0);
 
     SpringParams<Real, kDim> params;
     StateView<Real, kDim> state;
+    NearLists lists;
     MovedView<Real, kDim> out;
     ControlRecord<Real, kDim>* record;
     int wall_numbers;
@@ -153,11 +212,16 @@ struct StepBody {
     CAROM_HD StepPeaks<Word> operator()(std::uint64_t index) const {
         if (index >= record->active) return {};
         const auto slot = static_cast<std::uint32_t>(index);
-        const CellWalk<kDim> neighbours = state.walk(params.grid, slot);
-        const bool near_faces = params.has_shapes || !params.grid.interior(neighbours.cell);
         DeviceTally<Real, kDim> tally{record, state.balls.id};
         // record->now is read where it is needed, not kept in registers through the search for contacts.
-        spring_step<Kind>(params, record->now, state.balls, out, slot, near_faces, neighbours, tally);
+        if constexpr (kListed) {
+            const ListWalk<Kind> neighbours{params, state.balls, lists, slot};
+            spring_step<Kind>(params, record->now, state.balls, out, slot, lists.near_faces(slot), neighbours, tally);
+        } else {
+            const CellWalk<kDim> neighbours = state.walk(params.grid, slot);
+            spring_step<Kind>(params, record->now, state.balls, out, slot, near_faces(params, neighbours.cell),
+                              neighbours, tally);
+        }
         return tally.peaks();
     }
     CAROM_HD void offer(const StepPeaks<Word>& peaks) const {
@@ -183,7 +247,7 @@ struct RefreshBody {
         if (record->halted != 0 || index >= record->active) return;
         const auto slot = static_cast<std::uint32_t>(index);
         const CellWalk<kDim> neighbours = state.walk(params.grid, slot);
-        const bool near_walls = params.has_shapes || !params.grid.interior(neighbours.cell);
+        const bool near_walls = near_faces(params, neighbours.cell);
         if (!near_walls && !thermostat_acts(params, record->step)) return;
         DeviceTally<Real, kDim> tally{record, state.balls.id};
         refresh_ball<Kind>(params, state.balls, state.gone, velocity, record->step, slot, near_walls, neighbours,
@@ -407,6 +471,107 @@ struct SortedBody {
         record->active = *limbo_start;
         record->motion = 0.0;
         record->halted = 0;
+    }
+};
+
+constexpr std::uint16_t kTooMany = 0xffff;  ///< so many neighbours as have no list
+
+/// How far beyond touching the balls are that a list holds [length]: with the rounding of their distance.
+template <class Real, int Dim>
+CAROM_HD Real list_skin(const SpringParams<Real, Dim>& params) {
+    const auto diameter = static_cast<double>(params.largest_diameter);
+    return static_cast<Real>((params.margin + diameter) * (1.0 + 1e-6)) - params.largest_diameter;
+}
+
+/// Thread i takes slot i, behind a sort: how many are near.
+template <class Kind>
+struct CountNearBody {
+    using Real = typename Kind::Real;
+    static constexpr int kDim = Kind::kDim;
+
+    SpringParams<Real, kDim> params;
+    StateView<Real, kDim> state;
+    const ControlRecord<Real, kDim>* record;
+    std::uint16_t* count;
+
+    CAROM_HD void operator()(std::uint64_t index) const {
+        const auto slot = static_cast<std::uint32_t>(index);
+        std::uint16_t found = 0;
+        if (index < record->active) {
+            const OwnBall<Kind> own = load_ball<Kind>(params, state.balls, slot);
+            const Real skin = list_skin(params);
+            state.walk(params.grid, slot)([&](std::uint32_t j) {
+                if (found != kTooMany && near<Kind>(params, state.balls, own, j, skin)) ++found;
+            });
+        }
+        count[slot] = found;
+    }
+};
+
+/// Thread i takes group i: the length of its longest list, and who may reach a face.
+template <class Real, int Dim>
+struct MeasureGroupBody {
+    static constexpr std::uint32_t kNoLists = 1U << 31;  // more rows than there will ever be room for
+
+    SpringParams<Real, Dim> params;
+    const std::uint32_t* cell;
+    const ControlRecord<Real, Dim>* record;
+    const std::uint16_t* count;
+    NearLists lists;
+
+    CAROM_HD void operator()(std::uint64_t index) const {
+        const auto group = static_cast<std::uint32_t>(index);
+        const std::uint32_t first = group * kGroup;
+        const std::uint32_t left = record->active > first ? record->active - first : 0;
+        std::uint32_t rows = 0;
+        std::uint32_t at_faces = 0;
+        for (std::uint32_t lane = 0; lane < kGroup && lane < left; ++lane) {
+            const std::uint32_t found = count[first + lane];
+            if (found > rows) rows = found;
+            if (near_faces(params, params.grid.cell(cell[first + lane]))) at_faces |= 1U << lane;
+        }
+        lists.first_row[group] = rows == kTooMany ? kNoLists : rows;
+        lists.at_faces[group] = at_faces;
+    }
+};
+
+/// One thread, when the rows are numbered: where there is not room for them all, nothing goes on until there is.
+template <class Real, int Dim>
+struct ListedBody {
+    ControlRecord<Real, Dim>* record;
+    NearLists lists;
+    std::uint32_t groups;
+
+    CAROM_HD void operator()(std::uint64_t) const {
+        record->rows = lists.first_row[groups];
+        record->halted = record->rows > lists.room ? 1 : 0;
+    }
+};
+
+/// Thread i takes slot i, of whole groups: writes its list.
+template <class Kind>
+struct ListNearBody {
+    using Real = typename Kind::Real;
+    static constexpr int kDim = Kind::kDim;
+
+    SpringParams<Real, kDim> params;
+    StateView<Real, kDim> state;
+    const ControlRecord<Real, kDim>* record;
+    NearLists lists;
+
+    CAROM_HD void operator()(std::uint64_t index) const {
+        if (record->rows > lists.room) return;
+        const auto slot = static_cast<std::uint32_t>(index);
+        std::uint32_t row = lists.first_row[slot / kGroup];
+        const std::uint32_t last = lists.first_row[slot / kGroup + 1];
+        if (index < record->active) {
+            const OwnBall<Kind> own = load_ball<Kind>(params, state.balls, slot);
+            const Real skin = list_skin(params);
+            state.walk(params.grid, slot)([&](std::uint32_t j) {
+                if (near<Kind>(params, state.balls, own, j, skin)) lists.at(row++, slot) = j;
+            });
+        }
+        for (; row < last; ++row) lists.at(row, slot) = slot;
     }
 };
 

@@ -4,8 +4,8 @@
 
 #include "kernels/cuda/queue.hpp"
 
-// The sort and the search, in a source of their own: they depend on neither precision nor dimension, and Thrust's
-// kernels take long to compile.
+// The sort, the search and the sum, in a source of their own: they depend on neither precision nor dimension, and
+// Thrust's kernels take long to compile.
 
 namespace carom::CAROM_PROCESSOR {
 
@@ -20,5 +20,8 @@ void sort_keys(Queue& queue, Scratch& scratch, std::uint64_t* key, std::uint32_t
 /// Finds the first slot of each cell in [0, cells] among sorted keys.
 void find_cells(Queue& queue, Scratch& scratch, const std::uint64_t* key, std::uint32_t count, std::uint32_t cells,
                 std::uint32_t* cell_start);
+
+/// Replaces each of `count` numbers by the sum of those before it; a sum of 2^32 and more stays at 2^32 - 1.
+void sum_before(Queue& queue, Scratch& scratch, std::uint32_t* numbers, std::uint32_t count);
 
 }  // namespace carom::CAROM_PROCESSOR

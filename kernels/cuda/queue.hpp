@@ -61,6 +61,15 @@ CAROM_HD std::uint64_t to_bits(double value) { return __builtin_bit_cast(std::ui
 CAROM_HD float from_bits(std::uint32_t bits) { return __builtin_bit_cast(float, bits); }
 CAROM_HD double from_bits(std::uint64_t bits) { return __builtin_bit_cast(double, bits); }
 
+/// The number of the lowest bit that is set; of one at least.
+CAROM_HD std::uint32_t lowest_bit(std::uint32_t bits) {
+#if defined(__CUDA_ARCH__)
+    return static_cast<std::uint32_t>(__ffs(static_cast<int>(bits)) - 1);
+#else
+    return static_cast<std::uint32_t>(__builtin_ctz(bits));
+#endif
+}
+
 /// CUDA's atomic functions know 64-bit integers by this name alone; two's complement serves both signs.
 template <class T>
 CAROM_HD unsigned long long* as_cuda_word(T* place) {

@@ -57,7 +57,7 @@ public:
         Tally tally;
         for (std::uint32_t i = 0; i < id_.size(); ++i) {
             spring_step<Kind>(
-                params_, now, view(), moved, i, true, [&](auto&& f) { others(i, f); }, tally);
+                params_, now, view(), moved, i, true, [&](const auto&, auto&& f) { others(i, f); }, tally);
         }
         std::swap(buffers_[0], buffers_[1]);
         for (int axis = 0; axis < Dim; ++axis) {

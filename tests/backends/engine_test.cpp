@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <thread>
@@ -90,6 +91,36 @@ TEST_P(CudaSources, HoldTheMemoryThatWasPredicted) {
         look(*engine, gas);
         engine->advance(100);
         EXPECT_NEAR(static_cast<double>(engine->memory_bytes()), at_first, 0.01 * at_first);
+    }
+}
+
+/// Lists of who is near decide who is looked at, and no bit: without them; where they outgrow the room that they had at
+/// first, as a thin gas does that falls to the floor; where they would take too much of it.
+TEST_P(CudaSources, GiveTheSameBitsWithoutLists) {
+    for (const int dimension : {2, 3}) {
+        for (const double margin : {0.0, 0.9}) {
+            const double floor = dimension == 2 ? 12.0 : 6.0;
+            Gas gas = empty_box(dimension, {floor, dimension == 2 ? 120.0 : floor, dimension == 3 ? 60.0 : 0.0});
+            add_lattice(gas, {.counts = {dimension == 2 ? 10 : 5, dimension == 2 ? 20 : 5, 10}, .spacing = 1.15});
+            gas.setup.gravity[dimension - 1] = -5.0;
+            gas.setup.damping = 30.0;
+            gas.setup.margin = margin;
+            const auto listed = make_engine(GetParam(), gas);
+            gas.setup.near_lists = false;
+            const auto searching = make_engine(GetParam(), gas);
+            EXPECT_GT(listed->memory_bytes(), searching->memory_bytes());
+            const std::uint64_t at_first = listed->memory_bytes();
+            std::uint64_t most = at_first;
+            for (int part = 0; part < 20; ++part) {
+                ASSERT_EQ(listed->advance(500).steps, 500U);
+                ASSERT_EQ(searching->advance(500).steps, 500U);
+                most = std::max(most, listed->memory_bytes());
+            }
+            EXPECT_TRUE(same_bits(look(*searching, gas), look(*listed, gas))) << dimension << "D, margin " << margin;
+            if (margin > 0.0) {
+                EXPECT_GT(most, at_first) << dimension << "D";
+            }
+        }
     }
 }
 

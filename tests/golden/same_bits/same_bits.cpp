@@ -94,7 +94,7 @@ public:
             const BallsView<Real, kDim> balls = view();
             const MovedView<Real, kDim> moved = moved_view();
             for (std::uint32_t slot = 0; slot < kBalls; ++slot) {
-                const auto all_others = [slot](auto&& visit) {
+                const auto all_others = [slot](const auto&, auto&& visit) {
                     for (std::uint32_t j = 0; j < kBalls; ++j) {
                         if (j != slot) visit(j);
                     }
