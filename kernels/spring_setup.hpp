@@ -42,6 +42,7 @@ struct SpringSetup {
     bool symplectic_euler = false;    ///< else velocity Verlet (leapfrog)
     double design_speed = 0.0;        ///< the largest speed to expect [velocity]: sets scales, bounds nothing
     double margin = 0.0;              ///< of the candidate search [length], 0: chosen; changes speed, never a bit
+    std::uint64_t memory_beside = 0;  ///< GPU: that must be left for what comes later, as averages [bytes]
     bool near_lists = true;           ///< GPU: lists of who is near; without, cells are searched; changes no bit either
 
     [[nodiscard]] SoftContact pair_contact() const { return {law, stiffness, damping, damping_ratio}; }

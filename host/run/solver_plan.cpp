@@ -284,6 +284,7 @@ private:
             if (k + 1 < all.size()) stage.until = step_at(all[k].until);
             stage.setup = spring_setup(all[k].scene, design_, threads);
             stage.setup.walls_step = step_at(all[k].from);
+            stage.setup.memory_beside = sampler_bytes_;
             const Thermostat& thermostat = all[k].scene.thermostat;
             if (thermostat.kind == Thermostat::Kind::kRescale) {
                 stage.rescale_temperature = thermostat.temperature;

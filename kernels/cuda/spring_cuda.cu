@@ -50,7 +50,8 @@ std::uint64_t predict_emulated_sampler(std::size_t balls, int dimension, bool pa
 
 std::unique_ptr<SpringEngine> make_cuda_engine(const SpringSetup& setup, const RawBalls& balls, std::uint64_t step,
                                                const Tallies& tallies) {
-    cuda::require_memory(cuda::predict_memory(setup, measure_sizes(balls, setup.dimension)), balls.count);
+    const std::uint64_t own = cuda::predict_memory(setup, measure_sizes(balls, setup.dimension));
+    cuda::require_memory(own + setup.memory_beside, balls.count);
     return cuda::make_engine(setup, balls, step, tallies);
 }
 
