@@ -165,7 +165,9 @@ struct ListWalk {
             std::uint32_t found = 0;
             for (std::uint32_t row = 0; row < rows; ++row) {
                 const std::uint32_t j = lists.at(first + row, slot);
-                if (j != slot && near<Kind>(params, balls, own, j, Real(0))) found |= 1U << row;
+                // No branch, so that the reads of several rows are under way at once.
+                const bool touches = near<Kind>(params, balls, own, j, Real(0));
+                found |= static_cast<std::uint32_t>(touches & (j != slot)) << row;
             }
             for (; found != 0; found &= found - 1) f(lists.at(first + lowest_bit(found), slot));
         }
