@@ -169,7 +169,7 @@ std::uint64_t array_bytes(std::size_t count, std::uint64_t cells, bool uniform) 
         motion + labels + by_id + sizeof(std::uint64_t) + FrameView<Real, Dim>::kBytesPerBall;
     const std::uint64_t groups = (count + kGroup - 1) / kGroup;
     const std::uint64_t lists =
-        count * sizeof(std::uint16_t) + (2 * groups + 1 + kListed<Dim> * kGroup * groups) * sizeof(std::uint32_t);
+        count * sizeof(std::uint16_t) + (2 * (groups + 1) + kListed<Dim> * kGroup * groups) * sizeof(std::uint32_t);
     return per_ball * count + lists + (cells + 1) * sizeof(std::uint32_t) + sizeof(ControlRecord<Real, Dim>) +
            std::min(count, kSumThreads) * sizeof(SpringSums);
 }

@@ -103,7 +103,7 @@ void CudaEngine<Real, Dim>::allocate() {
         const std::size_t groups = (count_ + kGroup - 1) / kGroup;
         near_count_ = DeviceArray<std::uint16_t>(count_);
         first_row_ = DeviceArray<std::uint32_t>(groups + 1);
-        at_faces_ = DeviceArray<std::uint32_t>(groups);
+        at_faces_ = DeviceArray<std::uint32_t>(groups + 1);
         entry_ = DeviceArray<std::uint32_t>(kListed<Dim> * kGroup * groups);
     }
     frame_ = DeviceArray<unsigned char>(count_ * FrameView<Real, Dim>::kBytesPerBall);
@@ -246,7 +246,7 @@ template <class Real, int Dim>
 bool CudaEngine<Real, Dim>::fit_lists() {
     if (!listed_ || seen().rows <= lists_view().room) return false;
     const std::uint64_t wanted = std::uint64_t{seen().rows} * kGroup;
-    const std::uint64_t most = kMoreListed * kListed<Dim> * kGroup * (at_faces_.size() + 1);
+    const std::uint64_t most = kMoreListed * kListed<Dim> * kGroup * at_faces_.size();
     listed_ = wanted <= most;
     try {
         entry_ = DeviceArray<std::uint32_t>(0);

@@ -133,9 +133,10 @@ constexpr std::uint32_t kGroup = 32;  ///< slots whose lists lie side by side: t
 /// group of slots are as long as its longest, and lie side by side in rows, so that a warp reads a row at once.
 struct NearLists {
     std::uint32_t* first_row;  ///< of each group; behind them, how many rows there are
-    std::uint32_t* at_faces;   ///< of each group: a bit for each slot that may reach a face or a wall
-    std::uint32_t* entry;      ///< kGroup in a row: slots; beyond the end of a list, the one whose list it is
-    std::uint32_t room;        ///< rows that `entry` has room for
+    std::uint32_t*
+        at_faces;          ///< of each group, and one behind them: a bit for each slot that may reach a face or a wall
+    std::uint32_t* entry;  ///< kGroup in a row: slots; beyond the end of a list, the one whose list it is
+    std::uint32_t room;    ///< rows that `entry` has room for
 
     CAROM_HD std::uint32_t& at(std::uint32_t row, std::uint32_t slot) const {
         return entry[static_cast<std::size_t>(row) * kGroup + slot % kGroup];
