@@ -8,6 +8,7 @@
 #include "host/run/driving_text.hpp"
 #include "host/run/observe.hpp"
 #include "host/run/say.hpp"
+#include "host/run/simulate.hpp"
 #include "host/state/errors.hpp"
 
 namespace carom {
@@ -46,6 +47,7 @@ std::string as_json(const PreparedScene& run) {
     json["memory_bytes"] = run.memory_bytes;
     json["host_memory_bytes"] = run.host_memory_bytes;
     json["output_bytes"] = run.output_bytes;
+    if (const auto seconds = estimate_seconds(run)) json["estimated_seconds"] = *seconds;
     json["warnings"] = run.warnings;
     return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
@@ -78,6 +80,12 @@ std::string as_text(const PreparedScene& run) {
                                      bytes_text(run.host_memory_bytes)));
     line("output", fmt::format("{} and {}, about {}", plural(run.frames, "frame"), plural(run.rows, "row"),
                                bytes_text(run.output_bytes)));
+    if (const auto seconds = estimate_seconds(run)) {
+        line("time", fmt::format("about {}, as its first moments go", duration_text(*seconds)));
+    }
+    line("rows", run.scene.output.observables_every > 0.0
+                     ? fmt::format("one every {:.6g} s", run.scene.output.observables_every)
+                     : "at the ends");
     for (const AverageInfo& info : average_infos(run)) {
         line("average", fmt::format("{}: {}, a sample every {:.4g} s from t = {:.6g} on", info.name, info.kind,
                                     info.every, measured_from(run.scene, info.from)));

@@ -51,6 +51,11 @@ Balls balls_at_start(const PreparedScene& run, Solver& solver) {
         balls.position = frame.position;
         return balls;
     }
+    if (!run.scene.history.empty()) {
+        throw InputError(run.resumed_from +
+                         ": cannot go on with observables of what was at the start, which is in no file: its run began "
+                         "with the balls of another");
+    }
     SolverState state;
     state.balls = make_balls(run.scene);
     const auto first = make_plan(run.scene, state, 1)->make_solver(state, "");
@@ -88,9 +93,13 @@ ObservableSet observables_of_run(const PreparedScene& run, Solver& solver) {
 
 namespace {
 
-constexpr double kSamples = 1000.0;       // of a run, at most
-constexpr double kSteps = 4200.0;         // of the spring solver between two samples
-constexpr double kMeanFreeTimes = 18.0;   // of the event-driven one
+constexpr double kSamples = 1000.0;  // of a run, at most
+// Between two samples of all kinds, so that these cost a twentieth of the run; of fewer kinds as much less.
+constexpr double kSteps = 4200.0;           // of the spring solver
+constexpr double kMeanFreeTimes = 18.0;     // of the event-driven one
+constexpr double kAllKinds = 19.0;          // that this was measured with
+constexpr double kSecondsPerBall = 150e-9;  // of a sample of one kind
+constexpr double kSeconds = 2.0;            // of all samples, that nobody minds
 constexpr double kPairs = 3.0;            // samples of pairs cost three times as much as others, and are as much rarer
 constexpr double kPerMeanFreeTime = 4.0;  // samples of a velocity autocorrelation
 constexpr std::uint64_t kBurst = 33;      // lags of 0 to 32
@@ -98,7 +107,8 @@ constexpr double kBursts = 4.0;           // in a run, at least, however much th
 constexpr double kLeastSamples = 20.0;    // so many even if that costs up to kDearer times as much
 constexpr double kDearer = 4.0;
 
-/// Between two collisions of a ball, about; 0 if nothing moves.
+}  // namespace
+
 double mean_free_time(const PreparedScene& run) {
     const Balls& balls = run.state.balls;
     double kinetic = 0.0;
@@ -123,14 +133,17 @@ double mean_free_time(const PreparedScene& run) {
     return rate > 0.0 ? 1.0 / rate : 0.0;
 }
 
-/// When an average is sampled: as the scene says, or so that all of it costs a few per cent of the run.
+namespace {
+
+/// When an average is sampled: as the scene says, or so that all averages together cost a twentieth of the run, or two
+/// seconds.
 ///
-/// The default is the longer of run.until / 1000 and, for `spring` 4200 steps, for `events` 18 mean free times (Enskog,
-/// at the density and temperature of the start; if nothing moves, until / 1000 alone); of `gr` three times as long.
-/// `vacf` must look more often than balls collide: by default it takes 33 samples, a quarter of a mean free time apart,
-/// and pauses until those have cost no more than the others, but at most a quarter of the time from observe.from to
-/// the end. In short runs all are taken more often, so that there are 20, or up to four times as often. Intervals of
-/// `spring` are whole steps.
+/// The default is the longer of run.until / 1000 and that: for `spring` 4200 / 19 steps for each average of the scene,
+/// for `events` 18 / 19 mean free times (Enskog, at the density and temperature of the start; if nothing moves,
+/// until / 1000 alone); of `gr` three times as long. `vacf` must look more often than balls collide: by default it
+/// takes 33 samples, a quarter of a mean free time apart, and pauses until those have cost no more than the others, but
+/// at most a quarter of the time from observe.from to the end. In short runs all are taken more often, so that there
+/// are 20, or up to four times as often. Intervals of `spring` are whole steps.
 SamplePlan sample_plan(const PreparedScene& run, const ObserveEntry& entry) {
     const ObservableKind& kind = find_observable_kind(entry.kind);
     const double dt = run.plan->least_interval();  // 0: any time can be reached
@@ -143,7 +156,12 @@ SamplePlan sample_plan(const PreparedScene& run, const ObserveEntry& entry) {
         return plan;
     }
     const double between_collisions = mean_free_time(run);
-    const double affordable = dt > 0.0 ? kSteps * dt : kMeanFreeTimes * between_collisions;
+    const auto averages = static_cast<double>(
+        std::ranges::count_if(run.scene.observables, [](const ObserveEntry& one) { return is_average(one.kind); }));
+    const double share = averages / kAllKinds * (dt > 0.0 ? kSteps * dt : kMeanFreeTimes * between_collisions);
+    const double minded =
+        averages * run.scene.run.until * kSecondsPerBall * static_cast<double>(run.state.balls.size()) / kSeconds;
+    const double affordable = std::min(share, minded);
     const double cost = kind.pairs ? kPairs : 1.0;
     plan.every = std::max(run.scene.run.until / kSamples, cost * affordable);
     const double length = run.scene.run.until - plan.from;  // of what is sampled
@@ -471,6 +489,15 @@ void RunAverages::save(SolverState& state) {
 std::optional<double> saved_row_interval(const SolverState& state) {
     if (state.records.row_means.empty()) return std::nullopt;
     return RowSeries::saved_interval(state.records.row_means);
+}
+
+std::string sampling_text(const PreparedScene& run) {
+    const double rows = run.scene.output.observables_every;
+    std::string text = rows > 0.0 ? fmt::format("a row every {:.6g} s", rows) : "rows at the ends";
+    for (const AverageInfo& info : average_infos(run)) {
+        text += fmt::format(", a sample of {} every {:.4g} s", info.name, info.every);
+    }
+    return text;
 }
 
 std::vector<AverageInfo> average_infos(const PreparedScene& run) { return RunAverages(run, {}).infos(); }

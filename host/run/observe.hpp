@@ -110,6 +110,12 @@ private:
     std::future<void> looking_;  // last: it ends before what it looks at
 };
 
+/// Between two collisions of a ball, about, at the density and temperature of the state; 0 if nothing moves.
+double mean_free_time(const PreparedScene& run);
+
+/// How often a run looks at its rows and averages, in a line.
+std::string sampling_text(const PreparedScene& run);
+
 /// The interval of the rows that the means of a checkpoint are over; none if it holds no means.
 std::optional<double> saved_row_interval(const SolverState& state);
 

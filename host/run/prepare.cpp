@@ -168,23 +168,49 @@ void require_room(const Scene& scene, double balls, double from) {
         possible > 0.0 ? fmt::format("less than {:.4g} m/s, or ", possible) : "", squeeze->when));
 }
 
-/// Where the interval of the rows follows from the end of the run, and that has been moved, rows go on at the interval
-/// that they began with: the means over them would else begin anew.
-void keep_row_interval(PreparedScene& run, const Checkpoint& checkpoint, std::vector<std::string> overrides) {
-    const std::optional<double> began_with = saved_row_interval(run.state);
-    if (!began_with || *began_with == run.scene.output.observables_every) return;
-    overrides.push_back(fmt::format("run.until={}", 2.0 * run.scene.run.until));
-    const Scene later = parse_scene(checkpoint.scene_source, checkpoint.scene_path, overrides);
-    const bool follows = later.output.observables_every != run.scene.output.observables_every;
-    if (follows) run.scene.output.observables_every = *began_with;
-}
-
 /// The balls are measured here, for all of the run.
 void plan_run(PreparedScene& run, int threads) {
     const MeasuredBalls balls = measure_balls(run.scene, run.state.balls);
     run.figures = balls;
     run.threads = threads;
     run.plan = make_plan(run.scene, run.state, balls, threads);
+}
+
+/// Rows of many balls cost more than the steps between them: where the scene does not say how often, so seldom that
+/// they are a twentieth of the run, or a second of it, but ten rows. Wholes of run.until / 1000, as people count.
+void space_rows(PreparedScene& run) {
+    constexpr double kSecondsPerBall = 60e-9;  // of a row, where many balls are in no cache
+    constexpr double kSeconds = 1.0;           // of all rows, that nobody minds
+    constexpr double kSteps = 80.0;            // of `spring`, of which a row costs a twentieth
+    constexpr double kMeanFreeTimes = 2.0;     // of `events`, likewise
+    constexpr double kThinned[] = {1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0};
+    if (run.scene.sources->has("output.observables_every") || run.scene.run.until <= 0.0) return;
+    const double until = run.scene.run.until;
+    const double dt = run.plan->least_interval();
+    const double interval = dt > 0.0 ? kSteps * dt : kMeanFreeTimes * mean_free_time(run);
+    const double few = kSeconds / (kSecondsPerBall * static_cast<double>(run.state.balls.size()));
+    const double rows = interval > 0.0 ? std::max(few, until / interval) : std::numeric_limits<double>::infinity();
+    for (const double thinned : kThinned) {
+        run.scene.output.observables_every = thinned * until / 1000.0;
+        if (1000.0 / thinned <= rows) return;
+    }
+}
+
+/// Where the interval of the rows follows from the end of the run, and that has been moved, rows go on at the interval
+/// that they began with: the means over them would else begin anew.
+void keep_row_interval(PreparedScene& run, const Checkpoint& checkpoint, std::vector<std::string> overrides) {
+    const std::optional<double> began_with = saved_row_interval(run.state);
+    if (!began_with) return space_rows(run);
+    if (*began_with == run.scene.output.observables_every) return;
+    overrides.push_back(fmt::format("run.until={}", 2.0 * run.scene.run.until));
+    const Scene later = parse_scene(checkpoint.scene_source, checkpoint.scene_path, overrides);
+    const bool follows = later.output.observables_every != run.scene.output.observables_every;
+    if (follows) run.scene.output.observables_every = *began_with;
+}
+
+void require_hope(const PreparedScene& run, const SceneRequest& request) {
+    const std::string hopeless = run.plan->hopeless();
+    if (!hopeless.empty() && !request.force) throw InputError(hopeless + "; carom run --force insists");
 }
 
 /// All that follows from scene and state.
@@ -247,44 +273,112 @@ PreparedScene prepare_scene(const SceneRequest& request) {
     run.scene = parse_scene(scene.text, scene.path, request.overrides);
     run.state.balls = make_balls(run.scene);
     plan_run(run, request.threads);
-    if (const std::string hopeless = run.plan->hopeless(); !hopeless.empty() && !request.force) {
-        throw InputError(hopeless + "; carom run --force insists");
-    }
+    require_hope(run, request);
     if (request.steps) {
         // The step is known only now; what has its default from run.until must see the new one.
         auto overrides = request.overrides;
         overrides.push_back(fmt::format("run.until={}", run.plan->time_of_step(*request.steps)));
         run.scene = parse_scene(scene.text, scene.path, overrides);
     }
+    space_rows(run);
     derive(run);
     return run;
 }
 
-PreparedScene prepare_resume(const std::string& checkpoint_path, const SceneRequest& request) {
-    static constexpr std::array<std::string_view, 4> kHarmless{"run.until", "run.backend", "output.every",
-                                                               "output.observables_every"};
+namespace {
+
+/// What may be another from the checkpoint on, to the same bits of all else.
+constexpr std::array<std::string_view, 4> kHarmless{"run.until", "run.backend", "output.every",
+                                                    "output.observables_every"};
+
+std::string key_of(const std::string& override) { return override.substr(0, override.find('=')); }
+
+/// A new run from the balls of a checkpoint, from time 0 on, in a scene of which something is another.
+PreparedScene begin_from(const std::string& path, Checkpoint& checkpoint, const SceneRequest& request) {
+    constexpr std::array<std::string_view, 9> kTables{"physics.", "spring.",     "events.", "run.", "output.",
+                                                      "wall[",    "thermostat.", "observe", "stage"};
+    constexpr std::array<std::string_view, 3> kKeys{"scene.title", "scene.seed", "box.wall_temperature"};
+    std::vector<std::string> changes;
     for (const std::string& override : request.overrides) {
-        const std::string key = override.substr(0, override.find('='));
-        if (std::ranges::find(kHarmless, key) == kHarmless.end()) {
-            throw InputError(fmt::format("--resume: {} cannot be changed in the middle of a run; allowed: {}", key,
-                                         fmt::join(kHarmless, ", ")));
+        const std::string key = key_of(override);
+        const bool possible =
+            std::ranges::any_of(kTables, [&](std::string_view table) { return key.starts_with(table); }) ||
+            std::ranges::any_of(kKeys, [&](std::string_view one) { return key.starts_with(one); });
+        if (!possible) {
+            throw InputError(
+                fmt::format("--resume: {} cannot be changed, for the balls are those of {}; allowed: keys of "
+                            "physics, spring, events, run, output, thermostat, wall, observe, stage, and {}",
+                            key, path, fmt::join(kKeys, ", ")));
+        }
+        if (std::ranges::find(kHarmless, key) == kHarmless.end()) changes.push_back(override);
+    }
+    const Scene old = parse_scene(checkpoint.scene_source, checkpoint.scene_path);
+    const auto moves = [](double velocity) { return velocity != 0.0; };
+    const bool moved = std::ranges::any_of(old.walls, moves, &Wall::velocity) ||
+                       std::ranges::any_of(old.stages, [&](const Stage& stage) {
+                           return std::ranges::any_of(stage.wall_velocity, moves);
+                       });
+    if (moved) {
+        throw InputError(
+            fmt::format("--resume: {} cannot be changed, for walls have moved since the run began; allowed: {}",
+                        key_of(changes[0]), fmt::join(kHarmless, ", ")));
+    }
+    std::vector<std::string> overrides = request.overrides;
+    overrides.push_back(fmt::format("scene.history={}{}balls of {} at t = {:.10g}, with {}", old.history,
+                                    old.history.empty() ? "" : "; then ", visible(path), checkpoint.state.time,
+                                    visible(fmt::format("{}", fmt::join(changes, " ")))));
+    PreparedScene run;
+    run.scene = parse_scene(checkpoint.scene_source, checkpoint.scene_path, overrides);
+    // Velocities of the spring solver belong half a step behind places, for the forces that were: here they are those
+    // of one time.
+    Frame frame;
+    const auto solver = make_plan(old, checkpoint.state, request.threads)->make_solver(checkpoint.state, "");
+    solver->request_frame(frame);
+    solver->finish_frame(frame);
+    run.state.balls = std::move(checkpoint.state.balls);
+    Balls& balls = run.state.balls;
+    for (int axis = 0; axis < balls.dimension; ++axis) {
+        for (std::size_t id = 0; id < balls.size(); ++id) {
+            const bool gone = balls.gone[id] != 0;  // and so nowhere
+            balls.velocity[axis][id] = gone ? 0.0 : frame.velocity[axis][id];
+            balls.position[axis][id] = gone ? 0.0 : balls.position[axis][id];
         }
     }
+    plan_run(run, request.threads);
+    require_hope(run, request);
+    if (request.steps) {
+        overrides.push_back(fmt::format("run.until={}", run.plan->time_of_step(*request.steps)));
+        run.scene = parse_scene(checkpoint.scene_source, checkpoint.scene_path, overrides);
+    }
+    space_rows(run);
+    derive(run);
+    return run;
+}
+
+}  // namespace
+
+PreparedScene prepare_resume(const std::string& checkpoint_path, const SceneRequest& request) {
     Checkpoint checkpoint = load_checkpoint(checkpoint_path);
+    const bool changed = std::ranges::any_of(request.overrides, [](const std::string& override) {
+        return std::ranges::find(kHarmless, key_of(override)) == kHarmless.end();
+    });
     const auto parse = [&checkpoint](const std::vector<std::string>& overrides) {
         return parse_scene(checkpoint.scene_source, checkpoint.scene_path, overrides);
     };
-    PreparedScene run;
-    run.resumed_from = checkpoint_path;
-    run.state = std::move(checkpoint.state);
     of_checkpoint(checkpoint_path, [&] {
         try {
-            require_possible(run.state, parse({}));
+            require_possible(checkpoint.state, parse({}));
         } catch (const DamagedState&) {
             throw;
         } catch (const InputError& error) {
             throw DamagedState(fmt::format("its scene is wrong: {}", error.what()));
         }
+    });
+    if (changed) return begin_from(checkpoint_path, checkpoint, request);
+    PreparedScene run;
+    run.resumed_from = checkpoint_path;
+    run.state = std::move(checkpoint.state);
+    of_checkpoint(checkpoint_path, [&] {
         run.scene = parse(request.overrides);
         plan_run(run, request.threads);
         if (request.steps) {

@@ -56,8 +56,9 @@ struct PreparedScene {
 /// \throws SystemError  no such file; or no such device
 PreparedScene prepare_scene(const SceneRequest& request);
 
-/// The same from a checkpoint. Only what cannot change the trajectory may be overridden.
-/// \throws InputError  besides, when an override would change the trajectory, or the end has been reached already
+/// The same from a checkpoint. If nothing is overridden that changes the trajectory the run goes on; else it is a new
+/// one, from time 0 on, of the balls as they are, and Scene::history says so. \throws InputError  besides, when the
+/// balls themselves would be others, or the end has been reached already
 PreparedScene prepare_resume(const std::string& checkpoint_path, const SceneRequest& request);
 
 /// Does what looks at the state that a run starts from; where that comes from a checkpoint, and is damaged, the file is

@@ -50,6 +50,18 @@ std::string bytes_text(std::uint64_t bytes) {
     return value < 9.95 ? fmt::format("{:.1f} {}", value, kUnits[unit]) : fmt::format("{:.0f} {}", value, kUnits[unit]);
 }
 
+std::string duration_text(double seconds) {
+    constexpr double kMinute = 60.0;
+    constexpr double kHour = 60.0 * kMinute;
+    constexpr double kDay = 24.0 * kHour;
+    constexpr double kYear = 365.25 * kDay;
+    if (seconds < 100.0) return fmt::format("{:.2g} s", seconds);
+    if (seconds < 100.0 * kMinute) return fmt::format("{:.0f} min", seconds / kMinute);
+    if (seconds < 48.0 * kHour) return fmt::format("{:.0f} h", seconds / kHour);
+    if (seconds < 2.0 * kYear) return fmt::format("{:.0f} days", seconds / kDay);
+    return fmt::format("{:.2g} years", seconds / kYear);
+}
+
 std::string plural(std::uint64_t count, const std::string& noun) {
     return count_text(count) + " " + noun + (count == 1 ? "" : "s");
 }

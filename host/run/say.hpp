@@ -30,6 +30,9 @@ std::string count_text(std::uint64_t count);
 /// Bytes as people say them: "63 MB".
 std::string bytes_text(std::uint64_t bytes);
 
+/// Seconds as people say them, about: "12 s", "3 min", "5 h", "2 days".
+std::string duration_text(double seconds);
+
 /// "1 ball", "2 balls".
 std::string plural(std::uint64_t count, const std::string& noun);
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <memory>
 #include <stdexcept>
@@ -91,6 +92,37 @@ std::vector<TheoryCheck> theory_of_numbers(MeasuredRun& run, const RowMeans& mea
 }
 
 }  // namespace
+
+std::optional<double> estimate_seconds(const PreparedScene& run) {
+    constexpr double kWarmUp = 0.1;
+    constexpr double kMeasured = 0.25;
+    if (run.host_memory_bytes > machine_memory_bytes()) return std::nullopt;
+    using Clock = std::chrono::steady_clock;
+    const auto timed = [](const auto& action) {
+        const auto begin = Clock::now();
+        action();
+        return std::chrono::duration<double>(Clock::now() - begin).count();
+    };
+    try {
+        const std::unique_ptr<Solver> solver = run.plan->make_solver(run.state, "");
+        const double end = solver->reachable_time(run.scene.run.until);
+        double seconds = timed([&] { solver->advance_to(end, kWarmUp); });
+        const double begin = solver->time();
+        if (begin < end) {
+            const double measured = timed([&] { solver->advance_to(end, kMeasured); });
+            seconds = measured * (end - run.state.time) / (solver->time() - begin);
+        }
+        Frame frame;
+        seconds += static_cast<double>(run.rows) * timed([&] { static_cast<void>(solver->totals()); });
+        seconds += static_cast<double>(run.frames) * timed([&] {
+                       solver->request_frame(frame);
+                       solver->finish_frame(frame);
+                   });
+        return seconds;
+    } catch (const SimulationError&) {
+        return std::nullopt;
+    }
+}
 
 Simulation simulate(PreparedScene run, const SimulateOptions& options) {
     if (run.host_memory_bytes > machine_memory_bytes()) {

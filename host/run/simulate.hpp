@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "host/run/output_files.hpp"
@@ -21,6 +22,10 @@ struct Simulation {
     RunOutcome outcome;
     std::string json;  ///< the end summary as one object on one line
 };
+
+/// How long a run will take on this machine, as its first moments go, with its frames and rows but without averages:
+/// wall time [s]. It is tried for a third of a second. Empty where the run does not get that far, or has no memory.
+std::optional<double> estimate_seconds(const PreparedScene& run);
 
 /// Runs a prepared scene, from its start or its checkpoint, with summaries and progress on standard error, until it
 /// ends or SIGINT, SIGTERM or SIGHUP comes.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "host/run/driving_text.hpp"
+#include "host/run/observe.hpp"
 #include "host/run/say.hpp"
 #include "host/theory/theory_checks.hpp"
 
@@ -257,6 +258,8 @@ std::string start_summary(const PreparedScene& run, const SolverDescription& sol
                         bytes_text(run.memory_bytes));
     text += fmt::format("output: {}, {} and {}, about {}\n", files.trajectory, plural(run.frames, "frame"),
                         plural(run.rows, "row"), bytes_text(run.output_bytes));
+    if (!scene.history.empty()) text += fmt::format("started from: {}\n", visible(scene.history));
+    text += fmt::format("observed: {}\n", sampling_text(run));
     for (const auto& [name, value] : driving_lines(scene)) text += fmt::format("{}: {}\n", name, value);
     for (const std::string& warning : run.warnings) text += "warning: " + warning + "\n";
     return text;

@@ -171,6 +171,15 @@ double needed_stiffness(const SoftContact& law, const std::vector<PossibleContac
     return stiffness;
 }
 
+/// The time step, or a little less, so that frames fall on the multiples of output.every: of one that the scene says
+/// itself, for where a run stops may not change its trajectory, and the default follows from that.
+double dividing(const Scene& scene, double dt) {
+    const double every = scene.output.every;
+    if (!scene.sources->has("output.every") || !(every > dt)) return dt;
+    const double steps = every / dt;
+    return steps < kMostSteps ? every / std::ceil(steps) : dt;
+}
+
 /// The largest share of the smaller radius that two balls of the scene overlap by when each has the design speed.
 double overlap_at_design_speed(const std::vector<PresentSpecies>& species, const SpringDesign& design) {
     double worst = 0.0;
@@ -270,6 +279,7 @@ SpringDesign design_spring(const Scene& scene, const MeasuredBalls& balls) {
     } else {
         design.dt = std::min(shortest / kStepsPerContact, kRadiiPerStep * smallest / design.design_speed);
         if (std::isinf(design.dt)) design.dt = scene.run.until > 0.0 ? scene.run.until / 100.0 : 1.0;  // no balls
+        design.dt = dividing(scene, design.dt);
     }
     design.phase_step = highest_frequency * design.dt;
     const double steps = scene.run.until / design.dt;

@@ -44,6 +44,8 @@ constexpr Table kTables[] = {
 /// Those that a table takes whatever kind it is of; the kinds' own follow.
 constexpr Key kKeys[] = {
     {"scene", "title", KeyType::kText, kAny, "", "\"\"", "what the scene is called in figures and reports"},
+    {"scene", "history", KeyType::kText, kAny, "", "\"\"",
+     "written by `carom run --resume` with other values: what the balls of a stored run come from"},
     {"scene", "dimension", KeyType::kWhole, {.min = 2, .max = 3}, "", "required", "2 (disks) or 3 (spheres)"},
     {"scene", "seed", KeyType::kWhole, kNotNegative, "", "1", "all randomness in a run derives from this"},
 
@@ -71,7 +73,7 @@ constexpr Key kKeys[] = {
     {"spring", "law", KeyType::kKind, kAny, "", "\"linear\"", "the force law of contacts"},
     {"spring", "dt", KeyType::kNumberOrAuto, kPositive, "", "\"auto\"",
      "time step [time]; \"auto\": shortest contact duration / 50, and no ball moves more than a tenth of the smallest "
-     "radius in a step"},
+     "radius in a step; a little less, so that it divides output.every, where that is given"},
     {"spring", "integrator", KeyType::kChoice, kAny, "verlet|symplectic_euler", "\"verlet\"",
      "velocity Verlet is of order 2, symplectic Euler of order 1"},
     {"spring", "distance_epsilon", KeyType::kNumber, kNotNegative, "", "0.0",
@@ -98,7 +100,7 @@ constexpr Key kKeys[] = {
     {"output", "every", KeyType::kNumber, kNotNegative, "", "until / 100",
      "time between frames [time]; 0: only the first and the last"},
     {"output", "fields", KeyType::kChoices, kAny, "position|velocity|spin|species", "all four", "what a frame holds"},
-    {"output", "observables_every", KeyType::kNumber, kNotNegative, "", "until / 1000",
+    {"output", "observables_every", KeyType::kNumber, kNotNegative, "", "until / 1000, or what costs little",
      "time between rows of scalar observables [time]; 0: only the first and the last"},
 
     {"units", "system", KeyType::kChoice, kAny, "si|reduced", "\"si\"",

@@ -716,6 +716,7 @@ Scene read_scene(const toml::table& root, const std::string& file) {
         scene.box.dimension = static_cast<int>(head.whole("dimension"));
         if (faults.count() == before) dimension = scene.box.dimension;
         scene.title = head.text("title");
+        scene.history = head.text("history");
         scene.seed = head.whole("seed");
     });
     if (dimension == 0) faults.tell();  // vectors cannot be read

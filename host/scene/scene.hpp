@@ -117,6 +117,7 @@ struct Scene {
     std::string path;    ///< as given by the user, for messages
     std::string source;  ///< the complete text that reproduces this scene, overrides applied
     std::string title;
+    std::string history;  ///< where the balls are not those of the scene: what they come from
     std::uint64_t seed = 1;
     Box box;
     Physics physics;

@@ -101,6 +101,36 @@ class Check(ProgramTest):
             for key in ["balls", "steps", "frames", "rows", "dt", "precision", "backend"]:
                 self.assertEqual(predicted[key], done[key], f"{key} with {options}")
 
+    def test_the_time_that_a_run_takes_is_told(self):
+        # Other programs take the processor now and then: a factor of ten is not the estimate's fault.
+        self.write("gas.toml", GAS)
+        for options in [["--until", "20"], ["--until", "0.001"], ["--solver", "events", "--until", "200"]]:
+            predicted = self.check_json("gas.toml", *options)["estimated_seconds"]
+            taken = self.run_json("gas.toml", *options, "--force")["wall_seconds"]
+            self.assertLess(predicted, 10.0 * taken + 0.5, options)
+            self.assertGreater(predicted, 0.1 * taken - 0.5, options)
+        self.assertRegex(self.succeed("check", "gas.toml", "--until", "1e7").out,
+                         r"\n  time              about \d+ (h|days), as its first moments go\n")
+
+    def test_rows_of_many_balls_are_as_many_as_cost_little(self):
+        self.write("many.toml", MANY.format(dimension=2, size=[500.0, 500.0], every=0, count=100_000).replace(
+            "observables_every = 0\n", ""))
+        # A twentieth of the run, a row costing four steps: 80 steps from one to the next.
+        for steps, rows in [(800, 101), (3_000, 101), (20_000, 201), (200_000, 1001)]:
+            self.assertEqual(self.check_json("many.toml", "--steps", steps)["rows"], rows, steps)
+        few = MANY.format(dimension=2, size=[50.0, 50.0], every=0, count=1_000).replace("observables_every = 0\n", "")
+        self.write("few.toml", few)
+        self.assertEqual(self.check_json("few.toml", "--steps", 2_000)["rows"], 1001)
+        said = self.succeed("run", "few.toml", "--steps", 100).err
+        self.assertRegex(said, r"\nobserved: a row every \S+ s\n")
+
+    def test_frames_fall_on_the_times_asked_for(self):
+        self.write("few.toml", MANY.format(dimension=2, size=[50.0, 50.0], every=0.25, count=100))
+        self.succeed("run", "few.toml", "--quiet")
+        for frame in range(5):
+            said = self.carom("state", "few.h5", "--frame", frame).err
+            self.assertIn(f"t = {0.25 * frame:.10g}, step", said)
+
     def test_the_size_of_the_output_is_near(self):
         # Small files are mostly structure, which is only roughly known.
         self.write("gas.toml", MANY.format(dimension=2, size=[120.0, 120.0], every=1e-3, count=5000))

@@ -96,7 +96,7 @@ MALFORMED = [
     (["run", "gas.toml", "-o", "folder"], r"folder: is a folder; name a file"),
     (["run", "--resume", "gas.checkpoint.h5", "gas.toml"], r"--resume takes the scene from the checkpoint.*"),
     (["run", "--resume", "gas.checkpoint.h5"], r"--resume gas\.checkpoint\.h5: the run is at time 0\.5 already.*--until.*"),
-    (["run", "--resume", "gas.checkpoint.h5", "--seed", "3", "--until", "1"], r"--resume: scene\.seed cannot be changed.*"),
+    (["run", "--resume", "gas.checkpoint.h5", "--set", "scene.dimension=3"], r"--resume: scene\.dimension cannot be changed.*"),
     (["run", "--resume", "gas.checkpoint.h5", "--until", "1", "-o", "gas.checkpoint.h5", "--force"],
      r"gas\.checkpoint\.h5: is the input, and would be overwritten.*"),
     (["run", "--resume", "gas.h5", "--until", "1"], r".*gas\.h5.*"),

@@ -163,6 +163,46 @@ class Run(ProgramTest):
             took.append(time.monotonic() - begin)
         self.assertLess(min(took), 0.1)
 
+    def test_a_new_run_takes_the_balls_of_an_old_state(self):
+        text = GAS.replace("[run]", "[run]\nsolver = \"SOLVER\"")
+        for solver in ["spring", "events"]:
+            self.write("old.toml", text.replace("SOLVER", solver))
+            self.run_json("old.toml", "--force")
+            changes = ["--set", "physics.gravity=[0,-1]", "--set", "physics.restitution=0.9"]
+            result = self.succeed("run", "--resume", "old.checkpoint.h5", *changes, "-o", "new.h5", "--until", "0.2",
+                                  "--force")
+            history = "balls of old.checkpoint.h5 at t = 0.5, with physics.gravity=[0,-1] physics.restitution=0.9"
+            self.assertIn(f"started from: {history}\n", result.err)
+            self.assertIn("from t = 0 to 0.2", result.err)
+            before = self.succeed("state", "old.h5", "--last", "--csv").out.splitlines()
+            after = self.succeed("state", "new.h5", "--frame", "0", "--csv").out.splitlines()
+            if solver == "events":
+                self.assertEqual(before, after)
+            header = before[0].split(",")
+            for column in ["x", "y", "vx", "vy"]:
+                at = header.index(column)
+                for old, new in zip(before[1:], after[1:]):
+                    self.assertAlmostEqual(float(old.split(",")[at]), float(new.split(",")[at]), delta=1e-5)
+            with h5py.File(self.folder / "new.h5") as file:
+                self.assertIn(history, file["parameters/scene"][()].decode())
+                self.assertEqual(file["particles/all/position/time"][0], 0.0)
+            # It is a run like any other, and goes on to the same bits.
+            whole = self.run_json("--resume", "old.checkpoint.h5", *changes, "-o", "whole.h5", "--until", "0.4", "--force")
+            rest = self.run_json("--resume", "new.checkpoint.h5", "-o", "rest.h5", "--until", "0.4", "--force")
+            self.assertEqual(whole["state_hash"], rest["state_hash"])
+            # And what its physics did: of two runs from one state the one with gravity has fallen.
+            self.assertNotEqual(whole["momentum"][1], self.run_json(
+                "--resume", "old.checkpoint.h5", "-o", "same.h5", "--until", "0.9", "--force")["momentum"][1])
+
+    def test_a_new_run_has_the_balls_of_the_old_one(self):
+        self.run_json("gas.toml")
+        for change in ["fill[0].count=3", "scene.dimension=3", "box.size=[9,9]", "species[0].mass=2"]:
+            result = self.carom("run", "--resume", "gas.checkpoint.h5", "--set", change, "-o", "new.h5")
+            self.assertEqual(result.status, 2)
+            self.assertTrue(result.err.startswith(f"carom: --resume: {change.split('=')[0]} cannot be changed, for the balls "
+                                                  "are those of gas.checkpoint.h5; allowed: keys of physics, "), result.err)
+        self.assertNotIn("new.h5", self.files())
+
     def test_a_run_that_cannot_go_on_keeps_what_it_has(self):
         self.write("bad.toml", BLOW_UP)
         result = self.carom("run", "bad.toml", "--json", "--force")

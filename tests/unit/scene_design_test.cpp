@@ -197,6 +197,23 @@ TEST(DesignWarnings, AreNoneForAutomaticNumbers) {
     EXPECT_TRUE(design_warnings(gas.scene, gas.balls, gas.design, 1e-9).empty());
 }
 
+TEST(Design, AutomaticStepsDivideTheTimeBetweenFramesThatTheSceneGives) {
+    const double longest = designed(kGas).design.dt;
+    EXPECT_EQ(designed(kGas, {"run.until=7"}).design.dt, longest) << "where a run stops changes no step";
+    for (const char* every : {"0.1", "0.0371", "1.0"}) {
+        const double dt = designed(kGas, {std::string("output.every=") + every}).design.dt;
+        const double steps = std::stod(every) / dt;
+        EXPECT_NEAR(steps, std::round(steps), 1e-9 * steps) << every;
+        EXPECT_LE(dt, longest) << every;
+        EXPECT_GT(dt, longest * (1.0 - 2.0 * longest / std::stod(every))) << every;
+    }
+    for (const char* every : {"0", "1e-9"}) {
+        EXPECT_EQ(designed(kGas, {std::string("output.every=") + every}).design.dt, longest) << every;
+    }
+    EXPECT_EQ(designed(kGas, {"output.every=0.1", "spring.dt=0.0007"}).design.dt, 0.0007)
+        << "a step that is given stays";
+}
+
 struct WarningCase {
     std::vector<std::string> overrides;
     double quantum;
