@@ -304,6 +304,7 @@ constexpr ObservableKind kKinds[] = {
      .what = "mean square displacement over the time between, over many starts",
      .unit = "m^2",
      .keys = kAverageKeys,
+     .looks = ObservableKind::Looks::kBetweenCollisions,
      .make = average<MeanSquareDisplacement>},
     {.name = "self_diffusion",
      .what =
@@ -316,7 +317,7 @@ constexpr ObservableKind kKinds[] = {
      .what = "velocity autocorrelation v(0) . v(t) / d, over many starts",
      .unit = "m^2/s^2",
      .keys = kAverageKeys,
-     .between_collisions = true,
+     .looks = ObservableKind::Looks::kInBursts,
      .make = average<VelocityAutocorrelation>},
 };
 

@@ -38,7 +38,9 @@ struct ObservableKind {
     enum class Of : std::uint8_t { kAnySpecies, kFiniteMass, kAll } of = Of::kAnySpecies;
     bool events_only = false;         ///< needs contacts that can be counted
     bool pairs = false;               ///< looks at pairs, which takes time and memory
-    bool between_collisions = false;  ///< must look more often than balls collide
+    /// How often it wants to look where the scene does not say: as often as others; more often than balls collide, if
+    /// that costs little; at all costs, by bursts of samples with pauses.
+    enum class Looks : std::uint8_t { kAsOthers, kBetweenCollisions, kInBursts } looks = Looks::kAsOthers;
     /// What else must hold of the values; called when all are known. Null: nothing.
     std::optional<Refusal> (*check)(const ObserveEntry&, const Box&) = nullptr;
     /// Makes a value of each row, or an average over the run.

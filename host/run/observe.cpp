@@ -95,13 +95,14 @@ namespace {
 
 constexpr double kSamples = 1000.0;  // of a run, at most
 // Between two samples of all kinds, so that these cost a twentieth of the run; of fewer kinds as much less.
-constexpr double kSteps = 4200.0;           // of the spring solver
-constexpr double kMeanFreeTimes = 18.0;     // of the event-driven one
-constexpr double kAllKinds = 19.0;          // that this was measured with
-constexpr double kSecondsPerBall = 150e-9;  // of a sample of one kind
-constexpr double kSeconds = 2.0;            // of all samples, that nobody minds
+constexpr double kSteps = 4200.0;            // of the spring solver
+constexpr double kMeanFreeTimes = 18.0;      // of the event-driven one
+constexpr double kAllKinds = 19.0;           // that this was measured with
+constexpr double kSecondsPerBall = 150e-9;   // of a sample of one kind
+constexpr double kSecondsPerSample = 20e-6;  // of however few balls
+constexpr double kSeconds = 0.5;             // of all samples, that nobody minds
 constexpr double kPairs = 3.0;            // samples of pairs cost three times as much as others, and are as much rarer
-constexpr double kPerMeanFreeTime = 4.0;  // samples of a velocity autocorrelation
+constexpr double kPerMeanFreeTime = 4.0;  // samples of msd and of a velocity autocorrelation
 constexpr std::uint64_t kBurst = 33;      // lags of 0 to 32
 constexpr double kBursts = 4.0;           // in a run, at least, however much they cost
 constexpr double kLeastSamples = 20.0;    // so many even if that costs up to kDearer times as much
@@ -135,15 +136,15 @@ double mean_free_time(const PreparedScene& run) {
 
 namespace {
 
-/// When an average is sampled: as the scene says, or so that all averages together cost a twentieth of the run, or two
-/// seconds.
+/// When an average is sampled: as the scene says, or so that all averages together cost a twentieth of the run, or half
+/// a second.
 ///
 /// The default is the longer of run.until / 1000 and that: for `spring` 4200 / 19 steps for each average of the scene,
 /// for `events` 18 / 19 mean free times (Enskog, at the density and temperature of the start; if nothing moves,
-/// until / 1000 alone); of `gr` three times as long. `vacf` must look more often than balls collide: by default it
-/// takes 33 samples, a quarter of a mean free time apart, and pauses until those have cost no more than the others, but
-/// at most a quarter of the time from observe.from to the end. In short runs all are taken more often, so that there
-/// are 20, or up to four times as often. Intervals of `spring` are whole steps.
+/// until / 1000 alone); of `gr` three times as long. `msd` and `vacf` look every quarter of a mean free time, if that
+/// costs no more. If it does, `vacf`, which must, takes 33 samples so and pauses until those have cost no more than the
+/// others, but at most a quarter of the time from observe.from to the end. In short runs all are taken more often, so
+/// that there are 20, or up to four times as often. Intervals of `spring` are whole steps.
 SamplePlan sample_plan(const PreparedScene& run, const ObserveEntry& entry) {
     const ObservableKind& kind = find_observable_kind(entry.kind);
     const double dt = run.plan->least_interval();  // 0: any time can be reached
@@ -159,8 +160,8 @@ SamplePlan sample_plan(const PreparedScene& run, const ObserveEntry& entry) {
     const auto averages = static_cast<double>(
         std::ranges::count_if(run.scene.observables, [](const ObserveEntry& one) { return is_average(one.kind); }));
     const double share = averages / kAllKinds * (dt > 0.0 ? kSteps * dt : kMeanFreeTimes * between_collisions);
-    const double minded =
-        averages * run.scene.run.until * kSecondsPerBall * static_cast<double>(run.state.balls.size()) / kSeconds;
+    const double seconds = kSecondsPerSample + kSecondsPerBall * static_cast<double>(run.state.balls.size());
+    const double minded = averages * run.scene.run.until * seconds / kSeconds;
     const double affordable = std::min(share, minded);
     const double cost = kind.pairs ? kPairs : 1.0;
     plan.every = std::max(run.scene.run.until / kSamples, cost * affordable);
@@ -168,9 +169,10 @@ SamplePlan sample_plan(const PreparedScene& run, const ObserveEntry& entry) {
     if (length > 0.0) {
         plan.every = std::min(plan.every, std::max(length / kLeastSamples, cost * affordable / kDearer));
     }
-    if (kind.between_collisions && between_collisions > 0.0) {
+    if (kind.looks != ObservableKind::Looks::kAsOthers && between_collisions > 0.0) {
         const double often = between_collisions / kPerMeanFreeTime;
-        if (often < plan.every) {
+        plan.every = std::min(plan.every, std::max(often, cost * affordable));
+        if (often < plan.every && kind.looks == ObservableKind::Looks::kInBursts) {
             const double pauses = plan.every / often;
             plan.every = often;
             plan.burst = kBurst;

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdio>
 #include <memory>
+#include <new>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -120,6 +121,10 @@ std::optional<double> estimate_seconds(const PreparedScene& run) {
                    });
         return seconds;
     } catch (const SimulationError&) {
+        return std::nullopt;
+    } catch (const SystemError&) {
+        return std::nullopt;
+    } catch (const std::bad_alloc&) {
         return std::nullopt;
     }
 }

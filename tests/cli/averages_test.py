@@ -146,10 +146,10 @@ class Averages(ProgramTest):
         with h5py.File(self.folder / "gas.h5") as file:
             dt = file["parameters/solver"].attrs["dt"]
             every = {kind: file[f"observables/a_{kind}"].attrs["every"] for kind in KINDS}
-        def expected(steps):  # in a short run for 20 samples, but at most four times as often
-            return min(max(0.5 / 1000, steps * dt), max(0.5 / 20, steps * dt / 4))
-        self.assertAlmostEqual(every["speed"], expected(4200), delta=dt)
-        self.assertAlmostEqual(every["gr"], expected(12600), delta=dt)
+        # Of few balls a thousandth of the run, or all averages together half a second.
+        self.assertGreaterEqual(every["speed"], 0.5 / 1000 - dt)
+        self.assertLessEqual(every["speed"], 0.5 / 200)
+        self.assertLessEqual(every["gr"], 3 * every["speed"] + dt)
         self.assertLessEqual(every["vacf"], every["speed"])
         for value in every.values():
             self.assertAlmostEqual(value / dt, round(value / dt), places=6, msg="whole steps")

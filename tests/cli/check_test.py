@@ -124,6 +124,29 @@ class Check(ProgramTest):
         said = self.succeed("run", "few.toml", "--steps", 100).err
         self.assertRegex(said, r"\nobserved: a row every \S+ s\n")
 
+    def test_samples_are_as_many_as_cost_little(self):
+        observed = "".join(f'[[observe]]\nname = "{kind}"\nkind = "{kind}"\n' for kind in ["msd", "vacf", "density"])
+        self.write("gas.toml", GAS + observed)
+        rate = '[[observe]]\nname = "rate"\nkind = "collision_rate"\n'
+        self.write("rate.toml", GAS + rate)
+        for solver in ["spring", "events"]:
+            options = ["--solver", solver, "--until", "100"]
+            every = {name: one["every"] for name, one in self.check_json("gas.toml", *options)["averages"].items()}
+            collisions = self.run_json("rate.toml", "--solver", "events", "--until", "100", "--force")
+            mean_free_time = 1.0 / collisions["averages"]["rate"]["mean"]
+            for kind in ["msd", "vacf"]:
+                # By Enskog's theory in the box; walls keep centres away, so that the gas is a little denser.
+                self.assertAlmostEqual(every[kind] / mean_free_time, 0.22, delta=0.05, msg=f"{kind}, {solver}")
+            self.assertAlmostEqual(every["density"], 0.1, delta=1e-3)
+        # Of many balls samples cost what they cost.
+        many = MANY.format(dimension=2, size=[500.0, 500.0], every=0, count=100_000) + observed
+        self.write("many.toml", many)
+        averages = self.check_json("many.toml", "--steps", 100_000)["averages"]
+        dt = self.check_json("many.toml")["dt"]
+        self.assertAlmostEqual(averages["density"]["every"] / dt, 3 * 4200 / 19, delta=1.0)
+        self.assertAlmostEqual(averages["msd"]["every"] / dt, 3 * 4200 / 19, delta=1.0)
+        self.assertLessEqual(averages["vacf"]["every"], averages["msd"]["every"])
+
     def test_frames_fall_on_the_times_asked_for(self):
         self.write("few.toml", MANY.format(dimension=2, size=[50.0, 50.0], every=0.25, count=100))
         self.succeed("run", "few.toml", "--quiet")
