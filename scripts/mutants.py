@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+"""Breaks the program at one place at a time, and looks whether a test notices.
+
+usage: scripts/mutants.py [--build DIR] [--only TEXT] [--output FILE.json]
+
+tests/mutants.toml lists the mutants: a file, what stands there once, what is put in its place, and the source of the
+tests that should fail (`filter`: which of them). For each, the changed file is compiled alone, or, where it is a header, the test that includes it;
+the rest comes from a build with -DCAROM_TESTS=ON -DCAROM_UNITY=OFF (default: build/mutants, made when it is not there).
+A mutant is killed when its tests fail with it, and pass without. Exit status 0 if all are.
+"""
+
+import argparse
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+LIMIT = 300  # of one run of tests [s]: a mutant that never ends is killed
+
+
+def make_build(build):
+    if not (build / "build.ninja").exists():
+        subprocess.run(["cmake", "-S", ROOT, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=RelWithDebInfo",
+                        "-DCAROM_CUDA=OFF", "-DCAROM_UNITY=OFF", "-DCAROM_PCH=OFF"], check=True)
+    subprocess.run(["cmake", "--build", build], check=True)
+
+
+class Build:
+    def __init__(self, folder):
+        self.folder = folder
+        entries = json.loads((folder / "compile_commands.json").read_text())
+        self.compile = {str(pathlib.Path(entry["file"]).relative_to(ROOT)): shlex.split(entry["command"])
+                        for entry in entries if pathlib.Path(entry["file"]).is_relative_to(ROOT)}
+        self.links = {}
+
+    def link(self, program):
+        """The command that links a program of tests, and the objects of its own tests in it."""
+        if program not in self.links:
+            lines = subprocess.run(["ninja", "-C", self.folder, "-t", "commands", program], capture_output=True, text=True,
+                                   check=True).stdout.splitlines()
+            # CMake writes ": && COMMAND && :".
+            command = shlex.split(re.sub(r"^: && | && :$", "", lines[-1]))
+            self.links[program] = command
+        return self.links[program]
+
+    def compiled(self, source, overlay, text_of, to):
+        """Compiles `source` with the overlay's headers before the tree's. Returns the object, or None where it fails."""
+        command = list(self.compile[source])
+        command[command.index("-o") + 1] = str(to)
+        command[command.index("-c") + 1] = str(text_of)
+        for flag in ("-MF", "-MT"):
+            if flag in command:
+                command[command.index(flag) + 1] = str(to) + ".d"
+        command.insert(command.index("-c"), "-Wno-error")
+        command.insert(1 if not command[0].endswith("ccache") else 2, f"-I{overlay}")
+        done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True)
+        return (to, "") if done.returncode == 0 else (None, done.stderr)
+
+    def run(self, test, objects, folder, selected, own_test=None):
+        """Links the tests of one source, with `objects` before all libraries, and runs them: whether they pass."""
+        if test.endswith(".py"):
+            return self.run_program(test, objects, folder, selected)
+        kind = test.split("/")[1]
+        command = self.link(f"carom_{kind}_tests")
+        program = folder / "tests"
+        kept = []
+        for word in command:
+            if word.endswith(".o") and f"carom_{kind}_tests.dir/" in word:
+                if word.endswith(f"carom_{kind}_tests.dir/{test.split('/', 1)[1]}.o"):
+                    kept += [str(own_test or word)] + [str(one) for one in objects]
+            else:
+                kept.append(word)
+        kept[kept.index("-o") + 1] = str(program)
+        subprocess.run(kept, cwd=self.folder, check=True, capture_output=True)
+        try:
+            done = subprocess.run([program, f"--gtest_filter={selected}", "--gtest_brief=1"], cwd=folder, timeout=LIMIT,
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+        except subprocess.TimeoutExpired:
+            return False, "stopped for time"
+        if "[  PASSED  ] 0 tests" in done.stdout or " 0 tests from 0" in done.stdout:
+            raise SystemExit(f"{test}: no test ran with the filter {selected}")
+        first = re.search(r"^\[  FAILED  \] (\S+)", done.stdout, re.MULTILINE)
+        return done.returncode == 0, first.group(1).rstrip(",") if first else f"status {done.returncode}"
+
+
+    def run_program(self, test, objects, folder, selected):
+        """As run(), for a test of the program itself."""
+        command = list(self.link("bin/carom"))
+        program = folder / "bin/carom"  # scenes are beside it
+        program.parent.mkdir()
+        (folder / "share").symlink_to(self.folder / "share")
+        command[command.index("-o") + 1] = str(program)
+        at = next(k for k, word in enumerate(command) if word.endswith(".o"))
+        command[at + 1:at + 1] = [str(one) for one in objects]
+        subprocess.run(command, cwd=self.folder, check=True, capture_output=True)
+        environment = dict(os.environ, CAROM_PROGRAM=str(program), CAROM_SOURCE_DIR=str(ROOT),
+                           CAROM_BUILD_DIR=str(self.folder), PYTHONPATH=str(ROOT / "tests/support"))
+        try:
+            done = subprocess.run([sys.executable, "-B", ROOT / test, *([] if selected == "*" else [selected])], cwd=folder,
+                                  env=environment, timeout=LIMIT, capture_output=True, text=True)
+        except subprocess.TimeoutExpired:
+            return False, "stopped for time"
+        first = re.search(r"^(?:FAIL|ERROR): (\S+)", done.stderr, re.MULTILINE)
+        return done.returncode == 0, first.group(1) if first else f"status {done.returncode}"
+
+
+def try_mutant(build, mutant, sound):
+    """The mutant's name, whether it was killed, and by what."""
+    path, test = mutant["file"], "tests/" + mutant["tests"]
+    name = f"{path}: {mutant['old'].strip()} -> {mutant['new'].strip() or 'nothing'}"
+    text = (ROOT / path).read_text()
+    if text.count(mutant["old"]) != 1:
+        return name, False, f"stands there {text.count(mutant['old'])} times, not once"
+    selected = mutant.get("filter", "*")
+    if not sound(test, selected):
+        return name, False, "its tests fail without it"
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        changed = folder / "overlay" / path
+        changed.parent.mkdir(parents=True)
+        changed.write_text(text.replace(mutant["old"], mutant["new"]))
+        source = path if path.endswith(".cpp") else test
+        made, said = build.compiled(source, folder / "overlay", changed if source == path else ROOT / test,
+                                    folder / "mutant.o")
+        if made is None:
+            return name, False, "does not compile: " + next((line for line in said.splitlines() if "error" in line), "")
+        if source == path:
+            passed, why = build.run(test, [made], folder, selected)
+        else:
+            passed, why = build.run(test, [], folder, selected, own_test=made)
+    return name, not passed, "no test fails" if passed else why
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/mutants")
+    parser.add_argument("--only", default="", help="those whose file or text has this")
+    parser.add_argument("--output", type=pathlib.Path, help="results as JSON")
+    options = parser.parse_args()
+    make_build(options.build)
+    build = Build(options.build.resolve())
+    mutants = tomllib.loads((ROOT / "tests/mutants.toml").read_text())["mutant"]
+    mutants = [one for one in mutants if options.only in one["file"] + one["old"]]
+
+    known = {}
+
+    def sound(test, selected):
+        if (test, selected) not in known:
+            with tempfile.TemporaryDirectory() as folder:
+                known[test, selected] = build.run(test, [], pathlib.Path(folder), selected)[0]
+        return known[test, selected]
+
+    begin = time.monotonic()
+    results = []
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for name, killed, why in pool.map(lambda one: try_mutant(build, one, sound), mutants):
+            results.append({"mutant": name, "killed": killed, "by": why})
+            print(f"{'killed' if killed else 'ALIVE ':6}  {name}  [{why}]", flush=True)
+    alive = sum(not result["killed"] for result in results)
+    print(f"\n{len(results) - alive} of {len(results)} killed, {time.monotonic() - begin:.0f} s")
+    if options.output:
+        commit = subprocess.run(["git", "-C", ROOT, "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True)
+        options.output.write_text(json.dumps({"what": "mutants of tests/mutants.toml, and the tests that noticed",
+                                              "command": "scripts/mutants.py", "commit": commit.stdout.strip(),
+                                              "results": results}, indent=1) + "\n")
+    return 1 if alive else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
