@@ -112,6 +112,23 @@ TEST(CollisionRate, IsThatOfTheReference) {
     }
 }
 
+/// Over all balls a ball's rate at its speed is the mean rate, and speed over rate the mean free path.
+TEST(CollisionRate, AtEachSpeedIsOneOnAverage) {
+    for (const int dimension : {2, 3}) {
+        constexpr double kStep = 1e-3;
+        double mean = 0.0;
+        double speed = 0.0;
+        for (double v = 0.5 * kStep; v < 9.0; v += kStep) {
+            const double share = maxwell_speed_density(dimension, v) * kStep;
+            mean += share * collision_rate_at_speed(dimension, v);
+            speed += share * v;
+        }
+        EXPECT_NEAR(mean, 1.0, 1e-6) << dimension << "D";
+        EXPECT_NEAR(mean_free_path(dimension, 1.7, 0.3) * collision_rate(dimension, 1.7, 1.0, 1.0, 0.3), speed, 1e-6);
+        EXPECT_GT(collision_rate_at_speed(dimension, 2.0), collision_rate_at_speed(dimension, 0.0));
+    }
+}
+
 TEST(MaxwellSpeeds, AreThoseOfTheReference) {
     const nlohmann::json& maxwell = stats()["maxwell"];
     for (std::size_t k = 0; k < maxwell["v_over_sqrt_kT_m"].size(); ++k) {
