@@ -36,8 +36,8 @@ struct ObservableKind {
     enum class Axis : std::uint8_t { kAlongGravity, kLast } axis = Axis::kAlongGravity;
     /// Of which balls it may be: those of any species; of one with a finite mass; of all balls together alone.
     enum class Of : std::uint8_t { kAnySpecies, kFiniteMass, kAll } of = Of::kAnySpecies;
-    bool events_only = false;         ///< needs contacts that can be counted
-    bool pairs = false;               ///< looks at pairs, which takes time and memory
+    bool events_only = false;  ///< needs contacts that can be counted
+    bool pairs = false;        ///< looks at pairs, which takes time and memory
     /// How often it wants to look where the scene does not say: as often as others; more often than balls collide, if
     /// that costs little; at all costs, by bursts of samples with pauses.
     enum class Looks : std::uint8_t { kAsOthers, kBetweenCollisions, kInBursts } looks = Looks::kAsOthers;

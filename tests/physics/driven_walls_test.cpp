@@ -208,6 +208,7 @@ wall_temperature = [0.0, [1.0, 0.0]]
 [physics]
 gravity = [0.0, -0.5]
 [spring]
+stiffness = 1.0e3
 dt = 2e-3
 [run]
 precision = "double"
