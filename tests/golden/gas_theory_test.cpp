@@ -213,6 +213,22 @@ TEST(DiffusionInABox, IsThatOfOurOwnRuns) {
     }
 }
 
+/// In 2D the waves of the box are added up one by one, to the shortest that is longer than some paths.
+TEST(DiffusionInABox, OfDisksIsTheSumOverItsWaves) {
+    constexpr int kShortest = 300;
+    constexpr double kPath = 0.25;
+    const double side = 8.0 * kPi * kPath * kShortest;
+    double sum = 0.0;
+    for (int x = -kShortest; x <= kShortest; ++x) {
+        for (int y = -kShortest; y <= kShortest; ++y) {
+            const int squared = x * x + y * y;
+            if (squared > 0 && squared <= kShortest * kShortest) sum += 1.0 / squared;
+        }
+    }
+    const double gained = sum * 1.5 / (8.0 * kPi * kPi * (0.7 + 0.4 * 2.0));
+    EXPECT_NEAR(diffusion_in_box(2, 2.0, side, 1.5, 0.7, 0.4, kPath) - 2.0, gained, 2e-4 * gained);
+}
+
 TEST(EnskogDiffusion, FollowsFromItsAutocorrelationByGreenAndKubo) {
     const double t = 0.7, m = 3.0, d = 0.4;
     double integral = 0.0;
