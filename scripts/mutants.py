@@ -40,6 +40,8 @@ class Build:
         self.compile = {str(pathlib.Path(entry["file"]).relative_to(ROOT)): shlex.split(entry["command"])
                         for entry in entries if pathlib.Path(entry["file"]).is_relative_to(ROOT)}
         self.links = {}
+        cache = (folder / "CMakeCache.txt").read_text()
+        self.python = re.search(r"^CAROM_PYTHON:\w+=(.*)$", cache, re.MULTILINE).group(1)
 
     def link(self, program):
         """The command that links a program of tests, and the objects of its own tests in it."""
@@ -104,7 +106,7 @@ class Build:
         environment = dict(os.environ, CAROM_PROGRAM=str(program), CAROM_SOURCE_DIR=str(ROOT),
                            CAROM_BUILD_DIR=str(self.folder), PYTHONPATH=str(ROOT / "tests/support"))
         try:
-            done = subprocess.run([sys.executable, "-B", ROOT / test, *([] if selected == "*" else [selected])], cwd=folder,
+            done = subprocess.run([self.python, "-B", ROOT / test, *([] if selected == "*" else [selected])], cwd=folder,
                                   env=environment, timeout=LIMIT, capture_output=True, text=True)
         except subprocess.TimeoutExpired:
             return False, "stopped for time"

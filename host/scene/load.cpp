@@ -153,6 +153,7 @@ fs::path scene_folder() {
     std::error_code error;
     fs::path program = fs::read_symlink("/proc/self/exe", error);
     if (error) {  // a root without /proc: by the name that it was started with
+        // The kernel hands over addresses as numbers. NOLINTNEXTLINE(performance-no-int-to-ptr)
         const auto* name = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
         if (name != nullptr) program = fs::canonical(name, error);
     }

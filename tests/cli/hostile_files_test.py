@@ -199,6 +199,9 @@ class Checkpoints(HostileFileTest):
                 def change(file, index=index, value=value):
                     records(file)["spring_design"][index] = value
                 self.refuses(source, change, "springs|time")
+        def still(file):
+            records(file)["spring_design"][5] = 0.0
+        self.refuses(source, still, "its time step is 0")
         for name in ("average speed", "average velocity_correlation", "average row means"):
             with h5py.File(self.folder / source) as file:
                 length = min(60, len(records(file)[name]))
