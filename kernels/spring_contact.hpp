@@ -64,29 +64,27 @@ struct PairContact {
     Real other_radius;          ///< [length]
 };
 
-/// Whether the ball in slot j is less than `skin` from touching ball `own`; fills the separation and its square, and
-/// the other's radius. With no skin, all that touch are so.
+/// Square of the distance from ball `own` to the ball in slot j; fills the separation and the other's radius.
 template <class Kind>
-CAROM_HD bool near(const SpringParams<typename Kind::Real, Kind::kDim>& params,
-                   const BallsView<typename Kind::Real, Kind::kDim>& balls, const OwnBall<Kind>& own, std::uint32_t j,
-                   typename Kind::Real skin, PairContact<typename Kind::Real, Kind::kDim>& contact,
-                   typename Kind::Real& squared) {
+CAROM_HD typename Kind::Real look_at(const SpringParams<typename Kind::Real, Kind::kDim>& params,
+                                     const BallsView<typename Kind::Real, Kind::kDim>& balls, const OwnBall<Kind>& own,
+                                     std::uint32_t j, PairContact<typename Kind::Real, Kind::kDim>& contact) {
     Vec<typename Phase<typename Kind::Real>::Stored, Kind::kDim> other_x;
     for (int axis = 0; axis < Kind::kDim; ++axis) other_x[axis] = balls.x[axis][j];
     contact.separation = params.coordinates.displacement(own.x, other_x);
-    squared = dot(contact.separation, contact.separation);
     contact.other_radius = radius_of<Kind>(params, balls, j);
-    const typename Kind::Real reach = own.radius + contact.other_radius + skin;
-    return squared < reach * reach;
+    return dot(contact.separation, contact.separation);
 }
 
+/// Whether the ball in slot j is less than `skin` from touching ball `own`. With none, all that touch are so.
 template <class Kind>
 CAROM_HD bool near(const SpringParams<typename Kind::Real, Kind::kDim>& params,
                    const BallsView<typename Kind::Real, Kind::kDim>& balls, const OwnBall<Kind>& own, std::uint32_t j,
                    typename Kind::Real skin) {
     PairContact<typename Kind::Real, Kind::kDim> contact;
-    typename Kind::Real squared;
-    return near<Kind>(params, balls, own, j, skin, contact, squared);
+    const typename Kind::Real squared = look_at<Kind>(params, balls, own, j, contact);
+    const typename Kind::Real reach = own.radius + contact.other_radius + skin;
+    return squared < reach * reach;
 }
 
 /// Whether ball `own` touches the ball in slot j; if so, fills `contact`. Seen from either ball the contact has
@@ -96,10 +94,10 @@ CAROM_HD bool touching(const SpringParams<typename Kind::Real, Kind::kDim>& para
                        const BallsView<typename Kind::Real, Kind::kDim>& balls, const OwnBall<Kind>& own,
                        std::uint32_t j, PairContact<typename Kind::Real, Kind::kDim>& contact) {
     using Real = typename Kind::Real;
-    Real squared;
-    if (!near<Kind>(params, balls, own, j, Real(0), contact, squared)) return false;
-
+    const Real squared = look_at<Kind>(params, balls, own, j, contact);
     const Real reach = own.radius + contact.other_radius;
+    if (!(squared < reach * reach)) return false;
+
     contact.distance = square_root(squared);
     const Real padded = contact.distance + params.distance_epsilon;
     contact.overlap = reach - padded;
