@@ -328,9 +328,8 @@ void save_checkpoint(const std::string& path, const Checkpoint& checkpoint) {
 }
 
 Checkpoint load_checkpoint(const std::string& path) {
-    const h5::Handle file = open_hdf5_to_read(path, kKind);
     Checkpoint checkpoint;
-    explain_errors(path, kKind, [&] {
+    ReadableFile(path, kKind).read([&](hid_t file) {
         if (!h5::has_attribute(file, "format") || h5::string_attribute(file, "format") != kCheckpointFormat) {
             const bool trajectory = h5::exists(file, "particles");
             throw h5::Error(trajectory ? "it is a trajectory; the checkpoint of its run has checkpoint in its name"

@@ -8,14 +8,18 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
-#include <fstream>
 #include <new>
 #include <stdexcept>
 
 #include "host/state/errors.hpp"
 #include "host/state/hash.hpp"
 #include "host/state/text.hpp"
+
+#if H5_VERSION_GE(1, 13, 0)
+#include <H5FDdevelop.h>
+#endif
 
 namespace carom::h5 {
 
@@ -416,66 +420,181 @@ namespace carom {
 
 namespace {
 
+// The driver of HDF5 that reads a file which may grow.
+
+/// What HDF5 holds for an open file; the first member is its own part.
+struct ReadFile {
+    H5FD_t base;
+    int descriptor;
+    haddr_t end;  // of what the superblock knew
+};
+
+struct ReadInfo {
+    int descriptor;
+};
+
+const ReadFile* self(const H5FD_t* base) { return reinterpret_cast<const ReadFile*>(base); }
+
+H5FD_t* open_file(const char* /*name*/, unsigned /*flags*/, hid_t access, haddr_t /*largest*/) {
+    const auto* info = static_cast<const ReadInfo*>(H5Pget_driver_info(access));
+    if (info == nullptr) return nullptr;
+    auto* file = new (std::nothrow) ReadFile{};
+    if (file == nullptr) return nullptr;
+    file->descriptor = info->descriptor;
+    return &file->base;
+}
+
+herr_t close_file(H5FD_t* base) {
+    delete reinterpret_cast<ReadFile*>(base);
+    return 0;
+}
+
+herr_t query(const H5FD_t* /*base*/, unsigned long* flags) {
+    *flags = H5FD_FEAT_DATA_SIEVE | H5FD_FEAT_DEFAULT_VFD_COMPATIBLE;
+    return 0;
+}
+
+haddr_t get_end_of_file(const H5FD_t* base, H5FD_mem_t /*type*/) {
+    struct stat status {};
+    return ::fstat(self(base)->descriptor, &status) == 0 ? static_cast<haddr_t>(status.st_size) : HADDR_UNDEF;
+}
+
+haddr_t get_end_of_allocated(const H5FD_t* base, H5FD_mem_t type) {
+    return std::max(self(base)->end, get_end_of_file(base, type));
+}
+
+herr_t set_end_of_allocated(H5FD_t* base, H5FD_mem_t /*type*/, haddr_t address) {
+    reinterpret_cast<ReadFile*>(base)->end = address;
+    return 0;
+}
+
+herr_t read_file(H5FD_t* base, H5FD_mem_t /*type*/, hid_t /*transfer*/, haddr_t address, size_t size, void* buffer) {
+    auto* out = static_cast<char*>(buffer);
+    while (size > 0) {
+        const ssize_t got = ::pread(self(base)->descriptor, out, size, static_cast<off_t>(address));
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return -1;
+        if (got == 0) break;
+        out += got;
+        address += static_cast<haddr_t>(got);
+        size -= static_cast<size_t>(got);
+    }
+    std::memset(out, 0, size);  // beyond the end, as HDF5's own driver has it
+    return 0;
+}
+
+herr_t write_file(H5FD_t*, H5FD_mem_t, hid_t, haddr_t, size_t, const void*) { return -1; }
+
+hid_t reading_driver() {
+    // Registered once, for as long as the program runs: HDF5 keeps the pointer.
+    static const H5FD_class_t driver_class = [] {
+        H5FD_class_t result{};
+#if H5_VERSION_GE(1, 13, 0)
+        result.version = H5FD_CLASS_VERSION;
+        result.value = static_cast<H5FD_class_value_t>(601);  // 512 and above are free for use
+#endif
+        result.name = "carom_growing";
+        result.maxaddr = HADDR_MAX / 4;
+        result.fc_degree = H5F_CLOSE_STRONG;
+        result.fapl_size = sizeof(ReadInfo);
+        result.open = open_file;
+        result.close = close_file;
+        result.query = query;
+        result.get_eoa = get_end_of_allocated;
+        result.set_eoa = set_end_of_allocated;
+        result.get_eof = get_end_of_file;
+        result.read = read_file;
+        result.write = write_file;
+        constexpr H5FD_mem_t kRawDataApart[] = H5FD_FLMAP_DICHOTOMY;
+        for (int type = 0; type < H5FD_MEM_NTYPES; ++type) result.fl_map[type] = kRawDataApart[type];
+        return result;
+    }();
+    static const hid_t id = h5::check(H5FDregister(&driver_class), "register the file driver");
+    return id;
+}
+
 /// Asks the system first: its reasons are clearer than those of HDF5.
-void require_readable(const std::string& path) {
+int open_regular(const std::string& path) {
     // A pipe would otherwise be waited for.
     const int descriptor = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (descriptor < 0) throw SystemError(fmt::format("{}: cannot be opened: {}", path, std::strerror(errno)));
     struct stat status {};
-    const bool regular = ::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
+    if (::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode)) return descriptor;
     ::close(descriptor);
-    if (!regular) throw InputError(fmt::format("{}: is not a regular file", path));
-}
-
-/// Enough to tell kinds of files by.
-std::string first_bytes(const std::string& path) {
-    std::string bytes(4096, '\0');
-    std::ifstream file(path, std::ios::binary);
-    file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-    bytes.resize(static_cast<std::size_t>(file.gcount()));
-    return bytes;
+    throw InputError(fmt::format("{}: is not a regular file", path));
 }
 
 }  // namespace
 
-h5::Handle open_hdf5_to_read(const std::string& path, const std::string& kind) {
-    h5::silence();
-    H5PLset_loading_state(0);  // no code that a file asks for
-    require_readable(path);
+ReadableFile::ReadableFile(std::string path, std::string kind)
+    : path_(std::move(path)), kind_(std::move(kind)), descriptor_(open_regular(path_)) {
     try {
-        h5::require_memory();
-    } catch (const h5::Error& error) {
-        throw SystemError(fmt::format("{}: cannot be read: {}", path, error.what()));
+        require_hdf5();
+        h5::silence();
+        H5PLset_loading_state(0);  // no code that a file asks for
+        try {
+            h5::require_memory();
+        } catch (const h5::Error& error) {
+            throw SystemError(fmt::format("{}: cannot be read: {}", path_, error.what()));
+        }
+        read([](hid_t) {});
+    } catch (...) {
+        ::close(descriptor_);
+        throw;
     }
-    if (H5Fis_hdf5(path.c_str()) <= 0) {
-        H5Eclear2(H5E_DEFAULT);
-        const std::string begin = first_bytes(path);
-        const std::string_view is = file_kind(begin);
-        throw InputError(is.empty() ? fmt::format("{}: is not a {} of carom (no HDF5 file)", path, kind)
-                                    : fmt::format("{}: is {}, not a {} of carom", path, is, kind));
-    }
-    h5::Handle file;
-    explain_errors(path, kind, [&] {
-        const h5::Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "create properties");
-        h5::check(H5Pset_fclose_degree(access, H5F_CLOSE_STRONG), "set how files are closed");
-#if H5_VERSION_GE(1, 10, 7)
-        // Nothing that we write needs a lock to be read, and not every file system knows locks.
-        h5::check(H5Pset_file_locking(access, false, true), "switch locks off");
-#endif
-        file = h5::Handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access), H5Fclose, "open it");
-    });
-    return file;
 }
 
-void explain_errors(const std::string& path, const std::string& kind, const std::function<void()>& action) {
-    try {
-        action();
-    } catch (const h5::Error& error) {
-        throw InputError(fmt::format("{}: is not a whole {} of carom: {}", path, kind, error.what()));
-    } catch (const std::length_error&) {
-        throw InputError(fmt::format("{}: is not a whole {} of carom: a size makes no sense", path, kind));
-    } catch (const std::bad_alloc&) {
-        throw InputError(fmt::format("{}: too large for this machine's memory, or damaged", path));
+ReadableFile::~ReadableFile() {
+    file_.reset();
+    ::close(descriptor_);
+}
+
+void ReadableFile::require_hdf5() const {
+    constexpr std::string_view kSignature = "\x89HDF\r\n\x1a\n";
+    std::string begin(4096, '\0');  // enough to tell kinds of files by
+    const ssize_t size = ::pread(descriptor_, begin.data(), begin.size(), 0);
+    begin.resize(static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
+    if (begin.starts_with(kSignature)) return;
+    const std::string_view is = file_kind(begin);
+    throw InputError(is.empty() ? fmt::format("{}: is not a {} of carom (no HDF5 file)", path_, kind_)
+                                : fmt::format("{}: is {}, not a {} of carom", path_, is, kind_));
+}
+
+ReadableFile::Version ReadableFile::version() const {
+    struct stat status {};
+    if (::fstat(descriptor_, &status) != 0) return {};
+    return {status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
+}
+
+void ReadableFile::open() const {
+    file_.reset();
+    opened_ = version();
+    const h5::Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "create properties");
+    const ReadInfo info{descriptor_};
+    h5::check(H5Pset_driver(access, reading_driver(), &info), "set the file driver");
+    h5::check(H5Pset_fclose_degree(access, H5F_CLOSE_STRONG), "set how files are closed");
+    file_ = h5::Handle(H5Fopen(path_.c_str(), H5F_ACC_RDONLY, access), H5Fclose, "open it");
+}
+
+void ReadableFile::read(const std::function<void(hid_t file)>& action) const {
+    constexpr std::chrono::seconds kPatience{2};  // a writer that is at it all the time leaves a gap before
+    const auto last = std::chrono::steady_clock::now() + kPatience;
+    for (;;) {
+        try {
+            if (!file_ || opened_ != version()) open();
+            action(file_);
+            return;
+        } catch (const h5::Error& error) {
+            if (opened_ != version() && std::chrono::steady_clock::now() < last) {
+                file_.reset();
+                continue;
+            }
+            throw InputError(fmt::format("{}: is not a whole {} of carom: {}", path_, kind_, error.what()));
+        } catch (const std::length_error&) {
+            throw InputError(fmt::format("{}: is not a whole {} of carom: a size makes no sense", path_, kind_));
+        } catch (const std::bad_alloc&) {
+            throw InputError(fmt::format("{}: too large for this machine's memory, or damaged", path_));
+        }
     }
 }
 

@@ -155,13 +155,42 @@ std::uint64_t contents_hash(hid_t group, const std::string& except);
 
 namespace carom {
 
-/// Opens an HDF5 file of ours to read it.
-/// \param kind  "trajectory" or "checkpoint", for messages
-/// \throws SystemError  no such file, or it may not be read
-/// \throws InputError   it is no HDF5 file
-h5::Handle open_hdf5_to_read(const std::string& path, const std::string& kind);
+/// An HDF5 file of ours that is open to be read. It may grow meanwhile.
+///
+/// OrderedFile writes in an order of which each moment is a valid file, but a reader looks at many moments: what it saw
+/// first is the end of the file, and what it sees then may lie beyond. So the end is asked for whenever it is needed,
+/// by a driver of our own; what HDF5 remembers is dropped when the file has changed; and a read that fails is done
+/// again where the file has changed since.
+class ReadableFile {
+public:
+    /// \param kind  "trajectory" or "checkpoint", for messages
+    /// \throws SystemError  no such file, or it may not be read
+    /// \throws InputError   it is no HDF5 file
+    ReadableFile(std::string path, std::string kind);
+    ~ReadableFile();
+    ReadableFile(const ReadableFile&) = delete;
+    ReadableFile& operator=(const ReadableFile&) = delete;
 
-/// Runs `action`; what goes wrong in it becomes an InputError that names the file.
-void explain_errors(const std::string& path, const std::string& kind, const std::function<void()>& action);
+    [[nodiscard]] const std::string& path() const { return path_; }
+    /// Runs `action`, perhaps more than once; what goes wrong in it becomes an InputError that names the file.
+    void read(const std::function<void(hid_t file)>& action) const;
+
+private:
+    /// Changes whenever the file does.
+    struct Version {
+        std::int64_t size = 0;  // [bytes]
+        std::int64_t seconds = 0, nanoseconds = 0;
+        bool operator==(const Version&) const = default;
+    };
+    [[nodiscard]] Version version() const;
+    void require_hdf5() const;
+    void open() const;
+
+    std::string path_;
+    std::string kind_;
+    int descriptor_ = -1;
+    mutable Version opened_;
+    mutable h5::Handle file_;
+};
 
 }  // namespace carom

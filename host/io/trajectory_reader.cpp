@@ -43,11 +43,11 @@ std::size_t ObservableTable::column(const std::string& name) const {
 
 class TrajectoryReader::Impl {
 public:
-    explicit Impl(const std::string& path) : path_(path), file_(open_hdf5_to_read(path, "trajectory")) {
-        explain_errors(path_, "trajectory", [&] {
-            refuse_checkpoint();
-            header_ = read_trajectory_header(file_);
-            read_clock();
+    explicit Impl(const std::string& path) : path_(path), file_(path, "trajectory") {
+        file_.read([&](hid_t file) {
+            refuse_checkpoint(file);
+            header_ = read_trajectory_header(file);
+            read_clock(file);
         });
     }
 
@@ -59,12 +59,12 @@ public:
         frame.resize(header_.dimension(), header_.ball_count());
         frame.time = times_[index];
         frame.step = steps_[index];
-        explain_errors(path_, "trajectory", [&] {
-            read_real("position", index, frame, frame.position);
-            read_real("velocity", index, frame, frame.velocity);
-            read_real("spin", index, frame, frame.spin);
-            read_element<std::int32_t>("image", index, frame, frame.image, 0);
-            read_gone(index, frame);
+        file_.read([&](hid_t file) {
+            read_real(file, "position", index, frame, frame.position);
+            read_real(file, "velocity", index, frame, frame.velocity);
+            read_real(file, "spin", index, frame, frame.spin);
+            read_element<std::int32_t>(file, "image", index, frame, frame.image, 0);
+            read_gone(file, index, frame);
         });
     }
 
@@ -72,14 +72,15 @@ public:
         ObservableTable table;
         table.observables = header_.observables;
         for (const ObservableInfo& info : table.observables) table.width += info.width();
-        if (!table.observables.empty()) explain_errors(path_, "trajectory", [&] { read_table(table); });
+        if (!table.observables.empty()) file_.read([&](hid_t file) { read_table(file, table); });
         return table;
     }
 
     [[nodiscard]] std::vector<AverageTable> averages(std::size_t frame) const {
         std::vector<AverageTable> tables;
-        explain_errors(path_, "trajectory", [&] {
-            for (const AverageInfo& info : header_.averages) tables.push_back(read_average(file_, info, frame));
+        file_.read([&](hid_t file) {
+            tables.clear();
+            for (const AverageInfo& info : header_.averages) tables.push_back(read_average(file, info, frame));
         });
         return tables;
     }
@@ -88,35 +89,35 @@ public:
         const auto info = std::ranges::find(header_.averages, name, &AverageInfo::name);
         if (info == header_.averages.end()) throw InputError(path_ + ": holds no average '" + name + "'");
         AverageTable table;
-        explain_errors(path_, "trajectory", [&] { table = read_average(file_, *info, frame); });
+        file_.read([&](hid_t file) { table = read_average(file, *info, frame); });
         return table;
     }
 
     [[nodiscard]] std::vector<RunChange> changes() const {
         std::vector<RunChange> changes;
-        explain_errors(path_, "trajectory", [&] { changes = read_changes(file_); });
+        file_.read([&](hid_t file) { changes = read_changes(file); });
         return changes;
     }
 
     [[nodiscard]] std::string summary() const {
         std::string text;
-        explain_errors(path_, "trajectory", [&] {
-            text = h5::read_string(file_, "parameters/summary");
+        file_.read([&](hid_t file) {
+            text = h5::read_string(file, "parameters/summary");
             if (nests_too_deep(text)) throw h5::Error("its summary is none");
         });
         return text;
     }
 
     std::string path_;
-    h5::Handle file_;
+    ReadableFile file_;
     TrajectoryHeader header_;
     std::vector<double> times_;
     std::vector<std::uint64_t> steps_;
 
 private:
     /// It lies beside the trajectory, and is easily taken for it.
-    void refuse_checkpoint() const {
-        if (!h5::has_attribute(file_, "format") || h5::string_attribute(file_, "format") != kCheckpointFormat) return;
+    void refuse_checkpoint(hid_t file) const {
+        if (!h5::has_attribute(file, "format") || h5::string_attribute(file, "format") != kCheckpointFormat) return;
         constexpr std::string_view kCheckpointSuffix = ".checkpoint.h5";  // of NAME.h5, if nothing else is asked for
         std::string trajectory = path_;
         const std::size_t suffix = trajectory.rfind(kCheckpointSuffix);
@@ -128,14 +129,14 @@ private:
     }
 
     /// A writer may have been killed between the lengths of two datasets: a frame is one that all of them have.
-    void read_clock() {
+    void read_clock(hid_t file) {
         const std::string clock = kParticles + "id";
-        times_ = h5::read_array<double>(file_, clock + "/time");
-        steps_ = h5::read_array<std::uint64_t>(file_, clock + "/step");
+        times_ = h5::read_array<double>(file, clock + "/time");
+        steps_ = h5::read_array<std::uint64_t>(file, clock + "/step");
         std::size_t frames = std::min(times_.size(), steps_.size());
         for (const char* element : {"position", "velocity", "spin", "image", "species", "id"}) {
-            if (!h5::exists(file_, kParticles + element)) continue;
-            const auto extents = h5::extents(h5::open_dataset(file_, element_value(element)));
+            if (!h5::exists(file, kParticles + element)) continue;
+            const auto extents = h5::extents(h5::open_dataset(file, element_value(element)));
             const bool vectors = extents.size() == 3 && extents[2] == 3;
             if ((extents.size() != 2 && !vectors) || extents[1] != header_.ball_count()) {
                 throw h5::Error(fmt::format("`{}` has the wrong shape", element));
@@ -146,24 +147,24 @@ private:
         steps_.resize(frames);
     }
 
-    void read_real(const std::string& element, std::size_t index, const Frame& frame,
+    void read_real(hid_t file, const std::string& element, std::size_t index, const Frame& frame,
                    std::array<std::vector<double>, 3>& target) const {
         if (!header_.single_precision() || element == "position") {
-            read_element<double>(element, index, frame, target, kNan);
+            read_element<double>(file, element, index, frame, target, kNan);
         } else {
-            read_element<float>(element, index, frame, target, kNan);
+            read_element<float>(file, element, index, frame, target, kNan);
         }
     }
 
     /// \param missing  stands for what the file does not hold
     template <class Stored, class Value>
-    void read_element(const std::string& element, std::size_t index, const Frame& frame,
+    void read_element(hid_t file, const std::string& element, std::size_t index, const Frame& frame,
                       std::array<std::vector<Value>, 3>& target, Value missing) const {
-        if (!h5::exists(file_, kParticles + element)) {
+        if (!h5::exists(file, kParticles + element)) {
             for (auto& axis : target) std::fill(axis.begin(), axis.end(), missing);
             return;
         }
-        const h5::Handle dataset = h5::open_dataset(file_, element_value(element));
+        const h5::Handle dataset = h5::open_dataset(file, element_value(element));
         const h5::Handle in_file(H5Dget_space(dataset), H5Sclose, "read a dataspace");
         std::vector<Stored> block(std::min(kBlock, frame.size()) * 3);
         for (std::size_t begin = 0; begin < frame.size(); begin += kBlock) {
@@ -181,9 +182,9 @@ private:
         }
     }
 
-    void read_gone(std::size_t index, Frame& frame) const {
+    void read_gone(hid_t file, std::size_t index, Frame& frame) const {
         if (frame.size() == 0) return;
-        const h5::Handle dataset = h5::open_dataset(file_, element_value("id"));
+        const h5::Handle dataset = h5::open_dataset(file, element_value("id"));
         const h5::Handle in_file(H5Dget_space(dataset), H5Sclose, "read a dataspace");
         const hsize_t start[] = {index, 0};
         const hsize_t count[] = {1, frame.size()};
@@ -194,14 +195,14 @@ private:
         for (std::size_t id = 0; id < ids.size(); ++id) frame.gone[id] = ids[id] < 0 ? 1 : 0;
     }
 
-    void read_table(ObservableTable& table) const {
+    void read_table(hid_t file, ObservableTable& table) const {
         const std::string clock = "observables/" + table.observables.front().name;
-        table.time = h5::read_array<double>(file_, clock + "/time");
-        table.step = h5::read_array<std::uint64_t>(file_, clock + "/step");
+        table.time = h5::read_array<double>(file, clock + "/time");
+        table.step = h5::read_array<std::uint64_t>(file, clock + "/step");
         std::size_t rows = std::min(table.time.size(), table.step.size());
         std::vector<std::vector<double>> columns;
         for (const ObservableInfo& info : table.observables) {
-            const h5::Handle dataset = h5::open_dataset(file_, "observables/" + info.name + "/value");
+            const h5::Handle dataset = h5::open_dataset(file, "observables/" + info.name + "/value");
             columns.emplace_back(h5::array_size(dataset));
             h5::read_array_of(dataset, H5T_NATIVE_DOUBLE, columns.back().data());
             rows = std::min(rows, columns.back().size() / info.width());

@@ -368,16 +368,17 @@ TEST(Trajectory, SizeIsAsEstimated) {
 
 /// Programs that know nothing of carom take the number of frames from the positions.
 void expect_positions_to_be_shortest(const std::string& path) {
-    const h5::Handle file = open_hdf5_to_read(path, "trajectory");
-    const auto length = [&](const std::string& name) {
-        return h5::extents(h5::open_dataset(file, "particles/all/" + name)).front();
-    };
-    const hsize_t frames = length("position/value");
-    for (const char* name : {"position/time", "position/step", "velocity/value", "spin/value", "image/value",
-                             "species/value", "id/value", "box/edges/value"}) {
-        ASSERT_GE(length(name), frames) << name;
-    }
-    ASSERT_GE(h5::extents(h5::open_dataset(file, "observables/contacts/value")).front(), frames);
+    ReadableFile(path, "trajectory").read([](hid_t file) {
+        const auto length = [&](const std::string& name) {
+            return h5::extents(h5::open_dataset(file, "particles/all/" + name)).front();
+        };
+        const hsize_t frames = length("position/value");
+        for (const char* name : {"position/time", "position/step", "velocity/value", "spin/value", "image/value",
+                                 "species/value", "id/value", "box/edges/value"}) {
+            ASSERT_GE(length(name), frames) << name;
+        }
+        ASSERT_GE(h5::extents(h5::open_dataset(file, "observables/contacts/value")).front(), frames);
+    });
 }
 
 /// What is in the file is right, and it is at least what was announced. Reads the frames from `first` on.
@@ -525,6 +526,43 @@ TEST_P(KilledWriter, LeavesAWholeFileWhereverItWasKilled) {
 
 INSTANTIATE_TEST_SUITE_P(Samples, KilledWriter,
                          testing::Values(Sample{.dimension = 2, .balls = 5}, Sample{.dimension = 3, .balls = 700}));
+
+/// A reader sees the file at many moments, of which a writer at full speed makes each another one. Frames that the
+/// first reader knows are read to the end, when B-trees that it has seen were split.
+TEST(TrajectoryThatGrows, ReadsAtAnyMoment) {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("a.h5");
+    const Sample sample{.dimension = 3, .balls = 700};
+    int ends[2];
+    ASSERT_EQ(::pipe(ends), 0);
+    const pid_t child = ::fork();
+    if (child == 0) write_and_announce(path, sample, 1500, ends[1]);
+    ::close(ends[1]);
+    std::uint32_t announced = 0;
+    while (announced < 60) ASSERT_EQ(::read(ends[0], &announced, sizeof announced), sizeof announced);
+    const TrajectoryReader first(path);
+    Frame frame;
+    ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    int readers = 0;
+    for (;; ++readers) {
+        const TrajectoryReader reader(path);
+        const std::size_t last = reader.frame_count() - 1;
+        reader.read(last, frame);
+        ASSERT_EQ(test::difference(frame, test::sample_frame(sample, last)), "") << "frame " << last;
+        ASSERT_GE(reader.observables().rows(), last);
+        const std::size_t known = readers % first.frame_count();
+        first.read(known, frame);
+        ASSERT_EQ(test::difference(frame, test::sample_frame(sample, known)), "") << "frame " << known << " again";
+        ssize_t got = 0;
+        while ((got = ::read(ends[0], &announced, sizeof announced)) == sizeof announced) {
+        }
+        if (got == 0) break;
+    }
+    ::close(ends[0]);
+    ::waitpid(child, nullptr, 0);
+    EXPECT_GT(readers, 5);
+    EXPECT_EQ(TrajectoryReader(path).frame_count(), 1500);
+}
 
 /// Runs the script that compares every value with the formulas of the sample.
 void expect_opened(const std::string& program, const Sample& sample, std::size_t frames, const std::string& path) {
