@@ -62,7 +62,7 @@ std::vector<EventsStage> events_stages(const Scene& scene) {
 
 class EventsPlan final : public SolverPlan {
 public:
-    EventsPlan(const Scene& scene, const SolverState& state)
+    EventsPlan(const Scene& scene, const SolverState& state, const MeasuredBalls& balls)
         : setup_(events_setup(scene)),
           stages_(events_stages(scene)),
           memory_(predict_events_memory(setup_, state.balls)) {
@@ -71,6 +71,7 @@ public:
                 scene.path +
                 ": run.backend: the events solver runs on the CPU, not \"cuda\"; allowed: \"auto\", \"cpu\"");
         }
+        refuse_countless(scene, balls);
     }
 
     std::unique_ptr<Solver> make_solver(const SolverState& state, const std::string& log) const override {
@@ -118,6 +119,24 @@ public:
     }
 
 private:
+    /// Beyond this a crossing of the box is shorter than two times of the run can differ by, and more than a checkpoint
+    /// can count.
+    static void refuse_countless(const Scene& scene, const MeasuredBalls& balls) {
+        constexpr double kMost = 9007199254740992.0;  // 2^53
+        const double speed = expected_speed(scene, balls);
+        const double crossings = speed / std::ranges::max(scene.box.size) * scene.run.until;
+        if (crossings < kMost) return;
+        SpringDesign design{balls};
+        design.design_speed = speed;
+        const bool fast = std::log2(speed) > std::log2(scene.run.until);
+        const std::string place =
+            fast ? label_at_fault(scene, balls, design, {Cause::kDesignSpeed, speed}) : scene.label("run.until");
+        throw InputError(
+            fmt::format("{}: balls of speed {:.3g} would cross the box {:.3g} times until {:.3g}; the events "
+                        "solver counts up to {:.3g}",
+                        place.empty() ? scene.path : place, speed, crossings, scene.run.until, kMost));
+    }
+
     EventsSetup setup_;
     std::vector<EventsStage> stages_;
     std::uint64_t memory_;
@@ -387,7 +406,7 @@ BallSizes ball_sizes(const MeasuredBalls& balls) {
 
 std::shared_ptr<const SolverPlan> make_plan(const Scene& scene, const SolverState& state, const MeasuredBalls& balls,
                                             int threads) {
-    if (scene.run.solver == SolverKind::kEvents) return std::make_shared<EventsPlan>(scene, state);
+    if (scene.run.solver == SolverKind::kEvents) return std::make_shared<EventsPlan>(scene, state, balls);
     return std::make_shared<SpringPlan>(scene, state, balls, threads);
 }
 

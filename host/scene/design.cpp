@@ -334,6 +334,10 @@ std::vector<std::string> design_warnings(const Scene& scene, const MeasuredBalls
     return warnings;
 }
 
+double expected_speed(const Scene& scene, const MeasuredBalls& balls) {
+    return speed_terms(scene, balls.species).of_balls();
+}
+
 std::string instability(const SpringDesign& design) {
     if (!(design.phase_step >= kStable)) return "";
     return fmt::format("dt = {:.3g} is unstable: the stiffest contact needs less than {:.3g}", design.dt,
@@ -350,6 +354,7 @@ std::string label_at_fault(const Scene& scene, const MeasuredBalls& balls, const
     const Factor speed{Cause::kDesignSpeed, design.design_speed};
     const Factor light{Cause::kBallMass, lightest_mass(balls.species), -1.0};
     const Factor narrow{Cause::kBallRadius, smallest, -1.0};
+    const Factor shallow{Cause::kMaxOverlap, keys.max_overlap, -1.0};
     const bool at_walls = design.wall_stiffness > design.stiffness;
     const bool given = at_walls ? keys.wall_stiffness.has_value() : keys.stiffness.has_value();
     for (;;) {
@@ -372,15 +377,21 @@ std::string label_at_fault(const Scene& scene, const MeasuredBalls& balls, const
                 return sources.label("spring.damping");
             case Cause::kTimeStep:
                 if (keys.dt) return sources.label("spring.dt");
-                if ((given || keys.damping) && design.dt < kRadiiPerStep * smallest / design.design_speed) {
+                if (!(design.dt < kRadiiPerStep * smallest / design.design_speed)) {
+                    fault = at_fault({speed, narrow});
+                } else if (given || keys.damping) {
                     fault = at_fault({{at_walls ? Cause::kWallStiffness : Cause::kStiffness,
                                        std::max(design.stiffness, design.wall_stiffness)},
                                       {Cause::kDamping, keys.damping.value_or(1.0)},
                                       light});
                 } else {
-                    fault = at_fault({speed, narrow});
+                    // Of the lightest balls, on springs that hold the heaviest.
+                    fault = at_fault({speed, narrow, shallow, {Cause::kBallMass, heaviest / light.value, 0.5}});
+                    if (fault.cause == Cause::kBallMass) fault = at_fault({{Cause::kBallMass, heaviest}, light});
                 }
                 break;
+            case Cause::kMaxOverlap:
+                return sources.label("spring.max_overlap");
             case Cause::kWallStiffness:
                 if (keys.wall_stiffness) return sources.label("spring.wall_stiffness");
                 fault.cause = Cause::kStiffness;
@@ -389,7 +400,8 @@ std::string label_at_fault(const Scene& scene, const MeasuredBalls& balls, const
                 if (keys.stiffness) return sources.label("spring.stiffness");
                 fault = at_fault({{Cause::kBallMass, heaviest},
                                   {speed.cause, speed.value, 2.0},
-                                  {narrow.cause, narrow.value, -2.0}});
+                                  {narrow.cause, narrow.value, -2.0},
+                                  {shallow.cause, shallow.value, -2.0}});
                 break;
             case Cause::kDesignSpeed:
                 if (speeds.by_walls() > speeds.of_balls()) {

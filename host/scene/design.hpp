@@ -36,6 +36,9 @@ struct MeasuredBalls : BallFigures {
 
 MeasuredBalls measure_balls(const Scene& scene, const Balls& balls);
 
+/// The largest speed to expect of balls, without what moving walls add; 0 where nothing moves [length/time].
+double expected_speed(const Scene& scene, const MeasuredBalls& balls);
+
 /// Two kinds of balls that can touch, or a kind of ball and a wall.
 struct PossibleContact {
     double reduced_mass = 0.0;    ///< [mass]

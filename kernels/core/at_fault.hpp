@@ -20,6 +20,7 @@ enum class Cause : std::uint8_t {
     kStiffness,
     kWallStiffness,
     kDamping,
+    kMaxOverlap,
     kDesignSpeed,  ///< that of balls, of heat, of a fall or of walls
     kBallSpeed,
     kTemperature,

@@ -235,4 +235,54 @@ INSTANTIATE_TEST_SUITE_P(Solvers, EveryNumber,
                                          std::pair(3, "events")),
                          [](const auto& one) { return fmt::format("{}D_{}", one.param.first, one.param.second); });
 
+/// A light and a heavy kind, with lines of their own for what is changed.
+std::string two_kinds(const std::string& solver, const std::string& until, const std::string& mass,
+                      const std::string& overlap, const std::string& speed) {
+    return fmt::format(R"([scene]
+dimension = 2
+[box]
+size = [9.0, 9.0]
+[run]
+solver = "{}"
+until = {}
+[spring]
+max_overlap = {}
+[[ball]]
+radius = 0.2
+mass = {}
+position = [4.0, 4.0]
+velocity = [{}, 0.0]
+[[fill]]
+radius = 0.2
+mass = 1.0
+count = 4
+temperature = 1.0
+)",
+                       solver, until, overlap, mass, speed);
+}
+
+TEST(NumbersTogether, AreBlamedOnTheOneThatIsFarOut) {
+    constexpr const char* kSprings = "the spring solver cannot run this: ";
+    constexpr const char* kCount = "; the events solver counts up to 9.01e+15";
+    struct {
+        std::string text, place, why;
+    } const refused[] = {
+        {two_kinds("spring", "0.01", "1e50", "0.01", "0.5"), "s.toml:12:8: ball[0].mass: ", kSprings},
+        {two_kinds("spring", "0.01", "1e300", "0.01", "0.5"), "s.toml:12:8: ball[0].mass: ", kSprings},
+        {two_kinds("spring", "0.01", "1e-50", "0.01", "0.5"), "s.toml:12:8: ball[0].mass: ", kSprings},
+        {two_kinds("spring", "0.01", "1.0", "1e-310", "0.5"), "s.toml:9:15: spring.max_overlap: ", kSprings},
+        {two_kinds("spring", "0.01", "1.0", "1e-30", "0.5"), "s.toml:9:15: spring.max_overlap: ", kSprings},
+        {two_kinds("spring", "0.01", "1.0", "0.01", "1e30"), "s.toml:14:12: ball[0].velocity: ", kSprings},
+        {two_kinds("events", "0.01", "1.0", "0.01", "9.2e18"), "s.toml:14:12: ball[0].velocity: ", kCount},
+        {two_kinds("events", "1e300", "1.0", "0.01", "0.5"), "s.toml:7:9: run.until: ", kCount},
+    };
+    for (const auto& [text, place, why] : refused) {
+        const std::string message = refusal(text);
+        EXPECT_TRUE(message.starts_with(place)) << place << " is not where this is blamed on: " << message;
+        EXPECT_NE(message.find(why), std::string::npos) << message;
+    }
+    EXPECT_EQ(refusal(two_kinds("events", "0.01", "1.0", "0.01", "8e18")), "");
+    EXPECT_EQ(refusal(two_kinds("spring", "0.01", "1.0", "0.01", "0.5")), "");
+}
+
 }  // namespace carom::scene_numbers_test
