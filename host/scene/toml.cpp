@@ -27,31 +27,68 @@ std::size_t end_of_string(std::string_view text, std::size_t at) {
     return text.size();
 }
 
-void require_short_keys(std::string_view text, const std::string& name) {
+[[noreturn]] void fail_at(std::string_view text, std::size_t at, const std::string& name, const std::string& message) {
+    const std::string_view before = text.substr(0, at);
+    throw InputError(fmt::format("{}:{}:{}: {}", name, 1 + std::count(before.begin(), before.end(), '\n'),
+                                 at - (before.rfind('\n') + 1) + 1, message));
+}
+
+/// A table's name, where it is not quoted, begins with what keys are made of.
+void require_name(std::string_view text, std::size_t bracket, const std::string& name) {
+    std::size_t at = bracket + 1;
+    if (text.substr(at, 1) == "[") ++at;
+    at = std::min(text.find_first_not_of(" \t", at), text.size());
+    constexpr std::string_view kOfKeys = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-\"'";
+    constexpr std::string_view kToldByParser = "]\r\n#";
+    if (at == text.size() || kOfKeys.find(text[at]) != std::string_view::npos ||
+        kToldByParser.find(text[at]) != std::string_view::npos) {
+        return;
+    }
+    fail_at(text, at, name,
+            "not valid TOML: the name of a table must begin with a letter, a digit, _ or -, or be quoted");
+}
+
+/// What toml++ would not refuse in order.
+void require_readable_keys(std::string_view text, const std::string& name) {
     constexpr int kMostParts = 32;
     int parts = 1;
+    int depth = 0;      // of arrays and tables in values
+    bool begin = true;  // of a line, but for spaces
     for (std::size_t at = 0; at < text.size(); ++at) {
         const char c = text[at];
-        if (c == '#') {
+        const bool first = begin && c != ' ' && c != '\t';
+        begin = c == '\n' || (begin && !first);
+        if (first && c == '[' && depth == 0) {
+            require_name(text, at, name);
+            parts = 1;
+        } else if (c == '#') {
             at = std::min(text.find('\n', at), text.size()) - 1;
         } else if (c == '"' || c == '\'') {
             at = end_of_string(text, at) - 1;
         } else if (c != '.') {
             if (std::string_view("\n=,[]{}").find(c) != std::string_view::npos) parts = 1;
+            if (c == '[' || c == '{') ++depth;
+            if (c == ']' || c == '}') depth = std::max(depth - 1, 0);
         } else if (++parts > kMostParts) {
-            const std::string_view before = text.substr(0, at);
-            throw InputError(fmt::format("{}:{}:{}: a key of more than {} parts", name,
-                                         1 + std::count(before.begin(), before.end(), '\n'),
-                                         at - (before.rfind('\n') + 1) + 1, kMostParts));
+            fail_at(text, at, name, fmt::format("a key of more than {} parts", kMostParts));
         }
     }
 }
 
+/// Of refuse_toml().
+struct Refused {};
+
 }  // namespace
 
 toml::table parse_toml(std::string_view text, const std::string& name) {
-    require_short_keys(text, name);
-    return toml::parse(text, name);
+    require_readable_keys(text, name);
+    try {
+        return toml::parse(text, name);
+    } catch (const Refused&) {
+        throw InputError(name + ": not valid TOML: a key or the name of a table cannot be read");
+    }
 }
+
+void refuse_toml() { throw Refused{}; }
 
 }  // namespace carom
