@@ -421,31 +421,32 @@ namespace carom {
 namespace {
 
 // The driver of HDF5 that reads a file which may grow.
+namespace growing {
 
 /// What HDF5 holds for an open file; the first member is its own part.
-struct ReadFile {
+struct OpenFile {
     H5FD_t base;
     int descriptor;
     haddr_t end;  // of what the superblock knew
 };
 
-struct ReadInfo {
+struct DriverInfo {
     int descriptor;
 };
 
-const ReadFile* self(const H5FD_t* base) { return reinterpret_cast<const ReadFile*>(base); }
+const OpenFile* self(const H5FD_t* base) { return reinterpret_cast<const OpenFile*>(base); }
 
 H5FD_t* open_file(const char* /*name*/, unsigned /*flags*/, hid_t access, haddr_t /*largest*/) {
-    const auto* info = static_cast<const ReadInfo*>(H5Pget_driver_info(access));
+    const auto* info = static_cast<const DriverInfo*>(H5Pget_driver_info(access));
     if (info == nullptr) return nullptr;
-    auto* file = new (std::nothrow) ReadFile{};
+    auto* file = new (std::nothrow) OpenFile{};
     if (file == nullptr) return nullptr;
     file->descriptor = info->descriptor;
     return &file->base;
 }
 
 herr_t close_file(H5FD_t* base) {
-    delete reinterpret_cast<ReadFile*>(base);
+    delete reinterpret_cast<OpenFile*>(base);
     return 0;
 }
 
@@ -464,7 +465,7 @@ haddr_t get_end_of_allocated(const H5FD_t* base, H5FD_mem_t type) {
 }
 
 herr_t set_end_of_allocated(H5FD_t* base, H5FD_mem_t /*type*/, haddr_t address) {
-    reinterpret_cast<ReadFile*>(base)->end = address;
+    reinterpret_cast<OpenFile*>(base)->end = address;
     return 0;
 }
 
@@ -485,7 +486,7 @@ herr_t read_file(H5FD_t* base, H5FD_mem_t /*type*/, hid_t /*transfer*/, haddr_t 
 
 herr_t write_file(H5FD_t*, H5FD_mem_t, hid_t, haddr_t, size_t, const void*) { return -1; }
 
-hid_t reading_driver() {
+hid_t driver() {
     // Registered once, for as long as the program runs: HDF5 keeps the pointer.
     static const H5FD_class_t driver_class = [] {
         H5FD_class_t result{};
@@ -496,7 +497,7 @@ hid_t reading_driver() {
         result.name = "carom_growing";
         result.maxaddr = HADDR_MAX / 4;
         result.fc_degree = H5F_CLOSE_STRONG;
-        result.fapl_size = sizeof(ReadInfo);
+        result.fapl_size = sizeof(DriverInfo);
         result.open = open_file;
         result.close = close_file;
         result.query = query;
@@ -512,6 +513,8 @@ hid_t reading_driver() {
     static const hid_t id = h5::check(H5FDregister(&driver_class), "register the file driver");
     return id;
 }
+
+}  // namespace growing
 
 /// Asks the system first: its reasons are clearer than those of HDF5.
 int open_regular(const std::string& path) {
@@ -570,8 +573,8 @@ void ReadableFile::open() const {
     file_.reset();
     opened_ = version();
     const h5::Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "create properties");
-    const ReadInfo info{descriptor_};
-    h5::check(H5Pset_driver(access, reading_driver(), &info), "set the file driver");
+    const growing::DriverInfo info{descriptor_};
+    h5::check(H5Pset_driver(access, growing::driver(), &info), "set the file driver");
     h5::check(H5Pset_fclose_degree(access, H5F_CLOSE_STRONG), "set how files are closed");
     file_ = h5::Handle(H5Fopen(path_.c_str(), H5F_ACC_RDONLY, access), H5Fclose, "open it");
 }
