@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Breaks the program at one place at a time, and looks whether a test notices.
 
-usage: scripts/mutants.py [--build DIR] [--only TEXT] [--output FILE.json]
+usage: scripts/mutants.py [--build DIR] [--only TEXT]... [--output FILE.json]
 
 tests/mutants.toml lists the mutants: a file, what stands there once, what is put in its place, and the source of the
 tests that should fail (`filter`: which of them). For each, the changed file is compiled alone, or, where it is a header, the test that includes it;
 the rest comes from a build with -DCAROM_TESTS=ON -DCAROM_UNITY=OFF (default: build/mutants, made when it is not there).
-A mutant is killed when its tests fail with it, and pass without. Exit status 0 if all are.
+A mutant is killed when its tests fail with it, and pass without. Exit status 0 if all are. What an older FILE.json says
+of mutants that are not tried this time stays in it; those that are no longer listed go.
 """
 
 import argparse
@@ -87,7 +88,7 @@ class Build:
                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
         except subprocess.TimeoutExpired:
             return False, "stopped for time"
-        if "[  PASSED  ] 0 tests" in done.stdout or " 0 tests from 0" in done.stdout:
+        if done.returncode == 0 and "[  PASSED  ] 0 tests" in done.stdout:
             raise SystemExit(f"{test}: no test ran with the filter {selected}")
         first = re.search(r"^\[  FAILED  \] (\S+)", done.stdout, re.MULTILINE)
         return done.returncode == 0, first.group(1).rstrip(",") if first else f"status {done.returncode}"
@@ -114,10 +115,14 @@ class Build:
         return done.returncode == 0, first.group(1) if first else f"status {done.returncode}"
 
 
+def name_of(mutant):
+    return f"{mutant['file']}: {mutant['old'].strip()} -> {mutant['new'].strip() or 'nothing'}"
+
+
 def try_mutant(build, mutant, sound):
     """The mutant's name, whether it was killed, and by what."""
     path, test = mutant["file"], "tests/" + mutant["tests"]
-    name = f"{path}: {mutant['old'].strip()} -> {mutant['new'].strip() or 'nothing'}"
+    name = name_of(mutant)
     text = (ROOT / path).read_text()
     if text.count(mutant["old"]) != 1:
         return name, False, f"stands there {text.count(mutant['old'])} times, not once"
@@ -144,13 +149,20 @@ def try_mutant(build, mutant, sound):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/mutants")
-    parser.add_argument("--only", default="", help="those whose file or text has this")
+    parser.add_argument("--only", action="append", help="those whose file or text has this, or one of these")
     parser.add_argument("--output", type=pathlib.Path, help="results as JSON")
     options = parser.parse_args()
     make_build(options.build)
     build = Build(options.build.resolve())
-    mutants = tomllib.loads((ROOT / "tests/mutants.toml").read_text())["mutant"]
-    mutants = [one for one in mutants if options.only in one["file"] + one["old"]]
+    listed = tomllib.loads((ROOT / "tests/mutants.toml").read_text())["mutant"]
+    mutants = [one for one in listed if any(text in one["file"] + one["old"] for text in options.only or [""])]
+    commit = subprocess.run(["git", "-C", ROOT, "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True,
+                            check=True).stdout.strip()
+    known_names = [name_of(one) for one in listed]
+    results = {}
+    if options.output and options.output.exists():
+        older = json.loads(options.output.read_text())["results"]
+        results = {result["mutant"]: result for result in older if result["mutant"] in known_names}
 
     known = {}
 
@@ -161,18 +173,18 @@ def main():
         return known[test, selected]
 
     begin = time.monotonic()
-    results = []
+    alive = 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for name, killed, why in pool.map(lambda one: try_mutant(build, one, sound), mutants):
-            results.append({"mutant": name, "killed": killed, "by": why})
+            alive += not killed
+            results[name] = {"mutant": name, "killed": killed, "by": why, "commit": commit}
             print(f"{'killed' if killed else 'ALIVE ':6}  {name}  [{why}]", flush=True)
-    alive = sum(not result["killed"] for result in results)
-    print(f"\n{len(results) - alive} of {len(results)} killed, {time.monotonic() - begin:.0f} s")
-    if options.output:
-        commit = subprocess.run(["git", "-C", ROOT, "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True)
-        options.output.write_text(json.dumps({"what": "mutants of tests/mutants.toml, and the tests that noticed",
-                                              "command": "scripts/mutants.py", "commit": commit.stdout.strip(),
-                                              "results": results}, indent=1) + "\n")
+            if options.output:
+                rows = [results[name] for name in known_names if name in results]
+                options.output.write_text(json.dumps({"what": "mutants of tests/mutants.toml, and the tests that noticed",
+                                                      "command": "scripts/mutants.py --output FILE.json",
+                                                      "results": rows}, indent=1) + "\n")
+    print(f"\n{len(mutants) - alive} of {len(mutants)} killed, {time.monotonic() - begin:.0f} s")
     return 1 if alive else 0
 
 

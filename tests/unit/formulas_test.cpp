@@ -97,6 +97,34 @@ TEST(CollisionTime, WithoutGravityIsTheLimitOfTheCurvedOne) {
     EXPECT_NEAR(pair, curved_sphere_time(far, fast, a, 0.5, false), 1e-7);
 }
 
+TEST(CollisionTime, OfAPairIsThatOfTouchingAndThoseThatPassByNeverDo) {
+    constexpr double kReach = 0.6;
+    const Vec<double, 2> rate = {{2.0, 0.0}};
+    for (const double aside : {0.0, 0.3, 0.599, 0.601, 5.0}) {
+        const Vec<double, 2> apart = {{-3.0, aside}};
+        const double time = pair_time<double, 2>(apart, rate, kReach, 0.0, kNeverTouch).time;
+        if (aside < kReach) {
+            const Vec<double, 2> then = apart + time * rate;
+            EXPECT_NEAR(std::sqrt(dot(then, then)), kReach, 1e-13);
+            EXPECT_LT(then[0], 0.0) << "they have gone through each other";
+        } else {
+            EXPECT_EQ(time, kNeverTouch) << "at " << aside;
+        }
+        EXPECT_EQ((pair_time<double, 2>(apart, -1.0 * rate, kReach, 0.0, kNeverTouch).time), kNeverTouch);
+    }
+}
+
+TEST(CollisionTime, OfAPlaneIsTheFirstTimeAtHeightZero) {
+    const double height = 0.7;
+    for (const double acceleration : {-0.9, 0.0, 0.1}) {
+        const double time = plane_time(height, -0.8, acceleration);
+        EXPECT_NEAR(height - 0.8 * time + 0.5 * acceleration * time * time, 0.0, 1e-15) << acceleration;
+        EXPECT_LE(acceleration * time, 0.8) << "the second time";
+    }
+    EXPECT_EQ(plane_time(height, 0.8, 0.0), kNeverTouch);
+    EXPECT_EQ(plane_time(height, -0.8, 0.5), kNeverTouch) << "turns back before";
+}
+
 TEST(CollisionTime, FourAtOnceHaveTheBitsOfOne) {
     std::mt19937_64 generator(13);
     std::uniform_real_distribution<double> uniform(-2.0, 2.0);
