@@ -120,8 +120,12 @@ int dispatch(int argc, char** argv) {
     throw InputError(fmt::format("unknown {} {}{}", kind, word, meant.empty() ? "; see carom --help" : meant));
 }
 
-int fail(ExitStatus status, const char* message) {
-    say("carom: {}\n", visible(message));
+int fail(ExitStatus status, const char* message) noexcept {
+    try {
+        say("carom: {}\n", visible(message));
+    } catch (const std::exception&) {  // no memory for it
+        std::fputs("carom: out of memory\n", stderr);
+    }
     return static_cast<int>(status);
 }
 
@@ -185,7 +189,21 @@ bool spinning_limited = false;
     spinning_limited = std::getenv("GOMP_SPINCOUNT") == nullptr && setenv("GOMP_SPINCOUNT", kSpins, 0) == 0;
 }
 
+/// Where memory runs out in what must not throw (destructors of the JSON library take some), the program ends as it
+/// does elsewhere: what is on disk is whole at any moment.
+void end_on_lost_memory() noexcept {
+    try {
+        if (const std::exception_ptr error = std::current_exception()) std::rethrow_exception(error);
+    } catch (const std::bad_alloc&) {
+        static_cast<void>(fail(ExitStatus::kSystemFailure, "out of memory"));
+        std::_Exit(static_cast<int>(ExitStatus::kSystemFailure));
+    } catch (...) {
+    }
+    std::abort();
+}
+
 int run_program(int argc, char** argv) {
+    std::set_terminate(end_on_lost_memory);
     std::signal(SIGXFSZ, SIG_IGN);  // a file that may grow no further is a failed write like any other
     keep_broken_pipes();
     end_on_signals();

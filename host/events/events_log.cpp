@@ -68,13 +68,12 @@ void EventsLog::write(const LoggedImpact& impact) {
 
 void EventsLog::flush() {
     begin();
-    if (std::fflush(file_) != 0) throw SystemError(fmt::format("{}: {}", path_, std::strerror(errno)));
+    if (error_ == 0 && std::fflush(file_) != 0) error_ = errno;
+    if (error_ != 0) throw SystemError(fmt::format("{}: {}", path_, std::strerror(error_)));
 }
 
 void EventsLog::put(const std::string& text) {
-    if (std::fwrite(text.data(), 1, text.size(), file_) != text.size()) {
-        throw SystemError(fmt::format("{}: {}", path_, std::strerror(errno)));
-    }
+    if (error_ == 0 && std::fwrite(text.data(), 1, text.size(), file_) != text.size()) error_ = errno;
 }
 
 }  // namespace carom

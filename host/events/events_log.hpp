@@ -21,8 +21,9 @@ public:
 
     /// Empties the file and writes the header, if that has not been done; so do the first row and the first flush.
     void begin();
+    /// Throws nothing for a full disk, since a collision is half done meanwhile: flush() tells.
     void write(const LoggedImpact& impact);
-    /// Brings all rows to the file. \throws SystemError  where the disk is full
+    /// Brings all rows to the file. \throws SystemError  where the disk is full, or was for a row before
     void flush();
 
 private:
@@ -32,6 +33,7 @@ private:
     int dimension_;
     bool made_;  // there was no such file before
     bool begun_ = false;
+    int error_ = 0;  // of the first row that did not fit, as errno
     std::FILE* file_ = nullptr;
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <exception>
 #include <utility>
 
 #include "host/state/errors.hpp"
@@ -45,6 +46,7 @@ void EventsSolver::set_log(std::function<void(const LoggedImpact&)> log, std::ve
 }
 
 void EventsSolver::save(SolverState& state) {
+    half_done_.require_none("what the solver holds");
     engine_->save(state);
     const EventsStage& stage = stages_[stage_];
     if (stages_.size() > 1 || stage.thermostat_every > 0.0) {
@@ -107,13 +109,16 @@ void EventsSolver::watch_impacts(std::function<void(const LoggedImpact&)> watch,
 
 bool EventsSolver::advance_to(double time, double seconds) {
     bool there = false;
-    try {
-        there = advance_for(time, seconds);
-    } catch (const SimulationError&) {
-        if (log_) log_->flush();  // the collisions before a fault are what explains it
-        throw;
-    }
-    if (log_) log_->flush();
+    std::exception_ptr fault;
+    half_done_.change([&] {
+        try {
+            there = advance_for(time, seconds);
+        } catch (const SimulationError&) {  // of a state that there is
+            fault = std::current_exception();
+        }
+    });
+    if (log_) log_->flush();  // also the collisions before a fault, which are what explains it
+    if (fault) std::rethrow_exception(fault);
     return there;
 }
 

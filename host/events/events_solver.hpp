@@ -9,6 +9,7 @@
 #include "host/events/events_engine.hpp"
 #include "host/events/events_log.hpp"
 #include "host/state/solver.hpp"
+#include "kernels/core/half_done.hpp"
 
 namespace carom {
 
@@ -75,6 +76,7 @@ private:
     std::vector<std::uint8_t> listened_to_;
     std::unique_ptr<EventsEngine> engine_;
     std::unique_ptr<EventsLog> log_;
+    HalfDone half_done_;
     std::uint64_t slice_ = 1000;  ///< events between two looks at the clock
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <exception>
 #include <limits>
 #include <stdexcept>
 #include <utility>
@@ -59,7 +60,7 @@ public:
     ~Impl() {
         try {
             if (hdf5_ && failure_.empty()) flush();
-        } catch (const SystemError&) {
+        } catch (const std::exception&) {
             // Whoever wants to know calls flush or close.
         }
         close_hdf5();

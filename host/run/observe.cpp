@@ -318,6 +318,13 @@ std::uint64_t RunAverages::most_bytes() const {
 }
 
 void RunAverages::start(Solver& solver) {
+    half_done_.change([&] {
+        begin(solver);
+        if (!resumed_) take(solver);
+    });
+}
+
+void RunAverages::begin(Solver& solver) {
     const auto reachable = [&solver](double time) { return solver.reachable_time(time); };
     for (Stage& stage : stages_.stages) stage.until = reachable(stage.until);
     spare_threads_ = std::max(0, threads_ - solver.describe().threads);
@@ -355,16 +362,17 @@ void RunAverages::start(Solver& solver) {
         if (auto* const impacts = dynamic_cast<ImpactSource*>(&solver))
             impacts->watch_impacts(watch, std::move(followed));
     }
-    if (!resumed_) take(solver);
 }
 
 void RunAverages::add_row(bool due, const ObservableSet& observables, const ObservableRow& row, const Totals& totals,
                           const Tallies& tallies, const Frame* frame) {
-    if (!stages_.measures(row.time)) {
-        rows_.skip(row.time, tallies);
-        return;
-    }
-    if (due || !resumed_) rows_.add(observables, row, totals, tallies, frame);
+    half_done_.change([&] {
+        if (!stages_.measures(row.time)) {
+            rows_.skip(row.time, tallies);
+        } else if (due || !resumed_) {
+            rows_.add(observables, row, totals, tallies, frame);
+        }
+    });
 }
 
 double RunAverages::next() const {
@@ -377,6 +385,11 @@ void RunAverages::take(Solver& solver) {
     const double now = solver.time();
     if (next() > now) return;
     wait();
+    half_done_.change([&] { sample(solver); });
+}
+
+void RunAverages::sample(Solver& solver) {
+    const double now = solver.time();
     std::optional<Tallies> tallies;
     Totals totals;
     std::vector<Due> at_once;  // those that are told of impacts while the solver goes on, and know no other threads
@@ -426,7 +439,7 @@ void RunAverages::take(Solver& solver) {
 }
 
 void RunAverages::wait() {
-    if (looking_.valid()) looking_.get();
+    if (looking_.valid()) half_done_.change([this] { looking_.get(); });
 }
 
 /// Whether a sample is the first behind a stage that is not measured: not even one that no sample falls into may count.
@@ -476,6 +489,7 @@ std::vector<AveragedNumber> RunAverages::numbers() {
 
 void RunAverages::save(SolverState& state) {
     wait();
+    half_done_.require_none("what averages hold");
     state.records.averages.clear();
     for (std::size_t k = 0; k < entries_.size(); ++k) {
         const SamplePlan& plan = entries_[k].plan;

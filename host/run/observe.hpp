@@ -16,6 +16,7 @@
 #include "host/scene/scene.hpp"
 #include "host/state/balls.hpp"
 #include "host/state/solver.hpp"
+#include "kernels/core/half_done.hpp"
 
 // What a run observes: the values of its rows, and its averages.
 
@@ -76,6 +77,7 @@ public:
     /// Those of them that are single numbers.
     [[nodiscard]] std::vector<AveragedNumber> numbers();
     /// Adds to a checkpoint what it takes to go on.
+    /// \throws std::runtime_error  a sample or a row has failed half-way
     void save(SolverState& state);
 
 private:
@@ -94,6 +96,8 @@ private:
     };
     void look(BallSampler& balls, double now, const std::vector<Due>& due, bool measured, int threads);
     void wait();
+    void begin(Solver& solver);
+    void sample(Solver& solver);
 
     std::shared_ptr<const Population> population_;  // null without any
     std::vector<double> masses_;                    // by species, as BallKinds wants them
@@ -106,6 +110,7 @@ private:
     bool resumed_;
     int threads_;
     int spare_threads_ = 0;  // that the solver does not use
+    HalfDone half_done_;
     Frame frame_;
     std::future<void> looking_;  // last: it ends before what it looks at
 };

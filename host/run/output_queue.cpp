@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "kernels/core/team.hpp"
+
 namespace carom {
 
 namespace {
@@ -32,7 +34,7 @@ void TrajectorySink::write_checkpoint(SolverState& state) {
 }
 
 OutputQueue::OutputQueue(Solver& solver, RunSink& sink, std::size_t max_frames)
-    : solver_(solver), sink_(sink), max_frames_(max_frames), thread_([this] { work(); }) {}
+    : solver_(solver), sink_(sink), max_frames_(max_frames), thread_(start_thread([this] { work(); })) {}
 
 OutputQueue::~OutputQueue() {
     {

@@ -8,6 +8,7 @@
 #include "host/scene/arrange.hpp"
 #include "host/scene/growth.hpp"
 #include "host/state/errors.hpp"
+#include "kernels/core/team.hpp"
 #include "kernels/physics/pair_distribution.hpp"
 
 namespace carom {
@@ -89,6 +90,7 @@ bool insert_randomly(Space<Dim>& space, std::uint64_t count, std::uint64_t seed,
     std::vector<std::uint32_t> tile;
     std::vector<std::uint32_t> next;
     std::vector<std::uint8_t> hopeful;
+    if (count - space.size() > kSmallestBatch) require_default_team();
     for (std::uint64_t drawn = 0; space.size() < count;) {
         if (drawn >= most) return false;
         const std::uint64_t batch = std::clamp<std::uint64_t>(count - space.size(), kSmallestBatch, kLargestBatch);

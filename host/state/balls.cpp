@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "host/state/hash.hpp"
+#include "kernels/core/team.hpp"
 
 namespace carom {
 
@@ -28,7 +29,9 @@ std::uint64_t absorb(std::uint64_t hash, double value) {
 std::uint64_t state_hash(const Frame& frame) {
     std::uint64_t sum = 0;  // a sum of per-ball hashes that each contain the id: order does not matter
     const auto count = static_cast<std::int64_t>(frame.size());
-#pragma omp parallel for reduction(+ : sum) schedule(static) if (count > 10000)
+    constexpr std::int64_t kWorthThreads = 10000;
+    if (count > kWorthThreads) require_default_team();
+#pragma omp parallel for reduction(+ : sum) schedule(static) if (count > kWorthThreads)
     for (std::int64_t id = 0; id < count; ++id) {
         if (frame.gone[id]) continue;
         std::uint64_t hash = mix_bits(static_cast<std::uint64_t>(id) + 1);

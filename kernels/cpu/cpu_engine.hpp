@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/core/fixed_sum.hpp"
+#include "kernels/core/half_done.hpp"
 #include "kernels/cpu/cell_sort.hpp"
 #include "kernels/cpu/pairs.hpp"
 #include "kernels/cpu/spring_cpu.hpp"
@@ -60,7 +61,7 @@ private:
     void load(const RawBalls& balls);
     void sort();
     void sort_if_due() {
-        if (sort_due(params_, motion_)) sort();
+        if (sort_due(params_, motion_)) half_done_.change([this] { sort(); });
     }
     void reorder();
     void copy_out(const BallArrays& arrays, bool raw);
@@ -88,6 +89,7 @@ private:
     bool damped_;
     bool uniform_;
     int threads_;
+    HalfDone half_done_;
     std::uint64_t step_;
     Tallies tallies_;
     std::array<WideCount, kWallNumbers> impulse_{};  // since the start of this engine, in steps of impulse_grid

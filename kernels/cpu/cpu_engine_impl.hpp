@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "kernels/core/hardware.hpp"
+#include "kernels/core/team.hpp"
 #include "kernels/cpu/cpu_engine.hpp"
 
 // The pass before a step in which velocities are drawn anew (kernels/spring_refresh.hpp), by the threads of the CPU.
@@ -69,6 +70,7 @@ CpuEngine<Real, Dim>::CpuEngine(const SpringSetup& setup, const RawBalls& balls,
     threads_ = setup.threads > 0 ? setup.threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
     tallies_.wall_impulse.resize(WallNumber::count(setup.walls.size()));
     tallies_.wall_heat.resize(tallies_.wall_impulse.size());
+    require_team(std::clamp(static_cast<int>(balls.count / kBallsPerThread) + 1, 1, threads_));
     load(balls);
 }
 
@@ -297,7 +299,8 @@ template <class Real, int Dim>
 AdvanceResult CpuEngine<Real, Dim>::advance(std::uint64_t steps) {
     AdvanceResult result;
     while (result.steps < steps) {
-        const std::uint64_t fault = one_step();
+        std::uint64_t fault = FaultKey::kNone;
+        half_done_.change([&] { fault = one_step(); });
         if (fault != FaultKey::kNone) {
             result.fault = FaultKey::unpack(fault);
             break;
@@ -436,6 +439,7 @@ void CpuEngine<Real, Dim>::request_frame(const BallArrays& arrays) {
 
 template <class Real, int Dim>
 void CpuEngine<Real, Dim>::store(const BallArrays& balls) {
+    half_done_.require_none("what the processor holds");
     copy_out(balls, true);
 }
 

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <string>
 
+#include "kernels/core/half_done.hpp"
 #include "kernels/cuda/engine_bodies.hpp"
 #include "kernels/cuda/queue.hpp"
 #include "kernels/cuda/sampler.hpp"
@@ -77,7 +78,7 @@ private:
 
     void sort();
     void sort_if_due() {
-        if (sort_due(params_, seen().motion)) sort();
+        if (sort_due(params_, seen().motion)) half_done_.change([this] { sort(); });
     }
     void reorder();
 
@@ -120,6 +121,7 @@ private:
     bool uniform_;
     Tallies before_;  // counted before this engine
     std::uint64_t sorts_ = 0;
+    HalfDone half_done_;
 
     int motion_ = 0;  // the buffers that hold the state now
     int labels_ = 0;

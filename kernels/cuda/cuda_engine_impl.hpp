@@ -334,10 +334,12 @@ AdvanceResult CudaEngine<Real, Dim>::advance(std::uint64_t steps) {
     if (seen().fault_key != FaultKey::kNone) queue_.launch(1, ClearFaultBody<Real, Dim>{record_.data()});
     while (step() - begin < steps) {
         sort_if_due();
-        fit_lists();
         const std::uint64_t before = step();
-        queue_steps(steps_to_queue(steps - (before - begin)));
-        look();
+        half_done_.change([&] {
+            fit_lists();
+            queue_steps(steps_to_queue(steps - (before - begin)));
+            look();
+        });
         if ((step() - before) % 2 == 1) motion_ = 1 - motion_;
         if (seen().fault_key != FaultKey::kNone) {
             result.fault = FaultKey::unpack(seen().fault_key);
@@ -460,6 +462,7 @@ void CudaEngine<Real, Dim>::finish_frame_locked() {
 
 template <class Real, int Dim>
 void CudaEngine<Real, Dim>::store(const BallArrays& balls) {
+    half_done_.require_none("what " + device() + " holds");
     const std::lock_guard lock(frame_mutex_);
     finish_frame_locked();
     gather_frame(true);

@@ -1,11 +1,55 @@
-// What only CUDA has: devices, their errors, streams. Empty where these sources are emulated.
-
-#include "kernels/cuda/queue.hpp"
-
-#if !defined(CAROM_EMULATED)
+// Devices, their errors, streams; where these sources are emulated, the errors that a test wants.
 
 #include <stdexcept>
 #include <string>
+
+#include "kernels/cuda/queue.hpp"
+
+#if defined(CAROM_EMULATED)
+
+#include <atomic>
+#include <charconv>
+#include <cstdlib>
+
+namespace carom::emulated {
+
+namespace {
+
+struct WantedFault {
+    std::string kind;  // empty: none
+    std::uint64_t at = 0;
+
+    static WantedFault read() {
+        const char* const text = std::getenv("CAROM_DEVICE_FAULT");
+        if (text == nullptr) return {};
+        const std::string words = text;
+        const std::size_t colon = words.find(':');
+        WantedFault fault{.kind = words.substr(0, colon)};
+        const char* const end = words.data() + words.size();
+        if (colon == std::string::npos || std::from_chars(words.data() + colon + 1, end, fault.at).ptr != end) {
+            throw std::invalid_argument("CAROM_DEVICE_FAULT is KIND:N");
+        }
+        return fault;
+    }
+};
+
+}  // namespace
+
+void device_call(const char* kind) {
+    static const WantedFault wanted = WantedFault::read();
+    static std::atomic<std::uint64_t> calls{0};  // frames are waited for in a thread of their own
+    if (wanted.kind.empty()) return;
+    const bool lost = wanted.kind == "lost";
+    if (!lost && wanted.kind != kind) return;
+    const std::uint64_t number = ++calls;
+    if (number == wanted.at || (lost && number > wanted.at)) {
+        throw std::runtime_error(std::string(kind) + " failed on " + device_name() + ": " + (lost ? "lost" : "wanted"));
+    }
+}
+
+}  // namespace carom::emulated
+
+#else
 
 #include "kernels/cuda/spring_cuda.hpp"
 

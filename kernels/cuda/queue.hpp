@@ -150,11 +150,17 @@ constexpr int kBlocksOfLaunch = 2;
 
 #if defined(CAROM_EMULATED)
 
+/// Where a call of this kind ("allocation", "launch", "copy", "wait") would go to the GPU. Fails where a test wants it
+/// to: CAROM_DEVICE_FAULT=KIND:N lets the N-th call of a kind fail, `lost:N` the N-th of any and all behind it. \throws
+/// std::runtime_error
+void device_call(const char* kind);
+
 class Queue {
 public:
     /// Calls body(i) for all i < n, in parallel.
     template <class Body>
     void launch(std::uint64_t n, const Body& body) {
+        device_call("launch");
         // Backwards, since nobody may depend on the order.
         for (std::uint64_t i = n; i-- > 0;) body(i);
     }
@@ -163,6 +169,7 @@ public:
     /// of what the body returns go to body.offer(), and when all is done body.finish() runs once.
     template <class Body>
     void launch_step(std::uint64_t n, const Body& body) {
+        device_call("launch");
         if (body.idle()) return;
         StepPeaks<typename Body::Word> peaks;
         for (std::uint64_t i = n; i-- > 0;) peaks.raise(body(i));
@@ -172,10 +179,12 @@ public:
 
     template <class T>
     void upload(const T* host, T* device, std::size_t count) {
+        device_call("copy");
         if (count > 0) std::memcpy(device, host, count * sizeof(T));
     }
     template <class T>
     void download(const T* device, T* host, std::size_t count) {
+        device_call("copy");
         if (count > 0) std::memcpy(host, device, count * sizeof(T));
     }
     /// Copies what the queue will have written by now, beside what is put in later.
@@ -184,8 +193,8 @@ public:
         download(device, host, count);
     }
 
-    void wait() const {}
-    void wait_aside() const {}  ///< for the last download_aside; from any thread
+    void wait() const { device_call("wait"); }
+    void wait_aside() const { device_call("wait"); }  ///< for the last download_aside; from any thread
 };
 
 /// A series of launches, recorded once and played often.
@@ -326,7 +335,10 @@ private:
 
 #if defined(CAROM_EMULATED)
 
-inline void* allocate_device(std::size_t bytes) { return ::operator new (bytes, std::align_val_t{256}); }
+inline void* allocate_device(std::size_t bytes) {
+    device_call("allocation");
+    return ::operator new (bytes, std::align_val_t{256});
+}
 inline void free_device(void* place) noexcept { ::operator delete (place, std::align_val_t{256}); }
 inline void poison_device(void* place, std::size_t bytes) { std::memset(place, 0xff, bytes); }
 inline void* allocate_pinned(std::size_t bytes) { return allocate_device(bytes); }
