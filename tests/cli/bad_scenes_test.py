@@ -3,24 +3,12 @@
 import re
 import unittest
 
-from program import SOURCE, ProgramTest
-
-
-def taken():
-    """table.key -> what it takes, as the reference says it."""
-    words, table = {}, ""
-    for line in (SOURCE / "docs/scene-file.md").read_text().splitlines():
-        if line.startswith("#"):
-            table = line.strip("# `[]")
-        elif line.startswith("| `"):
-            key, words_of_key = line.split(" | ")[:2]
-            words[f"{table}.{key[3:-1]}"] = words_of_key
-    return words
+from program import SOURCE, ProgramTest, keys_of_reference
 
 
 def bad_scenes():
     """The scenes of bad_scenes.txt: a name, what is said of it, and the text."""
-    bases, words = {}, taken()
+    bases, words = {}, keys_of_reference()
     for block in re.split(r"^(?=(?:---|===) )", (SOURCE / "tests/cli/bad_scenes.txt").read_text(), flags=re.MULTILINE)[1:]:
         kind, name, *after = block.partition("\n")[0].replace(" after ", " ").split(" ")
         lines = block.rstrip("\n").split("\n")[1:]

@@ -90,6 +90,18 @@ temperature = 1.0
 """
 
 
+def keys_of_reference():
+    """table.key of the scene file -> what it takes, as the reference says it."""
+    words, table = {}, ""
+    for line in (SOURCE / "docs/scene-file.md").read_text().splitlines():
+        if line.startswith("#"):
+            table = line.strip("# `[]") if "`[" in line else ""
+        elif table and line.startswith("| `"):
+            key, words_of_key = line.split(" | ")[:2]
+            words[f"{table}.{key[3:-1]}"] = words_of_key
+    return words
+
+
 class Result:
     """What one call of the program left behind."""
 
