@@ -57,6 +57,23 @@ class Installed(unittest.TestCase):
                                  capture_output=True, text=True)
         self.assertEqual(checked.returncode, 0, checked.stderr)
 
+    def test_program_is_hardened_where_it_is_optimised(self):
+        def told(*options):
+            return subprocess.run(["readelf", "-W", *options, self.prefix / "bin/carom"], check=True, capture_output=True,
+                                  text=True, env=os.environ | {"LC_ALL": "C"}).stdout
+
+        symbols = told("--dyn-syms")
+        found = {
+            "placed anywhere": re.search(r"Type: +DYN", told("-h")) is not None and "PIE" in told("-d"),
+            "addresses read-only": "GNU_RELRO" in told("-l") and re.search(r"BIND_NOW|FLAGS_1.*\bNOW\b", told("-d")) is not None,
+            "stack guarded": "__stack_chk_fail@" in symbols,
+            "buffers guarded": re.search(r"__\w+_chk@", symbols) is not None,
+        }
+        if cached("CMAKE_BUILD_TYPE") in ("RelWithDebInfo", "Release") and not cached("CAROM_SANITIZE"):
+            self.assertEqual([what for what, there in found.items() if not there], [])
+        else:
+            self.assertFalse(found["addresses read-only"])  # nobody asked for it, and the flags say where it is asked for
+
     def test_other_projects_link_its_libraries(self):
         consumer = pathlib.Path(self.folder.name) / "consumer"
         consumer.mkdir()
