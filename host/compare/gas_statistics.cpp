@@ -18,6 +18,7 @@
 #include "host/state/errors.hpp"
 #include "kernels/physics/equation_of_state.hpp"
 #include "kernels/physics/kinetic_theory.hpp"
+#include "kernels/physics/linear_spring.hpp"
 
 namespace carom {
 
@@ -321,10 +322,9 @@ private:
     void energy() {
         const double start = gas_.spring.energy_start;
         const double drift = (gas_.spring.energy_end - start) / start;
-        // Each collision changes it by 0.15 h^2 of its own 2 T, at random; single precision adds as much again.
-        const double h = described_.design.phase_step;
+        // Single precision adds as much again.
         const double collisions = 0.5 * count_ * gas_.hard_rate * gas_.plan.block * gas_.plan.blocks;
-        const double walk = 0.15 * h * h * std::sqrt(collisions) * 2.0 / (count_ * static_cast<double>(dimension_));
+        const double walk = energy_walk(described_.design.phase_step, collisions, count_, static_cast<int>(dimension_));
         const bool good = std::abs(drift) <= 2.0 * kSigmas * walk + kRounding;
         checks_.push_back(
             {.name = "energy",

@@ -27,14 +27,23 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 double number_or_nan(const nlohmann::ordered_json& value) { return value.is_number() ? value.get<double>() : kNan; }
 
-/// What the run's summary holds of means; null if there is none.
-nlohmann::ordered_json summary_means(const TrajectoryReader& trajectory) {
-    const nlohmann::ordered_json json = nlohmann::ordered_json::parse(trajectory.summary(), nullptr, false);
-    return json.is_object() && json.contains("means") ? json["means"] : nlohmann::ordered_json();
+/// The run's summary; an empty object if there is none.
+nlohmann::ordered_json summary_of(const TrajectoryReader& trajectory) {
+    nlohmann::ordered_json json = nlohmann::ordered_json::parse(trajectory.summary(), nullptr, false);
+    return json.is_object() ? json : nlohmann::ordered_json::object();
+}
+
+void add_energy(MeasuredRun& run, const nlohmann::ordered_json& summary) {
+    const auto told = [&](const char* key) { return number_or_nan(summary.value(key, nlohmann::ordered_json())); };
+    run.energy_defect = told("energy_balance");
+    const bool events = summary.contains("events");
+    run.events = events ? told("events") - told("first_event") : told("steps") - told("first_step");
 }
 
 void add_means(MeasuredRun& run, const TrajectoryReader& trajectory, const ObservableTable& table) {
-    const nlohmann::ordered_json json = summary_means(trajectory);
+    const nlohmann::ordered_json summary = summary_of(trajectory);
+    add_energy(run, summary);
+    const nlohmann::ordered_json json = summary.value("means", nlohmann::ordered_json());
     if (json.contains("values")) {
         for (const auto& [name, value] : json["values"].items()) {
             run.means.push_back({name, number_or_nan(value["mean"]), number_or_nan(value["error"]),

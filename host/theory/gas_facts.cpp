@@ -105,7 +105,10 @@ double stiffness_of(const SolverDescription& description) {
 
 double GasFacts::ball_volume() const { return shell_volume(dimension, 0.0, 0.5 * diameter); }
 
-double GasFacts::compressibility() const { return hard_compressibility(dimension, packing_fraction); }
+double GasFacts::compressibility() const {
+    return uniform ? hard_compressibility(dimension, packing_fraction)
+                   : sizes.compressibility(dimension, packing_fraction);
+}
 
 bool GasFacts::is_fluid() const { return packing_fraction < largest_fluid_fraction(dimension); }
 
@@ -139,6 +142,7 @@ GasFacts gas_facts(const MeasuredRun& run, const std::string& species, double fr
     double mass = 0.0;
     double radius = 0.0;
     const Species* first = nullptr;
+    std::vector<std::pair<double, double>> radii;  // and how many have it
     for (std::size_t k = 0; k < run.counts.size(); ++k) {
         const Species& entry = run.species[k];
         const bool chosen = species.empty() ? std::isfinite(entry.mass) : entry.name == species;
@@ -150,11 +154,13 @@ GasFacts gas_facts(const MeasuredRun& run, const std::string& species, double fr
         mass += run.counts[k] * entry.mass;
         radius += run.counts[k] * entry.radius;
         facts.masses.emplace_back(entry.mass, run.counts[k]);
+        radii.emplace_back(entry.radius, run.counts[k]);
         if (first == nullptr) first = &entry;
         facts.uniform = facts.uniform && entry.mass == first->mass && entry.radius == first->radius;
     }
     for (auto& entry : facts.masses) entry.second /= facts.balls;
-    facts.uniform = facts.uniform && others == 0.0;
+    facts.whole = others == 0.0;
+    facts.uniform = facts.uniform && facts.whole;
     facts.mass = mass / facts.balls;
     facts.radius = radius / facts.balls;
     facts.diameter = 2.0 * facts.radius;
@@ -162,10 +168,19 @@ GasFacts gas_facts(const MeasuredRun& run, const std::string& species, double fr
     if (run.solver.solver == "spring" && k_n > 0.0) {
         const SoftContact contact{contact_law_called(scene.spring.law, scene.spring.own), k_n};
         facts.diameter -= contact.soft_diameter_loss(facts.temperature);
+        if (scene.spring.law == "linear" && scene.spring.integrator == Integrator::kVerlet) {
+            facts.step_phase = run.solver.dt * std::sqrt(2.0 * k_n / facts.mass);
+        }
     }
     facts.left = run.left;
     facts.number_density = facts.balls / run.box().volume(facts.radius);
-    facts.packing_fraction = facts.number_density * facts.ball_volume();
+    const double lost = 2.0 * facts.radius - facts.diameter;
+    double volume = 0.0;
+    for (const auto& [r, count] : radii) {
+        facts.sizes.add(2.0 * r - lost, count / facts.balls);
+        volume += count / facts.balls * shell_volume(facts.dimension, 0.0, r - 0.5 * lost);
+    }
+    facts.packing_fraction = facts.number_density * (facts.uniform ? facts.ball_volume() : volume);
     facts.thermal = !loses_energy(scene);
     facts.walls = !scene.walls.empty();
     return facts;

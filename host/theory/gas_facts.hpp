@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "host/theory/measured_run.hpp"
+#include "kernels/physics/equation_of_state.hpp"
 
 namespace carom {
 
@@ -16,12 +17,15 @@ struct GasFacts {
     double balls = 0.0;           ///< of finite mass
     double number_density = 0.0;  ///< in the volume that centres have: between walls a radius less at each
     double packing_fraction = 0.0;
+    bool whole = true;           ///< no other balls are about
+    SizeMoments sizes;           ///< of the diameters: for springs, of the hard balls that behave like them
     double periodic_side = 0.0;  ///< of a box that is a periodic square or cube; 0: of others [length]
     /// Balls of one mass and size; else those are means, and only the law of speeds holds.
     bool uniform = true;
     double mass = 0.0;
     double diameter = 0.0;    ///< for springs, that of the hard balls that behave like them
     double radius = 0.0;      ///< the real one
+    double step_phase = 0.0;  ///< of linear springs by velocity Verlet: h = w0 dt of two balls; else 0
     Vector3 gravity{};        ///< while it was measured [length/time^2]
     bool one_gravity = true;  ///< the stages that measure have the same
     /// Nothing keeps the balls out of equilibrium while it is measured: no wall moves, no thermostat rescales, walls

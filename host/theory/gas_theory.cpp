@@ -25,6 +25,11 @@ bool is_resting_fluid(const GasFacts& facts) {
     return facts.uniform && facts.equilibrium() && !facts.walls && facts.packing_fraction > 0.0 && facts.is_fluid();
 }
 
+/// The same of balls of several sizes, of whose pressure alone there is a theory.
+bool is_resting_mixture(const GasFacts& facts) {
+    return facts.whole && facts.equilibrium() && !facts.walls && facts.packing_fraction > 0.0 && facts.is_fluid();
+}
+
 double diffusion(const GasFacts& facts) {
     const double chi = contact_value(facts.dimension, facts.compressibility(), facts.packing_fraction);
     return enskog_diffusion(facts.dimension, facts.number_density, facts.diameter, chi, facts.temperature, facts.mass);
@@ -98,6 +103,14 @@ std::vector<TheoryCurve> density_curves(const GasFacts& facts, const Scene& scen
         return inside(at) ? load / volume * barometric_density(height(at), top) : 0.0;
     }));
     curves.back().rough = curves.back().dashed = alone;
+    if (alone) {
+        // Whatever the layers at a wall: n T = p where centres touch it.
+        const double bottom = bottom_packing_below(facts.dimension, load, top);
+        curves.push_back({.label = "contact theorem, p / T",
+                          .x = {down ? low : high},
+                          .y = {local_pressure(facts.dimension, bottom) / volume},
+                          .points = true});
+    }
     return curves;
 }
 
@@ -145,22 +158,27 @@ std::vector<TheoryCurve> theory_curves(const GasFacts& facts, const Scene& scene
 
 std::optional<ScalarTheory> theory_scalar(const GasFacts& facts, const std::string& kind,
                                           const std::string& component) {
-    if (facts.has_gravity() || !is_resting_fluid(facts)) return std::nullopt;
+    if (facts.has_gravity() || !is_resting_mixture(facts)) return std::nullopt;
     const double z = facts.compressibility();
-    const double doubt = compressibility_uncertainty(facts.dimension) + kFiniteSize / facts.balls;
+    const double doubt =
+        (facts.uniform ? compressibility_uncertainty(facts.dimension)
+                       : mixture_uncertainty(facts.dimension, facts.sizes.uniformity(facts.dimension))) +
+        kFiniteSize / facts.balls;
+    const char* const state = facts.uniform ? "equation of state" : "equation of state of a mixture";
     const double softness = 1.0 - facts.diameter / (2.0 * facts.radius);
     const double soft_doubt = doubt + kSoftness * softness * softness;
-    if (kind == "compressibility") return ScalarTheory{"equation of state", z, soft_doubt * (z - 1.0)};
+    if (kind == "compressibility") return ScalarTheory{state, z, soft_doubt * (z - 1.0)};
     const bool stress = kind == "stress" || kind == "kinetic_stress" || kind == "collisional_stress";
     if (stress && component[0] != component[1]) return ScalarTheory{"none in a fluid at rest", 0.0, 0.0};
     const double ideal = facts.number_density * facts.temperature;
     if (kind == "pressure" || kind == "stress") {
-        return ScalarTheory{"equation of state", z * ideal, soft_doubt * (z - 1.0) * ideal};
+        return ScalarTheory{state, z * ideal, soft_doubt * (z - 1.0) * ideal};
     }
     if (kind == "kinetic_stress") return ScalarTheory{"N T / V", ideal, kFiniteSize / facts.balls * ideal};
     if (kind == "collisional_stress") {
-        return ScalarTheory{"equation of state", (z - 1.0) * ideal, soft_doubt * (z - 1.0) * ideal};
+        return ScalarTheory{state, (z - 1.0) * ideal, soft_doubt * (z - 1.0) * ideal};
     }
+    if (!facts.uniform) return std::nullopt;
     if (kind == "mean_free_path") {
         const double path = mean_free_path(facts.dimension, z, facts.diameter);
         return ScalarTheory{"Enskog", path, doubt * path};
@@ -173,11 +191,6 @@ std::optional<ScalarTheory> theory_scalar(const GasFacts& facts, const std::stri
         return long_time_diffusion(facts);
     }
     return std::nullopt;
-}
-
-std::optional<double> theory_pressure(const GasFacts& facts) {
-    const std::optional<ScalarTheory> theory = theory_scalar(facts, "pressure");
-    return theory ? std::optional(theory->value) : std::nullopt;
 }
 
 std::optional<TheoryCurve> table_theory(const std::string& axis, const std::string& quantity, double from, double to) {

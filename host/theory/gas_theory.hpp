@@ -26,9 +26,6 @@ struct ScalarTheory {
 std::optional<ScalarTheory> theory_scalar(const GasFacts& facts, const std::string& kind,
                                           const std::string& component = "");
 
-/// p = Z n T of a gas without gravity; none if there is no theory for it.
-std::optional<double> theory_pressure(const GasFacts& facts);
-
 /// Theory's curve for a column of a table over one axis, where their names say what they are: `compressibility` over
 /// "packing_fraction [disks]" or "packing_fraction [spheres]"; none for all else. It ends where theory does.
 std::optional<TheoryCurve> table_theory(const std::string& axis, const std::string& quantity, double from, double to);

@@ -50,6 +50,10 @@ struct MeasuredRun {
     /// The first one, where positions and velocities are known.
     std::optional<Frame> first_frame;
 
+    /// Of the energy balance: what is left of the change of energy, as a share; NaN where losses are not counted.
+    double energy_defect = std::numeric_limits<double>::quiet_NaN();
+    double events = 0.0;  ///< or steps, in this part of the run
+
     std::vector<MeasuredMean> means;           ///< of the rows
     double means_since = 0.0;                  ///< rows count in these from then on [time]
     std::optional<double> equilibrated_since;  ///< the same where the run was at equilibrium, and nobody changed it

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -17,6 +19,7 @@
 #include "host/theory/standing_wave.hpp"
 #include "kernels/physics/diffusion.hpp"
 #include "kernels/physics/kinetic_theory.hpp"
+#include "kernels/physics/linear_spring.hpp"
 
 namespace carom {
 
@@ -24,6 +27,7 @@ namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kMostSigmas = 4.0;
+constexpr double kContactLayer = 0.5;  // diameters from a wall over which a density is carried on to it
 /// Of curves the root of the mean square: about 1 if all is well, somewhat more for errors that are guesses themselves
 /// and for neighbours that know of each other; of a few points chance alone makes it larger.
 double most_root_mean_square(double points) { return std::max(2.0, 1.0 + 3.0 / std::sqrt(points)); }
@@ -43,6 +47,7 @@ constexpr double kPathCorrelation = 0.4;      // times the packing fraction: col
 constexpr double kPerBall = 5.0;              // over N: Maxwell and Boltzmann's law is that of endlessly many
 constexpr double kConduction = 0.01;          // how Enskog's conductivity changes with temperature
 constexpr double kFitted = 2.0;               // constants of that law
+constexpr double kSingleEnergy = 2e-5;        // of the energy: single precision's rounding
 
 void judge(TheoryCheck& check, const std::string& unsettled, double most, double most_drift) {
     check.verdict = TheoryVerdict::kUnknown;
@@ -63,13 +68,74 @@ void judge(TheoryCheck& check, const std::string& unsettled, double most, double
     }
 }
 
+/// A density in slices beside a wall, whose logarithm is taken for a parabola in the distance from it.
+class WallFit {
+public:
+    struct AtWall {
+        double value = 0.0;
+        double error = 0.0;  ///< of the slices'
+        double doubt = 0.0;  ///< of the parabola: half of what it is off a straight line
+    };
+
+    void add(double away, double density, double error) {
+        if (density > 0.0 && error > 0.0)
+            points_.push_back({away, std::log(density), density * density / (error * error)});
+    }
+    /// None of fewer slices than tell a parabola from a line.
+    [[nodiscard]] std::optional<AtWall> at_zero() const {
+        constexpr std::size_t kLeastSlices = 5;
+        if (points_.size() < kLeastSlices) return std::nullopt;
+        const AtWall line = fitted<2>();
+        AtWall parabola = fitted<3>();
+        parabola.doubt = 0.5 * std::abs(parabola.value - line.value);
+        return parabola;
+    }
+
+private:
+    struct Point {
+        double away = 0.0;
+        double logarithm = 0.0;
+        double weight = 0.0;
+    };
+    /// Least squares of a polynomial of kTerms terms: the density at 0, and the standard error of that.
+    template <std::size_t kTerms>
+    [[nodiscard]] AtWall fitted() const {
+        std::array<std::array<double, kTerms + 2>, kTerms> rows{};  // normal equations | right side | first unit vector
+        for (const Point& point : points_) {
+            std::array<double, kTerms> power{};
+            double value = 1.0;
+            for (double& one : power) {
+                one = value;
+                value *= point.away;
+            }
+            for (std::size_t a = 0; a < kTerms; ++a) {
+                for (std::size_t b = 0; b < kTerms; ++b) rows[a][b] += point.weight * power[a] * power[b];
+                rows[a][kTerms] += point.weight * power[a] * point.logarithm;
+            }
+        }
+        rows[0][kTerms + 1] = 1.0;
+        for (std::size_t pivot = 0; pivot < kTerms; ++pivot) {
+            for (std::size_t other = 0; other < kTerms; ++other) {
+                if (other == pivot) continue;
+                const double factor = rows[other][pivot] / rows[pivot][pivot];
+                for (std::size_t k = 0; k < kTerms + 2; ++k) rows[other][k] -= factor * rows[pivot][k];
+            }
+        }
+        const double value = std::exp(rows[0][kTerms] / rows[0][0]);
+        return {.value = value, .error = value * std::sqrt(rows[0][kTerms + 1] / rows[0][0])};
+    }
+
+    std::vector<Point> points_;
+};
+
 class Checks {
 public:
     explicit Checks(const MeasuredRun& run) : run_(run) {}
 
     void rows() {
         pressure();
-        weight();
+        forces();
+        energy();
         // What a gas does on its way, not in equilibrium.
         if (auto check = adiabatic_check(run_)) number(std::move(*check), "");
         if (auto check = sound_speed_check(run_)) number(std::move(*check), "");
@@ -84,6 +150,7 @@ public:
             scalar(measured, facts);
         } else if (info.y.label.empty()) {
             curve(measured, facts);
+            if (info.kind == "density") contact(measured, facts);
         }
     }
 
@@ -153,7 +220,7 @@ private:
         if (!theory) return;
         number({.what = "virial pressure",
                 .unit = pressure_unit(facts.dimension),
-                .theory = fmt::format("equation of state at packing fraction {:.4g}", facts.packing_fraction),
+                .theory = fmt::format("{} at packing fraction {:.4g}", theory->name, facts.packing_fraction),
                 .measured = measured->mean,
                 .error = measured->error,
                 .expected = theory->value,
@@ -187,8 +254,9 @@ private:
         return !held && scene.thermostat.kind == Thermostat::Kind::kNone && !rubs(scene.box.temperature);
     }
 
-    /// In the mean the floor bears the weight, and what presses on the ceiling besides.
-    void weight() {
+    /// What two opposite walls give the balls in the mean is what gravity takes, or nothing: the floor bears the
+    /// weight, and what presses on the ceiling besides.
+    void forces() {
         static constexpr std::string_view kAxes = "xyz";
         const GasFacts facts = gas_facts(run_, "", run_.means_since);
         // It holds for driven gases too: what moves up and down does not fall.
@@ -198,13 +266,11 @@ private:
         }
         for (int axis = 0; axis < run_.dimension(); ++axis) {
             const double g = facts.gravity[static_cast<std::size_t>(axis)];
-            if (g == 0.0) continue;
-            const auto on = [&](const char* side) {
-                return mean(fmt::format("wall_pressure.{}_{}", kAxes[static_cast<std::size_t>(axis)], side));
-            };
-            const MeasuredMean* floor = on(g < 0.0 ? "min" : "max");
-            const MeasuredMean* ceiling = on(g < 0.0 ? "max" : "min");
-            if (floor == nullptr) continue;
+            const char name = kAxes[static_cast<std::size_t>(axis)];
+            const auto on = [&](const char* side) { return mean(fmt::format("wall_pressure.{}_{}", name, side)); };
+            const MeasuredMean* floor = on(g <= 0.0 ? "min" : "max");
+            const MeasuredMean* ceiling = on(g <= 0.0 ? "max" : "min");
+            if (floor == nullptr || (g == 0.0 && ceiling == nullptr)) continue;
             const double area = run_.box().face_area(axis);
             // What the walls give beyond the weight is the change of the balls' momentum, which in equilibrium is the
             // difference of two draws of it; if anything else pushes, what the force scatters by.
@@ -213,14 +279,39 @@ private:
                 error = std::sqrt(2.0 * facts.balls * facts.mass * facts.temperature) / measured_time();
             }
             const bool unknown = !run_.equilibrated_since && run_.unsettled.empty();
-            number({.what = ceiling != nullptr ? "force on the floor, less that on the ceiling" : "force on the floor",
+            number({.what = g == 0.0             ? fmt::format("force on {0}-min, less that on {0}-max", name)
+                            : ceiling != nullptr ? "force on the floor, less that on the ceiling"
+                                                 : "force on the floor",
                     .unit = "N",
-                    .theory = "weight, N m g",
+                    .theory = g == 0.0 ? "balance of momentum" : "weight, N m g",
                     .measured = area * (floor->mean - (ceiling != nullptr ? ceiling->mean : 0.0)),
                     .error = error,
-                    .expected = facts.balls * facts.mass * std::abs(g)},
+                    .expected = facts.balls * facts.mass * std::abs(g),
+                    .scale = area * floor->mean},
                    unknown ? "not known to be at equilibrium" : unsettled());
         }
+    }
+
+    /// What heat, work and losses leave of the change of energy, beside the law's own error: hard balls round at each
+    /// event, soft ones step over each contact.
+    void energy() {
+        if (!std::isfinite(run_.energy_defect) || run_.changed || !(run_.events > 0.0)) return;
+        TheoryCheck check{.what = "energy balance, relative defect", .theory = "conserved but for rounding"};
+        check.measured = run_.energy_defect;
+        check.scale = 1.0;
+        if (run_.solver.solver == "events") {
+            check.error = std::numeric_limits<double>::epsilon() * std::sqrt(run_.events);
+        } else {
+            // Contacts are not counted: those of a gas follow from theory.
+            const GasFacts facts = gas_facts(run_, "", run_.time.empty() ? 0.0 : run_.time.front());
+            const auto rate = theory_scalar(facts, "collision_rate");
+            if (!rate || !periodic() || facts.bath || facts.step_phase == 0.0) return;
+            check.theory = "conserved but for steps";
+            const double contacts = 0.5 * facts.balls * rate->value * run_.events * run_.solver.dt;
+            check.error = std::hypot(energy_walk(facts.step_phase, contacts, facts.balls, facts.dimension),
+                                     run_.solver.precision == "single" ? kSingleEnergy : 0.0);
+        }
+        number(std::move(check), "");
     }
 
     /// Velocity components among which the energy is shared; a height counts twice, as its energy is linear in it.
@@ -342,6 +433,43 @@ private:
         if (points.count > 0) this->curve(std::move(check), points, measured.table, 0.0);
     }
 
+    /// n T = p where centres touch a wall, however they lie before it: the density of slices within half a diameter,
+    /// carried on to the wall.
+    void contact(const RunAverage& measured, const GasFacts& facts) {
+        static constexpr std::string_view kAxes = "xyz";
+        const int axis = box_axis(measured.info.x);
+        if (!facts.uniform || facts.walls || periodic(axis)) return;
+        const std::vector<double>& x = measured.table.x;
+        const double slice = run_.box().size[static_cast<std::size_t>(axis)] / static_cast<double>(x.size());
+        for (const bool low : {true, false}) {
+            const MeasuredMean* pressure =
+                mean(fmt::format("wall_pressure.{}_{}", kAxes[static_cast<std::size_t>(axis)], low ? "min" : "max"));
+            if (pressure == nullptr) continue;
+            const double wall = low ? run_.box().low(axis, facts.radius) : run_.box().high(axis, facts.radius);
+            WallFit fit;
+            for (std::size_t k = 0; k < x.size(); ++k) {
+                const double away = (low ? x[k] - wall : wall - x[k]) / facts.diameter;
+                const double half = 0.5 * slice / facts.diameter;
+                // Slices that the wall keeps centres out of in part hold those of another volume.
+                if (away - half < -1e-9 || away + half > kContactLayer) continue;
+                fit.add(away, measured.table.values[k], measured.table.errors[k]);
+            }
+            const auto at_wall = fit.at_zero();
+            if (!at_wall) continue;
+            // Samples of one run: what it has more of at the wall presses on it.
+            const double t = facts.temperature;
+            number({.what = fmt::format("{}, times T at {}-{}", measured.info.name,
+                                        kAxes[static_cast<std::size_t>(axis)], low ? "min" : "max"),
+                    .unit = pressure_unit(facts.dimension),
+                    .theory = "contact theorem, pressure on the wall",
+                    .measured = at_wall->value * t,
+                    .error = std::hypot(at_wall->error * t, pressure->error),
+                    .expected = pressure->mean,
+                    .uncertainty = at_wall->doubt * t,
+                    .steadiness = measured.table.steadiness});
+        }
+    }
+
     /// Simpson's rule: what a bin holds is not what stands in its middle.
     static double mean_over(const TheoryCurve& curve, double low, double high) {
         return (curve.at(low) + 4.0 * curve.at(0.5 * (low + high)) + curve.at(high)) / 6.0;
@@ -419,8 +547,8 @@ std::vector<TheoryCurve> theory_over_time(const MeasuredRun& run, const std::str
     if (of_bulk) {
         // Before, the gas need not fill its box; of a run that found no equilibrium the second half is looked at.
         const double from = run.equilibrated_since.value_or(0.5 * (time.front() + time.back()));
-        if (const auto pressure = theory_pressure(gas_facts(run, "", from))) {
-            return {course("equation of state", {from, time.back()}, {*pressure, *pressure})};
+        if (const auto pressure = theory_scalar(gas_facts(run, "", from), "pressure")) {
+            return {course(pressure->name, {from, time.back()}, {pressure->value, pressure->value})};
         }
     }
     return {};

@@ -10,7 +10,7 @@
 //   b = 2 for disks, 4 for spheres
 //
 // Fluid only: phi below 0.70 for disks, 0.494 for spheres. For the infinite system: N balls in a periodic box are off
-// by a few (Z - 1) / N. Balls of one size. Host only: nothing here reaches a state.
+// by a few (Z - 1) / N. Balls of one size where no more is said. Host only: nothing here reaches a state.
 
 namespace carom {
 
@@ -49,6 +49,34 @@ inline double disk_mixture_compressibility(double phi, double uniformity) {
     return (1.0 - uniformity) / (1.0 - phi) + uniformity * disk_compressibility(phi);
 }
 
+/// Spheres of several sizes: Boublik 1970 and Mansoori, Carnahan, Starling and Leland 1971, whose last term is here
+/// that of sphere_compressibility, so that one size is its Z. Exact for points among spheres, and in a thin gas. \param
+/// pair, triple  <s> <s^2> / <s^3> and <s^2>^3 / <s^3>^2 of the diameters s: 1 for one size
+inline double sphere_mixture_compressibility(double phi, double pair, double triple) {
+    const double free = 1.0 - phi;
+    return 1.0 / free + 3.0 * phi * pair / (free * free) +
+           phi * phi * (3.0 - 2.0 / 3.0 * (phi + phi * phi)) * triple / (free * free * free);
+}
+
+/// Moments of the diameters of balls of several sizes, from which Z follows.
+struct SizeMoments {
+    std::array<double, 4> mean{1.0, 0.0, 0.0, 0.0};  ///< of s^0 to s^3 [length^k]
+
+    /// \param share  of the balls that have this diameter
+    void add(double diameter, double share) {
+        double power = share;
+        for (std::size_t k = 1; k < mean.size(); ++k) mean[k] += power *= diameter;
+    }
+    /// How alike the balls are: 1 for one size, 0 for endlessly many small ones among a few large ones.
+    [[nodiscard]] double uniformity(int dimension) const {
+        return dimension == 2 ? mean[1] * mean[1] / mean[2] : mean[2] * mean[2] * mean[2] / (mean[3] * mean[3]);
+    }
+    [[nodiscard]] double compressibility(int dimension, double phi) const {
+        return dimension == 2 ? disk_mixture_compressibility(phi, uniformity(2))
+                              : sphere_mixture_compressibility(phi, mean[1] * mean[2] / mean[3], uniformity(3));
+    }
+};
+
 /// Z by dimension, 2 or 3.
 inline double hard_compressibility(int dimension, double phi) {
     return dimension == 2 ? disk_compressibility(phi) : sphere_compressibility(phi);
@@ -59,6 +87,11 @@ inline double largest_fluid_fraction(int dimension) { return dimension == 2 ? 0.
 
 /// What hard_compressibility may be off by, as a fraction of Z - 1.
 inline double compressibility_uncertainty(int dimension) { return dimension == 2 ? 0.0005 : 0.0003; }
+
+/// The same of balls of several sizes: up to a size ratio of 3.
+inline double mixture_uncertainty(int dimension, double uniformity) {
+    return compressibility_uncertainty(dimension) + 0.02 * (1.0 - uniformity);
+}
 
 /// How hard balls resist a compression at constant temperature: d(phi Z)/d(phi) = (dp/dn) / T, 1 for a thin gas.
 inline double isothermal_stiffness(int dimension, double phi) {

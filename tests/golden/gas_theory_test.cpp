@@ -48,6 +48,35 @@ TEST(DiskCompressibility, IsThatOfKolafaAndRottnerUpToWhereDisksFreeze) {
     EXPECT_NEAR(disk_compressibility(0.69), 10.20, 0.005) << "the bend before they freeze";
 }
 
+/// What is exact of hard balls of two sizes.
+TEST(EquationOfStateOfAMixture, IsThatOfOneSizeOfPointsAndOfAThinGas) {
+    for (const int d : {2, 3}) {
+        const auto moments = [](double share, double ratio) {
+            SizeMoments sizes;
+            sizes.add(1.0, share);
+            sizes.add(ratio, 1.0 - share);
+            return sizes;
+        };
+        for (const double phi : {0.1, 0.3, 0.45}) {
+            const double one = hard_compressibility(d, phi);
+            EXPECT_NEAR(moments(0.3, 1.0).compressibility(d, phi), one, 1e-12 * one);
+            EXPECT_NEAR(moments(1.0, 0.4).compressibility(d, phi), one, 1e-12 * one);
+            // Points fly in the room that the balls leave; the balls do not notice.
+            EXPECT_NEAR(moments(0.25, 1e-9).compressibility(d, phi), 0.25 * one + 0.75 / (1.0 - phi), 1e-8);
+        }
+        // Second virial coefficient: pairs of diameter (s_i + s_j) / 2 each.
+        const double share = 0.4;
+        const double ratio = 0.3;
+        const auto power = [d](double s) { return d == 2 ? s * s : s * s * s; };
+        const double volume = share + (1.0 - share) * power(ratio);
+        const double pairs = share * share + (1.0 - share) * (1.0 - share) * power(ratio) +
+                             2.0 * share * (1.0 - share) * power(0.5 * (1.0 + ratio));
+        const double phi = 1e-6;
+        EXPECT_NEAR((moments(share, ratio).compressibility(d, phi) - 1.0) / phi, (d == 2 ? 2.0 : 4.0) * pairs / volume,
+                    1e-4);
+    }
+}
+
 /// T V^(gamma - 1) stays what it is, with gamma = 1 + 2 / d.
 TEST(AdiabaticHeating, OfAThinGasHasTheIdealExponent) {
     EXPECT_NEAR(adiabatic_heating(2, 1e-9, 2e-9), 2.0, 1e-7);

@@ -1,11 +1,13 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
 
 #include "host/scene/load.hpp"
 #include "host/theory/theory_checks.hpp"
+#include "kernels/physics/equation_of_state.hpp"
 
 // When a measured value is said to agree with theory, and when nothing is said.
 
@@ -126,6 +128,111 @@ TEST(Verdict, OnAWeightHasTheErrorOfTheMomentum) {
     EXPECT_EQ(weight(gas, 120.0).words(), "not known to be at equilibrium");
     Gas held(gravity + "[thermostat]\nkind = \"andersen\"\ntemperature = 1.0\nrate = 1.0\n", walls);
     EXPECT_NEAR(weight(held, 100.0).error, 60.0, 1e-9) << "velocities come from elsewhere too";
+}
+
+/// Between two walls at which nothing else pushes, the forces are equal but for the change of the balls' momentum.
+TEST(Verdict, OnTheBalanceOfMomentumHasItsOwnError) {
+    Gas gas("", "\"wall\", \"periodic\"");
+    const double error = std::sqrt(2.0 * 100.0 * 2.0) / 100.0;
+    const auto forces = [&](double low, double high) {
+        gas.run.means = {{"wall_pressure.x_min", low / 20.0, 0.3, 1.0}, {"wall_pressure.x_max", high / 20.0, 0.3, 1.0}};
+        const std::vector<TheoryCheck> checks = theory_checks(gas.run, {});
+        EXPECT_EQ(checks.size(), 1U);
+        return checks.front();
+    };
+    const TheoryCheck right = forces(8.0 + error, 8.0);
+    EXPECT_EQ(right.what, "force on x-min, less that on x-max");
+    EXPECT_EQ(right.words(), "agrees");
+    EXPECT_NEAR(right.error, error, 1e-12);
+    EXPECT_NEAR(right.would_show, 4.0 * error / (8.0 + error), 1e-12);
+    EXPECT_EQ(forces(8.0 + 4.5 * error, 8.0).words(), "differs") << "whatever the pressures scatter by";
+}
+
+TEST(Verdict, OnTheEnergyIsOfRoundingOrOfSteps) {
+    Gas gas;
+    const auto balance = [&](double defect) {
+        gas.run.energy_defect = defect;
+        const std::vector<TheoryCheck> checks = theory_checks(gas.run, {});
+        EXPECT_EQ(checks.size(), 1U);
+        return checks.front();
+    };
+    gas.run.events = 1e6;
+    gas.run.unsettled = "a wall moves";
+    EXPECT_EQ(balance(5e-13).words(), "agrees") << "it holds out of equilibrium too";
+    EXPECT_EQ(balance(1e-12).words(), "differs");
+    gas.run.scene.spring.integrator = Integrator::kVerlet;
+    gas.run.solver = {.solver = "spring", .precision = "double", .dt = 1e-4, .parameters = {{"stiffness", 1e6}}};
+    const double walk = balance(0.0).error;
+    // h = dt sqrt(2 k / m) = 0.1; 100 disks at a packing fraction of 0.19 collide 0.5 times a unit of time each.
+    EXPECT_NEAR(walk, 0.15 * 0.01 * std::sqrt(0.5 * 100.0 * 0.5 * 100.0) * 2.0 / 200.0, 0.4 * walk);
+    EXPECT_EQ(balance(3.0 * walk).words(), "agrees");
+    EXPECT_EQ(balance(5.0 * walk).words(), "differs");
+    gas.run.changed = true;
+    EXPECT_TRUE(theory_checks(gas.run, {}).empty()) << "who changes a run changes its energy";
+}
+
+/// n T = p at a wall, from slices that rise towards it.
+TEST(Verdict, OnADensityAtAWallIsThePressureThere) {
+    Gas gas("", "\"wall\", \"periodic\"");
+    constexpr std::size_t kSlices = 400;
+    RunAverage density{{.name = "n", .kind = "density", .x = {"x", "m", kSlices}}, {.samples = 100.0}};
+    for (std::size_t k = 0; k < kSlices; ++k) {
+        const double at = 0.05 * (static_cast<double>(k) + 0.5);
+        const double away = std::min(at - 0.5, 19.5 - at);
+        density.table.x.push_back(at);
+        density.table.values.push_back(away < 0.0 ? 0.0 : 0.4 * std::exp(-0.9 * away + 0.5 * away * away));
+        density.table.errors.push_back(0.002);
+    }
+    const auto check_of = [&](double pressure, const char* side) {
+        gas.run.means = {{std::string("wall_pressure.x_") + side, pressure, 1e-3, 1.0}};
+        const std::vector<TheoryCheck> checks = average_checks(gas.run, {&density, 1});
+        EXPECT_EQ(checks.size(), 1U);
+        return checks.front();
+    };
+    for (const char* side : {"min", "max"}) {
+        const TheoryCheck right = check_of(0.4, side);
+        EXPECT_EQ(right.what, std::string("n, times T at x-") + side);
+        EXPECT_NEAR(right.measured, 0.4, 1e-9);
+        EXPECT_EQ(right.words(), "agrees");
+        EXPECT_LT(right.would_show, 0.2);
+        EXPECT_EQ(check_of(0.5, side).words(), "differs") << "as of the bulk";
+    }
+    density.info.x.points = 20;
+    gas.run.means = {{"wall_pressure.x_min", 0.4, 1e-3, 1.0}};
+    RunAverage coarse = density;
+    coarse.table = {.samples = 100.0, .x = {}, .y = {}, .values = {}, .errors = {}};
+    for (std::size_t k = 0; k < 20; ++k) {
+        coarse.table.x.push_back(static_cast<double>(k) + 0.5);
+        coarse.table.values.push_back(0.3);
+        coarse.table.errors.push_back(0.002);
+    }
+    EXPECT_TRUE(average_checks(gas.run, {&coarse, 1}).empty()) << "slices too wide to tell";
+}
+
+/// Disks of two sizes have a theory of their pressure, and of nothing else that two sizes change.
+TEST(Verdict, OfAMixtureIsByItsOwnEquationOfState) {
+    Gas gas;
+    gas.run.species.push_back({.name = "b", .radius = 0.25, .mass = 1.0});
+    gas.run.counts.push_back(200.0);
+    const double phi = (100.0 * 0.25 + 200.0 * 0.0625) * std::acos(-1.0) / 400.0;
+    SizeMoments sizes;
+    sizes.add(1.0, 1.0 / 3.0);
+    sizes.add(0.5, 2.0 / 3.0);
+    const double z = sizes.compressibility(2, phi);
+    ASSERT_GT(std::abs(z / disk_compressibility(phi) - 1.0), 0.01) << "one size is another theory";
+    const auto check_of = [&](const char* kind, double value) {
+        const RunAverage average{{.name = "a", .kind = kind},
+                                 {.samples = 100.0, .x = {}, .y = {}, .values = {value}, .errors = {1e-4}}};
+        return average_checks(gas.run, {&average, 1});
+    };
+    ASSERT_EQ(check_of("compressibility", z).size(), 1U);
+    EXPECT_NEAR(check_of("compressibility", z).front().expected, z, 1e-12);
+    EXPECT_EQ(check_of("compressibility", z).front().words(), "agrees");
+    EXPECT_EQ(check_of("compressibility", disk_compressibility(phi)).front().words(), "differs");
+    EXPECT_NEAR(check_of("pressure", z).front().expected, z * 300.0 / 400.0, 1e-12);
+    for (const char* kind : {"collision_rate", "mean_free_path", "self_diffusion"}) {
+        EXPECT_TRUE(check_of(kind, 1.0).empty()) << kind;
+    }
 }
 
 }  // namespace carom::verdicts_test
