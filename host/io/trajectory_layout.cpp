@@ -556,8 +556,8 @@ void append_entry(GrowingDataset& dataset, std::size_t frame, const double* valu
 }  // namespace
 
 double average_bytes(const AverageInfo& info) {
-    const std::size_t numbers =
-        2 * info.width() + 3 + (has_axis(info.x) ? info.x.points : 0) + (has_axis(info.y) ? info.y.points : 0);
+    const std::size_t numbers = (has_axis(info.x) ? 2 : 3) * info.width() + 3 + (has_axis(info.x) ? info.x.points : 0) +
+                                (has_axis(info.y) ? info.y.points : 0);
     return static_cast<double>(numbers * sizeof(double));
 }
 
@@ -571,7 +571,10 @@ AverageDatasets::AverageDatasets(hid_t file, const std::vector<AverageInfo>& inf
                         make_dataset(group, "independent", {}),
                         make_dataset(group, "drift", {}),
                         {},
+                        {},
                         {}};
+        if (!has_axis(info.x))
+            element.correlation_time.emplace(make_dataset(group, "correlation_time", shape_of(info)));
         h5::set_attribute(group, "kind", info.kind);
         h5::set_attribute(group, "normalisation", info.normalisation);
         set_if_any(group, "species", info.species);
@@ -620,6 +623,11 @@ void AverageDatasets::append(std::size_t frame, double time, std::uint64_t step,
         const double drift = tables[k].steadiness.drift();
         append_entry(element.independent, frame, &independent);
         append_entry(element.drift, frame, &drift);
+        if (element.correlation_time) {
+            std::vector<double> times = tables[k].correlation_times;
+            times.resize(tables[k].values.size(), std::numeric_limits<double>::quiet_NaN());
+            append_entry(*element.correlation_time, frame, times.data());
+        }
         if (element.x) append_entry(*element.x, frame, tables[k].x.data());
         if (element.y) append_entry(*element.y, frame, tables[k].y.data());
     }
@@ -667,6 +675,9 @@ AverageTable read_average(hid_t file, const AverageInfo& info, std::size_t frame
     if (h5::exists(file, path_of(info, "independent"))) {  // not in files of before
         table.steadiness = {read_entry(file, path_of(info, "independent"), frame)[0],
                             read_entry(file, path_of(info, "drift"), frame)[0]};
+    }
+    if (h5::exists(file, path_of(info, "correlation_time"))) {
+        table.correlation_times = read_entry(file, path_of(info, "correlation_time"), frame);
     }
     if (has_axis(info.x)) table.x = read_entry(file, path_of(info, "x"), frame);
     if (has_axis(info.y)) table.y = read_entry(file, path_of(info, "y"), frame);

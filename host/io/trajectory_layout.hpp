@@ -162,7 +162,7 @@ private:
     struct Element {
         AverageInfo info;
         GrowingDataset value, error, samples, independent, drift;
-        std::optional<GrowingDataset> x, y;
+        std::optional<GrowingDataset> x, y, correlation_time;
     };
     std::vector<Element> elements_;
     std::optional<GrowingDataset> step_, time_;

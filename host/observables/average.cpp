@@ -63,6 +63,9 @@ std::vector<AveragedNumber> averaged_numbers(std::span<const AverageInfo> infos,
                  .mean = tables[k].values[component],
                  .error = telling ? tables[k].errors[component] : std::numeric_limits<double>::quiet_NaN(),
                  .samples = tables[k].samples,
+                 .correlation_time = telling && component < tables[k].correlation_times.size()
+                                         ? tables[k].correlation_times[component]
+                                         : std::numeric_limits<double>::quiet_NaN(),
                  .steadiness = tables[k].steadiness});
         }
     }

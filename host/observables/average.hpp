@@ -72,6 +72,7 @@ struct AverageTable {
     std::vector<double> y;       ///< y.points
     std::vector<double> values;  ///< component by component, row of x by row of x; NaN where there is none
     std::vector<double> errors;  ///< standard errors, by blocks; NaN where there are too few samples
+    std::vector<double> correlation_times = {};  ///< integrated, of single numbers; empty: nobody can tell [time]
     Steadiness steadiness = {};
 };
 
@@ -162,9 +163,10 @@ struct AveragedNumber {
     std::string kind;  ///< "kurtosis", "stress", ...
     std::string unit;  ///< SI, as H5MD writes units; empty: a pure number
     double mean = 0.0;
-    double error = 0.0;          ///< standard error; NaN if there are fewer samples than kLeastSamplesForError
-    double samples = 0.0;        ///< how many were taken
-    Steadiness steadiness = {};  ///< of an average of several components: of all of them
+    double error = 0.0;             ///< standard error; NaN if there are fewer samples than kLeastSamplesForError
+    double samples = 0.0;           ///< how many were taken
+    double correlation_time = 0.0;  ///< integrated; NaN if nobody can tell [time]
+    Steadiness steadiness = {};     ///< of an average of several components: of all of them
 };
 
 /// The names of the numbers that an average is: its own, or "name.component"; none for curves and maps.

@@ -88,10 +88,12 @@ constexpr ObservableKind kKinds[] = {
     {.name = "displaced",
      .what = "how many balls are farther from their start than `threshold`, the way around periodic sides counted",
      .keys = kKeys,
+     .from_start = true,
      .make = row_value<Displaced<false>>},
     {.name = "displaced_each",
      .what = "of each ball, by its id, whether it is: 1 or 0",
      .keys = kKeys,
+     .from_start = true,
      .make = row_value<Displaced<true>>},
 };
 

@@ -29,10 +29,13 @@ struct ObservableInfo {
 /// What does not change during a run.
 struct ObservableContext {
     Box box;
-    double mean_radius = 0.0;      ///< over all balls at the start [length]
-    const Balls* start = nullptr;  ///< the balls, where they were at time 0; of [[observe]] alone
-    bool driven = false;           ///< something gives the balls energy, or takes it
-    std::size_t walls = 0;         ///< [[wall]] entries
+    double mean_radius = 0.0;        ///< over all balls at the start [length]
+    double mass = 0.0;               ///< of all balls of finite mass at the start
+    std::uint64_t balls = 0;         ///< at the start
+    const Balls* species = nullptr;  ///< of what species each is; of [[observe]] alone
+    const Balls* start = nullptr;    ///< the same, where they were at time 0; of kinds that tell of it
+    bool driven = false;             ///< something gives the balls energy, or takes it
+    std::size_t walls = 0;           ///< [[wall]] entries
 };
 
 /// One [[observe]] of a scene; what its kind does not take is as here.

@@ -10,6 +10,7 @@ namespace carom {
 
 // The files of kinds; each gives its rows.
 std::span<const ObservableKind> displaced_kinds();
+std::span<const ObservableKind> row_value_kinds();
 std::span<const ObservableKind> histogram_kinds();
 std::span<const ObservableKind> field_kinds();
 std::span<const ObservableKind> pair_kinds();
@@ -21,9 +22,9 @@ std::span<const ObservableKind> path_kinds();
 namespace {
 
 /// In the order of the reference.
-constexpr std::span<const ObservableKind> (*kFiles[])() = {displaced_kinds, histogram_kinds,   field_kinds,
-                                                           pair_kinds,      correlation_kinds, velocity_number_kinds,
-                                                           stress_kinds,    path_kinds};
+constexpr std::span<const ObservableKind> (*kFiles[])() = {displaced_kinds,       row_value_kinds, histogram_kinds,
+                                                           field_kinds,           pair_kinds,      correlation_kinds,
+                                                           velocity_number_kinds, stress_kinds,    path_kinds};
 
 /// With as many bins as the kind has, where no one says.
 ObserveEntry filled_in(ObserveEntry request, const ObservableKind& kind) {

@@ -38,6 +38,7 @@ struct ObservableKind {
     enum class Of : std::uint8_t { kAnySpecies, kFiniteMass, kAll } of = Of::kAnySpecies;
     bool events_only = false;  ///< needs contacts that can be counted
     bool pairs = false;        ///< looks at pairs, which takes time and memory
+    bool from_start = false;   ///< tells of where balls were at time 0
     /// How often it wants to look where the scene does not say: as often as others; more often than balls collide, if
     /// that costs little; at all costs, by bursts of samples with pauses.
     enum class Looks : std::uint8_t { kAsOthers, kBetweenCollisions, kInBursts } looks = Looks::kAsOthers;
@@ -113,6 +114,7 @@ struct RowKind {
     std::string_view name;
     std::string_view unit;  ///< "": a pure number; of pressures, which depend on the dimension, their classes know it
     std::string_view label;
+    std::string_view what;  ///< for the reference
     std::unique_ptr<Observable> (*make)(const RowKind&, const ObservableContext&);
     bool driven_only = false;        ///< only where something gives the balls energy, or takes it
     bool since_start = false;        ///< what has been given since the start has no mean
@@ -123,6 +125,8 @@ struct RowKind {
                                       const std::string& other_unit = "") const;
 };
 std::span<const RowKind> row_kinds();
+/// Their table for docs/scene-file.md.
+std::string row_reference();
 /// Null where no row of every run is called so.
 const RowKind* find_row_kind(std::string_view name);
 

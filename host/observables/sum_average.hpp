@@ -32,7 +32,9 @@ public:
           every_(context.every),
           selection_(context.population, request_.species),
           heaviest_(selection_.heaviest()),
-          series_(width, capacity) {}
+          series_(width, capacity) {
+        if (request_.bins == 0) series_.keep_moments();  // single numbers
+    }
 
     void add(BallSampler& balls, const Moment& now) final {
         if (!counts(balls, now)) return;
@@ -41,8 +43,15 @@ public:
         series_.add(sums_);
     }
     [[nodiscard]] std::size_t most_numbers() const override { return series_.most_numbers() + series_.width(); }
-    void save(std::vector<double>& out) const override { series_.save(out); }
-    void restore(SavedNumbers& saved) override { series_.restore(saved); }
+    /// Last of what is saved.
+    void save(std::vector<double>& out) const override {
+        series_.save(out);
+        series_.save_moments(out);
+    }
+    void restore(SavedNumbers& saved) override {
+        series_.restore(saved);
+        series_.restore_moments(saved);
+    }
 
 protected:
     /// Adds up one sample; `sums` is zero before, and stays where it is.
@@ -84,9 +93,10 @@ protected:
         table.samples = static_cast<double>(series_.samples());
         return table;
     }
-    static void append(AverageTable& table, const MeanWithError& measured) {
+    void append(AverageTable& table, const MeanWithError& measured) const {
         table.values.push_back(measured.value);
         table.errors.push_back(measured.error);
+        if (series_.keeps_moments()) table.correlation_times.push_back(measured.correlation * every_);
         table.steadiness.add(measured);
     }
     [[nodiscard]] int dimension() const { return box_.dimension; }

@@ -176,6 +176,14 @@ BatchSeries::BatchSeries(std::size_t width, std::size_t capacity) : width_(width
 }
 
 void BatchSeries::add(std::span<const double> sample) {
+    if (keeps_moments_ && samples_ == 0) {
+        reference_.assign(sample.begin(), sample.end());
+        products_.assign(width_ * (width_ + 1) / 2, 0.0);
+    }
+    for (std::size_t row = 0, at = 0; row < reference_.size(); ++row) {
+        const double off = sample[row] - reference_[row];
+        for (std::size_t k = 0; k <= row; ++k) products_[at++] += off * (sample[k] - reference_[k]);
+    }
     if (partial_ == 0) {
         if (batches() == capacity_) merge();
         sums_.insert(sums_.end(), sample.begin(), sample.end());
@@ -204,6 +212,35 @@ double BatchSeries::mean(std::size_t k, std::size_t from_batch) const {
     const std::uint64_t before = from_batch * batch_samples_;
     if (samples_ <= before) return std::numeric_limits<double>::quiet_NaN();
     return sum / static_cast<double>(samples_ - before);
+}
+
+double BatchSeries::variance(std::span<const Weight> weights) const {
+    if (reference_.empty()) return std::numeric_limits<double>::quiet_NaN();
+    const auto covariance = [&](std::size_t a, std::size_t b) {
+        const std::size_t row = std::max(a, b);
+        const double product = products_[row * (row + 1) / 2 + std::min(a, b)] / static_cast<double>(samples_);
+        return product - (mean(a) - reference_[a]) * (mean(b) - reference_[b]);
+    };
+    double sum = 0.0;
+    for (const Weight& one : weights) {
+        for (const Weight& other : weights) sum += one.factor * other.factor * covariance(one.column, other.column);
+    }
+    return sum;
+}
+
+void BatchSeries::save_moments(std::vector<double>& out) const {
+    out.insert(out.end(), reference_.begin(), reference_.end());
+    out.insert(out.end(), products_.begin(), products_.end());
+}
+
+void BatchSeries::restore_moments(SavedNumbers& saved) {
+    reference_.clear();
+    products_.clear();
+    if (!keeps_moments_ || saved.empty()) return;
+    const auto reference = saved.next(width_);
+    const auto products = saved.next(width_ * (width_ + 1) / 2);
+    reference_.assign(reference.begin(), reference.end());
+    products_.assign(products.begin(), products.end());
 }
 
 void BatchSeries::rearrange(const std::function<void(std::span<double>)>& change) {
@@ -248,7 +285,15 @@ MeanWithError blocked_mean(double value, const BatchSeries& series, std::span<co
         for (const Weight& weight : weights) sum += weight.factor * series.batch_mean(batch, weight.column);
         blocks[count++] = sum;
     }
-    return blocked_in_place(value, std::span(blocks).first(count));
+    MeanWithError result = blocked_in_place(value, std::span(blocks).first(count));
+    if (from_batch > 0 || !series.keeps_moments()) return result;
+    // What varies by nothing but rounding has no correlation time.
+    constexpr double kRounding = 1e-9;
+    const double variance = series.variance(weights);
+    if (variance > kRounding * kRounding * value * value) {
+        result.correlation = 0.5 * static_cast<double>(series.samples()) * result.error * result.error / variance;
+    }
+    return result;
 }
 
 MeanWithError mean_of(const BatchSeries& series, std::size_t column, double factor) {

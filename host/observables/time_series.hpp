@@ -23,10 +23,18 @@ public:
     /// A number of things. \throws std::invalid_argument  it is none
     std::uint64_t next_count();
     [[nodiscard]] bool empty() const { return at_ == numbers_.size(); }
+    /// What next() would give; NaN at the end.
+    [[nodiscard]] double peek() const { return empty() ? std::numeric_limits<double>::quiet_NaN() : numbers_[at_]; }
 
 private:
     std::span<const double> numbers_;
     std::size_t at_ = 0;
+};
+
+/// One column of a series in a weighted sum.
+struct Weight {
+    std::size_t column = 0;
+    double factor = 1.0;
 };
 
 /// A time series of vectors, kept as sums over equal batches of consecutive samples. When `capacity` batches are full,
@@ -56,12 +64,23 @@ public:
     /// Mean of column k over the samples from a whole batch on, those of the last, unfinished batch included.
     [[nodiscard]] double mean(std::size_t k, std::size_t from_batch = 0) const;
 
+    /// From now on, before the first sample: keeps what the variance of single samples follows from.
+    void keep_moments() { keeps_moments_ = true; }
+    [[nodiscard]] bool keeps_moments() const { return keeps_moments_; }
+    /// Variance over all samples of a weighted sum of columns; NaN if it is not known.
+    [[nodiscard]] double variance(std::span<const Weight> weights) const;
+
     /// Lets `change` have the sums of each batch, to sort them into other columns.
     void rearrange(const std::function<void(std::span<double>)>& change);
 
     /// Numbers that are kept, at most.
-    [[nodiscard]] std::size_t most_numbers() const { return width_ * capacity_; }
+    [[nodiscard]] std::size_t most_numbers() const {
+        return width_ * capacity_ + (keeps_moments_ ? width_ + width_ * (width_ + 1) / 2 : 0);
+    }
     void save(std::vector<double>& out) const;
+    /// The moments, behind all else that is saved: versions of before had none.
+    void save_moments(std::vector<double>& out) const;
+    void restore_moments(SavedNumbers& saved);
     /// \throws std::invalid_argument  what was saved is of another width or capacity
     void restore(SavedNumbers& saved);
 
@@ -74,6 +93,10 @@ private:
     std::uint64_t batch_samples_ = 1;
     std::uint64_t partial_ = 0;  // samples in the last batch, if it is not whole
     std::vector<double> sums_;   // batch after batch
+    bool keeps_moments_ = false;
+    std::vector<double> reference_;  // the first sample; none if moments are not kept, or were not from the first on
+    std::vector<double>
+        products_;  // sums over samples of products of columns less the reference, row by row to the diagonal
 };
 
 /// Of fewer blocks nobody can tell whether they know of each other.
@@ -86,12 +109,6 @@ inline constexpr std::size_t kLeastBlocksForCorrelation = 16;
 /// other alike; beyond, up to a third too small.
 double blocked_error(std::span<const double> block_means);
 
-/// One column of a series in a weighted sum.
-struct Weight {
-    std::size_t column = 0;
-    double factor = 1.0;
-};
-
 /// A number and its standard error; NaN where there is none.
 struct MeanWithError {
     double value = 0.0;
@@ -101,6 +118,9 @@ struct MeanWithError {
     double independent = std::numeric_limits<double>::quiet_NaN();
     /// By how much the second half of the samples is above the first, in standard errors of that; NaN as before.
     double drift = std::numeric_limits<double>::quiet_NaN();
+    /// Integrated correlation time, in samples: error^2 = 2 tau / samples * variance. NaN where the series keeps no
+    /// second moments, or does not vary.
+    double correlation = std::numeric_limits<double>::quiet_NaN();
 };
 
 /// Fewer independent samples than these, and their scatter tells nothing of the error: what hardly changes within the

@@ -297,12 +297,14 @@ private:
         Rows rows;
         const std::vector<AverageTable> tables = trajectory_.averages(trajectory_.frame_count() - 1);
         for (const AveragedNumber& number : averaged_numbers(header_.averages, tables)) {
-            rows.push_back({axis_label(number.name, number.unit, run_.scene.units), number.kind,
-                            std::isfinite(number.mean) ? with_error(number.mean, number.error) : "",
-                            fmt::format("{:.0f}", number.samples)});
+            rows.push_back(
+                {axis_label(number.name, number.unit, run_.scene.units), number.kind,
+                 std::isfinite(number.mean) ? with_error(number.mean, number.error) : "",
+                 fmt::format("{:.0f}", number.samples),
+                 std::isfinite(number.correlation_time) ? fmt::format("{:.3g}", number.correlation_time) : ""});
         }
         if (rows.empty()) return {};
-        return section("Averages", {"average", "kind", "mean", "samples"}, rows,
+        return section("Averages", {"average", "kind", "mean", "samples", "correlation time [s]"}, rows,
                        "In brackets the standard error, in units of the last digit. How they settled is drawn above.");
     }
 

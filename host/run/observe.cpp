@@ -40,6 +40,15 @@ double mean_radius(const Balls& balls) {
     return balls.size() == 0 ? 0.0 : sum / static_cast<double>(balls.size());
 }
 
+double finite_mass(const Balls& balls) {
+    double sum = 0.0;
+    for (std::size_t id = 0; id < balls.size(); ++id) {
+        const double mass = balls.species_of(id).mass;
+        sum += balls.gone[id] == 0 && std::isfinite(mass) ? mass : 0.0;
+    }
+    return sum;
+}
+
 /// The balls at time 0 as the solver holds them: rounded to its own coordinates, so that a ball that rests has not
 /// moved.
 Balls balls_at_start(const PreparedScene& run, Solver& solver) {
@@ -68,12 +77,16 @@ Balls balls_at_start(const PreparedScene& run, Solver& solver) {
 }  // namespace
 
 bool needs_start(const Scene& scene) {
-    return std::ranges::any_of(scene.observables, [](const ObserveEntry& entry) { return !is_average(entry.kind); });
+    return std::ranges::any_of(scene.observables,
+                               [](const ObserveEntry& entry) { return find_observable_kind(entry.kind).from_start; });
 }
 
 ObservableSet make_observables(const Scene& scene, const Balls& balls, const Balls* start) {
     return ObservableSet(make_all(scene, {.box = scene.box,
                                           .mean_radius = mean_radius(balls),
+                                          .mass = finite_mass(balls),
+                                          .balls = balls.size(),
+                                          .species = &balls,
                                           .start = start,
                                           .driven = scene.driven(),
                                           .walls = scene.walls.size()}));

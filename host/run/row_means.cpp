@@ -256,6 +256,10 @@ void RowSeries::restore(SavedNumbers& saved) {
     previous_.collisions = saved.next_count();
     const auto impulse = saved.next(saved.next_count());
     previous_.wall_impulse.assign(impulse.begin(), impulse.end());
+    if (saved.peek() != static_cast<double>(series_.width())) {
+        has_previous_ = false;  // by a version with other rows: means are taken from here on
+        return;
+    }
     BatchSeries series = series_;
     series.restore(saved);
     const auto reference = saved.next(saved.next_count());

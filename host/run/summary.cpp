@@ -25,6 +25,7 @@ std::string box_text(const Box& box) {
 
 std::string scene_name(const Scene& scene) { return visible(scene.title.empty() ? scene.path : scene.title); }
 
+/// Of translation and spin together.
 double kinetic(const Totals& totals) { return totals.kinetic + totals.rotational; }
 
 double work_per_second(const RunOutcome& outcome, const WorkUnit& work) {
@@ -168,6 +169,7 @@ nlohmann::ordered_json numbers_json(const std::vector<AveragedNumber>& averages)
                               {"unit", average.unit},
                               {"kind", average.kind},
                               {"samples", number(average.samples)},
+                              {"correlation_time", number(average.correlation_time)},
                               {"independent", number(average.steadiness.independent())},
                               {"drift", number(average.steadiness.drift())}};
     }
@@ -318,6 +320,8 @@ std::string summary_json(const RunOutcome& outcome, const Scene& scene, std::siz
     json["dt"] = number(solver.dt);
     json["memory_bytes"] = solver.memory_bytes;
     json["energy_kinetic"] = number(kinetic(outcome.last));
+    json["energy_translational"] = number(outcome.last.kinetic);
+    json["energy_rotational"] = number(outcome.last.rotational);
     json["energy_total"] = number(outcome.last.energy());
     json["energy_drift"] = number(energy_drift(outcome.first, outcome.last));
     const EnergyBalance balance = energy_balance(outcome);

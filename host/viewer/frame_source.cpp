@@ -56,7 +56,7 @@ public:
         std::vector<std::string> lines{fmt::format("{} on {}", description.solver, description.backend)};
         lines.push_back(description.solver == "events" ? plural(solver_->tallies().collisions, "collision")
                                                        : fmt::format("step {}", count_text(solver_->step())));
-        lines.push_back(fmt::format("kinetic energy {:.6g}", totals.kinetic));
+        lines.push_back(fmt::format("kinetic energy {:.6g}", totals.kinetic + totals.rotational));
         lines.push_back(fmt::format("total energy {:.6g}", totals.energy()));
         if (description.solver != "events") lines.push_back(plural(totals.contacts, "contact"));
         return lines;

@@ -85,7 +85,7 @@ public:
         std::vector<Reading> all{{"time", fmt::format("{:.6g} s", now_->time)},
                                  {run_.description().solver == "events" ? "events" : "step", count_text(now_->step)},
                                  {"balls", count_text(totals.balls)},
-                                 {"kinetic energy", fmt::format("{:.8g} J", totals.kinetic)},
+                                 {"kinetic energy", fmt::format("{:.8g} J", totals.kinetic + totals.rotational)},
                                  {"total energy", fmt::format("{:.8g} J", totals.energy())}};
         if (totals.mobile > 0) {
             all.emplace_back(
@@ -110,7 +110,7 @@ public:
     void change(const std::string& override) override { run_.change({override}); }
     [[nodiscard]] std::optional<std::pair<double, double>> energies() const override {
         if (now_ == nullptr) return std::nullopt;
-        return std::pair{now_->totals.kinetic, now_->totals.energy()};
+        return std::pair{now_->totals.kinetic + now_->totals.rotational, now_->totals.energy()};
     }
 
 private:

@@ -126,6 +126,14 @@ mass = 1.0
 name = "heavy"
 radius = 0.5
 mass = 5.0
+[[ball]]
+species = "light"
+position = [1.0, 1.0<|, 1.0>]
+spin = <2.0|[0.0, 2.0, 0.0]>
+[[ball]]
+species = "heavy"
+position = [6.5, 4.5<|, 4.5>]
+spin = <1.0|[1.0, 0.0, 0.0]>
 [[fill]]
 species = "light"
 count = <30|60>

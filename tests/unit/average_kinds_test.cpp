@@ -486,6 +486,8 @@ TEST(ObservableKinds, StandInTheReferenceAsTheyAre) {
             << "docs/scene-file.md must hold, as it stands:\n"
             << observable_reference(averaged);
     }
+    EXPECT_NE(text.str().find(row_reference()), std::string::npos) << "docs/scene-file.md must hold, as it stands:\n"
+                                                                   << row_reference();
 }
 
 // Averages of what contacts pass on, against numbers that one can add up by hand.

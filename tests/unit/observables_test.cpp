@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 #include <string>
@@ -85,6 +86,23 @@ TEST(Observables, KineticSpringAndGravitationalEnergyAddUpToTheTotal) {
     EXPECT_EQ(row["temperature"], 1.0);  // 2 * 3 / (2 * 3): spin does not count
 }
 
+TEST(Observables, EnergiesOfTranslationSpinAndFlowAreToldApart) {
+    const Totals totals{.kinetic = 3.0, .rotational = 0.5, .momentum = {3.0, 4.0, 0.0}, .balls = 3, .mobile = 2};
+    const Tallies none = tallies_of({0, 0, 0, 0, 0, 0});
+    ObservableContext context{.box = box_2d(Face::kWall, Face::kWall), .mass = 5.0, .balls = 3};
+    auto row = row_of(context, totals, none, none, 1.0);
+    EXPECT_EQ(row["translational_energy"], 3.0);
+    EXPECT_EQ(row["rotational_energy"], 0.5);
+    EXPECT_EQ(row["kinetic_energy"], 3.5);
+    EXPECT_EQ(row["flow_energy"], 2.5);             // 5^2 / (2 * 5)
+    EXPECT_EQ(row["rotational_temperature"], 0.5);  // 2 * 0.5 / (1 * 2)
+    context.box.dimension = 3;
+    context.box.size[2] = 1.0;
+    EXPECT_DOUBLE_EQ(row_of(context, totals, none, none, 1.0)["rotational_temperature"], 0.5 / 3.0);
+    context.balls = 4;
+    EXPECT_TRUE(std::isnan(row_of(context, totals, none, none, 1.0)["flow_energy"])) << "one has left";
+}
+
 TEST(Observables, WallPressureIsImpulseOverAreaAndTime) {
     auto row = row_of({.box = box_2d(Face::kWall, Face::kPeriodic)}, {}, tallies_of({1, 2, 9, 9, 0, 0}),
                       tallies_of({3, 6, 9, 9, 0, 0}), 0.5);
@@ -129,6 +147,31 @@ protected:
     Balls start;
     Frame frame;
 };
+
+TEST_F(DisplacedTest, SpinOfASpeciesIsThatOfItsBallsThatAreIn) {
+    start.species_table[0].mass = 2.0;
+    start.species_table[0].radius_of_gyration = 0.5;
+    start.species_table[1].mass = 7.0;
+    start.species_table[1].radius_of_gyration = 1.0;
+    frame.spin[2] = {1.0, 3.0, 2.0};
+    const ObservableContext context{.box = box_2d(Face::kPeriodic, Face::kOpen), .species = &start};
+    const auto temperature = [&](const std::string& species) {
+        const auto observable =
+            make_observable({.name = "n", .kind = "rotational_temperature", .species = species}, context);
+        const Totals totals;
+        const Tallies tallies;
+        double value = -1.0;
+        observable->evaluate({.totals = totals, .tallies = tallies, .frame = &frame}, std::span(&value, 1));
+        return value;
+    };
+    EXPECT_DOUBLE_EQ(temperature("pin"), 0.5 * (1.0 + 9.0) / 2.0);
+    EXPECT_DOUBLE_EQ(temperature("ball"), 28.0);
+    EXPECT_DOUBLE_EQ(temperature(""), (5.0 + 28.0) / 3.0);
+    frame.gone[1] = 1;
+    EXPECT_DOUBLE_EQ(temperature("pin"), 0.5);
+    start.species_table[1].mass = std::numeric_limits<double>::infinity();
+    EXPECT_DOUBLE_EQ(temperature(""), 0.5) << "a body that nothing moves has no part";
+}
 
 TEST_F(DisplacedTest, CountsBallsOfItsSpeciesBeyondTheThreshold) {
     EXPECT_EQ(count("pin", 0.1), 0.0);

@@ -295,6 +295,20 @@ TEST_F(RowMeansTest, MeansAreSinceATimeBehindWhatWasNotMeasured) {
     EXPECT_EQ(resumed.means().since, means.since);
 }
 
+TEST_F(RowMeansTest, RowsOfAnEarlierVersionBeginAnew) {
+    ObservableSet set = make_set();
+    RowSeries first(set.infos(), 0.1);
+    for (int k = 0; k <= 50; ++k) row(set, &first, 0.1 * k);
+    std::vector<double> saved;
+    first.save(saved);
+    auto infos = set.infos();
+    infos.push_back({.name = "a_later_row", .unit = "J", .label = "x", .components = {}});
+    RowSeries second(infos, 0.1);
+    SavedNumbers numbers(saved);
+    second.restore(numbers);
+    EXPECT_EQ(second.means().rows, 0u);
+}
+
 TEST_F(RowMeansTest, RowsAtOtherTimesBeginAnew) {
     ObservableSet set = make_set();
     RowSeries first(set.infos(), 0.1);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <random>
 #include <vector>
@@ -195,6 +196,55 @@ TEST(BlockedMean, TellsIndependentSamplesAndWhatDrifts) {
     const MeanWithError step = mean_of(series_of(stepping), 0);
     EXPECT_TRUE(step.drift > kMostDrift || step.independent < kLeastIndependent);
     EXPECT_TRUE(std::isnan(mean_of(series_of(std::vector<double>(15, 1.0)), 0).independent));
+}
+
+/// Of a sum of two columns: tau = (1 + a) / (2 (1 - a)), to what an error that is off by a fifth leaves of its square.
+TEST(BlockedMean, TellsTheCorrelationTimeOfWhatItIsAsked) {
+    for (const double a : {0.0, 0.9}) {
+        double sum = 0.0;
+        constexpr unsigned kSeries = 40;
+        for (unsigned seed = 0; seed < kSeries; ++seed) {
+            const std::vector<double> x = correlated(4000, a, 500 + seed);
+            const std::vector<double> y = correlated(4000, a, 900 + seed);
+            BatchSeries series(2);
+            series.keep_moments();
+            for (std::size_t k = 0; k < x.size(); ++k) series.add(std::array{1e6 + x[k], y[k] - 0.5 * x[k]});
+            const std::array weights{Weight{0, 1.0}, Weight{1, 2.0}};  // 2 y + 1e6
+            const MeanWithError mean = blocked_mean(1e6, series, weights);
+            EXPECT_NEAR(series.variance(weights), 4.0, 4.0 * (a > 0.0 ? 0.35 : 0.1)) << seed;
+            sum += mean.correlation;
+            std::vector<double> saved;
+            series.save(saved);
+            series.save_moments(saved);
+            BatchSeries restored(2);
+            restored.keep_moments();
+            SavedNumbers numbers(saved);
+            restored.restore(numbers);
+            restored.restore_moments(numbers);
+            EXPECT_TRUE(numbers.empty());
+            EXPECT_EQ(blocked_mean(1e6, restored, weights).correlation, mean.correlation);
+        }
+        const double tau = 0.5 * (1.0 + a) / (1.0 - a);
+        EXPECT_NEAR(sum / kSeries, tau, 0.3 * tau) << "a = " << a;
+    }
+    BatchSeries without(1);
+    for (int k = 0; k < 100; ++k) without.add(std::array{static_cast<double>(k % 7)});
+    EXPECT_TRUE(std::isnan(mean_of(without, 0).correlation));
+}
+
+/// A checkpoint of before has no moments: what comes after it has none either.
+TEST(BatchSeries, WithoutTheMomentsOfTheStartTellsNoVariance) {
+    BatchSeries before(1);
+    before.add(std::array{1.0});
+    std::vector<double> saved;
+    before.save(saved);
+    BatchSeries after(1);
+    after.keep_moments();
+    SavedNumbers numbers(saved);
+    after.restore(numbers);
+    after.restore_moments(numbers);
+    for (int k = 0; k < 100; ++k) after.add(std::array{static_cast<double>(k % 7)});
+    EXPECT_TRUE(std::isnan(after.variance(std::array{Weight{0, 1.0}})));
 }
 
 TEST(FirstEquilibrated, FindsTheEndOfATransient) {
