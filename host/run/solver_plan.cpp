@@ -17,6 +17,7 @@
 #include "host/scene/start.hpp"
 #include "host/spring/spring_solver.hpp"
 #include "host/state/errors.hpp"
+#include "kernels/physics/stepped_restitution.hpp"
 #include "kernels/physics/thermal_wall.hpp"
 
 namespace carom {
@@ -142,6 +143,7 @@ private:
     std::uint64_t memory_;
 };
 
+constexpr double kFewestSteps = 3.0;   // in a contact, of which a restitution is told
 constexpr double kMostSteps = 9.2e18;  // that std::llround counts in 63 bits
 
 /// The design follows from the initial balls, which a checkpoint no longer has.
@@ -274,6 +276,14 @@ public:
              fmt::format("{:.4g} s, {:.3g} steps", d.contact_duration, d.contact_duration / d.dt)},
             {"dt", d.dt, "time step", fmt::format("{:.6g} s", d.dt)},
         };
+        // Of linear springs; of the shortest contact, which has the fewest steps.
+        const double zeta = std::max(d.damping_ratio, d.wall_damping_ratio);
+        const double steps = d.contact_duration / d.dt;
+        if (zeta > 0.0 && steps >= kFewestSteps && d.law.number == contact_law_called("linear").number) {
+            const double scatter = restitution_scatter(zeta, steps);
+            facts.push_back({"restitution_scatter", scatter, "restitution",
+                             fmt::format("to {:.2g} %, with where in a step a contact begins", 100.0 * scatter)});
+        }
         return facts;
     }
 

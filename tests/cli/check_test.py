@@ -92,6 +92,17 @@ class Check(ProgramTest):
             self.assertIn(word, text)
         self.assertEqual(self.files(), ["gas.toml"])
 
+    def test_it_says_how_well_a_restitution_is_met(self):
+        self.write("gas.toml", GAS)
+        self.assertNotIn("restitution", self.succeed("check", "gas.toml").out)
+        for restitution, percent in [("0.75", "0.62"), ("0.4", "2.5")]:
+            damped = ("gas.toml", "--set", f"physics.restitution={restitution}", "--set", "spring.dt=auto",
+                      "--set", "output.every=0")
+            self.assertIn(f"to {percent} %, with where in a step a contact begins", self.succeed("check", *damped).out)
+            self.assertAlmostEqual(self.check_json(*damped)["restitution_scatter"], float(percent) / 100.0, delta=6e-4)
+        self.assertNotIn("restitution_scatter", self.check_json("gas.toml", "--set", "physics.restitution=0.4",
+                                                                "--set", "spring.law=hertz"))
+
     def test_what_it_predicts_is_what_the_run_says(self):
         self.write("gas.toml", GAS)
         for options in [[], ["--until", "0.123"], ["--steps", "77"], ["--set", "output.every=0"],
