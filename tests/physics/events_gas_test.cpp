@@ -53,7 +53,8 @@ TEST_P(EquationOfState, IsThePublishedOne) {
                                (to.twice_kinetic_time - from.twice_kinetic_time);
     const json& reference = fluid(dimension, phi);
     const double expected = compressibility_of(reference, n);
-    const double error = (expected - 1.0) / std::sqrt(kCollisions);
+    // Collisions know of each other: measured over seeds, the error is 1.15 to 1.3 times that of independent ones.
+    const double error = 1.3 * (expected - 1.0) / std::sqrt(kCollisions);
     EXPECT_NEAR(z, expected, 4.0 * error + reference_error(dimension, phi) * (expected - 1.0));
     EXPECT_LT(to.virial_defect(), 1e-9);
     EXPECT_LT(to.worst_overlap, 1e-13);

@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+"""What shows only in long runs, or in many.
+
+heating:      the energy of 64 soft balls over 10^7 steps of the default length, many seeds: its mean change is what the step
+              heats by, its scatter the random walk of the integrator's energy.
+equilibrium:  small versions of the scenes that come to equilibrium, of three lengths, the first too short for it, many seeds: a run that says
+              "equilibrated" is wrong if what it measured differs from what the same run, four times as long, measures afterwards.
+
+usage: bench/long_runs.py CAROM heating|equilibrium [-o RESULT.json] [--seeds N] [--jobs N] [--machine TEXT]
+"""
+
+import argparse
+import concurrent.futures
+import json
+import math
+import pathlib
+import subprocess
+import tempfile
+
+import h5py
+import numpy as np
+
+STEPS = 10_000_000
+
+HEATING = {  # dimension, edge of a periodic box of 64 balls of diameter 1, precision
+    "disks, single precision": (2, 13.0, "single"),
+    "disks, double precision": (2, 13.0, "double"),
+}
+
+
+def run(program, path, *options):
+    """The JSON of a run."""
+    with tempfile.TemporaryDirectory() as folder:
+        said = subprocess.run([program, "run", path, "-o", f"{folder}/out.h5", "--json", "--threads", "1", *options],
+                              check=True, capture_output=True).stdout
+    return json.loads(said)
+
+
+def heating(program, seeds, pool, folder):
+    results = {}
+    for name, (dimension, edge, precision) in HEATING.items():
+        path = folder / f"{name.replace(' ', '_')}.toml"
+        path.write_text(f"""
+[scene]
+dimension = {dimension}
+[box]
+size = {[edge] * dimension}
+boundary = {["periodic"] * dimension}
+[run]
+precision = "{precision}"
+[output]
+every = 0
+observables_every = 0
+[[fill]]
+radius = 0.5
+mass = 1.0
+count = 64
+temperature = 1.0
+""")
+        step = json.loads(subprocess.run([program, "check", path, "--json"], check=True, capture_output=True).stdout)["dt"]
+        until = STEPS * step
+        changes = list(pool.map(lambda seed: run(program, path, "--until", str(until), "--seed", str(seed))["energy_drift"],
+                                range(1, seeds + 1)))
+        mean = sum(changes) / seeds
+        scatter = math.sqrt(sum((one - mean) ** 2 for one in changes) / (seeds - 1))
+        results[name] = {"steps": STEPS, "time": round(until, 3), "seeds": seeds, "mean_change": mean,
+                         "error": scatter / math.sqrt(seeds), "scatter": scatter}
+        print(name, results[name], flush=True)
+    return results
+
+
+# Scene, what is small of it, its length: some end before rest, some long after, so that the verdict has to tell.
+RELAXING = {
+    "maxwell": (["box.size=[28.0, 28.0]", "fill[0].count=200"], (10.0, 25.0, 60.0)),
+    "free_expansion": (["box.size=[32.0, 16.0]", "fill[0].region.max=[16.0, 16.0]", "fill[0].count=100"], (30.0, 80.0, 200.0)),
+    "mixing": (["box.size=[16.0, 6.0, 6.0]", "fill[0].count=100", "fill[1].count=100", "fill[0].region.max=[8.0, 6.0, 6.0]",
+                "fill[1].region.min=[8.0, 0.0, 0.0]", "fill[1].region.max=[16.0, 6.0, 6.0]"], (20.0, 50.0, 120.0)),
+    "barometric": (["box.size=[10.0, 240.0]", "fill[0].count=150", "fill[0].region.max=[10.0, 50.0]"], (200.0, 600.0, 1500.0)),
+    "sedimentation": (["box.size=[40.0, 1000.0]", "fill[0].count=80", "fill[1].count=20",
+                       "fill[0].region.max=[40.0, 160.0]", "fill[1].region.max=[40.0, 160.0]"], (1000.0, 2500.0, 6000.0)),
+    "mixture": (["run.solver=events", "box.size=[30.0, 30.0]", "fill[0].count=20", "fill[1].count=200"], (5.0, 20.0, 60.0)),
+}
+LONGER = 4.0  # times as long is the run that tells what is true; its last three quarters count
+SIGMAS = 4.0
+BLOCKS = 32
+JUDGED = ("temperature", "virial_pressure", "gravitational_energy")
+
+
+def rows_of(path, begin):
+    """name -> values of the rows from a time on, one of a time."""
+    with h5py.File(path) as file:
+        found = {}
+        for name in JUDGED:
+            group = file["observables"][name]
+            time, value = np.array(group["time"]), np.array(group["value"])
+            found[name] = value[(time > begin) & np.isfinite(value)]
+        return found
+
+
+def blocked(values):
+    means = [part.mean() for part in np.array_split(values, BLOCKS)]
+    return np.mean(means), np.std(means, ddof=1) / math.sqrt(BLOCKS)
+
+
+def relaxation(program, scene, settings, until, seed, folder):
+    """What the run says of itself (True, False or None), and whether what it says it measured at rest is so."""
+    path = pathlib.Path(__file__).resolve().parent.parent / "scenes" / f"{scene}.toml"
+    out = folder / f"{scene}-{seed}-{until:g}.h5"
+    options = ["--seed", str(seed), "--force", "--json", "--threads", "1", "-o", out]
+    for setting in settings:
+        options += ["--set", setting]
+
+    def go(length):
+        options_of = options + ["--until", str(length), "--set", f"output.observables_every={until / 200}",
+                                "--set", f"output.every={until / 50}"]
+        return json.loads(subprocess.run([program, "run", path, *options_of], check=True, capture_output=True).stdout)
+
+    means = go(until)["means"]
+    wrong = []
+    if means["equilibrated"] is True:
+        go(LONGER * until)
+        later = rows_of(out, until)
+        for name in JUDGED:
+            told = means["values"].get(name)
+            if told is None or told["error"] is None or not np.ptp(later[name]) > 1e-9 * abs(told["mean"]):
+                continue  # what is conserved
+            value, error = blocked(later[name])
+            if abs(told["mean"] - value) > SIGMAS * math.hypot(told["error"], error):
+                wrong.append(name)
+    out.unlink()
+    return means["equilibrated"], wrong
+
+
+def equilibrium(program, seeds, pool, folder):
+    results = {}
+    for scene, (settings, lengths) in RELAXING.items():
+        for until in lengths:
+            runs = list(pool.map(lambda seed: relaxation(program, scene, settings, until, seed, folder),
+                                 range(1, seeds + 1)))
+            said = [one[0] for one in runs]
+            false = [one[1] for one in runs if one[1]]
+            results[f"{scene}, to t = {until:g}"] = {
+                "runs": seeds, "equilibrated": said.count(True), "not": said.count(False), "unknown": said.count(None),
+                "false": len(false), "of": sorted({name for one in false for name in one})}
+            print(scene, until, results[f"{scene}, to t = {until:g}"], flush=True)
+    return results
+
+
+WHAT = {
+    "heating": (heating, 16, "energy of 64 soft balls after 10^7 steps of the default length, as a share of what it was: mean over "
+                             "seeds, its error, scatter over seeds"),
+    "equilibrium": (equilibrium, 34, "relaxations that say they are at equilibrium, and of these how many are off what the same "
+                                      "run, four times as long, measures afterwards, by more than 4 standard errors"),
+}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("program")
+    parser.add_argument("what", choices=WHAT)
+    parser.add_argument("-o", "--output", type=pathlib.Path)
+    parser.add_argument("--seeds", type=int)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--machine", default="", help="what is said of it in the result")
+    arguments = parser.parse_args()
+    measure, seeds, words = WHAT[arguments.what]
+    seeds = arguments.seeds or seeds
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+        results = measure(arguments.program, seeds, pool, pathlib.Path(folder))
+    if arguments.output:
+        version = subprocess.run([arguments.program, "--version"], check=True, capture_output=True, text=True).stdout
+        arguments.output.write_text(json.dumps(
+            {"what": words, "command": f"bench/long_runs.py CAROM {arguments.what} -o FILE --seeds {seeds}",
+             "program": version.strip().splitlines()[0], "machine": arguments.machine, "cases": results}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
