@@ -49,7 +49,7 @@ OrderedFile::OrderedFile(const std::string& path, bool replace)
       last_sync_(std::chrono::steady_clock::now()) {}
 
 bool OrderedFile::take_place() {
-    if (in_place()) return true;
+    if (in_place()) return is_there();
     if (!sync()) return false;
     try {
         replacement_.commit(true);
@@ -57,6 +57,13 @@ bool OrderedFile::take_place() {
         return fail("rename into place");
     }
     return true;
+}
+
+bool OrderedFile::is_there() const {
+    struct stat status {};
+    if (::fstat(descriptor_, &status) != 0 || status.st_nlink > 0) return true;
+    if (failure_.empty()) failure_ = "the file has been removed";
+    return false;
 }
 
 bool OrderedFile::fail(const char* verb) const {

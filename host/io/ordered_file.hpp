@@ -73,6 +73,8 @@ private:
     bool put(std::uint64_t address, std::span<const std::byte> bytes);
     bool resize(std::uint64_t size);
     bool sync_if(bool wanted) { return !wanted || sync(); }
+    /// Whether it still has a name: nobody should compute for days into a file that is gone.
+    bool is_there() const;
     bool fail(const char* verb) const;
     [[nodiscard]] bool on_disk(std::uint64_t address, std::size_t size) const;
 

@@ -6,9 +6,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <string_view>
 
 #include "host/state/errors.hpp"
 
@@ -19,6 +21,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t kBuffer = 1u << 20;
+constexpr std::string_view kPartial = ".carom-partial";  // behind the name of what is being written
 
 [[noreturn]] void fail(const std::string& path, const char* verb) {
     throw SystemError(
@@ -151,6 +154,10 @@ bool same_file(const std::string& one, const std::string& other) {
 }
 
 void require_replaceable(const std::string& path, bool force, const std::string& advice) {
+    if (fs::path(path).filename().native().size() + kPartial.size() > NAME_MAX) {
+        throw InputError(
+            fmt::format("{}: the name is too long; {} bytes are the most", path, NAME_MAX - kPartial.size()));
+    }
     struct stat status {};
     if (::stat(path.c_str(), &status) != 0) return;
     if (S_ISDIR(status.st_mode)) throw InputError(path + ": is a folder; name a file");
@@ -164,7 +171,7 @@ Replacement::Replacement(const std::string& path, bool replace) : path_(target_o
     struct stat status {};
     has_older_ = ::stat(path_.c_str(), &status) == 0;
     if (has_older_ && being_written(path_, 0)) throw_being_written(path);
-    temporary_ = path_ + ".carom-partial";  // always the same name, so that what a killed process left goes
+    temporary_ = path_ + std::string(kPartial);  // always the same name, so that what a killed process left goes
     descriptor_ = create_locked(temporary_, path);
 }
 

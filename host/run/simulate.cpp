@@ -18,6 +18,7 @@
 #include "host/run/memory.hpp"
 #include "host/run/observe.hpp"
 #include "host/run/output_queue.hpp"
+#include "host/run/row_notes.hpp"
 #include "host/run/run_loop.hpp"
 #include "host/run/say.hpp"
 #include "host/run/signals.hpp"
@@ -29,7 +30,8 @@ namespace carom {
 
 namespace {
 
-/// The output of a run that theory is told of beside its numbers: what theory wants of rows stays in memory.
+/// The output of a run that theory is told of beside its numbers: what theory wants of rows stays in memory, in
+/// RowNotes.
 class WatchedSink final : public RunSink {
 public:
     /// \param run    gets a time and a temperature a row, and whether balls have left
@@ -41,7 +43,8 @@ public:
           temperature_(find_value(infos, "temperature")),
           balls_left_(find_value(infos, "balls")),
           balls_(static_cast<double>(balls)),
-          run_(run) {}
+          run_(run),
+          notes_(run.time, temperature_ ? &run.temperature : nullptr) {}
 
     void write_frame(const Frame& frame) override {
         watch_.look(frame);
@@ -49,8 +52,7 @@ public:
     }
     void write_row(const ObservableRow& row) override {
         sink_.write_row(row);
-        run_.time.push_back(row.time);
-        if (temperature_) run_.temperature.push_back(row.values[*temperature_]);
+        notes_.add(row.time, temperature_ ? row.values[*temperature_] : 0.0);
         if (balls_left_) run_.left = row.values[*balls_left_] < balls_;
     }
     void write_averages(const std::vector<AverageTable>& tables) override { sink_.write_averages(tables); }
@@ -66,6 +68,7 @@ private:
     std::optional<std::size_t> balls_left_;
     double balls_;
     MeasuredRun& run_;
+    RowNotes notes_;
 };
 
 /// All but what its rows say.

@@ -4,7 +4,10 @@ announced is kept, and one line says what happened."""
 import json
 import os
 import pathlib
+import resource
+import shutil
 import subprocess
+import time
 import unittest
 
 import h5py
@@ -144,6 +147,121 @@ class OfTheDisk(Faults):
                 kilobytes = kilobytes * 3 // 2 // 4 * 4 + 4
             self.assertEqual(done, 1, name)
             self.assertGreater(failed, 0, name)
+
+
+class OfTheSurroundings(Faults):
+    LONG = ["run", "gas.toml", "--until", "1e6", "--quiet", "--set", "output.every=0.5"]
+
+    def started(self, *arguments):
+        run = self.start(*self.LONG, "-o", "there/gas.h5", *arguments)
+        while not (self.folder / "there/gas.h5").exists():
+            self.assertIsNone(run.poll())
+            time.sleep(0.005)
+        return run
+
+    def ended(self, run):
+        _, err = run.communicate(timeout=60)
+        self.assertEqual(run.returncode, 4, err)
+        self.assertRegex(err, r"\Acarom: [^\n]+\n\Z")
+        return err
+
+    def test_a_trajectory_that_is_removed_ends_its_run_with_a_checkpoint(self):
+        for solver in ("spring", "events"):
+            (self.folder / "there").mkdir()
+            run = self.started("--solver", solver)
+            (self.folder / "there/gas.h5").unlink()
+            self.assertRegex(self.ended(run), "the file has been removed; .* to go on from t")
+            with h5py.File(self.folder / "there/gas.checkpoint.h5") as file:
+                until = 1.01 * file.attrs["time"]
+            self.succeed("run", "--resume", "there/gas.checkpoint.h5", "--until", until, "-o", "rest.h5", "--force")
+            shutil.rmtree(self.folder / "there")
+
+    def test_a_folder_that_vanishes_ends_the_run(self):
+        for solver in ("spring", "events"):
+            (self.folder / "there").mkdir()
+            run = self.started("--solver", solver)
+            while (self.folder / "there").exists():
+                shutil.rmtree(self.folder / "there", ignore_errors=True)
+            self.assertIn("no checkpoint could be written", self.ended(run))
+
+    def test_a_folder_of_someone_else_is_told_before_the_run(self):
+        self.folder.chmod(0o755)
+        nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] if os.geteuid() == 0 else []
+        if not nobody:
+            self.folder.chmod(0o555)
+        for arguments in (["run", "gas.toml", "--until", "1e6"], ["run", "gas.toml", "-o", "nowhere/none.h5"],
+                          ["convert", "old.h5", "old.csv"], ["plot", "old.h5", "energy"], ["report", "old.h5"]):
+            if arguments[0] == "convert":
+                self.folder.chmod(0o755)
+                self.succeed("run", "gas.toml", "--quiet", "-o", "old.h5")
+                self.folder.chmod(0o755 if nobody else 0o555)
+            before = self.files()
+            done = subprocess.run([*nobody, PROGRAM, *arguments], cwd=self.folder, capture_output=True, text=True,
+                                  timeout=60, check=False)
+            self.assertEqual(done.returncode, 4, done.stderr)
+            self.assertRegex(done.stderr, r"carom: [^\n]*(Permission denied|there is no folder)[^\n]*\n\Z")
+            self.assertEqual(self.files(), before)
+        self.folder.chmod(0o755)
+
+    def test_however_few_files_may_be_open(self):
+        statuses = set()
+        for solver in ("spring", "events"):
+            for most in range(3, 14):
+                for name in ("gas.h5", "gas.checkpoint.h5"):
+                    (self.folder / name).unlink(missing_ok=True)
+                result = self.carom("run", "gas.toml", "--quiet", "--solver", solver, "--checkpoint-every", "0.1",
+                                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (most, most)))
+                if result.status == 127:
+                    self.assertIn("error while loading shared libraries", result.err)
+                    continue
+                statuses.add(result.status)
+                if result.status != 0:
+                    self.one_line(result)
+                if (self.folder / "gas.h5").exists():
+                    self.frames("gas.h5")
+        self.assertEqual(statuses, {0, 4})
+
+    def test_names_of_any_bytes(self):
+        for name in ("a b", "new\nline", "quo'te\"s", "-dash", "\u00fc\u2713", "#", "%s%n", "a\\b", ".hidden"):
+            with self.subTest(repr(name)):
+                self.succeed("run", "gas.toml", "--until", "0.1", "--quiet", "-o", f"./{name}.h5")
+                self.succeed("state", f"./{name}.h5")
+                self.succeed("plot", f"./{name}.h5", "energy", "-o", f"./{name}.png")
+                self.succeed("report", f"./{name}.h5", "-o", f"./{name}.html")
+                rest = self.carom("run", "--resume", f"./{name}.checkpoint.h5", "--until", "0.2", "--quiet")
+                self.assertEqual(rest.status, 0, rest.err)
+                for ending in (".h5", ".png", ".html", ".checkpoint.h5", "-2.h5"):
+                    self.assertIn(name + ending, self.files())
+
+    def test_a_name_that_is_too_long_is_told_before_the_run(self):
+        for length in (255, 240):  # the name of whose checkpoint is longer
+            name = (length - 3) * "x" + ".h5"
+            before = self.files()
+            result = self.carom("run", "gas.toml", "-o", name)
+            self.assertEqual(result.status, 2, result.err)
+            self.assertRegex(result.err, r"\Acarom: x+[^\n]*: the name is too long; 241 bytes are the most\n\Z")
+            self.assertEqual(self.files(), before)
+        self.succeed("run", "gas.toml", "--quiet", "--until", "0.1", "-o", 200 * "x" + ".h5")
+
+    def test_a_language_with_decimal_commas_changes_nothing(self):
+        def made(environment):
+            options = {"env": dict(os.environ, **environment)}
+            run = self.run_json("gas.toml", "--force", **options)
+            self.succeed("plot", "gas.h5", "energy", "-o", "e.svg", "--force", **options)
+            self.succeed("report", "gas.h5", "-o", "r.html", "--force", **options)
+            return (run["state_hash"], self.succeed("state", "gas.h5", "--csv", **options).out,
+                    self.succeed("plot", "gas.h5", "energy", "--csv", "--force", **options).out,
+                    (self.folder / "e.svg").read_bytes())
+
+        (self.folder / "locales").mkdir()
+        made_locale = subprocess.run(["localedef", "-i", "de_DE", "-f", "UTF-8", self.folder / "locales/de_DE.UTF-8"],
+                                     capture_output=True, text=True, check=False)
+        comma = {"LOCPATH": str(self.folder / "locales"), "LC_ALL": "de_DE.UTF-8"}
+        printed = subprocess.run(["printf", "%.1f", "0"], env=dict(os.environ, **comma), capture_output=True, text=True,
+                                 check=False).stdout
+        if printed != "0,0":
+            self.skipTest(f"this machine has no such language: {made_locale.stderr}")
+        self.assertEqual(made(comma), made({"LC_ALL": "C"}))
 
 
 if __name__ == "__main__":

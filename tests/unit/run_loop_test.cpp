@@ -14,6 +14,7 @@
 #include "host/observables/registry.hpp"
 #include "host/run/output_files.hpp"
 #include "host/run/progress.hpp"
+#include "host/run/row_notes.hpp"
 #include "host/run/schedule.hpp"
 #include "host/state/errors.hpp"
 #include "tests/support/fake_solver.hpp"
@@ -150,6 +151,24 @@ TEST_F(RunLoopTest, ARunGoesOnAtTheSameTimesAsIfItHadNeverStopped) {
 }
 
 double nearest_quarter(double time) { return std::round(time * 4.0) / 4.0; }
+
+TEST(RowNotes, AreEvenlySpreadAndNoMoreThanSoMany) {
+    std::vector<double> times;
+    std::vector<double> values;
+    RowNotes notes(times, &values);
+    constexpr std::size_t kRows = 5 * RowNotes::kMost + 3;
+    for (std::size_t row = 0; row < kRows; ++row) {
+        notes.add(static_cast<double>(row), 2.0 * static_cast<double>(row));
+        ASSERT_LE(times.size(), RowNotes::kMost);
+        ASSERT_EQ(times.back(), static_cast<double>(row));
+    }
+    EXPECT_GT(times.size(), RowNotes::kMost / 2);
+    EXPECT_EQ(times.front(), 0.0);
+    for (std::size_t k = 0; k + 1 < times.size(); ++k) {
+        EXPECT_EQ(times[k], 8.0 * static_cast<double>(k));
+        EXPECT_EQ(values[k], 2.0 * times[k]);
+    }
+}
 
 TEST(Schedule, DueTimesAreTheNearestReachableOnes) {
     Schedule schedule(0.6, 0.0, nearest_quarter);
