@@ -105,7 +105,7 @@ def run(program, path, seed, folder, walls):
     summary = json.loads(said)
     found = {}
     for name, value in summary["means"]["values"].items():
-        if name.startswith("momentum") and not walls:
+        if name.startswith(("momentum", "flow_energy")) and not walls:
             continue  # conserved
         if name.split(".")[0] in NO_MEAN or value["error"] is None or not value["error"] > 1e-9 * abs(value["mean"]):
             continue
