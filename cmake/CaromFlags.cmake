@@ -22,7 +22,7 @@ if(CAROM_SANITIZE) # half the time to compile; what runs long is hot
   string(REPLACE "-O1" "-O0" CMAKE_CXX_FLAGS_RELWITHDEBINFO "${CMAKE_CXX_FLAGS_RELWITHDEBINFO}")
 endif()
 set(carom_hot_options "")
-if(CMAKE_BUILD_TYPE MATCHES "^(RelWithDebInfo|Release)$")
+if(CMAKE_BUILD_TYPE MATCHES "^(RelWithDebInfo|Release)$" AND NOT CAROM_FUZZ) # which takes a few steps at a time
   set(carom_hot_options -O3)
 endif()
 # carom_hot(TARGET ALL|STEPS [KIND]): all of it at -O3, and KIND becomes `hot`. What sanitizers add makes that three times as
@@ -87,6 +87,13 @@ if(CAROM_SANITIZE)
   add_link_options("-fsanitize=${CAROM_SANITIZE}")
   # g++ sees std::regex's own members as uninitialised when it instruments them (GCC bug 105562).
   add_compile_options($<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-maybe-uninitialized>)
+endif()
+
+if(CAROM_FUZZ)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    message(FATAL_ERROR "CAROM_FUZZ=ON, but libFuzzer is Clang's: -DCMAKE_CXX_COMPILER=clang++, or --preset fuzz")
+  endif()
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fsanitize=fuzzer-no-link>)
 endif()
 
 # A file from a stranger that gets past all checks shall find as little as possible: overruns of buffers and of the stack

@@ -33,7 +33,7 @@ carom_part_option(CAROM_OPENMP "Several threads on the CPU")
 carom_part_option(CAROM_EMULATED "CUDA sources run on the CPU, for tests")
 
 option(CAROM_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
-set(CAROM_TEST_KINDS unit contract backends physics golden cli viewer CACHE STRING "Kinds of tests to build and run")
+set(CAROM_TEST_KINDS unit contract backends physics golden cli viewer fuzz CACHE STRING "Kinds of tests to build and run")
 option(CAROM_WERROR "Treat warnings as errors" OFF)
 option(CAROM_PCH "Precompiled headers: half the time of a build" ON)
 option(CAROM_UNITY "Compile files of a folder together: half the time of a first build, and more after a change" OFF)
@@ -41,6 +41,7 @@ option(CAROM_STATIC "Link everything but the C library statically, for an archiv
 set(CAROM_CPU_ARCH x86-64-v3 CACHE STRING
   "Instruction set for -march on x86-64; must have fma, or the CPU backend becomes many times slower")
 set(CAROM_SANITIZE "" CACHE STRING "Sanitizers, as in -fsanitize=LIST")
+option(CAROM_FUZZ "Build carom_fuzz, whose inputs are led by coverage; needs Clang and the kind of tests \"fuzz\"" OFF)
 
 set(CAROM_PYTHON /usr/bin/python3 CACHE FILEPATH "Python that runs the tests written in it")
 
