@@ -108,8 +108,9 @@ public:
         if (others) {
             chunk<std::uint32_t>("particles/N", 1, {static_cast<std::uint32_t>(ids.size())});
             if (first) add_types();
-            numbers<std::uint32_t>("particles/typeid", 1, ids,
-                                   [&](std::size_t id, std::size_t) { return header.species[id]; });
+            numbers<std::uint32_t>("particles/typeid", 1, ids, [&](std::size_t id, std::size_t) {
+                return species_row(header.species_table, header.species[id]);
+            });
             numbers<float>("particles/mass", 1, ids, [&](std::size_t id, std::size_t) { return species(id).mass; });
             numbers<float>("particles/diameter", 1, ids,
                            [&](std::size_t id, std::size_t) { return 2.0 * species(id).radius; });
@@ -179,6 +180,7 @@ private:
     void add_types() {
         std::vector<std::string> names;
         for (const Species& species : target_.header->species_table) {
+            if (species.size_of >= 0) continue;  // these come last
             names.push_back(species.name.empty() ? fmt::format("unnamed{}", names.size()) : species.name);
         }
         std::size_t longest = 0;

@@ -62,7 +62,8 @@ private:
         const TrajectoryHeader& header = *target_.header;
         const Species& species = header.species_table[header.species[id]];
         const bool single = header.single_precision();
-        fmt::format_to(std::back_inserter(text), "{} {}", id + 1, header.species[id] + 1);  // both count from 1
+        fmt::format_to(std::back_inserter(text), "{} {}", id + 1,
+                       species_row(header.species_table, header.species[id]) + 1);  // both count from 1
         const auto vector = [&](const std::array<std::vector<double>, 3>& of, bool as_single) {
             for (const auto& component : of) {
                 text += ' ';

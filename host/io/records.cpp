@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -21,16 +22,9 @@ Face face_named(const std::string& name) {
     throw h5::Error("unknown boundary `" + name + "`");
 }
 
-template <class Member>
-std::vector<double> column(const std::vector<Species>& table, Member member) {
-    std::vector<double> values;
-    for (const Species& species : table) values.push_back(species.*member);
-    return values;
-}
-
-template <class Member>
-std::vector<std::string> text_column(const std::vector<Species>& table, Member member) {
-    std::vector<std::string> values;
+template <class Value>
+std::vector<Value> column(const std::vector<Species>& table, Value Species::*member) {
+    std::vector<Value> values;
     for (const Species& species : table) values.push_back(species.*member);
     return values;
 }
@@ -39,11 +33,13 @@ std::vector<std::string> text_column(const std::vector<Species>& table, Member m
 
 void write_species_table(hid_t parent, const std::string& name, const std::vector<Species>& table) {
     const h5::Handle group = h5::create_group(parent, name);
-    h5::write_strings(group, "name", text_column(table, &Species::name));
+    h5::write_strings(group, "name", column(table, &Species::name));
     h5::write_array(group, "radius", column(table, &Species::radius));
     h5::write_array(group, "mass", column(table, &Species::mass));
     h5::write_array(group, "radius_of_gyration", column(table, &Species::radius_of_gyration));
-    h5::write_strings(group, "color", text_column(table, &Species::color));
+    h5::write_strings(group, "color", column(table, &Species::color));
+    if (std::ranges::none_of(table, [](const Species& species) { return species.size_of >= 0; })) return;
+    h5::write_array(group, "size_of", column(table, &Species::size_of));
 }
 
 std::vector<Species> read_species_table(hid_t parent, const std::string& name) {
@@ -54,11 +50,20 @@ std::vector<Species> read_species_table(hid_t parent, const std::string& name) {
     const auto gyration = h5::read_array<double>(group, "radius_of_gyration");
     const auto color = h5::read_strings(group, "color");
     const std::size_t count = names.size();
-    if (radius.size() != count || mass.size() != count || gyration.size() != count || color.size() != count) {
+    const auto size_of = h5::exists(group, "size_of") ? h5::read_array<std::int32_t>(group, "size_of")
+                                                      : std::vector<std::int32_t>(count, -1);
+    if (size_of.size() != count || radius.size() != count || mass.size() != count || gyration.size() != count ||
+        color.size() != count) {
         throw h5::Error("columns of `" + name + "` differ in length");
     }
     std::vector<Species> table(count);
-    for (std::size_t i = 0; i < count; ++i) table[i] = {names[i], radius[i], mass[i], gyration[i], color[i]};
+    for (std::size_t i = 0; i < count; ++i)
+        table[i] = {names[i], radius[i], mass[i], gyration[i], color[i], size_of[i]};
+    for (const Species& species : table) {
+        const bool sound = species.size_of < 0 || (static_cast<std::size_t>(species.size_of) < count &&
+                                                   table[static_cast<std::size_t>(species.size_of)].size_of < 0);
+        if (!sound) throw h5::Error("`" + name + "` has a size of no species");
+    }
     return table;
 }
 

@@ -101,7 +101,9 @@ void write_poly_data(const std::string& path, const TrajectoryHeader& header, co
         "NumberOfPolys=\"0\">\n<PointData Scalars=\"radius\" Vectors=\"velocity\">\n",
         ids.size());
     head += arrays.add("id", 1, numbers_of<std::int64_t>(ids, [](std::size_t id) { return id; }));
-    head += arrays.add("species", 1, numbers_of<std::int32_t>(ids, [&](std::size_t id) { return header.species[id]; }));
+    head += arrays.add("species", 1, numbers_of<std::int32_t>(ids, [&](std::size_t id) {
+                           return species_row(header.species_table, header.species[id]);
+                       }));
     head += arrays.add("radius", 1, numbers_of<double>(ids, [&](std::size_t id) { return species_of(id).radius; }));
     head += arrays.add("mass", 1, numbers_of<double>(ids, [&](std::size_t id) { return species_of(id).mass; }));
     head += add_real_vectors(arrays, "velocity", single, frame.velocity, ids);

@@ -60,7 +60,7 @@ Color speed_color(double speed, double fastest) {
 BallColors color_balls(const Balls& balls, const Frame& frame, ColorBy color_by) {
     const auto& table = balls.species_table;
     std::vector<bool> used(table.size());
-    for (const auto index : balls.species) used[index] = true;
+    for (const auto index : balls.species) used[species_row(table, index)] = true;
     // One species in one colour would say nothing.
     const bool several = std::ranges::count(used, true) > 1;
     if (color_by == ColorBy::kSpeed || (color_by == ColorBy::kAuto && !several)) return color_by_speed(frame);
@@ -71,7 +71,8 @@ BallColors color_balls(const Balls& balls, const Frame& frame, ColorBy color_by)
         if (used[k] && !table[k].name.empty()) colors.entries.emplace_back(table[k].name, colors_of[k]);
     }
     colors.color.resize(frame.size());
-    for (std::size_t id = 0; id < frame.size(); ++id) colors.color[id] = colors_of[balls.species[id]];
+    for (std::size_t id = 0; id < frame.size(); ++id)
+        colors.color[id] = colors_of[species_row(table, balls.species[id])];
     return colors;
 }
 

@@ -30,7 +30,7 @@ EquilibriumWatch::EquilibriumWatch(const Scene& scene, const Balls& balls)
     stages_.stages = scene.stages;
     std::vector<std::size_t> place(balls.species_table.size());
     std::vector<double> counts(place.size(), 0.0);
-    for (const std::uint32_t index : balls.species) counts[index] += 1.0;
+    for (const std::uint32_t index : balls.species) counts[species_row(balls.species_table, index)] += 1.0;
     bool fixed = false;
     for (std::size_t k = 0; k < place.size(); ++k) {
         const Species& species = balls.species_table[k];
@@ -41,9 +41,21 @@ EquilibriumWatch::EquilibriumWatch(const Scene& scene, const Balls& balls)
         place[k] = groups_.size() - 1;
         if (!moves) place[k] = counts.size();
     }
+    std::vector<float> mass_share(place.size(), 1.0F);
+    bool sizes = false;
+    for (std::uint32_t k = 0; k < place.size(); ++k) {
+        const std::uint32_t row = species_row(balls.species_table, k);
+        place[k] = place[row];
+        sizes = sizes || row != k;
+        if (row == k) continue;
+        mass_share[k] = static_cast<float>(balls.species_table[k].mass / balls.species_table[row].mass);
+    }
     if (groups_.size() > 1 || fixed) {
         group_of_.reserve(balls.species.size());
         for (const std::uint32_t index : balls.species) group_of_.push_back(static_cast<std::uint32_t>(place[index]));
+    }
+    if (sizes) {
+        for (const std::uint32_t index : balls.species) mass_share_.push_back(mass_share[index]);
     }
     // Nothing pushes balls along such an axis to either side: in equilibrium they are everywhere alike.
     bool one_temperature = true;
@@ -77,9 +89,10 @@ void EquilibriumWatch::look(const Frame& frame) {
         const std::size_t group = group_of_.empty() ? 0 : group_of_[id];
         if (frame.gone[id] != 0 || group >= groups_.size()) continue;
         balls[group] += 1.0;
+        const double mass = groups_[group].mass * (mass_share_.empty() ? 1.0 : static_cast<double>(mass_share_[id]));
         for (std::size_t axis = 0; axis < dimension; ++axis) {
             const double velocity = frame.velocity[axis][id];
-            const double energy = groups_[group].mass * velocity * velocity;
+            const double energy = mass * velocity * velocity;
             warmth[group] += energy;
             squares += energy * energy;
         }

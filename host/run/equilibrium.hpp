@@ -66,6 +66,7 @@ private:
     Box box_;
     std::vector<Group> groups_;            // of finite mass, one a species
     std::vector<std::uint32_t> group_of_;  // by ball; groups_.size(): none. Empty: all balls are of one
+    std::vector<float> mass_share_;        // by ball, over that of its species; empty: 1
     std::vector<Mode> modes_;
     std::vector<Look> looks_;
 };

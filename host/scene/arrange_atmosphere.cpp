@@ -33,6 +33,9 @@ Atmosphere atmosphere_of(const Scene& scene, const FillEntry& fill) {
 }
 
 std::optional<Refusal> check_atmosphere(const Scene& scene, const FillEntry& fill) {
+    if (sizes_of(scene, fill.species) != nullptr) {
+        return Refusal{"arrangement", "\"atmosphere\" is for balls of one radius, and these have sizes"};
+    }
     int axes = 0;
     for (int axis = 0; axis < scene.dimension(); ++axis) axes += scene.physics.gravity[axis] != 0.0 ? 1 : 0;
     if (axes != 1) {

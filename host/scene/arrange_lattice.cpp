@@ -153,7 +153,8 @@ template <int Dim>
 std::vector<Point<Dim>> arrange_on_lattice(const Scene& scene, std::size_t number,
                                            const std::vector<PlacedBall<Dim>>& before) {
     const FillEntry& fill = scene.fills[number];
-    const Space<Dim> space(scene, fill, fill.count, before);
+    const Space<Dim> space(scene, fill, fill.count, obstacles_for(largest_radius(scene, fill.species), before), 1.0,
+                           radii_of(scene, number));
     std::uint64_t reached = 0;
     for (const bool square : {true, false}) {
         const auto sites = lattice_sites(space, fill.count, square);
@@ -195,10 +196,13 @@ void shake(Space<Dim>& space, double reach, std::uint64_t seed, std::uint64_t st
                     if (to[axis] >= low + space.length(axis)) to[axis] -= space.length(axis);
                     inside = inside && to[axis] >= low;
                 } else {
-                    inside = inside && to[axis] >= space.first_center(axis) && to[axis] <= space.last_center(axis);
+                    inside = inside && to[axis] >= space.first_center(axis, space.radius(ball)) &&
+                             to[axis] <= space.last_center(axis, space.radius(ball));
                 }
             }
-            if (!inside || !space.free_of_balls(to, static_cast<std::int32_t>(ball)) || !space.free_of_obstacles(to)) {
+            const double radius = space.radius(ball);
+            if (!inside || !space.free_of_balls(to, radius, static_cast<std::int32_t>(ball)) ||
+                !space.free_of_obstacles(to, radius)) {
                 continue;
             }
             space.move(ball, to);
@@ -232,7 +236,8 @@ template <int Dim>
 std::vector<Point<Dim>> shaken_lattice(const Scene& scene, std::size_t number,
                                        const std::vector<PlacedBall<Dim>>& before) {
     const FillEntry& fill = scene.fills[number];
-    Space<Dim> space(scene, fill, fill.count, before);
+    Space<Dim> space(scene, fill, fill.count, obstacles_for(largest_radius(scene, fill.species), before), 1.0,
+                     radii_of(scene, number));
     const auto sites = lattice_sites(space, fill.count, false);
     if (sites.size() < fill.count) refuse_fill(scene, number, space, sites.size());
     for (const auto& site : random_subset(sites, fill.count, scene.seed, number)) space.insert(site);

@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -34,13 +36,36 @@ struct Packing {
     std::size_t first;  ///< fill
     std::size_t end;
     const std::vector<PlacedBall<Dim>>& before;
+    std::vector<std::vector<double>> radii;  ///< by fill, by id; empty: all balls of the fill are alike
+
+    Packing(const Scene& scene_, std::size_t first_, std::size_t end_, const std::vector<PlacedBall<Dim>>& before_)
+        : scene(scene_), first(first_), end(end_), before(before_) {
+        for (std::size_t number = first; number < end; ++number) radii.push_back(radii_of(scene, number));
+    }
 
     using Centers = std::vector<std::vector<Point<Dim>>>;  ///< by fill
 
     [[nodiscard]] const FillEntry& fill(std::size_t number) const { return scene.fills[number]; }
-    [[nodiscard]] double radius(std::size_t number) const { return scene.species[fill(number).species].radius; }
+    /// Of the largest ball of a fill, and of the one with that id among the fill's.
+    [[nodiscard]] double radius(std::size_t number) const { return largest_radius(scene, fill(number).species); }
+    [[nodiscard]] double radius(std::size_t number, std::size_t ball) const {
+        const std::vector<double>& all = radii[number - first];
+        return all.empty() ? radius(number) : all[ball];
+    }
     [[nodiscard]] double volume(std::size_t number) const {
-        return static_cast<double>(fill(number).count) * ball_volume(Dim, radius(number));
+        const std::vector<double>& all = radii[number - first];
+        if (all.empty()) return static_cast<double>(fill(number).count) * ball_volume(Dim, radius(number));
+        double sum = 0.0;
+        for (const double radius : all) sum += ball_volume(Dim, radius);
+        return sum;
+    }
+    /// The ids of a fill's balls by their radii, counted within the fill; empty where all are alike.
+    [[nodiscard]] std::vector<std::size_t> largest_first(std::size_t number) const {
+        const std::vector<double>& all = radii[number - first];
+        std::vector<std::size_t> order(all.size());
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        std::ranges::stable_sort(order, std::ranges::greater{}, [&](std::size_t ball) { return all[ball]; });
+        return order;
     }
     /// Packing fraction of the densest fill alone.
     [[nodiscard]] double densest() const {
@@ -69,16 +94,18 @@ struct Packing {
     }
 };
 
-/// Random sequential insertion of `count` balls; false when it gives up.
+/// Random sequential insertion of `count` balls, the larger ones before the smaller; false when it gives up.
 /// \param stream  of the random numbers: the fill's number
 template <int Dim>
 bool insert_randomly(Space<Dim>& space, std::uint64_t count, std::uint64_t seed, std::uint64_t stream) {
     const std::uint64_t most = std::max(kTriesAtLeast, kTriesPerBall * count);
+    // Where the smallest may be; what is too large for a place there does not take it.
+    const double smallest = count > 0 ? space.radius(count - 1) : space.radius();
     Point<Dim> first;
     Point<Dim> span;
     for (int axis = 0; axis < Dim; ++axis) {
-        first[axis] = space.first_center(axis);
-        span[axis] = space.last_center(axis) - first[axis];
+        first[axis] = space.first_center(axis, smallest);
+        span[axis] = space.last_center(axis, smallest) - first[axis];
         if (span[axis] < 0.0) span[axis] = 0.0;
     }
     // The tries come in batches, tile by tile, so that memory stays near at hand; no batch is larger than what is still
@@ -109,15 +136,18 @@ bool insert_randomly(Space<Dim>& space, std::uint64_t count, std::uint64_t seed,
             tile[at] = static_cast<std::uint32_t>(space.tile_of(tries[at]));
         }
         drawn += batch;
+        const double least =
+            space.radius(std::min(space.size() + batch, count) - 1);  // of those that this batch places
         for (std::uint64_t at = 0; at < batch; ++at) ++next[tile[at] + 1];
         for (std::size_t at = 1; at < next.size(); ++at) next[at] += next[at - 1];
         for (std::uint64_t at = 0; at < batch; ++at) sorted[next[tile[at]]++] = tries[at];
 #pragma omp parallel for schedule(dynamic, 256) if (batch > kSmallestBatch)
         for (std::int64_t k = 0; k < end; ++k) {
-            hopeful[static_cast<std::size_t>(k)] = space.free(sorted[static_cast<std::size_t>(k)]);
+            hopeful[static_cast<std::size_t>(k)] = space.free(sorted[static_cast<std::size_t>(k)], least);
         }
         for (std::uint64_t at = 0; at < batch; ++at) {
-            if (!hopeful[at] || !space.free(sorted[at])) continue;
+            const double radius = space.radius(space.size());
+            if (!hopeful[at] || !space.holds(sorted[at], radius) || !space.free(sorted[at], radius)) continue;
             space.insert(sorted[at]);
             if (space.size() == count) return true;
         }
@@ -134,12 +164,18 @@ std::optional<typename Packing<Dim>::Centers> inserted(const Packing<Dim>& packi
         const double radius = packing.radius(number);
         std::vector<Obstacle<Dim>> obstacles = obstacles_for(radius, packing.before);
         for (std::size_t other = 0; other < centers.size(); ++other) {
-            const double reach = scale * (radius + packing.radius(packing.first + other));
-            for (const Point<Dim>& center : centers[other]) obstacles.push_back({center, reach});
+            for (std::size_t ball = 0; ball < centers[other].size(); ++ball) {
+                const double reach = scale * (radius + packing.radius(packing.first + other, ball));
+                obstacles.push_back({centers[other][ball], reach});
+            }
         }
-        Space<Dim> space(packing.scene, fill, fill.count, obstacles, scale);
+        const std::vector<std::size_t> order = packing.largest_first(number);
+        std::vector<double> radii;
+        for (const std::size_t ball : order) radii.push_back(packing.radius(number, ball));
+        Space<Dim> space(packing.scene, fill, fill.count, obstacles, scale, std::move(radii));
         if (!insert_randomly(space, fill.count, packing.scene.seed, number)) return std::nullopt;
         centers.push_back(space.centers());
+        for (std::size_t k = 0; k < order.size(); ++k) centers.back()[order[k]] = space.ball(k);
     }
     return centers;
 }
@@ -161,10 +197,11 @@ std::optional<typename Packing<Dim>::Centers> grown(const Packing<Dim>& packing)
     std::vector<GrowingBall<Dim>> balls;
     for (std::size_t number = packing.first; number < packing.end; ++number) {
         const Region<Dim> own(packing.scene, packing.fill(number));
-        const double radius = packing.radius(number);
-        const Point<Dim> margin = Point<Dim>::filled(radius);
-        for (const Point<Dim>& center : (*centers)[number - packing.first]) {
-            balls.push_back({center, own.low + margin, own.low + own.length - margin, radius});
+        const auto& of_fill = (*centers)[number - packing.first];
+        for (std::size_t ball = 0; ball < of_fill.size(); ++ball) {
+            const double radius = packing.radius(number, ball);
+            const Point<Dim> margin = Point<Dim>::filled(radius);
+            balls.push_back({of_fill[ball], own.low + margin, own.low + own.length - margin, radius});
         }
     }
     if (grow(packing.scene, region, packing.before, scale, balls) < 1.0) return std::nullopt;
@@ -184,7 +221,9 @@ typename Packing<Dim>::Centers one_by_one(const Packing<Dim>& packing) {
         const Packing<Dim> one{packing.scene, number, number + 1, before};
         auto found = one.densest() > kInsertionReaches<Dim> ? std::nullopt : inserted(one, 1.0);
         centers.push_back(found ? std::move((*found)[0]) : shaken_lattice(packing.scene, number, before));
-        for (const Point<Dim>& center : centers.back()) before.push_back({center, packing.radius(number)});
+        for (std::size_t ball = 0; ball < centers.back().size(); ++ball) {
+            before.push_back({centers.back()[ball], packing.radius(number, ball)});
+        }
     }
     return centers;
 }

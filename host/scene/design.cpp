@@ -93,7 +93,7 @@ SpeedTerms speed_terms(const Scene& scene, const std::vector<PresentSpecies>& sp
     SpeedTerms terms;
     terms.hottest = scene.hottest_bath();
     for (const FillEntry& fill : scene.fills) {
-        const double mass = scene.species[fill.species].mass;
+        const double mass = heaviest_mass(scene, fill.species);
         if (fill.count == 0 || std::isinf(mass)) continue;
         if (fill.temperature) terms.hottest = std::max(terms.hottest, *fill.temperature);
         if (fill.speed) {

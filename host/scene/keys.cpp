@@ -10,6 +10,7 @@
 
 #include "host/observables/registry.hpp"
 #include "host/scene/arrange.hpp"
+#include "host/scene/sizes.hpp"
 #include "host/state/text.hpp"
 #include "kernels/physics/boundaries.hpp"
 #include "kernels/physics/contact_laws.hpp"
@@ -131,6 +132,7 @@ constexpr Key kKeys[] = {
     {"species", "radius_of_gyration", KeyType::kNumber, kPositive, "", "solid disk or sphere",
      "[length], at most the radius; the default is radius / sqrt(2) in 2D and radius * sqrt(2/5) in 3D"},
     {"species", "color", KeyType::kText, kAny, "", "\"\"", "\"#RRGGBB\""},
+    {"species", "sizes", KeyType::kTable, kAny, "", "all alike", "how radii differ from ball to ball; see below"},
 
     {"ball", "species", KeyType::kText, kAny, "", "given inline", "name of a [[species]]; or the next four keys here"},
     {"ball", "radius", KeyType::kNumber, kPositive, "", "required without species", "[length]"},
@@ -151,6 +153,7 @@ constexpr Key kKeys[] = {
     {"fill", "mass", KeyType::kNumber, kMass, "", "required without species", "[mass]; may be inf"},
     {"fill", "radius_of_gyration", KeyType::kNumber, kPositive, "", "solid disk or sphere", "[length]"},
     {"fill", "color", KeyType::kText, kAny, "", "\"\"", "\"#RRGGBB\""},
+    {"fill", "sizes", KeyType::kTable, kAny, "", "all alike", "as in [[species]]"},
     {"fill", "count", KeyType::kWhole, kCount, "", "from packing_fraction", "number of balls"},
     {"fill", "packing_fraction", KeyType::kNumber, kFraction, "", "from count",
      "share of the region's volume that the balls take, rounded to the nearest count"},
@@ -313,6 +316,12 @@ public:
     KeyList() {
         for (const Key& key : kKeys) {
             keys_.push_back(key);
+            if (key.name == "sizes") {
+                for (Key of_sizes : size_keys()) {
+                    of_sizes.table = kept(fmt::format("{}.sizes", key.table));
+                    keys_.push_back(of_sizes);
+                }
+            }
             const auto* const registry = std::ranges::find(kRegistries, key.table, &Registry::table);
             if (registry == std::end(kRegistries)) continue;
             const std::vector<Kind> kinds = registry->kinds();
@@ -501,6 +510,8 @@ std::string allowed_text(const Key& key, int dimension) {
                                bounds_text(key.bounds));
         case KeyType::kNumbers:
             return "an array, for each a number" + bounds_text(key.bounds) + ", or \"same\"";
+        case KeyType::kList:
+            return "an array of numbers" + bounds_text(key.bounds);
         case KeyType::kTable:
             return "a table";
     }

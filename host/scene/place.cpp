@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <new>
+#include <span>
 #include <vector>
 
 #include "host/scene/arrange.hpp"
@@ -36,10 +38,10 @@ std::string label_of_fill(const Scene& scene, std::size_t number) {
 template <int Dim>
 void refuse_fill(const Scene& scene, std::size_t number, const Space<Dim>& space, std::uint64_t reached) {
     throw InputError(
-        fmt::format("{}: {} balls, a packing fraction of {:.4g}, do not fit in the region beside what is there; {} "
-                    "would, a packing "
-                    "fraction of {:.4g}",
+        fmt::format("{}: {} balls, a packing fraction of {:.4g}, do not fit in the region beside what is there{}; {} "
+                    "would, a packing fraction of {:.4g}",
                     label_of_fill(scene, number), scene.fills[number].count, space.fraction(scene.fills[number].count),
+                    sizes_of(scene, scene.fills[number].species) == nullptr ? "" : ", on sites for the largest of them",
                     reached, space.fraction(reached)));
 }
 
@@ -72,11 +74,21 @@ struct Range {
     [[nodiscard]] double count() const { return static_cast<double>(end - first); }
 };
 
+/// Of a ball over its species' mass: 1 but where sizes differ.
+double mass_share(const Balls& balls, std::uint64_t id) {
+    const Species& own = balls.species_of(id);
+    return own.size_of < 0 ? 1.0 : own.mass / balls.species_table[static_cast<std::size_t>(own.size_of)].mass;
+}
+
 void remove_mean(Balls& balls, const Range& range) {
+    Sum mass;
+    for (std::uint64_t id = range.first; id < range.end; ++id) mass.add(mass_share(balls, id));
     for (int axis = 0; axis < balls.dimension; ++axis) {
         Sum sum;
-        for (std::uint64_t id = range.first; id < range.end; ++id) sum.add(balls.velocity[axis][id]);
-        const double mean = sum.value() / range.count();
+        for (std::uint64_t id = range.first; id < range.end; ++id) {
+            sum.add(mass_share(balls, id) * balls.velocity[axis][id]);
+        }
+        const double mean = sum.value() / mass.value();
         for (std::uint64_t id = range.first; id < range.end; ++id) balls.velocity[axis][id] -= mean;
     }
 }
@@ -90,12 +102,14 @@ void thermal(const Scene& scene, const FillEntry& fill, const Range& range, Ball
         if (balls.dimension == 3) {
             balls.velocity[2][id] = normal_pair(random_words(scene.seed, id, RandomPurpose::kVelocity, 1)).first;
         }
+        const double slower = square_root(mass_share(balls, id));
+        for (int axis = 0; axis < balls.dimension; ++axis) balls.velocity[axis][id] /= slower;
     }
     if (fill.zero_momentum) remove_mean(balls, range);
     Sum square;
     for (int axis = 0; axis < balls.dimension; ++axis) {
         for (std::uint64_t id = range.first; id < range.end; ++id) {
-            square.add(balls.velocity[axis][id] * balls.velocity[axis][id]);
+            square.add(mass_share(balls, id) * (balls.velocity[axis][id] * balls.velocity[axis][id]));
         }
     }
     if (square.value() == 0.0) return;
@@ -177,6 +191,25 @@ void set_velocities(const Scene& scene, const FillEntry& fill, std::uint64_t fir
     if (fill.speed > 0.0) equal_speeds(scene, fill, range, balls);
 }
 
+/// Gives the balls of a fill, ids from `first` on, their species: where sizes differ, rows of the table that follow
+/// those of the scene, from the smallest to the largest.
+void set_species(const Scene& scene, const FillEntry& fill, std::uint64_t first, Balls& balls) {
+    const Sizes* sizes = sizes_of(scene, fill.species);
+    const auto of_fill = std::span(balls.species).subspan(first, fill.count);
+    std::ranges::fill(of_fill, fill.species);
+    if (sizes == nullptr) return;
+    std::map<double, std::uint32_t> rows;
+    for (std::uint64_t id = first; id < first + fill.count; ++id) rows.emplace(sizes->factor(scene.seed, id), 0);
+    for (auto& [factor, row] : rows) {
+        row = static_cast<std::uint32_t>(balls.species_table.size());
+        balls.species_table.push_back(
+            resized(scene.species[fill.species], fill.species, *sizes, factor, scene.dimension()));
+    }
+    for (std::uint64_t id = first; id < first + fill.count; ++id) {
+        balls.species[id] = rows.find(sizes->factor(scene.seed, id))->second;
+    }
+}
+
 /// The first fill after `number` that is not placed together with it.
 std::size_t end_of_packing(const Scene& scene, std::size_t number) {
     const std::size_t arrangement = scene.fills[number].arrangement;
@@ -212,11 +245,11 @@ void place_fills(const Scene& scene, Balls& balls) {
         const auto centers = arrange<Dim>(scene, number, end, before);
         for (const std::vector<Point<Dim>>& of_fill : centers) {
             const FillEntry& fill = scene.fills[number++];
+            set_species(scene, fill, next, balls);
             for (std::uint64_t index = 0; index < of_fill.size(); ++index) {
-                balls.species[next + index] = fill.species;
                 for (int axis = 0; axis < Dim; ++axis) balls.position[axis][next + index] = of_fill[index][axis];
                 if (number < scene.fills.size()) {
-                    before.push_back({of_fill[index], scene.species[fill.species].radius});
+                    before.push_back({of_fill[index], balls.species_of(next + index).radius});
                 }
             }
             set_velocities(scene, fill, next, balls);

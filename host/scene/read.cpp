@@ -6,8 +6,10 @@
 #include <array>
 #include <cctype>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -92,8 +94,63 @@ namespace {
 /// Ids are 32 bits wide.
 constexpr std::uint64_t kMostBalls = 4294967294ULL;
 
+/// `sizes` of a [[species]] or [[fill]]; empty where all its balls have one radius.
+std::optional<Sizes> read_sizes(const Section& of) {
+    if (!of.has("sizes")) return std::nullopt;
+    const Section section = of.table("sizes");
+    Sizes sizes;
+    sizes.kind = static_cast<Sizes::Kind>(section.choice("kind"));
+    sizes.masses_by_volume = section.choice("mass") == 0;
+    if (sizes.kind == Sizes::Kind::kTable) {
+        sizes.values = section.list("values");
+        const std::vector<double> weights =
+            section.has("weights") ? section.list("weights") : std::vector<double>(sizes.values.size(), 1.0);
+        if (weights.size() != sizes.values.size()) {
+            section.fail("weights",
+                         fmt::format("must be as many as values, {}, not {}", sizes.values.size(), weights.size()));
+        }
+        std::partial_sum(weights.begin(), weights.end(), std::back_inserter(sizes.shares));
+        if (!(sizes.shares.back() > 0.0) || !std::isfinite(sizes.shares.back())) {
+            section.fail("weights", "must have a sum above 0");
+        }
+        const auto [smallest, largest] = std::ranges::minmax_element(sizes.values);
+        sizes.min = *smallest;
+        sizes.max = *largest;
+        return sizes;
+    }
+    const bool uniform = sizes.kind == Sizes::Kind::kUniform;
+    for (const char* end : {"min", "max"}) {
+        if (uniform && !section.has(end)) section.fail(end, "is required for a uniform distribution");
+    }
+    if (!uniform) {
+        constexpr double kSpreads = 3.0;  // beyond are 0.3 % of a normal distribution
+        sizes.spread = section.number("spread");
+        const double way = kSpreads * sizes.spread;
+        const bool normal = sizes.kind == Sizes::Kind::kNormal;
+        if (normal && way >= 1.0 && !section.has("min")) {
+            section.fail("min",
+                         fmt::format("is required for a spread of {}: 3 spreads below 1 is no radius", sizes.spread));
+        }
+        sizes.min = normal ? 1.0 - way : exponential(-way);
+        sizes.max = normal ? 1.0 + way : exponential(way);
+    }
+    sizes.min = section.number("min", sizes.min);
+    sizes.max = section.number("max", sizes.max);
+    // What is drawn beyond the ends is drawn anew, and must not be for ever.
+    constexpr double kLeastPart = 0.1;
+    if (!(sizes.max >= sizes.min + kLeastPart * sizes.spread) || !(sizes.max > sizes.min)) {
+        section.fail("max", fmt::format("must be above min, {},{} not {}", sizes.min,
+                                        uniform ? "" : " by a tenth of the spread or more,", sizes.max));
+    }
+    if (!uniform && (sizes.min > 1.0 || sizes.max < 1.0)) {
+        section.fail(sizes.min > 1.0 ? "min" : "max",
+                     fmt::format("must leave room for 1, not {}", sizes.min > 1.0 ? sizes.min : sizes.max));
+    }
+    return sizes;
+}
+
 /// Radius, mass and the rest, as they stand in [[species]], [[ball]] and [[fill]].
-Species properties(const Section& section, const Scene& scene) {
+Species properties(const Section& section, const Scene& scene, const std::optional<Sizes>& sizes = std::nullopt) {
     Species species;
     species.radius = section.number("radius");
     species.mass = section.number("mass");
@@ -103,10 +160,11 @@ Species properties(const Section& section, const Scene& scene) {
         section.fail("radius_of_gyration",
                      fmt::format("must be at most the radius, {}, not {}", species.radius, species.radius_of_gyration));
     }
+    const double largest = species.radius * (sizes ? sizes->max : 1.0);
     for (int axis = 0; axis < scene.dimension(); ++axis) {
-        if (2.0 * species.radius > scene.box.size[axis] * (1.0 + kLengthSlack)) {
+        if (2.0 * largest > scene.box.size[axis] * (1.0 + kLengthSlack)) {
             section.fail("radius", fmt::format("must be at most half the box, which is {} along {}, not {}",
-                                               scene.box.size[axis], "xyz"[axis], species.radius));
+                                               scene.box.size[axis], "xyz"[axis], largest));
         }
     }
     species.color = section.text("color");
@@ -119,18 +177,20 @@ Species properties(const Section& section, const Scene& scene) {
     return species;
 }
 
-Species read_species(const Section& section, const Scene& scene, const SpeciesIndex& index) {
+void read_species(const Section& section, Scene& scene, SpeciesIndex& index) {
     const std::string name = section.text("name");
     if (name.empty()) section.fail("name", "must not be empty");
     if (index.find(name) >= 0) section.fail("name", fmt::format("there are two species \"{}\"", name));
-    Species species = properties(section, scene);
+    std::optional<Sizes> sizes = read_sizes(section);
+    Species species = properties(section, scene, sizes);
     species.name = name;
-    return species;
+    if (sizes) scene.sizes.emplace(static_cast<std::uint32_t>(scene.species.size()), std::move(*sizes));
+    index.add(species, scene);
 }
 
 /// The species that a ball or fill names, or describes inline; then a nameless one joins the scene.
 std::uint32_t species_of(const Section& section, Scene& scene, SpeciesIndex& index) {
-    constexpr const char* kInline[] = {"radius", "mass", "radius_of_gyration", "color"};
+    constexpr const char* kInline[] = {"radius", "mass", "radius_of_gyration", "color", "sizes"};
     if (section.has("species")) {
         for (const char* name : kInline) {
             if (section.has(name)) section.fail(name, "is given by the species; write one or the other");
@@ -140,7 +200,13 @@ std::uint32_t species_of(const Section& section, Scene& scene, SpeciesIndex& ind
     for (const char* name : {"radius", "mass"}) {
         if (!section.has(name)) section.fail(name, "is required without a species");
     }
-    return index.nameless(properties(section, scene), scene);
+    const std::optional<Sizes> sizes = read_sizes(section);
+    const Species species = properties(section, scene, sizes);
+    if (!sizes) return index.nameless(species, scene);
+    const auto row = static_cast<std::uint32_t>(scene.species.size());
+    scene.sizes.emplace(row, *sizes);
+    scene.species.push_back(species);
+    return row;
 }
 
 Vector3 read_velocity(const Section& section, int dimension) {
@@ -170,6 +236,11 @@ Vector3 read_velocity(const Section& section, int dimension) {
 BallEntry read_ball(const Section& section, Scene& scene, SpeciesIndex& index) {
     BallEntry ball;
     ball.species = species_of(section, scene, index);
+    if (sizes_of(scene, ball.species) != nullptr) {
+        section.fail("species",
+                     fmt::format("\"{}\" has sizes, which are for fills; give the ball its own radius and mass",
+                                 scene.species[ball.species].name));
+    }
     ball.position = section.vector("position");
     ball.velocity = read_velocity(section, scene.dimension());
     ball.spin = section.spin("spin");
@@ -199,8 +270,7 @@ void read_count(const Section& section, const Scene& scene, FillEntry& fill) {
                      by_count ? "must not stand beside count" : "is required, or packing_fraction");
     }
     const bool flat = scene.dimension() == 2;
-    const double r = scene.species[fill.species].radius;
-    const double volume = ball_volume(scene.dimension(), r);
+    const double r = largest_radius(scene, fill.species);
     double region_volume = 1.0;
     double smallest_side = std::numeric_limits<double>::infinity();
     for (int axis = 0; axis < scene.dimension(); ++axis) {
@@ -212,10 +282,11 @@ void read_count(const Section& section, const Scene& scene, FillEntry& fill) {
     double fraction = 0.0;
     if (by_count) {
         fill.count = section.whole("count");
-        fraction = static_cast<double>(fill.count) * volume / region_volume;
+        const double least = ball_volume(scene.dimension(), smallest_radius(scene, fill.species));
+        fraction = static_cast<double>(fill.count) * least / region_volume;
     } else {
         fraction = section.number("packing_fraction");
-        const double count = std::round(fraction * region_volume / volume);
+        const double count = balls_filling(scene, fill.species, scene.ball_count(), fraction * region_volume);
         if (count > static_cast<double>(kMostBalls))
             section.fail(name, fmt::format("gives {:.3g} balls, more than there are ids ({})", count, kMostBalls));
         fill.count = static_cast<std::uint64_t>(count);
@@ -249,6 +320,12 @@ FillEntry read_fill(const Section& section, Scene& scene, SpeciesIndex& index) {
     if (fill.temperature && fill.speed) section.fail("speed", "must not stand beside temperature");
     if (fill.temperature > 0.0 && std::isinf(species.mass)) {
         section.fail("temperature", "must be 0 for balls of infinite mass; give them a speed instead");
+    }
+    const Sizes* sizes = sizes_of(scene, fill.species);
+    if (fill.speed > 0.0 && fill.zero_momentum && sizes != nullptr && sizes->masses_by_volume) {
+        section.fail("speed",
+                     "equal speeds of balls of different mass have momentum; set zero_momentum = false, or give "
+                     "a temperature");
     }
     if (fill.count == 1 && fill.zero_momentum && (fill.temperature > 0.0 || fill.speed > 0.0)) {
         section.fail(fill.speed ? "speed" : "temperature",
@@ -348,8 +425,7 @@ public:
     /// The box and the physics of the scene have been read.
     void read() {
         for_each("wall", [&](const Section& section) { scene_.walls.push_back(read_wall(section, scene_)); });
-        for_each("species",
-                 [&](const Section& section) { species_.add(read_species(section, scene_, species_), scene_); });
+        for_each("species", [&](const Section& section) { read_species(section, scene_, species_); });
         faults_.hold_against_read();
         for_each("ball", [&](const Section& section) { scene_.balls.push_back(read_ball(section, scene_, species_)); });
         for_each("fill", [&](const Section& section) { scene_.fills.push_back(read_fill(section, scene_, species_)); });
@@ -394,7 +470,7 @@ private:
         double largest = 0.0;
         for (const BallEntry& ball : scene_.balls) largest = std::max(largest, scene_.species[ball.species].radius);
         for (const FillEntry& fill : scene_.fills) {
-            if (fill.count > 0) largest = std::max(largest, scene_.species[fill.species].radius);
+            if (fill.count > 0) largest = std::max(largest, carom::largest_radius(scene_, fill.species));
         }
         return largest;
     }

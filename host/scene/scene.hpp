@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "host/observables/observable.hpp"
+#include "host/scene/sizes.hpp"
 #include "host/scene/sources.hpp"
 #include "host/scene/units.hpp"
 #include "host/state/balls.hpp"
@@ -130,6 +132,7 @@ struct Scene {
     Thermostat thermostat;
     std::vector<Stage> stages;     ///< empty: the run is one
     std::vector<Species> species;  ///< named ones first, in file order, then nameless ones of inline balls and fills
+    std::map<std::uint32_t, Sizes> sizes;  ///< by species: of those whose balls differ in radius
     std::vector<BallEntry> balls;
     std::vector<FillEntry> fills;
     std::vector<ObserveEntry> observables;

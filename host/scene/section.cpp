@@ -16,7 +16,8 @@ namespace carom {
 
 namespace {
 
-constexpr std::size_t kLongestText = 10'000;               // bytes: HDF5 holds an attribute of at most 64 kB
+constexpr std::size_t kLongestText = 10'000;  // bytes: HDF5 holds an attribute of at most 64 kB
+constexpr std::size_t kMostInList = 4096;
 constexpr double kLargestExactWhole = 9007199254740992.0;  // 2^53
 
 /// The list's literal default as a number.
@@ -452,10 +453,26 @@ std::vector<double> Section::numbers(std::string_view name, const std::vector<do
     return result;
 }
 
+std::vector<double> Section::list(std::string_view name) const {
+    const Key& key = known(table_, name);
+    const toml::node* node = required(key);
+    const toml::array* array = node == nullptr ? nullptr : node->as_array();
+    if (array == nullptr || array->empty() || array->size() > kMostInList) {
+        if (node != nullptr) wrong(key, *node);
+        return {allowed_number(key.bounds)};
+    }
+    std::vector<double> result;
+    for (const toml::node& element : *array) result.push_back(checked(key, element, static_cast<int>(result.size())));
+    return result;
+}
+
 Section Section::table(std::string_view name) const {
     const Key& key = known(table_, name);
     const toml::node* node = find(name);
-    if (node != nullptr && !node->is_table()) wrong(key, *node);
+    if (node != nullptr && !node->is_table()) {
+        wrong(key, *node);
+        throw Faults::Abandoned{};  // what it would have had to say is not missing
+    }
     return Section(node == nullptr ? nullptr : node->as_table(), fmt::format("{}.{}", path_, name),
                    fmt::format("{}.{}", table_, name), file_, dimension_, *faults_);
 }

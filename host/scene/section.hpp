@@ -65,6 +65,8 @@ public:
     [[nodiscard]] std::array<std::array<std::size_t, 2>, 3> boundary(std::string_view name) const;
     /// Per axis and side a number, 0 by default.
     [[nodiscard]] std::array<std::array<double, 2>, 3> pairs(std::string_view name) const;
+    /// One number or more.
+    [[nodiscard]] std::vector<double> list(std::string_view name) const;
     /// One number for each [[wall]], or whatever `same` is of.
     /// \param same  what the word "same" stands for in each place, and the default
     [[nodiscard]] std::vector<double> numbers(std::string_view name, const std::vector<double>& same) const;

@@ -283,24 +283,29 @@ struct Region {
 };
 
 /// Where the centres of one fill's balls may be, and what has been placed: a grid of cells at least one diameter
-/// wide over the fill's region, with the fill's own balls and the balls placed before it.
+/// wide over the fill's region, with the fill's own balls and the balls placed before it. Where their radii differ,
+/// what is said of a ball without its radius holds for the largest.
 template <int Dim>
 class Space {
 public:
     /// \param expected  number of balls to come; bounds the number of cells
     /// \param before  all balls placed before, anywhere in the box
     Space(const Scene& scene, const FillEntry& fill, std::uint64_t expected, const std::vector<PlacedBall<Dim>>& before)
-        : Space(scene, fill, expected, obstacles_for(scene.species[fill.species].radius, before), 1.0) {}
+        : Space(scene, fill, expected, obstacles_for(largest_radius(scene, fill.species), before), 1.0) {}
 
-    /// \param before  the same as obstacles
+    /// \param before  the same as obstacles, for the largest ball
     /// \param scale  of the distance that the fill's balls keep from each other: 1 their diameter
+    /// \param radii  of the balls in the order in which they are inserted; empty: all have that of the species
     Space(const Scene& scene, const FillEntry& fill, std::uint64_t expected, const std::vector<Obstacle<Dim>>& before,
-          double scale)
-        : radius_(scene.species[fill.species].radius), walls_(entry_boundaries<Dim>(scene)) {
+          double scale, std::vector<double> radii = {})
+        : radius_(largest_radius(scene, fill.species)),
+          smallest_(smallest_radius(scene, fill.species)),
+          scale_(scale),
+          radii_(std::move(radii)),
+          walls_(entry_boundaries<Dim>(scene)) {
         constexpr double kCellsPerBall = 4.0;  // more would only cost memory
         const Region<Dim> region(scene, fill);
         const double apart = 2.0 * scale * radius_;
-        apart_square_ = apart * apart;
         const double room = region.volume() / (kCellsPerBall * (static_cast<double>(expected) + 16.0));
         double width = larger(apart, Dim == 2 ? std::sqrt(room) : std::cbrt(room));
         // Along a region that is as narrow as a ball there would be more, without end.
@@ -308,13 +313,16 @@ public:
         while (cells_of(region, width) > most) width *= 1.25;
         grid_ = PlacementGrid<Dim>(region.low, region.length, region.wraps, width);
         first_.assign(grid_.count(), -1);
-        reach_ = apart;
         covered_ = CoveredCells<Dim>(region.low, region.length, region.wraps, apart, static_cast<double>(expected));
         obstacles_ = ObstacleCells<Dim>(grid_, scene.box, before);
-        for (const Obstacle<Dim>& obstacle : obstacles_.all()) covered_.cover(obstacle.center, obstacle.reach);
+        for (const Obstacle<Dim>& obstacle : obstacles_.all()) {
+            covered_.cover(obstacle.center, obstacle.reach - nearer(smallest_));
+        }
     }
 
     [[nodiscard]] double radius() const { return radius_; }
+    /// Of the ball that is inserted as that one.
+    [[nodiscard]] double radius(std::size_t number) const { return radii_.empty() ? radius_ : radii_[number]; }
     [[nodiscard]] double low(int axis) const { return grid_.low(axis); }
     [[nodiscard]] double length(int axis) const { return grid_.length(axis); }
     [[nodiscard]] bool wraps(int axis) const { return grid_.wraps(axis); }
@@ -331,13 +339,20 @@ public:
     [[nodiscard]] double fraction(std::uint64_t balls) const {
         double room = 1.0;
         for (int axis = 0; axis < Dim; ++axis) room *= length(axis);
-        return static_cast<double>(balls) * ball_volume(Dim, radius_) / room;
+        if (radii_.empty()) return static_cast<double>(balls) * ball_volume(Dim, radius_) / room;
+        double filled = 0.0;
+        for (const double radius : radii_) filled += ball_volume(Dim, radius);
+        return static_cast<double>(balls) * (filled / static_cast<double>(radii_.size())) / room;
     }
 
     /// Bounds of the centres along an axis: whole balls lie inside the region.
-    [[nodiscard]] double first_center(int axis) const { return wraps(axis) ? low(axis) : low(axis) + radius_; }
-    [[nodiscard]] double last_center(int axis) const {
-        return wraps(axis) ? low(axis) + length(axis) : low(axis) + length(axis) - radius_;
+    [[nodiscard]] double first_center(int axis) const { return first_center(axis, radius_); }
+    [[nodiscard]] double last_center(int axis) const { return last_center(axis, radius_); }
+    [[nodiscard]] double first_center(int axis, double radius) const {
+        return wraps(axis) ? low(axis) : low(axis) + radius;
+    }
+    [[nodiscard]] double last_center(int axis, double radius) const {
+        return wraps(axis) ? low(axis) + length(axis) : low(axis) + length(axis) - radius;
     }
 
     /// The region in tiles of 4096 cells, whose data fit a processor's cache.
@@ -359,39 +374,52 @@ public:
     [[nodiscard]] bool surely_taken(const Point<Dim>& center) const { return covered_.covered(center); }
 
     /// No ball of this fill but `self` would overlap one at `center`.
-    [[nodiscard]] bool free_of_balls(const Point<Dim>& center, std::int32_t self = -1) const {
+    [[nodiscard]] bool free_of_balls(const Point<Dim>& center, double radius, std::int32_t self = -1) const {
         const auto cell = grid_.cell_of(center);
-        if (!cell_is_free(grid_.number(cell), center, self)) return false;  // the likeliest place first
-        return grid_.all_neighbours(cell, [&](std::size_t number) { return cell_is_free(number, center, self); });
+        if (!cell_is_free(grid_.number(cell), center, radius, self)) return false;  // the likeliest place first
+        return grid_.all_neighbours(cell,
+                                    [&](std::size_t number) { return cell_is_free(number, center, radius, self); });
     }
 
     /// Neither a ball placed before nor a [[wall]] would overlap one at `center`.
-    [[nodiscard]] bool free_of_obstacles(const Point<Dim>& center) const {
+    [[nodiscard]] bool free_of_obstacles(const Point<Dim>& center) const { return free_of_obstacles(center, radius_); }
+    [[nodiscard]] bool free_of_obstacles(const Point<Dim>& center, double radius) const {
         if (!obstacles_.all().empty()) {
             const std::size_t number = grid_.number(grid_.cell_of(center));
             const bool free = obstacles_.all_in(number, [&](std::uint32_t at) {
                 const Obstacle<Dim>& other = obstacles_.all()[at];
                 const Point<Dim> apart = center - other.center;
-                return dot(apart, apart) >= other.reach * other.reach;
+                const double reach = other.reach - nearer(radius);
+                return dot(apart, apart) >= reach * reach;
             });
             if (!free) return false;
         }
         for (const Boundary<Dim>& wall : walls_) {
-            if (wall.gap(center - wall.reference, 0.0).distance < radius_) return false;
+            if (wall.gap(center - wall.reference, 0.0).distance < radius) return false;
+        }
+        return true;
+    }
+
+    /// A ball of the fill at `center` lies wholly inside the region.
+    [[nodiscard]] bool holds(const Point<Dim>& center, double radius) const {
+        if (radius <= smallest_) return true;
+        for (int axis = 0; axis < Dim; ++axis) {
+            if (center[axis] < first_center(axis, radius) || center[axis] > last_center(axis, radius)) return false;
         }
         return true;
     }
 
     /// All of these.
-    [[nodiscard]] bool free(const Point<Dim>& center) const {
-        return !surely_taken(center) && free_of_balls(center) && free_of_obstacles(center);
+    [[nodiscard]] bool free(const Point<Dim>& center) const { return free(center, radius_); }
+    [[nodiscard]] bool free(const Point<Dim>& center, double radius) const {
+        return !surely_taken(center) && free_of_balls(center, radius) && free_of_obstacles(center, radius);
     }
 
     void insert(const Point<Dim>& center) {
         std::int32_t& first = first_[grid_.number(grid_.cell_of(center))];
+        covered_.cover(center, scale_ * (radius(balls_.size()) + smallest_));
         balls_.push_back({center, first});
         first = static_cast<std::int32_t>(balls_.size() - 1);
-        covered_.cover(center, reach_);
     }
 
     void move(std::size_t number, const Point<Dim>& center) {
@@ -421,7 +449,11 @@ private:
 
     [[nodiscard]] std::int32_t tiles_along(int axis) const { return (grid_.cells(axis) + kTile - 1) / kTile; }
 
-    [[nodiscard]] bool cell_is_free(std::size_t number, const Point<Dim>& center, std::int32_t self) const {
+    /// By how much a ball may come nearer to an obstacle than the largest.
+    [[nodiscard]] double nearer(double radius) const { return scale_ * (radius_ - radius); }
+
+    [[nodiscard]] bool cell_is_free(std::size_t number, const Point<Dim>& center, double radius,
+                                    std::int32_t self) const {
         for (std::int32_t at = first_[number]; at >= 0; at = balls_[static_cast<std::size_t>(at)].next) {
             if (at == self) continue;
             double square = 0.0;
@@ -433,15 +465,17 @@ private:
                 }
                 square += along * along;
             }
-            if (square < apart_square_) return false;
+            const double apart = scale_ * (radius + this->radius(static_cast<std::size_t>(at)));
+            if (square < apart * apart) return false;
         }
         return true;
     }
 
-    double radius_;
+    double radius_;    // of the largest ball
+    double smallest_;  // radius
+    double scale_;     // of the distances that the fill's balls keep
+    std::vector<double> radii_;
     std::vector<Boundary<Dim>> walls_;  // the [[wall]]s
-    double reach_ = 0.0;                // distance that the fill's balls keep
-    double apart_square_ = 0.0;         // its square
     PlacementGrid<Dim> grid_;
     CoveredCells<Dim> covered_;
     std::vector<std::int32_t> first_;  // of the balls in a cell; -1: none

@@ -17,9 +17,15 @@ struct Species {
     double mass = 0.0;                ///< [mass]; infinity: no contact and no gravity moves it
     double radius_of_gyration = 0.0;  ///< [length]
     std::string color;                ///< "#RRGGBB" or empty
+    std::int32_t size_of = -1;        ///< row of the species that this is a size of; -1: it is none
 
     bool operator==(const Species&) const = default;
 };
+
+/// The row of a table that a row stands under: of its species, where it is one of the sizes that this has.
+[[nodiscard]] inline std::uint32_t species_row(const std::vector<Species>& table, std::uint32_t row) {
+    return table[row].size_of < 0 ? row : static_cast<std::uint32_t>(table[row].size_of);
+}
 
 /// Balls as structure of arrays, one entry per ball, index = id. Positions are absolute and inside the
 /// box on periodic axes; `image` counts how often a ball has crossed the periodic faces (the unwrapped

@@ -194,7 +194,7 @@ std::span<const QuantityInfo> quantities() { return kQuantities; }
 
 Quantity default_quantity(const Balls& balls) {
     std::vector<bool> used(balls.species_table.size());
-    for (const auto index : balls.species) used[index] = true;
+    for (const auto index : balls.species) used[species_row(balls.species_table, index)] = true;
     for (std::size_t k = 0; k < used.size(); ++k) {
         if (used[k] && !balls.species_table[k].color.empty()) return Quantity::kSpecies;
     }
@@ -205,7 +205,7 @@ void evaluate(Quantity quantity, const Scene& scene, const Balls& balls, const F
               std::vector<float>& values) {
     switch (quantity) {
         case Quantity::kSpecies:
-            fill(frame, values, [&](std::size_t id) { return balls.species[id]; });
+            fill(frame, values, [&](std::size_t id) { return species_row(balls.species_table, balls.species[id]); });
             break;
         case Quantity::kSpeed:
             fill(frame, values, [&](std::size_t id) { return std::sqrt(squared(frame.velocity, id)); });
@@ -304,7 +304,7 @@ Palette palette_of(Quantity quantity, const Balls& balls, ColorMap map) {
     if (quantity == Quantity::kSpecies) {
         palette.categories = true;
         std::vector<bool> used(balls.species_table.size());
-        for (const auto index : balls.species) used[index] = true;
+        for (const auto index : balls.species) used[species_row(balls.species_table, index)] = true;
         for (std::size_t k = 0; k < used.size(); ++k) {
             const Species& species = balls.species_table[k];
             palette.colors.push_back(species_color(species, k));

@@ -34,6 +34,7 @@ enum class KeyType : std::uint8_t {
     kBoundary,   ///< per axis one of `choices`, or two of them
     kPairs,      ///< per axis a number, or two of them
     kNumbers,    ///< as many as the scene has of something, each a number or "same": as it is elsewhere
+    kList,       ///< an array of numbers
     kTable,      ///< a table with keys of its own, named table.name in the list
 };
 

@@ -26,6 +26,7 @@ enum class RandomPurpose : std::uint32_t {
     kThermostat = 7,
     kGrowth = 16,      ///< velocities of balls that grow into a packing
     kAtmosphere = 17,  ///< places in an atmosphere
+    kSize = 18,        ///< radii that differ from ball to ball
 };
 
 /// 128 random bits.

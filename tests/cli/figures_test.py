@@ -310,6 +310,69 @@ class Converted(ProgramTest):
             self.assertEqual(self.times(*options), [float(time) for time in times], options)
 
 
+class Sizes(ProgramTest):
+    """Balls of one species whose radii differ."""
+
+    def test_are_one_kind_of_balls_to_others_and_go_on_to_the_same_bits(self):
+        sizes = '\nradius = 0.3\nsizes = { kind = "normal", spread = 0.1 }\n'
+        for solver in ("events", "spring"):
+            self.write("gas.toml", (MIXTURE % solver).replace("\nradius = 0.3\n", sizes))
+            whole = self.succeed("run", "gas.toml", "--json", "--force").json
+            self.assertEqual(self.succeed("run", "gas.toml", "--until", "3", "--force", "-o", "half.h5", "--threads", "2",
+                                          "--json").json["balls"], 90)
+            rest = self.succeed("run", "--resume", "half.checkpoint.h5", "--until", "6", "-o", "rest.h5", "--json",
+                                "--force").json
+            self.assertEqual(rest["state_hash"], whole["state_hash"])
+            table = list(csv.DictReader(self.succeed("state", "gas.h5", "--csv", "--quiet").out.splitlines()))
+            light = [row for row in table if row["species"] == "light"]
+            self.assertEqual((len(light), len(table)), (60, 90))
+            self.assertGreater(len({row["radius"] for row in light}), 55)
+            for row in light:
+                self.assertAlmostEqual(float(row["mass"]), (float(row["radius"]) / 0.3) ** 2, 12)
+            self.assertEqual({row["radius"] for row in table} - {row["radius"] for row in light}, {"0.5"})
+            self.succeed("convert", "gas.h5", "gas.lammpstrj", "--last", "--force")
+            dump = (self.folder / "gas.lammpstrj").read_text().split("ITEM: ATOMS")[1].splitlines()[1:]
+            self.assertEqual([sum(line.split()[1] == kind for line in dump) for kind in "12"], [60, 30])
+            self.succeed("plot", "gas.h5", "balls", "-o", "balls.png", "--force")
+            self.succeed("report", "gas.h5", "--force")
+        packed = self.succeed("check", "gas.toml", "--json").json["packing_fraction"]
+        area = sum(3.141592653589793 * float(row["radius"]) ** 2 for row in table)
+        self.assertAlmostEqual(packed, area / (16.0 * 12.0), 12)
+
+    def test_that_make_no_sense_are_refused(self):
+        for sizes, says in (
+                ('{ kind = "normal" }', "sizes.spread: is required for kind = \"normal\""),
+                ('{ kind = "normal", spread = 0.4 }', "sizes.min: is required for a spread of 0.4: 3 spreads below 1 is no radius"),
+                ('{ kind = "normal", spread = 0.1, min = 1.1 }', "sizes.min: must leave room for 1, not 1.1"),
+                ('{ kind = "normal", spread = 0.1, max = 0.7 }', "sizes.max: must be above min, 0.7, by a tenth of the spread or "
+                                                                "more, not 0.7"),
+                ('{ kind = "uniform", min = 0.5 }', "sizes.max: is required for a uniform distribution"),
+                ('{ kind = "uniform", min = 1.5, max = 0.5 }', "sizes.max: must be above min, 1.5, not 0.5"),
+                ('{ kind = "uniform", min = 0.5, max = 1.5, spread = 0.1 }', "sizes.spread: needs kind = \"normal\" or \"lognormal\""),
+                ('{ kind = "table", values = [] }', "sizes.values: must be an array of numbers from 0.01 to 100, not an array of 0"),
+                ('{ kind = "table", values = [1.0, -1.0] }', "sizes.values[1]: must be a number from 0.01 to 100, not -1"),
+                ('{ kind = "table", values = [1.0], weights = [1.0, 2.0] }', "sizes.weights: must be as many as values, 1, not 2"),
+                ('{ kind = "table", values = [1.0], weights = [0.0] }', "sizes.weights: must have a sum above 0"),
+                ('{ kind = "gauss", spread = 0.1 }', "sizes.kind: must be \"normal\", \"lognormal\", \"uniform\" or \"table\""),
+                ('{ kind = "uniform", min = 0.5, max = 40.0 }', "radius: must be at most half the box, which is 16 along x, not 12"),
+                ("0.1", "sizes: must be a table, not 0.1")):
+            self.write("gas.toml", TWO_KINDS.replace("radius = 0.3\n", f"radius = 0.3\nsizes = {sizes}\n"))
+            result = self.carom("check", "gas.toml")
+            self.assertEqual(result.status, 2, sizes)
+            self.assertRegex(result.err.splitlines()[0], r"^carom: gas\.toml:\d+:\d+: species\[0\]\." + re.escape(says))
+        for change, says in (("\n[[ball]]\nspecies = \"light\"\nposition = [3.0, 3.0]\n",
+                              "ball[0].species: \"light\" has sizes, which are for fills; give the ball its own radius and mass"),
+                             ("\n[[fill]]\nspecies = \"light\"\ncount = 4\nspeed = 1.0\n",
+                              "fill[2].speed: equal speeds of balls of different mass have momentum"),
+                             ("\n[[fill]]\nspecies = \"light\"\ncount = 4\narrangement = \"atmosphere\"\ntemperature = 1.0\n",
+                              "fill[2].arrangement: \"atmosphere\" is for balls of one radius, and these have sizes")):
+            scene = TWO_KINDS.replace("radius = 0.3\n", 'radius = 0.3\nsizes = { kind = "normal", spread = 0.1 }\n')
+            self.write("gas.toml", scene + change)
+            result = self.carom("check", "gas.toml")
+            self.assertEqual(result.status, 2, change)
+            self.assertIn(says, result.err)
+
+
 class TheoryFigures(ProgramTest):
     def run_scene(self, name, *options):
         self.succeed("run", SCENES / f"{name}.toml", "-o", f"{name}.h5", "--quiet", *options)

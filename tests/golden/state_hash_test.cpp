@@ -80,6 +80,31 @@ temperature = 1.0
     expect_committed("events_pipe_3d", "double", state_hash(run.frame()));
 }
 
+/// Radii that differ from ball to ball, in a packing that grows, by either solver.
+TEST(SizesStateHash, IsTheCommittedOne_cpu1) {
+    for (const char* solver : {"events", "spring"}) {
+        DrivenRun run(R"(
+[scene]
+dimension = 2
+[box]
+size = [20.0, 20.0]
+boundary = ["periodic", "wall"]
+[run]
+until = 2.0
+[[fill]]
+radius = 0.5
+mass = 1.0
+sizes = {kind = "lognormal", spread = 0.15}
+packing_fraction = 0.6
+temperature = 1.0
+)",
+                      {fmt::format("run.solver={}", solver)});
+        run.to(2.0);
+        expect_committed(fmt::format("sizes_2d_{}", solver), std::string_view(solver) == "events" ? "double" : "single",
+                         state_hash(run.frame()));
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Golden, StateHash,
                          testing::Combine(testing::Range(std::size_t{0}, scenarios().size()), testing::Bool(),
                                           testing::Values(Processor{"cpu1"}, Processor{"emulated"}, Processor{"cuda"})),

@@ -732,6 +732,11 @@ TEST_P(AveragesInTime, CorrelationsInTimeAreMeansOverAllStarts) {
     const AverageTable way = msd->table();
     const AverageTable velocity = vacf->table();
     ASSERT_EQ(way.x, velocity.x);
+    std::vector<double> evenly_on_a_log_axis;
+    for (int lag = 0; lag <= 256; lag += lag < 16 ? 1 : lag < 32 ? 2 : lag < 64 ? 4 : lag < 128 ? 8 : 16) {
+        evenly_on_a_log_axis.push_back(0.5 * lag);
+    }
+    ASSERT_EQ(way.x, evenly_on_a_log_axis);
     int looked_at = 0;
     for (std::size_t at = 0; at < way.x.size(); ++at) {
         const int lag = static_cast<int>(std::lround(way.x[at] / 0.5));

@@ -41,12 +41,14 @@ std::string vector_of(int dimension, const std::string& first, const std::string
 std::string usual(const Key& key, int dimension) {
     const std::string path = fmt::format("{}.{}", key.table, key.name);
     static const std::map<std::string, std::string, std::less<>> kUsual{
-        {"run.until", "0.01"},        {"species.radius", "0.2"}, {"ball.radius", "0.2"},
-        {"fill.radius", "0.2"},       {"fill.count", "4"},       {"fill.packing_fraction", "0.02"},
-        {"wall.radius", "40.0"},      {"stage.until", "0.01"},   {"observe.every", "0.001"},
-        {"box.size", "9.0"},          {"ball.position", "4.0"},  {"wall.center", "4.5"},
-        {"observe.max", "2.0"},       {"observe.bins", "8"},     {"fill.region.max", "8.0"},
-        {"observe.region.max", "8.0"}};
+        {"run.until", "0.01"},         {"species.radius", "0.2"},    {"ball.radius", "0.2"},
+        {"fill.radius", "0.2"},        {"fill.count", "4"},          {"fill.packing_fraction", "0.02"},
+        {"wall.radius", "40.0"},       {"stage.until", "0.01"},      {"observe.every", "0.001"},
+        {"box.size", "9.0"},           {"ball.position", "4.0"},     {"wall.center", "4.5"},
+        {"observe.max", "2.0"},        {"observe.bins", "8"},        {"fill.region.max", "8.0"},
+        {"observe.region.max", "8.0"}, {"fill.sizes.spread", "0.1"}, {"species.sizes.spread", "0.1"},
+        {"fill.sizes.max", "2.0"},     {"species.sizes.max", "2.0"}, {"fill.sizes.min", "0.5"},
+        {"species.sizes.min", "0.5"}};
     const auto found = kUsual.find(path);
     const std::string number = found == kUsual.end() ? "1.0" : found->second;
     switch (key.type) {
@@ -58,6 +60,7 @@ std::string usual(const Key& key, int dimension) {
         case KeyType::kPairs:
             return vector_of(dimension, fmt::format("[{0}, {0}]", number), number);
         case KeyType::kNumbers:
+        case KeyType::kList:
             return fmt::format("[{}]", number);
         default:
             return number;
@@ -75,6 +78,7 @@ std::string with_value(const Key& key, int dimension, const std::string& value) 
         case KeyType::kPairs:
             return vector_of(dimension, fmt::format("[{}, 1.0]", value), "1.0");
         case KeyType::kNumbers:
+        case KeyType::kList:
             return fmt::format("[{}]", value);
         default:
             return value;
@@ -152,7 +156,10 @@ Trial trial(Base base, const Key& key, const std::string& value) {
         set(lines, "radius", "0.2");
         set(lines, "mass", "1.0");
     };
-    if (table == "fill" && (name == "radius" || name == "mass" || name == "radius_of_gyration")) own_radius();
+    const bool of_sizes = name.starts_with("sizes");
+    if (table == "fill" && (name == "radius" || name == "mass" || name == "radius_of_gyration" || of_sizes))
+        own_radius();
+    if (of_sizes && name.ends_with(".weights")) set(lines, "sizes.values", "[1.0]");
     if (name == "packing_fraction") drop(lines, "count");
     if (table == "fill" && name == "speed") drop(lines, "temperature");
     if (table == "ball" && (name == "speed" || name == "angle" || name == "direction")) {

@@ -9,6 +9,7 @@
 #include "host/scene/place.hpp"
 #include "host/scene/walls.hpp"
 #include "host/state/errors.hpp"
+#include "kernels/physics/pair_distribution.hpp"
 
 namespace carom::scene_place_test {
 
@@ -285,6 +286,167 @@ TEST(Velocities, ExplicitBallsKeepTheirsAndComeFirst) {
     EXPECT_TRUE(balls.spin[0].empty());
     EXPECT_EQ(balls.species_of(0).radius, 1.0);
     EXPECT_EQ(balls.species_of(3).radius, 0.5);
+}
+
+/// `sizes` of a fill of disks or spheres.
+std::string sized_gas(const std::string& sizes, const std::string& more, int dimension = 2) {
+    return gas(("sizes = {" + sizes + "}\n" + more).c_str(), dimension);
+}
+
+std::vector<double> radii(const Balls& balls) {
+    std::vector<double> all;
+    for (std::size_t id = 0; id < balls.size(); ++id) all.push_back(balls.species_of(id).radius);
+    return all;
+}
+
+struct SizeCase {
+    const char* name;
+    const char* sizes;
+    double mean;      // of radius over `radius`
+    double variance;  // of the same
+    double fourth;    // central moment, for the error of the variance
+};
+
+void PrintTo(const SizeCase& one, std::ostream* out) { *out << one.name; }
+
+class SizeDistribution : public testing::TestWithParam<SizeCase> {};
+
+/// Moments of 40,000 balls; 8 figures within 4.5 standard errors: by chance one test of 18,000 fails.
+TEST_P(SizeDistribution, HasItsMoments) {
+    const SizeCase& one = GetParam();
+    constexpr double kBalls = 40000.0;
+    constexpr double kErrors = 4.5;
+    const Scene scene = parse_scene(
+        std::string("[scene]\ndimension = 2\nseed = 11\n[box]\nsize = [900.0, 900.0]\n[[fill]]\nradius = 0.5\nmass = "
+                    "1.0\ncount = 40000\nsizes = {") +
+            one.sizes + "}\n",
+        "sizes.toml");
+    const Balls balls = make_balls(scene);
+    double mean = 0.0;
+    double square = 0.0;
+    for (const double radius : radii(balls)) mean += radius / 0.5 / kBalls;
+    for (const double radius : radii(balls)) square += (radius / 0.5 - one.mean) * (radius / 0.5 - one.mean) / kBalls;
+    EXPECT_NEAR(mean, one.mean, kErrors * std::sqrt(one.variance / kBalls));
+    EXPECT_NEAR(square, one.variance, kErrors * std::sqrt((one.fourth - one.variance * one.variance) / kBalls));
+    EXPECT_LT(balls.species_table.size(), 4000u);
+}
+
+// A normal distribution cut off at c deviations: with g = c phi(c) / (2 Phi(c) - 1) its variance is 1 - 2 g, its fourth
+// moment 3 - 2 g (3 + c^2): for c = 3 g = 0.013332, for c = 1 g = 0.354437. A lognormal one cut off at 3: moments
+// exp(n^2 s^2 / 2) (Phi(3 - n s) - Phi(-3 - n s)) / (Phi(3) - Phi(-3)).
+INSTANTIATE_TEST_SUITE_P(
+    Kinds, SizeDistribution,
+    testing::Values(
+        SizeCase{"normal", "kind = \"normal\", spread = 0.1", 1.0, 0.00973337, 2.68004e-04},
+        SizeCase{"cut", "kind = \"normal\", spread = 0.2, min = 0.8, max = 1.2", 1.0, 0.0116450, 2.63201e-04},
+        SizeCase{"lognormal", "kind = \"lognormal\", spread = 0.2", 1.019646, 0.0411118, 0.0055549},
+        SizeCase{"uniform", "kind = \"uniform\", min = 0.5, max = 1.5", 1.0, 1.0 / 12.0, 1.0 / 80.0},
+        SizeCase{"table", "kind = \"table\", values = [1.0, 1.4], weights = [3.0, 1.0]", 1.1, 0.03, 0.0021}),
+    [](const auto& one) { return std::string(one.param.name); });
+
+TEST(Sizes, FollowFromSeedAndIdAlone) {
+    const std::string sizes = "kind = \"normal\", spread = 0.1";
+    const auto all = radii(make_balls(parse_scene(sized_gas(sizes, "count = 300\n"), "a.toml")));
+    EXPECT_EQ(radii(make_balls(parse_scene(sized_gas(sizes, "count = 300\n"), "a.toml"))), all);
+    EXPECT_NE(radii(make_balls(parse_scene(sized_gas(sizes, "count = 300\n"), "a.toml", {"scene.seed=9"}))), all);
+    // However the ids are shared out among fills, wherever these are.
+    const std::string one = "radius = 0.5\nmass = 1.0\nsizes = {" + sizes + "}\n";
+    const Balls two = make_balls(parse_scene(
+        sized_gas(sizes, "count = 100\narrangement = \"lattice\"\nregion = {max = [20.0, 20.0]}\n[[fill]]\n" + one +
+                             "count = 200\nregion = {min = [20.0, 0.0]}\n"),
+        "a.toml"));
+    EXPECT_EQ(radii(two), all);
+}
+
+TEST(Sizes, GiveMassesByVolumeAndSpinsByRadius) {
+    for (const int dimension : {2, 3}) {
+        const Balls balls = make_balls(
+            parse_scene(sized_gas("kind = \"uniform\", min = 0.5, max = 1.5", "count = 50\n", dimension), "a.toml"));
+        for (std::size_t id = 0; id < balls.size(); ++id) {
+            const Species& ball = balls.species_of(id);
+            const double factor = ball.radius / 0.5;
+            EXPECT_NEAR(ball.mass, 2.0 * std::pow(factor, dimension), 1e-14 * ball.mass) << id;
+            EXPECT_NEAR(ball.radius_of_gyration, ball.radius * std::sqrt(dimension == 2 ? 0.5 : 0.4), 1e-15);
+            EXPECT_EQ(species_row(balls.species_table, balls.species[id]), 0u);
+        }
+    }
+    const Balls equal = make_balls(
+        parse_scene(sized_gas("kind = \"uniform\", min = 0.5, max = 1.5, mass = \"equal\"", "count = 50\n"), "a.toml"));
+    for (std::size_t id = 0; id < equal.size(); ++id) EXPECT_EQ(equal.species_of(id).mass, 2.0);
+}
+
+TEST(Sizes, LeaveTemperatureAndMomentumAsTheyAre) {
+    const Balls balls = make_balls(
+        parse_scene(sized_gas("kind = \"normal\", spread = 0.2", "count = 500\ntemperature = 3.0\n"), "gas.toml"));
+    double energy = 0.0;
+    double momentum[2] = {};
+    double largest_share = 0.0;
+    for (std::size_t id = 0; id < balls.size(); ++id) {
+        const double mass = balls.species_of(id).mass;
+        double own = 0.0;
+        for (int axis = 0; axis < 2; ++axis) {
+            own += 0.5 * mass * balls.velocity[axis][id] * balls.velocity[axis][id];
+            momentum[axis] += mass * balls.velocity[axis][id];
+        }
+        energy += own;
+        largest_share = std::max(largest_share, own);
+    }
+    EXPECT_NEAR(energy / 500.0, 3.0, 3.0 * 500 * 2.3e-16);
+    for (const double sum : momentum) EXPECT_NEAR(sum, 0.0, 1e-11);
+    EXPECT_LT(largest_share, 3.0 * 20.0);  // of 500 exponential deviates: by chance 1 in 10^6
+}
+
+struct SizedPlace {
+    const char* name;
+    int dimension;
+    double fraction;
+    const char* arrangement;
+    double spread = 0.15;
+};
+
+void PrintTo(const SizedPlace& one, std::ostream* out) { *out << one.name; }
+
+class SizedPlacement : public testing::TestWithParam<SizedPlace> {};
+
+TEST_P(SizedPlacement, FillsWhatItSaysWithoutOverlap) {
+    const SizedPlace& one = GetParam();
+    const std::string text =
+        "[scene]\ndimension = " + std::to_string(one.dimension) + "\n[box]\nsize = " +
+        (one.dimension == 2 ? "[30.0, 30.0]\nboundary = [\"periodic\", \"wall\"]"
+                            : "[9.0, 9.0, 9.0]\nboundary = [\"periodic\", \"wall\", \"wall\"]") +
+        "\n[[fill]]\nradius = 0.5\nmass = 1.0\nsizes = {kind = \"normal\", spread = " + std::to_string(one.spread) +
+        "}\narrangement = \"" + one.arrangement + "\"\npacking_fraction = " + std::to_string(one.fraction) + "\n";
+    const Scene scene = parse_scene(text, "sizes.toml");
+    const Balls balls = make_balls(scene);
+    EXPECT_GE(smallest_gap(scene, balls), -kRounding);
+    double filled = 0.0;
+    for (const double radius : radii(balls)) filled += ball_volume(one.dimension, radius);
+    // As near as a ball more or less would be.
+    EXPECT_NEAR(filled, one.fraction * scene.box.volume(), 0.5 * ball_volume(one.dimension, 0.5 * 1.45));
+    for (std::size_t id = 0; id < balls.size(); ++id) {
+        EXPECT_GE(balls.position[1][id], balls.species_of(id).radius - kRounding);
+        EXPECT_LE(balls.position[1][id], scene.box.size[1] - balls.species_of(id).radius + kRounding);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Arrangements, SizedPlacement,
+    testing::Values(SizedPlace{"insertion", 2, 0.45, "random"}, SizedPlace{"growth", 2, 0.75, "random"},
+                    SizedPlace{"shaken", 2, 0.83, "random", 0.01}, SizedPlace{"lattice", 2, 0.35, "lattice"},
+                    SizedPlace{"insertion_3d", 3, 0.3, "random"}, SizedPlace{"growth_3d", 3, 0.5, "random"},
+                    SizedPlace{"lattice_3d", 3, 0.2, "lattice"}),
+    [](const auto& one) { return std::string(one.param.name); });
+
+TEST(SizedPlacement, ALatticeHasRoomForTheLargestOrIsRefused) {
+    const Scene scene = parse_scene(
+        sized_gas("kind = \"normal\", spread = 0.1", "packing_fraction = 0.7\narrangement = \"lattice\"\n"), "a.toml");
+    try {
+        static_cast<void>(make_balls(scene));
+        ADD_FAILURE() << "placed";
+    } catch (const InputError& error) {
+        EXPECT_NE(std::string(error.what()).find("on sites for the largest of them"), std::string::npos)
+            << error.what();
+    }
 }
 
 std::uint64_t hash_of(const Balls& balls) {
