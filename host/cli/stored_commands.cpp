@@ -9,6 +9,7 @@
 
 #include "host/cli/options.hpp"
 #include "host/io/exporter.hpp"
+#include "host/io/join.hpp"
 #include "host/io/replacement.hpp"
 #include "host/io/state_text.hpp"
 #include "host/io/trajectory_reader.hpp"
@@ -56,6 +57,7 @@ struct ConvertOptions {
     std::string from;
     std::string to;
     std::string every;
+    std::vector<std::string> join;
     bool quiet = false;
     bool force = false;
 
@@ -120,7 +122,22 @@ std::vector<std::size_t> chosen_frames(const ConvertOptions& options, const Traj
     return frames;
 }
 
+int join(const ConvertOptions& options) {
+    if (options.frame.given() || options.part())
+        throw InputError("--join: puts runs together whole; choose frames of what comes of it");
+    if (!options.output.ends_with(".h5")) {
+        throw InputError(fmt::format("{}: with --join the file is a trajectory, and ends in .h5", options.output));
+    }
+    std::vector<std::string> paths{options.input};
+    paths.insert(paths.end(), options.join.begin(), options.join.end());
+    for (const std::string& path : paths) check_output_file(options.output, path, options.force);
+    const std::string done = join_trajectories(paths, options.output, options.force);
+    if (!options.quiet) say("{}\n", done);
+    return 0;
+}
+
 int convert(const ConvertOptions& options) {
+    if (!options.join.empty()) return join(options);
     const TrajectoryReader trajectory(options.input);
     if (trajectory.frame_count() == 0) throw InputError(options.input + ": holds no frame");
     const std::vector<std::size_t> frames = chosen_frames(options, trajectory);
@@ -187,6 +204,8 @@ Action add_convert_command(CommandOptions& command, const std::string&) {
     command.option("--from", options->from, "T", "Only frames of this time and later; below 0: so long before the end");
     command.option("--to", options->to, "T", "Only frames up to this time, told as for --from");
     command.option("--every", options->every, "T", "Of these only frames that are so far apart in time, or farther");
+    command.repeatable("--join", options->join, "FILE",
+                       "A trajectory of the run that resumed INPUT, or the one before; all together become FILE.h5");
     command.flag("--quiet", options->quiet, "Say nothing");
     command.flag("--force", options->force, "Overwrite files that exist");
     return [options] { return convert(*options); };

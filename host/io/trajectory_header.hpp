@@ -25,8 +25,9 @@ struct TrajectoryHeader {
     std::vector<std::string> fields{"position", "velocity", "spin", "species"};  ///< [output] fields
     std::vector<ObservableInfo> observables;                                     ///< columns of a row, in this order
     std::vector<AverageInfo> averages;                                           ///< with a table of each in each frame
-    bool changeable = false;                                                     ///< has a place for append_change
-    std::uint64_t expected_frames = 0;  ///< a guess, for the layout; 0: unknown
+    std::vector<std::string> joined = {};  ///< files and times that it was put together of; else none
+    bool changeable = false;               ///< has a place for append_change
+    std::uint64_t expected_frames = 0;     ///< a guess, for the layout; 0: unknown
     std::uint64_t expected_rows = 0;
     std::string version;  ///< of the program; empty when writing: this one
 

@@ -93,6 +93,7 @@ void write_trajectory_header(hid_t file, const TrajectoryHeader& header) {
     h5::set_attribute(parameters, "format_version", std::int64_t{kTrajectoryFormatVersion});
     h5::set_attribute(parameters, "title", header.title);
     h5::set_attribute(parameters, "fields", std::span<const std::string>(header.fields));
+    if (!header.joined.empty()) h5::write_strings(parameters, "joined", header.joined);
     write_scene_text(parameters, "scene", header.scene_path, header.scene_source);
     write_box(parameters, "box", header.box);
     write_species_table(parameters, "species", header.species_table);
@@ -119,6 +120,7 @@ TrajectoryHeader read_trajectory_header(hid_t file) {
     header.title = h5::string_attribute(parameters, "title");
     header.fields = h5::strings_attribute(parameters, "fields");
     header.scene_source = read_scene_text(parameters, "scene", header.scene_path);
+    if (h5::exists(parameters, "joined")) header.joined = h5::read_strings(parameters, "joined");
     header.box = read_box(parameters, "box");
     header.species_table = read_species_table(parameters, "species");
     header.species = h5::read_array<std::uint32_t>(parameters, "species_of_ball");

@@ -373,6 +373,97 @@ class Sizes(ProgramTest):
             self.assertIn(says, result.err)
 
 
+class Joined(ProgramTest):
+    """A run and those that resumed it, put together in one trajectory."""
+
+    SCENE = TWO_KINDS + """
+[[observe]]
+name = "msd"
+kind = "msd"
+every = 0.25
+
+[[observe]]
+name = "speeds"
+kind = "speed"
+every = 0.25
+"""
+
+    def setUp(self):
+        super().setUp()
+        self.write("gas.toml", self.SCENE)
+
+    def runs(self, scene="gas.toml"):
+        self.succeed("run", scene, "--until", "2", "-o", "a.h5", "--quiet")
+        for before, until, name in (("a", "4", "b"), ("b", "6", "c")):
+            self.succeed("run", "--resume", f"{before}.checkpoint.h5", "--until", until, "-o", f"{name}.h5", "--quiet")
+
+    def join(self, *options):
+        return self.carom("convert", *options)
+
+    def test_what_is_joined_is_the_run_that_was_not_stopped(self):
+        import h5py
+        for solver in ("events", "spring"):
+            self.write("gas.toml", self.SCENE.replace('"events"', f'"{solver}"'))
+            self.succeed("run", "gas.toml", "-o", "whole.h5", "--quiet", "--force")
+            for name in ("a", "b", "c"):
+                for ending in (".h5", ".checkpoint.h5"):
+                    (self.folder / (name + ending)).unlink(missing_ok=True)
+            self.runs()
+            done = self.succeed("convert", "a.h5", "joined.h5", "--join", "b.h5", "--join", "c.h5", "--force")
+            self.assertIn("7 frames and 121 rows of 3 runs, to t = 6", done.err)
+            with h5py.File(self.folder / "whole.h5") as whole, h5py.File(self.folder / "joined.h5") as joined:
+                self.assertEqual(len(joined["parameters/joined"]), 3)
+                compared = []
+
+                def compare(name, item):
+                    if isinstance(item, h5py.Dataset) and name.startswith(("particles", "observables")):
+                        there = joined[name]
+                        compared.append(name)
+                        if name.startswith("observables/msd"):  # whose longer lags the parts did not know
+                            self.assertTrue((there[-1] == item[-1])[item[-1] == item[-1]].all(), name)
+                        elif name.endswith(("/independent", "wall_pressure/value")):  # equal to rounding
+                            rounding = 1e-6 * abs(item[()]) + 1e-9
+                            self.assertTrue(((abs(there[()] - item[()]) <= rounding) | (item[()] != item[()])).all(), name)
+                        else:
+                            self.assertTrue(((there[()] == item[()]) | (item[()] != item[()])).all(), name)
+                whole.visititems(compare)
+                self.assertGreater(len(compared), 35)
+            self.succeed("plot", "joined.h5", "msd", "-o", "f.png", "--force")
+            self.succeed("report", "joined.h5", "-o", "joined.html", "--force")
+
+    def test_what_a_killed_run_has_beyond_its_checkpoint_is_there_once(self):
+        self.runs()
+        self.succeed("run", "gas.toml", "--until", "5", "-o", "long.h5", "--quiet")
+        done = self.succeed("convert", "long.h5", "joined.h5", "--join", "c.h5")
+        self.assertIn("7 frames and 121 rows of 2 runs", done.err)
+
+    def test_what_does_not_join_is_refused(self):
+        self.runs()
+        self.write("other.toml", self.SCENE.replace("seed = 5", "seed = 6"))
+        self.succeed("run", "other.toml", "--until", "4", "-o", "other.h5", "--quiet")
+        self.succeed("run", "gas.toml", "--until", "2.5", "-o", "odd.h5", "--quiet")
+        self.succeed("run", "--resume", "odd.checkpoint.h5", "--until", "4", "-o", "rest.h5", "--quiet")
+        self.succeed("run", "--resume", "a.checkpoint.h5", "--set", "physics.restitution=0.9", "--until", "3", "-o", "new.h5",
+                     "--quiet")
+        for files, says in (
+                (("a.h5", "c.h5"), "c.h5: does not go on from a.h5: that ends at t = 2, and it begins at 4"),
+                (("b.h5", "a.h5"), "a.h5: does not go on from b.h5: it begins at t = 0, which is no later than that"),
+                (("other.h5", "c.h5"), "c.h5: does not go on from other.h5: at t = 4 its balls are elsewhere, or fly otherwise"),
+                (("other.h5", "rest.h5"), "rest.h5: does not go on from other.h5: it begins at t = 2.5, where that has no "
+                                          "frame"),
+                (("a.h5", "new.h5"), "new.h5: does not go on from a.h5: it begins at t = 0, which is no later than that")):
+            result = self.join(files[0], "x.h5", "--join", files[1])
+            self.assertEqual((result.status, result.err), (2, f"carom: {says}\n"))
+            self.assertFalse((self.folder / "x.h5").exists())
+        for options, says in ((("a.h5", "x.xyz", "--join", "b.h5"), "x.xyz: with --join the file is a trajectory, and ends in .h5"),
+                              (("a.h5", "a.h5", "--join", "b.h5", "--force"), "a.h5: is the input"),
+                              (("a.h5", "b.h5", "--join", "b.h5", "--force"), "b.h5: is the input"),
+                              (("a.h5", "x.h5", "--join", "b.h5", "--last"), "--join: puts runs together whole")):
+            result = self.join(*options)
+            self.assertEqual(result.status, 2)
+            self.assertIn(says, result.err)
+
+
 class TheoryFigures(ProgramTest):
     def run_scene(self, name, *options):
         self.succeed("run", SCENES / f"{name}.toml", "-o", f"{name}.h5", "--quiet", *options)
