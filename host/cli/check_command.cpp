@@ -54,6 +54,7 @@ std::string as_json(const PreparedScene& run) {
 
 std::string as_text(const PreparedScene& run) {
     const SolverPlan& plan = *run.plan;
+    const std::string unit = run.scene.units.behind("s");
     std::string text = visible(run.scene.path + (run.scene.title.empty() ? "" : ": " + run.scene.title)) + "\n";
     const auto line = [&](const std::string& name, const std::string& value) {
         text += fmt::format("  {:<18}{}\n", name, value);
@@ -68,9 +69,9 @@ std::string as_text(const PreparedScene& run) {
         if (!fact.name.empty()) line(fact.name, fact.text);
     }
     if (run.steps > 0) {
-        line("steps", fmt::format("{} to t = {:.6g} s", count_text(run.steps), run.scene.run.until));
+        line("steps", fmt::format("{} to t = {:.6g}{}", count_text(run.steps), run.scene.run.until, unit));
     } else {
-        line("until", fmt::format("t = {:.6g} s", run.scene.run.until));
+        line("until", fmt::format("t = {:.6g}{}", run.scene.run.until, unit));
     }
     for (const auto& [name, value] : driving_lines(run.scene)) line(name, value);
     line("processor", plan.processor());
@@ -84,11 +85,11 @@ std::string as_text(const PreparedScene& run) {
         line("time", fmt::format("about {}, as its first moments go", duration_text(*seconds)));
     }
     line("rows", run.scene.output.observables_every > 0.0
-                     ? fmt::format("one every {:.6g} s", run.scene.output.observables_every)
+                     ? fmt::format("one every {:.6g}{}", run.scene.output.observables_every, unit)
                      : "at the ends");
     for (const AverageInfo& info : average_infos(run)) {
-        line("average", fmt::format("{}: {}, a sample every {:.4g} s from t = {:.6g} on", info.name, info.kind,
-                                    info.every, measured_from(run.scene, info.from)));
+        line("average", fmt::format("{}: {}, a sample every {:.4g}{} from t = {:.6g} on", info.name, info.kind,
+                                    info.every, unit, measured_from(run.scene, info.from)));
     }
     for (const std::string& warning : run.warnings) text += "warning: " + visible(warning) + "\n";
     return text;

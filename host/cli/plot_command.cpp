@@ -260,14 +260,18 @@ std::string plot_table(const PlotOptions& options) {
 
 std::string plot_bench(const PlotOptions& options) {
     refuse_for_tables(options, "results of carom bench");
-    if (!options.by.empty() || options.mean || options.csv || !options.log.empty() || !options.cbrange.empty() ||
-        !options.xrange.empty() || !options.yrange.empty()) {
-        throw InputError("of a file of carom bench a quantity, its size and style may be chosen, and nothing else");
+    if (!options.by.empty() || options.mean || !options.log.empty() || !options.cbrange.empty()) {
+        throw InputError(
+            "of a file of carom bench a quantity, its ranges, size and style may be chosen, and nothing else; both "
+            "axes "
+            "are logarithmic");
     }
     const std::string quantity = options.quantity().empty() ? bench_quantities().front() : options.quantity();
+    const BenchFigure figure = bench_figure(options.file, quantity);
+    const FigureWishes wishes = wishes_of(options);
     return finish(
-        options, output_of(options, quantity),
-        [&](const Canvas& canvas) { return bench_figure_script(options.file, quantity, canvas); }, [] { return ""; });
+        options, output_of(options, quantity), [&](const Canvas& canvas) { return figure.script(canvas, wishes); },
+        [&] { return figure.csv(); });
 }
 
 /// Which average a kind's name stood for, where it could have been another.
@@ -301,9 +305,10 @@ std::string plot_trajectory(const PlotOptions& options) {
     if (balls && quantities.size() == 1) return plot_balls(options);
     if (balls) throw InputError("'balls' is a picture, which stands alone; --rows draws the row of that name");
     if (wants_picture(options)) {
-        throw InputError(fmt::format("{}, not for '{}', which is of the whole run; --from and --to choose a part of it",
-                                     kForPictures,
-                                     options.all ? "--all" : fmt::format("{}", fmt::join(quantities, " "))));
+        throw InputError(
+            fmt::format("{}, not for '{}', which is of the whole run; --from and --to choose a part of it, --from -D "
+                        "the last D",
+                        kForPictures, options.all ? "--all" : fmt::format("{}", fmt::join(quantities, " "))));
     }
     const TrajectoryReader trajectory(options.file);
     std::vector<TrajectoryReader> others;

@@ -1273,8 +1273,9 @@ void Engine<Dim, Gravity, Lists>::throw_collapse(Slot i) const {
     for (std::size_t wall = 0; wall < setup_.walls.size() && moving.empty(); ++wall) {
         const double speed = setup_.walls[wall].velocity;
         if (speed > 0.0) {
-            moving = fmt::format("; wall[{}], which moves in at {:.4g} m/s, must stop before balls are packed at it",
-                                 wall, speed);
+            moving =
+                fmt::format("; wall[{}], which moves in at a speed of {:.4g}, must stop before balls are packed at it",
+                            wall, speed);
         }
     }
     throw SimulationError(fmt::format(

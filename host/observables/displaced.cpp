@@ -20,7 +20,7 @@ public:
     /// \throws std::invalid_argument  the context has no start
     Displaced(const ObserveEntry& request, const ObservableContext& context)
         : name_(request.name),
-          label_(fmt::format("{}{} farther than {:.6g} m from the start", request.species,
+          label_(fmt::format("{}{} farther than {:.6g} from the start", request.species,
                              request.species.empty() ? "balls" : ": balls", request.threshold)),
           box_(context.box),
           threshold_(request.threshold) {

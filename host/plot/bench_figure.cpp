@@ -22,26 +22,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-struct Measured {
-    double y = 0.0;
-    double low = 0.0;
-    double high = 0.0;
-};
-
-/// One line of a panel.
-struct Series {
-    std::string label;
-    Word color;
-    bool measured = true;               ///< else a line without points
-    bool open = false;                  ///< open points and a thinner line: the CPU's, beside a GPU's
-    std::map<double, Measured> points;  // by x
-};
-
-struct Panel {
-    std::string title;
-    std::vector<Series> series;
-};
-
 /// By packing fraction, from dilute to dense.
 constexpr std::array kByFraction{kCurveColors[5], kCurveColors[0], kCurveColors[2], kCurveColors[6]};
 constexpr Word kTextbookColor = kCurveColors[1];
@@ -79,25 +59,25 @@ public:
 
     /// The fastest of each number of balls, as `value` makes a point of a row.
     template <class Value>
-    std::map<double, Measured> best(const std::string& rung, int dimension, double fraction, const std::string& backend,
-                                    Value value) const {
-        std::map<double, Measured> points;
+    std::map<double, BenchPoint> best(const std::string& rung, int dimension, double fraction,
+                                      const std::string& backend, Value value) const {
+        std::map<double, BenchPoint> points;
         for (const Json& row : rows_) {
             if (!fits(row, rung, dimension) || row.at("packing_fraction").get<double>() != fraction ||
                 row.at("backend").get<std::string>() != backend) {
                 continue;
             }
-            const std::optional<Measured> point = value(row);
+            const std::optional<BenchPoint> point = value(row);
             if (!point) continue;
-            Measured& there = points[row.at("balls").get<double>()];
+            BenchPoint& there = points[row.at("balls").get<double>()];
             if (point->y > there.y) there = *point;
         }
         return points;
     }
 
     /// carom's step by the CPU's threads, of the largest gas of a packing fraction that was measured with several.
-    [[nodiscard]] std::pair<double, std::map<double, Measured>> by_threads(int dimension, double fraction) const {
-        std::map<double, std::map<double, Measured>> by_balls;
+    [[nodiscard]] std::pair<double, std::map<double, BenchPoint>> by_threads(int dimension, double fraction) const {
+        std::map<double, std::map<double, BenchPoint>> by_balls;
         for (const Json& row : rows_) {
             if (!fits(row, "spring", dimension) || row.at("packing_fraction").get<double>() != fraction ||
                 !row.contains("threads")) {
@@ -111,7 +91,7 @@ public:
         return {};
     }
 
-    static Measured rate(const Json& row) {
+    static BenchPoint rate(const Json& row) {
         return {row.at("per_second").get<double>(), row.at("per_second_least").get<double>(),
                 row.at("per_second_most").get<double>()};
     }
@@ -128,22 +108,22 @@ private:
     std::set<std::string> backends_;
 };
 
-std::optional<Measured> rate_of(const Json& row) { return Rows::rate(row); }
+std::optional<BenchPoint> rate_of(const Json& row) { return Rows::rate(row); }
 
-std::optional<Measured> limit_of(const Json& row) {
+std::optional<BenchPoint> limit_of(const Json& row) {
     if (!row.contains("limit_per_second")) return std::nullopt;
     const double limit = row.at("limit_per_second").get<double>();
-    return Measured{limit, limit, limit};
+    return BenchPoint{limit, limit, limit};
 }
 
-std::optional<Measured> share_of(const Json& row) {
+std::optional<BenchPoint> share_of(const Json& row) {
     const auto limit = limit_of(row);
     if (!limit) return std::nullopt;
-    const Measured rate = Rows::rate(row);
-    return Measured{100.0 * rate.y / limit->y, 100.0 * rate.low / limit->y, 100.0 * rate.high / limit->y};
+    const BenchPoint rate = Rows::rate(row);
+    return BenchPoint{100.0 * rate.y / limit->y, 100.0 * rate.low / limit->y, 100.0 * rate.high / limit->y};
 }
 
-void add(Panel& panel, Series series) {
+void add(BenchPanel& panel, BenchSeries series) {
     if (!series.points.empty()) panel.series.push_back(std::move(series));
 }
 
@@ -153,8 +133,8 @@ Word color_of(std::size_t index, std::size_t count) {
 }
 
 template <class Value>
-void add_step(Panel& panel, const Rows& rows, const char* rung, const std::string& backend, int dimension, bool open,
-              Value value) {
+void add_step(BenchPanel& panel, const Rows& rows, const char* rung, const std::string& backend, int dimension,
+              bool open, Value value) {
     const auto fractions = rows.fractions(dimension);
     for (std::size_t k = 0; k < fractions.size(); ++k) {
         add(panel, {fmt::format("{} {}, {}", backend, rung, fractions[k]), color_of(k, fractions.size()), true, open,
@@ -162,14 +142,14 @@ void add_step(Panel& panel, const Rows& rows, const char* rung, const std::strin
     }
 }
 
-void add_backend(Panel& panel, const Rows& rows, const std::string& quantity, const std::string& backend,
+void add_backend(BenchPanel& panel, const Rows& rows, const std::string& quantity, const std::string& backend,
                  int dimension) {
     const bool open = backend == "cpu" && rows.backends().size() > 1;
     if (quantity == "events") return add_step(panel, rows, "events", backend, dimension, open, rate_of);
     if (quantity == "limit") return add_step(panel, rows, "spring", backend, dimension, open, share_of);
     const double middle = rows.middle(dimension);
     // The limit belongs to processor and precision; whichever row knows it.
-    std::map<double, Measured> limit;
+    std::map<double, BenchPoint> limit;
     for (const char* rung : {"integrate", "textbook", "spring"}) {
         for (const double fraction : rows.fractions(dimension))
             limit.merge(rows.best(rung, dimension, fraction, backend, limit_of));
@@ -182,9 +162,9 @@ void add_backend(Panel& panel, const Rows& rows, const std::string& quantity, co
                 rows.best("textbook", dimension, middle, backend, rate_of)});
 }
 
-void add_threads(Panel& panel, const Rows& rows, int dimension) {
+void add_threads(BenchPanel& panel, const Rows& rows, int dimension) {
     const auto fractions = rows.fractions(dimension);
-    Series ideal{"in proportion", kLimitColor, false};
+    BenchSeries ideal{"in proportion", kLimitColor, false};
     for (std::size_t k = 0; k < fractions.size(); ++k) {
         auto [balls, points] = rows.by_threads(dimension, fractions[k]);
         if (points.empty()) continue;
@@ -198,7 +178,7 @@ void add_threads(Panel& panel, const Rows& rows, int dimension) {
     add(panel, std::move(ideal));
 }
 
-void add_plots(Script& script, std::vector<Script>& plots, const Series& series, std::size_t number) {
+void add_plots(Script& script, std::vector<Script>& plots, const BenchSeries& series, std::size_t number) {
     std::vector<std::vector<double>> rows;
     for (const auto& [x, point] : series.points) rows.push_back({x, point.y, point.low, point.high});
     script.block(Script("s{}", number), rows);
@@ -219,10 +199,10 @@ struct Range {
 };
 
 /// Of all points of all panels, so that panels share it.
-Range range_of(const std::vector<Panel>& panels, bool of_x) {
+Range range_of(const std::vector<BenchPanel>& panels, bool of_x) {
     Range range;
-    for (const Panel& panel : panels) {
-        for (const Series& series : panel.series) {
+    for (const BenchPanel& panel : panels) {
+        for (const BenchSeries& series : panel.series) {
             for (const auto& [x, point] : series.points) {
                 range.low = std::min(range.low, of_x ? x : point.y);
                 range.high = std::max(range.high, of_x ? x : std::max(point.y, point.high));
@@ -244,10 +224,10 @@ Script y_tics(const Range& range) {
 }
 
 /// Tics at the counts of threads that were measured.
-Script thread_tics(const std::vector<Panel>& panels) {
+Script thread_tics(const std::vector<BenchPanel>& panels) {
     std::set<double> counts;
-    for (const Panel& panel : panels) {
-        for (const Series& series : panel.series) {
+    for (const BenchPanel& panel : panels) {
+        for (const BenchSeries& series : panel.series) {
             for (const auto& [threads, point] : series.points) counts.insert(threads);
         }
     }
@@ -256,32 +236,45 @@ Script thread_tics(const std::vector<Panel>& panels) {
     return Script("set xtics ({})\nset format x \"%g\"\n", joined(tics));
 }
 
-Script script_of(const std::vector<Panel>& panels, const std::string& quantity, const std::string& title,
-                 const Canvas& canvas) {
+/// What the measured points are in.
+std::string label_of(const std::string& quantity) {
+    if (quantity == "limit") return "% of what the memory's bandwidth allows";
+    return quantity == "events" ? "events / s" : "ball-steps / s";
+}
+
+Range wished(Range range, const AxisRange& wish, const char* option) {
+    range = {wish.low.value_or(range.low), wish.high.value_or(range.high)};
+    if (range.low <= 0.0)
+        throw InputError(fmt::format("{}: a logarithmic axis begins above 0, not at {}", option, range.low));
+    if (range.low >= range.high) {
+        throw InputError(fmt::format("{}: from {:g} to {:g} there is nothing", option, range.low, range.high));
+    }
+    return range;
+}
+
+Script script_of(const std::vector<BenchPanel>& panels, const std::string& quantity, const std::string& title,
+                 const Canvas& canvas, const FigureWishes& wishes) {
     const bool threads = quantity == "threads";
     std::size_t labels = 0;
-    for (const Panel& panel : panels) labels = std::max(labels, panel.series.size());
+    for (const BenchPanel& panel : panels) labels = std::max(labels, panel.series.size());
     Canvas page = with_key(canvas, labels);
     page.title = "";  // stands over all panels
     Script script = figure_head("", page);
     script.add("set logscale xy\n{}", threads ? thread_tics(panels) : Script("set format x \"10^{{%L}}\"\n"));
     script.add("set xlabel {}\n", Text{threads ? "threads" : "balls"});
-    const Range x = range_of(panels, true);
-    const Range y = range_of(panels, false);
+    const Range x = wished(range_of(panels, true), wishes.x, "--xrange");
+    const Range y = wished(range_of(panels, false), wishes.y, "--yrange");
     script.add("set xrange [{:.6g}:{:.6g}]\nset yrange [{:.6g}:{:.6g}]\n", x.low, x.high, y.low, y.high);
     script.add(y_tics(y));
     script.add("set grid back linecolor rgb \"#d8d8d8\" linewidth 1 dashtype 3\nset tics scale 0.7,0.35\n");
     script.add("set key outside below center maxcols 2 samplen 2.2 spacing 1.15 Left reverse\n");
     script.add("set multiplot layout 1,{} title {} offset 0,0.2\n", panels.size(), Text{canvas.title_of(title)});
     std::size_t number = 0;
-    for (const Panel& panel : panels) {
-        const char* label = quantity == "limit"    ? "% of what the memory's bandwidth allows"
-                            : quantity == "events" ? "events / s"
-                                                   : "ball-steps / s";
+    for (const BenchPanel& panel : panels) {
         script.add("set title {} offset 0,-0.6\nset ylabel {}\n", Text{panel.title},
-                   Text{&panel == panels.data() ? label : ""});
+                   Text{&panel == panels.data() ? label_of(quantity) : std::string()});
         std::vector<Script> plots;
-        for (const Series& series : panel.series) add_plots(script, plots, series, number++);
+        for (const BenchSeries& series : panel.series) add_plots(script, plots, series, number++);
         script.plot(plots);
     }
     return script.add("unset multiplot\n");
@@ -303,10 +296,10 @@ const std::vector<std::string>& bench_quantities() {
     return kAll;
 }
 
-Script bench_figure_script_of(const std::string& text, const std::string& file, const std::string& quantity,
-                              const Canvas& canvas) {
-    if (std::ranges::find(bench_quantities(), quantity) == bench_quantities().end()) {
-        throw InputError(fmt::format("{}: holds no quantity '{}'; allowed: {}", file, quantity,
+BenchFigure::BenchFigure(const std::string& text, const std::string& file, std::string quantity)
+    : quantity_(std::move(quantity)) {
+    if (std::ranges::find(bench_quantities(), quantity_) == bench_quantities().end()) {
+        throw InputError(fmt::format("{}: holds no quantity '{}'; allowed: {}", file, quantity_,
                                      fmt::join(bench_quantities(), ", ")));
     }
     if (nests_too_deep(text)) throw InputError(file + ": is no result of carom bench");
@@ -314,28 +307,47 @@ Script bench_figure_script_of(const std::string& text, const std::string& file, 
         const Json json = Json::parse(text);
         if (json.at("carom_bench") != 1) throw InputError(file + ": is of another version of carom bench");
         if (!json.at("rows").is_array()) throw InputError(file + ": is no result of carom bench");
-        const Rows rows(json, quantity == "double" ? "double" : "single");
-        std::vector<Panel> panels;
+        const Rows rows(json, quantity_ == "double" ? "double" : "single");
         for (const int dimension : {2, 3}) {
-            Panel panel;
+            BenchPanel panel;
             panel.title = dimension == 2 ? "disks (2D), by packing fraction" : "spheres (3D), by packing fraction";
-            if (quantity == "threads") {
+            if (quantity_ == "threads") {
                 add_threads(panel, rows, dimension);
             } else {
                 for (const std::string& backend : rows.backends())
-                    add_backend(panel, rows, quantity, backend, dimension);
+                    add_backend(panel, rows, quantity_, backend, dimension);
             }
-            if (!panel.series.empty()) panels.push_back(std::move(panel));
+            if (!panel.series.empty()) panels_.push_back(std::move(panel));
         }
-        if (panels.empty()) throw InputError(fmt::format("{}: holds nothing to draw for '{}'", file, quantity));
-        return script_of(panels, quantity, title_of(json, quantity), canvas);
+        if (panels_.empty()) throw InputError(fmt::format("{}: holds nothing to draw for '{}'", file, quantity_));
+        title_ = title_of(json, quantity_);
     } catch (const nlohmann::json::exception&) {
         throw InputError(file + ": is no result of carom bench");
     }
 }
 
-Script bench_figure_script(const std::string& file, const std::string& quantity, const Canvas& canvas) {
-    return bench_figure_script_of(read_text_file(file), file, quantity, canvas);
+Script BenchFigure::script(const Canvas& canvas, const FigureWishes& wishes) const {
+    return script_of(panels_, quantity_, title_, canvas, wishes);
+}
+
+std::string BenchFigure::csv() const {
+    std::string table = fmt::format("panel,curve,{},{},least,most\n", quantity_ == "threads" ? "threads" : "balls",
+                                    csv_field(label_of(quantity_)));
+    for (const BenchPanel& panel : panels_) {
+        for (const BenchSeries& series : panel.series) {
+            for (const auto& [x, point] : series.points) {
+                table += fmt::format("{},{},{},{},", csv_field(panel.title), csv_field(series.label), csv_number(x),
+                                     csv_number(point.y));
+                table +=
+                    series.measured ? fmt::format("{},{}\n", csv_number(point.low), csv_number(point.high)) : ",\n";
+            }
+        }
+    }
+    return table;
+}
+
+BenchFigure bench_figure(const std::string& file, const std::string& quantity) {
+    return {read_text_file(file), file, quantity};
 }
 
 }  // namespace carom

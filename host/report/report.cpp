@@ -160,8 +160,8 @@ private:
         const auto times = trajectory_.times();
         if (!times.empty()) {
             add(rows, "time",
-                fmt::format("{:.6g} to {:.6g} s, {}, {}", times.front(), times.back(), plural(times.size(), "frame"),
-                            plural(rows_, "row")));
+                fmt::format("{:.6g} to {:.6g}{}, {}, {}", times.front(), times.back(), run_.scene.units.behind("s"),
+                            plural(times.size(), "frame"), plural(rows_, "row")));
         }
         if (summary_.empty()) {
             add(rows, "end", "the run did not end in order, or has not ended yet: there is no summary");
@@ -267,8 +267,9 @@ private:
     Html picture(std::size_t frame, const char* which) {
         const std::string path = folder_.file("frame.png");
         write_png(draw_frame(trajectory_, frame, kPicture), path);
-        return html_figure(data_url(read_text_file(path), "image/png"),
-                           fmt::format("{} frame, t = {:.6g} s", which, trajectory_.times()[frame]));
+        return html_figure(
+            data_url(read_text_file(path), "image/png"),
+            fmt::format("{} frame, t = {:.6g}{}", which, trajectory_.times()[frame], run_.scene.units.behind("s")));
     }
 
     Html figures_section() {
@@ -315,8 +316,8 @@ private:
                             std::isfinite(mean.correlation_time) ? fmt::format("{:.3g}", mean.correlation_time) : ""});
         }
         if (rows.empty()) return {};
-        return section("Means over time", {"quantity", "mean", "correlation time [s]"}, rows,
-                       "In brackets the standard error, in units of the last digit.");
+        return section("Means over time", {"quantity", "mean", axis_label("correlation time", "s", run_.scene.units)},
+                       rows, "In brackets the standard error, in units of the last digit.");
     }
 
     const TrajectoryReader& trajectory_;

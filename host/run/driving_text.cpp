@@ -61,17 +61,21 @@ OfWalls different(const OfWalls& before, const OfWalls& now) {
 }
 
 /// x-min 2 J, wall[0] 1.5 J
-std::string text_of(const OfWalls& walls, const char* unit, const char* zero) {
+std::string text_of(const OfWalls& walls, const std::string& unit, const char* zero) {
     std::string text;
     for (const auto& [number, value] : walls) {
         text += fmt::format("{}{} {}", text.empty() ? "" : ", ", number.name(),
-                            value == 0.0 ? zero : fmt::format("{:.6g} {}", value, unit));
+                            value == 0.0 ? zero : fmt::format("{:.6g}{}", value, unit));
     }
     return text;
 }
 
-std::string temperatures_text(const OfWalls& walls) { return text_of(walls, "J", "reflects"); }
-std::string velocities_text(const OfWalls& walls) { return text_of(walls, "m/s", "at rest"); }
+std::string temperatures_text(const UnitNames& units, const OfWalls& walls) {
+    return text_of(walls, units.behind("J"), "reflects");
+}
+std::string velocities_text(const UnitNames& units, const OfWalls& walls) {
+    return text_of(walls, units.behind("m/s"), "at rest");
+}
 
 std::string kind_text(Thermostat::Kind kind) {
     switch (kind) {
@@ -85,13 +89,16 @@ std::string kind_text(Thermostat::Kind kind) {
     return "none";
 }
 
-std::string thermostat_text(const Thermostat& thermostat) {
+std::string thermostat_text(const UnitNames& units, const Thermostat& thermostat) {
     std::string text = kind_text(thermostat.kind);
     if (thermostat.kind == Thermostat::Kind::kNone) return text;
-    text += fmt::format(" to {:.6g} J", thermostat.temperature);
-    return text + (thermostat.kind == Thermostat::Kind::kAndersen
-                       ? fmt::format(", each ball {:.6g} times a second", thermostat.rate)
-                       : fmt::format(", every {:.6g} s", thermostat.every));
+    text += fmt::format(" to {:.6g}{}", thermostat.temperature, units.behind("J"));
+    if (thermostat.kind == Thermostat::Kind::kRescale) {
+        return text + fmt::format(", every {:.6g}{}", thermostat.every, units.behind("s"));
+    }
+    const std::string unit = units.behind("s");
+    return text + fmt::format(", each ball {:.6g} times {}", thermostat.rate,
+                              unit == " s" ? "a second" : "in a" + (unit.empty() ? " unit of time" : unit));
 }
 
 bool same(const Thermostat& a, const Thermostat& b) {
@@ -123,17 +130,19 @@ std::string stage_text(const Scene& scene, std::size_t number) {
     const Stage& stage = scene.stages[number];
     const Stage usual = whole(scene);
     std::string text = stage.name.empty() ? "" : stage.name + ", ";
-    text += fmt::format("to t = {:.6g} s", end_of(scene, number));
+    text += fmt::format("to t = {:.6g}{}", end_of(scene, number), scene.units.behind("s"));
     std::vector<std::string> parts;
     if (stage.gravity != usual.gravity) {
         parts.push_back(fmt::format("gravity [{:.6g}, {:.6g}", stage.gravity[0], stage.gravity[1]));
-        parts.back() += scene.dimension() == 3 ? fmt::format(", {:.6g}] m/s^2", stage.gravity[2]) : "] m/s^2";
+        if (scene.dimension() == 3) parts.back() += fmt::format(", {:.6g}", stage.gravity[2]);
+        parts.back() += "]" + scene.units.behind("m/s^2");
     }
-    if (!same(stage.thermostat, usual.thermostat)) parts.push_back("thermostat " + thermostat_text(stage.thermostat));
+    if (!same(stage.thermostat, usual.thermostat))
+        parts.push_back("thermostat " + thermostat_text(scene.units, stage.thermostat));
     const OfWalls warm = different(temperatures(scene.box, usual), temperatures(scene.box, stage));
-    if (!warm.empty()) parts.push_back("walls " + temperatures_text(warm));
+    if (!warm.empty()) parts.push_back("walls " + temperatures_text(scene.units, warm));
     const OfWalls moving = different(velocities(usual), velocities(stage));
-    if (!moving.empty()) parts.push_back("moving " + velocities_text(moving));
+    if (!moving.empty()) parts.push_back("moving " + velocities_text(scene.units, moving));
     parts.emplace_back(stage.measure ? "measures" : "does not measure");
     return fmt::format("{}: {}", text, fmt::join(parts, "; "));
 }
@@ -167,12 +176,12 @@ std::vector<std::pair<std::string, std::string>> driving_lines(const Scene& scen
     std::vector<std::pair<std::string, std::string>> lines;
     const Stage usual = whole(scene);
     if (usual.thermostat.kind != Thermostat::Kind::kNone) {
-        lines.emplace_back("thermostat", thermostat_text(usual.thermostat));
+        lines.emplace_back("thermostat", thermostat_text(scene.units, usual.thermostat));
     }
     const OfWalls warm = without_zeros(temperatures(scene.box, usual));
-    if (!warm.empty()) lines.emplace_back("thermal walls", temperatures_text(warm));
+    if (!warm.empty()) lines.emplace_back("thermal walls", temperatures_text(scene.units, warm));
     const OfWalls moving = without_zeros(velocities(usual));
-    if (!moving.empty()) lines.emplace_back("moving walls", velocities_text(moving));
+    if (!moving.empty()) lines.emplace_back("moving walls", velocities_text(scene.units, moving));
     for (std::size_t number = 0; number < scene.stages.size(); ++number) {
         lines.emplace_back(fmt::format("stage {}", number), stage_text(scene, number));
     }

@@ -522,9 +522,10 @@ std::optional<double> saved_row_interval(const SolverState& state) {
 
 std::string sampling_text(const PreparedScene& run) {
     const double rows = run.scene.output.observables_every;
-    std::string text = rows > 0.0 ? fmt::format("a row every {:.6g} s", rows) : "rows at the ends";
+    const std::string unit = run.scene.units.behind("s");
+    std::string text = rows > 0.0 ? fmt::format("a row every {:.6g}{}", rows, unit) : "rows at the ends";
     for (const AverageInfo& info : average_infos(run)) {
-        text += fmt::format(", a sample of {} every {:.4g} s", info.name, info.every);
+        text += fmt::format(", a sample of {} every {:.4g}{}", info.name, info.every, unit);
     }
     return text;
 }

@@ -161,11 +161,12 @@ void require_room(const Scene& scene, double balls, double from) {
     const std::string name =
         key.stage ? fmt::format("stage[{}].wall_velocity", *key.stage) : fmt::format("wall[{}].velocity", key.wall);
     const double possible = possible_speed(scene, key, balls, from);
+    const std::string unit = scene.units.behind("m/s");
     throw InputError(fmt::format(
-        "{}: wall[{}] moves in at {:.4g} m/s and leaves the hard balls no room from t = {:.4g} on, but the run ends at "
+        "{}: wall[{}] moves in at {:.4g}{} and leaves the hard balls no room from t = {:.4g} on, but the run ends at "
         "{:.6g}; possible: {}run.until below {:.4g}",
-        scene.label(name), key.wall, key.speed, squeeze->when, scene.run.until,
-        possible > 0.0 ? fmt::format("less than {:.4g} m/s, or ", possible) : "", squeeze->when));
+        scene.label(name), key.wall, key.speed, unit, squeeze->when, scene.run.until,
+        possible > 0.0 ? fmt::format("less than {:.4g}{}, or ", possible, unit) : "", squeeze->when));
 }
 
 /// The balls are measured here, for all of the run.

@@ -193,7 +193,7 @@ RowMeans RowSeries::means(const std::string& never, double not_before) const {
         }
         if (std::ranges::none_of(judged, [&](std::size_t k) { return varies(k, from); })) {
             equilibrated = false;
-            result.reason = "nothing happens any more";
+            result.reason = "balls no longer meet";
         }
     }
     if (equilibrated && mobile_ && *mobile_ < kLeastBalls) {

@@ -64,7 +64,8 @@ std::vector<EventsStage> events_stages(const Scene& scene) {
 class EventsPlan final : public SolverPlan {
 public:
     EventsPlan(const Scene& scene, const SolverState& state, const MeasuredBalls& balls)
-        : setup_(events_setup(scene)),
+        : units_(scene.units),
+          setup_(events_setup(scene)),
           stages_(events_stages(scene)),
           memory_(predict_events_memory(setup_, state.balls)) {
         if (scene.run.backend == BackendChoice::kCuda) {
@@ -107,9 +108,9 @@ public:
 
     std::vector<PlanFact> facts() const override {
         return {
-            {"tc", setup_.tc, setup_.tc > 0.0 ? "tc" : "", fmt::format("{:.4g} s", setup_.tc)},
+            {"tc", setup_.tc, setup_.tc > 0.0 ? "tc" : "", fmt::format("{:.4g}{}", setup_.tc, units_.behind("s"))},
             {"cutoff_speed", setup_.cutoff_speed, setup_.cutoff_speed > 0.0 ? "cut-off speed" : "",
-             fmt::format("{:.4g} m/s", setup_.cutoff_speed)},
+             fmt::format("{:.4g}{}", setup_.cutoff_speed, units_.behind("m/s"))},
         };
     }
 
@@ -138,6 +139,7 @@ private:
                         place.empty() ? scene.path : place, speed, crossings, scene.run.until, kMost));
     }
 
+    UnitNames units_;
     EventsSetup setup_;
     std::vector<EventsStage> stages_;
     std::uint64_t memory_;
@@ -189,7 +191,8 @@ std::uint64_t sampler_bytes(const std::string& processor, const Scene& scene, st
 class SpringPlan final : public SolverPlan {
 public:
     SpringPlan(const Scene& scene, const SolverState& state, const MeasuredBalls& balls, int threads)
-        : design_(design_spring(scene, balls)),
+        : units_(scene.units),
+          design_(design_spring(scene, balls)),
           double_(scene.run.precision == Precision::kDouble),
           first_step_(state.step),
           balls_(state.balls.size()),
@@ -260,21 +263,23 @@ public:
     std::vector<PlanFact> facts() const override {
         const SpringDesign& d = design_;
         const bool alike = d.wall_stiffness == d.stiffness;
-        const std::string_view unit = d.pair_contact().stiffness_unit();
+        const std::string unit = units_.behind(d.pair_contact().stiffness_unit());
         std::vector<PlanFact> facts{
             {"stiffness", d.stiffness, "stiffness",
-             fmt::format("{:.6g} {}", d.stiffness, unit) +
-                 (alike ? "" : fmt::format(", at walls {:.6g} {}", d.wall_stiffness, unit))},
+             fmt::format("{:.6g}{}", d.stiffness, unit) +
+                 (alike ? "" : fmt::format(", at walls {:.6g}{}", d.wall_stiffness, unit))},
             {"wall_stiffness", d.wall_stiffness},
-            {"damping", d.damping, d.damping > 0.0 ? "damping" : "", fmt::format("{:.6g} kg/s", d.damping)},
+            {"damping", d.damping, d.damping > 0.0 ? "damping" : "",
+             fmt::format("{:.6g}{}", d.damping, units_.behind("kg/s"))},
             {"damping_ratio", d.damping_ratio,
              d.damping_ratio > 0.0 || d.wall_damping_ratio > 0.0 ? "damping ratio" : "",
              fmt::format("{:.4g}, at walls {:.4g}", d.damping_ratio, d.wall_damping_ratio)},
             {"wall_damping_ratio", d.wall_damping_ratio},
-            {"design_speed", d.design_speed, "design speed", fmt::format("{:.4g} m/s", d.design_speed)},
+            {"design_speed", d.design_speed, "design speed",
+             fmt::format("{:.4g}{}", d.design_speed, units_.behind("m/s"))},
             {"contact_duration", d.contact_duration, d.contact_duration > 0.0 ? "contact duration" : "",
-             fmt::format("{:.4g} s, {:.3g} steps", d.contact_duration, d.contact_duration / d.dt)},
-            {"dt", d.dt, "time step", fmt::format("{:.6g} s", d.dt)},
+             fmt::format("{:.4g}{}, {:.3g} steps", d.contact_duration, units_.behind("s"), d.contact_duration / d.dt)},
+            {"dt", d.dt, "time step", fmt::format("{:.6g}{}", d.dt, units_.behind("s"))},
         };
         // Of linear springs; of the shortest contact, which has the fewest steps.
         const double zeta = std::max(d.damping_ratio, d.wall_damping_ratio);
@@ -331,6 +336,7 @@ private:
         return static_cast<std::uint64_t>(std::llround(steps));
     }
 
+    UnitNames units_;
     SpringDesign design_;
     bool double_;
     std::uint64_t first_step_;

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdlib>
 #include <optional>
 #include <string_view>
@@ -55,11 +57,10 @@ std::vector<std::pair<std::string_view, int>> factors_of(std::string_view unit) 
 
 std::string UnitNames::of(const std::string& unit) const {
     if (reduced) return {};
-    const bool si = energy.empty() && length == "m" && mass == "kg" && time == "s";
     std::string text;
     Powers sum{};
     for (const auto& [symbol, power] : factors_of(unit)) {
-        const std::optional<Powers> powers = si ? std::nullopt : powers_of(symbol);
+        const std::optional<Powers> powers = si() ? std::nullopt : powers_of(symbol);
         if (!powers) append(text, symbol, power);
         for (std::size_t k = 0; powers && k < sum.size(); ++k) sum[k] += power * (*powers)[k];
     }
@@ -72,6 +73,34 @@ std::string UnitNames::of(const std::string& unit) const {
     const std::array<std::string_view, 4> names{energy, mass, length, time};
     for (std::size_t k = 0; k < names.size(); ++k) append(text, names[k], sum[k]);
     return text;
+}
+
+std::string UnitNames::behind(std::string_view unit) const {
+    if (reduced) return {};
+    if (si()) return fmt::format(" {}", unit);
+    std::array<double, 4> sum{};
+    double sign = 1.0;
+    while (!unit.empty()) {
+        const std::string_view factor = unit.substr(0, unit.find('/'));
+        const std::size_t raised = std::min(factor.find('^'), factor.size());
+        const double power = raised == factor.size() ? 1.0 : std::atof(std::string(factor.substr(raised + 1)).c_str());
+        const std::optional<Powers> powers = powers_of(factor.substr(0, raised));
+        for (std::size_t k = 0; powers && k < sum.size(); ++k) sum[k] += sign * power * (*powers)[k];
+        sign = -1.0;
+        unit.remove_prefix(std::min(factor.size() + 1, unit.size()));
+    }
+    if (energy.empty()) sum = {0.0, sum[1] + sum[0], sum[2] + 2.0 * sum[0], sum[3] - 2.0 * sum[0]};
+    const std::array<std::string_view, 4> names{energy, mass, length, time};
+    std::array<std::string, 2> sides;  // above and below the line
+    for (std::size_t k = 0; k < names.size(); ++k) {
+        const double power = std::abs(sum[k]);
+        if (power == 0.0) continue;
+        std::string& side = sides[sum[k] > 0.0 ? 0 : 1];
+        side +=
+            fmt::format("{}{}{}", side.empty() ? "" : " ", names[k], power == 1.0 ? "" : fmt::format("^{:g}", power));
+    }
+    if (sides[1].find(' ') != std::string::npos) sides[1] = "(" + sides[1] + ")";
+    return fmt::format(" {}{}{}", sides[0].empty() ? "1" : sides[0], sides[1].empty() ? "" : "/", sides[1]);
 }
 
 }  // namespace carom

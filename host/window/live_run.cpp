@@ -120,10 +120,11 @@ std::string keep_springs(Scene& begun, const Balls& balls, const SolverPlan& bef
     begun.spring.stiffness = std::max(present, std::min(design.stiffness, most));
     if (*begun.spring.stiffness >= design.stiffness) return {};
     return fmt::format(
-        "changed, but overlaps may be {:.2g} times spring.max_overlap: against that the stiffness would be {:.3g} {}, "
-        "with a time step of at most {:.3g} s",
+        "changed, but overlaps may be {:.2g} times spring.max_overlap: against that the stiffness would be {:.3g}{}, "
+        "with a time step of at most {:.3g}{}",
         std::pow(design.stiffness / *begun.spring.stiffness, design.pair_contact().softness()), design.stiffness,
-        design.pair_contact().stiffness_unit(), design.contact_duration / fewest);
+        begun.units.behind(design.pair_contact().stiffness_unit()), design.contact_duration / fewest,
+        begun.units.behind("s"));
 }
 
 /// A message about a key, without the option of the command line by which that would have been set.

@@ -11,6 +11,18 @@ from program import MIXTURE, SOURCE, ProgramTest
 TWO_KINDS = MIXTURE % "events"
 SCENES = SOURCE / "scenes"
 
+DENSITIES = """
+[[observe]]
+name = "light"
+kind = "density"
+species = "light"
+
+[[observe]]
+name = "heavy"
+kind = "density"
+species = "heavy"
+"""
+
 
 class FiguresTest(ProgramTest):
     """Runs the program with a gnuplot that writes down what it is asked to draw."""
@@ -38,17 +50,7 @@ class FiguresTest(ProgramTest):
 
 
 class TitlesAndChoices(FiguresTest):
-    OBSERVED = """
-[[observe]]
-name = "light"
-kind = "density"
-species = "light"
-
-[[observe]]
-name = "heavy"
-kind = "density"
-species = "heavy"
-
+    OBSERVED = DENSITIES + """
 [[observe]]
 name = "gr"
 kind = "gr"
@@ -208,6 +210,24 @@ class Wishes(FiguresTest):
         rows = self.table("temperature", "pressure")
         self.assertEqual(rows[0][:4], ["curve", "time [s]", "temperature [J]", "pressure [N·m⁻¹]"])
 
+    def test_the_terminal_has_the_units_of_the_scene(self):
+        self.write("gas.toml", TWO_KINDS + '\n[thermostat]\nkind = "andersen"\ntemperature = 1.0\nrate = 0.5\n')
+        for units, said in (((), ["t = 6 s", "to 1 J, each ball 0.5 times a second"]),
+                            (('length="d"', 'mass="m"', 'time="tau"'),
+                             ["t = 6 tau", "to 1 m d^2/tau^2, each ball 0.5 times in a tau"]),
+                            (('energy="kT"',), ["t = 6 s", "to 1 kT, each ball"]),
+                            (('system="reduced"',), ["t = 6\n", "to 1, each ball 0.5 times in a unit of time"])):
+            text = self.succeed("check", "gas.toml", *(word for unit in units for word in ("--set", f"units.{unit}"))).out
+            for words in said:
+                self.assertIn(words, text)
+        text = self.succeed("check", "gas.toml", "--solver", "spring", "--set", "units.length=um", "--set", "units.time=ms",
+                            "--set", "units.mass=pg").out
+        self.assertRegex(text, r"stiffness +[0-9.e+]+ pg/ms\^2\n")
+        self.assertRegex(text, r"design speed +[0-9.]+ um/ms\n")
+        self.assertRegex(text, r"time step +[0-9.e-]+ ms\n")
+        run = self.succeed("run", "gas.toml", "--set", "units.time=ms", "--until", "1", "--force")
+        self.assertRegex(run.err, r"observed: a row every 0\.05 ms")
+
     def test_units_are_those_that_the_scene_names_or_none(self):
         self.assertIn("set ylabel 'temperature'", self.plot("temperature", "--no-units")[1])
         units = '\n[units]\nlength = "d"\nmass = "m"\ntime = "t"\nenergy = "kT"\n'
@@ -262,22 +282,11 @@ bins = 40
         at_walls = sorted(round(float(row[1]), 9) for row in rows[1:] if "wall" in row[0])
         self.assertEqual(at_walls, [0.15, 0.45, 11.55, 11.85], "where heavy balls cannot be everywhere")
 
-
     def test_the_axis_ends_above_the_last_ball_of_an_atmosphere(self):
         scene = TWO_KINDS.replace("size = [16.0, 12.0]", "size = [16.0, 120.0]") + """
 [physics]
 gravity = [0.0, -4.0]
-
-[[observe]]
-name = "light"
-kind = "density"
-species = "light"
-
-[[observe]]
-name = "heavy"
-kind = "density"
-species = "heavy"
-"""
+""" + DENSITIES
         scene = scene.replace("count = 60", "count = 60\nregion.max = [16.0, 10.0]").replace(
             "count = 30", "count = 30\nregion.max = [16.0, 10.0]")
         self.run_scene(scene)

@@ -189,24 +189,39 @@ class Maker:
                     radius_of_gyration=round(radius * 0.6, 4) if self.maybe(0.2) else None,
                     color="#12AB90" if self.maybe(0.2) else None)
 
+    def sizes(self):
+        """Radii that differ from ball to ball, of a species or fill."""
+        if self.maybe(0.7):
+            return {}
+        kind = self.draw.choice(["normal", "lognormal", "uniform", "table"])
+        keys = dict(kind=kind, mass=self.draw.choice(["volume", "equal"]) if self.maybe() else None)
+        if kind == "table":
+            keys |= dict(values=[0.8, 1.0, 1.3], weights=[1.0, 2.0, 0.5] if self.maybe() else None)
+        else:
+            ends = kind == "uniform" or self.maybe()
+            keys |= dict(spread=None if kind == "uniform" else self.number(0.05, 0.2), min=0.7 if ends else None,
+                         max=1.3 if ends else None)
+        return {f"sizes__{key}": value for key, value in keys.items() if value is not None}
+
     def balls(self):
         draw = self.draw
         species = []
         for k in range(draw.choice([0, 1, 2, 3])):
-            keys = self.kind(heavy=self.maybe(0.1))
+            keys = self.kind(heavy=self.maybe(0.1)) | self.sizes()
             species.append((f"kind {k}", keys))
             self.table("species", name=f"kind {k}", **keys)
         self.species = species
 
-        def chosen():
-            if species and self.maybe(0.6):
-                name, keys = draw.choice(species)
+        def chosen(alike):
+            among = [one for one in species if not (alike and "sizes__kind" in one[1])]
+            if among and self.maybe(0.6):
+                name, keys = draw.choice(among)
                 return keys, dict(species=name)
-            keys = self.kind(heavy=self.maybe(0.05))
+            keys = self.kind(heavy=self.maybe(0.05)) | ({} if alike else self.sizes())
             return keys, keys
 
         for _ in range(draw.choice([0, 1, 2, 4])):
-            keys, given = chosen()
+            keys, given = chosen(alike=True)
             place = self.room(keys["radius"])
             if place is None:
                 continue
@@ -221,7 +236,7 @@ class Maker:
                 spin = self.number(-3, 3) if self.dimension == 2 else self.vector(-3, 3)
             self.table("ball", **given, position=place, **motion, spin=spin)
         for _ in range(draw.choice([0, 1, 1, 2])):
-            keys, given = chosen()
+            keys, given = chosen(alike=False)
             heavy = math.isinf(keys["mass"])
             heat = {} if heavy else draw.choice([{}, dict(temperature=self.number(0.2, 2)), dict(speed=self.number(0, 2))])
             region = {}
@@ -229,11 +244,15 @@ class Maker:
                 region = dict(region__min=[round(low + 0.5, 3) for low in self.low],
                               region__max=[round(low + size - 0.5, 3) for low, size in zip(self.low, self.size)])
             arrangement = draw.choice(["random", "lattice"]) if self.maybe() else None
-            if self.falls and "temperature" in heat and not region and self.maybe(0.2):
+            alike = "sizes__kind" not in keys
+            if self.falls and "temperature" in heat and not region and alike and self.maybe(0.2):
                 arrangement = "atmosphere"
+            rest = self.maybe() if heat and self.maybe() else None
+            if "speed" in heat and not alike and keys.get("sizes__mass") != "equal":
+                rest = False
             count = draw.choice([2, 7, 30]) if self.maybe(0.7) else None
             self.table("fill", **given, count=count, packing_fraction=self.number(0.01, 0.08) if count is None else None,
-                       **region, arrangement=arrangement, **heat, zero_momentum=self.maybe() if heat and self.maybe() else None)
+                       **region, arrangement=arrangement, **heat, zero_momentum=rest)
 
     # Keys that a kind takes beside those that all take.
     OBSERVED = {"displaced": ["threshold"], "displaced_each": ["threshold"], "speed": ["bins", "max"], "velocity": ["bins"],
@@ -382,7 +401,8 @@ class GeneratedScenes(ProgramTest):
 
     def test_have_every_key_of_the_reference(self):
         used = set().union(*(Maker(seed).used for seed in range(400)))
-        self.assertEqual(sorted(set(keys_of_reference()) - used), ["fill.region", "observe.region", "stage.thermostat"])
+        self.assertEqual(sorted(set(keys_of_reference()) - used), ["fill.region", "fill.sizes", "observe.region",
+                                                                        "species.sizes", "stage.thermostat"])
 
 
 if __name__ == "__main__":

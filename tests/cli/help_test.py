@@ -116,7 +116,8 @@ MALFORMED = [
      r"gas\.h5: holds no quantity 'entropy'; allowed: balls, energy, pressure, ((?!balls).)* density, .*, msd, vacf"),
     (["plot", "gas.h5", "speeed"], r"gas\.h5: holds no quantity 'speeed'; did you mean 'speed'\?"),
     (["plot", "gas.h5", "speed", "--frame", "0"],
-     r"--last, --time, --frame .* not for 'speed', which is of the whole run; --from and --to choose a part of it"),
+     r"--last, --time, --frame .* not for 'speed', which is of the whole run; --from and --to choose a part of it, "
+     r"--from -D the last D"),
     (["plot", "gas.h5", "--from", "soon"], r"--from: 'soon' is not a number"),
     (["plot", "gas.h5", "--from", "0.4", "--to", "0.3"], r"gas\.h5: nothing is from t = 0\.4 to 0\.3; the run ends at 0\.5"),
     (["plot", "gas.h5", "--from", "7"], r"gas\.h5: nothing is from t = 7 to 0\.5; the run ends at 0\.5"),

@@ -132,6 +132,7 @@ if __name__ == "__main__":
     if "--full" in sys.argv:
         sys.argv.remove("--full")
         Scenes.full = True
+        Scenes.patience = 3600  # on a machine that others use too
     if "--seeds" in sys.argv:
         at = sys.argv.index("--seeds")
         Scenes.seeds = int(sys.argv[at + 1])

@@ -119,6 +119,8 @@ class Result:
 class ProgramTest(unittest.TestCase):
     """Each test has an empty folder, `self.folder`, which is the program's current one."""
 
+    patience = 300  # for one call of the program [s]
+
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="carom-test-"))
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
@@ -130,7 +132,7 @@ class ProgramTest(unittest.TestCase):
     def carom(self, *arguments, **options):
         """Runs the program to its end."""
         done = subprocess.run([PROGRAM, *map(str, arguments)], cwd=self.folder, capture_output=True, text=True,
-                              timeout=300, **options)
+                              timeout=self.patience, **options)
         return Result(done)
 
     def start(self, *arguments, **options):

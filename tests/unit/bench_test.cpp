@@ -230,14 +230,11 @@ TEST_F(BenchFiles, OfOthersAreRefused) {
     for (const char* text : {"", "{}", "[1, 2]", "{\"carom_bench\": 2}", "{\"carom_bench\": 1, \"rows\": 3}"}) {
         const std::string bad = write("b.json", text);
         EXPECT_THAT(message_of<InputError>([&] { bench_diff(good, bad); }), HasSubstr("b.json: is ")) << text;
-        EXPECT_THAT(message_of<InputError>([&] { bench_figure_script(bad, "speed", "x.png"); }),
-                    HasSubstr("b.json: is "))
-            << text;
+        EXPECT_THAT(message_of<InputError>([&] { bench_figure(bad, "speed"); }), HasSubstr("b.json: is ")) << text;
     }
     const std::string later = write("b.json", R"({"carom_bench": 2, "machine": {}, "rows": []})");
     EXPECT_THAT(message_of<InputError>([&] { bench_diff(good, later); }), HasSubstr("is of another version"));
-    EXPECT_THAT(message_of<InputError>([&] { bench_figure_script(later, "speed", "x.png"); }),
-                HasSubstr("is of another version"));
+    EXPECT_THAT(message_of<InputError>([&] { bench_figure(later, "speed"); }), HasSubstr("is of another version"));
     EXPECT_THAT(message_of<SystemError>([&] { bench_diff(good, folder_ + "/none.json"); }),
                 HasSubstr("cannot be read"));
 }
@@ -248,20 +245,39 @@ TEST_F(BenchFiles, AreDrawnWithTheLimitAndTheFastestCountOfThreads) {
                                row(BenchRung::kTextbook, 20.0, gas), row(BenchRung::kSpring, 900.0, gas, "cuda")};
     rows[0].limit = 400.0;
     const std::string file = write("a.json", rows);
-    const std::string speed = bench_figure_script(file, "speed", "x.png").text();
+    const std::string speed = bench_figure(file, "speed").script("x.png").text();
     Canvas named("x.png");
     named.title = "a title";
-    EXPECT_THAT(bench_figure_script(file, "speed", named).text(), HasSubstr("layout 1,1 title 'a title'"));
+    EXPECT_THAT(bench_figure(file, "speed").script(named).text(), HasSubstr("layout 1,1 title 'a title'"));
     EXPECT_THAT(speed, AllOf(HasSubstr("1000 80 72 88"), Not(HasSubstr("1000 50 ")), HasSubstr("1000 400 "),
                              HasSubstr("cpu limit: memory"), HasSubstr("cuda spring, 0.5"),
                              HasSubstr("cpu textbook, 0.5"), Not(HasSubstr("3D"))));
-    EXPECT_THAT(bench_figure_script(file, "threads", "x.png").text(),
+    EXPECT_THAT(bench_figure(file, "threads").script("x.png").text(),
                 AllOf(HasSubstr("1 50 45 55\n2 80 72 88"), HasSubstr("1 50 0 0\n2 100 0 0")));
-    EXPECT_THAT(bench_figure_script(file, "limit", "x.png").text(), HasSubstr("1000 20 18 22"));
-    EXPECT_THAT(message_of<InputError>([&] { bench_figure_script(file, "double", "x.png"); }),
+    EXPECT_THAT(bench_figure(file, "limit").script("x.png").text(), HasSubstr("1000 20 18 22"));
+    EXPECT_THAT(message_of<InputError>([&] { bench_figure(file, "double"); }),
                 HasSubstr("holds nothing to draw for 'double'"));
-    EXPECT_THAT(message_of<InputError>([&] { bench_figure_script(file, "colour", "x.png"); }),
+    EXPECT_THAT(message_of<InputError>([&] { bench_figure(file, "colour"); }),
                 HasSubstr("holds no quantity 'colour'; allowed: speed, double, limit, threads, events"));
+}
+
+TEST_F(BenchFiles, AreDrawnInARangeAndWrittenAsATable) {
+    const BenchGas gas{2, 0.5, 1000};
+    std::vector<BenchRow> rows{row(BenchRung::kSpring, 80.0, gas, "cpu", 2), row(BenchRung::kTextbook, 20.0, gas)};
+    rows[0].limit = 400.0;
+    const BenchFigure figure = bench_figure(write("a.json", rows), "speed");
+    EXPECT_EQ(figure.csv(),
+              "panel,curve,balls,ball-steps / s,least,most\n"
+              "\"disks (2D), by packing fraction\",cpu limit: memory,1000,400,,\n"
+              "\"disks (2D), by packing fraction\",\"cpu spring, 0.5\",1000,80,72,88\n"
+              "\"disks (2D), by packing fraction\",\"cpu textbook, 0.5\",1000,20,18,22\n");
+    const FigureWishes wishes{.x = {.low = 10.0}, .y = {.low = 1.0, .high = 1000.0}};
+    EXPECT_THAT(figure.script("x.png", wishes).text(),
+                AllOf(HasSubstr("set xrange [10:"), HasSubstr("set yrange [1:1000]")));
+    EXPECT_THAT(message_of<InputError>([&] { static_cast<void>(figure.script("x.png", {.y = {.low = 0.0}})); }),
+                HasSubstr("--yrange: a logarithmic axis begins above 0, not at 0"));
+    EXPECT_THAT(message_of<InputError>([&] { static_cast<void>(figure.script("x.png", {.x = {.high = 2.0}})); }),
+                HasSubstr("--xrange: from "));
 }
 
 TEST(BenchPower, IsReadWhereItCanBeAndIsNeverNeeded) {

@@ -181,7 +181,7 @@ TEST_F(RowMeansTest, FewBallsAndWhatHasCeasedAreAtNoEquilibrium) {
     EXPECT_EQ(means_of(2, 501).equilibrated, std::nullopt);
     EXPECT_EQ(means_of(2, 501).reason, "too few balls");
     EXPECT_EQ(means_of(100, 100).equilibrated, false);
-    EXPECT_EQ(means_of(100, 100).reason, "nothing happens any more");
+    EXPECT_EQ(means_of(100, 100).reason, "balls no longer meet");
 }
 
 TEST(AveragedNumber, OfFewSamplesHasNoError) {
