@@ -247,7 +247,7 @@ void read_bench(const std::string& input) {
     write_file(path, input);
     refusable([&] { static_cast<void>(bench_diff(path, path)); });
     for (const std::string& quantity : bench_quantities()) {
-        refusable([&] { static_cast<void>(bench_figure_script_of(input, path, quantity, "b.svg").text()); });
+        refusable([&] { static_cast<void>(BenchFigure(input, path, quantity).script("b.svg").text()); });
     }
 }
 
