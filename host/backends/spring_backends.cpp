@@ -1,6 +1,8 @@
 #include "host/backends/spring_backends.hpp"
 
 #include <algorithm>
+#include <cstdlib>
+#include <sstream>
 #include <stdexcept>
 
 #include "kernels/cpu/spring_cpu.hpp"
@@ -30,6 +32,24 @@ bool cuda_built() { return false; }
 std::vector<DeviceInfo> cuda_devices() { return {}; }
 
 #endif
+
+void choose_cuda_device(std::uint64_t number) {
+    // The driver numbers what this variable lets it see. Current devices, CUDA's other way, are each thread's own.
+    constexpr const char* kVisible = "CUDA_VISIBLE_DEVICES";
+    std::string chosen = std::to_string(number);
+    if (const char* visible = std::getenv(kVisible); visible != nullptr) {
+        std::istringstream list(visible);
+        for (std::uint64_t left = number + 1; left > 0; --left) {
+            if (!std::getline(list, chosen, ',')) chosen = "-1";
+        }
+    }
+    setenv(kVisible, chosen.c_str(), 1);
+    if (cuda_devices().empty()) {
+        throw std::runtime_error(
+            "no CUDA device " + std::to_string(number) +
+            (cuda_built() ? "; 'carom info' shows those that are there" : ": this build has no CUDA backend"));
+    }
+}
 
 std::string choose_processor(ProcessorChoice choice, std::size_t balls) {
     // Small systems do not even ask for a device: that wakes the driver, which takes a while.

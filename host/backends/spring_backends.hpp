@@ -26,6 +26,11 @@ bool cuda_built();
 /// The devices that the CUDA backend could use; empty without a driver, a device, or the backend.
 std::vector<DeviceInfo> cuda_devices();
 
+/// Lets the CUDA backend see one device alone.
+/// \param number  among those that it could use; to be called before anything else here, which may wake the driver
+/// \throws std::runtime_error  there is no such device
+void choose_cuda_device(std::uint64_t number);
+
 enum class ProcessorChoice : std::uint8_t { kAuto, kCpu, kCuda };
 
 /// A processor for the spring solver, chosen at run time.

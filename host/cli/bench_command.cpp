@@ -39,6 +39,7 @@ struct BenchOptions {
     std::string fractions;
     std::string precisions;
     std::string backend = "auto";
+    std::string device;
     std::string threads;
     std::string only;
     std::string repeats;
@@ -270,6 +271,7 @@ Action add_bench_command(CommandOptions& command, const std::string&) {
                    "Packing fractions; 0.05,0.5,0.8 in 2D and 0.05,0.3,0.6 in 3D by default");
     command.option("--precision", options->precisions, "LIST", "single, double or both; both by default");
     command.option("--backend", options->backend, "NAME", "cpu, cuda or auto: all that are here");
+    command.option("--device", options->device, "N", "GPU to use, as numbered by 'carom info'; the first by default");
     command.option("--threads", options->threads, "LIST", "Threads of the CPU; 1 to all, by powers of two, by default");
     command.option("--only", options->only, "LIST", "Of copy, integrate, textbook, spring, events, output");
     command.option("--repeats", options->repeats, "N", "Of each measurement; 5, or 3 with --quick");
@@ -281,6 +283,7 @@ Action add_bench_command(CommandOptions& command, const std::string&) {
     command.flag("--quiet", options->quiet, "Do not say what is being measured");
     command.flag("--force", options->force, "Overwrite the file of results");
     return [options] {
+        use_device(options->device);
         if (options->viewer) return bench_viewer(*options);
         if (options->diff.empty()) return bench(*options);
         fmt::print("{}", bench_diff(options->diff[0], options->diff[1]));

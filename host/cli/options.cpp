@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "host/backends/spring_backends.hpp"
 #include "host/io/trajectory_reader.hpp"
 #include "host/plot/stored_run.hpp"
 #include "host/scene/faults.hpp"
@@ -23,6 +24,7 @@ void add_scene_options(CommandOptions& command, SceneOptions& options) {
     command.option("--until", options.until, "T", "Simulated time to run to");
     command.option("--steps", options.steps, "N", "Steps to run to, instead of a time");
     command.option("--seed", options.seed, "S", "Seed of all randomness");
+    command.option("--device", options.device, "N", "GPU to use, as numbered by 'carom info'; the first by default");
     // A value may look like anything, so only one is taken at a time.
     command.repeatable("--set", options.set, "KEY=VALUE", "Override any key of the scene; repeatable");
 }
@@ -58,8 +60,9 @@ Action SceneOptions::naming_options(Action action) const {
         }
         return message;
     };
-    return [named, action = std::move(action)] {
+    return [this, named, action = std::move(action)] {
         try {
+            use_device(device);
             return action();
         } catch (const SceneErrors& errors) {
             std::vector<std::string> lines;
@@ -88,6 +91,16 @@ SceneRequest SceneOptions::request() const {
         request.threads = static_cast<int>(count);
     }
     return request;
+}
+
+void use_device(const std::string& number) {
+    if (number.empty()) return;
+    const std::uint64_t device = parse_whole("--device", number, 0);
+    try {
+        choose_cuda_device(device);
+    } catch (const std::runtime_error& error) {
+        throw InputError(fmt::format("--device: {}", error.what()));
+    }
 }
 
 std::uint64_t parse_whole(const std::string& option, const std::string& text, std::uint64_t least) {

@@ -20,16 +20,21 @@ struct SceneOptions {
     std::string seed;
     std::string steps;
     std::string threads;
+    std::string device;
     std::vector<std::string> set;
 
     /// \throws InputError  a number that is none
     [[nodiscard]] SceneRequest request() const;
-    /// The action, with errors in keys that an option stands for told as errors in that option. These options must
-    /// outlive it.
+    /// The action, on the device that was chosen, with errors in keys that an option stands for told as errors in that
+    /// option. These options must outlive it.
     [[nodiscard]] Action naming_options(Action action) const;
 };
 
 void add_scene_options(CommandOptions& command, SceneOptions& options);
+
+/// The GPU of --device; empty: the first.
+/// \throws InputError  a number that is none, a device that is not there
+void use_device(const std::string& number);
 
 /// A whole number from `least` up. \throws InputError  naming the option
 std::uint64_t parse_whole(const std::string& option, const std::string& text, std::uint64_t least);

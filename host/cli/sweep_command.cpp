@@ -53,6 +53,7 @@ std::string how_to_go_on(const SweepCommandOptions& options, const std::string& 
     add("--seed", options.scene.seed);
     for (const std::string& assignment : options.scene.set) add("--set", assignment);
     add("--threads", options.scene.threads);
+    add("--device", options.scene.device);
     add("--shard", options.shard);
     add("-o", options.output);
     std::string command;

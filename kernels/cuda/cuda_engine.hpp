@@ -82,6 +82,7 @@ private:
     }
     void reorder();
 
+    [[nodiscard]] CellOrder cell_order() const { return {sorted_cell_.data(), sorted_from_.data()}; }
     [[nodiscard]] NearLists lists_view() const {
         return {first_row_.data(), at_faces_.data(), entry_.data(), static_cast<std::uint32_t>(entry_.size() / kGroup)};
     }
@@ -127,8 +128,7 @@ private:
     int labels_ = 0;
     Motion motions_[2];
     Labels label_sets_[2];
-    DeviceArray<std::uint32_t> slot_of_id_, cell_start_;
-    DeviceArray<std::uint64_t> key_;
+    DeviceArray<std::uint32_t> sorted_cell_, sorted_from_, cell_start_;
     bool listed_;  // who is near is listed at sorts; see NearLists
     DeviceArray<std::uint16_t> near_count_;
     DeviceArray<std::uint32_t> first_row_, at_faces_, entry_;
@@ -166,9 +166,9 @@ template <class Real, int Dim>
 std::uint64_t array_bytes(std::size_t count, std::uint64_t cells, bool uniform) {
     const std::uint64_t motion = 2 * Dim * (sizeof(typename Phase<Real>::Stored) + sizeof(Real));
     const std::uint64_t labels = 2 * (2 * sizeof(std::uint32_t) + (uniform ? 0 : 2 * sizeof(Real)));
-    const std::uint64_t by_id = sizeof(std::uint32_t) + Dim * sizeof(std::int32_t) + 1;
-    const std::uint64_t per_ball =
-        motion + labels + by_id + sizeof(std::uint64_t) + FrameView<Real, Dim>::kBytesPerBall;
+    const std::uint64_t by_id = Dim * sizeof(std::int32_t) + 1;
+    const std::uint64_t sorted = 2 * sizeof(std::uint32_t);
+    const std::uint64_t per_ball = motion + labels + by_id + sorted + FrameView<Real, Dim>::kBytesPerBall;
     const std::uint64_t groups = (count + kGroup - 1) / kGroup;
     const std::uint64_t lists =
         count * sizeof(std::uint16_t) + (2 * (groups + 1) + kListed<Dim> * kGroup * groups) * sizeof(std::uint32_t);
@@ -176,12 +176,12 @@ std::uint64_t array_bytes(std::size_t count, std::uint64_t cells, bool uniform) 
            std::min(count, kSumThreads) * sizeof(SpringSums);
 }
 
-/// With Thrust's working memory: a second array of keys, and some counters.
+/// With Thrust's working memory: what is sorted a second time, and some counters.
 template <class Real, int Dim>
 std::uint64_t predict_memory_of(const SpringSetup& setup, const BallSizes& sizes) {
     const auto params = make_params<Real, Dim>(setup, sizes);
     return array_bytes<Real, Dim>(sizes.count, params.grid.count(), sizes.uniform) +
-           sizes.count * sizeof(std::uint64_t) + (1U << 16);
+           sizes.count * 2 * sizeof(std::uint32_t) + (1U << 16);
 }
 
 template <class Real, int Dim>

@@ -94,9 +94,9 @@ void CudaEngine<Real, Dim>::allocate() {
         labels.id = DeviceArray<std::uint32_t>(count_);
         labels.cell = DeviceArray<std::uint32_t>(count_);
     }
-    slot_of_id_ = DeviceArray<std::uint32_t>(count_);
+    sorted_cell_ = DeviceArray<std::uint32_t>(count_);
+    sorted_from_ = DeviceArray<std::uint32_t>(count_);
     cell_start_ = DeviceArray<std::uint32_t>(static_cast<std::size_t>(params_.grid.count()) + 1);
-    key_ = DeviceArray<std::uint64_t>(count_);
     for (auto& image : image_) image = DeviceArray<std::int32_t>(count_);
     gone_ = DeviceArray<std::uint8_t>(count_);
     if (listed_) {
@@ -133,7 +133,7 @@ void CudaEngine<Real, Dim>::load(const RawBalls& balls) {
     Vec<std::int32_t*, Dim> image;
     for (int axis = 0; axis < Dim; ++axis) image[axis] = image_[axis].data();
     queue_.launch(count_, LoadBody<Real, Dim>{params_, frame_view(), ordered_view(motion_, labels_), image,
-                                              gone_.data(), slot_of_id_.data(), key_.data()});
+                                              gone_.data(), cell_order()});
     reorder();
     look();
     if (fit_lists()) look();
@@ -189,24 +189,24 @@ template <class Real, int Dim>
 void CudaEngine<Real, Dim>::sort() {
     Vec<std::int32_t*, Dim> image;
     for (int axis = 0; axis < Dim; ++axis) image[axis] = image_[axis].data();
-    queue_.launch(seen().active, NewCellBody<Real, Dim>{params_, state_view(motion_), image, key_.data()});
+    queue_.launch(seen().active, NewCellBody<Real, Dim>{params_, state_view(motion_), image, cell_order()});
     reorder();
     seen_.data()->motion = 0.0;  // as SortedBody sets it on the device
     ++sorts_;
 }
 
-/// Brings what is kept in cell order into the order of the keys. The balls that are gone come last and are out.
+/// Brings what is kept by slot into the order of the cells. The balls that are gone come last and are out.
 template <class Real, int Dim>
 void CudaEngine<Real, Dim>::reorder() {
     const std::uint32_t active = seen().active;
-    sort_keys(queue_, scratch_, key_.data(), active);
-    queue_.launch(active, ReorderBody<Real, Dim>{key_.data(), balls_view(motion_),
-                                                 ordered_view(1 - motion_, 1 - labels_), slot_of_id_.data()});
+    sort_by_cell(queue_, scratch_, cell_order(), active);
+    queue_.launch(active,
+                  ReorderBody<Real, Dim>{cell_order(), balls_view(motion_), ordered_view(1 - motion_, 1 - labels_)});
     motion_ = 1 - motion_;
     labels_ = 1 - labels_;
 
     const std::uint32_t cells = params_.grid.count();
-    find_cells(queue_, scratch_, key_.data(), active, cells, cell_start_.data());
+    find_cells(queue_, scratch_, cell_order(), active, cells, cell_start_.data());
     queue_.launch(1, SortedBody<Real, Dim>{record_.data(), cell_start_.data() + cells});
     if (listed_) {
         measure_lists();
@@ -473,8 +473,8 @@ void CudaEngine<Real, Dim>::store(const BallArrays& balls) {
 
 template <class Real, int Dim>
 std::uint64_t CudaEngine<Real, Dim>::memory_bytes() const {
-    std::uint64_t total = slot_of_id_.bytes() + near_count_.bytes() + first_row_.bytes() + at_faces_.bytes() +
-                          entry_.bytes() + cell_start_.bytes() + key_.bytes() + gone_.bytes() + frame_.bytes() +
+    std::uint64_t total = sorted_cell_.bytes() + sorted_from_.bytes() + near_count_.bytes() + first_row_.bytes() +
+                          at_faces_.bytes() + entry_.bytes() + cell_start_.bytes() + gone_.bytes() + frame_.bytes() +
                           sums_.bytes() + record_.bytes() + scratch_.bytes() + picture_given_.bytes() +
                           picture_sample_.bytes() + sampler_.memory_bytes();
     for (int axis = 0; axis < Dim; ++axis) {

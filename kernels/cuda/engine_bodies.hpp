@@ -393,8 +393,7 @@ struct LoadBody {
     OrderedView<Real, Dim> out;  // slot = id
     Vec<std::int32_t*, Dim> image;
     std::uint8_t* gone;
-    std::uint32_t* slot_of_id;
-    std::uint64_t* key;
+    CellOrder order;
 
     CAROM_HD void operator()(std::uint64_t index) const {
         const auto id = static_cast<std::uint32_t>(index);
@@ -407,8 +406,8 @@ struct LoadBody {
             out.x[axis][id] = Coordinates<Real, Dim>::narrow(wide[axis]);
             out.v[axis][id] = given.velocity[axis][id];
         }
-        slot_of_id[id] = id;
-        key[id] = sort_key(gone[id] != 0 ? params.grid.count() : params.grid.number(params.grid.cell_of(wide)), id);
+        order.put(id, gone[id] != 0 ? params.grid.count() : params.grid.number(params.grid.cell_of(wide)));
+        out.id[id] = id;
     }
 };
 
@@ -418,13 +417,13 @@ struct NewCellBody {
     SpringParams<Real, Dim> params;
     StateView<Real, Dim> state;
     Vec<std::int32_t*, Dim> image;  // by id
-    std::uint64_t* key;
+    CellOrder order;
 
     CAROM_HD void operator()(std::uint64_t index) const {
         const auto slot = static_cast<std::uint32_t>(index);
         const std::uint32_t id = state.balls.id[slot];
         if (state.gone[id] != 0) {
-            key[slot] = sort_key(params.grid.count(), id);
+            order.put(slot, params.grid.count());
             return;
         }
         Vec<typename Phase<Real>::Stored, Dim> x;
@@ -434,23 +433,20 @@ struct NewCellBody {
             const std::int32_t crossings = params.coordinates.wrap(axis, wide[axis]);
             if (crossings != 0) image[axis][id] += crossings;
         }
-        key[slot] = sort_key(params.grid.number(params.grid.cell_of(wide)), id);
+        order.put(slot, params.grid.number(params.grid.cell_of(wide)));
     }
 };
 
 /// Thread i takes new slot i and fetches its ball from the old one.
 template <class Real, int Dim>
 struct ReorderBody {
-    const std::uint64_t* key;  // sorted
+    CellOrder order;  // sorted
     BallsView<Real, Dim> from;
     OrderedView<Real, Dim> to;
-    std::uint32_t* slot_of_id;
 
     CAROM_HD void operator()(std::uint64_t index) const {
         const auto slot = static_cast<std::uint32_t>(index);
-        const auto id = static_cast<std::uint32_t>(key[slot]);
-        const std::uint32_t old = slot_of_id[id];
-        slot_of_id[id] = slot;
+        const std::uint32_t old = order.from[slot];
         for (int axis = 0; axis < Dim; ++axis) {
             to.x[axis][slot] = from.x[axis][old];
             to.v[axis][slot] = from.v[axis][old];
@@ -459,8 +455,8 @@ struct ReorderBody {
             to.radius[slot] = from.radius[old];
             to.inverse_mass[slot] = from.inverse_mass[old];
         }
-        to.id[slot] = id;
-        to.cell[slot] = static_cast<std::uint32_t>(key[slot] >> 32);
+        to.id[slot] = from.id[old];
+        to.cell[slot] = order.cell[slot];
     }
 };
 
@@ -486,6 +482,18 @@ CAROM_HD Real list_skin(const SpringParams<Real, Dim>& params) {
     return static_cast<Real>((params.margin + diameter) * (1.0 + 1e-6)) - params.largest_diameter;
 }
 
+/// Calls visit() with the slot of each ball near that of `slot`, as the lists mean it.
+template <class Kind, class Visit>
+CAROM_HD void visit_near(const SpringParams<typename Kind::Real, Kind::kDim>& params,
+                         const StateView<typename Kind::Real, Kind::kDim>& state, std::uint32_t slot,
+                         const Visit& visit) {
+    const OwnBall<Kind> own = load_ball<Kind>(params, state.balls, slot);
+    const auto skin = list_skin(params);
+    state.walk(params.grid, slot)([&](std::uint32_t j) {
+        if (near<Kind>(params, state.balls, own, j, skin)) visit(j);
+    });
+}
+
 /// Thread i takes slot i, behind a sort: how many are near.
 template <class Kind>
 struct CountNearBody {
@@ -501,10 +509,8 @@ struct CountNearBody {
         const auto slot = static_cast<std::uint32_t>(index);
         std::uint16_t found = 0;
         if (index < record->active) {
-            const OwnBall<Kind> own = load_ball<Kind>(params, state.balls, slot);
-            const Real skin = list_skin(params);
-            state.walk(params.grid, slot)([&](std::uint32_t j) {
-                if (found != kTooMany && near<Kind>(params, state.balls, own, j, skin)) ++found;
+            visit_near<Kind>(params, state, slot, [&](std::uint32_t) {
+                if (found != kTooMany) ++found;
             });
         }
         count[slot] = found;
@@ -568,11 +574,7 @@ struct ListNearBody {
         std::uint32_t row = lists.first_row[slot / kGroup];
         const std::uint32_t last = lists.first_row[slot / kGroup + 1];
         if (index < record->active) {
-            const OwnBall<Kind> own = load_ball<Kind>(params, state.balls, slot);
-            const Real skin = list_skin(params);
-            state.walk(params.grid, slot)([&](std::uint32_t j) {
-                if (near<Kind>(params, state.balls, own, j, skin)) lists.at(row++, slot) = j;
-            });
+            visit_near<Kind>(params, state, slot, [&](std::uint32_t j) { lists.at(row++, slot) = j; });
         }
         for (; row < last; ++row) lists.at(row, slot) = slot;
     }

@@ -9,16 +9,22 @@
 
 namespace carom::CAROM_PROCESSOR {
 
-/// A ball's sort key: the cell above the id, so there are no ties and the order depends on nothing else.
-CAROM_HD std::uint64_t sort_key(std::uint32_t cell, std::uint32_t id) {
-    return static_cast<std::uint64_t>(cell) << 32 | id;
-}
+/// What is sorted: the cells, and with each where it came from.
+struct CellOrder {
+    std::uint32_t* cell;
+    std::uint32_t* from;
 
-/// Sorts keys.
-void sort_keys(Queue& queue, Scratch& scratch, std::uint64_t* key, std::uint32_t count);
+    CAROM_HD void put(std::uint32_t place, std::uint32_t in_cell) const {
+        cell[place] = in_cell;
+        from[place] = place;
+    }
+};
 
-/// Finds the first slot of each cell in [0, cells] among sorted keys.
-void find_cells(Queue& queue, Scratch& scratch, const std::uint64_t* key, std::uint32_t count, std::uint32_t cells,
+/// Sorts by cell; those of one cell stay in the order in which they were.
+void sort_by_cell(Queue& queue, Scratch& scratch, const CellOrder& order, std::uint32_t count);
+
+/// Finds the first place of each cell in [0, cells] among sorted ones.
+void find_cells(Queue& queue, Scratch& scratch, const CellOrder& order, std::uint32_t count, std::uint32_t cells,
                 std::uint32_t* cell_start);
 
 /// Replaces each of `count` numbers by the sum of those before it; a sum of 2^32 and more stays at 2^32 - 1.

@@ -36,6 +36,8 @@ std::string device_name();
 
 #include <cuda_runtime.h>
 
+#include <cuda/atomic>
+
 namespace carom::cuda {
 
 /// Turns the failure of a CUDA call into an exception that names the call and the device: the one place that does.
@@ -128,12 +130,13 @@ struct StepPeaks {
 };
 
 /// True for one caller: the last of `callers`, each of which has called once. What the others wrote before is then
-/// visible to load_shared. For use by one thread of a block, behind a barrier of the block.
+/// visible to load_shared. For use by one thread of a block, behind a barrier of the block. Only the last acquires:
+/// that empties a processor's L1, in which other blocks' balls are.
 CAROM_HD bool last_of(std::uint32_t* tickets, std::uint32_t callers) {
 #if defined(__CUDA_ARCH__)
-    __threadfence();
-    const bool last = atomicAdd(tickets, 1U) == callers - 1;
-    __threadfence();
+    const ::cuda::atomic_ref<std::uint32_t, ::cuda::thread_scope_device> counter(*tickets);
+    const bool last = counter.fetch_add(1U, ::cuda::memory_order_release) == callers - 1;
+    if (last) ::cuda::atomic_thread_fence(::cuda::memory_order_acquire, ::cuda::thread_scope_device);
     return last;
 #else
     return ++*tickets == callers;
@@ -224,9 +227,16 @@ template <class Word>
 __device__ __forceinline__ StepPeaks<Word> block_peaks(StepPeaks<Word> peaks) {
     __shared__ Word s_speed_squared[kBlockThreads / 32];
     __shared__ Word s_overlap[kBlockThreads / 32];
-    for (int apart = 16; apart > 0; apart /= 2) {
-        peaks.raise({__shfl_xor_sync(0xffffffffU, peaks.speed_squared, apart),
-                     __shfl_xor_sync(0xffffffffU, peaks.overlap, apart)});
+#if __CUDA_ARCH__ >= 800
+    if constexpr (sizeof(Word) == sizeof(unsigned)) {
+        peaks = {__reduce_max_sync(0xffffffffU, peaks.speed_squared), __reduce_max_sync(0xffffffffU, peaks.overlap)};
+    } else
+#endif
+    {
+        for (int apart = 16; apart > 0; apart /= 2) {
+            peaks.raise({__shfl_xor_sync(0xffffffffU, peaks.speed_squared, apart),
+                         __shfl_xor_sync(0xffffffffU, peaks.overlap, apart)});
+        }
     }
     if (threadIdx.x % 32 == 0) {
         s_speed_squared[threadIdx.x / 32] = peaks.speed_squared;
@@ -309,9 +319,15 @@ public:
     Recording() = default;
     template <class F>
     Recording(Queue& queue, F&& launches) {
-        check(cudaStreamBeginCapture(queue.stream(), cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
-        launches();
         cudaGraph_t graph = nullptr;
+        check(cudaStreamBeginCapture(queue.stream(), cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
+        try {
+            launches();
+        } catch (...) {  // else every later call of this thread would fail for it
+            cudaStreamEndCapture(queue.stream(), &graph);
+            if (graph != nullptr) cudaGraphDestroy(graph);
+            throw;
+        }
         check(cudaStreamEndCapture(queue.stream(), &graph), "cudaStreamEndCapture");
         const cudaError_t status = cudaGraphInstantiate(&graph_, graph, 0);
         cudaGraphDestroy(graph);

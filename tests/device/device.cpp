@@ -1,0 +1,598 @@
+// The device: executes translated kernels, block after block. Threads of a kernel with barriers or warp operations are
+// fibres, each with a stack of its own, that run until they wait for one another; those of other kernels just run.
+#include "device.hpp"
+
+#include <execinfo.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <numeric>
+#include <set>
+#include <string>
+#include <tuple>
+
+#include "memory.hpp"
+
+extern "C" void ptx_switch(void** save, void* load);
+// Saves the callee-saved registers on this stack, its pointer in *save, and goes on where `load` was saved.
+asm(R"(
+.text
+.globl ptx_switch
+.type ptx_switch,@function
+ptx_switch:
+    pushq %rbp
+    pushq %rbx
+    pushq %r12
+    pushq %r13
+    pushq %r14
+    pushq %r15
+    movq %rsp, (%rdi)
+    movq %rsi, %rsp
+    popq %r15
+    popq %r14
+    popq %r13
+    popq %r12
+    popq %rbx
+    popq %rbp
+    ret
+.size ptx_switch,.-ptx_switch
+)");
+
+namespace ptx {
+
+namespace {
+
+constexpr std::size_t kStackBytes = 256 * 1024;
+
+enum class State : std::uint8_t { kReady, kAtWarp, kAtBarrier, kDone };
+enum class Meeting : std::uint8_t { kSync, kShuffle, kVote, kMatch, kReduce };
+
+struct Fibre {
+    Thread thread;
+    void* stack = nullptr;
+    void* saved = nullptr;
+    State state = State::kReady;
+    // What it waits for, and what it brings and gets.
+    Meeting meeting{};
+    int line = 0;
+    std::uint32_t mask = 0;
+    std::uint64_t value = 0;
+    std::uint64_t out = 0;
+    std::uint32_t barrier = 0, barrier_count = 0;
+    bool barrier_value = false;
+};
+
+PTX_EARLY std::vector<void*> g_stacks;
+
+}  // namespace
+
+struct Block {
+    const Kernel* kernel;
+    const std::uint8_t* params;
+    std::vector<Fibre> fibres;
+    void* main = nullptr;
+    Fibre* current = nullptr;
+    std::uint32_t live = 0;
+};
+
+Running g_running{};
+
+namespace {
+
+PTX_EARLY Random g_order(1);
+
+std::string where(const Thread& t, int line) {
+    char text[256];
+    std::snprintf(text, sizeof text, "block (%u,%u,%u), thread (%u,%u,%u), PTX line %d of ", t.ctaid[0], t.ctaid[1],
+                  t.ctaid[2], t.tid[0], t.tid[1], t.tid[2], line);
+    return text + std::string(g_running.kernel != nullptr ? short_name(g_running.kernel->name) : "?");
+}
+
+void entry_point() {
+    Fibre* const self = static_cast<Fibre*>(g_running.fibre);
+    Block* const block = self->thread.block;
+    block->kernel->run(self->thread, block->params);
+    self->state = State::kDone;
+    --block->live;
+    ptx_switch(&self->saved, block->main);
+    __builtin_trap();
+}
+
+void prepare(Fibre& fibre) {
+    auto* top = reinterpret_cast<std::uint64_t*>(static_cast<char*>(fibre.stack) + kStackBytes);
+    *--top = 0;  // return address of entry_point: none
+    *--top = reinterpret_cast<std::uint64_t>(&entry_point);
+    for (int i = 0; i < 6; ++i) *--top = 0;
+    fibre.saved = top;
+    fibre.state = State::kReady;
+}
+
+void leave(Fibre& self) { ptx_switch(&self.saved, self.thread.block->main); }
+
+Fibre& fibre_of(Thread& t) { return t.block->fibres[t.linear]; }
+
+/// Answers a meeting of the lanes in `who` of a warp.
+void answer(Block& block, Fibre& any, std::uint32_t first, std::uint32_t who) {
+    switch (any.meeting) {
+        case Meeting::kSync:
+        case Meeting::kShuffle:
+            break;  // each takes what it wants, below
+        case Meeting::kVote: {
+            std::uint32_t ballot = 0;
+            for (std::uint32_t lane = 0; lane < 32; ++lane)
+                if ((who >> lane & 1) != 0 && block.fibres[first + lane].value != 0) ballot |= 1U << lane;
+            for (std::uint32_t lane = 0; lane < 32; ++lane)
+                if ((who >> lane & 1) != 0) block.fibres[first + lane].out = ballot;
+            break;
+        }
+        case Meeting::kMatch:
+            for (std::uint32_t lane = 0; lane < 32; ++lane) {
+                if ((who >> lane & 1) == 0) continue;
+                std::uint32_t same = 0;
+                for (std::uint32_t other = 0; other < 32; ++other)
+                    if ((who >> other & 1) != 0 &&
+                        block.fibres[first + other].value == block.fibres[first + lane].value)
+                        same |= 1U << other;
+                block.fibres[first + lane].out = same;
+            }
+            break;
+        case Meeting::kReduce:
+            break;
+    }
+}
+
+/// Waits until all lanes of `mask` are at this instruction; true behind it. Values given stay readable until each
+/// lane's next meeting, so `take` runs for all at once.
+template <class Take>
+void meet(Thread& t, Meeting meeting, std::uint32_t mask, std::uint64_t value, int line, Take&& take) {
+    Block& block = *t.block;
+    Fibre& self = fibre_of(t);
+    const std::uint32_t first = t.linear - t.lane;
+    if ((mask >> t.lane & 1) == 0) fail(where(t, line) + ": a warp operation by a lane that its mask leaves out");
+    self.meeting = meeting;
+    self.line = line;
+    self.mask = mask;
+    self.value = value;
+    self.state = State::kAtWarp;
+    std::uint32_t here = 0;
+    bool all = true;
+    for (std::uint32_t lane = 0; lane < 32; ++lane) {
+        if ((mask >> lane & 1) == 0) continue;
+        const std::uint32_t index = first + lane;
+        if (index >= block.fibres.size()) continue;  // a warp that is not full
+        Fibre& other = block.fibres[index];
+        if (other.state == State::kDone) {
+            remark(where(t, line) + ": a warp operation names lanes that have ended");
+            continue;
+        }
+        if (other.state == State::kAtWarp && other.line == line && other.mask == mask) {
+            here |= 1U << lane;
+        } else {
+            all = false;
+        }
+    }
+    if (!all) {
+        leave(self);
+        return;
+    }
+    answer(block, self, first, here);
+    for (std::uint32_t lane = 0; lane < 32; ++lane) {
+        if ((here >> lane & 1) == 0) continue;
+        take(block.fibres[first + lane], first, here);
+    }
+    for (std::uint32_t lane = 0; lane < 32; ++lane)
+        if ((here >> lane & 1) != 0) block.fibres[first + lane].state = State::kReady;
+}
+
+void run_block(Block& block, bool shuffled) {
+    const auto n = static_cast<std::uint32_t>(block.fibres.size());
+    block.live = n;
+    static std::vector<std::uint32_t> order;
+    order.resize(n);
+    std::iota(order.begin(), order.end(), 0U);
+    if (shuffled) g_order.shuffle(order);
+    while (block.live > 0) {
+        bool moved = false;
+        for (const std::uint32_t index : order) {
+            Fibre& fibre = block.fibres[index];
+            if (fibre.state != State::kReady) continue;
+            moved = true;
+            block.current = &fibre;
+            g_running.fibre = &fibre;
+            g_running.thread = &fibre.thread;
+            ptx_switch(&block.main, fibre.saved);
+        }
+        if (moved) continue;
+        // Nobody can go on: barriers where all that still live have come.
+        std::uint32_t waiting = 0;
+        bool opened = false;
+        for (Fibre& fibre : block.fibres) waiting += fibre.state == State::kAtBarrier ? 1 : 0;
+        for (std::uint32_t which = 0; which < 16 && !opened; ++which) {
+            std::uint32_t here = 0;
+            std::uint32_t count = 0;
+            std::uint32_t yes = 0;
+            for (const Fibre& fibre : block.fibres) {
+                if (fibre.state != State::kAtBarrier || fibre.barrier != which) continue;
+                ++here;
+                yes += fibre.barrier_value ? 1 : 0;
+                count = fibre.barrier_count;
+            }
+            if (here == 0) continue;
+            if (count == 0 ? here != block.live : here != count) continue;
+            if (count == 0 && here != n)
+                remark_once("barrier with threads that have ended: " + std::string(short_name(block.kernel->name)));
+            for (Fibre& fibre : block.fibres) {
+                if (fibre.state != State::kAtBarrier || fibre.barrier != which) continue;
+                fibre.out = yes | std::uint64_t{here} << 32;
+                fibre.state = State::kReady;
+                ++fibre.thread.stage;
+            }
+            opened = true;
+        }
+        if (opened) continue;
+        std::string text = "threads of a block wait for ever in " + std::string(short_name(block.kernel->name)) + ":";
+        std::set<std::tuple<int, int, std::uint32_t>> seen;
+        for (const Fibre& fibre : block.fibres) {
+            if (fibre.state == State::kDone) continue;
+            if (!seen.insert({static_cast<int>(fibre.state), fibre.line, fibre.mask}).second) continue;
+            char line[128];
+            std::snprintf(line, sizeof line, " [thread %u at PTX line %d, %s, mask %08x]", fibre.thread.linear,
+                          fibre.line, fibre.state == State::kAtWarp ? "warp" : "barrier", fibre.mask);
+            text += line;
+            if (seen.size() > 8) break;
+        }
+        fail(text);
+    }
+}
+
+}  // namespace
+
+void barrier(Thread& t, std::uint32_t which, std::uint32_t count, int line) {
+    Fibre& self = fibre_of(t);
+    if (count % 32 != 0) fail(where(t, line) + ": barrier for a number of threads that is no multiple of 32");
+    self.barrier = which;
+    self.barrier_count = count;
+    self.barrier_value = false;
+    self.line = line;
+    self.mask = 0;
+    self.state = State::kAtBarrier;
+    leave(self);
+}
+
+std::uint32_t barrier_reduce(Thread& t, std::uint32_t which, bool value, Reduce kind, int line) {
+    Fibre& self = fibre_of(t);
+    self.barrier = which;
+    self.barrier_count = 0;
+    self.barrier_value = value;
+    self.line = line;
+    self.mask = 0;
+    self.state = State::kAtBarrier;
+    leave(self);
+    const auto yes = static_cast<std::uint32_t>(self.out);
+    const auto all = static_cast<std::uint32_t>(self.out >> 32);
+    if (kind == Reduce::kPopc) return yes;
+    return kind == Reduce::kAnd ? yes == all : yes > 0;
+}
+
+void warp_sync(Thread& t, std::uint32_t mask, int line) {
+    meet(t, Meeting::kSync, mask, 0, line, [](Fibre&, std::uint32_t, std::uint32_t) {});
+}
+
+std::uint32_t shuffle(Thread& t, Shuffle mode, std::uint32_t value, std::uint32_t b, std::uint32_t c,
+                      std::uint32_t mask, bool& in, int line) {
+    // b may differ from lane to lane: it travels in the upper half.
+    meet(t, Meeting::kShuffle, mask, std::uint64_t{b} << 32 | value, line,
+         [&, mode, c](Fibre& to, std::uint32_t first, std::uint32_t here) {
+             const auto lane = static_cast<int>(to.thread.lane);
+             const auto by = static_cast<int>(to.value >> 32 & 31);
+             const auto clamp = static_cast<int>(c & 31);
+             const auto segment = static_cast<int>(c >> 8 & 31);
+             const int most = (lane & segment) | (clamp & ~segment);
+             const int least = lane & segment;
+             int from = lane;
+             bool good = false;
+             switch (mode) {
+                 case Shuffle::kUp:
+                     from = lane - by;
+                     good = from >= most;
+                     break;
+                 case Shuffle::kDown:
+                     from = lane + by;
+                     good = from <= most;
+                     break;
+                 case Shuffle::kBfly:
+                     from = lane ^ by;
+                     good = from <= most;
+                     break;
+                 case Shuffle::kIdx:
+                     from = least | (by & ~segment);
+                     good = from <= most;
+                     break;
+             }
+             if (!good) from = lane;
+             std::uint32_t got = 0xdeadbeefU;  // from a lane that is not there: anything
+             if ((here >> from & 1) != 0) {
+                 got = static_cast<std::uint32_t>(t.block->fibres[first + static_cast<std::uint32_t>(from)].value);
+             } else {
+                 remark_once("shuffle from a lane that takes no part in " +
+                             std::string(short_name(t.block->kernel->name)));
+             }
+             to.out = got | std::uint64_t{good} << 32;
+         });
+    const Fibre& self = fibre_of(t);
+    in = (self.out >> 32 & 1) != 0;
+    return static_cast<std::uint32_t>(self.out);
+}
+
+std::uint32_t vote(Thread& t, Vote mode, bool value, std::uint32_t mask, int line) {
+    std::uint32_t all = 0;
+    meet(t, Meeting::kVote, mask, value ? 1 : 0, line,
+         [](Fibre& to, std::uint32_t, std::uint32_t here) { to.out |= std::uint64_t{here} << 32; });
+    const Fibre& self = fibre_of(t);
+    const auto ballot = static_cast<std::uint32_t>(self.out);
+    all = static_cast<std::uint32_t>(self.out >> 32);
+    switch (mode) {
+        case Vote::kBallot:
+            return ballot;
+        case Vote::kAny:
+            return ballot != 0;
+        case Vote::kAll:
+            return ballot == all;
+        case Vote::kUni:
+            return ballot == all || ballot == 0;
+    }
+    return 0;
+}
+
+std::uint32_t match_any(Thread& t, std::uint64_t value, std::uint32_t mask, int line) {
+    meet(t, Meeting::kMatch, mask, value, line, [](Fibre&, std::uint32_t, std::uint32_t) {});
+    return static_cast<std::uint32_t>(fibre_of(t).out);
+}
+
+std::uint32_t reduce_warp(Thread& t, Reduce kind, bool is_signed, std::uint32_t value, std::uint32_t mask, int line) {
+    meet(t, Meeting::kReduce, mask, value, line, [&](Fibre& to, std::uint32_t first, std::uint32_t here) {
+        bool begun = false;
+        std::uint32_t sum = 0;
+        for (std::uint32_t lane = 0; lane < 32; ++lane) {
+            if ((here >> lane & 1) == 0) continue;
+            const auto v = static_cast<std::uint32_t>(t.block->fibres[first + lane].value);
+            if (!begun) {
+                sum = v;
+                begun = true;
+                continue;
+            }
+            const bool less = is_signed ? static_cast<std::int32_t>(v) < static_cast<std::int32_t>(sum) : v < sum;
+            switch (kind) {
+                case Reduce::kAdd:
+                    sum += v;
+                    break;
+                case Reduce::kMin:
+                    sum = less ? v : sum;
+                    break;
+                case Reduce::kMax:
+                    sum = less ? sum : v;
+                    break;
+                case Reduce::kAnd:
+                    sum &= v;
+                    break;
+                case Reduce::kOr:
+                    sum |= v;
+                    break;
+                case Reduce::kXor:
+                    sum ^= v;
+                    break;
+                case Reduce::kPopc:
+                    break;
+            }
+        }
+        to.out = sum;
+    });
+    return static_cast<std::uint32_t>(fibre_of(t).out);
+}
+
+std::uint32_t active_mask(Thread& t, int line) {
+    // Which lanes run together is the hardware's affair: one alone is always right.
+    remark_once("activemask in " + std::string(short_name(t.block->kernel->name)));
+    (void)line;
+    return 1U << t.lane;
+}
+
+void yield(Thread& t) {
+    Fibre& self = fibre_of(t);
+    self.state = State::kReady;
+    leave(self);
+}
+
+void trap(Thread& t, int line) { fail(where(t, line) + ": trap"); }
+void misaligned(Thread& t, std::uintptr_t at, int bytes, int line) {
+    char text[96];
+    std::snprintf(text, sizeof text, ": %d bytes at %#zx, which is not aligned", bytes, static_cast<std::size_t>(at));
+    fail(where(t, line) + text);
+}
+void division_by_zero(Thread& t, int line) { fail(where(t, line) + ": an integer divided by zero"); }
+
+void call_assertfail(Thread& t, std::uint8_t* text, std::uint8_t* file, std::uint8_t* line, std::uint8_t* function,
+                     std::uint8_t*) {
+    const char* message = nullptr;
+    const char* name = nullptr;
+    const char* in = nullptr;
+    std::uint32_t number = 0;
+    std::memcpy(&message, text, 8);
+    std::memcpy(&name, file, 8);
+    std::memcpy(&in, function, 8);
+    std::memcpy(&number, line, 4);
+    fail(where(t, 0) + ": assertion " + message + " failed, " + name + ":" + std::to_string(number) + ", in " + in);
+}
+void call_vprintf(Thread&, std::uint8_t* result, std::uint8_t* format, std::uint8_t*) {
+    const char* text = nullptr;
+    std::memcpy(&text, format, 8);
+    std::fprintf(stderr, "[device] %s", text);
+    std::memset(result, 0, 4);
+}
+void call_malloc(Thread& t, std::uint8_t*, std::uint8_t*) { fail(where(t, 0) + ": malloc on the device"); }
+void call_free(Thread& t, std::uint8_t*) { fail(where(t, 0) + ": free on the device"); }
+
+bool is_space(Thread& t, Space space, std::uint64_t address) {
+    const auto shared = reinterpret_cast<std::uint64_t>(t.shared);
+    const bool in_shared = address >= shared && address < shared + t.total_shared;
+    if (space == Space::kShared) return in_shared;
+    if (space == Space::kGlobal) return device_memory_holds(address);
+    return space == Space::kLocal && !in_shared && !device_memory_holds(address);
+}
+
+double approximate(Thread& t, int line, double value) {
+    remark_once(where(t, line) + ": an approximate function");
+    return value;
+}
+
+void fence(Thread& t) {
+    if (t.released) t.acquired = true;
+    t.released = false;
+}
+void count_atomic(Thread& t) { t.released = true; }
+
+// -- checks of memory, in kernels translated with PTX_CHECK=1
+
+void check_read(Thread& t, std::uintptr_t at, unsigned bytes, bool strong, int line) {
+    const char* bad = check_device_read(t, at, bytes, strong);
+    if (bad != nullptr) report_access(where(t, line), "reads", at, bytes, bad);
+}
+void check_write(Thread& t, std::uintptr_t at, unsigned bytes, bool strong, int line) {
+    const char* bad = check_device_write(t, at, bytes, strong);
+    if (bad != nullptr) report_access(where(t, line), "writes", at, bytes, bad);
+}
+
+// -- launches
+
+void Counts::add(const Straight* straights, int straight_count, const std::vector<std::uint32_t>& threads) {
+    const auto width = static_cast<std::size_t>(straight_count);
+    const std::size_t size = threads.size() / width;
+    for (std::size_t first = 0; first < size; first += 32) {
+        ++warps;
+        for (std::size_t which = 0; which < width; ++which) {
+            std::uint64_t most = 0;
+            std::uint64_t sum = 0;
+            for (std::size_t lane = first; lane < std::min(first + 32, size); ++lane) {
+                most = std::max<std::uint64_t>(most, threads[lane * width + which]);
+                sum += threads[lane * width + which];
+            }
+            const Straight& straight = straights[which];
+            instructions += most * straight.instructions;
+            loads += most * straight.loads;
+            stores += most * straight.stores;
+            atomics += most * straight.atomics;
+            thread_instructions += sum * straight.instructions;
+            bytes_loaded += sum * straight.bytes_loaded;
+            bytes_stored += sum * straight.bytes_stored;
+        }
+    }
+}
+
+void run_grid(const Module& module, Counts& counts, const Kernel& kernel, const std::uint32_t grid[3],
+              const std::uint32_t block_size[3], std::uint32_t dynamic_shared, const std::uint8_t* params,
+              Order order) {
+    const std::uint32_t threads = block_size[0] * block_size[1] * block_size[2];
+    const std::uint32_t static_shared = (static_cast<std::uint32_t>(kernel.static_shared) + 15) / 16 * 16;
+    const std::uint32_t total = static_shared + dynamic_shared;
+    static std::vector<std::uint8_t> shared_memory;
+    shared_memory.resize(total + 1024 + 256);
+    auto* const shared =
+        reinterpret_cast<std::uint8_t*>((reinterpret_cast<std::uintptr_t>(shared_memory.data()) + 255) / 256 * 256);
+
+    static Block block;
+    block.kernel = &kernel;
+    block.params = params;
+    block.fibres.resize(threads);
+    while (g_stacks.size() < threads) {
+        void* memory = mmap(nullptr, kStackBytes + 4096, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (memory == MAP_FAILED) fail("no memory for stacks");
+        mprotect(memory, 4096, PROT_NONE);
+        g_stacks.push_back(static_cast<char*>(memory) + 4096);
+    }
+    const std::uint64_t blocks = std::uint64_t{grid[0]} * grid[1] * grid[2];
+    // Blocks that wait for others are run in order, which is what makes waiting end.
+    const bool free_order = order != Order::kForward && (!kernel.waits || std::strstr(kernel.name, "carom") != nullptr);
+    std::vector<std::uint32_t> block_order;
+    if (free_order && blocks > 1) {
+        block_order.resize(blocks);
+        std::iota(block_order.begin(), block_order.end(), 0U);
+        if (order == Order::kReverse)
+            std::reverse(block_order.begin(), block_order.end());
+        else
+            g_order.shuffle(block_order);
+    }
+    begin_launch(kernel);
+    g_running.kernel = &kernel;
+    g_running.shared = shared;
+    g_running.shared_bytes = total;
+    g_running.params = params;
+    std::vector<std::uint32_t> thread_order;
+    const auto straights = static_cast<std::size_t>(module.straight_count);
+    std::vector<std::uint32_t> executed;
+    for (std::uint64_t step = 0; step < blocks; ++step) {
+        const std::uint64_t index = block_order.empty() ? step : block_order[step];
+        std::memset(shared, 0xcc, total);
+        begin_block(shared, total);
+        executed.assign(straights * threads, 0);
+        Thread thread{};
+        thread.ctaid[0] = static_cast<std::uint32_t>(index % grid[0]);
+        thread.ctaid[1] = static_cast<std::uint32_t>(index / grid[0] % grid[1]);
+        thread.ctaid[2] = static_cast<std::uint32_t>(index / grid[0] / grid[1]);
+        for (int axis = 0; axis < 3; ++axis) {
+            thread.ntid[axis] = block_size[axis];
+            thread.nctaid[axis] = grid[axis];
+        }
+        thread.shared = shared;
+        thread.static_shared = static_shared;
+        thread.dynamic_shared = dynamic_shared;
+        thread.total_shared = total;
+        thread.block = &block;
+        const auto numbered = [&](std::uint32_t linear) {
+            thread.linear = linear;
+            thread.counts = executed.data() + linear * straights;
+            thread.tid[0] = linear % block_size[0];
+            thread.tid[1] = linear / block_size[0] % block_size[1];
+            thread.tid[2] = linear / block_size[0] / block_size[1];
+            thread.lane = linear % 32;
+            thread.warp = linear / 32;
+            return thread;
+        };
+        if (!kernel.synchronizes) {
+            if (free_order && order == Order::kShuffled) {
+                if (thread_order.size() != threads) {
+                    thread_order.resize(threads);
+                    std::iota(thread_order.begin(), thread_order.end(), 0U);
+                }
+                g_order.shuffle(thread_order);
+            }
+            for (std::uint32_t i = 0; i < threads; ++i) {
+                const std::uint32_t linear = !free_order                ? i
+                                             : order == Order::kReverse ? threads - 1 - i
+                                                                        : thread_order[i];
+                Thread mine = numbered(linear);
+                g_running.thread = &mine;
+                kernel.run(mine, params);
+            }
+            if (straights > 0) counts.add(module.straights, module.straight_count, executed);
+            continue;
+        }
+        for (std::uint32_t i = 0; i < threads; ++i) {
+            Fibre& fibre = block.fibres[i];
+            fibre.thread = numbered(i);
+            fibre.stack = g_stacks[i];
+            prepare(fibre);
+        }
+        run_block(block, free_order && order == Order::kShuffled);
+        if (straights > 0) counts.add(module.straights, module.straight_count, executed);
+    }
+    g_running = {};
+}
+
+void seed_order(std::uint64_t seed) { g_order = Random(seed); }
+
+}  // namespace ptx
