@@ -84,7 +84,8 @@ private:
 
     [[nodiscard]] CellOrder cell_order() const { return {sorted_cell_.data(), sorted_from_.data()}; }
     [[nodiscard]] NearLists lists_view() const {
-        return {first_row_.data(), at_faces_.data(), entry_.data(), static_cast<std::uint32_t>(entry_.size() / kGroup)};
+        return {first_row_.data(), at_faces_.data(), face_group_.data(), entry_.data(),
+                static_cast<std::uint32_t>(entry_.size() / kGroup)};
     }
     void measure_lists();
     void write_lists();
@@ -131,7 +132,7 @@ private:
     DeviceArray<std::uint32_t> sorted_cell_, sorted_from_, cell_start_;
     bool listed_;  // who is near is listed at sorts; see NearLists
     DeviceArray<std::uint16_t> near_count_;
-    DeviceArray<std::uint32_t> first_row_, at_faces_, entry_;
+    DeviceArray<std::uint32_t> first_row_, at_faces_, face_group_, entry_;
     DeviceArray<std::int32_t> image_[Dim];  // by id, at the last sort
     DeviceArray<std::uint8_t> gone_;        // by id
     DeviceArray<unsigned char> frame_;
@@ -171,7 +172,7 @@ std::uint64_t array_bytes(std::size_t count, std::uint64_t cells, bool uniform) 
     const std::uint64_t per_ball = motion + labels + by_id + sorted + FrameView<Real, Dim>::kBytesPerBall;
     const std::uint64_t groups = (count + kGroup - 1) / kGroup;
     const std::uint64_t lists =
-        count * sizeof(std::uint16_t) + (2 * (groups + 1) + kListed<Dim> * kGroup * groups) * sizeof(std::uint32_t);
+        count * sizeof(std::uint16_t) + (3 * (groups + 1) + kListed<Dim> * kGroup * groups) * sizeof(std::uint32_t);
     return per_ball * count + lists + (cells + 1) * sizeof(std::uint32_t) + sizeof(ControlRecord<Real, Dim>) +
            std::min(count, kSumThreads) * sizeof(SpringSums);
 }

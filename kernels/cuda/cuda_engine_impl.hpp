@@ -55,6 +55,10 @@ constexpr std::uint64_t kGraphSteps = 32;
 constexpr std::uint64_t kMostQueued = 4096;
 /// Steps queued beyond the estimate of when a sort is due: a step that does nothing costs less than another look.
 constexpr std::uint64_t kSpareSteps = 2;
+/// Balls from which on those near faces have a kernel of their own: a launch more, which fewer would wait for.
+constexpr std::size_t kFacesApart = 16384;
+/// Warps of that kernel, at most.
+constexpr std::uint32_t kFaceWarps = 8192;
 
 template <class Real, int Dim>
 CudaEngine<Real, Dim>::CudaEngine(const SpringSetup& setup, const RawBalls& balls, std::uint64_t step,
@@ -104,6 +108,7 @@ void CudaEngine<Real, Dim>::allocate() {
         near_count_ = DeviceArray<std::uint16_t>(count_);
         first_row_ = DeviceArray<std::uint32_t>(groups + 1);
         at_faces_ = DeviceArray<std::uint32_t>(groups + 1);
+        face_group_ = DeviceArray<std::uint32_t>(groups + 1);
         entry_ = DeviceArray<std::uint32_t>(kListed<Dim> * kGroup * groups);
     }
     frame_ = DeviceArray<unsigned char>(count_ * FrameView<Real, Dim>::kBytesPerBall);
@@ -301,12 +306,24 @@ void CudaEngine<Real, Dim>::queue_step(int motion, std::uint32_t balls) {
             const Vec<Real*, Dim> velocity = ordered_view(motion, labels_).v;
             queue_.launch(balls, RefreshBody<Undamped>{params_, state_view(motion), velocity, record_.data()});
         }
-        const auto step = [&](auto listed) {
-            queue_.launch_step(
-                balls, StepBody<Variant, decltype(listed)::value>{params_, state_view(motion), lists_view(), moved,
-                                                                  record_.data(), wall_numbers});
+        const auto step = [&](auto listed, auto faces) {
+            queue_.launch_step(balls,
+                               StepBody<Variant, decltype(listed)::value, decltype(faces)::value>{
+                                   params_, state_view(motion), lists_view(), moved, record_.data(), wall_numbers});
         };
-        listed_ ? step(std::true_type{}) : step(std::false_type{});
+        if (!listed_) {
+            step(std::false_type{}, std::true_type{});
+        } else if (has_faces(params_) && (count_ < kFacesApart || params_.has_shapes)) {
+            step(std::true_type{}, std::true_type{});
+        } else {
+            if (has_faces(params_)) {
+                const std::uint32_t warps = std::min((balls + kGroup - 1) / kGroup, kFaceWarps);
+                queue_.launch(
+                    std::uint64_t{warps} * kGroup,
+                    FaceStepBody<Variant>{params_, state_view(motion), lists_view(), moved, record_.data(), warps});
+            }
+            step(std::true_type{}, std::false_type{});
+        }
     });
 }
 
@@ -474,9 +491,9 @@ void CudaEngine<Real, Dim>::store(const BallArrays& balls) {
 template <class Real, int Dim>
 std::uint64_t CudaEngine<Real, Dim>::memory_bytes() const {
     std::uint64_t total = sorted_cell_.bytes() + sorted_from_.bytes() + near_count_.bytes() + first_row_.bytes() +
-                          at_faces_.bytes() + entry_.bytes() + cell_start_.bytes() + gone_.bytes() + frame_.bytes() +
-                          sums_.bytes() + record_.bytes() + scratch_.bytes() + picture_given_.bytes() +
-                          picture_sample_.bytes() + sampler_.memory_bytes();
+                          at_faces_.bytes() + face_group_.bytes() + entry_.bytes() + cell_start_.bytes() +
+                          gone_.bytes() + frame_.bytes() + sums_.bytes() + record_.bytes() + scratch_.bytes() +
+                          picture_given_.bytes() + picture_sample_.bytes() + sampler_.memory_bytes();
     for (int axis = 0; axis < Dim; ++axis) {
         total += image_[axis].bytes();
         for (const Motion& motion : motions_) total += motion.x[axis].bytes() + motion.v[axis].bytes();

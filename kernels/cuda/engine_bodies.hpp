@@ -20,11 +20,12 @@ struct ControlRecord {
 
     std::uint64_t step;  ///< steps done since the start of the run
     std::uint32_t halted;
-    std::uint32_t active;    ///< balls still in; their slots come first
-    std::uint32_t rows;      ///< that the lists of this sort take; more than there is room for: they are not there
-    StepNow<Real, Dim> now;  ///< of the next step
-    double motion;           ///< bound on how far any ball has moved since the sort [length]
-    double last_motion;      ///< the last step's share of it [length]
+    std::uint32_t active;       ///< balls still in; their slots come first
+    std::uint32_t rows;         ///< that the lists of this sort take; more than there is room for: they are not there
+    std::uint32_t face_groups;  ///< how many groups have balls near faces or walls
+    StepNow<Real, Dim> now;     ///< of the next step
+    double motion;              ///< bound on how far any ball has moved since the sort [length]
+    double last_motion;         ///< the last step's share of it [length]
 
     std::uint64_t fault_key;
     std::uint64_t balls_left;                 ///< since the start of this engine
@@ -70,6 +71,12 @@ struct DeviceTally {
 
     [[nodiscard]] CAROM_HD StepPeaks<Word> peaks() const { return {to_bits(speed_squared), to_bits(max_overlap)}; }
 };
+
+template <class Real, int Dim>
+CAROM_HD void offer_peaks(ControlRecord<Real, Dim>& record, const StepPeaks<typename Phase<Real>::Stored>& peaks) {
+    raise_shared(&record.largest_speed_squared, peaks.speed_squared);
+    raise_shared(&record.max_overlap, peaks.overlap);
+}
 
 /// Ends a step, in one thread: counts it and prepares the next, or halts. A step with a fault does not count.
 template <class Real, int Dim>
@@ -134,9 +141,10 @@ constexpr std::uint32_t kGroup = 32;  ///< slots whose lists lie side by side: t
 struct NearLists {
     std::uint32_t* first_row;  ///< of each group; behind them, how many rows there are
     std::uint32_t*
-        at_faces;          ///< of each group, and one behind them: a bit for each slot that may reach a face or a wall
-    std::uint32_t* entry;  ///< kGroup in a row: slots; beyond the end of a list, the one whose list it is
-    std::uint32_t room;    ///< rows that `entry` has room for
+        at_faces;  ///< of each group, and one behind them: a bit for each slot that may reach a face or a wall
+    std::uint32_t* face_group;  ///< those of which one may, in any order; see ControlRecord::face_groups
+    std::uint32_t* entry;       ///< kGroup in a row: slots; beyond the end of a list, the one whose list it is
+    std::uint32_t room;         ///< rows that `entry` has room for
 
     CAROM_HD std::uint32_t& at(std::uint32_t row, std::uint32_t slot) const {
         return entry[static_cast<std::size_t>(row) * kGroup + slot % kGroup];
@@ -175,10 +183,16 @@ struct ListWalk {
     }
 };
 
+/// Whether there is any face or wall that balls can reach, or leave by.
+template <class Real, int Dim>
+CAROM_HD bool has_faces(const SpringParams<Real, Dim>& params) {
+    return params.boundary_count + params.thermal_count > 0 || params.open != 0;
+}
+
 /// Whether a ball that was sorted into this cell may reach a face or a wall before the next sort.
 template <class Real, int Dim>
 CAROM_HD bool near_faces(const SpringParams<Real, Dim>& params, const Vec<std::int32_t, Dim>& cell) {
-    return params.has_shapes || !params.grid.interior(cell);
+    return has_faces(params) && (params.has_shapes || !params.grid.interior(cell));
 }
 
 /// The balls as all bodies read them.
@@ -196,13 +210,16 @@ struct StateView {
 /// One step of one ball. Reads its own state (2D single precision: 24 bytes; 3D: 32), its list, and the positions of
 /// those in it, mostly from cache, and writes 16 (24). \tparam kListed  whether there are lists; else it looks at all
 /// balls of the cells around its own
-template <class Kind, bool kListed>
+/// \tparam kFaces  false: balls that may reach a face are left to FaceStepBody, for whose sake all threads would
+/// otherwise need a third more registers
+template <class Kind, bool kListed, bool kFaces>
 struct StepBody {
     using Real = typename Kind::Real;
     static constexpr int kDim = Kind::kDim;
     using Word = typename Phase<Real>::Stored;
     // See kBlocksOfLaunch; enough registers for all kinds.
-    static constexpr int kBlocks = (sizeof(Real) == 4 ? 3 : 2) + (kListed && kDim == 2 ? 1 : 0);
+    static constexpr int kBlocks = (sizeof(Real) == 4 ? 3 : 2) + (kListed && kDim == 2 ? 1 : 0) +
+                                   (!kFaces && sizeof(Real) == 4 && !(kDim == 2 && Kind::kDamped) ? 1 : 0);
 
     SpringParams<Real, kDim> params;
     StateView<Real, kDim> state;
@@ -215,11 +232,15 @@ struct StepBody {
     CAROM_HD StepPeaks<Word> operator()(std::uint64_t index) const {
         if (index >= record->active) return {};
         const auto slot = static_cast<std::uint32_t>(index);
+        if constexpr (!kFaces) {
+            if (lists.near_faces(slot)) return {};
+        }
         DeviceTally<Real, kDim> tally{record, state.balls.id};
         // record->now is read where it is needed, not kept in registers through the search for contacts.
         if constexpr (kListed) {
             const ListWalk<Kind> neighbours{params, state.balls, lists, slot};
-            spring_step<Kind>(params, record->now, state.balls, out, slot, lists.near_faces(slot), neighbours, tally);
+            const bool at_face = kFaces && lists.near_faces(slot);
+            spring_step<Kind>(params, record->now, state.balls, out, slot, at_face, neighbours, tally);
         } else {
             const CellWalk<kDim> neighbours = state.walk(params.grid, slot);
             spring_step<Kind>(params, record->now, state.balls, out, slot, near_faces(params, neighbours.cell),
@@ -227,12 +248,38 @@ struct StepBody {
         }
         return tally.peaks();
     }
-    CAROM_HD void offer(const StepPeaks<Word>& peaks) const {
-        raise_shared(&record->largest_speed_squared, peaks.speed_squared);
-        raise_shared(&record->max_overlap, peaks.overlap);
-    }
+    CAROM_HD void offer(const StepPeaks<Word>& peaks) const { offer_peaks(*record, peaks); }
     CAROM_HD std::uint32_t* tickets() const { return &record->tickets; }
     CAROM_HD void finish() const { end_step(params, *record, wall_numbers); }
+};
+
+/// Before a step that leaves them out: the step of the balls that may reach a face or a wall. Each warp takes groups
+/// that have some, `warps` apart.
+template <class Kind>
+struct FaceStepBody {
+    using Real = typename Kind::Real;
+    static constexpr int kDim = Kind::kDim;
+
+    SpringParams<Real, kDim> params;
+    StateView<Real, kDim> state;
+    NearLists lists;
+    MovedView<Real, kDim> out;
+    ControlRecord<Real, kDim>* record;
+    std::uint32_t warps;
+
+    CAROM_HD void operator()(std::uint64_t index) const {
+        if (record->halted != 0) return;
+        const auto lane = static_cast<std::uint32_t>(index % kGroup);
+        const std::uint32_t groups = record->face_groups;
+        for (auto at = static_cast<std::uint32_t>(index / kGroup); at < groups; at += warps) {
+            const std::uint32_t slot = lists.face_group[at] * kGroup + lane;
+            if (slot >= record->active || !lists.near_faces(slot)) continue;
+            DeviceTally<Real, kDim> tally{record, state.balls.id};
+            const ListWalk<Kind> neighbours{params, state.balls, lists, slot};
+            spring_step<Kind>(params, record->now, state.balls, out, slot, true, neighbours, tally);
+            offer_peaks(*record, tally.peaks());
+        }
+    }
 };
 
 /// Before a step, where velocities are drawn anew. Thread i takes slot i; few have anything to do.
@@ -468,6 +515,7 @@ struct SortedBody {
 
     CAROM_HD void operator()(std::uint64_t) const {
         record->active = *limbo_start;
+        record->face_groups = 0;
         record->motion = 0.0;
         record->halted = 0;
     }
@@ -524,7 +572,7 @@ struct MeasureGroupBody {
 
     SpringParams<Real, Dim> params;
     const std::uint32_t* cell;
-    const ControlRecord<Real, Dim>* record;
+    ControlRecord<Real, Dim>* record;
     const std::uint16_t* count;
     NearLists lists;
 
@@ -541,6 +589,7 @@ struct MeasureGroupBody {
         }
         lists.first_row[group] = rows == kTooMany ? kNoLists : rows;
         lists.at_faces[group] = at_faces;
+        if (at_faces != 0) lists.face_group[next_shared(&record->face_groups)] = group;
     }
 };
 

@@ -94,6 +94,15 @@ CAROM_HD void add_shared(T* place, T value) {
 #endif
 }
 
+/// Counts one more; gives how many there were.
+CAROM_HD std::uint32_t next_shared(std::uint32_t* place) {
+#if defined(__CUDA_ARCH__)
+    return atomicAdd(place, 1U);
+#else
+    return (*place)++;
+#endif
+}
+
 CAROM_HD void lower_shared(std::uint64_t* place, std::uint64_t value) {
 #if defined(__CUDA_ARCH__)
     atomicMin(as_cuda_word(place), static_cast<unsigned long long>(value));

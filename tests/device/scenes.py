@@ -125,6 +125,9 @@ def scenes():
     alone = [{"radius": 0.5, "mass": 1.0, "count": 1, "temperature": 1.0, "zero_momentum": False}]
     yield "one ball, 2D", gas(2, 1, box={"size": [5.0, 5.0]}, fill=alone), 3000
     yield "two balls, 3D", gas(3, 2, box={"size": [5.0, 5.0, 5.0]}), 3000
+    # From 16,384 balls on those near faces have a kernel of their own.
+    yield "many balls with faces, 2D", gas(2, 17000, box={"boundary": [["wall", "open"], "periodic"]}, physics={"restitution": 0.9}), 300
+    yield "many balls in walls, 3D", gas(3, 17000, box={"wall_temperature": [[1.0, 3.0], 0.0, 0.0]}), 300
     yield "255 balls, 2D", gas(2, 255), 600
     yield "257 balls, 3D", gas(3, 257), 600
 
