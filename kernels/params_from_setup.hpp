@@ -384,6 +384,9 @@ SpringRefusal spring_refusal(const SpringSetup& setup, const BallSizes& sizes) {
                     box_at_fault};
         }
     }
+    if (setup.wall_stiffness < setup.stiffness && !fits<Real>(setup.wall_stiffness)) {
+        return {"the stiffness of walls" + beyond, {Cause::kWallStiffness, setup.wall_stiffness}};
+    }
     const SoftContact strongest = strongest_contact(setup);
     const double limit = static_cast<double>(params.force_grid.limit);
     const double finest =
