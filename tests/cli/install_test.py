@@ -94,7 +94,8 @@ def tour():
     """The commands, without what is said behind them."""
     text = (SOURCE / "README.md").read_text()
     section = text[text.index("## A tour"):text.index("## What is where")]
-    return [line.split(" #")[0].strip() for line in section.splitlines() if line.startswith("    carom ")]
+    lines = [line.split(" #")[0].strip() for line in section.splitlines() if line.startswith("    carom ")]
+    return [command for line in lines for command in line.split(" && ")]
 
 
 class Tour(ProgramTest):
