@@ -60,13 +60,9 @@ void add_means(MeasuredRun& run, const TrajectoryReader& trajectory, const Obser
     run.means_since = json.contains("since") ? number_or_nan(json["since"])
                       : times.empty()        ? 0.0
                                              : 0.5 * (times.front() + times.back());
-    const bool known = json.contains("equilibrated") && json["equilibrated"].is_boolean() && json.contains("since");
-    if (!known || run.changed) return;
-    if (json["equilibrated"].get<bool>()) {
-        run.equilibrated_since = run.means_since;
-    } else {
-        run.unsettled = json.value("reason", "its means drift");
-    }
+    if (!json.contains("equilibrated") || !json.contains("since") || run.changed) return;
+    const auto& equilibrated = json["equilibrated"];
+    run.judge_equilibrium(equilibrated.is_boolean() ? std::optional(equilibrated.get<bool>()) : std::nullopt);
 }
 
 /// The columns of an observable; none if rows do not have it.

@@ -22,11 +22,19 @@ double wave(double at) {
     return 4.0 * std::abs(part - 0.5) - 1.0;
 }
 constexpr double kWaveSquare = 1.0 / 3.0;  // its mean square over the room
+/// Of each ball, while all is steady: numbers that have had no time to change say nothing.
+constexpr double kLeastCollisions = 5.0;
+/// By chance one look in 10^6 is farther off what equilibrium has.
+constexpr double kMostSigmas = 5.0;
+/// Of its value at equilibrium: what chance moves by less than that need not be followed for long.
+constexpr double kSharp = 0.1;
 
 }  // namespace
 
-EquilibriumWatch::EquilibriumWatch(const Scene& scene, const Balls& balls)
-    : every_(scene.output.every), box_(scene.box) {
+EquilibriumWatch::EquilibriumWatch(const PreparedScene& run)
+    : every_(run.scene.output.every), between_collisions_(mean_free_time(run)), box_(run.scene.box) {
+    const Scene& scene = run.scene;
+    const Balls& balls = run.state.balls;
     stages_.stages = scene.stages;
     std::vector<std::size_t> place(balls.species_table.size());
     std::vector<double> counts(place.size(), 0.0);
@@ -159,19 +167,33 @@ std::string EquilibriumWatch::name_of(std::size_t number) const {
     return group < groups_.size() ? "the temperature of " + groups_[group].name : "the distribution of velocities";
 }
 
+/// A number at equilibrium: its mean, and its standard deviation from look to look.
+std::pair<double, double> EquilibriumWatch::at_equilibrium(std::size_t number) const {
+    if (number < modes_.size()) return {0.0, std::sqrt(kWaveSquare / groups_[modes_[number].group].balls)};
+    double components = 0.0;
+    for (const Group& group : groups_) components += box_.dimension * group.balls;
+    const std::size_t group = number - modes_.size();
+    if (group == groups_.size()) return {3.0 * components / (components + 2.0), std::sqrt(24.0 / components)};
+    return {1.0, std::sqrt(2.0 / (box_.dimension * groups_[group].balls))};
+}
+
+/// The first look from which on a number is where equilibrium has it.
+std::size_t EquilibriumWatch::settled(std::size_t number) const {
+    const auto [mean, sigma] = at_equilibrium(number);
+    std::size_t first = looks_.size();
+    while (first > 0 && std::abs(looks_[first - 1].numbers[number] - mean) <= kMostSigmas * sigma) --first;
+    return first;
+}
+
 EquilibriumWatch::Settling EquilibriumWatch::settling() const {
     static constexpr std::string_view kAxes = "xyz";
-    // By chance one look in 10^6 is farther off.
-    constexpr double kMostSigmas = 5.0;
     Settling settling;
     const auto settles = [&](double time, const std::string& what) {
         if (time > settling.since) settling = {time, what};
     };
     for (std::size_t k = 0; k < modes_.size(); ++k) {
         const Group& group = groups_[modes_[k].group];
-        const double most = kMostSigmas * std::sqrt(kWaveSquare / group.balls);
-        std::size_t first = looks_.size();
-        while (first > 0 && std::abs(looks_[first - 1].numbers[k]) <= most) --first;
+        const std::size_t first = settled(k);
         if (first == 0) continue;
         const char axis = kAxes[static_cast<std::size_t>(modes_[k].axis)];
         settles(first < looks_.size() ? looks_[first].time : std::numeric_limits<double>::infinity(),
@@ -181,12 +203,16 @@ EquilibriumWatch::Settling EquilibriumWatch::settling() const {
     return settling;
 }
 
-/// The first of the numbers that are no modes that drifts from a time on, else the first that is of too few frames.
+/// The first of the numbers that are no modes that drifts from a time on, else the first that is of too few frames. One
+/// that can be told from its value at equilibrium, and is not off it, is steady.
 std::pair<std::optional<bool>, std::string> EquilibriumWatch::steady(double since) const {
     std::pair<std::optional<bool>, std::string> result{true, ""};
     // That of one kind is the temperature of all.
     const std::size_t first = groups_.size() > 1 ? modes_.size() : modes_.size() + 1;
     for (std::size_t k = first; k <= modes_.size() + groups_.size(); ++k) {
+        const auto [expected, sigma] = at_equilibrium(k);
+        const std::size_t from = settled(k);
+        if (kMostSigmas * sigma < kSharp * expected && from < looks_.size() && looks_[from].time <= since) continue;
         BatchSeries series(1);
         for (const Look& look : looks_) {
             if (look.time >= since) series.add(std::span(&look.numbers[k], 1));
@@ -215,6 +241,11 @@ RowMeans EquilibriumWatch::means(const RunAverages& averages) const {
         if (!is_steady && means.equilibrated) {
             means.equilibrated = std::nullopt;
             means.reason = reason;
+        }
+        const double steady_for = looks_.back().time - std::max(means.since, begin);
+        if (means.equilibrated && steady_for < kLeastCollisions * between_collisions_) {
+            means.equilibrated = std::nullopt;
+            means.reason = fmt::format("fewer than {} collisions a ball", kLeastCollisions);
         }
         return means;
     }

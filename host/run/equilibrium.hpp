@@ -20,8 +20,8 @@ namespace carom {
 /// nanoseconds a ball, and leaves a few numbers.
 class EquilibriumWatch {
 public:
-    /// \param balls  of the run; for their species
-    EquilibriumWatch(const Scene& scene, const Balls& balls);
+    /// At the start of the run, whose first state says how often balls meet.
+    explicit EquilibriumWatch(const PreparedScene& run);
 
     /// Only frames at multiples of their interval count, so that where a run was stopped and resumed makes no
     /// difference.
@@ -57,12 +57,15 @@ private:
         double since = -std::numeric_limits<double>::infinity();
         std::string last;
     };
+    [[nodiscard]] std::pair<double, double> at_equilibrium(std::size_t number) const;
+    [[nodiscard]] std::size_t settled(std::size_t number) const;
     [[nodiscard]] Settling settling() const;
     [[nodiscard]] std::pair<std::optional<bool>, std::string> steady(double since) const;
     [[nodiscard]] std::string name_of(std::size_t number) const;
 
-    Scene stages_;  // its stages say what counts
-    double every_;  // between frames [time]
+    Scene stages_;               // its stages say what counts
+    double every_;               // between frames [time]
+    double between_collisions_;  // of a ball, on average [time]; 0: none move
     Box box_;
     std::vector<Group> groups_;            // of finite mass, one a species
     std::vector<std::uint32_t> group_of_;  // by ball; groups_.size(): none. Empty: all balls are of one

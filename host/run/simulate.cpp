@@ -85,8 +85,7 @@ std::vector<TheoryCheck> theory_of_numbers(MeasuredRun& run, const RowMeans& mea
         run.means.push_back({mean.name, mean.mean, mean.error, mean.correlation_time, mean.steadiness});
     }
     run.means_since = means.since;
-    if (means.equilibrated == true) run.equilibrated_since = means.since;
-    if (means.equilibrated == false) run.unsettled = means.reason;
+    run.judge_equilibrium(means.equilibrated);
     std::vector<RunAverage> numbers;
     const std::vector<AverageTable> tables = averages.tables();
     for (std::size_t k = 0; k < tables.size(); ++k) {
@@ -155,7 +154,7 @@ Simulation simulate(PreparedScene run, const SimulateOptions& options) {
     TrajectoryWriter writer(options.files.trajectory, header, options.force);
     TrajectorySink sink(writer, options.files.checkpoint, header, *run.plan);
     MeasuredRun measured = measured_run(run, description);
-    EquilibriumWatch watch(run.scene, run.state.balls);
+    EquilibriumWatch watch(run);
     of_checkpoint(run.resumed_from, [&] {
         try {
             if (!run.resumed_from.empty()) watch.restore(run.state);

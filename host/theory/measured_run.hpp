@@ -57,8 +57,14 @@ struct MeasuredRun {
     std::vector<MeasuredMean> means;           ///< of the rows
     double means_since = 0.0;                  ///< rows count in these from then on [time]
     std::optional<double> equilibrated_since;  ///< the same where the run was at equilibrium, and nobody changed it
-    /// Why it is known to have been at none; empty: it was, or nobody can tell.
+    /// Why what a theory of equilibrium says of it gets no verdict; empty: it was at equilibrium, or nobody has looked.
     std::string unsettled;
+
+    /// \param equilibrated  from `means_since` on; none: it could not be told
+    void judge_equilibrium(std::optional<bool> equilibrated) {
+        equilibrated_since = equilibrated == true ? std::optional(means_since) : std::nullopt;
+        unsettled = equilibrated == true ? "" : equilibrated ? "not at equilibrium" : "not known to be at equilibrium";
+    }
 
     [[nodiscard]] const Box& box() const { return scene.box; }
     [[nodiscard]] int dimension() const { return scene.dimension(); }

@@ -53,10 +53,10 @@ void judge(TheoryCheck& check, const std::string& unsettled, double most, double
     check.verdict = TheoryVerdict::kUnknown;
     if (!std::isfinite(check.sigmas)) {
         check.reason = "too few samples";
-    } else if (!unsettled.empty()) {
-        check.reason = unsettled;
     } else if (check.steadiness.independent() < kLeastIndependent) {
         check.reason = "too few independent samples";
+    } else if (!unsettled.empty()) {
+        check.reason = unsettled;
     } else if (std::abs(check.steadiness.drift()) > most_drift) {
         check.reason = "still changing";
     } else if (std::abs(check.sigmas) > most) {
@@ -168,10 +168,8 @@ private:
         }
         return true;
     }
-    /// Why there is no verdict on what a theory of equilibrium has; empty: there is one.
-    [[nodiscard]] std::string unsettled() const { return run_.unsettled.empty() ? "" : "not at equilibrium"; }
-
-    void number(TheoryCheck check) { number(std::move(check), unsettled()); }
+    /// Of what a theory of equilibrium has.
+    void number(TheoryCheck check) { number(std::move(check), run_.unsettled); }
     void number(TheoryCheck check, const std::string& unsettled) {
         const double error = std::hypot(check.error, check.uncertainty);
         if (std::isfinite(check.error) && error > 0.0) {
@@ -207,7 +205,7 @@ private:
             check.sigmas = std::sqrt(points.squares / free);
             check.would_show = std::sqrt((most * most - 1.0) * free / points.sharpnesses);
         }
-        judge(check, unsettled(), most, most);
+        judge(check, run_.unsettled, most, most);
         checks_.push_back(std::move(check));
     }
 
@@ -278,7 +276,6 @@ private:
             if (only_walls_push(axis)) {
                 error = std::sqrt(2.0 * facts.balls * facts.mass * facts.temperature) / measured_time();
             }
-            const bool unknown = !run_.equilibrated_since && run_.unsettled.empty();
             number({.what = g == 0.0             ? fmt::format("force on {0}-min, less that on {0}-max", name)
                             : ceiling != nullptr ? "force on the floor, less that on the ceiling"
                                                  : "force on the floor",
@@ -287,8 +284,7 @@ private:
                     .measured = area * (floor->mean - (ceiling != nullptr ? ceiling->mean : 0.0)),
                     .error = error,
                     .expected = facts.balls * facts.mass * std::abs(g),
-                    .scale = area * floor->mean},
-                   unknown ? "not known to be at equilibrium" : unsettled());
+                    .scale = area * floor->mean});
         }
     }
 

@@ -400,6 +400,7 @@ class AveragedNumbers(ProgramTest):
         scene = MIXTURE.replace('["periodic", "wall"]', '["periodic", "periodic"]') % "events"
         # One kind of ball: a gas that has an equation of state.
         scene = scene.replace("count = 30", "count = 0").replace("count = 60", "count = 150").replace("6.0", "60.0")
+        scene = scene.replace("until = 60.0", "until = 600.0")  # a ball meets another every 5
         self.write("gas.toml", scene + "".join(
             f'\n[[observe]]\nname = "a_{kind}"\nkind = "{kind}"\nfrom = 5.0\nevery = 0.1\n' for kind in NUMBERS))
         run = self.carom("run", "gas.toml", "--json")

@@ -105,6 +105,17 @@ class Scenes(guide.GuideTest):
         self.assertIsNot(means["equilibrated"], True, means)
         self.assertRegex(means["reason"], "temperature")
 
+    def test_of_a_moment_nothing_is_said(self):
+        # A ball meets another every 0.19 or so, and few rows and frames see nothing move.
+        result = self.succeed("run", guide.SCENES / "gas2d.toml", "--json", "--until", "0.3", "-o", "gas.h5")
+        means = result.json["means"]
+        self.assertIsNone(means["equilibrated"])
+        self.assertEqual(means["reason"], "fewer than 5 collisions a ball")
+        pressure = next(check for check in result.json["theory"] if check["what"] == "virial pressure")
+        self.assertGreater(abs(pressure["sigma"]), 4.0)  # it is not yet what it will be
+        self.assertIsNone(pressure["verdict"])
+        self.assertIn("no verdict, not known to be at equilibrium", result.err)
+
     def test_a_cooling_gas_and_two_balls_are_not_at_equilibrium(self):
         for name, value in (("physics.restitution", 0.999), ("physics.friction", 0.1)):
             cooling = self.means(GAS % (24.0, 20.0, 24.0, 0.0, 24.0), "--set", f"{name}={value}")

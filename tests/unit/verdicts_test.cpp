@@ -73,7 +73,7 @@ TEST(Verdict, IsNoneWhereSamplesAreFewOrDrift) {
     }
     EXPECT_NE(theory_words(gas.check(2.0, 0.01, {3.0, 0.0})).find(": no verdict, too few independent samples"),
               std::string::npos);
-    gas.run.unsettled = "a wall moves";
+    gas.run.judge_equilibrium(false);
     EXPECT_EQ(gas.check(Gas::kKurtosis, 0.01, {50.0, 0.0}).words(), "not at equilibrium");
 }
 
@@ -124,7 +124,7 @@ TEST(Verdict, OnAWeightHasTheErrorOfTheMomentum) {
     EXPECT_EQ(weight(gas, 100.0 + 4.5 * error).words(), "differs") << "a fault of 0.9 %";
     gas.run.means_since = 36.0;
     EXPECT_NEAR(weight(gas, 100.0).error, error / 0.64, 1e-12) << "of a shorter time";
-    gas.run.equilibrated_since.reset();
+    gas.run.judge_equilibrium(std::nullopt);
     EXPECT_EQ(weight(gas, 120.0).words(), "not known to be at equilibrium");
     Gas held(gravity + "[thermostat]\nkind = \"andersen\"\ntemperature = 1.0\nrate = 1.0\n", walls);
     EXPECT_NEAR(weight(held, 100.0).error, 60.0, 1e-9) << "velocities come from elsewhere too";
@@ -157,7 +157,7 @@ TEST(Verdict, OnTheEnergyIsOfRoundingOrOfSteps) {
         return checks.front();
     };
     gas.run.events = 1e6;
-    gas.run.unsettled = "a wall moves";
+    gas.run.judge_equilibrium(false);
     EXPECT_EQ(balance(5e-13).words(), "agrees") << "it holds out of equilibrium too";
     EXPECT_EQ(balance(1e-12).words(), "differs");
     gas.run.scene.spring.integrator = Integrator::kVerlet;
