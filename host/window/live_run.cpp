@@ -157,20 +157,43 @@ Tallies LiveRun::sum(const Tallies& before, Tallies after) {
     return after;
 }
 
-void LiveRun::kick(std::size_t id, const Vector3& change) {
-    post([this, id, change] {
-        SolverState state = present();
-        if (id >= state.balls.size() || state.balls.gone[id] != 0) return;
-        for (int axis = 0; axis < state.balls.dimension; ++axis) state.balls.velocity[axis][id] += change[axis];
+void LiveRun::kick(const Kick& kick) {
+    post([this, kick] {
+        BeforeKick before{present(), step_number(), time(), kick.id};
+        SolverState state = before.state;
+        if (kick.id >= state.balls.size() || state.balls.gone[kick.id] != 0) return;
+        std::string words;
+        for (int axis = 0; axis < state.balls.dimension; ++axis) {
+            double& velocity = state.balls.velocity[axis][kick.id];
+            velocity = kick.velocity[axis] + (kick.add ? velocity : 0.0);
+            words += fmt::format("{}{}", axis > 0 ? ", " : "", kick.velocity[axis]);
+        }
         try {
             rebuild(*prepared_.plan, state, step_number(), time());
-            std::string by;
-            for (int axis = 0; axis < state.balls.dimension; ++axis) {
-                by += fmt::format("{}{}", axis > 0 ? ", " : "", change[axis]);
-            }
-            note(fmt::format("ball {} kicked by [{}]", id, by));
+            before_kick_ = std::move(before);
+            note(fmt::format("ball {} kicked {} [{}]", kick.id, kick.add ? "by" : "to", words));
         } catch (const std::exception& error) {
             tell(error.what());
+        }
+    });
+}
+
+void LiveRun::undo_kick() {
+    post([this] {
+        if (!before_kick_) {
+            tell("there is no kick to undo");
+        } else if (record_ && step_number() != before_kick_->step) {
+            tell(fmt::format("not undone: time cannot go back in {}", record_->path()));
+        } else {
+            try {
+                rebuild(*prepared_.plan, before_kick_->state, before_kick_->step, before_kick_->time);
+                const std::string said = fmt::format("kick of ball {} undone", before_kick_->id);
+                before_kick_.reset();
+                note(said);
+                tell(said);
+            } catch (const std::exception& error) {
+                tell(error.what());
+            }
         }
     });
 }
@@ -246,6 +269,7 @@ void LiveRun::remake(const std::vector<std::string>& asked) {
         said = coarse_step(*plan, *prepared_.plan, kFewestSteps);
         if (said.empty()) {
             rebuild(*plan, state, step, now);
+            before_kick_.reset();
             describe(*plan);
             said = beware.empty() ? new_warning(*plan, *prepared_.plan, automatic) : beware;
             prepared_.plan = std::move(plan);
@@ -266,6 +290,7 @@ void LiveRun::remake(const std::vector<std::string>& asked) {
 void LiveRun::go_back() {
     rebuild(*start_plan_, start_, 0, 0.0);  // where it cannot be made, plan and scene stay those of the solver there is
     describe(*start_plan_);
+    before_kick_.reset();
     const bool changed = prepared_.plan != start_plan_;
     prepared_.plan = start_plan_;
     prepared_.scene = begun_ = start_scene_;
@@ -512,6 +537,7 @@ void LiveRun::publish(bool going) {
     to.tallies = sum(tallies_before_, solver_->tallies());
     to.quantity = quantity_;
     to.steps_per_second = steps_per_second_;
+    to.reached = reached_.rate();
     to.range = feed_.fill(*store_, slot, *solver_, prepared_.scene, balls_, quantity_, due ? newest_.get() : nullptr);
     ring_.publish();
 }
@@ -598,10 +624,12 @@ void LiveRun::work() {
         store_frame();
         publish(false);
     });
+    auto begin = Clock::now();
+    double advanced = 0.0;
+    bool going = false;
     while (true) {
-        const auto begin = Clock::now();
         std::deque<Task> tasks;
-        bool going = false;
+        const bool went = going;
         {
             std::unique_lock lock(mutex_);
             wake_.wait(lock, [this] { return stopping_ || playing_ || !tasks_.empty(); });
@@ -609,12 +637,22 @@ void LiveRun::work() {
             tasks.swap(tasks_);
             going = playing_;
         }
+        // From round to round, for there is more in a round than steps.
+        if (went) {
+            reached_.add(advanced, seconds_since(begin));
+        } else {
+            reached_.forget();
+        }
+        begin = Clock::now();
+        advanced = 0.0;
         for (const Task& task : tasks) {
             if (stopping()) break;
             attempt(task);
         }
-        attempt([this, going] {
+        attempt([this, going, &advanced] {
+            const double from = time();
             if (going) advance();
+            advanced = time() - from;
             publish(going);
         });
         const double left = kFrameSeconds - seconds_since(begin);

@@ -62,6 +62,7 @@ struct LiveFrame {
     ValueRange range;
     bool by_frames = false;         ///< the cloud was made from `frame`
     double steps_per_second = 0.0;  ///< of wall time, while computing
+    double reached = 0.0;           ///< simulated time per second of wall time; 0 if not known
 };
 
 /// A simulation that goes on in a thread of its own while one looks. Frames are handed over through a ring, so neither
@@ -107,8 +108,10 @@ public:
     /// Whether each picture needs its own frame (something is picked); otherwise one comes four times a second while it
     /// plays, unless pictures are made from frames anyway.
     void want_frames(bool each) { frames_wanted_.store(each, std::memory_order_relaxed); }
-    /// Adds to a ball's velocity [length/time].
-    void kick(std::size_t id, const Vector3& change);
+    void kick(const Kick& kick);
+    /// Back to the state and the time of the last kick, as if it had not been. Not where the run has gone on and is
+    /// stored: time cannot go back in a file. Nor once the scene has been changed, or the run began anew.
+    void undo_kick();
     /// Changes keys of the scene and goes on from the present state, with the time step as it is unless that is what
     /// changes. What only the state speaks against is a message, and so is a time step that resolves no contact.
     /// \throws InputError  the scene may not be so
@@ -179,6 +182,14 @@ private:
     std::chrono::steady_clock::time_point newest_at_;
     std::atomic<bool> frames_wanted_{false};
     std::optional<LiveRecord> record_;
+    struct BeforeKick {
+        SolverState state;
+        std::uint64_t step;
+        double time;
+        std::size_t id;  // of the ball
+    };
+    std::optional<BeforeKick> before_kick_;
+    RateMeter reached_;
     Quantity quantity_ = Quantity::kSpeed;
     double goal_ = 0.0;  // simulated time that the wall clock has come to
     double steps_per_second_ = 0.0;

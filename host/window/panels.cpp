@@ -125,6 +125,7 @@ constexpr ImU32 kBack = IM_COL32(12, 14, 18, 255);
 constexpr ImU32 kBar = IM_COL32(70, 130, 180, 255);
 constexpr ImU32 kCurve = IM_COL32(240, 180, 60, 255);
 constexpr ImU32 kSecond = IM_COL32(110, 200, 130, 255);
+constexpr ImU32 kCursor = IM_COL32(235, 235, 235, 255);
 
 /// A rectangle of the panel with an x axis from x0 to x1 and a y axis from y0 to y1.
 class Chart {
@@ -181,15 +182,38 @@ void draw_distribution(const Distribution& distribution) {
     ImGui::TextDisabled("0 to %.3g, %s", distribution.most, distribution.label.c_str());
 }
 
-void draw_energies(const EnergyHistory& history) {
-    const auto& samples = history.samples();
+std::vector<std::pair<double, double>> outline_of(std::span<const EnergySample> samples, double EnergySample::*member,
+                                                  std::size_t columns) {
+    std::vector<std::pair<double, double>> points;
+    const double begin = samples.front().time;
+    const double length = samples.back().time - begin;
+    for (std::size_t k = 0; k < samples.size();) {
+        const auto column_of = [&](std::size_t row) {
+            const double share = length > 0.0 ? (samples[row].time - begin) / length : 0.0;
+            return static_cast<std::size_t>(share * static_cast<double>(columns));
+        };
+        const std::size_t column = column_of(k);
+        std::size_t least = k;
+        std::size_t most = k;
+        for (; k < samples.size() && column_of(k) == column; ++k) {
+            if (samples[k].*member < samples[least].*member) least = k;
+            if (samples[k].*member > samples[most].*member) most = k;
+        }
+        points.emplace_back(samples[std::min(least, most)].time, samples[std::min(least, most)].*member);
+        if (least == most) continue;
+        points.emplace_back(samples[std::max(least, most)].time, samples[std::max(least, most)].*member);
+    }
+    return points;
+}
+
+void draw_energies(std::span<const EnergySample> samples, std::optional<double> cursor) {
     if (samples.size() < 2) {
-        ImGui::TextDisabled("energy over time: not yet");
+        ImGui::TextDisabled("energy over time: %s", cursor ? "no rows in the file" : "not yet");
         return;
     }
     double low = 0.0;
     double high = 0.0;
-    for (const auto& sample : samples) {
+    for (const EnergySample& sample : samples) {
         low = std::min({low, sample.kinetic, sample.total});
         high = std::max({high, sample.kinetic, sample.total});
     }
@@ -204,14 +228,17 @@ void draw_energies(const EnergyHistory& history) {
     words("total", kCurve);
     words("kinetic", kSecond);
     Chart chart(samples.front().time, samples.back().time, low - margin, high + margin);
-    std::vector<ImVec2> kinetic;
-    std::vector<ImVec2> total;
-    for (const auto& sample : samples) {
-        kinetic.push_back(chart.at(sample.time, sample.kinetic));
-        total.push_back(chart.at(sample.time, sample.total));
+    constexpr std::size_t kColumns = 600;  // more than a panel has pixels
+    for (const auto& [member, color] :
+         {std::pair{&EnergySample::total, kCurve}, std::pair{&EnergySample::kinetic, kSecond}}) {
+        std::vector<ImVec2> line;
+        for (const auto& [time, value] : outline_of(samples, member, kColumns)) line.push_back(chart.at(time, value));
+        chart.line(line, color);
     }
-    chart.line(total, kCurve);
-    chart.line(kinetic, kSecond);
+    if (cursor) {
+        const double at = std::clamp(*cursor, samples.front().time, samples.back().time);
+        chart.line({chart.at(at, low - margin), chart.at(at, high + margin)}, kCursor);
+    }
     ImGui::TextDisabled("%.4g to %.4g s, up to %.4g J", samples.front().time, samples.back().time, high);
 }
 
@@ -404,6 +431,9 @@ void PhysicsPanel::temperatures(Show& show, const Scene& now, std::string& messa
 
 namespace {
 
+/// Of the speed asked for: what is less than that cannot be kept.
+constexpr double kKept = 0.9;
+
 void text(const std::string& words) { ImGui::TextUnformatted(words.c_str()); }
 
 void table(const std::vector<Reading>& readings) {
@@ -422,10 +452,9 @@ void table(const std::vector<Reading>& readings) {
 
 void EnergyHistory::add(double time, double kinetic, double total) {
     constexpr std::size_t kMost = 1200;
-    if (!samples_.empty() && time < samples_.back().time) samples_.clear();
-    if (!samples_.empty() && time == samples_.back().time) return;
+    while (!samples_.empty() && time <= samples_.back().time) samples_.pop_back();
     samples_.push_back({time, kinetic, total});
-    if (samples_.size() > kMost) samples_.pop_front();
+    if (samples_.size() > kMost) samples_.erase(samples_.begin());
 }
 
 float Panels::left_room() { return 24.0f * ImGui::GetFontSize(); }
@@ -433,10 +462,11 @@ float Panels::bottom_room(const Show& show) { return (show.frame_count() > 0 ? 7
 
 Wishes Panels::draw(Show& show, Painter& painter, ViewState& state) {
     Wishes wishes;
-    if (const auto energies = show.energies()) {
+    if (const auto energies = show.live() ? show.energies() : std::nullopt) {
         history_.add(show.time(), energies->first, energies->second);
     }
     if (state.help) help(state);
+    if (state.leaving) ask(show, state, wishes);
     if (!state.panels) return wishes;
     const ImGuiIO& io = ImGui::GetIO();
     const float unit = ImGui::GetFontSize();
@@ -493,6 +523,13 @@ void Panels::control(Show& show, ViewState& state, Wishes& wishes) {
     }
     ImGui::SameLine();
     text(words);
+    if (!show.live()) return;
+    const double reached = show.reached();
+    if (reached > 0.0 && reached < kKept * show.speed()) {
+        ImGui::TextColored(ImVec4(1.0f, 0.75f, 0.3f, 1.0f), "only %.3g s per second reached", reached);
+    } else {
+        ImGui::TextDisabled("%s", reached > 0.0 ? "reached" : show.playing() ? "reached: not known yet" : "paused");
+    }
 }
 
 void Panels::look(Show& show, Painter& painter, ViewState& state, Wishes& wishes) {
@@ -543,7 +580,11 @@ void Panels::look(Show& show, Painter& painter, ViewState& state, Wishes& wishes
 
 void Panels::plots(Show& show) {
     if (show.frame() == nullptr) return;
-    draw_energies(history_);
+    if (show.live()) {
+        draw_energies(history_.samples(), std::nullopt);
+    } else {
+        draw_energies(show.energy_rows(), show.time());
+    }
     const Frame& frame = *show.frame();
     // Counting a million balls at each picture would take longer than drawing them.
     constexpr std::size_t kMost = 300000;
@@ -612,10 +653,33 @@ void Panels::playback_bar(Show& show) {
     ImGui::End();
 }
 
-void Panels::help(ViewState& state) {
+namespace {
+
+/// The next window is in the middle, where it is not overlooked.
+void in_the_middle() {
     const ImGuiIO& io = ImGui::GetIO();
     ImGui::SetNextWindowPos(ImVec2(0.5f * io.DisplaySize.x, 0.5f * io.DisplaySize.y), ImGuiCond_Always,
                             ImVec2(0.5f, 0.5f));
+}
+
+}  // namespace
+
+void Panels::ask(const Show& show, ViewState& state, Wishes& wishes) {
+    in_the_middle();
+    constexpr ImGuiWindowFlags kQuestion = ImGuiWindowFlags_AlwaysAutoResize | ImGuiWindowFlags_NoCollapse;
+    if (ImGui::Begin("Leave?", nullptr, kQuestion)) {
+        const std::string file = show.stored_in();
+        text(file.empty() ? "The run ends, and is not stored."
+                          : fmt::format("The run ends; it is stored in {}.", file));
+        if (ImGui::Button("Leave (escape)")) wishes.leave = true;
+        ImGui::SameLine();
+        if (ImGui::Button("Stay")) state.leaving = false;
+    }
+    ImGui::End();
+}
+
+void Panels::help(ViewState& state) {
+    in_the_middle();
     if (ImGui::Begin("Keys and mouse", &state.help, ImGuiWindowFlags_AlwaysAutoResize)) {
         table({{"space", "play, pause"},
                {"right, left", "one step; in a stored run one frame on or back"},
@@ -631,9 +695,10 @@ void Panels::help(ViewState& state) {
                {"R", "record a movie, end it"},
                {"tab", "panels"},
                {"F1, ?", "this help"},
-               {"escape", "close"},
+               {"Z", "undo the last kick"},
+               {"escape", "close this help, let go of a ball, close"},
                {"left button", "2D: move, 3D: turn; click: pick a ball"},
-               {"drag a ball", "kick it that way (3D: with ctrl)"},
+               {"ctrl + drag a ball", "kick it that way; with shift: added to what it has"},
                {"right button", "move"},
                {"wheel", "zoom about the pointer"}});
     }

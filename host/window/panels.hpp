@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
@@ -72,6 +71,7 @@ struct ViewState {
     bool labels = true;
     bool recording = false;
     bool follow = false;
+    bool leaving = false;                 ///< it is being asked whether to
     std::optional<std::size_t> selected;  ///< a ball's id
     double frames_per_second = 0.0;
     std::string message;         ///< what was just done, or why not
@@ -83,22 +83,18 @@ struct Wishes {
     bool screenshot = false;
     bool record = false;
     bool fit = false;
+    bool leave = false;
 };
 
 /// Energies over time, as far back as panels show.
 class EnergyHistory {
 public:
-    struct Sample {
-        double time;
-        double kinetic;
-        double total;
-    };
-    /// Begins anew when time goes back.
+    /// What was later is forgotten: time has gone back.
     void add(double time, double kinetic, double total);
-    [[nodiscard]] const std::deque<Sample>& samples() const { return samples_; }
+    [[nodiscard]] std::span<const EnergySample> samples() const { return samples_; }
 
 private:
-    std::deque<Sample> samples_;
+    std::vector<EnergySample> samples_;
 };
 
 /// The window's panels, once between begin_panels and end_panels.
@@ -116,6 +112,7 @@ private:
     void ball(const Show& show, ViewState& state);
     void playback_bar(Show& show);
     void help(ViewState& state);
+    static void ask(const Show& show, ViewState& state, Wishes& wishes);
 
     EnergyHistory history_;
     Distribution speeds_;
@@ -129,7 +126,13 @@ private:
 /// Bars for what was counted and a line for the theory, in the present panel.
 void draw_distribution(const Distribution& distribution);
 
+/// The least and the most of each of so many columns of time, in the order of time: a line through them looks as one
+/// through all samples does, however many there are. \pre there are some
+std::vector<std::pair<double, double>> outline_of(std::span<const EnergySample> samples, double EnergySample::*member,
+                                                  std::size_t columns);
+
 /// Kinetic and total energy over time, in the present panel.
-void draw_energies(const EnergyHistory& history);
+/// \param cursor  of a stored run: the time shown
+void draw_energies(std::span<const EnergySample> samples, std::optional<double> cursor);
 
 }  // namespace carom

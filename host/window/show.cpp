@@ -14,11 +14,24 @@
 
 namespace carom {
 
+void RateMeter::add(double amount, double seconds) {
+    constexpr double kMemory = 1.0;  // [s]
+    const double left = std::exp(-seconds / kMemory);
+    amount_ = left * amount_ + amount;
+    seconds_ = left * seconds_ + seconds;
+}
+
+double RateMeter::rate() const {
+    constexpr double kLeast = 0.3;  // [s]
+    return seconds_ >= kLeast ? amount_ / seconds_ : 0.0;
+}
+
 namespace {
 
 class LiveShow final : public Show {
 public:
-    LiveShow(const SceneRequest& request, const RecordRequest& record) : run_(request, prepare_scene(request)) {
+    LiveShow(const SceneRequest& request, const RecordRequest& record)
+        : run_(request, prepare_scene(request)), path_(record.path) {
         if (!record.path.empty()) run_.record(record.path, record.force);
     }
 
@@ -64,9 +77,13 @@ public:
         run_.set_playing(false);
         run_.step();
     }
-    void reset() override { run_.reset(); }
+    void reset() override {
+        run_.reset();
+        path_.clear();  // the file ends there
+    }
     [[nodiscard]] double speed() const override { return run_.speed(); }
     void set_speed(double speed) override { run_.set_speed(speed); }
+    [[nodiscard]] double reached() const override { return now_ != nullptr && run_.playing() ? now_->reached : 0.0; }
     void set_quantity(Quantity quantity) override { run_.set_quantity(quantity); }
 
     [[nodiscard]] std::string status() const override {
@@ -106,7 +123,9 @@ public:
     [[nodiscard]] std::string take_message() override { return run_.take_message(); }
     [[nodiscard]] bool live() const override { return true; }
     [[nodiscard]] std::optional<SpringNumbers> spring() const override { return run_.spring(); }
-    void kick(std::size_t id, const Vector3& change) override { run_.kick(id, change); }
+    void kick(const Kick& kick) override { run_.kick(kick); }
+    void undo_kick() override { run_.undo_kick(); }
+    [[nodiscard]] std::string stored_in() const override { return path_; }
     void change(const std::string& override) override { run_.change({override}); }
     [[nodiscard]] std::optional<std::pair<double, double>> energies() const override {
         if (now_ == nullptr) return std::nullopt;
@@ -116,6 +135,7 @@ public:
 private:
     std::unique_ptr<CloudStore> store_;  // outlives the run's thread
     LiveRun run_;
+    std::string path_;
     const LiveFrame* now_ = nullptr;
 };
 
@@ -147,7 +167,7 @@ public:
     [[nodiscard]] const Balls& balls() const override { return balls_; }
     void start(bool playing) override {
         playing_ = playing;
-        table_ = reader_.observables();
+        read_rows();
         load(0);
     }
 
@@ -204,12 +224,7 @@ public:
         }
         return all;
     }
-    [[nodiscard]] std::optional<std::pair<double, double>> energies() const override {
-        const auto kinetic = row_value("kinetic_energy");
-        const auto total = row_value("total_energy");
-        if (!kinetic || !total) return std::nullopt;
-        return std::pair{*kinetic, *total};
-    }
+    [[nodiscard]] std::span<const EnergySample> energy_rows() const override { return energies_; }
 
     [[nodiscard]] std::size_t frame_count() const override { return reader_.frame_count(); }
     [[nodiscard]] std::size_t frame_index() const override { return index_; }
@@ -228,6 +243,18 @@ private:
         loaded_ = changed_ = true;
     }
 
+    void read_rows() {
+        table_ = reader_.observables();
+        energies_.clear();
+        const std::size_t kinetic = table_.column("kinetic_energy");
+        const std::size_t total = table_.column("total_energy");
+        if (kinetic >= table_.width || total >= table_.width) return;
+        for (std::size_t row = 0; row < table_.rows(); ++row) {
+            const EnergySample sample{table_.time[row], table_.at(row, kinetic), table_.at(row, total)};
+            if (std::isfinite(sample.kinetic) && std::isfinite(sample.total)) energies_.push_back(sample);
+        }
+    }
+
     /// An observable at the row nearest to the frame.
     [[nodiscard]] std::optional<double> row_value(const std::string& name) const {
         const std::size_t column = table_.column(name);
@@ -244,6 +271,7 @@ private:
     Scene scene_;
     Balls balls_;
     ObservableTable table_;
+    std::vector<EnergySample> energies_;
     Frame frame_;
     std::size_t index_ = 0;
     bool loaded_ = false;

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,6 +21,34 @@ struct SpringNumbers {
     double stiffness = 0.0;   ///< [force/length]
     double dt = 0.0;          ///< [time]
     double longest_dt = 0.0;  ///< that still resolves the shortest contact; 0: nothing can touch [time]
+};
+
+/// Energies at a time of the run.
+struct EnergySample {
+    double time = 0.0;
+    double kinetic = 0.0;
+    double total = 0.0;
+};
+
+/// What a user does to a ball, as with a cue.
+struct Kick {
+    std::size_t id = 0;
+    Vector3 velocity{};  ///< that the ball has then [length/time]
+    bool add = false;    ///< to what it had; otherwise instead of it
+};
+
+/// How much of something there is a second, over about the last second. Amounts and times are summed, both fading
+/// alike: a mean of their ratios would make much of what was quick.
+class RateMeter {
+public:
+    void add(double amount, double seconds);
+    void forget() { *this = {}; }
+    /// 0 while too little time has been seen to say.
+    [[nodiscard]] double rate() const;
+
+private:
+    double amount_ = 0.0;
+    double seconds_ = 0.0;
 };
 
 /// What a window shows: a run that goes on, or a stored one.
@@ -54,6 +83,8 @@ public:
     virtual void reset() = 0;
     [[nodiscard]] virtual double speed() const = 0;  ///< simulated time per second of wall time
     virtual void set_speed(double speed) = 0;
+    /// What of that speed there really is; 0 if it is not known, as while it does not play.
+    [[nodiscard]] virtual double reached() const { return playing() ? speed() : 0.0; }
     virtual void set_quantity(Quantity quantity) = 0;
 
     /// Which solver, on what, how fast, how drawn: one line.
@@ -74,12 +105,18 @@ public:
 
     /// A live run: whether balls can be kicked and keys of the scene changed.
     [[nodiscard]] virtual bool live() const { return false; }
-    virtual void kick(std::size_t /*id*/, const Vector3& /*change*/) {}
+    virtual void kick(const Kick& /*kick*/) {}
+    /// Back to where the last kick was.
+    virtual void undo_kick() {}
+    /// Where it is being stored; empty if nowhere.
+    [[nodiscard]] virtual std::string stored_in() const { return {}; }
     /// \throws InputError  it may not be so
     virtual void change(const std::string& /*override*/) {}
     /// A live run with springs.
     [[nodiscard]] virtual std::optional<SpringNumbers> spring() const { return std::nullopt; }
-    /// Energies at the present time: kinetic, total.
+    /// A stored run: all rows of the file.
+    [[nodiscard]] virtual std::span<const EnergySample> energy_rows() const { return {}; }
+    /// A live run: energies at the present time, kinetic and total.
     [[nodiscard]] virtual std::optional<std::pair<double, double>> energies() const { return std::nullopt; }
 };
 

@@ -33,8 +33,9 @@ double scale_at(const Camera& camera, double depth) {
     return camera.perspective() ? camera.scale() * camera.distance() / depth : camera.scale();
 }
 
-/// A stroke as long as the distance it shows would take a ball that far in this time [s].
-constexpr double kStrokeSeconds = 1.0;
+std::string speed_text(const Vector3& velocity, const Scene& scene) {
+    return fmt::format("{:.3g}{}", std::hypot(velocity[0], velocity[1], velocity[2]), scene.units.behind("m/s"));
+}
 
 }  // namespace
 
@@ -64,6 +65,21 @@ std::optional<std::size_t> ball_at(const Frame& frame, const Balls& balls, const
     return found;
 }
 
+Vector3 Pointer::stroke(const Show& show, const Camera& camera) const {
+    const Vector3 from = position_of(*show.frame(), *cue_);
+    const Vector3 to = camera.unproject(x_, y_, from);
+    Vector3 velocity{};
+    for (int axis = 0; axis < 3; ++axis) velocity[axis] = (to[axis] - from[axis]) * show.speed();
+    return velocity;
+}
+
+bool Pointer::cancel() {
+    if (drag_ != Drag::kKick) return false;
+    drag_ = Drag::kCancelled;
+    cue_.reset();
+    return true;
+}
+
 bool Pointer::act(Show& show, Painter& painter, ViewState& state, double pixels) {
     const ImGuiIO& io = ImGui::GetIO();
     Camera& camera = painter.camera();
@@ -71,12 +87,15 @@ bool Pointer::act(Show& show, Painter& painter, ViewState& state, double pixels)
     const double y = static_cast<double>(io.MousePos.y) * pixels;
     const bool deep = show.scene().dimension() == 3;
     bool changed = false;
+    const double right = x - std::exchange(x_, x);
+    const double down = y - std::exchange(y_, y);
     if (drag_ == Drag::kNone && !io.WantCaptureMouse && show.frame() != nullptr) {
         if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
             drag_ = deep ? Drag::kTurn : Drag::kMove;
             moved_ = false;
             cue_ = ball_at(*show.frame(), show.balls(), camera, painter.clip(), x, y);
-            if (cue_ && show.live() && (!deep || io.KeyCtrl)) drag_ = Drag::kKick;
+            // Never without a key: who moves the picture of a dense gas meets a ball everywhere.
+            if (show.live() && io.KeyCtrl) drag_ = cue_ ? Drag::kKick : Drag::kCancelled;
         } else if (ImGui::IsMouseClicked(ImGuiMouseButton_Right) || ImGui::IsMouseClicked(ImGuiMouseButton_Middle)) {
             drag_ = Drag::kMove;
             moved_ = true;  // picks nothing
@@ -88,8 +107,6 @@ bool Pointer::act(Show& show, Painter& painter, ViewState& state, double pixels)
             changed = true;
         }
     } else if (drag_ != Drag::kNone) {
-        const double right = x - x_;
-        const double down = y - y_;
         const bool held = io.MouseDown[0] || io.MouseDown[1] || io.MouseDown[2];
         // Where pictures are slow, the pointer may have gone on after the button was let go.
         if (held && (right != 0.0 || down != 0.0)) {
@@ -106,23 +123,21 @@ bool Pointer::act(Show& show, Painter& painter, ViewState& state, double pixels)
         }
         if (!held) {
             changed = true;
-            if (!moved_) {
+            if (drag_ == Drag::kCancelled) {
+                moved_ = true;  // neither a kick nor a click
+            } else if (!moved_) {
                 state.selected = cue_;
                 if (!cue_) state.follow = false;
             } else if (drag_ == Drag::kKick && cue_ && *cue_ < show.frame()->size()) {
-                const Vector3 from = position_of(*show.frame(), *cue_);
-                const Vector3 to = camera.unproject(x, y, from);
-                Vector3 velocity{};
-                for (int axis = 0; axis < 3; ++axis) velocity[axis] = (to[axis] - from[axis]) / kStrokeSeconds;
-                show.kick(*cue_, velocity);
-                state.message = "kicked ball " + std::to_string(*cue_);
+                const Vector3 velocity = stroke(show, camera);
+                show.kick({.id = *cue_, .velocity = velocity, .add = io.KeyShift});
+                state.message = fmt::format("ball {} kicked {} {}; Z: undo", *cue_, io.KeyShift ? "by" : "to",
+                                            speed_text(velocity, show.scene()));
             }
             drag_ = Drag::kNone;
             cue_.reset();
         }
     }
-    x_ = x;
-    y_ = y;
     return changed;
 }
 
@@ -141,6 +156,7 @@ void Pointer::add_marks(LineList& lines, const Show& show, Painter& painter, con
     }
     if (drag_ == Drag::kKick && moved_ && cue_ && *cue_ < frame.size()) {
         const PicturePlace from = camera.project(position_of(frame, *cue_));
+        // Its speed says more than its length, which depends on the zoom.
         lines.add(place(from.x, from.y), place(x_, y_), 3.0f, kMark);
         const double length = std::hypot(x_ - from.x, y_ - from.y);
         if (length > 1.0) {
@@ -148,6 +164,9 @@ void Pointer::add_marks(LineList& lines, const Show& show, Painter& painter, con
             const double v = (y_ - from.y) / length;
             lines.add(place(x_, y_), place(x_ - 12.0 * u - 6.0 * v, y_ - 12.0 * v + 6.0 * u), 3.0f, kMark);
             lines.add(place(x_, y_), place(x_ - 12.0 * u + 6.0 * v, y_ - 12.0 * v - 6.0 * u), 3.0f, kMark);
+            const float size = 13.0f * overlay_scale(camera.viewport().height);
+            lines.add_text(static_cast<float>(x_) + size, static_cast<float>(y_) - size, size,
+                           speed_text(stroke(show, camera), show.scene()), kMark);
         }
     }
 }
@@ -210,6 +229,7 @@ public:
             // has better use for the processor.
             constexpr int kSettling = 4;
             if (!fresh && quiet_ >= kSettling && !movie_) {
+                if (!show_.playing()) drawn_.forget();
                 glfwWaitEventsTimeout(show_.playing() ? 0.002 : 0.1);
                 continue;
             }
@@ -263,15 +283,14 @@ private:
         window_.end_panels();
         window_.swap();
         ++pictures_;
-        if (seconds > 0.0) {
-            const double rate = 1.0 / seconds;
-            state_.frames_per_second = 0.9 * state_.frames_per_second + 0.1 * rate;
-        }
+        drawn_.add(1.0, seconds);
+        state_.frames_per_second = drawn_.rate();
         adapt(seconds);
         record();
-        if (wishes.screenshot) press(GLFW_KEY_S);
-        if (wishes.record) press(GLFW_KEY_R);
-        if (wishes.fit) press(GLFW_KEY_F);
+        if (wishes.screenshot) press('s');
+        if (wishes.record) press('r');
+        if (wishes.fit) press('f');
+        if (wishes.leave) window_.close();
     }
 
     /// Not out of an open face, nor to a place that is none.
@@ -391,15 +410,37 @@ private:
         movie_.reset();
     }
 
+    /// One thing after another: what lies over the picture goes first. What a live run has come to is lost with it, so
+    /// that is asked.
+    void escape() {
+        if (state_.help) {
+            state_.help = false;
+        } else if (pointer_.cancel()) {
+            state_.message = "no kick";
+        } else if (state_.selected) {
+            state_.selected.reset();
+            state_.follow = false;
+        } else if (show_.live() && show_.step_number() > 0 && !state_.leaving) {
+            state_.leaving = true;
+        } else {
+            window_.close();
+        }
+    }
+
+    /// \param key  as Window::take_keys gives it
     void press(int key) {
         quiet_ = 0;
         state_.message.clear();
+        if (state_.leaving && key != GLFW_KEY_ESCAPE) {
+            state_.leaving = false;
+            if (key == GLFW_KEY_ENTER || key == GLFW_KEY_KP_ENTER) window_.close();
+        }
         const std::size_t frames = show_.frame_count();
         switch (key) {
             case GLFW_KEY_ESCAPE:
-                window_.close();
+                escape();
                 break;
-            case GLFW_KEY_SPACE:
+            case ' ':
                 show_.set_playing(!show_.playing());
                 break;
             case GLFW_KEY_RIGHT:
@@ -414,41 +455,43 @@ private:
             case GLFW_KEY_END:
                 if (frames > 0) show_.go_to(frames - 1);
                 break;
-            case GLFW_KEY_EQUAL:
-            case GLFW_KEY_KP_ADD:
+            case '+':
+            case '=':  // which is the same key where + needs shift
                 show_.set_speed(1.25 * show_.speed());
                 break;
-            case GLFW_KEY_MINUS:
-            case GLFW_KEY_KP_SUBTRACT:
+            case '-':
                 show_.set_speed(show_.speed() / 1.25);
                 break;
-            case GLFW_KEY_O:
+            case 'o':
                 show_.set_looping(!show_.looping());
                 break;
-            case GLFW_KEY_C: {
+            case 'c': {
                 const auto next = (static_cast<std::size_t>(painter_.quantity()) + 1) % quantities().size();
                 painter_.set_quantity(quantities()[next].quantity);
                 show_.set_quantity(quantities()[next].quantity);
                 break;
             }
-            case GLFW_KEY_L:
+            case 'l':
                 state_.labels = !state_.labels;
                 painter_.set_labels(state_.labels);
                 break;
-            case GLFW_KEY_F:
+            case 'f':
                 painter_.camera().fit();
                 state_.follow = false;
                 break;
-            case GLFW_KEY_V:
+            case 'v':
                 painter_.set_arrows(!painter_.arrows());
                 break;
-            case GLFW_KEY_P:
+            case 'p':
                 painter_.camera().set_perspective(!painter_.camera().perspective());
                 break;
-            case GLFW_KEY_S:
+            case 's':
                 if (show_.frame() != nullptr) take_picture();
                 break;
-            case GLFW_KEY_R:
+            case 'z':
+                show_.undo_kick();
+                break;
+            case 'r':
                 if (movie_) {
                     end_movie();
                 } else {
@@ -485,6 +528,7 @@ private:
     double time_ = 0.0;      // that was shown
     bool untouched_ = true;  // by the pointer: a new size is fitted
     bool roomy_ = false;     // room has been made for the panels
+    RateMeter drawn_;        // pictures
     int quiet_ = 0;          // pictures in a row without anything new
     int slow_ = 0;
 };

@@ -18,11 +18,16 @@ public:
     bool act(Show& show, Painter& painter, ViewState& state, double pixels);
     /// Whether a button is held.
     [[nodiscard]] bool busy() const { return drag_ != Drag::kNone; }
-    /// The cue stroke being drawn, and the ring around the picked ball [pixels].
+    /// Ends a cue stroke that is being drawn, without a kick. \returns  whether there was one
+    bool cancel();
+    /// The cue stroke being drawn, with its speed, and the ring around the picked ball [pixels].
     void add_marks(LineList& lines, const Show& show, Painter& painter, const ViewState& state) const;
 
 private:
-    enum class Drag { kNone, kMove, kTurn, kKick };
+    enum class Drag { kNone, kMove, kTurn, kKick, kCancelled };
+
+    /// What the stroke gives the ball: it would fly its length in a second of what one sees. \pre there is a ball
+    [[nodiscard]] Vector3 stroke(const Show& show, const Camera& camera) const;
 
     Drag drag_ = Drag::kNone;
     bool moved_ = false;

@@ -8,6 +8,7 @@
 #include <backends/imgui_impl_opengl3.h>
 #include <imgui.h>
 
+#include <cctype>
 #include <utility>
 
 #include "host/state/errors.hpp"
@@ -52,13 +53,20 @@ struct WindowEvents {
     static void key(GLFWwindow* window, int key, int /*scancode*/, int action, int /*modifiers*/) {
         input(window).touched = true;
         if (action == GLFW_PRESS && key >= 0) input(window).pressed.push_back(key);
+        input(window).place = key;
+        input(window).repeated = action == GLFW_REPEAT;
+        const bool types = (key >= GLFW_KEY_SPACE && key <= GLFW_KEY_WORLD_2) ||
+                           (key >= GLFW_KEY_KP_0 && key <= GLFW_KEY_KP_EQUAL && key != GLFW_KEY_KP_ENTER);
+        if (types) return;  // its character follows
         // A key that is held does again what goes little by little; all else would go on and off.
-        const bool gradual = key == GLFW_KEY_LEFT || key == GLFW_KEY_RIGHT || key == GLFW_KEY_EQUAL ||
-                             key == GLFW_KEY_MINUS || key == GLFW_KEY_KP_ADD || key == GLFW_KEY_KP_SUBTRACT;
+        const bool gradual = key == GLFW_KEY_LEFT || key == GLFW_KEY_RIGHT;
         if (action == GLFW_PRESS || (action == GLFW_REPEAT && gradual)) input(window).keys.push_back(key);
     }
     static void character(GLFWwindow* window, unsigned character) {
-        if (character == '?') input(window).keys.push_back('?');
+        constexpr unsigned kAscii = 128;
+        const int typed = std::tolower(character < kAscii ? static_cast<int>(character) : input(window).place);
+        const bool gradual = typed == '+' || typed == '=' || typed == '-';
+        if (!input(window).repeated || gradual) input(window).keys.push_back(typed);
     }
     static void button(GLFWwindow* window, int, int, int) { input(window).touched = true; }
     static void moved(GLFWwindow* window, double, double) { input(window).touched = true; }

@@ -23,8 +23,9 @@ public:
     [[nodiscard]] double pointer_scale() const;
     [[nodiscard]] bool closing() const;
     void close();
-    /// Keys pressed since the last call, as GLFW numbers them; '?' for that character. Those that a text field takes
-    /// are left out. None is lost, however slow drawing is.
+    /// Keys pressed since the last call: the character where one has been typed, letters as small ones, wherever the
+    /// keyboard has it; else as GLFW numbers them. A letter of another alphabet stands for the one in that place of an
+    /// English keyboard. Those that a text field takes are left out. None is lost, however slow drawing is.
     std::vector<int> take_keys();
     /// Whether a key, the pointer or the window itself has moved since the last call: a new picture is due.
     bool take_touched();
@@ -39,6 +40,8 @@ private:
     struct Input {
         std::vector<int> pressed;  // since the last picture
         std::vector<int> keys;
+        int place = 0;          // of the key that a character may follow, as on an English keyboard
+        bool repeated = false;  // it is being held
         bool touched = false;
     };
     friend struct WindowEvents;

@@ -16,7 +16,7 @@ using test::LiveLab;
 
 TEST(LiveChange, KicksAndChangesAndGoesBack) {
     LiveLab lab;
-    lab.run.kick(1, {0.0, 3.0, 0.0});
+    lab.run.kick({.id = 1, .velocity = {0.0, 3.0, 0.0}, .add = true});
     const LiveFrame* kicked = lab.wait([](const LiveFrame& f) { return f.frame->velocity[1][1] > 1.0; });
     ASSERT_NE(kicked, nullptr);
     EXPECT_NEAR(kicked->frame->velocity[1][1], 3.0, 1e-6);
@@ -35,6 +35,46 @@ TEST(LiveChange, KicksAndChangesAndGoesBack) {
     const LiveFrame* again = lab.wait([](const LiveFrame& f) { return f.step == 0; });
     ASSERT_NE(again, nullptr);
     EXPECT_EQ(again->frame->velocity[1][1], 0.0);
+}
+
+TEST(LiveChange, AKickReplacesTheVelocityAndIsUndone) {
+    LiveLab lab;
+    lab.steps(5);
+    lab.run.kick({.id = 0, .velocity = {0.0, 3.0, 0.0}});
+    const LiveFrame* kicked = lab.wait([](const LiveFrame& f) { return f.frame->velocity[1][0] > 1.0; });
+    ASSERT_NE(kicked, nullptr);
+    EXPECT_EQ(kicked->step, 5u);
+    EXPECT_NEAR(kicked->frame->velocity[0][0], 0.0, 1e-6);  // it had 1 m/s
+    EXPECT_NEAR(kicked->frame->velocity[1][0], 3.0, 1e-6);
+    lab.steps(100);
+    ASSERT_NE(lab.wait([](const LiveFrame& f) { return f.step == 105; }), nullptr);
+    lab.run.undo_kick();
+    const LiveFrame* undone = lab.wait([](const LiveFrame& f) { return f.step == 5; });
+    ASSERT_NE(undone, nullptr);
+    EXPECT_EQ(lab.wait_for_message(), "kick of ball 0 undone");
+    EXPECT_DOUBLE_EQ(undone->time, 0.005);
+    EXPECT_NEAR(undone->frame->position[0][0], 5.005, 1e-6);
+    EXPECT_NEAR(undone->frame->position[1][0], 5.0, 1e-6);
+    EXPECT_NEAR(undone->frame->velocity[0][0], 1.0, 1e-6);
+    EXPECT_NEAR(undone->totals.kinetic, 1.0, 1e-6);
+    lab.run.undo_kick();
+    EXPECT_EQ(lab.wait_for_message(), "there is no kick to undo");
+}
+
+TEST(LiveChange, AKickOfHardBallsIsUndoneWithItsCollisions) {
+    LiveLab lab{std::string(kTwoHardBalls)};
+    const LiveFrame* before = lab.after(1, 1.0);
+    ASSERT_NE(before, nullptr);
+    lab.run.kick({.id = 0, .velocity = {10.0, 0.0, 0.0}});
+    const LiveFrame* met = lab.after(2, 1.0);
+    ASSERT_NE(met, nullptr);
+    EXPECT_GE(met->tallies.collisions, 1u);
+    lab.run.undo_kick();
+    const LiveFrame* undone = lab.wait([](const LiveFrame& f) { return f.time < 1.5; });
+    ASSERT_NE(undone, nullptr);
+    EXPECT_EQ(undone->tallies.collisions, 0u);
+    EXPECT_DOUBLE_EQ(undone->frame->velocity[0][0], 1.0);
+    EXPECT_DOUBLE_EQ(undone->frame->position[0][0], 6.0);
 }
 
 /// The time step follows from the scene.
@@ -148,7 +188,7 @@ TEST(LiveChange, KicksAndChangesHardBalls) {
     const double virial = hit->tallies.collisional_virial.value_or(0.0);
     EXPECT_NE(virial, 0.0);
 
-    lab.run.kick(0, {0.0, 0.25, 0.0});
+    lab.run.kick({.id = 0, .velocity = {0.0, 0.25, 0.0}, .add = true});
     const LiveFrame* kicked = lab.wait([](const LiveFrame& f) { return f.frame->velocity[1][0] > 0.2; });
     ASSERT_NE(kicked, nullptr);
     EXPECT_EQ(kicked->time, 3.0);
@@ -233,7 +273,7 @@ velocity = [0.0, -1.0]
 TEST(LiveChange, OfHardBallsGoesOnWithoutThoseThatHaveLeft) {
     LiveLab lab(kOneLeaves);
     ASSERT_NE(lab.after(2, 1.0), nullptr) << lab.run.error();
-    lab.run.kick(1, {0.0, -1.0, 0.0});
+    lab.run.kick({.id = 1, .velocity = {0.0, -1.0, 0.0}, .add = true});
     lab.run.change({"physics.gravity=[0, -0.5]"});
     const LiveFrame* after = lab.after(1, 1.0);
     ASSERT_NE(after, nullptr) << lab.run.error();
@@ -280,7 +320,7 @@ TEST(LiveChangeOfSprings, GravityCanBeSwitchedOnAmongBallsAtRest) {
 TEST(LiveChangeOfSprings, StiffnessStaysWhateverTheBallsAreLikeByNow) {
     LiveLab lab(kAtRest);
     const double stiffness = lab.run.spring().value().stiffness;
-    lab.run.kick(0, {100.0, 0.0, 0.0});
+    lab.run.kick({.id = 0, .velocity = {100.0, 0.0, 0.0}, .add = true});
     lab.run.change({"physics.restitution=0.5"});
     lab.steps(1);
     ASSERT_NE(lab.wait([](const LiveFrame& f) { return f.step == 1; }), nullptr);
@@ -288,7 +328,8 @@ TEST(LiveChangeOfSprings, StiffnessStaysWhateverTheBallsAreLikeByNow) {
     EXPECT_EQ(lab.run.scene().physics.restitution, 0.5);
     EXPECT_EQ(lab.run.spring().value().stiffness, stiffness);
 
-    lab.run.kick(0, {-100.0, 0.0, 0.0});  // and at rest again, no reason for softer ones
+    lab.run.kick(
+        {.id = 0, .velocity = {-100.0, 0.0, 0.0}, .add = true});  // and at rest again, no reason for softer ones
     lab.run.change({"physics.gravity=[0, -1e-6]"});
     lab.steps(1);
     ASSERT_NE(lab.wait([](const LiveFrame& f) { return f.step == 2; }), nullptr);

@@ -1,7 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <vector>
 
 #include "host/scene/load.hpp"
 #include "host/window/panels.hpp"
@@ -118,6 +120,51 @@ TEST(BallAt, IsTheNearestThatIsSeen) {
     EXPECT_EQ(seen(ClipPlane{back, along}), std::optional<std::size_t>(0));  // the half at the eye is cut off
     EXPECT_EQ(seen(ClipPlane{back, along - 4.0}), std::nullopt);
     EXPECT_EQ(ball_at(frame, balls, camera, std::nullopt, 5.0, 5.0), std::nullopt);
+}
+
+TEST(RateMeter, CountsTimesNotRatios) {
+    RateMeter pictures;
+    pictures.add(1.0, 0.2);
+    EXPECT_EQ(pictures.rate(), 0.0);  // too little to say
+    for (int k = 0; k < 50; ++k) {
+        pictures.add(1.0, 0.01);
+        pictures.add(1.0, 0.19);
+    }
+    EXPECT_NEAR(pictures.rate(), 10.0, 1.0);  // the mean of 1 / dt would be 53; the last one weighs a little more
+    for (int k = 0; k < 50; ++k) pictures.add(1.0, 0.1);
+    pictures.add(0.0, 5.0);
+    EXPECT_LT(pictures.rate(), 0.1);  // what was more than a second ago is forgotten
+    pictures.forget();
+    EXPECT_EQ(pictures.rate(), 0.0);
+}
+
+TEST(OutlineOf, KeepsTheExtremesOfEachColumnInTheOrderOfTime) {
+    std::vector<EnergySample> samples;
+    constexpr int kRows = 100000;
+    for (int k = 0; k < kRows; ++k) samples.push_back({.time = 0.01 * k, .total = std::sin(1e-4 * k)});
+    samples[51234].total = 7.0;
+    samples[51235].total = -7.0;
+    const auto outline = outline_of(samples, &EnergySample::total, 100);
+    EXPECT_LE(outline.size(), 2u * 101u);
+    EXPECT_EQ(outline.front().first, 0.0);
+    EXPECT_EQ(outline.back().first, samples.back().time);
+    EXPECT_TRUE(std::ranges::is_sorted(outline, {}, &std::pair<double, double>::first));
+    EXPECT_EQ(std::ranges::count(outline, std::pair{512.34, 7.0}), 1);
+    EXPECT_EQ(std::ranges::count(outline, std::pair{512.35, -7.0}), 1);
+    const std::vector<EnergySample> one{{.time = 2.0, .total = 3.0}};
+    EXPECT_EQ(outline_of(one, &EnergySample::total, 100), (std::vector<std::pair<double, double>>{{2.0, 3.0}}));
+}
+
+TEST(EnergyHistory, ForgetsWhatWasLater) {
+    EnergyHistory history;
+    for (const double time : {0.0, 1.0, 2.0, 3.0}) history.add(time, 1.0, 2.0);
+    history.add(1.5, 5.0, 6.0);  // a kick was undone
+    ASSERT_EQ(history.samples().size(), 3u);
+    EXPECT_EQ(history.samples()[1].time, 1.0);
+    EXPECT_EQ(history.samples()[2].total, 6.0);
+    history.add(1.5, 7.0, 8.0);  // kicked while it stands
+    ASSERT_EQ(history.samples().size(), 3u);
+    EXPECT_EQ(history.samples()[2].total, 8.0);
 }
 
 }  // namespace carom::live_parts_test

@@ -58,6 +58,19 @@ TEST(LiveRun, PlaysAtTheSpeedAskedForAndPauses) {
     EXPECT_FALSE(lab.run.fresh());
 }
 
+TEST(LiveRun, SaysWhichSpeedItReaches) {
+    LiveLab lab;
+    lab.run.set_speed(0.25);
+    lab.run.set_playing(true);
+    const LiveFrame* kept = lab.wait([](const LiveFrame& f) { return f.time > 0.2; });
+    ASSERT_NE(kept, nullptr);
+    EXPECT_NEAR(kept->reached, 0.25, 0.1);
+    lab.run.set_speed(1e9);  // nor does it fly that far: it meets the wall, again and again
+    const LiveFrame* slow = lab.wait([](const LiveFrame& f) { return f.reached > 1.0; });
+    ASSERT_NE(slow, nullptr);
+    EXPECT_LT(slow->reached, 1e6);
+}
+
 TEST(LiveRun, PlaysSlowerThanAStepAFrame) {
     LiveLab lab;
     lab.run.set_speed(0.003);  // three steps a second
@@ -79,7 +92,7 @@ TEST(LiveRun, SingleStepsNeedNoStoredFrames) {
 
 TEST(LiveRun, SaysWhatStoppedIt) {
     LiveLab lab;
-    lab.run.kick(0, {1e9, 0.0, 0.0});  // it leaves the box within a step
+    lab.run.kick({.id = 0, .velocity = {1e9, 0.0, 0.0}, .add = true});  // it leaves the box within a step
     lab.run.set_playing(true);
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
     while (lab.run.error().empty() && std::chrono::steady_clock::now() < end) {
@@ -152,9 +165,12 @@ TEST(LiveRecord, StoresFramesAndWhatWasChanged) {
         lab.run.change({"physics.restitution=0.5"});
         lab.run.change({"spring.dt=10"});  // refused, so it is not in the file
         lab.run.change({"spring.stiffness=5000"});
-        lab.run.kick(0, {0.0, 0.25, 0.0});
+        lab.run.kick({.id = 0, .velocity = {0.0, 0.25, 0.0}, .add = true});
         lab.steps(60);
         ASSERT_NE(lab.wait([](const LiveFrame& f) { return f.step == 210; }), nullptr) << lab.run.error();
+        EXPECT_NE(lab.run.take_message(), "");  // of what was refused
+        lab.run.undo_kick();
+        EXPECT_EQ(lab.wait_for_message(), "not undone: time cannot go back in " + path);
         EXPECT_EQ(lab.run.error(), "");
     }
     const TrajectoryReader file(path);

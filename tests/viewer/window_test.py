@@ -94,8 +94,14 @@ class View(ProgramTest):
             time.sleep(0.05)
 
     def close(self, process):
-        """Presses Escape; gives what was said, and checks the status."""
-        self.screen.do("key", "Escape")
+        """Presses Escape, again where it is asked; gives what was said, and checks the status."""
+        for _ in range(4):
+            self.screen.do("key", "Escape")
+            try:
+                process.wait(timeout=0.4)
+                break
+            except subprocess.TimeoutExpired:
+                pass
         out, err = process.communicate(timeout=30)
         self.assertEqual(process.returncode, 0, err)
         self.assertEqual(out, "")
@@ -166,17 +172,30 @@ class View(ProgramTest):
             self.screen.do("key", "Right")
             time.sleep(0.2)
         shown = self.picture("two-1.png", process)
-        left, right = columns_of(shown, PINK)[1]  # the ball at rest is kicked upwards
+        left, right = columns_of(shown, PINK)[1]  # the ball at rest
         x = (left + right) // 2
         y = int(numpy.flatnonzero((abs(shown[:, x] - numpy.array(PINK)).max(axis=1) <= 2)).mean())
-        self.screen.do("mousemove", x, y, "sleep", 0.2, "mousedown", 1, "sleep", 0.2, "mousemove", x, y - 40, "sleep",
-                       0.2, "mousemove", x, y - 80, "sleep", 0.2, "mouseup", 1, "sleep", 0.3)
+        drag = lambda x, y, right, down: [
+            "mousemove", x, y, "sleep", 0.2, "mousedown", 1, "sleep", 0.2, "mousemove", x + right // 2, y + down // 2,
+            "sleep", 0.2, "mousemove", x + right, y + down, "sleep", 0.2]
+        self.screen.do(*drag(x, y, -60, 0), "mouseup", 1, "sleep", 0.3)  # moves the picture, and no ball
+        self.assertAlmostEqual(columns_of(self.picture("two-2.png", process), PINK)[1][0], left - 60, delta=1)
+        self.screen.do("keydown", "ctrl", *drag(x - 60, y, 0, -80))  # upwards
+        stroke = self.screen.pixels()
+        self.screen.do("mouseup", 1, "keyup", "ctrl", "sleep", 0.3)
+        yellow = abs(stroke - numpy.array([255, 217, 77])).max(axis=2) <= 60
+        self.assertGreater(yellow[y - 110 : y - 75, x - 50 : x + 20].sum(), 20)  # the speed beside the tip
+        # Given up before the button was: no kick.
+        self.screen.do("keydown", "ctrl", *drag(x - 60, y, 0, 80), "keyup", "ctrl", "key", "Escape", "sleep", 0.2,
+                       "mouseup", 1, "sleep", 0.3)
+        self.screen.do("key", "z", "sleep", 0.3)
         self.close(process)
         with h5py.File(self.folder / "played.h5") as file:
             self.assertEqual(file["particles/all/position/time"][:].tolist(), [0.0])
             changes = file["parameters/changes"]
-            self.assertEqual(changes["step"][:].tolist(), [2])
-            self.assertRegex(changes["what"][0].decode(), r"\Aball 1 kicked by \[.*, [0-9.]+\]\Z")
+            self.assertEqual(changes["step"][:].tolist(), [2, 2])
+            self.assertRegex(changes["what"][0].decode(), r"\Aball 1 kicked to \[.*, [0-9.]+\]\Z")
+            self.assertEqual(changes["what"][1].decode(), "kick of ball 1 undone")
         again = self.carom("view", "two.toml", "-o", "played.h5", env=self.screen.environment)
         self.assertEqual((again.status, again.err.count("\n")), (2, 1), again.err)
         self.assertIn("played.h5", again.err)
@@ -188,8 +207,9 @@ class View(ProgramTest):
         x = (left + right) // 2
         rows = numpy.flatnonzero((abs(first[:, x] - numpy.array(PINK)).max(axis=1) <= 2))
         y = int(rows.mean())
-        self.screen.do("mousemove", x, y, "sleep", 0.2, "mousedown", 1, "sleep", 0.2, "mousemove", x - 40, y, "sleep",
-                       0.2, "mousemove", x - 80, y, "sleep", 0.2, "mouseup", 1, "sleep", 0.3)
+        self.screen.do("keydown", "ctrl", "mousemove", x, y, "sleep", 0.2, "mousedown", 1, "sleep", 0.2, "mousemove",
+                       x - 40, y, "sleep", 0.2, "mousemove", x - 80, y, "sleep", 0.2, "mouseup", 1, "keyup", "ctrl",
+                       "sleep", 0.3)
         self.screen.do("key", "space", "sleep", 1.2, "key", "space", "sleep", 0.3)
         second = self.picture("two-2.png", process)
         self.close(process)
@@ -200,10 +220,10 @@ class View(ProgramTest):
         self.write("hot.toml", hot.replace("[run]\n", "[run]\nsolver = \"events\"\n"))
         process = self.open("hot.toml", "--paused", "-o", "hot.h5")
         click = ["sleep", 0.3, "mousedown", 1, "sleep", 0.3, "mouseup", 1, "sleep", 0.6]
-        self.screen.do("mousemove", 60, 252, *click, "mousemove", 60, 275, *click)  # "Look" closes, "Physics" opens
+        self.screen.do("mousemove", 60, 269, *click, "mousemove", 60, 292, *click)  # "Look" closes, "Physics" opens
         for number in ("15", "0", "20"):
             # As fast as can be: the key is up again before the next picture.
-            self.screen.do("mousemove", 210, 367, *click, "type", "--delay", 0, number)
+            self.screen.do("mousemove", 210, 384, *click, "type", "--delay", 0, number)
             self.screen.do("key", "--delay", 0, "Return", "sleep", 0.8)
         self.close(process)
         with h5py.File(self.folder / "hot.h5") as file:
@@ -246,6 +266,35 @@ class View(ProgramTest):
         self.assertGreater((abs(panels - helped).max(axis=2) > 20).mean(), 0.1)
         self.assertEqual(abs(bare - again).max(), 0)
 
+    def test_keys_are_characters_wherever_the_keyboard_has_them(self):
+        process = self.open("two.toml", "--paused")
+        # On a German keyboard + is where English ones have ], - is where / is, and ? is where - is, with shift. The
+        # server forgets it with its last window.
+        subprocess.run(["setxkbmap", "de"], env=self.screen.environment, check=True)
+        still = lambda *keys: (self.screen.do(*keys, "sleep", 0.5), self.screen.pixels())[1]
+        first = still("sleep", 0.1)
+        faster = still("key", "plus")
+        again = still("key", "minus")
+        helped = still("key", "question")
+        self.assertGreater((abs(first - faster).max(axis=2) > 20).sum(), 30)  # the number beside the slider
+        self.assertEqual(abs(first - again).max(), 0)
+        self.assertGreater((abs(first - helped).max(axis=2) > 20).mean(), 0.1)
+        # Escape ends one thing at a time, and asks before a run that has gone on is lost.
+        closed = still("key", "Escape", "sleep", 0.2, "key", "Right")
+        self.assertLess((abs(first - closed).max(axis=2) > 20).mean(), 0.05)
+        asked = still("key", "Escape")
+        self.assertGreater((abs(asked - closed).max(axis=2) > 20).mean(), 0.02)
+        self.assertIsNone(process.poll())
+        stays = still("key", "v", "sleep", 0.2, "key", "v")
+        self.assertEqual(abs(stays - closed).max(), 0)
+        # A keyboard without Latin letters: the place stands for the letter.
+        subprocess.run(["setxkbmap", "ru"], env=self.screen.environment, check=True)
+        bare = still("key", "Cyrillic_de")  # L: no title and scale
+        self.assertGreater((abs(stays - bare).max(axis=2) > 20).sum(), 100)
+        self.screen.do("key", "Escape", "sleep", 0.2, "key", "Escape")
+        self.assertEqual(process.wait(timeout=30), 0)
+        self.until(lambda: self.screen.pixels().max() == 0)
+
     def test_a_stored_run_shows_the_frames_of_the_file(self):
         self.succeed("run", "two.toml", "--quiet", "-o", "two.h5")
         process = self.open("two.h5", "--paused", "--no-panels")
@@ -260,6 +309,24 @@ class View(ProgramTest):
         for picture, frame in [(first, 1), (second, 2), (last, 4)]:
             self.succeed("render", "two.h5", "-o", "r.png", "--frame", frame, "--size", f"{WIDTH}x{HEIGHT}", "--force")
             self.assertLessEqual(abs(pixels(self.folder / "r.png") - picture).max(), 1)
+
+    def test_a_stored_run_has_the_energies_of_all_its_rows(self):
+        self.write("fall.toml", TWO.replace("[box]", "[physics]\ngravity = [0, -9.81]\n[box]"))
+        self.succeed("run", "fall.toml", "--quiet", "-o", "fall.h5")
+        process = self.open("fall.h5", "--paused")
+        columns = []
+        for keys in (["sleep", 0.2], ["key", "Right"], ["key", "End"]):
+            self.screen.do(*keys, "sleep", 0.4)
+            chart = self.screen.pixels()[374:420, 8:290]
+            total = ((chart[:, :, 0] > 110) & (chart[:, :, 0] > 2 * chart[:, :, 2])).any(axis=0)  # orange
+            cursor = (chart.min(axis=2) > 100).sum(axis=0)
+            columns.append((int(total.sum()), int(cursor.argmax()), int(cursor.max())))
+        self.close(process)
+        for width, _, height in columns:  # the curve is whole before any frame but the first was seen
+            self.assertGreater(width, 250)
+            self.assertGreater(height, 35)
+        self.assertLess(columns[0][1] + 40, columns[1][1])
+        self.assertLess(columns[1][1] + 100, columns[2][1])
 
     def test_a_movie_is_recorded(self):
         process = self.open("two.toml", "--no-panels")
