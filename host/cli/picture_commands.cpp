@@ -41,8 +41,8 @@ void add_viewer_options(CommandOptions& command, ViewerOptions& options) {
     command.describe("SCENE", "Scene file, the name of an installed scene, or a trajectory (.h5)");
     command.option("--size", options.size, "WxH", "Pixels; 1280x800 by default");
     command.option("--color-by", options.color_by, "WHAT",
-                   "species, speed, kinetic-energy, spin, overlap, id or height; species where the scene gives "
-                   "colours or has several, else speed");
+                   "species, speed, kinetic-energy, spin, overlap, id or height; species where there are several, "
+                   "else speed");
     command.option(
         "--colormap", options.colormap, "NAME",
         "viridis, ember, dusk (blue to yellow), balance (for values about a middle) or grey; viridis by default");

@@ -47,6 +47,12 @@ BallColors color_by_speed(const Frame& frame) {
 
 }  // namespace
 
+std::vector<bool> species_in_use(const Balls& balls) {
+    std::vector<bool> used(balls.species_table.size());
+    for (const auto index : balls.species) used[species_row(balls.species_table, index)] = true;
+    return used;
+}
+
 Color species_color(const Species& species, std::size_t index) {
     return parse_color(species.color, kPalette[index % kPalette.size()]);
 }
@@ -59,8 +65,7 @@ Color speed_color(double speed, double fastest) {
 
 BallColors color_balls(const Balls& balls, const Frame& frame, ColorBy color_by) {
     const auto& table = balls.species_table;
-    std::vector<bool> used(table.size());
-    for (const auto index : balls.species) used[species_row(table, index)] = true;
+    const std::vector<bool> used = species_in_use(balls);
     // One species in one colour would say nothing.
     const bool several = std::ranges::count(used, true) > 1;
     if (color_by == ColorBy::kSpeed || (color_by == ColorBy::kAuto && !several)) return color_by_speed(frame);

@@ -9,6 +9,9 @@
 
 namespace carom {
 
+/// Which species of the table have balls.
+std::vector<bool> species_in_use(const Balls& balls);
+
 /// Which ball has which colour, and what the legend says about it.
 struct BallColors {
     std::vector<Color> color;  ///< one per ball

@@ -86,9 +86,10 @@ private:
         const float top = px(kTitleRoom + 28.0f);
         const float length = std::clamp(height_ - top - px(kFootRoom + 10.0f), px(60.0f), px(420.0f));
         const float bottom = top + length;
-        back(left - px(10.0f), px(kTitleRoom - 10.0f), width_ - px(4.0f), bottom + px(14.0f));
+        const bool constant = content_.range.high <= content_.range.low;
+        back(left - px(10.0f), px(kTitleRoom - 10.0f), width_ - px(4.0f), (constant ? top + bar : bottom) + px(14.0f));
         const int slices = std::max(2, static_cast<int>(length));
-        for (int k = 0; k < slices; ++k) {
+        for (int k = 0; k < slices && !constant; ++k) {
             const float low = bottom - length * static_cast<float>(k) / static_cast<float>(slices);
             const float high = bottom - length * static_cast<float>(k + 1) / static_cast<float>(slices);
             const float t = (static_cast<float>(k) + 0.5f) / static_cast<float>(slices);
@@ -101,6 +102,12 @@ private:
             px(kLabel), px(kLabel) * (width_ - left - px(6.0f)) / std::max(1.0f, text_width(px(kLabel), label)));
         text(left, px(kTitleRoom + 10.0f), size, label);
         const auto low = static_cast<double>(content_.range.low);
+        if (constant) {
+            lines_.add_rectangle(left, top, left + bar, top + bar, content_.palette->at(0.5f));
+            text(left + bar + px(9.0f), top + 0.5f * bar + 0.45f * px(kLabel), 0.9f * px(kLabel),
+                 fmt::format("all {:.4g}", low));
+            return;
+        }
         const auto high = static_cast<double>(content_.range.high);
         const double step = round_below((high - low) / 3.0);
         for (double value = std::ceil(low / step - 1e-6) * step; value <= high + 1e-6 * step; value += step) {

@@ -193,12 +193,7 @@ void fill_heights(const Scene& scene, const Frame& frame, std::vector<float>& va
 std::span<const QuantityInfo> quantities() { return kQuantities; }
 
 Quantity default_quantity(const Balls& balls) {
-    std::vector<bool> used(balls.species_table.size());
-    for (const auto index : balls.species) used[species_row(balls.species_table, index)] = true;
-    for (std::size_t k = 0; k < used.size(); ++k) {
-        if (used[k] && !balls.species_table[k].color.empty()) return Quantity::kSpecies;
-    }
-    return std::ranges::count(used, true) > 1 ? Quantity::kSpecies : Quantity::kSpeed;
+    return std::ranges::count(species_in_use(balls), true) > 1 ? Quantity::kSpecies : Quantity::kSpeed;
 }
 
 void evaluate(Quantity quantity, const Scene& scene, const Balls& balls, const Frame& frame,
@@ -273,7 +268,7 @@ ValueRange range_of(Quantity quantity, std::span<const float> values) {
         const float value = values[sampled_ball(k, entries, values.size())];
         if (std::isfinite(value)) finite.push_back(value);
     }
-    if (finite.empty()) return {};
+    if (finite.empty()) return {0.0f, 0.0f};
     ValueRange range;
     if (quantity == Quantity::kId || quantity == Quantity::kHeight) {
         const auto [least, most] = std::ranges::minmax(finite);
@@ -285,7 +280,6 @@ ValueRange range_of(Quantity quantity, std::span<const float> values) {
         range = {0.0f, finite[static_cast<std::size_t>(rank)]};
         if (range.high <= 0.0f) range.high = std::ranges::max(finite);
     }
-    if (range.high <= range.low) range.high = range.low + 1.0f;
     return range;
 }
 
@@ -303,8 +297,7 @@ Palette palette_of(Quantity quantity, const Balls& balls, ColorMap map) {
     Palette palette;
     if (quantity == Quantity::kSpecies) {
         palette.categories = true;
-        std::vector<bool> used(balls.species_table.size());
-        for (const auto index : balls.species) used[species_row(balls.species_table, index)] = true;
+        const std::vector<bool> used = species_in_use(balls);
         for (std::size_t k = 0; k < used.size(); ++k) {
             const Species& species = balls.species_table[k];
             palette.colors.push_back(species_color(species, k));

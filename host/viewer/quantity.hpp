@@ -36,7 +36,7 @@ struct QuantityInfo {
 /// All of them, in the order of the enumeration.
 std::span<const QuantityInfo> quantities();
 
-/// Species where the scene gives colours or has several, else speed.
+/// Species where there are balls of several, else speed: one species in one colour would say nothing.
 Quantity default_quantity(const Balls& balls);
 
 /// The quantity of each ball, by id; NaN where it has none (a ball that has left, the energy of an infinite mass, what
@@ -53,14 +53,15 @@ PictureOrder picture_order(Quantity quantity, const Scene& scene);
 /// Values that a range is found from, at most.
 constexpr std::size_t kRangeSample = 65536;
 
-/// The two ends of a colour map.
+/// The two ends of a colour map; where they are equal, all balls have the colour of its middle.
 struct ValueRange {
     float low = 0.0f;
     float high = 1.0f;
 };
 
 /// From 0, or the least value of heights and ids, to what a few balls in a thousand exceed: these shall not make all
-/// others look alike. Of very many values some thousands are looked at, at equal distances.
+/// others look alike. Of very many values some thousands are looked at, at equal distances. Both are the one value that
+/// there is, 0 if there is none.
 ValueRange range_of(Quantity quantity, std::span<const float> values);
 
 /// A row of colours: those of species by their index, else a perceptually uniform map. What is drawn and what the

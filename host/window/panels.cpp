@@ -557,7 +557,8 @@ void Panels::look(Show& show, Painter& painter, ViewState& state, Wishes& wishes
         }
         if (fixed_range_) {
             ValueRange range = painter.range();
-            const float speed = 0.01f * (range.high - range.low);
+            const float width = range.high - range.low;
+            const float speed = 0.01f * (width > 0.0f ? width : std::max(1.0f, std::abs(range.high)));
             if (ImGui::DragFloatRange2("##range", &range.low, &range.high, speed) && range.high > range.low) {
                 painter.set_range(range);
             }

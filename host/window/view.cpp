@@ -308,9 +308,13 @@ private:
     void make_room() {
         if (roomy_ == state_.panels) return;
         roomy_ = state_.panels;
+        set_room();
+        if (untouched_) wish_.apply(painter_.camera());
+    }
+
+    void set_room() {
         const auto unit = roomy_ ? static_cast<float>(window_.pointer_scale()) : 0.0f;
         painter_.set_panel_room(unit * Panels::left_room(), unit * Panels::bottom_room(show_));
-        if (untouched_) wish_.apply(painter_.camera());
     }
 
     void draw_scene() {
@@ -348,13 +352,28 @@ private:
         if (slow_ > 10) painter_.set_oversampling(1);
     }
 
+    /// What `carom render` draws: in all of the window, without room for panels, rings and arrows.
+    void read_picture(Pixels& pixels) {
+        Camera& camera = painter_.camera();
+        const Camera kept = camera;
+        Camera fitted = camera;
+        fitted.fit();
+        painter_.set_oversampling(fine_);
+        painter_.set_panel_room(0.0f, 0.0f);
+        camera.fit();
+        camera.zoom(kept.scale() / fitted.scale());
+        camera.set_target(kept.target());
+        show_.draw(painter_, {}, {});
+        painter_.read(pixels);
+        set_room();
+        camera = kept;
+    }
+
     void take_picture() {
         const std::string path = free_name(name_, ".png");
         try {
-            painter_.set_oversampling(fine_);
-            draw_scene();
             Pixels pixels;
-            painter_.read(pixels);
+            read_picture(pixels);
             write_png(pixels, path);
             state_.message = path;
         } catch (const SystemError& error) {
@@ -390,7 +409,13 @@ private:
         }
         try {
             Pixels pixels;
-            if (static_cast<double>(recorded_) < due) painter_.read(pixels);
+            if (static_cast<double>(recorded_) < due) {
+                if (roomy_ || !marks_.lines().empty()) {
+                    read_picture(pixels);
+                } else {
+                    painter_.read(pixels);
+                }
+            }
             for (; static_cast<double>(recorded_) < due; ++recorded_) movie_->add(pixels);
         } catch (const SystemError& error) {
             state_.message = error.what();

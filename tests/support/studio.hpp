@@ -25,7 +25,8 @@ inline Rgb bytes_of(const Color& color) {
 /// The first frame of a scene given as text, and a painter for it.
 class Studio {
 public:
-    explicit Studio(const std::string& text, const PictureStyle& style = {.labels = false}, int width = 400,
+    explicit Studio(const std::string& text,
+                    const PictureStyle& style = {.quantity = Quantity::kSpecies, .labels = false}, int width = 400,
                     int height = 300)
         : source_(start_run({.scene = "", .text = SceneText{"test.toml", text}}, {}, [] { return 0; })),
           painter_(source_->scene(), source_->balls(), style, width, height) {

@@ -345,21 +345,23 @@ TEST(ValueRange, LeavesOutTheFewThatAreFarAbove) {
     EXPECT_EQ(range.low, 0.0f);
     EXPECT_LT(range.high, 2.01f);
     EXPECT_GT(range.high, 1.9f);
-    const ValueRange none = range_of(Quantity::kSpeed, {});
-    EXPECT_LT(none.low, none.high);
 }
 
-TEST(DefaultQuantity, IsSpeciesWhereTheSceneGivesColorsOrHasSeveral) {
+TEST(ValueRange, IsTheValueWhereThereIsButOne) {
+    for (const auto& [quantity, value] : {std::pair{Quantity::kSpeed, 0.0f}, std::pair{Quantity::kHeight, 3.5f}}) {
+        const ValueRange range = range_of(quantity, std::vector<float>(10, value));
+        EXPECT_EQ(range.low, value);
+        EXPECT_EQ(range.high, value);
+    }
+    EXPECT_EQ(range_of(Quantity::kSpeed, {}).high, 0.0f);
+}
+
+TEST(DefaultQuantity, IsSpeciesWhereThereAreSeveral) {
     Balls balls;
-    balls.species_table = {{.name = "a"}, {.name = "b"}};
+    balls.species_table = {{.name = "a", .color = "#FF0000"}, {.name = "b"}};
     balls.species = {0, 0};
     EXPECT_EQ(default_quantity(balls), Quantity::kSpeed);
     balls.species = {0, 1};
-    EXPECT_EQ(default_quantity(balls), Quantity::kSpecies);
-    balls.species = {0, 0};
-    balls.species_table[1].color = "#FF0000";
-    EXPECT_EQ(default_quantity(balls), Quantity::kSpeed);  // nobody has that colour
-    balls.species_table[0].color = "#FF0000";
     EXPECT_EQ(default_quantity(balls), Quantity::kSpecies);
 }
 

@@ -25,12 +25,17 @@ name = "pin"
 radius = 0.5
 mass = 1.0
 color = "#E91E63"
+[[species]]
+name = "pool"
+radius = 0.5
+mass = 1.0
+color = "#E91E63"
 [[ball]]
 species = "pin"
 position = [2.0, 2.5]
 velocity = [1.0, 0.0]
 [[ball]]
-species = "pin"
+species = "pool"
 position = [8.0, 2.5]
 """
 

@@ -136,6 +136,31 @@ class View(ProgramTest):
             self.assertLessEqual(abs(shown - drawn).max(), 1, options)
             (self.folder / f"{stem}-1.png").unlink()
 
+    def test_a_picture_and_a_movie_have_neither_panels_nor_their_room_nor_rings(self):
+        self.succeed("run", "two.toml", "--quiet", "-o", "two.h5")
+        for options in [["two.h5"], ["spheres3d_frictionless", "--camera", "perspective"]]:
+            process = self.open(*options, "--paused")
+            shown = self.screen.pixels()[60:]  # below the legend
+            if options == ["two.h5"]:
+                y, x = numpy.argwhere(abs(shown - numpy.array(PINK)).max(axis=2) <= 2).max(axis=0) + [56, -8]
+                self.screen.do("mousemove", x, y, "sleep", 0.2, "click", 1, "sleep", 0.3)
+                self.assertLess(abs(self.screen.pixels() - numpy.array([255, 217, 77])).max(axis=2).min(), 30)  # ring
+            name = pathlib.Path(options[0]).stem
+            stored = self.picture(f"{name}-1.png", process)
+            if options == ["two.h5"]:
+                self.screen.do("key", "r", "sleep", 0.8, "key", "r", "sleep", 0.3)
+                self.until(lambda: (self.folder / "two-1.mp4").exists(), process)
+            self.close(process)
+            self.succeed("render", *options, "--time", "0", "-o", "render.png", "--size", f"{WIDTH}x{HEIGHT}", "--force")
+            drawn = pixels(self.folder / "render.png")
+            self.assertEqual(abs(stored - drawn).max(), 0, options)
+            if options == ["two.h5"]:
+                movie = subprocess.run(["ffmpeg", "-v", "error", "-i", self.folder / "two-1.mp4", "-frames:v", "1", "-f",
+                                        "rawvideo", "-pix_fmt", "rgb24", "-"], capture_output=True, check=True).stdout
+                movie = numpy.frombuffer(movie, numpy.uint8).reshape(-1, HEIGHT, WIDTH, 3).astype(int)
+                self.assertLess(abs(movie[0] - drawn).mean(), 2.0)
+            (self.folder / f"{name}-1.png").unlink()
+
     def test_space_plays_and_pauses_and_escape_closes(self):
         process = self.open("two.toml", "--paused")
         first = self.picture("two-1.png", process)
