@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "host/cli/options.hpp"
 #include "host/run/driving_text.hpp"
@@ -20,37 +19,6 @@ struct CheckOptions {
     bool json = false;
     bool quiet = false;
 };
-
-std::string as_json(const PreparedScene& run) {
-    const SolverPlan& plan = *run.plan;
-    nlohmann::ordered_json json;
-    json["scene"] = run.scene.path;
-    json["title"] = run.scene.title;
-    json["dimension"] = run.scene.dimension();
-    json["balls"] = run.state.balls.size();
-    json["packing_fraction"] = run.figures.packing_fraction;
-    json["size_ratio"] = run.figures.size_ratio;
-    json["rms_speed"] = run.figures.rms_speed;
-    json["solver"] = plan.name();
-    json["backend"] = plan.processor();
-    json["precision"] = plan.precision();
-    for (const PlanFact& fact : plan.facts()) json[fact.key] = fact.value;
-    add_driving(run.scene, json);
-    json["until"] = run.scene.run.until;
-    if (run.steps > 0) json["steps"] = run.steps;
-    json["frames"] = run.frames;
-    json["rows"] = run.rows;
-    for (const AverageInfo& info : average_infos(run)) {
-        json["averages"][info.name] = {
-            {"kind", info.kind}, {"every", info.every}, {"from", measured_from(run.scene, info.from)}};
-    }
-    json["memory_bytes"] = run.memory_bytes;
-    json["host_memory_bytes"] = run.host_memory_bytes;
-    json["output_bytes"] = run.output_bytes;
-    if (const auto seconds = estimate_seconds(run)) json["estimated_seconds"] = *seconds;
-    json["warnings"] = run.warnings;
-    return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-}
 
 std::string as_text(const PreparedScene& run) {
     const SolverPlan& plan = *run.plan;
@@ -99,7 +67,7 @@ int check(const CheckOptions& options) {
     if (options.scene.scene.empty()) throw InputError("no scene given; see carom check --help");
     const PreparedScene run = prepare_scene(options.scene.request());
     if (options.json) {
-        fmt::print("{}\n", as_json(run));
+        fmt::print("{}\n", check_json(run, estimate_seconds(run)));
     } else if (!options.quiet) {
         fmt::print("{}", as_text(run));
     }

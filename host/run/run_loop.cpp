@@ -26,35 +26,61 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
-class RunLoop {
+}  // namespace
+
+class RunLoop::Impl {
 public:
-    RunLoop(Solver& solver, ObservableSet& observables, RunSink& sink, const RunPlan& plan, Progress& progress,
-            const std::function<int()>& interrupted, RunAverages* averages)
+    Impl(Solver& solver, ObservableSet& observables, RunSink& sink, const RunPlan& plan, Progress& progress,
+         RunAverages* averages)
         : solver_(solver),
           observables_(observables),
           sink_(sink),
-          plan_(plan),
           progress_(progress),
-          interrupted_(interrupted),
           averages_(averages),
-          end_(solver.reachable_time(plan.until)) {}
-
-    RunOutcome run() {
-        const auto begin = Clock::now();
+          end_(solver.reachable_time(plan.until)),
+          frames_(plan.frame_every, solver.time(), [&solver](double time) { return solver.reachable_time(time); }),
+          rows_(plan.row_every, solver.time(), [&solver](double time) { return solver.reachable_time(time); }),
+          checkpoints_(plan.checkpoint_every, solver.time(),
+                       [&solver](double time) { return solver.reachable_time(time); }) {
         outcome_.first_time = solver_.time();
         outcome_.first_step = solver_.step();
         progress_.start(solver_.time(), end_, solver_.step());
-        try {
+        timed([&] {
             outcome_.first = outcome_.last = solver_.totals();
             outcome_.first_tallies = solver_.tallies();
             queue_.emplace(solver_, sink_, frames_in_flight(outcome_.first.balls));
-            go();
-            queue_->drain();
-            if (const Frame* frame = queue_->last_frame()) outcome_.hash = state_hash(*frame);
-        } catch (const std::runtime_error& error) {  // a SystemError, or what a processor says of itself
-            fail(error.what());
-        } catch (const std::bad_alloc&) {
-            fail("out of memory");
+            if (averages_ != nullptr) averages_->start(solver_);
+            push_row(false);
+            push_frame();
+        });
+    }
+
+    [[nodiscard]] double end() const { return end_; }
+    [[nodiscard]] bool failed() const { return outcome_.status != ExitStatus::kDone; }
+    [[nodiscard]] const RunOutcome& outcome() const { return outcome_; }
+
+    bool advance(double time) {
+        if (!failed() && solver_.time() < time) timed([&] { stoppable([&] { go(std::min(time, end_)); }); });
+        return failed() || solver_.time() >= std::min(time, end_);
+    }
+
+    void flush() {
+        if (outcome_.status != ExitStatus::kSystemFailure) timed([&] { queue_->drain(); });
+    }
+
+    const RunOutcome& finish(int signal) {
+        outcome_.signal = signal;
+        if (outcome_.status != ExitStatus::kSystemFailure) {
+            timed([&] {
+                stoppable([&] {
+                    // No row of a fault: sums over such a state say nothing.
+                    if (!failed() && last_row_ != solver_.time()) push_row({});
+                });
+                if (last_frame_ != solver_.time()) push_frame();
+                push_checkpoint();
+                queue_->drain();
+                if (const Frame* frame = queue_->last_frame()) outcome_.hash = state_hash(*frame);
+            });
         }
         collect();
         outcome_.report = solver_.report();
@@ -65,45 +91,50 @@ public:
         }
         outcome_.time = solver_.time();
         outcome_.step = solver_.step();
-        outcome_.wall_seconds = seconds_since(begin);
         progress_.clear();
         return outcome_;
     }
 
 private:
-    void go() {
-        const auto reachable = [this](double time) { return solver_.reachable_time(time); };
-        Schedule frames(plan_.frame_every, solver_.time(), reachable);
-        Schedule rows(plan_.row_every, solver_.time(), reachable);
-        Schedule checkpoints(plan_.checkpoint_every, solver_.time(), reachable);
-        if (averages_ != nullptr) averages_->start(solver_);
-        push_row(false);
-        push_frame();
+    /// Does what may fail with the output or the device.
+    template <class Action>
+    void timed(const Action& action) {
+        const auto begin = Clock::now();
         try {
-            while (solver_.time() < end_ && outcome_.signal == 0) {
-                const double target = std::min({frames.next(), rows.next(), checkpoints.next(), next_sample(), end_});
-                if (solver_.advance_to(target, kSliceSeconds)) {
-                    const double now = solver_.time();
-                    const auto begin = Clock::now();
-                    // First what cannot fail: a checkpoint after a full disk then holds the sample of that time.
-                    if (averages_ != nullptr) averages_->take(solver_);
-                    if (rows.take(now)) push_row(true);
-                    outcome_.observables_seconds += seconds_since(begin);
-                    if (frames.take(now)) push_frame();
-                    if (checkpoints.take(now) && now < end_) push_checkpoint();
-                }
-                progress_.update(solver_.time(), solver_.step());
-                if (solver_.time() < end_) outcome_.signal = interrupted_();  // a run that is done is done
-            }
-            if (last_row_ != solver_.time()) push_row({});
+            action();
+        } catch (const std::runtime_error& error) {  // a SystemError, or what a processor says of itself
+            fail(error.what());
+        } catch (const std::bad_alloc&) {
+            fail("out of memory");
+        }
+        outcome_.wall_seconds += seconds_since(begin);
+    }
+
+    /// Does what the simulation may be unable to go on with.
+    template <class Action>
+    void stoppable(const Action& action) {
+        try {
+            action();
         } catch (const SimulationError& error) {
-            // No row: sums over a state at fault say nothing.
             outcome_.status = ExitStatus::kCannotContinue;
             outcome_.error = error.what();
             outcome_.tallies = solver_.tallies();
         }
-        if (last_frame_ != solver_.time()) push_frame();
-        push_checkpoint();
+    }
+
+    void go(double time) {
+        const double target = std::min({frames_.next(), rows_.next(), checkpoints_.next(), next_sample(), time});
+        if (solver_.advance_to(target, kSliceSeconds)) {
+            const double now = solver_.time();
+            const auto begin = Clock::now();
+            // First what cannot fail: a checkpoint after a full disk then holds the sample of that time.
+            if (averages_ != nullptr) averages_->take(solver_);
+            if (rows_.take(now)) push_row(true);
+            outcome_.observables_seconds += seconds_since(begin);
+            if (frames_.take(now)) push_frame();
+            if (checkpoints_.take(now) && now < end_) push_checkpoint();
+        }
+        progress_.update(solver_.time(), solver_.step());
     }
 
     [[nodiscard]] double next_sample() const {
@@ -172,11 +203,12 @@ private:
     Solver& solver_;
     ObservableSet& observables_;
     RunSink& sink_;
-    const RunPlan& plan_;
     Progress& progress_;
-    const std::function<int()>& interrupted_;
     RunAverages* averages_;
     const double end_;
+    Schedule frames_;
+    Schedule rows_;
+    Schedule checkpoints_;
     std::optional<OutputQueue> queue_;
     RunOutcome outcome_;
     Frame row_frame_;
@@ -184,11 +216,24 @@ private:
     std::optional<double> last_row_;
 };
 
-}  // namespace
+RunLoop::RunLoop(Solver& solver, ObservableSet& observables, RunSink& sink, const RunPlan& plan, Progress& progress,
+                 RunAverages* averages)
+    : impl_(std::make_unique<Impl>(solver, observables, sink, plan, progress, averages)) {}
+RunLoop::~RunLoop() = default;
+double RunLoop::end() const { return impl_->end(); }
+bool RunLoop::advance(double time) { return impl_->advance(time); }
+bool RunLoop::failed() const { return impl_->failed(); }
+const RunOutcome& RunLoop::outcome() const { return impl_->outcome(); }
+void RunLoop::flush() { impl_->flush(); }
+const RunOutcome& RunLoop::finish(int signal) { return impl_->finish(signal); }
 
 RunOutcome run_loop(Solver& solver, ObservableSet& observables, RunSink& sink, const RunPlan& plan, Progress& progress,
                     const std::function<int()>& interrupted, RunAverages* averages) {
-    return RunLoop(solver, observables, sink, plan, progress, interrupted, averages).run();
+    RunLoop loop(solver, observables, sink, plan, progress, averages);
+    int signal = 0;
+    // A run that is done is done, whatever comes then.
+    while (signal == 0 && !loop.advance(loop.end())) signal = interrupted();
+    return loop.finish(signal);
 }
 
 namespace {

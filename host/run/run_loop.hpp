@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -48,11 +49,40 @@ struct RunOutcome {
     std::vector<AveragedNumber> numbers;  ///< the averages of [[observe]] that are single numbers
 };
 
-/// Drives `solver` to plan.until with output to `sink`. The first and the last frame and row are always written. Ends
-/// early, with a last frame, row and checkpoint, as soon as `interrupted` gives a signal's number; with the frame of
-/// the fault and a checkpoint when the simulation cannot go on; with a checkpoint, if that is still possible, when
-/// output or the device fails. The outcome tells; only defects of the program leave as exceptions.
-/// \param averages  of the run; null: none are taken
+/// A run that goes on as far as it is told to. The first and the last frame and row are always written. It ends early,
+/// with the frame of the fault and a checkpoint, when the simulation cannot go on; with a checkpoint, if that is still
+/// possible, when output or the device fails. The outcome tells; only defects of the program leave as exceptions.
+class RunLoop {
+public:
+    /// Begins: what the run starts from is written.
+    /// \param averages  of the run; null: none are taken
+    RunLoop(Solver& solver, ObservableSet& observables, RunSink& sink, const RunPlan& plan, Progress& progress,
+            RunAverages* averages = nullptr);
+    ~RunLoop();
+    RunLoop(const RunLoop&) = delete;
+    RunLoop& operator=(const RunLoop&) = delete;
+
+    /// Where the run ends, as the solver reaches plan.until.
+    [[nodiscard]] double end() const;
+    /// Goes on towards `time`, but not past end(), for a tenth of a second at most. Where and how often one stops never
+    /// changes what comes out. \returns  it is there, or cannot go on
+    bool advance(double time);
+    /// Whether it can go on; outcome() says why not.
+    [[nodiscard]] bool failed() const;
+    /// Up to now; whole only after finish().
+    [[nodiscard]] const RunOutcome& outcome() const;
+    /// Waits until what has been taken up to now is on disk.
+    void flush();
+    /// Writes the last frame, row and checkpoint, if they are not there, and waits until they are on disk.
+    /// \param signal  that ends the run early; 0: none
+    const RunOutcome& finish(int signal = 0);
+
+private:
+    class Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+/// Drives `solver` to plan.until with output to `sink`, or until `interrupted` gives a signal's number.
 RunOutcome run_loop(Solver& solver, ObservableSet& observables, RunSink& sink, const RunPlan& plan, Progress& progress,
                     const std::function<int()>& interrupted, RunAverages* averages = nullptr);
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <memory>
@@ -11,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "host/io/checkpoint.hpp"
 #include "host/io/trajectory_header.hpp"
 #include "host/io/trajectory_writer.hpp"
 #include "host/observables/average.hpp"
@@ -36,9 +38,11 @@ class WatchedSink final : public RunSink {
 public:
     /// \param run    gets a time and a temperature a row, and whether balls have left
     /// \param watch  looks at frames
-    WatchedSink(RunSink& sink, const std::vector<ObservableInfo>& infos, std::size_t balls, MeasuredRun& run,
-                EquilibriumWatch& watch)
-        : sink_(sink),
+    /// \param sink   null: nothing is written
+    /// \param also   as in SimulateOptions
+    WatchedSink(RunSink* sink, RunSink* also, const std::vector<ObservableInfo>& infos, std::size_t balls,
+                MeasuredRun& run, EquilibriumWatch& watch)
+        : sinks_{sink, also},
           watch_(watch),
           temperature_(find_value(infos, "temperature")),
           balls_left_(find_value(infos, "balls")),
@@ -48,21 +52,30 @@ public:
 
     void write_frame(const Frame& frame) override {
         watch_.look(frame);
-        sink_.write_frame(frame);
+        each([&](RunSink& sink) { sink.write_frame(frame); });
     }
     void write_row(const ObservableRow& row) override {
-        sink_.write_row(row);
+        each([&](RunSink& sink) { sink.write_row(row); });
         notes_.add(row.time, temperature_ ? row.values[*temperature_] : 0.0);
         if (balls_left_) run_.left = row.values[*balls_left_] < balls_;
     }
-    void write_averages(const std::vector<AverageTable>& tables) override { sink_.write_averages(tables); }
+    void write_averages(const std::vector<AverageTable>& tables) override {
+        each([&](RunSink& sink) { sink.write_averages(tables); });
+    }
     void write_checkpoint(SolverState& state) override {
         watch_.save(state);  // here, where all frames before have been looked at
-        sink_.write_checkpoint(state);
+        each([&](RunSink& sink) { sink.write_checkpoint(state); });
     }
 
 private:
-    RunSink& sink_;
+    template <class Action>
+    void each(const Action& action) {
+        for (RunSink* const sink : sinks_) {
+            if (sink != nullptr) action(*sink);
+        }
+    }
+
+    std::array<RunSink*, 2> sinks_;
     EquilibriumWatch& watch_;
     std::optional<std::size_t> temperature_;  // its place in a row
     std::optional<std::size_t> balls_left_;
@@ -135,69 +148,148 @@ std::optional<double> estimate_seconds(const PreparedScene& run) {
     }
 }
 
-Simulation simulate(PreparedScene run, const SimulateOptions& options) {
-    if (run.host_memory_bytes > machine_memory_bytes()) {
-        throw SystemError(fmt::format("{} need about {} of memory, and this machine has {}",
-                                      plural(run.state.balls.size(), "ball"), bytes_text(run.host_memory_bytes),
-                                      bytes_text(machine_memory_bytes())));
+class SimulationRun::Impl {
+public:
+    Impl(PreparedScene run, const SimulateOptions& options)
+        : run_(std::move(run)),
+          options_(options),
+          solver_(make_solver()),
+          observables_(observables_of_run(run_, *solver_)),
+          description_(solver_->describe()),
+          header_(make_trajectory_header(run_.scene, run_.state.balls, description_, observables_.infos())),
+          averages_(of_checkpoint(run_.resumed_from, [&] { return RunAverages(run_, observables_.infos()); })),
+          measured_(measured_run(run_, description_)),
+          watch_(run_),
+          progress_(progress_style(options.quiet, stderr), stderr, run_.plan->work().name, run_.plan->work().per_step) {
+        header_.averages = averages_.infos();
+        header_.expected_frames = run_.frames;
+        header_.expected_rows = run_.rows;
+        of_checkpoint(run_.resumed_from, [&] {
+            try {
+                if (!run_.resumed_from.empty()) watch_.restore(run_.state);
+            } catch (const std::invalid_argument& error) {
+                throw DamagedState(
+                    fmt::format("its looks at equilibrium are not those of its scene: {}", error.what()));
+            }
+        });
     }
-    const std::unique_ptr<Solver> solver =
-        of_checkpoint(run.resumed_from, [&] { return run.plan->make_solver(run.state, options.events_log); });
-    ObservableSet observables = observables_of_run(run, *solver);
-    const SolverDescription description = solver->describe();
-    TrajectoryHeader header = make_trajectory_header(run.scene, run.state.balls, description, observables.infos());
-    RunAverages averages = of_checkpoint(run.resumed_from, [&] { return RunAverages(run, observables.infos()); });
-    header.averages = averages.infos();
-    header.expected_frames = run.frames;
-    header.expected_rows = run.rows;
-    const SignalGuard signals;  // before there is a file that a signal could leave half made
-    TrajectoryWriter writer(options.files.trajectory, header, options.force);
-    TrajectorySink sink(writer, options.files.checkpoint, header, *run.plan);
-    MeasuredRun measured = measured_run(run, description);
-    EquilibriumWatch watch(run);
-    of_checkpoint(run.resumed_from, [&] {
-        try {
-            if (!run.resumed_from.empty()) watch.restore(run.state);
-        } catch (const std::invalid_argument& error) {
-            throw DamagedState(fmt::format("its looks at equilibrium are not those of its scene: {}", error.what()));
+
+    RunLoop& begin() {
+        const OutputFiles& files = options_.files;
+        if (!files.trajectory.empty()) {
+            writer_ = std::make_unique<TrajectoryWriter>(files.trajectory, header_, options_.force);
+            sink_ = std::make_unique<TrajectorySink>(*writer_, files.checkpoint, header_, *run_.plan);
         }
-    });
-    WatchedSink watched(sink, observables.infos(), run.state.balls.size(), measured, watch);
-    header = {};  // gigabytes for many balls
-    // Nothing can fail any more that leaves an older log as it was.
-    if (auto* const impacts = dynamic_cast<ImpactSource*>(solver.get())) impacts->begin_log();
+        balls_ = run_.state.balls.size();
+        watched_ =
+            std::make_unique<WatchedSink>(sink_.get(), options_.also, observables_.infos(), balls_, measured_, watch_);
+        header_ = {};  // gigabytes for many balls
+        // Nothing can fail any more that leaves an older log as it was.
+        if (auto* const impacts = dynamic_cast<ImpactSource*>(solver_.get())) impacts->begin_log();
 
-    if (!options.quiet) say("{}", start_summary(run, description, options.files));
-    const std::size_t balls = run.state.balls.size();
-    run.state = {};  // the solver has its own
+        if (!options_.quiet) say("{}", start_summary(run_, description_, files));
+        run_.state = {};  // the solver has its own
+        const RunPlan plan{.until = run_.scene.run.until,
+                           .frame_every = run_.scene.output.every,
+                           .row_every = run_.scene.output.observables_every,
+                           .checkpoint_every = options_.checkpoint_every};
+        loop_ = std::make_unique<RunLoop>(*solver_, observables_, *watched_, plan, progress_, &averages_);
+        return *loop_;
+    }
 
-    const RunPlan plan{.until = run.scene.run.until,
-                       .frame_every = run.scene.output.every,
-                       .row_every = run.scene.output.observables_every,
-                       .checkpoint_every = options.checkpoint_every};
-    const WorkUnit work = run.plan->work();
-    Progress progress(progress_style(options.quiet, stderr), stderr, work.name, work.per_step);
-    Simulation simulation;
-    simulation.outcome = run_loop(
-        *solver, observables, watched, plan, progress, [&signals] { return signals.caught(); }, &averages);
-    RunOutcome& outcome = simulation.outcome;
-    if (!outcome.means.means.empty()) outcome.means = watch.means(averages);
-    std::vector<TheoryCheck> theory;
-    measured.energy_defect = energy_balance(outcome).defect;
-    measured.events = static_cast<double>(outcome.step - outcome.first_step);
-    if (outcome.status != ExitStatus::kSystemFailure) theory = theory_of_numbers(measured, outcome.means, averages);
-    simulation.json = summary_json(outcome, run.scene, balls, work, solver->describe(), options.files, theory);
-    try {
-        writer.close(simulation.json);
-    } catch (const SystemError& error) {
-        // A failure while writing has been told already; closing such a file fails once more.
+    Simulation finish(int signal) {
+        const WorkUnit work = run_.plan->work();
+        Simulation simulation;
+        simulation.outcome = loop_->finish(signal);
+        RunOutcome& outcome = simulation.outcome;
+        if (!outcome.means.means.empty()) outcome.means = watch_.means(averages_);
+        std::vector<TheoryCheck> theory;
+        measured_.energy_defect = energy_balance(outcome).defect;
+        measured_.events = static_cast<double>(outcome.step - outcome.first_step);
         if (outcome.status != ExitStatus::kSystemFailure) {
-            outcome.status = ExitStatus::kSystemFailure;
-            outcome.error = error.what();
+            theory = theory_of_numbers(measured_, outcome.means, averages_);
         }
+        const OutputFiles& files = options_.files;
+        if (!writer_) outcome.checkpoint_time = {};
+        simulation.json = summary_json(outcome, run_.scene, balls_, work, solver_->describe(), files, theory);
+        try {
+            if (writer_) writer_->close(simulation.json);
+        } catch (const SystemError& error) {
+            // A failure while writing has been told already; closing such a file fails once more.
+            if (outcome.status != ExitStatus::kSystemFailure) {
+                outcome.status = ExitStatus::kSystemFailure;
+                outcome.error = error.what();
+            }
+        }
+        sink_.reset();  // the file is anyone's from now on
+        writer_.reset();
+        if (!options_.quiet) say("{}", end_summary(outcome, run_.scene, work, files, theory));
+        return simulation;
     }
-    if (!options.quiet) say("{}", end_summary(outcome, run.scene, work, options.files, theory));
-    return simulation;
+
+    void save(const std::string& path) {
+        loop_->flush();  // what looks at frames on their way is no one else's then
+        Checkpoint checkpoint{
+            .scene_path = run_.scene.path, .scene_source = run_.scene.source, .description = description_};
+        solver_->save(checkpoint.state);
+        averages_.save(checkpoint.state);
+        watch_.save(checkpoint.state);
+        run_.plan->store(checkpoint.state);
+        save_checkpoint(path, checkpoint);
+    }
+
+    [[nodiscard]] const PreparedScene& run() const { return run_; }
+    [[nodiscard]] Solver& solver() { return *solver_; }
+    [[nodiscard]] const ObservableSet& observables() const { return observables_; }
+    [[nodiscard]] RunAverages& averages() { return averages_; }
+
+private:
+    std::unique_ptr<Solver> make_solver() {
+        if (run_.host_memory_bytes > machine_memory_bytes()) {
+            throw SystemError(fmt::format("{} need about {} of memory, and this machine has {}",
+                                          plural(run_.state.balls.size(), "ball"), bytes_text(run_.host_memory_bytes),
+                                          bytes_text(machine_memory_bytes())));
+        }
+        return of_checkpoint(run_.resumed_from,
+                             [&] { return run_.plan->make_solver(run_.state, options_.events_log); });
+    }
+
+    PreparedScene run_;
+    SimulateOptions options_;
+    std::unique_ptr<Solver> solver_;
+    ObservableSet observables_;
+    SolverDescription description_;
+    TrajectoryHeader header_;
+    RunAverages averages_;
+    MeasuredRun measured_;
+    EquilibriumWatch watch_;
+    Progress progress_;
+    std::size_t balls_ = 0;
+    std::unique_ptr<TrajectoryWriter> writer_;
+    std::unique_ptr<TrajectorySink> sink_;
+    std::unique_ptr<WatchedSink> watched_;
+    std::unique_ptr<RunLoop> loop_;  // last: its thread writes to all that
+};
+
+SimulationRun::SimulationRun(PreparedScene run, const SimulateOptions& options)
+    : impl_(std::make_unique<Impl>(std::move(run), options)) {}
+SimulationRun::~SimulationRun() = default;
+RunLoop& SimulationRun::begin() { return impl_->begin(); }
+Simulation SimulationRun::finish(int signal) { return impl_->finish(signal); }
+const Scene& SimulationRun::scene() const { return impl_->run().scene; }
+const SolverPlan& SimulationRun::plan() const { return *impl_->run().plan; }
+Solver& SimulationRun::solver() { return impl_->solver(); }
+const std::vector<ObservableInfo>& SimulationRun::infos() const { return impl_->observables().infos(); }
+RunAverages& SimulationRun::averages() { return impl_->averages(); }
+void SimulationRun::save(const std::string& path) { impl_->save(path); }
+
+Simulation simulate(PreparedScene run, const SimulateOptions& options) {
+    SimulationRun simulation(std::move(run), options);
+    const SignalGuard signals;  // before there is a file that a signal could leave half made
+    RunLoop& loop = simulation.begin();
+    int signal = 0;
+    while (signal == 0 && !loop.advance(loop.end())) signal = signals.caught();
+    return simulation.finish(signal);
 }
 
 }  // namespace carom

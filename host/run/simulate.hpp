@@ -1,7 +1,9 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "host/run/output_files.hpp"
 #include "host/run/prepare.hpp"
@@ -11,11 +13,12 @@
 namespace carom {
 
 struct SimulateOptions {
-    OutputFiles files;
+    OutputFiles files;              ///< without names: none are written
     bool force = false;             ///< overwrite them
     bool quiet = false;             ///< neither summaries nor progress on standard error
     double checkpoint_every = 0.0;  ///< simulated time; 0: only at the end
     std::string events_log;         ///< CSV of every collision; empty: none
+    RunSink* also = nullptr;        ///< gets what is written, in the thread that writes, after the files
 };
 
 struct Simulation {
@@ -26,6 +29,37 @@ struct Simulation {
 /// How long a run will take on this machine, as its first moments go, with its frames and rows but without averages:
 /// wall time [s]. It is tried for a third of a second. Empty where the run does not get that far, or has no memory.
 std::optional<double> estimate_seconds(const PreparedScene& run);
+
+/// A prepared scene as a run with its output, which goes on as far as it is told to.
+class SimulationRun {
+public:
+    /// Writes nothing yet.
+    /// \throws InputError, SystemError  it cannot start
+    SimulationRun(PreparedScene run, const SimulateOptions& options);
+    ~SimulationRun();
+    SimulationRun(const SimulationRun&) = delete;
+    SimulationRun& operator=(const SimulationRun&) = delete;
+
+    /// Makes the files, with what the run starts from.
+    /// \throws InputError, SystemError  they cannot be made; later failures are in the outcome
+    RunLoop& begin();
+    /// Writes the last of it, and closes the files.
+    /// \param signal  as RunLoop::finish
+    Simulation finish(int signal = 0);
+
+    [[nodiscard]] const Scene& scene() const;
+    [[nodiscard]] const SolverPlan& plan() const;
+    [[nodiscard]] Solver& solver();
+    /// What a row holds.
+    [[nodiscard]] const std::vector<ObservableInfo>& infos() const;
+    [[nodiscard]] RunAverages& averages();
+    /// Writes a checkpoint of what has been begun, beside those of the run. \throws SystemError  as save_checkpoint
+    void save(const std::string& path);
+
+private:
+    class Impl;
+    std::unique_ptr<Impl> impl_;
+};
 
 /// Runs a prepared scene, from its start or its checkpoint, with summaries and progress on standard error, until it
 /// ends or SIGINT, SIGTERM or SIGHUP comes.

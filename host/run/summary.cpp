@@ -299,6 +299,37 @@ std::string end_summary(const RunOutcome& outcome, const Scene& scene, const Wor
     return text;
 }
 
+std::string check_json(const PreparedScene& run, std::optional<double> seconds) {
+    const SolverPlan& plan = *run.plan;
+    nlohmann::ordered_json json;
+    json["scene"] = run.scene.path;
+    json["title"] = run.scene.title;
+    json["dimension"] = run.scene.dimension();
+    json["balls"] = run.state.balls.size();
+    json["packing_fraction"] = run.figures.packing_fraction;
+    json["size_ratio"] = run.figures.size_ratio;
+    json["rms_speed"] = run.figures.rms_speed;
+    json["solver"] = plan.name();
+    json["backend"] = plan.processor();
+    json["precision"] = plan.precision();
+    for (const PlanFact& fact : plan.facts()) json[fact.key] = fact.value;
+    add_driving(run.scene, json);
+    json["until"] = run.scene.run.until;
+    if (run.steps > 0) json["steps"] = run.steps;
+    json["frames"] = run.frames;
+    json["rows"] = run.rows;
+    for (const AverageInfo& info : average_infos(run)) {
+        json["averages"][info.name] = {
+            {"kind", info.kind}, {"every", info.every}, {"from", measured_from(run.scene, info.from)}};
+    }
+    json["memory_bytes"] = run.memory_bytes;
+    json["host_memory_bytes"] = run.host_memory_bytes;
+    json["output_bytes"] = run.output_bytes;
+    if (seconds) json["estimated_seconds"] = *seconds;
+    json["warnings"] = run.warnings;
+    return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
 std::string summary_json(const RunOutcome& outcome, const Scene& scene, std::size_t balls, const WorkUnit& work,
                          const SolverDescription& solver, const OutputFiles& files,
                          std::span<const TheoryCheck> theory) {

@@ -15,6 +15,10 @@ namespace carom {
 /// What is to come: balls, box, solver, processor, output; several lines, each ended.
 std::string start_summary(const PreparedScene& run, const SolverDescription& solver, const OutputFiles& files);
 
+/// What a run would take, as the one JSON object that `check --json` prints, on one line.
+/// \param seconds  of wall time, as estimate_seconds
+std::string check_json(const PreparedScene& run, std::optional<double> seconds);
+
 /// What it came to; several lines, each ended.
 /// \param theory  of numbers: told beside the averages of these names, or else in a line of its own
 std::string end_summary(const RunOutcome& outcome, const Scene& scene, const WorkUnit& work, const OutputFiles& files,

@@ -200,11 +200,11 @@ std::string first_sentence(const fs::path& path) {
 
 std::string installed_folder() { return scene_folder().lexically_normal().string(); }
 
-std::vector<InstalledScene> installed_scenes() {
+std::vector<InstalledScene> installed_scenes(const std::string& folder) {
     constexpr std::string_view kSweep = ".sweep";
     std::vector<InstalledScene> scenes;
     std::error_code error;
-    for (const auto& entry : fs::directory_iterator(scene_folder(), error)) {
+    for (const auto& entry : fs::directory_iterator(folder, error)) {
         if (entry.path().extension() != ".toml") continue;
         InstalledScene scene{.name = entry.path().stem().string()};
         scene.sweep = scene.name.ends_with(kSweep);
@@ -216,13 +216,13 @@ std::vector<InstalledScene> installed_scenes() {
     return scenes;
 }
 
-std::string find_scene(const std::string& path_or_name) {
+std::string find_scene(const std::string& path_or_name, const std::string& folder) {
     std::error_code error;
     if (fs::exists(path_or_name, error) && !fs::is_directory(path_or_name, error)) return path_or_name;
     const bool is_name = path_or_name.find('/') == std::string::npos && !path_or_name.empty();
     if (is_name) {
         for (const char* ending : {".toml", ""}) {
-            const fs::path candidate = scene_folder() / (path_or_name + ending);
+            const fs::path candidate = fs::path(folder) / (path_or_name + ending);
             if (fs::is_regular_file(candidate, error)) return candidate.string();
         }
     }
@@ -231,13 +231,13 @@ std::string find_scene(const std::string& path_or_name) {
     }
     if (!is_name) throw SystemError(fmt::format("{}: no such file", path_or_name));
     std::vector<std::string> names;
-    for (const InstalledScene& scene : installed_scenes()) {
+    for (const InstalledScene& scene : installed_scenes(folder)) {
         if (!scene.sweep) names.push_back(scene.name);
     }
-    throw SystemError(names.empty() ? fmt::format("{}: no such file, and no scenes are installed in {}", path_or_name,
-                                                  installed_folder())
-                                    : fmt::format("{}: no such file, and no installed scene of this name ({})",
-                                                  path_or_name, fmt::join(names, ", ")));
+    throw SystemError(names.empty()
+                          ? fmt::format("{}: no such file, and no scenes are installed in {}", path_or_name, folder)
+                          : fmt::format("{}: no such file, and no installed scene of this name ({})", path_or_name,
+                                        fmt::join(names, ", ")));
 }
 
 Scene load_scene(const std::string& path_or_name, const std::vector<std::string>& overrides) {

@@ -21,21 +21,21 @@ Scene load_scene(const std::string& path_or_name, const std::vector<std::string>
 /// The same for a text; `name` stands for the file in messages and becomes Scene::path.
 Scene parse_scene(std::string_view text, const std::string& name, const std::vector<std::string>& overrides = {});
 
-/// The file that load_scene would read: the path itself where it exists, else NAME or NAME.toml among the installed
-/// scenes (beside the program: ../share/carom/scenes; in a build tree: the nearest folder `scenes` above it).
-/// \throws SystemError  when there is none
-std::string find_scene(const std::string& path_or_name);
-
 /// A scene or sweep that is installed.
 struct InstalledScene {
     std::string name;  ///< as commands take it
     std::string what;  ///< first sentence of the comment that the file begins with; empty: it has none
     bool sweep = false;
 };
-/// By name; none where there is no such folder.
-std::vector<InstalledScene> installed_scenes();
-/// Where they are looked for.
+/// Where they are looked for: beside the program, ../share/carom/scenes, as in a build tree.
 std::string installed_folder();
+/// By name; none where there is no such folder.
+std::vector<InstalledScene> installed_scenes(const std::string& folder = installed_folder());
+
+/// The file that load_scene would read: the path itself where it exists, else NAME or NAME.toml among the installed
+/// scenes.
+/// \throws SystemError  when there is none
+std::string find_scene(const std::string& path_or_name, const std::string& folder = installed_folder());
 
 /// The overrides by which a key of a scene is another one from the middle of a run on: the one asked for, and with it
 /// the stage's own value of the same quantity, where the stage that the run is in has one. A later stage that has one

@@ -17,9 +17,10 @@ LIBRARIES = {
     "CLI11": (re.compile(r"CLI/"), {"host/cli": 1}),
     "toml++": (re.compile(r"toml\+\+/"), {"host/scene": 6, "host/sweep": 1}),
     "JSON": (re.compile(r"nlohmann/(?!json_fwd)"), {
-        "host/bench": 4, "host/cli": 3, "host/compare": 1, "host/plot": 2, "host/report": 1, "host/run": 2,
+        "host/bench": 4, "host/cli": 2, "host/compare": 1, "host/plot": 2, "host/report": 1, "host/run": 2,
         "host/sweep": 1, "tests/fuzz": 1, "tests/golden": 7, "tests/physics": 6, "tests/unit": 3}),
     "HDF5": (re.compile(r"hdf5|H5\w*\.h"), {"host/cli": 1, "host/io": 8, "tests/fuzz": 1, "tests/unit": 1}),
+    "pybind11": (re.compile(r"pybind11/"), {"python": 2}),
 }
 
 
@@ -33,16 +34,16 @@ def files_that_see(root, headers):
             path = root / name
             found = INCLUDE.findall(path.read_text()) if path.is_file() else []
             includes[name] = any(headers.match(other) or
-                                 (other.startswith(("host/", "kernels/", "tests/")) and sees(other))
+                                 (other.startswith(("host/", "kernels/", "python/", "tests/")) and sees(other))
                                  for other in found)
         return includes[name]
 
     seen = collections.defaultdict(list)
-    for top in ("kernels", "host", "tests"):
+    for top in ("kernels", "host", "python", "tests"):
         for path in sorted((root / top).rglob("*.cpp")):
             name = path.relative_to(root).as_posix()
             if sees(name):
-                seen["/".join(name.split("/")[:2])].append(name)
+                seen["/".join(name.split("/")[:-1][:2])].append(name)
     return seen
 
 
