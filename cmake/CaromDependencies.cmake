@@ -73,6 +73,13 @@ endif()
 if(NOT CAROM_OPENMP STREQUAL "OFF")
   find_package(OpenMP QUIET COMPONENTS CXX)
 endif()
+if(OpenMP_CXX_FOUND AND carom_gomp)
+  # A module of Python takes the shared one all the same: the static one is made for programs alone.
+  get_target_property(openmp_libraries OpenMP::OpenMP_CXX INTERFACE_LINK_LIBRARIES)
+  list(TRANSFORM openmp_libraries REPLACE "^(.*/libgomp[.]a)$"
+    "$<IF:$<STREQUAL:$<TARGET_PROPERTY:TYPE>,MODULE_LIBRARY>,-fopenmp,\\1>")
+  set_target_properties(OpenMP::OpenMP_CXX PROPERTIES INTERFACE_LINK_LIBRARIES "${openmp_libraries}")
+endif()
 if(OpenMP_CXX_FOUND)
   carom_decide(OPENMP TRUE "OpenMP ${OpenMP_CXX_VERSION}")
 else()

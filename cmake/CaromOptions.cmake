@@ -34,7 +34,7 @@ carom_part_option(CAROM_EMULATED "CUDA sources run on the CPU, for tests")
 carom_part_option(CAROM_PTX_TESTS "What nvcc makes of the CUDA sources run on the CPU, for tests")
 
 option(CAROM_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
-set(CAROM_TEST_KINDS unit contract backends physics golden cli viewer fuzz device CACHE STRING "Kinds of tests to build and run")
+set(CAROM_TEST_KINDS unit contract backends physics golden cli viewer python fuzz device CACHE STRING "Kinds of tests to build and run")
 option(CAROM_WERROR "Treat warnings as errors" OFF)
 option(CAROM_PCH "Precompiled headers: half the time of a build" ON)
 option(CAROM_UNITY "Compile files of a folder together: half the time of a first build, and more after a change" OFF)
@@ -44,7 +44,14 @@ set(CAROM_CPU_ARCH x86-64-v3 CACHE STRING
 set(CAROM_SANITIZE "" CACHE STRING "Sanitizers, as in -fsanitize=LIST")
 option(CAROM_FUZZ "Build carom_fuzz, whose inputs are led by coverage; needs Clang and the kind of tests \"fuzz\"" OFF)
 
-set(CAROM_PYTHON /usr/bin/python3 CACHE FILEPATH "Python that runs the tests written in it")
+set(CAROM_TEST_PYTHON /usr/bin/python3 CACHE FILEPATH "Python that runs the tests written in it, and for which the package is built")
+# It once had the name that is now the option's: a build folder of that time goes on.
+if(IS_ABSOLUTE "${CAROM_PYTHON}")
+  set(CAROM_TEST_PYTHON "${CAROM_PYTHON}" CACHE FILEPATH "" FORCE)
+  unset(CAROM_PYTHON CACHE)
+  message(STATUS "CAROM_PYTHON is CAROM_TEST_PYTHON now, and CAROM_PYTHON=AUTO|ON|OFF the package for Python")
+endif()
+carom_part_option(CAROM_PYTHON "The package for Python")
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Debug, RelWithDebInfo (assertions on) or Release (the fastest)" FORCE)

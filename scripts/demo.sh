@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # From a fresh clone to a simulation of 100,000 balls: installs what is missing, builds, runs scenes/gas2d.toml, and says
-# where the picture and the trajectory are; then builds what opens windows and draws through OpenGL. Takes a few minutes,
-# most of them compiling. The second time, what is there already stays.
+# where the picture and the trajectory are; then builds what opens windows and draws through OpenGL, and the package for
+# Python. Takes a few minutes, most of them compiling. The second time, what is there already stays.
 source "$(dirname "$0")/common.sh"
 
 scripts/install-deps.sh --run
@@ -47,4 +47,8 @@ if [ $viewer = OFF ]; then
     configure AUTO
     cmake --build --preset release -j "$jobs" --target carom
     touch build/demo/gas2d.h5 # the solvers are the same
+fi
+if [ -d $build/python ]; then
+    say "Building the package for Python; export PYTHONPATH=$PWD/$build/python"
+    cmake --build --preset release -j "$jobs" --target carom_python
 fi

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs clang-tidy over kernels and host, with the commands of a build.
+# Runs clang-tidy over kernels, host and python, with the commands of a build.
 # usage: scripts/lint.sh     (configures build/lint)
 # Most of clang-tidy's time goes into headers of libraries, so the files of a folder are looked at as one, which takes far
 # less. Where their private names clash, each is looked at by itself.
@@ -22,7 +22,7 @@ for entry in json.loads((build / "compile_commands.json").read_text()):
         name = pathlib.Path(entry["file"]).resolve().relative_to(pathlib.Path.cwd()).as_posix()
     except ValueError:
         continue
-    if re.match(r"(host|kernels)/.*[.]cpp$", name) and name not in entries:
+    if re.match(r"(host|kernels|python)/.*[.]cpp$", name) and name not in entries:
         entries[name] = entry
         folders[name.rsplit("/", 1)[0]].append(name)
 

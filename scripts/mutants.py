@@ -42,7 +42,7 @@ class Build:
                         for entry in entries if pathlib.Path(entry["file"]).is_relative_to(ROOT)}
         self.links = {}
         cache = (folder / "CMakeCache.txt").read_text()
-        self.python = re.search(r"^CAROM_PYTHON:\w+=(.*)$", cache, re.MULTILINE).group(1)
+        self.python = re.search(r"^CAROM_TEST_PYTHON:\w+=(.*)$", cache, re.MULTILINE).group(1)
 
     def link(self, program):
         """The command that links a program of tests, and the objects of its own tests in it."""

@@ -10,6 +10,7 @@ import unittest
 ROOT = pathlib.Path(os.environ["CAROM_SOURCE_DIR"])
 SOURCE_ENDINGS = {".hpp", ".cpp", ".h", ".cuh", ".cu"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+TOPS = ("kernels", "host", "python")
 GENERATED = "carom_build_info.hpp"
 CUDA_HEADER = re.compile(r"cuda|thrust/|cub/|cooperative_groups")
 
@@ -31,7 +32,7 @@ def folder_of(path):
         return "build_info"
     if len(parts) == 2 and parts[0] == "kernels":
         return "kernels/spring_step"
-    return "/".join(parts[:2])
+    return parts[0] if parts[0] == "python" else "/".join(parts[:2])
 
 
 def includes_of(path):
@@ -46,7 +47,7 @@ def violations(root, arrows):
     """One sentence for each include or file that the cut forbids."""
     found = []
     doors = {}  # headers of kernels/cuda included from elsewhere -> where
-    for top in ("kernels", "host"):
+    for top in TOPS:
         for path in sorted((root / top).rglob("*")):
             if path.suffix not in SOURCE_ENDINGS:
                 continue
@@ -56,7 +57,7 @@ def violations(root, arrows):
                 found.append(f"{name}: the folder {folder} is not in docs/architecture.md")
                 continue
             for number, bracket, included in includes_of(path):
-                ours = included.split("/")[0] in ("kernels", "host") or included == GENERATED
+                ours = included.split("/")[0] in TOPS or included == GENERATED
                 if bracket == '"' and not ours:
                     found.append(f'{name}:{number}: "{included}" is not written from the top of the repository')
                 if not ours:
@@ -86,7 +87,7 @@ def cuda_includes(root, header, seen):
         return []
     found = []
     for number, _, included in includes_of(path):
-        if included.startswith(("kernels/", "host/")):
+        if included.split("/")[0] in TOPS:
             if included not in seen:
                 found += cuda_includes(root, included, seen)
         elif CUDA_HEADER.search(included):
@@ -129,7 +130,7 @@ class TheCheckItself(unittest.TestCase):
     """Each kind of violation, planted in a small tree, is found."""
 
     ARROWS = {"kernels/core": set(), "kernels/physics": {"kernels/core"}, "kernels/cuda": {"kernels/core"},
-              "host/backends": {"kernels/cuda"}}
+              "host/backends": {"kernels/cuda"}, "python": set()}
 
     def found(self, files):
         with tempfile.TemporaryDirectory() as folder:
@@ -152,6 +153,13 @@ class TheCheckItself(unittest.TestCase):
     def test_finds_a_forbidden_arrow_in_angle_brackets(self):
         self.assertIn("kernels/core may not include", self.found(
             {"kernels/core/a.hpp": "#  include <kernels/physics/b.hpp>\n"}))
+
+    def test_finds_a_forbidden_arrow_to_and_from_python(self):
+        found = self.found({"python/a.cpp": '#include "kernels/core/b.hpp"\n#include "python/c.hpp"\n',
+                            "kernels/core/d.hpp": '#include "python/c.hpp"\n'})
+        self.assertIn("python may not include kernels/core/b.hpp", found)
+        self.assertIn("kernels/core may not include python/c.hpp", found)
+        self.assertNotIn("python may not include python", found)
 
     def test_finds_an_unknown_folder(self):
         self.assertIn("not in docs/architecture.md", self.found({"host/new/a.cpp": ""}))

@@ -1,0 +1,229 @@
+"""Runs: a scene that goes on as far as it is told to."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import warnings
+from collections.abc import Callable, Mapping
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _carom
+from .scene import Scene, count_threads, option_overrides
+from .tables import Average, average_of, rows_of
+
+
+class CaromWarning(UserWarning):
+    """What one should know before a run, as the program says it."""
+
+
+class Run:
+    """A simulation of a scene, with the bits of ``carom run``.
+
+    scene
+        a Scene, or what Scene() takes
+    output
+        the trajectory, as ``carom run -o``; None: no file is written
+    checkpoint, checkpoint_every, events_log, force
+        as the options of ``carom run``; checkpoints are written beside ``output`` alone
+    keep_frames
+        the frames that the scene stores (``output.every``) stay in memory, in ``run.frames``
+    solver, backend, precision, threads, until, seed
+        as the options of ``carom run``
+
+    Raises SceneError if the scene is wrong, InputError if a file is there already, SystemError if it cannot be written.
+
+    >>> run = Run("two_balls", until=0.5)
+    >>> run.advance(until=0.25)
+    >>> round(run.time, 3)
+    0.25
+    >>> run.advance()
+    >>> run.ended
+    True
+    """
+
+    def __init__(self, scene: Scene | str | os.PathLike[str] | Mapping[str, Any], *,
+                 output: str | os.PathLike[str] | None = None, checkpoint: str | os.PathLike[str] | None = None,
+                 checkpoint_every: float = 0.0, events_log: str | os.PathLike[str] | None = None, force: bool = False,
+                 keep_frames: bool = False, threads: int | None = None, **options: Any) -> None:
+        scene = scene if isinstance(scene, Scene) else Scene(scene)
+        prepared = scene._prepare(force=force, threads=threads, **options)
+        self._begin(prepared, output, checkpoint, checkpoint_every, events_log, force, keep_frames)
+
+    def _begin(self, prepared: _carom.Prepared, output: str | os.PathLike[str] | None = None,
+               checkpoint: str | os.PathLike[str] | None = None, checkpoint_every: float = 0.0,
+               events_log: str | os.PathLike[str] | None = None, force: bool = False,
+               keep_frames: bool = False) -> None:
+        if not (checkpoint_every >= 0.0 and math.isfinite(checkpoint_every)):
+            raise ValueError(f"checkpoint_every is {checkpoint_every!r}; allowed: a finite number from 0 up")
+        if output is None and (checkpoint is not None or checkpoint_every > 0.0):
+            raise ValueError("checkpoints are written beside a trajectory: give output, or call save()")
+        for warning in prepared.warnings:
+            warnings.warn(warning, CaromWarning, stacklevel=3)
+        path = "" if output is None else os.fspath(output)
+        self._output = path or None
+        self._run = _carom.Run(prepared, path, "" if checkpoint is None else os.fspath(checkpoint),
+                               float(checkpoint_every), "" if events_log is None else os.fspath(events_log),
+                               bool(force), bool(keep_frames))
+        self._advancing = False
+        self._callbacks: list[tuple[_carom.Schedule, Callable[[Run], Any]]] = []
+
+    # How it goes on.
+
+    def advance(self, until: float | None = None) -> None:
+        """Goes on to a simulated time, or to the end of the run, ``run.until`` of the scene.
+
+        A run of `spring` stops at the step nearest to the time. At the end of the run files are closed; what is last in
+        them is there from then on. Other threads of Python go on meanwhile. Ctrl-C raises KeyboardInterrupt, and an
+        exception in a callback comes out of here; either leaves the run where it is, and it can go on.
+
+        Raises ValueError for a time that has been or lies behind the end, SimulationError if the simulation cannot go
+        on, and SystemError if a file or the device fails; either ends the run.
+        """
+        if self._advancing:
+            raise RuntimeError("the run goes on already")
+        goal = self._run.end if until is None else float(until)
+        self._advancing = True
+        try:
+            if math.isnan(goal) or not self._callbacks:
+                self._run.advance(goal)
+                return
+            there = self._run.reachable_time(min(goal, self._run.end))
+            while True:
+                due = min((schedule.next() for schedule, _ in self._callbacks), default=math.inf)
+                self._run.advance(goal if due >= there else due)
+                for schedule, callback in list(self._callbacks):
+                    if schedule.take(self._run.time):
+                        callback(self)
+                if self._run.time >= there:
+                    break
+        finally:
+            self._advancing = False
+
+    def step(self, count: int = 1) -> None:
+        """Goes on by so many time steps of `spring`. Raises InputError for `events`, which has none."""
+        if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 0:
+            raise ValueError(f"count is {count!r}; allowed: a whole number from 0 up")
+        self.advance(until=self._run.time_of_step(self._run.step + int(count)))
+
+    def every(self, interval: float, callback: Callable[[Run], Any]) -> None:
+        """From now on calls ``callback(run)`` at the multiples of a time, as rows and frames are due.
+
+        The run may be looked at there, and not be advanced. What the callback raises comes out of advance().
+        """
+        if not (interval > 0.0 and math.isfinite(interval)):
+            raise ValueError(f"interval is {interval!r}; allowed: a finite number above 0")
+        if not callable(callback):
+            raise TypeError(f"{callback!r} cannot be called")
+        self._callbacks.append((_carom.Schedule(float(interval), self._run), callback))
+
+    def close(self) -> None:
+        """Ends the run where it is: writes the last frame, row and checkpoint, and closes the files."""
+        if self._advancing:
+            raise RuntimeError("the run goes on: a callback cannot close it")
+        self._run.close()
+
+    def __enter__(self) -> Run:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        self.close()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes a checkpoint of the state now, from which resume() goes on to the same bits."""
+        self._run.save(os.fspath(path))
+
+    # What it is.
+
+    @property
+    def time(self) -> float:
+        """Simulated time."""
+        return self._run.time
+
+    @property
+    def steps(self) -> int:
+        """Time steps done; of `events`, events."""
+        return self._run.step
+
+    @property
+    def until(self) -> float:
+        """When the run ends: ``run.until`` of the scene, moved to a step."""
+        return self._run.end
+
+    @property
+    def ended(self) -> bool:
+        """Whether it can go no further."""
+        return self._run.summary is not None
+
+    @property
+    def output(self) -> str | None:
+        """The trajectory that is written."""
+        return self._output
+
+    @property
+    def text(self) -> str:
+        """The complete text of the scene that is run."""
+        return self._run.source
+
+    @property
+    def totals(self) -> _carom.Totals:
+        """Energies, momentum, contacts of all balls now."""
+        return self._run.totals()
+
+    @property
+    def state_hash(self) -> str:
+        """16 digits of all bits of the state, as ``carom run`` prints them."""
+        return self.frame().state_hash
+
+    def frame(self) -> _carom.Frame:
+        """All balls as they are now: arrays that stay as they are when the run goes on, or is no more."""
+        return self._run.frame()
+
+    @property
+    def frames(self) -> list[_carom.Frame]:
+        """What has been stored so far; nothing without ``keep_frames``."""
+        return self._run.frames()
+
+    @property
+    def rows(self) -> npt.NDArray[Any]:
+        """What has been observed so far: a structured array with ``time``, ``step`` and a field for each quantity."""
+        return rows_of(*self._run.rows())
+
+    @property
+    def averages(self) -> dict[str, Average]:
+        """The averages of [[observe]] up to now, by name."""
+        return {info.name: average_of(info, table) for info, table in self._run.averages()}
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """What the run came to: what ``carom run --json`` prints. Raises RuntimeError before it has ended."""
+        if self._run.summary is None:
+            raise RuntimeError(f"the run goes on: it is at t = {self.time:.6g} of {self.until:.6g}")
+        return json.loads(self._run.summary)  # type: ignore[no-any-return]
+
+    def __repr__(self) -> str:
+        return f"<carom.Run at t = {self.time:.6g} of {self.until:.6g}{', ended' if self.ended else ''}>"
+
+
+def resume(checkpoint: str | os.PathLike[str], *, output: str | os.PathLike[str] | None = None,
+           changes: Mapping[str, Any] | None = None, checkpoint_every: float = 0.0, force: bool = False,
+           keep_frames: bool = False, threads: int | None = None, **options: Any) -> Run:
+    """Goes on from a checkpoint, to the bits of a run that was never stopped, as ``carom run --resume``.
+
+    ``changes`` are keys of the scene that are others from here on ({"run.until": 20.0}), as with ``--set`` there: of
+    most it becomes another run of these balls, from time 0 on. The other arguments are those of Run.
+    """
+    wanted = Scene({})
+    for key, value in (changes or {}).items():
+        wanted[key] = value
+    run = object.__new__(Run)
+    prepared = _carom.prepare_resume(os.fspath(checkpoint), wanted._overrides + option_overrides(options),
+                                     count_threads(threads))
+    run._begin(prepared, output, None, checkpoint_every, None, force, keep_frames)
+    return run

@@ -1,0 +1,199 @@
+"""Scenes: what is simulated, as TOML text, a file, or a nested dict."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import tomllib
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from . import _carom
+from .errors import InputError
+
+SCENES = str(pathlib.Path(__file__).parent / "scenes")
+
+
+def _text(value: str) -> str:
+    # JSON's escapes are TOML's; what JSON leaves as it is, TOML takes, but for DEL.
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _toml(value: Any, key: str) -> str:
+    """A value as a scene file would hold it."""
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        text = repr(value)
+        return text if text not in ("inf", "-inf", "nan") else text
+    if isinstance(value, str | os.PathLike):
+        return _text(os.fspath(value))
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(_toml(one, key) for one in value) + "]"
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{_text(_name(name, key))} = {_toml(one, key)}" for name, one in value.items()) + "}"
+    raise TypeError(f"{key}: {type(value).__name__} is nothing that a scene can hold; "
+                    "allowed: bool, int, float, str, lists and dicts of these, NumPy's arrays and numbers")
+
+
+def _name(name: Any, key: str) -> str:
+    if not isinstance(name, str):
+        raise TypeError(f"{key}: the name {name!r} is no text")
+    return name
+
+
+def _is_tables(value: Any) -> bool:
+    return isinstance(value, list | tuple) and len(value) > 0 and all(isinstance(one, Mapping) for one in value)
+
+
+def to_toml(tables: Mapping[str, Any], above: str = "") -> str:
+    """A nested dict as TOML text: dicts are tables, lists of dicts are [[tables]].
+
+    >>> print(to_toml({"scene": {"dimension": 2}, "ball": [{"position": [1.0, 2.0]}]}))
+    [scene]
+    dimension = 2
+    <BLANKLINE>
+    [[ball]]
+    position = [1.0, 2.0]
+    """
+    values: list[str] = []
+    parts: list[str] = []
+    for name, value in tables.items():
+        bare = _name(name, above or "scene")
+        if not bare.replace("_", "").replace("-", "").isalnum() or not bare.isascii():
+            bare = _text(bare)
+        path = f"{above}.{bare}" if above else bare
+        if isinstance(value, Mapping):
+            parts.append(f"[{path}]\n{to_toml(value, path)}")
+        elif _is_tables(value):
+            parts += [f"[[{path}]]\n{to_toml(one, path)}" for one in value]
+        else:
+            values.append(f"{bare} = {_toml(value, path)}")
+    return "\n\n".join((["\n".join(values)] if values else []) + parts)
+
+
+class Scene:
+    """What is to be simulated.
+
+    ``scene`` is the name of an installed scene ("gas2d"), a file, TOML text (a str with a line break in it), or a
+    nested dict with the tables of docs/scene-file.md. Keys are changed as by ``--set``:
+
+    >>> scene = Scene("two_balls")
+    >>> scene["run.until"] = 2.0
+    >>> scene["run.until"]
+    2.0
+
+    Nothing is looked at before check() or a run, which raise SceneError.
+    """
+
+    def __init__(self, scene: str | os.PathLike[str] | Mapping[str, Any]) -> None:
+        self._overrides: list[str] = []
+        if isinstance(scene, Mapping):
+            self.path = "<dict>"
+            self._source = to_toml(scene) + "\n"
+        elif isinstance(scene, str) and "\n" in scene:
+            self.path = "<text>"
+            self._source = scene
+        elif isinstance(scene, str | os.PathLike):
+            self.path = _carom.find_scene(os.fspath(scene), SCENES)
+            try:
+                self._source = _carom.read_text(self.path).decode()
+            except UnicodeDecodeError:
+                raise InputError([f"{self.path}: is no text in UTF-8, not a scene"]) from None
+        else:
+            raise TypeError(f"a scene is a name, a file, TOML text or a dict, and not {type(scene).__name__}")
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        if not isinstance(key, str) or not key.strip() or "=" in key:
+            raise KeyError(key)
+        self._overrides.append(f"{key}={_toml(value, key)}")
+
+    def __getitem__(self, key: str) -> Any:
+        """What the scene says of a key ("fill[0].count"); a KeyError where it leaves that to its default."""
+        at: Any = tomllib.loads(self.text)
+        try:
+            for part in key.replace("]", "").replace("[", ".#").split("."):
+                at = at[int(part[1:])] if part.startswith("#") else at[part]
+        except (KeyError, IndexError, TypeError, ValueError):
+            raise KeyError(key) from None
+        return at
+
+    def __contains__(self, key: str) -> bool:
+        try:
+            self[key]
+        except KeyError:
+            return False
+        return True
+
+    def copy(self) -> Scene:
+        """Another scene that says the same."""
+        other = object.__new__(type(self))
+        other.__dict__ = {**self.__dict__, "_overrides": list(self._overrides)}
+        return other
+
+    @property
+    def text(self) -> str:
+        """The complete TOML text, with all keys that were changed. Raises SceneError where it is wrong."""
+        return _carom.scene_source(self._source, self.path, self._overrides) if self._overrides else self._source
+
+    def check(self, **options: Any) -> dict[str, Any]:
+        """What a run would take: what ``carom check --json`` prints, as a dict. Takes the options of Run.
+
+        Raises SceneError if anything is wrong.
+        """
+        return json.loads(self._prepare(**options).check())  # type: ignore[no-any-return]
+
+    def _prepare(self, force: bool = False, threads: int | None = None, **options: Any) -> _carom.Prepared:
+        overrides = self._overrides + option_overrides(options)
+        return _carom.prepare(self._source, self.path, overrides, count_threads(threads), bool(force))
+
+    def __repr__(self) -> str:
+        changed = "".join(f", {override}" for override in self._overrides)
+        return f"<carom.Scene {self.path}{changed}>"
+
+
+_OPTIONS = {"solver": "run.solver", "backend": "run.backend", "precision": "run.precision", "until": "run.until",
+            "seed": "scene.seed"}
+
+
+def option_overrides(options: Mapping[str, Any]) -> list[str]:
+    """Options that stand for keys of the scene, as --solver does."""
+    unknown = [name for name in options if name not in _OPTIONS]
+    if unknown:
+        raise TypeError(f"unknown option {unknown[0]!r}; allowed: {', '.join(_OPTIONS)}, threads, force")
+    return [f"{_OPTIONS[name]}={_toml(value, name)}" for name, value in options.items() if value is not None]
+
+
+_forked = False
+
+
+def _after_fork() -> None:
+    global _forked
+    _forked = True
+    _carom.use_one_thread()
+
+
+os.register_at_fork(after_in_child=_after_fork)
+
+
+def count_threads(threads: int | None) -> int:
+    """As the program counts them: 0 stands for all."""
+    if threads is None:
+        return 1 if _forked else 0
+    if isinstance(threads, bool) or not isinstance(threads, int | np.integer) or not 1 <= threads <= 4096:
+        raise ValueError(f"threads is {threads!r}; allowed: a whole number from 1 to 4096")
+    if _forked and threads > 1:
+        raise RuntimeError("in a process that was forked a run has one thread; start processes by 'spawn' for more")
+    return int(threads)
+
+
+def installed_scenes() -> dict[str, str]:
+    """The scenes that Scene() knows by name, and what each is."""
+    return dict(_carom.installed_scenes(SCENES))

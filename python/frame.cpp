@@ -1,0 +1,138 @@
+#include "python/frame.hpp"
+
+#include <fmt/format.h>
+#include <pybind11/stl.h>
+
+#include <array>
+#include <cstring>
+#include <limits>
+#include <string>
+
+namespace py = pybind11;
+
+namespace carom::python {
+
+namespace {
+
+using Columns = std::array<std::vector<double>, 3>;
+
+/// One axis of a vector of each ball, where it lies; None where this dimension has none.
+py::object axis_of(const FrameView& view, const Columns BallColumns::*columns, std::size_t axis) {
+    const std::vector<double>& values = ((*view.frame).*columns)[axis];
+    if (values.empty() && view.frame->size() > 0) return py::none();
+    return view_of(values, view.frame);
+}
+
+/// Balls by axes. The columns lie apart, so it is a copy of them.
+template <class Value>
+py::array matrix(const FrameView& view, const std::array<std::vector<Value>, 3>& columns) {
+    const int dimension = view.frame->dimension;
+    const std::size_t balls = view.frame->size();
+    py::array_t<Value, py::array::f_style> values(
+        {static_cast<py::ssize_t>(balls), static_cast<py::ssize_t>(dimension)});
+    for (int axis = 0; axis < dimension && balls > 0; ++axis) {
+        std::memcpy(values.mutable_data(0, axis), columns[static_cast<std::size_t>(axis)].data(),
+                    balls * sizeof(Value));
+    }
+    values.attr("setflags")(py::arg("write") = false);
+    return values;
+}
+
+/// A number of each ball that its species has.
+py::array by_species(const FrameView& view, double Species::*number) {
+    std::vector<double> values;
+    values.reserve(view.context->species.size());
+    for (const std::uint32_t row : view.context->species) values.push_back(view.context->table[row].*number);
+    return array_of(std::move(values));
+}
+
+/// What is made when it is first asked for, and then stays with the frame.
+template <class Make>
+py::object kept(const py::object& self, const char* name, const Make& make) {
+    const py::dict attributes = self.attr("__dict__");
+    if (!attributes.contains(name)) attributes[name] = make(self.cast<const FrameView&>());
+    return attributes[name];
+}
+
+}  // namespace
+
+void define_frame(py::module_& module) {
+    py::class_<Species>(module, "Species", "What balls have in common.")
+        .def_readonly("name", &Species::name)
+        .def_readonly("radius", &Species::radius)
+        .def_readonly("mass", &Species::mass)
+        .def_readonly("radius_of_gyration", &Species::radius_of_gyration)
+        .def_readonly("color", &Species::color);
+    // With a dict of its own, for kept().
+    py::class_<FrameView> frame(module, "Frame", py::dynamic_attr(), "All balls at one time.");
+    frame.def_property_readonly("time", [](const FrameView& view) { return view.frame->time; })
+        .def_property_readonly("step", [](const FrameView& view) { return view.frame->step; })
+        .def_property_readonly("dimension", [](const FrameView& view) { return view.frame->dimension; })
+        .def_property_readonly("box_min",
+                               [](const FrameView& view) {
+                                   py::list corner;
+                                   for (int k = 0; k < view.frame->dimension; ++k) {
+                                       corner.append(view.context->box.min[static_cast<std::size_t>(k)]);
+                                   }
+                                   return py::tuple(corner);
+                               })
+        .def_property_readonly("box_size",
+                               [](const FrameView& view) {
+                                   py::list size;
+                                   for (int k = 0; k < view.frame->dimension; ++k) {
+                                       size.append(view.context->box.size[static_cast<std::size_t>(k)]);
+                                   }
+                                   return py::tuple(size);
+                               })
+        .def("__len__", [](const FrameView& view) { return view.frame->size(); })
+        .def_property_readonly("state_hash",
+                               [](const FrameView& view) {
+                                   const py::gil_scoped_release others;
+                                   return fmt::format("{:016x}", state_hash(*view.frame));
+                               })
+        .def_property_readonly("gone", [](const FrameView& view) { return view_of(view.frame->gone, view.frame); })
+        .def_property_readonly("species",
+                               [](const FrameView& view) { return view_of(view.context->species, view.context); })
+        .def_property_readonly("species_table", [](const FrameView& view) { return view.context->table; })
+        .def_property_readonly(
+            "radius",
+            [](const py::object& self) {
+                return kept(self, "radius", [](const FrameView& view) { return by_species(view, &Species::radius); });
+            })
+        .def_property_readonly("mass",
+                               [](const py::object& self) {
+                                   return kept(self, "mass",
+                                               [](const FrameView& view) { return by_species(view, &Species::mass); });
+                               })
+        .def_property_readonly(
+            "position",
+            [](const py::object& self) {
+                return kept(self, "position", [](const FrameView& view) { return matrix(view, view.frame->position); });
+            })
+        .def_property_readonly(
+            "velocity",
+            [](const py::object& self) {
+                return kept(self, "velocity", [](const FrameView& view) { return matrix(view, view.frame->velocity); });
+            })
+        .def_property_readonly("image",
+                               [](const py::object& self) {
+                                   return kept(self, "image",
+                                               [](const FrameView& view) { return matrix(view, view.frame->image); });
+                               })
+        .def("__repr__", [](const FrameView& view) {
+            return fmt::format("<carom.Frame of {} balls at t = {:.6g}>", view.frame->size(), view.frame->time);
+        });
+    constexpr std::array<const char*, 3> kPosition{"x", "y", "z"};
+    constexpr std::array<const char*, 3> kVelocity{"vx", "vy", "vz"};
+    constexpr std::array<const char*, 3> kSpin{"spin_x", "spin_y", "spin_z"};
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+        frame.def_property_readonly(
+            kPosition[axis], [axis](const FrameView& view) { return axis_of(view, &BallColumns::position, axis); });
+        frame.def_property_readonly(
+            kVelocity[axis], [axis](const FrameView& view) { return axis_of(view, &BallColumns::velocity, axis); });
+        frame.def_property_readonly(kSpin[axis],
+                                    [axis](const FrameView& view) { return axis_of(view, &BallColumns::spin, axis); });
+    }
+}
+
+}  // namespace carom::python

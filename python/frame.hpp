@@ -1,0 +1,50 @@
+#pragma once
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "host/state/balls.hpp"
+#include "host/state/box.hpp"
+
+namespace carom::python {
+
+/// What does not change from frame to frame of one run.
+struct FrameContext {
+    Box box;
+    std::vector<Species> table;
+    std::vector<std::uint32_t> species;  ///< one per ball, by id; index into table
+};
+
+/// A frame, and what is needed to understand it. Arrays that Python gets keep both alive, whatever becomes of the run.
+struct FrameView {
+    std::shared_ptr<const FrameContext> context;
+    std::shared_ptr<const Frame> frame;
+};
+
+/// An array that lies in memory of `owner`, which it keeps alive; nobody can write to it.
+template <class Value, class Owner>
+pybind11::array view_of(const std::vector<Value>& values, const std::shared_ptr<Owner>& owner) {
+    const pybind11::capsule keep(new std::shared_ptr<const Owner>(owner),
+                                 [](void* held) { delete static_cast<std::shared_ptr<const Owner>*>(held); });
+    pybind11::array_t<Value> array(static_cast<pybind11::ssize_t>(values.size()), values.data(), keep);
+    array.attr("setflags")(pybind11::arg("write") = false);
+    return array;
+}
+
+/// An array of what is put together here; nobody can write to it.
+template <class Value>
+pybind11::array array_of(std::vector<Value> values) {
+    const auto owner = std::make_shared<const std::vector<Value>>(std::move(values));
+    return view_of(*owner, owner);
+}
+
+/// Adds the class of frames.
+void define_frame(pybind11::module_& module);
+/// Adds the class of stored runs.
+void define_reader(pybind11::module_& module);
+
+}  // namespace carom::python

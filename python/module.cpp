@@ -1,0 +1,459 @@
+// What Python sees of scenes and runs: as little as the package carom (python/carom) needs to say the rest in Python.
+
+#include <pybind11/functional.h>
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+#include <unistd.h>
+#if defined(_OPENMP)
+#include <omp.h>
+#endif
+
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "carom_build_info.hpp"
+#include "host/run/prepare.hpp"
+#include "host/run/schedule.hpp"
+#include "host/run/simulate.hpp"
+#include "host/scene/faults.hpp"
+#include "host/scene/load.hpp"
+#include "host/state/errors.hpp"
+#include "python/frame.hpp"
+
+namespace py = pybind11;
+
+namespace carom::python {
+
+namespace {
+
+/// A scene is wrong: all that is, line by line.
+class WrongScene : public InputError {
+public:
+    explicit WrongScene(std::vector<std::string> lines) : InputError(lines.at(0)), lines_(std::move(lines)) {}
+    [[nodiscard]] const std::vector<std::string>& lines() const { return lines_; }
+
+private:
+    std::vector<std::string> lines_;
+};
+
+/// Does what reads a scene, while other threads of Python go on.
+template <class Action>
+auto reading_scene(const Action& action) {
+    const py::gil_scoped_release others;
+    try {
+        return action();
+    } catch (const SceneErrors& errors) {
+        throw WrongScene(errors.lines());
+    } catch (const InputError& error) {
+        throw WrongScene({error.what()});
+    }
+}
+
+/// Errors become the classes of carom.errors, which know what to make of their words.
+void raise(const char* name, const py::object& what) {
+    const py::object type = py::module_::import("carom.errors").attr(name);
+    PyErr_SetObject(type.ptr(), type(what).ptr());
+}
+
+void translate(std::exception_ptr thrown) {
+    try {
+        if (thrown) std::rethrow_exception(thrown);
+    } catch (const WrongScene& error) {
+        raise("SceneError", py::cast(error.lines()));
+    } catch (const InputError& error) {
+        raise("InputError", py::cast(std::vector<std::string>{error.what()}));
+    } catch (const SimulationError& error) {
+        raise("SimulationError", py::str(error.what()));
+    } catch (const SystemError& error) {
+        raise("SystemError", py::str(error.what()));
+    }
+}
+
+/// What a run has written, for those who ask while it goes on or afterwards.
+class KeptOutput final : public RunSink {
+public:
+    explicit KeptOutput(bool keeps_frames) : keeps_frames_(keeps_frames) {}
+
+    void write_frame(const Frame& frame) override {
+        if (keeps_frames_) frames.push_back(std::make_shared<const Frame>(frame));
+    }
+    void write_row(const ObservableRow& row) override { rows.push_back(row); }
+    void write_checkpoint(SolverState& /*state*/) override {}
+
+    std::vector<std::shared_ptr<const Frame>> frames;
+    std::vector<ObservableRow> rows;
+
+private:
+    bool keeps_frames_;
+};
+
+/// A run, for one thread at a time.
+class PythonRun {
+public:
+    /// \param prepared  is used up
+    PythonRun(PreparedScene& prepared, SimulateOptions options, bool keep_frames)
+        : context_(std::make_shared<FrameContext>(
+              FrameContext{prepared.scene.box, prepared.state.balls.species_table, prepared.state.balls.species})),
+          kept_(std::make_unique<KeptOutput>(keep_frames)) {
+        const py::gil_scoped_release others;
+        options.also = kept_.get();
+        options.quiet = true;
+        run_ = std::make_unique<SimulationRun>(std::move(prepared), options);
+        loop_ = &run_->begin();
+        note_place();
+    }
+
+    /// A run that nobody ended ends where it is; in the child of a fork it is none of ours.
+    ~PythonRun() {
+        if (getpid() != process_) {
+            static_cast<void>(run_.release());
+            static_cast<void>(kept_.release());
+            return;
+        }
+        try {
+            if (!summary_) static_cast<void>(run_->finish());
+        } catch (const std::exception&) {
+            // Nobody is left to tell.
+        }
+    }
+    PythonRun(const PythonRun&) = delete;
+    PythonRun& operator=(const PythonRun&) = delete;
+
+    /// Goes on to a time, and ends the run where that is its end. Ctrl-C leaves it where it is.
+    void advance(double until) {
+        const auto used = use();
+        if (!(until >= time()) || until == HUGE_VAL) {
+            throw py::value_error(py::str("until is {!r}; it must be a time from {!r} on").format(until, time()));
+        }
+        const double goal = run_->solver().reachable_time(until);
+        if (goal > loop_->end()) {
+            throw py::value_error(
+                py::str("until is {!r}, and the run ends at run.until = {!r}").format(until, run_->scene().run.until));
+        }
+        require_open();
+        for (bool there = false; !there;) {
+            {
+                const py::gil_scoped_release others;
+                there = loop_->advance(goal);
+            }
+            note_place();
+            if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+        }
+        if (loop_->failed() || run_->solver().time() >= loop_->end()) end();
+        if (!loop_->failed()) return;
+        const RunOutcome& outcome = loop_->outcome();
+        if (outcome.status == ExitStatus::kCannotContinue) throw SimulationError(outcome.error);
+        throw SystemError(outcome.error);
+    }
+
+    void close() {
+        const auto used = use();
+        if (!summary_) end();
+    }
+
+    [[nodiscard]] double time() const { return time_; }
+    [[nodiscard]] double end_time() { return loop_->end(); }
+    [[nodiscard]] double reachable_time(double time) { return run_->solver().reachable_time(time); }
+    [[nodiscard]] double time_of_step(std::uint64_t step) { return run_->plan().time_of_step(step); }
+    [[nodiscard]] std::uint64_t step() const { return step_; }
+    [[nodiscard]] const std::optional<std::string>& summary() const { return summary_; }
+    [[nodiscard]] std::string source() const { return run_->scene().source; }
+
+    Totals totals() {
+        const auto used = use();
+        return run_->solver().totals();
+    }
+
+    FrameView frame() {
+        const auto used = use();
+        const py::gil_scoped_release others;
+        const auto frame = std::make_shared<Frame>();
+        Solver& solver = run_->solver();
+        solver.request_frame(*frame);
+        solver.finish_frame(*frame);
+        return {context_, frame};
+    }
+
+    /// Names, widths and components of the columns; times; steps; values, row by row.
+    py::tuple rows() {
+        const auto used = use();
+        flush();
+        std::vector<double> times;
+        std::vector<std::uint64_t> steps;
+        std::vector<double> values;
+        for (const ObservableRow& row : kept_->rows) {
+            times.push_back(row.time);
+            steps.push_back(row.step);
+            values.insert(values.end(), row.values.begin(), row.values.end());
+        }
+        return py::make_tuple(run_->infos(), array_of(std::move(times)), array_of(std::move(steps)),
+                              array_of(std::move(values)));
+    }
+
+    std::vector<FrameView> frames() {
+        const auto used = use();
+        flush();
+        std::vector<FrameView> views;
+        for (const auto& frame : kept_->frames) views.push_back({context_, frame});
+        return views;
+    }
+
+    std::vector<std::pair<AverageInfo, AverageTable>> averages() {
+        const auto used = use();
+        const py::gil_scoped_release others;
+        std::vector<AverageTable> tables = run_->averages().tables();
+        std::vector<std::pair<AverageInfo, AverageTable>> all;
+        for (std::size_t k = 0; k < tables.size(); ++k) {
+            all.emplace_back(run_->averages().infos()[k], std::move(tables[k]));
+        }
+        return all;
+    }
+
+    void save(const std::string& path) {
+        const auto used = use();
+        require_open();
+        const py::gil_scoped_release others;
+        run_->save(path);
+    }
+
+private:
+    /// While it lives nobody else uses the run.
+    class Use {
+    public:
+        explicit Use(PythonRun& run) : run_(run) {
+            if (getpid() != run.process_) {
+                throw std::runtime_error("the run belongs to the process that made it, and does not outlive a fork");
+            }
+            if (run.used_.exchange(true)) throw std::runtime_error("the run is in use by another thread");
+        }
+        ~Use() { run_.used_ = false; }
+        Use(const Use&) = delete;
+        Use& operator=(const Use&) = delete;
+
+    private:
+        PythonRun& run_;
+    };
+    [[nodiscard]] Use use() { return Use(*this); }
+
+    void require_open() const {
+        if (summary_) throw std::runtime_error("the run has ended");
+    }
+
+    /// What others may ask for at any moment.
+    void note_place() {
+        time_ = run_->solver().time();
+        step_ = run_->solver().step();
+    }
+
+    void flush() {
+        const py::gil_scoped_release others;
+        loop_->flush();
+    }
+
+    void end() {
+        Simulation simulation;
+        {
+            const py::gil_scoped_release others;
+            simulation = run_->finish();
+        }
+        summary_ = std::move(simulation.json);
+        // A file that could not be closed is told here alone.
+        if (simulation.outcome.status == ExitStatus::kSystemFailure && !loop_->failed()) {
+            throw SystemError(simulation.outcome.error);
+        }
+    }
+
+    std::shared_ptr<const FrameContext> context_;
+    std::unique_ptr<KeptOutput> kept_;
+    std::unique_ptr<SimulationRun> run_;
+    RunLoop* loop_ = nullptr;
+    std::optional<std::string> summary_;  // once it has ended
+    std::atomic<bool> used_ = false;
+    std::atomic<double> time_ = 0.0;
+    std::atomic<std::uint64_t> step_ = 0;
+    const pid_t process_ = getpid();
+};
+
+template <std::size_t Size>
+py::tuple tuple_of(const std::array<double, Size>& values) {
+    py::tuple tuple(Size);
+    for (std::size_t k = 0; k < Size; ++k) tuple[k] = values[k];
+    return tuple;
+}
+
+void define_numbers(py::module_& module) {
+    py::class_<Totals>(module, "Totals", "Sums over all balls at one time.")
+        .def_readonly("kinetic", &Totals::kinetic, "translational kinetic energy")
+        .def_readonly("rotational", &Totals::rotational, "energy of spins")
+        .def_readonly("spring", &Totals::spring, "energy stored in contacts")
+        .def_readonly("gravitational", &Totals::gravitational, "energy of heights above the box's lower corner")
+        .def_property_readonly("energy", &Totals::energy, "all of these together")
+        .def_property_readonly("momentum", [](const Totals& totals) { return tuple_of(totals.momentum); })
+        .def_property_readonly("angular_momentum",
+                               [](const Totals& totals) { return tuple_of(totals.angular_momentum); })
+        .def_readonly("virial", &Totals::virial)
+        .def_readonly("contacts", &Totals::contacts, "pairs that touch")
+        .def_readonly("wall_contacts", &Totals::wall_contacts)
+        .def_readonly("overlap", &Totals::overlap, "the largest, as a fraction of the smaller radius")
+        .def_readonly("speed", &Totals::speed, "the largest")
+        .def_readonly("balls", &Totals::balls, "balls still in the box")
+        .def_readonly("mobile", &Totals::mobile, "of these, with finite mass")
+        .def("__repr__", [](const Totals& totals) {
+            return py::str("Totals(energy={!r}, kinetic={!r}, contacts={}, balls={})")
+                .format(totals.energy(), totals.kinetic, totals.contacts, totals.balls);
+        });
+    py::class_<ObservableInfo>(module, "ObservableInfo", "What a column of rows is.")
+        .def_readonly("name", &ObservableInfo::name)
+        .def_readonly("unit", &ObservableInfo::unit)
+        .def_readonly("label", &ObservableInfo::label)
+        .def_readonly("components", &ObservableInfo::components);
+    py::class_<AverageInfo>(module, "AverageInfo", "What an average over a run is.")
+        .def_readonly("name", &AverageInfo::name)
+        .def_readonly("kind", &AverageInfo::kind)
+        .def_readonly("unit", &AverageInfo::unit)
+        .def_readonly("label", &AverageInfo::label)
+        .def_readonly("normalisation", &AverageInfo::normalisation)
+        .def_readonly("species", &AverageInfo::species)
+        .def_readonly("components", &AverageInfo::components)
+        .def_property_readonly("x_label", [](const AverageInfo& info) { return info.x.label; })
+        .def_property_readonly("y_label", [](const AverageInfo& info) { return info.y.label; })
+        .def_property_readonly("shape", [](const AverageInfo& info) {
+            return py::make_tuple(info.components.empty() ? 1 : info.components.size(), info.x.points, info.y.points);
+        });
+    py::class_<AverageTable>(module, "AverageTable", "The values of an average.")
+        .def_readonly("samples", &AverageTable::samples)
+        .def_property_readonly("x", [](const AverageTable& table) { return array_of(table.x); })
+        .def_property_readonly("y", [](const AverageTable& table) { return array_of(table.y); })
+        .def_property_readonly("values", [](const AverageTable& table) { return array_of(table.values); })
+        .def_property_readonly("errors", [](const AverageTable& table) { return array_of(table.errors); });
+}
+
+void define_scene(py::module_& module) {
+    module.def("find_scene", &find_scene, py::arg("name"), py::arg("folder"));
+    module.def("read_text", [](const std::string& path) { return py::bytes(read_scene_text(path).text); });
+    module.def(
+        "installed_scenes",
+        [](const std::string& folder) {
+            std::vector<std::pair<std::string, std::string>> names;
+            for (const InstalledScene& scene : installed_scenes(folder)) {
+                if (!scene.sweep) names.emplace_back(scene.name, scene.what);
+            }
+            return names;
+        },
+        py::arg("folder"));
+    module.def(
+        "scene_source",
+        [](const std::string& text, const std::string& path, const std::vector<std::string>& overrides) {
+            return reading_scene([&] { return parse_scene(text, path, overrides).source; });
+        },
+        py::arg("text"), py::arg("path"), py::arg("overrides"));
+
+    py::class_<PreparedScene>(module, "Prepared", "A scene with all that follows from it.")
+        .def_readonly("warnings", &PreparedScene::warnings)
+        .def_property_readonly("until", [](const PreparedScene& run) { return run.scene.run.until; })
+        .def_property_readonly("path", [](const PreparedScene& run) { return run.scene.path; })
+        .def("check", [](const PreparedScene& run) {
+            const py::gil_scoped_release others;
+            return check_json(run, estimate_seconds(run));
+        });
+    module.def(
+        "prepare",
+        [](const std::string& text, const std::string& path, std::vector<std::string> overrides, int threads,
+           bool force) {
+            return reading_scene([&] {
+                SceneRequest request;
+                request.scene = path;
+                request.overrides = std::move(overrides);
+                request.threads = threads;
+                request.force = force;
+                request.text = SceneText{.path = path, .text = text};
+                return prepare_scene(request);
+            });
+        },
+        py::arg("text"), py::arg("path"), py::arg("overrides"), py::arg("threads"), py::arg("force"));
+    module.def(
+        "prepare_resume",
+        [](const std::string& checkpoint, std::vector<std::string> overrides, int threads) {
+            return reading_scene([&] {
+                SceneRequest request;
+                request.overrides = std::move(overrides);
+                request.threads = threads;
+                return prepare_resume(checkpoint, request);
+            });
+        },
+        py::arg("checkpoint"), py::arg("overrides"), py::arg("threads"));
+}
+
+void define_run(py::module_& module) {
+    py::class_<PythonRun>(module, "Run", "What drives a solver.")
+        .def(py::init([](PreparedScene& prepared, const std::string& output, const std::string& checkpoint,
+                         double checkpoint_every, const std::string& events_log, bool force, bool keep_frames) {
+                 SimulateOptions options;
+                 options.files.trajectory = output;
+                 options.files.checkpoint =
+                     checkpoint.empty() && !output.empty() ? default_checkpoint(output) : checkpoint;
+                 options.checkpoint_every = checkpoint_every;
+                 options.events_log = events_log;
+                 options.force = force;
+                 const bool resumed = !prepared.resumed_from.empty();
+                 const std::string& input = resumed ? prepared.resumed_from : prepared.scene.path;
+                 if (!output.empty()) check_output_files(options.files, input, resumed, force);
+                 if (!events_log.empty()) check_log_file(events_log, input, force);
+                 return std::make_unique<PythonRun>(prepared, options, keep_frames);
+             }),
+             py::arg("prepared"), py::arg("output"), py::arg("checkpoint"), py::arg("checkpoint_every"),
+             py::arg("events_log"), py::arg("force"), py::arg("keep_frames"))
+        .def("advance", &PythonRun::advance, py::arg("until"))
+        .def("close", &PythonRun::close)
+        .def_property_readonly("time", &PythonRun::time)
+        .def_property_readonly("end", &PythonRun::end_time)
+        .def_property_readonly("step", &PythonRun::step)
+        .def_property_readonly("source", &PythonRun::source)
+        .def_property_readonly("summary", &PythonRun::summary)
+        .def("reachable_time", &PythonRun::reachable_time, py::arg("time"))
+        .def("time_of_step", &PythonRun::time_of_step, py::arg("step"))
+        .def("totals", &PythonRun::totals)
+        .def("frame", &PythonRun::frame)
+        .def("rows", &PythonRun::rows)
+        .def("frames", &PythonRun::frames)
+        .def("averages", &PythonRun::averages)
+        .def("save", &PythonRun::save, py::arg("path"));
+    py::class_<Schedule>(module, "Schedule", "Multiples of a time, each where a run reaches it.")
+        .def(py::init([](double every, PythonRun& run) {
+                 return std::make_unique<Schedule>(every, run.time(),
+                                                   [&run](double time) { return run.reachable_time(time); });
+             }),
+             py::arg("every"), py::arg("run"), py::keep_alive<1, 3>())
+        .def("next", &Schedule::next)
+        .def("take", &Schedule::take, py::arg("now"));
+}
+
+}  // namespace
+
+}  // namespace carom::python
+
+PYBIND11_MODULE(_carom, module) {
+    namespace python = carom::python;
+    module.doc() = "What carom is made of, for the package carom.";
+    module.attr("version") = carom::build_info::kVersion;
+    module.attr("commit") = carom::build_info::commit();
+    py::register_exception_translator(python::translate);
+    python::define_numbers(module);
+    python::define_scene(module);
+    python::define_frame(module);
+    python::define_run(module);
+    // The threads of OpenMP are not there in the child of a fork, and whoever wants them waits for ever.
+    module.def("use_one_thread", [] {
+#if defined(_OPENMP)
+        omp_set_num_threads(1);
+#endif
+    });
+}

@@ -1,0 +1,456 @@
+"""Runs from Python: the bits of the shell's, arrays that stay, and errors that never end the interpreter."""
+
+import gc
+import json
+import multiprocessing
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import carom
+from program import GAS, PROGRAM, SOURCE
+
+pytestmark = pytest.mark.filterwarnings("ignore::carom.CaromWarning")  # of the gas, which is soft
+
+SCENES = sorted(path.stem for path in (SOURCE / "scenes").glob("*.toml") if ".sweep" not in path.name)
+# What two runs of the same bits may differ in.
+OTHERWISE = {"wall_seconds", "observables_seconds", "ball_steps_per_second", "collisions_per_second",
+             "events_per_second", "output", "checkpoint", "memory_bytes"}
+
+
+def of_shell(scene, folder, *options):
+    """What `carom run --json` says of a run."""
+    command = [PROGRAM, "run", str(scene), "--json", "--quiet", "-o", str(folder / "shell.h5"), "--force", *options]
+    result = subprocess.run(command, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+def same(summary, other):
+    return {key: value for key, value in summary.items() if key not in OTHERWISE} == {
+        key: value for key, value in other.items() if key not in OTHERWISE}
+
+
+@pytest.fixture
+def gas():
+    return carom.Scene(GAS)
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_a_run_has_the_bits_of_the_same_run_from_the_shell(name, tmp_path):
+    assert len(SCENES) >= 25
+    until = carom.Scene(name)["run.until"] / 200
+    expected = of_shell(name, tmp_path, "--until", repr(until), "--threads", "2")
+    run = carom.Run(name, until=until, threads=2)
+    run.advance(until=until / 3)  # where one stops changes nothing
+    run.advance()
+    assert run.ended
+    assert run.state_hash == expected["state_hash"]
+    assert same(run.summary, expected)
+
+
+def test_other_threads_and_solvers_have_those_of_the_shell(gas, tmp_path):
+    file = tmp_path / "gas.toml"
+    file.write_text(GAS)
+    for solver in ("spring", "events"):
+        expected = of_shell(file, tmp_path, "--solver", solver, "--precision", "double", "--seed", "3")
+        for threads in (1, 2):
+            run = carom.Run(gas, solver=solver, precision="double", seed=3, threads=threads)
+            run.advance()
+            assert run.state_hash == expected["state_hash"]
+
+
+def test_steps_are_those_of_the_spring_solver(gas):
+    run = carom.Run(gas)
+    run.step(5)
+    run.step()
+    assert run.steps == 6
+    assert run.time == pytest.approx(6e-3)
+    run.step(0)
+    assert run.steps == 6
+    for count in (-1, 1.5, True, "2"):
+        with pytest.raises(ValueError, match="count"):
+            run.step(count)
+    with pytest.raises(carom.InputError):
+        carom.Run(gas, solver="events").step()
+
+
+def test_times_that_cannot_be_reached_are_refused(gas):
+    run = carom.Run(gas)
+    run.advance(until=0.1)
+    for until in (0.05, -1.0, float("nan"), float("inf"), 0.6):
+        with pytest.raises(ValueError, match="until is"):
+            run.advance(until=until)
+    with pytest.raises((TypeError, ValueError)):
+        run.advance(until="later")
+    run.advance(until=0.1)
+    run.advance(until=0.5)
+    assert run.ended
+    run.close()  # ends what has ended: nothing
+    assert run.summary["exit_status"] == 0
+    with pytest.raises(RuntimeError, match="has ended"):
+        run.save("never.h5")
+
+
+def test_a_frame_stays_when_the_run_goes_on_or_is_no_more(gas):
+    run = carom.Run(gas)
+    frame = run.frame()
+    x = frame.x
+    kept = x.copy()
+    run.advance(until=0.2)
+    assert np.array_equal(x, kept)
+    assert not np.array_equal(run.frame().x, kept)
+    del run, frame
+    gc.collect()
+    filler = [np.full(200, 7.0) for _ in range(100)]  # where the memory was, if it was given back
+    assert np.array_equal(x, kept)
+    assert len(filler) == 100
+
+
+def test_arrays_are_views_that_cannot_be_written(gas):
+    frame = carom.Run(gas).frame()
+    assert frame.x.base is not None
+    assert frame.x.__array_interface__["data"][0] == frame.x.__array_interface__["data"][0]
+    for array in (frame.x, frame.vx, frame.species, frame.gone, frame.position, frame.velocity, frame.radius,
+                  frame.mass, frame.image, frame.spin_z):
+        assert not array.flags.writeable
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
+    with pytest.raises(ValueError):
+        frame.x.flags.writeable = True
+    assert frame.position is frame.position
+    assert frame.position.shape == (200, 2)
+    assert np.array_equal(frame.position[:, 1], frame.y)
+    assert np.array_equal(frame.velocity[:, 0], frame.vx)
+    assert frame.z is None
+    assert len(frame) == 200
+    assert set(frame.radius) == {0.5}
+    assert set(frame.mass) == {1.0}
+    assert frame.box_size == (24.0, 24.0)
+
+
+def test_totals_are_those_of_the_balls(gas):
+    run = carom.Run(gas)
+    run.advance(until=0.3)
+    frame, totals = run.frame(), run.totals
+    assert totals.kinetic == pytest.approx(0.5 * (frame.mass[:, None] * frame.velocity**2).sum(), rel=1e-6)
+    assert totals.momentum[0] == pytest.approx((frame.mass * frame.vx).sum(), abs=1e-4)
+    assert totals.balls == 200
+    assert totals.energy == totals.kinetic + totals.rotational + totals.spring + totals.gravitational
+
+
+def test_rows_and_frames_stay_in_memory(gas):
+    run = carom.Run(gas, keep_frames=True)
+    run.advance(until=0.3)
+    assert list(run.rows["time"]) == pytest.approx([0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3])
+    assert [frame.time for frame in run.frames] == pytest.approx([0.0, 0.1, 0.2, 0.3])
+    assert run.rows["kinetic_energy"][-1] == run.totals.kinetic
+    assert tuple(run.rows["momentum"][-1]) == run.totals.momentum
+    assert run.frames[-1].state_hash == run.state_hash
+    with pytest.raises(RuntimeError, match="goes on"):
+        run.summary
+    assert carom.Run(gas).frames == []
+
+
+def test_averages_are_those_of_the_summary(gas):
+    gas = carom.Scene(GAS + '[[observe]]\nname = "v"\nkind = "speed"\nbins = 12\nevery = 0.01\n'
+                      '[[observe]]\nname = "k"\nkind = "kurtosis"\nevery = 0.01\n')
+    run = carom.Run(gas)
+    run.advance()
+    speed, kurtosis = run.averages["v"], run.averages["k"]
+    assert speed.value.shape == speed.x.shape == (12,)
+    assert speed.table.dtype.names == ("x", "value", "error")
+    assert speed.samples > 40
+    assert kurtosis.value.shape == ()
+    assert float(kurtosis.value) == run.summary["averages"]["k"]["mean"]
+
+
+# Callbacks.
+
+
+def test_callbacks_come_at_multiples_of_their_interval(gas):
+    run = carom.Run(gas)
+    seen = []
+    run.every(0.1, lambda run: seen.append(("a", run.time, run.frame().time)))
+    run.every(0.25, lambda run: seen.append(("b", run.time, run.totals.balls)))
+    run.advance(until=0.12)
+    run.advance()
+    assert [entry[0] for entry in seen] == ["a", "a", "b", "a", "a", "a", "b"]
+    assert [entry[1] for entry in seen] == pytest.approx([0.1, 0.2, 0.25, 0.3, 0.4, 0.5, 0.5])
+    plain = carom.Run(gas)
+    plain.advance()
+    assert plain.state_hash == run.state_hash
+
+
+def test_an_exception_in_a_callback_comes_out_and_the_run_can_go_on(gas):
+    class Mine(Exception):
+        pass
+
+    run = carom.Run(gas)
+    calls = []
+
+    def fail(run):
+        calls.append(run.time)
+        if len(calls) == 2:
+            raise Mine("why")
+
+    run.every(0.1, fail)
+    with pytest.raises(Mine, match="why"):
+        run.advance()
+    assert run.time == pytest.approx(0.2)
+    assert not run.ended
+    run.advance()
+    assert calls == pytest.approx([0.1, 0.2, 0.3, 0.4, 0.5])
+    plain = carom.Run(gas)
+    plain.advance()
+    assert plain.state_hash == run.state_hash
+
+
+def test_a_callback_cannot_drive_the_run_that_calls_it(gas):
+    run = carom.Run(gas)
+    told = []
+
+    def meddle(run):
+        for action in (run.advance, run.step, run.close):
+            with pytest.raises(RuntimeError, match="goes on"):
+                action()
+            told.append(action)
+
+    run.every(0.2, meddle)
+    run.advance()
+    assert len(told) == 6
+
+
+def test_a_run_may_be_deleted_in_its_callback(gas):
+    holder = {"run": carom.Run(gas)}
+    frames = []
+
+    def delete(run):
+        frames.append(run.frame())
+        holder.clear()
+        gc.collect()
+
+    holder["run"].every(0.1, delete)
+    holder["run"].advance()
+    assert [frame.time for frame in frames] == pytest.approx([0.1, 0.2, 0.3, 0.4, 0.5])
+    assert np.isfinite(frames[0].x).all()
+
+
+@pytest.mark.parametrize("interval", [0.0, -1.0, float("nan"), float("inf")])
+def test_an_interval_that_is_none_is_refused(gas, interval):
+    with pytest.raises(ValueError, match="interval"):
+        carom.Run(gas).every(interval, print)
+    with pytest.raises(TypeError):
+        carom.Run(gas).every(0.1, 3)
+
+
+# Files.
+
+
+def test_files_are_those_of_the_command_line(gas, tmp_path):
+    file = tmp_path / "gas.toml"
+    file.write_text(GAS)
+    expected = of_shell(file, tmp_path)
+    with carom.Run(gas, output=tmp_path / "here.h5", checkpoint_every=0.2) as run:
+        run.advance()
+    assert same(run.summary, expected)
+    assert run.summary["frames"] == expected["frames"]
+    assert (tmp_path / "here.checkpoint.h5").exists()
+    frames = [subprocess.run([PROGRAM, "state", str(tmp_path / name), "--last", "--csv"], capture_output=True).stdout
+              for name in ("here.h5", "shell.h5")]
+    assert frames[0] == frames[1] != b""
+    with pytest.raises(carom.InputError, match="exists"):
+        carom.Run(gas, output=tmp_path / "here.h5")
+    carom.Run(gas, output=tmp_path / "here.h5", force=True).close()
+    with pytest.raises(carom.SystemError):
+        carom.Run(gas, output=tmp_path / "nowhere" / "here.h5")
+
+
+def test_a_run_that_is_closed_or_dropped_early_leaves_whole_files(gas, tmp_path):
+    for name in ("closed", "dropped"):
+        run = carom.Run(gas, output=tmp_path / f"{name}.h5")
+        run.advance(until=0.23)
+        if name == "closed":
+            run.close()
+            assert run.ended
+        del run
+        gc.collect()
+        resumed = carom.resume(tmp_path / f"{name}.checkpoint.h5")
+        assert resumed.time == pytest.approx(0.23)
+        resumed.advance()
+        whole = carom.Run(gas)
+        whole.advance()
+        assert resumed.state_hash == whole.state_hash
+
+
+def test_a_saved_run_is_resumed_to_the_same_bits(gas, tmp_path):
+    run = carom.Run(gas)
+    run.advance(until=0.3)
+    run.save(tmp_path / "middle.h5")
+    run.advance()
+    again = carom.resume(tmp_path / "middle.h5", output=tmp_path / "rest.h5")
+    again.advance()
+    assert again.state_hash == run.state_hash
+    longer = carom.resume(tmp_path / "middle.h5", changes={"run.until": 0.6})
+    longer.advance()
+    assert longer.time == pytest.approx(0.6)
+    with pytest.raises(carom.SceneError):
+        carom.resume(tmp_path / "middle.h5", changes={"box.size": [3.0, 3.0]})
+    with pytest.raises(carom.SceneError):
+        carom.resume(tmp_path / "rest.h5")
+    with pytest.raises(carom.SystemError):
+        carom.resume(tmp_path / "never.h5")
+    with pytest.raises(carom.SystemError):
+        run2 = carom.Run(gas)
+        run2.save(tmp_path / "nowhere" / "x.h5")
+
+
+@pytest.mark.parametrize("arguments", [{"checkpoint_every": float("nan")}, {"checkpoint_every": -1.0},
+                                       {"checkpoint_every": 0.1}, {"checkpoint": "x.h5"}])
+def test_checkpoints_that_cannot_be_are_refused(gas, arguments):
+    with pytest.raises(ValueError, match="checkpoint"):
+        carom.Run(gas, **arguments)
+
+
+# What must never end the interpreter.
+
+
+def test_a_simulation_that_cannot_go_on_says_why(tmp_path):
+    scene = carom.Scene({"scene": {"dimension": 2}, "box": {"size": [6.0, 5.0]}, "run": {"until": 2.0},
+                         "ball": [{"radius": 0.5, "mass": float("inf"), "position": [2, 2], "velocity": [5, 0]}]})
+    run = carom.Run(scene, output=tmp_path / "bad.h5")
+    with pytest.raises(carom.SimulationError, match="its mass is inf"):
+        run.advance()
+    assert run.ended
+    assert run.summary["exit_status"] == 3
+    with pytest.raises(RuntimeError, match="has ended"):
+        run.advance()
+    assert run.frame().time == run.time
+
+
+def test_other_threads_go_on_and_cannot_use_a_run_that_is_in_use(gas):
+    gas["run.until"] = 1e4
+    run = carom.Run(gas)
+    stop = threading.Event()
+    refused = []
+
+    def other():
+        while not stop.is_set():
+            try:
+                run.frame()
+                run.totals
+            except RuntimeError as error:
+                refused.append(str(error))
+            time.sleep(0.005)
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    end = time.monotonic() + 0.4
+    while time.monotonic() < end:
+        try:
+            run.advance(until=run.time + 0.5)
+        except RuntimeError as error:
+            refused.append(str(error))
+    stop.set()
+    thread.join()
+    assert set(refused) == {"the run is in use by another thread"}
+    assert np.isfinite(run.frame().x).all()
+
+
+def test_runs_in_several_threads_have_the_same_bits(gas):
+    hashes = []
+
+    def simulate():
+        run = carom.Run(gas, threads=1)
+        run.advance()
+        hashes.append(run.state_hash)
+
+    threads = [threading.Thread(target=simulate) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(hashes) == 4
+    assert len(set(hashes)) == 1
+
+
+def of_child(scene, run, queue):
+    try:
+        run.advance()
+    except RuntimeError as error:
+        queue.put(str(error))
+    try:
+        carom.Run(scene, threads=2)
+    except RuntimeError as error:
+        queue.put(str(error))
+    own = carom.Run(scene)
+    own.advance()
+    queue.put(own.state_hash)
+
+
+def test_a_run_does_not_outlive_a_fork_and_the_child_can_have_its_own(gas):
+    gas["fill[0].count"] = 20000  # enough for threads
+    gas["box.size"] = [240.0, 240.0]
+    gas["run.until"] = 0.02
+    run = carom.Run(gas, threads=2)
+    run.advance(until=0.01)
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue()
+    child = context.Process(target=of_child, args=(gas, run, queue))
+    child.start()
+    child.join(60)
+    assert child.exitcode == 0
+    assert "fork" in queue.get(timeout=5)
+    assert "one thread" in queue.get(timeout=5)
+    run.advance()
+    assert queue.get(timeout=5) == run.state_hash
+
+
+def test_control_c_stops_a_run_where_it_is(tmp_path):
+    script = f"""
+import carom
+scene = carom.Scene({GAS!r})
+scene["run.until"] = 1e6
+run = carom.Run(scene, output={str(tmp_path / 'long.h5')!r})
+print("begun", flush=True)
+try:
+    run.advance()
+except KeyboardInterrupt:
+    at = run.time
+    run.advance(until=at + 0.1)
+    run.close()
+    print(at < run.time < 1e6 and run.ended)
+"""
+    child = subprocess.Popen([sys.executable, "-B", "-W", "ignore", "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                             text=True)
+    assert child.stdout.readline() == "begun\n"
+    time.sleep(0.3)
+    child.send_signal(signal.SIGINT)
+    out, error = child.communicate(timeout=30)
+    assert (out, error, child.returncode) == ("True\n", "", 0)
+
+
+def test_the_environment_is_left_as_it_was():
+    script = "import os; before = dict(os.environ); import carom; print(dict(os.environ) == before)"
+    assert subprocess.run([sys.executable, "-B", "-W", "ignore", "-c", script], capture_output=True, text=True).stdout == "True\n"
+
+
+def test_an_interpreter_may_end_with_runs_and_frames_alive(tmp_path):
+    script = f"""
+import carom
+run = carom.Run({GAS!r}, output={str(tmp_path / 'left.h5')!r})
+run.advance(until=0.2)
+frame = run.frame()
+x = frame.x
+"""
+    ended = subprocess.run([sys.executable, "-B", "-W", "ignore", "-c", script], capture_output=True, text=True)
+    assert (ended.stdout, ended.stderr, ended.returncode) == ("", "", 0)
+    assert pathlib.Path(tmp_path / "left.h5").exists()
+    assert os.path.getsize(tmp_path / "left.h5") > 0
