@@ -1,12 +1,18 @@
 #include "python/frame.hpp"
 
+// Frames, of runs and of files.
+
 #include <fmt/format.h>
 #include <pybind11/stl.h>
 
 #include <array>
 #include <cstring>
-#include <limits>
+#include <mutex>
+#include <optional>
 #include <string>
+#include <utility>
+
+#include "host/io/trajectory_reader.hpp"
 
 namespace py = pybind11;
 
@@ -54,7 +60,123 @@ py::object kept(const py::object& self, const char* name, const Make& make) {
     return attributes[name];
 }
 
+/// A stored run. Any thread may read, one at a time.
+class StoredRun {
+public:
+    explicit StoredRun(const std::string& path) {
+        const py::gil_scoped_release others;
+        reader_.emplace(path);
+        const TrajectoryHeader& header = reader_->header();
+        context_ = std::make_shared<FrameContext>(FrameContext{header.box, header.species_table, header.species});
+    }
+
+    /// Does it without holding up other threads of Python.
+    template <class Action>
+    auto read(const Action& action) {
+        const py::gil_scoped_release others;
+        const std::lock_guard lock(mutex_);
+        if (!reader_) throw std::runtime_error("the file is closed");
+        return action(std::as_const(*reader_));
+    }
+    FrameView frame(std::size_t index) {
+        const auto frame = std::make_shared<Frame>();
+        read([&](const TrajectoryReader& reader) { reader.read(index, *frame); });
+        return {context_, frame};
+    }
+    void close() {
+        const py::gil_scoped_release others;
+        const std::lock_guard lock(mutex_);
+        reader_.reset();
+    }
+
+private:
+    std::mutex mutex_;
+    std::optional<TrajectoryReader> reader_;
+    std::shared_ptr<const FrameContext> context_;
+};
+
 }  // namespace
+
+void define_reader(py::module_& module) {
+    py::class_<StoredRun>(module, "StoredRun", "A trajectory.")
+        .def(py::init<const std::string&>(), py::arg("path"))
+        .def("__len__",
+             [](StoredRun& run) {
+                 return run.read([](const TrajectoryReader& reader) { return reader.frame_count(); });
+             })
+        .def("times",
+             [](StoredRun& run) {
+                 return array_of(run.read([](const TrajectoryReader& reader) {
+                     return std::vector<double>(reader.times().begin(), reader.times().end());
+                 }));
+             })
+        .def("steps",
+             [](StoredRun& run) {
+                 return array_of(run.read([](const TrajectoryReader& reader) {
+                     return std::vector<std::uint64_t>(reader.steps().begin(), reader.steps().end());
+                 }));
+             })
+        .def("frame", &StoredRun::frame, py::arg("index"))
+        .def(
+            "frame_at",
+            [](StoredRun& run, double time) {
+                return run.read([&](const TrajectoryReader& reader) { return reader.frame_at(time); });
+            },
+            py::arg("time"))
+        .def("rows",
+             [](StoredRun& run) {
+                 ObservableTable table = run.read([](const TrajectoryReader& reader) { return reader.observables(); });
+                 return py::make_tuple(table.observables, array_of(std::move(table.time)),
+                                       array_of(std::move(table.step)), array_of(std::move(table.values)));
+             })
+        .def(
+            "averages",
+            [](StoredRun& run, std::size_t frame) {
+                return run.read([&](const TrajectoryReader& reader) {
+                    std::vector<AverageTable> tables = reader.averages(frame);
+                    std::vector<std::pair<AverageInfo, AverageTable>> all;
+                    for (std::size_t k = 0; k < tables.size(); ++k) {
+                        all.emplace_back(reader.header().averages[k], std::move(tables[k]));
+                    }
+                    return all;
+                });
+            },
+            py::arg("frame"))
+        .def("summary",
+             [](StoredRun& run) { return run.read([](const TrajectoryReader& reader) { return reader.summary(); }); })
+        .def("changes",
+             [](StoredRun& run) {
+                 py::list changes;
+                 for (const RunChange& change :
+                      run.read([](const TrajectoryReader& reader) { return reader.changes(); })) {
+                     changes.append(py::make_tuple(change.time, change.step, change.what));
+                 }
+                 return changes;
+             })
+        .def("title",
+             [](StoredRun& run) {
+                 return run.read([](const TrajectoryReader& reader) { return reader.header().title; });
+             })
+        .def("source",
+             [](StoredRun& run) {
+                 return run.read([](const TrajectoryReader& reader) { return reader.header().scene_source; });
+             })
+        .def("solver",
+             [](StoredRun& run) {
+                 const SolverDescription solver =
+                     run.read([](const TrajectoryReader& reader) { return reader.header().description; });
+                 py::dict told;
+                 told["solver"] = solver.solver;
+                 told["backend"] = solver.backend;
+                 told["device"] = solver.device;
+                 told["threads"] = solver.threads;
+                 told["precision"] = solver.precision;
+                 told["dt"] = solver.dt;
+                 for (const auto& [name, value] : solver.parameters) told[name.c_str()] = value;
+                 return told;
+             })
+        .def("close", &StoredRun::close);
+}
 
 void define_frame(py::module_& module) {
     py::class_<Species>(module, "Species", "What balls have in common.")

@@ -449,6 +449,7 @@ PYBIND11_MODULE(_carom, module) {
     python::define_numbers(module);
     python::define_scene(module);
     python::define_frame(module);
+    python::define_reader(module);
     python::define_run(module);
     // The threads of OpenMP are not there in the child of a fork, and whoever wants them waits for ever.
     module.def("use_one_thread", [] {

@@ -45,7 +45,7 @@ def test_the_tour_does_what_it_says(tmp_path, monkeypatch):
     assert len(tour.examples) >= 20
     said = []
     doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(tour, out=said.append)
-    assert said == []
+    assert said == [], "".join(said)
 
 
 def test_tables_become_data_frames(monkeypatch):
