@@ -119,6 +119,7 @@ struct RowKind {
     bool driven_only = false;        ///< only where something gives the balls energy, or takes it
     bool since_start = false;        ///< what has been given since the start has no mean
     bool tells_equilibrium = false;  ///< moves while a system is not at equilibrium, for one reason or another
+    bool has_energy = false;         ///< is proportional to the balls' energy, all but what springs and heights hold
 
     /// \param other_unit  than `unit`, if it is not empty
     [[nodiscard]] ObservableInfo info(std::vector<std::string> components = {},

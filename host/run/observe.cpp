@@ -233,6 +233,12 @@ bool only_cools(const Scene& scene) {
     return loses_energy(scene) && !falls && scene.hottest_bath() == 0.0 && scene.fastest_wall() == 0.0;
 }
 
+/// Whether nobody gives the balls energy or takes it.
+bool is_isolated(const Scene& scene) {
+    const auto is_open = [](const auto& faces) { return std::ranges::count(faces, Face::kOpen) > 0; };
+    return !scene.driven() && !loses_energy(scene) && std::ranges::none_of(scene.box.faces, is_open);
+}
+
 bool wall_moves_while_measured(const Scene& scene) {
     const auto moves = [](double velocity) { return velocity != 0.0; };
     if (scene.stages.empty()) return std::ranges::any_of(scene.walls, moves, &Wall::velocity);
@@ -247,7 +253,7 @@ bool wall_moves_while_measured(const Scene& scene) {
 }  // namespace
 
 RunAverages::RunAverages(const PreparedScene& run, const std::vector<ObservableInfo>& rows)
-    : rows_(rows, run.scene.output.observables_every),
+    : rows_(rows, run.scene.output.observables_every, is_isolated(run.scene)),
       averages_rows_(!rows.empty()),
       resumed_(!run.resumed_from.empty()),
       threads_(run.threads > 0 ? run.threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()))) {

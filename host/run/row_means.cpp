@@ -42,15 +42,16 @@ std::size_t width_of(const std::vector<ObservableInfo>& infos) {
 
 }  // namespace
 
-RowSeries::RowSeries(const std::vector<ObservableInfo>& infos, double row_every)
-    : row_every_(row_every), series_(std::max<std::size_t>(1, 2 * width_of(infos)), kRowBatches) {
+RowSeries::RowSeries(const std::vector<ObservableInfo>& infos, double row_every, bool isolated)
+    : row_every_(row_every), isolated_(isolated), series_(std::max<std::size_t>(1, 2 * width_of(infos)), kRowBatches) {
     std::size_t at = 0;
     for (const ObservableInfo& info : infos) {
         const RowKind* const kind = find_row_kind(info.name);
         const bool telling = kind != nullptr && kind->tells_equilibrium;
+        const bool energy = kind != nullptr && kind->has_energy;
         for (std::size_t k = 0; k < info.width() && has_mean(info); ++k) {
-            columns_.push_back(
-                {info.components.empty() ? info.name : info.name + "." + info.components[k], info.unit, telling});
+            columns_.push_back({info.components.empty() ? info.name : info.name + "." + info.components[k], info.unit,
+                                telling, energy});
             place_.push_back(at + k);
         }
         at += info.width();
@@ -111,6 +112,26 @@ double RowSeries::time_after(double measured, double slack) const {
         if (part.after <= measured + slack) time += part.length;
     }
     return time;
+}
+
+/// Where the errors of steps alone change the energy, it walks at random from the first row on, and no series of one
+/// run can tell such a walk from what a mean is of. But the walk is seen: neighbouring batches of a walk of variance
+/// s^2 a batch differ by 2 s^2 / 3, and its mean over batches m to n from its beginning has the variance s^2 (m + (n -
+/// m) / 3). \return the standard deviation of the mean energy from a whole batch on, over the energy; 0: it does not
+/// walk
+double RowSeries::energy_walk(std::size_t from) const {
+    const auto total = std::ranges::find(columns_, "total_energy", &Column::name);
+    const std::size_t batches = series_.batches();
+    if (!isolated_ || total == columns_.end() || batches < kLeastJudged) return 0.0;
+    const auto k = static_cast<std::size_t>(total - columns_.begin());
+    double squares = 0.0;
+    for (std::size_t b = 1; b < batches; ++b) {
+        const double change = series_.batch_mean(b, k) - series_.batch_mean(b - 1, k);
+        squares += change * change;
+    }
+    const double variance = 1.5 * squares / static_cast<double>(batches - 1);
+    const auto walked = static_cast<double>(from) + static_cast<double>(batches - from) / 3.0;
+    return std::sqrt(variance * walked) / std::abs(series_.mean(k, from));
 }
 
 RowMeans RowSeries::means(const std::string& never, double not_before) const {
@@ -209,6 +230,7 @@ RowMeans RowSeries::means(const std::string& never, double not_before) const {
     result.equilibrated = equilibrated;
     result.since = time_of(from);
     result.rows = series_.samples() - from * series_.batch_samples();
+    const double walk = energy_walk(from);
     for (std::size_t k = 0; k < count; ++k) {
         const MeanWithError mean = mean_of_column(k, from);
         if (!std::isfinite(mean.value)) continue;
@@ -219,6 +241,7 @@ RowMeans RowSeries::means(const std::string& never, double not_before) const {
             row.correlation_time =
                 0.5 * spacing * static_cast<double>(result.rows) * mean.error * mean.error / variance;
         }
+        if (columns_[k].has_energy) row.error = std::hypot(row.error, walk * mean.value);
         result.means.push_back(std::move(row));
     }
     return result;

@@ -39,7 +39,8 @@ struct RowMeans {
 class RowSeries {
 public:
     /// \param row_every  between rows [time]; 0: nothing is averaged
-    RowSeries(const std::vector<ObservableInfo>& infos, double row_every);
+    /// \param isolated   nothing but the errors of steps changes the energy of the balls
+    RowSeries(const std::vector<ObservableInfo>& infos, double row_every, bool isolated = false);
 
     /// A row that is due, or the first one of a run, of which nothing counts but what has been tallied before.
     void add(const ObservableSet& observables, const ObservableRow& row, const Totals& totals, const Tallies& tallies,
@@ -64,11 +65,13 @@ private:
         std::string name;
         std::string unit;
         bool tells_equilibrium = false;
+        bool has_energy = false;
     };
 
     std::vector<Column> columns_;
     std::vector<std::size_t> place_;  // of each column in a row
     double row_every_;
+    bool isolated_;
     BatchSeries series_;             // each column, then the square of its difference from the first row's
     std::vector<double> reference_;  // the first row's columns
     double first_time_ = 0.0;
@@ -84,6 +87,7 @@ private:
     Tallies previous_;
 
     [[nodiscard]] double time_after(double measured, double slack) const;
+    [[nodiscard]] double energy_walk(std::size_t from) const;
 };
 
 }  // namespace carom

@@ -145,8 +145,7 @@ private:
     std::uint64_t memory_;
 };
 
-constexpr double kFewestSteps = 3.0;   // in a contact, of which a restitution is told
-constexpr double kMostSteps = 9.2e18;  // that std::llround counts in 63 bits
+constexpr double kFewestSteps = 3.0;  // in a contact, of which a restitution is told
 
 /// The design follows from the initial balls, which a checkpoint no longer has.
 void load_design(const SolverState& state, SpringDesign& design) {

@@ -23,7 +23,6 @@ constexpr double kFewestSteps = 10.0;      // a contact
 constexpr double kStable = 2.0;            // w_max dt
 constexpr double kThermalSpeeds = 5.0;     // of one component: 1 of 1.7 million exceeds that
 constexpr double kStepsPerContact = 50.0;  // worst error of a collision's speed h^2 / 8 = 5e-4
-constexpr double kMostSteps = 9.2e18;      // that 63 bits count
 constexpr double kRadiiPerStep = 0.1;      // of the smallest radius, at the design speed
 
 bool has_walls(const Scene& scene) { return !all_walls(scene).empty(); }

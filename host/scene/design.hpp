@@ -12,6 +12,8 @@
 
 namespace carom {
 
+inline constexpr double kMostSteps = 9.2e18;  ///< that std::llround counts in 63 bits
+
 /// What the balls of a scene are like, whichever solver runs them.
 struct BallFigures {
     double rms_speed = 0.0;         ///< of the initial balls of finite mass [length/time]

@@ -53,7 +53,8 @@ constexpr Key kKeys[] = {
     {"box", "min", KeyType::kVector, kAny, "", "zeros", "lower corner [length]"},
     {"box", "size", KeyType::kVector, kPositive, "", "required", "edge lengths [length]"},
     {"box", "boundary", KeyType::kBoundary, kAny, "wall|periodic|open", "\"wall\" everywhere",
-     "per axis one word for both faces, or two for the lower and the upper face; periodic faces come in pairs"},
+     "per axis one word for both faces, or two for the lower and the upper face; periodic faces come in pairs; a word "
+     "alone is for all axes"},
     {"box", "wall_temperature", KeyType::kPairs, kNotNegative, "", "zeros",
      "per axis a number for both faces, or two: the temperature [energy] at which a face that is a wall gives balls "
      "back; "

@@ -368,12 +368,18 @@ std::array<std::array<std::size_t, 2>, 3> Section::boundary(std::string_view nam
     std::array<std::array<std::size_t, 2>, 3> result{};
     const toml::node* node = find(name);
     if (node == nullptr) return result;
+    const auto allowed = choices_of(key);
+    const auto all = node->value<std::string_view>();
+    if (const auto found = all ? std::ranges::find(allowed, *all) : allowed.end(); found != allowed.end()) {
+        const auto choice = static_cast<std::size_t>(found - allowed.begin());
+        std::fill_n(result.begin(), dimension_, std::array{choice, choice});
+        return result;
+    }
     const toml::array* axes = node->as_array();
     if (axes == nullptr || axes->size() != static_cast<std::size_t>(dimension_)) {
         wrong(key, *node);
         return result;
     }
-    const auto allowed = choices_of(key);
     for (int axis = 0; axis < dimension_; ++axis) {
         const toml::node& entry = *axes->get(static_cast<std::size_t>(axis));
         const toml::array* pair = entry.as_array();

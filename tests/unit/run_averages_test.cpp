@@ -150,6 +150,59 @@ TEST_F(RowMeansTest, ARunWhoseWallMovesIsAtNoEquilibrium) {
     EXPECT_EQ(statistics.means("a wall moves").since, 0.0);
 }
 
+/// A row called so is the energy of the balls.
+class Energy final : public Observable {
+public:
+    explicit Energy(std::string name) : name_(std::move(name)) {}
+    ObservableInfo info() const override { return {.name = name_, .unit = "J", .label = "x"}; }
+    void evaluate(const Sample& sample, std::span<double> values) const override {
+        values[0] = sample.totals.kinetic + (name_ == "total_energy" ? sample.totals.spring : 0.0);
+    }
+
+private:
+    std::string name_;
+};
+
+/// What white noise and a walk of the energy make of a mean, over many runs, is what each of them says.
+TEST_F(RowMeansTest, TheWalkOfTheEnergyCounts) {
+    for (const bool isolated : {true, false}) {
+        double squares = 0.0;
+        double claimed = 0.0;
+        std::mt19937_64 random(7);
+        std::normal_distribution<double> normal;
+        constexpr int kRuns = 200;
+        constexpr double kEnergy = 1000.0;
+        for (int run = 0; run < kRuns; ++run) {
+            std::vector<std::unique_ptr<Observable>> all;
+            all.push_back(std::make_unique<Energy>("total_energy"));
+            all.push_back(std::make_unique<Energy>("kinetic_energy"));
+            ObservableSet set(std::move(all));
+            RowSeries statistics(set.infos(), 1.0, isolated);
+            double energy = kEnergy;
+            for (int k = 0; k <= 800; ++k) {
+                Totals totals{.mobile = 100};
+                totals.spring = 5.0 * normal(random);
+                totals.kinetic = energy - totals.spring;
+                const ObservableRow row = set.evaluate(k, 0, totals, {}, nullptr);
+                statistics.add(set, row, totals, {}, nullptr);
+                energy += 0.03 * normal(random);
+            }
+            const RowMeans means = statistics.means();
+            const RowMean& kinetic = means.means.at(1);
+            ASSERT_EQ(kinetic.name, "kinetic_energy");
+            squares += (kinetic.mean - kEnergy) * (kinetic.mean - kEnergy) / kRuns;
+            claimed += kinetic.error / kRuns;
+        }
+        const double ratio = std::sqrt(squares) / claimed;
+        if (isolated) {
+            EXPECT_GT(ratio, 0.85);
+            EXPECT_LT(ratio, 1.15);
+        } else {
+            EXPECT_GT(ratio, 1.4) << "where something else changes the energy, a walk is a drift";
+        }
+    }
+}
+
 /// White noise, after which nothing changes any more; or that of a few balls.
 class Given final : public Observable {
 public:

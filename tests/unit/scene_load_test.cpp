@@ -58,6 +58,15 @@ TEST(SceneLoad, LeavesOutNothingThatHasADefault) {
     EXPECT_EQ(scene.ball_count(), 0u);
 }
 
+TEST(SceneLoad, OneWordIsForTheFacesOfAllAxes) {
+    const Scene scene = parse_scene(std::string(kLeast3d) + "boundary = \"periodic\"\n", "periodic.toml");
+    for (int axis = 0; axis < 3; ++axis) EXPECT_TRUE(scene.box.periodic(axis)) << axis;
+    EXPECT_EQ(
+        test::message_of<InputError>([] { parse_scene(std::string(kLeast) + "boundary = \"pbc\"\n", "other.toml"); }),
+        "other.toml:5:12: box.boundary: must be an array of 2, each \"wall\", \"periodic\" or \"open\", or a pair of "
+        "these, not \"pbc\"; did you mean \"periodic\"?");
+}
+
 TEST(SceneLoad, DefaultsFollowOtherKeys) {
     const Scene scene =
         parse_scene(kLeast, "least.toml",
