@@ -355,6 +355,45 @@ Script figure_script(const Drawing& drawing, const Canvas& canvas) {
     return script;
 }
 
+std::string figure_words(const Drawing& drawing) {
+    const auto over = [](const std::string& what, const std::string& unit, const auto& figure, double low,
+                         double high) {
+        return fmt::format("{} from {:.4g} to {:.4g}", axis_label(what, unit, figure.units), low, high);
+    };
+    if (const auto* const map = std::get_if<MapFigure>(&drawing)) {
+        double low = std::numeric_limits<double>::infinity();
+        double high = -low;
+        for (const auto& cell : map->cells) {
+            if (!std::isfinite(cell[2])) continue;
+            low = std::min(low, cell[2]);
+            high = std::max(high, cell[2]);
+        }
+        return fmt::format("map of {}, over {} and {}", over(map->label, map->unit, *map, low, high),
+                           axis_label(map->x_label, map->x_unit, map->units),
+                           axis_label(map->y_label, map->y_unit, map->units));
+    }
+    const auto& figure = std::get<Figure>(drawing);
+    double from = std::numeric_limits<double>::infinity();
+    double to = -from;
+    std::string curves;
+    for (const Curve& curve : figure.curves) {
+        double low = std::numeric_limits<double>::infinity();
+        double high = -low;
+        for (std::size_t k = 0; k < curve.y.size(); ++k) {
+            if (!std::isfinite(curve.y[k])) continue;
+            low = std::min(low, curve.y[k]);
+            high = std::max(high, curve.y[k]);
+            from = std::min(from, curve.x[k]);
+            to = std::max(to, curve.x[k]);
+        }
+        if (low > high || curve.mean_of >= 0) continue;
+        curves += fmt::format("; {}{}: {:.4g} to {:.4g}", curve.label.empty() ? figure.y_label : curve.label,
+                              curve.theory ? " (theory)" : "", low, high);
+    }
+    return fmt::format("{} over {}{}", axis_label(figure.y_label, figure.y_unit, figure.units),
+                       over(figure.x_label, figure.x_unit, figure, from, to), curves);
+}
+
 std::string figure_csv(const Drawing& drawing) {
     if (const auto* const figure = std::get_if<Figure>(&drawing)) return curves_csv(*figure);
     return map_csv(std::get<MapFigure>(drawing));

@@ -112,6 +112,9 @@ void add_figure(Script& script, const Figure& figure, const LabelRoom& room = {}
 /// The commands that make gnuplot draw a figure. \throws InputError  as figure_head
 Script figure_script(const Drawing& drawing, const Canvas& canvas);
 
+/// What a figure shows, for who does not see it: what over what, and each curve with the least and the most of it.
+std::string figure_words(const Drawing& drawing);
+
 /// The numbers of a figure as a table: a line for each point, of a curve by its label.
 std::string figure_csv(const Drawing& drawing);
 

@@ -24,6 +24,10 @@
 
 namespace carom {
 
+std::string row_unit(const ObservableInfo& info, int dimension) {
+    return info.unit == "Pa" && dimension == 2 ? "N m-1" : info.unit;
+}
+
 namespace {
 
 constexpr double kConserved = 1e-9;  // of the mean
@@ -86,11 +90,6 @@ const std::vector<Group>& groups() {
         {"pressure", "pressure", {kVirial, "wall_pressure"}},
     };
     return kGroups;
-}
-
-/// In 2D a pressure is a force per length, and not all components mean something.
-std::string unit_of(const ObservableInfo& info, int dimension) {
-    return info.unit == "Pa" && dimension == 2 ? "N m-1" : info.unit;
 }
 
 bool all_zero(const Curve& curve) {
@@ -202,7 +201,7 @@ Figure rows_figure(const TrajectoryReader& trajectory, const std::string& quanti
     figure.x_label = "time";
     figure.x_unit = "s";
     figure.y_label = label;
-    figure.y_unit = unit_of(*members.front(), header.dimension());
+    figure.y_unit = row_unit(*members.front(), header.dimension());
     figure.units = run.scene.units;
     std::map<std::string, std::string> names;  // as means are stored, by labels
     const bool has_means = alone && run.equilibrated_since.has_value();

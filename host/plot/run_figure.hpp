@@ -17,6 +17,9 @@ Figure run_figure(const TrajectoryReader& trajectory, const std::string& quantit
 Figure runs_figure(const std::vector<const TrajectoryReader*>& runs, const std::string& quantity,
                    const TimeWindow& window = {});
 
+/// The unit of a row: in 2D a pressure is a force per length.
+std::string row_unit(const ObservableInfo& info, int dimension);
+
 /// The quantities that run_figure knows for this file: those over time.
 std::vector<std::string> figure_quantities(const TrajectoryReader& trajectory);
 

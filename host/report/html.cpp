@@ -69,7 +69,8 @@ std::string data_url(std::string_view bytes, std::string_view type) {
 }
 
 Html html_table(const std::vector<Html>& head, const std::vector<std::vector<Html>>& rows) {
-    Html html = Html::markup("<div class=\"wide\"><table>\n");
+    Html html = head.empty() ? Html::markup("<div class=\"wide\"><table>\n")
+                             : Html::markup("<div class=\"wide\"><table class=\"headed\">\n");
     if (!head.empty()) {
         html.add("<thead><tr>");
         for (const Html& cell : head) html.add("<th scope=\"col\">{}</th>", cell);
@@ -79,15 +80,18 @@ Html html_table(const std::vector<Html>& head, const std::vector<std::vector<Htm
     for (const auto& row : rows) {
         html.add("<tr>");
         for (std::size_t k = 0; k < row.size(); ++k) {
-            html += k == 0 ? Html::markup("<th scope=\"row\">{}</th>", row[k]) : Html::markup("<td>{}</td>", row[k]);
+            html += k == 0            ? Html::markup("<th scope=\"row\">{}</th>", row[k])
+                    : k < head.size() ? Html::markup("<td data-label=\"{}\">{}</td>", head[k], row[k])
+                                      : Html::markup("<td>{}</td>", row[k]);
         }
         html.add("</tr>\n");
     }
     return html.add("</tbody></table></div>\n");
 }
 
-Html html_figure(const std::string& url, const std::string& caption) {
-    return Html::markup("<figure><img src=\"{0}\" alt=\"{1}\"><figcaption>{1}</figcaption></figure>\n", url, caption);
+Html html_figure(const std::string& url, const std::string& caption, const std::string& words) {
+    return Html::markup("<figure><img src=\"{}\" alt=\"{}\"><figcaption>{}</figcaption></figure>\n", url, words,
+                        caption);
 }
 
 }  // namespace carom

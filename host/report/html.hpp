@@ -51,10 +51,11 @@ private:
 std::string data_url(std::string_view bytes, std::string_view type);
 
 /// A table; it scrolls sideways where a screen is narrow.
-/// \param head  one cell a column; empty: none, and the first cell of each row is its head
+/// \param head  one cell a column, texts, which each cell has as its label, for pages that put them below each other;
+///              empty: none, and the first cell of each row is its head
 Html html_table(const std::vector<Html>& head, const std::vector<std::vector<Html>>& rows);
 
-/// A picture with the text that stands for it, and one below.
-Html html_figure(const std::string& url, const std::string& caption);
+/// A picture with a caption, and words that stand for it where it is not seen.
+Html html_figure(const std::string& url, const std::string& caption, const std::string& words);
 
 }  // namespace carom

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -12,8 +13,10 @@
 
 #include "carom_build_info.hpp"
 #include "host/observables/average.hpp"
+#include "host/observables/observable.hpp"
 #include "host/plot/figure.hpp"
 #include "host/plot/quantity_figure.hpp"
+#include "host/plot/run_figure.hpp"
 #include "host/plot/stored_run.hpp"
 #include "host/report/html.hpp"
 #include "host/run/say.hpp"
@@ -38,25 +41,50 @@ constexpr char kHead[] = R"(<meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src 'unsafe-inline'">
 <style>
-:root {{ color-scheme: light; }}
-body {{ margin: 0 auto; max-width: 62rem; padding: 1rem; font: 1rem/1.5 system-ui, sans-serif; color: #202428; background: #fff;
-  overflow-wrap: anywhere; }}
+:root {{ color-scheme: light dark; --ink: #202428; --soft: #50565c; --paper: #fff; --line: #d4d8dc; --box: #f5f6f8;
+  --good: #00704f; --bad: #b3261e; --open: #6b6f74; --link: #00558c; }}
+@media (prefers-color-scheme: dark) {{ :root {{ --ink: #e4e7ea; --soft: #aab1b8; --paper: #16191d; --line: #3a4047;
+  --box: #20242a; --good: #5fd0a5; --bad: #ff8a80; --open: #9aa1a8; --link: #7cc0f0; }} }}
+body {{ margin: 0 auto; max-width: 62rem; padding: 1rem; font: 1rem/1.5 system-ui, sans-serif; color: var(--ink);
+  background: var(--paper); overflow-wrap: anywhere; }}
 h1 {{ font-size: 1.6rem; line-height: 1.25; margin: 0.4rem 0; }}
-h2 {{ font-size: 1.2rem; margin: 2rem 0 0.6rem; border-bottom: 1px solid #d4d8dc; padding-bottom: 0.2rem; }}
+h2 {{ font-size: 1.2rem; margin: 2rem 0 0.6rem; border-bottom: 1px solid var(--line); padding-bottom: 0.2rem; }}
+nav {{ display: flex; flex-wrap: wrap; gap: 0.2rem 1.2rem; font-size: 0.92rem; }}
+a {{ color: var(--link); }}
 .wide {{ overflow-x: auto; }}
 table {{ border-collapse: collapse; font-size: 0.92rem; overflow-wrap: normal; }}
-th, td {{ text-align: left; vertical-align: top; padding: 0.25rem 0.9rem 0.25rem 0; border-bottom: 1px solid #e6e9ec;
+th, td {{ text-align: left; vertical-align: top; padding: 0.25rem 0.9rem 0.25rem 0; border-bottom: 1px solid var(--line);
   font-variant-numeric: tabular-nums; }}
-th[scope=row] {{ font-weight: 500; color: #50565c; }}
+th[scope=row] {{ font-weight: 500; color: var(--soft); }}
 thead th {{ font-weight: 600; }}
-.good {{ color: #00704f; }} .bad {{ color: #b3261e; font-weight: 600; }} .open {{ color: #6b6f74; }}
-.note {{ color: #50565c; font-size: 0.92rem; }}
+.good {{ color: var(--good); }} .bad {{ color: var(--bad); font-weight: 600; }} .open {{ color: var(--open); }}
+.note {{ color: var(--soft); font-size: 0.92rem; }}
 .figures {{ display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 28rem), 1fr)); gap: 1rem; }}
 figure {{ margin: 0; }}
-img {{ max-width: 100%; height: auto; display: block; }}
+img {{ max-width: 100%; height: auto; display: block; background: #fff; }}
 .figures img {{ width: 100%; }}
-figcaption {{ font-size: 0.88rem; color: #50565c; }}
-pre {{ background: #f5f6f8; padding: 0.8rem; overflow-x: auto; font-size: 0.82rem; line-height: 1.4; overflow-wrap: normal; }}
+figcaption {{ font-size: 0.88rem; color: var(--soft); }}
+pre {{ background: var(--box); padding: 0.8rem; overflow-x: auto; font-size: 0.82rem; line-height: 1.4; overflow-wrap: normal; }}
+@media screen and (max-width: 40rem) {{
+  .headed thead {{ display: none; }}
+  .headed, .headed tbody, .headed tr, .headed th, .headed td {{ display: block; border: 0; padding: 0; }}
+  .headed tr {{ border-bottom: 1px solid var(--line); padding: 0.4rem 0; }}
+  .headed th[scope=row] {{ color: var(--ink); }}
+  .headed td:empty {{ display: none; }}
+  .headed td::before {{ content: attr(data-label) ": "; color: var(--soft); }}
+}}
+@media print {{
+  :root {{ --ink: #000; --soft: #333; --paper: #fff; --line: #aaa; --box: #fff; --good: #00704f; --bad: #b3261e;
+    --open: #555; }}
+  body {{ max-width: none; padding: 0; font-size: 10pt; }}
+  nav {{ display: none; }}
+  h2 {{ break-after: avoid; }}
+  figure, tr {{ break-inside: avoid; }}
+  .figures {{ display: block; }}
+  .figures figure {{ display: inline-block; width: 48%; margin: 0 1% 0.6rem 0; vertical-align: top; }}
+  .wide {{ overflow: visible; }}
+  pre {{ white-space: pre-wrap; overflow: visible; border: 1px solid var(--line); }}
+}}
 </style>
 )";
 
@@ -100,23 +128,34 @@ public:
         html.add("</head>\n<body>\n<h1>{}</h1>\n", name);
         html += paragraph(fmt::format("{}, simulated by carom {}", fs::path(trajectory_.path()).filename().string(),
                                       header_.version));
-        html += run_section();
-        html += theory_section();
-        html += pictures_section();
-        html += figures_section();
-        html += numbers_section();
-        html += means_section();
-        html.add("{}{}{}{}", heading("Machine and build"), html_table({}, machine_rows()), heading("Scene"),
-                 paragraph(header_.scene_path));
+        Html sections = run_section();
+        sections += theory_section();
+        sections += pictures_section();
+        sections += figures_section();
+        sections += numbers_section();
+        sections += means_section();
+        sections += heading("Machine and build");
+        sections += html_table({}, machine_rows());
+        sections += heading("Scene");
+        sections += paragraph(header_.scene_path);
         // The first end of line is none of the text's.
-        return html.add("<pre>\n{}</pre>\n</body>\n</html>\n", header_.scene_source);
+        sections.add("<pre>\n{}</pre>\n", header_.scene_source);
+        return html.add("<nav aria-label=\"Contents\">\n{}</nav>\n{}</body>\n</html>\n", contents_, sections);
     }
 
 private:
-    static Html heading(const char* text) { return Html::markup("<h2>{}</h2>\n", text); }
+    /// With an entry in the list of contents.
+    Html heading(const char* text) {
+        std::string id = text;
+        std::ranges::transform(id, id.begin(), [](char c) {
+            return c == ' ' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+        });
+        contents_.add("<a href=\"#{}\">{}</a>\n", id, text);
+        return Html::markup("<h2 id=\"{}\">{}</h2>\n", id, text);
+    }
     static Html paragraph(const std::string& text) { return Html::markup("<p class=\"note\">{}</p>\n", text); }
     /// A heading over a table and what is said of it.
-    static Html section(const char* name, const std::vector<Html>& head, const Rows& rows, const std::string& note) {
+    Html section(const char* name, const std::vector<Html>& head, const Rows& rows, const std::string& note) {
         return Html::markup("{}{}{}", heading(name), html_table(head, rows), note.empty() ? Html() : paragraph(note));
     }
     static void add(Rows& rows, const char* name, const std::string& value) {
@@ -128,6 +167,12 @@ private:
         const Json& value = summary_[key];
         if (value.is_number_float()) return fmt::format("{:.6g}", value.get<double>());
         return value.is_string() ? value.get<std::string>() : value.dump();
+    }
+
+    /// The same with its unit.
+    [[nodiscard]] std::string told(const char* key, const char* unit) const {
+        const std::string value = told(key);
+        return value.empty() ? "" : value + run_.scene.units.behind(unit);
     }
 
     /// Whether the run's summary tells of heat or work; of other runs the drift of the energy says it all.
@@ -142,6 +187,7 @@ private:
     [[nodiscard]] std::string why() const { return summary_["means"].value("reason", "too few rows to tell"); }
 
     Html run_section() {
+        const UnitNames& units = run_.scene.units;
         Rows rows;
         std::string box;
         for (int axis = 0; axis < header_.dimension(); ++axis) {
@@ -150,17 +196,19 @@ private:
                 return std::string(
                     kFaces[static_cast<std::size_t>(header_.box.faces[static_cast<std::size_t>(axis)][side])]);
             };
-            box += fmt::format("{}{:.6g} ({})", axis > 0 ? " x " : "", header_.box.size[static_cast<std::size_t>(axis)],
-                               face(0) == face(1) ? face(0) : face(0) + ", " + face(1));
+            box +=
+                fmt::format("{}{:.6g}{} ({})", axis > 0 ? " x " : "", header_.box.size[static_cast<std::size_t>(axis)],
+                            units.behind("m"), face(0) == face(1) ? face(0) : face(0) + ", " + face(1));
         }
         const SolverDescription& solver = header_.description;
         add(rows, "balls", fmt::format("{} in {}D", count_text(header_.ball_count()), header_.dimension()));
         add(rows, "box", box);
-        add(rows, "solver", solver.solver + (solver.dt > 0.0 ? fmt::format(", dt = {:.6g}", solver.dt) : ""));
+        add(rows, "solver",
+            solver.solver + (solver.dt > 0.0 ? fmt::format(", dt = {:.6g}{}", solver.dt, units.behind("s")) : ""));
         const auto times = trajectory_.times();
         if (!times.empty()) {
             add(rows, "time",
-                fmt::format("{:.6g} to {:.6g}{}, {}, {}", times.front(), times.back(), run_.scene.units.behind("s"),
+                fmt::format("{:.6g} to {:.6g}{}, {}, {}", times.front(), times.back(), units.behind("s"),
                             plural(times.size(), "frame"), plural(rows_, "row")));
         }
         if (summary_.empty()) {
@@ -175,14 +223,14 @@ private:
         add(rows, "computed in", told("wall_seconds") + " s");
         add(rows, "ball-steps per second", told("ball_steps_per_second"));
         add(rows, "events per second", told("events_per_second"));
-        add(rows, "total energy", told("energy_total"));
-        add(rows, "energy drift", told("energy_drift"));
+        add(rows, "total energy", told("energy_total", "J"));
+        add(rows, "energy drift, relative", told("energy_drift"));
         if (driven()) {
-            add(rows, "heat given to the balls", told("heat"));
-            add(rows, "work done on the balls", told("work"));
+            add(rows, "heat given to the balls", told("heat", "J"));
+            add(rows, "work done on the balls", told("work", "J"));
             add(rows, "energy lost in contacts",
                 summary_.contains("energy_lost") && summary_["energy_lost"].is_null() ? "not counted"
-                                                                                      : told("energy_lost"));
+                                                                                      : told("energy_lost", "J"));
             add(rows, "energy balance, relative defect", told("energy_balance"));
         }
         add(rows, "virial identity, relative defect", told("virial_defect"));
@@ -192,8 +240,9 @@ private:
             const Json& known = summary_["means"]["equilibrated"];
             add(rows, "equilibrium",
                 !known.is_boolean() ? "unknown: " + why()
-                : known.get<bool>() ? fmt::format("from t = {:.6g} on", summary_["means"].value("since", 0.0))
-                                    : "not reached: " + why() + "; means are over all of the run");
+                : known.get<bool>()
+                    ? fmt::format("from t = {:.6g}{} on", summary_["means"].value("since", 0.0), units.behind("s"))
+                    : "not reached: " + why() + "; means are over all of the run");
         }
         if (summary_.contains("warnings")) {
             for (const Json& warning : summary_["warnings"]) {
@@ -260,16 +309,26 @@ private:
         const std::size_t frames = trajectory_.frame_count();
         const auto& fields = header_.fields;
         if (frames == 0 || std::ranges::find(fields, "position") == fields.end()) return {};
-        return Html::markup("{}<div class=\"figures\">\n{}{}</div>\n", heading("Balls"), picture(0, "first"),
-                            frames > 1 ? picture(frames - 1, "last") : Html());
+        // A gas that was at equilibrium from the start on looks alike throughout.
+        const auto times = trajectory_.times();
+        const double soon = times.front() + 0.1 * (times.back() - times.front());
+        const bool changes = !run_.equilibrated_since || *run_.equilibrated_since > soon;
+        Html pictures = picture(0, "first frame");
+        if (changes && frames > 3) {
+            for (const std::size_t frame : {frames / 3, 2 * frames / 3}) {
+                pictures += picture(frame, fmt::format("frame {} of {}", frame, frames - 1));
+            }
+        }
+        if (frames > 1) pictures += picture(frames - 1, "last frame");
+        return Html::markup("{}<div class=\"figures\">\n{}</div>\n", heading("Balls"), pictures);
     }
 
-    Html picture(std::size_t frame, const char* which) {
+    Html picture(std::size_t frame, const std::string& which) {
         const std::string path = folder_.file("frame.png");
         write_png(draw_frame(trajectory_, frame, kPicture), path);
-        return html_figure(
-            data_url(read_text_file(path), "image/png"),
-            fmt::format("{} frame, t = {:.6g}{}", which, trajectory_.times()[frame], run_.scene.units.behind("s")));
+        const std::string time = fmt::format("t = {:.6g}{}", trajectory_.times()[frame], run_.scene.units.behind("s"));
+        return html_figure(data_url(read_text_file(path), "image/png"), which + ", " + time,
+                           fmt::format("the balls in their box at {}", time));
     }
 
     Html figures_section() {
@@ -280,13 +339,17 @@ private:
             for (const AverageInfo& info : header_.averages) average = info.name == quantity ? &info : average;
             const bool dots = average != nullptr ? !average->y.label.empty() : rows_ > kMostVectorRows;
             const std::string path = folder_.file(dots ? "figure.png" : "figure.svg");
+            std::string words;
             try {
-                run_gnuplot(figure_script(quantity_figure({&trajectory_}, quantity), {path, !dots}), path);
+                const Drawing drawing = quantity_figure({&trajectory_}, quantity);
+                run_gnuplot(figure_script(drawing, {path, !dots}), path);
+                words = figure_words(drawing);
             } catch (const InputError&) {
                 without += (without.empty() ? "" : ", ") + quantity;
                 continue;
             }
-            figures += html_figure(data_url(read_text_file(path), dots ? "image/png" : "image/svg+xml"), quantity);
+            figures +=
+                html_figure(data_url(read_text_file(path), dots ? "image/png" : "image/svg+xml"), quantity, words);
         }
         return Html::markup("{}<div class=\"figures\">\n{}</div>\n{}", heading("Figures"), figures,
                             without.empty() ? Html() : paragraph("No values in this run: " + without + "."));
@@ -305,14 +368,18 @@ private:
                  std::isfinite(number.correlation_time) ? fmt::format("{:.3g}", number.correlation_time) : ""});
         }
         if (rows.empty()) return {};
-        return section("Averages", {"average", "kind", "mean", "samples", "correlation time [s]"}, rows,
-                       "In brackets the standard error, in units of the last digit. How they settled is drawn above.");
+        return section(
+            "Averages", {"average", "kind", "mean", "samples", axis_label("correlation time", "s", run_.scene.units)},
+            rows, "In brackets the standard error, in units of the last digit. How they settled is drawn above.");
     }
 
     Html means_section() {
         Rows rows;
+        const std::vector<ObservableInfo> infos = trajectory_.observables().observables;
         for (const MeasuredMean& mean : run_.means) {
-            rows.push_back({mean.name, with_error(mean.mean, mean.error),
+            const auto info = std::ranges::find(infos, mean.name.substr(0, mean.name.find('.')), &ObservableInfo::name);
+            const std::string unit = info == infos.end() ? "" : row_unit(*info, header_.dimension());
+            rows.push_back({axis_label(mean.name, unit, run_.scene.units), with_error(mean.mean, mean.error),
                             std::isfinite(mean.correlation_time) ? fmt::format("{:.3g}", mean.correlation_time) : ""});
         }
         if (rows.empty()) return {};
@@ -326,6 +393,7 @@ private:
     Json summary_;
     std::size_t rows_;
     WorkFolder folder_;
+    Html contents_;
 };
 
 }  // namespace

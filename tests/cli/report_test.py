@@ -129,13 +129,17 @@ class Report(ProgramTest):
         page = Page(text)
         self.assertEqual(page.open, [], "all tags are closed")
         self.assertGreater(len(page.references), 7)
+        contents = [reference[1:] for reference in page.references if reference.startswith("#")]
+        self.assertEqual(contents, re.findall(r'<h2 id="([^"]*)">', text))
+        self.assertIn("measured-against-theory", contents)
         for reference in page.references:
-            self.assertRegex(reference, r"\Adata:image/(png|svg\+xml);base64,")
+            self.assertRegex(reference, r"\A(#[a-z-]+\Z|data:image/(png|svg\+xml);base64,)")
         for tag in ("script", "iframe", "object", "embed", "link", "base", "form"):
             self.assertNotIn(tag, page.tags)
         self.assertNotRegex(page.text["style"], r"url\(|@import|http")
         self.assertIn("default-src 'none'", text)
         self.assertIn('name="viewport"', text)
+        self.assertIn('<td data-label="verdict">', text)  # for phones, where there is no row of heads
 
     def test_text_of_the_user_is_shown_as_it_is(self):
         page = Page(self.report())
@@ -147,6 +151,10 @@ class Report(ProgramTest):
         page = Page(self.report())
         summary = dict(row[:2] for table in reversed(page.tables) for row in table)
         self.assertEqual(summary["balls"], "100 in 2D")
+        self.assertEqual(summary["box"], "20 m (periodic) x 20 m (periodic)")
+        self.assertRegex(summary["total energy"], r"\A[0-9.]+ J\Z")
+        self.assertIn("kinetic_energy [J]", summary)
+        self.assertIn("virial_pressure [N·m⁻¹]", summary)
         self.assertRegex(summary["state hash"], r"\A[0-9a-f]{16}\Z")
         self.assertIn("cpu", summary["processor"])
         self.assertIn("total energy", summary)
@@ -161,6 +169,11 @@ class Report(ProgramTest):
         self.assertRegex(averages[1][2], r"\A[23]\.\d+\(\d\)\Z")
         self.assertGreater(int(averages[1][3]), 16)
         captions = re.findall(r"<figcaption>(.*?)</figcaption>", (self.folder / "gas.html").read_text())
+        words = re.findall(r'<img [^>]* alt="([^"]*)">', (self.folder / "gas.html").read_text())
+        self.assertEqual(words[0], "the balls in their box at t = 0 s")
+        self.assertRegex(words[2], r"\Aenergy \[J\] over time \[s\] from 0 to 60; kinetic energy: [0-9.]+ to [0-9.]+; ")
+        self.assertRegex(words[5], r"; Maxwell-Boltzmann \(theory\): ")
+        self.assertRegex(words[6], r"\Amap of .* from [0-9.]+ to [0-9.]+, over x \[m\] and y \[m\]\Z")
         self.assertEqual(captions, ["first frame, t = 0 s", "last frame, t = 60 s", "energy", "pressure", "temperature",
                                     "speeds", "map", "density", "kurtosis"])
 
@@ -202,8 +215,8 @@ class Report(ProgramTest):
         self.assertIn("wall_heat", captions)
         self.assertNotIn("work", captions, "no wall moves")
         told = self.run_table(page)
-        self.assertGreater(float(told["heat given to the balls"]), 0.0)
-        self.assertEqual(float(told["work done on the balls"]), 0.0)
+        self.assertGreater(float(told["heat given to the balls"].removesuffix(" J")), 0.0)
+        self.assertEqual(told["work done on the balls"], "0 J")
         self.assertIn("energy lost in contacts", told)
         self.assertLess(abs(float(told["energy balance, relative defect"])), 1e-9)
 
@@ -313,6 +326,12 @@ until = 60.0
             self.assertEqual(pixels.shape, (height, width, 3))
             self.assertGreater((pixels.max(axis=2) < 128).sum(), 1500, "there is text")
             self.assertEqual(pixels[-1, -1].tolist(), [255, 255, 255], "on white, to the edge")
+        shot = self.folder / "dark.png"
+        subprocess.run([*shared, f"--screenshot={shot}", "--window-size=1280,900", "--hide-scrollbars",
+                        "--blink-settings=preferredColorScheme=0", url], capture_output=True, timeout=240, env=environment, check=True)
+        pixels = png_pixels(shot)
+        self.assertEqual(pixels[-1, -1].tolist(), [0x16, 0x19, 0x1d], "who likes it dark has it so")
+        self.assertGreater((pixels.min(axis=2) > 128).sum(), 1500, "there is text")
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "host/compare/comparison_page.hpp"
+#include "host/plot/figure.hpp"
 #include "host/report/html.hpp"
 #include "tests/support/sample_trajectory.hpp"
 
@@ -40,9 +41,28 @@ TEST(ReportHtml, EscapesAllButTheProgramsOwnMarkup) {
     EXPECT_EQ(cell.text(), "<td class=\"a&quot;\">&lt;b&gt;</td>");
     EXPECT_EQ(Html::markup("<tr>{}</tr>", cell).text(), "<tr>" + cell.text() + "</tr>") << "once";
     EXPECT_EQ(html_table({text}, {{text, cell}}).text(),
-              "<div class=\"wide\"><table>\n<thead><tr><th scope=\"col\">&lt;b&gt;</th></tr></thead>\n<tbody>\n"
+              "<div class=\"wide\"><table class=\"headed\">\n<thead><tr><th "
+              "scope=\"col\">&lt;b&gt;</th></tr></thead>\n<tbody>\n"
               "<tr><th scope=\"row\">&lt;b&gt;</th><td><td class=\"a&quot;\">&lt;b&gt;</td></td></tr>\n"
               "</tbody></table></div>\n");
+}
+
+TEST(ReportHtml, CellsHaveTheHeadsOfTheirColumnsAsLabels) {
+    const std::string text = html_table({"a", "\"b\""}, {{"1", "2"}}).text();
+    EXPECT_NE(text.find("<th scope=\"row\">1</th><td data-label=\"&quot;b&quot;\">2</td>"), std::string::npos) << text;
+    EXPECT_EQ(html_table({}, {{"1", "2"}}).text().find("data-label"), std::string::npos);
+}
+
+TEST(FigureWords, SayWhatIsDrawnAndHowFarItGoes) {
+    const Figure figure{.title = "t",
+                        .x_label = "time",
+                        .y_label = "energy",
+                        .curves = {{.label = "kinetic", .x = {0.0, 1.0, 2.0}, .y = {3.0, std::nan(""), 5.0}},
+                                   {.label = "its mean", .x = {0.0, 2.0}, .y = {4.0, 4.0}, .mean_of = 0},
+                                   {.label = "law", .x = {0.0, 3.0}, .y = {4.0, 4.0}, .theory = true}},
+                        .x_unit = "s",
+                        .y_unit = "J"};
+    EXPECT_EQ(figure_words(figure), "energy [J] over time [s] from 0 to 3; kinetic: 3 to 5; law (theory): 4 to 4");
 }
 
 TEST(ReportHtml, DataUrlsAreBase64) {
@@ -55,10 +75,9 @@ TEST(ReportHtml, DataUrlsAreBase64) {
     EXPECT_EQ(data_url(std::string("\xff\x00\xfe", 3), "a/b"), "data:a/b;base64,/wD+");
 }
 
-TEST(ReportHtml, CaptionsStandForPicturesToo) {
-    EXPECT_EQ(
-        html_figure("data:x", "a \"b\"").text(),
-        "<figure><img src=\"data:x\" alt=\"a &quot;b&quot;\"><figcaption>a &quot;b&quot;</figcaption></figure>\n");
+TEST(ReportHtml, WordsStandForPictures) {
+    EXPECT_EQ(html_figure("data:x", "a \"b\"", "<c>").text(),
+              "<figure><img src=\"data:x\" alt=\"&lt;c&gt;\"><figcaption>a &quot;b&quot;</figcaption></figure>\n");
 }
 
 Comparison displaced(const std::vector<double>& squares) {
