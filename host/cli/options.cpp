@@ -10,6 +10,7 @@
 #include "host/backends/spring_backends.hpp"
 #include "host/io/trajectory_reader.hpp"
 #include "host/plot/stored_run.hpp"
+#include "host/run/say.hpp"
 #include "host/scene/faults.hpp"
 #include "host/state/errors.hpp"
 
@@ -149,7 +150,12 @@ std::size_t choose_frame(const FrameOptions& options, const TrajectoryReader& tr
     }
     const std::size_t count = trajectory.frame_count();
     if (count == 0) throw InputError(trajectory.path() + ": holds no frame");
-    if (!options.time.empty()) return trajectory.frame_at(parse_time("--time", options.time));
+    if (!options.time.empty()) {
+        const double time = parse_time("--time", options.time);
+        const std::string warning = beyond_frames(trajectory, time);
+        if (!warning.empty()) say("carom: --time: {}\n", warning);
+        return trajectory.frame_at(time);
+    }
     if (options.frame.empty()) return count - 1;
     const std::uint64_t index = parse_whole("--frame", options.frame, 0);
     if (index >= count) {

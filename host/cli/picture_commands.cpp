@@ -207,6 +207,7 @@ int render_all(const RenderOptions& options) {
     const SignalGuard signals;
     const auto interrupted = [&signals] { return signals.caught(); };
     const auto source = stored ? open_trajectory(scene.scene, choice) : start_run(scene, choice, interrupted);
+    if (!options.quiet && !source->warning().empty()) say("carom: --time: {}\n", source->warning());
     const std::size_t count = render(*source, request, interrupted);
     if (interrupted() != 0) {
         say("carom: interrupted after {}\n", plural(count, "frame"));

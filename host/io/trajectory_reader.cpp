@@ -246,6 +246,18 @@ std::size_t TrajectoryReader::frame_at(double time) const {
     return best;
 }
 
+std::string beyond_frames(const TrajectoryReader& trajectory, double time) {
+    const auto times = trajectory.times();
+    const std::size_t last = times.size() - 1;
+    const double before = last > 0 ? 0.5 * (times[1] - times[0]) : 0.0;
+    const double behind = last > 0 ? 0.5 * (times[last] - times[last - 1]) : 0.0;
+    const double rounding = 1e-9 * std::abs(time);
+    const bool late = time > times[last] + behind + rounding;
+    if (!late && time >= times[0] - before - rounding) return {};
+    return fmt::format("{} has frames from t = {:.6g} to {:.6g}: the {} one is taken for {:.6g}", trajectory.path(),
+                       times[0], times[last], late ? "last" : "first", time);
+}
+
 void TrajectoryReader::read(std::size_t index, Frame& frame) const { impl_->read(index, frame); }
 ObservableTable TrajectoryReader::observables() const { return impl_->observables(); }
 std::vector<AverageTable> TrajectoryReader::averages(std::size_t frame) const { return impl_->averages(frame); }

@@ -60,4 +60,8 @@ private:
     std::unique_ptr<Impl> impl_;
 };
 
+/// What to say to whoever asked for a time before the first frame or behind the last, by more than half of what lies
+/// between frames there; empty for any other time. \pre frame_count() > 0
+std::string beyond_frames(const TrajectoryReader& trajectory, double time);
+
 }  // namespace carom

@@ -130,6 +130,7 @@ public:
                 break;
             case FrameChoice::Kind::kTime:
                 indices_.push_back(reader_.frame_at(choice.time));
+                warning_ = beyond_frames(reader_, choice.time);
                 break;
             case FrameChoice::Kind::kIndex:
                 if (choice.index >= stored) {
@@ -149,6 +150,8 @@ public:
         reader_.read(indices_[next_++], frame_);
         return &frame_;
     }
+
+    [[nodiscard]] std::string warning() const override { return warning_; }
 
     [[nodiscard]] std::vector<std::string> notes() override {
         std::vector<std::string> lines{fmt::format("frame {} of {}", indices_[next_ - 1], reader_.frame_count() - 1),
@@ -186,6 +189,7 @@ private:
     Scene scene_;
     Balls balls_;
     std::vector<std::size_t> indices_;
+    std::string warning_;
     std::size_t next_ = 0;
     Frame frame_;
     ObservableTable table_;

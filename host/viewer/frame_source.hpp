@@ -41,6 +41,8 @@ public:
     /// The next frame; null after the last, or once a signal has come. Valid until the next call.
     /// \throws SimulationError  the run cannot go on
     virtual const Frame* next() = 0;
+    /// That the time asked for is not there; empty if it is.
+    [[nodiscard]] virtual std::string warning() const { return {}; }
     /// The numbers of the run at the frame that next() gave, one a line.
     [[nodiscard]] virtual std::vector<std::string> notes() = 0;
 };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include "host/io/trajectory_reader.hpp"
 #include "host/run/say.hpp"
@@ -161,6 +162,8 @@ public:
         const double length = reader_.times().back() - reader_.times().front();
         if (length > 0.0) speed_ = length / kSeconds;
         time_ = reader_.times().front();
+        std::error_code error;
+        written_ = std::filesystem::last_write_time(path, error);
     }
 
     [[nodiscard]] const Scene& scene() const override { return scene_; }
@@ -172,10 +175,13 @@ public:
     }
 
     bool update(double seconds) override {
+        look_for_more(seconds);
         if (playing_) {
             const auto times = reader_.times();
             time_ += seconds * speed_;
-            if (time_ > times.back()) {
+            if (time_ > times.back() && growing_) {
+                time_ = times.back();  // more will come
+            } else if (time_ > times.back()) {
                 // The last frame is shown before it begins anew.
                 if (loop_ && index_ + 1 == reader_.frame_count()) time_ = times.front();
                 if (!loop_) playing_ = false;
@@ -194,7 +200,7 @@ public:
 
     [[nodiscard]] bool playing() const override { return playing_; }
     void set_playing(bool playing) override {
-        if (playing && !playing_ && index_ + 1 == reader_.frame_count()) go_to(0);
+        if (playing && !playing_ && !growing_ && index_ + 1 == reader_.frame_count()) go_to(0);
         playing_ = playing;
     }
     void step(int direction) override {
@@ -210,8 +216,8 @@ public:
 
     [[nodiscard]] std::string status() const override {
         const SolverDescription& of = reader_.header().description;
-        return fmt::format("stored run: {} on {}, {}; {} frames; by frames", of.solver, of.backend, of.precision,
-                           reader_.frame_count());
+        return fmt::format("stored run: {} on {}, {}; {} frames{}; by frames", of.solver, of.backend, of.precision,
+                           reader_.frame_count(), growing_ ? ", being written" : "");
     }
     [[nodiscard]] std::vector<Reading> readings() const override {
         std::vector<Reading> all{{"time", fmt::format("{:.6g} s", frame_.time)},
@@ -241,6 +247,41 @@ private:
         reader_.read(index, frame_);
         index_ = index;
         loaded_ = changed_ = true;
+    }
+
+    /// Another process may still be writing the file. Whoever is at the last frame sees the one that comes.
+    /// \param seconds  since the last time
+    void look_for_more(double seconds) {
+        constexpr double kSeconds = 0.5;
+        since_look_ += seconds;
+        if (since_look_ < kSeconds) return;
+        since_look_ = 0.0;
+        std::error_code error;
+        const auto written = std::filesystem::last_write_time(reader_.path(), error);
+        constexpr double kPatience = 30.0;  // [s]
+        since_growth_ += kSeconds;
+        if (error || written == written_) {
+            growing_ = growing_ && since_growth_ < kPatience;  // who wrote it may have been killed
+            return;
+        }
+        since_growth_ = 0.0;
+        written_ = written;
+        try {
+            TrajectoryReader now(reader_.path());
+            const bool same = now.header().scene_source == reader_.header().scene_source &&
+                              now.frame_count() >= reader_.frame_count() &&
+                              now.times().front() == reader_.times().front();
+            if (!same) return;  // another run has taken its place
+            const bool more = now.frame_count() > reader_.frame_count();
+            const bool at_end = index_ + 1 == reader_.frame_count();
+            reader_ = std::move(now);
+            growing_ = reader_.summary().empty();
+            read_rows();
+            changed_ = true;
+            if (more && at_end && !playing_) go_to(reader_.frame_count() - 1);
+        } catch (const std::exception&) {
+            written_ = {};  // in the middle of being written: later
+        }
     }
 
     void read_rows() {
@@ -274,6 +315,10 @@ private:
     std::vector<EnergySample> energies_;
     Frame frame_;
     std::size_t index_ = 0;
+    double since_look_ = 0.0;    // at the file [s]
+    double since_growth_ = 0.0;  // that was seen [s]
+    std::filesystem::file_time_type written_;
+    bool growing_ = false;
     bool loaded_ = false;
     bool changed_ = false;
     bool playing_ = false;

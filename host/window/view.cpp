@@ -213,6 +213,7 @@ public:
         auto last_update = begin;
         while (!window_.closing() && interrupted() == 0) {
             glfwPollEvents();
+            window_.check_display();
             const auto now = Clock::now();
             if (window_.take_touched()) quiet_ = 0;
             for (const int key : window_.take_keys()) press(key);

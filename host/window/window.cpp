@@ -6,6 +6,7 @@
 #include <GLFW/glfw3.h>
 #include <backends/imgui_impl_glfw.h>
 #include <backends/imgui_impl_opengl3.h>
+#include <dlfcn.h>
 #include <imgui.h>
 
 #include <cctype>
@@ -13,6 +14,9 @@
 
 #include "host/state/errors.hpp"
 #include "host/viewer/opengl.hpp"
+
+// GLFW has it wherever it was built for X; its own header for it would need X11's.
+extern "C" __attribute__((weak)) void* glfwGetX11Display();  // NOLINT: its name
 
 namespace carom {
 
@@ -44,6 +48,24 @@ std::string older_version() {
 }
 
 }  // namespace
+
+/// Where the X server goes away Xlib ends the program, with words of its own, unless it is told of somebody who takes
+/// note. Its library is the one that GLFW has loaded; without X, or with Xlib of before 2021, nothing is done.
+/// \param lost  set when it happens
+void watch_display(bool& lost) {
+    using Handler = void (*)(void* display, void* data);
+    void* const display = glfwGetX11Display != nullptr ? glfwGetX11Display() : nullptr;
+    void* const library = display != nullptr ? dlopen("libX11.so.6", RTLD_LAZY | RTLD_NOLOAD) : nullptr;
+    if (library == nullptr) return;
+    const auto set_exit = reinterpret_cast<void (*)(void*, Handler, void*)>(dlsym(library, "XSetIOErrorExitHandler"));
+    const auto set_handler = reinterpret_cast<void* (*)(int (*)(void*))>(dlsym(library, "XSetIOErrorHandler"));
+    if (set_exit != nullptr && set_handler != nullptr) {
+        set_handler([](void*) { return 0; });  // the usual one says it and exits
+        set_exit(
+            display, [](void*, void* data) { *static_cast<bool*>(data) = true; }, &lost);
+    }
+    dlclose(library);
+}
 
 /// What GLFW calls.
 struct WindowEvents {
@@ -91,6 +113,7 @@ Window::Window(const std::string& title, int width, int height) {
         glfwTerminate();
         throw SystemError(fmt::format("OpenGL cannot be loaded; {}", kRemedy));
     }
+    watch_display(lost_);
     keep_memory_of_software_gl();
     glfwSwapInterval(1);
     // Before Dear ImGui, which passes events on.
@@ -160,6 +183,10 @@ void Window::begin_panels() {
 void Window::end_panels() {
     ImGui::Render();
     ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
+}
+
+void Window::check_display() const {
+    if (lost_) throw SystemError("the window is gone: the display was lost");
 }
 
 bool Window::closing() const { return glfwWindowShouldClose(window_) != 0; }

@@ -22,6 +22,8 @@ public:
     /// Pixels per unit of the pointer's place: 2 on many dense displays.
     [[nodiscard]] double pointer_scale() const;
     [[nodiscard]] bool closing() const;
+    /// Throws once the display is gone, with which nothing more can be done. \throws SystemError
+    void check_display() const;
     void close();
     /// Keys pressed since the last call: the character where one has been typed, letters as small ones, wherever the
     /// keyboard has it; else as GLFW numbers them. A letter of another alphabet stands for the one in that place of an
@@ -48,6 +50,7 @@ private:
 
     GLFWwindow* window_ = nullptr;
     Input input_;
+    bool lost_ = false;  // the display
 };
 
 }  // namespace carom

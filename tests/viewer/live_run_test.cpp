@@ -193,4 +193,43 @@ TEST(LiveRecord, StoresFramesAndWhatWasChanged) {
     std::remove(path.c_str());
 }
 
+TEST(StoredShow, FollowsAFileThatGrows) {
+    const std::string path = testing::TempDir() + "/growing-show.h5";
+    const std::unique_ptr<Show> show = [&] {
+        LiveLab lab(kBouncing, path);
+        const auto steps = [&](int count, std::uint64_t step) {
+            lab.steps(count);
+            ASSERT_NE(lab.wait([=](const LiveFrame& f) { return f.step == step; }), nullptr) << lab.run.error();
+        };
+        steps(110, 110);
+        auto stored = make_stored_show(path);
+        stored->start(false);
+        EXPECT_GE(stored->frame_count(), 1u);
+        stored->go_to(stored->frame_count() - 1);
+        const std::size_t before = stored->frame_count();
+        steps(300, 410);
+        EXPECT_TRUE(stored->update(1.0));
+        EXPECT_GE(stored->frame_count(), before + 5);
+        EXPECT_EQ(stored->frame_index() + 1, stored->frame_count()) << "at the end one stays there";
+        EXPECT_EQ(stored->frame()->time, stored->time());
+        EXPECT_NE(stored->status().find("being written"), std::string::npos) << stored->status();
+        stored->go_to(1);
+        steps(100, 510);
+        EXPECT_TRUE(stored->update(1.0));
+        EXPECT_EQ(stored->frame_index(), 1u) << "elsewhere, too";
+        stored->go_to(stored->frame_count() - 1);
+        stored->set_playing(true);
+        stored->update(0.4);
+        stored->update(0.4);
+        EXPECT_GT(stored->frame_index(), 1u) << "it waits for more instead of beginning anew";
+        stored->set_playing(false);
+        return stored;
+    }();
+    EXPECT_TRUE(show->update(1.0));
+    EXPECT_EQ(show->frame_count(), 11u);
+    EXPECT_EQ(show->status().find("being written"), std::string::npos) << show->status();
+    EXPECT_FALSE(show->update(1.0));
+    std::remove(path.c_str());
+}
+
 }  // namespace carom::live_run_test

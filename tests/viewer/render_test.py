@@ -91,6 +91,16 @@ class Render(ProgramTest):
         self.assertAlmostEqual(places["late", "two.toml"] - places["start", "two.toml"], 0.8 * 124.8, delta=1.1)
         self.assertAlmostEqual(places["late", "two.h5"] - places["start", "two.h5"], 0.75 * 124.8, delta=1.1)
 
+    def test_a_time_beyond_the_frames_of_a_file_is_said(self):
+        self.succeed("run", "two.toml", "--quiet", "-o", "two.h5")
+        for command, kind in (("render", []), ("plot", ["balls"])):
+            for when, said in (("1.1", ""), ("1.2", "two.h5 has frames from t = 0 to 1: the last one is taken for 1.2"),
+                               ("1e9", "the last one is taken for 1e+09")):
+                err = self.succeed(command, "two.h5", *kind, "-o", "out.png", "--force", "--time", when).err
+                self.assertIn(said, err)
+                self.assertEqual("--time" in err, said != "", err)
+        self.assertEqual(self.succeed("render", "two.h5", "-o", "o.png", "--time", "9", "--quiet").err, "")
+
     def test_a_stored_run_looks_like_the_run(self):
         self.write("gas.toml", GAS)
         self.succeed("run", "gas.toml", "--quiet", "-o", "gas.h5")

@@ -405,6 +405,16 @@ class View(ProgramTest):
         self.assertEqual(process.wait(timeout=30), 143)
         self.until(lambda: self.screen.pixels().max() == 0)
 
+    def test_a_display_that_goes_away_is_said_in_one_line_and_what_was_stored_is_whole(self):
+        other = Screen()
+        self.addCleanup(other.close)
+        process = self.start("view", "two.toml", "-o", "two.h5", env=other.environment)
+        self.until(lambda: other.pixels().max() > 0, process)
+        other.server.kill()
+        out, err = process.communicate(timeout=30)
+        self.assertEqual((process.returncode, out, err), (4, "", "carom: the window is gone: the display was lost\n"))
+        self.succeed("render", "two.h5", "-o", "two.png")
+
     def test_no_display_is_said_in_one_line(self):
         environment = {key: value for key, value in os.environ.items() if key not in ("DISPLAY", "WAYLAND_DISPLAY")}
         result = self.carom("view", "two.toml", env=environment)
