@@ -13,6 +13,11 @@
 #include <utility>
 
 #include "host/io/trajectory_reader.hpp"
+#include "host/plot/ball_picture.hpp"
+#include "host/plot/figure.hpp"
+#include "host/plot/image.hpp"
+#include "host/plot/quantity_figure.hpp"
+#include "host/scene/load.hpp"
 
 namespace py = pybind11;
 
@@ -60,6 +65,24 @@ py::object kept(const py::object& self, const char* name, const Make& make) {
     return attributes[name];
 }
 
+/// As `carom plot FILE balls` draws it.
+py::bytes picture(const FrameView& view, int width, int height, const std::string& color_by) {
+    const std::vector<std::uint8_t> png = [&] {
+        const py::gil_scoped_release others;
+        const ColorBy by = color_by == "species" ? ColorBy::kSpecies
+                           : color_by == "speed" ? ColorBy::kSpeed
+                                                 : ColorBy::kAuto;
+        Balls balls;
+        balls.dimension = view.frame->dimension;
+        balls.species_table = view.context->table;
+        balls.species = view.context->species;
+        return png_of(draw_balls(parse_scene(view.context->source, view.context->path), balls, *view.frame,
+                                 {.width = width, .height = height, .color_by = by}),
+                      "a picture");
+    }();
+    return {reinterpret_cast<const char*>(png.data()), png.size()};
+}
+
 /// A stored run. Any thread may read, one at a time.
 class StoredRun {
 public:
@@ -67,7 +90,8 @@ public:
         const py::gil_scoped_release others;
         reader_.emplace(path);
         const TrajectoryHeader& header = reader_->header();
-        context_ = std::make_shared<FrameContext>(FrameContext{header.box, header.species_table, header.species});
+        context_ = std::make_shared<FrameContext>(
+            FrameContext{header.box, header.species_table, header.species, header.scene_source, header.scene_path});
     }
 
     /// Does it without holding up other threads of Python.
@@ -175,6 +199,18 @@ void define_reader(py::module_& module) {
                  for (const auto& [name, value] : solver.parameters) told[name.c_str()] = value;
                  return told;
              })
+        .def(
+            "figure",
+            [](StoredRun& run, const std::string& quantity, const std::string& path) {
+                run.read([&](const TrajectoryReader& reader) {
+                    run_gnuplot(figure_script(quantity_figure({&reader}, quantity), path), path);
+                });
+            },
+            py::arg("quantity"), py::arg("path"))
+        .def("quantities",
+             [](StoredRun& run) {
+                 return run.read([](const TrajectoryReader& reader) { return all_quantities(reader); });
+             })
         .def("close", &StoredRun::close);
 }
 
@@ -241,6 +277,7 @@ void define_frame(py::module_& module) {
                                    return kept(self, "image",
                                                [](const FrameView& view) { return matrix(view, view.frame->image); });
                                })
+        .def("_picture", &picture, py::arg("width"), py::arg("height"), py::arg("color_by"))
         .def("__repr__", [](const FrameView& view) {
             return fmt::format("<carom.Frame of {} balls at t = {:.6g}>", view.frame->size(), view.frame->time);
         });

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "host/state/balls.hpp"
@@ -17,6 +18,8 @@ struct FrameContext {
     Box box;
     std::vector<Species> table;
     std::vector<std::uint32_t> species;  ///< one per ball, by id; index into table
+    std::string source;                  ///< of the scene, for pictures
+    std::string path;
 };
 
 /// A frame, and what is needed to understand it. Arrays that Python gets keep both alive, whatever becomes of the run.

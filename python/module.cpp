@@ -12,6 +12,7 @@
 #include <array>
 #include <atomic>
 #include <cmath>
+#include <csignal>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -100,8 +101,9 @@ class PythonRun {
 public:
     /// \param prepared  is used up
     PythonRun(PreparedScene& prepared, SimulateOptions options, bool keep_frames)
-        : context_(std::make_shared<FrameContext>(
-              FrameContext{prepared.scene.box, prepared.state.balls.species_table, prepared.state.balls.species})),
+        : context_(std::make_shared<FrameContext>(FrameContext{prepared.scene.box, prepared.state.balls.species_table,
+                                                               prepared.state.balls.species, prepared.scene.source,
+                                                               prepared.scene.path})),
           kept_(std::make_unique<KeptOutput>(keep_frames)) {
         const py::gil_scoped_release others;
         options.also = kept_.get();
@@ -392,6 +394,44 @@ void define_scene(py::module_& module) {
         py::arg("checkpoint"), py::arg("overrides"), py::arg("threads"));
 }
 
+/// Tells runs in other threads to end.
+struct Stop {
+    std::atomic<bool> set = false;
+};
+
+/// As rows have them: "momentum.x" of components.
+std::vector<std::string> value_names(const std::vector<ObservableInfo>& infos) {
+    std::vector<std::string> names;
+    for (const ObservableInfo& info : infos) {
+        if (info.components.empty()) names.push_back(info.name);
+        for (const std::string& component : info.components) names.push_back(info.name + "." + component);
+    }
+    return names;
+}
+
+void define_sweep(py::module_& module) {
+    py::class_<Stop>(module, "Stop", "Tells runs to end.")
+        .def(py::init<>())
+        .def_property(
+            "set", [](const Stop& stop) { return stop.set.load(); }, [](Stop& stop, bool set) { stop.set = set; });
+    module.def(
+        "names_in_memory",
+        [](const PreparedScene& prepared) {
+            return reading_scene([&] { return value_names(infos_in_memory(prepared)); });
+        },
+        py::arg("prepared"));
+    module.def(
+        "run_in_memory",
+        [](PreparedScene& prepared, const Stop& stop) {
+            const py::gil_scoped_release others;
+            MemoryRun run = run_in_memory(std::move(prepared), [&stop] { return stop.set ? SIGINT : 0; });
+            if (run.outcome.status == ExitStatus::kCannotContinue) throw SimulationError(run.outcome.error);
+            if (run.outcome.status != ExitStatus::kDone) throw SystemError(run.outcome.error);
+            return run.values;
+        },
+        py::arg("prepared"), py::arg("stop"));
+}
+
 void define_run(py::module_& module) {
     py::class_<PythonRun>(module, "Run", "What drives a solver.")
         .def(py::init([](PreparedScene& prepared, const std::string& output, const std::string& checkpoint,
@@ -451,6 +491,7 @@ PYBIND11_MODULE(_carom, module) {
     python::define_frame(module);
     python::define_reader(module);
     python::define_run(module);
+    python::define_sweep(module);
     // The threads of OpenMP are not there in the child of a fork, and whoever wants them waits for ever.
     module.def("use_one_thread", [] {
 #if defined(_OPENMP)

@@ -75,7 +75,7 @@ Color viridis(float t) {
     return color;
 }
 
-void write_png(const Pixels& pixels, const std::string& path) {
+std::vector<std::uint8_t> png_of(const Pixels& pixels, const std::string& what) {
     // libpng's simplified interface reports errors in its record instead of by longjmp.
     png_image header;
     std::memset(&header, 0, sizeof header);
@@ -86,14 +86,13 @@ void write_png(const Pixels& pixels, const std::string& path) {
     std::vector<std::uint8_t> bytes(PNG_IMAGE_PNG_SIZE_MAX(header));
     png_alloc_size_t size = bytes.size();
     if (png_image_write_to_memory(&header, bytes.data(), &size, 0, pixels.rgb.data(), 0, nullptr) == 0) {
-        throw SystemError("cannot make " + path + ": " + header.message);
+        throw SystemError("cannot make " + what + ": " + header.message);
     }
-    ReplacementFile file(path);
-    file.write(bytes.data(), size);
-    file.commit();
+    bytes.resize(size);
+    return bytes;
 }
 
-void write_png(const Image& image, const std::string& path) {
+std::vector<std::uint8_t> png_of(const Image& image, const std::string& what) {
     Pixels pixels{image.width(), image.height(), {}};
     pixels.rgb.reserve(3 * static_cast<std::size_t>(image.width()) * static_cast<std::size_t>(image.height()));
     for (int y = 0; y < image.height(); ++y) {
@@ -103,8 +102,21 @@ void write_png(const Image& image, const std::string& path) {
             }
         }
     }
-    write_png(pixels, path);
+    return png_of(pixels, what);
 }
+
+namespace {
+
+void write_bytes(const std::vector<std::uint8_t>& bytes, const std::string& path) {
+    ReplacementFile file(path);
+    file.write(bytes.data(), bytes.size());
+    file.commit();
+}
+
+}  // namespace
+
+void write_png(const Pixels& pixels, const std::string& path) { write_bytes(png_of(pixels, path), path); }
+void write_png(const Image& image, const std::string& path) { write_bytes(png_of(image, path), path); }
 
 namespace {
 

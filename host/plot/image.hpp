@@ -57,6 +57,11 @@ void write_png(const Pixels& pixels, const std::string& path);
 /// \throws SystemError  if the file cannot be written
 void write_png(const Image& image, const std::string& path);
 
+/// The bytes of a file.
+/// \param what  is made, for messages
+std::vector<std::uint8_t> png_of(const Pixels& pixels, const std::string& what);
+std::vector<std::uint8_t> png_of(const Image& image, const std::string& what);
+
 /// Viridis, a colour map in which equal steps look equal, also to the colour-blind (S. van der Walt and N. Smith 2015).
 /// \param t  0 (dark blue) to 1 (yellow); clamped
 Color viridis(float t);

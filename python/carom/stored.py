@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _carom
+from .pictures import Picture, figure_of
 from .scene import Scene
 from .tables import Average, average_of, rows_of
 
@@ -112,6 +113,18 @@ class Trajectory(Frames):
     def scene(self) -> Scene:
         """The scene that the run is of, ready to be run again."""
         return Scene(self._stored.source() + "\n")
+
+    def figure(self, quantity: str) -> Picture:
+        """A figure of a quantity, as ``carom plot FILE QUANTITY`` draws it. Needs gnuplot.
+
+        Raises InputError, with those that there are, for one that is none.
+        """
+        return figure_of(self._stored, quantity)
+
+    @property
+    def quantities(self) -> list[str]:
+        """What there are figures of."""
+        return self._stored.quantities()
 
     def close(self) -> None:
         """Frames that have been read stay."""

@@ -158,6 +158,65 @@ def test_installed_scenes_are_those_of_the_program():
 
 def test_examples_in_docstrings_hold():
     import doctest
-    for module in (carom, carom.scene, carom.run, carom.tables):
+    for module in (carom, carom.scene, carom.run, carom.tables, sys.modules["carom.sweeps"]):
         assert doctest.testmod(module).failed == 0
     assert doctest.testmod(carom.scene).attempted > 0
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_balls_of_arrays_are_where_they_were_put(dimension):
+    generator = np.random.default_rng(1)
+    grid = np.stack(np.meshgrid(*[np.arange(6)] * dimension), -1).reshape(-1, dimension) * 2.0 + 1.3
+    velocity = generator.normal(size=grid.shape)
+    radius = generator.uniform(0.5, 0.9, len(grid))
+    spin = generator.normal(size=len(grid) if dimension == 2 else grid.shape)
+    scene = carom.Scene({"scene": {"dimension": dimension}, "box": {"size": [24.0] * dimension},
+                         "run": {"precision": "double", "until": 0.01},
+                         "species": [{"name": "a", "radius": 0.4, "mass": 2.0}, {"name": "b", "radius": 0.5, "mass": 3.0}]})
+    scene.add_balls(grid, velocity, radius=radius, mass=radius**2, spin=spin)
+    scene.add_balls(grid[:2] + 12.0 * np.eye(dimension)[0], species=["b", "a"])
+    scene.add_balls(grid[3:4] + 14.0 * np.eye(dimension)[0], species="a")
+    frame = carom.Run(scene).frame()
+    count = len(grid)
+    assert np.allclose(frame.position[:count], grid, rtol=0, atol=1e-12)
+    assert np.array_equal(frame.velocity[:count], velocity)
+    assert np.array_equal(frame.radius, [*radius, 0.5, 0.4, 0.4])
+    assert np.array_equal(frame.mass, [*radius**2, 3.0, 2.0, 2.0])
+    assert np.array_equal(frame.spin_z[:count], spin if dimension == 2 else spin[:, 2])
+    assert not frame.velocity[count:].any()
+    again = carom.Run(scene.text)
+    assert again.state_hash == frame.state_hash
+
+
+@pytest.mark.parametrize(("arguments", "words"), [
+    ({"position": [1.0, 2.0]}, r"shape \(2,\)"),
+    ({"position": np.zeros((3, 4))}, r"shape \(3, 4\)"),
+    ({"position": [[1.0, float("nan")]]}, "position of ball 0"),
+    ({"position": [[1.0, 2.0]], "velocity": np.zeros((2, 2))}, r"velocity has the shape \(2, 2\)"),
+    ({"position": np.ones((4, 2)), "velocity": [0.0, np.inf]}, "velocity of ball 0"),
+    ({"position": np.ones((4, 2)), "radius": [1.0, 2.0]}, "radius has the shape"),
+    ({"position": np.ones((2, 2)), "mass": [1.0, np.nan]}, "mass of ball 1"),
+    ({"position": np.ones((2, 2)), "species": "a"}, "or else radius and mass"),
+    ({"position": np.ones((2, 2)), "radius": None}, "or else radius and mass"),
+    ({"position": np.ones((2, 2)), "radius": None, "mass": None, "species": ["a"]}, "or 2 of them"),
+    ({"position": [["a", "b"]]}, "could not convert"),
+])
+def test_arrays_that_do_not_fit_are_refused_and_add_nothing(arguments, words):
+    scene = carom.Scene({"scene": {"dimension": 2}, "box": {"size": [9.0, 9.0]}})
+    before = scene.text
+    with pytest.raises(ValueError, match=words):
+        scene.add_balls(**{"radius": 0.5, "mass": 1.0, **arguments})
+    assert scene.text == before
+
+
+def test_balls_that_cannot_be_there_are_named(tmp_path):
+    scene = carom.Scene({"scene": {"dimension": 2}, "box": {"size": [9.0, 9.0]}})
+    scene.add_balls([[2.0, 2.0], [5.0, 5.0], [5.5, 5.0]], radius=0.5, mass=1.0)
+    with pytest.raises(carom.SceneError, match=r"ball\[2\]\.position: ball 2 overlaps ball 1"):
+        carom.Run(scene, solver="events")
+    with pytest.warns(carom.CaromWarning, match="ball 1 and ball 2"):
+        carom.Run(scene)
+    scene = carom.Scene({"scene": {"dimension": 2}, "box": {"size": [9.0, 9.0]}})
+    scene.add_balls([[2.0, 2.0], [9.5, 5.0]], radius=0.5, mass=1.0)
+    with pytest.raises(carom.SceneError, match=r"ball\[1\].position\[0\]"):
+        carom.Run(scene)

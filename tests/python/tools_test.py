@@ -1,0 +1,104 @@
+"""Sweeps and pictures from Python: what the commands make of the same."""
+
+import csv
+import signal
+import struct
+import subprocess
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import carom
+from program import GAS, PROGRAM
+
+pytestmark = pytest.mark.filterwarnings("ignore::carom.CaromWarning")  # of the gas, which is soft
+
+
+def test_a_sweep_is_that_of_the_command(tmp_path):
+    (tmp_path / "gas.toml").write_text(GAS + '[[observe]]\nname = "k"\nkind = "kurtosis"\nevery = 0.01\n')
+    (tmp_path / "gas.sweep.toml").write_text(
+        '[sweep]\nscene = "gas.toml"\nrecord = ["kinetic_energy", "momentum.x", "k"]\n'
+        '[[axis]]\nkey = "scene.seed"\nvalues = [1, 2]\n[[axis]]\nkey = "spring.stiffness"\nvalues = [1.0e4, 2.0e4]\n')
+    subprocess.run([PROGRAM, "sweep", "gas.sweep.toml", "-o", "gas.csv", "--quiet", "--threads", "2"], cwd=tmp_path,
+                   check=True)
+    expected = list(csv.reader((tmp_path / "gas.csv").open()))
+    table = carom.sweep(tmp_path / "gas.toml", {"scene.seed": [1, 2], "spring.stiffness": [1e4, 2e4]},
+                        ["kinetic_energy", "momentum.x", "k"], jobs=2)
+    assert list(table.dtype.names[2:]) == expected[0][2:] == ["kinetic_energy", "momentum.x", "k", "k_se"]
+    assert [[float(cell) for cell in row] for row in expected[1:]] == [list(row) for row in table]
+
+
+@pytest.mark.filterwarnings("ignore:row 1")
+def test_a_run_of_a_sweep_that_cannot_go_on_is_nan():
+    scene = {"scene": {"dimension": 2}, "box": {"size": [6.0, 5.0]}, "run": {"until": 2.0},
+             "ball": [{"radius": 0.5, "mass": 1.0, "position": [2, 2], "velocity": [5, 0]}]}
+    with pytest.warns(RuntimeWarning, match="row 1: .*its mass is inf"):
+        table = carom.sweep(scene, {"ball[0].mass": [1.0, float("inf")]}, ["balls"], jobs=1)
+    assert table["balls"][0] == 1
+    assert np.isnan(table["balls"][1])
+
+
+def test_what_is_wrong_with_a_sweep_is_told_before_it_runs():
+    begin = time.monotonic()
+    long = carom.Scene(GAS)
+    long["run.until"] = 1e4
+    with pytest.raises(carom.SceneError, match="run.until"):
+        carom.sweep(long, {"run.until": [1e4, -1.0]}, ["kinetic_energy"])
+    with pytest.raises(ValueError, match="no value 'kinetic'; allowed: .*kinetic_energy"):
+        carom.sweep(long, {"scene.seed": [1]}, ["kinetic"])
+    with pytest.raises(TypeError):
+        carom.sweep(long, {"scene.seed": [1]}, "kinetic_energy")
+    for jobs in (0, -1, 1.5, True):
+        with pytest.raises(ValueError, match="jobs"):
+            carom.sweep(long, {"scene.seed": [1]}, ["kinetic_energy"], jobs=jobs)
+    assert len(carom.sweep(long, {"scene.seed": []}, ["kinetic_energy"])) == 0
+    assert time.monotonic() - begin < 20.0
+
+
+def test_control_c_ends_a_sweep():
+    long = carom.Scene(GAS)
+    long["run.until"] = 1e5
+    main = threading.main_thread().ident
+    timer = threading.Timer(0.7, lambda: signal.pthread_kill(main, signal.SIGINT))
+    timer.start()
+    begin = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        carom.sweep(long, {"scene.seed": [1, 2, 3, 4]}, ["kinetic_energy"], jobs=2)
+    assert time.monotonic() - begin < 20.0
+
+
+def size_of(png):
+    assert png[:8] == b"\x89PNG\r\n\x1a\n"
+    return struct.unpack(">II", png[16:24])
+
+
+def test_a_picture_is_that_of_the_command(tmp_path):
+    run = carom.Run(GAS, output=tmp_path / "gas.h5")
+    run.advance()
+    subprocess.run([PROGRAM, "plot", "gas.h5", "balls", "-o", "shell.png", "--size", "640x480", "--color-by", "speed",
+                    "--quiet"], cwd=tmp_path, check=True)
+    picture = run.frame().picture((640, 480), color_by="speed")
+    assert picture.png == (tmp_path / "shell.png").read_bytes()
+    stored = carom.open(run.output)
+    assert stored[-1].picture((640, 480), color_by="speed").png == picture.png
+    picture.save(tmp_path / "saved.png")
+    assert (tmp_path / "saved.png").read_bytes() == picture._repr_png_()
+    assert max(size_of(run.frame()._repr_png_())) <= 800
+    for size in ((10, 10), (640, 100000)):
+        with pytest.raises(ValueError, match="size"):
+            run.frame().picture(size)
+    with pytest.raises(ValueError, match="color_by"):
+        run.frame().picture(color_by="mass")
+
+
+def test_a_figure_is_that_of_the_command(tmp_path):
+    run = carom.Run(GAS, output=tmp_path / "gas.h5")
+    run.advance()
+    subprocess.run([PROGRAM, "plot", "gas.h5", "energy", "-o", "shell.png", "--quiet"], cwd=tmp_path, check=True)
+    stored = carom.open(run.output)
+    assert "energy" in stored.quantities
+    assert stored.figure("energy").png == (tmp_path / "shell.png").read_bytes()
+    with pytest.raises(carom.InputError, match="did you mean 'energy'"):
+        stored.figure("enrgy")
