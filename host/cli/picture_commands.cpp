@@ -283,7 +283,7 @@ Action add_render_command(CommandOptions& command, const std::string&) {
     command.option("--every", options->every, "T",
                    "Simulated time between frames; by default all stored ones, of a scene output.every");
     add_frame_options(command, options->frame);
-    command.flag("--overlay", options->overlay, "The run's numbers over the picture");
+    command.flag("--overlay", options->overlay, "The run's numbers, beside the box");
     command.flag("--quiet", options->quiet, "Say nothing");
     command.flag("--force", options->force, "Overwrite what exists");
     return options->viewer.scene.naming_options([options] { return render_all(*options); });

@@ -56,8 +56,9 @@ public:
         std::vector<std::string> lines{fmt::format("{} on {}", description.solver, description.backend)};
         lines.push_back(description.solver == "events" ? plural(solver_->tallies().collisions, "collision")
                                                        : fmt::format("step {}", count_text(solver_->step())));
-        lines.push_back(fmt::format("kinetic energy {:.6g}", totals.kinetic + totals.rotational));
-        lines.push_back(fmt::format("total energy {:.6g}", totals.energy()));
+        const std::string unit = run_.scene.units.behind("J");
+        lines.push_back(fmt::format("kinetic energy {:.6g}{}", totals.kinetic + totals.rotational, unit));
+        lines.push_back(fmt::format("total energy {:.6g}{}", totals.energy(), unit));
         if (description.solver != "events") lines.push_back(plural(totals.contacts, "contact"));
         return lines;
     }
@@ -167,7 +168,7 @@ public:
             if (column >= table_.width) continue;
             std::string words = name;
             std::ranges::replace(words, '_', ' ');
-            lines.push_back(fmt::format("{} {:.6g}", words, table_.at(row, column)));
+            lines.push_back(fmt::format("{} {:.6g}{}", words, table_.at(row, column), scene_.units.behind("J")));
         }
         return lines;
     }

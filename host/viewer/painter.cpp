@@ -20,6 +20,7 @@ constexpr float kFootRoom = 58.0f;
 constexpr float kLegendRoom = 138.0f;
 constexpr float kTitle = 14.0f;
 constexpr float kLabel = 11.0f;
+constexpr float kNotesRoom = 250.0f;
 
 /// The largest of 1, 2 and 5 times a power of ten that is no more than `most`.
 double round_below(double most) {
@@ -28,6 +29,13 @@ double round_below(double most) {
         if (digit * power <= most) return digit * power;
     }
     return power;
+}
+
+/// A unit behind a number, in the scene's names; none where these have letters that pictures do not.
+std::string unit_text(const UnitNames& units, std::string_view unit) {
+    std::string text = units.behind(unit);
+    const bool plain = std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+    return plain && !unit.empty() ? text : "";
 }
 
 class Overlay {
@@ -96,8 +104,8 @@ private:
             lines_.add_rectangle(left, high - 0.5f, left + bar, low, content_.palette->at(t));
         }
         const QuantityInfo& info = quantities()[static_cast<std::size_t>(content_.quantity)];
-        const std::string unit = info.unit;
-        const std::string label = unit.empty() ? info.label : fmt::format("{} [{}]", info.label, unit);
+        const std::string unit = unit_text(*content_.units, info.unit);
+        const std::string label = unit.empty() ? info.label : fmt::format("{} [{}]", info.label, unit.substr(1));
         const float size = std::min(
             px(kLabel), px(kLabel) * (width_ - left - px(6.0f)) / std::max(1.0f, text_width(px(kLabel), label)));
         text(left, px(kTitleRoom + 10.0f), size, label);
@@ -135,16 +143,36 @@ private:
     void scale_bar() {
         const double length = round_below(0.22 * static_cast<double>(width_) / camera_.scale());
         const auto pixels = static_cast<float>(length * camera_.scale());
-        const float left = camera_.viewport().left;
+        const float left = content_.notes.empty() ? camera_.viewport().left : px(kMargin);
         const float y = height_ - below() - px(20.0f);
         const float line = std::max(1.0f, px(1.8f));
-        const std::string words = fmt::format("{:.4g} m", length);
-        back(left - px(10.0f), y - px(14.0f), left + pixels + px(20.0f) + text_width(px(kLabel), words), y + px(14.0f));
+        const std::string words = fmt::format("{:.4g}{}", length, unit_text(*content_.units, "m"));
+        const float end = left + pixels + px(20.0f) + text_width(px(kLabel), words);
+        back(left - px(10.0f), y - px(14.0f), end, y + px(14.0f));
+        if (content_.arrows) arrow_key(*content_.arrows, end + px(16.0f), y);
         lines_.add({left, y, 0.0f}, {left + pixels, y, 0.0f}, line, theme_.ink);
         for (const float x : {left, left + pixels}) {
             lines_.add({x, y - px(4.0f), 0.0f}, {x, y + px(4.0f), 0.0f}, line, theme_.ink);
         }
         text(left + pixels + px(10.0f), y + 0.45f * px(kLabel), px(kLabel), words);
+    }
+
+    /// An arrow of a round speed, and how many there are where that is not all.
+    void arrow_key(const VelocityKey& key, float left, float y) {
+        const double speed = round_below(key.fastest);
+        const auto pixels = static_cast<float>(speed * key.seconds * camera_.scale());
+        std::string words = fmt::format("{:.4g}{}", speed, unit_text(*content_.units, "m/s"));
+        if (key.drawn < key.balls) {
+            words += fmt::format("; arrows of {} of {}", count_text(key.drawn), plural(key.balls, "ball"));
+        }
+        back(left - px(10.0f), y - px(14.0f), left + pixels + px(20.0f) + text_width(px(kLabel), words), y + px(14.0f));
+        const float line = std::max(1.0f, px(1.3f));
+        const float tip = left + pixels;
+        const float head = std::min(px(7.0f), 0.5f * pixels);
+        lines_.add({left, y, 0.0f}, {tip, y, 0.0f}, line, theme_.ink);
+        lines_.add({tip, y, 0.0f}, {tip - head, y - 0.5f * head, 0.0f}, line, theme_.ink);
+        lines_.add({tip, y, 0.0f}, {tip - head, y + 0.5f * head, 0.0f}, line, theme_.ink);
+        text(tip + px(10.0f), y + 0.45f * px(kLabel), px(kLabel), words);
     }
 
     /// The axes as the eye sees them, in the lower right corner, the farthest one first.
@@ -278,6 +306,12 @@ void Painter::set_panel_room(float left, float bottom) {
     place();
 }
 
+void Painter::make_room_for_notes() {
+    constexpr float kMostOfWidth = 0.3f;
+    const auto width = static_cast<float>(target_->width());
+    set_panel_room(std::min(kNotesRoom * overlay_scale(target_->height()), kMostOfWidth * width), bottom_room_);
+}
+
 void Painter::place() {
     Viewport viewport = viewport_for(target_->width(), target_->height(), labels_, palette_);
     viewport.left += left_room_;
@@ -309,18 +343,22 @@ PictureContent Painter::content(double time, std::size_t balls, const std::vecto
     const bool flat = scene_.dimension() == 2;
     if (flat) add_inside(behind_, scene_, origin, *theme_, camera_);
     add_scenery(scenery_, scene_, time, origin, *theme_, scale);
+    std::optional<VelocityKey> arrows;
     if (arrows_ && frame != nullptr) {
-        add_velocities(scenery_, scene_, balls_, *frame, origin, *theme_, camera_, scale);
+        arrows = add_velocities(scenery_, scene_, balls_, *frame, origin, *theme_, camera_, scale);
     }
     if (extra != nullptr) overlay_.append(*extra);
     if (labels_) {
-        const std::string facts = fmt::format("{}, t = {:.5g} s", plural(balls, "ball"), time);
+        const std::string facts =
+            fmt::format("{}, t = {:.5g}{}", plural(balls, "ball"), time, unit_text(scene_.units, "s"));
         const OverlayContent words{.title = scene_.title.empty() ? facts : scene_.title + ":  " + facts,
                                    .notes = notes,
                                    .quantity = quantity_,
                                    .palette = &palette_,
                                    .range = range_,
-                                   .dimension = scene_.dimension()};
+                                   .dimension = scene_.dimension(),
+                                   .units = &scene_.units,
+                                   .arrows = arrows};
         add_overlay(overlay_, words, camera_, *theme_);
     }
     return {.dimension = scene_.dimension(),

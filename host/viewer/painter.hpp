@@ -8,6 +8,7 @@
 #include "host/viewer/color_map.hpp"
 #include "host/viewer/quantity.hpp"
 #include "host/viewer/renderer.hpp"
+#include "host/viewer/scenery.hpp"
 
 namespace carom {
 
@@ -19,6 +20,8 @@ struct OverlayContent {
     const Palette* palette = nullptr;
     ValueRange range;
     int dimension = 2;
+    const UnitNames* units = nullptr;
+    std::optional<VelocityKey> arrows = std::nullopt;
 };
 
 /// How large texts and lines are: 1 for a picture about 800 pixels high.
@@ -77,6 +80,8 @@ public:
     void set_labels(bool labels);
     void set_arrows(bool arrows) { arrows_ = arrows; }
     [[nodiscard]] bool arrows() const { return arrows_; }
+    /// Leaves room to the left for the lines that draw() writes over the picture, so that they lie on no balls.
+    void make_room_for_notes();
     /// Leaves room for panels, beside that for the labels [pixels].
     void set_panel_room(float left, float bottom);
     [[nodiscard]] Quantity quantity() const { return quantity_; }

@@ -103,6 +103,7 @@ std::size_t render(FrameSource& source, const RenderRequest& request, const std:
     const RenderKind kind = render_kind(request.output);
     const EglContext context;
     Painter painter(source.scene(), source.balls(), request.style, request.width, request.height);
+    if (request.notes) painter.make_room_for_notes();
     request.camera.apply(painter.camera());
     std::optional<MovieWriter> movie;
     if (kind == RenderKind::kMovie) {

@@ -96,8 +96,9 @@ void add_inside(LineList& lines, const Scene& scene, const Vector3& origin, cons
               theme.inside, 1.0f, LineList::Ends::kFlat);
 }
 
-void add_velocities(LineList& lines, const Scene& scene, const Balls& balls, const Frame& frame, const Vector3& origin,
-                    const Theme& theme, const Camera& camera, float scale) {
+std::optional<VelocityKey> add_velocities(LineList& lines, const Scene& scene, const Balls& balls, const Frame& frame,
+                                          const Vector3& origin, const Theme& theme, const Camera& camera,
+                                          float scale) {
     constexpr std::size_t kMost = 600;
     const std::size_t every = frame.size() / kMost + 1;
     const auto in = [&](std::size_t id) { return frame.gone[id] == 0 && std::isfinite(frame.velocity[0][id]); };
@@ -111,14 +112,18 @@ void add_velocities(LineList& lines, const Scene& scene, const Balls& balls, con
         fastest = std::max(fastest, squared);
         radius = std::max(radius, balls.species_of(id).radius);
     }
-    if (!(fastest > 0.0)) return;
+    if (!(fastest > 0.0)) return std::nullopt;
     // So long that it is seen beyond its ball, and so short that arrows do not cover each other.
     constexpr double kRadii = 4.0;
     constexpr double kOfBox = 0.03;
     const double box = *std::min_element(scene.box.size.begin(), scene.box.size.begin() + frame.dimension);
     const double seconds = std::max(kRadii * radius, kOfBox * box) / std::sqrt(fastest);
+    VelocityKey key{.seconds = seconds,
+                    .fastest = std::sqrt(fastest),
+                    .balls = static_cast<std::size_t>(std::ranges::count(frame.gone, std::uint8_t{0}))};
     for (std::size_t id = 0; id < frame.size(); id += every) {
         if (!in(id)) continue;
+        ++key.drawn;
         Vector3 from{};
         Vector3 along{};
         double length = 0.0;
@@ -146,6 +151,7 @@ void add_velocities(LineList& lines, const Scene& scene, const Balls& balls, con
         lines.add(tip, at(0.72, 0.14), kWidth * scale, theme.ink);
         lines.add(tip, at(0.72, -0.14), kWidth * scale, theme.ink);
     }
+    return key;
 }
 
 }  // namespace carom

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstddef>
+#include <optional>
+
 #include "host/state/balls.hpp"
 #include "host/viewer/camera.hpp"
 #include "host/viewer/color_map.hpp"
@@ -17,9 +20,18 @@ void add_scenery(LineList& lines, const Scene& scene, double time, const Vector3
 /// 2D: the inside of the box as one broad line. Its width depends on the camera.
 void add_inside(LineList& lines, const Scene& scene, const Vector3& origin, const Theme& theme, const Camera& camera);
 
+/// How arrows are to be read.
+struct VelocityKey {
+    double seconds = 0.0;   ///< a ball flies the length of its arrow in [time]
+    double fastest = 0.0;   ///< of the balls that have one [length/time]
+    std::size_t drawn = 0;  ///< balls that have one
+    std::size_t balls = 0;  ///< of so many
+};
+
 /// An arrow at each ball along its velocity, of many balls at some at equal distances in the order of their ids. The
 /// longest is a small part of the box.
-void add_velocities(LineList& lines, const Scene& scene, const Balls& balls, const Frame& frame, const Vector3& origin,
-                    const Theme& theme, const Camera& camera, float scale);
+/// \returns  how to read them; nothing if there are none
+std::optional<VelocityKey> add_velocities(LineList& lines, const Scene& scene, const Balls& balls, const Frame& frame,
+                                          const Vector3& origin, const Theme& theme, const Camera& camera, float scale);
 
 }  // namespace carom

@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "host/scene/stages.hpp"
@@ -470,8 +471,11 @@ Wishes Panels::draw(Show& show, Painter& painter, ViewState& state) {
     if (!state.panels) return wishes;
     const ImGuiIO& io = ImGui::GetIO();
     const float unit = ImGui::GetFontSize();
-    ImGui::SetNextWindowPos(ImVec2(0.6f * unit, 3.6f * unit), ImGuiCond_FirstUseEver);
-    ImGui::SetNextWindowSize(ImVec2(23.0f * unit, io.DisplaySize.y - 8.0f * unit), ImGuiCond_FirstUseEver);
+    // A window of another size has them where they are at first; in between one may move them.
+    const std::array size{io.DisplaySize.x, io.DisplaySize.y};
+    when_ = std::exchange(size_, size) == size ? ImGuiCond_Once : ImGuiCond_Always;
+    ImGui::SetNextWindowPos(ImVec2(0.6f * unit, 3.6f * unit), when_);
+    ImGui::SetNextWindowSize(ImVec2(23.0f * unit, io.DisplaySize.y - 8.0f * unit), when_);
     ImGui::SetNextWindowBgAlpha(0.86f);
     if (ImGui::Begin("carom", nullptr, ImGuiWindowFlags_NoCollapse)) {
         control(show, state, wishes);
@@ -638,12 +642,14 @@ void Panels::playback_bar(Show& show) {
     const ImGuiIO& io = ImGui::GetIO();
     const float unit = ImGui::GetFontSize();
     const float left = left_room() + 2.0f * unit;
-    ImGui::SetNextWindowPos(ImVec2(left, io.DisplaySize.y - 3.0f * unit), ImGuiCond_FirstUseEver, ImVec2(0.0f, 1.0f));
-    ImGui::SetNextWindowSize(ImVec2(io.DisplaySize.x - left - 2.0f * unit, 0.0f), ImGuiCond_FirstUseEver);
+    ImGui::SetNextWindowPos(ImVec2(left, io.DisplaySize.y - 3.0f * unit), when_, ImVec2(0.0f, 1.0f));
+    ImGui::SetNextWindowSize(ImVec2(io.DisplaySize.x - left - 2.0f * unit, 0.0f), when_);
     if (ImGui::Begin("Frames", nullptr, ImGuiWindowFlags_NoCollapse)) {
         int index = static_cast<int>(show.frame_index());
         ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x - 6.0f * unit);
-        if (ImGui::SliderInt("##frame", &index, 0, static_cast<int>(show.frame_count()) - 1)) {
+        const int last = static_cast<int>(show.frame_count()) - 1;
+        const std::string words = fmt::format("t = {:.5g} s  ({} of {})", show.frame()->time, index, last);
+        if (ImGui::SliderInt("##frame", &index, 0, last, words.c_str(), ImGuiSliderFlags_NoInput)) {
             show.set_playing(false);
             show.go_to(static_cast<std::size_t>(std::max(0, index)));
         }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -121,6 +122,8 @@ private:
     std::optional<std::uint64_t> counted_step_;
     PhysicsPanel physics_;
     bool fixed_range_ = false;
+    std::array<float, 2> size_{};  // of the window, a picture ago
+    int when_ = 0;                 // panels are put where they belong, in Dear ImGui's words
 };
 
 /// Bars for what was counted and a line for the theory, in the present panel.

@@ -10,6 +10,7 @@
 #include <imgui.h>
 
 #include <cctype>
+#include <cmath>
 #include <utility>
 
 #include "host/state/errors.hpp"
@@ -132,7 +133,11 @@ Window::Window(const std::string& title, int width, int height) {
     float scale = 1.0f;
     glfwGetWindowContentScale(window_, &scale, nullptr);
     ImGui::GetStyle().ScaleAllSizes(scale);
-    ImGui::GetIO().FontGlobalScale = scale;
+    // Letters of the size that they have on this display: enlarged ones would be blurred.
+    constexpr float kFont = 13.0f;
+    ImFontConfig font;
+    font.SizePixels = std::floor(kFont * scale);
+    ImGui::GetIO().Fonts->AddFontDefault(&font);
     ImGui_ImplGlfw_InitForOpenGL(window_, true);
     ImGui_ImplOpenGL3_Init("#version 450 core");
 }

@@ -7,6 +7,7 @@
 #include "host/scene/load.hpp"
 #include "host/viewer/opengl.hpp"
 #include "host/viewer/quantity.hpp"
+#include "host/viewer/scenery.hpp"
 #include "tests/support/studio.hpp"
 
 namespace carom::picture_test {
@@ -335,6 +336,24 @@ TEST(PartnersOf, AreTheBallsThatTouchAlsoAroundAFace) {
     walled.add({1.2, 5.0, 0.0});
     walled.add({10.9, 5.0, 0.0});
     EXPECT_TRUE(partners_of(walled.scene, walled.balls, walled.frame, 0).empty());
+}
+
+TEST(Velocities, HaveAKeyThatSaysHowManyThereAre) {
+    World world(2, "wall");
+    for (int k = 0; k < 1500; ++k) world.add({1.0, 1.0, 0.0}, {k == 0 ? 2.0 : 1.0, 0.0, 0.0});
+    const Camera camera(world.scene, Viewport{.width = 400, .height = 300});
+    LineList lines;
+    const auto key = add_velocities(lines, world.scene, world.balls, world.frame, {}, kDarkTheme, camera, 1.0f);
+    ASSERT_TRUE(key.has_value());
+    EXPECT_EQ(key->balls, 1500u);
+    EXPECT_EQ(key->drawn, 500u);
+    EXPECT_EQ(lines.lines().size(), 3u * key->drawn);
+    EXPECT_EQ(key->fastest, 2.0);
+    const auto& arrow = lines.lines().front();
+    EXPECT_NEAR(arrow.b[0] - arrow.a[0], 2.0 * key->seconds, 1e-5);
+    for (auto& v : world.frame.velocity[0]) v = 0.0;
+    EXPECT_FALSE(
+        add_velocities(lines, world.scene, world.balls, world.frame, {}, kDarkTheme, camera, 1.0f).has_value());
 }
 
 TEST(ValueRange, LeavesOutTheFewThatAreFarAbove) {

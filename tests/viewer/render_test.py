@@ -189,13 +189,26 @@ backend = "cpu"
             self.assertEqual((stream["width"], stream["height"]), (202, 102))  # H.264 wants even sizes
 
     def test_the_numbers_of_the_run_are_written_over_it(self):
-        self.succeed("render", "two.toml", "-o", "plain.png")
         self.succeed("render", "two.toml", "-o", "overlay.png", "--overlay")
-        difference = abs(pixels(self.folder / "plain.png") - pixels(self.folder / "overlay.png")).max(axis=2)
-        rows, columns = numpy.nonzero(difference > 20)
-        self.assertGreater(len(rows), 300)
-        self.assertLess(rows.max(), 250)
-        self.assertLess(columns.max(), 400)
+        picture = pixels(self.folder / "overlay.png")
+        paper = abs(picture - picture[400, 2]).max(axis=2) > 20  # what is not
+        box = numpy.flatnonzero(paper[300:500].all(axis=0))[0]  # its left edge
+        rows, columns = numpy.nonzero(paper[60:250, : box - 4])
+        self.assertGreater(len(rows), 300, "numbers")
+        self.assertLess(columns.max(), box - 15, "and not on the box")
+
+    def test_arrows_have_a_scale(self):
+        for name, options in (("without", []), ("with", ["--arrows"])):
+            self.succeed("render", "two.toml", "-o", f"{name}.png", "--time", "0", *options)
+        changed = abs(pixels(self.folder / "with.png") - pixels(self.folder / "without.png")).max(axis=2) > 60
+        rows, columns = numpy.nonzero(changed[740:])  # beside the scale
+        self.assertGreater(len(rows), 60)
+        # The ball at 1 m/s has an arrow of four radii, 2 m; that of 1 m/s in the key is as long.
+        metre = 1116 / 10.0
+        row = numpy.bincount(rows).argmax()
+        shaft = numpy.unique(columns[rows == row])
+        shaft = numpy.split(shaft, numpy.flatnonzero(numpy.diff(shaft) > 1) + 1)[0]
+        self.assertAlmostEqual(shaft[-1] - shaft[0], 2 * metre, delta=4)
 
     def test_every_quantity_can_be_shown(self):
         for what in ["species", "speed", "kinetic-energy", "spin", "overlap", "id", "height"]:

@@ -1,5 +1,6 @@
 """carom view under an X server without a screen: real windows, real keys, real mouse."""
 
+import ctypes
 import os
 import pathlib
 import re
@@ -398,6 +399,34 @@ class View(ProgramTest):
         self.close(process)
         self.assertEqual(picture.shape, (300, 400, 3))
         self.assertEqual(len(columns_of(picture, PINK)), 3)  # two balls and the legend
+
+    def test_panels_go_with_the_size_and_letters_are_sharp_on_a_dense_display(self):
+        other = Screen()
+        self.addCleanup(other.close)
+        library = ctypes.CDLL("libX11.so.6")
+        library.XOpenDisplay.restype = ctypes.c_void_p
+        library.XDefaultRootWindow.restype = library.XInternAtom.restype = ctypes.c_ulong
+        display = ctypes.c_void_p(library.XOpenDisplay(other.display.encode()))
+        self.addCleanup(library.XCloseDisplay, display)
+        said = b"Xft.dpi:\t192\n"
+        atom = lambda name: ctypes.c_ulong(library.XInternAtom(display, name, 0))
+        library.XChangeProperty(display, ctypes.c_ulong(library.XDefaultRootWindow(display)), atom(b"RESOURCE_MANAGER"),
+                                atom(b"STRING"), 8, 0, said, len(said))
+        library.XSync(display, 0)
+        usual, self.screen = self.screen, other
+        self.addCleanup(setattr, self, "screen", usual)
+        process = self.open("two.toml", "--paused")
+        bar = other.pixels()[435:470, 20:620].max(axis=2)
+        letters, rims = (bar > 200).sum(), ((bar > 80) & (bar <= 200)).sum()
+        self.assertGreater(letters, 1500, "twice as large as usual")
+        self.assertLess(rims, 0.25 * letters)
+        window = subprocess.run(["xdotool", "search", "--name", "carom: two"], env=other.environment, capture_output=True,
+                                text=True, check=True).stdout.split()[0]
+        other.do("windowsize", window, 600, 400, "sleep", 0.8)
+        column = other.pixels()[:400, 60]
+        self.assertEqual(abs(column[318] - other.pixels()[318, 3]).max(), 0, "nothing between panel and status bar")
+        other.do("key", "Escape")
+        self.assertEqual(process.wait(timeout=30), 0)
 
     def test_a_signal_ends_it(self):
         process = self.open("two.toml")
