@@ -28,6 +28,7 @@ std::string as_text(const PreparedScene& run) {
         text += fmt::format("  {:<18}{}\n", name, value);
     };
     line("balls", fmt::format("{} in {}D", count_text(run.state.balls.size()), run.scene.dimension()));
+    for (const LoadEntry& load : run.scene.loads) line("loaded", visible(load.loaded->summary()));
     line("packing fraction", fmt::format("{:.4g}", run.figures.packing_fraction));
     if (run.figures.size_ratio > 1.0) {
         line("largest radius", fmt::format("{:.4g} times the smallest", run.figures.size_ratio));

@@ -529,8 +529,8 @@ int open_regular(const std::string& path) {
 
 }  // namespace
 
-ReadableFile::ReadableFile(std::string path, std::string kind)
-    : path_(std::move(path)), kind_(std::move(kind)), descriptor_(open_regular(path_)) {
+ReadableFile::ReadableFile(std::string path, std::string kind, int descriptor)
+    : path_(std::move(path)), kind_(std::move(kind)), descriptor_(descriptor < 0 ? open_regular(path_) : descriptor) {
     try {
         require_hdf5();
         h5::silence();

@@ -163,10 +163,11 @@ namespace carom {
 /// again where the file has changed since.
 class ReadableFile {
 public:
-    /// \param kind  "trajectory" or "checkpoint", for messages
+    /// \param kind        "trajectory" or "checkpoint", for messages
+    /// \param descriptor  of the file, if it is open already: it becomes this object's; else -1
     /// \throws SystemError  no such file, or it may not be read
     /// \throws InputError   it is no HDF5 file
-    ReadableFile(std::string path, std::string kind);
+    ReadableFile(std::string path, std::string kind, int descriptor = -1);
     ~ReadableFile();
     ReadableFile(const ReadableFile&) = delete;
     ReadableFile& operator=(const ReadableFile&) = delete;

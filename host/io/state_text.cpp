@@ -1,5 +1,6 @@
 #include "host/io/state_text.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace carom {
@@ -85,6 +86,13 @@ void append_json_ball(std::string& text, const TrajectoryHeader& header, const F
 }
 
 }  // namespace
+
+std::string one_word(const std::string& name) {
+    std::string word = name.empty() ? std::string(kUnnamed) : name;
+    std::ranges::replace_if(
+        word, [](unsigned char c) { return c <= ' '; }, '_');
+    return word;
+}
 
 std::string ball_columns(int dimension) {
     return dimension == 2 ? "id,species,x,y,vx,vy,w,radius,mass" : "id,species,x,y,z,vx,vy,vz,wx,wy,wz,radius,mass";

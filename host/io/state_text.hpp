@@ -31,6 +31,11 @@ inline void append_stored(std::string& text, double value, bool single) {
     }
 }
 
+/// A species' name for formats that divide their columns by spaces and have no way to quote them.
+std::string one_word(const std::string& name);
+/// That of balls that have none.
+inline constexpr std::string_view kUnnamed = "unnamed";
+
 /// `id,species,x,y[,z],vx,vy[,vz],w|wx,wy,wz,radius,mass`, without the end of the line.
 std::string ball_columns(int dimension);
 

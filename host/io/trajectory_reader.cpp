@@ -43,7 +43,7 @@ std::size_t ObservableTable::column(const std::string& name) const {
 
 class TrajectoryReader::Impl {
 public:
-    explicit Impl(const std::string& path) : path_(path), file_(path, "trajectory") {
+    Impl(const std::string& path, int descriptor) : path_(path), file_(path, "trajectory", descriptor) {
         file_.read([&](hid_t file) {
             refuse_checkpoint(file);
             header_ = read_trajectory_header(file);
@@ -227,7 +227,8 @@ private:
     }
 };
 
-TrajectoryReader::TrajectoryReader(const std::string& path) : impl_(std::make_unique<Impl>(path)) {}
+TrajectoryReader::TrajectoryReader(const std::string& path, int descriptor)
+    : impl_(std::make_unique<Impl>(path, descriptor)) {}
 TrajectoryReader::~TrajectoryReader() = default;
 TrajectoryReader::TrajectoryReader(TrajectoryReader&&) noexcept = default;
 TrajectoryReader& TrajectoryReader::operator=(TrajectoryReader&&) noexcept = default;

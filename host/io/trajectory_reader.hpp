@@ -29,9 +29,10 @@ struct ObservableTable {
 /// Reads a trajectory that TrajectoryWriter wrote, also one whose writer was killed or is still writing.
 class TrajectoryReader {
 public:
+    /// \param descriptor  of the file, if it is open already: it becomes this object's; else -1
     /// \throws SystemError  no such file, or it cannot be read
     /// \throws InputError   it is no trajectory of carom, or damaged; one line
-    explicit TrajectoryReader(const std::string& path);
+    explicit TrajectoryReader(const std::string& path, int descriptor = -1);
     ~TrajectoryReader();
     TrajectoryReader(TrajectoryReader&&) noexcept;
     TrajectoryReader& operator=(TrajectoryReader&&) noexcept;

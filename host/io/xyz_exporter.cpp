@@ -8,15 +8,6 @@ namespace carom {
 
 namespace {
 
-/// The format divides its columns by spaces and has no way to quote them.
-std::string one_word(const std::string& name) {
-    if (name.empty()) return "unnamed";
-    std::string word = name;
-    std::replace_if(
-        word.begin(), word.end(), [](unsigned char c) { return c <= ' '; }, '_');
-    return word;
-}
-
 class XyzExporter final : public Exporter {
 public:
     explicit XyzExporter(const ExportTarget& target) : target_(target), file_(target.path) {}

@@ -12,6 +12,7 @@
 #include "host/plot/image.hpp"
 #include "host/plot/table_view.hpp"
 #include "host/state/errors.hpp"
+#include "host/state/text.hpp"
 #include "host/theory/gas_theory.hpp"
 
 namespace carom {

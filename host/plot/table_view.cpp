@@ -68,11 +68,6 @@ std::size_t count_axes(const SweepTable& table) {
 
 }  // namespace
 
-std::string column_without_unit(const std::string& name) {
-    const auto bracket = name.rfind(" [");
-    return bracket != std::string::npos && bracket > 0 && name.ends_with("]") ? name.substr(0, bracket) : name;
-}
-
 std::optional<std::size_t> SweepTable::find(const std::string& name) const {
     for (std::size_t k = 0; k < names.size(); ++k) {
         if (names[k] == name) return k;

@@ -22,9 +22,6 @@ struct SweepTable {
     [[nodiscard]] bool numeric(std::size_t column) const;
 };
 
-/// "angle" for "angle [deg]".
-std::string column_without_unit(const std::string& name);
-
 /// \throws InputError   the file is no such table: file:line: what is wrong
 /// \throws SystemError  it cannot be read
 SweepTable read_table(const std::string& path);

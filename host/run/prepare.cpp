@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "host/io/ball_files.hpp"
 #include "host/io/checkpoint.hpp"
 #include "host/io/trajectory_header.hpp"
 #include "host/observables/average.hpp"
@@ -271,15 +272,23 @@ void derive(PreparedScene& run) {
 PreparedScene prepare_scene(const SceneRequest& request) {
     const SceneText scene = request.text ? *request.text : read_scene_text(request.scene);
     PreparedScene run;
-    run.scene = parse_scene(scene.text, scene.path, request.overrides);
+    run.scene = parse_scene(scene.text, scene.path, request.overrides, ball_reader(request.typed));
     run.state.balls = make_balls(run.scene);
     plan_run(run, request.threads);
     require_hope(run, request);
+    // What the run needs of them it has; the scene keeps what they were read from.
+    for (LoadEntry& load : run.scene.loads) {
+        auto placed = std::make_shared<LoadedBalls>(*load.loaded);
+        placed->balls.reset();
+        load.loaded = std::move(placed);
+    }
     if (request.steps) {
         // The step is known only now; what has its default from run.until must see the new one.
         auto overrides = request.overrides;
         overrides.push_back(fmt::format("run.until={}", run.plan->time_of_step(*request.steps)));
-        run.scene = parse_scene(scene.text, scene.path, overrides);
+        const Scene before = std::move(run.scene);
+        run.scene = parse_scene(scene.text, scene.path, overrides,
+                                [&before](const Scene&, std::size_t load) { return before.loads[load].loaded; });
     }
     space_rows(run);
     derive(run);

@@ -28,6 +28,7 @@ SceneText read_scene_text(const std::string& path_or_name);
 struct SceneRequest {
     std::string scene;                   ///< file or name
     std::vector<std::string> overrides;  ///< "table.key=VALUE"
+    bool typed = true;                   ///< whoever runs carom gave these; else a file did, a sweep's
     std::optional<std::uint64_t> steps;  ///< instead of run.until
     int threads = 0;                     ///< 0: all
     bool force = false;                  ///< insist on a run of which nothing can come

@@ -247,6 +247,17 @@ std::string wall_heat_text(const RunOutcome& outcome, const Scene& scene) {
 
 }  // namespace
 
+void add_loaded(const Scene& scene, nlohmann::ordered_json& json) {
+    for (const LoadEntry& load : scene.loads) {
+        if (load.loaded == nullptr) continue;
+        nlohmann::ordered_json one{
+            {"file", load.loaded->path}, {"balls", load.loaded->count}, {"bytes", load.loaded->bytes}};
+        if (load.loaded->text) one["checksum"] = hash_text(load.loaded->checksum);
+        if (load.loaded->time) one["time"] = *load.loaded->time;
+        json["loaded"].push_back(std::move(one));
+    }
+}
+
 std::string start_summary(const PreparedScene& run, const SolverDescription& solver, const OutputFiles& files) {
     const Scene& scene = run.scene;
     std::string text = fmt::format("{}: {} in {}D, box {}, packing fraction {:.4g}\n", scene_name(scene),
@@ -260,6 +271,9 @@ std::string start_summary(const PreparedScene& run, const SolverDescription& sol
                         bytes_text(run.memory_bytes));
     text += fmt::format("output: {}, {} and {}, about {}\n", files.trajectory, plural(run.frames, "frame"),
                         plural(run.rows, "row"), bytes_text(run.output_bytes));
+    for (const LoadEntry& load : scene.loads) {
+        if (load.loaded != nullptr) text += fmt::format("loaded: {}\n", visible(load.loaded->summary()));
+    }
     if (!scene.history.empty()) text += fmt::format("started from: {}\n", visible(scene.history));
     text += fmt::format("observed: {}\n", sampling_text(run));
     for (const auto& [name, value] : driving_lines(scene)) text += fmt::format("{}: {}\n", name, value);
@@ -306,6 +320,7 @@ std::string check_json(const PreparedScene& run, std::optional<double> seconds) 
     json["title"] = run.scene.title;
     json["dimension"] = run.scene.dimension();
     json["balls"] = run.state.balls.size();
+    add_loaded(run.scene, json);
     json["packing_fraction"] = run.figures.packing_fraction;
     json["size_ratio"] = run.figures.size_ratio;
     json["rms_speed"] = run.figures.rms_speed;
@@ -339,6 +354,7 @@ std::string summary_json(const RunOutcome& outcome, const Scene& scene, std::siz
     json[work.step_name + "s"] = outcome.step;
     json["first_" + work.step_name] = outcome.first_step;
     json["balls"] = balls;
+    add_loaded(scene, json);
     json["balls_left"] = outcome.tallies.balls_left;
     json["wall_seconds"] = number(outcome.wall_seconds);
     json["observables_seconds"] = number(outcome.observables_seconds);

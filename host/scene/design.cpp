@@ -136,14 +136,23 @@ double rms_speed(const Balls& balls) {
     return count == 0 ? 0.0 : std::sqrt(sum / static_cast<double>(count));
 }
 
-/// Of the [[ball]]s: those of a fill have theirs from its temperature.
+/// Of balls that were loaded.
+double fastest_loaded(const Scene& scene) {
+    double fastest = 0.0;
+    for (const LoadEntry& load : scene.loads) {
+        if (load.loaded != nullptr) fastest = std::max(fastest, load.loaded->fastest);
+    }
+    return fastest;
+}
+
+/// Of those and the [[ball]]s: the balls of a fill have theirs from its temperature.
 double fastest_entry(const Scene& scene) {
     double square = 0.0;
     for (const BallEntry& ball : scene.balls) {
         const Vector3& v = ball.velocity;
         square = std::max(square, v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
     }
-    return std::sqrt(square);
+    return std::max(std::sqrt(square), fastest_loaded(scene));
 }
 
 double smallest_radius(const std::vector<PresentSpecies>& species) {
@@ -363,10 +372,12 @@ std::string label_at_fault(const Scene& scene, const MeasuredBalls& balls, const
             case Cause::kBallRadius:
             case Cause::kBallMass: {
                 const double at_most = fault.value * (1.0 + 1e-12);  // it may be the inverse of an inverse
-                if (fault.cause == Cause::kBallMass) {
-                    return sources.label_of_largest({"species.mass", "ball.mass", "fill.mass"}, at_most);
-                }
-                return sources.label_of_largest({"species.radius", "ball.radius", "fill.radius"}, at_most);
+                const bool mass = fault.cause == Cause::kBallMass;
+                const std::string key =
+                    mass ? sources.label_of_largest({"species.mass", "ball.mass", "load.mass", "fill.mass"}, at_most)
+                         : sources.label_of_largest({"species.radius", "ball.radius", "load.radius", "fill.radius"},
+                                                    at_most);
+                return key.empty() ? sources.label("load[0].file") : key;
             }
             case Cause::kBoxSize:
                 return sources.label("box.size");
@@ -417,6 +428,11 @@ std::string label_at_fault(const Scene& scene, const MeasuredBalls& balls, const
                 }
                 break;
             case Cause::kBallSpeed:
+                for (std::size_t load = 0; load < scene.loads.size(); ++load) {
+                    const auto& loaded = scene.loads[load].loaded;
+                    if (loaded == nullptr || loaded->fastest != speeds.of_balls()) continue;
+                    return sources.label(fmt::format("load[{}].file", load));
+                }
                 return sources.label_of_largest({"ball.velocity", "ball.speed", "fill.speed"});
             case Cause::kTemperature:
                 return sources.label_of_largest({"fill.temperature", "box.wall_temperature", "wall.temperature",

@@ -245,11 +245,33 @@ Scene load_scene(const std::string& path_or_name, const std::vector<std::string>
     return parse_scene(read_text_file(path), path, overrides);
 }
 
-Scene parse_scene(std::string_view text, const std::string& name, const std::vector<std::string>& overrides) {
+namespace {
+
+constexpr std::string_view kLoaded = "# loaded: ";
+
+/// What was read for each [[load]] is a comment at the end of the scene that a run keeps, whose balls are those of the
+/// files as they were; and stays there when that is read again.
+void note_loaded(std::string_view before, Scene& scene) {
+    std::string lines;
+    for (const LoadEntry& load : scene.loads) {
+        if (load.loaded != nullptr) lines += fmt::format("{}{}\n", kLoaded, one_line(load.loaded->summary()));
+    }
+    if (lines.empty() && !scene.source.ends_with(before)) {
+        for (auto at = before.find(kLoaded); at != std::string_view::npos; at = before.find(kLoaded, at + 1)) {
+            if (at > 0 && before[at - 1] != '\n') continue;
+            lines += fmt::format("{}\n", before.substr(at, before.find('\n', at) - at));
+        }
+    }
+    if (!lines.empty()) scene.source += (scene.source.ends_with('\n') ? "" : "\n") + lines;
+}
+
+}  // namespace
+
+Scene parse_scene(std::string_view text, const std::string& name, const std::vector<std::string>& overrides,
+                  const BallReader& reader) {
     toml::table root = parse_text(text, name);
     for (const auto& assignment : overrides) apply_override(root, assignment);
-    Scene scene = read_scene(root, name);
-    scene.path = name;
+    Scene scene = read_scene(root, name, reader);
     if (overrides.empty()) {
         scene.source = text;
     } else {
@@ -259,6 +281,7 @@ Scene parse_scene(std::string_view text, const std::string& name, const std::vec
         source << "\n\n" << toml::toml_formatter(root) << "\n";
         scene.source = source.str();
     }
+    note_loaded(text, scene);
     return scene;
 }
 

@@ -2,6 +2,8 @@
 
 #include <array>
 #include <cstddef>
+#include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,6 +11,10 @@
 #include "host/scene/scene.hpp"
 
 namespace carom {
+
+/// Reads the file of scene.loads[number] for a scene of which all before has been read.
+/// \throws InputError  the file is not there, not to be read, or wrong; one line
+using BallReader = std::function<std::shared_ptr<const LoadedBalls>(const Scene& scene, std::size_t number)>;
 
 /// Reads and validates a scene.
 /// \param path_or_name  a file, or the name of an installed scene ("gas2d")
@@ -19,7 +25,10 @@ namespace carom {
 Scene load_scene(const std::string& path_or_name, const std::vector<std::string>& overrides = {});
 
 /// The same for a text; `name` stands for the file in messages and becomes Scene::path.
-Scene parse_scene(std::string_view text, const std::string& name, const std::vector<std::string>& overrides = {});
+/// \param reader  of the files of each [[load]]. Without one they are not opened, and the scene lacks those balls: so
+///     for texts of stored runs, whose balls are known, and who may be a stranger's.
+Scene parse_scene(std::string_view text, const std::string& name, const std::vector<std::string>& overrides = {},
+                  const BallReader& reader = {});
 
 /// A scene or sweep that is installed.
 struct InstalledScene {

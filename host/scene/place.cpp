@@ -234,9 +234,9 @@ std::vector<std::vector<Point<Dim>>> arrange(const Scene& scene, std::size_t num
 
 template <int Dim>
 void place_fills(const Scene& scene, Balls& balls) {
-    std::uint64_t next = scene.balls.size();
-    std::vector<PlacedBall<Dim>> before(next);
-    for (std::uint64_t id = 0; id < next; ++id) {
+    std::uint64_t next = scene.entry_count();
+    std::vector<PlacedBall<Dim>> before(scene.fills.empty() ? 0 : next);
+    for (std::uint64_t id = 0; id < before.size(); ++id) {
         before[id].radius = balls.species_of(id).radius;
         for (int axis = 0; axis < Dim; ++axis) before[id].center[axis] = balls.position[axis][id];
     }
@@ -260,31 +260,17 @@ void place_fills(const Scene& scene, Balls& balls) {
 
 /// Memory that the balls of a scene take while they are placed, at least [bytes].
 double placing_bytes(const Scene& scene) {
-    const double numbers = scene.dimension() == 2 ? 2 + 2 + 1 : 3 + 3 + 3;  // position, velocity, spin
-    const double ball = 8.0 * numbers + 4.0 * scene.dimension() + 4 + 1;    // image counts, species, whether gone
+    const double ball = ball_bytes(scene.dimension());
     double largest = 0.0;  // fill: sites of its balls, obstacles before it
-    double before = static_cast<double>(scene.balls.size());
+    double before = static_cast<double>(scene.entry_count());
     for (const FillEntry& fill : scene.fills) {
         const auto count = static_cast<double>(fill.count);
         const double dimension = scene.dimension();
         largest = std::max(largest, 8.0 * dimension * count + 8.0 * (dimension + 1.0) * before);
         before += count;
     }
-    return ball * before + largest;
-}
-
-/// Memory that this process may have: the machine's, with swap, or what a limit leaves [bytes].
-double memory_limit() {
-    double limit = std::numeric_limits<double>::infinity();
-    struct sysinfo machine {};
-    if (sysinfo(&machine) == 0) {
-        limit = (static_cast<double>(machine.totalram) + static_cast<double>(machine.totalswap)) * machine.mem_unit;
-    }
-    struct rlimit most {};
-    if (getrlimit(RLIMIT_AS, &most) == 0 && most.rlim_cur != RLIM_INFINITY) {
-        limit = std::min(limit, static_cast<double>(most.rlim_cur));
-    }
-    return limit;
+    // Balls that were loaded are there twice while they are put beside the others.
+    return ball * (before + static_cast<double>(scene.entry_count() - scene.balls.size())) + largest;
 }
 
 [[noreturn]] void too_large(const Scene& scene) {
@@ -294,6 +280,36 @@ double memory_limit() {
         largest == scene.fills.end() ? scene.path
                                      : label_of_fill(scene, static_cast<std::size_t>(largest - scene.fills.begin())),
         scene.ball_count(), placing_bytes(scene) / 1e9, memory_limit() / 1e9));
+}
+
+/// Puts what was loaded at ids from `first` on; returns the one behind. Its own rows of the table come behind what is
+/// there.
+std::size_t place_loaded(const Scene& scene, const Balls& loaded, std::size_t first, Balls& balls) {
+    // The table that it begins with had no species of fills yet.
+    std::size_t shared = 0;
+    while (shared < loaded.species_table.size() && shared < scene.species.size() &&
+           loaded.species_table[shared] == scene.species[shared]) {
+        ++shared;
+    }
+    const auto moved = static_cast<std::int64_t>(balls.species_table.size()) - static_cast<std::int64_t>(shared);
+    const auto row = [&](std::int64_t of) { return of < static_cast<std::int64_t>(shared) ? of : of + moved; };
+    for (std::size_t at = shared; at < loaded.species_table.size(); ++at) {
+        Species own = loaded.species_table[at];
+        if (own.size_of >= 0) own.size_of = static_cast<std::int32_t>(row(own.size_of));
+        balls.species_table.push_back(std::move(own));
+    }
+    for (std::size_t id = 0; id < loaded.size(); ++id) {
+        balls.species[first + id] = static_cast<std::uint32_t>(row(loaded.species[id]));
+    }
+    const auto put = [&](const auto& from, auto& to) {
+        for (std::size_t axis = 0; axis < 3; ++axis) {
+            std::ranges::copy(from[axis], to[axis].begin() + static_cast<std::ptrdiff_t>(to[axis].empty() ? 0 : first));
+        }
+    };
+    put(loaded.position, balls.position);
+    put(loaded.velocity, balls.velocity);
+    put(loaded.spin, balls.spin);
+    return first + loaded.size();
 }
 
 Balls placed_balls(const Scene& scene) {
@@ -312,6 +328,10 @@ Balls placed_balls(const Scene& scene) {
             if (!balls.spin[axis].empty()) balls.spin[axis][id] = entry.spin[axis];
         }
     }
+    std::size_t next = scene.balls.size();
+    for (const LoadEntry& load : scene.loads) {
+        if (load.loaded != nullptr) next = place_loaded(scene, *load.loaded->balls, next, balls);
+    }
     if (balls.dimension == 2) {
         place_fills<2>(scene, balls);
     } else {
@@ -321,6 +341,24 @@ Balls placed_balls(const Scene& scene) {
 }
 
 }  // namespace
+
+double ball_bytes(int dimension) {
+    const double numbers = dimension == 2 ? 2 + 2 + 1 : 3 + 3 + 3;  // position, velocity, spin
+    return 8.0 * numbers + 4.0 * dimension + 4 + 1;                 // image counts, species, whether gone
+}
+
+double memory_limit() {
+    double limit = std::numeric_limits<double>::infinity();
+    struct sysinfo machine {};
+    if (sysinfo(&machine) == 0) {
+        limit = (static_cast<double>(machine.totalram) + static_cast<double>(machine.totalswap)) * machine.mem_unit;
+    }
+    struct rlimit most {};
+    if (getrlimit(RLIMIT_AS, &most) == 0 && most.rlim_cur != RLIM_INFINITY) {
+        limit = std::min(limit, static_cast<double>(most.rlim_cur));
+    }
+    return limit;
+}
 
 Balls make_balls(const Scene& scene) {
     // Memory is promised more freely than it is there: without a look first, the system would kill the process.

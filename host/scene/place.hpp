@@ -5,9 +5,14 @@
 
 namespace carom {
 
-/// The initial state: the [[ball]]s in file order, then the balls of each [[fill]]. The same scene and seed give
-/// the same bits on every machine.
+/// The initial state: the [[ball]]s in file order, the balls of each [[load]], then those of each [[fill]]. The same
+/// scene and seed give the same bits on every machine.
 /// \throws InputError  when a fill cannot be placed; says what is reachable
 Balls make_balls(const Scene& scene);
+
+/// Memory that one of Balls takes [bytes].
+double ball_bytes(int dimension);
+/// Memory that this process may have: the machine's, with swap, or what a limit leaves [bytes].
+double memory_limit();
 
 }  // namespace carom

@@ -161,12 +161,7 @@ Species properties(const Section& section, const Scene& scene, const std::option
                      fmt::format("must be at most the radius, {}, not {}", species.radius, species.radius_of_gyration));
     }
     const double largest = species.radius * (sizes ? sizes->max : 1.0);
-    for (int axis = 0; axis < scene.dimension(); ++axis) {
-        if (2.0 * largest > scene.box.size[axis] * (1.0 + kLengthSlack)) {
-            section.fail("radius", fmt::format("must be at most half the box, which is {} along {}, not {}",
-                                               scene.box.size[axis], "xyz"[axis], largest));
-        }
-    }
+    if (const std::string why = too_wide(scene.box, largest); !why.empty()) section.fail("radius", why);
     species.color = section.text("color");
     const auto hex = [](char c) { return std::isxdigit(static_cast<unsigned char>(c)) != 0; };
     const bool color = species.color.size() == 7 && species.color[0] == '#' &&
@@ -244,20 +239,34 @@ BallEntry read_ball(const Section& section, Scene& scene, SpeciesIndex& index) {
     ball.position = section.vector("position");
     ball.velocity = read_velocity(section, scene.dimension());
     ball.spin = section.spin("spin");
-    const Box& box = scene.box;
-    const double radius = scene.species[ball.species].radius;
-    for (int axis = 0; axis < box.dimension; ++axis) {
-        // A ball that enters through an open face may have its centre outside, but not its whole.
-        const double low = box.min[axis] - (box.faces[axis][0] == Face::kOpen ? radius : 0.0);
-        const double high = box.min[axis] + box.size[axis] + (box.faces[axis][1] == Face::kOpen ? radius : 0.0);
-        if (ball.position[axis] < low || ball.position[axis] > high) {
-            section.fail_at(
-                "position", axis,
-                fmt::format("must be inside the box, from {} to {}, not {}", low, high, ball.position[axis]));
-        }
-        if (box.periodic(axis) && ball.position[axis] >= high) ball.position[axis] = low;
+    const auto outside = put_into_box(scene.box, scene.species[ball.species].radius, ball.position);
+    if (outside) {
+        section.fail_at("position", outside->axis, outside->text(ball.position));
     }
     return ball;
+}
+
+LoadEntry read_load(const Section& section, const Scene& scene, const SpeciesIndex& index) {
+    LoadEntry load;
+    load.file = section.text("file");
+    if (load.file.empty()) section.fail("file", "must not be empty");
+    load.overridden = section.overridden("file");
+    if (section.has("format")) load.format = section.choice("format");
+    if (section.has("time")) load.time = section.number("time");
+    if (section.has("species")) load.species = species_index(section, scene, index, section.text("species"));
+    if (section.has("radius")) {
+        load.radius = section.number("radius");
+        if (const std::string why = too_wide(scene.box, *load.radius); !why.empty()) section.fail("radius", why);
+    }
+    if (section.has("mass")) load.mass = section.number("mass");
+    const Section columns = section.table("columns");
+    for (const Key& key : scene_keys()) {
+        if (key.table != "load.columns" || !columns.has(key.name)) continue;
+        std::string name = columns.text(key.name);
+        if (name.empty()) columns.fail(key.name, "must not be empty; \"-\" leaves the column out");
+        load.columns.emplace(key.name, std::move(name));
+    }
+    return load;
 }
 
 constexpr double kDensestDisks = 0.9069;     // hexagonal, pi / sqrt(12)
@@ -419,8 +428,9 @@ Stage read_stage(const Section& section, const Scene& scene, bool last) {
 
 class EntryReader {
 public:
-    EntryReader(const toml::table& root, const std::string& file, Scene& scene, Faults& faults)
-        : root_(root), file_(file), scene_(scene), faults_(faults) {}
+    EntryReader(const toml::table& root, const std::string& file, const BallReader& reader, Scene& scene,
+                Faults& faults)
+        : root_(root), file_(file), reader_(reader), scene_(scene), faults_(faults) {}
 
     /// The box and the physics of the scene have been read.
     void read() {
@@ -428,6 +438,10 @@ public:
         for_each("species", [&](const Section& section) { read_species(section, scene_, species_); });
         faults_.hold_against_read();
         for_each("ball", [&](const Section& section) { scene_.balls.push_back(read_ball(section, scene_, species_)); });
+        for_each("load", [&](const Section& section) { scene_.loads.push_back(read_load(section, scene_, species_)); });
+        // Ids of fills, and by them their radii, follow on. What is wrong with the scene is told before its files are
+        // opened.
+        if (faults_.none() && reader_) faults_.gather([&] { read_files(); });
         for_each("fill", [&](const Section& section) { scene_.fills.push_back(read_fill(section, scene_, species_)); });
         for_each("observe", [&](const Section& section) {
             scene_.observables.push_back(read_observable(section, scene_, species_));
@@ -446,6 +460,9 @@ private:
         check_wall_shapes();
         walls_ = all_walls(scene_);
         for (std::uint32_t id = 0; id < scene_.balls.size(); ++id) check_place(id);
+        for (const LoadEntry& load : scene_.loads) {
+            if (load.loaded != nullptr && load.loaded->balls != nullptr) check_places(*load.loaded);
+        }
         if (const auto overlap = start_overlap(scene_)) report(*overlap);
     }
 
@@ -469,6 +486,9 @@ private:
     [[nodiscard]] double largest_radius() const {
         double largest = 0.0;
         for (const BallEntry& ball : scene_.balls) largest = std::max(largest, scene_.species[ball.species].radius);
+        for (const LoadEntry& load : scene_.loads) {
+            if (load.loaded != nullptr) largest = std::max(largest, load.loaded->largest_radius);
+        }
         for (const FillEntry& fill : scene_.fills) {
             if (fill.count > 0) largest = std::max(largest, carom::largest_radius(scene_, fill.species));
         }
@@ -516,52 +536,91 @@ private:
         }
     }
 
-    /// A ball that must be inside a wall is no larger.
-    void check_fits(std::uint32_t id, const Boundary<3>& wall) const {
-        const Species& species = scene_.species[scene_.balls[id].species];
-        const double most = holds(wall);
-        if (std::isinf(species.mass) || species.radius <= most * (1.0 + kLengthSlack)) return;
-        const Section section = entry("ball", id);
-        section.fail(section.has("radius") ? "radius" : "species",
-                     fmt::format("ball {} has the radius {}, more than {} ({}), inside of which it must be", id,
-                                 species.radius, wall_name(WallNumber(wall.number)), most));
-    }
+    /// One of the balls that have places of their own, whoever gave it.
+    template <class Name>
+    struct StartBall {
+        Name name;  ///< gives "ball 3", "row 4"
+        const Species& species;
+        Vector3 position;
+    };
+    template <class Name>
+    StartBall(Name, const Species&, Vector3) -> StartBall<Name>;
 
-    /// No ball starts behind a wall; for `events`, nor in one.
-    void check_place(std::uint32_t id) const {
-        const BallEntry& ball = scene_.balls[id];
-        const Species& species = scene_.species[ball.species];
+    /// A ball that must be inside a wall is no larger; none starts behind one, and for `events`, nor in one.
+    /// \param fail  takes the key that is to blame and what is wrong, and throws
+    template <class Name, class Fail>
+    void check_at_walls(const StartBall<Name>& ball, const Fail& fail) const {
+        const Species& species = ball.species;
         const bool events = scene_.run.solver == SolverKind::kEvents;
         for (const Boundary<3>& wall : walls_) {
-            check_fits(id, wall);
-            const std::string name = wall_name(WallNumber(wall.number));
-            const double distance = wall_gap(wall, ball.position).distance;
-            if (distance < 0.0) {
-                entry("ball", id).fail("position", fmt::format("ball {} is behind {} by {:.6g}", id, name, -distance));
+            const auto name = [&wall] { return wall_name(WallNumber(wall.number)); };
+            const double most = holds(wall);
+            if (!std::isinf(species.mass) && species.radius > most * (1.0 + kLengthSlack)) {
+                fail("radius", fmt::format("{} has the radius {}, more than {} ({}), inside of which it must be",
+                                           ball.name(), species.radius, name(), most));
             }
+            const double distance = wall_gap(wall, ball.position).distance;
+            if (distance < 0.0)
+                fail("position", fmt::format("{} is behind {} by {:.6g}", ball.name(), name(), -distance));
             // A body that nothing moves may stand in a wall.
             const double overlap = species.radius - distance;
             if (events && overlap > kTouching * species.radius && !std::isinf(species.mass)) {
-                entry("ball", id)
-                    .fail("position", fmt::format("ball {} overlaps {} by {:.6g}; for the events solver at most {:g} "
-                                                  "of the radius is allowed",
-                                                  id, name, overlap, kTouching));
+                fail("position", fmt::format("{} overlaps {} by {:.6g}; for the events solver at most {:g} of the "
+                                             "radius is allowed",
+                                             ball.name(), name(), overlap, kTouching));
+            }
+        }
+    }
+
+    void check_place(std::uint32_t id) const {
+        const BallEntry& ball = scene_.balls[id];
+        check_at_walls(
+            StartBall{[&] { return fmt::format("ball {}", id); }, scene_.species[ball.species], ball.position},
+            [&](std::string_view key, const std::string& message) {
+                const Section section = entry("ball", id);
+                section.fail(key == "radius" && !section.has(key) ? "species" : key, message);
+            });
+    }
+
+    void check_places(const LoadedBalls& loaded) const {
+        if (walls_.empty()) return;
+        const Balls& balls = *loaded.balls;
+        for (std::uint64_t ball = 0; ball < balls.size(); ++ball) {
+            check_at_walls(
+                StartBall{[&] { return loaded.name(ball); }, balls.species_of(ball), place_of_ball(balls, ball)},
+                [&](std::string_view, const std::string& message) {
+                    throw InputError(fmt::format("{}: {}", loaded.place(ball), message));
+                });
+        }
+    }
+
+    /// Reads the files, in their order.
+    void read_files() {
+        for (std::size_t number = 0; number < scene_.loads.size(); ++number) {
+            const auto loaded = reader_(scene_, number);
+            scene_.loads[number].loaded = loaded;
+            if (scene_.entry_count() > kMostBalls) {
+                entry("load", number).fail("file", fmt::format("gives more balls than there are ids ({})", kMostBalls));
             }
         }
     }
 
     [[noreturn]] void report(const StartOverlap& overlap) const {
         const bool events = scene_.run.solver == SolverKind::kEvents;
-        entry("ball", overlap.j)
-            .fail("position",
-                  fmt::format("ball {} overlaps ball {} by {:.6g}, {:.3g} of the sum of their radii; {}", overlap.j,
-                              overlap.i, overlap.overlap, overlap.fraction,
-                              events ? fmt::format("for the events solver at most {:g} is allowed", kTouching)
-                                     : "their centres must be at least half the smaller radius apart"));
+        const EntryName of_j = entry_name(scene_, overlap.j);
+        const EntryName of_i = entry_name(scene_, overlap.i);
+        const std::string message = fmt::format(
+            "{} overlaps {} by {:.6g}, {:.3g} of the sum of their radii; {}", of_j.name,
+            of_i.source == of_j.source ? of_i.name : of_i.name + of_i.source, overlap.overlap, overlap.fraction,
+            events ? fmt::format("for the events solver at most {:g} is allowed", kTouching)
+                   : "their centres must be at least half the smaller radius apart");
+        if (of_j.place.empty()) entry("ball", overlap.j).fail("position", message);
+        throw InputError(fmt::format("{}: {}", of_j.place, message));
     }
 
     const toml::table& root_;
     const std::string& file_;
+    const BallReader& reader_;
     Scene& scene_;
     Faults& faults_;
     SpeciesIndex species_;
@@ -778,10 +837,11 @@ void check_spring(const Section& physics_section, const Scene& scene) {
 
 }  // namespace
 
-Scene read_scene(const toml::table& root, const std::string& file) {
+Scene read_scene(const toml::table& root, const std::string& file, const BallReader& ball_reader) {
     Faults faults;
     check_tables(root, file, faults);
     Scene scene;
+    scene.path = file;
     scene.sources = std::make_shared<Sources>(sources_of(root, file));
     int dimension = 0;
     const auto read = [&](std::string_view name, const auto& reader) {
@@ -814,7 +874,7 @@ Scene read_scene(const toml::table& root, const std::string& file) {
     read("output", [&](const Section& section) { read_output(section, scene); });
     read("units", [&](const Section& section) { read_units(section, scene.units); });
     if (scene.run.solver == SolverKind::kSpring && sound_physics) faults.gather([&] { check_spring(*physics, scene); });
-    EntryReader(root, file, scene, faults).read();
+    EntryReader(root, file, ball_reader, scene, faults).read();
     faults.tell();
     return scene;
 }

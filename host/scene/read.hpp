@@ -5,16 +5,18 @@
 #include <string>
 #include <tuple>
 
+#include "host/scene/load.hpp"
 #include "host/scene/scene.hpp"
 #include "host/scene/section.hpp"
 #include "host/scene/toml.hpp"
 
 namespace carom {
 
-/// The scene that a parsed file describes, validated; path and source are left to the caller.
-/// \param file  as in messages
+/// The scene that a parsed file describes, validated; its source is left to the caller.
+/// \param file    as in messages
+/// \param ball_reader  of the files of each [[load]]; empty: they are not opened
 /// \throws InputError, SceneErrors  all that is wrong with it
-Scene read_scene(const toml::table& root, const std::string& file);
+Scene read_scene(const toml::table& root, const std::string& file, const BallReader& ball_reader);
 
 // What the readers of single tables share. All validate what they read against the scene so far and throw InputError;
 // those of [[wall]] and [[observe]] stand in files of their own.

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -93,6 +94,43 @@ struct FillEntry {
     bool zero_momentum = true;
 };
 
+/// What was read for a [[load]].
+struct LoadedBalls {
+    /// Places in the box, and a table of species that begins with the scene's; null once they have been placed.
+    std::shared_ptr<const Balls> balls;
+    std::uint64_t count = 0;
+    double largest_radius = 0.0;  ///< [length]
+    double fastest = 0.0;         ///< speed [length/time]
+    std::string path;             ///< of the file, as messages say it
+    bool text = true;             ///< balls are rows, told by line; else they have ids
+    std::optional<double> time;   ///< of the frame, where the file has times
+    std::uint64_t bytes = 0;      ///< of the file
+    std::uint64_t checksum = 0;   ///< of a text's bytes
+    /// From which ball on which line: they follow each other until the next entry.
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> lines;
+
+    /// "balls.csv:7: row 3", as messages begin.
+    [[nodiscard]] std::string place(std::uint64_t ball) const;
+    /// "row 3", or "ball 2".
+    [[nodiscard]] std::string name(std::uint64_t ball) const;
+    /// "balls.csv, 3 balls, 120 bytes, checksum 0123456789abcdef".
+    [[nodiscard]] std::string summary() const;
+};
+
+/// One [[load]].
+struct LoadEntry {
+    std::string file;
+    bool overridden = false;               ///< it is not of the scene's text
+    std::optional<std::size_t> format;     ///< of the key's choices; empty: by the file's ending
+    std::optional<double> time;            ///< of the frame; empty: the last
+    std::optional<std::uint32_t> species;  ///< of all its balls; empty: as the file says
+    std::optional<double> radius;          ///< where the file has none [length]
+    std::optional<double> mass;            ///< where the file has none [mass]
+    std::map<std::string, std::string, std::less<>>
+        columns;                                ///< the file's names of x, vx and so on, where the scene says them
+    std::shared_ptr<const LoadedBalls> loaded;  ///< null: nobody has read it, as of a stored run's scene
+};
+
 /// What keeps all balls at a temperature.
 struct Thermostat {
     enum class Kind : std::uint8_t { kNone, kAndersen, kRescale };
@@ -134,6 +172,7 @@ struct Scene {
     std::vector<Species> species;  ///< named ones first, in file order, then nameless ones of inline balls and fills
     std::map<std::uint32_t, Sizes> sizes;  ///< by species: of those whose balls differ in radius
     std::vector<BallEntry> balls;
+    std::vector<LoadEntry> loads;
     std::vector<FillEntry> fills;
     std::vector<ObserveEntry> observables;
     std::shared_ptr<const Sources> sources = std::make_shared<Sources>("");
@@ -176,8 +215,14 @@ struct Scene {
         return stages.empty() || stages.back().measure;
     }
     [[nodiscard]] std::uint64_t ball_count() const {
-        std::uint64_t count = balls.size();
+        std::uint64_t count = entry_count();
         for (const auto& fill : fills) count += fill.count;
+        return count;
+    }
+    /// The balls that have places of their own: each [[ball]], and then those of each [[load]] that has been read.
+    [[nodiscard]] std::uint64_t entry_count() const {
+        std::uint64_t count = balls.size();
+        for (const auto& load : loads) count += load.loaded == nullptr ? 0 : load.loaded->count;
         return count;
     }
 };

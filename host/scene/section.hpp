@@ -39,6 +39,8 @@ public:
             Faults& faults);
 
     [[nodiscard]] bool has(std::string_view name) const { return find(name) != nullptr; }
+    /// Whether an override gave the value.
+    [[nodiscard]] bool overridden(std::string_view name) const { return !place(name).assignment.empty(); }
 
     /// Each of these gives the value, the literal default of the list, or the one given; without any of them the key
     /// is required.

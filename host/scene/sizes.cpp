@@ -114,7 +114,7 @@ double heaviest_mass(const Scene& scene, std::uint32_t species) {
 }
 
 std::uint64_t first_id(const Scene& scene, std::size_t number) {
-    std::uint64_t id = scene.balls.size();
+    std::uint64_t id = scene.entry_count();
     for (std::size_t before = 0; before < number; ++before) id += scene.fills[before].count;
     return id;
 }

@@ -29,147 +29,274 @@ double distance_between(const Box& box, const Vector3& a, const Vector3& b) {
     return std::sqrt(square);
 }
 
-/// Calls f(i, j, distance of centres) for each pair of [[ball]]s that touch, i below j.
+/// A ball where it starts, or where a stored state has it.
+struct Placed {
+    Vector3 center{};
+    double radius = 0.0;
+    std::uint32_t id = 0;
+    bool fixed = false;  ///< of infinite mass
+};
+
+/// Calls f(scene's species, place) for each [[ball]] and each ball of a [[load]], in the order of their ids.
 template <class F>
-void for_each_touching(const Scene& scene, F&& f) {
-    const auto radius = [&](std::uint32_t id) { return scene.species[scene.balls[id].species].radius; };
-    // Sweep along x: only balls whose spans overlap are compared. On a periodic axis a ball near the lower face
-    // appears a second time behind the upper one.
-    struct Span {
-        double begin;
-        double end;
-        std::uint32_t id;
-    };
-    std::vector<Span> spans;
-    spans.reserve(scene.balls.size());
-    double largest = 0.0;
-    for (std::uint32_t id = 0; id < scene.balls.size(); ++id) largest = std::max(largest, radius(id));
-    for (std::uint32_t id = 0; id < scene.balls.size(); ++id) {
-        const double x = scene.balls[id].position[0];
-        spans.push_back({x - radius(id), x + radius(id), id});
-        if (scene.box.periodic(0) && x - scene.box.min[0] < 2.0 * largest) {
-            spans.push_back({x + scene.box.size[0] - radius(id), x + scene.box.size[0] + radius(id), id});
+void for_each_entry(const Scene& scene, F&& f) {
+    for (const BallEntry& ball : scene.balls) f(scene.species[ball.species], ball.position);
+    for (const LoadEntry& load : scene.loads) {
+        if (load.loaded == nullptr || load.loaded->balls == nullptr) continue;
+        const Balls& balls = *load.loaded->balls;
+        for (std::size_t id = 0; id < balls.size(); ++id) f(balls.species_of(id), place_of_ball(balls, id));
+    }
+}
+
+std::vector<Placed> entries_of(const Scene& scene) {
+    std::vector<Placed> placed;
+    placed.reserve(scene.entry_count());
+    for_each_entry(scene, [&](const Species& species, const Vector3& place) {
+        placed.push_back({place, species.radius, static_cast<std::uint32_t>(placed.size()), std::isinf(species.mass)});
+    });
+    return placed;
+}
+
+/// Pairs of balls that touch, found by cells: each ball looks for those that are no larger as far as these may be. So
+/// one giant among many makes neither cells so large that all of them are in one, nor all others look far.
+template <int Dim>
+class TouchingPairs {
+public:
+    TouchingPairs(const Box& box, std::vector<Placed> balls) : box_(box), balls_(std::move(balls)) {
+        if (balls_.empty()) return;
+        Point<Dim> low;
+        Point<Dim> length;
+        Vec<bool, Dim> wraps;
+        double longest = 0.0;
+        for (int axis = 0; axis < Dim; ++axis) {
+            low[axis] = box.min[axis];
+            length[axis] = box.size[axis];
+            wraps[axis] = box.periodic(axis);
+            longest = std::max(longest, box.size[axis]);
+        }
+        double width = 0.0;  // the mean diameter
+        const auto count = static_cast<double>(balls_.size());
+        for (const Placed& ball : balls_) width += 2.0 * (ball.radius / count);
+        const auto cells = [&] {
+            double product = 1.0;
+            for (int axis = 0; axis < Dim; ++axis) product *= std::max(1.0, std::floor(length[axis] / width));
+            return product;
+        };
+        constexpr double kMostAlong = 1.0e9;  // cells of an axis are counted in 31 bits
+        while (cells() > 2.0 * count + 64.0 || longest / width > kMostAlong) width *= 1.25;
+        grid_ = PlacementGrid<Dim>(low, length, wraps, width);
+        sort();
+    }
+
+    /// Calls f(i, j, distance of centres) for each pair of places in the order of cells, i and j places in balls(),
+    /// until it says no.
+    template <class F>
+    void each(F&& f) const {
+        for (std::size_t one = 0; one < balls_.size(); ++one) {
+            if (!each_of(one, f)) return;
         }
     }
-    std::sort(spans.begin(), spans.end(), [](const Span& a, const Span& b) { return a.begin < b.begin; });
-    std::vector<Span> open;
-    for (const Span& span : spans) {
-        std::erase_if(open, [&](const Span& other) { return other.end < span.begin; });
-        for (const Span& other : open) {
-            const std::uint32_t i = std::min(span.id, other.id);
-            const std::uint32_t j = std::max(span.id, other.id);
-            if (i == j) continue;
-            const double distance = distance_between(scene.box, scene.balls[i].position, scene.balls[j].position);
-            if (distance < radius(i) + radius(j)) f(i, j, distance);
+    [[nodiscard]] const Placed& ball(std::size_t place) const { return balls_[place]; }
+
+private:
+    static Point<Dim> center(const Placed& ball) {
+        Point<Dim> point;
+        for (int axis = 0; axis < Dim; ++axis) point[axis] = ball.center[axis];
+        return point;
+    }
+    [[nodiscard]] std::size_t cell(const Placed& ball) const { return grid_.number(grid_.cell_of(center(ball))); }
+
+    /// By cells, so that neighbours lie near each other in memory; within one by id.
+    void sort() {
+        first_.assign(grid_.count() + 1, 0);
+        for (const Placed& ball : balls_) ++first_[cell(ball) + 1];
+        std::partial_sum(first_.begin(), first_.end(), first_.begin());
+        std::vector<std::uint32_t> next(first_.begin(), first_.end() - 1);
+        std::vector<Placed> sorted(balls_.size());
+        for (const Placed& ball : balls_) sorted[next[cell(ball)]++] = ball;
+        balls_ = std::move(sorted);
+    }
+
+    template <class F>
+    bool each_of(std::size_t place, F& f) const {
+        const Placed& one = balls_[place];
+        // Cells along each axis, counted on beyond the ends of one that wraps, but none twice.
+        Vec<std::int64_t, Dim> begin;
+        Vec<std::int64_t, Dim> end;
+        for (int axis = 0; axis < Dim; ++axis) {
+            const std::int64_t all = grid_.cells(axis);
+            const double at = (one.center[axis] - grid_.low(axis)) * grid_.per_length(axis);
+            // Rounding of a place may put it into the cell beside.
+            const double reach = 2.0 * one.radius * grid_.per_length(axis) + 1.0e-6;
+            const auto clamped = [&](double cell) {
+                return static_cast<std::int64_t>(
+                    std::clamp(std::floor(cell), -static_cast<double>(all), 2.0 * static_cast<double>(all)));
+            };
+            begin[axis] = clamped(at - reach);
+            end[axis] = clamped(at + reach) + 1;
+            if (!grid_.wraps(axis)) {
+                begin[axis] = std::clamp<std::int64_t>(begin[axis], 0, all - 1);
+                end[axis] = std::clamp<std::int64_t>(end[axis], begin[axis] + 1, all);
+            } else if (end[axis] - begin[axis] >= all) {
+                begin[axis] = 0;
+                end[axis] = all;
+            }
         }
-        open.push_back(span);
+        Vec<std::int64_t, Dim> at = begin;
+        while (true) {
+            typename PlacementGrid<Dim>::Cell wrapped;
+            for (int axis = 0; axis < Dim; ++axis) {
+                const std::int64_t all = grid_.cells(axis);
+                wrapped[axis] = static_cast<std::int32_t>((at[axis] + all) % all);
+            }
+            const std::size_t number = grid_.number(wrapped);
+            for (std::size_t other = first_[number]; other < first_[number + 1]; ++other) {
+                const Placed& two = balls_[other];
+                if (two.radius > one.radius || (two.radius == one.radius && two.id >= one.id)) continue;
+                const double distance = distance_between(box_, one.center, two.center);
+                if (distance < one.radius + two.radius && !f(one, two, distance)) return false;
+            }
+            int axis = 0;
+            while (axis < Dim && ++at[axis] >= end[axis]) {
+                at[axis] = begin[axis];
+                ++axis;
+            }
+            if (axis == Dim) return true;
+        }
+    }
+
+    const Box& box_;
+    std::vector<Placed> balls_;  // cell after cell
+    PlacementGrid<Dim> grid_;
+    std::vector<std::uint32_t> first_;  // place of each cell's first ball, and an end
+};
+
+/// Calls f(a, b, distance of centres) for each pair of balls that touch, until it says no.
+template <class F>
+void for_each_touching(const Box& box, std::vector<Placed> balls, F&& f) {
+    if (box.dimension == 2) {
+        TouchingPairs<2>(box, std::move(balls)).each(f);
+    } else {
+        TouchingPairs<3>(box, std::move(balls)).each(f);
     }
 }
 
 /// By more than this part of the sum of their radii no two hard balls ever overlap; rounding makes 1e-12 of it.
 constexpr double kNeverDeeper = 1.0e-3;
 
-template <int Dim>
-std::optional<StartOverlap> find_overlap(const Scene& scene, const Balls& balls) {
-    const Box& box = scene.box;
+/// The first pair, lowest j and then lowest i, that is nearer than the solver takes; of very many, one of them.
+/// \param deepest  that hard balls may overlap, of the sum of their radii
+std::optional<StartOverlap> first_overlap(const Scene& scene, std::vector<Placed> balls, double deepest,
+                                          bool fixed_may) {
+    constexpr std::uint64_t kMostPairs = 100'000;  // where all are in one place, there is no end of pairs
     const bool events = scene.run.solver == SolverKind::kEvents;
-    Point<Dim> low;
-    Point<Dim> length;
-    Vec<bool, Dim> wraps;
-    double longest = 0.0;
-    for (int axis = 0; axis < Dim; ++axis) {
-        low[axis] = box.min[axis];
-        length[axis] = box.size[axis];
-        wraps[axis] = box.periodic(axis);
-        longest = std::max(longest, box.size[axis]);
-    }
-    double width = 0.0;
-    for (const Species& species : balls.species_table) width = std::max(width, 2.0 * species.radius);
-    const auto cells = [&] {
-        double product = 1.0;
-        for (int axis = 0; axis < Dim; ++axis) product *= std::max(1.0, std::floor(length[axis] / width));
-        return product;
-    };
-    constexpr double kMostAlong = 1.0e9;  // cells of an axis are counted in 31 bits
-    while (cells() > 4.0 * static_cast<double>(balls.size()) + 64.0 || longest / width > kMostAlong) width *= 1.25;
-    const PlacementGrid<Dim> grid(low, length, wraps, width);
-
-    // The balls of a cell are a list: `first` of the cell, then `next` of each; -1 ends it.
-    std::vector<std::int64_t> first(grid.count(), -1);
-    std::vector<std::int64_t> next(balls.size(), -1);
-    for (std::size_t id = 0; id < balls.size(); ++id) {
-        if (balls.gone[id] != 0) continue;
-        Point<Dim> place;
-        for (int axis = 0; axis < Dim; ++axis) place[axis] = balls.position[axis][id];
-        const auto cell = grid.cell_of(place);
-        std::optional<StartOverlap> found;
-        const auto look = [&](std::size_t number) {
-            for (std::int64_t other = first[number]; other >= 0; other = next[static_cast<std::size_t>(other)]) {
-                const auto i = static_cast<std::size_t>(other);
-                const Species& a = balls.species_of(i);
-                const Species& b = balls.species_of(id);
-                Vector3 of_a{};
-                Vector3 of_b{};
-                for (int axis = 0; axis < Dim; ++axis) {
-                    of_a[axis] = balls.position[axis][i];
-                    of_b[axis] = balls.position[axis][id];
-                }
-                const double sum = a.radius + b.radius;
-                const double overlap = sum - distance_between(box, of_a, of_b);
-                const bool bad =
-                    events ? overlap > kNeverDeeper * sum : sum - overlap < kDeepest * std::min(a.radius, b.radius);
-                if (!bad || (std::isinf(a.mass) && std::isinf(b.mass))) continue;
-                found =
-                    StartOverlap{static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(id), overlap, overlap / sum};
-                return false;
-            }
-            return true;
-        };
-        const std::size_t own = grid.number(cell);
-        if (look(own)) grid.all_neighbours(cell, look);
-        if (found) return found;
-        next[id] = std::exchange(first[own], static_cast<std::int64_t>(id));
-    }
-    return std::nullopt;
-}
-
-}  // namespace
-
-std::optional<StartOverlap> impossible_overlap(const Scene& scene, const Balls& balls) {
-    if (balls.size() == 0) return std::nullopt;
-    return balls.dimension == 2 ? find_overlap<2>(scene, balls) : find_overlap<3>(scene, balls);
-}
-
-std::optional<StartOverlap> start_overlap(const Scene& scene) {
-    const bool events = scene.run.solver == SolverKind::kEvents;
-    const auto radius = [&](std::uint32_t id) { return scene.species[scene.balls[id].species].radius; };
     std::optional<StartOverlap> first;
-    for_each_touching(scene, [&](std::uint32_t i, std::uint32_t j, double distance) {
-        const double sum = radius(i) + radius(j);
-        const bool bad =
-            events ? sum - distance > kTouching * sum : distance < kDeepest * std::min(radius(i), radius(j));
-        if (!bad) return;
+    std::uint64_t pairs = 0;
+    for_each_touching(scene.box, std::move(balls), [&](const Placed& a, const Placed& b, double distance) {
+        const double sum = a.radius + b.radius;
+        const bool bad = events ? sum - distance > deepest * sum : distance < kDeepest * std::min(a.radius, b.radius);
+        if (!bad || (fixed_may && a.fixed && b.fixed)) return true;
+        const auto [i, j] = std::minmax(a.id, b.id);
         if (!first || j < first->j || (j == first->j && i < first->i)) {
             first = StartOverlap{i, j, sum - distance, (sum - distance) / sum};
         }
+        return ++pairs < kMostPairs;
     });
     return first;
 }
 
+}  // namespace
+
+std::string OutOfBox::text(const Vector3& position) const {
+    return fmt::format("must be inside the box, from {} to {}, not {}", low, high, position[axis]);
+}
+
+std::optional<OutOfBox> put_into_box(const Box& box, double radius, Vector3& position) {
+    for (int axis = 0; axis < box.dimension; ++axis) {
+        const double low = box.min[axis] - (box.faces[axis][0] == Face::kOpen ? radius : 0.0);
+        const double high = box.min[axis] + box.size[axis] + (box.faces[axis][1] == Face::kOpen ? radius : 0.0);
+        if (!(position[axis] >= low && position[axis] <= high)) return OutOfBox{axis, low, high};
+        if (box.periodic(axis) && position[axis] >= high) position[axis] = low;
+    }
+    return std::nullopt;
+}
+
+std::string too_wide(const Box& box, double radius) {
+    for (int axis = 0; axis < box.dimension; ++axis) {
+        if (2.0 * radius <= box.size[axis] * (1.0 + kLengthSlack)) continue;
+        return fmt::format("must be at most half the box, which is {} along {}, not {}", box.size[axis], "xyz"[axis],
+                           radius);
+    }
+    return "";
+}
+
+Vector3 place_of_ball(const Balls& balls, std::size_t ball) {
+    Vector3 place{};
+    for (int axis = 0; axis < balls.dimension; ++axis) place[axis] = balls.position[axis][ball];
+    return place;
+}
+
+EntryName entry_name(const Scene& scene, std::uint64_t id) {
+    if (id < scene.balls.size()) return {fmt::format("ball {}", id), "", ""};
+    id -= scene.balls.size();
+    for (const LoadEntry& load : scene.loads) {
+        if (load.loaded == nullptr) continue;
+        if (id < load.loaded->count) {
+            return {load.loaded->name(id), fmt::format(" of {}", load.loaded->path), load.loaded->place(id)};
+        }
+        id -= load.loaded->count;
+    }
+    return {};
+}
+
+std::string LoadedBalls::name(std::uint64_t ball) const {
+    return text ? fmt::format("row {}", ball + 1) : fmt::format("ball {}", ball);
+}
+
+std::string LoadedBalls::place(std::uint64_t ball) const {
+    if (!text) return path;
+    const auto after = std::ranges::upper_bound(lines, ball, {}, [](const auto& part) { return part.first; });
+    const auto& part = *std::prev(after);
+    return fmt::format("{}:{}", path, part.second + (ball - part.first));
+}
+
+std::string LoadedBalls::summary() const {
+    std::string what = fmt::format("{}, {} ball{}, {} bytes", path, count, count == 1 ? "" : "s", bytes);
+    if (text) what += fmt::format(", checksum {:016x}", checksum);
+    if (time) what += fmt::format(", t = {:.10g}", *time);
+    return what;
+}
+
+std::optional<StartOverlap> impossible_overlap(const Scene& scene, const Balls& balls) {
+    std::vector<Placed> placed;
+    placed.reserve(balls.size());
+    for (std::size_t id = 0; id < balls.size(); ++id) {
+        if (balls.gone[id] != 0) continue;
+        const Species& species = balls.species_of(id);
+        placed.push_back(
+            {place_of_ball(balls, id), species.radius, static_cast<std::uint32_t>(id), std::isinf(species.mass)});
+    }
+    return first_overlap(scene, std::move(placed), kNeverDeeper, true);
+}
+
+std::optional<StartOverlap> start_overlap(const Scene& scene) {
+    return first_overlap(scene, entries_of(scene), kTouching, false);
+}
+
 std::vector<std::string> start_warnings(const Scene& scene) {
-    const auto species = [&](std::uint32_t id) -> const Species& { return scene.species[scene.balls[id].species]; };
     const double limit = scene.spring.max_overlap;
     std::vector<std::string> warnings;
 
     std::uint64_t pairs = 0;
     StartOverlap deepest;
-    for_each_touching(scene, [&](std::uint32_t i, std::uint32_t j, double distance) {
-        if (std::isinf(species(i).mass) && std::isinf(species(j).mass)) return;
-        const double overlap = species(i).radius + species(j).radius - distance;
-        const double fraction = overlap / std::min(species(i).radius, species(j).radius);
-        if (fraction <= limit) return;
+    for_each_touching(scene.box, entries_of(scene), [&](const Placed& a, const Placed& b, double distance) {
+        if (a.fixed && b.fixed) return true;
+        const double overlap = a.radius + b.radius - distance;
+        const double fraction = overlap / std::min(a.radius, b.radius);
+        if (fraction <= limit) return true;
         ++pairs;
-        if (fraction > deepest.fraction) deepest = {i, j, overlap, fraction};
+        if (fraction > deepest.fraction) deepest = {std::min(a.id, b.id), std::max(a.id, b.id), overlap, fraction};
+        return true;
     });
     if (pairs > 0) {
         warnings.push_back(fmt::format(
@@ -184,11 +311,13 @@ std::vector<std::string> start_warnings(const Scene& scene) {
     double worst = 0.0;
     std::uint32_t worst_ball = 0;
     WallNumber worst_wall(0);
-    for (std::uint32_t id = 0; id < scene.balls.size(); ++id) {
-        if (std::isinf(species(id).mass)) continue;
+    std::uint32_t next = 0;
+    for_each_entry(scene, [&](const Species& species, const Vector3& place) {
+        const std::uint32_t id = next++;
+        if (std::isinf(species.mass)) return;
         bool reaches = false;
         for (const Boundary<3>& wall : walls) {
-            const double fraction = 1.0 - wall_gap(wall, scene.balls[id].position).distance / species(id).radius;
+            const double fraction = 1.0 - wall_gap(wall, place).distance / species.radius;
             if (fraction <= limit) continue;
             reaches = true;
             if (fraction <= worst) continue;
@@ -197,7 +326,7 @@ std::vector<std::string> start_warnings(const Scene& scene) {
             worst_wall = WallNumber(wall.number);
         }
         balls += reaches ? 1 : 0;
-    }
+    });
     if (balls > 0) {
         warnings.push_back(fmt::format(
             "{} into a wall at the start by more than spring.max_overlap = {}, and will fly off: at most ball {} into "

@@ -59,6 +59,11 @@ std::string_view file_kind(std::string_view begin) {
     return "";
 }
 
+std::string column_without_unit(const std::string& name) {
+    const auto bracket = name.rfind(" [");
+    return bracket != std::string::npos && bracket > 0 && name.ends_with("]") ? name.substr(0, bracket) : name;
+}
+
 bool nests_too_deep(std::string_view json) {
     constexpr int kMost = 32;
     int depth = 0;

@@ -17,6 +17,9 @@ std::string_view file_kind(std::string_view begin);
 /// One of them: what scenes and sweeps are.
 inline constexpr std::string_view kTomlKind = "a scene or another TOML file";
 
+/// "angle" for "angle [deg]".
+std::string column_without_unit(const std::string& name);
+
 /// Arrays and objects of a JSON text lie in each other deeper than in any that carom writes: whoever goes down such a
 /// tree may run out of stack.
 bool nests_too_deep(std::string_view json);

@@ -102,7 +102,7 @@ std::vector<std::string> record_columns(const Sweep& sweep, const std::vector<Ob
 
 PreparedScene prepare_run(const Sweep& sweep, const SweepOptions& options, std::uint64_t run) {
     const std::vector<Assignment> assignments = sweep.assignments(run);
-    SceneRequest request{.scene = sweep.scene, .steps = options.steps, .threads = 1};
+    SceneRequest request{.scene = sweep.scene, .typed = false, .steps = options.steps, .threads = 1};
     for (const Assignment& assignment : assignments) request.overrides.push_back(assignment.text);
     try {
         return prepare_scene(request);

@@ -48,7 +48,7 @@ bool only_walls_drive(const Scene& scene) {
 
 /// Whether the fills, and nothing else, start in all of the room.
 bool is_filled(const Scene& scene, double radius) {
-    if (scene.fills.empty() || !scene.balls.empty()) return false;
+    if (scene.fills.empty() || !scene.balls.empty() || !scene.loads.empty()) return false;
     const Room room = room_at(scene, 0.0, radius);
     const double near = 2.0 * radius;
     for (const FillEntry& fill : scene.fills) {

@@ -23,7 +23,7 @@ ONLY = os.environ.get("CAROM_GENERATED_SEED")
 
 # What nobody expects, in the place of any value.
 WILD = ["nan", "inf", "-inf", "-1.0", "0.0", "1e300", "1e-310", "9.2e18", "\"a\"", "true", "[]", "[1.0]", "{}", "3", "0.1"]
-PLACED = re.compile(r"carom: g\.toml:\d+:\d+: [a-z]+(\[\d+\])?(\.[a-z_]+)*(\[\d+\])*: .")
+PLACED = re.compile(r"carom: (g\.toml:\d+:\d+: [a-z]+(\[\d+\])?(\.[a-z_]+)*(\[\d+\])*|g\.csv:\d+(:\d+)?): .")
 
 # Of the energy at the start, or of what went in and out. Contacts of events are exact. Springs follow at their step, of which a
 # collision is 50 or more, so that the energy within one is off by (pi / 50)^2, and more with large overlaps; a scene's own
@@ -53,6 +53,7 @@ class Maker:
         self.dimension = self.draw.choice([2, 2, 3])
         self.axes = range(self.dimension)
         self.placed = []  # balls: position and radius
+        self.file = "x,y,z\n"  # that [[load]] reads
         self.make()
 
     def maybe(self, share=0.3):
@@ -235,6 +236,7 @@ class Maker:
             if self.maybe(0.2):
                 spin = self.number(-3, 3) if self.dimension == 2 else self.vector(-3, 3)
             self.table("ball", **given, position=place, **motion, spin=spin)
+        self.load(*chosen(alike=True))
         for _ in range(draw.choice([0, 1, 1, 2])):
             keys, given = chosen(alike=False)
             heavy = math.isinf(keys["mass"])
@@ -253,6 +255,34 @@ class Maker:
             count = draw.choice([2, 7, 30]) if self.maybe(0.7) else None
             self.table("fill", **given, count=count, packing_fraction=self.number(0.01, 0.08) if count is None else None,
                        **region, arrangement=arrangement, **heat, zero_momentum=rest)
+
+    def load(self, keys, given):
+        """Balls of a file, whose columns may have other names; a species is named by the scene or by the file."""
+        rows = [place for place in (self.room(keys["radius"]) for _ in range(self.draw.choice([0, 0, 1, 5]))) if place]
+        if not rows:
+            return
+        spins = ["spin"] if self.dimension == 2 else ["wx", "wy", "wz"]
+        columns = {name: [row[axis] for row in rows] for axis, name in zip(self.axes, "xyz")}
+        for name in [*("vx", "vy", "vz")[:self.dimension], *spins]:
+            columns[name] = [self.number(-2, 2) for _ in rows]
+        named = "species" in given
+        by_file = self.maybe(0.5)
+        if by_file or not named:
+            columns["radius"], columns["mass"] = [keys["radius"]] * len(rows), [keys["mass"]] * len(rows)
+        if named and by_file:
+            columns["species"] = [given["species"]] * len(rows)
+        timed = self.maybe()
+        if timed:
+            columns["time"] = [1.0] * len(rows)
+        names = {name: f"my {name}" if self.maybe(0.2) else name for name in columns}
+        own = not named and self.maybe()  # of all balls
+        if own:
+            del columns["radius"], columns["mass"], names["radius"], names["mass"]
+        self.file = ",".join(names.values()) + "\n" + "".join(
+            ",".join(str(values[k]) for values in columns.values()) + "\n" for k in range(len(rows)))
+        self.table("load", file="g.csv", format="csv" if self.maybe() else None, time=self.number(0, 2) if timed and self.maybe() else None,
+                   species=given["species"] if named and not by_file else None, radius=keys["radius"] if own else None,
+                   mass=keys["mass"] if own else None, **{f"columns__{key}": name for key, name in names.items() if key != name})
 
     # Keys that a kind takes beside those that all take.
     OBSERVED = {"displaced": ["threshold"], "displaced_each": ["threshold"], "speed": ["bins", "max"], "velocity": ["bins"],
@@ -314,12 +344,12 @@ class Maker:
         """Nothing but balls of finite mass acts on them."""
         names = {name for name, _ in self.tables}
         return all(self.periodic) and not names & {"wall", "thermostat", "stage"} and not self.falls and not any(
-            math.isinf(keys.get("mass", 0)) for name, keys in self.tables if name in ("species", "ball", "fill"))
+            math.isinf(keys.get("mass", 0)) for name, keys in self.tables if name in ("species", "ball", "load", "fill")) and "inf" not in self.file
 
     def text(self):
         lines = []
         for name, keys in self.tables:
-            many = name in ("wall", "species", "ball", "fill", "observe", "stage")
+            many = name in ("wall", "species", "ball", "load", "fill", "observe", "stage")
             lines.append(f"[[{name}]]" if many else f"[{name}]")
             lines += [f"{key} = {value.text if isinstance(value, WildValue) else text_of(value)}" for key, value in keys.items()]
         return "\n".join(lines) + "\n"
@@ -389,6 +419,7 @@ class GeneratedScenes(ProgramTest):
                 scene.wild()
             used |= scene.used
             self.write("g.toml", scene.text())
+            self.write("g.csv", scene.file)
             for solver in ("spring", "events"):
                 runs += 1
                 with self.subTest(seed=seed, solver=solver, scene=scene.text()):
@@ -401,7 +432,7 @@ class GeneratedScenes(ProgramTest):
 
     def test_have_every_key_of_the_reference(self):
         used = set().union(*(Maker(seed).used for seed in range(400)))
-        self.assertEqual(sorted(set(keys_of_reference()) - used), ["fill.region", "fill.sizes", "observe.region",
+        self.assertEqual(sorted(set(keys_of_reference()) - used), ["fill.region", "fill.sizes", "load.columns", "observe.region",
                                                                         "species.sizes", "stage.thermostat"])
 
 

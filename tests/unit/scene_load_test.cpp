@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <optional>
+#include <random>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -14,8 +16,10 @@
 #include "host/scene/load.hpp"
 #include "host/scene/place.hpp"
 #include "host/scene/stages.hpp"
+#include "host/scene/start.hpp"
 #include "host/state/errors.hpp"
 #include "kernels/physics/boundaries.hpp"
+#include "kernels/physics/touching.hpp"
 #include "tests/support/message_of.hpp"
 
 namespace carom::scene_load_test {
@@ -464,6 +468,73 @@ TEST(SceneErrors, AFileThatIsNotThereIsAnotherKindOfError) {
     EXPECT_THROW(load_scene("no/such/scene.toml"), SystemError);
     EXPECT_THROW(load_scene("nosuchscene"), SystemError);
     EXPECT_THROW(load_scene("/"), SystemError);
+}
+
+/// Balls of sizes that differ a hundredfold, some of them beyond the ends of the box's cells.
+Scene crowd(std::mt19937& random, std::size_t count) {
+    const auto uniform = [&random](double low, double high) {
+        return std::uniform_real_distribution<double>(low, high)(random);
+    };
+    Scene scene;
+    Box& box = scene.box;
+    box.dimension = uniform(0.0, 1.0) < 0.5 ? 2 : 3;
+    scene.run.solver = uniform(0.0, 1.0) < 0.5 ? SolverKind::kEvents : SolverKind::kSpring;
+    for (int axis = 0; axis < box.dimension; ++axis) {
+        box.min[axis] = uniform(-20.0, 20.0);
+        box.size[axis] = uniform(5.0, 20.0);
+        const Face face = uniform(0.0, 1.0) < 0.5 ? Face::kPeriodic : Face::kWall;
+        box.faces[axis] = {face, face};
+    }
+    for (std::size_t id = 0; id < count; ++id) {
+        const double radius = 0.02 * std::pow(100.0, uniform(0.0, 1.0));
+        scene.species.push_back({.name = "", .radius = radius, .mass = 1.0, .radius_of_gyration = radius, .color = ""});
+        Vector3 place{};
+        for (int axis = 0; axis < box.dimension; ++axis) place[axis] = box.min[axis] + uniform(0.0, box.size[axis]);
+        scene.balls.push_back(
+            {.species = static_cast<std::uint32_t>(id), .position = place, .velocity = {}, .spin = {}});
+    }
+    return scene;
+}
+
+/// The same by looking at all pairs.
+std::optional<StartOverlap> overlap_of_all(const Scene& scene) {
+    const auto radius = [&scene](std::uint32_t id) { return scene.species[id].radius; };
+    for (std::uint32_t j = 0; j < scene.balls.size(); ++j) {
+        for (std::uint32_t i = 0; i < j; ++i) {
+            double square = 0.0;
+            for (int axis = 0; axis < scene.dimension(); ++axis) {
+                double along = std::abs(scene.balls[i].position[axis] - scene.balls[j].position[axis]);
+                if (scene.box.periodic(axis)) along = std::min(along, scene.box.size[axis] - along);
+                square += along * along;
+            }
+            const double sum = radius(i) + radius(j);
+            const double distance = std::sqrt(square);
+            const bool bad = scene.run.solver == SolverKind::kEvents
+                                 ? sum - distance > kTouching * sum
+                                 : distance < kDeepest * std::min(radius(i), radius(j));
+            if (bad) return StartOverlap{i, j, sum - distance, (sum - distance) / sum};
+        }
+    }
+    return std::nullopt;
+}
+
+TEST(StartOverlap, IsTheFirstOfAllPairs) {
+    std::mt19937 random(11);
+    int found = 0;
+    constexpr int kCrowds = 400;
+    for (int crowds = 0; crowds < kCrowds; ++crowds) {
+        const Scene scene = crowd(random, static_cast<std::size_t>(3 + crowds % 60));
+        const auto expected = overlap_of_all(scene);
+        const auto overlap = start_overlap(scene);
+        ASSERT_EQ(overlap.has_value(), expected.has_value()) << "crowd " << crowds;
+        if (!overlap) continue;
+        ++found;
+        EXPECT_EQ(overlap->i, expected->i) << "crowd " << crowds;
+        EXPECT_EQ(overlap->j, expected->j) << "crowd " << crowds;
+        EXPECT_DOUBLE_EQ(overlap->overlap, expected->overlap);
+    }
+    EXPECT_GT(found, kCrowds / 4);
+    EXPECT_LT(found, kCrowds * 3 / 4);
 }
 
 }  // namespace carom::scene_load_test

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <regex>
 #include <set>
@@ -40,15 +42,29 @@ std::string vector_of(int dimension, const std::string& first, const std::string
 /// That is right for a key of a scene like this one.
 std::string usual(const Key& key, int dimension) {
     const std::string path = fmt::format("{}.{}", key.table, key.name);
-    static const std::map<std::string, std::string, std::less<>> kUsual{
-        {"run.until", "0.01"},         {"species.radius", "0.2"},    {"ball.radius", "0.2"},
-        {"fill.radius", "0.2"},        {"fill.count", "4"},          {"fill.packing_fraction", "0.02"},
-        {"wall.radius", "40.0"},       {"stage.until", "0.01"},      {"observe.every", "0.001"},
-        {"box.size", "9.0"},           {"ball.position", "4.0"},     {"wall.center", "4.5"},
-        {"observe.max", "2.0"},        {"observe.bins", "8"},        {"fill.region.max", "8.0"},
-        {"observe.region.max", "8.0"}, {"fill.sizes.spread", "0.1"}, {"species.sizes.spread", "0.1"},
-        {"fill.sizes.max", "2.0"},     {"species.sizes.max", "2.0"}, {"fill.sizes.min", "0.5"},
-        {"species.sizes.min", "0.5"}};
+    static const std::map<std::string, std::string, std::less<>> kUsual{{"run.until", "0.01"},
+                                                                        {"species.radius", "0.2"},
+                                                                        {"ball.radius", "0.2"},
+                                                                        {"fill.radius", "0.2"},
+                                                                        {"fill.count", "4"},
+                                                                        {"fill.packing_fraction", "0.02"},
+                                                                        {"wall.radius", "40.0"},
+                                                                        {"stage.until", "0.01"},
+                                                                        {"observe.every", "0.001"},
+                                                                        {"box.size", "9.0"},
+                                                                        {"ball.position", "4.0"},
+                                                                        {"wall.center", "4.5"},
+                                                                        {"observe.max", "2.0"},
+                                                                        {"load.radius", "0.2"},
+                                                                        {"observe.bins", "8"},
+                                                                        {"fill.region.max", "8.0"},
+                                                                        {"observe.region.max", "8.0"},
+                                                                        {"fill.sizes.spread", "0.1"},
+                                                                        {"species.sizes.spread", "0.1"},
+                                                                        {"fill.sizes.max", "2.0"},
+                                                                        {"species.sizes.max", "2.0"},
+                                                                        {"fill.sizes.min", "0.5"},
+                                                                        {"species.sizes.min", "0.5"}};
     const auto found = kUsual.find(path);
     const std::string number = found == kUsual.end() ? "1.0" : found->second;
     switch (key.type) {
@@ -101,6 +117,7 @@ Base base_scene(int dimension, const std::string& solver) {
              {"wall", {{"shape", "\"plane\""}, {"normal", all("1.0")}, {"offset", "0.1"}}},
              {"species", {{"name", "\"a\""}, {"radius", "0.2"}, {"mass", "1.0"}}},
              {"ball", {{"radius", "0.2"}, {"mass", "1.0"}, {"position", all("4.0")}, {"velocity", all("0.5")}}},
+             {"load", {{"file", "\"balls.csv\""}, {"radius", "0.2"}, {"mass", "1.0"}}},
              {"fill", {{"species", "\"a\""}, {"count", "4"}, {"temperature", "1.0"}}},
              {"observe", {{"name", "\"o\""}, {"kind", "\"speed\""}, {"every", "0.001"}}},
              {"stage", {{"until", "0.01"}}}}};
@@ -188,16 +205,18 @@ Trial trial(Base base, const Key& key, const std::string& value) {
 }
 
 /// Empty where the scene is taken.
-std::string refusal(const std::string& text) {
+/// \param folder  where [[load]] finds its file, with a slash; of messages that begin so it is left out
+std::string refusal(const std::string& text, const std::string& folder = "") {
     SceneRequest request;
-    request.text = SceneText{"s.toml", text};
+    request.text = SceneText{folder + "s.toml", text};
     request.threads = 1;
     request.force = true;
     try {
         const PreparedScene run = prepare_scene(request);
         static_cast<void>(run.plan->make_solver(run.state, ""));
     } catch (const InputError& error) {
-        return error.what();
+        const std::string message = error.what();
+        return message.starts_with(folder) ? message.substr(folder.size()) : message;
     } catch (const SystemError& error) {
         return std::string("system: ") + error.what();
     }
@@ -209,6 +228,9 @@ class EveryNumber : public testing::TestWithParam<std::pair<int, const char*>> {
 TEST_P(EveryNumber, IsTakenOrRefusedByItsPlaceAndName) {
     const auto [dimension, solver] = GetParam();
     const Base base = base_scene(dimension, solver);
+    const std::string folder = testing::TempDir() + fmt::format("carom_{}_{}/", dimension, solver);
+    std::filesystem::create_directories(folder);
+    std::ofstream(folder + "balls.csv") << (dimension == 2 ? "time,x,y\n0,7,7\n" : "time,x,y,z\n0,7,7,7\n");
     int keys = 0;
     int taken = 0;
     int at_the_key = 0;  // not at another one that it does not go with
@@ -219,7 +241,7 @@ TEST_P(EveryNumber, IsTakenOrRefusedByItsPlaceAndName) {
         ++keys;
         for (const char* value : kValues) {
             const Trial one = trial(base, key, value);
-            const std::string message = refusal(one.text);
+            const std::string message = refusal(one.text, folder);
             if (message.empty()) {
                 ++taken;
                 continue;
@@ -232,6 +254,7 @@ TEST_P(EveryNumber, IsTakenOrRefusedByItsPlaceAndName) {
             at_the_key += std::stoi(match[1]) == one.line ? 1 : 0;
         }
     }
+    std::filesystem::remove_all(folder);
     EXPECT_GT(keys, 60);
     EXPECT_GT(taken, 200);
     EXPECT_GT(at_the_key, 600);

@@ -1,0 +1,681 @@
+#include "host/io/text_table.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "host/io/state_text.hpp"
+#include "host/state/errors.hpp"
+#include "host/state/hash.hpp"
+#include "host/state/text.hpp"
+
+namespace carom {
+
+namespace {
+
+constexpr std::size_t kBlockBytes = 1U << 20U;
+constexpr std::size_t kLongestLine = 1U << 16U;
+
+}  // namespace
+
+TextLines::TextLines(int descriptor, std::string path, std::uint64_t bytes)
+    : descriptor_(descriptor),
+      path_(std::move(path)),
+      bytes_(bytes),
+      block_(kLongestLine + kBlockBytes),
+      at_(block_.data()),
+      end_(block_.data()) {}
+
+void TextLines::fill() {
+    const auto rest = static_cast<std::size_t>(end_ - at_);
+    if (rest > kLongestLine) {
+        ++number_;
+        refuse_length();
+    }
+    std::memmove(block_.data(), at_, rest);
+    at_ = block_.data();
+    std::size_t got = 0;
+    while (got < kBlockBytes) {
+        const ssize_t part = ::read(descriptor_, block_.data() + rest + got, kBlockBytes - got);
+        if (part < 0 && errno == EINTR) continue;
+        if (part < 0) throw SystemError(fmt::format("{}: cannot be read: {}", path_, std::strerror(errno)));
+        if (part == 0) break;
+        got += static_cast<std::size_t>(part);
+    }
+    ended_ = got < kBlockBytes;
+    read_ += got;
+    if (!again_) checksum_ = absorb_bytes(checksum_, block_.data() + rest, got);
+    end_ = block_.data() + rest + got;
+}
+
+std::string_view TextLines::begin() {
+    if (read_ == 0 && !ended_) fill();
+    return {at_, static_cast<std::size_t>(end_ - at_)};
+}
+
+bool TextLines::next(std::string_view& line) {
+    while (true) {
+        const auto rest = static_cast<std::size_t>(end_ - at_);
+        const auto* stop = rest == 0 ? nullptr : static_cast<const char*>(std::memchr(at_, '\n', rest));
+        if (stop == nullptr && !ended_) {
+            fill();
+            continue;
+        }
+        if (stop == nullptr && rest == 0) return false;
+        const char* const end = stop == nullptr ? end_ : stop;
+        line = {at_, static_cast<std::size_t>(end - at_)};
+        if (line.ends_with('\r')) line.remove_suffix(1);
+        at_ = stop == nullptr ? end_ : stop + 1;
+        ++number_;
+        if (line.size() > kLongestLine) refuse_length();
+        return true;
+    }
+}
+
+bool TextLines::skip(std::uint64_t lines) {
+    std::string_view line;
+    for (; lines > 0; --lines) {
+        if (!next(line)) return false;
+    }
+    return true;
+}
+
+void TextLines::go_to(const Place& place) {
+    if (::lseek(descriptor_, static_cast<off_t>(place.byte), SEEK_SET) < 0) {
+        throw SystemError(fmt::format("{}: cannot be read: {}", path_, std::strerror(errno)));
+    }
+    at_ = end_ = block_.data();
+    ended_ = false;
+    again_ = true;
+    read_ = place.byte;
+    number_ = place.line;
+}
+
+void TextLines::refuse_length() const {
+    fail(0, fmt::format("a line of more than {} bytes; is this a table?", kLongestLine));
+}
+
+void TextLines::fail(std::size_t column, const std::string& message) const {
+    throw InputError(column == 0 ? fmt::format("{}:{}: {}", path_, number_, message)
+                                 : fmt::format("{}:{}:{}: {}", path_, number_, column, message));
+}
+
+namespace {
+
+/// What a column holds.
+enum class Field : std::uint8_t {
+    kX,
+    kY,
+    kZ,
+    kVx,
+    kVy,
+    kVz,
+    kWx,
+    kWy,
+    kWz,
+    kRadius,
+    kDiameter,
+    kMass,
+    kSpecies,
+    kTime
+};
+constexpr std::size_t kFields = 14;
+
+/// A key of load.columns, and what files call such a column.
+struct FieldName {
+    std::string_view key;
+    Field field;
+};
+constexpr FieldName kNames[] = {{"x", Field::kX},           {"y", Field::kY},       {"z", Field::kZ},
+                                {"vx", Field::kVx},         {"vy", Field::kVy},     {"vz", Field::kVz},
+                                {"wx", Field::kWx},         {"wy", Field::kWy},     {"wz", Field::kWz},
+                                {"radius", Field::kRadius}, {"mass", Field::kMass}, {"species", Field::kSpecies},
+                                {"time", Field::kTime}};
+
+/// A cell of one line.
+struct Cell {
+    std::string_view text;
+    std::size_t column = 1;  ///< where it begins
+};
+
+std::string_view trimmed(std::string_view text) {
+    while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+    while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
+    return text;
+}
+
+/// Takes lines apart. Cells are between commas, and may be quoted; or between blanks.
+class Cells {
+public:
+    Cells(const TextLines& lines, char separator) : lines_(lines), separator_(separator) {}
+
+    void begin(std::string_view line) {
+        line_ = line;
+        at_ = 0;
+        more_ = separator_ == ',' || skip_blanks();
+    }
+    [[nodiscard]] bool more() const { return more_; }
+
+    /// \pre  more()
+    Cell take() {
+        const std::size_t begin = at_;
+        if (separator_ != ',') {
+            while (at_ < line_.size() && !blank(line_[at_])) ++at_;
+            const Cell cell{line_.substr(begin, at_ - begin), begin + 1};
+            more_ = skip_blanks();
+            return cell;
+        }
+        if (at_ < line_.size() && line_[at_] == '"') return take_quoted();
+        const std::size_t comma = std::min(line_.find(',', at_), line_.size());
+        next(comma);
+        return {trimmed(line_.substr(begin, comma - begin)), begin + 1};
+    }
+
+private:
+    static bool blank(char c) { return c == ' ' || c == '\t'; }
+    bool skip_blanks() {
+        while (at_ < line_.size() && blank(line_[at_])) ++at_;
+        return at_ < line_.size();
+    }
+    void next(std::size_t comma) {
+        more_ = comma < line_.size();
+        at_ = comma + 1;
+    }
+    /// As RFC 4180 has it, but on one line.
+    Cell take_quoted() {
+        const std::size_t begin = at_;
+        unquoted_.clear();
+        for (++at_; at_ < line_.size(); ++at_) {
+            if (line_[at_] == '"') {
+                if (at_ + 1 >= line_.size() || line_[at_ + 1] != '"') break;
+                ++at_;
+            }
+            unquoted_ += line_[at_];
+        }
+        if (at_ >= line_.size()) lines_.fail(begin + 1, "a quote that does not end on its line");
+        ++at_;
+        while (at_ < line_.size() && blank(line_[at_])) ++at_;
+        if (at_ < line_.size() && line_[at_] != ',') lines_.fail(at_ + 1, "must be a comma, after a quoted cell");
+        next(at_);
+        return {unquoted_, begin + 1};
+    }
+
+    const TextLines& lines_;
+    char separator_;
+    std::string_view line_;
+    std::size_t at_ = 0;
+    bool more_ = false;
+    std::string unquoted_;
+};
+
+/// One that begins with a digit, a sign or a dot; NaN and infinity as words.
+std::optional<double> number_of(std::string_view text) {
+    if (text.starts_with('+')) text.remove_prefix(1);
+    double value = 0.0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+    return value;
+}
+
+/// As messages show it.
+std::string shown(std::string_view text) {
+    constexpr std::size_t kMost = 40;
+    return text.size() <= kMost ? std::string(text) : std::string(text.substr(0, kMost)) + "...";
+}
+
+/// Rows of a table whose columns have names.
+class Rows {
+public:
+    /// \param names  of the columns, as the file has them; the line that was read last
+    Rows(TextLines& lines, BallCollector& collector, const std::vector<std::string>& names, char separator)
+        : lines_(lines), collector_(collector), names_(names), cells_(lines, separator), fields_(names.size()) {
+        const bool flat = collector.dimension() == 2;
+        for (const FieldName& name : kNames) {
+            const bool of_space = name.field == Field::kZ || name.field == Field::kVz || name.field == Field::kWx ||
+                                  name.field == Field::kWy || name.field == Field::kWz;
+            if (!(flat && of_space)) find(name.key, {name.key}, name.field);
+        }
+        if (flat) find("spin", {"spin", "w", "wz"}, Field::kWz);
+        if (!has(Field::kRadius)) find("radius", {"diameter"}, Field::kDiameter);
+        for (const auto& [field, key] : {std::pair{Field::kX, "x"}, {Field::kY, "y"}, {Field::kZ, "z"}}) {
+            if (has(field) || (flat && field == Field::kZ)) continue;
+            lines.fail(0, fmt::format("no column {0}; load.columns.{0} says what it is called: {1}", key,
+                                      fmt::join(names, ", ")));
+        }
+    }
+
+    /// Species are told by words, of which blanks are underscores, and those without a name are "unnamed".
+    void take_words() {
+        aliases_.emplace(kUnnamed, "");
+        for (const Species& species : collector_.scene().species) {
+            if (!species.name.empty()) aliases_.insert_or_assign(one_word(species.name), species.name);
+        }
+    }
+    /// They are told by numbers, from 1 on as the scene has them; what is beyond has no name.
+    void take_numbers() {
+        numbered_ = true;
+        for (const Species& species : collector_.scene().species) {
+            if (!species.name.empty()) aliases_.emplace(fmt::format("{}", aliases_.size() + 1), species.name);
+        }
+    }
+
+    [[nodiscard]] bool has(Field field) const {
+        return std::ranges::find(fields_, std::optional(field)) != fields_.end();
+    }
+
+    /// Adds the ball of a line.
+    void add(std::string_view line) {
+        BallRow row;
+        row.at = lines_.number();
+        cells_.begin(line);
+        std::size_t at = 0;
+        for (; cells_.more() && at < fields_.size(); ++at) {
+            const Cell cell = cells_.take();
+            if (!fields_[at]) continue;
+            where_[static_cast<std::size_t>(*fields_[at])] = cell.column;
+            set(*fields_[at], cell, row);
+        }
+        if (at < fields_.size() || cells_.more()) {
+            while (cells_.more()) {
+                cells_.take();
+                ++at;
+            }
+            lines_.fail(0, fmt::format("{} in this row, and {} names", at == 1 ? "1 cell" : fmt::format("{} cells", at),
+                                       fields_.size()));
+        }
+        if (skip_) return;
+        try {
+            collector_.add(row);
+        } catch (const BadBall& bad) {
+            lines_.fail(column_of(bad.name), fmt::format("{}: {}", bad.name, bad.message));
+        }
+    }
+
+private:
+    void find(std::string_view key, std::vector<std::string_view> names, Field field) {
+        const auto& given = collector_.entry().columns;
+        const auto own = given.find(key);
+        if (own != given.end()) {
+            if (own->second == "-") return;
+            names = {own->second};
+        }
+        for (const std::string_view name : names) {
+            for (std::size_t at = 0; at < names_.size(); ++at) {
+                if (names_[at] != name && column_without_unit(names_[at]) != name) continue;
+                if (fields_[at]) lines_.fail(0, fmt::format("column {} cannot be {} too", names_[at], key));
+                fields_[at] = field;
+                return;
+            }
+        }
+        if (own != given.end()) {
+            throw InputError(
+                fmt::format("{}: {} has no column \"{}\"; there are: {}",
+                            collector_.scene().label(fmt::format("load[{}].columns.{}", collector_.number(), key)),
+                            lines_.path(), own->second, fmt::join(names_, ", ")));
+        }
+    }
+
+    void set(Field field, const Cell& cell, BallRow& row) {
+        if (field == Field::kSpecies) {
+            species_ = species_named(cell.text);
+            row.species = species_;
+            return;
+        }
+        if (cell.text.empty() && field != Field::kTime && field > Field::kZ) return;  // not known
+        const auto number = number_of(cell.text);
+        if (!number) {
+            lines_.fail(cell.column, fmt::format("{}: must be a number, not \"{}\"", name_of(field), shown(cell.text)));
+        }
+        switch (field) {
+            case Field::kX:
+            case Field::kY:
+            case Field::kZ:
+                row.position[index(field, Field::kX)] = *number;
+                break;
+            case Field::kVx:
+            case Field::kVy:
+            case Field::kVz:
+                row.velocity[index(field, Field::kVx)] = *number;
+                break;
+            case Field::kWx:
+            case Field::kWy:
+            case Field::kWz:
+                row.spin[index(field, Field::kWx)] = *number;
+                break;
+            case Field::kRadius:
+            case Field::kDiameter:
+                require_a_number(*number, field, cell);
+                row.radius = field == Field::kRadius ? *number : 0.5 * *number;
+                break;
+            case Field::kMass:
+                require_a_number(*number, field, cell);
+                row.mass = *number;
+                break;
+            case Field::kTime:
+                if (!std::isfinite(*number))
+                    lines_.fail(cell.column, "time: must be a number, not " + std::string(cell.text));
+                at_time(*number);
+                break;
+            case Field::kSpecies:
+                break;
+        }
+    }
+
+    /// Of formats that have words for names, or numbers.
+    [[nodiscard]] std::string_view species_named(std::string_view cell) const {
+        const auto found = aliases_.find(cell);
+        if (found != aliases_.end()) return found->second;
+        return numbered_ ? std::string_view{} : cell;
+    }
+
+    /// NaN stands for what the file does not have.
+    void require_a_number(double number, Field field, const Cell& cell) const {
+        if (std::isnan(number)) lines_.fail(cell.column, fmt::format("{}: must be a number, not nan", name_of(field)));
+    }
+
+    /// Which frame a row belongs to, and whether that is nearer to the time asked for than the one that is kept.
+    void at_time(double time) {
+        if (time_ == time) return;
+        time_ = time;
+        const std::optional<double>& wanted = collector_.entry().time;
+        skip_ = kept_ && wanted && !(std::abs(time - *wanted) < std::abs(*kept_ - *wanted));
+        if (skip_) return;
+        kept_ = time;
+        collector_.begin_frame(time);
+    }
+
+    static std::size_t index(Field field, Field first) {
+        return static_cast<std::size_t>(field) - static_cast<std::size_t>(first);
+    }
+    [[nodiscard]] std::string_view name_of(Field field) const {
+        if (field == Field::kDiameter) return "diameter";
+        if (field == Field::kWz && collector_.dimension() == 2) return "spin";
+        return std::ranges::find(kNames, field, &FieldName::field)->key;
+    }
+    [[nodiscard]] std::size_t column_of(std::string_view name) const {
+        for (std::size_t at = 0; at < kFields; ++at) {
+            const auto field = static_cast<Field>(at);
+            if (has(field) && (name_of(field) == name || (field == Field::kDiameter && name == "radius")))
+                return where_[at];
+        }
+        return 0;
+    }
+    TextLines& lines_;
+    BallCollector& collector_;
+    const std::vector<std::string>& names_;
+    Cells cells_;
+    std::vector<std::optional<Field>> fields_;  // of each column
+    std::size_t where_[kFields] = {};           // each field's cell begins, in the line at hand
+    std::string species_;
+    std::map<std::string, std::string, std::less<>> aliases_;
+    bool numbered_ = false;
+    std::optional<double> time_, kept_;
+    bool skip_ = false;
+};
+
+/// Room for as many rows as the file seems to have, by its first ones.
+class Expectation {
+public:
+    void after_row(const TextLines& lines, std::uint64_t header_end, BallCollector& collector) {
+        constexpr std::uint64_t kRows = 1000;
+        if (++rows_ != kRows) return;
+        const double row = static_cast<double>(lines.read_so_far() - header_end) / static_cast<double>(kRows);
+        constexpr double kSpare = 1.02;
+        collector.expect(kSpare * static_cast<double>(lines.bytes() - header_end) / row + kRows);
+    }
+
+private:
+    std::uint64_t rows_ = 0;
+};
+
+void require_text(TextLines& lines, std::string_view format) {
+    const std::string_view kind = file_kind(lines.begin());
+    if (kind.empty() || kind == kTomlKind || kind == "a CSV table") return;
+    throw InputError(fmt::format("{}: is {}, not {}", lines.path(), kind, format));
+}
+
+/// One of several frames.
+struct FramePlace {
+    TextLines::Place place;  ///< of its first line
+    std::optional<double> time;
+};
+
+/// Chooses the last frame, or the one that is nearest to a time.
+class FrameChoice {
+public:
+    explicit FrameChoice(const std::optional<double>& wanted) : wanted_(wanted) {}
+    void offer(const FramePlace& frame) {
+        const bool nearer = !chosen_ || !wanted_ || !chosen_->time || !frame.time ||
+                            std::abs(*frame.time - *wanted_) < std::abs(*chosen_->time - *wanted_);
+        if (nearer) chosen_ = frame;
+    }
+    [[nodiscard]] const std::optional<FramePlace>& chosen() const { return chosen_; }
+
+private:
+    std::optional<double> wanted_;
+    std::optional<FramePlace> chosen_;
+};
+
+/// A whole line that is a count of balls.
+std::uint64_t count_of(const TextLines& lines, std::string_view line) {
+    const std::string_view text = trimmed(line);
+    std::uint64_t count = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+    if (error != std::errc{} || end != text.data() + text.size()) {
+        lines.fail(1, fmt::format("must be a number of balls, not \"{}\"", shown(text)));
+    }
+    // A ball takes two bytes at least.
+    if (count > lines.bytes()) lines.fail(1, fmt::format("{} balls, and the file has {} bytes", count, lines.bytes()));
+    return count;
+}
+
+/// The rows of a frame, one after the other.
+void read_rows(TextLines& lines, Rows& rows, std::uint64_t count, BallCollector& collector) {
+    collector.expect(static_cast<double>(count));
+    std::string_view line;
+    for (std::uint64_t row = 0; row < count; ++row) {
+        if (!lines.next(line)) {
+            throw InputError(fmt::format("{}: ends after {} of {} balls of its frame", lines.path(), row, count));
+        }
+        rows.add(line);
+    }
+}
+
+/// What stands behind `name=` in the second line of a frame, without quotes; empty: nothing does.
+std::string_view value_of(std::string_view comment, std::string_view name) {
+    for (std::size_t at = 0; at < comment.size();) {
+        at = comment.find(name, at);
+        if (at == std::string_view::npos) return {};
+        const std::size_t after = at + name.size();
+        const bool begins = at == 0 || comment[at - 1] == ' ' || comment[at - 1] == '\t';
+        if (!begins || after >= comment.size() || comment[after] != '=') {
+            at = after;
+            continue;
+        }
+        std::string_view rest = comment.substr(after + 1);
+        const bool quoted = rest.starts_with('"');
+        if (quoted) rest.remove_prefix(1);
+        return rest.substr(0, rest.find_first_of(quoted ? "\"" : " \t"));
+    }
+    return {};
+}
+
+/// The names of columns that `Properties=species:S:1:pos:R:3` says.
+std::vector<std::string> columns_of(const TextLines& lines, std::string_view comment) {
+    struct Known {
+        std::string_view property;
+        std::string_view columns[3];
+    };
+    constexpr Known kKnown[] = {{"pos", {"x", "y", "z"}},
+                                {"velo", {"vx", "vy", "vz"}},
+                                {"vel", {"vx", "vy", "vz"}},
+                                {"velocities", {"vx", "vy", "vz"}},
+                                {"angular_velocity", {"wx", "wy", "wz"}},
+                                {"masses", {"mass"}}};
+    std::string_view properties = value_of(comment, "Properties");
+    if (properties.empty()) properties = "species:S:1:pos:R:3";
+    std::vector<std::string> names;
+    const auto part = [&] {
+        const std::string_view text = properties.substr(0, properties.find(':'));
+        properties.remove_prefix(std::min(properties.size(), text.size() + 1));
+        return text;
+    };
+    while (!properties.empty()) {
+        const std::string_view name = part();
+        const std::string_view type = part();
+        const std::string_view count = part();
+        if (type.size() != 1 || count.size() != 1 || count[0] < '1' || count[0] > '9') {
+            lines.fail(0, "Properties must be NAME:TYPE:COUNT and so on, with colons between");
+        }
+        const auto known = std::ranges::find(kKnown, name, &Known::property);
+        for (std::size_t k = 0; k < static_cast<std::size_t>(count[0] - '0'); ++k) {
+            if (known != std::end(kKnown) && k < 3 && !known->columns[k].empty()) {
+                names.emplace_back(known->columns[k]);
+            } else {
+                names.push_back(count == "1" ? std::string(name) : fmt::format("{}[{}]", name, k));
+            }
+        }
+    }
+    return names;
+}
+
+}  // namespace
+
+void read_csv(TextLines& lines, BallCollector& collector) {
+    require_text(lines, "a CSV table");
+    std::string_view line;
+    constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+    do {
+        if (!lines.next(line)) lines.fail(0, "no line of names");
+        if (lines.number() == 1 && line.starts_with(kByteOrderMark)) line.remove_prefix(kByteOrderMark.size());
+    } while (trimmed(line).empty() || line.starts_with('#'));
+    std::vector<std::string> names;
+    Cells cells(lines, ',');
+    for (cells.begin(line); cells.more();) names.emplace_back(cells.take().text);
+    Rows rows(lines, collector, names, ',');
+    Expectation expectation;
+    const std::uint64_t header_end = lines.read_so_far();
+    while (lines.next(line)) {
+        if (trimmed(line).empty()) continue;
+        rows.add(line);
+        if (!rows.has(Field::kTime)) expectation.after_row(lines, header_end, collector);
+    }
+}
+
+void read_xyz(TextLines& lines, BallCollector& collector) {
+    require_text(lines, "an XYZ file");
+    FrameChoice choice(collector.entry().time);
+    std::string_view line;
+    while (true) {
+        FramePlace frame{.place = lines.place(), .time = {}};
+        if (!lines.next(line)) break;
+        if (trimmed(line).empty()) continue;
+        const std::uint64_t count = count_of(lines, line);
+        if (!lines.next(line)) lines.fail(0, "must be followed by a line that describes the frame");
+        if (const std::string_view time = value_of(line, "Time"); !time.empty()) {
+            frame.time = number_of(time);
+            if (!frame.time || !std::isfinite(*frame.time)) {
+                lines.fail(0, fmt::format("Time must be a number, not \"{}\"", shown(time)));
+            }
+        }
+        choice.offer(frame);
+        if (!lines.skip(count)) break;  // told when it is read, if it is
+    }
+    if (!choice.chosen()) throw InputError(fmt::format("{}: holds no frame", lines.path()));
+    lines.go_to(choice.chosen()->place);
+    lines.next(line);
+    const std::uint64_t count = count_of(lines, line);
+    lines.next(line);
+    const std::vector<std::string> names = columns_of(lines, line);
+    Rows rows(lines, collector, names, ' ');
+    rows.take_words();
+    if (choice.chosen()->time) collector.begin_frame(*choice.chosen()->time);
+    read_rows(lines, rows, count, collector);
+}
+
+namespace {
+
+/// What a frame of a dump says before its rows.
+struct DumpFrame {
+    std::optional<double> time;
+    std::uint64_t count = 0;
+    std::vector<std::string> columns;
+};
+
+/// Reads up to the rows. False: there is no frame.
+bool read_head(TextLines& lines, DumpFrame& frame) {
+    constexpr std::string_view kItem = "ITEM: ";
+    std::string_view line;
+    bool any = false;
+    const auto value = [&](std::string_view what) {
+        if (!lines.next(line)) lines.fail(0, fmt::format("must be followed by {}", what));
+    };
+    while (lines.next(line)) {
+        if (trimmed(line).empty() && !any) continue;
+        if (!line.starts_with(kItem)) {
+            lines.fail(1, fmt::format("must be a line that begins with \"ITEM: \", not \"{}\"", shown(line)));
+        }
+        any = true;
+        const std::string item(line.substr(kItem.size()));
+        if (item.starts_with("ATOMS")) {
+            Cells cells(lines, ' ');
+            cells.begin(line.substr(kItem.size() + std::string_view("ATOMS").size()));
+            while (cells.more()) frame.columns.emplace_back(cells.take().text);
+            return true;
+        }
+        if (item == "TIME") {
+            value("a time");
+            frame.time = number_of(trimmed(line));
+            if (!frame.time || !std::isfinite(*frame.time)) {
+                lines.fail(1, fmt::format("must be a time, not \"{}\"", shown(line)));
+            }
+        } else if (item == "NUMBER OF ATOMS") {
+            value("a number of balls");
+            frame.count = count_of(lines, line);
+        } else if (item.starts_with("BOX BOUNDS")) {
+            if (!lines.skip(3)) lines.fail(0, "must have three lines of bounds behind ITEM: BOX BOUNDS");
+        } else {
+            value("a value");
+        }
+    }
+    if (any) throw InputError(fmt::format("{}: ends before the balls of its frame", lines.path()));
+    return false;
+}
+
+}  // namespace
+
+void read_lammps_dump(TextLines& lines, BallCollector& collector) {
+    require_text(lines, "a dump of LAMMPS");
+    FrameChoice choice(collector.entry().time);
+    while (true) {
+        const TextLines::Place place = lines.place();
+        DumpFrame frame;
+        if (!read_head(lines, frame)) break;
+        choice.offer({place, frame.time});
+        if (!lines.skip(frame.count)) break;  // told when it is read, if it is
+    }
+    if (!choice.chosen()) throw InputError(fmt::format("{}: holds no frame", lines.path()));
+    lines.go_to(choice.chosen()->place);
+    DumpFrame frame;
+    read_head(lines, frame);
+    for (std::string& name : frame.columns) {
+        constexpr std::pair<std::string_view, std::string_view> kOurs[] = {
+            {"omegax", "wx"}, {"omegay", "wy"}, {"omegaz", "wz"}, {"type", "species"}};
+        const auto ours = std::ranges::find(kOurs, name, &std::pair<std::string_view, std::string_view>::first);
+        if (ours != std::end(kOurs)) name = ours->second;
+    }
+    Rows rows(lines, collector, frame.columns, ' ');
+    rows.take_numbers();
+    if (frame.time) collector.begin_frame(*frame.time);
+    read_rows(lines, rows, frame.count, collector);
+}
+
+}  // namespace carom

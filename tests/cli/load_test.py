@@ -1,0 +1,476 @@
+"""Balls from files: what `[[load]]` reads, what it refuses and where, and what a stranger's scene does not get it to read."""
+
+import json
+import os
+import random
+import unittest
+
+import h5py
+
+from program import ProgramTest
+
+SCENE = """[scene]
+dimension = {dimension}
+[box]
+size = {size}
+boundary = {boundary}
+[run]
+solver = "{solver}"
+backend = "cpu"
+precision = "{precision}"
+until = 0.02
+[output]
+every = 0.01
+observables_every = 0.01
+"""
+
+
+def scene(*loads, dimension=2, solver="events", precision="double", boundary="periodic", rest=""):
+    size = [12.0, 10.0, 11.0][:dimension]
+    head = SCENE.format(dimension=dimension, size=size, solver=solver, precision=precision,
+                        boundary=json.dumps([boundary] * dimension))
+    return head + "".join(f"[[load]]\n{load}\n" for load in loads) + rest
+
+
+SPECIES = '[[species]]\nname = "a"\nradius = 0.5\nmass = 1.0\n[[species]]\nname = "big, \\"one\\""\nradius = 0.9\nmass = 3.0\n'
+# Named, sized, nameless and immovable balls, at speeds and spins.
+MIXED = """[[fill]]
+species = "a"
+count = 9
+temperature = 1.0
+[[fill]]
+species = "big, \\"one\\""
+count = 2
+temperature = 1.0
+[[fill]]
+radius = 0.3
+mass = 0.2
+count = 5
+sizes = {kind = "table", values = [1.0, 1.1, 0.7]}
+speed = 0.5
+zero_momentum = false
+[[ball]]
+radius = 0.4
+mass = inf
+radius_of_gyration = 0.1
+position = POSITION
+spin = SPIN
+"""
+
+
+class LoadTest(ProgramTest):
+    def balls(self, trajectory, *frame):
+        """As they are told, without ids."""
+        return [{key: value for key, value in ball.items() if key != "id"}
+                for ball in json.loads(self.succeed("state", trajectory, "--json", *frame).out)["balls"]]
+
+    def loaded(self, text, *arguments):
+        """The balls that a scene begins with."""
+        self.write("s.toml", text)
+        self.succeed("run", "s.toml", "-o", "s.h5", "--force", "--quiet", *arguments)
+        return self.balls("s.h5", "--frame", "0")
+
+    def refused(self, message, text, *arguments):
+        self.write("s.toml", text)
+        for command in (["check"], ["run", "-o", "refused.h5"]):
+            result = self.carom(command[0], "s.toml", *command[1:], *arguments)
+            self.assertEqual(result.err, f"carom: {message}\n")
+            self.assertEqual((result.status, result.out), (2, ""))
+        self.assertFalse((self.folder / "refused.h5").exists())
+
+
+class Tables(LoadTest):
+    def test_have_their_columns_by_names(self):
+        self.write("b.csv", "# of another program\nmass,x [m],y [m],what,spin,species,diameter,vx\r\n"
+                            "2.0,1,+2,17,0.5,a,1.2,-1e-1\r\n\r\ninf, 4.5 ,2,\"a, \"\"b\"\"\",,\"c, \"\"d\"\"\",2,\n")
+        balls = self.loaded(scene('file = "b.csv"', rest=SPECIES))
+        self.assertEqual(balls, [
+            {"species": "a", "position": [1.0, 2.0], "velocity": [-0.1, 0.0], "spin": 0.5, "radius": 0.6, "mass": 2.0},
+            {"species": 'c, "d"', "position": [4.5, 2.0], "velocity": [0.0, 0.0], "spin": 0.0, "radius": 1.0, "mass": None}])
+
+    def test_have_columns_and_properties_that_the_scene_names(self):
+        self.write("b.data", "x,y,r,px,py,species,vx\n1,2,0.25,5,6,nobody,9\n")
+        columns = 'columns = {x = "px", y = "py", radius = "r", species = "-", vx = "-"}'
+        ball = {"species": None, "position": [5.0, 6.0], "velocity": [0.0, 0.0], "spin": 0.0, "radius": 0.25, "mass": 4.0}
+        self.assertEqual(self.loaded(scene(f'file = "b.data"\nformat = "csv"\nmass = 4.0\n{columns}')), [ball])
+        of_species = scene(f'file = "b.data"\nformat = "csv"\nspecies = "a"\n{columns}', rest=SPECIES)
+        self.assertEqual(self.loaded(of_species), [ball | {"species": "a", "mass": 1.0}])
+        self.write("c.csv", "x,y\n1,2\n")
+        own = {"position": [1.0, 2.0], "radius": 0.3, "mass": 7.0}
+        self.assertEqual(self.loaded(scene('file = "c.csv"\nradius = 0.3\nmass = 7.0')), [ball | own])
+        self.assertEqual(self.loaded(scene('file = "c.csv"\nspecies = "a"', rest=SPECIES)),
+                         [ball | {"species": "a", "position": [1.0, 2.0], "radius": 0.5, "mass": 1.0}])
+
+    def test_of_several_frames_give_the_nearest_or_the_last(self):
+        self.write("b.csv", "time,x,y\n" + "".join(f"{t},{1 + t},{y}\n" for t in (0, 1, 2.5) for y in (2, 4, 6)))
+        for key, x in (("", 3.5), ("time = 1.4", 2.0), ("time = -3.0", 1.0), ("time = 99.0", 3.5)):
+            balls = self.loaded(scene(f'file = "b.csv"\nradius = 0.3\nmass = 1.0\n{key}'))
+            self.assertEqual([ball["position"] for ball in balls], [[x, 2.0], [x, 4.0], [x, 6.0]])
+
+    def test_come_between_balls_and_fills_which_keep_clear_of_them(self):
+        rows = [(x + 0.6, y + 0.6) for x in range(0, 11, 2) for y in range(0, 9, 2)]
+        self.write("b.csv", "x,y\n" + "".join(f"{x},{y}\n" for x, y in rows))
+        ball = '[[ball]]\nradius = 0.2\nmass = 1.0\nposition = [1.6, 1.6]\n'
+        fill = '[[fill]]\nradius = 0.2\nmass = 1.0\ncount = 30\n'
+        for solver in ("spring", "events"):
+            balls = self.loaded(scene('file = "b.csv"\nradius = 0.5\nmass = 1.0', solver=solver, rest=fill + ball))
+            self.assertEqual([ball["radius"] for ball in balls], [0.2] + 30 * [0.5] + 30 * [0.2])
+            for loaded, place in zip(balls, [(1.6, 1.6), *rows]):
+                for one, other in zip(loaded["position"], place):
+                    self.assertAlmostEqual(one, other, delta=1e-13)  # of springs' coordinates
+
+    def test_are_told_by_check_and_run(self):
+        self.write("b.csv", "x,y\n1,2\n3,4\n")
+        self.write("s.toml", scene('file = "b.csv"\nradius = 0.3\nmass = 1.0'))
+        told = self.succeed("check", "s.toml", "--json").json["loaded"]
+        checksum = told[0].pop("checksum")
+        self.assertEqual(told, [{"file": "b.csv", "balls": 2, "bytes": 12}])
+        line = f"b.csv, 2 balls, 12 bytes, checksum {checksum}\n"
+        self.assertIn(f"  loaded            {line}", self.succeed("check", "s.toml").out)
+        self.assertIn(f"loaded: {line}", self.succeed("run", "s.toml", "-o", "s.h5").err)
+        self.assertEqual(self.succeed("run", "s.toml", "--json", "--quiet", "-o", "t.h5").json["loaded"],
+                         [told[0] | {"checksum": checksum}])
+        self.write("b.csv", "x,y\n1,2\n3,5\n")
+        self.assertNotEqual(self.succeed("check", "s.toml", "--json").json["loaded"][0]["checksum"], checksum)
+
+
+class FilesOfOthers(LoadTest):
+    BALL = {"species": "a", "position": [1.0, 2.0], "velocity": [0.0, 0.0], "spin": 0.0, "radius": 0.5, "mass": 1.0}
+
+    def test_extended_xyz(self):
+        self.write("a.xyz", "2\njust a comment with Timeless=1\na 1 2 0\nbig,_\"one\"\t3.5  4 0 \n\n")
+        self.assertEqual(self.loaded(scene('file = "a.xyz"', rest=SPECIES)), [
+            self.BALL, self.BALL | {"species": 'big, "one"', "position": [3.5, 4.0], "radius": 0.9, "mass": 3.0}])
+        self.write("a.xyz", "1\npbc=\"F F F\" Time=2 Properties=pos:R:3:tags:I:1:velo:R:3:forces:R:3:masses:R:1:diameter:R:1\n"
+                            "1 2 0 7 3 4 0 9 9 9 2.5 1.5\n1\nTime=1\nAr 1 2 0\n")
+        heavy = self.BALL | {"species": None, "velocity": [3.0, 4.0], "mass": 2.5, "radius": 0.75}
+        self.assertEqual(self.loaded(scene('file = "a.xyz"\ntime = 3.0')), [heavy])
+        argon = self.BALL | {"species": "Ar"}
+        self.assertEqual(self.loaded(scene('file = "a.xyz"\nradius = 0.5\nmass = 1.0')), [argon])
+
+    def test_dumps_of_lammps(self):
+        head = "ITEM: TIMESTEP\n{}\nITEM: NUMBER OF ATOMS\n2\nITEM: BOX BOUNDS pp pp pp\n0 12\n0 10\n-1 1\nITEM: ATOMS "
+        self.write("a.dump", head.format(0) + "id type x y z\n1 1 9 9 0\n2 1 5 5 0\n" +
+                   head.format(9) + "id y x vx omegaz type diameter\n9 2 1 3 -2.5 2 1.2\n4 4 3.5 0 0 1 1\n")
+        self.assertEqual(self.loaded(scene('file = "a.dump"', rest=SPECIES)), [
+            {"species": 'big, "one"', "position": [1.0, 2.0], "velocity": [3.0, 0.0], "spin": -2.5, "radius": 0.6, "mass": 3.0},
+            self.BALL | {"position": [3.5, 4.0]}])
+        without = self.loaded(scene('file = "a.dump"\nmass = 2.0'))
+        self.assertEqual([(ball["species"], ball["radius"], ball["mass"]) for ball in without], [(None, 0.6, 2.0), (None, 0.5, 2.0)])
+        self.refused("s.toml:16:8: load[0].time: a.dump has no times", scene('file = "a.dump"\ntime = 1.0', rest=SPECIES))
+
+    def test_that_are_cut_or_wrong(self):
+        dump = "ITEM: TIMESTEP\n0\nITEM: NUMBER OF ATOMS\n{}\nITEM: BOX BOUNDS pp pp pp\n0 12\n0 10\n-1 1\nITEM: ATOMS x y\n1 2\n"
+        said = {"xyz": [("", "a.xyz: is empty, not an XYZ file"), ("\n", "a.xyz: holds no frame"),
+                        ("x\n", 'a.xyz:1:1: must be a number of balls, not "x"'),
+                        ("-1\n", 'a.xyz:1:1: must be a number of balls, not "-1"'),
+                        ("1e9\n", 'a.xyz:1:1: must be a number of balls, not "1e9"'),
+                        ("99\n\n", "a.xyz:1:1: 99 balls, and the file has 4 bytes"),
+                        ("1\n", "a.xyz:1: must be followed by a line that describes the frame"),
+                        ("2\n\na 1 2 3\n", "a.xyz: ends after 1 of 2 balls of its frame"),
+                        ("1\n\na 1 2 3 4\n", "a.xyz:3: 5 cells in this row, and 4 names"),
+                        ("1\n\na 1 z 3\n", 'a.xyz:3:5: y: must be a number, not "z"'),
+                        ("1\nTime=never\na 1 2 3\n", 'a.xyz:2: Time must be a number, not "never"'),
+                        ("1\nProperties=pos:R\na 1 2 3\n",
+                         "a.xyz:2: Properties must be NAME:TYPE:COUNT and so on, with colons between"),
+                        ("1\nProperties=species:S:1\na\n",
+                         "a.xyz:2: no column x; load.columns.x says what it is called: species")],
+                "dump": [("", "a.dump: is empty, not a dump of LAMMPS"), ("\n", "a.dump: holds no frame"),
+                         ("1 2\n", 'a.dump:1:1: must be a line that begins with "ITEM: ", not "1 2"'),
+                         ("ITEM: TIME\n", "a.dump:1: must be followed by a time"),
+                         ("ITEM: TIME\nx\n", 'a.dump:2:1: must be a time, not "x"'),
+                         ("ITEM: TIMESTEP\n1\n", "a.dump: ends before the balls of its frame"),
+                         ("ITEM: BOX BOUNDS\n1\n", "a.dump:2: must have three lines of bounds behind ITEM: BOX BOUNDS"),
+                         (dump.format(2), "a.dump: ends after 1 of 2 balls of its frame"),
+                         (dump.format(10**15), "a.dump:4:1: 1000000000000000 balls, and the file has 117 bytes"),
+                         (dump.format(1) + "1 2\n", 'a.dump:11:1: must be a line that begins with "ITEM: ", not "1 2"')]}
+        for ending, cases in said.items():
+            for text, message in cases:
+                with self.subTest(ending=ending, text=text):
+                    self.write(f"a.{ending}", text)
+                    self.refused(message, scene(f'file = "a.{ending}"\nspecies = "a"', rest=SPECIES))
+
+
+class RoundTrips(LoadTest):
+    """What carom wrote, begins another run as it was."""
+
+    def gyrations(self, trajectory):
+        with h5py.File(self.folder / trajectory) as file:
+            return list(file["parameters/species/radius_of_gyration"])
+
+    def make(self, dimension, precision):
+        position, spin = ("[6.0, 5.0]", "2.0") if dimension == 2 else ("[6.0, 5.0, 5.0]", "[1.0, 2.0, 3.0]")
+        self.write("first.toml", scene(dimension=dimension, precision=precision, solver="spring",
+                                       rest=SPECIES + MIXED.replace("POSITION", position).replace("SPIN", spin)))
+        self.succeed("run", "first.toml", "-o", "first.h5", "--quiet", "--force")
+
+    def test_of_every_format(self):
+        for dimension in (2, 3):
+            for precision in ("single", "double"):
+                self.make(dimension, precision)
+                for frame, choice in (([], ""), (["--frame", "1"], "time = 0.011")):
+                    balls = self.balls("first.h5", *frame)
+                    again = dict(dimension=dimension, precision=precision, solver="spring", rest=SPECIES)
+                    self.assertEqual(self.loaded(scene(f'file = "first.h5"\n{choice}', **again)), balls)
+                    for ending in ("csv", "xyz", "lammpstrj"):
+                        with self.subTest(dimension=dimension, precision=precision, ending=ending, choice=choice):
+                            self.succeed("convert", "first.h5", f"one.{ending}", "--force", "--quiet", *(frame or ["--last"]))
+                            self.assertEqual(self.loaded(scene(f'file = "one.{ending}"', **again)), balls)
+                            self.succeed("convert", "first.h5", f"all.{ending}", "--force", "--quiet")
+                            self.assertEqual(self.loaded(scene(f'file = "all.{ending}"\n{choice}', **again)), balls)
+
+    def test_of_trajectories_keep_properties_that_no_species_has(self):
+        """Of a body at rest nothing else tells its radius of gyration."""
+        self.make(2, "double")
+        self.loaded(scene('file = "first.h5"', precision="double"))
+        self.assertIn(0.1, self.gyrations("s.h5"))
+        self.assertLessEqual(set(self.gyrations("s.h5")), set(self.gyrations("first.h5")))
+
+    def test_leave_out_balls_that_have_left(self):
+        self.write("b.csv", "x,y,vx\n0.1,2,-100\n6,5,0\n")
+        self.loaded(scene('file = "b.csv"\nradius = 0.3\nmass = 1.0', boundary="open", solver="events"))
+        self.write("t.toml", scene('file = "s.h5"', boundary="open"))
+        self.succeed("run", "t.toml", "-o", "t.h5", "--quiet")
+        self.assertEqual([ball["position"] for ball in self.balls("t.h5")], [[6.0, 5.0]])
+
+    def test_a_run_goes_on_without_the_file(self):
+        self.write("b.csv", "x,y,vx\n1,2,1\n3,4,2\n")
+        whole = self.loaded(scene('file = "b.csv"\nradius = 0.3\nmass = 1.0'), "--until", "0.04") and self.balls("s.h5")
+        self.succeed("run", "s.toml", "-o", "h.h5", "--quiet")
+        (self.folder / "b.csv").unlink()
+        self.succeed("run", "--resume", "h.checkpoint.h5", "--until", "0.04", "-o", "go.h5", "--quiet")
+        self.assertEqual(self.balls("go.h5"), whole)
+        self.succeed("run", "--resume", "h.checkpoint.h5", "--set", "physics.restitution=0.9", "-o", "new.h5", "--quiet")
+        for name in ("h.h5", "go.h5", "new.h5"):
+            self.succeed("plot", name, "energy", "-o", name + ".svg")
+            with h5py.File(self.folder / name) as file:
+                self.assertIn(b"# loaded: b.csv, 2 balls, 19 bytes, checksum ", file["parameters/scene"][()])
+
+
+# What a table is, and what is said of it; of a box from 0 to 12 and 10, periodic, with no species but `a` of radius 0.5.
+BAD_TABLES = [
+    ("", "b.csv: is empty, not a CSV table"),
+    ("\n\n", "b.csv:2: no line of names"),
+    ("x;y\n1;2\n", "b.csv:1: no column x; load.columns.x says what it is called: x;y"),
+    ("x,z\n1,2\n", "b.csv:1: no column y; load.columns.y says what it is called: x, z"),
+    ("x,y\n1,2\n3\n", "b.csv:3: 1 cell in this row, and 2 names"),
+    ("x,y\n1,2,3\n", "b.csv:2: 3 cells in this row, and 2 names"),
+    ("x,y\n\n1,b\n", 'b.csv:3:3: y: must be a number, not "b"'),
+    ("x,y\n1,\n", 'b.csv:2:3: y: must be a number, not ""'),
+    ("x,y\n1,1e999\n", 'b.csv:2:3: y: must be a number, not "1e999"'),
+    ("x,y\nnan,1\n", "b.csv:2:1: x: must be a number, not nan"),
+    ("x,y\n1,-inf\n", "b.csv:2:3: y: must be a number, not -inf"),
+    ("x,y,vx\n1,2,inf\n", "b.csv:2:5: vx: must be a number, not inf"),
+    ("x,y,spin\n1,2,nan\n", "b.csv:2:5: spin: must be a number, not nan"),
+    ("x,y\n1,2\n1,-0.1\n", "b.csv:3:3: y: must be inside the box, from 0 to 10, not -0.1"),
+    ("x,y\n12.5,2\n", "b.csv:2:1: x: must be inside the box, from 0 to 12, not 12.5"),
+    ("x,y,radius\n1,2,0\n", "b.csv:2:5: radius: must be a number above 0, not 0"),
+    ("x,y,radius\n1,2,inf\n", "b.csv:2:5: radius: must be a number above 0, not inf"),
+    ("x,y,diameter\n1,2,-1\n", "b.csv:2:5: radius: must be a number above 0, not -0.5"),
+    ("x,y,radius\n1,2,5.5\n", "b.csv:2:5: radius: must be at most half the box, which is 10 along y, not 5.5"),
+    ("x,y,mass\n1,2,0\n", "b.csv:2:5: mass: must be a number above 0, or inf, not 0"),
+    ("x,y,mass\n1,2,nan\n", "b.csv:2:5: mass: must be a number, not nan"),
+    ("x,y,time\n1,2,inf\n", "b.csv:2:5: time: must be a number, not inf"),
+    ('x,y,note\n1,2,"a\n', "b.csv:2:5: a quote that does not end on its line"),
+    ('x,y,note\n1,2,"a"b\n', "b.csv:2:8: must be a comma, after a quoted cell"),
+    ("x,y\n1,2\n1.2,2\n", "b.csv:3: row 2 overlaps row 1 by 0.8, 0.8 of the sum of their radii; {spring}"),
+    ("x,y\n\n11.9,2\n5,5\n\n0.1,2\n", "b.csv:6: row 3 overlaps row 1 by 0.8, 0.8 of the sum of their radii; {spring}"),
+    ("x,y\n6,8.1\n", "b.csv:2: row 1 overlaps ball 0 by 0.9, 0.9 of the sum of their radii; {spring}"),
+    ("x,y\n6,1\n", "b.csv:2: row 1 is behind wall[0] by 0.5"),
+    ("\x89PNG\n", "b.csv: is a picture (PNG), not a CSV table"),
+    ("x,y\n" + 3_000_000 * "1", "b.csv:2: a line of more than 65536 bytes; is this a table?"),
+]
+SPRING = "their centres must be at least half the smaller radius apart"
+AT_HAND = """[[species]]
+name = "a"
+radius = 0.5
+mass = 1.0
+[[ball]]
+species = "a"
+position = [6.0, 8.0]
+[[wall]]
+shape = "sphere"
+center = [6.0, 1.0]
+radius = 0.5
+side = "outside"
+"""
+
+
+class BadFiles(LoadTest):
+    def test_are_told_by_line_and_column(self):
+        for table, message in BAD_TABLES:
+            with self.subTest(table=table[:40]):
+                (self.folder / "b.csv").write_bytes(table.encode("latin-1"))
+                self.refused(message.format(spring=SPRING), scene('file = "b.csv"\nspecies = "a"', solver="spring", rest=AT_HAND))
+
+    def test_that_lack_properties_or_have_unknown_species(self):
+        self.write("b.csv", "x,y,species,mass\n1,2,b,1\n")
+        for rest, said in (("", "radius: the file has none: load.radius gives it, or load.species"),
+                           (SPECIES, 'species: no species "b"; there are: a, big, "one"'),
+                           (SPECIES.replace('"a"', '"bc"'), 'species: no species "b"; did you mean "bc"?')):
+            place = "b.csv:2:5" if said.startswith("species") else "b.csv:2"
+            self.refused(f"{place}: {said}", scene('file = "b.csv"', rest=rest))
+
+    def test_hard_balls_touch_and_do_not_overlap(self):
+        for x, good in ((2.0, True), (2.0 - 1e-10, True), (1.999, False)):
+            self.write("b.csv", f"x,y\n1,2\n{x},2\n")
+            text = scene('file = "b.csv"\nradius = 0.5\nmass = 1.0', solver="events")
+            if good:
+                self.assertEqual(len(self.loaded(text)), 2)
+            else:
+                self.refused("b.csv:3: row 2 overlaps row 1 by 0.001, 0.001 of the sum of their radii; for the events solver "
+                             "at most 1e-09 is allowed", text)
+
+    def test_warn_of_soft_balls_that_overlap(self):
+        self.write("b.csv", "x,y\n1,2\n1.8,2\n")
+        self.write("s.toml", scene('file = "b.csv"\nradius = 0.5\nmass = 1.0', boundary="wall", solver="spring"))
+        self.assertIn("warning: a pair of balls overlaps at the start", self.succeed("check", "s.toml").out)
+
+    def test_trajectories(self):
+        self.write("b.csv", "x,y\n1,2\n")
+        self.loaded(scene('file = "b.csv"\nradius = 0.5\nmass = 1.0'))
+        (self.folder / "s.h5").rename(self.folder / "b.h5")
+        self.refused("b.h5: is of 2 dimensions, and the scene has 3", scene('file = "b.h5"', dimension=3))
+        self.write("x.h5", "x,y\n1,2\n")
+        self.refused("x.h5: is a CSV table, not a trajectory of carom", scene('file = "x.h5"'))
+        self.write("small.toml", scene('file = "b.h5"').replace("12.0", "1.5"))
+        self.assertEqual(self.carom("check", "small.toml").err,
+                         "carom: small.toml:4:9: box.size[0]: must be at least twice the largest diameter (1) along a "
+                         "periodic axis, not 1.5\n")
+        self.write("out.toml", scene('file = "b.h5"').replace("[box]", "[box]\nmin = [5.0, 0.0]"))
+        self.assertEqual(self.carom("check", "out.toml").err,
+                         "carom: b.h5: ball 0: x: must be inside the box, from 5 to 17, not 1\n")
+
+    def test_keys(self):
+        self.write("b.csv", "x,y\n1,2\n")
+        self.write("b.txt", "")
+        said = [('file = ""', "s.toml:15:8: load[0].file: must not be empty"),
+                ('species = "a"', "s.toml:14:1: load[0].file: is required: text in quotes"),
+                ('file = "b.csv"\nspecies = "a"', 's.toml:16:11: load[0].species: no species "a": the scene has no [[species]]'),
+                ('file = "b.txt"', 's.toml:15:8: load[0].file: "b.txt" does not say by its ending what it is; load.format must '
+                 'be "csv", "xyz", "lammps" or "h5md"'),
+                ('path = "b.csv"\nfile = "b.csv"', 's.toml:15:1: load[0].path: unknown key; did you mean "file"?'),
+                ('file = "b.csv"\nradius = 0.5\nmass = 1.0\ntime = 1.0', "s.toml:18:8: load[0].time: b.csv has no times"),
+                ('file = "b.csv"\nradius = 6.0', "s.toml:16:10: load[0].radius: must be at most half the box, which is 10 along y, "
+                 "not 6"),
+                ('file = "b.csv"\ncolumns.x = "a"', 's.toml:16:13: load[0].columns.x: b.csv has no column "a"; there are: x, y'),
+                ('file = "b.csv"\ncolumns.q = "a"', "s.toml:16:9: load[0].columns.q: unknown key; allowed: x, y, z, vx, vy, vz, "
+                 "wx, wy, wz, spin, radius, mass, species, time")]
+        for load, message in said:
+            with self.subTest(load=load):
+                self.refused(message, scene(load))
+
+
+class Strangers(LoadTest):
+    """A scene of somebody else's, and what lies around it."""
+
+    OUTSIDE = "must be below the scene's folder, with no part that begins with a dot, not "
+
+    def setUp(self):
+        super().setUp()
+        for name in ("mine", "mine/deep", "mine/.hidden"):
+            (self.folder / name).mkdir()
+        for name in ("secret.csv", "mine/b.csv", "mine/deep/b.csv", "mine/.secret.csv", "mine/.hidden/b.csv"):
+            self.write(name, "x,y,radius,mass\n1,2,0.5,1\n")
+        (self.folder / "mine/link.csv").symlink_to("b.csv")
+        (self.folder / "mine/out.csv").symlink_to("../secret.csv")
+        (self.folder / "mine/up").symlink_to("..")
+        os.mkfifo(self.folder / "mine/pipe.csv")
+
+    def check(self, file, *arguments):
+        self.write("mine/s.toml", scene(f"file = {json.dumps(file)}"))
+        return self.carom("check", "mine/s.toml", "--quiet", *arguments)
+
+    def test_find_files_below_the_scene(self):
+        for file in ("b.csv", "./b.csv", "deep/b.csv", "deep//./b.csv"):
+            self.assertEqual(self.check(file).status, 0, file)
+
+    def test_find_no_others(self):
+        own = "; --set load[0].file=FILE takes any"
+        outside = {file: f'{self.OUTSIDE}"{file}"{own}' for file in
+                   (str(self.folder / "secret.csv"), "../secret.csv", "deep/../../secret.csv", "deep/../b.csv", ".secret.csv",
+                    ".hidden/b.csv", "/dev/stdin", "/etc/passwd")}
+        for file, message in (outside | {
+                "link.csv": f"must lead to a file without links, and link.csv is one{own}",
+                "out.csv": f"must lead to a file without links, and out.csv is one{own}",
+                "up/secret.csv": f"must lead to a file without links, and up is one{own}",
+                "pipe.csv": "mine/pipe.csv is not a regular file", "deep": None, "none.csv": None, "b.csv/b.csv": None}).items():
+            with self.subTest(file=file):
+                result = self.check(file)
+                self.assertEqual((result.status, result.err.count("\n"), result.out), (2, 1, ""), result.err)
+                self.assertTrue(result.err.startswith("carom: mine/s.toml:15:8: load[0].file: "), result.err)
+                if message:
+                    self.assertEqual(result.err, f"carom: mine/s.toml:15:8: load[0].file: {message}\n")
+
+    def test_do_not_choose_by_a_sweep(self):
+        self.write("mine/s.toml", scene('file = "b.csv"'))
+        for file in ("../secret.csv", str(self.folder / "secret.csv"), "out.csv"):
+            self.write("mine/a.sweep.toml", '[sweep]\nscene = "s.toml"\nrecord = ["kinetic_energy"]\n[[axis]]\nname = "f"\n'
+                                            f'key = "load[0].file"\nvalues = [{json.dumps(file)}]\n')
+            result = self.carom("sweep", "mine/a.sweep.toml", "-o", "t.csv", "--quiet")
+            self.assertEqual(result.status, 2, result.err)
+            self.assertIn("load[0].file: must ", result.err)
+
+    def test_the_user_chooses_any_regular_file(self):
+        for file in ("secret.csv", str(self.folder / "secret.csv"), "mine/../secret.csv", "mine/out.csv", "mine/.secret.csv"):
+            self.assertEqual(self.check("none.csv", "--set", f"load[0].file={file}").status, 0, file)
+        self.assertIn("mine/pipe.csv is not a regular file", self.check("b.csv", "--set", "load[0].file=mine/pipe.csv").err)
+
+    def test_stored_runs_open_no_file(self):
+        self.write("mine/s.toml", scene('file = "b.csv"'))
+        self.succeed("run", "mine/s.toml", "-o", "s.h5", "--quiet")
+        (self.folder / "mine/b.csv").unlink()
+        os.mkfifo(self.folder / "mine/b.csv")  # would be waited for
+        for command in (["state", "s.h5", "--csv"], ["plot", "s.h5", "energy", "-o", "e.svg"], ["report", "s.h5"],
+                        ["run", "--resume", "s.checkpoint.h5", "--until", "0.03", "-o", "t.h5", "--quiet"]):
+            self.succeed(*command)
+
+    def test_show_control_characters(self):
+        self.write("mine/b.csv", "x,y\n\x1b[2J,\x07\n")
+        result = self.check("b.csv")
+        self.assertEqual((result.status, result.err.count("\n")), (2, 1))
+        self.assertNotIn("\x1b", result.err)
+        self.assertIn("\\x1b[2J", result.err)
+
+
+class Mutations(LoadTest):
+    """Files that were changed at random: read, or refused in one line that names the file."""
+
+    WORDS = ["nan", "inf", "-1", "1e308", "1e-308", "0", ",", "\n", '"', "", " ", "\r", "\0", "x", "-", "99999999999999999999", "é"]
+    TRIALS = 60
+
+    def mutate(self, draw, text):
+        for _ in range(draw.choice([1, 1, 2, 5])):
+            at = draw.randrange(len(text) + 1)
+            end = min(len(text), at + draw.choice([0, 1, 3, 40]))
+            text = text[:at] + draw.choice(self.WORDS) * draw.choice([1, 1, 1, 50]) + text[end:]
+        return text
+
+    def test_of_texts(self):
+        draw = random.Random(5)
+        rows = "".join(f"a,{x + 1.5},{y + 1.25},{draw.uniform(-1, 1)},0.25,0.5,1\n" for x in range(0, 9, 2) for y in range(0, 7, 2))
+        count = rows.count("\n")
+        blanks = rows.replace(",", " ")
+        frames = ["", ""]
+        for time in (1, 2):
+            frames[0] += (f"{count}\nTime={time} Properties=species:S:1:pos:R:2:velo:R:1:angular_velocity:R:1:radius:R:1:mass:R:1\n"
+                          + blanks).replace("pos:R:2:velo:R:1:angular_velocity:R:1", "x:R:1:y:R:1:vx:R:1:spin:R:1")
+            frames[1] += (f"ITEM: TIME\n{time}\nITEM: NUMBER OF ATOMS\n{count}\nITEM: BOX BOUNDS pp pp pp\n0 1\n0 1\n0 1\n"
+                          "ITEM: ATOMS type x y vx omegaz radius mass\n" + blanks.replace("a ", "1 "))
+        texts = {"csv": "species,x,y,vx,spin,radius,mass\n" + rows, "xyz": frames[0], "dump": frames[1]}
+        read = 0
+        for trial in range(self.TRIALS):
+            ending = draw.choice(sorted(texts))
+            (self.folder / f"b.{ending}").write_text(self.mutate(draw, texts[ending]), newline="")
+            self.write("s.toml", scene(f'file = "b.{ending}"', solver=draw.choice(["spring", "events"]), rest=SPECIES))
+            result = self.carom("check", "s.toml", "--quiet")
+            with self.subTest(trial=trial):
+                self.assertIn(result.status, (0, 2), result.err)
+                self.assertEqual(result.err.count("\n"), result.status // 2, result.err)
+                self.assertTrue(result.status == 0 or f"b.{ending}" in result.err or "box.size" in result.err, result.err)
+            read += result.status == 0
+        self.assertTrue(3 < read < self.TRIALS - 3, read)
+
+
+if __name__ == "__main__":
+    unittest.main()
