@@ -1,13 +1,20 @@
 """The package as a whole: its types, its tour, and what is written of them."""
 
 import ast
+import base64
 import doctest
+import hashlib
 import os
 import pathlib
 import re
+import runpy
+import shutil
 import subprocess
 import sys
+import zipfile
 
+import matplotlib
+import matplotlib.pyplot
 import numpy as np
 import pytest
 
@@ -72,3 +79,55 @@ def test_it_can_be_installed(tmp_path):
     ran = subprocess.run([sys.executable, "-B", "-c", script], capture_output=True, text=True, cwd=tmp_path,
                          env={"PYTHONPATH": str(place)})
     assert (ran.stdout, ran.stderr) == (f"{place / 'carom/__init__.py'} True\n", "")
+
+
+# What an example came to, by the names that it leaves.
+EXAMPLES = {
+    "barometric_law": lambda left: abs(left["heights"].mean() - 10.0) < 1.5,  # 300 disks of a width: a little higher
+    "billiard_chaos": lambda left: left["apart"][0] < 2e-12 and left["apart"][-1] > 1e-3,
+    "brownian_ball": lambda left: left["msd"][99] > 10.0 * left["msd"][9],
+    "equation_of_state": lambda left: np.allclose(
+        left["table"]["compressibility"], (1 + left["fractions"]**2 / 8) / (1 - left["fractions"])**2, rtol=0.03),
+}
+
+
+def test_every_example_is_here():
+    assert {path.stem for path in (SOURCE / "python/examples").glob("*.py")} == set(EXAMPLES)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_an_example_draws_what_it_says(name, tmp_path, monkeypatch):
+    matplotlib.use("Agg")
+    monkeypatch.chdir(tmp_path)
+    left = runpy.run_path(str(SOURCE / f"python/examples/{name}.py"))
+    matplotlib.pyplot.close("all")
+    assert EXAMPLES[name](left)
+    assert (tmp_path / f"{name}.png").read_bytes()[:4] == b"\x89PNG"
+
+
+def test_a_wheel_holds_what_cmake_installs(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(SOURCE / "python"))
+    import build_backend
+
+    def install(folder, place, options):
+        assert options == ["-DA=b c"]
+        subprocess.run(["cmake", "--install", os.environ["CAROM_BUILD_DIR"], "--prefix", tmp_path / "prefix", "--component",
+                        "python"], check=True, capture_output=True)
+        [packages] = (tmp_path / "prefix").glob("lib/python3*/site-packages")
+        shutil.copytree(packages, place)
+
+    monkeypatch.setattr(build_backend, "_build", install)
+    assert build_backend.get_requires_for_build_wheel() == []
+    name = build_backend.build_wheel(str(tmp_path), {"cmake": "'-DA=b c'"})
+    with zipfile.ZipFile(tmp_path / name) as wheel:
+        files = {one: wheel.read(one) for one in wheel.namelist()}
+    [record] = [one for one in files if one.endswith("dist-info/RECORD")]
+    listed = dict(line.split(",", 1) for line in files[record].decode().splitlines())
+    assert set(listed) == set(files)
+    for one, data in files.items():
+        if one != record:
+            digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+            assert listed[one] == f"sha256={digest},{len(data)}"
+    assert f"Version: {carom.__version__}" in files[record.replace("RECORD", "METADATA")].decode().splitlines()
+    assert {"carom/__init__.py", "carom/py.typed", "carom/_carom.pyi", "carom/scenes/gas2d.toml"} < set(files)
+    assert any(one.startswith("carom/_carom.cpython") for one in files)
