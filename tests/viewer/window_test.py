@@ -226,21 +226,6 @@ class View(ProgramTest):
         self.assertEqual((again.status, again.err.count("\n")), (2, 1), again.err)
         self.assertIn("played.h5", again.err)
 
-    def test_a_ball_is_kicked_by_dragging_it(self):
-        process = self.open("two.toml", "--paused", "--no-panels")
-        first = self.picture("two-1.png", process)
-        left, right = columns_of(first, PINK)[1]  # the ball at rest
-        x = (left + right) // 2
-        rows = numpy.flatnonzero((abs(first[:, x] - numpy.array(PINK)).max(axis=1) <= 2))
-        y = int(rows.mean())
-        self.screen.do("keydown", "ctrl", "mousemove", x, y, "sleep", 0.2, "mousedown", 1, "sleep", 0.2, "mousemove",
-                       x - 40, y, "sleep", 0.2, "mousemove", x - 80, y, "sleep", 0.2, "mouseup", 1, "keyup", "ctrl",
-                       "sleep", 0.3)
-        self.screen.do("key", "space", "sleep", 1.2, "key", "space", "sleep", 0.3)
-        second = self.picture("two-2.png", process)
-        self.close(process)
-        self.assertLess(columns_of(second, PINK)[1][0], left - 5)
-
     def test_a_typed_number_is_taken_at_enter_and_a_cold_wall_can_be_heated_again(self):
         hot = TWO.replace("[box]\n", "[box]\nwall_temperature = [[2.0, 1.0], 0.0]\n")
         self.write("hot.toml", hot.replace("[run]\n", "[run]\nsolver = \"events\"\n"))
