@@ -563,10 +563,11 @@ void read_csv(TextLines& lines, BallCollector& collector) {
     Rows rows(lines, collector, names, ',');
     Expectation expectation;
     const std::uint64_t header_end = lines.read_so_far();
+    const bool series = rows.has(Field::kTime);
     while (lines.next(line)) {
         if (trimmed(line).empty()) continue;
         rows.add(line);
-        if (!rows.has(Field::kTime)) expectation.after_row(lines, header_end, collector);
+        if (!series) expectation.after_row(lines, header_end, collector);
     }
 }
 

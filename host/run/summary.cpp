@@ -245,8 +245,7 @@ std::string wall_heat_text(const RunOutcome& outcome, const Scene& scene) {
     return text + (thermostat != 0.0 ? fmt::format(", thermostat {:+.6g}\n", thermostat) : "\n");
 }
 
-}  // namespace
-
+/// Which files the balls of each [[load]] came from; nothing where none were read.
 void add_loaded(const Scene& scene, nlohmann::ordered_json& json) {
     for (const LoadEntry& load : scene.loads) {
         if (load.loaded == nullptr) continue;
@@ -257,6 +256,8 @@ void add_loaded(const Scene& scene, nlohmann::ordered_json& json) {
         json["loaded"].push_back(std::move(one));
     }
 }
+
+}  // namespace
 
 std::string start_summary(const PreparedScene& run, const SolverDescription& solver, const OutputFiles& files) {
     const Scene& scene = run.scene;

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <optional>
-#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 
@@ -29,9 +28,6 @@ std::string end_summary(const RunOutcome& outcome, const Scene& scene, const Wor
 std::string summary_json(const RunOutcome& outcome, const Scene& scene, std::size_t balls, const WorkUnit& work,
                          const SolverDescription& solver, const OutputFiles& files,
                          std::span<const TheoryCheck> theory = {});
-
-/// Which files the balls of each [[load]] came from, as `loaded`; nothing where none were read.
-void add_loaded(const Scene& scene, nlohmann::ordered_json& json);
 
 /// What is left of the change of energy in a run when heat, work and losses are taken off.
 struct EnergyBalance {

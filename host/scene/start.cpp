@@ -15,20 +15,6 @@
 namespace carom {
 namespace {
 
-/// From b to a, the nearest image.
-double distance_between(const Box& box, const Vector3& a, const Vector3& b) {
-    double square = 0.0;
-    for (int axis = 0; axis < box.dimension; ++axis) {
-        double along = a[axis] - b[axis];
-        if (box.periodic(axis)) {
-            along = std::abs(along);
-            along = std::min(along, box.size[axis] - along);
-        }
-        square += along * along;
-    }
-    return std::sqrt(square);
-}
-
 /// A ball where it starts, or where a stored state has it.
 struct Placed {
     Vector3 center{};
@@ -62,7 +48,7 @@ std::vector<Placed> entries_of(const Scene& scene) {
 template <int Dim>
 class TouchingPairs {
 public:
-    TouchingPairs(const Box& box, std::vector<Placed> balls) : box_(box), balls_(std::move(balls)) {
+    TouchingPairs(const Box& box, std::vector<Placed> balls) : balls_(std::move(balls)) {
         if (balls_.empty()) return;
         Point<Dim> low;
         Point<Dim> length;
@@ -76,7 +62,10 @@ public:
         }
         double width = 0.0;  // the mean diameter
         const auto count = static_cast<double>(balls_.size());
-        for (const Placed& ball : balls_) width += 2.0 * (ball.radius / count);
+        for (const Placed& ball : balls_) {
+            width += 2.0 * (ball.radius / count);
+            alike_ = alike_ && ball.radius == balls_.front().radius;
+        }
         const auto cells = [&] {
             double product = 1.0;
             for (int axis = 0; axis < Dim; ++axis) product *= std::max(1.0, std::floor(length[axis] / width));
@@ -104,6 +93,19 @@ private:
         for (int axis = 0; axis < Dim; ++axis) point[axis] = ball.center[axis];
         return point;
     }
+    /// Of the distance to the nearest image.
+    [[nodiscard]] double square_between(const Vector3& a, const Vector3& b) const {
+        double square = 0.0;
+        for (int axis = 0; axis < Dim; ++axis) {
+            double along = a[axis] - b[axis];
+            if (grid_.wraps(axis)) {
+                along = std::abs(along);
+                along = std::min(along, grid_.length(axis) - along);
+            }
+            square += along * along;
+        }
+        return square;
+    }
     [[nodiscard]] std::size_t cell(const Placed& ball) const { return grid_.number(grid_.cell_of(center(ball))); }
 
     /// By cells, so that neighbours lie near each other in memory; within one by id.
@@ -120,6 +122,7 @@ private:
     template <class F>
     bool each_of(std::size_t place, F& f) const {
         const Placed& one = balls_[place];
+        const std::size_t own = cell(one);
         // Cells along each axis, counted on beyond the ends of one that wraps, but none twice.
         Vec<std::int64_t, Dim> begin;
         Vec<std::int64_t, Dim> end;
@@ -150,11 +153,16 @@ private:
                 wrapped[axis] = static_cast<std::int32_t>((at[axis] + all) % all);
             }
             const std::size_t number = grid_.number(wrapped);
-            for (std::size_t other = first_[number]; other < first_[number + 1]; ++other) {
+            // Of balls that are all alike the one that comes later has found the pair.
+            const std::size_t stop = alike_ && number > own ? first_[number] : first_[number + 1];
+            for (std::size_t other = first_[number]; other < stop; ++other) {
                 const Placed& two = balls_[other];
-                if (two.radius > one.radius || (two.radius == one.radius && two.id >= one.id)) continue;
-                const double distance = distance_between(box_, one.center, two.center);
-                if (distance < one.radius + two.radius && !f(one, two, distance)) return false;
+                if (two.radius > one.radius || (two.radius == one.radius && other >= place)) continue;
+                const double square = square_between(one.center, two.center);
+                const double sum = one.radius + two.radius;
+                if (square > sum * sum) continue;
+                const double distance = std::sqrt(square);
+                if (distance < sum && !f(one, two, distance)) return false;
             }
             int axis = 0;
             while (axis < Dim && ++at[axis] >= end[axis]) {
@@ -165,8 +173,8 @@ private:
         }
     }
 
-    const Box& box_;
     std::vector<Placed> balls_;  // cell after cell
+    bool alike_ = true;          // all have one radius
     PlacementGrid<Dim> grid_;
     std::vector<std::uint32_t> first_;  // place of each cell's first ball, and an end
 };

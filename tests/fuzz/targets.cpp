@@ -12,6 +12,7 @@
 #include <stdexcept>
 
 #include "host/bench/bench_report.hpp"
+#include "host/io/ball_files.hpp"
 #include "host/io/hdf5.hpp"
 #include "host/io/state_text.hpp"
 #include "host/io/trajectory_reader.hpp"
@@ -23,6 +24,7 @@
 #include "host/run/prepare.hpp"
 #include "host/run/simulate.hpp"
 #include "host/scene/load.hpp"
+#include "host/scene/place.hpp"
 #include "host/state/errors.hpp"
 #include "host/sweep/journal.hpp"
 #include "host/sweep/run_sweep.hpp"
@@ -140,6 +142,25 @@ rate = 1.0
 temperature = 1.0
 )";
 
+constexpr const char* kLoadingScene = R"([scene]
+dimension = 2
+[box]
+size = [20.0, 20.0]
+boundary = ["periodic", "open"]
+[[species]]
+name = "a b"
+radius = 0.5
+mass = 1.0
+[[wall]]
+shape = "sphere"
+center = [10.0, 10.0]
+radius = 1.0
+side = "outside"
+[[load]]
+radius = 0.25
+mass = 2.0
+file = "balls.)";
+
 // Scenes.
 
 std::uint64_t balls_of(const Scene& scene) {
@@ -167,6 +188,7 @@ std::vector<std::string> scenes() {
         std::string seed = kStoredScene;
         seeds.push_back(seed.replace(seed.find("[run]\n") + 6, 0, fmt::format("solver = \"{}\"\n", solver)));
     }
+    seeds.push_back(std::string(kLoadingScene) + "csv\"\ncolumns = { x = \"a\", radius = \"-\" }\n");
     return with_corpus(std::move(seeds), "scene");
 }
 
@@ -216,6 +238,33 @@ std::vector<std::string> tables() {
                         "law,e,energy,energy_se\nlinear,0.5,1e-3,2e-5\nhertz,0.5,nan,\nlinear,1,\"1,5\",0\n",
                         "packing_fraction [disks],compressibility\n0.05,1.11\n0.1,1.23\n0.5,4\n"},
                        "table");
+}
+
+/// The first line is the ending of the file's name, and the rest what it holds.
+void read_balls(const std::string& input) {
+    const std::size_t end = std::min(input.find('\n'), input.size());
+    std::string ending = input.substr(0, end);
+    if (ending != "xyz" && ending != "dump") ending = "csv";
+    write_file(folder().file("balls." + ending), input.substr(std::min(end + 1, input.size())));
+    for (const char* choice : {"", "time = 1.0\n"}) {
+        refusable([&] {
+            const std::string scene = kLoadingScene + ending + "\"\n" + choice;
+            static_cast<void>(make_balls(parse_scene(scene, folder().file("s.toml"), {}, ball_reader(false))));
+        });
+    }
+}
+
+std::vector<std::string> ball_files() {
+    const std::string dump = "ITEM: TIMESTEP\n7\nITEM: NUMBER OF ATOMS\n2\nITEM: BOX BOUNDS pp pp pp\n0 9\n0 9\n-1 1\n";
+    return {"csv\nx,y,vx,radius,mass,species,spin\n1,2,0.5,0.5,1,a b,0\n4.5,2,-1e-3,0.25,inf,\"c, \"\"d\"\"\",1\n",
+            "csv\n# places\ntime,x [m],y [m],diameter\n0,1,2,1\n0,3,4,\n1,1,2,0.5\n1,5,4,1\n",
+            "xyz\n2\nTime=1 Properties=species:S:1:pos:R:3:velo:R:3:masses:R:1\na_b 1 2 0 1 1 0 2\nunnamed 5 6 0 0 0 0 "
+            "1\n1\n\n"
+            "a_b 1 2 0\n",
+            "dump\n" + dump +
+                "ITEM: ATOMS id type x y z vx vy vz omegaz radius mass\n1 1 1 2 0 1 1 0 0.5 0.5 1\n2 2 5 6 0 0 0 0 0 "
+                "0.25 inf\nITEM: TIME\n1.5\n" +
+                dump + "ITEM: ATOMS x y\n1 2\n3 4\n"};
 }
 
 void read_journal(const std::string& input) {
@@ -524,13 +573,10 @@ std::vector<std::string> changes() {
 
 const std::vector<Target>& targets() {
     static const std::vector<Target> all{
-        {"scene", read_scene, scenes, 1500},
-        {"sweep", read_sweep, sweeps, 1500},
-        {"table", read_table, tables, 1500},
-        {"journal", read_journal, journals, 500},
-        {"bench", read_bench, benches, 40},
-        {"trajectory", read_trajectory, changes, 60},
-        {"checkpoint", read_checkpoint, changes, 120},
+        {"scene", read_scene, scenes, 1500},          {"sweep", read_sweep, sweeps, 1500},
+        {"table", read_table, tables, 1500},          {"balls", read_balls, ball_files, 1500},
+        {"journal", read_journal, journals, 500},     {"bench", read_bench, benches, 40},
+        {"trajectory", read_trajectory, changes, 60}, {"checkpoint", read_checkpoint, changes, 120},
     };
     return all;
 }

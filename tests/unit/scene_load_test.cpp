@@ -470,7 +470,7 @@ TEST(SceneErrors, AFileThatIsNotThereIsAnotherKindOfError) {
     EXPECT_THROW(load_scene("/"), SystemError);
 }
 
-/// Balls of sizes that differ a hundredfold, some of them beyond the ends of the box's cells.
+/// Balls of sizes that differ a hundredfold, or that are all alike.
 Scene crowd(std::mt19937& random, std::size_t count) {
     const auto uniform = [&random](double low, double high) {
         return std::uniform_real_distribution<double>(low, high)(random);
@@ -485,8 +485,9 @@ Scene crowd(std::mt19937& random, std::size_t count) {
         const Face face = uniform(0.0, 1.0) < 0.5 ? Face::kPeriodic : Face::kWall;
         box.faces[axis] = {face, face};
     }
+    const bool alike = uniform(0.0, 1.0) < 0.3;
     for (std::size_t id = 0; id < count; ++id) {
-        const double radius = 0.02 * std::pow(100.0, uniform(0.0, 1.0));
+        const double radius = alike ? 0.3 : 0.02 * std::pow(100.0, uniform(0.0, 1.0));
         scene.species.push_back({.name = "", .radius = radius, .mass = 1.0, .radius_of_gyration = radius, .color = ""});
         Vector3 place{};
         for (int axis = 0; axis < box.dimension; ++axis) place[axis] = box.min[axis] + uniform(0.0, box.size[axis]);
