@@ -11,6 +11,7 @@
 #include "host/run/driving_text.hpp"
 #include "host/run/observe.hpp"
 #include "host/run/say.hpp"
+#include "host/theory/gas_facts.hpp"
 #include "host/theory/theory_checks.hpp"
 
 namespace carom {
@@ -38,8 +39,15 @@ nlohmann::ordered_json number(double value) {
     return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
 }
 
+/// Whether heat goes on flowing through a system that does not change any more: from one bath to another, or from baths
+/// into contacts.
+bool conducts(const Scene& scene) {
+    const std::vector<double> baths = scene.bath_temperatures();
+    return !baths.empty() && (loses_energy(scene) || std::ranges::min(baths) != std::ranges::max(baths));
+}
+
 /// What the run came to in the mean, and whether it can be trusted.
-std::string means_text(const RowMeans& means) {
+std::string means_text(const RowMeans& means, const Scene& scene) {
     if (means.means.empty()) return "";
     std::string text;
     for (const char* name : {"temperature", "virial_pressure", "gravitational_energy"}) {
@@ -51,7 +59,7 @@ std::string means_text(const RowMeans& means) {
     }
     if (text.empty()) return "";
     std::string since = fmt::format("means since t = {:.6g}", means.since);
-    since += means.equilibrated == true    ? " (equilibrated)"
+    since += means.equilibrated == true    ? conducts(scene) ? " (steady)" : " (equilibrated)"
              : means.equilibrated == false ? fmt::format(" (not at equilibrium: {})", means.reason)
                                            : fmt::format(" (equilibrium unknown: {})", means.reason);
     return since + ": " + text + "\n";
@@ -299,7 +307,7 @@ std::string end_summary(const RunOutcome& outcome, const Scene& scene, const Wor
         text += '\n';
     }
     if (outcome.rows > 0) text += balance_text(outcome) + wall_heat_text(outcome, scene);
-    text += means_text(outcome.means);
+    text += means_text(outcome.means, scene);
     text += checks_text(outcome.numbers, theory);
     text += numbers_text(outcome.numbers, theory);
     for (const std::string& line : outcome.report.lines) text += line + "\n";

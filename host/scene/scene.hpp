@@ -184,17 +184,29 @@ struct Scene {
         return found.empty() ? path + ": " + std::string(key) : found;
     }
     [[nodiscard]] int dimension() const { return box.dimension; }
-    /// The hottest thermal wall or thermostat of any stage; 0: there is none [energy].
-    [[nodiscard]] double hottest_bath() const {
-        double hottest = thermostat.temperature;
-        for (const auto& axis : box.temperature) hottest = std::max({hottest, axis[0], axis[1]});
-        for (const Wall& wall : walls) hottest = std::max(hottest, wall.temperature);
+    /// Of all thermal walls and thermostats of any stage [energy].
+    [[nodiscard]] std::vector<double> bath_temperatures() const {
+        std::vector<double> all;
+        const auto add = [&](double temperature) {
+            if (temperature > 0.0) all.push_back(temperature);
+        };
+        const auto add_faces = [&](const auto& faces) {
+            for (const auto& axis : faces) std::ranges::for_each(axis, add);
+        };
+        add(thermostat.temperature);
+        add_faces(box.temperature);
+        for (const Wall& wall : walls) add(wall.temperature);
         for (const Stage& stage : stages) {
-            hottest = std::max(hottest, stage.thermostat.temperature);
-            for (const auto& axis : stage.wall_temperature) hottest = std::max({hottest, axis[0], axis[1]});
-            for (const double temperature : stage.wall_entry_temperature) hottest = std::max(hottest, temperature);
+            add(stage.thermostat.temperature);
+            add_faces(stage.wall_temperature);
+            std::ranges::for_each(stage.wall_entry_temperature, add);
         }
-        return hottest;
+        return all;
+    }
+    /// 0: there is none [energy].
+    [[nodiscard]] double hottest_bath() const {
+        const std::vector<double> all = bath_temperatures();
+        return all.empty() ? 0.0 : std::ranges::max(all);
     }
     /// Of the walls, in any stage [length/time].
     [[nodiscard]] double fastest_wall() const {

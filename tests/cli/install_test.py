@@ -8,15 +8,7 @@ import subprocess
 import tempfile
 import unittest
 
-from program import SOURCE, ProgramTest
-
-BUILD = pathlib.Path(os.environ["CAROM_BUILD_DIR"])
-
-
-def cached(variable):
-    found = re.search(rf"^{variable}:\w+=(.*)$", (BUILD / "CMakeCache.txt").read_text(), re.M)
-    return found.group(1) if found else ""
-
+from program import BUILD, SOURCE, ProgramTest, cached
 
 CONSUMER = """
 cmake_minimum_required(VERSION 3.25)

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -11,12 +12,21 @@ import unittest
 
 PROGRAM = os.environ["CAROM_PROGRAM"]
 SOURCE = pathlib.Path(os.environ["CAROM_SOURCE_DIR"])
+BUILD = pathlib.Path(os.environ.get("CAROM_BUILD_DIR", ""))
 
 # Whoever started the tests may ignore signals, as a shell does for what it runs in the background; the program, which
 # keeps to that, shall not know.
 for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
     if signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, signal.SIG_DFL)
+
+
+def cached(variable):
+    """What the build was configured with; "" if nothing is known of it."""
+    cache = BUILD / "CMakeCache.txt"
+    found = re.search(rf"^{variable}:\w+=(.*)$", cache.read_text(), re.M) if cache.exists() else None
+    return found.group(1) if found else ""
+
 
 # A small gas whose run takes about as long as the machine needs for `until` * 1000 steps of 200 disks.
 GAS = """

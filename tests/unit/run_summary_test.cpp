@@ -84,6 +84,25 @@ TEST(EndSummary, TellsTheHeatOfEachThermalWallByName) {
     EXPECT_EQ(told(outcome, Scene{}).find("heat by source"), std::string::npos);
 }
 
+/// Equal baths make an equilibrium; what heat flows through is steady at most.
+TEST(EndSummary, CallsSteadyWhatHeatFlowsThrough) {
+    RunOutcome outcome = with_heat();
+    outcome.means.equilibrated = true;
+    outcome.means.means.push_back({"temperature", "J", 1.0, 0.1});
+    const auto told = [&](const Scene& scene) {
+        return end_summary(outcome, scene, {"events", "events_per_second", "event", 1.0}, {"a.h5", "b.h5"});
+    };
+    Scene scene;
+    EXPECT_NE(told(scene).find("(equilibrated)"), std::string::npos);
+    scene.box.temperature[0] = {1.0, 1.0};
+    EXPECT_NE(told(scene).find("(equilibrated)"), std::string::npos);
+    scene.box.temperature[0] = {1.0, 2.0};
+    EXPECT_NE(told(scene).find("(steady)"), std::string::npos);
+    scene.box.temperature[0] = {1.0, 1.0};
+    scene.physics.restitution = 0.9;
+    EXPECT_NE(told(scene).find("(steady)"), std::string::npos);
+}
+
 TEST(SummaryJson, HasTheHeatOfEachThermalWallByName) {
     const auto json = nlohmann::json::parse(summary_json(
         with_heat(), warm_walls(), 0, {"events", "events_per_second", "event", 1.0}, {}, {"a.h5", "b.h5"}));
