@@ -51,7 +51,7 @@ private:
 constexpr int kReading = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 
 /// The file of one entry.
-struct OpenFile {
+struct BallFile {
     Descriptor descriptor;
     std::string path;
     std::uint64_t bytes = 0;
@@ -63,7 +63,7 @@ public:
         : entry_(scene.loads[number]), label_(scene.label(fmt::format("load[{}].file", number))), number_(number) {}
 
     /// \param folder  the scene's; empty: the working folder
-    void open_below(const std::string& folder, OpenFile& file) const {
+    void open_below(const std::string& folder, BallFile& file) const {
         file.path = (fs::path(folder) / entry_.file).lexically_normal().string();
         const std::vector<std::string> parts = parts_below();
         file.descriptor.reset(::open(folder.empty() ? "." : folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
@@ -86,7 +86,7 @@ public:
         require_regular(file);
     }
 
-    void open_any(OpenFile& file) const {
+    void open_any(BallFile& file) const {
         file.path = entry_.file;
         file.descriptor.reset(::open(file.path.c_str(), kReading));
         if (file.descriptor.get() < 0) refuse(fmt::format("{} cannot be opened: {}", file.path, std::strerror(errno)));
@@ -116,7 +116,7 @@ private:
         return parts;
     }
 
-    void require_regular(OpenFile& file) const {
+    void require_regular(BallFile& file) const {
         struct stat status {};
         if (::fstat(file.descriptor.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
             refuse(fmt::format("{} is not a regular file", file.path));
@@ -152,7 +152,7 @@ const BallFormat& format_of(const LoadEntry& entry, const Opener& opener) {
                               allowed_text(*find_key("load", "format"), 0)));
 }
 
-void read_trajectory(OpenFile& file, BallCollector& collector) {
+void read_trajectory(BallFile& file, BallCollector& collector) {
     const LoadEntry& entry = collector.entry();
     const TrajectoryReader reader(file.path, file.descriptor.release());
     const TrajectoryHeader& header = reader.header();
@@ -196,7 +196,7 @@ void read_trajectory(OpenFile& file, BallCollector& collector) {
 std::shared_ptr<const LoadedBalls> read_balls(const Scene& scene, std::size_t number, bool typed) {
     const LoadEntry& entry = scene.loads[number];
     const Opener opener(scene, number);
-    OpenFile file;
+    BallFile file;
     if (entry.overridden && typed) {
         opener.open_any(file);
     } else {

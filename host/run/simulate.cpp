@@ -30,10 +30,8 @@
 
 namespace carom {
 
-namespace {
-
 /// The output of a run that theory is told of beside its numbers: what theory wants of rows stays in memory, in
-/// RowNotes.
+/// RowNotes. In no unnamed namespace, for SimulationRun::Impl has one.
 class WatchedSink final : public RunSink {
 public:
     /// \param run    gets a time and a temperature a row, and whether balls have left
@@ -83,6 +81,8 @@ private:
     MeasuredRun& run_;
     RowNotes notes_;
 };
+
+namespace {
 
 /// All but what its rows say.
 MeasuredRun measured_run(const PreparedScene& run, const SolverDescription& solver) {
