@@ -44,8 +44,8 @@ class GuideTest(ProgramTest):
         """What the report of a run has of measured against theory: the cells of each row, by the first."""
         self.succeed("report", f"{name}.h5", "-o", f"{name}.html", "--force")
         page = (self.folder / f"{name}.html").read_text()
-        section = page[page.index("Measured against theory"):]
-        section = section[:section.index("<h2>")]
+        section = page[page.index("Measured against theory</h2>"):]
+        section = section[:section.index("<h2 ")]
         rows = [[html.unescape(re.sub("<[^>]*>", "", cell)) for cell in re.findall(r"<td.*?</td>|<th.*?</th>", row)]
                 for row in re.findall(r"<tr>.*?</tr>", section, re.DOTALL)]
         return {row[0]: row for row in rows if row[0] != "quantity"}
