@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <functional>
 #include <memory>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "host/cli/options.hpp"
@@ -22,6 +24,7 @@
 #include "host/plot/table_view.hpp"
 #include "host/run/output_files.hpp"
 #include "host/run/say.hpp"
+#include "host/run/signals.hpp"
 #include "host/state/errors.hpp"
 
 namespace carom {
@@ -50,6 +53,7 @@ struct PlotOptions {
     bool drift = false;
     bool rows = false;
     bool csv = false;
+    bool follow = false;
 
     /// The quantity, of a kind of file that draws one at a time; empty: none is named.
     [[nodiscard]] std::string quantity() const {
@@ -386,8 +390,52 @@ void sort_words(PlotOptions& options) {
     }
 }
 
+/// Draws anew whenever a run has written more, to its end or to a signal.
+int plot_following(PlotOptions options) {
+    if (options.output == "-") throw InputError("--follow: draws a file anew, and -o - is none");
+    const auto draw = [](const PlotOptions& one) { return one.all ? plot_all(one) : plot_trajectory(one); };
+    const auto runs = [&](const auto& of) { return of(options.file) || std::ranges::any_of(options.with, of); };
+    const auto written = [&] {
+        std::vector<std::filesystem::file_time_type> times;
+        static_cast<void>(runs([&](const std::string& file) {
+            std::error_code error;
+            times.push_back(std::filesystem::last_write_time(file, error));
+            return false;
+        }));
+        return times;
+    };
+    const SignalGuard signals;
+    constexpr auto kLeast = std::chrono::seconds(1);  // from one drawing to the next
+    constexpr auto kLook = std::chrono::milliseconds(50);
+    for (std::size_t drawn = 1;; ++drawn) {
+        // Both before the files are read: then the last drawing is of all that they hold.
+        const bool more_comes = runs(is_being_written);
+        const auto seen = written();
+        const auto begin = std::chrono::steady_clock::now();
+        std::string output;
+        try {
+            output = draw(options);
+        } catch (const SystemError&) {
+            if (signals.caught() != 0) return 128 + signals.caught();  // which gnuplot got, too
+            throw;
+        }
+        if (drawn == 1 && !options.quiet) say("{}\n", output);
+        if (!more_comes && !options.quiet) say("drawn {}\n", drawn == 1 ? "once" : fmt::format("{} times", drawn));
+        if (!more_comes) return 0;
+        options.force = true;  // it is ours now
+        options.quiet = options.quiet || options.all;
+        const auto waiting = [&] {
+            return std::chrono::steady_clock::now() < begin + kLeast || (written() == seen && runs(is_being_written));
+        };
+        while (signals.caught() == 0 && waiting()) std::this_thread::sleep_for(kLook);
+        if (signals.caught() != 0) return 128 + signals.caught();
+    }
+}
+
 int plot(const PlotOptions& options) {
     const bool trajectory = !options.file.ends_with(".csv") && !options.file.ends_with(".json");
+    if (options.follow && !trajectory) throw InputError("--follow: is for trajectories, which grow");
+    if (options.follow) return plot_following(options);
     if (!trajectory && (options.all || !options.with.empty()))
         throw InputError("--all and several runs are for trajectories");
     const std::string output = options.all                       ? plot_all(options)
@@ -446,6 +494,7 @@ Action add_plot_command(CommandOptions& command, const std::string&) {
     command.repeatable("--with", options->with, "FILE",
                        "Another trajectory laid over the first, the same as giving it as a FILE");
     command.flag("--all", options->all, "Every figure that the trajectory gives: FILE-QUANTITY.png for each");
+    command.flag("--follow", options->follow, "Draw anew as the run writes more, to its end");
     command.flag("--quiet", options->quiet, "Say nothing");
     command.flag("--force", options->force, "Overwrite the figure if it exists");
     return [options] {

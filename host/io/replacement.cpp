@@ -153,6 +153,8 @@ bool same_file(const std::string& one, const std::string& other) {
     return !place_of_one.empty() && place_of_one == place(other);
 }
 
+bool is_being_written(const std::string& path) { return being_written(path, 0); }
+
 void require_replaceable(const std::string& path, bool force, const std::string& advice) {
     if (fs::path(path).filename().native().size() + kPartial.size() > NAME_MAX) {
         throw InputError(

@@ -13,6 +13,9 @@ std::string target_of(const std::string& path);
 /// Whether two names lead to the same file, or would if there was one.
 bool same_file(const std::string& one, const std::string& other);
 
+/// Whether a run of carom is writing the file at this moment. False where the file system knows no locks.
+bool is_being_written(const std::string& path);
+
 /// A file may be written under this name: there is none yet, or a regular one that may be replaced.
 /// \param advice  what the user may do about a file that exists
 /// \throws InputError  there is a file, and `force` is not given; or something that is no file (a pipe, a device)

@@ -37,6 +37,7 @@ public:
     [[nodiscard]] const Scene& scene() const override { return run_.scene; }
     [[nodiscard]] const Balls& balls() const override { return balls_; }
     [[nodiscard]] std::size_t count() const override { return times_.size(); }
+    [[nodiscard]] std::string warning() const override { return warning_; }
 
     const Frame* next() override {
         if (next_ >= times_.size()) return nullptr;
@@ -87,6 +88,10 @@ private:
                 break;
             case FrameChoice::Kind::kTime:
                 times_.push_back(solver_->reachable_time(choice.time));
+                if (choice.time > run_.scene.run.until * (1.0 + 1e-9)) {
+                    warning_ = fmt::format("run.until is {:.6g}: the run goes on to {:.6g}", run_.scene.run.until,
+                                           choice.time);
+                }
                 break;
             case FrameChoice::Kind::kIndex:
                 times_.push_back(std::min(end, solver_->reachable_time(static_cast<double>(choice.index) * every)));
@@ -99,6 +104,7 @@ private:
     Balls balls_;
     std::unique_ptr<Solver> solver_;
     std::vector<double> times_;
+    std::string warning_;
     std::size_t next_ = 0;
     Frame frame_;
 };

@@ -341,7 +341,7 @@ PictureContent Painter::content(double time, std::size_t balls, const std::vecto
     scenery_.clear();
     overlay_.clear();
     const bool flat = scene_.dimension() == 2;
-    if (flat) add_inside(behind_, scene_, origin, *theme_, camera_);
+    if (flat) add_inside(behind_, scene_, time, origin, *theme_, camera_);
     add_scenery(scenery_, scene_, time, origin, *theme_, scale);
     std::optional<VelocityKey> arrows;
     if (arrows_ && frame != nullptr) {

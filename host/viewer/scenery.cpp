@@ -86,14 +86,12 @@ void add_scenery(LineList& lines, const Scene& scene, double time, const Vector3
     }
 }
 
-void add_inside(LineList& lines, const Scene& scene, const Vector3& origin, const Theme& theme, const Camera& camera) {
-    const Box& box = scene.box;
-    Vector3 left = box.min;
-    left[1] += 0.5 * box.size[1];
-    Vector3 right = left;
-    right[0] += box.size[0];
-    lines.add(relative(left, origin), relative(right, origin), static_cast<float>(box.size[1] * camera.scale()),
-              theme.inside, 1.0f, LineList::Ends::kFlat);
+void add_inside(LineList& lines, const Scene& scene, double time, const Vector3& origin, const Theme& theme,
+                const Camera& camera) {
+    const Room room = room_at(scene, time);
+    const double middle = 0.5 * (room.axis[1].low + room.axis[1].high);
+    lines.add(relative({room.axis[0].low, middle, 0.0}, origin), relative({room.axis[0].high, middle, 0.0}, origin),
+              static_cast<float>(room.axis[1].length() * camera.scale()), theme.inside, 1.0f, LineList::Ends::kFlat);
 }
 
 std::optional<VelocityKey> add_velocities(LineList& lines, const Scene& scene, const Balls& balls, const Frame& frame,

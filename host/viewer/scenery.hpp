@@ -17,8 +17,10 @@ namespace carom {
 void add_scenery(LineList& lines, const Scene& scene, double time, const Vector3& origin, const Theme& theme,
                  float scale);
 
-/// 2D: the inside of the box as one broad line. Its width depends on the camera.
-void add_inside(LineList& lines, const Scene& scene, const Vector3& origin, const Theme& theme, const Camera& camera);
+/// 2D: the inside of the box, as far as walls across its axes leave it to the balls, as one broad line. Its width
+/// depends on the camera.
+void add_inside(LineList& lines, const Scene& scene, double time, const Vector3& origin, const Theme& theme,
+                const Camera& camera);
 
 /// How arrows are to be read.
 struct VelocityKey {

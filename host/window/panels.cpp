@@ -500,9 +500,12 @@ Wishes Panels::draw(Show& show, Painter& painter, ViewState& state) {
         ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoInputs | ImGuiWindowFlags_NoFocusOnAppearing;
     if (ImGui::Begin("status", nullptr, kBar)) {
         // While it stands, a picture is drawn when there is something new.
-        const std::string rate = show.playing() ? fmt::format("; {:.0f} frames/s", state.frames_per_second) : "";
-        const std::string usual = fmt::format("{}{}   F1: help", show.status(), rate);
+        // In a narrow window the end is cut off: what matters least.
+        const std::string rate = show.playing() ? fmt::format("{:.0f} frames/s; ", state.frames_per_second) : "";
+        const std::string usual = fmt::format("F1: help   {}{}", rate, show.status());
+        ImGui::PushTextWrapPos(state.message.empty() ? -1.0f : 0.0f);
         text(state.message.empty() ? usual : state.message);  // both do not fit beside each other
+        ImGui::PopTextWrapPos();
     }
     ImGui::End();
     return wishes;

@@ -4,9 +4,11 @@ import csv
 import html
 import os
 import re
+import signal
+import time
 import unittest
 
-from program import MIXTURE, SOURCE, ProgramTest
+from program import GAS, MIXTURE, SOURCE, ProgramTest
 
 TWO_KINDS = MIXTURE % "events"
 SCENES = SOURCE / "scenes"
@@ -47,6 +49,53 @@ class FiguresTest(ProgramTest):
 
     def title(self, *arguments):
         return re.search(r"^set title '(.*?)' noenhanced", self.plot(*arguments)[1], re.MULTILINE)[1]
+
+
+class Following(FiguresTest):
+    def drawings(self):
+        path = self.folder / "all.gp"
+        return path.read_text().count("set title") if path.exists() else 0
+
+    def until(self, condition):
+        end = time.time() + 60
+        while not condition():
+            self.assertLess(time.time(), end, "nothing happened")
+            time.sleep(0.02)
+
+    def test_a_run_that_goes_on_is_drawn_anew_until_it_ends(self):
+        self.write("gas.toml", GAS)
+        long = ["--until", "1e6", "--set", "output.every=0.05", "--quiet", "-o", "gas.h5"]
+        run = self.start("run", "gas.toml", *long)
+        self.addCleanup(run.kill)
+        self.until((self.folder / "gas.h5").exists)
+        options = ["plot", "gas.h5", "kinetic_energy", "-o", "f.png", "--follow"]
+        for last in (False, True):
+            before = self.drawings()
+            plot = self.start(*options, *(["--force"] if last else []), env=self.environment)
+            self.addCleanup(plot.kill)
+            self.until(lambda: self.drawings() >= before + 2)
+            (run if last else plot).send_signal(signal.SIGINT)
+            err = plot.communicate(timeout=60)[1]
+            if last:
+                self.assertEqual(plot.returncode, 0, err)
+                self.assertEqual(err, f"f.png\ndrawn {self.drawings() - before} times\n")
+            else:
+                self.assertEqual(plot.returncode, 130, err)
+                self.assertEqual(err, "f.png\n")
+        run.communicate(timeout=60)
+        # The last drawing is of all that there is.
+        last = (self.folder / "one.gp").read_text()
+        self.plot("kinetic_energy")
+        self.assertEqual((self.folder / "one.gp").read_text(), last)
+        once = self.succeed(*options, "--force", env=self.environment)
+        self.assertEqual(once.err, "f.png\ndrawn once\n")
+
+    def test_what_does_not_grow_is_refused(self):
+        self.write("t.csv", "a,b\n1,2\n")
+        for arguments, words in [(["t.csv"], "--follow: is for trajectories, which grow"),
+                                 (["gas.h5", "--csv", "-o", "-"], "--follow: draws a file anew, and -o - is none")]:
+            result = self.carom("plot", *arguments, "--follow")
+            self.assertEqual((result.status, result.err), (2, f"carom: {words}\n"))
 
 
 class TitlesAndChoices(FiguresTest):

@@ -101,6 +101,26 @@ class Render(ProgramTest):
                 self.assertEqual("--time" in err, said != "", err)
         self.assertEqual(self.succeed("render", "two.h5", "-o", "o.png", "--time", "9", "--quiet").err, "")
 
+    def test_a_time_beyond_the_end_of_a_scene_is_said(self):
+        for when, said in (("1", ""), ("2.5", "carom: --time: run.until is 1: the run goes on to 2.5\n")):
+            err = self.succeed("render", "two.toml", "-o", "out.png", "--force", "--time", when).err
+            self.assertEqual(err, said + "out.png (1 frame)\n")
+
+    def test_the_space_that_a_moving_wall_has_left_looks_as_outside(self):
+        self.write("piston.toml", TWO.replace("velocity = [1.0, 0.0]", "") + """
+[[wall]]
+shape = "plane"
+normal = [1.0, 0.0]
+velocity = 1.0
+""")
+        for when in (0.0, 1.0):
+            self.succeed("render", "piston.toml", "-o", "out.png", "--force", "--bare", "--time", str(when))
+            picture = pixels(self.folder / "out.png")
+            metre = 1248 / 10.0
+            behind, before = (picture[400, int(16 + x * metre)] for x in (0.5, 1.2))
+            self.assertGreater(abs(before - picture[2, 2]).max(), 8)
+            self.assertLessEqual(abs(behind - (before if when == 0.0 else picture[2, 2])).max(), 0)
+
     def test_a_stored_run_looks_like_the_run(self):
         self.write("gas.toml", GAS)
         self.succeed("run", "gas.toml", "--quiet", "-o", "gas.h5")
