@@ -33,6 +33,7 @@ struct ViewerOptions {
     std::string camera;
     bool arrows = false;
     bool light = false;
+    bool plain = false;
     bool bare = false;
 };
 
@@ -52,6 +53,7 @@ void add_viewer_options(CommandOptions& command, ViewerOptions& options) {
                    "zoom=FACTOR, target=X:Y[:Z]");
     command.flag("--arrows", options.arrows, "Velocities as arrows; of many balls, of some");
     command.flag("--light", options.light, "White instead of dark around the box");
+    command.flag("--plain", options.plain, "3D: no shadows");
     command.flag("--bare", options.bare, "No title, legend or scale");
 }
 
@@ -99,6 +101,7 @@ PictureStyle picture_style(const ViewerOptions& options) {
     style.theme = options.light ? &kLightTheme : &kDarkTheme;
     style.labels = !options.bare;
     style.arrows = options.arrows;
+    style.shadows = !options.plain;
     if (!options.color_by.empty()) {
         std::string allowed;
         for (const QuantityInfo& info : quantities()) {

@@ -36,11 +36,14 @@ struct Theme {
     Color faint;   ///< open and periodic faces, edges of a 3D box
     Color wall;
     Color unknown;  ///< balls without a value
+    Color floor;    ///< in 3D
 };
 
 constexpr Theme kDarkTheme{{0.098f, 0.110f, 0.137f}, {0.043f, 0.051f, 0.067f}, {0.90f, 0.91f, 0.93f},
-                           {0.45f, 0.49f, 0.55f},    {0.82f, 0.83f, 0.80f},    {0.5f, 0.5f, 0.5f}};
+                           {0.45f, 0.49f, 0.55f},    {0.82f, 0.83f, 0.80f},    {0.5f, 0.5f, 0.5f},
+                           {0.30f, 0.32f, 0.36f}};
 constexpr Theme kLightTheme{{1.0f, 1.0f, 1.0f},    {0.955f, 0.960f, 0.970f}, {0.13f, 0.15f, 0.18f},
-                            {0.55f, 0.58f, 0.63f}, {0.25f, 0.27f, 0.30f},    {0.6f, 0.6f, 0.6f}};
+                            {0.55f, 0.58f, 0.63f}, {0.25f, 0.27f, 0.30f},    {0.6f, 0.6f, 0.6f},
+                            {0.90f, 0.90f, 0.91f}};
 
 }  // namespace carom

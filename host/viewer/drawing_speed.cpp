@@ -52,8 +52,8 @@ public:
                                 .overrides = {"run.backend=\"" + backend + "\""},
                                 .threads = request.threads,
                                 .text = SceneText{"bench", scene_text(dimension, balls)}})),
-          painter_(scene_.scene, scene_.state.balls, {.quantity = Quantity::kSpeed, .labels = false}, request.width,
-                   request.height) {
+          painter_(scene_.scene, scene_.state.balls, {.quantity = Quantity::kSpeed, .labels = false, .shadows = false},
+                   request.width, request.height) {
         row_.dimension = dimension;
         row_.balls = balls;
         row_.backend = scene_.plan->processor();

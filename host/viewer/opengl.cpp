@@ -234,12 +234,15 @@ OffscreenTarget::OffscreenTarget(int width, int height, int oversampling)
                                       width, height, largest / oversampling));
     }
     glNamedRenderbufferStorage(fine_color_.name(), GL_RGBA8, fine_width, fine_height);
-    glNamedRenderbufferStorage(fine_depth_.name(), GL_DEPTH_COMPONENT32F, fine_width, fine_height);
+    glTextureStorage2D(fine_depth_.name(), 1, GL_DEPTH_COMPONENT32F, fine_width, fine_height);
+    glTextureParameteri(fine_depth_.name(), GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+    glTextureParameteri(fine_depth_.name(), GL_TEXTURE_MAG_FILTER, GL_NEAREST);
     glNamedFramebufferRenderbuffer(fine_.name(), GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, fine_color_.name());
-    glNamedFramebufferRenderbuffer(fine_.name(), GL_DEPTH_ATTACHMENT, GL_RENDERBUFFER, fine_depth_.name());
+    glNamedFramebufferTexture(fine_.name(), GL_DEPTH_ATTACHMENT, fine_depth_.name(), 0);
+    glNamedFramebufferRenderbuffer(fine_colors_.name(), GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, fine_color_.name());
     glNamedRenderbufferStorage(color_.name(), GL_RGBA8, width, height);
     glNamedFramebufferRenderbuffer(reduced_.name(), GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, color_.name());
-    for (const GLuint name : {fine_.name(), reduced_.name()}) {
+    for (const GLuint name : {fine_.name(), fine_colors_.name(), reduced_.name()}) {
         if (glCheckNamedFramebufferStatus(name, GL_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE) {
             throw std::logic_error("OpenGL: incomplete framebuffer");
         }
@@ -250,6 +253,8 @@ void OffscreenTarget::bind() const {
     glBindFramebuffer(GL_FRAMEBUFFER, fine_.name());
     glViewport(0, 0, width_ * oversampling_, height_ * oversampling_);
 }
+
+void OffscreenTarget::bind_colors() const { glBindFramebuffer(GL_FRAMEBUFFER, fine_colors_.name()); }
 
 void OffscreenTarget::reduce() const {
     glBlitNamedFramebuffer(fine_.name(), reduced_.name(), 0, 0, width_ * oversampling_, height_ * oversampling_, 0, 0,

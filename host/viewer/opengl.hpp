@@ -166,6 +166,10 @@ public:
 
     /// Draws go here from now on, at the fine size.
     void bind() const;
+    /// Draws go to the same colours without depths, which may then be read.
+    void bind_colors() const;
+    /// A texture, of the fine size.
+    [[nodiscard]] GLuint depths() const { return fine_depth_.name(); }
     /// Reduces to the picture's size; further draws go on top of that.
     void reduce() const;
     /// Copies the reduced picture to the lower left corner of another framebuffer (0: the window).
@@ -178,8 +182,9 @@ private:
     int height_;
     int oversampling_;
     GlRenderbuffer fine_color_;
-    GlRenderbuffer fine_depth_;
+    GlTexture fine_depth_;
     GlFramebuffer fine_;
+    GlFramebuffer fine_colors_;
     GlRenderbuffer color_;
     GlFramebuffer reduced_;
 };

@@ -254,6 +254,7 @@ Painter::Painter(const Scene& scene, const Balls& balls, const PictureStyle& sty
       balls_(balls),
       labels_(style.labels),
       arrows_(style.arrows),
+      light_(style.shadows),
       theme_(style.theme),
       quantity_(style.quantity.value_or(default_quantity(balls))),
       map_(style.map),
@@ -370,7 +371,9 @@ PictureContent Painter::content(double time, std::size_t balls, const std::vecto
             .overlay = &overlay_,
             .clip_to_box = flat && (scene_.box.periodic(0) || scene_.box.periodic(1)),
             .box = scene_.box,
-            .clip = clip_};
+            .clip = clip_,
+            .floor = floor_of(scene_, origin, *theme_, camera_),
+            .light = light_ && shadows_};
 }
 
 void Painter::draw(const Frame& frame, const std::vector<std::string>& notes, const LineList* extra) {

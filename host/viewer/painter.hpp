@@ -60,6 +60,7 @@ struct PictureStyle {
     const Theme* theme = &kDarkTheme;
     bool arrows = false;  ///< along the velocities
     bool labels = true;   ///< title, legend, scale bar
+    bool shadows = true;  ///< 3D, see PictureContent::light
 };
 
 /// Paints frames of one scene: the same picture whether a window, a file or a movie is to get it.
@@ -71,6 +72,8 @@ public:
     void resize(int width, int height);
     /// 1: quicker, 2: spheres with smooth edges; disks always have them.
     void set_oversampling(int oversampling);
+    /// 3D: whether shadows are drawn, where the style has them.
+    void set_shadows(bool shadows) { shadows_ = shadows; }
     void set_quantity(Quantity quantity);
     void set_color_map(ColorMap map);
     [[nodiscard]] ColorMap color_map() const { return map_; }
@@ -112,6 +115,8 @@ private:
     Renderer renderer_;
     bool labels_;
     bool arrows_;
+    bool light_;
+    bool shadows_ = true;
     float left_room_ = 0.0f;
     float bottom_room_ = 0.0f;
     const Theme* theme_;

@@ -79,6 +79,15 @@ void set(GLuint program, const char* name, float first, float second) {
     glProgramUniform2f(program, glGetUniformLocation(program, name), first, second);
 }
 
+/// Through which balls are drawn: the picture's camera, or the lamp.
+struct BallView {
+    Matrix4 view;
+    Matrix4 projection;
+    double pixel = 1.0;  ///< at the target [length]
+    bool perspective = false;
+    double nearer = 1.0;  ///< how many times larger than at the target the nearest ball may be
+};
+
 /// From pixels of the picture, y down, to the clip space.
 Matrix4 pixel_matrix(const OffscreenTarget& target) {
     Matrix4 m{};
@@ -89,6 +98,26 @@ Matrix4 pixel_matrix(const OffscreenTarget& target) {
     m[15] = 1.0f;
     return m;
 }
+
+}  // namespace
+
+namespace {
+
+/// The depths that the lamp sees.
+struct LampMap {
+    GlFramebuffer frame;
+    GlTexture depths;
+    GLsizei size = 2048;
+
+    LampMap() {
+        glTextureStorage2D(depths.name(), 1, GL_DEPTH_COMPONENT32F, size, size);
+        glTextureParameteri(depths.name(), GL_TEXTURE_MIN_FILTER, GL_LINEAR);
+        glTextureParameteri(depths.name(), GL_TEXTURE_MAG_FILTER, GL_LINEAR);
+        glTextureParameteri(depths.name(), GL_TEXTURE_COMPARE_MODE, GL_COMPARE_REF_TO_TEXTURE);
+        glNamedFramebufferTexture(frame.name(), GL_DEPTH_ATTACHMENT, depths.name(), 0);
+        glNamedFramebufferDrawBuffer(frame.name(), GL_NONE);
+    }
+};
 
 }  // namespace
 
@@ -148,8 +177,15 @@ public:
             glDisable(GL_BLEND);
         }
         if (content.clip_to_box) clip_to(target, camera, content.box);
-        draw_balls(target, camera, cloud, content);
+        if (content.floor) draw_floor(*content.floor, scene_matrix);
+        const double pixel = 1.0 / (camera.scale() * target.oversampling());
+        // With perspective the nearest ball may be much larger than those at the target.
+        const double nearer = camera.perspective() ? camera.distance() / camera.nearest() : 1.0;
+        draw_balls(
+            {camera.view_matrix(cloud.extent.origin), camera.projection_matrix(), pixel, camera.perspective(), nearer},
+            camera, cloud, content);
         glDisable(GL_SCISSOR_TEST);
+        if (deep && content.light && cloud.extent.count > 0) draw_light(target, camera, cloud, content);
         glEnable(GL_BLEND);
         glDepthMask(GL_FALSE);
         if (content.scenery != nullptr) draw_lines(target, *content.scenery, scene_matrix, fine, cut);
@@ -193,23 +229,106 @@ private:
         glProgramUniform4fv(program, glGetUniformLocation(program, "clip"), 1, plane.data());
     }
 
-    void draw_balls(const OffscreenTarget& target, const Camera& camera, const CloudBuffers& cloud,
+    void draw_floor(const FloorPlane& floor, const Matrix4& transform) {
+        glUseProgram(plane_.name());
+        set(plane_.name(), "transform", transform);
+        glProgramUniform3fv(plane_.name(), plane_.at("corners"), 4, floor.corners.front().data());
+        set(plane_.name(), "paint", floor.color);
+        glBindVertexArray(nothing_.name());
+        glEnable(GL_POLYGON_OFFSET_FILL);  // the box's lines lie in it
+        glPolygonOffset(1.0f, 1.0f);
+        glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
+        glDisable(GL_POLYGON_OFFSET_FILL);
+    }
+
+    /// Multiplies the balls and the floor with the light that reaches them.
+    void draw_light(const OffscreenTarget& target, const Camera& camera, const CloudBuffers& cloud,
+                    const PictureContent& content) {
+        // The lamp stands behind the eye, to the left and above, and sees the whole box without perspective.
+        if (!lamp_) lamp_.emplace();
+        const auto size = static_cast<double>(lamp_->size);
+        double diagonal = 0.0;
+        for (int axis = 0; axis < 3; ++axis) diagonal += content.box.size[axis] * content.box.size[axis];
+        diagonal = std::sqrt(diagonal);
+        const double reach = 0.5 * diagonal + static_cast<double>(cloud.extent.largest_radius);
+        constexpr Vector3 kLamp{-0.45, 0.65, 0.75};  // in the eye's frame, as in light.frag and sphere.frag
+        const double length = std::sqrt(kLamp[0] * kLamp[0] + kLamp[1] * kLamp[1] + kLamp[2] * kLamp[2]);
+        const double flat = std::hypot(kLamp[0], kLamp[2]);
+        const Vector3 back{kLamp[0] / length, kLamp[1] / length, kLamp[2] / length};
+        const Vector3 right{kLamp[2] / flat, 0.0, -kLamp[0] / flat};
+        const Vector3 up{back[1] * right[2] - back[2] * right[1], back[2] * right[0] - back[0] * right[2],
+                         back[0] * right[1] - back[1] * right[0]};
+        const Matrix4 eye = camera.view_matrix(cloud.extent.origin);
+        Matrix4 turn{};  // from the eye's frame to the lamp's, which is about the box's middle
+        const std::array<const Vector3*, 3> rows{&right, &up, &back};
+        for (std::size_t row = 0; row < 3; ++row) {
+            double shift = 0.0;
+            for (std::size_t column = 0; column < 3; ++column) {
+                turn[4 * column + row] = static_cast<float>((*rows[row])[column]);
+                shift -= (*rows[row])[column] * static_cast<double>(eye[12 + column]);
+            }
+            turn[12 + row] = static_cast<float>(shift);
+        }
+        turn[15] = 1.0f;
+        Matrix4 project{};
+        project[0] = project[5] = static_cast<float>(1.0 / reach);
+        project[10] = -project[0];
+        project[15] = 1.0f;
+        const double texel = 2.0 * reach / size;
+        glBindFramebuffer(GL_FRAMEBUFFER, lamp_->frame.name());
+        glViewport(0, 0, lamp_->size, lamp_->size);
+        glClear(GL_DEPTH_BUFFER_BIT);
+        draw_balls({multiply(turn, eye), project, texel}, camera, cloud, content);
+
+        target.bind();
+        target.bind_colors();
+        Matrix4 to_texture{};
+        to_texture[0] = to_texture[5] = to_texture[10] = 0.5f;
+        to_texture[12] = to_texture[13] = to_texture[14] = 0.5f;
+        to_texture[15] = 1.0f;
+        const GLuint program = light_.name();
+        glUseProgram(program);
+        glBindTextureUnit(0, target.depths());
+        glBindTextureUnit(1, lamp_->depths.name());
+        glProgramUniform1i(program, light_.at("lamp_map"), 1);
+        set(program, "projection", camera.projection_matrix());
+        set(program, "perspective", camera.perspective());
+        set(program, "to_lamp", multiply(to_texture, multiply(project, turn)));
+        set(program, "lamp_texel", static_cast<float>(texel));
+        constexpr float kGaps = 2.5f;    // radii
+        constexpr double kShape = 0.07;  // of the box's diagonal
+        const float radius = cloud.extent.largest_radius;
+        set(program, "reach", kGaps * radius, std::max(kGaps * radius, static_cast<float>(kShape * diagonal)));
+        set(program, "radius", radius);
+        glProgramUniform1i(program, light_.at("line_width"), target.oversampling());
+        // Of many pixels each needs fewer.
+        constexpr double kMany = 4e7;
+        const double pixels = static_cast<double>(target.width()) * target.height() * target.oversampling();
+        glProgramUniform1i(program, light_.at("points"), pixels * target.oversampling() > kMany ? 3 : 7);
+        glBindVertexArray(nothing_.name());
+        glDisable(GL_DEPTH_TEST);
+        glEnable(GL_BLEND);
+        glBlendFunc(GL_ZERO, GL_SRC_COLOR);
+        glDrawArrays(GL_TRIANGLES, 0, 3);
+        glBlendFunc(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA);
+        glEnable(GL_DEPTH_TEST);
+        target.bind();
+    }
+
+    void draw_balls(const BallView& through, const Camera& camera, const CloudBuffers& cloud,
                     const PictureContent& content) {
         if (cloud.extent.count == 0) return;
-        const double pixel = 1.0 / (camera.scale() * target.oversampling());
         const bool deep = content.dimension == 3;
-        // With perspective the nearest ball may be much larger than those at the target.
-        const double nearer = camera.perspective() ? camera.distance() / camera.nearest() : 1.0;
-        const double largest = static_cast<double>(cloud.extent.largest_radius) * nearer / pixel;
+        const double largest = static_cast<double>(cloud.extent.largest_radius) * through.nearer / through.pixel;
         const bool dots = largest < kPointRadius;
-        const bool sprites = !dots && largest < kSpriteRadius && !camera.perspective();
+        const bool sprites = !dots && largest < kSpriteRadius && !through.perspective;
         const GlProgram& shape = sprites ? (deep ? small_sphere_ : small_disk_) : (deep ? sphere_ : disk_);
         const GLuint program = dots ? point_.name() : shape.name();
         glUseProgram(program);
-        set(program, "view", camera.view_matrix(cloud.extent.origin));
-        set(program, "projection", camera.projection_matrix());
-        set(program, "pixel", static_cast<float>(pixel));
-        set(program, "perspective", camera.perspective());
+        set(program, "view", through.view);
+        set(program, "projection", through.projection);
+        set(program, "pixel", static_cast<float>(through.pixel));
+        set(program, "perspective", through.perspective);
         set(program, "solid", deep);
         set(program, "haze", content.theme->paper);
         set(program, "haze_depth", static_cast<float>(camera.nearest()), static_cast<float>(camera.farthest()));
@@ -285,6 +404,10 @@ private:
     GlProgram small_sphere_{"ball.vert", "sphere.frag", "SPRITE"};
     GlProgram point_{"point.vert", "point.frag"};
     GlProgram line_{"line.vert", "line.frag"};
+    GlProgram plane_{"plane.vert", "plane.frag"};
+    GlProgram light_{"screen.vert", "light.frag"};
+    GlVertexArray nothing_;  // for what makes its vertices itself
+    std::optional<LampMap> lamp_;
     GlVertexArray balls_;
     GlVertexArray lines_;
     GlBuffer place_buffer_;

@@ -76,6 +76,12 @@ struct ClipPlane {
     double offset = 0.0;  ///< balls with normal . x > offset are left out [length]
 };
 
+/// 3D: a face of the box that balls may lie on.
+struct FloorPlane {
+    std::array<std::array<float, 3>, 4> corners{};  ///< two of each of two opposite edges, from the cloud's origin
+    Color color{};
+};
+
 /// All that a picture shows.
 struct PictureContent {
     int dimension = 2;
@@ -88,6 +94,8 @@ struct PictureContent {
     bool clip_to_box = false;           ///< 2D: nothing of a ball is seen outside the box
     Box box;
     std::optional<ClipPlane> clip;
+    std::optional<FloorPlane> floor;
+    bool light = false;  ///< 3D: shadows, less light in gaps, dark lines around what is nearer
 };
 
 /// Draws balls and lines with OpenGL into the target. Reads 20 bytes a ball and frame. Balls are squares that the

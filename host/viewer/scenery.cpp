@@ -94,6 +94,24 @@ void add_inside(LineList& lines, const Scene& scene, double time, const Vector3&
               static_cast<float>(room.axis[1].length() * camera.scale()), theme.inside, 1.0f, LineList::Ends::kFlat);
 }
 
+std::optional<FloorPlane> floor_of(const Scene& scene, const Vector3& origin, const Theme& theme,
+                                   const Camera& camera) {
+    const Box& box = scene.box;
+    const auto down = static_cast<std::size_t>(camera.vertical_axis());
+    const bool low = camera.upward() > 0.0;
+    const bool falls = scene.physics.gravity[down] != 0.0;
+    const bool above = camera.back()[down] * camera.upward() > 0.0;
+    if (box.dimension != 3 || !falls || !above || box.faces[down][low ? 0 : 1] != Face::kWall) return std::nullopt;
+    FloorPlane floor{.color = theme.floor};
+    const std::size_t u = (down + 1) % 3;
+    const std::size_t v = (down + 2) % 3;
+    for (std::size_t k = 0; k < 4; ++k) {
+        const int corner = (low ? 0 : 1) << down | static_cast<int>(k & 1) << u | static_cast<int>(k >> 1) << v;
+        floor.corners[k] = relative(box_corner(box, corner), origin);
+    }
+    return floor;
+}
+
 std::optional<VelocityKey> add_velocities(LineList& lines, const Scene& scene, const Balls& balls, const Frame& frame,
                                           const Vector3& origin, const Theme& theme, const Camera& camera,
                                           float scale) {

@@ -22,6 +22,9 @@ void add_scenery(LineList& lines, const Scene& scene, double time, const Vector3
 void add_inside(LineList& lines, const Scene& scene, double time, const Vector3& origin, const Theme& theme,
                 const Camera& camera);
 
+/// 3D: the face that gravity draws balls to, if it is a wall and is seen from above.
+std::optional<FloorPlane> floor_of(const Scene& scene, const Vector3& origin, const Theme& theme, const Camera& camera);
+
 /// How arrows are to be read.
 struct VelocityKey {
     double seconds = 0.0;   ///< a ball flies the length of its arrow in [time]

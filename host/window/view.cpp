@@ -343,14 +343,18 @@ private:
 
     /// While drawing is slow, spheres are drawn with less care; pictures and movies never are.
     void adapt(double seconds) {
-        if (fine_ == 1 || !show_.playing() || movie_) {
+        if (!show_.playing() || movie_) {
             painter_.set_oversampling(fine_);
+            painter_.set_shadows(true);
             slow_ = 0;
             return;
         }
         constexpr double kSlow = 0.05;  // [s] a picture
         slow_ = seconds > kSlow ? std::min(slow_ + 1, 60) : std::max(slow_ - 1, 0);
-        if (slow_ > 10) painter_.set_oversampling(1);
+        if (slow_ > 10) {
+            painter_.set_oversampling(1);
+            painter_.set_shadows(false);
+        }
     }
 
     /// What `carom render` draws: in all of the window, without room for panels, rings and arrows.
@@ -360,6 +364,7 @@ private:
         Camera fitted = camera;
         fitted.fit();
         painter_.set_oversampling(fine_);
+        painter_.set_shadows(true);
         painter_.set_panel_room(0.0f, 0.0f);
         camera.fit();
         camera.zoom(kept.scale() / fitted.scale());

@@ -214,6 +214,64 @@ TEST(Picture, LeavesOutBallsBeyondTheClippingPlane) {
     EXPECT_GT(seen[1], seen[0]);
 }
 
+/// How bright a pixel is.
+int grey(const Rgb& rgb) { return rgb[0] + rgb[1] + rgb[2]; }
+
+TEST(Light, CastsAShadowOnTheFloorAndTakesSkyWhereABallStands) {
+    const std::string fall = "[physics]\ngravity = [0, 0, -1]\n";
+    for (const bool shadows : {true, false}) {
+        Studio studio(deep_scene(fall + ball("red", "5, 5, 4") + ball("green", "2, 8, 1")),
+                      {.quantity = Quantity::kSpecies, .labels = false, .shadows = shadows});
+        const Camera& camera = studio.camera();
+        studio.camera().look_from(20.0, 40.0);
+        studio.shoot();
+        // Along the lamp's rays from the ball's middle to the floor.
+        Vector3 lamp{};
+        for (std::size_t k = 0; k < 3; ++k) {
+            lamp[k] = -0.45 * camera.right()[k] + 0.65 * camera.up()[k] + 0.75 * camera.back()[k];
+        }
+        const double way = 4.0 / lamp[2];
+        const Vector3 shadow{5.0 - way * lamp[0], 5.0 - way * lamp[1], 0.0};
+        const int lit = grey(studio.at(Vector3{8.5, 1.5, 0.0}));
+        EXPECT_NEAR(lit, grey(bytes_of(kDarkTheme.floor)), 3.0 * kLevel) << "where nothing is near";
+        const double dark = static_cast<double>(grey(studio.at(shadow))) / lit;
+        const double beside = static_cast<double>(grey(studio.at(Vector3{3.1, 7.2, 0.0}))) / lit;
+        if (shadows) {
+            EXPECT_LT(dark, 0.75);
+            EXPECT_LT(beside, 0.95);
+        } else {
+            EXPECT_EQ(dark, 1.0);
+            EXPECT_EQ(beside, 1.0);
+        }
+        // Nothing around the box changes.
+        EXPECT_EQ(studio.at(2, 2), bytes_of(kDarkTheme.paper));
+        // From below the floor hides nothing.
+        studio.camera().look_from(20.0, -40.0);
+        studio.shoot();
+        EXPECT_GT(studio.at(studio.position(0))[0], 60);
+    }
+}
+
+TEST(Light, DrawsALineAroundWhatIsNearer) {
+    const std::string scene =
+        deep_scene("[[species]]\nname = \"large\"\nradius = 1.8\nmass = 1\ncolor = \"#FFFFFF\"\n" +
+                   ball("red", "5, 1.2, 5") + ball("large", "5, 8, 5"));
+    for (const bool shadows : {true, false}) {
+        Studio studio(scene, {.quantity = Quantity::kSpecies, .labels = false, .shadows = shadows}, 800, 600);
+        studio.camera().look_from(0.0, 0.0);
+        studio.shoot();
+        const PicturePlace middle = studio.camera().project({5.0, 1.2, 5.0});
+        // Upwards and to the left, away from where the shadow falls.
+        const double edge = studio.camera().scale() + 1.0;
+        const auto along = [&](double way) {
+            const double side = way / std::sqrt(2.0);
+            return grey(studio.at(static_cast<int>(middle.x - side), static_cast<int>(middle.y - side)));
+        };
+        const double line = static_cast<double>(along(edge)) / along(edge + 8.0);
+        EXPECT_EQ(line < 0.75, shadows) << line;
+    }
+}
+
 TEST(GlErrors, AreThrownInOpenGlsOwnWords) {
     const EglContext context;
     GlErrors errors;
