@@ -530,8 +530,8 @@ AverageAxis read_axis(hid_t group, const std::string& name) {
     return {h5::string_attribute(dataset, "label"), get_if_any(dataset, "unit"), extents[1]};
 }
 
-/// One entry of a dataset that has one per frame.
-std::vector<double> read_entry(hid_t file, const std::string& path, std::size_t frame) {
+/// One entry of a dataset that has one per frame, of so many numbers.
+std::vector<double> read_entry(hid_t file, const std::string& path, std::size_t frame, std::size_t numbers) {
     const h5::Handle dataset = h5::open_dataset(file, path);
     std::vector<hsize_t> extents = h5::extents(dataset);
     if (extents.empty() || frame >= extents[0]) throw h5::Error("`" + path + "` is too short");
@@ -540,6 +540,7 @@ std::vector<double> read_entry(hid_t file, const std::string& path, std::size_t 
     extents[0] = 1;
     std::size_t count = 1;
     for (const hsize_t extent : extents) count *= extent;
+    if (count != numbers) throw h5::Error("`" + path + "` has the wrong shape");
     const h5::Handle in_file(H5Dget_space(dataset), H5Sclose, "read a dataspace");
     h5::check(H5Sselect_hyperslab(in_file, H5S_SELECT_SET, start.data(), nullptr, extents.data(), nullptr),
               "select a part");
@@ -670,19 +671,21 @@ std::vector<AverageInfo> read_average_infos(hid_t file) {
 }
 
 AverageTable read_average(hid_t file, const AverageInfo& info, std::size_t frame) {
+    const auto read = [&](const char* name, std::size_t numbers) {
+        return read_entry(file, path_of(info, name), frame, numbers);
+    };
     AverageTable table;
-    table.values = read_entry(file, path_of(info, "value"), frame);
-    table.errors = read_entry(file, path_of(info, "error"), frame);
-    table.samples = read_entry(file, path_of(info, "samples"), frame)[0];
+    table.values = read("value", info.width());
+    table.errors = read("error", info.width());
+    table.samples = read("samples", 1)[0];
     if (h5::exists(file, path_of(info, "independent"))) {  // not in files of before
-        table.steadiness = {read_entry(file, path_of(info, "independent"), frame)[0],
-                            read_entry(file, path_of(info, "drift"), frame)[0]};
+        table.steadiness = {read("independent", 1)[0], read("drift", 1)[0]};
     }
     if (h5::exists(file, path_of(info, "correlation_time"))) {
-        table.correlation_times = read_entry(file, path_of(info, "correlation_time"), frame);
+        table.correlation_times = read("correlation_time", info.width());
     }
-    if (has_axis(info.x)) table.x = read_entry(file, path_of(info, "x"), frame);
-    if (has_axis(info.y)) table.y = read_entry(file, path_of(info, "y"), frame);
+    if (has_axis(info.x)) table.x = read("x", info.x.points);
+    if (has_axis(info.y)) table.y = read("y", info.y.points);
     return table;
 }
 

@@ -3,23 +3,27 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <sstream>
 
 #include "host/state/errors.hpp"
 
 namespace carom {
 
 std::string read_text_file(const std::string& path) {
+    // Part by part: `<< file.rdbuf()` would take a failure on the way, or the end of memory, for the end of the file.
     std::ifstream file(path, std::ios::binary);
-    std::ostringstream text;
-    if (file && file.peek() != std::ifstream::traits_type::eof()) text << file.rdbuf();
+    std::string text;
+    std::array<char, 1 << 16> part;
+    while (file.read(part.data(), part.size()), file.gcount() > 0) {
+        text.append(part.data(), static_cast<std::size_t>(file.gcount()));
+    }
     if (!file.is_open() || file.bad()) {
         throw SystemError(fmt::format("{}: cannot be read: {}", path, std::strerror(errno)));
     }
-    return text.str();
+    return text;
 }
 
 std::string_view file_kind(std::string_view begin) {

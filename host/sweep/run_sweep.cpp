@@ -27,6 +27,7 @@
 #include "host/state/errors.hpp"
 #include "host/state/text.hpp"
 #include "host/sweep/journal.hpp"
+#include "kernels/core/team.hpp"
 
 namespace carom {
 
@@ -146,16 +147,24 @@ int sweep_threads(const SweepOptions& options, std::uint64_t runs) {
     return static_cast<int>(std::clamp<std::uint64_t>(runs, 1, static_cast<std::uint64_t>(wanted)));
 }
 
-#ifdef _OPENMP
-#endif
-
 Pool::Pool(int threads, std::uint64_t count, std::function<void(std::uint64_t)> job)
     : count_(count), job_(std::move(job)), running_(threads) {
-    for (int k = 0; k < threads; ++k) threads_.emplace_back([this] { work(); });
+    threads_.reserve(static_cast<std::size_t>(threads));
+    try {
+        for (int k = 0; k < threads; ++k) threads_.push_back(start_thread([this] { work(); }));
+    } catch (...) {  // those that have begun look at this object
+        stop();
+        join();
+        throw;
+    }
 }
 
 Pool::~Pool() {
     stop();
+    join();
+}
+
+void Pool::join() {
     for (std::thread& thread : threads_) {
         if (thread.joinable()) thread.join();
     }
@@ -191,9 +200,7 @@ bool Pool::wait_for(std::chrono::milliseconds most) {
 }
 
 void Pool::wait() {
-    for (std::thread& thread : threads_) {
-        if (thread.joinable()) thread.join();
-    }
+    join();
     if (failure_) std::rethrow_exception(failure_);
 }
 

@@ -28,6 +28,7 @@ namespace carom {
 /// what a user reads does not depend on the threads.
 class Pool {
 public:
+    /// \throws std::runtime_error  the system gives no more threads
     Pool(int threads, std::uint64_t count, std::function<void(std::uint64_t)> job);
     /// Leaves out what is not begun, and waits for the rest.
     ~Pool();
@@ -47,6 +48,7 @@ public:
 
 private:
     void work();
+    void join();
 
     const std::uint64_t count_;
     const std::function<void(std::uint64_t)> job_;

@@ -82,6 +82,63 @@ class OfTheDevice(Faults):
         self.assertIn(b"CAROM_DEVICE_FAULT", REHEARSAL.read_bytes())
         self.assertNotIn(b"CAROM_DEVICE_FAULT", pathlib.Path(PROGRAM).read_bytes())
 
+
+@unittest.skipUnless(REHEARSAL.exists(), "this build has no emulated backend: Thrust's headers were not found")
+class OfTheMemory(Faults):
+    """Each allocation of a command may be the one that fails, or the first of all that do."""
+
+    BEFORE_MAIN = 20  # names of libraries
+
+    def test_whichever_fails_is_status_4_and_one_line(self):
+        self.write("s.sweep.toml", '[sweep]\nscene = "gas.toml"\nrecord = ["temperature"]\n[[axis]]\n'
+                                   'name = "seed"\nkey = "scene.seed"\nvalues = [1, 2, 3]\n[[set]]\n'
+                                   'key = "run.until"\nvalue = 0.01\n')
+        self.succeed("run", "gas.toml", "--quiet", "--solver", "events", "--until", "0.2")
+        run = ["run", "gas.toml", "--quiet", "--json", "--force", "--until", "0.1", "-o", "t.h5"]
+        commands = {"spring": run, "events": [*run, "--solver", "events", "--events-log", "log.csv"],
+                    "sweep": ["sweep", "s.sweep.toml", "-o", "s.csv", "--force", "--quiet"],
+                    "table": ["plot", "gas.h5", "temperature", "--csv", "-o", "-"],
+                    "report": ["report", "gas.h5", "-o", "r.html", "--force"]}
+        for name, command in commands.items():
+            statuses = set()
+            number = self.BEFORE_MAIN
+            while 0 not in statuses and number < 1 << 20:
+                with self.subTest(name, number=number):
+                    (self.folder / "s.csv.part").unlink(missing_ok=True)
+                    done = subprocess.run([REHEARSAL, *command], cwd=self.folder, capture_output=True, text=True, timeout=60,
+                                          env=dict(os.environ, CAROM_MEMORY_FAULT=f"{number}+"), check=False)
+                    statuses.add(done.returncode)
+                    self.assertIn(done.returncode, (0, 4), done.stderr)
+                    if done.returncode == 4:
+                        self.assertRegex(done.stderr, r"\Acarom: [^\n]*\n\Z")
+                number = number * 7 // 6
+            self.assertEqual(statuses, {0, 4}, name)
+
+    def test_a_table_is_read_whole_or_not_at_all(self):
+        self.write("t.csv", "seed,temperature\n" + "".join(f"{k},{k / 8}\n" for k in range(4000)))
+        command = ["plot", "t.csv", "--csv", "-o", "-"]
+        whole = self.succeed(*command).out
+        self.assertEqual(whole.count("\n"), 4001)
+        failed = 0
+        for number in range(self.BEFORE_MAIN, 1600, 4):  # reading takes some ten in a row
+            done = subprocess.run([REHEARSAL, *command], cwd=self.folder, capture_output=True, text=True, timeout=60,
+                                  env=dict(os.environ, CAROM_MEMORY_FAULT=str(number)), check=False)
+            failed += done.returncode == 4
+            self.assertTrue(done.returncode == 4 or done.stdout == whole, number)
+        self.assertGreater(failed, 100)
+
+    def test_a_sweep_that_gets_no_threads(self):
+        values = ", ".join(map(str, range(64)))
+        self.write("s.sweep.toml", '[sweep]\nscene = "gas.toml"\nrecord = ["temperature"]\n[[axis]]\n'
+                                   f'name = "seed"\nkey = "scene.seed"\nvalues = [{values}]\n')
+        stack = 64 << 20  # of each thread
+        def limit():
+            resource.setrlimit(resource.RLIMIT_STACK, (stack, stack))
+            resource.setrlimit(resource.RLIMIT_AS, (20 * stack, 20 * stack))
+        self.one_line(self.carom("sweep", "s.sweep.toml", "--threads", "64", "--quiet", preexec_fn=limit),
+                      "the system gives no more threads")
+
+
 def may_mount():
     """Whether this user may have file systems of his own, as in a namespace of users."""
     return subprocess.run(["unshare", "-rm", "mount", "-t", "tmpfs", "none", "/mnt"], capture_output=True,

@@ -291,6 +291,23 @@ class OtherFiles(HostileFileTest):
         self.assertEqual(result.status, 2)
         self.assertIn("holds less than its extent says", result.err)
 
+    def test_averages_of_other_shapes(self):
+        self.write("a.toml", GAS + AVERAGES)
+        self.succeed("run", "a.toml", "--quiet", "-o", "gas.h5", "--force")
+        with h5py.File(self.folder / "gas.h5") as file:
+            places = [f"observables/{name}/{part}" for name in ("speed", "velocity_correlation")
+                      for part in ("value", "error", "samples", "independent", "drift", "x")]
+            frames = len(file[places[0]])
+        for place in places:
+            for shape in ((frames, 0), (frames, 3), (0,), (frames, 1 << 40), (1 << 40, 2)):
+                def change(file, place=place, shape=shape):
+                    attributes = dict(file[place].attrs)
+                    del file[place]
+                    file.create_dataset(place, shape, "f8", chunks=tuple(min(64, extent) or 1 for extent in shape),
+                                        maxshape=(None,) * len(shape))
+                    file[place].attrs.update(attributes)
+                self.check(change)
+
     def test_a_summary_of_many_layers(self):
         def change(file):
             del file["parameters/summary"]
