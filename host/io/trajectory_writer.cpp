@@ -19,6 +19,22 @@ namespace {
 /// Rows wait at most about this long for the next frame.
 constexpr std::chrono::seconds kRowInterval{1};
 
+/// Of the file's structure that HDF5 keeps in memory, counted as it is on disk: the index of chunks grows with the
+/// rows, and a node of it is seven times as large in memory. Enough for the last nodes of every dataset.
+constexpr std::size_t kStructureBytes = 1 << 19;
+
+void bound_memory(hid_t access) {
+    H5AC_cache_config_t config{};
+    config.version = H5AC__CURR_CACHE_CONFIG_VERSION;
+    h5::check(H5Pget_mdc_config(access, &config), "read properties");
+    config.set_initial_size = true;
+    config.initial_size = config.min_size = config.max_size = kStructureBytes;
+    config.incr_mode = H5C_incr__off;
+    config.flash_incr_mode = H5C_flash_incr__off;
+    config.decr_mode = H5C_decr__off;
+    h5::check(H5Pset_mdc_config(access, &config), "set a cache");
+}
+
 h5::Handle create_file(OrderedFile& file) {
     h5::silence();
     const h5::Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "create properties");
@@ -26,6 +42,7 @@ h5::Handle create_file(OrderedFile& file) {
     // Files in a later format, or in SWMR mode, refuse to open when their writer was killed.
     h5::check(H5Pset_libver_bounds(access, H5F_LIBVER_EARLIEST, H5F_LIBVER_LATEST), "set the format");
     h5::check(H5Pset_fclose_degree(access, H5F_CLOSE_STRONG), "set how files are closed");
+    bound_memory(access);
     return {H5Fcreate(file.path().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access), H5Fclose, "create a file"};
 }
 

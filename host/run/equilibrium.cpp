@@ -28,6 +28,8 @@ constexpr double kLeastCollisions = 5.0;
 constexpr double kMostSigmas = 5.0;
 /// Of its value at equilibrium: what chance moves by less than that need not be followed for long.
 constexpr double kSharp = 0.1;
+/// Half a megabyte.
+constexpr std::size_t kMostLooks = 4096;
 
 }  // namespace
 
@@ -87,7 +89,7 @@ void EquilibriumWatch::look(const Frame& frame) {
     constexpr double kOffTime = 0.01;
     const double intervals = every_ > 0.0 ? frame.time / every_ : 0.0;
     if (!(every_ > 0.0) || std::abs(intervals - std::round(intervals)) > kOffTime) return;
-    if (!looks_.empty() && frame.time <= looks_.back().time) return;  // the first frame of a resumed run
+    if (!looks_.empty() && frame.time < after(looks_.back())) return;  // as the first frame of a resumed run
     const auto dimension = static_cast<std::size_t>(box_.dimension);
     std::vector<double> sums(modes_.size(), 0.0);
     std::vector<double> balls(groups_.size(), 0.0);
@@ -129,6 +131,23 @@ void EquilibriumWatch::look(const Frame& frame) {
     }
     look.numbers.push_back(squares * components / (all * all));
     looks_.push_back(std::move(look));
+    thin();
+}
+
+/// When the next frame is due that is looked at, or a little before.
+double EquilibriumWatch::after(const Look& look) const { return look.time + (stride_ - 0.5) * every_; }
+
+/// However many frames there are, no more looks are kept than these.
+void EquilibriumWatch::thin() {
+    while (looks_.size() >= kMostLooks) {
+        stride_ *= 2.0;
+        double due = -std::numeric_limits<double>::infinity();
+        std::erase_if(looks_, [&](const Look& look) {
+            const bool early = look.time < due;
+            if (!early) due = after(look);
+            return early;
+        });
+    }
 }
 
 namespace {
@@ -159,6 +178,11 @@ void EquilibriumWatch::restore(const SolverState& state) {
         look.numbers.assign(values.begin(), values.end());
         looks_.push_back(std::move(look));
     }
+    // Looks that have been thinned out say themselves how far.
+    double least = looks_.size() < kMostLooks / 4 ? 0.0 : std::numeric_limits<double>::infinity();
+    for (std::size_t k = 1; k < looks_.size(); ++k) least = std::min(least, looks_[k].time - looks_[k - 1].time);
+    while (2.0 * stride_ * every_ < 1.01 * least) stride_ *= 2.0;
+    thin();  // what a version has saved that kept all
 }
 
 /// Of a number that is no mode.

@@ -62,9 +62,12 @@ private:
     [[nodiscard]] Settling settling() const;
     [[nodiscard]] std::pair<std::optional<bool>, std::string> steady(double since) const;
     [[nodiscard]] std::string name_of(std::size_t number) const;
+    [[nodiscard]] double after(const Look& look) const;
+    void thin();
 
     Scene stages_;               // its stages say what counts
     double every_;               // between frames [time]
+    double stride_ = 1.0;        // between frames that are looked at, in intervals: a power of two
     double between_collisions_;  // of a ball, on average [time]; 0: none move
     Box box_;
     std::vector<Group> groups_;            // of finite mass, one a species

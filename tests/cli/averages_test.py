@@ -125,6 +125,23 @@ class Averages(ProgramTest):
                 self.assertAlmostEqual(one[key], other[key], delta=1e-12 * abs(one[key]))
         self.assertEqual(means, rest_means)
 
+    def test_what_frames_say_of_equilibrium_is_kept_in_bounds_and_resumed(self):
+        self.write("gas.toml", MIXTURE.replace("until = 6.0", "until = 12.5").replace("every = 1.0", "every = 0.002")
+                   .replace("count = 60", "count = 4").replace("count = 30", "count = 2") % "events")
+
+        def looks(name):
+            with h5py.File(self.folder / name) as file:
+                names = [name.decode() for name in file["extra/names"][()]]
+                return file[f"extra/{names.index('average equilibrium watch')}"][()]
+
+        self.succeed("run", "gas.toml", "-o", "whole.h5", "--quiet")
+        self.succeed("run", "gas.toml", "-o", "part.h5", "--until", "9.5", "--quiet")
+        self.succeed("run", "--resume", "part.checkpoint.h5", "-o", "rest.h5", "--until", "12.5", "--quiet")
+        whole = looks("whole.checkpoint.h5")
+        frames = (len(whole) - 1) / (1 + whole[0])
+        self.assertTrue(2048 <= frames < 4096, frames)  # of 6,251
+        self.assertTrue(numpy.array_equal(whole, looks("rest.checkpoint.h5")))
+
     def test_default_intervals_are_the_ones_that_the_run_started_with(self):
         self.write("gas.toml", MIXTURE % "events" + observed("events"))
         self.carom("run", "gas.toml", "-o", "whole.h5", "--quiet")
