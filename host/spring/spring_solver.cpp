@@ -37,7 +37,7 @@ public:
             for (int axis = 0; axis < setup_.dimension; ++axis)
                 moving_heavy_ = moving_heavy_ || balls.velocity[axis][id] != 0.0;
         }
-        for (std::size_t id = 0; id < count; ++id) rotational_ += balls.gone[id] ? 0.0 : spin_energy(id);
+        count_spin(balls);
     }
 
     double time() const override { return static_cast<double>(step()) * setup_.dt; }
@@ -69,8 +69,9 @@ public:
     Totals totals() override {
         require_engine();
         Totals totals = engine_->totals();
+        if (rotational_ > 0.0 && engine_->tallies().balls_left != left_with_spin_) count_spin(current_balls());
         totals.rotational = rotational_;
-        add_spin(totals.angular_momentum);
+        for (std::size_t axis = 0; axis < 3; ++axis) totals.angular_momentum[axis] += spin_momentum_[axis];
         return totals;
     }
 
@@ -289,12 +290,18 @@ private:
         for (const auto& axis : spin_) squared += axis.empty() ? 0.0 : axis[id] * axis[id];
         return 0.5 * inertia(id) * squared;
     }
-    void add_spin(Vector3& angular) const {
-        for (std::size_t axis = 0; axis < 3; ++axis) {
-            for (std::size_t id = 0; id < spin_[axis].size(); ++id) {
-                if (spin_[axis][id] != 0.0) angular[axis] += inertia(id) * spin_[axis][id];
+    /// Spins never change, but go with the balls that leave.
+    void count_spin(const Balls& balls) {
+        rotational_ = 0.0;
+        spin_momentum_ = {};
+        for (std::size_t id = 0; id < balls.size(); ++id) {
+            if (balls.gone[id]) continue;
+            rotational_ += spin_energy(id);
+            for (std::size_t axis = 0; axis < 3; ++axis) {
+                if (!spin_[axis].empty()) spin_momentum_[axis] += inertia(id) * spin_[axis][id];
             }
         }
+        left_with_spin_ = engine_->tallies().balls_left;
     }
 
     std::vector<SpringStage> stages_;
@@ -306,7 +313,9 @@ private:
     std::vector<std::uint32_t> species_;
     std::array<std::vector<double>, 3> spin_;  // nothing changes it: the contacts are smooth
     BallProperties properties_;
-    double rotational_ = 0.0;
+    double rotational_ = 0.0;             // of the balls that are in
+    Vector3 spin_momentum_{};             // likewise
+    std::uint64_t left_with_spin_ = 0;    // balls that had left when these were counted
     bool moving_heavy_ = false;           // bodies of infinite mass that move
     double work_before_ = 0.0;            // before this engine
     double thermostat_heat_ = 0.0;        // of scaling, since this began

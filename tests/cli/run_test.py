@@ -221,6 +221,54 @@ class Run(ProgramTest):
         self.assertTrue((self.folder / "bad.checkpoint.h5").exists())
 
     @unittest.skipIf(cached("CAROM_SANITIZE") == "thread", "the limit cuts a file of the sanitizer's own")
+    def test_spin_goes_with_the_balls_that_leave(self):
+        self.write("s.toml", """
+[scene]
+dimension = 2
+[box]
+size = [10.0, 10.0]
+boundary = ["open", "wall"]
+[run]
+until = 30.0
+backend = "cpu"
+[output]
+every = 10.0
+observables_every = 10.0
+[[species]]
+name = "a"
+radius = 0.5
+mass = 1.0
+[[ball]]
+species = "a"
+position = [5.0, 2.0]
+velocity = [0.8, 0.0]
+spin = 3.0
+[[ball]]
+species = "a"
+position = [5.0, 7.0]
+velocity = [0.3, 0.0]
+spin = -1.0
+[[ball]]
+species = "a"
+position = [5.0, 5.0]
+spin = 2.0
+""")
+        left = {}
+        for solver in ("spring", "events"):
+            self.succeed("run", "s.toml", "--solver", solver, "--until", "15", "--quiet", "-o", "part.h5", "--force")
+            self.succeed("run", "--resume", "part.checkpoint.h5", "--until", "30", "--quiet", "-o", "rest.h5", "--force")
+            self.succeed("run", "s.toml", "--solver", solver, "--quiet", "-o", "whole.h5", "--force")
+            def rows(name, wanted):
+                with h5py.File(self.folder / name) as file:
+                    return [file[f"observables/{key}/value"][wanted] for key in ("rotational_energy", "angular_momentum")]
+            left[solver] = rows("whole.h5", slice(None))
+            for whole, rest in zip(rows("whole.h5", -1), rows("rest.h5", -1)):
+                self.assertEqual(whole.tolist(), rest.tolist())
+        inertia = 0.5 * 0.5**2  # of a disk of mass 1
+        numpy.testing.assert_allclose(left["spring"][0], [7.0 * inertia, 2.5 * inertia, 2.0 * inertia, 2.0 * inertia])
+        numpy.testing.assert_allclose(left["spring"][0], left["events"][0])
+        numpy.testing.assert_allclose(left["spring"][1], left["events"][1], atol=1e-5)  # single precision
+
     def test_a_full_disk_is_status_4_and_says_what_was_kept(self):
         limit = 400_000  # bytes in any one file
 
