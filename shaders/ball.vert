@@ -4,6 +4,9 @@
 // perspective. (Small disks have dot.vert.)
 layout(location = 0) in vec4 place;   // xyz: from the origin [length]; w: radius [length]
 layout(location = 1) in float value;  // what the colour stands for
+#ifndef SPRITE
+layout(location = 2) in vec4 turn;  // quaternion, from the ball's own frame to the origin's
+#endif
 
 uniform mat4 view;        // rigid: from the origin's frame to the eye's, which looks along -z
 uniform mat4 projection;
@@ -15,6 +18,7 @@ flat out float radius;
 flat out vec3 color;
 #ifndef SPRITE
 out vec3 corner_point;  // on the square, eye's frame
+flat out vec4 turned;
 #endif
 
 // As in square.glsl: to where a disk's smooth edge ends.
@@ -34,6 +38,7 @@ void main() {
     gl_PointSize = 2.0 * half_side(place.w) / pixel;
     gl_Position = projection * vec4(center, 1.0);
 #else
+    turned = turn;
     vec2 corner = vec2((gl_VertexID & 1) * 2 - 1, (gl_VertexID >> 1) * 2 - 1);
     if (perspective) {
         // Seen from so near a ball's outline is a circle wider than the ball, on the cone that touches it.

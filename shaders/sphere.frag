@@ -3,6 +3,7 @@ uniform mat4 projection;
 uniform bool perspective;
 uniform vec2 haze_depth;  // -z of the eye's frame: where haze begins, and where it is deepest
 uniform vec3 haze;        // its colour
+uniform vec4 clip;        // as color.glsl has it
 
 out vec4 result;
 
@@ -14,8 +15,20 @@ void main() {
     vec3 miss = center - eye - along * ray;  // not |c|^2 - b^2, which cancels far away
     float inside = radius * radius - dot(miss, miss);
     if (inside < 0.0) discard;
-    vec3 hit = eye + (along - sqrt(inside)) * ray;
+    float half_way = sqrt(inside);
+    vec3 hit = eye + (along - half_way) * ray;
     vec3 normal = (hit - center) / radius;
+    vec3 paint = color_at(normal);
+    vec3 cut = mat3(view) * clip.xyz;
+    float offset = clip.w + dot(cut, view[3].xyz);
+    if (dot(cut, hit) > offset) {
+        // Closed where the plane cuts it, if the ray comes in there.
+        float way = (offset - dot(cut, eye)) / dot(cut, ray);
+        if (!(abs(way - along) < half_way)) discard;
+        hit = eye + way * ray;
+        normal = cut;
+        paint = 0.8 * color;
+    }
     vec4 clip_point = projection * vec4(hit, 1.0);
     gl_FragDepth = 0.5 + 0.5 * clip_point.z / clip_point.w;
 
@@ -24,5 +37,5 @@ void main() {
     lit *= 0.74 + 0.26 * clamp(-dot(normal, ray), 0.0, 1.0);
     float shine = 0.3 * pow(max(dot(reflect(-light, normal), -ray), 0.0), 28.0);
     float depth = clamp((-hit.z - haze_depth.x) / (haze_depth.y - haze_depth.x), 0.0, 1.0);
-    result = vec4(mix(color * lit + shine, haze, 0.45 * depth), 1.0);
+    result = vec4(mix(paint * lit + shine, haze, 0.45 * depth), 1.0);
 }

@@ -10,6 +10,7 @@
 #include "host/run/say.hpp"
 #include "host/run/signals.hpp"
 #include "host/scene/load.hpp"
+#include "host/scene/look.hpp"
 #include "host/state/errors.hpp"
 #ifdef CAROM_HAVE_VIEWER
 #include "host/viewer/painter.hpp"
@@ -31,6 +32,8 @@ struct ViewerOptions {
     std::string colormap;
     std::string range;
     std::string camera;
+    std::string clip;
+    std::string look;
     bool arrows = false;
     bool light = false;
     bool plain = false;
@@ -51,6 +54,9 @@ void add_viewer_options(CommandOptions& command, ViewerOptions& options) {
     command.option("--camera", options.camera, "HOW",
                    "With commas between: perspective, front, side, top, azimuth=DEGREES, elevation=DEGREES, "
                    "zoom=FACTOR, target=X:Y[:Z]");
+    command.option("--clip", options.clip, "NX:NY:NZ:OFFSET",
+                   "3D: cuts off what is farther than OFFSET along this direction, and closes the balls that are cut");
+    command.option("--look", options.look, "FILE", "Takes [look] from this file, over the scene's own");
     command.flag("--arrows", options.arrows, "Velocities as arrows; of many balls, of some");
     command.flag("--light", options.light, "White instead of dark around the box");
     command.flag("--plain", options.plain, "3D: no shadows");
@@ -95,51 +101,21 @@ PictureSize picture_size(const ViewerOptions& options) {
     return size;
 }
 
+std::vector<std::string> look_of_options(const ViewerOptions& options) {
+    return options.look.empty() ? std::vector<std::string>() : look_overrides(options.look);
+}
+
 /// \throws InputError  naming the option that is wrong
 PictureStyle picture_style(const ViewerOptions& options) {
     PictureStyle style;
-    style.theme = options.light ? &kLightTheme : &kDarkTheme;
+    style.light = options.light;
     style.labels = !options.bare;
     style.arrows = options.arrows;
     style.shadows = !options.plain;
-    if (!options.color_by.empty()) {
-        std::string allowed;
-        for (const QuantityInfo& info : quantities()) {
-            if (options.color_by == info.name) style.quantity = info.quantity;
-            allowed += (allowed.empty() ? "" : ", ") + std::string(info.name);
-        }
-        if (!style.quantity) {
-            throw InputError(fmt::format("--color-by: '{}' is not known; allowed: {}", options.color_by, allowed));
-        }
-    }
-    if (!options.colormap.empty()) {
-        std::string allowed;
-        bool known = false;
-        for (const ColorMapInfo& info : color_maps()) {
-            if (options.colormap == info.name) {
-                style.map = info.map;
-                known = true;
-            }
-            allowed += (allowed.empty() ? "" : ", ") + std::string(info.name);
-        }
-        if (!known) {
-            throw InputError(fmt::format("--colormap: '{}' is not known; allowed: {}", options.colormap, allowed));
-        }
-    }
-    if (!options.range.empty()) {
-        const auto colon = options.range.find(':');
-        const auto number = [&](const std::string& text) {
-            float value = 0.0f;
-            const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-            if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) {
-                throw InputError("--range: '" + options.range + "' is not LOW:HIGH");
-            }
-            return value;
-        };
-        if (colon == std::string::npos) throw InputError("--range: '" + options.range + "' is not LOW:HIGH");
-        style.range = ValueRange{number(options.range.substr(0, colon)), number(options.range.substr(colon + 1))};
-        if (style.range->high <= style.range->low) throw InputError("--range: HIGH must be greater than LOW");
-    }
+    if (!options.color_by.empty()) style.quantity = parse_quantity(options.color_by, "--color-by");
+    if (!options.colormap.empty()) style.map = parse_color_map(options.colormap, "--colormap");
+    if (!options.range.empty()) style.range = parse_value_range(options.range, "--range");
+    if (!options.clip.empty()) style.clip = parse_clip(options.clip, "--clip");
     return style;
 }
 
@@ -151,12 +127,33 @@ struct RenderOptions {
     std::string output;
     std::string fps;
     std::string every;
+    std::string follow;
+    std::string samples;
+    std::vector<std::string> camera_at;
+    bool transparent = false;
     bool overlay = false;
     bool quiet = false;
     bool force = false;
 };
 
 #ifdef CAROM_HAVE_VIEWER
+
+/// "T:HOW" of each --camera-at.
+std::vector<CameraKey> camera_keys(const RenderOptions& options) {
+    std::vector<CameraKey> keys;
+    for (const std::string& text : options.camera_at) {
+        const auto colon = text.find(':');
+        if (colon == std::string::npos) {
+            throw InputError(fmt::format("--camera-at: '{}' is not T:HOW, with HOW as after --camera", text));
+        }
+        const double time = parse_time("--camera-at", text.substr(0, colon));
+        if (!keys.empty() && time <= keys.back().time) {
+            throw InputError("--camera-at: times must grow from one to the next");
+        }
+        keys.push_back({time, parse_camera(text.substr(colon + 1), "--camera-at")});
+    }
+    return keys;
+}
 
 FrameChoice frame_choice(const RenderOptions& options, RenderKind kind) {
     const FrameOptions& frame = options.frame;
@@ -196,6 +193,19 @@ int render_all(const RenderOptions& options) {
     request.height = size.height;
     request.style = picture_style(options.viewer);
     request.camera = parse_camera(options.viewer.camera);
+    request.camera_keys = camera_keys(options);
+    if (!options.follow.empty()) request.follow = parse_whole("--follow", options.follow, 0);
+    request.style.transparent = options.transparent;
+    if (options.transparent && render_kind(options.output) == RenderKind::kMovie) {
+        throw InputError("--transparent: is for pictures, not for movies");
+    }
+    if (!options.samples.empty()) {
+        const std::uint64_t samples = parse_whole("--samples", options.samples, 1);
+        if (samples != 1 && samples != 4 && samples != 16) {
+            throw InputError(fmt::format("--samples: {} is not 1, 4 or 16", samples));
+        }
+        request.style.oversampling = samples == 16 ? 4 : samples == 4 ? 2 : 1;
+    }
     if (!options.fps.empty()) {
         request.frames_per_second = parse_time("--fps", options.fps);
         constexpr double kMost = 1000.0;
@@ -204,12 +214,14 @@ int render_all(const RenderOptions& options) {
         }
     }
     const FrameChoice choice = frame_choice(options, render_kind(options.output));
-    const SceneRequest scene = options.viewer.scene.request();
+    const std::vector<std::string> look = look_of_options(options.viewer);
+    SceneRequest scene = options.viewer.scene.request();
+    scene.overrides.insert(scene.overrides.begin(), look.begin(), look.end());
     check_render_output(request, stored ? scene.scene : find_scene(scene.scene));
 
     const SignalGuard signals;
     const auto interrupted = [&signals] { return signals.caught(); };
-    const auto source = stored ? open_trajectory(scene.scene, choice) : start_run(scene, choice, interrupted);
+    const auto source = stored ? open_trajectory(scene.scene, choice, look) : start_run(scene, choice, interrupted);
     if (!options.quiet && !source->warning().empty()) say("carom: --time: {}\n", source->warning());
     const std::size_t count = render(*source, request, interrupted);
     if (interrupted() != 0) {
@@ -249,6 +261,7 @@ int open_view(const ViewOptions& options) {
     }
     ViewRequest request;
     request.name = std::filesystem::path(file).stem().string();
+    request.source = file;
     const PictureSize size = picture_size(options.viewer);
     request.width = size.width;
     request.height = size.height;
@@ -256,8 +269,10 @@ int open_view(const ViewOptions& options) {
     request.camera = parse_camera(options.viewer.camera);
     request.playing = !options.paused;
     request.panels = !options.no_panels;
-    const auto show = stored ? make_stored_show(file)
-                             : make_live_show(options.viewer.scene.request(), {options.output, options.force});
+    const std::vector<std::string> look = look_of_options(options.viewer);
+    SceneRequest scene = options.viewer.scene.request();
+    scene.overrides.insert(scene.overrides.begin(), look.begin(), look.end());
+    const auto show = stored ? make_stored_show(file, look) : make_live_show(scene, {options.output, options.force});
     const SignalGuard signals;
     const ViewOutcome outcome = view(*show, request, [&signals] { return signals.caught(); });
     if (signals.caught() != 0) return 128 + signals.caught();
@@ -281,11 +296,16 @@ Action add_render_command(CommandOptions& command, const std::string&) {
     const auto options = std::make_shared<RenderOptions>();
     add_viewer_options(command, options->viewer);
     command.option("-o,--output", options->output, "OUTPUT",
-                   "A picture (.png), a movie (.mp4, by ffmpeg), or a folder (ends in /)");
+                   "A picture (.png), a movie (.mp4, .webm or .gif, by ffmpeg), or a folder (ends in /)");
     command.option("--fps", options->fps, "N", "Frames per second of a movie; 30 by default");
     command.option("--every", options->every, "T",
                    "Simulated time between frames; by default all stored ones, of a scene output.every");
     add_frame_options(command, options->frame);
+    command.option("--follow", options->follow, "ID", "Keeps this ball in the middle");
+    command.repeatable("--camera-at", options->camera_at, "T:HOW",
+                       "Where the camera is at a time of the run, as after --camera; in between it moves evenly");
+    command.option("--samples", options->samples, "N", "A pixel is the mean of 1, 4 or 16; 3D: 4 by default, 2D: 1");
+    command.flag("--transparent", options->transparent, "Nothing behind the balls: a .png with opacities");
     command.flag("--overlay", options->overlay, "The run's numbers, beside the box");
     command.flag("--quiet", options->quiet, "Say nothing");
     command.flag("--force", options->force, "Overwrite what exists");

@@ -82,7 +82,7 @@ std::vector<std::uint8_t> png_of(const Pixels& pixels, const std::string& what) 
     header.version = PNG_IMAGE_VERSION;
     header.width = static_cast<png_uint_32>(pixels.width);
     header.height = static_cast<png_uint_32>(pixels.height);
-    header.format = PNG_FORMAT_RGB;
+    header.format = pixels.opacities ? PNG_FORMAT_RGBA : PNG_FORMAT_RGB;
     std::vector<std::uint8_t> bytes(PNG_IMAGE_PNG_SIZE_MAX(header));
     png_alloc_size_t size = bytes.size();
     if (png_image_write_to_memory(&header, bytes.data(), &size, 0, pixels.rgb.data(), 0, nullptr) == 0) {

@@ -43,11 +43,12 @@ private:
     std::vector<Color> pixels_;
 };
 
-/// A finished picture: three bytes a pixel, row by row from the top.
+/// A finished picture: three bytes a pixel, with opacities four, row by row from the top.
 struct Pixels {
     int width = 0;
     int height = 0;
     std::vector<std::uint8_t> rgb;
+    bool opacities = false;
 };
 
 /// An older file stays until this one is whole.

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "host/scene/look.hpp"
 #include "host/scene/read.hpp"
 #include "host/scene/section.hpp"
 #include "host/state/errors.hpp"
@@ -266,6 +267,32 @@ void note_loaded(std::string_view before, Scene& scene) {
 }
 
 }  // namespace
+
+std::vector<std::string> look_overrides(const std::string& path) {
+    const toml::table root = parse_text(read_text_file(path), path);
+    const toml::table* look = root["look"].as_table();
+    if (look == nullptr || root.size() != 1) throw InputError(path + ": must hold the table [look], and nothing else");
+    Faults faults;
+    constexpr int kAnyDimension = 3;
+    static_cast<void>(read_look(Section(look, "look", "look", path, kAnyDimension, faults)));
+    faults.tell();
+    std::vector<std::string> overrides;
+    for (const auto& [key, value] : *look) {
+        std::ostringstream text;
+        value.visit([&](const auto& of) { text << of; });
+        overrides.push_back(fmt::format("look.{}={}", std::string_view(key), text.str()));
+    }
+    return overrides;
+}
+
+Look look_of(const Scene& scene) {
+    // Most have none, and some are many megabytes.
+    if (scene.source.find("look") == std::string::npos) return {};
+    const toml::table root = parse_text(scene.source, scene.path);
+    const toml::table* look = root["look"].as_table();
+    Faults faults;
+    return read_look(Section(look, "look", "look", scene.path, scene.dimension(), faults));
+}
 
 Scene parse_scene(std::string_view text, const std::string& name, const std::vector<std::string>& overrides,
                   const BallReader& reader) {

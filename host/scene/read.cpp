@@ -10,10 +10,12 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <sstream>
 #include <string>
 #include <utility>
 
 #include "host/scene/arrange.hpp"
+#include "host/scene/look.hpp"
 #include "host/scene/section.hpp"
 #include "host/scene/start.hpp"
 #include "host/scene/walls.hpp"
@@ -149,6 +151,12 @@ std::optional<Sizes> read_sizes(const Section& of) {
     return sizes;
 }
 
+void require_color(const Section& section, std::string_view key, const std::string& color) {
+    const auto hex = [](char c) { return std::isxdigit(static_cast<unsigned char>(c)) != 0; };
+    const bool good = color.size() == 7 && color[0] == '#' && std::all_of(color.begin() + 1, color.end(), hex);
+    if (!color.empty() && !good) section.fail(key, fmt::format("must look like \"#E91E63\", not \"{}\"", color));
+}
+
 /// Radius, mass and the rest, as they stand in [[species]], [[ball]] and [[fill]].
 Species properties(const Section& section, const Scene& scene, const std::optional<Sizes>& sizes = std::nullopt) {
     Species species;
@@ -163,12 +171,7 @@ Species properties(const Section& section, const Scene& scene, const std::option
     const double largest = species.radius * (sizes ? sizes->max : 1.0);
     if (const std::string why = too_wide(scene.box, largest); !why.empty()) section.fail("radius", why);
     species.color = section.text("color");
-    const auto hex = [](char c) { return std::isxdigit(static_cast<unsigned char>(c)) != 0; };
-    const bool color = species.color.size() == 7 && species.color[0] == '#' &&
-                       std::all_of(species.color.begin() + 1, species.color.end(), hex);
-    if (!species.color.empty() && !color) {
-        section.fail("color", fmt::format("must look like \"#E91E63\", not \"{}\"", species.color));
-    }
+    require_color(section, "color", species.color);
     return species;
 }
 
@@ -837,6 +840,34 @@ void check_spring(const Section& physics_section, const Scene& scene) {
 
 }  // namespace
 
+Look read_look(const Section& section) {
+    Look look;
+    const auto color = [&](const char* key, std::string& to) {
+        if (!section.has(key)) return;
+        to = section.text(key);
+        require_color(section, key, to);
+    };
+    color("background", look.background);
+    color("floor", look.floor);
+    color("walls", look.walls);
+    std::istringstream colors(section.text("colors"));
+    for (std::string one; colors >> one;) {
+        require_color(section, "colors", one);
+        look.colors.push_back(one);
+    }
+    look.cushion = section.number("cushion");
+    if (section.has("numbers_from")) look.numbers_from = section.whole("numbers_from");
+    look.pattern = static_cast<Look::Pattern>(section.choice("pattern"));
+    look.camera = section.text("camera");
+    look.range = section.text("range");
+    look.clip = section.text("clip");
+    look.color_by = section.text("color_by");
+    look.colormap = section.text("colormap");
+    look.light = section.flag("light");
+    look.shadows = section.flag("shadows");
+    return look;
+}
+
 Scene read_scene(const toml::table& root, const std::string& file, const BallReader& ball_reader) {
     Faults faults;
     check_tables(root, file, faults);
@@ -873,6 +904,8 @@ Scene read_scene(const toml::table& root, const std::string& file, const BallRea
     read("thermostat", [&](const Section& section) { scene.thermostat = read_thermostat(section, scene.run.until); });
     read("output", [&](const Section& section) { read_output(section, scene); });
     read("units", [&](const Section& section) { read_units(section, scene.units); });
+    // For its faults: look_of() gives it to those who draw.
+    read("look", [&](const Section& section) { static_cast<void>(read_look(section)); });
     if (scene.run.solver == SolverKind::kSpring && sound_physics) faults.gather([&] { check_spring(*physics, scene); });
     EntryReader(root, file, ball_reader, scene, faults).read();
     faults.tell();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <sstream>
 
@@ -207,31 +208,31 @@ Matrix4 multiply(const Matrix4& a, const Matrix4& b) {
 
 namespace {
 
-double parse_number(const std::string& text, const std::string& what) {
+double parse_number(const std::string& text, const std::string& option, const std::string& what) {
     double value = 0.0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) {
-        throw InputError(fmt::format("--camera: {}: '{}' is not a number", what, text));
+        throw InputError(fmt::format("{}: {}: '{}' is not a number", option, what, text));
     }
     return value;
 }
 
-Vector3 parse_target(const std::string& text) {
+Vector3 parse_target(const std::string& text, const std::string& option) {
     std::istringstream parts(text);
     Vector3 target{};
     std::size_t count = 0;
     for (std::string part; std::getline(parts, part, ':'); ++count) {
-        if (count < 3) target[count] = parse_number(part, "target");
+        if (count < 3) target[count] = parse_number(part, option, "target");
     }
     if (count != 2 && count != 3) {
-        throw InputError(fmt::format("--camera: target: '{}' is not X:Y or X:Y:Z", text));
+        throw InputError(fmt::format("{}: target: '{}' is not X:Y or X:Y:Z", option, text));
     }
     return target;
 }
 
 }  // namespace
 
-CameraWish parse_camera(const std::string& text) {
+CameraWish parse_camera(const std::string& text, const std::string& option) {
     CameraWish wish;
     std::istringstream parts(text);
     for (std::string part; std::getline(parts, part, ',');) {
@@ -253,22 +254,53 @@ CameraWish parse_camera(const std::string& text) {
         } else if (part == "top") {
             direction(0.0, 90.0);
         } else if (name == "azimuth" && !value.empty()) {
-            wish.azimuth = parse_number(value, name);
+            wish.azimuth = parse_number(value, option, name);
         } else if (name == "elevation" && !value.empty()) {
-            wish.elevation = parse_number(value, name);
+            wish.elevation = parse_number(value, option, name);
         } else if (name == "zoom" && !value.empty()) {
-            wish.zoom = parse_number(value, name);
-            if (*wish.zoom <= 0.0) throw InputError("--camera: zoom: must be greater than 0");
+            wish.zoom = parse_number(value, option, name);
+            if (*wish.zoom <= 0.0) throw InputError(option + ": zoom: must be greater than 0");
         } else if (name == "target" && !value.empty()) {
-            wish.target = parse_target(value);
+            wish.target = parse_target(value, option);
         } else {
             throw InputError(fmt::format(
-                "--camera: '{}' is not known; allowed, with commas between: perspective, orthographic, front, side, "
+                "{}: '{}' is not known; allowed, with commas between: perspective, orthographic, front, side, "
                 "top, azimuth=DEGREES, elevation=DEGREES, zoom=FACTOR, target=X:Y[:Z]",
-                part));
+                option, part));
         }
     }
     return wish;
+}
+
+CameraWish camera_at(const std::vector<CameraKey>& keys, const CameraWish& first, const Camera& camera, double time) {
+    CameraWish before = first;
+    before.azimuth = first.azimuth.value_or(camera.azimuth());
+    before.elevation = first.elevation.value_or(camera.elevation());
+    before.zoom = first.zoom.value_or(1.0);
+    before.target = first.target.value_or(camera.target());
+    double since = -std::numeric_limits<double>::infinity();
+    for (const CameraKey& key : keys) {
+        CameraWish next{.perspective = key.wish.perspective ? key.wish.perspective : before.perspective,
+                        .azimuth = key.wish.azimuth.value_or(*before.azimuth),
+                        .elevation = key.wish.elevation.value_or(*before.elevation),
+                        .zoom = key.wish.zoom.value_or(*before.zoom),
+                        .target = key.wish.target.value_or(*before.target)};
+        if (time < key.time && std::isfinite(since)) {
+            const double share = (time - since) / (key.time - since);
+            next.perspective = before.perspective;
+            next.azimuth = std::lerp(*before.azimuth, *next.azimuth, share);
+            next.elevation = std::lerp(*before.elevation, *next.elevation, share);
+            next.zoom = *before.zoom * std::pow(*next.zoom / *before.zoom, share);
+            for (std::size_t axis = 0; axis < 3; ++axis) {
+                (*next.target)[axis] = std::lerp((*before.target)[axis], (*next.target)[axis], share);
+            }
+            return next;
+        }
+        if (time < key.time) return next;
+        before = next;
+        since = key.time;
+    }
+    return before;
 }
 
 void CameraWish::apply(Camera& camera) const {

@@ -120,8 +120,8 @@ namespace {
 
 class TrajectorySource final : public FrameSource {
 public:
-    TrajectorySource(const std::string& path, const FrameChoice& choice)
-        : reader_(path), scene_(parse_scene(reader_.header().scene_source, reader_.header().scene_path)) {
+    TrajectorySource(const std::string& path, const FrameChoice& choice, const std::vector<std::string>& look)
+        : reader_(path), scene_(parse_scene(reader_.header().scene_source, reader_.header().scene_path, look)) {
         const TrajectoryHeader& header = reader_.header();
         balls_.dimension = header.dimension();
         balls_.species_table = header.species_table;
@@ -204,8 +204,9 @@ private:
 
 }  // namespace
 
-std::unique_ptr<FrameSource> open_trajectory(const std::string& path, const FrameChoice& choice) {
-    return std::make_unique<TrajectorySource>(path, choice);
+std::unique_ptr<FrameSource> open_trajectory(const std::string& path, const FrameChoice& choice,
+                                             const std::vector<std::string>& look) {
+    return std::make_unique<TrajectorySource>(path, choice, look);
 }
 
 }  // namespace carom

@@ -52,7 +52,9 @@ public:
 void check_frame_count(const std::string& key, double count);
 
 /// \throws InputError, SystemError  as TrajectoryReader; InputError, if there is no such frame
-std::unique_ptr<FrameSource> open_trajectory(const std::string& path, const FrameChoice& choice);
+/// \param look  overrides of the stored scene's [look]
+std::unique_ptr<FrameSource> open_trajectory(const std::string& path, const FrameChoice& choice,
+                                             const std::vector<std::string>& look = {});
 
 /// A run in memory, without files.
 /// \param interrupted  gives a signal's number, or 0

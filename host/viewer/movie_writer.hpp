@@ -8,9 +8,13 @@
 
 namespace carom {
 
+/// .mp4, .webm or .gif
+bool is_movie_name(const std::string& path);
+
 /// A movie, encoded by ffmpeg, which gets the pictures through a pipe. It takes its place when it is whole.
 class MovieWriter {
 public:
+    /// \param path    by its ending: .mp4, .webm or .gif
     /// \param preset  of x264: how much time it takes to make the movie small
     /// \throws SystemError  ffmpeg is not installed or cannot be started
     MovieWriter(const std::string& path, int width, int height, double frames_per_second,

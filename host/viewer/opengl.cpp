@@ -240,6 +240,10 @@ OffscreenTarget::OffscreenTarget(int width, int height, int oversampling)
     glNamedFramebufferRenderbuffer(fine_.name(), GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, fine_color_.name());
     glNamedFramebufferTexture(fine_.name(), GL_DEPTH_ATTACHMENT, fine_depth_.name(), 0);
     glNamedFramebufferRenderbuffer(fine_colors_.name(), GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, fine_color_.name());
+    if (oversampling == 4) {
+        glNamedRenderbufferStorage(half_color_.name(), GL_RGBA8, fine_width / 2, fine_height / 2);
+        glNamedFramebufferRenderbuffer(half_.name(), GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, half_color_.name());
+    }
     glNamedRenderbufferStorage(color_.name(), GL_RGBA8, width, height);
     glNamedFramebufferRenderbuffer(reduced_.name(), GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, color_.name());
     for (const GLuint name : {fine_.name(), fine_colors_.name(), reduced_.name()}) {
@@ -257,8 +261,16 @@ void OffscreenTarget::bind() const {
 void OffscreenTarget::bind_colors() const { glBindFramebuffer(GL_FRAMEBUFFER, fine_colors_.name()); }
 
 void OffscreenTarget::reduce() const {
-    glBlitNamedFramebuffer(fine_.name(), reduced_.name(), 0, 0, width_ * oversampling_, height_ * oversampling_, 0, 0,
-                           width_, height_, GL_COLOR_BUFFER_BIT, oversampling_ == 1 ? GL_NEAREST : GL_LINEAR);
+    GLuint from = fine_.name();
+    int times = oversampling_;
+    if (times == 4) {
+        glBlitNamedFramebuffer(from, half_.name(), 0, 0, 4 * width_, 4 * height_, 0, 0, 2 * width_, 2 * height_,
+                               GL_COLOR_BUFFER_BIT, GL_LINEAR);
+        from = half_.name();
+        times = 2;
+    }
+    glBlitNamedFramebuffer(from, reduced_.name(), 0, 0, width_ * times, height_ * times, 0, 0, width_, height_,
+                           GL_COLOR_BUFFER_BIT, times == 1 ? GL_NEAREST : GL_LINEAR);
     glBindFramebuffer(GL_FRAMEBUFFER, reduced_.name());
     glViewport(0, 0, width_, height_);
 }
@@ -268,14 +280,23 @@ void OffscreenTarget::copy_to(GLuint framebuffer) const {
                            GL_COLOR_BUFFER_BIT, GL_NEAREST);
 }
 
-void OffscreenTarget::read(Pixels& pixels) const {
+void OffscreenTarget::read(Pixels& pixels, bool opacities) const {
     pixels.width = width_;
     pixels.height = height_;
-    const std::size_t row = 3 * static_cast<std::size_t>(width_);
+    pixels.opacities = opacities;
+    const std::size_t row = (opacities ? 4 : 3) * static_cast<std::size_t>(width_);
     pixels.rgb.resize(row * static_cast<std::size_t>(height_));
     glBindFramebuffer(GL_READ_FRAMEBUFFER, reduced_.name());
     glPixelStorei(GL_PACK_ALIGNMENT, 1);
-    glReadPixels(0, 0, width_, height_, GL_RGB, GL_UNSIGNED_BYTE, pixels.rgb.data());
+    glReadPixels(0, 0, width_, height_, opacities ? GL_RGBA : GL_RGB, GL_UNSIGNED_BYTE, pixels.rgb.data());
+    // What is drawn over nothing is as dark as it is thin.
+    for (std::size_t k = 0; opacities && k < pixels.rgb.size(); k += 4) {
+        const int opacity = pixels.rgb[k + 3];
+        for (std::size_t channel = k; channel < k + 3 && opacity > 0; ++channel) {
+            pixels.rgb[channel] =
+                static_cast<std::uint8_t>(std::min(255, (255 * pixels.rgb[channel] + opacity / 2) / opacity));
+        }
+    }
     // OpenGL's rows come from the bottom.
     for (std::size_t y = 0; y < static_cast<std::size_t>(height_) / 2; ++y) {
         const auto upper = pixels.rgb.begin() + static_cast<std::ptrdiff_t>(y * row);

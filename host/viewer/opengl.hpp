@@ -156,7 +156,7 @@ std::string gl_description();
 /// picture that comes out of it.
 class OffscreenTarget {
 public:
-    /// \pre oversampling is 1 or 2: one reduction is the exact mean of four pixels
+    /// \pre oversampling is 1, 2 or 4: one reduction is the exact mean of four pixels
     /// \throws SystemError  the picture is larger than OpenGL allows here
     OffscreenTarget(int width, int height, int oversampling);
 
@@ -175,7 +175,8 @@ public:
     /// Copies the reduced picture to the lower left corner of another framebuffer (0: the window).
     void copy_to(GLuint framebuffer) const;
     /// The reduced picture.
-    void read(Pixels& pixels) const;
+    /// \param opacities  too: what has been drawn over nothing keeps its colour
+    void read(Pixels& pixels, bool opacities = false) const;
 
 private:
     int width_;
@@ -185,6 +186,8 @@ private:
     GlTexture fine_depth_;
     GlFramebuffer fine_;
     GlFramebuffer fine_colors_;
+    GlRenderbuffer half_color_;  // of 4: between the fine size and the picture's
+    GlFramebuffer half_;
     GlRenderbuffer color_;
     GlFramebuffer reduced_;
 };

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
+#include <sstream>
 
 #include "host/plot/image.hpp"
 #include "host/run/say.hpp"
+#include "host/state/errors.hpp"
 #include "host/viewer/scenery.hpp"
 
 namespace carom {
@@ -249,19 +252,125 @@ Viewport viewport_for(int width, int height, bool labels, const Palette& palette
 
 }  // namespace
 
+Quantity parse_quantity(const std::string& text, const std::string& option) {
+    std::string allowed;
+    for (const QuantityInfo& info : quantities()) {
+        if (text == info.name) return info.quantity;
+        allowed += (allowed.empty() ? "" : ", ") + std::string(info.name);
+    }
+    throw InputError(fmt::format("{}: '{}' is not known; allowed: {}", option, text, allowed));
+}
+
+ColorMap parse_color_map(const std::string& text, const std::string& option) {
+    std::string allowed;
+    for (const ColorMapInfo& info : color_maps()) {
+        if (text == info.name) return info.map;
+        allowed += (allowed.empty() ? "" : ", ") + std::string(info.name);
+    }
+    throw InputError(fmt::format("{}: '{}' is not known; allowed: {}", option, text, allowed));
+}
+
+ValueRange parse_value_range(const std::string& text, const std::string& option) {
+    const auto colon = text.find(':');
+    const auto number = [&](const std::string& part) {
+        float value = 0.0f;
+        const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
+        if (error != std::errc() || end != part.data() + part.size() || !std::isfinite(value)) {
+            throw InputError(fmt::format("{}: '{}' is not LOW:HIGH", option, text));
+        }
+        return value;
+    };
+    if (colon == std::string::npos) throw InputError(fmt::format("{}: '{}' is not LOW:HIGH", option, text));
+    const ValueRange range{number(text.substr(0, colon)), number(text.substr(colon + 1))};
+    if (range.high <= range.low) throw InputError(option + ": HIGH must be greater than LOW");
+    return range;
+}
+
+ClipPlane parse_clip(const std::string& text, const std::string& option) {
+    std::array<double, 4> numbers{};
+    std::size_t count = 0;
+    std::istringstream parts(text);
+    bool good = true;
+    for (std::string part; std::getline(parts, part, ':'); ++count) {
+        double value = 0.0;
+        const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
+        good = good && count < 4 && error == std::errc() && end == part.data() + part.size() && std::isfinite(value);
+        if (good) numbers[count] = value;
+    }
+    const double length = std::hypot(numbers[0], numbers[1], numbers[2]);
+    if (!good || count != 4 || !(length > 0.0)) {
+        throw InputError(
+            fmt::format("{}: '{}' is not NX:NY:NZ:OFFSET, a normal and a distance along it", option, text));
+    }
+    return {{numbers[0] / length, numbers[1] / length, numbers[2] / length}, numbers[3]};
+}
+
+CameraWish with_look(CameraWish wish, const Scene& scene) {
+    const std::string text = look_of(scene).camera;
+    if (text.empty()) return wish;
+    const CameraWish look = parse_camera(text, scene.label("look.camera"));
+    const auto fill = [](auto& own, const auto& other) {
+        if (!own) own = other;
+    };
+    fill(wish.perspective, look.perspective);
+    fill(wish.azimuth, look.azimuth);
+    fill(wish.elevation, look.elevation);
+    fill(wish.zoom, look.zoom);
+    fill(wish.target, look.target);
+    return wish;
+}
+
+namespace {
+
+Quantity quantity_by_look(const Look& look, const Scene& scene, const Balls& balls) {
+    if (!look.color_by.empty()) return parse_quantity(look.color_by, scene.label("look.color_by"));
+    return look.colors.empty() ? default_quantity(balls) : Quantity::kId;
+}
+
+ColorMap map_by_look(const Look& look, const Scene& scene) {
+    if (look.colormap.empty()) return ColorMap::kViridis;
+    return parse_color_map(look.colormap, scene.label("look.colormap"));
+}
+
+std::optional<ValueRange> range_by_look(const Look& look, const Scene& scene) {
+    if (look.range.empty()) return std::nullopt;
+    return parse_value_range(look.range, scene.label("look.range"));
+}
+
+std::optional<ClipPlane> clip_by_look(const Look& look, const Scene& scene) {
+    if (look.clip.empty()) return std::nullopt;
+    return parse_clip(look.clip, scene.label("look.clip"));
+}
+
+Theme theme_by_look(const Look& look, bool light) {
+    Theme theme = light || look.light ? kLightTheme : kDarkTheme;
+    theme.paper = parse_color(look.background, theme.paper);
+    theme.inside = parse_color(look.floor, theme.inside);
+    theme.floor = parse_color(look.floor, theme.floor);
+    theme.wall = parse_color(look.walls, theme.wall);
+    return theme;
+}
+
+}  // namespace
+
 Painter::Painter(const Scene& scene, const Balls& balls, const PictureStyle& style, int width, int height)
     : scene_(scene),
       balls_(balls),
+      look_(look_of(scene)),
       labels_(style.labels),
       arrows_(style.arrows),
-      light_(style.shadows),
-      theme_(style.theme),
-      quantity_(style.quantity.value_or(default_quantity(balls))),
-      map_(style.map),
-      palette_(palette_of(quantity_, balls, map_)),
-      fixed_range_(style.range),
+      light_(style.shadows && look_.shadows),
+      theme_(theme_by_look(look_, style.light)),
+      pattern_(look_.pattern),
+      quantity_(style.quantity ? *style.quantity : quantity_by_look(look_, scene, balls)),
+      map_(style.map ? *style.map : map_by_look(look_, scene)),
+      palette_(palette_of(quantity_, balls, map_, look_.colors)),
+      fixed_range_(style.range ? style.range : range_by_look(look_, scene)),
+      own_clip_(style.clip ? style.clip : clip_by_look(look_, scene)),
+      clip_(own_clip_),
+      transparent_(style.transparent),
       camera_(scene, viewport_for(width, height, labels_, palette_)),
-      oversampling_(scene.dimension() == 3 ? 2 : 1) {
+      oversampling_(style.oversampling.value_or(scene.dimension() == 3 ? 2 : 1)) {
     target_.emplace(width, height, oversampling_);
 }
 
@@ -280,7 +389,7 @@ void Painter::set_oversampling(int oversampling) {
 void Painter::set_quantity(Quantity quantity) {
     if (quantity == quantity_) return;
     quantity_ = quantity;
-    palette_ = palette_of(quantity, balls_, map_);
+    palette_ = palette_of(quantity, balls_, map_, look_.colors);
     fixed_range_.reset();
     seen_.reset();
     place();
@@ -288,7 +397,7 @@ void Painter::set_quantity(Quantity quantity) {
 
 void Painter::set_color_map(ColorMap map) {
     map_ = map;
-    palette_ = palette_of(quantity_, balls_, map);
+    palette_ = palette_of(quantity_, balls_, map, look_.colors);
 }
 
 void Painter::set_range(std::optional<ValueRange> range) {
@@ -342,11 +451,15 @@ PictureContent Painter::content(double time, std::size_t balls, const std::vecto
     scenery_.clear();
     overlay_.clear();
     const bool flat = scene_.dimension() == 2;
-    if (flat) add_inside(behind_, scene_, time, origin, *theme_, camera_);
-    add_scenery(scenery_, scene_, time, origin, *theme_, scale);
+    if (flat && !(transparent_ && look_.floor.empty())) add_inside(behind_, scene_, time, origin, theme_, camera_);
+    if (flat && look_.cushion > 0.0) add_cushions(behind_, scene_.box, look_.cushion, origin, theme_, camera_);
+    add_scenery(scenery_, scene_, time, origin, theme_, scale);
+    if (look_.numbers_from && frame != nullptr) {
+        add_numbers(scenery_, balls_, *frame, turned_, *look_.numbers_from, origin, camera_);
+    }
     std::optional<VelocityKey> arrows;
     if (arrows_ && frame != nullptr) {
-        arrows = add_velocities(scenery_, scene_, balls_, *frame, origin, *theme_, camera_, scale);
+        arrows = add_velocities(scenery_, scene_, balls_, *frame, origin, theme_, camera_, scale);
     }
     if (extra != nullptr) overlay_.append(*extra);
     if (labels_) {
@@ -360,32 +473,51 @@ PictureContent Painter::content(double time, std::size_t balls, const std::vecto
                                    .dimension = scene_.dimension(),
                                    .units = &scene_.units,
                                    .arrows = arrows};
-        add_overlay(overlay_, words, camera_, *theme_);
+        add_overlay(overlay_, words, camera_, theme_);
     }
     return {.dimension = scene_.dimension(),
             .palette = &palette_,
             .range = range_,
-            .theme = theme_,
+            .theme = &theme_,
             .behind = &behind_,
             .scenery = &scenery_,
             .overlay = &overlay_,
             .clip_to_box = flat && (scene_.box.periodic(0) || scene_.box.periodic(1)),
             .box = scene_.box,
             .clip = clip_,
-            .floor = floor_of(scene_, origin, *theme_, camera_),
+            .floor = floor_of(scene_, origin, theme_, camera_),
+            .transparent = transparent_,
             .light = light_ && shadows_};
+}
+
+void Painter::follow(const Frame& frame, std::size_t id) {
+    if (id >= frame.size() || frame.gone[id] != 0) return;
+    Vector3 target = camera_.target();
+    for (int axis = 0; axis < frame.dimension; ++axis) {
+        target[axis] = frame.position[axis][id];
+        if (!std::isfinite(target[axis])) return;
+    }
+    camera_.set_target(target);
+}
+
+bool Painter::turns(const Frame& frame) {
+    if (pattern_ == Look::Pattern::kNone || frame.spin[2].size() != frame.size()) return false;
+    spinning_ = spinning_ || BallTurns::any_spin(frame);
+    return spinning_ || pattern_ == Look::Pattern::kStripe;
 }
 
 void Painter::draw(const Frame& frame, const std::vector<std::string>& notes, const LineList* extra) {
     evaluate(quantity_, scene_, balls_, frame, values_);
     see(range_of(quantity_, values_));
-    const BallCloud cloud = clouds_.make(scene_, balls_, frame, values_);
+    turned_ = turns(frame) ? turns_.at(frame) : std::span<const BallTurn>();
+    const BallCloud cloud = clouds_.make(scene_, balls_, frame, values_, turned_);
     const auto balls = static_cast<std::size_t>(std::ranges::count(frame.gone, std::uint8_t{0}));
     renderer_.draw(*target_, camera_, cloud, content(frame.time, balls, notes, extra, &frame));
 }
 
 void Painter::draw(const CloudBuffers& cloud, double time, std::size_t balls, const std::vector<std::string>& notes,
                    const LineList* extra, const Frame* frame) {
+    turned_ = {};
     renderer_.draw(*target_, camera_, cloud, content(time, balls, notes, extra, frame));
 }
 

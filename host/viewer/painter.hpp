@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "host/scene/look.hpp"
 #include "host/viewer/camera.hpp"
 #include "host/viewer/color_map.hpp"
 #include "host/viewer/quantity.hpp"
@@ -50,15 +51,39 @@ struct CameraWish {
 
 /// "perspective,azimuth=30,elevation=20,zoom=2,target=1:2:3", in any order; "front", "side" and "top" are directions.
 /// \throws InputError  naming the option --camera
-CameraWish parse_camera(const std::string& text);
+/// \param option  as messages name it
+CameraWish parse_camera(const std::string& text, const std::string& option = "--camera");
+/// What is not wished is as the scene's look has it. \throws InputError
+CameraWish with_look(CameraWish wish, const Scene& scene);
 
-/// How a picture is to look.
+/// Where one looks from at a time of the run.
+struct CameraKey {
+    double time = 0.0;
+    CameraWish wish;
+};
+/// In equal steps from key to key, of zooms in equal ratios; before the first and after the last as these are.
+/// \param keys    in the order of their times; what a key does not say is as in the one before
+/// \param camera  as it is without them
+CameraWish camera_at(const std::vector<CameraKey>& keys, const CameraWish& first, const Camera& camera, double time);
+
+/// By the names on the command line. \param option  as messages name it \throws InputError  with those that are allowed
+Quantity parse_quantity(const std::string& text, const std::string& option);
+ColorMap parse_color_map(const std::string& text, const std::string& option);
+/// "LOW:HIGH"
+ValueRange parse_value_range(const std::string& text, const std::string& option);
+/// "NX:NY:NZ:OFFSET", a normal of any length and how far the plane is from the scene's origin along it.
+ClipPlane parse_clip(const std::string& text, const std::string& option);
+
+/// How a picture is to look. What is left empty is as [look] of the scene says, or as is best.
 struct PictureStyle {
-    std::optional<Quantity> quantity;  ///< default_quantity if empty
-    std::optional<ValueRange> range;   ///< automatic if empty
-    ColorMap map = ColorMap::kViridis;
-    const Theme* theme = &kDarkTheme;
-    bool arrows = false;  ///< along the velocities
+    std::optional<Quantity> quantity;
+    std::optional<ValueRange> range;  ///< automatic if empty
+    std::optional<ColorMap> map;
+    bool light = false;        ///< white around the box
+    bool arrows = false;       ///< along the velocities
+    bool transparent = false;  ///< nothing around the balls, and no inside of the box but one of the scene's own colour
+    std::optional<int> oversampling;  ///< 1, 2 or 4 pixels in a row are one of the picture; 3D: 2 if empty, 2D: 1
+    std::optional<ClipPlane> clip;
     bool labels = true;   ///< title, legend, scale bar
     bool shadows = true;  ///< 3D, see PictureContent::light
 };
@@ -67,6 +92,7 @@ struct PictureStyle {
 class Painter {
 public:
     /// \pre an OpenGL context is current, as in all its functions
+    /// \throws InputError  the scene's look names what there is not
     Painter(const Scene& scene, const Balls& balls, const PictureStyle& style, int width, int height);
 
     void resize(int width, int height);
@@ -78,9 +104,16 @@ public:
     void set_color_map(ColorMap map);
     [[nodiscard]] ColorMap color_map() const { return map_; }
     void set_range(std::optional<ValueRange> range);
-    void set_clip(std::optional<ClipPlane> clip) { clip_ = clip; }
+    /// In the place of the style's.
+    void set_clip(std::optional<ClipPlane> clip) { clip_ = clip ? clip : own_clip_; }
     [[nodiscard]] const std::optional<ClipPlane>& clip() const { return clip_; }
     void set_labels(bool labels);
+    /// By which one sees balls turn.
+    [[nodiscard]] const Look& look() const { return look_; }
+    void set_pattern(Look::Pattern pattern) { pattern_ = pattern; }
+    [[nodiscard]] Look::Pattern pattern() const { return pattern_; }
+    /// Whether a frame's balls are drawn as they are turned: then they come by frames.
+    [[nodiscard]] bool turns(const Frame& frame);
     void set_arrows(bool arrows) { arrows_ = arrows; }
     [[nodiscard]] bool arrows() const { return arrows_; }
     /// Leaves room to the left for the lines that draw() writes over the picture, so that they lie on no balls.
@@ -103,7 +136,9 @@ public:
     /// \param frame  for arrows; may be null
     void draw(const CloudBuffers& cloud, double time, std::size_t balls, const std::vector<std::string>& notes,
               const LineList* extra = nullptr, const Frame* frame = nullptr);
-    void read(Pixels& pixels) const { target_->read(pixels); }
+    void read(Pixels& pixels) const { target_->read(pixels, transparent_); }
+    /// Looks at a ball: not out of an open face, nor to a place that is none.
+    void follow(const Frame& frame, std::size_t id);
 
 private:
     void place();
@@ -112,6 +147,7 @@ private:
 
     const Scene& scene_;
     const Balls& balls_;
+    Look look_;
     Renderer renderer_;
     bool labels_;
     bool arrows_;
@@ -119,14 +155,20 @@ private:
     bool shadows_ = true;
     float left_room_ = 0.0f;
     float bottom_room_ = 0.0f;
-    const Theme* theme_;
+    Theme theme_;
+    Look::Pattern pattern_;
+    bool spinning_ = false;  // balls have been seen to
+    BallTurns turns_;
+    std::span<const BallTurn> turned_;  // of the frame that is being drawn
     Quantity quantity_;
     ColorMap map_;
     Palette palette_;
     std::optional<ValueRange> fixed_range_;
     std::optional<ValueRange> seen_;
     ValueRange range_;
+    std::optional<ClipPlane> own_clip_;
     std::optional<ClipPlane> clip_;
+    bool transparent_;
     Camera camera_;
     int oversampling_;
     std::optional<OffscreenTarget> target_;

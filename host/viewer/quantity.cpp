@@ -293,8 +293,13 @@ Color Palette::at(float t) const {
     return color;
 }
 
-Palette palette_of(Quantity quantity, const Balls& balls, ColorMap map) {
+Palette palette_of(Quantity quantity, const Balls& balls, ColorMap map, std::span<const std::string> by_id) {
     Palette palette;
+    if (quantity == Quantity::kId && !by_id.empty()) {
+        palette.categories = true;
+        for (const std::string& color : by_id) palette.colors.push_back(parse_color(color, {}));
+        return palette;
+    }
     if (quantity == Quantity::kSpecies) {
         palette.categories = true;
         const std::vector<bool> used = species_in_use(balls);
@@ -335,11 +340,13 @@ void add_second_pictures(const Box& box, const BallPlace& place, float value, st
     if (around[0] != 0.0f && around[1] != 0.0f) add(around[0], around[1]);
 }
 
-BallCloud CloudMaker::make(const Scene& scene, const Balls& balls, const Frame& frame, std::span<const float> values) {
+BallCloud CloudMaker::make(const Scene& scene, const Balls& balls, const Frame& frame, std::span<const float> values,
+                           std::span<const BallTurn> turns) {
     const Box& box = scene.box;
     const Vector3 origin = cloud_origin(box);
     places_.clear();
     values_.clear();
+    turns_.clear();
     float largest = 0.0f;
     for (std::size_t id = 0; id < frame.size(); ++id) {
         if (frame.gone[id] != 0) continue;
@@ -357,8 +364,9 @@ BallCloud CloudMaker::make(const Scene& scene, const Balls& balls, const Frame& 
         values_.push_back(values[id]);
         largest = std::max(largest, place.radius);
         if (box.dimension == 2) add_second_pictures(box, place, values[id], places_, values_);
+        if (!turns.empty()) turns_.resize(places_.size(), turns[id]);
     }
-    return {places_, values_, origin, largest};
+    return {places_, values_, origin, largest, turns_};
 }
 
 }  // namespace carom

@@ -10,6 +10,7 @@
 #include "host/plot/image.hpp"
 #include "host/scene/scene.hpp"
 #include "host/state/balls.hpp"
+#include "host/viewer/ball_turns.hpp"
 #include "host/viewer/color_map.hpp"
 #include "kernels/core/picture.hpp"
 
@@ -75,7 +76,8 @@ struct Palette {
     [[nodiscard]] Color at(float t) const;
 };
 
-Palette palette_of(Quantity quantity, const Balls& balls, ColorMap map);
+/// \param by_id  colours that ids have by the scene's look; none: ids have the map's, too
+Palette palette_of(Quantity quantity, const Balls& balls, ColorMap map, std::span<const std::string> by_id = {});
 
 /// All that the renderer knows of balls: whoever has places and values can have them drawn.
 struct BallCloud {
@@ -83,6 +85,7 @@ struct BallCloud {
     std::span<const float> values;  ///< one per place: what the colour stands for
     Vector3 origin{};
     float largest_radius = 0.0f;
+    std::span<const BallTurn> turns = {};  ///< one per place, or none: no pattern shows them
 };
 
 /// The middle of the box, from which places of clouds are measured: single precision is finest there.
@@ -98,12 +101,15 @@ public:
     /// Balls that have left are skipped. In 2D a ball that hangs over a periodic face is there a second time, at the
     /// opposite face.
     /// \param values  one per ball, by id
+    /// \param turns   the same, or none
     /// \returns  a cloud that is valid until the next call
-    BallCloud make(const Scene& scene, const Balls& balls, const Frame& frame, std::span<const float> values);
+    BallCloud make(const Scene& scene, const Balls& balls, const Frame& frame, std::span<const float> values,
+                   std::span<const BallTurn> turns = {});
 
 private:
     std::vector<BallPlace> places_;
     std::vector<float> values_;
+    std::vector<BallTurn> turns_;
 };
 
 }  // namespace carom

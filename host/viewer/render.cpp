@@ -82,8 +82,9 @@ private:
 RenderKind render_kind(const std::string& output) {
     if (output.ends_with('/') || fs::is_directory(output)) return RenderKind::kFolder;
     if (output.ends_with(".png")) return RenderKind::kPicture;
-    if (output.ends_with(".mp4")) return RenderKind::kMovie;
-    throw InputError(fmt::format("--output {}: a picture ends in .png, a movie in .mp4, a folder in /", output));
+    if (is_movie_name(output)) return RenderKind::kMovie;
+    throw InputError(
+        fmt::format("--output {}: a picture ends in .png, a movie in .mp4, .webm or .gif, a folder in /", output));
 }
 
 void check_render_output(const RenderRequest& request, const std::string& input) {
@@ -104,7 +105,15 @@ std::size_t render(FrameSource& source, const RenderRequest& request, const std:
     const EglContext context;
     Painter painter(source.scene(), source.balls(), request.style, request.width, request.height);
     if (request.notes) painter.make_room_for_notes();
-    request.camera.apply(painter.camera());
+    const CameraWish wish = with_look(request.camera, source.scene());
+    wish.apply(painter.camera());
+    const Camera fitted = painter.camera();
+    if (request.follow && *request.follow >= source.balls().size()) {
+        throw InputError(fmt::format("--follow: there is no ball {}; there {}", *request.follow,
+                                     source.balls().size() == 0
+                                         ? "are none"
+                                         : fmt::format("are those from 0 to {}", source.balls().size() - 1)));
+    }
     std::optional<MovieWriter> movie;
     if (kind == RenderKind::kMovie) {
         movie.emplace(request.output, request.width, request.height, request.frames_per_second);
@@ -119,6 +128,10 @@ std::size_t render(FrameSource& source, const RenderRequest& request, const std:
     while (interrupted() == 0) {
         const Frame* frame = source.next();
         if (frame == nullptr) break;
+        if (!request.camera_keys.empty()) {
+            camera_at(request.camera_keys, wish, fitted, frame->time).apply(painter.camera());
+        }
+        if (request.follow) painter.follow(*frame, *request.follow);
         painter.draw(*frame, request.notes ? source.notes() : std::vector<std::string>{});
         painter.read(pixels);
         switch (kind) {

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "host/viewer/frame_source.hpp"
 #include "host/viewer/painter.hpp"
@@ -10,13 +12,16 @@ namespace carom {
 
 /// What `carom render` is to make.
 struct RenderRequest {
-    std::string output;  ///< one picture (.png), a movie (.mp4), or a folder for pictures (ends in '/', or exists)
+    std::string
+        output;  ///< one picture (.png), a movie (.mp4, .webm, .gif), or a folder for pictures (ends in '/', or exists)
     int width = 1280;
     int height = 800;
     double frames_per_second = 30.0;
     PictureStyle style;
     CameraWish camera;
-    bool notes = false;  ///< the run's numbers over the picture
+    std::vector<CameraKey> camera_keys;  ///< in the order of their times; none: it stays
+    std::optional<std::size_t> follow;   ///< the ball that is looked at
+    bool notes = false;                  ///< the run's numbers over the picture
     bool force = false;
     bool quiet = false;
 };

@@ -124,10 +124,10 @@ struct LampMap {
 class Renderer::Impl {
 public:
     Impl() {
-        for (GLuint attribute = 0; attribute < 2; ++attribute) {
-            glEnableVertexArrayAttrib(balls_.name(), attribute);
+        for (GLuint attribute = 0; attribute < 3; ++attribute) {  // places, values, turns
+            if (attribute < 2) glEnableVertexArrayAttrib(balls_.name(), attribute);
             glVertexArrayAttribBinding(balls_.name(), attribute, attribute);
-            glVertexArrayAttribFormat(balls_.name(), attribute, attribute == 0 ? 4 : 1, GL_FLOAT, GL_FALSE, 0);
+            glVertexArrayAttribFormat(balls_.name(), attribute, attribute == 1 ? 1 : 4, GL_FLOAT, GL_FALSE, 0);
         }
         const auto line = [this](GLuint attribute, GLint count, std::size_t offset) {
             glEnableVertexArrayAttrib(lines_.name(), attribute);
@@ -140,7 +140,7 @@ public:
         line(3, 4, offsetof(LineList::Line, color));
         glVertexArrayBindingDivisor(lines_.name(), 0, 1);
         glEnable(GL_PROGRAM_POINT_SIZE);
-        glBlendFunc(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA);
+        lay_over();
         errors_.check();
     }
 
@@ -153,9 +153,11 @@ public:
         };
         put(place_buffer_, cloud.places);
         put(value_buffer_, cloud.values);
+        if (!cloud.turns.empty()) put(turn_buffer_, cloud.turns);
         return {.places = place_buffer_.name(),
                 .values = value_buffer_.name(),
-                .extent = {cloud.places.size(), cloud.origin, cloud.largest_radius}};
+                .extent = {cloud.places.size(), cloud.origin, cloud.largest_radius},
+                .turns = cloud.turns.empty() ? 0 : turn_buffer_.name()};
     }
 
     void draw(const OffscreenTarget& target, const Camera& camera, const CloudBuffers& cloud,
@@ -163,7 +165,8 @@ public:
         target.bind();
         const bool deep = content.dimension == 3;
         const Color& paper = content.theme->paper;
-        glClearColor(paper[0], paper[1], paper[2], 1.0f);
+        const float opaque = content.transparent ? 0.0f : 1.0f;
+        glClearColor(opaque * paper[0], opaque * paper[1], opaque * paper[2], opaque);
         glDepthMask(GL_TRUE);
         glClear(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT);
         const Matrix4 scene_matrix = multiply(camera.projection_matrix(), camera.view_matrix(cloud.extent.origin));
@@ -197,6 +200,11 @@ public:
     }
 
 private:
+    /// What is drawn lies over what is there; opacities of a target that had none add up.
+    static void lay_over() {
+        glBlendFuncSeparate(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA, GL_ONE, GL_ONE_MINUS_SRC_ALPHA);
+    }
+
     void set_colors(GLuint program, const PictureContent& content, const Vector3& origin) {
         const Palette& palette = *content.palette;
         if (palette_colors_ != palette.colors) {
@@ -310,7 +318,7 @@ private:
         glEnable(GL_BLEND);
         glBlendFunc(GL_ZERO, GL_SRC_COLOR);
         glDrawArrays(GL_TRIANGLES, 0, 3);
-        glBlendFunc(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA);
+        lay_over();
         glEnable(GL_DEPTH_TEST);
         target.bind();
     }
@@ -338,6 +346,15 @@ private:
         glVertexArrayVertexBuffer(balls_.name(), 1, cloud.values, static_cast<GLintptr>(cloud.values_offset),
                                   sizeof(float));
         const bool points = dots || sprites;
+        const bool patterned = !points && cloud.turns != 0;
+        set(program, "patterned", patterned);
+        if (patterned) {
+            glEnableVertexArrayAttrib(balls_.name(), 2);
+            glVertexArrayVertexBuffer(balls_.name(), 2, cloud.turns, 0, sizeof(BallTurn));
+            glVertexArrayBindingDivisor(balls_.name(), 2, 1);
+        } else {
+            glDisableVertexArrayAttrib(balls_.name(), 2);
+        }
         const GLuint divisor = points ? 0 : 1;
         glVertexArrayBindingDivisor(balls_.name(), 0, divisor);
         glVertexArrayBindingDivisor(balls_.name(), 1, divisor);
@@ -412,6 +429,7 @@ private:
     GlVertexArray lines_;
     GlBuffer place_buffer_;
     GlBuffer value_buffer_;
+    GlBuffer turn_buffer_;
     GlBuffer line_buffer_;
     std::vector<Color> palette_colors_;
     GlTexture palette_texture_;

@@ -68,12 +68,13 @@ struct CloudBuffers {
     GLuint values = 0;
     std::size_t values_offset = 0;  ///< where they begin in their buffer [bytes]
     CloudExtent extent;
+    GLuint turns = 0;  ///< BallTurn, one each a ball; 0: balls have no pattern
 };
 
-/// 3D: balls whose centre is beyond a plane are left out.
+/// 3D: what is beyond a plane is left out, and balls that it cuts are closed there.
 struct ClipPlane {
     Vector3 normal{};
-    double offset = 0.0;  ///< balls with normal . x > offset are left out [length]
+    double offset = 0.0;  ///< with normal . x > offset [length]
 };
 
 /// 3D: a face of the box that balls may lie on.
@@ -95,7 +96,8 @@ struct PictureContent {
     Box box;
     std::optional<ClipPlane> clip;
     std::optional<FloorPlane> floor;
-    bool light = false;  ///< 3D: shadows, less light in gaps, dark lines around what is nearer
+    bool transparent = false;  ///< nothing around what is drawn
+    bool light = false;        ///< 3D: shadows, less light in gaps, dark lines around what is nearer
 };
 
 /// Draws balls and lines with OpenGL into the target. Reads 20 bytes a ball and frame. Balls are squares that the

@@ -94,6 +94,67 @@ void add_inside(LineList& lines, const Scene& scene, double time, const Vector3&
               static_cast<float>(room.axis[1].length() * camera.scale()), theme.inside, 1.0f, LineList::Ends::kFlat);
 }
 
+void add_cushions(LineList& lines, const Box& box, double width, const Vector3& origin, const Theme& theme,
+                  const Camera& camera) {
+    for (std::size_t axis = 0; axis < 2; ++axis) {
+        const std::size_t along = 1 - axis;
+        for (const int side : {0, 1}) {
+            if (box.faces[axis][side] != Face::kWall) continue;
+            Vector3 from = box.min;
+            from[axis] += side == 0 ? -0.5 * width : box.size[axis] + 0.5 * width;
+            Vector3 to = from;
+            // Around the corners, too.
+            from[along] -= box.faces[along][0] == Face::kWall ? width : 0.0;
+            to[along] += box.size[along] + (box.faces[along][1] == Face::kWall ? width : 0.0);
+            lines.add(relative(from, origin), relative(to, origin), static_cast<float>(width * camera.scale()),
+                      theme.wall, 1.0f, LineList::Ends::kFlat);
+        }
+    }
+}
+
+void add_numbers(LineList& lines, const Balls& balls, const Frame& frame, std::span<const BallTurn> turns,
+                 std::size_t from, const Vector3& origin, const Camera& camera) {
+    constexpr double kSmallest = 6.0;  // [pixels]
+    constexpr Color kDisk{0.97f, 0.97f, 0.95f};
+    constexpr Color kInk{0.08f, 0.08f, 0.08f};
+    constexpr double kShare = 0.55;  // of the radius
+    const bool flat = frame.dimension == 2;
+    for (std::size_t id = from; id < frame.size(); ++id) {
+        if (frame.gone[id] != 0) continue;
+        Vector3 center{};
+        for (int axis = 0; axis < frame.dimension; ++axis) center[axis] = frame.position[axis][id];
+        const PicturePlace place = camera.project(center);
+        const double radius = balls.species_of(id).radius;
+        const double scale = camera.scale() * (camera.perspective() ? camera.distance() / place.depth : 1.0);
+        const bool seen = radius * scale >= kSmallest && place.depth > 0.0;
+        if (!seen || !std::isfinite(place.x) || !std::isfinite(place.y)) continue;
+        // In 3D on the side of the eye.
+        for (std::size_t axis = 0; axis < 3 && !flat; ++axis) center[axis] += 1.02 * radius * camera.back()[axis];
+        const double angle = flat && !turns.empty() ? 2.0 * std::atan2(static_cast<double>(turns[id][2]),
+                                                                       static_cast<double>(turns[id][3]))
+                                                    : 0.0;
+        const auto at = [&](double x, double y) {
+            const double right = x * std::cos(angle) - y * std::sin(angle);
+            const double up = x * std::sin(angle) + y * std::cos(angle);
+            Vector3 point = center;
+            for (std::size_t axis = 0; axis < 3; ++axis) {
+                point[axis] += right * camera.right()[axis] + up * camera.up()[axis];
+            }
+            return relative(point, origin);
+        };
+        const std::string words = std::to_string(id);
+        const auto pixels = static_cast<float>(radius * scale);
+        lines.add(at(0.0, 0.0), at(0.0, 0.0), 2.0f * static_cast<float>(kShare) * pixels, kDisk);
+        const float height = std::min(0.6f * pixels, 0.6f * pixels * 0.8f * pixels / text_width(0.6f * pixels, words));
+        const float half = 0.5f * text_width(height, words);
+        for (const Stroke& stroke : text_strokes({-half, 0.5f * height}, height, words)) {
+            lines.add(at(static_cast<double>(stroke.from.x) / scale, -static_cast<double>(stroke.from.y) / scale),
+                      at(static_cast<double>(stroke.to.x) / scale, -static_cast<double>(stroke.to.y) / scale),
+                      stroke_width(height), kInk);
+        }
+    }
+}
+
 std::optional<FloorPlane> floor_of(const Scene& scene, const Vector3& origin, const Theme& theme,
                                    const Camera& camera) {
     const Box& box = scene.box;

@@ -22,6 +22,15 @@ void add_scenery(LineList& lines, const Scene& scene, double time, const Vector3
 void add_inside(LineList& lines, const Scene& scene, double time, const Vector3& origin, const Theme& theme,
                 const Camera& camera);
 
+/// 2D: the walls of the box as bands of a width outwards [length].
+void add_cushions(LineList& lines, const Box& box, double width, const Vector3& origin, const Theme& theme,
+                  const Camera& camera);
+
+/// The ids of balls on them, from one id on; where they are too small to be read, none.
+/// \param turns  2D: how balls stand, by id; none: upright
+void add_numbers(LineList& lines, const Balls& balls, const Frame& frame, std::span<const BallTurn> turns,
+                 std::size_t from, const Vector3& origin, const Camera& camera);
+
 /// 3D: the face that gravity draws balls to, if it is a wall and is seen from above.
 std::optional<FloorPlane> floor_of(const Scene& scene, const Vector3& origin, const Theme& theme, const Camera& camera);
 

@@ -574,6 +574,8 @@ void Panels::look(Show& show, Painter& painter, ViewState& state, Wishes& wishes
     if (ImGui::Checkbox("title and legend", &state.labels)) painter.set_labels(state.labels);
     ImGui::SameLine();
     if (ImGui::Button("Fit")) wishes.fit = true;
+    ImGui::SameLine();
+    if (ImGui::Button("Copy")) wishes.copy = true;
     bool arrows = painter.arrows();
     if (ImGui::Checkbox("velocities", &arrows)) painter.set_arrows(arrows);
     if (show.scene().dimension() == 3) {
@@ -702,6 +704,7 @@ void Panels::help(ViewState& state) {
                {"P", "perspective (3D)"},
                {"V", "velocities as arrows"},
                {"S", "picture into a file"},
+               {"K", "copy as a command; its look into a file"},
                {"R", "record a movie, end it"},
                {"tab", "panels"},
                {"F1, ?", "this help"},

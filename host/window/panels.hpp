@@ -84,6 +84,7 @@ struct Wishes {
     bool screenshot = false;
     bool record = false;
     bool fit = false;
+    bool copy = false;
     bool leave = false;
 };
 

@@ -61,8 +61,8 @@ public:
     void want_frames(bool each) override { run_.want_frames(each); }
 
     void draw(Painter& painter, const std::vector<std::string>& notes, const LineList& extra) override {
-        if (now_->quantity != painter.quantity()) {
-            // The thread has not got around to the new one.
+        // The thread may not have got around to another quantity; and how balls are turned is added up here.
+        if (now_->quantity != painter.quantity() || painter.turns(*now_->frame)) {
             painter.draw(*now_->frame, notes, &extra);
             return;
         }
@@ -150,8 +150,8 @@ namespace {
 
 class StoredShow final : public Show {
 public:
-    explicit StoredShow(const std::string& path)
-        : reader_(path), scene_(parse_scene(reader_.header().scene_source, reader_.header().scene_path)) {
+    StoredShow(const std::string& path, const std::vector<std::string>& look)
+        : reader_(path), scene_(parse_scene(reader_.header().scene_source, reader_.header().scene_path, look)) {
         const TrajectoryHeader& header = reader_.header();
         balls_.dimension = header.dimension();
         balls_.species_table = header.species_table;
@@ -329,6 +329,8 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Show> make_stored_show(const std::string& path) { return std::make_unique<StoredShow>(path); }
+std::unique_ptr<Show> make_stored_show(const std::string& path, const std::vector<std::string>& look) {
+    return std::make_unique<StoredShow>(path, look);
+}
 
 }  // namespace carom

@@ -129,6 +129,7 @@ struct RecordRequest {
 /// \throws InputError, SystemError  the run cannot start, or not be stored
 std::unique_ptr<Show> make_live_show(const SceneRequest& request, const RecordRequest& record);
 /// \throws InputError, SystemError  it is no trajectory
-std::unique_ptr<Show> make_stored_show(const std::string& path);
+/// \param look  overrides of the stored scene's [look]
+std::unique_ptr<Show> make_stored_show(const std::string& path, const std::vector<std::string>& look = {});
 
 }  // namespace carom

@@ -13,6 +13,8 @@
 #include <string>
 #include <utility>
 
+#include "host/io/replacement.hpp"
+#include "host/run/output_files.hpp"
 #include "host/state/errors.hpp"
 #include "host/viewer/movie_writer.hpp"
 #include "host/window/panels.hpp"
@@ -192,11 +194,13 @@ public:
     View(Show& show, const ViewRequest& request)
         : show_(show),
           name_(request.name),
+          source_(request.source),
+          style_(request.style),
           window_("carom: " + request.name, request.width, request.height),
           painter_(show.scene(), show.balls(), request.style, request.width, request.height),
           fine_(painter_.target().oversampling()) {
-        request.camera.apply(painter_.camera());
-        wish_ = request.camera;
+        wish_ = with_look(request.camera, show.scene());
+        wish_.apply(painter_.camera());
         show_.set_quantity(painter_.quantity());
         state_.panels = request.panels;
         state_.labels = request.style.labels;
@@ -270,10 +274,11 @@ private:
     void picture(double seconds, int height) {
         window_.begin_panels();
         make_room();
-        show_.want_frames(state_.selected.has_value() || pointer_.busy() || painter_.arrows());
+        show_.want_frames(state_.selected.has_value() || pointer_.busy() || painter_.arrows() ||
+                          painter_.turns(*show_.frame()) || painter_.look().numbers_from);
         const bool pointed = pointer_.act(show_, painter_, state_, window_.pointer_scale());
         untouched_ = untouched_ && !pointed;
-        if (state_.follow && state_.selected) follow(*show_.frame(), *state_.selected);
+        if (state_.follow && state_.selected) painter_.follow(*show_.frame(), *state_.selected);
         set_clip();
         quiet_ = pointed ? 0 : quiet_ + 1;
         draw_scene();
@@ -291,18 +296,8 @@ private:
         if (wishes.screenshot) press('s');
         if (wishes.record) press('r');
         if (wishes.fit) press('f');
+        if (wishes.copy) press('k');
         if (wishes.leave) window_.close();
-    }
-
-    /// Not out of an open face, nor to a place that is none.
-    void follow(const Frame& frame, std::size_t id) {
-        if (id >= frame.size() || frame.gone[id] != 0) return;
-        Vector3 target = painter_.camera().target();
-        for (int axis = 0; axis < frame.dimension; ++axis) {
-            target[axis] = frame.position[axis][id];
-            if (!std::isfinite(target[axis])) return;
-        }
-        painter_.camera().set_target(target);
     }
 
     /// The panels shall hide nothing of the box.
@@ -373,6 +368,62 @@ private:
         painter_.read(pixels);
         set_room();
         camera = kept;
+    }
+
+    /// What is seen, as keys of [look], whose names are also those of options.
+    [[nodiscard]] std::vector<std::pair<std::string, std::string>> seen() {
+        const Camera& camera = painter_.camera();
+        Camera fitted = camera;
+        fitted.fit();
+        std::string from = fmt::format("zoom={:.9g},target={:.9g}:{:.9g}", camera.scale() / fitted.scale(),
+                                       camera.target()[0], camera.target()[1]);
+        if (show_.scene().dimension() == 3) {
+            from = fmt::format("{},azimuth={:.9g},elevation={:.9g},{}:{:.9g}",
+                               camera.perspective() ? "perspective" : "orthographic", camera.azimuth(),
+                               camera.elevation(), from, camera.target()[2]);
+        }
+        std::vector<std::pair<std::string, std::string>> all{
+            {"camera", from},
+            {"color_by", quantities()[static_cast<std::size_t>(painter_.quantity())].name},
+            {"colormap", color_maps()[static_cast<std::size_t>(painter_.color_map())].name}};
+        const ValueRange range = painter_.range();
+        if (!painter_.palette().categories && range.high > range.low) {
+            all.emplace_back("range", fmt::format("{:.9g}:{:.9g}", range.low, range.high));
+        }
+        if (const auto& clip = painter_.clip()) {
+            all.emplace_back("clip", fmt::format("{:.9g}:{:.9g}:{:.9g}:{:.9g}", clip->normal[0], clip->normal[1],
+                                                 clip->normal[2], clip->offset));
+        }
+        return all;
+    }
+
+    /// The picture as a command, which may be pasted, and its look as a file.
+    void copy() {
+        const auto keys = seen();
+        std::string command = "carom render " + shell_quoted(source_);
+        std::string file = "[look]\n";
+        for (const auto& [key, value] : keys) {
+            std::string option = key;
+            std::ranges::replace(option, '_', '-');
+            command += fmt::format(" --{} {}", option, shell_quoted(value));
+            file += fmt::format("{} = \"{}\"\n", key, value);
+        }
+        if (style_.light) file += "light = true\n";
+        if (!style_.shadows) file += "shadows = false\n";
+        command += fmt::format(" --time {:.9g} --size {}x{}{}{}{}{} -o {}", show_.time(), painter_.target().width(),
+                               painter_.target().height(), style_.light ? " --light" : "",
+                               style_.shadows ? "" : " --plain", painter_.arrows() ? " --arrows" : "",
+                               state_.labels ? "" : " --bare", shell_quoted(name_ + ".png"));
+        glfwSetClipboardString(window_.handle(), command.c_str());
+        const std::string path = free_name(name_, ".look.toml");
+        try {
+            ReplacementFile look(path);
+            look.write(file);
+            look.commit();
+            state_.message = "the command has been copied; its look is in " + path;
+        } catch (const SystemError& error) {
+            state_.message = error.what();
+        }
     }
 
     void take_picture() {
@@ -516,6 +567,9 @@ private:
             case 'p':
                 painter_.camera().set_perspective(!painter_.camera().perspective());
                 break;
+            case 'k':
+                if (show_.frame() != nullptr) copy();
+                break;
             case 's':
                 if (show_.frame() != nullptr) take_picture();
                 break;
@@ -543,6 +597,8 @@ private:
 
     Show& show_;
     std::string name_;
+    std::string source_;
+    PictureStyle style_;
     Window window_;
     Painter painter_;
     int fine_;

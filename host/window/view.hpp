@@ -46,6 +46,7 @@ struct ViewRequest {
     std::string name;  ///< for the title bar and the files of pictures and movies
     int width = 1280;
     int height = 800;
+    std::string source;  ///< the scene or file, as it was given
     PictureStyle style;
     CameraWish camera;
     bool playing = true;

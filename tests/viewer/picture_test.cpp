@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "host/scene/load.hpp"
+#include "host/state/errors.hpp"
 #include "host/viewer/opengl.hpp"
 #include "host/viewer/quantity.hpp"
 #include "host/viewer/scenery.hpp"
@@ -269,6 +270,112 @@ TEST(Light, DrawsALineAroundWhatIsNearer) {
         };
         const double line = static_cast<double>(along(edge)) / along(edge + 8.0);
         EXPECT_EQ(line < 0.75, shadows) << line;
+    }
+}
+
+/// How many of 360 points at a share of the ball's radius look as another picture's do, `turned` degrees further on.
+int alike(Studio& before, Studio& now, int turned) {
+    int count = 0;
+    for (int k = 0; k < 360; ++k) {
+        const auto on_ring = [&](Studio& studio, int degrees) {
+            const double angle = static_cast<double>(degrees) * 3.14159265358979 / 180.0;
+            Vector3 x = studio.position(0);
+            x[0] += 0.6 * std::cos(angle);
+            x[1] += 0.6 * std::sin(angle);
+            return grey(studio.at(x));
+        };
+        count += std::abs(on_ring(before, k) - on_ring(now, k + turned)) < 40 ? 1 : 0;
+    }
+    return count;
+}
+
+TEST(Pattern, TurnsWithTheBall) {
+    const std::string spinning = "[[ball]]\nspecies = \"green\"\nposition = [5, 10]\nspin = 0.5\n";
+    Studio before(flat_scene(spinning));
+    before.shoot();
+    Studio now(flat_scene(spinning));
+    now.shoot();
+    for (int k = 0; k < 4; ++k) {  // 45 degrees in all, not all at once
+        now.frame().time += 0.3926990817;
+        now.shoot();
+    }
+    EXPECT_GT(alike(before, now, 45), 325);
+    EXPECT_LT(alike(before, now, 0), 300);
+    // Where nothing turns there is no pattern, unless it is asked for.
+    const std::string still = "[[ball]]\nspecies = \"green\"\nposition = [5, 10]\n";
+    for (const bool asked : {false, true}) {
+        Studio plain(flat_scene(still + (asked ? "[look]\npattern = \"stripe\"\n" : "")));
+        plain.shoot();
+        EXPECT_EQ(alike(plain, plain, 90) == 360, !asked);
+    }
+    Studio none(flat_scene(spinning + "[look]\npattern = \"none\"\n"));
+    none.shoot();
+    EXPECT_EQ(alike(none, none, 90), 360);
+}
+
+TEST(BallTurns, AddUpWhatSpinsDo) {
+    Frame frame;
+    frame.resize(3, 3);
+    frame.spin[0] = {0.0, 0.3, 0.0};
+    frame.spin[1] = {0.0, -0.4, 0.0};
+    frame.spin[2] = {1.5, 1.2, 0.0};
+    BallTurns turns;
+    const auto at = [&](double time) {
+        frame.time = time;
+        const auto now = turns.at(frame);
+        return std::vector<BallTurn>(now.begin(), now.end());
+    };
+    const auto first = at(0.0);
+    for (const double time : {0.3, 0.5, 1.1}) at(time);
+    const auto last = at(2.0);
+    const auto angle = [](const BallTurn& a, const BallTurn& b) {
+        double cosine = 0.0;
+        for (std::size_t k = 0; k < 4; ++k) cosine += static_cast<double>(a[k] * b[k]);
+        return 2.0 * std::acos(std::min(1.0, std::abs(cosine)));
+    };
+    EXPECT_NEAR(angle(first[0], last[0]), 3.0, 1e-5);
+    EXPECT_NEAR(angle(first[1], last[1]), 2.6, 1e-5);
+    EXPECT_EQ(first[2], last[2]);
+    EXPECT_GT(angle(first[0], first[1]), 0.1) << "they do not all stand alike";
+    const auto back = at(0.0);
+    for (std::size_t id = 0; id < 3; ++id) {
+        for (std::size_t k = 0; k < 4; ++k) EXPECT_NEAR(back[id][k], first[id][k], 1e-6);
+    }
+    frame.spin[2].clear();  // as of a file without spins
+    EXPECT_TRUE(turns.at(frame).empty());
+}
+
+TEST(Look, IsThatOfTheScene) {
+    const std::string look =
+        "[look]\nbackground = \"#102030\"\nfloor = \"#1B6E46\"\nwalls = \"#5D4037\"\ncushion = 0.2\n"
+        "colors = \"#FAFAFA #F9C80E\"\nnumbers_from = 1\n";
+    Studio studio(flat_scene(ball("red", "0, 10") + ball("green", "5, 10") + ball("red", "10, 10") + look),
+                  {.labels = false});
+    studio.shoot();
+    const auto byte = [](int red, int green, int blue) {
+        return near_color(
+            {static_cast<float>(red) / 255.0f, static_cast<float>(green) / 255.0f, static_cast<float>(blue) / 255.0f});
+    };
+    EXPECT_THAT(studio.at(200, 2), byte(0x10, 0x20, 0x30));
+    EXPECT_THAT(studio.at(Vector3{-3.0, 4.0, 0.0}), byte(0x1B, 0x6E, 0x46));
+    EXPECT_THAT(studio.at(Vector3{5.0, 17.12, 0.0}), byte(0x5D, 0x40, 0x37));
+    EXPECT_THAT(studio.at(studio.position(0)), byte(0xFA, 0xFA, 0xFA)) << "without a number";
+    EXPECT_THAT(studio.at(Vector3{5.0, 10.75, 0.0}), byte(0xF9, 0xC8, 0x0E)) << "beside its number";
+    EXPECT_GT(grey(studio.at(Vector3{5.35, 10.0, 0.0})), 700) << "what the number stands on";
+    EXPECT_THAT(studio.at(Vector3{10.0, 10.4, 0.0}), byte(0xFA, 0xFA, 0xFA)) << "from the first one on again";
+}
+
+TEST(Look, ThatIsWrongIsToldWithItsPlace) {
+    for (const auto& [line, words] :
+         {std::pair{"color_by = \"mood\"", "test.toml:20:12: look.color_by: 'mood' is not known"},
+          std::pair{"camera = \"up\"", "test.toml:20:10: look.camera: 'up' is not known"}}) {
+        try {
+            const Studio studio(flat_scene(std::string("[look]\n") + line + "\n"), {.labels = false});
+            static_cast<void>(with_look({}, studio.source().scene()));
+            FAIL() << line;
+        } catch (const InputError& error) {
+            EXPECT_THAT(error.what(), testing::HasSubstr(words));
+        }
     }
 }
 

@@ -121,6 +121,91 @@ velocity = 1.0
             self.assertGreater(abs(before - picture[2, 2]).max(), 8)
             self.assertLessEqual(abs(behind - (before if when == 0.0 else picture[2, 2])).max(), 0)
 
+    def test_no_number_of_a_run_depends_on_its_look(self):
+        look = '[look]\nfloor = "#1B6E46"\ncolors = "#FAFAFA"\ncushion = 0.5\nnumbers_from = 0\npattern = "stripe"\n'
+        self.write("dressed.toml", TWO + look)
+        plain, dressed = (self.run_json(f"{name}.toml") for name in ("two", "dressed"))
+        self.assertEqual(dressed["state_hash"], plain["state_hash"])
+        for name in ("two", "dressed"):
+            self.succeed("render", f"{name}.h5", "-o", f"{name}.png", "--bare")
+        self.assertGreater(abs(pixels(self.folder / "dressed.png") - pixels(self.folder / "two.png")).mean(), 10)
+        self.write("wrong.toml", TWO + '[look]\nfloor = "green"\n')
+        result = self.carom("check", "wrong.toml")
+        self.assertEqual(result.status, 2)
+        self.assertRegex(result.err, r'wrong\.toml:30:9: look\.floor: must look like "#E91E63", not "green"')
+
+    def test_a_transparent_picture_laid_over_paper_is_the_other_one(self):
+        for scene, options in (("two.toml", []), ("spheres3d_frictionless", ["--plain"])):
+            for name, more in (("opaque", []), ("through", ["--transparent"])):
+                self.succeed("render", scene, "-o", f"{name}.png", "--bare", "--time", "0", "--force", *options, *more)
+            opaque = pixels(self.folder / "opaque.png")
+            raw = subprocess.run(["ffmpeg", "-v", "error", "-i", self.folder / "through.png", "-f", "rawvideo", "-pix_fmt",
+                                  "rgba", "-"], capture_output=True, check=True).stdout
+            through = numpy.frombuffer(raw, numpy.uint8).reshape(*opaque.shape[:2], 4).astype(float)
+            self.assertEqual(through[2, 2, 3], 0)
+            self.assertEqual(through[:, :, 3].max(), 255)
+            shown = through[:, :, 3:] / 255
+            laid = through[:, :, :3] * shown + (1 - shown) * opaque[2, 2]
+            inside = through[:, :, 3] > 0 if scene == "two.toml" else numpy.ones(opaque.shape[:2], bool)
+            # In 2D balls stand on the inside of the box, which is not there: their rims are of another colour.
+            self.assertLess(abs(laid - opaque)[inside].mean(), 3)
+            self.assertLess(abs(laid - opaque)[through[:, :, 3] == 255].max(), 2)
+
+    def test_more_samples_are_a_better_mean(self):
+        pictures = {}
+        for samples in (1, 4, 16):
+            self.succeed("render", "spheres3d_frictionless", "-o", "out.png", "--bare", "--time", "0", "--force", "--plain",
+                         "--samples", str(samples), "--size", "400x300")
+            pictures[samples] = pixels(self.folder / "out.png")
+        off = {samples: abs(pictures[samples] - pictures[16]).mean() for samples in (1, 4)}
+        self.assertGreater(off[1], 1.5 * off[4])
+        self.assertGreater(off[4], 0)
+
+    def test_a_ball_is_followed_and_the_camera_moves_by_its_keys(self):
+        options = ["--bare", "--size", "400x400", "--camera", "zoom=3"]
+        for when in ("0", "1"):
+            self.succeed("render", "two.toml", "-o", "out.png", "--time", when, "--follow", "0", "--force", *options)
+            columns = columns_of(pixels(self.folder / "out.png"), PINK)
+            self.assertAlmostEqual(sum(columns[0]) / 2, 199.5, delta=1)
+        widths = []
+        for when in ("0", "0.25", "0.5", "1"):  # zooms grow by equal ratios, up to the last key
+            self.succeed("render", "two.toml", "-o", "out.png", "--time", when, "--follow", "0", "--force", "--bare", "--size",
+                         "1000x1000", "--camera-at", "0:zoom=1", "--camera-at", "0.5:zoom=4")
+            first, last = columns_of(pixels(self.folder / "out.png"), PINK)[0]
+            widths.append(last - first + 1)
+        for width, zoom in zip(widths[1:], (2, 4, 4)):
+            self.assertAlmostEqual(width / widths[0], zoom, delta=0.3)
+
+    def test_balls_that_a_plane_cuts_are_closed(self):
+        self.write("one.toml", """
+[scene]
+dimension = 3
+[box]
+size = [4.0, 4.0, 4.0]
+[run]
+until = 1.0
+backend = "cpu"
+[[ball]]
+radius = 1.5
+mass = 1.0
+position = [2.0, 2.0, 2.0]
+color = "#E91E63"
+""")
+        options = ["--bare", "--plain", "--time", "0", "--size", "400x400", "--color-by", "species", "--force"]
+        def pink(*more):
+            self.succeed("render", "one.toml", "-o", "out.png", *options, *more)
+            picture = pixels(self.folder / "out.png")
+            return (picture[:, :, 0] > 1.8 * picture[:, :, 1]) & (picture[:, :, 0] > 60), picture
+        whole, _ = pink("--camera", "front")
+        # From the front all of it is there, flat; from the side half of it.
+        cut, picture = pink("--camera", "front", "--clip", "0:-1:0:-2")
+        self.assertAlmostEqual(cut.sum() / whole.sum(), 1.0, delta=0.01)
+        flat = picture[170:230, 170:230]
+        self.assertLess(flat.std(axis=(0, 1)).max(), 4)
+        half, _ = pink("--camera", "side", "--clip", "0:-2:0:-2")  # a normal of any length
+        self.assertAlmostEqual(half.sum() / whole.sum(), 0.5, delta=0.02)
+        self.assertEqual(pink("--camera", "front", "--clip", "0:-1:0:-4")[0].sum(), 0)
+
     def test_a_stored_run_looks_like_the_run(self):
         self.write("gas.toml", GAS)
         self.succeed("run", "gas.toml", "--quiet", "-o", "gas.h5")
@@ -198,6 +283,11 @@ backend = "cpu"
 
     def test_a_movie_has_a_frame_for_each_and_the_rate_asked_for(self):
         self.succeed("run", "two.toml", "--quiet", "-o", "two.h5")
+        for kind in ("webm", "gif"):
+            self.succeed("render", "two.h5", "-o", f"two.{kind}", "--size", "201x101", "--fps", "10")
+            count = subprocess.run(["ffprobe", "-v", "error", "-count_frames", "-show_entries", "stream=nb_read_frames",
+                                    "-of", "csv=p=0", self.folder / f"two.{kind}"], capture_output=True, text=True, check=True)
+            self.assertEqual(int(count.stdout.strip().strip(",")), 5)
         for source, options, frames in [("two.h5", [], 5), ("two.toml", ["--every", "0.1"], 11)]:
             self.succeed("render", source, "-o", "two.mp4", "--size", "201x101", "--fps", "12", "--force", *options)
             probe = subprocess.run(["ffprobe", "-v", "error", "-count_frames", "-show_entries",
@@ -276,7 +366,15 @@ backend = "cpu"
         self.write("taken.png", "something")
         for arguments, words in [
             ([], r"no output given"),
-            (["-o", "a.gif"], r"--output a\.gif: a picture ends in \.png, a movie in \.mp4, a folder in /"),
+            (["-o", "a.avi"], r"--output a\.avi: a picture ends in \.png, a movie in \.mp4, \.webm or \.gif, a folder in /"),
+            (["-o", "a.mp4", "--transparent"], r"--transparent: is for pictures, not for movies"),
+            (["-o", "a.png", "--samples", "3"], r"--samples: 3 is not 1, 4 or 16"),
+            (["-o", "a.png", "--follow", "2"], r"--follow: there is no ball 2; there are those from 0 to 1"),
+            (["-o", "a.png", "--clip", "0:0:0:1"], r"--clip: '0:0:0:1' is not NX:NY:NZ:OFFSET"),
+            (["-o", "a.png", "--clip", "0:1:2"], r"--clip: '0:1:2' is not NX:NY:NZ:OFFSET"),
+            (["-o", "a.png", "--camera-at", "zoom=2"], r"--camera-at: 'zoom=2' is not T:HOW"),
+            (["-o", "a.png", "--camera-at", "1:zoom=2", "--camera-at", "1:zoom=3"], r"--camera-at: times must grow"),
+            (["-o", "a.png", "--look", "taken.png"], r"taken\.png"),
             (["-o", "taken.png"], r"taken\.png: exists already; --force"),
             (["-o", "a.png", "--size", "640"], r"--size: '640' is not WIDTHxHEIGHT"),
             (["-o", "a.png", "--size", "63x64"], r"--size: '63' is not a whole number from 64 up"),
@@ -350,7 +448,8 @@ backend = "cpu"
     def test_help_is_in_the_pages(self):
         page = (SOURCE / "docs" / "viewer.md").read_text()
         for option in ["--size", "--fps", "--every", "--color-by", "--range", "--camera", "--overlay", "--bare",
-                       "--light", "--colormap", "--arrows", "--frame", "--time", "--last"]:
+                       "--light", "--colormap", "--arrows", "--plain", "--clip", "--look", "--follow", "--camera-at", "--samples",
+                       "--transparent", "--frame", "--time", "--last"]:
             self.assertIn(option, page)
 
 

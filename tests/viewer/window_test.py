@@ -141,7 +141,10 @@ class View(ProgramTest):
         self.succeed("run", "two.toml", "--quiet", "-o", "two.h5")
         for options in [["two.h5"], ["spheres3d_frictionless", "--camera", "perspective"]]:
             process = self.open(*options, "--paused")
-            shown = self.screen.pixels()[60:]  # below the legend
+            seen = lambda: abs(self.screen.pixels()[60:] - numpy.array(PINK)).max(axis=2).min() <= 2  # below the legend
+            if options == ["two.h5"]:
+                self.until(seen, process)
+            shown = self.screen.pixels()[60:]
             if options == ["two.h5"]:
                 y, x = numpy.argwhere(abs(shown - numpy.array(PINK)).max(axis=2) <= 2).max(axis=0) + [56, -8]
                 self.screen.do("mousemove", x, y, "sleep", 0.2, "click", 1, "sleep", 0.3)
@@ -161,6 +164,23 @@ class View(ProgramTest):
                 movie = numpy.frombuffer(movie, numpy.uint8).reshape(-1, HEIGHT, WIDTH, 3).astype(int)
                 self.assertLess(abs(movie[0] - drawn).mean(), 2.0)
             (self.folder / f"{name}-1.png").unlink()
+
+    def test_what_is_seen_can_be_had_again_as_a_file(self):
+        for options in [["two.toml", "--color-by", "height"], ["spheres3d_frictionless", "--light", "--camera", "perspective"]]:
+            name = pathlib.Path(options[0]).stem
+            process = self.open(*options, "--paused", "--no-panels")
+            self.screen.do("mousemove", 200, 300, "click", 4, "click", 4, "sleep", 0.3)
+            if name != "two":
+                self.screen.do("mousemove", 300, 200, "mousedown", 1, "sleep", 0.1, "mousemove", 350, 230, "sleep", 0.2, "mouseup", 1)
+            self.screen.do("key", "k", "sleep", 0.2)
+            stored = self.picture(f"{name}-1.png", process)
+            self.until(lambda: (self.folder / f"{name}-1.look.toml").exists(), process)
+            self.close(process)
+            again = ["render", options[0], "--look", f"{name}-1.look.toml", "--time", "0", "--size", f"{WIDTH}x{HEIGHT}"]
+            self.succeed(*again, "-o", "again.png", "--force")
+            self.assertLessEqual(abs(pixels(self.folder / "again.png") - stored).max(), 2, options)
+            self.succeed("render", options[0], "--time", "0", "--size", f"{WIDTH}x{HEIGHT}", "-o", "fitted.png", "--force")
+            self.assertGreater(abs(pixels(self.folder / "fitted.png") - stored).max(), 40, options)
 
     def test_space_plays_and_pauses_and_escape_closes(self):
         process = self.open("two.toml", "--paused")
