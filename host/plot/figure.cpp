@@ -60,12 +60,32 @@ bool any_positive(const Figure& figure, bool of_x, bool right) {
 
 Script end_of(const std::optional<double>& value) { return value ? Script("{:.9g}", *value) : Script("*"); }
 
+/// Where a logarithmic axis begins if theory goes on far below what was measured: an exponential, or small lags, would
+/// leave no room for that.
+std::optional<double> low_end_of_measured(const Figure& figure, bool of_x, bool right) {
+    constexpr double kBelow = 0.1;
+    double measured = std::numeric_limits<double>::infinity();
+    double all = measured;
+    for (const Curve& curve : figure.curves) {
+        if (curve.right != right && !of_x) continue;
+        for (const double value : of_x ? curve.x : curve.y) {
+            if (!std::isfinite(value) || !(value > 0.0)) continue;
+            all = std::min(all, value);
+            if (!curve.thick) measured = std::min(measured, value);
+        }
+    }
+    if (std::isinf(measured) || !(all < kBelow * measured)) return std::nullopt;
+    return of_x ? measured : kBelow * measured;
+}
+
 /// What a logarithmic axis shows: whole decades. Where nothing has a place on it gnuplot finds none, and gives up.
 Script log_range(const Figure& figure, bool of_x, bool right = false) {
     const AxisRange& asked = of_x ? figure.x_range : right ? AxisRange{} : figure.y_range;
     if (asked.low && asked.high) return Script("[{}:{}] noextend", end_of(asked.low), end_of(asked.high));
     if (!any_positive(figure, of_x, right)) return Script("[0.1:10]");
-    return Script("[{}:{}] extend", end_of(asked.low), end_of(asked.high));
+    std::optional<double> low = asked.low;
+    if (!low && !asked.high) low = low_end_of_measured(figure, of_x, right);
+    return Script("[{}:{}] extend", end_of(low), end_of(asked.high));
 }
 
 std::vector<std::vector<double>> rows_of(const Curve& curve) {

@@ -145,13 +145,14 @@ std::vector<TheoryCurve> theory_curves(const GasFacts& facts, const Scene& scene
     const double d = diffusion(facts);
     const std::string enskog = facts.dimension == 2 ? "Enskog, without long-time tail" : "Enskog";
     if (info.kind == "msd") {
-        return {sampled(enskog, x_from, x_to, [&](double t) {
+        return {sampled_over_lags(enskog, x_from, x_to, [&](double t) {
             return exponential_displacement(facts.dimension, t, facts.temperature, facts.mass, d);
         })};
     }
     if (info.kind == "vacf") {
-        return {sampled(enskog, x_from, x_to,
-                        [&](double t) { return exponential_autocorrelation(t, facts.temperature, facts.mass, d); })};
+        return {sampled_over_lags(enskog, x_from, x_to, [&](double t) {
+            return exponential_autocorrelation(t, facts.temperature, facts.mass, d);
+        })};
     }
     return {};
 }

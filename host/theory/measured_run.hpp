@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -90,6 +91,22 @@ TheoryCurve sampled(std::string label, double from, double to, const Function& f
     for (std::size_t k = 0; k <= pieces; ++k) {
         curve.x.push_back(from + (to - from) * static_cast<double>(k) / static_cast<double>(pieces));
         curve.y.push_back(function(curve.x.back()));
+    }
+    return curve;
+}
+
+/// The same over lags from 0 or more, as close as lags lie at any of them: in equal ratios, over seven decades.
+template <class Function>
+TheoryCurve sampled_over_lags(std::string label, double from, double to, const Function& function) {
+    constexpr double kDecades = 7.0;
+    constexpr std::size_t kPieces = 700;
+    TheoryCurve curve{.label = std::move(label), .x = {from}, .y = {function(from)}};
+    for (std::size_t k = 0; k <= kPieces; ++k) {
+        const double decades = kDecades * (static_cast<double>(k) / static_cast<double>(kPieces) - 1.0);
+        const double at = k < kPieces ? to * std::pow(10.0, decades) : to;
+        if (!(at > curve.x.back())) continue;
+        curve.x.push_back(at);
+        curve.y.push_back(function(at));
     }
     return curve;
 }

@@ -522,6 +522,43 @@ every = 0.25
             self.assertIn(says, result.err)
 
 
+class Lags(ProgramTest):
+    def test_theory_is_theory_s_at_the_shortest_lag_of_a_long_run(self):
+        self.write("gas.toml", """
+[scene]
+dimension = 2
+[box]
+size = [60.0, 60.0]
+boundary = ["periodic", "periodic"]
+[run]
+solver = "events"
+until = 400.0
+[[fill]]
+count = 64
+radius = 0.5
+mass = 1.0
+temperature = 1.0
+[[observe]]
+name = "vacf"
+kind = "vacf"
+[[observe]]
+name = "msd"
+kind = "msd"
+""")
+        self.succeed("run", "gas.toml", "--quiet")
+        for name in ("msd", "vacf"):
+            rows = list(csv.reader(self.succeed("plot", "gas.h5", name, "--csv", "-o", "-").out.splitlines()))[1:]
+            lags = [float(row[1]) for row in rows if row[0] == "measured" and float(row[1]) > 0.0]
+            theory = [(float(row[1]), float(row[2])) for row in rows if row[0].startswith("Enskog")]
+            self.assertGreater(max(lags), 500 * min(lags))
+            # Straight lines between its points: a curve that bends over a mean free time has many of these there.
+            between = [value for lag, value in theory if min(lags) <= lag <= 10 * min(lags)]
+            self.assertGreater(len(between), 50)
+            self.assertLessEqual(min(lag for lag, _ in theory), min(lags))
+            if name == "msd":  # t^2 2 T / m, before the first collision
+                self.assertAlmostEqual(between[0], 2.0 * min(lags)**2, delta=0.1 * between[0])
+
+
 class TheoryFigures(ProgramTest):
     def run_scene(self, name, *options):
         self.succeed("run", SCENES / f"{name}.toml", "-o", f"{name}.h5", "--quiet", *options)

@@ -154,6 +154,20 @@ TEST(GnuplotScript, LogarithmicAxesShowWholeDecades) {
     EXPECT_THAT(script_of(figure), Not(HasSubstr("\nset logscale")));
 }
 
+TEST(GnuplotScript, LogarithmicAxesBeginWhereSomethingWasMeasured) {
+    Figure figure = two_lines(0.0, 0.0);
+    figure.log_x = figure.log_y = true;
+    figure.curves[0].x = {0.0, 0.5, 7.0};
+    figure.curves[0].y = {1.0, -1.0, 0.002};
+    figure.curves[1].thick = true;  // theory
+    figure.curves[1].x = {1e-6, 7.0};
+    figure.curves[1].y = {1.0, 1e-90};
+    EXPECT_THAT(script_of(figure), HasSubstr("set xrange [0.5:*] extend\n"));
+    EXPECT_THAT(script_of(figure), HasSubstr("set yrange [0.0002:*] extend\n"));
+    figure.y_range.low = 1e-20;
+    EXPECT_THAT(script_of(figure), HasSubstr("set yrange [1e-20:*] extend\n"));
+}
+
 TEST(GnuplotScript, OnASmallScreenHasFewerUnitsAndLettersInALine) {
     EXPECT_THAT(script_of(two_lines(1.0, 0.0), {"a.svg", true}), HasSubstr("svg size 760,560"));
     EXPECT_THAT(script_of(two_lines(1.0, 0.0), "a.svg"), HasSubstr("svg size 1200,760"));
