@@ -20,8 +20,8 @@ namespace {
 constexpr std::chrono::seconds kRowInterval{1};
 
 /// Of the file's structure that HDF5 keeps in memory, counted as it is on disk: the index of chunks grows with the
-/// rows, and a node of it is seven times as large in memory. The last nodes of some fifty datasets have room; others are
-/// read again, which is little beside writing them.
+/// rows, and a node of it is seven times as large in memory. The last nodes of some fifty datasets have room; others
+/// are read again, which is little beside writing them.
 constexpr std::size_t kStructureBytes = 1 << 17;
 
 void bound_memory(hid_t access) {

@@ -78,7 +78,8 @@ void MovieWriter::add(const Pixels& pixels) {
 
 void MovieWriter::finish() {
     const int status = ffmpeg_.wait();
-    if (status != 0) fail(status);
+    // Where the disk is full at the end of the file it says so, and nothing but an error is said, but its status is 0.
+    if (status != 0 || !ffmpeg_.last_line().empty()) fail(status);
     replacement_.commit(false);
 }
 
