@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 #include <memory>
+#include <sstream>
 
 #include "host/cli/options.hpp"
 #include "host/run/say.hpp"
@@ -34,6 +35,8 @@ struct ViewerOptions {
     std::string camera;
     std::string clip;
     std::string look;
+    std::string trails;
+    bool contacts = false;
     bool arrows = false;
     bool light = false;
     bool plain = false;
@@ -44,9 +47,10 @@ void add_viewer_options(CommandOptions& command, ViewerOptions& options) {
     add_scene_options(command, options.scene);
     command.describe("SCENE", "Scene file, the name of an installed scene, or a trajectory (.h5)");
     command.option("--size", options.size, "WxH", "Pixels; 1280x800 by default");
-    command.option("--color-by", options.color_by, "WHAT",
-                   "species, speed, kinetic-energy, spin, overlap, id or height; species where there are several, "
-                   "else speed");
+    command.option(
+        "--color-by", options.color_by, "WHAT",
+        "species, speed, kinetic-energy, spin, overlap, id, height, or of the balls around density, temperature or "
+        "flow; species where there are several, else speed");
     command.option(
         "--colormap", options.colormap, "NAME",
         "viridis, ember, dusk (blue to yellow), balance (for values about a middle) or grey; viridis by default");
@@ -58,6 +62,8 @@ void add_viewer_options(CommandOptions& command, ViewerOptions& options) {
                    "3D: cuts off what is farther than OFFSET along this direction, and closes the balls that are cut");
     command.option("--look", options.look, "FILE", "Takes [look] from this file, over the scene's own");
     command.flag("--arrows", options.arrows, "Velocities as arrows; of many balls, of some");
+    command.flag("--contacts", options.contacts, "Lines between balls that touch, as broad as they press");
+    command.option("--trails", options.trails, "ID,ID,...", "Where these balls have been, in the frames drawn so far");
     command.flag("--light", options.light, "White instead of dark around the box");
     command.flag("--plain", options.plain, "3D: no shadows");
     command.flag("--bare", options.bare, "No title, legend or scale");
@@ -111,6 +117,9 @@ PictureStyle picture_style(const ViewerOptions& options) {
     style.light = options.light;
     style.labels = !options.bare;
     style.arrows = options.arrows;
+    style.contacts = options.contacts;
+    std::istringstream trails(options.trails);
+    for (std::string id; std::getline(trails, id, ',');) style.trails.push_back(parse_whole("--trails", id, 0));
     style.shadows = !options.plain;
     if (!options.color_by.empty()) style.quantity = parse_quantity(options.color_by, "--color-by");
     if (!options.colormap.empty()) style.map = parse_color_map(options.colormap, "--colormap");

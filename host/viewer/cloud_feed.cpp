@@ -179,7 +179,7 @@ float largest_radius(const Balls& balls) {
 
 /// What write_picture of a CPU says no to.
 bool written_on_host(const PictureSource& source, Quantity quantity) {
-    return source.pictures_on_host() && quantity != Quantity::kOverlap;
+    return source.pictures_on_host() && quantity != Quantity::kOverlap && !is_local(quantity);
 }
 
 }  // namespace
@@ -191,9 +191,9 @@ bool CloudFeed::needs_frame(CloudStore& store, int slot, Solver& solver, Quantit
     return source == nullptr || !written_on_host(*source, quantity);
 }
 
-/// Hands over the values that do not change with time.
+/// Hands over the values that a processor does not find: those that do not change with time once, local ones each time.
 void CloudFeed::give(Solver& solver, const Scene& scene, const Balls& balls, Quantity quantity, const Frame* frame) {
-    if (given_ == quantity) return;
+    if (given_ == quantity && !is_local(quantity)) return;
     if (frame == nullptr) {
         solver.request_frame(frame_);
         solver.finish_frame(frame_);

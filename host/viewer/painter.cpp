@@ -362,6 +362,9 @@ Painter::Painter(const Scene& scene, const Balls& balls, const PictureStyle& sty
       light_(style.shadows && look_.shadows),
       theme_(theme_by_look(look_, style.light)),
       pattern_(look_.pattern),
+      contacts_(style.contacts),
+      trails_(style.trails),
+      with_trails_(!style.trails.empty()),
       quantity_(style.quantity ? *style.quantity : quantity_by_look(look_, scene, balls)),
       map_(style.map ? *style.map : map_by_look(look_, scene)),
       palette_(palette_of(quantity_, balls, map_, look_.colors)),
@@ -457,6 +460,11 @@ PictureContent Painter::content(double time, std::size_t balls, const std::vecto
     if (look_.numbers_from && frame != nullptr) {
         add_numbers(scenery_, balls_, *frame, turned_, *look_.numbers_from, origin, camera_);
     }
+    if (with_trails_ && frame != nullptr) {
+        trails_.add(*frame, scene_.box);
+        trails_.draw(scenery_, origin, theme_, scale);
+    }
+    if (contacts_ && frame != nullptr) add_contacts(overlay_, scene_, balls_, *frame, camera_, theme_, scale);
     std::optional<VelocityKey> arrows;
     if (arrows_ && frame != nullptr) {
         arrows = add_velocities(scenery_, scene_, balls_, *frame, origin, theme_, camera_, scale);

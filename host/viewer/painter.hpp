@@ -79,8 +79,10 @@ struct PictureStyle {
     std::optional<Quantity> quantity;
     std::optional<ValueRange> range;  ///< automatic if empty
     std::optional<ColorMap> map;
-    bool light = false;        ///< white around the box
-    bool arrows = false;       ///< along the velocities
+    bool light = false;               ///< white around the box
+    bool arrows = false;              ///< along the velocities
+    bool contacts = false;            ///< lines between balls that touch, as broad as they press
+    std::vector<std::size_t> trails;  ///< of these balls, by id: where they have been in the frames drawn so far
     bool transparent = false;  ///< nothing around the balls, and no inside of the box but one of the scene's own colour
     std::optional<int> oversampling;  ///< 1, 2 or 4 pixels in a row are one of the picture; 3D: 2 if empty, 2D: 1
     std::optional<ClipPlane> clip;
@@ -116,6 +118,12 @@ public:
     [[nodiscard]] bool turns(const Frame& frame);
     void set_arrows(bool arrows) { arrows_ = arrows; }
     [[nodiscard]] bool arrows() const { return arrows_; }
+    void set_contacts(bool contacts) { contacts_ = contacts; }
+    [[nodiscard]] bool contacts() const { return contacts_; }
+    /// Whether something is drawn that wants a frame of the very time that is shown.
+    [[nodiscard]] bool wants_frames(const Frame& frame) {
+        return arrows_ || contacts_ || with_trails_ || look_.numbers_from || turns(frame);
+    }
     /// Leaves room to the left for the lines that draw() writes over the picture, so that they lie on no balls.
     void make_room_for_notes();
     /// Leaves room for panels, beside that for the labels [pixels].
@@ -159,6 +167,9 @@ private:
     Look::Pattern pattern_;
     bool spinning_ = false;  // balls have been seen to
     BallTurns turns_;
+    bool contacts_;
+    BallTrails trails_;
+    bool with_trails_;
     std::span<const BallTurn> turned_;  // of the frame that is being drawn
     Quantity quantity_;
     ColorMap map_;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <numbers>
 #include <numeric>
 
 #include "host/plot/ball_colors.hpp"
@@ -16,13 +17,15 @@ namespace {
 /// Balls by cells that are no smaller than the largest diameter, so that partners are in neighbouring ones.
 class Cells {
 public:
-    Cells(const Scene& scene, const Balls& balls, const Frame& frame) : box_(scene.box), balls_(balls), frame_(frame) {
+    /// \param each  how many balls a cell has on average, at least
+    Cells(const Scene& scene, const Balls& balls, const Frame& frame, double each = 1.0)
+        : box_(scene.box), balls_(balls), frame_(frame) {
         double largest = 0.0;
         for (std::size_t id = 0; id < frame.size(); ++id) {
             if (present(id)) largest = std::max(largest, balls.species_of(id).radius);
         }
         // No more cells than balls, however large the box.
-        const double most = std::max(1.0, std::pow(static_cast<double>(frame.size()), 1.0 / box_.dimension));
+        const double most = std::max(1.0, std::pow(static_cast<double>(frame.size()) / each, 1.0 / box_.dimension));
         for (int axis = 0; axis < box_.dimension; ++axis) {
             const double fit = largest > 0.0 ? std::floor(box_.size[axis] / (2.0 * largest)) : 1.0;
             count_[axis] = static_cast<std::int64_t>(std::clamp(fit, 1.0, std::ceil(most)));
@@ -50,6 +53,14 @@ public:
     /// Calls `meet` with each ball of the cells around that of ball `id`.
     template <class Meet>
     void around(std::size_t id, const Meet& meet) const {
+        near(id, [&](std::size_t cell) {
+            for (std::size_t k = start_[cell]; k < start_[cell + 1]; ++k) meet(sorted_[k]);
+        });
+    }
+
+    /// Calls `look` with each of the cells around that of ball `id`, and that one.
+    template <class Look>
+    void near(std::size_t id, const Look& look) const {
         std::array<std::array<std::int64_t, 3>, 3> near{};
         std::array<int, 3> found{1, 1, 1};
         for (int axis = 0; axis < box_.dimension; ++axis) {
@@ -66,12 +77,21 @@ public:
         for (int z = 0; z < found[2]; ++z) {
             for (int y = 0; y < found[1]; ++y) {
                 for (int x = 0; x < found[0]; ++x) {
-                    const auto cell =
-                        static_cast<std::size_t>((near[2][z] * count_[1] + near[1][y]) * count_[0] + near[0][x]);
-                    for (std::size_t k = start_[cell]; k < start_[cell + 1]; ++k) meet(sorted_[k]);
+                    look(static_cast<std::size_t>((near[2][z] * count_[1] + near[1][y]) * count_[0] + near[0][x]));
                 }
             }
         }
+    }
+
+    [[nodiscard]] std::size_t size() const { return start_.size() - 1; }
+    [[nodiscard]] std::span<const std::size_t> balls_of(std::size_t cell) const {
+        return {sorted_.data() + start_[cell], start_[cell + 1] - start_[cell]};
+    }
+    /// [length^d]
+    [[nodiscard]] double cell_volume() const {
+        double volume = 1.0;
+        for (int axis = 0; axis < box_.dimension; ++axis) volume *= box_.size[axis] / static_cast<double>(count_[axis]);
+        return volume;
     }
 
 private:
@@ -107,21 +127,26 @@ double overlap_of(const Scene& scene, const Balls& balls, const Frame& frame, st
 
 }  // namespace
 
-void deepest_overlaps(const Scene& scene, const Balls& balls, const Frame& frame, std::vector<float>& overlaps) {
+void visit_contacts(const Scene& scene, const Balls& balls, const Frame& frame,
+                    const std::function<void(std::size_t, std::size_t, double)>& meet) {
     const Cells cells(scene, balls, frame);
-    overlaps.assign(frame.size(), 0.0f);
     for (std::size_t i = 0; i < frame.size(); ++i) {
         if (!cells.present(i)) continue;
-        const double r_i = balls.species_of(i).radius;
         cells.around(i, [&](std::size_t j) {
-            if (j <= i) return;
-            const double overlap = overlap_of(scene, balls, frame, i, j);
-            if (overlap <= 0.0) return;
-            const auto depth = static_cast<float>(overlap / std::min(r_i, balls.species_of(j).radius));
-            overlaps[i] = std::max(overlaps[i], depth);
-            overlaps[j] = std::max(overlaps[j], depth);
+            const double overlap = j > i ? overlap_of(scene, balls, frame, i, j) : 0.0;
+            if (overlap > 0.0) meet(i, j, overlap);
         });
     }
+}
+
+void deepest_overlaps(const Scene& scene, const Balls& balls, const Frame& frame, std::vector<float>& overlaps) {
+    overlaps.assign(frame.size(), 0.0f);
+    visit_contacts(scene, balls, frame, [&](std::size_t i, std::size_t j, double overlap) {
+        const auto depth =
+            static_cast<float>(overlap / std::min(balls.species_of(i).radius, balls.species_of(j).radius));
+        overlaps[i] = std::max(overlaps[i], depth);
+        overlaps[j] = std::max(overlaps[j], depth);
+    });
 }
 
 std::vector<std::size_t> partners_of(const Scene& scene, const Balls& balls, const Frame& frame, std::size_t id) {
@@ -142,7 +167,10 @@ constexpr std::array kQuantities{QuantityInfo{Quantity::kSpecies, "species", "sp
                                  QuantityInfo{Quantity::kSpin, "spin", "spin", "rad/s"},
                                  QuantityInfo{Quantity::kOverlap, "overlap", "overlap / radius", ""},
                                  QuantityInfo{Quantity::kId, "id", "id", ""},
-                                 QuantityInfo{Quantity::kHeight, "height", "height", "m"}};
+                                 QuantityInfo{Quantity::kHeight, "height", "height", "m"},
+                                 QuantityInfo{Quantity::kDensity, "density", "local density", ""},
+                                 QuantityInfo{Quantity::kTemperature, "temperature", "local temp.", "J"},
+                                 QuantityInfo{Quantity::kFlow, "flow", "local flow", "m/s"}};
 
 constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
 
@@ -178,6 +206,65 @@ Heights heights_of(const Scene& scene) {
     }
     const bool down = gravity[axis] > 0.0;
     return {axis, scene.box.min[axis] + (down ? scene.box.size[axis] : 0.0), down};
+}
+
+/// What balls of a cell have together.
+struct CellSums {
+    double count = 0.0;
+    double volume = 0.0;  ///< of balls [length^d]
+    double mass = 0.0;
+    std::array<double, 3> momentum{};
+    double energy = 0.0;  ///< twice the kinetic
+
+    void add(const CellSums& other) {
+        count += other.count;
+        volume += other.volume;
+        mass += other.mass;
+        for (std::size_t axis = 0; axis < 3; ++axis) momentum[axis] += other.momentum[axis];
+        energy += other.energy;
+    }
+};
+
+void fill_local(Quantity quantity, const Scene& scene, const Balls& balls, const Frame& frame,
+                std::vector<float>& values) {
+    constexpr double kBallsOfCell = 10.0;
+    const Cells cells(scene, balls, frame, kBallsOfCell);
+    const int dimension = frame.dimension;
+    std::vector<CellSums> sums(cells.size());
+    for (std::size_t cell = 0; cell < cells.size(); ++cell) {
+        for (const std::size_t id : cells.balls_of(cell)) {
+            const Species& species = balls.species_of(id);
+            CellSums one;
+            const double r = species.radius;
+            one.volume = std::numbers::pi * r * r * (dimension == 2 ? 1.0 : 4.0 / 3.0 * r);
+            const double speed2 = squared(frame.velocity, id);
+            if (std::isfinite(species.mass) && std::isfinite(speed2)) {
+                one.count = 1.0;
+                one.mass = species.mass;
+                one.energy = species.mass * speed2;
+                for (int axis = 0; axis < dimension; ++axis) {
+                    one.momentum[axis] = species.mass * frame.velocity[axis][id];
+                }
+            }
+            sums[cell].add(one);
+        }
+    }
+    fill(frame, values, [&](std::size_t id) {
+        if (!cells.present(id)) return double{kNone};
+        CellSums all;
+        double looked = 0.0;
+        cells.near(id, [&](std::size_t cell) {
+            all.add(sums[cell]);
+            looked += 1.0;
+        });
+        if (quantity == Quantity::kDensity) return all.volume / (looked * cells.cell_volume());
+        double flow = 0.0;
+        for (const double component : all.momentum) flow += component * component;
+        if (!(all.mass > 0.0)) return double{kNone};
+        if (quantity == Quantity::kFlow) return std::sqrt(flow) / all.mass;
+        // Less the flow's energy, which takes one ball's freedom.
+        return all.count > 1.0 ? (all.energy - flow / all.mass) / (dimension * (all.count - 1.0)) : double{kNone};
+    });
 }
 
 void fill_heights(const Scene& scene, const Frame& frame, std::vector<float>& values) {
@@ -223,7 +310,16 @@ void evaluate(Quantity quantity, const Scene& scene, const Balls& balls, const F
         case Quantity::kHeight:
             fill_heights(scene, frame, values);
             break;
+        case Quantity::kDensity:
+        case Quantity::kTemperature:
+        case Quantity::kFlow:
+            fill_local(quantity, scene, balls, frame, values);
+            break;
     }
+}
+
+bool is_local(Quantity quantity) {
+    return quantity == Quantity::kDensity || quantity == Quantity::kTemperature || quantity == Quantity::kFlow;
 }
 
 PictureOrder picture_order(Quantity quantity, const Scene& scene) {
@@ -234,6 +330,9 @@ PictureOrder picture_order(Quantity quantity, const Scene& scene) {
     switch (quantity) {
         case Quantity::kSpecies:
         case Quantity::kSpin:
+        case Quantity::kDensity:
+        case Quantity::kTemperature:
+        case Quantity::kFlow:
             order.value = Value::kGiven;
             break;
         case Quantity::kSpeed:

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <utility>
@@ -20,11 +21,29 @@ namespace carom {
 /// periodic faces too. Takes a time that grows as the number of balls, if their sizes are alike.
 void deepest_overlaps(const Scene& scene, const Balls& balls, const Frame& frame, std::vector<float>& overlaps);
 
+/// Calls `meet` with the ids of two balls that overlap, and how far [length]: each pair once.
+void visit_contacts(const Scene& scene, const Balls& balls, const Frame& frame,
+                    const std::function<void(std::size_t, std::size_t, double)>& meet);
+
 /// The balls that touch or overlap ball `id`, by id. Looks at all of them.
 std::vector<std::size_t> partners_of(const Scene& scene, const Balls& balls, const Frame& frame, std::size_t id);
 
 /// What a ball's colour stands for.
-enum class Quantity : std::uint8_t { kSpecies, kSpeed, kKineticEnergy, kSpin, kOverlap, kId, kHeight };
+enum class Quantity : std::uint8_t {
+    kSpecies,
+    kSpeed,
+    kKineticEnergy,
+    kSpin,
+    kOverlap,
+    kId,
+    kHeight,
+    kDensity,
+    kTemperature,
+    kFlow
+};
+
+/// Whether it is of what is around a ball, and so is found from frames alone.
+[[nodiscard]] bool is_local(Quantity quantity);
 
 /// Its name on the command line, and what a legend calls it.
 struct QuantityInfo {
@@ -42,8 +61,9 @@ Quantity default_quantity(const Balls& balls);
 
 /// The quantity of each ball, by id; NaN where it has none (a ball that has left, the energy of an infinite mass, what
 /// a file does not hold). Overlap is the deepest of a ball's contacts with other balls, as a fraction of the smaller
-/// radius; height is against gravity from the box's lower face, along the last axis without gravity.
-/// \param balls  for species; its positions are not looked at
+/// radius; height is against gravity from the box's lower face, along the last axis without gravity. Density (the share
+/// of the room that balls fill), temperature and the speed of the flow are those of the balls around: of a cell of
+/// about ten, and the cells that touch it. \param balls  for species; its positions are not looked at
 void evaluate(Quantity quantity, const Scene& scene, const Balls& balls, const Frame& frame,
               std::vector<float>& values);
 

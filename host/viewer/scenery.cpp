@@ -173,6 +173,75 @@ std::optional<FloorPlane> floor_of(const Scene& scene, const Vector3& origin, co
     return floor;
 }
 
+void BallTrails::add(const Frame& frame, const Box& box) {
+    if (frame.time <= time_) {
+        if (frame.time == time_) return;
+        for (auto& way : ways_) way.clear();
+    }
+    time_ = frame.time;
+    for (std::size_t k = 0; k < ids_.size(); ++k) {
+        const std::size_t id = ids_[k];
+        if (id >= frame.size() || frame.gone[id] != 0) continue;
+        std::deque<Place>& way = ways_[k];
+        Place place{.begins = way.empty()};
+        bool finite = true;
+        for (int axis = 0; axis < frame.dimension; ++axis) {
+            place.x[axis] = frame.position[axis][id];
+            finite = finite && std::isfinite(place.x[axis]);
+            const double step = way.empty() ? 0.0 : std::abs(place.x[axis] - way.back().x[axis]);
+            place.begins = place.begins || (box.periodic(axis) && step > 0.5 * box.size[axis]);
+        }
+        if (finite) way.push_back(place);
+        if (way.size() > kMost) way.pop_front();
+    }
+}
+
+void BallTrails::draw(LineList& lines, const Vector3& origin, const Theme& theme, float scale) const {
+    constexpr float kWidth = 1.6f;
+    for (const std::deque<Place>& way : ways_) {
+        for (std::size_t k = 1; k < way.size(); ++k) {
+            if (way[k].begins) continue;
+            const float age = static_cast<float>(way.size() - k) / static_cast<float>(way.size());
+            lines.add(relative(way[k - 1].x, origin), relative(way[k].x, origin), kWidth * scale, theme.ink,
+                      1.0f - 0.85f * age);
+        }
+    }
+}
+
+void add_contacts(LineList& lines, const Scene& scene, const Balls& balls, const Frame& frame, const Camera& camera,
+                  const Theme& theme, float scale) {
+    struct Contact {
+        std::size_t i = 0;
+        std::size_t j = 0;
+        double overlap = 0.0;
+    };
+    std::vector<Contact> contacts;
+    visit_contacts(scene, balls, frame, [&](std::size_t i, std::size_t j, double overlap) {
+        contacts.push_back({i, j, overlap});
+    });
+    double deepest = 0.0;
+    for (const Contact& contact : contacts) deepest = std::max(deepest, contact.overlap);
+    for (const Contact& contact : contacts) {
+        Vector3 from{};
+        Vector3 to{};
+        for (int axis = 0; axis < frame.dimension; ++axis) {
+            from[axis] = frame.position[axis][contact.i];
+            double way = frame.position[axis][contact.j] - from[axis];
+            if (scene.box.periodic(axis)) way = std::remainder(way, scene.box.size[axis]);
+            to[axis] = from[axis] + way;
+        }
+        const PicturePlace a = camera.project(from);
+        const PicturePlace b = camera.project(to);
+        if (a.depth <= 0.0 || b.depth <= 0.0) continue;
+        const double size = camera.scale() * (camera.perspective() ? camera.distance() / a.depth : 1.0);
+        const double radius = std::min(balls.species_of(contact.i).radius, balls.species_of(contact.j).radius);
+        const auto broadest = static_cast<float>(std::max(3.0, 0.8 * radius * size));
+        const float width = std::max(0.6f * scale, broadest * static_cast<float>(contact.overlap / deepest));
+        lines.add({static_cast<float>(a.x), static_cast<float>(a.y), 0.0f},
+                  {static_cast<float>(b.x), static_cast<float>(b.y), 0.0f}, width, theme.ink, 0.8f);
+    }
+}
+
 std::optional<VelocityKey> add_velocities(LineList& lines, const Scene& scene, const Balls& balls, const Frame& frame,
                                           const Vector3& origin, const Theme& theme, const Camera& camera,
                                           float scale) {

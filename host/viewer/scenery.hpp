@@ -1,7 +1,11 @@
 #pragma once
 
 #include <cstddef>
+#include <deque>
 #include <optional>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include "host/state/balls.hpp"
 #include "host/viewer/camera.hpp"
@@ -33,6 +37,30 @@ void add_numbers(LineList& lines, const Balls& balls, const Frame& frame, std::s
 
 /// 3D: the face that gravity draws balls to, if it is a wall and is seen from above.
 std::optional<FloorPlane> floor_of(const Scene& scene, const Vector3& origin, const Theme& theme, const Camera& camera);
+
+/// Where balls have been, for lines behind them.
+class BallTrails {
+public:
+    explicit BallTrails(std::vector<std::size_t> ids) : ids_(std::move(ids)), ways_(ids_.size()) {}
+    /// Goes on to a frame; where time goes back, begins anew.
+    void add(const Frame& frame, const Box& box);
+    void draw(LineList& lines, const Vector3& origin, const Theme& theme, float scale) const;
+
+private:
+    static constexpr std::size_t kMost = 2000;  // places of each
+    struct Place {
+        Vector3 x{};
+        bool begins = false;  ///< nothing leads here: the ball has come around a face
+    };
+    std::vector<std::size_t> ids_;
+    std::vector<std::deque<Place>> ways_;
+    double time_ = -1.0;
+};
+
+/// A line between the centres of each two balls that overlap, the broader the deeper: in a soft contact that is how the
+/// force goes. Places are pixels: in 3D, too, nothing hides them.
+void add_contacts(LineList& lines, const Scene& scene, const Balls& balls, const Frame& frame, const Camera& camera,
+                  const Theme& theme, float scale);
 
 /// How arrows are to be read.
 struct VelocityKey {

@@ -578,6 +578,9 @@ void Panels::look(Show& show, Painter& painter, ViewState& state, Wishes& wishes
     if (ImGui::Button("Copy")) wishes.copy = true;
     bool arrows = painter.arrows();
     if (ImGui::Checkbox("velocities", &arrows)) painter.set_arrows(arrows);
+    ImGui::SameLine();
+    bool contacts = painter.contacts();
+    if (ImGui::Checkbox("contacts", &contacts)) painter.set_contacts(contacts);
     if (show.scene().dimension() == 3) {
         bool perspective = painter.camera().perspective();
         if (ImGui::Checkbox("perspective", &perspective)) painter.camera().set_perspective(perspective);

@@ -265,6 +265,8 @@ public:
 private:
     void resize(int width, int height) {
         painter_.resize(width, height);
+        slow_ = 0;
+        hasty_ = false;
         if (untouched_) {
             wish_.apply(painter_.camera());
         }
@@ -274,8 +276,7 @@ private:
     void picture(double seconds, int height) {
         window_.begin_panels();
         make_room();
-        show_.want_frames(state_.selected.has_value() || pointer_.busy() || painter_.arrows() ||
-                          painter_.turns(*show_.frame()) || painter_.look().numbers_from);
+        show_.want_frames(state_.selected.has_value() || pointer_.busy() || painter_.wants_frames(*show_.frame()));
         const bool pointed = pointer_.act(show_, painter_, state_, window_.pointer_scale());
         untouched_ = untouched_ && !pointed;
         if (state_.follow && state_.selected) painter_.follow(*show_.frame(), *state_.selected);
@@ -336,20 +337,22 @@ private:
         painter_.set_clip(ClipPlane{camera.back(), center + reach * (1.0 - 2.0 * *state_.clip)});
     }
 
-    /// While drawing is slow, spheres are drawn with less care; pictures and movies never are.
+    /// Where drawing is slow, what moves is drawn with less care: the run while it plays, and all under the pointer.
+    /// What stands still, pictures and movies never are.
     void adapt(double seconds) {
-        if (!show_.playing() || movie_) {
+        constexpr int kStill = 2;  // pictures without anything new, of those that panels take to settle
+        if (movie_ || (!show_.playing() && quiet_ >= kStill)) {
             painter_.set_oversampling(fine_);
             painter_.set_shadows(true);
-            slow_ = 0;
             return;
         }
         constexpr double kSlow = 0.05;  // [s] a picture
-        slow_ = seconds > kSlow ? std::min(slow_ + 1, 60) : std::max(slow_ - 1, 0);
-        if (slow_ > 10) {
-            painter_.set_oversampling(1);
-            painter_.set_shadows(false);
-        }
+        constexpr int kSure = 10;
+        slow_ = seconds > kSlow ? slow_ + 1 : std::max(slow_ - 1, 0);
+        hasty_ = hasty_ || slow_ > kSure;
+        if (!hasty_) return;
+        painter_.set_oversampling(1);
+        painter_.set_shadows(false);
     }
 
     /// What `carom render` draws: in all of the window, without room for panels, rings and arrows.
@@ -617,7 +620,8 @@ private:
     bool roomy_ = false;     // room has been made for the panels
     RateMeter drawn_;        // pictures
     int quiet_ = 0;          // pictures in a row without anything new
-    int slow_ = 0;
+    int slow_ = 0;           // how many pictures took long, less those that did not
+    bool hasty_ = false;     // drawing is slow, at this size
 };
 
 }  // namespace

@@ -441,6 +441,69 @@ TEST(Quantity, HasTheNumbersOfTheBalls) {
     EXPECT_FLOAT_EQ(world.values(Quantity::kHeight)[0], 7.0f);  // from the face at x = 11, against gravity
 }
 
+TEST(Quantity, OfWhatIsAroundABall) {
+    // Left of the middle balls stand thin and fly to the right together, right of it twice as dense and against each
+    // other.
+    World world(2, "wall");
+    const auto add = [&](double x, double y, double v) { world.add({1.0 + x, 1.0 + y, 0.0}, {v, 0.0, 0.0}); };
+    world.balls.species_table[0].radius = 0.1;
+    for (int k = 0; k < 400; ++k) add(5.0 * (k % 20 + 0.5) / 20.0, 10.0 * (k / 20 + 0.5) / 20.0, 3.0);
+    for (int k = 0; k < 800; ++k) {
+        add(5.0 + 5.0 * (k % 20 + 0.5) / 20.0, 10.0 * (k / 20 + 0.5) / 40.0, k % 2 == 0 ? 2.0 : -2.0);
+    }
+    const auto density = world.values(Quantity::kDensity);
+    const auto temperature = world.values(Quantity::kTemperature);
+    const auto flow = world.values(Quantity::kFlow);
+    const std::size_t left = 3;  // far from the middle
+    const std::size_t right = 400 + 17;
+    const double share = 3.14159265 * 0.01 * 400.0 / 50.0;
+    EXPECT_NEAR(density[left], share, 0.1 * share);
+    EXPECT_NEAR(density[right], 2.0 * share, 0.2 * share);
+    EXPECT_NEAR(temperature[left], 0.0, 1e-5);
+    EXPECT_NEAR(temperature[right], 2.0 * 4.0 / 2.0, 0.2);  // m v^2 over two dimensions
+    EXPECT_NEAR(flow[left], 3.0, 1e-5);
+    EXPECT_LT(flow[right], 0.5);
+    world.frame.gone[left] = 1;
+    EXPECT_TRUE(std::isnan(world.values(Quantity::kDensity)[left]));
+}
+
+TEST(Contacts, AreAsBroadAsTheyPress) {
+    World world(2);
+    world.add({4.0, 5.0, 0.0});
+    world.add({4.9, 5.0, 0.0});   // 0.1 deep
+    world.add({5.85, 5.0, 0.0});  // half of that
+    world.add({8.0, 8.0, 0.0});
+    const Camera camera(world.scene, Viewport{.width = 400, .height = 400});
+    LineList lines;
+    add_contacts(lines, world.scene, world.balls, world.frame, camera, kDarkTheme, 1.0f);
+    ASSERT_EQ(lines.lines().size(), 2u);
+    EXPECT_NEAR(lines.lines()[0].width / lines.lines()[1].width, 2.0, 1e-3);
+    EXPECT_NEAR(lines.lines()[0].b[0] - lines.lines()[0].a[0], 0.9 * camera.scale(), 1e-2);
+}
+
+TEST(BallTrails, AreWhereBallsHaveBeen) {
+    World world(2);
+    world.add({4.0, 5.0, 0.0});
+    world.add({9.0, 5.0, 0.0});
+    BallTrails trails({1});
+    const auto count = [&] {
+        LineList lines;
+        trails.draw(lines, {}, kDarkTheme, 1.0f);
+        return lines.lines().size();
+    };
+    for (int k = 0; k < 5; ++k) {
+        world.frame.time = k;
+        world.frame.position[0][1] =
+            9.0 + 0.7 * k < 11.0 ? 9.0 + 0.7 * k : 9.0 + 0.7 * k - 10.0;  // around the face at 11
+        trails.add(world.frame, world.scene.box);
+        trails.add(world.frame, world.scene.box);  // drawn twice
+    }
+    EXPECT_EQ(count(), 3u) << "and none across the box";
+    world.frame.time = 0.0;
+    trails.add(world.frame, world.scene.box);
+    EXPECT_EQ(count(), 0u) << "it begins anew";
+}
+
 TEST(Quantity, OfABallThatHasLeftOrWeighsInfinitelyMuchIsNone) {
     World world(2);
     world.add({4.0, 3.5, 0.0}, {1.0, 0.0, 0.0});

@@ -321,7 +321,8 @@ backend = "cpu"
         self.assertAlmostEqual(shaft[-1] - shaft[0], 2 * metre, delta=4)
 
     def test_every_quantity_can_be_shown(self):
-        for what in ["species", "speed", "kinetic-energy", "spin", "overlap", "id", "height"]:
+        for what in ["species", "speed", "kinetic-energy", "spin", "overlap", "id", "height", "density",
+                     "temperature", "flow"]:
             self.succeed("render", "two.toml", "-o", "out.png", "--force", "--color-by", what, "--camera", "zoom=1.5")
 
     def test_a_colour_map_is_taken_as_asked(self):
@@ -334,6 +335,24 @@ backend = "cpu"
         self.assertLess(spread["grey"], 30)  # the background's own
         self.assertGreater(spread["viridis"], 100)
         self.assertGreater(spread["ember"], 45)
+
+    def test_contacts_and_trails_are_drawn(self):
+        options = ["--bare", "--size", "400x400", "--force"]
+        self.write("near.toml", TWO.replace("[8.0, 2.5]", "[2.99, 2.5]"))
+        for more in ([], ["--contacts"]):
+            self.succeed("render", "near.toml", "-o", f"near{len(more)}.png", "--time", "0", *options, *more)
+        changed = abs(pixels(self.folder / "near0.png") - pixels(self.folder / "near1.png")).max(axis=2) > 30
+        rows, columns = numpy.nonzero(changed)
+        self.assertAlmostEqual(columns.max() - columns.min(), 0.99 * 368 / 10, delta=18)  # from centre to centre, and ends
+        for more in ([], ["--trails", "0"]):
+            self.succeed("render", "two.toml", "-o", f"trails{len(more)}/", *options, *more)
+        lengths = []
+        for k in (0, 4):
+            one, other = (pixels(self.folder / f"trails{n}" / f"frame-{k:06}.png") for n in (0, 2))
+            columns = numpy.nonzero(abs(one - other).max(axis=2) > 12)[1]
+            lengths.append(columns.max() - columns.min() if len(columns) else 0)
+        self.assertEqual(lengths[0], 0)
+        self.assertAlmostEqual(lengths[1], 368 / 10, delta=8)  # a second at 1 m/s
 
     def test_arrows_point_along_velocities(self):
         for options in ["", "--arrows"]:
@@ -448,7 +467,7 @@ backend = "cpu"
     def test_help_is_in_the_pages(self):
         page = (SOURCE / "docs" / "viewer.md").read_text()
         for option in ["--size", "--fps", "--every", "--color-by", "--range", "--camera", "--overlay", "--bare",
-                       "--light", "--colormap", "--arrows", "--plain", "--clip", "--look", "--follow", "--camera-at", "--samples",
+                       "--light", "--colormap", "--arrows", "--plain", "--contacts", "--trails", "--clip", "--look", "--follow", "--camera-at", "--samples",
                        "--transparent", "--frame", "--time", "--last"]:
             self.assertIn(option, page)
 
