@@ -1,10 +1,11 @@
 // One ball: a square that faces the eye, large enough for the ball's outline. Reads 20 bytes a ball (place, radius,
 // value). Large balls are instances of four vertices without a vertex buffer. With SPRITE they are points of the right
 // size, a quarter of the work, but for two things: a point vanishes with its centre at the picture's edge, and takes no
-// perspective. (Small disks have dot.vert.)
+// perspective. (Small disks have dot.vert.) DRESSED: with patterns, or cut by a plane; what that takes is paid for by each
+// pixel in software, whether there is any or not.
 layout(location = 0) in vec4 place;   // xyz: from the origin [length]; w: radius [length]
 layout(location = 1) in float value;  // what the colour stands for
-#ifndef SPRITE
+#ifdef DRESSED
 layout(location = 2) in vec4 turn;  // quaternion, from the ball's own frame to the origin's
 #endif
 
@@ -18,6 +19,8 @@ flat out float radius;
 flat out vec3 color;
 #ifndef SPRITE
 out vec3 corner_point;  // on the square, eye's frame
+#endif
+#ifdef DRESSED
 flat out vec4 turned;
 #endif
 
@@ -38,7 +41,9 @@ void main() {
     gl_PointSize = 2.0 * half_side(place.w) / pixel;
     gl_Position = projection * vec4(center, 1.0);
 #else
+#ifdef DRESSED
     turned = turn;
+#endif
     vec2 corner = vec2((gl_VertexID & 1) * 2 - 1, (gl_VertexID >> 1) * 2 - 1);
     if (perspective) {
         // Seen from so near a ball's outline is a circle wider than the ball, on the cone that touches it.

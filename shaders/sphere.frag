@@ -19,6 +19,7 @@ void main() {
     vec3 hit = eye + (along - half_way) * ray;
     vec3 normal = (hit - center) / radius;
     vec3 paint = color_at(normal);
+#ifdef DRESSED
     vec3 cut = mat3(view) * clip.xyz;
     float offset = clip.w + dot(cut, view[3].xyz);
     if (dot(cut, hit) > offset) {
@@ -29,6 +30,7 @@ void main() {
         normal = cut;
         paint = 0.8 * color;
     }
+#endif
     vec4 clip_point = projection * vec4(hit, 1.0);
     gl_FragDepth = 0.5 + 0.5 * clip_point.z / clip_point.w;
 

@@ -18,6 +18,7 @@ in vec3 corner_point;
 
 vec3 square_point() { return corner_point; }
 
+#ifdef DRESSED
 flat in vec4 turned;
 uniform bool patterned;
 
@@ -33,4 +34,7 @@ vec3 color_at(vec3 normal) {
     vec3 with_stripe = mix(stripe, color, smoothstep(0.24 - soft, 0.24 + soft, abs(own.y)));
     return mix(with_stripe, 0.45 * color, smoothstep(0.8 - soft, 0.8 + soft, own.y));
 }
+#else
+vec3 color_at(vec3 normal) { return color; }
+#endif
 #endif

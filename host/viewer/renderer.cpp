@@ -329,8 +329,12 @@ private:
         const bool deep = content.dimension == 3;
         const double largest = static_cast<double>(cloud.extent.largest_radius) * through.nearer / through.pixel;
         const bool dots = largest < kPointRadius;
-        const bool sprites = !dots && largest < kSpriteRadius && !through.perspective;
-        const GlProgram& shape = sprites ? (deep ? small_sphere_ : small_disk_) : (deep ? sphere_ : disk_);
+        const bool cut = deep && content.clip;
+        const bool sprites = !dots && largest < kSpriteRadius && !through.perspective && !cut;
+        const bool patterned = !dots && !sprites && cloud.turns != 0;
+        const GlProgram& shape = sprites            ? (deep ? small_sphere_ : small_disk_)
+                                 : patterned || cut ? (deep ? dressed_sphere_ : dressed_disk_)
+                                                    : (deep ? sphere_ : disk_);
         const GLuint program = dots ? point_.name() : shape.name();
         glUseProgram(program);
         set(program, "view", through.view);
@@ -346,7 +350,6 @@ private:
         glVertexArrayVertexBuffer(balls_.name(), 1, cloud.values, static_cast<GLintptr>(cloud.values_offset),
                                   sizeof(float));
         const bool points = dots || sprites;
-        const bool patterned = !points && cloud.turns != 0;
         set(program, "patterned", patterned);
         if (patterned) {
             glEnableVertexArrayAttrib(balls_.name(), 2);
@@ -417,6 +420,8 @@ private:
     GlErrors errors_;
     GlProgram disk_{"ball.vert", "disk.frag"};
     GlProgram sphere_{"ball.vert", "sphere.frag"};
+    GlProgram dressed_disk_{"ball.vert", "disk.frag", "DRESSED"};
+    GlProgram dressed_sphere_{"ball.vert", "sphere.frag", "DRESSED"};
     GlProgram small_disk_{"dot.vert", "dot.frag"};
     GlProgram small_sphere_{"ball.vert", "sphere.frag", "SPRITE"};
     GlProgram point_{"point.vert", "point.frag"};
