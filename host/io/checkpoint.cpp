@@ -22,13 +22,13 @@ namespace {
 
 constexpr int kFormatVersion = 1;
 constexpr const char* kKind = "checkpoint";
-constexpr std::array<const char*, 3> kAxes{"x", "y", "z"};
+constexpr std::array<const char*, 3> kComponentNames{"x", "y", "z"};
 constexpr const char* kChecksum = "checksum";  // attribute of the file: of all else in it
 
 template <class Value>
 void write_axes(hid_t parent, const std::string& name, const std::array<std::vector<Value>, 3>& values) {
     const h5::Handle group = h5::create_group(parent, name);
-    for (std::size_t axis = 0; axis < 3; ++axis) h5::write_array(group, kAxes[axis], values[axis]);
+    for (std::size_t axis = 0; axis < 3; ++axis) h5::write_array(group, kComponentNames[axis], values[axis]);
 }
 
 /// Each axis is as long as the number of balls, or empty.
@@ -36,7 +36,7 @@ template <class Value>
 void read_axes(hid_t parent, const std::string& name, std::size_t count, std::array<std::vector<Value>, 3>& values) {
     const h5::Handle group = h5::open_group(parent, name);
     for (std::size_t axis = 0; axis < 3; ++axis) {
-        values[axis] = h5::read_array<Value>(group, kAxes[axis]);
+        values[axis] = h5::read_array<Value>(group, kComponentNames[axis]);
         if (!values[axis].empty() && values[axis].size() != count)
             throw h5::Error("`" + name + "` has the wrong length");
     }
@@ -383,8 +383,8 @@ void require_possible_balls(const Balls& balls, const Vector3& lowest, const Vec
                 throw DamagedState(fmt::format("ball {} has a velocity that is not a number", id));
             }
             if (moves && !(balls.position[axis][id] >= lowest[axis] && balls.position[axis][id] <= highest[axis])) {
-                throw DamagedState(fmt::format("ball {} is at {} = {:g}, which is not in the box", id, kAxes[axis],
-                                               balls.position[axis][id]));
+                throw DamagedState(fmt::format("ball {} is at {} = {:g}, which is not in the box", id,
+                                               kComponentNames[axis], balls.position[axis][id]));
             }
         }
     }
