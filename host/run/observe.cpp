@@ -60,10 +60,12 @@ Balls balls_at_start(const PreparedScene& run, Solver& solver) {
         balls.position = frame.position;
         return balls;
     }
-    if (!run.scene.history.empty()) {
+    // Nor are the files of [[load]] opened again, which a stranger's checkpoint may name.
+    if (!run.scene.history.empty() || !run.scene.loads.empty()) {
         throw InputError(run.resumed_from +
                          ": cannot go on with observables of what was at the start, which is in no file: its run began "
-                         "with the balls of another");
+                         "with the balls of " +
+                         (run.scene.loads.empty() ? "another" : "a [[load]]"));
     }
     SolverState state;
     state.balls = make_balls(run.scene);

@@ -246,6 +246,17 @@ class RoundTrips(LoadTest):
             with h5py.File(self.folder / name) as file:
                 self.assertIn(b"# loaded: b.csv, 2 balls, 19 bytes, checksum ", file["parameters/scene"][()])
 
+    def test_what_was_at_the_start_of_a_run_that_goes_on_is_in_no_file(self):
+        self.write("b.csv", "x,y,vx\n1,2,1\n3,4,2\n")
+        self.write("s.toml", scene('file = "b.csv"\nradius = 0.3\nmass = 1.0')
+                   + '[[observe]]\nname = "moved"\nkind = "displaced"\n')
+        self.succeed("run", "s.toml", "-o", "h.h5", "--quiet")
+        result = self.carom("run", "--resume", "h.checkpoint.h5", "--until", "0.04", "-o", "go.h5", "--quiet")
+        self.assertEqual(result.status, 2)
+        self.assertEqual(result.err, "carom: h.checkpoint.h5: cannot go on with observables of what was at the start, which "
+                                     "is in no file: its run began with the balls of a [[load]]\n")
+        self.assertNotIn("go.h5", self.files())
+
 
 # What a table is, and what is said of it; of a box from 0 to 12 and 10, periodic, with no species but `a` of radius 0.5.
 BAD_TABLES = [
