@@ -101,26 +101,6 @@ Matrix4 pixel_matrix(const OffscreenTarget& target) {
 
 }  // namespace
 
-namespace {
-
-/// The depths that the lamp sees.
-struct LampMap {
-    GlFramebuffer frame;
-    GlTexture depths;
-    GLsizei size = 2048;
-
-    LampMap() {
-        glTextureStorage2D(depths.name(), 1, GL_DEPTH_COMPONENT32F, size, size);
-        glTextureParameteri(depths.name(), GL_TEXTURE_MIN_FILTER, GL_LINEAR);
-        glTextureParameteri(depths.name(), GL_TEXTURE_MAG_FILTER, GL_LINEAR);
-        glTextureParameteri(depths.name(), GL_TEXTURE_COMPARE_MODE, GL_COMPARE_REF_TO_TEXTURE);
-        glNamedFramebufferTexture(frame.name(), GL_DEPTH_ATTACHMENT, depths.name(), 0);
-        glNamedFramebufferDrawBuffer(frame.name(), GL_NONE);
-    }
-};
-
-}  // namespace
-
 class Renderer::Impl {
 public:
     Impl() {
@@ -416,6 +396,22 @@ private:
         glEnable(GL_SCISSOR_TEST);
         glScissor(left, bottom, std::max(0, right - left), std::max(0, top - bottom));
     }
+
+    /// The depths that the lamp sees.
+    struct LampMap {
+        GlFramebuffer frame;
+        GlTexture depths;
+        GLsizei size = 2048;
+
+        LampMap() {
+            glTextureStorage2D(depths.name(), 1, GL_DEPTH_COMPONENT32F, size, size);
+            glTextureParameteri(depths.name(), GL_TEXTURE_MIN_FILTER, GL_LINEAR);
+            glTextureParameteri(depths.name(), GL_TEXTURE_MAG_FILTER, GL_LINEAR);
+            glTextureParameteri(depths.name(), GL_TEXTURE_COMPARE_MODE, GL_COMPARE_REF_TO_TEXTURE);
+            glNamedFramebufferTexture(frame.name(), GL_DEPTH_ATTACHMENT, depths.name(), 0);
+            glNamedFramebufferDrawBuffer(frame.name(), GL_NONE);
+        }
+    };
 
     GlErrors errors_;
     GlProgram disk_{"ball.vert", "disk.frag"};

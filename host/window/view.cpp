@@ -274,6 +274,7 @@ private:
     }
 
     void picture(double seconds, int height) {
+        const auto begin = Clock::now();
         window_.begin_panels();
         make_room();
         show_.want_frames(state_.selected.has_value() || pointer_.busy() || painter_.wants_frames(*show_.frame()));
@@ -292,7 +293,7 @@ private:
         ++pictures_;
         drawn_.add(1.0, seconds);
         state_.frames_per_second = drawn_.rate();
-        adapt(seconds);
+        adapt(std::chrono::duration<double>(Clock::now() - begin).count());
         record();
         if (wishes.screenshot) press('s');
         if (wishes.record) press('r');
@@ -348,7 +349,9 @@ private:
         }
         constexpr double kSlow = 0.05;  // [s] a picture
         constexpr int kSure = 10;
-        slow_ = seconds > kSlow ? slow_ + 1 : std::max(slow_ - 1, 0);
+        constexpr int kMost = 5;  // that one picture says
+        const int times = static_cast<int>(std::min<double>(kMost, seconds / kSlow));
+        slow_ = times > 0 ? slow_ + times : std::max(slow_ - 1, 0);
         hasty_ = hasty_ || slow_ > kSure;
         if (!hasty_) return;
         painter_.set_oversampling(1);
