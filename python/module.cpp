@@ -1,5 +1,6 @@
 // What Python sees of scenes and runs: as little as the package carom (python/carom) needs to say the rest in Python.
 
+#include <fmt/format.h>
 #include <pybind11/functional.h>
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
@@ -9,6 +10,7 @@
 #include <omp.h>
 #endif
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cmath>
@@ -17,6 +19,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -108,6 +111,7 @@ public:
         const py::gil_scoped_release others;
         options.also = kept_.get();
         options.quiet = true;
+        options.changeable = true;
         run_ = std::make_unique<SimulationRun>(std::move(prepared), options);
         loop_ = &run_->begin();
         note_place();
@@ -164,9 +168,10 @@ public:
     [[nodiscard]] double time() const { return time_; }
     [[nodiscard]] double end_time() { return loop_->end(); }
     [[nodiscard]] double reachable_time(double time) { return run_->solver().reachable_time(time); }
-    [[nodiscard]] double time_of_step(std::uint64_t step) { return run_->plan().time_of_step(step); }
+    [[nodiscard]] double time_of_step(std::uint64_t step) { return run_->time_of_step(step); }
     [[nodiscard]] std::uint64_t step() const { return step_; }
     [[nodiscard]] const std::optional<std::string>& summary() const { return summary_; }
+    [[nodiscard]] int dimension() const { return run_->scene().dimension(); }
     [[nodiscard]] std::string source() const { return run_->scene().source; }
 
     Totals totals() {
@@ -219,6 +224,40 @@ public:
         return all;
     }
 
+    void kick(std::size_t ball, const std::vector<double>& velocity, bool add) {
+        Kick kick{.id = ball, .add = add};
+        std::copy(velocity.begin(), velocity.end(), kick.velocity.begin());
+        change([&](ChangingSolver& solver) { return std::vector{solver.kick(kick)}; });
+    }
+
+    /// \param velocity  balls by axes
+    void set_velocities(const py::array_t<double, py::array::f_style | py::array::forcecast>& velocity) {
+        ChangingSolver::Columns columns;
+        for (py::ssize_t axis = 0; axis < velocity.shape(1); ++axis) {
+            const double* const begin = velocity.data(0, axis);
+            columns[static_cast<std::size_t>(axis)].assign(begin, begin + velocity.shape(0));
+        }
+        change([&](ChangingSolver& solver) {
+            solver.set_velocities(columns);
+            return std::vector{fmt::format("velocities of {} balls set", columns[0].size())};
+        });
+    }
+
+    /// \returns  what to beware of
+    std::string change_keys(const std::vector<std::string>& asked) {
+        std::string beware;
+        change([&](ChangingSolver& solver) {
+            beware = solver.change(asked);
+            return asked;
+        });
+        return beware;
+    }
+
+    /// Time, step and words of each change.
+    [[nodiscard]] const std::vector<std::tuple<double, std::uint64_t, std::string>>& changes() const {
+        return changes_;
+    }
+
     void save(const std::string& path) {
         const auto used = use();
         require_open();
@@ -227,6 +266,21 @@ public:
     }
 
 private:
+    /// \param what  as SimulationRun::change takes it
+    template <class Change>
+    void change(const Change& what) {
+        const auto used = use();
+        require_open();
+        reading_scene([&] {
+            run_->change([&](ChangingSolver& solver) {
+                const std::vector<std::string> said = what(solver);
+                for (const std::string& one : said) changes_.emplace_back(solver.time(), solver.step(), one);
+                return said;
+            });
+        });
+        note_place();
+    }
+
     /// While it lives nobody else uses the run.
     class Use {
     public:
@@ -277,6 +331,7 @@ private:
     std::unique_ptr<KeptOutput> kept_;
     std::unique_ptr<SimulationRun> run_;
     RunLoop* loop_ = nullptr;
+    std::vector<std::tuple<double, std::uint64_t, std::string>> changes_;
     std::optional<std::string> summary_;  // once it has ended
     std::atomic<bool> used_ = false;
     std::atomic<double> time_ = 0.0;
@@ -453,6 +508,7 @@ void define_run(py::module_& module) {
              py::arg("events_log"), py::arg("force"), py::arg("keep_frames"))
         .def("advance", &PythonRun::advance, py::arg("until"))
         .def("close", &PythonRun::close)
+        .def_property_readonly("dimension", [](const PythonRun& run) { return run.dimension(); })
         .def_property_readonly("time", &PythonRun::time)
         .def_property_readonly("end", &PythonRun::end_time)
         .def_property_readonly("step", &PythonRun::step)
@@ -465,6 +521,10 @@ void define_run(py::module_& module) {
         .def("rows", &PythonRun::rows)
         .def("frames", &PythonRun::frames)
         .def("averages", &PythonRun::averages)
+        .def("kick", &PythonRun::kick, py::arg("ball"), py::arg("velocity"), py::arg("add"))
+        .def("set_velocities", &PythonRun::set_velocities, py::arg("velocity"))
+        .def("change", &PythonRun::change_keys, py::arg("asked"))
+        .def("changes", &PythonRun::changes)
         .def("save", &PythonRun::save, py::arg("path"));
     py::class_<Schedule>(module, "Schedule", "Multiples of a time, each where a run reaches it.")
         .def(py::init([](double every, PythonRun& run) {
@@ -473,6 +533,7 @@ void define_run(py::module_& module) {
              }),
              py::arg("every"), py::arg("run"), py::keep_alive<1, 3>())
         .def("next", &Schedule::next)
+        .def("renew", &Schedule::renew, py::arg("now"))
         .def("take", &Schedule::take, py::arg("now"));
 }
 

@@ -48,6 +48,17 @@ void EventsSolver::set_log(std::function<void(const LoggedImpact&)> log, std::ve
 void EventsSolver::save(SolverState& state) {
     half_done_.require_none("what the solver holds");
     engine_->save(state);
+    add_progress(state);
+}
+
+SolverState EventsSolver::starting_anew() {
+    half_done_.require_none("what the solver holds");
+    SolverState state = carom::starting_anew(*engine_);
+    add_progress(state);
+    return state;
+}
+
+void EventsSolver::add_progress(SolverState& state) const {
     const EventsStage& stage = stages_[stage_];
     if (stages_.size() > 1 || stage.thermostat_every > 0.0) {
         state.records.events_progress = {.stage = stage_, .visits = visits_, .draws = draws_};
@@ -74,7 +85,7 @@ void EventsSolver::change_if_due() {
 
 void EventsSolver::enter(std::size_t next) {
     const double before = engine_->totals().gravitational;
-    const SolverState state = starting_anew(*engine_);
+    const SolverState state = carom::starting_anew(*engine_);
     engine_ = make_events_engine(stages_[next].setup, state);  // where it cannot be made, all stays as it was
     stage_ = next;
     engine_->set_log(listener_, listened_to_);

@@ -43,6 +43,7 @@ public:
 
     Totals totals() override { return engine_->totals(); }
     Tallies tallies() override;
+    SolverState starting_anew() override;
     double path_length() const override { return engine_->path_so_far(); }
     void request_frame(Frame& frame) override { engine_->frame(frame); }
     void finish_frame(Frame&) override {}
@@ -60,6 +61,7 @@ public:
 
 private:
     bool advance_for(double time, double seconds);
+    void add_progress(SolverState& state) const;
     void change_if_due();
     [[nodiscard]] double next_change() const;
     [[nodiscard]] double next_visit() const;

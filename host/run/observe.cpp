@@ -351,6 +351,11 @@ void RunAverages::begin(Solver& solver) {
     spare_threads_ = std::max(0, threads_ - solver.describe().threads);
     const double after = resumed_ ? solver.time() : -1.0;
     for (Entry& entry : entries_) entry.schedule = std::make_unique<SampleSchedule>(entry.plan, after, reachable);
+    watch(solver);
+}
+
+/// Those that follow impacts are told of them from now on.
+void RunAverages::watch(Solver& solver) {
     std::vector<Average*> watchers;
     std::vector<std::uint8_t> followed;
     for (const Entry& entry : entries_) {
@@ -380,9 +385,21 @@ void RunAverages::begin(Solver& solver) {
             }
             for (Average* const watcher : watchers) watcher->impact(hit);
         };
-        if (auto* const impacts = dynamic_cast<ImpactSource*>(&solver))
+        if (auto* const impacts = dynamic_cast<ImpactSource*>(&solver.itself()))
             impacts->watch_impacts(watch, std::move(followed));
     }
+}
+
+void RunAverages::change(Solver& solver, const std::function<void()>& change) {
+    wait();
+    change();
+    half_done_.change([&] {
+        for (const Entry& entry : entries_) {
+            entry.schedule->renew(solver.time());
+            entry.average->skip();
+        }
+        watch(solver);
+    });
 }
 
 void RunAverages::add_row(bool due, const ObservableSet& observables, const ObservableRow& row, const Totals& totals,
@@ -426,7 +443,7 @@ void RunAverages::sample(Solver& solver) {
                 if (!tallies->collisional_virial) totals = solver.totals();
             }
             const auto* const impacts =
-                entry.average->needs_path_length() ? dynamic_cast<const ImpactSource*>(&solver) : nullptr;
+                entry.average->needs_path_length() ? dynamic_cast<const ImpactSource*>(&solver.itself()) : nullptr;
             entry.average->account({.time = now,
                                     .tallies = *tallies,
                                     .totals = totals,
@@ -435,7 +452,7 @@ void RunAverages::sample(Solver& solver) {
     }
     const bool measured = stages_.measures(now);
     const BallKinds kinds{.species = population_->species, .mass = masses_};
-    auto* const in_place = dynamic_cast<BallsInPlace*>(&solver);
+    auto* const in_place = dynamic_cast<BallsInPlace*>(&solver.itself());
     if (BallSampler* const balls = in_place != nullptr ? in_place->sample_balls(kinds) : nullptr) {
         due.insert(due.end(), at_once.begin(), at_once.end());
         look(*balls, now, due, measured, 1);

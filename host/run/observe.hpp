@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <future>
 #include <limits>
 #include <memory>
@@ -59,6 +60,8 @@ public:
     /// Takes what is due now. The solver must live until the next call of take, tables, numbers or save has returned.
     /// \throws what went wrong with the sample before
     void take(Solver& solver);
+    /// Does what makes another solver of the run's: what is gathered from impact to impact begins anew.
+    void change(Solver& solver, const std::function<void()>& change);
     /// A row of the run.
     /// \param due  it falls on a multiple of the rows' interval; else it is the first one
     void add_row(bool due, const ObservableSet& observables, const ObservableRow& row, const Totals& totals,
@@ -97,6 +100,7 @@ private:
     void look(BallSampler& balls, double now, const std::vector<Due>& due, bool measured, int threads);
     void wait();
     void begin(Solver& solver);
+    void watch(Solver& solver);
     void sample(Solver& solver);
 
     std::shared_ptr<const Population> population_;  // null without any

@@ -37,6 +37,7 @@ public:
           sink_(sink),
           progress_(progress),
           averages_(averages),
+          until_(plan.until),
           end_(solver.reachable_time(plan.until)),
           frames_(plan.frame_every, solver.time(), [&solver](double time) { return solver.reachable_time(time); }),
           rows_(plan.row_every, solver.time(), [&solver](double time) { return solver.reachable_time(time); }),
@@ -66,6 +67,11 @@ public:
 
     void flush() {
         if (outcome_.status != ExitStatus::kSystemFailure) timed([&] { queue_->drain(); });
+    }
+
+    void renew() {
+        end_ = std::max(solver_.time(), solver_.reachable_time(until_));
+        for (Schedule* const due : {&frames_, &rows_, &checkpoints_}) due->renew(solver_.time());
     }
 
     const RunOutcome& finish(int signal) {
@@ -205,7 +211,8 @@ private:
     RunSink& sink_;
     Progress& progress_;
     RunAverages* averages_;
-    const double end_;
+    const double until_;
+    double end_;
     Schedule frames_;
     Schedule rows_;
     Schedule checkpoints_;
@@ -225,6 +232,7 @@ bool RunLoop::advance(double time) { return impl_->advance(time); }
 bool RunLoop::failed() const { return impl_->failed(); }
 const RunOutcome& RunLoop::outcome() const { return impl_->outcome(); }
 void RunLoop::flush() { impl_->flush(); }
+void RunLoop::renew() { impl_->renew(); }
 const RunOutcome& RunLoop::finish(int signal) { return impl_->finish(signal); }
 
 RunOutcome run_loop(Solver& solver, ObservableSet& observables, RunSink& sink, const RunPlan& plan, Progress& progress,

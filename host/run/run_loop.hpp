@@ -73,6 +73,8 @@ public:
     [[nodiscard]] const RunOutcome& outcome() const;
     /// Waits until what has been taken up to now is on disk.
     void flush();
+    /// The solver goes on as another one, which may reach other times.
+    void renew();
     /// Writes the last frame, row and checkpoint, if they are not there, and waits until they are on disk.
     /// \param signal  that ends the run early; 0: none
     const RunOutcome& finish(int signal = 0);

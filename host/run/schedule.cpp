@@ -18,6 +18,12 @@ bool Schedule::take(double now) {
     return true;
 }
 
+void Schedule::renew(double now) {
+    if (next_ == std::numeric_limits<double>::infinity()) return;
+    next_ = reachable_(count_ * every_);
+    if (next_ <= now) advance_past(now);
+}
+
 void Schedule::advance_past(double now) {
     // Starts a little below, since rounding to the nearest step may move a time either way.
     count_ = std::max(count_, std::floor(now / every_) - 1.0);
@@ -95,6 +101,12 @@ void SampleSchedule::advance(double now) {
         skip_pause();
         next_ = reachable_(static_cast<double>(index_) * plan_.every);
     }
+}
+
+void SampleSchedule::renew(double now) {
+    if (next_ == std::numeric_limits<double>::infinity()) return;
+    next_ = reachable_(static_cast<double>(index_) * plan_.every);
+    advance(now);
 }
 
 void SampleSchedule::skip_pause() {

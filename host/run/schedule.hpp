@@ -17,6 +17,8 @@ public:
 
     /// The next due time; infinity if there is none.
     [[nodiscard]] double next() const { return next_; }
+    /// The solver reaches other times from now on.
+    void renew(double now);
     /// Whether something is due at `now`; then goes on to the next due time after `now`.
     bool take(double now);
 
@@ -65,6 +67,8 @@ public:
     [[nodiscard]] std::uint64_t index() const { return index_; }
     /// Goes on to the next due time after `now`.
     void advance(double now);
+    /// The solver reaches other times from now on.
+    void renew(double now);
 
 private:
     void skip_pause();

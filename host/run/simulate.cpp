@@ -61,9 +61,13 @@ public:
         each([&](RunSink& sink) { sink.write_averages(tables); });
     }
     void write_checkpoint(SolverState& state) override {
+        if (!saves_) return;
         watch_.save(state);  // here, where all frames before have been looked at
         each([&](RunSink& sink) { sink.write_checkpoint(state); });
     }
+
+    /// No more checkpoints. While nothing is being written.
+    void stop_saving() { saves_ = false; }
 
 private:
     template <class Action>
@@ -80,6 +84,7 @@ private:
     double balls_;
     MeasuredRun& run_;
     RowNotes notes_;
+    bool saves_ = true;
 };
 
 namespace {
@@ -98,7 +103,7 @@ std::vector<TheoryCheck> theory_of_numbers(MeasuredRun& run, const RowMeans& mea
         run.means.push_back({mean.name, mean.mean, mean.error, mean.correlation_time, mean.steadiness});
     }
     run.means_since = means.since;
-    run.judge_equilibrium(means.equilibrated);
+    if (!run.changed) run.judge_equilibrium(means.equilibrated);
     std::vector<RunAverage> numbers;
     const std::vector<AverageTable> tables = averages.tables();
     for (std::size_t k = 0; k < tables.size(); ++k) {
@@ -162,6 +167,7 @@ public:
           watch_(run_),
           progress_(progress_style(options.quiet, stderr), stderr, run_.plan->work().name, run_.plan->work().per_step) {
         header_.averages = averages_.infos();
+        header_.changeable = options.changeable;
         header_.expected_frames = run_.frames;
         header_.expected_rows = run_.rows;
         of_checkpoint(run_.resumed_from, [&] {
@@ -185,7 +191,7 @@ public:
             std::make_unique<WatchedSink>(sink_.get(), options_.also, observables_.infos(), balls_, measured_, watch_);
         header_ = {};  // gigabytes for many balls
         // Nothing can fail any more that leaves an older log as it was.
-        if (auto* const impacts = dynamic_cast<ImpactSource*>(solver_.get())) impacts->begin_log();
+        if (auto* const impacts = dynamic_cast<ImpactSource*>(&solver_->itself())) impacts->begin_log();
 
         if (!options_.quiet) say("{}", start_summary(run_, description_, files));
         run_.state = {};  // the solver has its own
@@ -210,8 +216,8 @@ public:
             theory = theory_of_numbers(measured_, outcome.means, averages_);
         }
         const OutputFiles& files = options_.files;
-        if (!writer_) outcome.checkpoint_time = {};
-        simulation.json = summary_json(outcome, run_.scene, balls_, work, solver_->describe(), files, theory);
+        if (!writer_ || (changing_ != nullptr && !changing_->can_be_saved())) outcome.checkpoint_time = {};
+        simulation.json = summary_json(outcome, scene(), balls_, work, solver_->describe(), files, theory);
         try {
             if (writer_) writer_->close(simulation.json);
         } catch (const SystemError& error) {
@@ -227,18 +233,40 @@ public:
         return simulation;
     }
 
+    void change(const std::function<std::vector<std::string>(ChangingSolver&)>& change) {
+        if (!options_.events_log.empty()) {
+            throw InputError("a run that logs its collisions cannot be changed, for the log would end there");
+        }
+        loop_->flush();
+        std::vector<std::string> said;
+        averages_.change(*solver_, [&] { said = change(*changing_); });
+        measured_.changed = true;
+        loop_->renew();
+        if (!changing_->can_be_saved()) watched_->stop_saving();
+        for (const std::string& what : said) {
+            if (writer_) writer_->append_change({solver_->time(), solver_->step(), what});
+        }
+    }
+
     void save(const std::string& path) {
+        if (changing_ != nullptr && !changing_->can_be_saved()) {
+            throw InputError(
+                "a run whose keys have been changed, or whose hard balls have been kicked, cannot be saved");
+        }
         loop_->flush();  // what looks at frames on their way is no one else's then
         Checkpoint checkpoint{
             .scene_path = run_.scene.path, .scene_source = run_.scene.source, .description = description_};
         solver_->save(checkpoint.state);
         averages_.save(checkpoint.state);
         watch_.save(checkpoint.state);
-        run_.plan->store(checkpoint.state);
+        run_.plan->store(checkpoint.state);  // which is the solver's, as long as it can be saved
         save_checkpoint(path, checkpoint);
     }
 
-    [[nodiscard]] const PreparedScene& run() const { return run_; }
+    [[nodiscard]] const Scene& scene() const { return changing_ != nullptr ? changing_->scene() : run_.scene; }
+    [[nodiscard]] double time_of_step(std::uint64_t step) const {
+        return changing_ != nullptr ? changing_->time_of_step(step) : run_.plan->time_of_step(step);
+    }
     [[nodiscard]] Solver& solver() { return *solver_; }
     [[nodiscard]] const ObservableSet& observables() const { return observables_; }
     [[nodiscard]] RunAverages& averages() { return averages_; }
@@ -250,12 +278,18 @@ private:
                                           plural(run_.state.balls.size(), "ball"), bytes_text(run_.host_memory_bytes),
                                           bytes_text(machine_memory_bytes())));
         }
-        return of_checkpoint(run_.resumed_from,
-                             [&] { return run_.plan->make_solver(run_.state, options_.events_log); });
+        return of_checkpoint(run_.resumed_from, [&]() -> std::unique_ptr<Solver> {
+            if (!options_.changeable) return run_.plan->make_solver(run_.state, options_.events_log);
+            auto solver =
+                std::make_unique<ChangingSolver>(run_.scene, run_.plan, run_.state, run_.threads, options_.events_log);
+            changing_ = solver.get();
+            return solver;
+        });
     }
 
     PreparedScene run_;
     SimulateOptions options_;
+    ChangingSolver* changing_ = nullptr;  // is solver_, where the run may be changed
     std::unique_ptr<Solver> solver_;
     ObservableSet observables_;
     SolverDescription description_;
@@ -276,8 +310,11 @@ SimulationRun::SimulationRun(PreparedScene run, const SimulateOptions& options)
 SimulationRun::~SimulationRun() = default;
 RunLoop& SimulationRun::begin() { return impl_->begin(); }
 Simulation SimulationRun::finish(int signal) { return impl_->finish(signal); }
-const Scene& SimulationRun::scene() const { return impl_->run().scene; }
-const SolverPlan& SimulationRun::plan() const { return *impl_->run().plan; }
+const Scene& SimulationRun::scene() const { return impl_->scene(); }
+double SimulationRun::time_of_step(std::uint64_t step) const { return impl_->time_of_step(step); }
+void SimulationRun::change(const std::function<std::vector<std::string>(ChangingSolver&)>& change) {
+    impl_->change(change);
+}
 Solver& SimulationRun::solver() { return impl_->solver(); }
 const std::vector<ObservableInfo>& SimulationRun::infos() const { return impl_->observables().infos(); }
 RunAverages& SimulationRun::averages() { return impl_->averages(); }

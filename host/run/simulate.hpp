@@ -1,10 +1,13 @@
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "host/run/changing_solver.hpp"
 #include "host/run/output_files.hpp"
 #include "host/run/prepare.hpp"
 #include "host/run/run_loop.hpp"
@@ -18,6 +21,7 @@ struct SimulateOptions {
     bool quiet = false;             ///< neither summaries nor progress on standard error
     double checkpoint_every = 0.0;  ///< simulated time; 0: only at the end
     std::string events_log;         ///< CSV of every collision; empty: none
+    bool changeable = false;        ///< SimulationRun::change may be called
     RunSink* also = nullptr;        ///< gets what is written, in the thread that writes, after the files
 };
 
@@ -47,13 +51,21 @@ public:
     /// \param signal  as RunLoop::finish
     Simulation finish(int signal = 0);
 
+    /// With what has been changed.
     [[nodiscard]] const Scene& scene() const;
-    [[nodiscard]] const SolverPlan& plan() const;
+    /// When a run of so many steps is there. \throws InputError  as SolverPlan::time_of_step
+    [[nodiscard]] double time_of_step(std::uint64_t step) const;
     [[nodiscard]] Solver& solver();
     /// What a row holds.
     [[nodiscard]] const std::vector<ObservableInfo>& infos() const;
     [[nodiscard]] RunAverages& averages();
+    /// Lets a run that has been begun go on otherwise, and notes in its file what `change` says that it has done.
+    /// Such a run is none at equilibrium, for theory. \pre SimulateOptions::changeable
+    /// \throws InputError  what `change` throws; or the run logs its collisions
+    /// \throws SystemError  the note cannot be written
+    void change(const std::function<std::vector<std::string>(ChangingSolver&)>& change);
     /// Writes a checkpoint of what has been begun, beside those of the run. \throws SystemError  as save_checkpoint
+    /// \throws InputError  keys of the run have been changed
     void save(const std::string& path);
 
 private:

@@ -83,6 +83,8 @@ public:
     virtual void save(SolverState& state) = 0;
     [[nodiscard]] virtual SolverDescription describe() const = 0;
     [[nodiscard]] virtual SolverReport report() { return {}; }
+    /// Who does the work, and is what a solver may be besides; another one, perhaps, once the run has been changed.
+    [[nodiscard]] virtual Solver& itself() { return *this; }
 };
 
 /// What a solver is besides whose contacts are events.
@@ -96,6 +98,9 @@ public:
     /// The run begins: what is in the file that impacts are logged to may go. Nothing where there is no log.
     /// \throws SystemError  the file cannot be written
     virtual void begin_log() = 0;
+    /// From what another such solver starts from the balls as they are, of which more may be changed, and goes on
+    /// counting. In bits it is no resumption.
+    [[nodiscard]] virtual SolverState starting_anew() = 0;
     /// What the balls of finite mass have gone since the start of the run, all together [length].
     [[nodiscard]] virtual double path_length() const = 0;
 };
@@ -114,7 +119,7 @@ public:
 
 /// Null: they come by frames alone.
 inline PictureSource* pictures_of(Solver& solver) {
-    auto* const balls = dynamic_cast<BallsInPlace*>(&solver);
+    auto* const balls = dynamic_cast<BallsInPlace*>(&solver.itself());
     return balls != nullptr ? balls->pictures() : nullptr;
 }
 

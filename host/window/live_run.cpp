@@ -5,15 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
 #include <chrono>
 #include <cmath>
-#include <cstddef>
-#include <string_view>
 #include <utility>
 
-#include "host/scene/design.hpp"
-#include "host/scene/load.hpp"
 #include "host/scene/stages.hpp"
 #include "host/state/errors.hpp"
 
@@ -45,87 +40,7 @@ void LiveRecord::finish() {
     writer_->close(fmt::format(R"({{"command": "view", "frames": {}, "changes": {}}})", writer_->frames(), notes_));
 }
 
-// How a live run goes on as another one: from the state that it has, with another solver.
-
 namespace {
-
-/// What a plan says of itself; 0 if nothing.
-double fact(const SolverPlan& plan, std::string_view key) {
-    for (const PlanFact& one : plan.facts()) {
-        if (one.key == key) return one.value;
-    }
-    return 0.0;
-}
-
-/// Where a plan's time step is longer than its contacts allow, and not because it was so before: that, and what they
-/// allow.
-/// \param fewest  steps that a contact must take
-std::string coarse_step(const SolverPlan& plan, const SolverPlan& before, double fewest) {
-    const double dt = fact(plan, "dt");
-    const double contact = fact(plan, "contact_duration");
-    if (contact <= 0.0 || dt <= contact / fewest) return {};
-    const double contact_before = fact(before, "contact_duration");
-    if (contact_before > 0.0 && dt / contact <= fact(before, "dt") / contact_before) return {};
-    return fmt::format("not changed: dt = {:.3g} s would be more than a tenth of the shortest contact ({:.3g} s)", dt,
-                       contact);
-}
-
-/// A sentence without its numbers.
-std::string kind_of(std::string_view warning) {
-    std::string kind;
-    bool number = false;
-    for (const char c : warning) {
-        number = std::isdigit(static_cast<unsigned char>(c)) != 0 ||
-                 (number && std::string_view(".e+-").find(c) != std::string_view::npos);
-        if (!number) kind += c;
-    }
-    return kind;
-}
-
-/// What a user should know of a plan, and did not have to know of the one before with other numbers; empty if nothing.
-/// \param automatic  the stiffness is left to the program: advice to leave it so is none
-std::string new_warning(const SolverPlan& plan, const SolverPlan& before, bool automatic) {
-    std::vector<std::string> known;
-    for (const std::string& one : before.warnings()) known.push_back(kind_of(one));
-    for (const std::string& one : plan.warnings()) {
-        if (automatic && one.starts_with("overlaps")) continue;
-        if (std::ranges::count(known, kind_of(one)) == 0) return "changed, but " + one;
-    }
-    return {};
-}
-
-/// Whether balls may become faster by a change.
-bool drives(std::string_view change) {
-    return change.starts_with("physics.gravity=") || change.find("temperature") != std::string_view::npos;
-}
-
-/// A stiffness that the scene leaves to the program stays as it is: the balls are no longer those that it was made for,
-/// and there may be faster or slower ones now. Where a change may make them faster still it grows, as far as the time
-/// step resolves the contacts.
-/// \param begun   what the solver is to be made for
-/// \param before  what it was made for
-/// \param faster  as drives() tells
-/// \param fewest  steps that a contact must take
-/// \returns  what to beware of; empty if nothing
-std::string keep_springs(Scene& begun, const Balls& balls, const SolverPlan& before, bool faster, double fewest) {
-    const double present = fact(before, "stiffness");
-    if (begun.spring.stiffness || present <= 0.0) return {};
-    const SpringDesign design = design_spring(begun, balls);
-    begun.spring.stiffness = present;
-    if (!faster || design.contact_duration <= 0.0) return {};
-    // A little less than how durations and overlaps go with stiffness, for dt is compared with a duration.
-    constexpr double kLess = 1.0 - 1e-6;
-    const double times_shorter = kLess * design.contact_duration / (fewest * design.dt);
-    const double most = design.stiffness * std::pow(times_shorter, 1.0 / design.pair_contact().softness());
-    begun.spring.stiffness = std::max(present, std::min(design.stiffness, most));
-    if (*begun.spring.stiffness >= design.stiffness) return {};
-    return fmt::format(
-        "changed, but overlaps may be {:.2g} times spring.max_overlap: against that the stiffness would be {:.3g}{}, "
-        "with a time step of at most {:.3g}{}",
-        std::pow(design.stiffness / *begun.spring.stiffness, design.pair_contact().softness()), design.stiffness,
-        begun.units.behind(design.pair_contact().stiffness_unit()), design.contact_duration / fewest,
-        begun.units.behind("s"));
-}
 
 /// A message about a key, without the option of the command line by which that would have been set.
 std::string without_option(const std::string& message) {
@@ -136,42 +51,14 @@ std::string without_option(const std::string& message) {
 
 }  // namespace
 
-/// What was counted before and after.
-Tallies LiveRun::sum(const Tallies& before, Tallies after) {
-    after.wall_impulse.resize(std::max(before.wall_impulse.size(), after.wall_impulse.size()));
-    for (std::size_t k = 0; k < before.wall_impulse.size(); ++k) after.wall_impulse[k] += before.wall_impulse[k];
-    after.wall_heat.resize(std::max(before.wall_heat.size(), after.wall_heat.size()));
-    for (std::size_t k = 0; k < before.wall_heat.size(); ++k) after.wall_heat[k] += before.wall_heat[k];
-    after.thermostat_heat += before.thermostat_heat;
-    after.work += before.work;
-    if (after.lost) *after.lost += before.lost.value_or(0.0);
-    for (std::size_t k = 0; k < before.collisional_stress.size(); ++k)
-        after.collisional_stress[k] += before.collisional_stress[k];
-    after.max_overlap = std::max(before.max_overlap, after.max_overlap);
-    after.balls_left += before.balls_left;
-    after.sorts += before.sorts;
-    after.events += before.events;
-    after.collisions += before.collisions;
-    after.meetings += before.meetings;
-    if (after.collisional_virial) *after.collisional_virial += before.collisional_virial.value_or(0.0);
-    return after;
-}
-
 void LiveRun::kick(const Kick& kick) {
     post([this, kick] {
-        BeforeKick before{present(), step_number(), time(), kick.id};
-        SolverState state = before.state;
-        if (kick.id >= state.balls.size() || state.balls.gone[kick.id] != 0) return;
-        std::string words;
-        for (int axis = 0; axis < state.balls.dimension; ++axis) {
-            double& velocity = state.balls.velocity[axis][kick.id];
-            velocity = kick.velocity[axis] + (kick.add ? velocity : 0.0);
-            words += fmt::format("{}{}", axis > 0 ? ", " : "", kick.velocity[axis]);
-        }
         try {
-            rebuild(*prepared_.plan, state, step_number(), time());
+            BeforeKick before{solver_->moment(), kick.id};
+            const std::string said = solver_->kick(kick);
+            forget();
             before_kick_ = std::move(before);
-            note(fmt::format("ball {} kicked {} [{}]", kick.id, kick.add ? "by" : "to", words));
+            note(said);
         } catch (const std::exception& error) {
             tell(error.what());
         }
@@ -182,11 +69,12 @@ void LiveRun::undo_kick() {
     post([this] {
         if (!before_kick_) {
             tell("there is no kick to undo");
-        } else if (record_ && step_number() != before_kick_->step) {
+        } else if (record_ && solver_->step() != before_kick_->moment.step) {
             tell(fmt::format("not undone: time cannot go back in {}", record_->path()));
         } else {
             try {
-                rebuild(*prepared_.plan, before_kick_->state, before_kick_->step, before_kick_->time);
+                solver_->go_back(before_kick_->moment);
+                forget();
                 const std::string said = fmt::format("kick of ball {} undone", before_kick_->id);
                 before_kick_.reset();
                 note(said);
@@ -201,7 +89,8 @@ void LiveRun::undo_kick() {
 void LiveRun::change(const std::vector<std::string>& asked) {
     // Judged here, so that the user hears of it; the state, and the stage that the run is in by then, are the thread's.
     try {
-        scene_ = changed(scene_, asked, stage_at(scene_, any_ ? frames_[ring_.read_slot()].time : 0.0));
+        scene_ = changed_scene(scene_, asked, stage_at(scene_, any_ ? frames_[ring_.read_slot()].time : 0.0),
+                               description().dt);
     } catch (const InputError& error) {
         throw InputError(without_option(error.what()));
     }
@@ -212,89 +101,29 @@ void LiveRun::change(const std::vector<std::string>& asked) {
     post([this, asked] { remake(asked); });
 }
 
-/// \param stage  from which on it is so
-Scene LiveRun::changed(Scene scene, const std::vector<std::string>& asked, std::size_t stage) const {
-    const double dt = description().dt;
-    for (const std::string& one : asked) {
-        auto overrides = overrides_from(scene, one, stage);
-        // A scene that leaves it to the program would get another one.
-        if (dt > 0.0 && !one.starts_with("spring.dt=")) overrides.push_back(fmt::format("spring.dt={}", dt));
-        scene = parse_scene(scene.source, scene.path, overrides);
-    }
-    return scene;
-}
-
-/// What is left of a scene for a solver that counts time and steps from now on.
-/// \param stage  of the scene, which the run is in
-Scene LiveRun::rest_of(const Scene& scene, std::size_t stage) const {
-    Scene rest = scene;
-    rest.balls.clear();  // they stood there once
-    const auto walls = walls_at(begun_, solver_->time(), [this](double time) { return solver_->reachable_time(time); });
-    for (std::size_t wall = 0; wall < walls.size(); ++wall) rest.walls[wall].values = walls[wall].values;
-    if (!rest.stages.empty()) {
-        rest.stages.erase(rest.stages.begin(), rest.stages.begin() + static_cast<std::ptrdiff_t>(stage));
-        for (Stage& one : rest.stages) one.until -= time();
-    }
-    // Thermal walls and thermostats draw by the number of the step, and a number shall not be drawn twice.
-    constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15;
-    rest.seed = scene.seed + kOdd * step_number();
-    return rest;
-}
-
 void LiveRun::remake(const std::vector<std::string>& asked) {
     std::string said;
     try {
-        const std::uint64_t step = step_number();
-        const double now = time();
-        const std::size_t stage = stages_before_ + stage_at(begun_, solver_->time(), [this](double time) {
-                                      return solver_->reachable_time(time);
-                                  });
-        const Scene scene = changed(prepared_.scene, asked, stage);
-        SolverState state = present();
-        Scene begun = scene;
-        // Velocities of the spring solver belong to the forces and the step that were: it begins anew, and counts steps
-        // and time from here. The event-driven one goes on in the time that it has.
-        const bool anew = scene.run.solver == SolverKind::kSpring;
-        if (anew) {
-            if (state.step > 0) synchronise(state);
-            state.step = 0;
-            state.records = {};  // numbers of stages that are over
-            begun = rest_of(scene, stage);
-        }
-        const bool automatic = !scene.spring.stiffness;
-        const std::string beware =
-            anew ? keep_springs(begun, state.balls, *prepared_.plan, std::ranges::any_of(asked, drives), kFewestSteps)
-                 : "";
-        auto plan = make_plan(begun, state, threads_);
-        said = coarse_step(*plan, *prepared_.plan, kFewestSteps);
-        if (said.empty()) {
-            rebuild(*plan, state, step, now);
-            before_kick_.reset();
-            describe(*plan);
-            said = beware.empty() ? new_warning(*plan, *prepared_.plan, automatic) : beware;
-            prepared_.plan = std::move(plan);
-            prepared_.scene = scene;
-            begun_ = std::move(begun);
-            if (anew) stages_before_ = stage;
-            for (const std::string& one : asked) note(one);
-        }
+        said = solver_->change(asked);
+        forget();
+        before_kick_.reset();
+        describe();
+        for (const std::string& one : asked) note(one);
     } catch (const std::exception& error) {
         said = without_option(error.what());
     }
     if (!said.empty()) tell(said);
     const std::scoped_lock lock(mutex_);
     --changes_;
-    standing_ = prepared_.scene;
+    standing_ = solver_->scene();
 }
 
 void LiveRun::go_back() {
-    rebuild(*start_plan_, start_, 0, 0.0);  // where it cannot be made, plan and scene stay those of the solver there is
-    describe(*start_plan_);
+    const bool changed = &solver_->plan() != start_plan_.get();
+    solver_ = made();  // where it cannot be, the old one stays
+    forget();
+    describe();
     before_kick_.reset();
-    const bool changed = prepared_.plan != start_plan_;
-    prepared_.plan = start_plan_;
-    prepared_.scene = begun_ = start_scene_;
-    stages_before_ = 0;
     std::string said = changed ? "at the start again, with the scene as it was" : "";
     if (record_) {
         record_->finish();  // time cannot go back in a file
@@ -303,59 +132,29 @@ void LiveRun::go_back() {
     }
     if (!said.empty()) tell(said);
     const std::scoped_lock lock(mutex_);
-    standing_ = prepared_.scene;
+    standing_ = solver_->scene();
     error_.clear();
+}
+
+/// The solver at the start of the run.
+std::unique_ptr<ChangingSolver> LiveRun::made() const {
+    return std::make_unique<ChangingSolver>(start_scene_, start_plan_, start_, threads_);
+}
+
+/// The solver is another one: what was made for the old one is of no use.
+void LiveRun::forget() {
+    feed_.forget();
+    goal_ = solver_->time();
 }
 
 /// Into the file that is being recorded.
 void LiveRun::note(const std::string& what) {
-    if (record_) record_->note(time(), step_number(), what);
+    if (record_) record_->note(solver_->time(), solver_->step(), what);
 }
 
 void LiveRun::tell(const std::string& what) {
     const std::scoped_lock lock(mutex_);
     message_ = what;
-}
-
-/// Where another solver can go on from.
-SolverState LiveRun::present() {
-    SolverState state;
-    solver_->save(state);
-    state.tallies = sum(tallies_before_, solver_->tallies());  // more than the engine saves
-    // The event-driven engine's own account of the balls and what it has foreseen for them: true no longer once a ball
-    // or the scene is another. Without it the engine starts from the balls.
-    state.records.events.reset();
-    // Nor does it start from balls that are nowhere.
-    for (int axis = 0; axis < state.balls.dimension; ++axis) {
-        for (std::size_t id = 0; id < state.balls.size(); ++id) {
-            if (state.balls.gone[id] != 0) state.balls.position[axis][id] = state.balls.velocity[axis][id] = 0.0;
-        }
-    }
-    return state;
-}
-
-/// The spring solver's state holds velocities half a step behind positions, which only the same forces and the same
-/// step bring to them. Whoever changes these needs both at one time, as at step 0.
-void LiveRun::synchronise(SolverState& state) {
-    Frame frame;
-    solver_->request_frame(frame);
-    solver_->finish_frame(frame);
-    for (int axis = 0; axis < state.balls.dimension; ++axis) {
-        for (std::size_t id = 0; id < state.balls.size(); ++id) {
-            if (state.balls.gone[id] == 0) state.balls.velocity[axis][id] = frame.velocity[axis][id];
-        }
-    }
-}
-
-/// \param step, time  that the run has come to
-void LiveRun::rebuild(const SolverPlan& plan, const SolverState& state, std::uint64_t step, double time) {
-    auto solver = plan.make_solver(state, "");  // where it cannot be made, the old one stays
-    steps_before_ = step - solver->step();
-    time_before_ = time - solver->time();
-    tallies_before_ = plan.name() == "events" ? state.tallies : Tallies{};  // the others count on from them
-    solver_ = std::move(solver);
-    feed_.forget();
-    goal_ = solver_->time();
 }
 
 namespace {
@@ -371,19 +170,16 @@ double seconds_since(Clock::time_point begin) { return std::chrono::duration<dou
 
 LiveRun::LiveRun(const SceneRequest& request, PreparedScene prepared)
     : threads_(request.threads),
-      prepared_(std::move(prepared)),
-      scene_(prepared_.scene),
-      begun_(prepared_.scene),
-      start_scene_(prepared_.scene),
-      start_plan_(prepared_.plan) {
-    start_ = std::move(prepared_.state);
-    prepared_.state = {};
+      scene_(prepared.scene),
+      start_(std::move(prepared.state)),
+      start_scene_(prepared.scene),
+      start_plan_(prepared.plan),
+      solver_(made()) {
     balls_.dimension = start_.balls.dimension;
     balls_.species_table = start_.balls.species_table;
     balls_.species = start_.balls.species;
     quantity_ = default_quantity(balls_);
-    solver_ = prepared_.plan->make_solver(start_, "");
-    describe(*prepared_.plan);
+    describe();
 }
 
 LiveRun::~LiveRun() { stop(); }
@@ -419,15 +215,15 @@ std::optional<SpringNumbers> LiveRun::spring() const {
 }
 
 /// What others see of the solver.
-void LiveRun::describe(const SolverPlan& plan) {
+void LiveRun::describe() {
     SolverDescription description = solver_->describe();
     double contact = 0.0;
-    for (const PlanFact& fact : plan.facts()) {
+    for (const PlanFact& fact : solver_->plan().facts()) {
         if (fact.key == "contact_duration") contact = fact.value;
     }
     const std::scoped_lock lock(mutex_);
     description_ = std::move(description);
-    longest_dt_ = contact / kFewestSteps;
+    longest_dt_ = contact / ChangingSolver::kFewestSteps;
 }
 
 void LiveRun::start(CloudStore& store, bool playing, bool modest) {
@@ -525,20 +321,18 @@ void LiveRun::publish(bool going) {
         const std::shared_ptr<Frame> frame = spare_frame();
         solver_->request_frame(*frame);
         solver_->finish_frame(*frame);
-        frame->step += steps_before_;
-        frame->time += time_before_;
         newest_ = frame;
         newest_at_ = Clock::now();
     }
     to.frame = newest_;
-    to.time = time();
-    to.step = step_number();
+    to.time = solver_->time();
+    to.step = solver_->step();
     to.totals = solver_->totals();
-    to.tallies = sum(tallies_before_, solver_->tallies());
+    to.tallies = solver_->tallies();
     to.quantity = quantity_;
     to.steps_per_second = steps_per_second_;
     to.reached = reached_.rate();
-    to.range = feed_.fill(*store_, slot, *solver_, prepared_.scene, balls_, quantity_, due ? newest_.get() : nullptr);
+    to.range = feed_.fill(*store_, slot, *solver_, solver_->scene(), balls_, quantity_, due ? newest_.get() : nullptr);
     ring_.publish();
 }
 
@@ -547,7 +341,7 @@ void LiveRun::store_frame() {
     if (!record_) return;
     bool due = false;
     // A time belongs to the nearest step.
-    while (solver_->time() >= solver_->reachable_time(record_->next() - time_before_)) {
+    while (solver_->time() >= solver_->reachable_time(record_->next())) {
         record_->pass();
         due = true;
     }
@@ -555,8 +349,6 @@ void LiveRun::store_frame() {
     const std::shared_ptr<Frame> frame = spare_frame();
     solver_->request_frame(*frame);
     solver_->finish_frame(*frame);
-    frame->step += steps_before_;
-    frame->time += time_before_;
     record_->add(*frame);
 }
 
@@ -569,7 +361,7 @@ void LiveRun::advance() {
     const double target = solver_->reachable_time(goal_);
     while (solver_->time() < target && seconds_since(begin) < kFrameSeconds) {
         double next = target;
-        if (record_) next = std::min(next, solver_->reachable_time(record_->next() - time_before_));
+        if (record_) next = std::min(next, solver_->reachable_time(record_->next()));
         if (next > solver_->time()) solver_->advance_to(next, kFrameSeconds - seconds_since(begin));
         store_frame();
     }
@@ -583,7 +375,7 @@ void LiveRun::advance() {
 void LiveRun::single_step() {
     double length = description_.dt;
     if (length <= 0.0) {
-        const Scene& scene = prepared_.scene;
+        const Scene& scene = solver_->scene();
         length = scene.output.every > 0.0 ? 0.01 * scene.output.every : 1e-4 * scene.run.until;
     }
     const double target = solver_->reachable_time(solver_->time() + length);
@@ -650,9 +442,9 @@ void LiveRun::work() {
             attempt(task);
         }
         attempt([this, going, &advanced] {
-            const double from = time();
+            const double from = solver_->time();
             if (going) advance();
-            advanced = time() - from;
+            advanced = solver_->time() - from;
             publish(going);
         });
         const double left = kFrameSeconds - seconds_since(begin);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "host/io/trajectory_writer.hpp"
+#include "host/run/changing_solver.hpp"
 #include "host/run/prepare.hpp"
 #include "host/scene/scene.hpp"
 #include "host/state/balls.hpp"
@@ -133,48 +134,34 @@ public:
 
 private:
     using Task = std::function<void()>;
-    static constexpr double kFewestSteps = 10.0;  ///< a contact; `check` warns of fewer
 
     void post(Task task);
 
     // The rest is the thread's.
     void work();
     static void step_back();
-    /// What was counted before and after.
-    static Tallies sum(const Tallies& before, Tallies after);
     void attempt(const Task& task);
     [[nodiscard]] bool stopping() const;
     void advance();
     void single_step();
     void publish(bool going);
     std::shared_ptr<Frame> spare_frame();
-    [[nodiscard]] double time() const { return solver_->time() + time_before_; }
-    [[nodiscard]] std::uint64_t step_number() const { return solver_->step() + steps_before_; }
-    [[nodiscard]] SolverState present();
-    void synchronise(SolverState& state);
-    void rebuild(const SolverPlan& plan, const SolverState& state, std::uint64_t step, double time);
+    [[nodiscard]] std::unique_ptr<ChangingSolver> made() const;
+    void forget();
     void remake(const std::vector<std::string>& asked);
-    [[nodiscard]] Scene changed(Scene scene, const std::vector<std::string>& asked, std::size_t stage) const;
-    [[nodiscard]] Scene rest_of(const Scene& scene, std::size_t stage) const;
     void go_back();
-    void describe(const SolverPlan& plan);
+    void describe();
     void store_frame();
     void note(const std::string& what);
     void tell(const std::string& what);
 
-    int threads_;                    // that the run may take
-    PreparedScene prepared_;         // the thread's own once it runs
-    Scene scene_;                    // the window's
-    Scene begun_;                    // what the solver was made for: its time and its stages begin with the solver's
-    std::size_t stages_before_ = 0;  // that begun_ no longer has
+    int threads_;  // that the run may take
+    Scene scene_;  // the window's
     Balls balls_;
     SolverState start_;
     Scene start_scene_;
     std::shared_ptr<const SolverPlan> start_plan_;
-    std::unique_ptr<Solver> solver_;  // the thread's own once it runs
-    std::uint64_t steps_before_ = 0;  // that the solver, made in the middle of the run, does not count
-    double time_before_ = 0.0;        // likewise
-    Tallies tallies_before_;          // likewise
+    std::unique_ptr<ChangingSolver> solver_;  // the thread's own once it runs
     CloudStore* store_ = nullptr;
     CloudFeed feed_;
     std::vector<std::shared_ptr<Frame>> frame_pool_;
@@ -183,9 +170,7 @@ private:
     std::atomic<bool> frames_wanted_{false};
     std::optional<LiveRecord> record_;
     struct BeforeKick {
-        SolverState state;
-        std::uint64_t step;
-        double time;
+        ChangingSolver::Moment moment;
         std::size_t id;  // of the ball
     };
     std::optional<BeforeKick> before_kick_;

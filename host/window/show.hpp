@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "host/run/changing_solver.hpp"
 #include "host/run/prepare.hpp"
 #include "host/state/solver.hpp"
 #include "host/viewer/painter.hpp"
@@ -28,13 +29,6 @@ struct EnergySample {
     double time = 0.0;
     double kinetic = 0.0;
     double total = 0.0;
-};
-
-/// What a user does to a ball, as with a cue.
-struct Kick {
-    std::size_t id = 0;
-    Vector3 velocity{};  ///< that the ball has then [length/time]
-    bool add = false;    ///< to what it had; otherwise instead of it
 };
 
 /// How much of something there is a second, over about the last second. Amounts and times are summed, both fading

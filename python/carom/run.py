@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import warnings
 from collections.abc import Callable, Mapping
 from types import TracebackType
@@ -14,8 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _carom
+from .errors import SceneError
 from .scene import Scene, count_threads, option_overrides
 from .tables import Average, average_of, rows_of
+
+
+# box.wall_temperature as a whole would be one value for whichever stage it is.
+_CHANGEABLE = re.compile(r"(physics|spring|events|thermostat)\.|box\.wall_temperature\[[0-2]\]\[[01]\]$|wall\[\d+\]\.temperature$")
 
 
 class CaromWarning(UserWarning):
@@ -93,14 +99,15 @@ class Run:
             if math.isnan(goal) or not self._callbacks:
                 self._run.advance(goal)
                 return
-            there = self._run.reachable_time(min(goal, self._run.end))
             while True:
+                # A callback may change the run, and with it the times that it reaches.
+                there = self._run.reachable_time(min(goal, self._run.end))
                 due = min((schedule.next() for schedule, _ in self._callbacks), default=math.inf)
                 self._run.advance(goal if due >= there else due)
                 for schedule, callback in list(self._callbacks):
                     if schedule.take(self._run.time):
                         callback(self)
-                if self._run.time >= there:
+                if self._run.time >= self._run.reachable_time(min(goal, self._run.end)):
                     break
         finally:
             self._advancing = False
@@ -114,13 +121,88 @@ class Run:
     def every(self, interval: float, callback: Callable[[Run], Any]) -> None:
         """From now on calls ``callback(run)`` at the multiples of a time, as rows and frames are due.
 
-        The run may be looked at there, and not be advanced. What the callback raises comes out of advance().
+        The run may be looked at and changed there, and not be advanced. What the callback raises comes out of advance().
         """
         if not (interval > 0.0 and math.isfinite(interval)):
             raise ValueError(f"interval is {interval!r}; allowed: a finite number above 0")
         if not callable(callback):
             raise TypeError(f"{callback!r} cannot be called")
         self._callbacks.append((_carom.Schedule(float(interval), self._run), callback))
+
+    # What is done to it while it goes on.
+
+    def set_velocities(self, velocity: npt.ArrayLike) -> None:
+        """Gives all balls other velocities, from now on.
+
+        velocity
+            balls by axes, as ``frame().velocity`` has them [length/time]; of balls that have left the box it may be NaN
+
+        As kick() for each ball, at once.
+
+        >>> run = Run("two_balls")
+        >>> run.set_velocities(-run.frame().velocity)  # back where they came from
+        """
+        frame = self.frame()
+        array = np.asarray(velocity, dtype=np.float64)
+        if array.shape != frame.velocity.shape:
+            raise ValueError(f"velocity has the shape {array.shape}; it must be balls by axes, {frame.velocity.shape}")
+        wrong = ~np.isfinite(array).all(axis=1) & (frame.gone == 0)
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise ValueError(f"velocity of ball {row} is {array[row].tolist()}; it must be finite")
+        self._run.set_velocities(array)
+
+    def kick(self, ball: int, velocity: npt.ArrayLike, *, add: bool = False) -> None:
+        """Gives a ball another velocity, from now on, as the cue of ``carom view`` does.
+
+        ball
+            its number, from 0
+        velocity
+            a number for each axis [length/time]; with ``add`` it is added to what the ball has
+
+        The same kicks at the same steps give the same bits, on all processors and any number of threads. The energy that
+        comes with them counts as work, and theory has no verdicts from then on.
+
+        >>> run = Run("two_balls", until=1.0)
+        >>> run.kick(0, [0.0, 1.0], add=True)
+        >>> run.changes
+        [(0.0, 0, 'ball 0 kicked by [0, 1]')]
+        """
+        array = np.asarray(velocity, dtype=np.float64)
+        axes = self._run.dimension
+        if array.shape != (axes,) or not np.isfinite(array).all():
+            raise ValueError(f"velocity is {array.tolist()!r}; it must be {axes} finite numbers")
+        if isinstance(ball, bool) or not isinstance(ball, int | np.integer) or ball < 0:
+            raise ValueError(f"ball is {ball!r}; allowed: a whole number from 0 up")
+        self._run.kick(int(ball), array.tolist(), bool(add))
+
+    def change(self, changes: Mapping[str, Any]) -> None:
+        """Gives keys of the scene other values, from now on: {"physics.gravity": [0.0, -2.0]}.
+
+        The time step stays as it is unless it is what changes, and so does the stiffness, unless balls may become faster.
+        What one should beware of is a CaromWarning. Where the balls stand, and how fast they are, stays. The same changes
+        at the same steps give the same bits; of `events`, those of a scene with a stage that begins then. A run whose
+        keys have been changed cannot be saved any more, nor does its output get further checkpoints.
+
+        Raises SceneError where the scene may not be so, with the run as it was; or where the key is none of physics,
+        spring, events, thermostat, box.wall_temperature or a wall's temperature.
+        """
+        wanted = Scene({})
+        for key, value in changes.items():
+            if not _CHANGEABLE.match(key):
+                raise SceneError([f"{key}: cannot be changed while the run goes on; allowed: keys of physics, spring, "
+                                  "events and thermostat, box.wall_temperature[AXIS][SIDE], wall[NUMBER].temperature"])
+            wanted[key] = value
+        warning = self._run.change(wanted._overrides) if changes else ""
+        for schedule, _ in self._callbacks:
+            schedule.renew(self._run.time)
+        if warning:
+            warnings.warn(warning, CaromWarning, stacklevel=2)
+
+    @property
+    def changes(self) -> list[tuple[float, int, str]]:
+        """Time, step and words of all that was done to the run."""
+        return self._run.changes()
 
     def close(self) -> None:
         """Ends the run where it is: writes the last frame, row and checkpoint, and closes the files."""

@@ -458,3 +458,165 @@ x = frame.x
     assert (ended.stdout, ended.stderr, ended.returncode) == ("", "", 0)
     assert pathlib.Path(tmp_path / "left.h5").exists()
     assert os.path.getsize(tmp_path / "left.h5") > 0
+
+
+# What is done to a run while it goes on.
+
+DRIVEN = """
+[scene]
+dimension = 2
+[box]
+size = [30.0, 30.0]
+[spring]
+dt = 1.0e-3
+[run]
+until = 1.0
+[output]
+every = 0.25
+observables_every = 0.25
+[[ball]]
+radius = 0.5
+mass = 2.0
+position = [5.0, 5.0]
+velocity = [1.0, 0.0]
+[[ball]]
+radius = 0.5
+mass = 2.0
+position = [15.0, 15.0]
+"""
+
+
+@pytest.mark.parametrize("solver", ["spring", "events"])
+def test_a_kick_replaces_a_velocity_or_adds_to_it(solver, tmp_path):
+    run = carom.Run(DRIVEN, solver=solver, output=tmp_path / "kicked.h5")
+    run.advance(until=0.25)
+    run.kick(0, [0.0, 3.0])
+    run.kick(1, [0.5, 0.0])
+    run.kick(1, [0.5, -1.0], add=True)
+    assert run.frame().velocity == pytest.approx(np.array([[0.0, 3.0], [1.0, -1.0]]), abs=1e-6)
+    run.advance()
+    assert run.time == 1.0
+    assert run.frame().position == pytest.approx(np.array([[5.25, 7.25], [15.75, 14.25]]), abs=1e-5)
+    said = ["ball 0 kicked to [0, 3]", "ball 1 kicked to [0.5, 0]", "ball 1 kicked by [0.5, -1]"]
+    assert [what for _, _, what in run.changes] == said
+    assert {time for time, _, _ in run.changes} == {0.25}
+    stored = carom.open(run.output)
+    assert stored.changes == run.changes
+    assert list(stored.times) == list(run.rows["time"]) == [0.0, 0.25, 0.5, 0.75, 1.0]
+    # The energy that comes with a kick is work: 0.5 * 2 * (9 - 1) and 0.5 * 2 * 2.
+    assert run.summary["work"] == pytest.approx(10.0, abs=1e-4)
+    assert abs(run.summary["energy_balance"]) < 1e-5
+    for ball, velocity in ((2, [0.0, 0.0]), (-1, [0.0, 0.0]), (True, [0, 0]), (0, [0.0]), (0, [0.0, float("nan")])):
+        with pytest.raises(ValueError):
+            carom.Run(DRIVEN, solver=solver).kick(ball, velocity)
+    with pytest.raises(RuntimeError, match="has ended"):
+        run.kick(0, [0.0, 0.0])
+
+
+@pytest.mark.parametrize("solver", ["spring", "events"])
+def test_the_same_velocities_change_no_bit_and_others_the_same_bits(solver, gas):
+    hashes = set()
+    for threads in (1, 2):
+        run = carom.Run(gas, solver=solver, threads=threads)
+        run.advance(until=0.2)
+        run.set_velocities(-run.frame().velocity)
+        assert run.rows["time"][-1] == pytest.approx(0.2)
+        run.advance()
+        assert not any(check["verdict"] for check in run.summary.get("theory", []))
+        hashes.add(run.state_hash)
+    assert len(hashes) == 1
+    plain, same = carom.Run(gas, solver="spring"), carom.Run(gas, solver="spring")
+    same.advance(until=0.2)
+    same.set_velocities(same.frame().velocity)
+    same.advance()
+    plain.advance()
+    if solver == "events":
+        unkicked = carom.Run(gas, solver=solver)
+        unkicked.advance()
+        assert any(check["verdict"] for check in unkicked.summary["theory"])
+    assert same.state_hash == plain.state_hash
+    assert plain.state_hash not in hashes
+    for velocity in (1.0, np.zeros((200, 3)), np.zeros((199, 2)), np.full((200, 2), np.inf), "fast"):
+        with pytest.raises(ValueError):
+            plain.set_velocities(velocity)
+
+
+@pytest.mark.parametrize("solver", ["spring", "events"])
+def test_a_kick_can_be_made_in_a_callback_and_the_run_be_saved_after_it(solver, gas, tmp_path):
+    run = carom.Run(gas, solver=solver)
+    run.every(0.1, lambda run: run.ended or run.kick(0, [0.0, 1.0], add=True))
+    run.advance(until=0.25)
+    run.save(tmp_path / "middle.h5")
+    run.advance(until=0.29)
+    again = carom.resume(tmp_path / "middle.h5")
+    again.advance(until=0.29)
+    assert again.state_hash == run.state_hash
+    assert again.rows["kinetic_energy"][-1] == run.rows["kinetic_energy"][-1]
+    again.close()
+    collisions = again.summary.get("collisions")
+    run.advance()
+    assert [round(time, 3) for time, _, _ in run.changes] == [0.1, 0.2, 0.3, 0.4]
+    if solver == "events":  # what was counted before a kick counts
+        assert 20 < collisions < run.summary["collisions"]
+        assert run.summary["virial_defect"] < 1e-12
+
+
+@pytest.mark.parametrize("solver", ["spring", "events"])
+def test_a_key_is_another_one_from_now_on(solver, tmp_path):
+    run = carom.Run(DRIVEN, solver=solver, output=tmp_path / "changed.h5")
+    run.advance(until=0.5)
+    before = run.totals.energy
+    run.change({"physics.gravity": [0.0, -2.0]})
+    run.advance()
+    assert run.time == pytest.approx(1.0)
+    assert list(run.rows["time"]) == pytest.approx([0.0, 0.25, 0.5, 0.75, 1.0])
+    assert run.frame().velocity == pytest.approx(np.array([[1.0, -1.0], [0.0, -1.0]]), abs=3e-3)
+    assert run.frame().y == pytest.approx([4.75, 14.75], abs=3e-3)
+    assert carom.Scene(run.text)["physics.gravity"] == [0.0, -2.0]
+    assert carom.open(run.output).changes == [(0.5, run.changes[0][1], "physics.gravity=[0.0, -2.0]")]
+    # The heights of two balls of 2 kg had no weight before.
+    assert run.summary["work"] == pytest.approx(2.0 * 2.0 * (5.0 + 15.0), rel=1e-3)
+    assert run.totals.energy == pytest.approx(before + run.summary["work"], rel=1e-5)
+    assert not any(check["verdict"] for check in run.summary.get("theory", []))
+
+
+def test_a_run_whose_keys_have_changed_says_that_it_cannot_be_saved(tmp_path):
+    run = carom.Run(DRIVEN, output=tmp_path / "changed.h5", checkpoint_every=0.2)
+    run.advance(until=0.5)
+    run.change({"physics.restitution": 0.5, "spring.dt": 3.7e-4})
+    with pytest.raises(carom.InputError, match="cannot be saved"):
+        run.save(tmp_path / "never.h5")
+    run.advance()
+    assert run.time == pytest.approx(1.0, abs=2e-4)
+    assert carom.resume(tmp_path / "changed.checkpoint.h5").time == pytest.approx(0.4)
+
+
+def test_what_cannot_be_changed_is_said_and_changes_nothing(tmp_path):
+    run, plain = carom.Run(DRIVEN), carom.Run(DRIVEN)
+    run.advance(until=0.3)
+    for key, value, words in (("run.until", 3.0, "allowed: keys of physics"), ("box.size", [9.0, 9.0], "allowed"),
+                              ("physics.gravity", [0.0], "physics.gravity"), ("physics.gravitee", 1, "gravitee"),
+                              ("spring.dt", 0.3, "not changed: dt")):
+        with pytest.raises(carom.SceneError, match=words):
+            run.change({key: value})
+    run.change({})
+    run.advance()
+    plain.advance()
+    assert run.state_hash == plain.state_hash
+    assert run.changes == []
+    logged = carom.Run(DRIVEN, solver="events", events_log=tmp_path / "log.csv")
+    with pytest.raises(carom.InputError, match="logs its collisions"):
+        logged.kick(0, [1.0, 1.0])
+
+
+def test_averages_go_on_over_a_kick(gas):
+    text = GAS + '[[observe]]\nname = "rate"\nkind = "collision_rate"\nevery = 0.01\n[[observe]]\nname = "path"\nkind = "free_path"\nevery = 0.01\n'
+    run, plain = carom.Run(text, solver="events"), carom.Run(text, solver="events")
+    run.every(0.1, lambda run: run.ended or run.set_velocities(-run.frame().velocity))
+    run.advance()
+    plain.advance()
+    for name, fewest in (("path", 40), ("rate", 40)):
+        assert fewest < run.averages[name].samples <= plain.averages[name].samples
+    # There and back again: as many collisions, and free paths are of flights that were whole.
+    assert run.averages["rate"].value == pytest.approx(plain.averages["rate"].value, rel=0.5)
+    assert np.isfinite(run.averages["path"].value).all()
