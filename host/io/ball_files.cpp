@@ -139,7 +139,8 @@ struct BallFormat {
 constexpr BallFormat kFormats[] = {{{".csv"}, read_csv},
                                    {{".xyz", ".extxyz"}, read_xyz},
                                    {{".lammpstrj", ".dump"}, read_lammps_dump},
-                                   {{".h5", ".h5md", ".hdf5"}}};
+                                   {{".h5", ".h5md", ".hdf5"}},
+                                   {{".data", ".lmp"}, read_lammps_data}};
 
 const BallFormat& format_of(const LoadEntry& entry, const Opener& opener) {
     if (entry.format) return kFormats[*entry.format];

@@ -4,18 +4,22 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 
 #include "host/io/state_text.hpp"
 #include "host/state/errors.hpp"
 #include "host/state/hash.hpp"
 #include "host/state/text.hpp"
+#include "kernels/physics/pair_distribution.hpp"
 
 namespace carom {
 
@@ -125,9 +129,11 @@ enum class Field : std::uint8_t {
     kDiameter,
     kMass,
     kSpecies,
-    kTime
+    kTime,
+    kId,       // of a data file of LAMMPS, as the next one
+    kDensity,  // of a ball, in 2D too
 };
-constexpr std::size_t kFields = 14;
+constexpr std::size_t kFields = 16;
 
 /// A key of load.columns, and what files call such a column.
 struct FieldName {
@@ -267,6 +273,24 @@ public:
         }
     }
 
+    /// Places are parts of a length from somewhere on.
+    void scale(std::size_t axis, double from, double length) {
+        from_[axis] = from;
+        length_[axis] = length;
+    }
+    /// What stands in the columns `id`, `density` and `type`, of the line at hand.
+    struct Details {
+        std::uint64_t id = 0;
+        double density = 0.0;
+        std::uint64_t type = 0;
+    };
+    /// Each ball gets the rest from here. \throws BadBall  as BallCollector::add
+    void complete(std::function<void(BallRow&, const Details&)> complete) {
+        find("id", {"id"}, Field::kId);
+        find("density", {"density"}, Field::kDensity);
+        complete_ = std::move(complete);
+    }
+
     [[nodiscard]] bool has(Field field) const {
         return std::ranges::find(fields_, std::optional(field)) != fields_.end();
     }
@@ -293,6 +317,7 @@ public:
         }
         if (skip_) return;
         try {
+            if (complete_) complete_(row, details_);
             collector_.add(row);
         } catch (const BadBall& bad) {
             lines_.fail(column_of(bad.name), fmt::format("{}: {}", bad.name, bad.message));
@@ -326,7 +351,12 @@ private:
     void set(Field field, const Cell& cell, BallRow& row) {
         if (field == Field::kSpecies) {
             species_ = species_named(cell.text);
+            if (complete_) details_.type = whole_number(cell, "type");
             row.species = species_;
+            return;
+        }
+        if (field == Field::kId) {
+            details_.id = whole_number(cell, "id");
             return;
         }
         if (cell.text.empty() && field != Field::kTime && field > Field::kZ) return;  // not known
@@ -338,7 +368,8 @@ private:
             case Field::kX:
             case Field::kY:
             case Field::kZ:
-                row.position[index(field, Field::kX)] = *number;
+                row.position[index(field, Field::kX)] =
+                    from_[index(field, Field::kX)] + length_[index(field, Field::kX)] * *number;
                 break;
             case Field::kVx:
             case Field::kVy:
@@ -364,9 +395,22 @@ private:
                     lines_.fail(cell.column, "time: must be a number, not " + std::string(cell.text));
                 at_time(*number);
                 break;
+            case Field::kDensity:
+                details_.density = *number;
+                break;
             case Field::kSpecies:
+            case Field::kId:
                 break;
         }
+    }
+
+    [[nodiscard]] std::uint64_t whole_number(const Cell& cell, std::string_view what) const {
+        std::uint64_t number = 0;
+        const auto [end, error] = std::from_chars(cell.text.data(), cell.text.data() + cell.text.size(), number);
+        if (error != std::errc{} || end != cell.text.data() + cell.text.size()) {
+            lines_.fail(cell.column, fmt::format("{}: must be a whole number, not \"{}\"", what, shown(cell.text)));
+        }
+        return number;
     }
 
     /// Of formats that have words for names, or numbers.
@@ -398,6 +442,8 @@ private:
     [[nodiscard]] std::string_view name_of(Field field) const {
         if (field == Field::kDiameter) return "diameter";
         if (field == Field::kWz && collector_.dimension() == 2) return "spin";
+        if (field == Field::kId) return "id";
+        if (field == Field::kDensity) return "density";
         return std::ranges::find(kNames, field, &FieldName::field)->key;
     }
     [[nodiscard]] std::size_t column_of(std::string_view name) const {
@@ -417,6 +463,10 @@ private:
     std::string species_;
     std::map<std::string, std::string, std::less<>> aliases_;
     bool numbered_ = false;
+    std::array<double, 3> from_{};
+    std::array<double, 3> length_{1.0, 1.0, 1.0};
+    std::function<void(BallRow&, const Details&)> complete_;
+    Details details_;
     std::optional<double> time_, kept_;
     bool skip_ = false;
 };
@@ -609,7 +659,24 @@ struct DumpFrame {
     std::optional<double> time;
     std::uint64_t count = 0;
     std::vector<std::string> columns;
+    std::array<double, 3> low{}, high{};  ///< of the box
+    bool askew = false;                   ///< it has no right angles
 };
+
+/// A line of two numbers, or in a box askew three.
+void read_bounds(TextLines& lines, DumpFrame& frame, std::size_t axis) {
+    std::string_view line;
+    if (!lines.next(line)) lines.fail(0, "must have three lines of bounds behind ITEM: BOX BOUNDS");
+    Cells cells(lines, ' ');
+    cells.begin(line);
+    for (double* const bound : {&frame.low[axis], &frame.high[axis]}) {
+        const auto number = cells.more() ? number_of(cells.take().text) : std::nullopt;
+        if (!number || !std::isfinite(*number)) {
+            lines.fail(1, fmt::format("must be two bounds of the box, not \"{}\"", shown(line)));
+        }
+        *bound = *number;
+    }
+}
 
 /// Reads up to the rows. False: there is no frame.
 bool read_head(TextLines& lines, DumpFrame& frame) {
@@ -642,7 +709,8 @@ bool read_head(TextLines& lines, DumpFrame& frame) {
             value("a number of balls");
             frame.count = count_of(lines, line);
         } else if (item.starts_with("BOX BOUNDS")) {
-            if (!lines.skip(3)) lines.fail(0, "must have three lines of bounds behind ITEM: BOX BOUNDS");
+            frame.askew = item.find("xy") != std::string::npos || item.find("abc") != std::string::npos;
+            for (std::size_t axis = 0; axis < 3; ++axis) read_bounds(lines, frame, axis);
         } else {
             value("a value");
         }
@@ -667,6 +735,16 @@ void read_lammps_dump(TextLines& lines, BallCollector& collector) {
     lines.go_to(choice.chosen()->place);
     DumpFrame frame;
     read_head(lines, frame);
+    // Parts of the box, where there are no places themselves.
+    std::array<bool, 3> scaled{};
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+        const std::string place(1, "xyz"[axis]);
+        const auto part = std::ranges::find(frame.columns, place + "s");
+        if (part == frame.columns.end() || std::ranges::count(frame.columns, place) > 0) continue;
+        if (frame.askew) lines.fail(0, fmt::format("{}s is of a box without right angles, which carom has not", place));
+        *part = place;
+        scaled[axis] = true;
+    }
     for (std::string& name : frame.columns) {
         constexpr std::pair<std::string_view, std::string_view> kOurs[] = {
             {"omegax", "wx"}, {"omegay", "wy"}, {"omegaz", "wz"}, {"type", "species"}};
@@ -675,8 +753,170 @@ void read_lammps_dump(TextLines& lines, BallCollector& collector) {
     }
     Rows rows(lines, collector, frame.columns, ' ');
     rows.take_numbers();
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+        if (scaled[axis]) rows.scale(axis, frame.low[axis], frame.high[axis] - frame.low[axis]);
+    }
     if (frame.time) collector.begin_frame(*frame.time);
     read_rows(lines, rows, frame.count, collector);
+}
+
+namespace {
+
+/// A line without its comment.
+std::string_view without_comment(std::string_view line) { return trimmed(line.substr(0, line.find('#'))); }
+
+bool is_word(std::string_view text) {
+    return !text.empty() && ((text[0] >= 'A' && text[0] <= 'Z') || (text[0] >= 'a' && text[0] <= 'z'));
+}
+
+/// What a data file of LAMMPS holds, and where.
+struct DataFile {
+    struct Section {
+        TextLines::Place place;  ///< of what follows its name
+        std::string comment;     ///< behind its name
+    };
+    std::uint64_t atoms = 0;
+    std::uint64_t types = 0;
+    std::map<std::string, Section, std::less<>> sections;
+};
+
+/// Goes through to the end.
+DataFile survey(TextLines& lines) {
+    DataFile file;
+    std::string_view line;
+    lines.next(line);  // says what one likes
+    while (lines.next(line)) {
+        const std::string_view text = without_comment(line);
+        if (is_word(text)) {
+            const std::size_t mark = std::min(line.find('#'), line.size() - 1);
+            file.sections.insert_or_assign(
+                std::string(text), DataFile::Section{lines.place(), std::string(trimmed(line.substr(mark + 1)))});
+        } else if (file.sections.empty()) {
+            const std::size_t blank = std::min(text.find_first_of(" \t"), text.size());
+            const std::string_view what = trimmed(text.substr(blank));
+            if (what == "atoms") file.atoms = count_of(lines, text.substr(0, blank));
+            if (what == "atom types") file.types = count_of(lines, text.substr(0, blank));
+        }
+    }
+    return file;
+}
+
+/// Gives each row of a section, of so many.
+template <class Take>
+void each_row(TextLines& lines, const DataFile& file, std::string_view section, std::uint64_t count, const Take& take) {
+    lines.go_to(file.sections.find(section)->second.place);
+    std::string_view line;
+    for (std::uint64_t row = 0; row < count;) {
+        const bool there = lines.next(line);
+        const std::string_view text = there ? without_comment(line) : std::string_view{};
+        if (!there || is_word(text)) {
+            throw InputError(fmt::format("{}: ends after {} of {} rows of {}", lines.path(), row, count, section));
+        }
+        if (text.empty()) continue;
+        take(text);
+        ++row;
+    }
+}
+
+/// The columns of `Atoms`, without the three that count crossings of faces.
+std::vector<std::string> columns_of_style(const TextLines& lines, std::string_view style, std::size_t cells) {
+    struct Style {
+        std::string_view name;
+        std::vector<std::string> columns;
+    };
+    const Style styles[] = {{"atomic", {"id", "species", "x", "y", "z"}},
+                            {"charge", {"id", "species", "q", "x", "y", "z"}},
+                            {"bond", {"id", "molecule", "species", "x", "y", "z"}},
+                            {"angle", {"id", "molecule", "species", "x", "y", "z"}},
+                            {"molecular", {"id", "molecule", "species", "x", "y", "z"}},
+                            {"full", {"id", "molecule", "species", "q", "x", "y", "z"}},
+                            {"sphere", {"id", "species", "diameter", "density", "x", "y", "z"}}};
+    constexpr std::size_t kCrossings = 3;
+    if (style.empty() && (cells == styles[0].columns.size() || cells == styles[0].columns.size() + kCrossings)) {
+        style = styles[0].name;
+    }
+    std::string known;
+    for (const Style& one : styles) {
+        if (one.name == style) return one.columns;
+        known += fmt::format("{}{}", known.empty() ? "" : ", ", one.name);
+    }
+    lines.fail(0, fmt::format("Atoms must say of what style they are, as in \"Atoms # sphere\"; {} is not among: {}",
+                              style.empty() ? "none" : fmt::format("\"{}\"", shown(style)), known));
+}
+
+/// What follows an id or a type: so many numbers.
+template <std::size_t Size>
+std::pair<std::uint64_t, std::array<double, Size>> numbered_row(const TextLines& lines, std::string_view text,
+                                                                std::size_t least, std::string_view what) {
+    Cells cells(lines, ' ');
+    cells.begin(text);
+    std::pair<std::uint64_t, std::array<double, Size>> row{};
+    const std::string_view first = cells.take().text;
+    const auto [end, error] = std::from_chars(first.data(), first.data() + first.size(), row.first);
+    bool good = error == std::errc{} && end == first.data() + first.size();
+    std::size_t got = 0;
+    for (; good && cells.more() && got < Size; ++got) {
+        const auto number = number_of(cells.take().text);
+        good = number.has_value();
+        if (good) row.second[got] = *number;
+    }
+    if (!good || got < least || cells.more()) lines.fail(0, fmt::format("must be {}, not \"{}\"", what, shown(text)));
+    return row;
+}
+
+}  // namespace
+
+void read_lammps_data(TextLines& lines, BallCollector& collector) {
+    require_text(lines, "a data file of LAMMPS");
+    const DataFile file = survey(lines);
+    const auto atoms = file.sections.find("Atoms");
+    if (atoms == file.sections.end()) throw InputError(fmt::format("{}: has no Atoms", lines.path()));
+
+    std::unordered_map<std::uint64_t, double> masses;  // by type
+    if (file.sections.contains("Masses")) {
+        each_row(lines, file, "Masses", file.types, [&](std::string_view text) {
+            const auto [type, mass] = numbered_row<1>(lines, text, 1, "a type and its mass");
+            masses[type] = mass[0];
+        });
+    }
+    std::unordered_map<std::uint64_t, std::array<double, 6>> velocities;  // and spins, by id
+    if (file.sections.contains("Velocities")) {
+        each_row(lines, file, "Velocities", file.atoms, [&](std::string_view text) {
+            const auto [id, velocity] = numbered_row<6>(lines, text, 3, "an id and its velocity");
+            velocities[id] = velocity;
+        });
+    }
+
+    std::optional<Rows> rows;
+    std::vector<std::string> names;
+    collector.expect(static_cast<double>(file.atoms));
+    each_row(lines, file, "Atoms", file.atoms, [&](std::string_view text) {
+        if (!rows) {
+            std::size_t cells = 0;
+            Cells of_first(lines, ' ');
+            for (of_first.begin(text); of_first.more(); ++cells) of_first.take();
+            names = columns_of_style(lines, atoms->second.comment, cells);
+            if (cells == names.size() + 3) names.insert(names.end(), {"ix", "iy", "iz"});
+            rows.emplace(lines, collector, names, ' ');
+            rows->take_numbers();
+            rows->complete([&](BallRow& row, const Rows::Details& details) {
+                if (rows->has(Field::kDensity)) {
+                    row.mass = details.density * ball_volume(3, row.radius);
+                } else if (const auto mass = masses.find(details.type); mass != masses.end()) {
+                    row.mass = mass->second;
+                }
+                const auto moves = velocities.find(details.id);
+                if (moves == velocities.end()) return;
+                for (std::size_t axis = 0; axis < static_cast<std::size_t>(collector.dimension()); ++axis) {
+                    row.velocity[axis] = moves->second[axis];
+                }
+                for (std::size_t axis = collector.dimension() == 2 ? 2 : 0; axis < 3; ++axis) {
+                    row.spin[axis] = moves->second[axis + 3];
+                }
+            });
+        }
+        rows->add(text);
+    });
 }
 
 }  // namespace carom

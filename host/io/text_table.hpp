@@ -65,6 +65,9 @@ void read_xyz(TextLines& lines, BallCollector& collector);
 /// Reads a dump of LAMMPS: of its frames one.
 void read_lammps_dump(TextLines& lines, BallCollector& collector);
 
+/// Reads a data file of LAMMPS, of the styles that have balls: masses, atoms, and velocities by id.
+void read_lammps_data(TextLines& lines, BallCollector& collector);
+
 /// Reads a table with a line of names; of several frames, told apart by the column `time`, one.
 void read_csv(TextLines& lines, BallCollector& collector);
 

@@ -159,6 +159,78 @@ class FilesOfOthers(LoadTest):
         self.assertEqual([(ball["species"], ball["radius"], ball["mass"]) for ball in without], [(None, 0.6, 2.0), (None, 0.5, 2.0)])
         self.refused("s.toml:16:8: load[0].time: a.dump has no times", scene('file = "a.dump"\ntime = 1.0', rest=SPECIES))
 
+    def test_dumps_of_lammps_in_parts_of_their_box(self):
+        dump = ("ITEM: TIMESTEP\n0\nITEM: NUMBER OF ATOMS\n2\nITEM: BOX BOUNDS pp pp pp\n2 10\n1 9\n-1 1\n"
+                "ITEM: ATOMS id type ys xs zs\n1 1 0.5 0.25 0\n2 1 0.125 0.75 0\n")
+        self.write("a.dump", dump)
+        self.assertEqual(self.loaded(scene('file = "a.dump"', rest=SPECIES)),
+                         [self.BALL | {"position": [4.0, 5.0]}, self.BALL | {"position": [8.0, 2.0]}])
+        self.write("a.dump", dump.replace("BOUNDS", "BOUNDS xy xz yz"))
+        self.refused("a.dump:9: ys is of a box without right angles, which carom has not".replace("ys", "xs"),
+                     scene('file = "a.dump"', rest=SPECIES))
+        self.write("a.dump", dump.replace("2 10\n", "2\n"))
+        self.refused('a.dump:6:1: must be two bounds of the box, not "2"', scene('file = "a.dump"', rest=SPECIES))
+
+    DATA = """of another program
+
+2 atoms
+2 atom types # of which
+0 12 xlo xhi
+0 10 ylo yhi
+
+Masses
+
+1 2.5
+2 4.0  # the large one
+
+Atoms # charge
+
+9 2 0.5 1 2 0 0 0 1
+4 1 -1 5.5 4 0 0 0 0
+
+Velocities
+
+4 3 4 0
+9 -1 0 0 0 0 7
+"""
+
+    def test_data_of_lammps(self):
+        self.write("a.data", self.DATA)
+        big = self.BALL | {"species": 'big, "one"', "velocity": [-1.0, 0.0], "spin": 7.0, "mass": 4.0, "radius": 0.9}
+        small = self.BALL | {"position": [5.5, 4.0], "velocity": [3.0, 4.0], "mass": 2.5}
+        self.assertEqual(self.loaded(scene('file = "a.data"', rest=SPECIES)), [big, small])
+        # Sections in another order, and no word of the style where there is one that has so few columns.
+        head, masses, atoms, velocities = self.DATA.replace("0.5 1 2", "1 2").replace("-1 5.5", "5.5").replace(
+            " # charge", "").replace("Masses", "@Masses").replace("Atoms\n", "@Atoms\n").replace("Velocities", "@Velocities").split("@")
+        self.write("b.lmp", head + velocities + "\n" + atoms + "\n" + masses)
+        self.assertEqual(self.loaded(scene('file = "b.lmp"', rest=SPECIES)), [big, small])
+        self.write("c.txt", "\n1 atoms\n1 atom types\n\nAtoms # sphere\n\n1 1 3.0 0.5 4 5 0\n")
+        [ball] = self.loaded(scene('file = "c.txt"\nformat = "lammps-data"', rest=SPECIES))
+        self.assertEqual((ball["position"], ball["radius"]), ([4.0, 5.0], 1.5))
+        self.assertAlmostEqual(ball["mass"], 0.5 * 4 / 3 * 3.141592653589793 * 1.5**3, delta=1e-12)
+
+    def test_data_of_lammps_that_are_cut_or_wrong(self):
+        said = [("", "a.data: is empty, not a data file of LAMMPS"), ("\n", "a.data: has no Atoms"),
+                (self.DATA.replace("2 atoms", "-2 atoms"), 'a.data:3:1: must be a number of balls, not "-2"'),
+                (self.DATA.replace("2 atoms", "3 atoms"), "a.data: ends after 2 of 3 rows of Velocities"),
+                (self.DATA.replace("2 atom types", "3 atom types"), "a.data: ends after 2 of 3 rows of Masses"),
+                (self.DATA.replace("# charge", "# body"),
+                 'a.data:15: Atoms must say of what style they are, as in "Atoms # sphere"; "body" is not among: '
+                 "atomic, charge, bond, angle, molecular, full, sphere"),
+                (self.DATA.replace(" # charge", ""),
+                 'a.data:15: Atoms must say of what style they are, as in "Atoms # sphere"; none is not among: '
+                 "atomic, charge, bond, angle, molecular, full, sphere"),
+                (self.DATA.replace("9 2 0.5", "9.5 2 0.5"), 'a.data:15:1: id: must be a whole number, not "9.5"'),
+                (self.DATA.replace("9 2 0.5", "9 b 0.5"), 'a.data:15:3: type: must be a whole number, not "b"'),
+                (self.DATA.replace("5.5 4 0 0 0 0", "5.5 4"), "a.data:16: 5 cells in this row, and 9 names"),
+                (self.DATA.replace("4 3 4 0", "4 3 4"), 'a.data:20: must be an id and its velocity, not "4 3 4"'),
+                (self.DATA.replace("1 2.5", "1 heavy"), 'a.data:10: must be a type and its mass, not "1 heavy"'),
+                (self.DATA.replace("1 2.5", "1 -2.5"), "a.data:16: mass: must be a number above 0, or inf, not -2.5")]
+        for text, message in said:
+            with self.subTest(text=text):
+                self.write("a.data", text)
+                self.refused(message, scene('file = "a.data"', rest=SPECIES))
+
     def test_that_are_cut_or_wrong(self):
         dump = "ITEM: TIMESTEP\n0\nITEM: NUMBER OF ATOMS\n{}\nITEM: BOX BOUNDS pp pp pp\n0 12\n0 10\n-1 1\nITEM: ATOMS x y\n1 2\n"
         said = {"xyz": [("", "a.xyz: is empty, not an XYZ file"), ("\n", "a.xyz: holds no frame"),
@@ -180,7 +252,7 @@ class FilesOfOthers(LoadTest):
                          ("ITEM: TIME\n", "a.dump:1: must be followed by a time"),
                          ("ITEM: TIME\nx\n", 'a.dump:2:1: must be a time, not "x"'),
                          ("ITEM: TIMESTEP\n1\n", "a.dump: ends before the balls of its frame"),
-                         ("ITEM: BOX BOUNDS\n1\n", "a.dump:2: must have three lines of bounds behind ITEM: BOX BOUNDS"),
+                         ("ITEM: BOX BOUNDS\n1 2\n", "a.dump:2: must have three lines of bounds behind ITEM: BOX BOUNDS"),
                          (dump.format(2), "a.dump: ends after 1 of 2 balls of its frame"),
                          (dump.format(10**15), "a.dump:4:1: 1000000000000000 balls, and the file has 117 bytes"),
                          (dump.format(1) + "1 2\n", 'a.dump:11:1: must be a line that begins with "ITEM: ", not "1 2"')]}
@@ -359,7 +431,7 @@ class BadFiles(LoadTest):
                 ('species = "a"', "s.toml:14:1: load[0].file: is required: text in quotes"),
                 ('file = "b.csv"\nspecies = "a"', 's.toml:16:11: load[0].species: no species "a": the scene has no [[species]]'),
                 ('file = "b.txt"', 's.toml:15:8: load[0].file: "b.txt" does not say by its ending what it is; load.format must '
-                 'be "csv", "xyz", "lammps" or "h5md"'),
+                 'be "csv", "xyz", "lammps", "h5md" or "lammps-data"'),
                 ('path = "b.csv"\nfile = "b.csv"', 's.toml:15:1: load[0].path: unknown key; did you mean "file"?'),
                 ('file = "b.csv"\nradius = 0.5\nmass = 1.0\ntime = 1.0', "s.toml:18:8: load[0].time: b.csv has no times"),
                 ('file = "b.csv"\nradius = 6.0', "s.toml:16:10: load[0].radius: must be at most half the box, which is 10 along y, "

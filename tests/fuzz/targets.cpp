@@ -264,7 +264,12 @@ std::vector<std::string> ball_files() {
             "dump\n" + dump +
                 "ITEM: ATOMS id type x y z vx vy vz omegaz radius mass\n1 1 1 2 0 1 1 0 0.5 0.5 1\n2 2 5 6 0 0 0 0 0 "
                 "0.25 inf\nITEM: TIME\n1.5\n" +
-                dump + "ITEM: ATOMS x y\n1 2\n3 4\n"};
+                dump + "ITEM: ATOMS x y\n1 2\n3 4\n",
+            "dump\n" + dump + "ITEM: ATOMS ys xs type\n0.25 0.5 1\n0.75 0.5 2\n",
+            "data\nfor the fuzzer\n\n2 atoms\n2 atom types\n0 9 xlo xhi\n0 9 ylo yhi\n\nMasses\n\n1 2.0\n2 3 # "
+            "b\n\nAtoms # "
+            "charge\n\n7 1 0 1 2 0 0 1 0\n2 2 -1 5 6 0 0 0 0\n\nVelocities\n\n2 1 0 0\n7 0.5 -1 0 0 0 3\n",
+            "data\nspheres\n1 atoms\n1 atom types\n\nAtoms  # sphere\n\n1 1 0.5 2.0 3 4 0\n"};
 }
 
 void read_journal(const std::string& input) {
