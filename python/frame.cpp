@@ -17,6 +17,7 @@
 #include "host/plot/figure.hpp"
 #include "host/plot/image.hpp"
 #include "host/plot/quantity_figure.hpp"
+#include "host/report/report.hpp"
 #include "host/scene/load.hpp"
 
 namespace py = pybind11;
@@ -72,10 +73,7 @@ py::bytes picture(const FrameView& view, int width, int height, const std::strin
         const ColorBy by = color_by == "species" ? ColorBy::kSpecies
                            : color_by == "speed" ? ColorBy::kSpeed
                                                  : ColorBy::kAuto;
-        Balls balls;
-        balls.dimension = view.frame->dimension;
-        balls.species_table = view.context->table;
-        balls.species = view.context->species;
+        const Balls balls = balls_of(*view.context, view.frame->dimension);
         return png_of(draw_balls(parse_scene(view.context->source, view.context->path), balls, *view.frame,
                                  {.width = width, .height = height, .color_by = by}),
                       "a picture");
@@ -211,6 +209,9 @@ void define_reader(py::module_& module) {
              [](StoredRun& run) {
                  return run.read([](const TrajectoryReader& reader) { return all_quantities(reader); });
              })
+        .def(
+            "report",
+            [](StoredRun& run) { return run.read([](const TrajectoryReader& reader) { return report_page(reader); }); })
         .def("close", &StoredRun::close);
 }
 

@@ -28,6 +28,15 @@ struct FrameView {
     std::shared_ptr<const Frame> frame;
 };
 
+/// The balls of a frame as what they are, and not where.
+inline Balls balls_of(const FrameContext& context, int dimension) {
+    Balls balls;
+    balls.dimension = dimension;
+    balls.species_table = context.table;
+    balls.species = context.species;
+    return balls;
+}
+
 /// An array that lies in memory of `owner`, which it keeps alive; nobody can write to it.
 template <class Value, class Owner>
 pybind11::array view_of(const std::vector<Value>& values, const std::shared_ptr<Owner>& owner) {

@@ -16,14 +16,17 @@
 #include <cmath>
 #include <csignal>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "carom_build_info.hpp"
+#include "host/io/trajectory_writer.hpp"
 #include "host/run/prepare.hpp"
 #include "host/run/schedule.hpp"
 #include "host/run/simulate.hpp"
@@ -99,15 +102,87 @@ private:
     bool keeps_frames_;
 };
 
+/// A function of a frame, a number or several. What goes wrong in it leaves the run as it is, with NaN in the row, and
+/// is told when the run stops.
+class PythonObservable final : public Observable {
+public:
+    PythonObservable(ObservableInfo info, py::function function, std::shared_ptr<const FrameContext> context)
+        : info_(std::move(info)), function_(std::move(function)), context_(std::move(context)) {}
+    ~PythonObservable() override {
+        const py::gil_scoped_acquire mine;
+        function_ = {};
+        error_.reset();
+    }
+
+    [[nodiscard]] ObservableInfo info() const override { return info_; }
+    [[nodiscard]] bool needs_frame() const override { return true; }
+    /// A row is asked for again where means are taken over several.
+    void evaluate(const Sample& sample, std::span<double> values) const override {
+        if (values_.empty() || sample.time != time_ || sample.step != step_) ask(sample);
+        std::copy(values_.begin(), values_.end(), values.begin());
+    }
+    /// The GIL must be held. What went wrong since the last time; null if nothing did.
+    [[nodiscard]] std::optional<py::error_already_set> take_error() const { return std::exchange(error_, {}); }
+
+private:
+    void ask(const Sample& sample) const {
+        time_ = sample.time;
+        step_ = sample.step;
+        values_.assign(info_.width(), std::numeric_limits<double>::quiet_NaN());
+        const py::gil_scoped_acquire mine;
+        if (error_) return;
+        try {
+            const py::object given = function_(FrameView{context_, std::make_shared<const Frame>(*sample.frame)});
+            const auto numbers = py::array_t<double, py::array::c_style | py::array::forcecast>::ensure(given);
+            if (!numbers || given.is_none()) throw py::type_error(info_.name + " gives no number");
+            if (numbers.ndim() > 1 || numbers.size() != static_cast<py::ssize_t>(values_.size()) ||
+                (numbers.ndim() == 1) == info_.components.empty()) {
+                throw py::value_error(fmt::format(
+                    "{} gives an array of {} axes and {} numbers, and not {}", info_.name, numbers.ndim(),
+                    numbers.size(), info_.components.empty() ? "a number" : fmt::format("{}", values_.size())));
+            }
+            std::copy(numbers.data(), numbers.data() + numbers.size(), values_.begin());
+        } catch (py::error_already_set& error) {
+            error_.emplace(error);
+        } catch (const py::builtin_exception& error) {
+            error.set_error();
+            error_.emplace();
+        }
+    }
+
+    ObservableInfo info_;
+    py::object function_;
+    std::shared_ptr<const FrameContext> context_;
+    mutable double time_ = 0.0;
+    mutable std::uint64_t step_ = 0;
+    mutable std::vector<double> values_;  // of that row; none before the first
+    mutable std::optional<py::error_already_set> error_;
+};
+
+/// Name, unit, label and components of an observable, and the function that gives its values.
+using GivenObservable = std::tuple<std::string, std::string, std::string, std::vector<std::string>, py::function>;
+
 /// A run, for one thread at a time.
 class PythonRun {
 public:
     /// \param prepared  is used up
-    PythonRun(PreparedScene& prepared, SimulateOptions options, bool keep_frames)
+    PythonRun(PreparedScene& prepared, SimulateOptions options, const std::vector<GivenObservable>& observables,
+              bool keep_frames)
         : context_(std::make_shared<FrameContext>(FrameContext{prepared.scene.box, prepared.state.balls.species_table,
                                                                prepared.state.balls.species, prepared.scene.source,
                                                                prepared.scene.path})),
           kept_(std::make_unique<KeptOutput>(keep_frames)) {
+        for (const auto& [name, unit, label, components, function] : observables) {
+            observables_.push_back(std::make_shared<PythonObservable>(
+                ObservableInfo{.name = name, .unit = unit, .label = label, .components = components}, function,
+                context_));
+        }
+        options.observables.assign(observables_.begin(), observables_.end());
+        begin(prepared, std::move(options));
+        tell_errors();
+    }
+
+    void begin(PreparedScene& prepared, SimulateOptions options) {
         const py::gil_scoped_release others;
         options.also = kept_.get();
         options.quiet = true;
@@ -151,6 +226,7 @@ public:
                 there = loop_->advance(goal);
             }
             note_place();
+            tell_errors();
             if (PyErr_CheckSignals() != 0) throw py::error_already_set();
         }
         if (loop_->failed() || run_->solver().time() >= loop_->end()) end();
@@ -163,6 +239,30 @@ public:
     void close() {
         const auto used = use();
         if (!summary_) end();
+        tell_errors();
+    }
+
+    /// What there is of the run up to now, as a trajectory: the frames that are in memory, or the present one.
+    void store(const std::string& path) {
+        const auto used = use();
+        const py::gil_scoped_release others;
+        loop_->flush();
+        std::vector<std::shared_ptr<const Frame>> frames = kept_->frames;
+        if (frames.empty()) {
+            const auto frame = std::make_shared<Frame>();
+            run_->solver().request_frame(*frame);
+            run_->solver().finish_frame(*frame);
+            frames.push_back(frame);
+        }
+        TrajectoryWriter writer(path, run_->header(balls_of(*context_, frames[0]->dimension)), true);
+        for (const ObservableRow& row : kept_->rows) writer.append_row(row);
+        const bool averages = !run_->averages().infos().empty();
+        for (const auto& frame : frames) {
+            if (averages) writer.append_averages(run_->averages().tables());
+            writer.append(*frame);
+        }
+        for (const auto& [time, step, what] : changes_) writer.append_change({time, step, what});
+        if (summary_) writer.close(*summary_);
     }
 
     [[nodiscard]] double time() const { return time_; }
@@ -273,7 +373,7 @@ private:
         require_open();
         reading_scene([&] {
             run_->change([&](ChangingSolver& solver) {
-                const std::vector<std::string> said = what(solver);
+                std::vector<std::string> said = what(solver);
                 for (const std::string& one : said) changes_.emplace_back(solver.time(), solver.step(), one);
                 return said;
             });
@@ -298,6 +398,13 @@ private:
         PythonRun& run_;
     };
     [[nodiscard]] Use use() { return Use(*this); }
+
+    /// What went wrong in observables of Python.
+    void tell_errors() const {
+        for (const auto& observable : observables_) {
+            if (auto error = observable->take_error()) throw py::error_already_set(*error);
+        }
+    }
 
     void require_open() const {
         if (summary_) throw std::runtime_error("the run has ended");
@@ -329,6 +436,7 @@ private:
 
     std::shared_ptr<const FrameContext> context_;
     std::unique_ptr<KeptOutput> kept_;
+    std::vector<std::shared_ptr<PythonObservable>> observables_;
     std::unique_ptr<SimulationRun> run_;
     RunLoop* loop_ = nullptr;
     std::vector<std::tuple<double, std::uint64_t, std::string>> changes_;
@@ -490,7 +598,8 @@ void define_sweep(py::module_& module) {
 void define_run(py::module_& module) {
     py::class_<PythonRun>(module, "Run", "What drives a solver.")
         .def(py::init([](PreparedScene& prepared, const std::string& output, const std::string& checkpoint,
-                         double checkpoint_every, const std::string& events_log, bool force, bool keep_frames) {
+                         double checkpoint_every, const std::string& events_log, bool force, bool keep_frames,
+                         const std::vector<GivenObservable>& observables) {
                  SimulateOptions options;
                  options.files.trajectory = output;
                  options.files.checkpoint =
@@ -502,10 +611,10 @@ void define_run(py::module_& module) {
                  const std::string& input = resumed ? prepared.resumed_from : prepared.scene.path;
                  if (!output.empty()) check_output_files(options.files, input, resumed, force);
                  if (!events_log.empty()) check_log_file(events_log, input, force);
-                 return std::make_unique<PythonRun>(prepared, options, keep_frames);
+                 return std::make_unique<PythonRun>(prepared, options, observables, keep_frames);
              }),
              py::arg("prepared"), py::arg("output"), py::arg("checkpoint"), py::arg("checkpoint_every"),
-             py::arg("events_log"), py::arg("force"), py::arg("keep_frames"))
+             py::arg("events_log"), py::arg("force"), py::arg("keep_frames"), py::arg("observables"))
         .def("advance", &PythonRun::advance, py::arg("until"))
         .def("close", &PythonRun::close)
         .def_property_readonly("dimension", [](const PythonRun& run) { return run.dimension(); })
@@ -521,6 +630,7 @@ void define_run(py::module_& module) {
         .def("rows", &PythonRun::rows)
         .def("frames", &PythonRun::frames)
         .def("averages", &PythonRun::averages)
+        .def("store", &PythonRun::store, py::arg("path"))
         .def("kick", &PythonRun::kick, py::arg("ball"), py::arg("velocity"), py::arg("add"))
         .def("set_velocities", &PythonRun::set_velocities, py::arg("velocity"))
         .def("change", &PythonRun::change_keys, py::arg("asked"))

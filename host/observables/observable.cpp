@@ -1,17 +1,25 @@
 #include "host/observables/observable.hpp"
 
+#include <algorithm>
 #include <span>
+#include <stdexcept>
 #include <utility>
 
 namespace carom {
 
-ObservableSet::ObservableSet(std::vector<std::unique_ptr<Observable>> observables)
-    : observables_(std::move(observables)) {
-    for (const auto& observable : observables_) {
-        infos_.push_back(observable->info());
-        width_ += infos_.back().width();
-        needs_frame_ = needs_frame_ || observable->needs_frame();
+ObservableSet::ObservableSet(std::vector<std::unique_ptr<Observable>> observables) {
+    for (auto& observable : observables) add(std::move(observable));
+}
+
+void ObservableSet::add(std::shared_ptr<const Observable> observable) {
+    ObservableInfo info = observable->info();
+    if (std::ranges::find(infos_, info.name, &ObservableInfo::name) != infos_.end()) {
+        throw std::invalid_argument(info.name);
     }
+    width_ += info.width();
+    needs_frame_ = needs_frame_ || observable->needs_frame();
+    infos_.push_back(std::move(info));
+    observables_.push_back(std::move(observable));
 }
 
 ObservableRow ObservableSet::evaluate(double time, std::uint64_t step, const Totals& totals, const Tallies& tallies,

@@ -91,6 +91,8 @@ struct ObservableRow {
 class ObservableSet {
 public:
     explicit ObservableSet(std::vector<std::unique_ptr<Observable>> observables);
+    /// One more, at the end of the row. \throws std::invalid_argument  there is one of that name
+    void add(std::shared_ptr<const Observable> observable);
 
     [[nodiscard]] const std::vector<ObservableInfo>& infos() const { return infos_; }
     [[nodiscard]] bool needs_frame() const { return needs_frame_; }
@@ -104,7 +106,7 @@ public:
     [[nodiscard]] double previous_time() const { return previous_time_; }
 
 private:
-    std::vector<std::unique_ptr<Observable>> observables_;
+    std::vector<std::shared_ptr<const Observable>> observables_;
     std::vector<ObservableInfo> infos_;
     std::size_t width_ = 0;
     bool needs_frame_ = false;

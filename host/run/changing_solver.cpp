@@ -267,7 +267,7 @@ std::string ChangingSolver::change(const std::vector<std::string>& asked) {
     const double energy = totals().energy();
     rebuild(*plan, state, now.step, now.time);
     work_ = totals().energy() - energy;
-    const std::string said = beware.empty() ? new_warning(*plan, *plan_, automatic) : beware;
+    std::string said = beware.empty() ? new_warning(*plan, *plan_, automatic) : beware;
     plan_ = std::move(plan);
     scene_ = std::move(scene);
     begun_ = std::move(begun);

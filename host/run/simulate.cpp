@@ -159,7 +159,7 @@ public:
         : run_(std::move(run)),
           options_(options),
           solver_(make_solver()),
-          observables_(observables_of_run(run_, *solver_)),
+          observables_(all_observables()),
           description_(solver_->describe()),
           header_(make_trajectory_header(run_.scene, run_.state.balls, description_, observables_.infos())),
           averages_(of_checkpoint(run_.resumed_from, [&] { return RunAverages(run_, observables_.infos()); })),
@@ -267,11 +267,29 @@ public:
     [[nodiscard]] double time_of_step(std::uint64_t step) const {
         return changing_ != nullptr ? changing_->time_of_step(step) : run_.plan->time_of_step(step);
     }
+    [[nodiscard]] TrajectoryHeader header(const Balls& balls) {
+        TrajectoryHeader header = make_trajectory_header(scene(), balls, solver_->describe(), observables_.infos());
+        header.averages = averages_.infos();
+        header.changeable = options_.changeable;
+        return header;
+    }
     [[nodiscard]] Solver& solver() { return *solver_; }
     [[nodiscard]] const ObservableSet& observables() const { return observables_; }
     [[nodiscard]] RunAverages& averages() { return averages_; }
 
 private:
+    ObservableSet all_observables() {
+        ObservableSet observables = observables_of_run(run_, *solver_);
+        for (const auto& one : options_.observables) {
+            try {
+                observables.add(one);
+            } catch (const std::invalid_argument&) {
+                throw InputError(fmt::format("rows have {} already: another name is needed", one->info().name));
+            }
+        }
+        return observables;
+    }
+
     std::unique_ptr<Solver> make_solver() {
         if (run_.host_memory_bytes > machine_memory_bytes()) {
             throw SystemError(fmt::format("{} need about {} of memory, and this machine has {}",
@@ -318,6 +336,7 @@ void SimulationRun::change(const std::function<std::vector<std::string>(Changing
 Solver& SimulationRun::solver() { return impl_->solver(); }
 const std::vector<ObservableInfo>& SimulationRun::infos() const { return impl_->observables().infos(); }
 RunAverages& SimulationRun::averages() { return impl_->averages(); }
+TrajectoryHeader SimulationRun::header(const Balls& balls) { return impl_->header(balls); }
 void SimulationRun::save(const std::string& path) { impl_->save(path); }
 
 Simulation simulate(PreparedScene run, const SimulateOptions& options) {

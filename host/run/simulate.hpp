@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "host/io/trajectory_header.hpp"
+#include "host/observables/observable.hpp"
 #include "host/run/changing_solver.hpp"
 #include "host/run/output_files.hpp"
 #include "host/run/prepare.hpp"
@@ -21,8 +23,10 @@ struct SimulateOptions {
     bool quiet = false;             ///< neither summaries nor progress on standard error
     double checkpoint_every = 0.0;  ///< simulated time; 0: only at the end
     std::string events_log;         ///< CSV of every collision; empty: none
-    bool changeable = false;        ///< SimulationRun::change may be called
-    RunSink* also = nullptr;        ///< gets what is written, in the thread that writes, after the files
+    /// More than the scene's, at the end of each row; the same again where a run is resumed.
+    std::vector<std::shared_ptr<const Observable>> observables;
+    bool changeable = false;  ///< SimulationRun::change may be called
+    RunSink* also = nullptr;  ///< gets what is written, in the thread that writes, after the files
 };
 
 struct Simulation {
@@ -59,6 +63,8 @@ public:
     /// What a row holds.
     [[nodiscard]] const std::vector<ObservableInfo>& infos() const;
     [[nodiscard]] RunAverages& averages();
+    /// What a trajectory of the run begins with. \param balls  of which species and kind each is
+    [[nodiscard]] TrajectoryHeader header(const Balls& balls);
     /// Lets a run that has been begun go on otherwise, and notes in its file what `change` says that it has done.
     /// Such a run is none at equilibrium, for theory. \pre SimulateOptions::changeable
     /// \throws InputError  what `change` throws; or the run logs its collisions

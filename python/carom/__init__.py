@@ -23,7 +23,7 @@ if _spinning:
 
 from ._carom import Frame, Species, Totals  # noqa: E402
 from .errors import Error, InputError, SceneError, SimulationError, SystemError  # noqa: A004, E402
-from .pictures import Picture  # noqa: E402
+from .pictures import Picture, Report, report  # noqa: E402
 from .run import CaromWarning, Run, resume  # noqa: E402
 from .scene import Scene, installed_scenes, to_toml  # noqa: E402
 from .stored import Frames, Trajectory, open  # noqa: A004, E402
@@ -32,5 +32,5 @@ from .tables import Average, to_pandas  # noqa: E402
 
 __version__: str = _carom.version
 
-__all__ = ["Average", "CaromWarning", "Error", "Frame", "Frames", "InputError", "Picture", "Run", "Scene", "SceneError", "SimulationError",
-           "Species", "SystemError", "Totals", "Trajectory", "installed_scenes", "open", "resume", "sweep", "to_pandas", "to_toml"]
+__all__ = ["Average", "CaromWarning", "Error", "Frame", "Frames", "InputError", "Picture", "Report", "Run", "Scene", "SceneError", "SimulationError",
+           "Species", "SystemError", "Totals", "Trajectory", "installed_scenes", "open", "report", "resume", "sweep", "to_pandas", "to_toml"]

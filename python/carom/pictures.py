@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import os
 import pathlib
+import shutil
+import subprocess
 import tempfile
+from html import escape
 
 from . import _carom
+from .errors import InputError
 
 
 class Picture:
@@ -24,6 +28,46 @@ class Picture:
 
     def __repr__(self) -> str:
         return f"<carom.Picture of {len(self.png)} bytes>"
+
+
+class Report:
+    """A page about a stored run, ``html``: what ``carom report`` writes; a notebook shows it."""
+
+    def __init__(self, html: str) -> None:
+        self.html = html
+
+    def _repr_html_(self) -> str:
+        # In a frame of its own, for its style is not the notebook's.
+        return (f'<iframe srcdoc="{escape(self.html)}" sandbox="" style="width: 100%; height: 40em; border: 0">'
+                "</iframe>")
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the file."""
+        pathlib.Path(path).write_text(self.html, encoding="utf-8")
+
+    def __repr__(self) -> str:
+        return f"<carom.Report of {len(self.html)} characters>"
+
+
+def report(file: str | os.PathLike[str]) -> Report:
+    """A page about a stored run, as ``carom report`` writes it. Needs gnuplot.
+
+    Raises SystemError if the file cannot be read, InputError if it is no trajectory.
+    """
+    stored = _carom.StoredRun(os.fspath(file))
+    try:
+        return Report(stored.report())
+    finally:
+        stored.close()
+
+
+def view(file: str) -> subprocess.Popen[bytes]:
+    """A window of a stored run: ``carom view FILE``, which the program beside this package shows, or that of PATH."""
+    built = pathlib.Path(__file__).absolute().parents[2] / "bin/carom"
+    program = os.environ.get("CAROM_PROGRAM") or (str(built) if built.exists() else shutil.which("carom"))
+    if not program:
+        raise InputError(["no program carom in PATH, which opens windows"])
+    return subprocess.Popen([program, "view", file])
 
 
 def picture(self: _carom.Frame, size: tuple[int, int] = (1200, 900), color_by: str = "auto") -> Picture:

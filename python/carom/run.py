@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import os
 import re
+import subprocess
+import tempfile
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import TracebackType
 from typing import Any
 
@@ -16,6 +19,7 @@ import numpy.typing as npt
 
 from . import _carom
 from .errors import SceneError
+from .pictures import Picture, Report, figure_of, report, view
 from .scene import Scene, count_threads, option_overrides
 from .tables import Average, average_of, rows_of
 
@@ -37,6 +41,10 @@ class Run:
         the trajectory, as ``carom run -o``; None: no file is written
     checkpoint, checkpoint_every, events_log, force
         as the options of ``carom run``; checkpoints are written beside ``output`` alone
+    observables
+        functions of a frame by name, each of which gives a number, or a dict with ``function``, ``unit`` (SI, as files have
+        it), ``label`` and ``components`` (names; the function then gives as many numbers): columns of the rows, called
+        for each (``output.observables_every``), in the file, and averaged as all of them
     keep_frames
         the frames that the scene stores (``output.every``) stay in memory, in ``run.frames``
     solver, backend, precision, threads, until, seed
@@ -56,15 +64,16 @@ class Run:
     def __init__(self, scene: Scene | str | os.PathLike[str] | Mapping[str, Any], *,
                  output: str | os.PathLike[str] | None = None, checkpoint: str | os.PathLike[str] | None = None,
                  checkpoint_every: float = 0.0, events_log: str | os.PathLike[str] | None = None, force: bool = False,
-                 keep_frames: bool = False, threads: int | None = None, **options: Any) -> None:
+                 keep_frames: bool = False, observables: Mapping[str, Any] | None = None, threads: int | None = None,
+                 **options: Any) -> None:
         scene = scene if isinstance(scene, Scene) else Scene(scene)
         prepared = scene._prepare(force=force, threads=threads, **options)
-        self._begin(prepared, output, checkpoint, checkpoint_every, events_log, force, keep_frames)
+        self._begin(prepared, output, checkpoint, checkpoint_every, events_log, force, keep_frames, observables)
 
     def _begin(self, prepared: _carom.Prepared, output: str | os.PathLike[str] | None = None,
                checkpoint: str | os.PathLike[str] | None = None, checkpoint_every: float = 0.0,
                events_log: str | os.PathLike[str] | None = None, force: bool = False,
-               keep_frames: bool = False) -> None:
+               keep_frames: bool = False, observables: Mapping[str, Any] | None = None) -> None:
         if not (checkpoint_every >= 0.0 and math.isfinite(checkpoint_every)):
             raise ValueError(f"checkpoint_every is {checkpoint_every!r}; allowed: a finite number from 0 up")
         if output is None and (checkpoint is not None or checkpoint_every > 0.0):
@@ -75,7 +84,8 @@ class Run:
         self._output = path or None
         self._run = _carom.Run(prepared, path, "" if checkpoint is None else os.fspath(checkpoint),
                                float(checkpoint_every), "" if events_log is None else os.fspath(events_log),
-                               bool(force), bool(keep_frames))
+                               bool(force), bool(keep_frames),
+                               [_observable(name, what) for name, what in (observables or {}).items()])
         self._advancing = False
         self._callbacks: list[tuple[_carom.Schedule, Callable[[Run], Any]]] = []
 
@@ -282,6 +292,46 @@ class Run:
         """The averages of [[observe]] up to now, by name."""
         return {info.name: average_of(info, table) for info, table in self._run.averages()}
 
+    @contextlib.contextmanager
+    def _stored(self) -> Iterator[str]:
+        """A trajectory of the run up to now: its own, or else one that goes with the block."""
+        if self._output is not None:
+            self._run.rows()  # which waits for what is being written
+            yield self._output
+            return
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "run.h5")
+            self._run.store(path)
+            yield path
+
+    def plot(self, quantity: str) -> Picture:
+        """A figure of a quantity up to now, as ``carom plot FILE QUANTITY`` draws it. Needs gnuplot.
+
+        Of frames there are those of ``output`` or ``keep_frames``, or else the present one alone. Raises InputError, with
+        the quantities that there are, for one that is none.
+        """
+        with self._stored() as path:
+            stored = _carom.StoredRun(path)
+            try:
+                return figure_of(stored, quantity)
+            finally:
+                stored.close()
+
+    def report(self) -> Report:
+        """A page about the run up to now, as ``carom report``. Needs gnuplot."""
+        with self._stored() as path:
+            return report(path)
+
+    def view(self) -> subprocess.Popen[bytes]:
+        """Opens a window with the run's file, which it follows while the run goes on: ``carom view FILE``.
+
+        Returns the process. Raises ValueError for a run without ``output``, and InputError where there is no program.
+        """
+        if self._output is None:
+            raise ValueError("a window shows a file: give the run an output")
+        self._run.rows()
+        return view(self._output)
+
     @property
     def summary(self) -> dict[str, Any]:
         """What the run came to: what ``carom run --json`` prints. Raises RuntimeError before it has ended."""
@@ -293,13 +343,25 @@ class Run:
         return f"<carom.Run at t = {self.time:.6g} of {self.until:.6g}{', ended' if self.ended else ''}>"
 
 
+def _observable(name: str, what: Any) -> tuple[str, str, str, list[str], Callable[[_carom.Frame], Any]]:
+    given = dict(what) if isinstance(what, Mapping) else {"function": what}
+    unknown = set(given) - {"function", "unit", "label", "components"}
+    if unknown or not callable(given.get("function")):
+        raise TypeError(f"observables: {name} must be a function, or a dict with function, unit, label, components")
+    if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
+        raise ValueError(f"observables: the name {name!r} must be of letters, digits and _, and begin with none of the digits")
+    components = [str(one) for one in given.get("components", [])]
+    return name, str(given.get("unit", "")), str(given.get("label", name.replace("_", " "))), components, given["function"]
+
+
 def resume(checkpoint: str | os.PathLike[str], *, output: str | os.PathLike[str] | None = None,
            changes: Mapping[str, Any] | None = None, checkpoint_every: float = 0.0, force: bool = False,
-           keep_frames: bool = False, threads: int | None = None, **options: Any) -> Run:
+           keep_frames: bool = False, observables: Mapping[str, Any] | None = None, threads: int | None = None,
+           **options: Any) -> Run:
     """Goes on from a checkpoint, to the bits of a run that was never stopped, as ``carom run --resume``.
 
     ``changes`` are keys of the scene that are others from here on ({"run.until": 20.0}), as with ``--set`` there: of
-    most it becomes another run of these balls, from time 0 on. The other arguments are those of Run.
+    most it becomes another run of these balls, from time 0 on. ``observables`` must be those that the run had. The other arguments are those of Run.
     """
     wanted = Scene({})
     for key, value in (changes or {}).items():
@@ -307,5 +369,5 @@ def resume(checkpoint: str | os.PathLike[str], *, output: str | os.PathLike[str]
     run = object.__new__(Run)
     prepared = _carom.prepare_resume(os.fspath(checkpoint), wanted._overrides + option_overrides(options),
                                      count_threads(threads))
-    run._begin(prepared, output, None, checkpoint_every, None, force, keep_frames)
+    run._begin(prepared, output, None, checkpoint_every, None, force, keep_frames, observables)
     return run

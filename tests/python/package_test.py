@@ -88,6 +88,8 @@ EXAMPLES = {
     "brownian_ball": lambda left: left["msd"][99] > 10.0 * left["msd"][9],
     "equation_of_state": lambda left: np.allclose(
         left["table"]["compressibility"], (1 + left["fractions"]**2 / 8) / (1 - left["fractions"])**2, rtol=0.03),
+    "own_observable": lambda left: abs(left["mean"]["mean"] - 0.5) < 0.05 and left["run"].rows["mixed"][0] == 0.0,
+    "parameter_scan": lambda left: (np.diff(left["mean"]) > 0.0).all() and abs(left["mean"][-1] - 1.0) < 1e-9,
 }
 
 

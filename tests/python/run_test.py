@@ -460,6 +460,101 @@ x = frame.x
     assert os.path.getsize(tmp_path / "left.h5") > 0
 
 
+# Observables of one's own.
+
+
+def kinetic(frame):
+    return 0.5 * (frame.mass[:, None] * frame.velocity**2).sum()
+
+
+@pytest.mark.parametrize("solver", ["spring", "events"])
+def test_an_observable_of_ones_own_is_a_column_like_any_other(solver, gas, tmp_path):
+    gas["output.observables_every"] = 0.005
+    gas["box.boundary"] = ["wall", "wall"]  # which change the momentum
+    calls = []
+
+    def momentum(frame):
+        calls.append(frame.time)
+        return (frame.mass[:, None] * frame.velocity).sum(axis=0)
+
+    mine = {"mine": {"function": kinetic, "unit": "J", "label": "my energy"},
+            "push": {"function": momentum, "unit": "kg m s-1", "components": ["x", "y"]}}
+    run = carom.Run(gas, solver=solver, output=tmp_path / "own.h5", observables=mine)
+    run.advance()
+    assert len(calls) == len(run.rows)
+    assert run.rows.dtype["push"].shape == (2,)
+    assert run.rows["mine"] == pytest.approx(run.rows["kinetic_energy"], rel=1e-6)
+    assert run.rows["push"] == pytest.approx(run.rows["momentum"][:, :2], abs=1e-3)
+    means = run.summary["means"]["values"]
+    assert means["mine"]["mean"] == pytest.approx(means["kinetic_energy"]["mean"], rel=1e-6)
+    assert means["push.x"]["error"] == pytest.approx(means["momentum.x"]["error"], rel=1e-3)
+    assert means["push.x"]["error"] > 0.1
+    stored = carom.open(run.output)
+    assert np.array_equal(stored.rows["mine"], run.rows["mine"])
+    assert stored.figure("mine").png.startswith(b"\x89PNG")
+    plain = carom.Run(gas, solver=solver)
+    plain.advance()
+    assert plain.state_hash == run.state_hash
+
+
+def test_an_observable_of_ones_own_goes_on_in_a_resumed_run(gas, tmp_path):
+    gas["output.observables_every"] = 0.005
+    run = carom.Run(gas, observables={"mine": kinetic})
+    run.advance(until=0.25)
+    run.save(tmp_path / "middle.h5")
+    run.advance()
+    again = carom.resume(tmp_path / "middle.h5", observables={"mine": kinetic})
+    again.advance()
+    for name in ("mine", "kinetic_energy"):
+        assert again.summary["means"]["values"][name] == run.summary["means"]["values"][name]
+
+
+def test_what_goes_wrong_in_an_observable_comes_out_and_leaves_the_run_whole(gas):
+    def fail(frame):
+        if 0.2 < frame.time < 0.27:
+            raise ZeroDivisionError("why")
+        return 1.0
+
+    run = carom.Run(gas, observables={"mine": fail})
+    with pytest.raises(ZeroDivisionError, match="why"):
+        run.advance()
+    assert 0.2 < run.time < 0.5
+    run.advance()
+    assert run.ended
+    assert np.isnan(run.rows["mine"]).any()
+    assert run.rows["mine"][-1] == 1.0
+    plain = carom.Run(gas)
+    plain.advance()
+    assert plain.state_hash == run.state_hash
+    for wrong in (lambda frame: "much", lambda frame: [1.0, 2.0], lambda frame: None, lambda frame: [[1.0]]):
+        with pytest.raises((TypeError, ValueError)):
+            carom.Run(gas, observables={"mine": wrong}).advance()
+    with pytest.raises(carom.InputError, match="kinetic_energy already"):
+        carom.Run(gas, observables={"kinetic_energy": kinetic})
+    for wrong in (3, {"unit": "J"}, {"function": kinetic, "units": "J"}):
+        with pytest.raises(TypeError, match="mine"):
+            carom.Run(gas, observables={"mine": wrong})
+    for name in ("", "1st", "my own", "a.b"):
+        with pytest.raises(ValueError, match="name"):
+            carom.Run(gas, observables={name: kinetic})
+
+
+def test_an_observable_may_drop_the_run_that_asks_it(gas):
+    holder, seen = {}, []
+
+    def drop(frame):
+        if frame.time > 0.2:
+            holder.clear()
+            gc.collect()
+        seen.append(frame.x[0])
+        return seen[-1]
+
+    holder["run"] = carom.Run(gas, observables={"mine": drop})
+    holder["run"].advance()
+    assert not holder
+    assert len(seen) == 11
+
+
 # What is done to a run while it goes on.
 
 DRIVEN = """

@@ -1,6 +1,7 @@
 """Sweeps and pictures from Python: what the commands make of the same."""
 
 import csv
+import html
 import signal
 import struct
 import subprocess
@@ -102,3 +103,53 @@ def test_a_figure_is_that_of_the_command(tmp_path):
     assert stored.figure("energy").png == (tmp_path / "shell.png").read_bytes()
     with pytest.raises(carom.InputError, match="did you mean 'energy'"):
         stored.figure("enrgy")
+
+
+def test_a_figure_of_a_run_is_that_of_its_file(tmp_path):
+    run = carom.Run(GAS, output=tmp_path / "gas.h5")
+    kept = carom.Run(GAS)
+    run.advance()
+    kept.advance()
+    subprocess.run([PROGRAM, "plot", "gas.h5", "energy", "-o", "shell.png", "--quiet"], cwd=tmp_path, check=True)
+    assert run.plot("energy")._repr_png_() == (tmp_path / "shell.png").read_bytes()
+    assert kept.plot("energy").png == run.plot("energy").png  # without a file
+    with pytest.raises(carom.InputError, match="did you mean 'energy'"):
+        kept.plot("enrgy")
+    early = carom.Run(GAS, observables={"half": lambda frame: (frame.x > 12.0).mean()})
+    early.advance(until=0.2)
+    assert size_of(early.plot("half").png)
+    early.advance()
+
+
+def test_a_report_is_that_of_the_command(tmp_path):
+    run = carom.Run(GAS, output=tmp_path / "gas.h5")
+    run.advance()
+    subprocess.run([PROGRAM, "report", "gas.h5", "-o", "shell.html", "--quiet"], cwd=tmp_path, check=True)
+    page = carom.report(run.output)
+    assert page.html.splitlines()[:20] == (tmp_path / "shell.html").read_text().splitlines()[:20]
+    assert len(page.html) == pytest.approx(len((tmp_path / "shell.html").read_text()), rel=1e-3)
+    shown = page._repr_html_()
+    assert shown.startswith("<iframe srcdoc=")
+    assert html.unescape(shown.split('"')[1]) == page.html
+    page.save(tmp_path / "saved.html")
+    assert (tmp_path / "saved.html").read_text() == page.html
+    assert "<html" in carom.Run(GAS).report().html
+    with pytest.raises(carom.SystemError):
+        carom.report(tmp_path / "never.h5")
+
+
+def test_a_window_is_that_of_the_program(tmp_path, monkeypatch):
+    run = carom.Run(GAS, output=tmp_path / "gas.h5")
+    monkeypatch.setenv("CAROM_PROGRAM", "/bin/echo")
+    window = run.view()
+    assert window.args == ["/bin/echo", "view", str(tmp_path / "gas.h5")]
+    assert window.wait(20) == 0
+    with pytest.raises(ValueError, match="output"):
+        carom.Run(GAS).view()
+    # Without a display the program says so, and the run goes on.
+    monkeypatch.setenv("CAROM_PROGRAM", PROGRAM)
+    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    assert run.view().wait(60) != 0
+    run.advance()
+    assert run.ended
