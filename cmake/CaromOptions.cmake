@@ -51,6 +51,7 @@ if(IS_ABSOLUTE "${CAROM_PYTHON}")
   unset(CAROM_PYTHON CACHE)
   message(STATUS "CAROM_PYTHON is CAROM_TEST_PYTHON now, and CAROM_PYTHON=AUTO|ON|OFF the package for Python")
 endif()
+carom_part_option(CAROM_MPI "Runs shared by ranks, by a module that speaks MPI")
 carom_part_option(CAROM_PYTHON "The package for Python")
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)

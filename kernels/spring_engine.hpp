@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "kernels/core/picture.hpp"
 #include "kernels/spring_observe.hpp"
@@ -17,6 +19,12 @@ struct BallKinds;
 struct AdvanceResult {
     std::uint64_t steps = 0;  ///< steps done
     SpringFault fault;        ///< kind kNone: all asked for were done, or the caller's patience was met
+};
+
+/// What an engine tells of how it works.
+struct EngineFigures {
+    std::vector<std::pair<std::string, double>> numbers = {};  ///< by their keys in JSON
+    std::vector<std::string> lines = {};                       ///< for the end summary
 };
 
 /// What a processor must offer: whole-step verbs, never calls per ball. Implementations differ in speed alone:
@@ -48,6 +56,7 @@ public:
     [[nodiscard]] virtual std::uint64_t memory_bytes() const = 0;
     [[nodiscard]] virtual double margin() const = 0;           ///< [length]
     [[nodiscard]] virtual double largest_quantum() const = 0;  ///< smallest step of a position, coarsest axis [length]
+    [[nodiscard]] virtual EngineFigures figures() const { return {}; }
 };
 
 }  // namespace carom

@@ -71,6 +71,11 @@ SpringProcessor make_spring_processor(const std::string& name, const SpringSetup
     return {name, make_cpu_engine(setup, balls, step, tallies)};
 }
 
+std::unique_ptr<BrickEngine> make_spring_bricks(Transport& transport, const SpringSetup* setup, const RawBalls* balls,
+                                                std::uint64_t step, const std::array<int, 3>& layers) {
+    return make_cpu_brick(transport, setup, balls, step, layers);
+}
+
 std::uint64_t spring_memory_bytes(const std::string& name, const SpringSetup& setup, const BallSizes& sizes,
                                   double packing_fraction) {
 #if defined(CAROM_HAVE_CUDA)

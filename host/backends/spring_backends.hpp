@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -8,6 +9,8 @@
 
 #include "kernels/ladder/ladder.hpp"
 #include "kernels/params_from_setup.hpp"
+#include "kernels/ranks/brick_engine.hpp"
+#include "kernels/ranks/transport.hpp"
 #include "kernels/spring_engine.hpp"
 
 namespace carom {
@@ -49,6 +52,10 @@ std::string choose_processor(ProcessorChoice choice, std::size_t balls);
 /// Makes an engine on the processor called `name`.
 SpringProcessor make_spring_processor(const std::string& name, const SpringSetup& setup, const RawBalls& balls,
                                       std::uint64_t step, const Tallies& tallies);
+
+/// A rank's share of an engine of the CPU: see make_cpu_brick.
+std::unique_ptr<BrickEngine> make_spring_bricks(Transport& transport, const SpringSetup* setup, const RawBalls* balls,
+                                                std::uint64_t step, const std::array<int, 3>& layers);
 
 /// Memory that the engine will hold [bytes], on the processor called `name`.
 /// \param packing_fraction  of the balls in the box: sets how many candidates a ball has

@@ -8,13 +8,17 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <memory>
 #include <new>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <vector>
 
 #include "carom_build_info.hpp"
 #include "host/cli/command_line.hpp"
+#include "host/ranks/launched.hpp"
+#include "host/ranks/rank_signal.hpp"
 #include "host/run/say.hpp"
 #include "host/run/signals.hpp"
 #include "host/scene/faults.hpp"
@@ -202,12 +206,49 @@ void end_on_lost_memory() noexcept {
     std::abort();
 }
 
+/// What a launcher of MPI has started: rank 0 is the program, and the others do what it says; where a command has no use
+/// for them they end at once.
+/// \returns  the exit status of one of the others; none: this is the program
+std::optional<int> join_ranks(int argc, char** argv) {
+    const Launch started = launch();
+    if (started.ranks == 1) return std::nullopt;
+    const std::string word = argc > 1 ? argv[1] : "";
+    if (word != "run") {
+        if (started.rank > 0) return 0;
+        return std::nullopt;
+    }
+    if (started.rank > 0 && mpi_module().empty()) return 0;  // rank 0 says so
+    if (started.rank > 0) leave_signals_to_rank_0();
+    const std::shared_ptr<Transport> transport = start_mpi(started);
+    if (started.rank == 0) {
+        lead(std::make_unique<Ranks>(transport));
+        return std::nullopt;
+    }
+    int status = 0;
+    try {
+        serve_rank(*transport);
+    } catch (const std::exception& error) {
+        const bool memory = dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
+        status = fail(ExitStatus::kSystemFailure,
+                      fmt::format("rank {}: {}", started.rank, memory ? "out of memory" : error.what()).c_str());
+        transport->abort(status);
+    }
+    return status;
+}
+
+/// The other ranks are let go when the program ends, however it does.
+struct RanksLetGo {
+    ~RanksLetGo() { lead(nullptr); }
+};
+
 int run_program(int argc, char** argv) {
     std::set_terminate(end_on_lost_memory);
     std::signal(SIGXFSZ, SIG_IGN);  // a file that may grow no further is a failed write like any other
     keep_broken_pipes();
     end_on_signals();
     try {
+        if (const std::optional<int> status = join_ranks(argc, argv)) return *status;
+        const RanksLetGo at_the_end;
         const int status = dispatch(argc, argv);
         finish_output();  // a full disk or a closed pipe shows only now
         return status;

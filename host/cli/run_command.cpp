@@ -1,10 +1,15 @@
 #include <fmt/format.h>
 
+#include <array>
+#include <cstdint>
 #include <memory>
+#include <sstream>
+#include <string>
 #include <utility>
 
 #include "host/cli/options.hpp"
 #include "host/io/replacement.hpp"
+#include "host/ranks/launched.hpp"
 #include "host/run/say.hpp"
 #include "host/run/simulate.hpp"
 #include "host/scene/load.hpp"
@@ -21,6 +26,7 @@ struct RunOptions {
     std::string checkpoint_every;
     std::string resume;
     std::string events_log;
+    std::string ranks_per_axis;
     bool json = false;
     bool quiet = false;
     bool force = false;
@@ -53,6 +59,27 @@ int report(const Simulation& simulation, const std::string& program, const Outpu
     return static_cast<int>(outcome.status);
 }
 
+/// "2,1,4": into how many layers each axis is cut.
+std::array<int, 3> parse_layers(const std::string& text, int ranks) {
+    std::array<int, 3> layers{1, 1, 1};
+    std::size_t axis = 0;
+    std::int64_t product = 1;
+    std::istringstream parts(text);
+    for (std::string part; std::getline(parts, part, ','); ++axis) {
+        const std::uint64_t count = parse_whole("--ranks-per-axis", part, 1);
+        if (axis == layers.size() || count > static_cast<std::uint64_t>(ranks)) {
+            product = 0;
+            break;
+        }
+        layers[axis] = static_cast<int>(count);
+        product *= layers[axis];
+    }
+    if (product == ranks && axis >= 2) return layers;
+    throw InputError(fmt::format("--ranks-per-axis: '{}' is not how {} ranks stand along the axes; allowed: a number an axis, as 2,1, "
+                                 "whose product is {}",
+                                 text, ranks, ranks));
+}
+
 int run(const RunOptions& options, const std::string& program) {
     const bool resume = !options.resume.empty();
     if (resume && !options.scene.scene.empty()) {
@@ -62,6 +89,12 @@ int run(const RunOptions& options, const std::string& program) {
 
     SceneRequest request = options.scene.request();
     request.force = options.force;
+    if (Ranks* const ranks = led_ranks()) {
+        if (request.threads == 0) request.threads = threads_of_rank(launch());
+        if (!options.ranks_per_axis.empty()) ranks->cut_into(parse_layers(options.ranks_per_axis, ranks->count()));
+    } else if (!options.ranks_per_axis.empty()) {
+        throw InputError("--ranks-per-axis: this is a run of one process; allowed under mpirun or srun");
+    }
     SimulateOptions simulate_options;
     OutputFiles& files = simulate_options.files;
     files.trajectory = !options.output.empty() ? options.output
@@ -102,6 +135,8 @@ Action add_run_command(CommandOptions& command, const std::string& program) {
                    "Simulated time between checkpoints; always one at the end, and when interrupted");
     command.option("--resume", options->resume, "FILE", "Go on from a checkpoint, into a new trajectory");
     command.option("--events-log", options->events_log, "FILE", "CSV of every collision (events solver)");
+    command.option("--ranks-per-axis", options->ranks_per_axis, "X,Y[,Z]",
+                   "Under mpirun or srun: into how many layers of ranks each axis is cut; as is best by default");
     command.flag("--json", options->json, "End with a summary as one JSON object on standard output");
     command.flag("--quiet", options->quiet, "No summaries and no progress");
     command.flag("--force", options->force, "Overwrite files that exist, and insist on an unstable time step");

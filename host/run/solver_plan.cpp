@@ -11,6 +11,7 @@
 
 #include "host/events/events_solver.hpp"
 #include "host/observables/registry.hpp"
+#include "host/ranks/launched.hpp"
 #include "host/run/memory.hpp"
 #include "host/run/say.hpp"
 #include "host/scene/stages.hpp"
@@ -72,6 +73,10 @@ public:
             throw InputError(
                 scene.path +
                 ": run.backend: the events solver runs on the CPU, not \"cuda\"; allowed: \"auto\", \"cpu\"");
+        }
+        if (led_ranks() != nullptr) {
+            throw InputError(scene.label("run.solver") +
+                             ": the events solver runs in one process, not over several ranks; allowed: \"spring\"");
         }
         refuse_countless(scene, balls);
     }
@@ -167,6 +172,11 @@ SpringSetup::Side side_of(Face face) {
 }
 
 std::string processor_for(const Scene& scene, std::size_t balls) {
+    if (led_ranks() != nullptr) {
+        if (scene.run.backend != BackendChoice::kCuda) return "cpu";
+        throw InputError(scene.label("run.backend") +
+                         ": several ranks run on the CPU, not on \"cuda\"; allowed: \"auto\", \"cpu\"");
+    }
     static_assert(static_cast<int>(BackendChoice::kAuto) == static_cast<int>(ProcessorChoice::kAuto));
     static_assert(static_cast<int>(BackendChoice::kCuda) == static_cast<int>(ProcessorChoice::kCuda));
     try {
@@ -227,6 +237,13 @@ public:
 
     std::unique_ptr<Solver> make_solver(const SolverState& state, const std::string& log) const override {
         if (!log.empty()) throw InputError("--events-log: the spring solver has no events; allowed: --solver events");
+        if (Ranks* const ranks = led_ranks()) {
+            return make_spring_solver(stages_, state, processor_,
+                                      [ranks](const SpringSetup& setup, const RawBalls& balls, std::uint64_t step,
+                                              const Tallies& tallies) {
+                                          return ranks->make_engine(setup, balls, step, tallies);
+                                      });
+        }
         return make_spring_solver(stages_, state, processor_);
     }
 

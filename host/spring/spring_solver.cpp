@@ -133,6 +133,12 @@ public:
         return description;
     }
 
+    SolverReport report() override {
+        if (!engine_) return {};
+        EngineFigures figures = engine_->figures();
+        return {.figures = std::move(figures.numbers), .lines = std::move(figures.lines), .warnings = {}};
+    }
+
 private:
     [[nodiscard]] std::uint64_t step_at(double time) const {
         return static_cast<std::uint64_t>(std::llround(std::max(0.0, time) / setup_.dt));

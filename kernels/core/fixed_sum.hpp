@@ -123,6 +123,10 @@ struct WideCount {
         low -= carry * kBase;
         high += upper + carry;
     }
+    CAROM_HD void merge(const WideCount& other) {
+        high += other.high;
+        add(other.low);
+    }
 
     /// To double, rounded twice.
     [[nodiscard]] CAROM_HD double value() const {

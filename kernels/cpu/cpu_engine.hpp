@@ -13,6 +13,8 @@
 #include "kernels/cpu/spring_cpu.hpp"
 #include "kernels/cpu/tiles.hpp"
 #include "kernels/params_from_setup.hpp"
+#include "kernels/ranks/brick_engine.hpp"
+#include "kernels/ranks/transport.hpp"
 #include "kernels/spring_observe.hpp"
 #include "kernels/spring_params.hpp"
 #include "kernels/spring_refresh.hpp"
@@ -20,9 +22,20 @@
 
 namespace carom {
 
+/// What an engine is made for: the same on all ranks of a run.
+template <class Real, int Dim>
+struct CpuRun {
+    SpringParams<Real, Dim> params;
+    bool damped;
+    bool uniform;
+    int threads;
+    std::uint64_t step;
+    std::size_t walls;  ///< numbers of them that are counted by
+};
+
 /// See make_cpu_engine. The state lives in cell order in two buffers: a step reads one and writes the other.
 template <class Real, int Dim>
-class CpuEngine final : public SpringEngine {
+class CpuEngine : public SpringEngine {
 public:
     CpuEngine(const SpringSetup& setup, const RawBalls& balls, std::uint64_t step, const Tallies& tallies);
 
@@ -46,7 +59,7 @@ public:
     }
     bool write_picture(const PictureOrder& order, const PictureArrays& to, std::span<float> sample) override;
 
-private:
+protected:
     using Stored = typename Phase<Real>::Stored;
     using View = BallsView<Real, Dim>;
     struct Buffer {
@@ -54,27 +67,38 @@ private:
         std::array<PageVector<Real>, Dim> v;
     };
 
+    /// Without balls.
+    explicit CpuEngine(const CpuRun<Real, Dim>& run);
+    static CpuRun<Real, Dim> run_of(const SpringSetup& setup, const BallSizes& sizes, std::uint64_t step);
+
     [[nodiscard]] View view() const;
     [[nodiscard]] MovedView<Real, Dim> moved_view();
     [[nodiscard]] std::uint32_t slots() const { return static_cast<std::uint32_t>(id_.size()); }
 
     void load(const RawBalls& balls);
+    void find_cells();
     void sort();
     void sort_if_due() {
         if (sort_due(params_, motion_)) half_done_.change([this] { sort(); });
     }
-    void reorder();
+    void reorder(const std::vector<std::uint32_t>& key, std::uint32_t keys);
+    void build_lists();
     void copy_out(const BallArrays& arrays, bool raw);
     template <class F>
     void for_each_place(bool raw, F&& f);
 
     std::uint64_t one_step();
+    void refresh_now();
+    void try_move();
+    void settle();
+    void commit();
     template <class Kind>
     void step_thread(const StepNow<Real, Dim>& now, int thread, bool find, ThreadTally& tally);
     bool near_pairs_due();
     [[nodiscard]] std::array<std::int64_t, kHeatSources> refresh(ThreadTally& step_tally);
     template <class F>
     void look(F&& f);
+    [[nodiscard]] SpringSums sum_all();
 
     /// Calls f with a StepKind value that fits this run.
     template <class F>
@@ -99,17 +123,20 @@ private:
     int current_ = 0;
     Buffer buffers_[2];
     PageVector<Real> radius_, inverse_mass_;             // cell order; empty where uniform
-    std::vector<std::uint32_t> id_, cell_, slot_of_id_;  // cell order, cell order, by id
+    std::vector<std::uint32_t> id_, cell_;               // cell order
     std::array<std::vector<std::int32_t>, Dim> image_;   // by id, at the last sort
     std::vector<std::uint8_t> gone_;                     // by id
     std::vector<std::uint32_t> order_, scratch_;
     PageVector<Real> real_scratch_;
     CellSort cell_sort_;
+    SearchCells<Dim> search_;
     PairLists lists_;
     std::vector<NearPairs> near_pairs_;               // one per thread
     std::vector<TileForces<Real, Dim>> tile_forces_;  // one per thread
     std::vector<std::uint32_t> near_walls_;           // slots of balls that may reach a thermal wall; at the last sort
     std::vector<float> picture_given_;                // by id
+    ThreadTally trial_;                               // of the step that was tried last
+    std::array<std::int64_t, kHeatSources> trial_heat_{};
     double motion_ = 0.0;                             // bound on how far any ball has moved since the sort [length]
     double last_motion_ = 0.0;                        // in the last step [length]
     double near_margin_ = 0.0;                        // of the near pairs [length]; 0: there are none yet
@@ -120,5 +147,9 @@ private:
 template <class Real, int Dim>
 std::unique_ptr<SpringEngine> make_cpu_engine_of(const SpringSetup& setup, const RawBalls& balls, std::uint64_t step,
                                                  const Tallies& tallies);
+
+template <class Real, int Dim>
+std::unique_ptr<BrickEngine> make_cpu_brick_of(Transport& transport, const SpringSetup* setup, const RawBalls* balls,
+                                               std::uint64_t step, const std::array<int, 3>& layers);
 
 }  // namespace carom

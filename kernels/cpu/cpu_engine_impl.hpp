@@ -36,10 +36,9 @@ std::array<std::int64_t, kHeatSources> CpuEngine<Real, Dim>::refresh(ThreadTally
                 const std::uint32_t slot =
                     all ? static_cast<std::uint32_t>(index) : near_walls_[static_cast<std::size_t>(index)];
                 const auto cell = params_.grid.cell(cell_[slot]);
-                const std::uint32_t* starts = cell_sort_.start().data();
                 const auto neighbours = [&](auto&& f) {
-                    params_.grid.for_each_range(cell, [&](std::uint32_t first, std::uint32_t last) {
-                        for (std::uint32_t j = starts[first]; j < starts[last]; ++j) {
+                    search_.for_each_range(cell, [&](std::uint32_t from, std::uint32_t to) {
+                        for (std::uint32_t j = from; j < to; ++j) {
                             if (j != slot) f(j);
                         }
                     });
@@ -61,15 +60,28 @@ std::array<std::int64_t, kHeatSources> CpuEngine<Real, Dim>::refresh(ThreadTally
 }
 
 template <class Real, int Dim>
+CpuRun<Real, Dim> CpuEngine<Real, Dim>::run_of(const SpringSetup& setup, const BallSizes& sizes, std::uint64_t step) {
+    const int threads =
+        setup.threads > 0 ? setup.threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+    return {make_params<Real, Dim>(setup, sizes), setup.damped(), sizes.uniform, threads, step,
+            WallNumber::count(setup.walls.size())};
+}
+
+template <class Real, int Dim>
+CpuEngine<Real, Dim>::CpuEngine(const CpuRun<Real, Dim>& run)
+    : params_(run.params), damped_(run.damped), uniform_(run.uniform), threads_(run.threads), step_(run.step) {
+    tallies_.wall_impulse.resize(run.walls);
+    tallies_.wall_heat.resize(run.walls);
+}
+
+template <class Real, int Dim>
 CpuEngine<Real, Dim>::CpuEngine(const SpringSetup& setup, const RawBalls& balls, std::uint64_t step,
                                 const Tallies& tallies)
-    : damped_(setup.damped()), step_(step), tallies_(tallies) {
-    const BallSizes sizes = measure_sizes(balls, Dim);
-    params_ = make_params<Real, Dim>(setup, sizes);
-    uniform_ = sizes.uniform;
-    threads_ = setup.threads > 0 ? setup.threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-    tallies_.wall_impulse.resize(WallNumber::count(setup.walls.size()));
-    tallies_.wall_heat.resize(tallies_.wall_impulse.size());
+    : CpuEngine(run_of(setup, measure_sizes(balls, Dim), step)) {
+    const std::size_t walls = tallies_.wall_impulse.size();
+    tallies_ = tallies;
+    tallies_.wall_impulse.resize(walls);
+    tallies_.wall_heat.resize(walls);
     require_team(std::clamp(static_cast<int>(balls.count / kBallsPerThread) + 1, 1, threads_));
     load(balls);
 }
@@ -89,7 +101,6 @@ void CpuEngine<Real, Dim>::load(const RawBalls& balls) {
     }
     id_.resize(count);
     cell_.resize(count);
-    slot_of_id_.resize(count);
     gone_.assign(balls.gone, balls.gone + count);
     for (int axis = 0; axis < Dim; ++axis) image_[axis].assign(balls.image[axis], balls.image[axis] + count);
     for (std::size_t id = 0; id < count; ++id) {
@@ -108,7 +119,8 @@ void CpuEngine<Real, Dim>::load(const RawBalls& balls) {
         id_[id] = static_cast<std::uint32_t>(id);
         cell_[id] = gone_[id] ? params_.grid.count() : params_.grid.number(params_.grid.cell_of(wide));
     }
-    reorder();
+    reorder(cell_, params_.grid.count());
+    build_lists();
 }
 
 template <class Real, int Dim>
@@ -136,9 +148,9 @@ MovedView<Real, Dim> CpuEngine<Real, Dim>::moved_view() {
     return moved;
 }
 
-/// New cells for all balls, images counted, then reorder().
+/// New cells for all balls, images counted.
 template <class Real, int Dim>
-void CpuEngine<Real, Dim>::sort() {
+void CpuEngine<Real, Dim>::find_cells() {
     const View balls = view();
     const auto& grid = params_.grid;
 #pragma omp parallel for num_threads(threads_) schedule(static) if (active_ > kBallsPerThread)
@@ -158,14 +170,23 @@ void CpuEngine<Real, Dim>::sort() {
         }
         cell_[slot] = grid.number(grid.cell_of(wide));
     }
-    reorder();
+}
+
+template <class Real, int Dim>
+void CpuEngine<Real, Dim>::sort() {
+    find_cells();
+    reorder(cell_, params_.grid.count());
+    build_lists();
     ++tallies_.sorts;
 }
 
-/// Brings everything into the order of cell_ and builds the candidate lists.
+/// Brings everything into the order of keys, one a slot, below `keys`; that key itself is for what is to come last, being
+/// in no more.
 template <class Real, int Dim>
-void CpuEngine<Real, Dim>::reorder() {
-    cell_sort_.sort(cell_, params_.grid.count(), threads_, order_);
+void CpuEngine<Real, Dim>::reorder(const std::vector<std::uint32_t>& key, std::uint32_t keys) {
+    cell_sort_.sort(key, keys, threads_, order_);
+    active_ = cell_sort_.start()[keys];
+    search_ = {params_.grid, Vec<std::int32_t, Dim>::filled(0), cell_sort_.start().data()};
     const auto count = static_cast<std::int64_t>(slots());
     const int threads = count > kBallsPerThread ? threads_ : 1;
     const auto gather = [&](const auto& from, auto& to) {
@@ -190,16 +211,16 @@ void CpuEngine<Real, Dim>::reorder() {
         gather(*values, scratch_);
         values->swap(scratch_);
     }
-    active_ = cell_sort_.start()[params_.grid.count()];
-#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
-    for (std::int64_t slot = 0; slot < count; ++slot)
-        slot_of_id_[id_[static_cast<std::size_t>(slot)]] = static_cast<std::uint32_t>(slot);
+}
 
+/// Candidate lists of the balls as they lie now.
+template <class Real, int Dim>
+void CpuEngine<Real, Dim>::build_lists() {
     const int used = std::clamp(static_cast<int>(active_ / kBallsPerThread), 1, threads_);
     lists_.resize(active_, used);
     const View balls = view();
 #pragma omp parallel for num_threads(used) schedule(static, 1) if (used > 1)
-    for (int thread = 0; thread < used; ++thread) lists_.build(params_, balls, cell_sort_.start().data(), thread);
+    for (int thread = 0; thread < used; ++thread) lists_.build(params_, balls, search_, thread);
     near_pairs_.resize(static_cast<std::size_t>(used));
     tile_forces_.resize(static_cast<std::size_t>(used));
     near_walls_.clear();
@@ -257,20 +278,23 @@ void CpuEngine<Real, Dim>::step_thread(const StepNow<Real, Dim>& now, int thread
     });
 }
 
-/// Does one step unless it shows a fault; returns the fault's key.
+/// Begins a trial of the next step.
 template <class Real, int Dim>
-std::uint64_t CpuEngine<Real, Dim>::one_step() {
-    sort_if_due();
+void CpuEngine<Real, Dim>::refresh_now() {
+    trial_ = {};
+    if (params_.refreshes()) trial_heat_ = refresh(trial_);
+}
+
+/// Goes on with it: moves into the other buffer, and counts into trial_.
+template <class Real, int Dim>
+void CpuEngine<Real, Dim>::try_move() {
     const StepNow<Real, Dim> now = step_now(params_, step_);
     const bool find = near_pairs_due();
     const int used = lists_.threads();
-    ThreadTally step_tally;
-    std::array<std::int64_t, kHeatSources> heat;
-    if (params_.refreshes()) heat = refresh(step_tally);
     with_kind([&](auto kind) {
         using Variant = decltype(kind);
         if (used == 1) {
-            step_thread<Variant>(now, 0, find, step_tally);
+            step_thread<Variant>(now, 0, find, trial_);
             return;
         }
 #pragma omp parallel for num_threads(used) schedule(static, 1)
@@ -278,20 +302,42 @@ std::uint64_t CpuEngine<Real, Dim>::one_step() {
             ThreadTally tally;
             step_thread<Variant>(now, thread, find, tally);
 #pragma omp critical(carom_merge_tally)
-            step_tally.merge(tally);
+            trial_.merge(tally);
         }
     });
-    for (const std::uint32_t id : step_tally.left_by_id) gone_[id] = 1;
-    tallies_.max_overlap = larger(step_tally.max_overlap, tallies_.max_overlap);
-    tallies_.balls_left += step_tally.left_by_id.size();
-    if (step_tally.fault_key != FaultKey::kNone) return step_tally.fault_key;
-    for (std::size_t wall = 0; wall < kWallNumbers; ++wall) impulse_[wall].add(step_tally.impulse[wall]);
+}
+
+/// What a step has done even if it shows a fault.
+template <class Real, int Dim>
+void CpuEngine<Real, Dim>::settle() {
+    for (const std::uint32_t id : trial_.left_by_id) gone_[id] = 1;
+    tallies_.max_overlap = larger(trial_.max_overlap, tallies_.max_overlap);
+    tallies_.balls_left += trial_.left_by_id.size();
+}
+
+template <class Real, int Dim>
+void CpuEngine<Real, Dim>::commit() {
+    settle();
+    for (std::size_t wall = 0; wall < kWallNumbers; ++wall) impulse_[wall].add(trial_.impulse[wall]);
     for (std::size_t source = 0; params_.refreshes() && source < kHeatSources; ++source)
-        heat_[source].add(heat[source]);
-    last_motion_ = motion_bound(params_, step_tally.max_speed_squared);
-    motion_ += last_motion_;
+        heat_[source].add(trial_heat_[source]);
+    last_motion_ = motion_bound(params_, trial_.max_speed_squared);
     current_ = 1 - current_;
     ++step_;
+}
+
+/// Does one step unless it shows a fault; returns the fault's key.
+template <class Real, int Dim>
+std::uint64_t CpuEngine<Real, Dim>::one_step() {
+    sort_if_due();
+    refresh_now();
+    try_move();
+    if (trial_.fault_key != FaultKey::kNone) {
+        settle();
+        return trial_.fault_key;
+    }
+    commit();
+    motion_ += last_motion_;
     return FaultKey::kNone;
 }
 
@@ -338,8 +384,7 @@ void CpuEngine<Real, Dim>::look(F&& f) {
 }
 
 template <class Real, int Dim>
-Totals CpuEngine<Real, Dim>::totals() {
-    sort_if_due();
+SpringSums CpuEngine<Real, Dim>::sum_all() {
     SpringSums sums = SpringSums::zero();
     look([&](auto& tiles, const NearPairs& near, auto&& find) {
         SpringSums part = SpringSums::zero();
@@ -347,7 +392,13 @@ Totals CpuEngine<Real, Dim>::totals() {
 #pragma omp critical(carom_merge_sums)
         sums.merge(part);
     });
-    return sums.totals(params_.observe);
+    return sums;
+}
+
+template <class Real, int Dim>
+Totals CpuEngine<Real, Dim>::totals() {
+    sort_if_due();
+    return sum_all().totals(params_.observe);
 }
 
 template <class Real, int Dim>
@@ -455,7 +506,7 @@ std::uint64_t CpuEngine<Real, Dim>::memory_bytes() const {
     for (const NearPairs& near : near_pairs_) near_bytes += near.memory_bytes();
     for (const auto& forces : tile_forces_) near_bytes += forces.memory_bytes();
     std::uint64_t total = bytes(radius_) + bytes(inverse_mass_) + bytes(real_scratch_) + bytes(id_) + bytes(cell_) +
-                          bytes(slot_of_id_) + bytes(order_) + bytes(scratch_) + bytes(gone_);
+                          bytes(order_) + bytes(scratch_) + bytes(gone_);
     for (int axis = 0; axis < Dim; ++axis) {
         total += bytes(image_[axis]);
         for (const auto& buffer : buffers_) total += bytes(buffer.x[axis]) + bytes(buffer.v[axis]);

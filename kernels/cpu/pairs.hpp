@@ -321,6 +321,26 @@ struct SlotRange {
     [[nodiscard]] bool has(std::uint32_t slot) const { return slot - begin < end - begin; }
 };
 
+/// Where the balls are that one in a cell may touch. Beside balls of its own a rank of many has copies of its
+/// neighbours', in slots behind, and counts the cells of both from the corner of a window of its own.
+template <int Dim>
+struct SearchCells {
+    Grid<Dim> window;
+    Vec<std::int32_t, Dim> offset;                ///< what makes cells of the window of cells of the box
+    const std::uint32_t* start = nullptr;         ///< first slot of each cell, one more at the end
+    const std::uint32_t* copies_start = nullptr;  ///< the same for copies, counted from first_copy; null: there are none
+    std::uint32_t first_copy = 0;
+
+    /// Calls f(from, to) for ranges of slots. \param cell  of the box
+    template <class F>
+    void for_each_range(const Vec<std::int32_t, Dim>& cell, F&& f) const {
+        window.for_each_range(cell + offset, [&](std::uint32_t first, std::uint32_t last) {
+            f(start[first], start[last]);
+            if (copies_start != nullptr) f(first_copy + copies_start[first], first_copy + copies_start[last]);
+        });
+    }
+};
+
 /// Which pairs may touch until the next sort. Balls in cell order are taken in blocks of eight, and threads own ranges
 /// of blocks. A pair within one thread's range stands once, in the block of its lower slot; a pair of two threads'
 /// balls stands twice, once with each, so that no thread writes what is another's.
@@ -341,10 +361,9 @@ public:
     [[nodiscard]] SlotRange range(int thread) const { return {begin(thread), begin(thread + 1)}; }
 
     /// Builds the lists of this thread's blocks.
-    /// \param cell_start  first slot of each cell, one more at the end
     template <class Real, int Dim>
     void build(const SpringParams<Real, Dim>& params, const BallsView<Real, Dim>& balls,
-               const std::uint32_t* cell_start, int thread);
+               const SearchCells<Dim>& cells, int thread);
 
     [[nodiscard]] const Block& block(std::uint32_t b) const { return blocks_[b]; }
     /// The rows of a thread, of which a block has pairs / 8, rounded up, from first_row on.
@@ -457,7 +476,7 @@ bool near_wall(const SpringParams<Real, Dim>& params, const BallsView<Real, Dim>
 
 template <class Real, int Dim>
 void PairLists::build(const SpringParams<Real, Dim>& params, const BallsView<Real, Dim>& balls,
-                      const std::uint32_t* cell_start, int thread) {
+                      const SearchCells<Dim>& cells, int thread) {
     Rows& rows = rows_[static_cast<std::size_t>(thread)];
     const SlotRange mine = range(thread);
     const NearFilter<Real, Dim> filter(params, balls, params.margin);
@@ -481,9 +500,7 @@ void PairLists::build(const SpringParams<Real, Dim>& params, const BallsView<Rea
                     count += keep_slots(at, near, rows.other.data() + count);
                 });
             };
-            params.grid.for_each_range(cell, [&](std::uint32_t first_cell, std::uint32_t last_cell) {
-                const std::uint32_t from = cell_start[first_cell];
-                const std::uint32_t to = cell_start[last_cell];
+            cells.for_each_range(cell, [&](std::uint32_t from, std::uint32_t to) {
                 look(from, std::min(to, mine.begin));
                 look(std::max(from, i + 1), std::min(to, mine.end));
                 look(std::max(from, mine.end), to);

@@ -19,6 +19,24 @@ std::unique_ptr<SpringEngine> make_cpu_engine(const SpringSetup& setup, const Ra
                                 : make_cpu_engine_of<float, 3>(setup, balls, step, tallies);
 }
 
+std::unique_ptr<BrickEngine> make_cpu_brick(Transport& transport, const SpringSetup* setup, const RawBalls* balls,
+                                            std::uint64_t step, const std::array<int, 3>& wanted) {
+    struct {
+        int dimension = 0;
+        bool double_precision = false;
+        std::array<int, 3> layers{};
+    } kind;
+    if (setup != nullptr) kind = {setup->dimension, setup->double_precision, wanted};
+    transport.broadcast_value(kind);
+    const std::array<int, 3>& layers = kind.layers;
+    if (kind.double_precision) {
+        return kind.dimension == 2 ? make_cpu_brick_of<double, 2>(transport, setup, balls, step, layers)
+                                   : make_cpu_brick_of<double, 3>(transport, setup, balls, step, layers);
+    }
+    return kind.dimension == 2 ? make_cpu_brick_of<float, 2>(transport, setup, balls, step, layers)
+                               : make_cpu_brick_of<float, 3>(transport, setup, balls, step, layers);
+}
+
 namespace {
 
 /// Candidates of a ball: balls whose centres lie within reach of its own at the density of the box. For widely
@@ -45,7 +63,7 @@ std::uint64_t predict_cpu_memory(const SpringSetup& setup, const BallSizes& size
     const double count = static_cast<double>(sizes.count);
 
     const double state = 2.0 * dimension * 2.0 * real;               // positions and velocities, two buffers
-    const double bookkeeping = 5.0 * index + dimension * 4.0 + 1.0;  // id, cell, slot, order, scratch; image; gone
+    const double bookkeeping = 4.0 * index + dimension * 4.0 + 1.0;  // id, cell, order, scratch; image; gone
     const double shapes = sizes.uniform ? 0.0 : 3.0 * real;          // radius, inverse mass, scratch
     const double candidates = mean_candidates(setup, sizes, packing_fraction);
     // Each pair once, and half a row of eight wasted at the end of each block.

@@ -108,7 +108,7 @@ TEST_P(Sampler, SeesOnTheDeviceWhatAFrameShows) {
         }
         frame.gone = seen.gone;
         FrameSampler here(frame, kinds);
-        const std::uint64_t before = engine->memory_bytes();
+        [[maybe_unused]] const std::uint64_t before = engine->memory_bytes();
         BallSampler* const there = engine->sample_balls(kinds);
         ASSERT_NE(there, nullptr);
         const auto expected = answers(here, gas);

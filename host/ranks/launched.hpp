@@ -1,0 +1,33 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "host/ranks/ranked_engine.hpp"
+
+namespace carom {
+
+/// How a launcher of MPI (mpirun, srun) has started this process, as its environment tells.
+struct Launch {
+    int ranks = 1;
+    int rank = 0;
+    int ranks_here = 1;  ///< on this machine
+};
+Launch launch();
+
+/// Threads of the CPU that a rank had better use: its share of this machine's.
+int threads_of_rank(const Launch& launch);
+
+/// The module that speaks MPI: where it lies; empty where there is none.
+std::string mpi_module();
+
+/// All ranks that the launcher has started; each of them calls this, once.
+/// \throws std::runtime_error  there is no such module, it cannot be opened, or it found other ranks than the launcher
+std::shared_ptr<Transport> start_mpi(const Launch& launch);
+
+/// The ranks of a run that this process leads; null: it is alone.
+Ranks* led_ranks();
+/// From now on this process, being rank 0, leads.
+void lead(std::unique_ptr<Ranks> ranks);
+
+}  // namespace carom

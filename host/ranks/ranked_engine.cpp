@@ -1,0 +1,311 @@
+#include "host/ranks/ranked_engine.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <csignal>
+#include <cstddef>
+#include <cstdio>
+#include <exception>
+#include <span>
+
+#include "host/backends/spring_backends.hpp"
+#include "host/ranks/rank_steps.hpp"
+#include "kernels/spring_refresh.hpp"
+
+namespace carom {
+
+namespace {
+
+enum class Order : std::uint8_t { kMake, kAdvance, kSums, kCounts, kFrame, kRawFrame, kFigures, kDrop, kEnd };
+
+struct Command {
+    Order order = Order::kEnd;
+    std::uint64_t number = 0;  ///< of steps
+};
+
+/// What a rank tells of itself.
+struct RankReport {
+    std::uint64_t memory_bytes = 0;
+    std::uint64_t balls = 0;
+    std::uint64_t copies = 0;
+    BrickTraffic traffic;
+    RankFigures figures;
+};
+
+/// A rank's part of an engine. What both rank 0 and the others do at an order; the others' answers go to rank 0.
+class Part {
+public:
+    Part(Transport& transport, const SpringSetup* setup, const RawBalls* balls, std::uint64_t step,
+         const std::array<int, 3>& layers)
+        : transport_(transport),
+          bricks_(make_spring_bricks(transport, setup, balls, step, layers)),
+          steps_(*bricks_, transport) {}
+
+    [[nodiscard]] BrickEngine& bricks() { return *bricks_; }
+    [[nodiscard]] const RankSteps& steps() const { return steps_; }
+    AdvanceResult advance(std::uint64_t steps) { return steps_.advance(steps); }
+
+    /// Calls f(bytes) on rank 0 with what each rank has to say to an order other than kAdvance.
+    template <class F>
+    void answer(Order order, F&& f) {
+        std::vector<std::byte> mine;
+        if (order == Order::kSums) append(mine, bricks_->sums());
+        if (order == Order::kCounts) append(mine, bricks_->counts());
+        if (order == Order::kFigures) append(mine, report());
+        if (order == Order::kFrame || order == Order::kRawFrame) {
+            bricks_->frame(order == Order::kRawFrame, frame_);
+            const auto bytes = std::as_bytes(std::span(frame_));
+            if (transport_.rank() != 0) {
+                transport_.send_to(0, bytes);
+                return;
+            }
+            mine.assign(bytes.begin(), bytes.end());
+        }
+        if (transport_.rank() != 0) {
+            transport_.send_to(0, mine);
+            return;
+        }
+        f(std::span<const std::byte>(mine));
+        for (int peer = 1; peer < transport_.size(); ++peer) {
+            const std::vector<std::byte> bytes = transport_.receive_from(peer);
+            f(std::span<const std::byte>(bytes));
+        }
+    }
+
+private:
+    [[nodiscard]] RankReport report() const {
+        return {bricks_->memory_bytes(), bricks_->balls(), bricks_->copies(), bricks_->traffic(), steps_.figures()};
+    }
+
+    Transport& transport_;
+    std::unique_ptr<BrickEngine> bricks_;
+    RankSteps steps_;
+    std::vector<FrameBall> frame_;
+};
+
+class RankedEngine final : public SpringEngine {
+public:
+    RankedEngine(Transport& transport, HalfDone& orders, const std::array<int, 3>& layers, const SpringSetup& setup,
+                 const RawBalls& balls, std::uint64_t step, const Tallies& tallies)
+        : transport_(transport),
+          orders_(orders),
+          before_(tallies),
+          count_(balls.count),
+          dimension_(setup.dimension),
+          part_((say(Order::kMake), transport), &setup, &balls, step, layers) {
+        before_.wall_impulse.resize(WallNumber::count(setup.walls.size()));
+        before_.wall_heat.resize(before_.wall_impulse.size());
+    }
+    ~RankedEngine() override {
+        try {
+            order(Order::kDrop, 0, [] {});
+        } catch (const std::exception&) {  // the others are lost, and this one is on its way out
+        }
+    }
+
+    AdvanceResult advance(std::uint64_t steps) override {
+        AdvanceResult result;
+        order(Order::kAdvance, steps, [&] { result = part_.advance(steps); });
+        // What another rank has got is as if this one had, once: a second signal would end the program at once.
+        if (const int signal = part_.steps().signal(); signal != 0 && !std::exchange(signal_told_, true)) std::raise(signal);
+        return result;
+    }
+    std::uint64_t step() const override { return part_.bricks().step(); }
+
+    Totals totals() override {
+        SpringSums sums = SpringSums::zero();
+        ask(Order::kSums, [&](auto bytes) { sums.merge(values_in<SpringSums>(bytes).at(0)); });
+        return sums.totals(part_.bricks().observe_grids());
+    }
+    Tallies tallies() override {
+        BrickCounts counts;
+        ask(Order::kCounts, [&](auto bytes) { counts.merge(values_in<BrickCounts>(bytes).at(0)); });
+        Tallies result = before_;
+        for (std::size_t wall = 0; wall < result.wall_impulse.size(); ++wall) {
+            result.wall_impulse[wall] += counts.impulse[wall].value() * part_.bricks().impulse_unit();
+            result.wall_heat[wall] += counts.heat[wall].value() * part_.bricks().heat_unit();
+        }
+        result.thermostat_heat += counts.heat[kThermostatHeat].value() * part_.bricks().heat_unit();
+        result.max_overlap = larger(counts.max_overlap, result.max_overlap);
+        result.balls_left += counts.balls_left;
+        result.sorts += part_.steps().figures().dealings;
+        return result;
+    }
+
+    void request_frame(const BallArrays& arrays) override { gather(Order::kFrame, arrays); }
+    void finish_frame() override {}
+    void store(const BallArrays& arrays) override { gather(Order::kRawFrame, arrays); }
+
+    std::string device() const override { return part_.bricks().device(); }
+    int threads() const override { return part_.bricks().threads(); }
+    std::uint64_t memory_bytes() const override {
+        std::uint64_t bytes = 0;
+        for (const RankReport& one : reports()) bytes += one.memory_bytes;
+        return bytes;
+    }
+    double margin() const override { return part_.bricks().margin(); }
+    double largest_quantum() const override { return part_.bricks().largest_quantum(); }
+    EngineFigures figures() const override;
+
+    bool pictures_on_host() const override { return true; }
+    std::unique_ptr<SharedBuffer> share_buffer(unsigned) override { return nullptr; }
+    void give_picture_values(std::span<const float>) override {}
+    bool write_picture(const PictureOrder&, const PictureArrays&, std::span<float>) override { return false; }
+
+private:
+    void say(Order order, std::uint64_t number = 0) const {
+        Command command{order, number};
+        transport_.broadcast_value(command);
+    }
+    /// Gives an order and does it. Where that fails half-way, the others wait for what does not come: then none follows.
+    template <class Action>
+    void order(Order order, std::uint64_t number, Action&& action) const {
+        orders_.require_none("the other ranks' part");
+        orders_.change([&] {
+            say(order, number);
+            action();
+        });
+    }
+    template <class F>
+    void ask(Order what, F&& f) const {
+        order(what, 0, [&] { part_.answer(what, f); });
+    }
+    [[nodiscard]] std::vector<RankReport> reports() const {
+        std::vector<RankReport> all;
+        ask(Order::kFigures, [&](auto bytes) { all.push_back(values_in<RankReport>(bytes).at(0)); });
+        return all;
+    }
+    void gather(Order what, const BallArrays& arrays) {
+        const bool raw = what == Order::kRawFrame;
+        for (int axis = 0; axis < dimension_; ++axis) {
+            std::fill_n(arrays.position[axis], count_, raw ? part_.bricks().box_min(axis) : std::nan(""));
+            std::fill_n(arrays.velocity[axis], count_, raw ? 0.0 : std::nan(""));
+            std::fill_n(arrays.image[axis], count_, 0);
+        }
+        std::fill_n(arrays.gone, count_, std::uint8_t{1});  // those that no rank has
+        ask(what, [&](auto bytes) {
+            for (const FrameBall& ball : values_in<FrameBall>(bytes)) {
+                arrays.gone[ball.id] = 0;
+                for (int axis = 0; axis < dimension_; ++axis) {
+                    arrays.position[axis][ball.id] = ball.position[axis];
+                    arrays.velocity[axis][ball.id] = ball.velocity[axis];
+                    arrays.image[axis][ball.id] = ball.image[axis];
+                }
+            }
+        });
+    }
+
+    Transport& transport_;
+    HalfDone& orders_;
+    Tallies before_;
+    std::size_t count_;
+    int dimension_;
+    mutable Part part_;
+    static inline bool signal_told_ = false;
+};
+
+EngineFigures RankedEngine::figures() const {
+    const std::vector<RankReport> all = reports();
+    const Cut& cut = part_.bricks().cut();
+    std::string layers;
+    for (int axis = 0; axis < cut.dimension; ++axis) {
+        layers += (axis == 0 ? "" : " x ") + std::to_string(cut.along(axis));
+    }
+    double waiting = 0.0;
+    double seconds = 0.0;
+    BrickTraffic sent;
+    std::uint64_t copies = 0;
+    for (const RankReport& one : all) {
+        waiting += one.traffic.seconds;
+        seconds += one.figures.seconds;
+        sent.bytes += one.traffic.bytes;
+        sent.messages += one.traffic.messages;
+        sent.rounds = std::max(sent.rounds, one.traffic.rounds);
+        copies += one.copies;
+    }
+    const double rounds = std::max(1.0, static_cast<double>(sent.rounds));
+    const double share = seconds > 0.0 ? waiting / seconds : 0.0;
+    const RankFigures& mine = all.front().figures;
+    EngineFigures figures;
+    figures.numbers = {{"ranks", static_cast<double>(all.size())},
+                       {"rank_imbalance", mine.mean_imbalance},
+                       {"rank_waiting_share", share},
+                       {"rank_bytes_per_step", static_cast<double>(sent.bytes) / rounds},
+                       {"rank_messages_per_step", static_cast<double>(sent.messages) / rounds},
+                       {"rank_copies", static_cast<double>(copies)},
+                       {"rank_coasts", static_cast<double>(mine.coasts)},
+                       {"rank_retreats", static_cast<double>(mine.retreats)}};
+    char line[256];
+    std::snprintf(line, sizeof line,
+                  "%zu ranks, %s bricks: %.1f %% more balls in the fullest than in the mean; %.0f %% of the time in "
+                  "messages, %.3g kB a step",
+                  all.size(), layers.c_str(), 100.0 * mine.mean_imbalance, 100.0 * share,
+                  1e-3 * static_cast<double>(sent.bytes) / rounds);
+    figures.lines.emplace_back(line);
+    return figures;
+}
+
+}  // namespace
+
+Ranks::Ranks(std::shared_ptr<Transport> transport) : transport_(std::move(transport)) {}
+
+Ranks::~Ranks() {
+    constexpr int kSystemFailure = 4;
+    try {
+        orders_.require_none("");
+    } catch (const std::exception&) {
+        transport_->abort(kSystemFailure);
+        return;
+    }
+    try {
+        Command command{Order::kEnd};
+        transport_->broadcast_value(command);
+    } catch (const std::exception&) {  // there is nobody to be let go
+    }
+}
+
+int Ranks::count() const { return transport_->size(); }
+
+std::unique_ptr<SpringEngine> Ranks::make_engine(const SpringSetup& setup, const RawBalls& balls, std::uint64_t step,
+                                                 const Tallies& tallies) {
+    orders_.require_none("the other ranks' part");
+    std::unique_ptr<SpringEngine> engine;
+    std::exception_ptr cannot;
+    orders_.change([&] {
+        try {
+            engine = std::make_unique<RankedEngine>(*transport_, orders_, layers_, setup, balls, step, tallies);
+        } catch (const CannotShare&) {  // all of them have found it
+            cannot = std::current_exception();
+        }
+    });
+    if (cannot) std::rethrow_exception(cannot);
+    return engine;
+}
+
+void serve_rank(Transport& transport) {
+    std::unique_ptr<Part> part;
+    for (;;) {
+        Command command;
+        transport.broadcast_value(command);
+        switch (command.order) {
+            case Order::kMake:
+                try {
+                    part = std::make_unique<Part>(transport, nullptr, nullptr, 0, std::array<int, 3>{});
+                } catch (const CannotShare&) {  // rank 0 says so
+                }
+                break;
+            case Order::kAdvance:
+                part->advance(command.number);
+                break;
+            case Order::kDrop:
+                part.reset();
+                break;
+            case Order::kEnd:
+                return;
+            default:
+                part->answer(command.order, [](auto) {});
+        }
+    }
+}
+
+}  // namespace carom

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernels/core/half_done.hpp"
+#include "kernels/ranks/transport.hpp"
+#include "kernels/spring_engine.hpp"
+
+namespace carom {
+
+/// The ranks of a run as rank 0 sees them: it leads, the others do as they are told (serve_rank).
+class Ranks {
+public:
+    explicit Ranks(std::shared_ptr<Transport> transport);
+    /// Lets the others end; with a status of failure where not all could follow.
+    ~Ranks();
+    Ranks(const Ranks&) = delete;
+    Ranks& operator=(const Ranks&) = delete;
+
+    [[nodiscard]] int count() const;
+    /// \param layers  into which the axes of a box are cut from the next engine on; 0: as is best
+    void cut_into(const std::array<int, 3>& layers) { layers_ = layers; }
+    /// A run's engine, shared by all. One at a time. As SpringEngineMaker.
+    /// \throws CannotShare  the box has too few cells for so many ranks
+    [[nodiscard]] std::unique_ptr<SpringEngine> make_engine(const SpringSetup& setup, const RawBalls& balls,
+                                                            std::uint64_t step, const Tallies& tallies);
+
+private:
+    std::shared_ptr<Transport> transport_;
+    std::array<int, 3> layers_{};
+    HalfDone orders_;
+};
+
+/// What ranks other than 0 do, until rank 0 lets them go.
+/// \throws RanksLost, and whatever an engine throws: then the others cannot go on either
+void serve_rank(Transport& transport);
+
+/// Starts so many ranks as threads of this process, for tests: this one is rank 0.
+class ThreadRanks {
+public:
+    explicit ThreadRanks(int ranks);
+    /// Waits until all have ended.
+    ~ThreadRanks();
+    ThreadRanks(const ThreadRanks&) = delete;
+    ThreadRanks& operator=(const ThreadRanks&) = delete;
+
+    [[nodiscard]] std::shared_ptr<Transport> rank_0() const;
+
+private:
+    class Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace carom

@@ -1,0 +1,104 @@
+#include <algorithm>
+#include <condition_variable>
+#include <cstring>
+#include <deque>
+#include <mutex>
+#include <thread>
+
+#include "host/ranks/ranked_engine.hpp"
+#include "kernels/core/team.hpp"
+
+namespace carom {
+
+namespace {
+
+/// What waits for one rank: a queue for each that sends.
+struct Box {
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::vector<std::deque<std::vector<std::byte>>> queues;
+    bool lost = false;
+};
+
+struct Mail {
+    explicit Mail(int ranks) : boxes(static_cast<std::size_t>(ranks)) {
+        for (Box& box : boxes) box.queues.resize(boxes.size());
+    }
+
+    std::vector<Box> boxes;
+};
+
+class ThreadTransport final : public Transport {
+public:
+    ThreadTransport(std::shared_ptr<Mail> mail, int rank) : mail_(std::move(mail)), rank_(rank) {}
+
+    int rank() const override { return rank_; }
+    int size() const override { return static_cast<int>(mail_->boxes.size()); }
+
+    void swap(std::span<const Parcel> out, std::span<Parcel> in) override {
+        for (const Parcel& parcel : out) {
+            Box& box = of(parcel.peer);
+            const std::scoped_lock lock(box.mutex);
+            box.queues[static_cast<std::size_t>(rank_)].emplace_back(parcel.data, parcel.data + parcel.bytes);
+            box.changed.notify_one();
+        }
+        Box& mine = of(rank_);
+        std::unique_lock lock(mine.mutex);
+        for (Parcel& parcel : in) {
+            auto& queue = mine.queues[static_cast<std::size_t>(parcel.peer)];
+            mine.changed.wait(lock, [&] { return !queue.empty() || mine.lost; });
+            if (queue.empty()) throw RanksLost("another rank has failed");
+            const std::vector<std::byte> message = std::move(queue.front());
+            queue.pop_front();
+            if (message.size() > parcel.bytes) throw RanksLost("a message is longer than it should be");
+            std::copy(message.begin(), message.end(), parcel.data);
+            parcel.bytes = message.size();
+        }
+    }
+
+    void abort(int) override {
+        for (Box& box : mail_->boxes) {
+            const std::scoped_lock lock(box.mutex);
+            box.lost = true;
+            box.changed.notify_one();
+        }
+    }
+
+private:
+    [[nodiscard]] Box& of(int rank) const { return mail_->boxes[static_cast<std::size_t>(rank)]; }
+
+    std::shared_ptr<Mail> mail_;
+    int rank_;
+};
+
+}  // namespace
+
+class ThreadRanks::Impl {
+public:
+    explicit Impl(int ranks) : mail_(std::make_shared<Mail>(ranks)) {
+        for (int rank = 1; rank < ranks; ++rank) {
+            threads_.push_back(start_thread([mail = mail_, rank] {
+                ThreadTransport transport(mail, rank);
+                try {
+                    serve_rank(transport);
+                } catch (const std::exception&) {
+                    transport.abort(1);
+                }
+            }));
+        }
+    }
+    ~Impl() {
+        for (std::thread& thread : threads_) thread.join();
+    }
+    [[nodiscard]] std::shared_ptr<Transport> rank_0() const { return std::make_shared<ThreadTransport>(mail_, 0); }
+
+private:
+    std::shared_ptr<Mail> mail_;
+    std::vector<std::thread> threads_;
+};
+
+ThreadRanks::ThreadRanks(int ranks) : impl_(std::make_unique<Impl>(ranks)) {}
+ThreadRanks::~ThreadRanks() = default;
+std::shared_ptr<Transport> ThreadRanks::rank_0() const { return impl_->rank_0(); }
+
+}  // namespace carom

@@ -1,0 +1,602 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "kernels/core/team.hpp"
+#include "kernels/cpu/cpu_engine_impl.hpp"
+#include "kernels/ranks/brick_engine.hpp"
+#include "kernels/ranks/transport.hpp"
+
+namespace carom {
+
+/// A rank's share of the engine of the CPU: see BrickEngine. Its own balls come first, as in a run of one process; in the
+/// slots behind them, from a whole eight on, lie copies, in the order of the window's cells. No thread owns these, so
+/// pairs with them are met from this side alone, as those of two threads are.
+template <class Real, int Dim>
+class CpuBrick final : public BrickEngine, private CpuEngine<Real, Dim> {
+public:
+    /// Together. \param setup, balls  rank 0 has them, for all
+    CpuBrick(Transport& transport, const SpringSetup* setup, const RawBalls* balls, std::uint64_t step,
+             const std::array<int, 3>& layers);
+
+    std::uint64_t step() const override { return this->step_; }
+    const Cut& cut() const override { return cut_; }
+    std::uint64_t balls() const override { return this->active_; }
+    std::vector<std::uint64_t> balls_along(int axis) const override;
+    void deal(const Cut& cut) override {
+        this->half_done_.change([&] { deal_out(cut); });
+    }
+    double motion() const override { return this->motion_; }
+    double pending_motion() const override { return moved_; }
+    double most_motion() const override { return 0.5 * this->params_.margin; }
+    double last_motion() const override { return this->last_motion_; }
+    Trial try_step(bool held_up) override;
+    void commit() override;
+    void reject() override { this->settle(); }
+    void keep() override;
+    void go_back() override;
+    SpringSums sums() override {
+        update_copies_to_look();
+        return this->sum_all();
+    }
+    void frame(bool raw, std::vector<FrameBall>& balls) override;
+    BrickCounts counts() const override {
+        return {this->impulse_, this->heat_, this->tallies_.max_overlap, this->tallies_.balls_left};
+    }
+    BrickTraffic traffic() const override { return traffic_; }
+    std::uint64_t copies() const override { return copies_; }
+    std::uint64_t memory_bytes() const override;
+    const ObserveGrids& observe_grids() const override { return this->params_.observe; }
+    double impulse_unit() const override { return this->params_.impulse_grid * this->params_.dt; }
+    double heat_unit() const override { return this->params_.heat_grid; }
+    double box_min(int axis) const override { return axis < Dim ? this->params_.box_min[axis] : 0.0; }
+    std::string device() const override { return Base::device(); }
+    int threads() const override { return Base::threads(); }
+    double margin() const override { return Base::margin(); }
+    double largest_quantum() const override { return Base::largest_quantum(); }
+
+private:
+    using Base = CpuEngine<Real, Dim>;
+    using Stored = typename Base::Stored;
+
+    /// A ball that changes hands, or a copy of one.
+    struct Record {
+        Stored x[Dim];
+        Real v[Dim];
+        Real radius;
+        Real inverse_mass;
+        std::int32_t image[Dim];
+        std::uint32_t id;
+        std::uint32_t cell;  // of the box; of a copy, of the receiver's window
+    };
+    /// What is told beside the places of balls, and alone by who cannot go on.
+    struct Header {
+        double moved;  // by any ball of the sender in its last step [length]
+        std::uint64_t held_up;
+    };
+    struct Neighbour {
+        int rank = 0;
+        std::vector<std::uint32_t> sent;       // slots of own balls that it has copies of
+        std::vector<std::uint32_t> received;   // slots of copies, in the order that it sends
+        std::vector<std::byte> out, in;
+    };
+    struct What {
+        bool places;
+        bool velocities;
+    };
+
+    static CpuRun<Real, Dim> agree(Transport& transport, const SpringSetup* setup, const RawBalls* balls,
+                                   std::uint64_t step);
+    void receive_all(const RawBalls* balls);
+    void take(const std::vector<Record>& records);
+    [[nodiscard]] Record record_of(std::uint32_t slot) const;
+    void put(std::uint32_t slot, const Record& record);
+    void make_room(std::size_t slots);
+    void deal_out(const Cut& cut);
+    void order_by_window();
+    void copy_borders();
+    [[nodiscard]] std::vector<int> ranks_to_deal_with(const Cut& cut) const;
+    bool update_copies(What what, bool held_up);
+    void update_copies_to_look();
+    [[nodiscard]] std::size_t bytes_a_ball(What what) const {
+        return (what.places ? Dim * sizeof(Stored) : 0) + (what.velocities ? Dim * sizeof(Real) : 0);
+    }
+    [[nodiscard]] Vec<std::int32_t, Dim> cell_at(std::uint32_t number) const {
+        return this->params_.grid.cell(number);
+    }
+
+    Transport& transport_;
+    Cut cut_;
+    Grid<Dim> window_;
+    std::vector<Neighbour> neighbours_;
+    std::vector<Border> borders_;
+    CellSort copy_sort_;
+    std::uint32_t copies_ = 0;
+    bool fresh_ = false;   // copies are of the present step
+    double moved_ = 0.0;   // in the last step, and not yet in motion_ [length]
+    BrickTraffic traffic_;
+
+    // What keep() remembers.
+    std::array<PageVector<Stored>, Dim> kept_x_;
+    std::array<PageVector<Real>, Dim> kept_v_;
+    std::array<WideCount, kWallNumbers> kept_impulse_{};
+    std::array<WideCount, kHeatSources> kept_heat_{};
+    double kept_overlap_ = 0.0;
+    std::uint64_t kept_left_ = 0;
+    std::uint64_t kept_step_ = 0;
+    double kept_motion_ = 0.0;
+    double kept_moved_ = 0.0;
+    double kept_last_motion_ = 0.0;
+    std::vector<std::uint32_t> left_since_;  // ids
+};
+
+template <class Real, int Dim>
+CpuRun<Real, Dim> CpuBrick<Real, Dim>::agree(Transport& transport, const SpringSetup* setup, const RawBalls* balls,
+                                             std::uint64_t step) {
+    CpuRun<Real, Dim> run{};
+    if (transport.rank() == 0) run = Base::run_of(*setup, measure_sizes(*balls, Dim), step);
+    transport.broadcast_value(run);
+    return run;
+}
+
+template <class Real, int Dim>
+CpuBrick<Real, Dim>::CpuBrick(Transport& transport, const SpringSetup* setup, const RawBalls* balls,
+                              std::uint64_t step, const std::array<int, 3>& layers)
+    : Base(agree(transport, setup, balls, step)), transport_(transport) {
+    const Grid<Dim>& grid = this->params_.grid;
+    const auto along = layers_per_axis(transport.size(), Dim, std::span(&grid.cells[0], Dim),
+                                       std::span(&grid.periodic[0], Dim), layers);
+    cut_.dimension = Dim;
+    for (int axis = 0; axis < Dim; ++axis) {
+        const std::vector<std::uint64_t> even(static_cast<std::size_t>(grid.cells[axis]), 1);
+        cut_.faces[axis] = balanced_faces(even, along[axis]);
+    }
+    receive_all(balls);
+    require_team(std::clamp(static_cast<int>(this->active_ / kBallsPerThread) + 1, 1, this->threads_));
+    order_by_window();
+    copy_borders();
+    Cut balanced = cut_;
+    for (int axis = 0; axis < Dim; ++axis) {
+        if (!cut_.cuts(axis)) continue;
+        auto weight = balls_along(axis);
+        transport_.sum_all(weight);
+        balanced.faces[axis] = balanced_faces(weight, cut_.along(axis));
+    }
+    if (!(balanced == cut_)) deal_out(balanced);
+}
+
+/// Rank 0 gives every rank its balls; a ball that is gone is nobody's.
+template <class Real, int Dim>
+void CpuBrick<Real, Dim>::receive_all(const RawBalls* balls) {
+    std::uint64_t count = balls != nullptr ? balls->count : 0;
+    transport_.broadcast_value(count);
+    this->gone_.assign(count, 0);
+    for (int axis = 0; axis < Dim; ++axis) this->image_[axis].assign(count, 0);
+    const auto& params = this->params_;
+    if (balls == nullptr) {
+        take(values_in<Record>(transport_.receive_from(0)));
+        return;
+    }
+    const auto place = [&](std::size_t id, Record& record) {
+        Vec<std::int64_t, Dim> wide;
+        for (int axis = 0; axis < Dim; ++axis) {
+            wide[axis] = params.coordinates.from_position(axis, balls->position[axis][id]);
+            record.image[axis] = balls->image[axis][id] + params.coordinates.wrap(axis, wide[axis]);
+            record.x[axis] = Coordinates<Real, Dim>::narrow(wide[axis]);
+            record.v[axis] = static_cast<Real>(balls->velocity[axis][id]);
+        }
+        record.radius = static_cast<Real>(balls->radius[id]);
+        record.inverse_mass = static_cast<Real>(balls->inverse_mass[id]);
+        record.id = static_cast<std::uint32_t>(id);
+        const auto cell = params.grid.cell_of(wide);
+        record.cell = params.grid.number(cell);
+        return cut_.owner(std::span(&cell[0], Dim));
+    };
+    std::vector<std::uint16_t> owner(count);
+    Record record{};
+    for (std::size_t id = 0; id < count; ++id) {
+        if (!balls->gone[id]) owner[id] = static_cast<std::uint16_t>(place(id, record));
+    }
+    std::vector<std::byte> bytes;
+    for (int rank = transport_.size() - 1; rank >= 0; --rank) {
+        bytes.clear();
+        for (std::size_t id = 0; id < count; ++id) {
+            if (balls->gone[id] || owner[id] != rank) continue;
+            place(id, record);
+            append(bytes, record);
+        }
+        if (rank > 0) transport_.send_to(rank, bytes);
+    }
+    take(values_in<Record>(bytes));
+}
+
+/// Adds balls behind those that are there; copies are lost.
+template <class Real, int Dim>
+void CpuBrick<Real, Dim>::take(const std::vector<Record>& records) {
+    const std::uint32_t first = this->active_;
+    make_room(first + records.size());
+    for (std::size_t k = 0; k < records.size(); ++k) {
+        const auto slot = static_cast<std::uint32_t>(first + k);
+        const Record& record = records[k];
+        put(slot, record);
+        for (int axis = 0; axis < Dim; ++axis) this->image_[axis][record.id] = record.image[axis];
+    }
+    this->active_ = static_cast<std::uint32_t>(first + records.size());
+}
+
+template <class Real, int Dim>
+typename CpuBrick<Real, Dim>::Record CpuBrick<Real, Dim>::record_of(std::uint32_t slot) const {
+    Record record{};
+    const auto& buffer = this->buffers_[this->current_];
+    record.id = this->id_[slot];
+    record.cell = this->cell_[slot];
+    for (int axis = 0; axis < Dim; ++axis) {
+        record.x[axis] = buffer.x[axis][slot];
+        record.v[axis] = buffer.v[axis][slot];
+        record.image[axis] = this->image_[axis][record.id];
+    }
+    if (!this->uniform_) {
+        record.radius = this->radius_[slot];
+        record.inverse_mass = this->inverse_mass_[slot];
+    }
+    return record;
+}
+
+template <class Real, int Dim>
+void CpuBrick<Real, Dim>::put(std::uint32_t slot, const Record& record) {
+    auto& buffer = this->buffers_[this->current_];
+    for (int axis = 0; axis < Dim; ++axis) {
+        buffer.x[axis][slot] = record.x[axis];
+        buffer.v[axis][slot] = record.v[axis];
+    }
+    if (!this->uniform_) {
+        this->radius_[slot] = record.radius;
+        this->inverse_mass_[slot] = record.inverse_mass;
+    }
+    this->id_[slot] = record.id;
+    this->cell_[slot] = record.cell;
+}
+
+/// For so many slots; those that are there keep what they hold.
+template <class Real, int Dim>
+void CpuBrick<Real, Dim>::make_room(std::size_t slots) {
+    const std::size_t had = this->buffers_[0].x[0].size();
+    if (padded(slots) > had) {
+        const std::size_t size = padded(had == 0 ? slots : slots + slots / 16);  // some come and go at each dealing
+        for (auto& buffer : this->buffers_) {
+            for (int axis = 0; axis < Dim; ++axis) {
+                buffer.x[axis].resize(size);
+                buffer.v[axis].resize(size);
+            }
+        }
+        if (!this->uniform_) {
+            this->radius_.resize(size);
+            this->inverse_mass_.resize(size);
+        }
+    }
+    this->id_.resize(slots);
+    this->cell_.resize(slots);
+}
+
+/// With whom balls may change hands: neighbours, unless bricks themselves change.
+template <class Real, int Dim>
+std::vector<int> CpuBrick<Real, Dim>::ranks_to_deal_with(const Cut& cut) const {
+    std::vector<int> ranks;
+    if (cut == cut_) {
+        for (const Neighbour& neighbour : neighbours_) ranks.push_back(neighbour.rank);
+        return ranks;
+    }
+    for (int rank = 0; rank < transport_.size(); ++rank) {
+        if (rank != transport_.rank()) ranks.push_back(rank);
+    }
+    return ranks;
+}
+
+template <class Real, int Dim>
+void CpuBrick<Real, Dim>::deal_out(const Cut& cut) {
+    this->find_cells();
+    const std::vector<int> ranks = ranks_to_deal_with(cut);
+    std::vector<int> place_of(static_cast<std::size_t>(transport_.size()), -1);
+    for (std::size_t k = 0; k < ranks.size(); ++k) place_of[static_cast<std::size_t>(ranks[k])] = static_cast<int>(k);
+    std::vector<std::vector<std::byte>> out(ranks.size());
+    const std::uint32_t nowhere = this->params_.grid.count();
+    for (std::uint32_t slot = 0; slot < this->active_; ++slot) {
+        if (this->cell_[slot] == nowhere) continue;
+        const auto cell = cell_at(this->cell_[slot]);
+        bool mine = true;
+        for (int axis = 0; axis < Dim; ++axis) {
+            mine = mine && cell[axis] >= cut.first(transport_.rank(), axis) &&
+                   cell[axis] < cut.end(transport_.rank(), axis);
+        }
+        if (mine) continue;
+        const int owner = cut.owner(std::span(&cell[0], Dim));
+        append(out.at(static_cast<std::size_t>(place_of[static_cast<std::size_t>(owner)])), record_of(slot));
+        this->cell_[slot] = nowhere;
+    }
+    const auto in = transport_.exchange(ranks, out);
+    for (const auto& bytes : in) take(values_in<Record>(bytes));
+    cut_ = cut;
+    order_by_window();
+    copy_borders();
+    ++this->tallies_.sorts;
+}
+
+/// Sorts own balls into the cells of the window; drops those that are no longer here.
+template <class Real, int Dim>
+void CpuBrick<Real, Dim>::order_by_window() {
+    window_ = window_of(cut_, this->params_.grid, transport_.rank());
+    const auto offset = window_offset(cut_, transport_.rank());
+    Vec<std::int32_t, Dim> to_window;
+    for (int axis = 0; axis < Dim; ++axis) to_window[axis] = offset[axis];
+    const std::uint32_t nowhere = this->params_.grid.count();
+    std::vector<std::uint32_t> key(this->active_);
+    make_room(this->active_);  // copies are gone
+#pragma omp parallel for num_threads(this->threads_) schedule(static) if (this->active_ > kBallsPerThread)
+    for (std::int64_t slot = 0; slot < static_cast<std::int64_t>(this->active_); ++slot) {
+        const auto k = static_cast<std::size_t>(slot);
+        const std::uint32_t cell = this->cell_[k];
+        key[k] = cell == nowhere ? window_.count() : window_.number(cell_at(cell) + to_window);
+    }
+    this->reorder(key, window_.count());
+    this->search_ = {window_, to_window, this->cell_sort_.start().data()};
+}
+
+/// Sends copies of the balls at borders, takes those of others, and builds the lists.
+template <class Real, int Dim>
+void CpuBrick<Real, Dim>::copy_borders() {
+    const Grid<Dim>& grid = this->params_.grid;
+    borders_ = borders_of(cut_, std::span(&grid.cells[0], Dim), std::span(&grid.periodic[0], Dim), transport_.rank());
+    neighbours_.clear();
+    std::vector<int> ranks;
+    std::vector<std::vector<std::byte>> out;
+    for (const Border& border : borders_) {
+        if (neighbours_.empty() || neighbours_.back().rank != border.peer) {
+            neighbours_.push_back({.rank = border.peer, .sent = {}, .received = {}, .out = {}, .in = {}});
+            ranks.push_back(border.peer);
+            out.emplace_back();
+        }
+        Neighbour& neighbour = neighbours_.back();
+        const Grid<Dim> theirs = window_of(cut_, grid, border.peer);
+        const std::uint32_t* start = this->search_.start;
+        const auto row_of = [&](Vec<std::int32_t, Dim> cell) {
+            for (cell[0] = border.first[0]; cell[0] < border.end[0]; ++cell[0]) {
+                Vec<std::int32_t, Dim> there = cell;
+                for (int axis = 0; axis < Dim; ++axis) there[axis] += border.offset[axis];
+                const std::uint32_t here = window_.number(cell + this->search_.offset);
+                for (std::uint32_t slot = start[here]; slot < start[here + 1]; ++slot) {
+                    Record record = record_of(slot);
+                    record.cell = theirs.number(there);
+                    neighbour.sent.push_back(slot);
+                    append(out.back(), record);
+                }
+            }
+        };
+        Vec<std::int32_t, Dim> cell = Vec<std::int32_t, Dim>::filled(0);
+        for (cell[1] = border.first[1]; cell[1] < border.end[1]; ++cell[1]) {
+            if constexpr (Dim == 2) {
+                row_of(cell);
+            } else {
+                for (cell[2] = border.first[2]; cell[2] < border.end[2]; ++cell[2]) row_of(cell);
+            }
+        }
+    }
+    const auto in = transport_.exchange(ranks, out);
+    std::vector<Record> records;
+    for (std::size_t k = 0; k < in.size(); ++k) {
+        const auto some = values_in<Record>(in[k]);
+        neighbours_[k].received.resize(some.size());
+        records.insert(records.end(), some.begin(), some.end());
+    }
+    copies_ = static_cast<std::uint32_t>(records.size());
+    std::vector<std::uint32_t> key(records.size());
+    for (std::size_t k = 0; k < records.size(); ++k) key[k] = records[k].cell;
+    std::vector<std::uint32_t> order;
+    copy_sort_.sort(key, window_.count(), 1, order);
+    const std::uint32_t first = (this->active_ + kLanes - 1) / kLanes * kLanes;
+    make_room(first + records.size());
+    for (std::uint32_t slot = this->active_; slot < first; ++slot) put(slot, Record{});
+    std::vector<std::uint32_t> slot_of(records.size());
+    for (std::size_t k = 0; k < order.size(); ++k) {
+        slot_of[order[k]] = static_cast<std::uint32_t>(first + k);
+        put(static_cast<std::uint32_t>(first + k), records[order[k]]);
+    }
+    std::size_t k = 0;
+    for (Neighbour& neighbour : neighbours_) {
+        for (std::uint32_t& slot : neighbour.received) slot = slot_of[k++];
+        const std::size_t most = bytes_a_ball({true, true});
+        neighbour.out.resize(sizeof(Header) + neighbour.sent.size() * most);
+        neighbour.in.resize(sizeof(Header) + neighbour.received.size() * most);
+    }
+    this->search_.copies_start = copies_ > 0 ? copy_sort_.start().data() : nullptr;
+    this->search_.first_copy = first;
+    this->build_lists();
+    fresh_ = true;
+    moved_ = 0.0;
+}
+
+/// Brings copies to the present step, unless some neighbour cannot go on. \returns  all can
+template <class Real, int Dim>
+bool CpuBrick<Real, Dim>::update_copies(What what, bool held_up) {
+    const auto began = std::chrono::steady_clock::now();
+    auto& buffer = this->buffers_[this->current_];
+    std::vector<Transport::Parcel> out;
+    std::vector<Transport::Parcel> in;
+    const Header header{moved_, held_up ? 1U : 0U};
+    for (Neighbour& neighbour : neighbours_) {
+        std::byte* to = neighbour.out.data();
+        std::memcpy(to, &header, sizeof header);
+        to += sizeof header;
+        const auto pack = [&](const auto* values) {
+            using Value = std::remove_cvref_t<decltype(*values)>;
+            auto* const packed = reinterpret_cast<Value*>(to);
+            for (std::size_t k = 0; k < neighbour.sent.size(); ++k) packed[k] = values[neighbour.sent[k]];
+            to += neighbour.sent.size() * sizeof(Value);
+        };
+        for (int axis = 0; !held_up && axis < Dim; ++axis) {
+            if (what.places) pack(buffer.x[axis].data());
+            if (what.velocities) pack(buffer.v[axis].data());
+        }
+        const auto bytes = static_cast<std::size_t>(to - neighbour.out.data());
+        out.push_back({neighbour.rank, neighbour.out.data(), bytes});
+        in.push_back({neighbour.rank, neighbour.in.data(), neighbour.in.size()});
+        ++traffic_.messages;
+        traffic_.bytes += bytes;
+    }
+    transport_.swap(out, in);
+    bool all = !held_up;
+    double fastest = moved_;
+    for (const Neighbour& neighbour : neighbours_) {
+        Header told{};
+        std::memcpy(&told, neighbour.in.data(), sizeof told);
+        all = all && told.held_up == 0;
+        fastest = std::max(fastest, told.moved);
+    }
+    for (Neighbour& neighbour : neighbours_) {
+        if (!all) break;
+        const std::byte* from = neighbour.in.data() + sizeof(Header);
+        const auto unpack = [&](auto* values) {
+            using Value = std::remove_cvref_t<decltype(*values)>;
+            const auto* const packed = reinterpret_cast<const Value*>(from);
+            for (std::size_t k = 0; k < neighbour.received.size(); ++k) values[neighbour.received[k]] = packed[k];
+            from += neighbour.received.size() * sizeof(Value);
+        };
+        for (int axis = 0; axis < Dim; ++axis) {
+            if (what.places) unpack(buffer.x[axis].data());
+            if (what.velocities) unpack(buffer.v[axis].data());
+        }
+    }
+    if (all) {
+        this->motion_ += fastest;
+        moved_ = 0.0;
+    }
+    ++traffic_.rounds;
+    traffic_.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    return all;
+}
+
+template <class Real, int Dim>
+void CpuBrick<Real, Dim>::update_copies_to_look() {
+    if (!fresh_) update_copies({true, this->damped_}, false);
+    fresh_ = true;
+}
+
+template <class Real, int Dim>
+BrickEngine::Trial CpuBrick<Real, Dim>::try_step(bool held_up) {
+    // Where velocities are drawn anew a dashpot sees them as they are then, which takes a second message.
+    const bool drawn = this->damped_ && this->params_.refreshes();
+    if (!fresh_ && !update_copies({true, this->damped_ && !drawn}, held_up)) held_up = true;
+    fresh_ = false;
+    if (sort_due(this->params_, this->motion_)) held_up = true;
+    Trial trial;
+    this->half_done_.change([&] {
+        if (!held_up) this->refresh_now();
+        if (drawn && !update_copies({false, true}, held_up)) held_up = true;
+        if (!held_up) this->try_move();
+    });
+    trial.held_up = held_up;
+    if (!held_up) trial.fault_key = this->trial_.fault_key;
+    return trial;
+}
+
+template <class Real, int Dim>
+void CpuBrick<Real, Dim>::commit() {
+    Base::commit();
+    left_since_.insert(left_since_.end(), this->trial_.left_by_id.begin(), this->trial_.left_by_id.end());
+    moved_ = this->last_motion_;
+}
+
+template <class Real, int Dim>
+void CpuBrick<Real, Dim>::keep() {
+    const auto& buffer = this->buffers_[this->current_];
+    const auto count = static_cast<std::ptrdiff_t>(this->active_);
+    for (int axis = 0; axis < Dim; ++axis) {
+        kept_x_[axis].assign(buffer.x[axis].begin(), buffer.x[axis].begin() + count);
+        kept_v_[axis].assign(buffer.v[axis].begin(), buffer.v[axis].begin() + count);
+    }
+    kept_impulse_ = this->impulse_;
+    kept_heat_ = this->heat_;
+    kept_overlap_ = this->tallies_.max_overlap;
+    kept_left_ = this->tallies_.balls_left;
+    kept_step_ = this->step_;
+    kept_motion_ = this->motion_;
+    kept_moved_ = moved_;
+    kept_last_motion_ = this->last_motion_;
+    left_since_.clear();
+}
+
+template <class Real, int Dim>
+void CpuBrick<Real, Dim>::go_back() {
+    auto& buffer = this->buffers_[this->current_];
+    for (int axis = 0; axis < Dim; ++axis) {
+        std::copy(kept_x_[axis].begin(), kept_x_[axis].end(), buffer.x[axis].begin());
+        std::copy(kept_v_[axis].begin(), kept_v_[axis].end(), buffer.v[axis].begin());
+    }
+    this->impulse_ = kept_impulse_;
+    this->heat_ = kept_heat_;
+    this->tallies_.max_overlap = kept_overlap_;
+    this->tallies_.balls_left = kept_left_;
+    this->step_ = kept_step_;
+    this->motion_ = kept_motion_;
+    moved_ = kept_moved_;
+    this->last_motion_ = kept_last_motion_;
+    for (const std::uint32_t id : left_since_) this->gone_[id] = 0;
+    left_since_.clear();
+    this->near_margin_ = 0.0;
+    fresh_ = false;
+}
+
+template <class Real, int Dim>
+std::vector<std::uint64_t> CpuBrick<Real, Dim>::balls_along(int axis) const {
+    std::vector<std::uint64_t> counts(static_cast<std::size_t>(this->params_.grid.cells[axis]));
+    for (std::uint32_t slot = 0; slot < this->active_; ++slot) {
+        ++counts[static_cast<std::size_t>(cell_at(this->cell_[slot])[axis])];
+    }
+    return counts;
+}
+
+template <class Real, int Dim>
+void CpuBrick<Real, Dim>::frame(bool raw, std::vector<FrameBall>& balls) {
+    this->half_done_.require_none("what the processor holds");
+    if (!raw) update_copies_to_look();
+    balls.assign(this->active_, FrameBall{.position = {}, .velocity = {}, .image = {}, .id = ~std::uint32_t{0}});
+    this->for_each_place(raw, [&](std::uint32_t slot, const Place<Real, Dim>& place, const Vec<Real, Dim>& v) {
+        FrameBall& ball = balls[slot];
+        ball.id = this->id_[slot];
+        for (int axis = 0; axis < Dim; ++axis) {
+            ball.position[axis] = place.position[axis];
+            ball.velocity[axis] = static_cast<double>(v[axis]);
+            ball.image[axis] = this->image_[axis][ball.id] + place.crossings[axis];
+        }
+    });
+    std::erase_if(balls, [](const FrameBall& ball) { return ball.id == ~std::uint32_t{0}; });
+}
+
+template <class Real, int Dim>
+std::uint64_t CpuBrick<Real, Dim>::memory_bytes() const {
+    std::uint64_t bytes = Base::memory_bytes() + copy_sort_.memory_bytes();
+    for (int axis = 0; axis < Dim; ++axis) {
+        bytes += kept_x_[axis].capacity() * sizeof(Stored) + kept_v_[axis].capacity() * sizeof(Real);
+    }
+    for (const Neighbour& neighbour : neighbours_) {
+        bytes += neighbour.out.capacity() + neighbour.in.capacity() +
+                 (neighbour.sent.capacity() + neighbour.received.capacity()) * sizeof(std::uint32_t);
+    }
+    return bytes;
+}
+
+template <class Real, int Dim>
+std::unique_ptr<BrickEngine> make_cpu_brick_of(Transport& transport, const SpringSetup* setup, const RawBalls* balls,
+                                               std::uint64_t step, const std::array<int, 3>& layers) {
+    return std::make_unique<CpuBrick<Real, Dim>>(transport, setup, balls, step, layers);
+}
+
+}  // namespace carom
