@@ -17,7 +17,7 @@ namespace carom {
 
 namespace {
 
-constexpr std::string_view kAxes[] = {"x", "y", "z"};
+constexpr std::string_view kAxisLetters[] = {"x", "y", "z"};
 constexpr std::string_view kVelocities[] = {"vx", "vy", "vz"};
 constexpr std::string_view kSpins[] = {"wx", "wy", "wz"};
 /// What a species has beside its own radius: of a uniform disk or sphere.
@@ -66,14 +66,14 @@ void BallCollector::expect(double balls) {
 }
 
 void BallCollector::add(const BallRow& row) {
-    require_finite(row.position, 0, dimension(), kAxes);
+    require_finite(row.position, 0, dimension(), kAxisLetters);
     require_finite(row.velocity, 0, dimension(), kVelocities);
     require_finite(row.spin, dimension() == 2 ? 2 : 0, 3, kSpins);
     const std::uint32_t species = row_of(row);
     const double radius = balls_.species_table[species].radius;
     Vector3 position = row.position;
     if (const auto outside = put_into_box(scene_.box, radius, position)) {
-        throw BadBall{kAxes[outside->axis], outside->text(row.position)};
+        throw BadBall{kAxisLetters[outside->axis], outside->text(row.position)};
     }
     Balls& balls = balls_;
     constexpr double kMore = 1.3;
