@@ -11,6 +11,7 @@
 #include "carom_build_info.hpp"
 #include "host/backends/spring_backends.hpp"
 #include "host/cli/command_line.hpp"
+#include "host/ranks/launched.hpp"
 #include "host/run/memory.hpp"
 #include "host/run/say.hpp"
 #include "kernels/core/hardware.hpp"
@@ -64,6 +65,8 @@ nlohmann::ordered_json gather() {
                                 {"compute_capability", fmt::format("{}.{}", device.major, device.minor)},
                                 {"driver", device.driver}});
     }
+    const std::string module = mpi_module();
+    info["mpi"] = module.empty() ? "none: no module carom_mpi.so" : module;
     info["opengl"] = opengl();
     info["window"] = CAROM_WINDOW_REASON;
     unsigned major = 0;
@@ -102,6 +105,7 @@ void print_text(const nlohmann::ordered_json& info) {
     }
     if (info["gpus"].empty()) line("GPU", cuda_built() ? "none found" : "none: this build has no CUDA backend");
     line("OpenGL", text(info["opengl"]));
+    line("MPI", text(info["mpi"]));
     line("window", text(info["window"]));
     std::string libraries;
     for (const auto& [name, version] : info["libraries"].items()) {

@@ -206,9 +206,8 @@ void end_on_lost_memory() noexcept {
     std::abort();
 }
 
-/// What a launcher of MPI has started: rank 0 is the program, and the others do what it says; where a command has no use
-/// for them they end at once.
-/// \returns  the exit status of one of the others; none: this is the program
+/// What a launcher of MPI has started: rank 0 is the program, and the others do what it says; where a command has no
+/// use for them they end at once. \returns  the exit status of one of the others; none: this is the program
 std::optional<int> join_ranks(int argc, char** argv) {
     const Launch started = launch();
     if (started.ranks == 1) return std::nullopt;

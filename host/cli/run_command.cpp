@@ -75,9 +75,10 @@ std::array<int, 3> parse_layers(const std::string& text, int ranks) {
         product *= layers[axis];
     }
     if (product == ranks && axis >= 2) return layers;
-    throw InputError(fmt::format("--ranks-per-axis: '{}' is not how {} ranks stand along the axes; allowed: a number an axis, as 2,1, "
-                                 "whose product is {}",
-                                 text, ranks, ranks));
+    throw InputError(fmt::format(
+        "--ranks-per-axis: '{}' is not how {} ranks stand along the axes; allowed: a number an axis, as 2,1, "
+        "whose product is {}",
+        text, ranks, ranks));
 }
 
 int run(const RunOptions& options, const std::string& program) {

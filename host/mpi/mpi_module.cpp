@@ -1,3 +1,5 @@
+#include "host/ranks/mpi_module.h"
+
 #include <mpi.h>
 
 #include <algorithm>
@@ -5,10 +7,8 @@
 #include <new>
 #include <vector>
 
-#include "host/ranks/mpi_module.h"
-
-// carom_mpi.so. Errors of MPI end all ranks, as MPI has it by default; running out of memory does the same here, since no
-// exception may pass through C.
+// carom_mpi.so. Errors of MPI end all ranks, as MPI has it by default; running out of memory does the same here, since
+// no exception may pass through C.
 
 namespace {
 
@@ -43,9 +43,7 @@ void combine(uint64_t* values, size_t count, MPI_Op operation) {
 void max_all(uint64_t* values, size_t count) { combine(values, count, MPI_MAX); }
 void sum_all(uint64_t* values, size_t count) { combine(values, count, MPI_SUM); }
 
-void broadcast(void* bytes, size_t count) {
-    MPI_Bcast(bytes, static_cast<int>(count), MPI_BYTE, 0, MPI_COMM_WORLD);
-}
+void broadcast(void* bytes, size_t count) { MPI_Bcast(bytes, static_cast<int>(count), MPI_BYTE, 0, MPI_COMM_WORLD); }
 
 void stop() { MPI_Finalize(); }
 void end_all(int status) { MPI_Abort(MPI_COMM_WORLD, status); }

@@ -30,12 +30,10 @@ std::uint64_t largest_weight(const std::vector<std::uint64_t>& weight, const std
 
 void RankSteps::agree(bool held_up, std::uint64_t fault_key) {
     // None of the numbers is negative, so they are in the order of their bits.
-    std::uint64_t words[] = {std::bit_cast<std::uint64_t>(bricks_.motion()),
-                             std::bit_cast<std::uint64_t>(bricks_.pending_motion()),
-                             std::bit_cast<std::uint64_t>(bricks_.last_motion()),
-                             held_up ? 1U : 0U,
-                             static_cast<std::uint64_t>(rank_signal()),
-                             ~fault_key};
+    std::uint64_t words[] = {
+        std::bit_cast<std::uint64_t>(bricks_.motion()),      std::bit_cast<std::uint64_t>(bricks_.pending_motion()),
+        std::bit_cast<std::uint64_t>(bricks_.last_motion()), held_up ? 1U : 0U,
+        static_cast<std::uint64_t>(rank_signal()),           ~fault_key};
     transport_.max_all(words);
     known_ = {std::bit_cast<double>(words[0]),
               std::bit_cast<double>(words[1]),

@@ -107,7 +107,8 @@ public:
         AdvanceResult result;
         order(Order::kAdvance, steps, [&] { result = part_.advance(steps); });
         // What another rank has got is as if this one had, once: a second signal would end the program at once.
-        if (const int signal = part_.steps().signal(); signal != 0 && !std::exchange(signal_told_, true)) std::raise(signal);
+        if (const int signal = part_.steps().signal(); signal != 0 && !std::exchange(signal_told_, true))
+            std::raise(signal);
         return result;
     }
     std::uint64_t step() const override { return part_.bricks().step(); }
@@ -157,7 +158,8 @@ private:
         Command command{order, number};
         transport_.broadcast_value(command);
     }
-    /// Gives an order and does it. Where that fails half-way, the others wait for what does not come: then none follows.
+    /// Gives an order and does it. Where that fails half-way, the others wait for what does not come: then none
+    /// follows.
     template <class Action>
     void order(Order order, std::uint64_t number, Action&& action) const {
         orders_.require_none("the other ranks' part");

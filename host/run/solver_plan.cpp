@@ -238,11 +238,11 @@ public:
     std::unique_ptr<Solver> make_solver(const SolverState& state, const std::string& log) const override {
         if (!log.empty()) throw InputError("--events-log: the spring solver has no events; allowed: --solver events");
         if (Ranks* const ranks = led_ranks()) {
-            return make_spring_solver(stages_, state, processor_,
-                                      [ranks](const SpringSetup& setup, const RawBalls& balls, std::uint64_t step,
-                                              const Tallies& tallies) {
-                                          return ranks->make_engine(setup, balls, step, tallies);
-                                      });
+            return make_spring_solver(
+                stages_, state, processor_,
+                [ranks](const SpringSetup& setup, const RawBalls& balls, std::uint64_t step, const Tallies& tallies) {
+                    return ranks->make_engine(setup, balls, step, tallies);
+                });
         }
         return make_spring_solver(stages_, state, processor_);
     }

@@ -18,9 +18,9 @@
 
 namespace carom {
 
-/// A rank's share of the engine of the CPU: see BrickEngine. Its own balls come first, as in a run of one process; in the
-/// slots behind them, from a whole eight on, lie copies, in the order of the window's cells. No thread owns these, so
-/// pairs with them are met from this side alone, as those of two threads are.
+/// A rank's share of the engine of the CPU: see BrickEngine. Its own balls come first, as in a run of one process; in
+/// the slots behind them, from a whole eight on, lie copies, in the order of the window's cells. No thread owns these,
+/// so pairs with them are met from this side alone, as those of two threads are.
 template <class Real, int Dim>
 class CpuBrick final : public BrickEngine, private CpuEngine<Real, Dim> {
 public:
@@ -85,8 +85,8 @@ private:
     };
     struct Neighbour {
         int rank = 0;
-        std::vector<std::uint32_t> sent;       // slots of own balls that it has copies of
-        std::vector<std::uint32_t> received;   // slots of copies, in the order that it sends
+        std::vector<std::uint32_t> sent;      // slots of own balls that it has copies of
+        std::vector<std::uint32_t> received;  // slots of copies, in the order that it sends
         std::vector<std::byte> out, in;
     };
     struct What {
@@ -110,9 +110,7 @@ private:
     [[nodiscard]] std::size_t bytes_a_ball(What what) const {
         return (what.places ? Dim * sizeof(Stored) : 0) + (what.velocities ? Dim * sizeof(Real) : 0);
     }
-    [[nodiscard]] Vec<std::int32_t, Dim> cell_at(std::uint32_t number) const {
-        return this->params_.grid.cell(number);
-    }
+    [[nodiscard]] Vec<std::int32_t, Dim> cell_at(std::uint32_t number) const { return this->params_.grid.cell(number); }
 
     Transport& transport_;
     Cut cut_;
@@ -121,8 +119,8 @@ private:
     std::vector<Border> borders_;
     CellSort copy_sort_;
     std::uint32_t copies_ = 0;
-    bool fresh_ = false;   // copies are of the present step
-    double moved_ = 0.0;   // in the last step, and not yet in motion_ [length]
+    bool fresh_ = false;  // copies are of the present step
+    double moved_ = 0.0;  // in the last step, and not yet in motion_ [length]
     BrickTraffic traffic_;
 
     // What keep() remembers.
@@ -149,8 +147,8 @@ CpuRun<Real, Dim> CpuBrick<Real, Dim>::agree(Transport& transport, const SpringS
 }
 
 template <class Real, int Dim>
-CpuBrick<Real, Dim>::CpuBrick(Transport& transport, const SpringSetup* setup, const RawBalls* balls,
-                              std::uint64_t step, const std::array<int, 3>& layers)
+CpuBrick<Real, Dim>::CpuBrick(Transport& transport, const SpringSetup* setup, const RawBalls* balls, std::uint64_t step,
+                              const std::array<int, 3>& layers)
     : Base(agree(transport, setup, balls, step)), transport_(transport) {
     const Grid<Dim>& grid = this->params_.grid;
     const auto along = layers_per_axis(transport.size(), Dim, std::span(&grid.cells[0], Dim),

@@ -122,10 +122,10 @@ protected:
     std::uint32_t active_ = 0;  // balls still in; their slots come first
     int current_ = 0;
     Buffer buffers_[2];
-    PageVector<Real> radius_, inverse_mass_;             // cell order; empty where uniform
-    std::vector<std::uint32_t> id_, cell_;               // cell order
-    std::array<std::vector<std::int32_t>, Dim> image_;   // by id, at the last sort
-    std::vector<std::uint8_t> gone_;                     // by id
+    PageVector<Real> radius_, inverse_mass_;            // cell order; empty where uniform
+    std::vector<std::uint32_t> id_, cell_;              // cell order
+    std::array<std::vector<std::int32_t>, Dim> image_;  // by id, at the last sort
+    std::vector<std::uint8_t> gone_;                    // by id
     std::vector<std::uint32_t> order_, scratch_;
     PageVector<Real> real_scratch_;
     CellSort cell_sort_;
@@ -137,11 +137,11 @@ protected:
     std::vector<float> picture_given_;                // by id
     ThreadTally trial_;                               // of the step that was tried last
     std::array<std::int64_t, kHeatSources> trial_heat_{};
-    double motion_ = 0.0;                             // bound on how far any ball has moved since the sort [length]
-    double last_motion_ = 0.0;                        // in the last step [length]
-    double near_margin_ = 0.0;                        // of the near pairs [length]; 0: there are none yet
-    double near_until_ = 0.0;                         // value of motion_ up to which the near pairs are complete
-    std::uint64_t near_until_step_ = 0;               // from which on a wall may have come too far for them
+    double motion_ = 0.0;                // bound on how far any ball has moved since the sort [length]
+    double last_motion_ = 0.0;           // in the last step [length]
+    double near_margin_ = 0.0;           // of the near pairs [length]; 0: there are none yet
+    double near_until_ = 0.0;            // value of motion_ up to which the near pairs are complete
+    std::uint64_t near_until_step_ = 0;  // from which on a wall may have come too far for them
 };
 
 template <class Real, int Dim>

@@ -180,8 +180,8 @@ void CpuEngine<Real, Dim>::sort() {
     ++tallies_.sorts;
 }
 
-/// Brings everything into the order of keys, one a slot, below `keys`; that key itself is for what is to come last, being
-/// in no more.
+/// Brings everything into the order of keys, one a slot, below `keys`; that key itself is for what is to come last,
+/// being in no more.
 template <class Real, int Dim>
 void CpuEngine<Real, Dim>::reorder(const std::vector<std::uint32_t>& key, std::uint32_t keys) {
     cell_sort_.sort(key, keys, threads_, order_);

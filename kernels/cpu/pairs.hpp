@@ -326,9 +326,10 @@ struct SlotRange {
 template <int Dim>
 struct SearchCells {
     Grid<Dim> window;
-    Vec<std::int32_t, Dim> offset;                ///< what makes cells of the window of cells of the box
-    const std::uint32_t* start = nullptr;         ///< first slot of each cell, one more at the end
-    const std::uint32_t* copies_start = nullptr;  ///< the same for copies, counted from first_copy; null: there are none
+    Vec<std::int32_t, Dim> offset;         ///< what makes cells of the window of cells of the box
+    const std::uint32_t* start = nullptr;  ///< first slot of each cell, one more at the end
+    const std::uint32_t* copies_start =
+        nullptr;  ///< the same for copies, counted from first_copy; null: there are none
     std::uint32_t first_copy = 0;
 
     /// Calls f(from, to) for ranges of slots. \param cell  of the box
@@ -362,8 +363,8 @@ public:
 
     /// Builds the lists of this thread's blocks.
     template <class Real, int Dim>
-    void build(const SpringParams<Real, Dim>& params, const BallsView<Real, Dim>& balls,
-               const SearchCells<Dim>& cells, int thread);
+    void build(const SpringParams<Real, Dim>& params, const BallsView<Real, Dim>& balls, const SearchCells<Dim>& cells,
+               int thread);
 
     [[nodiscard]] const Block& block(std::uint32_t b) const { return blocks_[b]; }
     /// The rows of a thread, of which a block has pairs / 8, rounded up, from first_row on.

@@ -433,7 +433,9 @@ testing::AssertionResult same_balls(const std::string& what, const Gas& expected
     return testing::AssertionSuccess();
 }
 
-std::vector<Processor> processors() { return {{"cpu1", 1}, {"cpu2", 2}, {"cpu3", 3}, {"ranks", 1}, {"emulated"}, {"cuda"}}; }
+std::vector<Processor> processors() {
+    return {{"cpu1", 1}, {"cpu2", 2}, {"cpu3", 3}, {"ranks", 1}, {"emulated"}, {"cuda"}};
+}
 
 std::string missing(const Processor& processor) {
     if (processor.name == "emulated") {

@@ -1,3 +1,5 @@
+#include "kernels/ranks/cut.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -6,8 +8,6 @@
 #include <set>
 #include <tuple>
 #include <vector>
-
-#include "kernels/ranks/cut.hpp"
 
 namespace carom::test::cut_test {
 
@@ -46,7 +46,8 @@ TEST(Cut, SharesWeightAsEquallyAsWholeCellsAllow) {
     const auto all = std::accumulate(weight.begin(), weight.end(), std::uint64_t{0});
     ASSERT_EQ(faces.size(), 5U);
     for (std::size_t layer = 0; layer < 4; ++layer) {
-        const auto share = std::accumulate(weight.begin() + faces[layer], weight.begin() + faces[layer + 1], std::uint64_t{0});
+        const auto share =
+            std::accumulate(weight.begin() + faces[layer], weight.begin() + faces[layer + 1], std::uint64_t{0});
         EXPECT_NEAR(static_cast<double>(share), 0.25 * static_cast<double>(all), 1000.0) << layer;
     }
 }
@@ -68,8 +69,8 @@ void expect_whole_neighbourhoods(const std::vector<std::int32_t>& cells, const s
     for (int rank = 0; rank < cut.ranks(); ++rank) {
         const auto offset = window_offset(cut, rank);
         std::set<std::vector<std::int32_t>> window;  // cells of it that are filled
-        const auto fill = [&](int from, const std::array<std::int32_t, 3>& first, const std::array<std::int32_t, 3>& end,
-                              const std::array<std::int32_t, 3>& by) {
+        const auto fill = [&](int from, const std::array<std::int32_t, 3>& first,
+                              const std::array<std::int32_t, 3>& end, const std::array<std::int32_t, 3>& by) {
             for (std::int32_t x = first[0]; x < end[0]; ++x) {
                 for (std::int32_t y = first[1]; y < end[1]; ++y) {
                     for (std::int32_t z = dimension == 3 ? first[2] : 0; z < (dimension == 3 ? end[2] : 1); ++z) {
