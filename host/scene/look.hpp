@@ -6,9 +6,10 @@
 #include <vector>
 
 #include "host/scene/scene.hpp"
-#include "host/scene/section.hpp"
 
 namespace carom {
+
+class Section;
 
 /// [look]: how pictures show the scene. No physics, and no state, knows of it.
 struct Look {
