@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "host/ranks/mpi_module.h"
+#include "host/ranks/mpi_module.hpp"
 
 namespace carom {
 
@@ -27,7 +27,7 @@ int number_of(const char* variable, int otherwise) {
 
 class MpiTransport final : public Transport {
 public:
-    explicit MpiTransport(const CaromMpi& mpi) : mpi_(mpi) {}
+    explicit MpiTransport(const MpiModule& mpi) : mpi_(mpi) {}
     ~MpiTransport() override { mpi_.stop(); }
     MpiTransport(const MpiTransport&) = delete;
     MpiTransport& operator=(const MpiTransport&) = delete;
@@ -48,8 +48,8 @@ public:
     void abort(int status) override { mpi_.abort(status); }
 
 private:
-    const CaromMpi& mpi_;
-    std::vector<CaromParcel> out_, in_;
+    const MpiModule& mpi_;
+    std::vector<MpiParcel> out_, in_;
 };
 
 std::vector<std::string> places_of_module() {
@@ -112,11 +112,10 @@ std::shared_ptr<Transport> start_mpi(const Launch& launch) {
     // MPI's own plug-ins look for its symbols among all that are loaded.
     void* const module = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
     if (module == nullptr) throw std::runtime_error(std::string("cannot open the module for MPI: ") + dlerror());
-    using Start = const CaromMpi* (*)();
-    const auto begin = reinterpret_cast<Start>(dlsym(module, "carom_mpi_start"));
+    const auto begin = reinterpret_cast<StartMpi>(dlsym(module, kStartMpi));
     if (begin == nullptr) throw std::runtime_error(path + ": is no module of carom for MPI");
-    const CaromMpi* const mpi = begin();
-    if (mpi->version != CAROM_MPI_VERSION) throw std::runtime_error(path + ": is of another version of carom");
+    const MpiModule* const mpi = begin();
+    if (mpi->version != kMpiModuleVersion) throw std::runtime_error(path + ": is of another version of carom");
     auto transport = std::make_shared<MpiTransport>(*mpi);
     if (transport->size() != launch.ranks) {
         throw std::runtime_error("the launcher has started " + std::to_string(launch.ranks) + " ranks, but " +

@@ -10,7 +10,7 @@
 
 namespace carom {
 
-namespace {
+namespace thread_ranks {
 
 /// What waits for one rank: a queue for each that sends.
 struct Box {
@@ -71,14 +71,14 @@ private:
     int rank_;
 };
 
-}  // namespace
+}  // namespace thread_ranks
 
 class ThreadRanks::Impl {
 public:
-    explicit Impl(int ranks) : mail_(std::make_shared<Mail>(ranks)) {
+    explicit Impl(int ranks) : mail_(std::make_shared<thread_ranks::Mail>(ranks)) {
         for (int rank = 1; rank < ranks; ++rank) {
             threads_.push_back(start_thread([mail = mail_, rank] {
-                ThreadTransport transport(mail, rank);
+                thread_ranks::ThreadTransport transport(mail, rank);
                 try {
                     serve_rank(transport);
                 } catch (const std::exception&) {
@@ -90,10 +90,12 @@ public:
     ~Impl() {
         for (std::thread& thread : threads_) thread.join();
     }
-    [[nodiscard]] std::shared_ptr<Transport> rank_0() const { return std::make_shared<ThreadTransport>(mail_, 0); }
+    [[nodiscard]] std::shared_ptr<Transport> rank_0() const {
+        return std::make_shared<thread_ranks::ThreadTransport>(mail_, 0);
+    }
 
 private:
-    std::shared_ptr<Mail> mail_;
+    std::shared_ptr<thread_ranks::Mail> mail_;
     std::vector<std::thread> threads_;
 };
 

@@ -1,0 +1,74 @@
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "host/ranks/ranked_engine.hpp"
+#include "kernels/cpu/spring_cpu.hpp"
+#include "kernels/ranks/cut.hpp"
+#include "tests/support/spring_engines.hpp"
+
+namespace carom::test::ranks_test {
+
+double figure(const SpringEngine& engine, const std::string& name) {
+    for (const auto& [key, value] : engine.figures().numbers) {
+        if (key == name) return value;
+    }
+    ADD_FAILURE() << "no figure " << name;
+    return 0.0;
+}
+
+/// Balls that hardly move, and two that press each other apart so hard that within some steps they are a hundred times
+/// as fast: farther than ranks reckoned with when they last had a word.
+Gas with_a_bang() {
+    Gas gas = empty_box(2, {40.0, 40.0, 0.0});
+    add_lattice(gas, {.counts = {25, 25, 1}, .spacing = 1.2, .corner = {1.0, 1.0, 0.0}, .speed = 0.05});
+    gas.add({36.0, 36.0, 0.0}, {0.0, 0.0, 0.0}, 0.5, 1.0);
+    gas.add({36.0, 36.4, 0.0}, {0.0, 0.0, 0.0}, 0.5, 1.0);
+    return gas;
+}
+
+TEST(Ranks, DoAStretchAnewThatWasTooBold) {
+    Gas gas = with_a_bang();
+    gas.setup.margin = 0.1;
+    gas.setup.threads = 1;
+    for (const int count : {2, 5}) {
+        ThreadRanks threads(count);
+        Ranks ranks(threads.rank_0());
+        const auto engine = ranks.make_engine(gas.setup, gas.raw(), 0, gas.tallies);
+        const auto alone = make_engine({"cpu1", 1}, gas);
+        for (int part = 0; part < 5; ++part) {
+            EXPECT_EQ(engine->advance(60).steps, 60U);
+            alone->advance(60);
+            EXPECT_TRUE(same_bits(look(*alone, gas), look(*engine, gas))) << count << " ranks";
+        }
+        EXPECT_GT(figure(*engine, "rank_retreats"), 0.0);
+    }
+}
+
+TEST(Ranks, MoveTheirCutsToWhereTheBallsAre) {
+    Gas gas = empty_box(2, {60.0, 20.0, 0.0});
+    add_lattice(gas, {.counts = {16, 14, 1}, .spacing = 1.2, .corner = {1.0, 1.0, 0.0}, .speed = 6.0});
+    gas.setup.threads = 1;
+    ThreadRanks threads(4);
+    Ranks ranks(threads.rank_0());
+    ranks.cut_into({4, 1, 0});
+    const auto engine = ranks.make_engine(gas.setup, gas.raw(), 0, gas.tallies);
+    const auto alone = make_engine({"cpu1", 1}, gas);
+    EXPECT_EQ(engine->advance(8000).steps, 8000U);  // until the gas fills the box
+    alone->advance(8000);
+    EXPECT_TRUE(same_bits(look(*alone, gas), look(*engine, gas)));
+    EXPECT_LT(figure(*engine, "rank_imbalance"), 0.5);  // a cut that stayed would have all balls on one of four ranks
+}
+
+TEST(Ranks, TellRankZeroAloneWhatCannotBeShared) {
+    Gas gas = empty_box(2, {3.0, 3.0, 0.0});
+    gas.add({1.0, 1.0, 0.0}, {1.0, 0.0, 0.0}, 0.5, 1.0);
+    ThreadRanks threads(3);
+    Ranks ranks(threads.rank_0());
+    ranks.cut_into({3, 5, 0});
+    EXPECT_THROW(static_cast<void>(ranks.make_engine(gas.setup, gas.raw(), 0, gas.tallies)), CannotShare);
+    ranks.cut_into({3, 1, 0});  // and all go on
+    EXPECT_EQ(ranks.make_engine(gas.setup, gas.raw(), 0, gas.tallies)->advance(10).steps, 10U);
+}
+
+}  // namespace carom::test::ranks_test
