@@ -130,6 +130,19 @@ class Maker:
         self.observables()
         if not free:
             self.stages()
+        self.look()
+
+    def look(self):
+        if not self.maybe(0.3):
+            return
+        spatial = self.dimension == 3
+        color = lambda: self.draw.choice(["#102030", "#FAFAFA"]) if self.maybe() else None
+        self.table("look", background=color(), floor=color(), walls=color(), colors="#FAFAFA #F9A825" if self.maybe() else None,
+                   cushion=None if spatial else self.number(0, 1), numbers_from=self.draw.choice([0, 3]) if self.maybe() else None,
+                   pattern=self.draw.choice(["auto", "none", "stripe"]), camera="zoom=2" if self.maybe() else None,
+                   color_by=self.draw.choice(["speed", "species", "id"]) if self.maybe() else None,
+                   colormap="ember" if self.maybe() else None, range="0:5" if self.maybe() else None,
+                   clip="0:1:0:20" if spatial and self.maybe() else None, light=self.maybe(), shadows=self.maybe() if spatial else None)
 
     def thermostat(self):
         kind = self.draw.choice(["none", "andersen", "rescale"])
