@@ -35,6 +35,8 @@ public:
     /// Does up to `steps` steps; stops before the step in which a fault shows, with the state that shows it.
     virtual AdvanceResult advance(std::uint64_t steps) = 0;
     [[nodiscard]] virtual std::uint64_t step() const = 0;
+    /// Fewer in one advance() cost more than they need.
+    [[nodiscard]] virtual std::uint64_t steps_at_once() const { return 1; }
 
     /// Sums over all balls now.
     virtual Totals totals() = 0;

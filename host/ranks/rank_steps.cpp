@@ -12,9 +12,8 @@ namespace carom {
 
 namespace {
 
-constexpr std::uint64_t kLongest = 32;  // of a coast [steps]
-constexpr double kBolder = 1.1;         // speeds may grow by this meanwhile
-constexpr double kNearTheEnd = 0.9;     // of what balls may move: then they are dealt out, or coasts get short
+constexpr double kBolder = 1.1;      // speeds may grow by this meanwhile
+constexpr double kNearTheEnd = 0.9;  // of what balls may move: then they are dealt out, or coasts get short
 
 std::uint64_t largest_weight(const std::vector<std::uint64_t>& weight, const std::vector<std::int32_t>& faces) {
     std::uint64_t largest = 0;
@@ -48,7 +47,7 @@ std::uint64_t RankSteps::coast_length() const {
     if (left < 0.0) return 0;
     if (!(known_.last > 0.0)) return 1;  // nothing is known yet
     return 1 + static_cast<std::uint64_t>(
-                   std::min(std::floor(left / (kBolder * known_.last)), static_cast<double>(kLongest - 1)));
+                   std::min(std::floor(left / (kBolder * known_.last)), static_cast<double>(kLongestCoast - 1)));
 }
 
 /// Deals out the balls, by another cut where the ranks' shares have become too different.

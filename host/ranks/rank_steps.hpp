@@ -26,6 +26,8 @@ struct RankFigures {
 /// a word after each step. So a run ends at the same step, with the same fault, as it does in one process.
 class RankSteps {
 public:
+    static constexpr std::uint64_t kLongestCoast = 32;  ///< [steps]
+
     RankSteps(BrickEngine& bricks, Transport& transport) : bricks_(bricks), transport_(transport) {}
 
     AdvanceResult advance(std::uint64_t steps);

@@ -112,6 +112,7 @@ public:
         return result;
     }
     std::uint64_t step() const override { return part_.bricks().step(); }
+    std::uint64_t steps_at_once() const override { return RankSteps::kLongestCoast; }
 
     Totals totals() override {
         SpringSums sums = SpringSums::zero();

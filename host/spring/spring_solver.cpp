@@ -54,7 +54,8 @@ public:
         while (engine_->step() < target) {
             change_if_due();
             // Slices of about a tenth of the caller's patience, from the pace of the slices before.
-            const std::uint64_t slice = std::min({target - engine_->step(), slice_, steps_to_change()});
+            const std::uint64_t slice =
+                std::min({target - engine_->step(), std::max(slice_, engine_->steps_at_once()), steps_to_change()});
             const double before = elapsed();
             const AdvanceResult result = engine_->advance(slice);
             if (result.fault.kind != SpringFault::Kind::kNone) throw_fault(result.fault);
