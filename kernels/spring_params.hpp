@@ -53,6 +53,12 @@ struct ObserveGrids {
     FixedGrid<double> angular;
 };
 
+/// What counts of impulses and heat are steps of.
+struct CountUnits {
+    double impulse;  ///< [momentum]
+    double heat;     ///< [energy]
+};
+
 /// All constants of a run, the same on every processor.
 template <class Real, int Dim>
 struct SpringParams {
@@ -93,6 +99,7 @@ struct SpringParams {
 
     /// Whether velocities are drawn anew (spring_refresh.hpp).
     [[nodiscard]] CAROM_HD bool refreshes() const { return thermal_count > 0 || thermostat_every > 0; }
+    [[nodiscard]] CountUnits count_units() const { return {impulse_grid * dt, heat_grid}; }
     /// Time for which moving walls have moved at a step [time].
     [[nodiscard]] CAROM_HD double walls_time(std::uint64_t step) const {
         return dt * (static_cast<double>(step) - static_cast<double>(walls_step));

@@ -21,6 +21,17 @@ namespace carom {
 /// The number of the thermostat among the sources of heat: behind the walls.
 constexpr int kThermostatHeat = kWallNumbers;
 
+/// Adds what an engine has counted to the tallies that it began with, which have as many walls as the run.
+/// \param impulse  by walls
+/// \param heat     by walls, and of the thermostat
+inline void add_counts(const CountUnits& units, const WideCount* impulse, const WideCount* heat, Tallies& tallies) {
+    for (std::size_t wall = 0; wall < tallies.wall_impulse.size(); ++wall) {
+        tallies.wall_impulse[wall] += impulse[wall].value() * units.impulse;
+        tallies.wall_heat[wall] += heat[wall].value() * units.heat;
+    }
+    tallies.thermostat_heat += heat[kThermostatHeat].value() * units.heat;
+}
+
 /// Whether the thermostat acts in a step.
 template <class Real, int Dim>
 CAROM_HD bool thermostat_acts(const SpringParams<Real, Dim>& params, std::uint64_t step) {

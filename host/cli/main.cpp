@@ -18,7 +18,6 @@
 #include "carom_build_info.hpp"
 #include "host/cli/command_line.hpp"
 #include "host/ranks/launched.hpp"
-#include "host/ranks/rank_signal.hpp"
 #include "host/run/say.hpp"
 #include "host/run/signals.hpp"
 #include "host/scene/faults.hpp"
@@ -216,12 +215,16 @@ std::optional<int> join_ranks(int argc, char** argv) {
         if (started.rank > 0) return 0;
         return std::nullopt;
     }
-    if (started.rank > 0 && mpi_module().empty()) return 0;  // rank 0 says so
-    if (started.rank > 0) leave_signals_to_rank_0();
-    const std::shared_ptr<Transport> transport = start_mpi(started);
     if (started.rank == 0) {
-        lead(std::make_unique<Ranks>(transport));
+        lead(std::make_unique<Ranks>(start_mpi(started)));
         return std::nullopt;
+    }
+    leave_signals_to_rank_0();
+    std::shared_ptr<Transport> transport;
+    try {
+        transport = start_mpi(started);
+    } catch (const std::exception&) {  // rank 0 finds the same, and says so
+        return 0;
     }
     int status = 0;
     try {

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
@@ -22,7 +23,8 @@ int number_of(const char* variable, int otherwise) {
     if (text == nullptr || *text == '\0') return otherwise;
     char* end = nullptr;
     const long number = std::strtol(text, &end, 10);
-    return *end == '\0' && number >= 0 && number < (1L << 30) ? static_cast<int>(number) : otherwise;
+    const bool whole = *end == '\0' || *end == '(' || *end == ',';  // SLURM: "64(x2)", "64,32"
+    return whole && number >= 0 && number < (1L << 30) ? static_cast<int>(number) : otherwise;
 }
 
 class MpiTransport final : public Transport {
@@ -64,6 +66,10 @@ std::unique_ptr<Ranks>& led() {
     static std::unique_ptr<Ranks> ranks;
     return ranks;
 }
+
+volatile std::sig_atomic_t signal_got = 0;
+
+extern "C" void note_signal_of_rank(int number) { signal_got = number; }
 
 }  // namespace
 
@@ -124,6 +130,21 @@ std::shared_ptr<Transport> start_mpi(const Launch& launch) {
     }
     return transport;
 }
+
+void leave_signals_to_rank_0() {
+    for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+        struct sigaction old {};
+        sigaction(number, nullptr, &old);
+        if (old.sa_handler == SIG_IGN) continue;
+        struct sigaction action {};
+        action.sa_handler = note_signal_of_rank;
+        sigemptyset(&action.sa_mask);
+        action.sa_flags = SA_RESTART;
+        sigaction(number, &action, nullptr);
+    }
+}
+
+int rank_signal() { return signal_got; }
 
 Ranks* led_ranks() { return led().get(); }
 void lead(std::unique_ptr<Ranks> ranks) { led() = std::move(ranks); }

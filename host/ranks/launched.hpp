@@ -25,6 +25,11 @@ std::string mpi_module();
 /// \throws std::runtime_error  there is no such module, it cannot be opened, or it found other ranks than the launcher
 std::shared_ptr<Transport> start_mpi(const Launch& launch);
 
+/// From now on SIGINT, SIGTERM and SIGHUP are left to rank 0, which is told of them.
+void leave_signals_to_rank_0();
+/// The number of the signal that this rank has got and left to rank 0; 0: none.
+int rank_signal();
+
 /// The ranks of a run that this process leads; null: it is alone.
 Ranks* led_ranks();
 /// From now on this process, being rank 0, leads.

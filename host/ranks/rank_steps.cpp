@@ -4,9 +4,10 @@
 #include <bit>
 #include <chrono>
 #include <cmath>
+#include <stdexcept>
 #include <vector>
 
-#include "host/ranks/rank_signal.hpp"
+#include "host/ranks/launched.hpp"
 
 namespace carom {
 
@@ -83,6 +84,7 @@ SpringFault RankSteps::careful_step() {
         bricks_.reject();
         return FaultKey::unpack(known_.fault_key);
     }
+    if (known_.held_up != 0) throw std::logic_error("ranks have moved farther than a step can take them");
     bricks_.commit();
     if (careful_ > 0) --careful_;
     return {};
@@ -126,6 +128,7 @@ AdvanceResult RankSteps::advance(std::uint64_t steps) {
     }
     // What looks at the balls needs the copies, which must not have come too far by then.
     if (known_.motion + known_.pending > bricks_.most_motion()) deal();
+    figures_.steps += result.steps;
     figures_.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     return result;
 }

@@ -10,6 +10,7 @@ namespace carom {
 
 /// What all ranks have come to.
 struct RankFigures {
+    std::uint64_t steps = 0;      ///< done
     std::uint64_t coasts = 0;     ///< stretches of steps without a word to all
     std::uint64_t retreats = 0;   ///< of these, given up and done again step by step
     std::uint64_t dealings = 0;   ///< of the balls

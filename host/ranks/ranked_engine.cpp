@@ -1,10 +1,11 @@
 #include "host/ranks/ranked_engine.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <csignal>
 #include <cstddef>
-#include <cstdio>
 #include <exception>
 #include <span>
 
@@ -123,11 +124,7 @@ public:
         BrickCounts counts;
         ask(Order::kCounts, [&](auto bytes) { counts.merge(values_in<BrickCounts>(bytes).at(0)); });
         Tallies result = before_;
-        for (std::size_t wall = 0; wall < result.wall_impulse.size(); ++wall) {
-            result.wall_impulse[wall] += counts.impulse[wall].value() * part_.bricks().impulse_unit();
-            result.wall_heat[wall] += counts.heat[wall].value() * part_.bricks().heat_unit();
-        }
-        result.thermostat_heat += counts.heat[kThermostatHeat].value() * part_.bricks().heat_unit();
+        add_counts(part_.bricks().count_units(), counts.impulse.data(), counts.heat.data(), result);
         result.max_overlap = larger(counts.max_overlap, result.max_overlap);
         result.balls_left += counts.balls_left;
         result.sorts += part_.steps().figures().dealings;
@@ -223,28 +220,25 @@ EngineFigures RankedEngine::figures() const {
         seconds += one.figures.seconds;
         sent.bytes += one.traffic.bytes;
         sent.messages += one.traffic.messages;
-        sent.rounds = std::max(sent.rounds, one.traffic.rounds);
         copies += one.copies;
     }
-    const double rounds = std::max(1.0, static_cast<double>(sent.rounds));
     const double share = seconds > 0.0 ? waiting / seconds : 0.0;
     const RankFigures& mine = all.front().figures;
+    const double steps = std::max(1.0, static_cast<double>(mine.steps));
     EngineFigures figures;
     figures.numbers = {{"ranks", static_cast<double>(all.size())},
                        {"rank_imbalance", mine.mean_imbalance},
                        {"rank_waiting_share", share},
-                       {"rank_bytes_per_step", static_cast<double>(sent.bytes) / rounds},
-                       {"rank_messages_per_step", static_cast<double>(sent.messages) / rounds},
+                       {"rank_bytes_per_step", static_cast<double>(sent.bytes) / steps},
+                       {"rank_messages_per_step", static_cast<double>(sent.messages) / steps},
                        {"rank_copies", static_cast<double>(copies)},
                        {"rank_coasts", static_cast<double>(mine.coasts)},
                        {"rank_retreats", static_cast<double>(mine.retreats)}};
-    char line[256];
-    std::snprintf(line, sizeof line,
-                  "%zu ranks, %s bricks: %.1f %% more balls in the fullest than in the mean; %.0f %% of the time in "
-                  "messages, %.3g kB a step",
-                  all.size(), layers.c_str(), 100.0 * mine.mean_imbalance, 100.0 * share,
-                  1e-3 * static_cast<double>(sent.bytes) / rounds);
-    figures.lines.emplace_back(line);
+    figures.lines.push_back(
+        fmt::format("{} ranks, {} bricks: {:.1f} % more balls in the fullest than in the mean; {:.0f} % of the time in "
+                    "messages, {:.3g} kB a step",
+                    all.size(), layers, 100.0 * mine.mean_imbalance, 100.0 * share,
+                    1e-3 * static_cast<double>(sent.bytes) / steps));
     return figures;
 }
 

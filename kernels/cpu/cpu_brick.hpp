@@ -56,8 +56,7 @@ public:
     std::uint64_t copies() const override { return copies_; }
     std::uint64_t memory_bytes() const override;
     const ObserveGrids& observe_grids() const override { return this->params_.observe; }
-    double impulse_unit() const override { return this->params_.impulse_grid * this->params_.dt; }
-    double heat_unit() const override { return this->params_.heat_grid; }
+    CountUnits count_units() const override { return this->params_.count_units(); }
     double box_min(int axis) const override { return axis < Dim ? this->params_.box_min[axis] : 0.0; }
     std::string device() const override { return Base::device(); }
     int threads() const override { return Base::threads(); }
@@ -116,7 +115,6 @@ private:
     Cut cut_;
     Grid<Dim> window_;
     std::vector<Neighbour> neighbours_;
-    std::vector<Border> borders_;
     CellSort copy_sort_;
     std::uint32_t copies_ = 0;
     bool fresh_ = false;  // copies are of the present step
@@ -352,11 +350,12 @@ void CpuBrick<Real, Dim>::order_by_window() {
 template <class Real, int Dim>
 void CpuBrick<Real, Dim>::copy_borders() {
     const Grid<Dim>& grid = this->params_.grid;
-    borders_ = borders_of(cut_, std::span(&grid.cells[0], Dim), std::span(&grid.periodic[0], Dim), transport_.rank());
+    const std::vector<Border> borders =
+        borders_of(cut_, std::span(&grid.cells[0], Dim), std::span(&grid.periodic[0], Dim), transport_.rank());
     neighbours_.clear();
     std::vector<int> ranks;
     std::vector<std::vector<std::byte>> out;
-    for (const Border& border : borders_) {
+    for (const Border& border : borders) {
         if (neighbours_.empty() || neighbours_.back().rank != border.peer) {
             neighbours_.push_back({.rank = border.peer, .sent = {}, .received = {}, .out = {}, .in = {}});
             ranks.push_back(border.peer);
@@ -476,7 +475,6 @@ bool CpuBrick<Real, Dim>::update_copies(What what, bool held_up) {
         this->motion_ += fastest;
         moved_ = 0.0;
     }
-    ++traffic_.rounds;
     traffic_.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     return all;
 }

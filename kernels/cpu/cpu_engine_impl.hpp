@@ -404,11 +404,7 @@ Totals CpuEngine<Real, Dim>::totals() {
 template <class Real, int Dim>
 Tallies CpuEngine<Real, Dim>::tallies() {
     Tallies result = tallies_;
-    for (std::size_t wall = 0; wall < result.wall_impulse.size(); ++wall) {
-        result.wall_impulse[wall] += impulse_[wall].value() * params_.impulse_grid * params_.dt;
-        result.wall_heat[wall] += heat_[wall].value() * params_.heat_grid;
-    }
-    result.thermostat_heat += heat_[kThermostatHeat].value() * params_.heat_grid;
+    add_counts(params_.count_units(), impulse_.data(), heat_.data(), result);
     return result;
 }
 

@@ -390,11 +390,7 @@ Totals CudaEngine<Real, Dim>::totals() {
 template <class Real, int Dim>
 Tallies CudaEngine<Real, Dim>::tallies() {
     Tallies result = before_;
-    for (std::size_t wall = 0; wall < result.wall_impulse.size(); ++wall) {
-        result.wall_impulse[wall] += seen().impulse[wall].value() * params_.impulse_grid * params_.dt;
-        result.wall_heat[wall] += seen().heat[wall].value() * params_.heat_grid;
-    }
-    result.thermostat_heat += seen().heat[kThermostatHeat].value() * params_.heat_grid;
+    add_counts(params_.count_units(), seen().impulse, seen().heat, result);
     result.max_overlap = larger(static_cast<double>(from_bits(seen().max_overlap)), before_.max_overlap);
     result.balls_left += seen().balls_left;
     result.sorts += sorts_;

@@ -38,10 +38,9 @@ struct FrameBall {
 
 /// What a rank tells of its traffic.
 struct BrickTraffic {
-    std::uint64_t rounds = 0;    ///< in which copies were brought up to date
-    std::uint64_t messages = 0;  ///< sent in them
+    std::uint64_t messages = 0;  ///< sent to bring copies up to date
     std::uint64_t bytes = 0;     ///< sent in them
-    double seconds = 0.0;        ///< spent in them, waiting for others included
+    double seconds = 0.0;        ///< that this took, waiting for others included
 };
 
 /// A rank's balls: what a processor must offer so that a run can be shared by many. The ranks do the same things in the
@@ -97,8 +96,7 @@ public:
 
     // The same for all ranks.
     [[nodiscard]] virtual const ObserveGrids& observe_grids() const = 0;
-    [[nodiscard]] virtual double impulse_unit() const = 0;  ///< of counts().impulse [momentum]
-    [[nodiscard]] virtual double heat_unit() const = 0;     ///< of counts().heat [energy]
+    [[nodiscard]] virtual CountUnits count_units() const = 0;
     [[nodiscard]] virtual double box_min(int axis) const = 0;
     [[nodiscard]] virtual std::string device() const = 0;
     [[nodiscard]] virtual int threads() const = 0;

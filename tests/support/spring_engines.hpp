@@ -102,6 +102,7 @@ struct Seen {
     Gas frame;  ///< as request_frame() gives it
     Totals totals;
     Tallies tallies;
+    bool sorts_at_need = true;  ///< not before: ranks agree on it some steps ahead, and so sort more often
 };
 
 Seen look(SpringEngine& engine, const Gas& start);
