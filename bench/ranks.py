@@ -87,7 +87,7 @@ def main():
               f"{row['reckoned_bytes_per_step']:.4g}", flush=True)
     if options.output:
         info = json.loads(call([carom, "info", "--json"], "."))
-        result = {"command": "bench/ranks.py build/release/bin/carom", "commit": info.get("commit"),
+        result = {"command": f"bench/ranks.py build/release/bin/carom --turns {options.turns}", "commit": info.get("commit"),
                   "processor": info.get("processor"), "rows": rows}
         pathlib.Path(options.output).write_text(json.dumps(result, indent=1) + "\n")
 

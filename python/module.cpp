@@ -53,8 +53,7 @@ private:
 
 /// Does what reads a scene, while other threads of Python go on.
 template <class Action>
-auto reading_scene(const Action& action) {
-    const py::gil_scoped_release others;
+auto with_scene_errors(const Action& action) {
     try {
         return action();
     } catch (const SceneErrors& errors) {
@@ -62,6 +61,12 @@ auto reading_scene(const Action& action) {
     } catch (const InputError& error) {
         throw WrongScene({error.what()});
     }
+}
+
+template <class Action>
+auto reading_scene(const Action& action) {
+    const py::gil_scoped_release others;
+    return with_scene_errors(action);
 }
 
 /// Errors become the classes of carom.errors, which know what to make of their words.
@@ -347,7 +352,7 @@ public:
     std::string change_keys(const std::vector<std::string>& asked) {
         std::string beware;
         change([&](ChangingSolver& solver) {
-            beware = solver.change(asked);
+            beware = with_scene_errors([&] { return solver.change(asked); });
             return asked;
         });
         return beware;
@@ -371,13 +376,14 @@ private:
     void change(const Change& what) {
         const auto used = use();
         require_open();
-        reading_scene([&] {
+        {
+            const py::gil_scoped_release others;
             run_->change([&](ChangingSolver& solver) {
                 std::vector<std::string> said = what(solver);
                 for (const std::string& one : said) changes_.emplace_back(solver.time(), solver.step(), one);
                 return said;
             });
-        });
+        }
         note_place();
     }
 

@@ -12,6 +12,7 @@
 #include <new>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -205,16 +206,13 @@ void end_on_lost_memory() noexcept {
     std::abort();
 }
 
-/// What a launcher of MPI has started: rank 0 is the program, and the others do what it says; where a command has no
-/// use for them they end at once. \returns  the exit status of one of the others; none: this is the program
+/// What a launcher of MPI has started to share a run: rank 0 is the program, and the others do what it says. Other
+/// commands are done by each process for itself. \returns  the exit status of one of the others; none: this is the
+/// program
 std::optional<int> join_ranks(int argc, char** argv) {
     const Launch started = launch();
     if (started.ranks == 1) return std::nullopt;
-    const std::string word = argc > 1 ? argv[1] : "";
-    if (word != "run") {
-        if (started.rank > 0) return 0;
-        return std::nullopt;
-    }
+    if (argc < 2 || argv[1] != std::string_view("run")) return std::nullopt;
     if (started.rank == 0) {
         lead(std::make_unique<Ranks>(start_mpi(started)));
         return std::nullopt;

@@ -166,6 +166,7 @@ constexpr const char* kDraws = "thermal_draws";
 constexpr const char* kSpring = "spring_design";
 constexpr const char* kAverage = "average ";  // and its name
 constexpr const char* kRowMeans = "average row means";
+constexpr const char* kChanged = "changed";
 
 class RecordsWriter {
 public:
@@ -184,6 +185,7 @@ public:
         for (const SavedAverage& average : records.averages) array(kAverage + average.name, average.numbers);
         if (!records.row_means.empty()) array(kRowMeans, records.row_means);
         if (records.spring) numbers(kSpring, [&](const auto& each) { spring_numbers(*records.spring, each); });
+        if (records.changed) array(kChanged, {1.0});
         h5::write_strings(group_, "names", names_);
     }
 
@@ -274,6 +276,8 @@ SolverRecords read_records(hid_t parent, int dimension) {
                          [&](const auto& each) { events_progress(records.events_progress.emplace(), each); });
         } else if (name == kSpring) {
             take_numbers(name, values, [&](const auto& each) { spring_numbers(records.spring.emplace(), each); });
+        } else if (name == kChanged) {
+            records.changed = true;
         } else if (name == kRowMeans) {
             records.row_means = std::move(values);
         } else if (name.starts_with(kAverage)) {

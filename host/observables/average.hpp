@@ -125,6 +125,8 @@ public:
     virtual void impact(const LoggedImpact& /*hit*/) {}
     /// The run is in a stage with this gravity. \param begins  the stage does, else the run goes on within it
     virtual void enter_stage(const Vector3& /*gravity*/, bool /*begins*/) {}
+    /// Somebody has given the balls other velocities, or gravity is another.
+    virtual void interrupt() {}
     /// In place of `add`, after `account`, in a stage that is not measured: what came before must not reach a later
     /// sample.
     virtual void skip() {}

@@ -87,8 +87,10 @@ public:
     void enter_stage(const Vector3& gravity, bool begins) final {
         const Vec<double, 3> before = gravity_;
         gravity_ = {gravity[0], gravity[1], gravity[2]};
-        if (!begins || dot(gravity_ - before, gravity_ - before) == 0.0) return;
-        for (Flight& flight : flights_) flight.known = flight.moving = false;  // their ways were under another gravity
+        if (begins && dot(gravity_ - before, gravity_ - before) != 0.0) interrupt();
+    }
+    void interrupt() final {
+        for (Flight& flight : flights_) flight.known = flight.moving = false;  // their ways were others
     }
     void skip() final {
         has_last_ = false;

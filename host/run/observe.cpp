@@ -235,8 +235,10 @@ bool only_cools(const Scene& scene) {
     return loses_energy(scene) && !falls && scene.hottest_bath() == 0.0 && scene.fastest_wall() == 0.0;
 }
 
-/// Whether nobody gives the balls energy or takes it.
+/// Whether all the energy of the balls is their own: nobody gives or takes any, and there is none of height, whose zero
+/// is as one likes.
 bool is_isolated(const Scene& scene) {
+    if (scene.physics.gravity != Vector3{}) return false;
     const auto is_open = [](const auto& faces) { return std::ranges::count(faces, Face::kOpen) > 0; };
     return !scene.driven() && !loses_energy(scene) && std::ranges::none_of(scene.box.faces, is_open);
 }
@@ -260,6 +262,7 @@ RunAverages::RunAverages(const PreparedScene& run, const std::vector<ObservableI
       resumed_(!run.resumed_from.empty()),
       threads_(run.threads > 0 ? run.threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()))) {
     stages_.stages = run.scene.stages;
+    stages_.physics.gravity = run.scene.physics.gravity;
     if (wall_moves_while_measured(run.scene)) never_settles_ = "a wall moves";
     if (only_cools(run.scene)) never_settles_ = "contacts take energy, and nothing gives any";
     try {
@@ -371,8 +374,8 @@ void RunAverages::watch(Solver& solver) {
             return stage;
         };
         const auto enter = [this, watchers](std::size_t stage, bool begins) {
-            if (stages_.stages.empty()) return;
-            for (Average* const watcher : watchers) watcher->enter_stage(stages_.stages[stage].gravity, begins);
+            const Vector3& gravity = stages_.stages.empty() ? stages_.physics.gravity : stages_.stages[stage].gravity;
+            for (Average* const watcher : watchers) watcher->enter_stage(gravity, begins);
         };
         // A state at the very end of a stage is saved before the next one begins.
         std::size_t now = 0;
@@ -390,13 +393,17 @@ void RunAverages::watch(Solver& solver) {
     }
 }
 
-void RunAverages::change(Solver& solver, const std::function<void()>& change) {
+void RunAverages::change(Solver& solver, const std::function<const Scene&()>& change) {
     wait();
-    change();
+    const Scene& scene = change();
     half_done_.change([&] {
+        stages_.stages = scene.stages;
+        stages_.physics.gravity = scene.physics.gravity;
+        for (Stage& stage : stages_.stages) stage.until = solver.reachable_time(stage.until);
         for (const Entry& entry : entries_) {
             entry.schedule->renew(solver.time());
             entry.average->skip();
+            entry.average->interrupt();
         }
         watch(solver);
     });

@@ -60,8 +60,9 @@ public:
     /// Takes what is due now. The solver must live until the next call of take, tables, numbers or save has returned.
     /// \throws what went wrong with the sample before
     void take(Solver& solver);
-    /// Does what makes another solver of the run's: what is gathered from impact to impact begins anew.
-    void change(Solver& solver, const std::function<void()>& change);
+    /// Does what makes another solver of the run's, and gives the scene that is so from then on: what is gathered from
+    /// impact to impact begins anew.
+    void change(Solver& solver, const std::function<const Scene&()>& change);
     /// A row of the run.
     /// \param due  it falls on a multiple of the rows' interval; else it is the first one
     void add_row(bool due, const ObservableSet& observables, const ObservableRow& row, const Totals& totals,
@@ -107,7 +108,7 @@ private:
     std::vector<double> masses_;                    // by species, as BallKinds wants them
     std::vector<Entry> entries_;
     std::vector<AverageInfo> infos_;
-    Scene stages_;  // its stages say when samples are taken
+    Scene stages_;  // its stages say when samples are taken, and these, or else its physics, what gravity there is
     RowSeries rows_;
     std::string never_settles_;  // why the run is never at equilibrium; empty: it may be
     bool averages_rows_;

@@ -129,6 +129,7 @@ double RowSeries::energy_walk(std::size_t from) const {
         const double change = series_.batch_mean(b, k) - series_.batch_mean(b - 1, k);
         squares += change * change;
     }
+    if (squares == 0.0) return 0.0;
     const double variance = 1.5 * squares / static_cast<double>(batches - 1);
     const auto walked = static_cast<double>(from) + static_cast<double>(batches - from) / 3.0;
     return std::sqrt(variance * walked) / std::abs(series_.mean(k, from));

@@ -20,6 +20,7 @@ bool Schedule::take(double now) {
 
 void Schedule::renew(double now) {
     if (next_ == std::numeric_limits<double>::infinity()) return;
+    if (next_ <= now) return;  // it is due, and still to be taken
     next_ = reachable_(count_ * every_);
     if (next_ <= now) advance_past(now);
 }

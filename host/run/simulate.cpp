@@ -62,6 +62,7 @@ public:
     }
     void write_checkpoint(SolverState& state) override {
         if (!saves_) return;
+        state.records.changed = run_.changed;
         watch_.save(state);  // here, where all frames before have been looked at
         each([&](RunSink& sink) { sink.write_checkpoint(state); });
     }
@@ -92,6 +93,7 @@ namespace {
 /// All but what its rows say.
 MeasuredRun measured_run(const PreparedScene& run, const SolverDescription& solver) {
     MeasuredRun measured{.scene = run.scene, .species = run.state.balls.species_table, .solver = solver};
+    measured.changed = run.state.records.changed;
     measured.counts.assign(measured.species.size(), 0.0);
     for (const std::uint32_t index : run.state.balls.species) measured.counts[index] += 1.0;
     return measured;
@@ -239,7 +241,10 @@ public:
         }
         loop_->flush();
         std::vector<std::string> said;
-        averages_.change(*solver_, [&] { said = change(*changing_); });
+        averages_.change(*solver_, [&]() -> const Scene& {
+            said = change(*changing_);
+            return changing_->scene();
+        });
         measured_.changed = true;
         loop_->renew();
         if (!changing_->can_be_saved()) watched_->stop_saving();
@@ -250,8 +255,7 @@ public:
 
     void save(const std::string& path) {
         if (changing_ != nullptr && !changing_->can_be_saved()) {
-            throw InputError(
-                "a run whose keys have been changed, or whose hard balls have been kicked, cannot be saved");
+            throw InputError("a run whose keys have been changed cannot be saved");
         }
         loop_->flush();  // what looks at frames on their way is no one else's then
         Checkpoint checkpoint{
@@ -259,6 +263,7 @@ public:
         solver_->save(checkpoint.state);
         averages_.save(checkpoint.state);
         watch_.save(checkpoint.state);
+        checkpoint.state.records.changed = measured_.changed;
         run_.plan->store(checkpoint.state);  // which is the solver's, as long as it can be saved
         save_checkpoint(path, checkpoint);
     }

@@ -42,7 +42,7 @@ nlohmann::ordered_json number(double value) {
 /// Whether heat goes on flowing through a system that does not change any more: from one bath to another, or from baths
 /// into contacts.
 bool conducts(const Scene& scene) {
-    const std::vector<double> baths = scene.bath_temperatures();
+    const std::vector<double> baths = scene.bath_temperatures(true);
     return !baths.empty() && (loses_energy(scene) || std::ranges::min(baths) != std::ranges::max(baths));
 }
 

@@ -184,8 +184,8 @@ struct Scene {
         return found.empty() ? path + ": " + std::string(key) : found;
     }
     [[nodiscard]] int dimension() const { return box.dimension; }
-    /// Of all thermal walls and thermostats of any stage [energy].
-    [[nodiscard]] std::vector<double> bath_temperatures() const {
+    /// Of all thermal walls and thermostats of any stage, or of those that are measured [energy].
+    [[nodiscard]] std::vector<double> bath_temperatures(bool measured = false) const {
         std::vector<double> all;
         const auto add = [&](double temperature) {
             if (temperature > 0.0) all.push_back(temperature);
@@ -193,10 +193,13 @@ struct Scene {
         const auto add_faces = [&](const auto& faces) {
             for (const auto& axis : faces) std::ranges::for_each(axis, add);
         };
-        add(thermostat.temperature);
-        add_faces(box.temperature);
-        for (const Wall& wall : walls) add(wall.temperature);
+        if (!measured || stages.empty()) {  // else each stage has its own
+            add(thermostat.temperature);
+            add_faces(box.temperature);
+            for (const Wall& wall : walls) add(wall.temperature);
+        }
         for (const Stage& stage : stages) {
+            if (measured && !stage.measure) continue;
             add(stage.thermostat.temperature);
             add_faces(stage.wall_temperature);
             std::ranges::for_each(stage.wall_entry_temperature, add);

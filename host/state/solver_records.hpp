@@ -103,6 +103,7 @@ struct SolverRecords {
     std::vector<SavedAverage> averages;         ///< of [[observe]]
     std::vector<double> row_means;              ///< of the rows; empty: none
     std::optional<SpringRecord> spring;
+    bool changed = false;  ///< somebody has kicked balls: theories do not hold
 };
 
 }  // namespace carom

@@ -5,10 +5,10 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <numbers>
 #include <numeric>
 
 #include "host/plot/ball_colors.hpp"
+#include "kernels/physics/pair_distribution.hpp"
 
 namespace carom {
 
@@ -235,8 +235,7 @@ void fill_local(Quantity quantity, const Scene& scene, const Balls& balls, const
         for (const std::size_t id : cells.balls_of(cell)) {
             const Species& species = balls.species_of(id);
             CellSums one;
-            const double r = species.radius;
-            one.volume = std::numbers::pi * r * r * (dimension == 2 ? 1.0 : 4.0 / 3.0 * r);
+            one.volume = ball_volume(dimension, species.radius);
             const double speed2 = squared(frame.velocity, id);
             if (std::isfinite(species.mass) && std::isfinite(speed2)) {
                 one.count = 1.0;

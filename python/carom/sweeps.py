@@ -65,10 +65,10 @@ def sweep(scene: Scene | str | os.PathLike[str] | Mapping[str, Any], axes: Mappi
                                                initializer=_carom.use_one_thread) as pool:
         try:
             names = list(pool.map(look, scenes))
-            for known in names[:1]:
+            for row, known in enumerate(names):
                 for name in record:
                     if name not in known:
-                        raise ValueError(f"record: there is no value {name!r}; allowed: {', '.join(known)}")
+                        raise ValueError(f"record: there is no value {name!r} in row {row}; allowed: {', '.join(known)}")
             results = list(pool.map(simulate, scenes))
         except BaseException:
             stop.set = True
@@ -76,7 +76,7 @@ def sweep(scene: Scene | str | os.PathLike[str] | Mapping[str, Any], axes: Mappi
             raise
 
     columns = [column for name in record
-               for column in ([name, f"{name}_se"] if names and f"{name}_se" in names[0] else [name])]
+               for column in ([name, f"{name}_se"] if any(f"{name}_se" in known for known in names) else [name])]
     fields: list[Any] = [(key, np.asarray(of_key).dtype, np.asarray(of_key).shape[1:])
                          for key, of_key in values.items()]
     table = np.empty(len(scenes), dtype=fields + [(column, "f8") for column in columns])
@@ -87,5 +87,6 @@ def sweep(scene: Scene | str | os.PathLike[str] | Mapping[str, Any], axes: Mappi
         if error:
             warnings.warn(f"row {row}: {error}", RuntimeWarning, stacklevel=2)
         for column in columns:
-            table[column][row] = numbers[names[row].index(column)] if numbers else np.nan
+            found = bool(numbers) and column in names[row]
+            table[column][row] = numbers[names[row].index(column)] if found else np.nan
     return table

@@ -704,6 +704,71 @@ def test_what_cannot_be_changed_is_said_and_changes_nothing(tmp_path):
         logged.kick(0, [1.0, 1.0])
 
 
+def test_a_change_in_a_callback_takes_no_others_turn(gas):
+    run, told = carom.Run(gas), []
+    run.every(0.1, lambda run: run.ended or run.change({"physics.restitution": 1.0 - 0.1 * run.time}))
+    run.every(0.1, lambda run: told.append(round(run.time, 3)))
+    run.advance()
+    assert told == [0.1, 0.2, 0.3, 0.4, 0.5]
+
+
+def test_a_kicked_run_that_is_resumed_is_compared_with_no_theory(gas, tmp_path):
+    def verdicts(kicked):
+        run = carom.Run(gas, solver="events")
+        run.advance(until=0.2)
+        if kicked:
+            run.kick(0, [0.0, 1.0], add=True)
+        run.save(tmp_path / "middle.h5")
+        again = carom.resume(tmp_path / "middle.h5")
+        again.advance()
+        return [check["verdict"] for check in again.summary["theory"] if check["verdict"]]
+
+    assert verdicts(kicked=False)
+    assert not verdicts(kicked=True)
+
+
+def test_free_paths_bend_by_the_gravity_of_their_time():
+    text = """
+scene.dimension = 2
+box = { size = [6.0, 4.0], boundary = ["wall", "periodic"] }
+run = { until = 60.0, solver = "events" }
+physics.gravity = [0.0, 0.0]
+%s
+[[ball]]
+radius = 0.5
+mass = 1.0
+position = [1.5, 2.0]
+velocity = [1.0, 0.0]
+[[ball]]
+radius = 0.5
+mass = 1.0
+position = [4.5, 2.0]
+velocity = [-1.0, 0.0]
+[[observe]]
+name = "path"
+kind = "free_path"
+every = 0.1
+from = 6.0
+max = 10.0
+"""
+    staged = carom.Run(text % "stage = [{ until = 6.0 }, { until = 60.0, gravity = [-0.3, 0.0] }]")
+    changed = carom.Run(text % "")
+    changed.advance(until=6.0)
+    changed.change({"physics.gravity": [-0.3, 0.0]})
+    for run in (staged, changed):
+        run.advance()
+    assert changed.frame().velocity == pytest.approx(staged.frame().velocity, abs=1e-9)
+    assert np.nansum(staged.averages["path"].value) > 0.0
+    assert changed.averages["path"].value == pytest.approx(staged.averages["path"].value, abs=1e-9, nan_ok=True)
+
+
+def test_balls_at_rest_have_errors_that_are_numbers():
+    still = carom.Run(DRIVEN.replace("[1.0, 0.0]", "[0.0, 0.0]").replace("observables_every = 0.25",
+                                                                        "observables_every = 0.002"))
+    still.advance()
+    assert {mean["error"] for name, mean in still.summary["means"]["values"].items() if name != "balls"} == {0.0}
+
+
 def test_averages_go_on_over_a_kick(gas):
     text = GAS + '[[observe]]\nname = "rate"\nkind = "collision_rate"\nevery = 0.01\n[[observe]]\nname = "path"\nkind = "free_path"\nevery = 0.01\n'
     run, plain = carom.Run(text, solver="events"), carom.Run(text, solver="events")

@@ -47,8 +47,11 @@ def test_what_is_wrong_with_a_sweep_is_told_before_it_runs():
     long["run.until"] = 1e4
     with pytest.raises(carom.SceneError, match="run.until"):
         carom.sweep(long, {"run.until": [1e4, -1.0]}, ["kinetic_energy"])
-    with pytest.raises(ValueError, match="no value 'kinetic'; allowed: .*kinetic_energy"):
+    with pytest.raises(ValueError, match="no value 'kinetic' in row 0; allowed: .*kinetic_energy"):
         carom.sweep(long, {"scene.seed": [1]}, ["kinetic"])
+    observed = carom.Scene(long.text + '[[observe]]\nname = "k"\nkind = "kurtosis"\nevery = 0.01\n')
+    with pytest.raises(ValueError, match="no value 'k' in row 1; allowed: .*, other"):
+        carom.sweep(observed, {"observe[0].name": ["k", "other"]}, ["k"])
     with pytest.raises(TypeError):
         carom.sweep(long, {"scene.seed": [1]}, "kinetic_energy")
     for jobs in (0, -1, 1.5, True):

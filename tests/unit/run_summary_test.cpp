@@ -101,6 +101,15 @@ TEST(EndSummary, CallsSteadyWhatHeatFlowsThrough) {
     scene.box.temperature[0] = {1.0, 1.0};
     scene.physics.restitution = 0.9;
     EXPECT_NE(told(scene).find("(steady)"), std::string::npos);
+    // What has been made hot or cold before it is measured is in nobody's way.
+    scene.physics.restitution = 1.0;
+    scene.stages.resize(2);
+    scene.stages[0].measure = false;
+    scene.stages[0].wall_temperature[0] = {1.0, 2.0};
+    scene.stages[1].wall_temperature[0] = {1.0, 1.0};
+    EXPECT_NE(told(scene).find("(equilibrated)"), std::string::npos);
+    scene.stages[0].measure = true;
+    EXPECT_NE(told(scene).find("(steady)"), std::string::npos);
 }
 
 TEST(SummaryJson, HasTheHeatOfEachThermalWallByName) {
