@@ -3,7 +3,9 @@ uniform sampler2D palette;  // a colour map in one row, or the colours of specie
 uniform vec2 range;         // values at the two ends of the map
 uniform bool categories;    // value is an index into the palette
 uniform vec3 unknown;       // colour of a value that is no number
-uniform vec4 clip;          // what has clip.xyz . x > clip.w is left out
+uniform vec4 clips[6];      // what has clips[k].xyz . x > clips[k].w is left out
+uniform int clip_count;
+uniform vec3 shift;         // to where a copy of all balls is drawn [length]
 uniform vec2 around;        // only second pictures are drawn: of balls that hang over a face, this far around [length]
 
 vec3 color_of(float v) {
@@ -26,5 +28,9 @@ bool hidden(inout vec3 x, float radius) {
         if (abs(x[axis]) <= 0.5 * around[axis] - radius) return true;
         x[axis] -= x[axis] > 0.0 ? around[axis] : -around[axis];
     }
-    return dot(clip.xyz, x) - radius > clip.w;
+    x += shift;
+    for (int k = 0; k < clip_count; ++k) {
+        if (dot(clips[k].xyz, x) - radius > clips[k].w) return true;
+    }
+    return false;
 }

@@ -3,7 +3,8 @@ uniform mat4 projection;
 uniform bool perspective;
 uniform vec2 haze_depth;  // -z of the eye's frame: where haze begins, and where it is deepest
 uniform vec3 haze;        // its colour
-uniform vec4 clip;        // as color.glsl has it
+uniform vec4 clips[6];    // as color.glsl has them
+uniform int clip_count;
 
 out vec4 result;
 
@@ -16,18 +17,35 @@ void main() {
     float inside = radius * radius - dot(miss, miss);
     if (inside < 0.0) discard;
     float half_way = sqrt(inside);
-    vec3 hit = eye + (along - half_way) * ray;
+    float enters = along - half_way;
+#ifdef DRESSED
+    // What planes leave of the ray's way through the ball: closed where it comes in through one.
+    float leaves = along + half_way;
+    vec3 face = vec3(0.0);
+    for (int k = 0; k < clip_count; ++k) {
+        vec3 cut = mat3(view) * clips[k].xyz;
+        float room = clips[k].w + dot(cut, view[3].xyz) - dot(cut, eye);
+        float toward = dot(cut, ray);
+        if (abs(toward) < 1e-7) {
+            if (room < 0.0) discard;
+            continue;
+        }
+        float way = room / toward;
+        if (toward > 0.0) {
+            leaves = min(leaves, way);
+        } else if (way > enters) {
+            enters = way;
+            face = cut;
+        }
+    }
+    if (!(enters < leaves)) discard;
+#endif
+    vec3 hit = eye + enters * ray;
     vec3 normal = (hit - center) / radius;
     vec3 paint = color_at(normal);
 #ifdef DRESSED
-    vec3 cut = mat3(view) * clip.xyz;
-    float offset = clip.w + dot(cut, view[3].xyz);
-    if (dot(cut, hit) > offset) {
-        // Closed where the plane cuts it, if the ray comes in there.
-        float way = (offset - dot(cut, eye)) / dot(cut, ray);
-        if (!(abs(way - along) < half_way)) discard;
-        hit = eye + way * ray;
-        normal = cut;
+    if (dot(face, face) > 0.0) {
+        normal = face;
         paint = 0.8 * color;
     }
 #endif

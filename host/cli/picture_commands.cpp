@@ -34,6 +34,9 @@ struct ViewerOptions {
     std::string range;
     std::string camera;
     std::string clip;
+    std::string select;
+    std::string copies;
+    bool glow = false;
     std::string look;
     std::string trails;
     bool contacts = false;
@@ -50,7 +53,10 @@ void add_viewer_options(CommandOptions& command, ViewerOptions& options) {
     command.option(
         "--color-by", options.color_by, "WHAT",
         "species, speed, kinetic-energy, spin, overlap, id, height, or of the balls around density, temperature or "
-        "flow; species where there are several, else speed");
+        "flow; or a formula of id, species, x, y, z, vx, vy, vz, speed, spin, radius and mass; species where there are "
+        "several, else speed");
+    command.option("--select", options.select, "FORMULA",
+                   "Draws only balls for which it is not 0: \"radius > 0.5 and not vx < 0\"");
     command.option(
         "--colormap", options.colormap, "NAME",
         "viridis, ember, dusk (blue to yellow), balance (for values about a middle) or grey; viridis by default");
@@ -59,7 +65,10 @@ void add_viewer_options(CommandOptions& command, ViewerOptions& options) {
                    "With commas between: perspective, front, side, top, azimuth=DEGREES, elevation=DEGREES, "
                    "zoom=FACTOR, target=X:Y[:Z]");
     command.option("--clip", options.clip, "NX:NY:NZ:OFFSET",
-                   "3D: cuts off what is farther than OFFSET along this direction, and closes the balls that are cut");
+                   "3D: cuts off what is farther than OFFSET along this direction, and closes the balls that are cut; "
+                   "up to 6 such planes with commas between");
+    command.option("--copies", options.copies, "N", "So many copies of a periodic box on either side, at most 3");
+    command.flag("--glow", options.glow, "Balls as light that adds up: for thin gases");
     command.option("--look", options.look, "FILE", "Takes [look] from this file, over the scene's own");
     command.flag("--arrows", options.arrows, "Velocities as arrows; of many balls, of some");
     command.flag("--contacts", options.contacts, "Lines between balls that touch, as broad as they press");
@@ -121,10 +130,21 @@ PictureStyle picture_style(const ViewerOptions& options) {
     std::istringstream trails(options.trails);
     for (std::string id; std::getline(trails, id, ',');) style.trails.push_back(parse_whole("--trails", id, 0));
     style.shadows = !options.plain;
-    if (!options.color_by.empty()) style.quantity = parse_quantity(options.color_by, "--color-by");
+    if (!options.color_by.empty()) {
+        const ColorWish wish = parse_color_wish(options.color_by, "--color-by");
+        style.quantity = wish.quantity;
+        style.formula = wish.formula;
+    }
+    style.select = options.select;
+    if (!options.copies.empty()) {
+        style.copies = parse_whole("--copies", options.copies, 0);
+        if (*style.copies > kMostCopies) throw InputError(fmt::format("--copies: more than {}", kMostCopies));
+    }
+    style.glow = options.glow;
+    style.camera = parse_camera(options.camera);
     if (!options.colormap.empty()) style.map = parse_color_map(options.colormap, "--colormap");
     if (!options.range.empty()) style.range = parse_value_range(options.range, "--range");
-    if (!options.clip.empty()) style.clip = parse_clip(options.clip, "--clip");
+    if (!options.clip.empty()) style.clips = parse_clips(options.clip, "--clip");
     return style;
 }
 
@@ -201,7 +221,6 @@ int render_all(const RenderOptions& options) {
     request.width = size.width;
     request.height = size.height;
     request.style = picture_style(options.viewer);
-    request.camera = parse_camera(options.viewer.camera);
     request.camera_keys = camera_keys(options);
     if (!options.follow.empty()) request.follow = parse_whole("--follow", options.follow, 0);
     request.style.transparent = options.transparent;
@@ -275,7 +294,6 @@ int open_view(const ViewOptions& options) {
     request.width = size.width;
     request.height = size.height;
     request.style = picture_style(options.viewer);
-    request.camera = parse_camera(options.viewer.camera);
     request.playing = !options.paused;
     request.panels = !options.no_panels;
     const std::vector<std::string> look = look_of_options(options.viewer);

@@ -11,6 +11,9 @@ namespace carom {
 
 class Section;
 
+/// On either side along an axis; of three axes that is already 342 copies.
+constexpr std::uint64_t kMostCopies = 3;
+
 /// [look]: how pictures show the scene. No physics, and no state, knows of it.
 struct Look {
     enum class Pattern : std::uint8_t { kAuto, kNone, kStripe };
@@ -25,10 +28,13 @@ struct Look {
     Pattern pattern = Pattern::kAuto;           ///< by which one sees balls turn
     std::string range;                          ///< as after --range
     std::string clip;                           ///< as after --clip
-    std::string camera;                         ///< as after --camera; by whoever draws it is read
-    std::string color_by;                       ///< as after --color-by
-    std::string colormap;                       ///< as after --colormap
-    bool light = false;                         ///< white around the box
+    std::string select;                         ///< as after --select
+    std::uint64_t copies = 0;                   ///< as after --copies
+    bool glow = false;
+    std::string camera;    ///< as after --camera; by whoever draws it is read
+    std::string color_by;  ///< as after --color-by
+    std::string colormap;  ///< as after --colormap
+    bool light = false;    ///< white around the box
     bool shadows = true;
 };
 

@@ -861,6 +861,10 @@ Look read_look(const Section& section) {
     look.camera = section.text("camera");
     look.range = section.text("range");
     look.clip = section.text("clip");
+    look.select = section.text("select");
+    look.copies = section.whole("copies");
+    if (look.copies > kMostCopies) section.fail("copies", fmt::format("must be at most {}", kMostCopies));
+    look.glow = section.flag("glow");
     look.color_by = section.text("color_by");
     look.colormap = section.text("colormap");
     look.light = section.flag("light");

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "host/sweep/formula.hpp"
+#include "host/scene/formula.hpp"
 
 namespace carom {
 

@@ -42,6 +42,11 @@ public:
     void set_viewport(const Viewport& viewport) { viewport_ = viewport; }
     [[nodiscard]] const Viewport& viewport() const { return viewport_; }
 
+    /// What is to be seen: the box, or that with copies. Fits it.
+    void set_box(const Box& box) {
+        box_ = box;
+        fit();
+    }
     /// Moves and zooms so that the whole box is in the picture; keeps the direction.
     void fit();
     /// 3D: where one looks from; degrees. Elevation is above the horizon, -90 to 90.

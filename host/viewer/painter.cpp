@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <sstream>
@@ -106,9 +107,9 @@ private:
             const float t = (static_cast<float>(k) + 0.5f) / static_cast<float>(slices);
             lines_.add_rectangle(left, high - 0.5f, left + bar, low, content_.palette->at(t));
         }
-        const QuantityInfo& info = quantities()[static_cast<std::size_t>(content_.quantity)];
-        const std::string unit = unit_text(*content_.units, info.unit);
-        const std::string label = unit.empty() ? info.label : fmt::format("{} [{}]", info.label, unit.substr(1));
+        const std::string unit = unit_text(*content_.units, content_.unit);
+        const std::string label =
+            unit.empty() ? content_.label : fmt::format("{} [{}]", content_.label, unit.substr(1));
         const float size = std::min(
             px(kLabel), px(kLabel) * (width_ - left - px(6.0f)) / std::max(1.0f, text_width(px(kLabel), label)));
         text(left, px(kTitleRoom + 10.0f), size, label);
@@ -252,13 +253,17 @@ Viewport viewport_for(int width, int height, bool labels, const Palette& palette
 
 }  // namespace
 
-Quantity parse_quantity(const std::string& text, const std::string& option) {
+ColorWish parse_color_wish(const std::string& text, const std::string& option) {
     std::string allowed;
     for (const QuantityInfo& info : quantities()) {
-        if (text == info.name) return info.quantity;
+        if (text == info.name) return {info.quantity};
         allowed += (allowed.empty() ? "" : ", ") + std::string(info.name);
     }
-    throw InputError(fmt::format("{}: '{}' is not known; allowed: {}", option, text, allowed));
+    // A word that is misspelt is told of the others; what else there is may be a formula, down to "x" and "vy".
+    const bool word =
+        text.size() > 2 && std::ranges::all_of(text, [](char c) { return std::isalpha(c) != 0 || c == '-'; });
+    if (!word || text == "radius" || text == "mass") return {Quantity::kFormula, text};
+    throw InputError(fmt::format("{}: '{}' is not known; allowed: {}, or a formula", option, text, allowed));
 }
 
 ColorMap parse_color_map(const std::string& text, const std::string& option) {
@@ -286,61 +291,33 @@ ValueRange parse_value_range(const std::string& text, const std::string& option)
     return range;
 }
 
-ClipPlane parse_clip(const std::string& text, const std::string& option) {
-    std::array<double, 4> numbers{};
-    std::size_t count = 0;
-    std::istringstream parts(text);
-    bool good = true;
-    for (std::string part; std::getline(parts, part, ':'); ++count) {
-        double value = 0.0;
-        const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
-        good = good && count < 4 && error == std::errc() && end == part.data() + part.size() && std::isfinite(value);
-        if (good) numbers[count] = value;
+std::vector<ClipPlane> parse_clips(const std::string& text, const std::string& option) {
+    std::vector<ClipPlane> clips;
+    std::istringstream all(text);
+    for (std::string one; std::getline(all, one, ',');) {
+        std::array<double, 4> numbers{};
+        std::size_t count = 0;
+        std::istringstream parts(one);
+        bool good = true;
+        for (std::string part; std::getline(parts, part, ':'); ++count) {
+            double value = 0.0;
+            const char* last = part.data() + part.size();
+            const auto [end, error] = std::from_chars(part.data(), last, value);
+            good = good && count < 4 && error == std::errc() && end == last && std::isfinite(value);
+            if (good) numbers[count] = value;
+        }
+        const double length = std::hypot(numbers[0], numbers[1], numbers[2]);
+        if (!good || count != 4 || !(length > 0.0)) {
+            throw InputError(
+                fmt::format("{}: '{}' is not NX:NY:NZ:OFFSET, a normal and a distance along it", option, one));
+        }
+        if (clips.size() == kMostClips) throw InputError(fmt::format("{}: more than {} planes", option, kMostClips));
+        clips.push_back({{numbers[0] / length, numbers[1] / length, numbers[2] / length}, numbers[3]});
     }
-    const double length = std::hypot(numbers[0], numbers[1], numbers[2]);
-    if (!good || count != 4 || !(length > 0.0)) {
-        throw InputError(
-            fmt::format("{}: '{}' is not NX:NY:NZ:OFFSET, a normal and a distance along it", option, text));
-    }
-    return {{numbers[0] / length, numbers[1] / length, numbers[2] / length}, numbers[3]};
-}
-
-CameraWish with_look(CameraWish wish, const Scene& scene) {
-    const std::string text = look_of(scene).camera;
-    if (text.empty()) return wish;
-    const CameraWish look = parse_camera(text, scene.label("look.camera"));
-    const auto fill = [](auto& own, const auto& other) {
-        if (!own) own = other;
-    };
-    fill(wish.perspective, look.perspective);
-    fill(wish.azimuth, look.azimuth);
-    fill(wish.elevation, look.elevation);
-    fill(wish.zoom, look.zoom);
-    fill(wish.target, look.target);
-    return wish;
+    return clips;
 }
 
 namespace {
-
-Quantity quantity_by_look(const Look& look, const Scene& scene, const Balls& balls) {
-    if (!look.color_by.empty()) return parse_quantity(look.color_by, scene.label("look.color_by"));
-    return look.colors.empty() ? default_quantity(balls) : Quantity::kId;
-}
-
-ColorMap map_by_look(const Look& look, const Scene& scene) {
-    if (look.colormap.empty()) return ColorMap::kViridis;
-    return parse_color_map(look.colormap, scene.label("look.colormap"));
-}
-
-std::optional<ValueRange> range_by_look(const Look& look, const Scene& scene) {
-    if (look.range.empty()) return std::nullopt;
-    return parse_value_range(look.range, scene.label("look.range"));
-}
-
-std::optional<ClipPlane> clip_by_look(const Look& look, const Scene& scene) {
-    if (look.clip.empty()) return std::nullopt;
-    return parse_clip(look.clip, scene.label("look.clip"));
-}
 
 Theme theme_by_look(const Look& look, bool light) {
     Theme theme = light || look.light ? kLightTheme : kDarkTheme;
@@ -351,30 +328,124 @@ Theme theme_by_look(const Look& look, bool light) {
     return theme;
 }
 
+CameraWish camera_by_look(CameraWish wish, const Look& look, const Scene& scene) {
+    if (look.camera.empty()) return wish;
+    const CameraWish by_look = parse_camera(look.camera, scene.label("look.camera"));
+    const auto fill = [](auto& own, const auto& other) {
+        if (!own) own = other;
+    };
+    fill(wish.perspective, by_look.perspective);
+    fill(wish.azimuth, by_look.azimuth);
+    fill(wish.elevation, by_look.elevation);
+    fill(wish.zoom, by_look.zoom);
+    fill(wish.target, by_look.target);
+    return wish;
+}
+
 }  // namespace
 
-Painter::Painter(const Scene& scene, const Balls& balls, const PictureStyle& style, int width, int height)
+Appearance::Appearance(const PictureStyle& asked, const Scene& scene, const Balls& balls)
+    : style(asked),
+      look(look_of(scene)),
+      theme(theme_by_look(look, asked.light)),
+      camera(camera_by_look(asked.camera, look, scene)),
+      range(asked.range),
+      clips(asked.clips),
+      copies(static_cast<int>(asked.copies.value_or(look.copies))),
+      glow(asked.glow || look.glow) {
+    const std::string color_label = asked.quantity ? "--color-by" : scene.label("look.color_by");
+    ColorWish colors{asked.quantity.value_or(look.colors.empty() ? default_quantity(balls) : Quantity::kId),
+                     asked.formula};
+    if (!asked.quantity && !look.color_by.empty()) colors = parse_color_wish(look.color_by, color_label);
+    quantity = colors.quantity;
+    if (quantity == Quantity::kFormula) formula.emplace(colors.formula, balls, color_label);
+    const std::string& chosen = asked.select.empty() ? look.select : asked.select;
+    if (!chosen.empty()) {
+        selection.emplace(chosen, balls, asked.select.empty() ? scene.label("look.select") : "--select");
+    }
+    if (asked.map) {
+        map = *asked.map;
+    } else if (!look.colormap.empty()) {
+        map = parse_color_map(look.colormap, scene.label("look.colormap"));
+    }
+    if (!range && !look.range.empty()) range = parse_value_range(look.range, scene.label("look.range"));
+    if (clips.empty() && !look.clip.empty()) clips = parse_clips(look.clip, scene.label("look.clip"));
+}
+
+Painter::Painter(const Scene& scene, const Balls& balls, const Appearance& as, int width, int height)
     : scene_(scene),
       balls_(balls),
-      look_(look_of(scene)),
-      labels_(style.labels),
-      arrows_(style.arrows),
-      light_(style.shadows && look_.shadows),
-      theme_(theme_by_look(look_, style.light)),
+      look_(as.look),
+      labels_(as.style.labels),
+      arrows_(as.style.arrows),
+      light_(as.style.shadows && look_.shadows),
+      theme_(as.theme),
       pattern_(look_.pattern),
-      contacts_(style.contacts),
-      trails_(style.trails),
-      with_trails_(!style.trails.empty()),
-      quantity_(style.quantity ? *style.quantity : quantity_by_look(look_, scene, balls)),
-      map_(style.map ? *style.map : map_by_look(look_, scene)),
+      contacts_(as.style.contacts),
+      trails_(as.style.trails),
+      with_trails_(!as.style.trails.empty()),
+      quantity_(as.quantity),
+      map_(as.map),
       palette_(palette_of(quantity_, balls, map_, look_.colors)),
-      fixed_range_(style.range ? style.range : range_by_look(look_, scene)),
-      own_clip_(style.clip ? style.clip : clip_by_look(look_, scene)),
-      clip_(own_clip_),
-      transparent_(style.transparent),
+      fixed_range_(as.range),
+      formula_(as.formula),
+      selection_(as.selection),
+      own_clips_(as.clips.size()),
+      clips_(as.clips),
+      copies_(0),
+      glow_(as.glow),
+      transparent_(as.style.transparent),
       camera_(scene, viewport_for(width, height, labels_, palette_)),
-      oversampling_(style.oversampling.value_or(scene.dimension() == 3 ? 2 : 1)) {
+      oversampling_(as.style.oversampling.value_or(scene.dimension() == 3 ? 2 : 1)) {
     target_.emplace(width, height, oversampling_);
+    if (as.copies > 0) set_copies(as.copies);
+}
+
+Box Painter::whole() const {
+    Box box = scene_.box;
+    for (int axis = 0; axis < box.dimension; ++axis) {
+        if (!box.periodic(axis)) continue;
+        box.min[axis] -= copies_ * scene_.box.size[axis];
+        box.size[axis] *= 1 + 2 * copies_;
+    }
+    return box;
+}
+
+void Painter::set_copies(int copies) {
+    if (copies == copies_) return;
+    copies_ = copies;
+    shifts_.clear();
+    // 2D: what hangs over the rim of them all is cut off there, and comes in at the other side from one more copy.
+    const int reach = copies > 0 && scene_.dimension() == 2 ? copies + 1 : copies;
+    std::array<int, 3> most{};
+    for (int axis = 0; axis < scene_.dimension(); ++axis) {
+        if (scene_.box.periodic(axis)) most[static_cast<std::size_t>(axis)] = reach;
+    }
+    for (int z = -most[2]; z <= most[2]; ++z) {
+        for (int y = -most[1]; y <= most[1]; ++y) {
+            for (int x = -most[0]; x <= most[0]; ++x) {
+                if (x == 0 && y == 0 && z == 0) continue;
+                shifts_.push_back({x * scene_.box.size[0], y * scene_.box.size[1], z * scene_.box.size[2]});
+            }
+        }
+    }
+    camera_.set_box(whole());
+}
+
+void Painter::set_clip(const std::optional<ClipPlane>& clip) {
+    clips_.resize(std::min(own_clips_, clip ? kMostClips - 1 : kMostClips));
+    if (clip) clips_.push_back(*clip);
+}
+
+void Painter::set_formula(const std::string& text) {
+    formula_.emplace(text, balls_, "colour");
+    quantity_ = Quantity::kSpecies;  // another one in any case
+    set_quantity(Quantity::kFormula);
+}
+
+void Painter::set_selection(const std::string& text) {
+    selection_ = text.empty() ? std::nullopt : std::optional(BallFormula(text, balls_, "show"));
+    if (!selection_) chosen_.clear();
 }
 
 void Painter::resize(int width, int height) {
@@ -392,6 +463,7 @@ void Painter::set_oversampling(int oversampling) {
 void Painter::set_quantity(Quantity quantity) {
     if (quantity == quantity_) return;
     quantity_ = quantity;
+    if (quantity != Quantity::kFormula) formula_.reset();
     palette_ = palette_of(quantity, balls_, map_, look_.colors);
     fixed_range_.reset();
     seen_.reset();
@@ -454,7 +526,16 @@ PictureContent Painter::content(double time, std::size_t balls, const std::vecto
     scenery_.clear();
     overlay_.clear();
     const bool flat = scene_.dimension() == 2;
-    if (flat && !(transparent_ && look_.floor.empty())) add_inside(behind_, scene_, time, origin, theme_, camera_);
+    if (flat && !(transparent_ && look_.floor.empty())) {
+        add_inside(behind_, scene_, time, origin, theme_, camera_);
+        for (const Vector3& shift : shifts_) {
+            const auto within = [&](std::size_t axis) {
+                return std::abs(shift[axis]) < (copies_ + 0.5) * scene_.box.size[axis];
+            };
+            if (!within(0) || !within(1)) continue;
+            add_inside(behind_, scene_, time, {origin[0] - shift[0], origin[1] - shift[1], origin[2]}, theme_, camera_);
+        }
+    }
     if (flat && look_.cushion > 0.0) add_cushions(behind_, scene_.box, look_.cushion, origin, theme_, camera_);
     add_scenery(scenery_, scene_, time, origin, theme_, scale);
     if (look_.numbers_from && frame != nullptr) {
@@ -471,11 +552,14 @@ PictureContent Painter::content(double time, std::size_t balls, const std::vecto
     }
     if (extra != nullptr) overlay_.append(*extra);
     if (labels_) {
+        const auto left_out = static_cast<std::size_t>(std::ranges::count(chosen_, 0.0f));
+        const std::string some = left_out > 0 ? fmt::format("{} of ", count_text(balls - left_out)) : "";
         const std::string facts =
-            fmt::format("{}, t = {:.5g}{}", plural(balls, "ball"), time, unit_text(scene_.units, "s"));
+            fmt::format("{}{}, t = {:.5g}{}", some, plural(balls, "ball"), time, unit_text(scene_.units, "s"));
         const OverlayContent words{.title = scene_.title.empty() ? facts : scene_.title + ":  " + facts,
                                    .notes = notes,
-                                   .quantity = quantity_,
+                                   .label = formula_ ? formula_->text() : info_of(quantity_).label,
+                                   .unit = info_of(quantity_).unit,
                                    .palette = &palette_,
                                    .range = range_,
                                    .dimension = scene_.dimension(),
@@ -491,8 +575,10 @@ PictureContent Painter::content(double time, std::size_t balls, const std::vecto
             .scenery = &scenery_,
             .overlay = &overlay_,
             .clip_to_box = flat && (scene_.box.periodic(0) || scene_.box.periodic(1)),
-            .box = scene_.box,
-            .clip = clip_,
+            .box = whole(),
+            .clips = clips_,
+            .copies = shifts_,
+            .glow = glow_,
             .floor = floor_of(scene_, origin, theme_, camera_),
             .transparent = transparent_,
             .light = light_ && shadows_};
@@ -515,10 +601,15 @@ bool Painter::turns(const Frame& frame) {
 }
 
 void Painter::draw(const Frame& frame, const std::vector<std::string>& notes, const LineList* extra) {
-    evaluate(quantity_, scene_, balls_, frame, values_);
+    if (formula_) {
+        formula_->evaluate(balls_, frame, values_);
+    } else {
+        evaluate(quantity_, scene_, balls_, frame, values_);
+    }
+    if (selection_) selection_->evaluate(balls_, frame, chosen_);
     see(range_of(quantity_, values_));
     turned_ = turns(frame) ? turns_.at(frame) : std::span<const BallTurn>();
-    const BallCloud cloud = clouds_.make(scene_, balls_, frame, values_, turned_);
+    const BallCloud cloud = clouds_.make(scene_, balls_, frame, values_, turned_, chosen_, copies_ == 0);
     const auto balls = static_cast<std::size_t>(std::ranges::count(frame.gone, std::uint8_t{0}));
     renderer_.draw(*target_, camera_, cloud, content(frame.time, balls, notes, extra, &frame));
 }

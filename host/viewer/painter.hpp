@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cmath>
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,7 +20,8 @@ namespace carom {
 struct OverlayContent {
     std::string title;
     std::vector<std::string> notes;  ///< numbers of the run, one a line; empty: none
-    Quantity quantity = Quantity::kSpeed;
+    std::string label;               ///< of the colours
+    std::string unit;                ///< SI; empty: a pure number
     const Palette* palette = nullptr;
     ValueRange range;
     int dimension = 2;
@@ -53,9 +57,6 @@ struct CameraWish {
 /// \throws InputError  naming the option --camera
 /// \param option  as messages name it
 CameraWish parse_camera(const std::string& text, const std::string& option = "--camera");
-/// What is not wished is as the scene's look has it. \throws InputError
-CameraWish with_look(CameraWish wish, const Scene& scene);
-
 /// Where one looks from at a time of the run.
 struct CameraKey {
     double time = 0.0;
@@ -66,17 +67,26 @@ struct CameraKey {
 /// \param camera  as it is without them
 CameraWish camera_at(const std::vector<CameraKey>& keys, const CameraWish& first, const Camera& camera, double time);
 
+/// By what colours are asked for: a quantity's name, or else a formula.
+struct ColorWish {
+    Quantity quantity = Quantity::kSpeed;
+    std::string formula = {};  ///< of Quantity::kFormula
+};
+
 /// By the names on the command line. \param option  as messages name it \throws InputError  with those that are allowed
-Quantity parse_quantity(const std::string& text, const std::string& option);
+ColorWish parse_color_wish(const std::string& text, const std::string& option);
 ColorMap parse_color_map(const std::string& text, const std::string& option);
 /// "LOW:HIGH"
 ValueRange parse_value_range(const std::string& text, const std::string& option);
-/// "NX:NY:NZ:OFFSET", a normal of any length and how far the plane is from the scene's origin along it.
-ClipPlane parse_clip(const std::string& text, const std::string& option);
+/// "NX:NY:NZ:OFFSET", a normal of any length and how far the plane is from the scene's origin along it; several with
+/// commas between.
+std::vector<ClipPlane> parse_clips(const std::string& text, const std::string& option);
 
 /// How a picture is to look. What is left empty is as [look] of the scene says, or as is best.
 struct PictureStyle {
     std::optional<Quantity> quantity;
+    std::string formula = {};         ///< of Quantity::kFormula
+    std::string select = {};          ///< a formula: balls for which it is 0 are not drawn
     std::optional<ValueRange> range;  ///< automatic if empty
     std::optional<ColorMap> map;
     bool light = false;               ///< white around the box
@@ -85,17 +95,41 @@ struct PictureStyle {
     std::vector<std::size_t> trails;  ///< of these balls, by id: where they have been in the frames drawn so far
     bool transparent = false;  ///< nothing around the balls, and no inside of the box but one of the scene's own colour
     std::optional<int> oversampling;  ///< 1, 2 or 4 pixels in a row are one of the picture; 3D: 2 if empty, 2D: 1
-    std::optional<ClipPlane> clip;
-    bool labels = true;   ///< title, legend, scale bar
-    bool shadows = true;  ///< 3D, see PictureContent::light
+    std::vector<ClipPlane> clips = {};
+    std::optional<std::uint64_t> copies = std::nullopt;  ///< of the box on either side along each periodic axis
+    bool glow = false;                                   ///< see PictureContent::glow
+    bool labels = true;                                  ///< title, legend, scale bar
+    bool shadows = true;                                 ///< 3D, see PictureContent::light
+    CameraWish camera = {};
+};
+
+/// What a style and the scene's look say together.
+struct Appearance {
+    /// \throws InputError  either names what there is not
+    Appearance(const PictureStyle& style, const Scene& scene, const Balls& balls);
+
+    PictureStyle style;
+    Look look;
+    Theme theme;
+    CameraWish camera;
+    Quantity quantity = Quantity::kSpeed;
+    std::optional<BallFormula> formula;    ///< of Quantity::kFormula
+    std::optional<BallFormula> selection;  ///< none: all balls are drawn
+    ColorMap map = ColorMap::kViridis;
+    std::optional<ValueRange> range;
+    std::vector<ClipPlane> clips;
+    int copies = 0;
+    bool glow = false;
 };
 
 /// Paints frames of one scene: the same picture whether a window, a file or a movie is to get it.
 class Painter {
 public:
     /// \pre an OpenGL context is current, as in all its functions
-    /// \throws InputError  the scene's look names what there is not
-    Painter(const Scene& scene, const Balls& balls, const PictureStyle& style, int width, int height);
+    Painter(const Scene& scene, const Balls& balls, const Appearance& appearance, int width, int height);
+    /// \throws InputError  as Appearance
+    Painter(const Scene& scene, const Balls& balls, const PictureStyle& style, int width, int height)
+        : Painter(scene, balls, Appearance(style, scene, balls), width, height) {}
 
     void resize(int width, int height);
     /// 1: quicker, 2: spheres with smooth edges; disks always have them.
@@ -103,26 +137,44 @@ public:
     /// 3D: whether shadows are drawn, where the style has them.
     void set_shadows(bool shadows) { shadows_ = shadows; }
     void set_quantity(Quantity quantity);
+    /// In the place of a quantity. \throws InputError  it is none
+    void set_formula(const std::string& text);
+    /// Which balls are drawn: empty: all. \throws InputError  it is no formula
+    void set_selection(const std::string& text);
+    /// As after --color-by.
+    [[nodiscard]] std::string coloring() const { return formula_ ? formula_->text() : info_of(quantity_).name; }
+    [[nodiscard]] std::string selection() const { return selection_ ? selection_->text() : ""; }
+    /// Whether a ball of the frame that was drawn last is left out by the selection.
+    [[nodiscard]] bool left_out(std::size_t id) const { return id < chosen_.size() && !(std::abs(chosen_[id]) > 0.0f); }
+    void set_copies(int copies);
+    [[nodiscard]] int copies() const { return copies_; }
+    void set_glow(bool glow) { glow_ = glow; }
+    [[nodiscard]] bool glow() const { return glow_; }
     void set_color_map(ColorMap map);
     [[nodiscard]] ColorMap color_map() const { return map_; }
     void set_range(std::optional<ValueRange> range);
-    /// In the place of the style's.
-    void set_clip(std::optional<ClipPlane> clip) { clip_ = clip ? clip : own_clip_; }
-    [[nodiscard]] const std::optional<ClipPlane>& clip() const { return clip_; }
+    /// Beside the style's.
+    void set_clip(const std::optional<ClipPlane>& clip);
+    [[nodiscard]] std::span<const ClipPlane> clips() const { return clips_; }
     void set_labels(bool labels);
     /// By which one sees balls turn.
     [[nodiscard]] const Look& look() const { return look_; }
     void set_pattern(Look::Pattern pattern) { pattern_ = pattern; }
     [[nodiscard]] Look::Pattern pattern() const { return pattern_; }
-    /// Whether a frame's balls are drawn as they are turned: then they come by frames.
+    /// Whether a frame's balls are drawn as they are turned.
     [[nodiscard]] bool turns(const Frame& frame);
+    /// Whether balls must come by frames: of nothing else is known how they are turned, what formulas give, and which
+    /// are second pictures.
+    [[nodiscard]] bool draws_frames(const Frame& frame) {
+        return quantity_ == Quantity::kFormula || selection_ || copies_ > 0 || turns(frame);
+    }
     void set_arrows(bool arrows) { arrows_ = arrows; }
     [[nodiscard]] bool arrows() const { return arrows_; }
     void set_contacts(bool contacts) { contacts_ = contacts; }
     [[nodiscard]] bool contacts() const { return contacts_; }
     /// Whether something is drawn that wants a frame of the very time that is shown.
     [[nodiscard]] bool wants_frames(const Frame& frame) {
-        return arrows_ || contacts_ || with_trails_ || look_.numbers_from || turns(frame);
+        return arrows_ || contacts_ || with_trails_ || look_.numbers_from || draws_frames(frame);
     }
     /// Leaves room to the left for the lines that draw() writes over the picture, so that they lie on no balls.
     void make_room_for_notes();
@@ -150,6 +202,8 @@ public:
 
 private:
     void place();
+    /// The box with its copies.
+    [[nodiscard]] Box whole() const;
     [[nodiscard]] PictureContent content(double time, std::size_t balls, const std::vector<std::string>& notes,
                                          const LineList* extra, const Frame* frame);
 
@@ -177,8 +231,14 @@ private:
     std::optional<ValueRange> fixed_range_;
     std::optional<ValueRange> seen_;
     ValueRange range_;
-    std::optional<ClipPlane> own_clip_;
-    std::optional<ClipPlane> clip_;
+    std::optional<BallFormula> formula_;
+    std::optional<BallFormula> selection_;
+    std::vector<float> chosen_;  // by id: 0 of a ball that is not drawn; empty without a selection
+    std::size_t own_clips_;      // of clips_, from the first
+    std::vector<ClipPlane> clips_;
+    int copies_;
+    std::vector<Vector3> shifts_;  // of copies
+    bool glow_;
     bool transparent_;
     Camera camera_;
     int oversampling_;

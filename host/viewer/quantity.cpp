@@ -1,5 +1,7 @@
 #include "host/viewer/quantity.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -8,6 +10,7 @@
 #include <numeric>
 
 #include "host/plot/ball_colors.hpp"
+#include "host/state/errors.hpp"
 #include "kernels/physics/pair_distribution.hpp"
 
 namespace carom {
@@ -170,7 +173,8 @@ constexpr std::array kQuantities{QuantityInfo{Quantity::kSpecies, "species", "sp
                                  QuantityInfo{Quantity::kHeight, "height", "height", "m"},
                                  QuantityInfo{Quantity::kDensity, "density", "local density", ""},
                                  QuantityInfo{Quantity::kTemperature, "temperature", "local temp.", "J"},
-                                 QuantityInfo{Quantity::kFlow, "flow", "local flow", "m/s"}};
+                                 QuantityInfo{Quantity::kFlow, "flow", "local flow", "m/s"},
+                                 QuantityInfo{Quantity::kFormula, "formula", "formula", ""}};
 
 constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
 
@@ -276,7 +280,62 @@ void fill_heights(const Scene& scene, const Frame& frame, std::vector<float>& va
 
 }  // namespace
 
-std::span<const QuantityInfo> quantities() { return kQuantities; }
+std::span<const QuantityInfo> quantities() { return std::span(kQuantities).first(kQuantities.size() - 1); }
+const QuantityInfo& info_of(Quantity quantity) { return kQuantities[static_cast<std::size_t>(quantity)]; }
+
+namespace {
+
+constexpr std::array kNumbersOfABall{"id", "species", "x",     "y",    "z",      "vx",
+                                     "vy", "vz",      "speed", "spin", "radius", "mass"};
+constexpr std::size_t kMostSpecies = 100;  // that have names in formulas
+
+/// What formulas may name: the numbers of a ball, then species.
+/// \param numbers  of these species
+std::vector<std::string> names_for(const Balls& balls, std::vector<double>& numbers) {
+    std::vector<std::string> names(kNumbersOfABall.begin(), kNumbersOfABall.end());
+    const std::size_t species = std::min(balls.species_table.size(), kMostSpecies);
+    for (std::size_t k = 0; k < species; ++k) {
+        const std::string& name = balls.species_table[k].name;
+        if (name.empty() || std::ranges::find(names, name) != names.end()) continue;
+        names.push_back(name);
+        numbers.push_back(static_cast<double>(k));
+    }
+    return names;
+}
+
+Formula formula_for(const std::string& text, const Balls& balls, const std::string& label,
+                    std::vector<double>& numbers) {
+    try {
+        return {text, names_for(balls, numbers)};
+    } catch (const InputError& error) {
+        throw InputError(fmt::format("{}: {}", label, error.what()));
+    }
+}
+
+}  // namespace
+
+BallFormula::BallFormula(std::string text, const Balls& balls, const std::string& label)
+    : text_(std::move(text)), formula_(formula_for(text_, balls, label, numbers_)) {}
+
+void BallFormula::evaluate(const Balls& balls, const Frame& frame, std::vector<float>& values) const {
+    std::vector<double> numbers(kNumbersOfABall.size());
+    numbers.insert(numbers.end(), numbers_.begin(), numbers_.end());
+    const auto component = [](const std::vector<double>& of, std::size_t id) { return of.empty() ? 0.0 : of[id]; };
+    fill(frame, values, [&](std::size_t id) {
+        const Species& species = balls.species_of(id);
+        double* number = numbers.data();
+        *number++ = static_cast<double>(id);
+        *number++ = static_cast<double>(balls.species[id]);
+        for (const auto* vector : {&frame.position, &frame.velocity}) {
+            for (const auto& axis : *vector) *number++ = component(axis, id);
+        }
+        *number++ = std::sqrt(squared(frame.velocity, id));
+        *number++ = std::sqrt(squared(frame.spin, id));
+        *number++ = species.radius;
+        *number = species.mass;
+        return formula_.evaluate(numbers);
+    });
+}
 
 Quantity default_quantity(const Balls& balls) {
     return std::ranges::count(species_in_use(balls), true) > 1 ? Quantity::kSpecies : Quantity::kSpeed;
@@ -314,6 +373,9 @@ void evaluate(Quantity quantity, const Scene& scene, const Balls& balls, const F
         case Quantity::kFlow:
             fill_local(quantity, scene, balls, frame, values);
             break;
+        case Quantity::kFormula:
+            values.assign(frame.size(), kNone);
+            break;
     }
 }
 
@@ -332,6 +394,7 @@ PictureOrder picture_order(Quantity quantity, const Scene& scene) {
         case Quantity::kDensity:
         case Quantity::kTemperature:
         case Quantity::kFlow:
+        case Quantity::kFormula:
             order.value = Value::kGiven;
             break;
         case Quantity::kSpeed:
@@ -373,9 +436,17 @@ ValueRange range_of(Quantity quantity, std::span<const float> values) {
         range = {least, most};
     } else {
         constexpr double kShare = 0.998;
-        const auto rank = static_cast<std::ptrdiff_t>(kShare * static_cast<double>(finite.size() - 1));
-        std::nth_element(finite.begin(), finite.begin() + rank, finite.end());
-        range = {0.0f, finite[static_cast<std::size_t>(rank)]};
+        const auto at_rank = [&](double rank) {
+            const auto nth = finite.begin() + static_cast<std::ptrdiff_t>(rank);
+            std::nth_element(finite.begin(), nth, finite.end());
+            return *nth;
+        };
+        const auto last = static_cast<double>(finite.size() - 1);
+        // A formula may well be below 0.
+        if (quantity == Quantity::kFormula) {
+            return {at_rank(std::floor((1.0 - kShare) * last)), at_rank(std::ceil(kShare * last))};
+        }
+        range = {0.0f, at_rank(kShare * last)};
         if (range.high <= 0.0f) range.high = std::ranges::max(finite);
     }
     return range;
@@ -439,7 +510,7 @@ void add_second_pictures(const Box& box, const BallPlace& place, float value, st
 }
 
 BallCloud CloudMaker::make(const Scene& scene, const Balls& balls, const Frame& frame, std::span<const float> values,
-                           std::span<const BallTurn> turns) {
+                           std::span<const BallTurn> turns, std::span<const float> chosen, bool twice) {
     const Box& box = scene.box;
     const Vector3 origin = cloud_origin(box);
     places_.clear();
@@ -447,7 +518,7 @@ BallCloud CloudMaker::make(const Scene& scene, const Balls& balls, const Frame& 
     turns_.clear();
     float largest = 0.0f;
     for (std::size_t id = 0; id < frame.size(); ++id) {
-        if (frame.gone[id] != 0) continue;
+        if (frame.gone[id] != 0 || (!chosen.empty() && !(std::abs(chosen[id]) > 0.0f))) continue;
         const double radius = balls.species_of(id).radius;
         Vector3 x{};
         bool finite = true;
@@ -461,7 +532,7 @@ BallCloud CloudMaker::make(const Scene& scene, const Balls& balls, const Frame& 
         places_.push_back(place);
         values_.push_back(values[id]);
         largest = std::max(largest, place.radius);
-        if (box.dimension == 2) add_second_pictures(box, place, values[id], places_, values_);
+        if (twice && box.dimension == 2) add_second_pictures(box, place, values[id], places_, values_);
         if (!turns.empty()) turns_.resize(places_.size(), turns[id]);
     }
     return {places_, values_, origin, largest, turns_};

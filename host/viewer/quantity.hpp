@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "host/plot/image.hpp"
+#include "host/scene/formula.hpp"
 #include "host/scene/scene.hpp"
 #include "host/state/balls.hpp"
 #include "host/viewer/ball_turns.hpp"
@@ -39,7 +40,8 @@ enum class Quantity : std::uint8_t {
     kHeight,
     kDensity,
     kTemperature,
-    kFlow
+    kFlow,
+    kFormula  ///< what a BallFormula gives, which whoever draws has
 };
 
 /// Whether it is of what is around a ball, and so is found from frames alone.
@@ -53,8 +55,27 @@ struct QuantityInfo {
     const char* unit;  ///< SI; empty: a pure number
 };
 
-/// All of them, in the order of the enumeration.
+/// All of them but the formula, in the order of the enumeration.
 std::span<const QuantityInfo> quantities();
+const QuantityInfo& info_of(Quantity quantity);
+
+/// A formula of the numbers of one ball: id, species, x, y, z, vx, vy, vz, speed, spin, radius, mass. A species' name
+/// stands for its number, if formulas can have such a name.
+class BallFormula {
+public:
+    /// \param label  as messages name it
+    /// \throws InputError  what is wrong with it
+    BallFormula(std::string text, const Balls& balls, const std::string& label);
+
+    [[nodiscard]] const std::string& text() const { return text_; }
+    /// By id; NaN of a ball that has left. \param balls  for species
+    void evaluate(const Balls& balls, const Frame& frame, std::vector<float>& values) const;
+
+private:
+    std::string text_;
+    std::vector<double> numbers_;  // of the species that have names, behind those of a ball
+    Formula formula_;
+};
 
 /// Species where there are balls of several, else speed: one species in one colour would say nothing.
 Quantity default_quantity(const Balls& balls);
@@ -122,9 +143,11 @@ public:
     /// opposite face.
     /// \param values  one per ball, by id
     /// \param turns   the same, or none
+    /// \param chosen  the same, 0: skipped; none: all are drawn
+    /// \param twice   whether there are second pictures; with copies of the box there are whole ones instead
     /// \returns  a cloud that is valid until the next call
     BallCloud make(const Scene& scene, const Balls& balls, const Frame& frame, std::span<const float> values,
-                   std::span<const BallTurn> turns = {});
+                   std::span<const BallTurn> turns = {}, std::span<const float> chosen = {}, bool twice = true);
 
 private:
     std::vector<BallPlace> places_;

@@ -102,10 +102,11 @@ void check_render_output(const RenderRequest& request, const std::string& input)
 
 std::size_t render(FrameSource& source, const RenderRequest& request, const std::function<int()>& interrupted) {
     const RenderKind kind = render_kind(request.output);
+    const Appearance appearance(request.style, source.scene(), source.balls());
     const EglContext context;
-    Painter painter(source.scene(), source.balls(), request.style, request.width, request.height);
+    Painter painter(source.scene(), source.balls(), appearance, request.width, request.height);
     if (request.notes) painter.make_room_for_notes();
-    const CameraWish wish = with_look(request.camera, source.scene());
+    const CameraWish& wish = appearance.camera;
     wish.apply(painter.camera());
     const Camera fitted = painter.camera();
     if (request.follow && *request.follow >= source.balls().size()) {

@@ -18,7 +18,6 @@ struct RenderRequest {
     int height = 800;
     double frames_per_second = 30.0;
     PictureStyle style;
-    CameraWish camera;
     std::vector<CameraKey> camera_keys;  ///< in the order of their times; none: it stays
     std::optional<std::size_t> follow;   ///< the ball that is looked at
     bool notes = false;                  ///< the run's numbers over the picture

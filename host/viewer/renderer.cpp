@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 #include "host/plot/image.hpp"
@@ -168,7 +167,8 @@ public:
             {camera.view_matrix(cloud.extent.origin), camera.projection_matrix(), pixel, camera.perspective(), nearer},
             camera, cloud, content);
         glDisable(GL_SCISSOR_TEST);
-        if (deep && content.light && cloud.extent.count > 0) draw_light(target, camera, cloud, content);
+        if (deep && content.light && !content.glow && cloud.extent.count > 0)
+            draw_light(target, camera, cloud, content);
         glEnable(GL_BLEND);
         glDepthMask(GL_FALSE);
         if (content.scenery != nullptr) draw_lines(target, *content.scenery, scene_matrix, fine, cut);
@@ -205,16 +205,18 @@ private:
         set(program, "range", content.range.low, content.range.high);
         set(program, "categories", palette.categories);
         set(program, "unknown", content.theme->unknown);
-        std::array<float, 4> plane{0.0f, 0.0f, 0.0f, std::numeric_limits<float>::max()};
-        if (content.clip) {
-            double offset = content.clip->offset;
+        std::array<std::array<float, 4>, kMostClips> planes{};
+        const std::size_t count = std::min(content.clips.size(), kMostClips);
+        for (std::size_t k = 0; k < count; ++k) {
+            double offset = content.clips[k].offset;
             for (std::size_t axis = 0; axis < 3; ++axis) {
-                plane[axis] = static_cast<float>(content.clip->normal[axis]);
-                offset -= content.clip->normal[axis] * origin[axis];
+                planes[k][axis] = static_cast<float>(content.clips[k].normal[axis]);
+                offset -= content.clips[k].normal[axis] * origin[axis];
             }
-            plane[3] = static_cast<float>(offset);
+            planes[k][3] = static_cast<float>(offset);
         }
-        glProgramUniform4fv(program, glGetUniformLocation(program, "clip"), 1, plane.data());
+        glProgramUniform4fv(program, glGetUniformLocation(program, "clips"), kMostClips, planes.front().data());
+        glProgramUniform1i(program, glGetUniformLocation(program, "clip_count"), static_cast<GLint>(count));
     }
 
     void draw_floor(const FloorPlane& floor, const Matrix4& transform) {
@@ -309,13 +311,13 @@ private:
         const bool deep = content.dimension == 3;
         const double largest = static_cast<double>(cloud.extent.largest_radius) * through.nearer / through.pixel;
         const bool dots = largest < kPointRadius;
-        const bool cut = deep && content.clip;
+        const bool cut = deep && !content.clips.empty();
         const bool sprites = !dots && largest < kSpriteRadius && !through.perspective && !cut;
         const bool patterned = !dots && !sprites && cloud.turns != 0;
         const GlProgram& shape = sprites            ? (deep ? small_sphere_ : small_disk_)
                                  : patterned || cut ? (deep ? dressed_sphere_ : dressed_disk_)
                                                     : (deep ? sphere_ : disk_);
-        const GLuint program = dots ? point_.name() : shape.name();
+        const GLuint program = content.glow ? glow_.name() : dots ? point_.name() : shape.name();
         glUseProgram(program);
         set(program, "view", through.view);
         set(program, "projection", through.projection);
@@ -329,7 +331,8 @@ private:
         glVertexArrayVertexBuffer(balls_.name(), 0, cloud.places, 0, sizeof(BallPlace));
         glVertexArrayVertexBuffer(balls_.name(), 1, cloud.values, static_cast<GLintptr>(cloud.values_offset),
                                   sizeof(float));
-        const bool points = dots || sprites;
+        const bool points = dots || sprites || content.glow;
+        if (content.glow) set_glow(program, camera, cloud, content, largest);
         set(program, "patterned", patterned);
         if (patterned) {
             glEnableVertexArrayAttrib(balls_.name(), 2);
@@ -350,11 +353,45 @@ private:
                 glDrawArraysInstanced(GL_TRIANGLE_STRIP, 0, 4, count);
             }
         };
-        draw_all(0.0f, 0.0f);
+        const auto draw_at = [&](const Vector3& shift) {
+            set(program, "shift",
+                Color{static_cast<float>(shift[0]), static_cast<float>(shift[1]), static_cast<float>(shift[2])});
+            draw_all(0.0f, 0.0f);
+        };
+        draw_at({});
         const auto [around_x, around_y] = cloud.extent.around;
         if (around_x > 0.0f) draw_all(around_x, 0.0f);
         if (around_y > 0.0f) draw_all(0.0f, around_y);
         if (around_x > 0.0f && around_y > 0.0f) draw_all(around_x, around_y);
+        for (const Vector3& shift : content.copies) draw_at(shift);
+        if (content.glow) {
+            lay_over();
+            if (deep) {
+                glEnable(GL_DEPTH_TEST);
+                glDisable(GL_BLEND);
+            }
+        }
+    }
+
+    /// Balls add light, as far as a few of their radii, or a few pixels where these are small; so bright that where
+    /// they lie over each other on average, the picture is of a middle brightness.
+    void set_glow(GLuint program, const Camera& camera, const CloudBuffers& cloud, const PictureContent& content,
+                  double radius) {
+        constexpr double kRadii = 2.5;
+        constexpr double kLeast = 3.0;  // [pixels]
+        const bool dark = content.theme->ink[1] > content.theme->paper[1];
+        const double halo = std::max(kRadii * radius, kLeast);
+        const double area = camera.viewport().inner_width() * camera.viewport().inner_height();  // [pixels]
+        const double times = static_cast<double>(cloud.extent.count * (1 + content.copies.size()));
+        const double layers = times * std::numbers::pi * halo * halo / std::max(area, 1.0);
+        set(program, "least", static_cast<float>(kLeast));
+        set(program, "radii", static_cast<float>(kRadii));
+        set(program, "strength", static_cast<float>(std::clamp(1.5 / (1.0 + 0.3 * layers), 0.02, 1.0)));
+        set(program, "ink", !dark);
+        set(program, "eye_distance", static_cast<float>(camera.perspective() ? camera.distance() : 0.0));
+        glDisable(GL_DEPTH_TEST);
+        glEnable(GL_BLEND);
+        glBlendFuncSeparate(dark ? GL_ONE : GL_ZERO, dark ? GL_ONE : GL_ONE_MINUS_SRC_COLOR, GL_ONE, GL_ONE);
     }
 
     /// \param fine  how many pixels of the bound framebuffer are one of the picture
@@ -421,6 +458,7 @@ private:
     GlProgram small_disk_{"dot.vert", "dot.frag"};
     GlProgram small_sphere_{"ball.vert", "sphere.frag", "SPRITE"};
     GlProgram point_{"point.vert", "point.frag"};
+    GlProgram glow_{"dot.vert", "dot.frag", "GLOW"};
     GlProgram line_{"line.vert", "line.frag"};
     GlProgram plane_{"plane.vert", "plane.frag"};
     GlProgram light_{"screen.vert", "light.frag"};

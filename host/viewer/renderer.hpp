@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -77,6 +78,8 @@ struct ClipPlane {
     double offset = 0.0;  ///< with normal . x > offset [length]
 };
 
+constexpr std::size_t kMostClips = 6;
+
 /// 3D: a face of the box that balls may lie on.
 struct FloorPlane {
     std::array<std::array<float, 3>, 4> corners{};  ///< two of each of two opposite edges, from the cloud's origin
@@ -89,12 +92,14 @@ struct PictureContent {
     const Palette* palette = nullptr;
     ValueRange range;
     const Theme* theme = &kDarkTheme;
-    const LineList* behind = nullptr;   ///< below the balls; places from the cloud's origin
-    const LineList* scenery = nullptr;  ///< among the balls; places from the cloud's origin
-    const LineList* overlay = nullptr;  ///< above all; places in pixels
-    bool clip_to_box = false;           ///< 2D: nothing of a ball is seen outside the box
-    Box box;
-    std::optional<ClipPlane> clip;
+    const LineList* behind = nullptr;       ///< below the balls; places from the cloud's origin
+    const LineList* scenery = nullptr;      ///< among the balls; places from the cloud's origin
+    const LineList* overlay = nullptr;      ///< above all; places in pixels
+    bool clip_to_box = false;               ///< 2D: nothing of a ball is seen outside the box
+    Box box;                                ///< with its copies
+    std::span<const ClipPlane> clips = {};  ///< kMostClips at most
+    std::span<const Vector3> copies = {};   ///< where else all balls are drawn [length]
+    bool glow = false;                      ///< balls as light that adds up; on white paper as ink
     std::optional<FloorPlane> floor;
     bool transparent = false;  ///< nothing around what is drawn
     bool light = false;        ///< 3D: shadows, less light in gaps, dark lines around what is nearer

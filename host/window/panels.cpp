@@ -541,7 +541,7 @@ void Panels::control(Show& show, ViewState& state, Wishes& wishes) {
 
 void Panels::look(Show& show, Painter& painter, ViewState& state, Wishes& wishes) {
     const auto all = quantities();
-    if (ImGui::BeginCombo("colour", all[static_cast<std::size_t>(painter.quantity())].label)) {
+    if (ImGui::BeginCombo("colour", info_of(painter.quantity()).label)) {
         for (const QuantityInfo& info : all) {
             if (ImGui::Selectable(info.label, info.quantity == painter.quantity())) {
                 painter.set_quantity(info.quantity);
@@ -571,6 +571,25 @@ void Panels::look(Show& show, Painter& painter, ViewState& state, Wishes& wishes
             }
         }
     }
+    // What is wrong with a formula is said, and the picture stays as it was.
+    const auto formula = [&](const char* name, const char* hint, std::string now, const auto& set) {
+        std::array<char, 512> typed{};
+        now.copy(typed.data(), typed.size() - 1);
+        if (!ImGui::InputTextWithHint(name, hint, typed.data(), typed.size(), ImGuiInputTextFlags_EnterReturnsTrue)) {
+            return;
+        }
+        try {
+            set(std::string(typed.data()));
+        } catch (const InputError& error) {
+            state.message = error.what();
+        }
+    };
+    formula("by formula", "speed / radius", painter.quantity() == Quantity::kFormula ? painter.coloring() : "",
+            [&](const std::string& typed) {
+                if (!typed.empty()) painter.set_formula(typed);
+            });
+    formula("show", "all; or: x < 2 and vy > 0", painter.selection(),
+            [&](const std::string& typed) { painter.set_selection(typed); });
     if (ImGui::Checkbox("title and legend", &state.labels)) painter.set_labels(state.labels);
     ImGui::SameLine();
     if (ImGui::Button("Fit")) wishes.fit = true;
@@ -581,6 +600,15 @@ void Panels::look(Show& show, Painter& painter, ViewState& state, Wishes& wishes
     ImGui::SameLine();
     bool contacts = painter.contacts();
     if (ImGui::Checkbox("contacts", &contacts)) painter.set_contacts(contacts);
+    bool glow = painter.glow();
+    if (ImGui::Checkbox("glow", &glow)) painter.set_glow(glow);
+    const Box& box = show.scene().box;
+    if (box.periodic(0) || box.periodic(1) || box.periodic(2)) {
+        int copies = painter.copies();
+        ImGui::SameLine();
+        ImGui::SetNextItemWidth(6.0f * ImGui::GetFontSize());
+        if (ImGui::SliderInt("copies", &copies, 0, static_cast<int>(kMostCopies))) painter.set_copies(copies);
+    }
     if (show.scene().dimension() == 3) {
         bool perspective = painter.camera().perspective();
         if (ImGui::Checkbox("perspective", &perspective)) painter.camera().set_perspective(perspective);

@@ -61,8 +61,9 @@ public:
     void want_frames(bool each) override { run_.want_frames(each); }
 
     void draw(Painter& painter, const std::vector<std::string>& notes, const LineList& extra) override {
-        // The thread may not have got around to another quantity; and how balls are turned is added up here.
-        if (now_->quantity != painter.quantity() || painter.turns(*now_->frame)) {
+        // The thread may not have got around to another quantity; and how balls are turned is added up here, as
+        // formulas are evaluated.
+        if (now_->quantity != painter.quantity() || painter.draws_frames(*now_->frame)) {
             painter.draw(*now_->frame, notes, &extra);
             return;
         }
@@ -85,7 +86,9 @@ public:
     [[nodiscard]] double speed() const override { return run_.speed(); }
     void set_speed(double speed) override { run_.set_speed(speed); }
     [[nodiscard]] double reached() const override { return now_ != nullptr && run_.playing() ? now_->reached : 0.0; }
-    void set_quantity(Quantity quantity) override { run_.set_quantity(quantity); }
+    void set_quantity(Quantity quantity) override {
+        if (quantity != Quantity::kFormula) run_.set_quantity(quantity);  // which draw() does from frames
+    }
 
     [[nodiscard]] std::string status() const override {
         const SolverDescription of = run_.description();

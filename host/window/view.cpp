@@ -42,16 +42,17 @@ std::string speed_text(const Vector3& velocity, const Scene& scene) {
 }  // namespace
 
 std::optional<std::size_t> ball_at(const Frame& frame, const Balls& balls, const Camera& camera,
-                                   const std::optional<ClipPlane>& clip, double x, double y) {
+                                   std::span<const ClipPlane> clips, double x, double y,
+                                   const std::function<bool(std::size_t)>& left_out) {
     const auto cut_off = [&](const Vector3& at) {
-        double along = 0.0;
-        for (int axis = 0; clip && axis < 3; ++axis) along += clip->normal[axis] * at[axis];
-        return clip && along > clip->offset;
+        return std::ranges::any_of(clips, [&](const ClipPlane& clip) {
+            return clip.normal[0] * at[0] + clip.normal[1] * at[1] + clip.normal[2] * at[2] > clip.offset;
+        });
     };
     std::optional<std::size_t> found;
     double nearest = 0.0;
     for (std::size_t id = 0; id < frame.size(); ++id) {
-        if (frame.gone[id] != 0) continue;
+        if (frame.gone[id] != 0 || (left_out && left_out(id))) continue;
         const Vector3 position = position_of(frame, id);
         if (cut_off(position)) continue;
         const PicturePlace place = camera.project(position);
@@ -95,7 +96,8 @@ bool Pointer::act(Show& show, Painter& painter, ViewState& state, double pixels)
         if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
             drag_ = deep ? Drag::kTurn : Drag::kMove;
             moved_ = false;
-            cue_ = ball_at(*show.frame(), show.balls(), camera, painter.clip(), x, y);
+            cue_ = ball_at(*show.frame(), show.balls(), camera, painter.clips(), x, y,
+                           [&](std::size_t id) { return painter.left_out(id); });
             // Never without a key: who moves the picture of a dense gas meets a ball everywhere.
             if (show.live() && io.KeyCtrl) drag_ = cue_ ? Drag::kKick : Drag::kCancelled;
         } else if (ImGui::IsMouseClicked(ImGuiMouseButton_Right) || ImGui::IsMouseClicked(ImGuiMouseButton_Middle)) {
@@ -195,11 +197,11 @@ public:
         : show_(show),
           name_(request.name),
           source_(request.source),
-          style_(request.style),
+          appearance_(request.style, show.scene(), show.balls()),
           window_("carom: " + request.name, request.width, request.height),
-          painter_(show.scene(), show.balls(), request.style, request.width, request.height),
+          painter_(show.scene(), show.balls(), appearance_, request.width, request.height),
           fine_(painter_.target().oversampling()) {
-        wish_ = with_look(request.camera, show.scene());
+        wish_ = appearance_.camera;
         wish_.apply(painter_.camera());
         show_.set_quantity(painter_.quantity());
         state_.panels = request.panels;
@@ -390,16 +392,19 @@ private:
         }
         std::vector<std::pair<std::string, std::string>> all{
             {"camera", from},
-            {"color_by", quantities()[static_cast<std::size_t>(painter_.quantity())].name},
+            {"color_by", painter_.coloring()},
             {"colormap", color_maps()[static_cast<std::size_t>(painter_.color_map())].name}};
         const ValueRange range = painter_.range();
         if (!painter_.palette().categories && range.high > range.low) {
             all.emplace_back("range", fmt::format("{:.9g}:{:.9g}", range.low, range.high));
         }
-        if (const auto& clip = painter_.clip()) {
-            all.emplace_back("clip", fmt::format("{:.9g}:{:.9g}:{:.9g}:{:.9g}", clip->normal[0], clip->normal[1],
-                                                 clip->normal[2], clip->offset));
+        std::string clips;
+        for (const ClipPlane& clip : painter_.clips()) {
+            clips += fmt::format("{}{:.9g}:{:.9g}:{:.9g}:{:.9g}", clips.empty() ? "" : ",", clip.normal[0],
+                                 clip.normal[1], clip.normal[2], clip.offset);
         }
+        if (!clips.empty()) all.emplace_back("clip", clips);
+        if (!painter_.selection().empty()) all.emplace_back("select", painter_.selection());
         return all;
     }
 
@@ -414,11 +419,15 @@ private:
             command += fmt::format(" --{} {}", option, shell_quoted(value));
             file += fmt::format("{} = \"{}\"\n", key, value);
         }
-        if (style_.light) file += "light = true\n";
-        if (!style_.shadows) file += "shadows = false\n";
+        if (painter_.copies() > 0) file += fmt::format("copies = {}\n", painter_.copies());
+        if (painter_.glow()) file += "glow = true\n";
+        if (appearance_.style.light) file += "light = true\n";
+        if (!appearance_.style.shadows) file += "shadows = false\n";
+        if (painter_.copies() > 0) command += fmt::format(" --copies {}", painter_.copies());
+        if (painter_.glow()) command += " --glow";
         command += fmt::format(" --time {:.9g} --size {}x{}{}{}{}{} -o {}", show_.time(), painter_.target().width(),
-                               painter_.target().height(), style_.light ? " --light" : "",
-                               style_.shadows ? "" : " --plain", painter_.arrows() ? " --arrows" : "",
+                               painter_.target().height(), appearance_.style.light ? " --light" : "",
+                               appearance_.style.shadows ? "" : " --plain", painter_.arrows() ? " --arrows" : "",
                                state_.labels ? "" : " --bare", shell_quoted(name_ + ".png"));
         glfwSetClipboardString(window_.handle(), command.c_str());
         const std::string path = free_name(name_, ".look.toml");
@@ -604,7 +613,7 @@ private:
     Show& show_;
     std::string name_;
     std::string source_;
-    PictureStyle style_;
+    Appearance appearance_;  // before the window opens: it may be wrong
     Window window_;
     Painter painter_;
     int fine_;

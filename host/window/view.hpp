@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "host/viewer/painter.hpp"
@@ -37,9 +38,10 @@ private:
 };
 
 /// The ball that is seen at a place of the picture, the nearest of several.
-/// \param clip  what is cut off and not seen; empty: nothing
+/// \param clips  what is cut off and not seen
 std::optional<std::size_t> ball_at(const Frame& frame, const Balls& balls, const Camera& camera,
-                                   const std::optional<ClipPlane>& clip, double x, double y);
+                                   std::span<const ClipPlane> clips, double x, double y,
+                                   const std::function<bool(std::size_t)>& left_out = {});
 
 /// What `carom view` is to show, and how at first.
 struct ViewRequest {
@@ -48,7 +50,6 @@ struct ViewRequest {
     int height = 800;
     std::string source;  ///< the scene or file, as it was given
     PictureStyle style;
-    CameraWish camera;
     bool playing = true;
     bool panels = true;
 };

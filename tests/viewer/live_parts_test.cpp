@@ -113,13 +113,13 @@ TEST(BallAt, IsTheNearestThatIsSeen) {
         along += 5.0 * back[axis];
     }
     const PicturePlace middle = camera.project({5.0, 5.0, 5.0});
-    const auto seen = [&](std::optional<ClipPlane> clip) {
-        return ball_at(frame, balls, camera, clip, middle.x, middle.y);
+    const auto seen = [&](const std::vector<ClipPlane>& clips) {
+        return ball_at(frame, balls, camera, clips, middle.x, middle.y);
     };
-    EXPECT_EQ(seen(std::nullopt), std::optional<std::size_t>(1));
-    EXPECT_EQ(seen(ClipPlane{back, along}), std::optional<std::size_t>(0));  // the half at the eye is cut off
-    EXPECT_EQ(seen(ClipPlane{back, along - 4.0}), std::nullopt);
-    EXPECT_EQ(ball_at(frame, balls, camera, std::nullopt, 5.0, 5.0), std::nullopt);
+    EXPECT_EQ(seen({}), std::optional<std::size_t>(1));
+    EXPECT_EQ(seen({{{}, 1.0}, {back, along}}), std::optional<std::size_t>(0));  // the half at the eye is cut off
+    EXPECT_EQ(seen({{back, along - 4.0}}), std::nullopt);
+    EXPECT_EQ(ball_at(frame, balls, camera, {}, 5.0, 5.0), std::nullopt);
 }
 
 TEST(RateMeter, CountsTimesNotRatios) {

@@ -215,6 +215,84 @@ TEST(Picture, LeavesOutBallsBeyondTheClippingPlane) {
     EXPECT_GT(seen[1], seen[0]);
 }
 
+TEST(Picture, ClosesBallsThatSeveralPlanesCut) {
+    const auto clips = [](const std::string& text) {
+        return PictureStyle{
+            .quantity = Quantity::kSpecies, .clips = parse_clips(text, "--clip"), .labels = false, .shadows = false};
+    };
+    const std::string scene = deep_scene(ball("red", "5, 5, 5"));
+    const auto red_pixels = [&](const std::string& planes, double azimuth) {
+        Studio cut(scene, clips(planes));
+        cut.camera().look_from(azimuth, 0.0);
+        cut.shoot();
+        int count = 0;
+        for (int y = 0; y < 300; ++y) {
+            for (int x = 0; x < 400; ++x)
+                count += cut.at(x, y)[0] > 60 && cut.at(x, y)[0] > 3 * cut.at(x, y)[1] ? 1 : 0;
+        }
+        return static_cast<double>(count);
+    };
+    const double whole = red_pixels("", 0.0);
+    ASSERT_GT(whole, 1000.0);
+    // From the front a quarter is left of it; from the side, too, where one looks onto the cut.
+    constexpr double kRim = 0.03;  // of the pixels are partly covered
+    EXPECT_NEAR(red_pixels("1:0:0:5,0:0:1:5", 0.0) / whole, 0.25, kRim);
+    EXPECT_NEAR(red_pixels("1:0:0:5,0:0:2:5", 90.0) / whole, 0.5, kRim);
+    EXPECT_NEAR(red_pixels("1:0:1:7.0711", 0.0) / whole, 0.5, kRim);  // oblique
+    EXPECT_NEAR(red_pixels("1:0:0:5,0:0:1:5,0:1:0:5,-1:0:0:-4.5,0:0:-1:-4.5", 0.0) / whole, 0.25 / M_PI, kRim);
+    for (const double azimuth : {0.0, 90.0}) {
+        EXPECT_EQ(red_pixels("1:0:0:5,-1:0:0:-5.1", azimuth), 0.0);  // which exclude each other
+    }
+    // The cut faces the eye: all of it is in one colour.
+    Studio cut(scene, clips("0:-1:0:-5,0:0:1:6.5"));
+    cut.camera().look_from(0.0, 0.0);
+    cut.shoot();
+    const Rgb middle = cut.at(200, 150);
+    EXPECT_EQ(cut.at(200, 165), middle);
+    EXPECT_EQ(cut.at(185, 150), middle);
+    EXPECT_THROW(parse_clips("1:0:0:1,1:0:0:2,1:0:0:3,1:0:0:4,1:0:0:5,1:0:0:6,1:0:0:7", "--clip"), InputError);
+}
+
+TEST(Picture, HasCopiesOfAPeriodicBox) {
+    const PictureStyle style{.quantity = Quantity::kSpecies, .copies = 1, .labels = false};
+    Studio inside(flat_scene(ball("red", "5, 9"), "periodic"), style, 600, 450);
+    inside.shoot();
+    EXPECT_EQ(blobs(inside, reddish).size(), 9u);
+    // Over a face: four columns of it, those at the rim cut through; nothing is drawn twice.
+    Studio over(flat_scene(ball("red", "14.9, 9"), "periodic"), style, 600, 450);
+    over.shoot();
+    auto found = blobs(over, reddish);
+    ASSERT_EQ(found.size(), 12u);
+    std::ranges::sort(found, {}, &Blob::pixels);
+    EXPECT_LT(found[5].pixels, 0.75 * found[6].pixels);
+    EXPECT_NEAR(found[6].pixels, found[11].pixels, 0.1 * found[6].pixels);
+    // Only along periodic axes; in 3D too.
+    Studio deep(
+        "[scene]\ndimension = 3\n[box]\nsize = [10, 10, 10]\nboundary = [\"periodic\", \"wall\", \"wall\"]\n"
+        "[run]\nbackend = \"cpu\"\n[[ball]]\nradius = 1\nmass = 1\nposition = [5, 5, 5]\ncolor = \"#E00000\"\n",
+        PictureStyle{.quantity = Quantity::kSpecies, .copies = 2, .labels = false, .shadows = false});
+    deep.camera().look_from(0.0, 0.0);
+    deep.shoot();
+    EXPECT_EQ(blobs(deep, reddish).size(), 5u);
+}
+
+TEST(Picture, OfGlowingBallsAddsUp) {
+    const auto level = [](bool light, const std::string& more) {
+        Studio studio(flat_scene(ball("red", "5, 9") + more),
+                      PictureStyle{.quantity = Quantity::kSpecies, .light = light, .glow = true, .labels = false});
+        studio.shoot();
+        return std::pair{studio.at(studio.position(0)), studio.at(2, 2)};
+    };
+    const auto [one, paper] = level(false, "");
+    EXPECT_GT(one[0], paper[0] + 40);
+    const auto [two, same_paper] = level(false, ball("green", "6.8, 9"));
+    EXPECT_GT(two[1], one[1] + 5);  // its light is there too
+    EXPECT_EQ(paper, same_paper);
+    EXPECT_GE(two[0] + 20, one[0]);
+    const auto [ink, white] = level(true, "");
+    EXPECT_LT(ink[1], white[1] - 40);  // on white what is red takes the green away
+}
+
 /// How bright a pixel is.
 int grey(const Rgb& rgb) { return rgb[0] + rgb[1] + rgb[2]; }
 
@@ -371,7 +449,7 @@ TEST(Look, ThatIsWrongIsToldWithItsPlace) {
           std::pair{"camera = \"up\"", "test.toml:20:10: look.camera: 'up' is not known"}}) {
         try {
             const Studio studio(flat_scene(std::string("[look]\n") + line + "\n"), {.labels = false});
-            static_cast<void>(with_look({}, studio.source().scene()));
+            static_cast<void>(Appearance({}, studio.source().scene(), studio.source().balls()));
             FAIL() << line;
         } catch (const InputError& error) {
             EXPECT_THAT(error.what(), testing::HasSubstr(words));
@@ -439,6 +517,58 @@ TEST(Quantity, HasTheNumbersOfTheBalls) {
     EXPECT_FLOAT_EQ(world.values(Quantity::kId)[0], 0.0f);
     world.scene.physics.gravity = {1.0, 0.0, 0.0};
     EXPECT_FLOAT_EQ(world.values(Quantity::kHeight)[0], 7.0f);  // from the face at x = 11, against gravity
+}
+
+TEST(BallFormula, KnowsTheNumbersOfABallAndTheNamesOfSpecies) {
+    World world(2);
+    world.balls.species_table.push_back({.name = "b c", .radius = 0.25, .mass = 1.0});
+    world.balls.species_table.push_back({.name = "pool", .radius = 0.125, .mass = 3.0});
+    world.add({4.0, 3.5, 0.0}, {3.0, -4.0, 0.0});
+    world.add({2.0, 7.0, 0.0}, {1.0, 0.5, 0.0});
+    world.add({0.0, 0.0, 0.0});
+    world.balls.species[1] = 2;
+    world.frame.spin[2][0] = -7.0;
+    world.frame.gone[2] = 1;
+    const auto values = [&](const std::string& text) {
+        std::vector<float> result;
+        BallFormula(text, world.balls, "--select").evaluate(world.balls, world.frame, result);
+        return result;
+    };
+    const auto all = values("id + 10 * x + 100 * y + 1000 * vx + 1e4 * vy");
+    EXPECT_FLOAT_EQ(all[0], 40.0f + 350.0f + 3000.0f - 40000.0f);
+    EXPECT_FLOAT_EQ(all[1], 1.0f + 20.0f + 700.0f + 1000.0f + 5000.0f);
+    EXPECT_TRUE(std::isnan(all[2]));
+    EXPECT_FLOAT_EQ(values("speed + 10 * spin + z + vz")[0], 75.0f);
+    EXPECT_FLOAT_EQ(values("mass / radius")[1], 24.0f);
+    EXPECT_FLOAT_EQ(values("species == pool")[1], 1.0f);
+    EXPECT_FLOAT_EQ(values("species == pool or species == a")[0], 1.0f);
+    EXPECT_FLOAT_EQ(values("species != a")[0], 0.0f);
+    const std::string said = [&] {
+        try {
+            values("x + speeed");
+        } catch (const InputError& error) {
+            return std::string(error.what());
+        }
+        return std::string();
+    }();
+    EXPECT_THAT(said, testing::HasSubstr("--select: \"x + speeed\", character 5: 'speeed' is not known; allowed: id"));
+}
+
+TEST(BallFormula, ColoursAndChoosesBalls) {
+    std::string balls;
+    for (int k = 0; k < 6; ++k) balls += ball(k < 3 ? "red" : "green", std::to_string(-3 + 3 * k) + ", 9");
+    Studio studio(flat_scene(balls), {.quantity = Quantity::kFormula, .formula = "2 * x - 1", .labels = false});
+    studio.shoot();
+    EXPECT_NEAR(studio.painter().range().low, -7.0, 1e-5);
+    EXPECT_NEAR(studio.painter().range().high, 23.0, 1e-5);
+    EXPECT_THAT(studio.at(studio.position(5)), near_color(studio.painter().palette().at(1.0f)));
+    Studio some(flat_scene(balls),
+                {.quantity = Quantity::kSpecies, .select = "species == red and x > -2", .labels = false});
+    some.shoot();
+    EXPECT_EQ(blobs(some, reddish).size(), 2u);
+    EXPECT_TRUE(some.painter().left_out(0));
+    EXPECT_FALSE(some.painter().left_out(1));
+    EXPECT_TRUE(some.painter().left_out(4));
 }
 
 TEST(Quantity, OfWhatIsAroundABall) {

@@ -399,6 +399,11 @@ backend = "cpu"
             (["-o", "a.png", "--size", "63x64"], r"--size: '63' is not a whole number from 64 up"),
             (["-o", "a.png", "--size", "20000x100"], r"--size: more than 16384"),
             (["-o", "a.png", "--color-by", "mood"], r"--color-by: 'mood' is not known; allowed: species, speed"),
+            (["-o", "a.png", "--color-by", "x + sped"], r"--color-by: \"x \+ sped\", character 5: 'sped' is not known; allowed: id"),
+            (["-o", "a.png", "--select", "x >"], r"--select: \"x >\", character 4: it ends too early"),
+            (["-o", "a.png", "--copies", "4"], r"--copies: more than 3"),
+            (["-o", "a.png", "--set", "look.select=x <"], r"look\.select: \"x <\", character 4"),
+            (["-o", "a.png", "--clip", ",".join(["0:1:0:2"] * 7)], r"--clip: more than 6 planes"),
             (["-o", "a.png", "--colormap", "jet"], r"--colormap: 'jet' is not known; allowed: viridis, ember"),
             (["-o", "a.png", "--range", "3"], r"--range: '3' is not LOW:HIGH"),
             (["-o", "a.png", "--range", "3:1"], r"--range: HIGH must be greater than LOW"),
@@ -467,7 +472,7 @@ backend = "cpu"
     def test_help_is_in_the_pages(self):
         page = (SOURCE / "docs" / "viewer.md").read_text()
         for option in ["--size", "--fps", "--every", "--color-by", "--range", "--camera", "--overlay", "--bare",
-                       "--light", "--colormap", "--arrows", "--plain", "--contacts", "--trails", "--clip", "--look", "--follow", "--camera-at", "--samples",
+                       "--light", "--colormap", "--arrows", "--plain", "--contacts", "--trails", "--clip", "--select", "--copies", "--glow", "--look", "--follow", "--camera-at", "--samples",
                        "--transparent", "--frame", "--time", "--last"]:
             self.assertIn(option, page)
 

@@ -166,7 +166,8 @@ class View(ProgramTest):
             (self.folder / f"{name}-1.png").unlink()
 
     def test_what_is_seen_can_be_had_again_as_a_file(self):
-        for options in [["two.toml", "--color-by", "height"], ["spheres3d_frictionless", "--light", "--camera", "perspective"]]:
+        for options in [["two.toml", "--color-by", "height"], ["spheres3d_frictionless", "--light", "--camera", "perspective"],
+                        ["two.toml", "--color-by", "x + 2 * radius", "--select", "x < 5 or vx == 7"]]:
             name = pathlib.Path(options[0]).stem
             process = self.open(*options, "--paused", "--no-panels")
             self.screen.do("mousemove", 200, 300, "click", 4, "click", 4, "sleep", 0.3)
@@ -181,6 +182,8 @@ class View(ProgramTest):
             self.assertLessEqual(abs(pixels(self.folder / "again.png") - stored).max(), 2, options)
             self.succeed("render", options[0], "--time", "0", "--size", f"{WIDTH}x{HEIGHT}", "-o", "fitted.png", "--force")
             self.assertGreater(abs(pixels(self.folder / "fitted.png") - stored).max(), 40, options)
+            for path in self.folder.glob(f"{name}-1.*"):
+                path.unlink()
 
     def test_space_plays_and_pauses_and_escape_closes(self):
         process = self.open("two.toml", "--paused")

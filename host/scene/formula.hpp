@@ -8,7 +8,7 @@
 namespace carom {
 
 /// A formula over named numbers, read once and evaluated many times: + - * / ^, brackets, pi, and sqrt, abs, exp, log,
-/// sin, cos, tan, asin, acos, atan (radians), min(a, b), max(a, b).
+/// sin, cos, tan, asin, acos, atan (radians), min(a, b), max(a, b); < <= > >= == != and, or, not, which give 1 or 0.
 class Formula {
 public:
     /// \param names  of the numbers that evaluate gets, in that order
@@ -31,6 +31,8 @@ private:
         std::size_t index = 0;  ///< of the variable
         double constant = 0.0;
     };
+
+    static constexpr std::size_t kHighest = 256;  // the stack, at most
 
     std::vector<Step> steps_;  // in postfix order
 };

@@ -1,4 +1,4 @@
-#include "host/sweep/formula.hpp"
+#include "host/scene/formula.hpp"
 
 #include <fmt/format.h>
 
@@ -37,22 +37,67 @@ constexpr std::array kFunctions{
     Named{"max", [](double a, double b) { return std::fmax(a, b); }, 2},
 };
 
-constexpr int kDeepest = 200;  // brackets in brackets; the reader calls itself for each
+/// Which give 1 or 0. None begins with another that stands before it.
+constexpr std::array kOrders{
+    Named{"<=", [](double a, double b) { return a <= b ? 1.0 : 0.0; }, 2},
+    Named{">=", [](double a, double b) { return a >= b ? 1.0 : 0.0; }, 2},
+    Named{"==", [](double a, double b) { return a == b ? 1.0 : 0.0; }, 2},
+    Named{"!=", [](double a, double b) { return a != b ? 1.0 : 0.0; }, 2},
+    Named{"<", [](double a, double b) { return a < b ? 1.0 : 0.0; }, 2},
+    Named{">", [](double a, double b) { return a > b ? 1.0 : 0.0; }, 2},
+};
+
+constexpr int kDeepest = 300;  // brackets in brackets; the reader calls itself for each
 
 }  // namespace
 
-/// Reads by recursive descent: sum, product, sign, power, atom.
+/// Reads by recursive descent: either, both, compared, sum, product, sign, power, atom.
 class FormulaParser {
 public:
     FormulaParser(const std::string& text, const std::vector<std::string>& names, std::vector<Formula::Step>& steps)
         : text_(text), names_(names), steps_(steps) {}
 
     void parse() {
-        sum();
+        constexpr std::size_t kLongest = 2000;  // a text of strangers' scenes, too, is read within a moment
+        if (text_.size() > kLongest) throw InputError(fmt::format("longer than {} characters", kLongest));
+        either();
         if (at_ < text_.size()) fail("an operator is expected");
     }
 
 private:
+    void either() {
+        both();
+        while (take_word("or")) {
+            both();
+            apply([](double a, double b) { return a != 0.0 || b != 0.0 ? 1.0 : 0.0; }, 2);
+        }
+    }
+
+    void both() {
+        compared();
+        while (take_word("and")) {
+            compared();
+            apply([](double a, double b) { return a != 0.0 && b != 0.0 ? 1.0 : 0.0; }, 2);
+        }
+    }
+
+    void compared() {
+        if (++depth_ > kDeepest) fail("words or brackets are too deep");
+        if (take_word("not")) {
+            compared();
+            apply([](double a, double) { return a == 0.0 ? 1.0 : 0.0; }, 1);
+        } else {
+            sum();
+            for (const Named& order : kOrders) {
+                if (!take(order.name)) continue;
+                sum();
+                apply(order.function, 2);
+                break;
+            }
+        }
+        --depth_;
+    }
+
     void sum() {
         if (++depth_ > kDeepest) fail("the brackets are too deep");
         product();
@@ -104,7 +149,7 @@ private:
 
     void atom() {
         if (take('(')) {
-            sum();
+            either();
             if (!take(')')) fail("')' is expected");
             return;
         }
@@ -126,21 +171,19 @@ private:
         const auto [end, error] = std::from_chars(begin, text_.data() + text_.size(), value);
         if (error != std::errc{}) fail("a number is expected");
         at_ += static_cast<std::size_t>(end - begin);
-        steps_.push_back({.constant = value});
+        push({.constant = value});
     }
 
     void word() {
         const std::size_t begin = at_;
-        while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) != 0 || text_[at_] == '_')) {
-            ++at_;
-        }
+        while (at_ < text_.size() && in_word(text_[at_])) ++at_;
         const std::string name = text_.substr(begin, at_ - begin);
         if (const auto found = std::ranges::find(names_, name); found != names_.end()) {
-            steps_.push_back({.variable = true, .index = static_cast<std::size_t>(found - names_.begin())});
+            push({.variable = true, .index = static_cast<std::size_t>(found - names_.begin())});
             return;
         }
         if (name == "pi") {
-            steps_.push_back({.constant = std::numbers::pi});
+            push({.constant = std::numbers::pi});
             return;
         }
         const auto* function = std::ranges::find(kFunctions, name, &Named::name);
@@ -151,16 +194,22 @@ private:
             fail(fmt::format("'{}' is not known; allowed: {}, pi", name, known));
         }
         if (!take('(')) fail("'(' is expected");
-        sum();
+        either();
         for (int k = 1; k < function->arguments; ++k) {
             if (!take(',')) fail("',' is expected");
-            sum();
+            either();
         }
         if (!take(')')) fail("')' is expected");
         apply(function->function, function->arguments);
     }
 
+    void push(const Formula::Step& step) {
+        if (++height_ > Formula::kHighest) fail("too many numbers wait for each other");
+        steps_.push_back(step);
+    }
+
     void apply(Formula::Function function, int arguments) {
+        height_ -= static_cast<std::size_t>(arguments - 1);
         steps_.push_back({.function = function, .arguments = arguments});
     }
 
@@ -168,22 +217,39 @@ private:
         while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_])) != 0) ++at_;
     }
 
-    bool take(char c) {
+    bool take(char c) { return take(std::string_view(&c, 1)); }
+
+    bool take(std::string_view mark) {
         skip_blanks();
-        if (at_ >= text_.size() || text_[at_] != c) return false;
-        ++at_;
+        if (std::string_view(text_).substr(at_, mark.size()) != mark) return false;
+        at_ += mark.size();
         skip_blanks();
         return true;
     }
 
+    /// A name that begins like it is not meant.
+    bool take_word(std::string_view name) {
+        const std::size_t begin = at_;
+        if (!take(name)) return false;
+        const std::size_t end = text_.find(name, begin) + name.size();
+        if (end >= text_.size() || !in_word(text_[end])) return true;
+        at_ = begin;
+        return false;
+    }
+
+    static bool in_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
     [[noreturn]] void fail(const std::string& message) const {
-        throw InputError(fmt::format("\"{}\", character {}: {}", text_, at_ + 1, message));
+        constexpr std::size_t kShown = 100;
+        const std::string shown = text_.size() > kShown ? text_.substr(0, kShown) + "..." : text_;
+        throw InputError(fmt::format("\"{}\", character {}: {}", shown, at_ + 1, message));
     }
 
     const std::string& text_;
     const std::vector<std::string>& names_;
     std::vector<Formula::Step>& steps_;
     std::size_t at_ = 0;
+    std::size_t height_ = 0;  // of the stack, after the last step
     int depth_ = 0;
 };
 
@@ -192,20 +258,17 @@ Formula::Formula(const std::string& text, const std::vector<std::string>& names)
 }
 
 double Formula::evaluate(std::span<const double> values) const {
-    std::vector<double> stack;
+    std::array<double, kHighest> stack;  // NOLINT(cppcoreguidelines-pro-type-member-init): written before it is read
+    std::size_t height = 0;
     for (const Step& step : steps_) {
         if (step.function == nullptr) {
-            stack.push_back(step.variable ? values[step.index] : step.constant);
+            stack[height++] = step.variable ? values[step.index] : step.constant;
             continue;
         }
-        double second = 0.0;
-        if (step.arguments == 2) {
-            second = stack.back();
-            stack.pop_back();
-        }
-        stack.back() = step.function(stack.back(), second);
+        const double second = step.arguments == 2 ? stack[--height] : 0.0;
+        stack[height - 1] = step.function(stack[height - 1], second);
     }
-    return stack.back();
+    return stack[0];
 }
 
 bool Formula::uses(std::size_t index) const {
