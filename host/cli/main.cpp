@@ -11,6 +11,7 @@
 #include <memory>
 #include <new>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -24,6 +25,7 @@
 #include "host/scene/faults.hpp"
 #include "host/state/errors.hpp"
 #include "host/state/text.hpp"
+#include "host/sweep/run_sweep.hpp"
 
 namespace carom {
 
@@ -45,7 +47,8 @@ constexpr Command kCommands[] = {
      add_convert_command},
     {"sweep", "Run one scene over a grid of values of its keys, many runs at once",
      "carom sweep pinfall.sweep.toml -o pinfall.csv\n"
-     "carom sweep pinfall_fine --shard 2/8   # the second of eight machines",
+     "carom sweep pinfall_fine --shard 2/8   # the second of eight machines\n"
+     "srun carom sweep pinfall_fine   # each of a job's processes does some of the runs",
      add_sweep_command},
     {"bench", "Measure speed on this machine, against its limit and the textbook algorithm",
      "carom bench --quick                       # within a minute\n"
@@ -206,27 +209,30 @@ void end_on_lost_memory() noexcept {
     std::abort();
 }
 
-/// What a launcher of MPI has started to share a run: rank 0 is the program, and the others do what it says. Other
-/// commands are done by each process for itself. \returns  the exit status of one of the others; none: this is the
-/// program
+/// What a launcher of MPI has started to share a run or a sweep: rank 0 is the program, and the others do what it says.
+/// Other commands, and a sweep's part that is asked for by --shard, each process does for itself.
+/// \returns  the exit status of one of the others; none: this is the program
 std::optional<int> join_ranks(int argc, char** argv) {
     const Launch started = launch();
     if (started.ranks == 1) return std::nullopt;
-    if (argc < 2 || argv[1] != std::string_view("run")) return std::nullopt;
+    const std::span<char*> words(argv, static_cast<std::size_t>(argc));
+    const std::string_view command = words.size() > 1 ? words[1] : "";
+    const bool part = std::ranges::any_of(words, [](std::string_view word) { return word.starts_with("--shard"); });
+    if (command != "run" && (command != "sweep" || part)) return std::nullopt;
     if (started.rank == 0) {
-        lead(std::make_unique<Ranks>(start_mpi(started)));
+        lead(std::make_unique<Ranks>(start_mpi(started)), command == "sweep");
         return std::nullopt;
     }
     leave_signals_to_rank_0();
     std::shared_ptr<Transport> transport;
     try {
         transport = start_mpi(started);
-    } catch (const std::exception&) {  // rank 0 finds the same, and says so
-        return 0;
+    } catch (const std::exception&) {  // rank 0 finds the same, and says so; if not, the launcher ends it
+        return static_cast<int>(ExitStatus::kSystemFailure);
     }
     int status = 0;
     try {
-        serve_rank(*transport);
+        serve_rank(*transport, help_with_sweep);
     } catch (const std::exception& error) {
         const bool memory = dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
         status = fail(ExitStatus::kSystemFailure,

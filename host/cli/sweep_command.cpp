@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "host/cli/options.hpp"
+#include "host/ranks/launched.hpp"
 #include "host/run/output_files.hpp"
 #include "host/run/say.hpp"
 #include "host/state/errors.hpp"
@@ -106,7 +107,8 @@ int sweep(const SweepCommandOptions& options, const std::string& program) {
     const SweepOutput output{.table = options.output.empty() ? default_table(sweep.path) : options.output,
                              .force = options.force,
                              .quiet = options.quiet};
-    const SweepOutcome outcome = run_sweep(sweep, {.steps = request.steps, .threads = request.threads}, output);
+    const SweepOptions sweep_options{.steps = request.steps, .threads = request.threads, .ranks = ranks_of_sweep()};
+    const SweepOutcome outcome = run_sweep(sweep, sweep_options, output);
     if (options.json) fmt::print("{}\n", sweep_json(outcome, sweep, output));
     return report(outcome, options, output, program);
 }

@@ -40,6 +40,13 @@ void swap(const MpiParcel* out, std::size_t outs, MpiParcel* in, std::size_t ins
     MPI_Abort(MPI_COMM_WORLD, 4);
 }
 
+int whose_message_waits() {
+    int waits = 0;
+    MPI_Status status;
+    MPI_Iprobe(MPI_ANY_SOURCE, kTag, MPI_COMM_WORLD, &waits, &status);
+    return waits != 0 ? status.MPI_SOURCE : -1;
+}
+
 void combine(std::uint64_t* values, std::size_t count, MPI_Op operation) {
     MPI_Allreduce(MPI_IN_PLACE, values, static_cast<int>(count), MPI_UINT64_T, operation, MPI_COMM_WORLD);
 }
@@ -56,8 +63,10 @@ void end_all(int status) { MPI_Abort(MPI_COMM_WORLD, status); }
 }  // namespace
 
 extern "C" const MpiModule* carom_mpi_start() {
-    static MpiModule mpi = {kMpiModuleVersion, 0, 1, library, swap, max_all, sum_all, broadcast, stop, end_all};
-    MPI_Init(nullptr, nullptr);
+    static MpiModule mpi = {kMpiModuleVersion, 0,       1,         library, swap,   whose_message_waits,
+                            max_all,           sum_all, broadcast, stop,    end_all};
+    int given = 0;  // other threads compute meanwhile
+    MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &given);
     MPI_Comm_rank(MPI_COMM_WORLD, &mpi.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &mpi.size);
     int length = 0;

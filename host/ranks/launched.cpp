@@ -44,6 +44,7 @@ public:
         mpi_.swap(out_.data(), out_.size(), in_.data(), in_.size());
         for (std::size_t k = 0; k < in.size(); ++k) in[k].bytes = in_[k].bytes;
     }
+    int whose_message_waits() override { return mpi_.whose_message_waits(); }
     void max_all(std::span<std::uint64_t> values) override { mpi_.max_all(values.data(), values.size()); }
     void sum_all(std::span<std::uint64_t> values) override { mpi_.sum_all(values.data(), values.size()); }
     void broadcast(std::span<std::byte> bytes) override { mpi_.broadcast(bytes.data(), bytes.size()); }
@@ -62,12 +63,18 @@ std::vector<std::string> places_of_module() {
     return {folder / "carom_mpi.so", folder.parent_path() / "lib/carom/carom_mpi.so"};
 }
 
-std::unique_ptr<Ranks>& led() {
-    static std::unique_ptr<Ranks> ranks;
-    return ranks;
+struct Led {
+    std::unique_ptr<Ranks> ranks;
+    bool of_a_sweep = false;
+};
+
+Led& led() {
+    static Led all;
+    return all;
 }
 
 volatile std::sig_atomic_t signal_got = 0;
+volatile std::sig_atomic_t signal_told = 0;
 
 extern "C" void note_signal_of_rank(int number) { signal_got = number; }
 
@@ -146,7 +153,14 @@ void leave_signals_to_rank_0() {
 
 int rank_signal() { return signal_got; }
 
-Ranks* led_ranks() { return led().get(); }
-void lead(std::unique_ptr<Ranks> ranks) { led() = std::move(ranks); }
+void tell_signal(int number) { signal_told = number; }
+int told_signal() { return signal_told; }
+
+Ranks* ranks_of_run() { return led().of_a_sweep ? nullptr : led().ranks.get(); }
+Ranks* ranks_of_sweep() { return led().of_a_sweep ? led().ranks.get() : nullptr; }
+void lead(std::unique_ptr<Ranks> ranks, bool sweep) {
+    led().ranks = std::move(ranks);
+    led().of_a_sweep = sweep;
+}
 
 }  // namespace carom

@@ -29,10 +29,16 @@ std::shared_ptr<Transport> start_mpi(const Launch& launch);
 void leave_signals_to_rank_0();
 /// The number of the signal that this rank has got and left to rank 0; 0: none.
 int rank_signal();
+/// On rank 0: another one has got it.
+void tell_signal(int number);
+/// What was last told so; 0: nothing.
+int told_signal();
 
-/// The ranks of a run that this process leads; null: it is alone.
-Ranks* led_ranks();
-/// From now on this process, being rank 0, leads.
-void lead(std::unique_ptr<Ranks> ranks);
+/// The ranks that share this process's run; null: it is alone.
+Ranks* ranks_of_run();
+/// The ranks that each do some of the runs of its sweep; null: it is alone.
+Ranks* ranks_of_sweep();
+/// From now on this process, being rank 0, leads these, in a run or a sweep.
+void lead(std::unique_ptr<Ranks> ranks, bool sweep = false);
 
 }  // namespace carom

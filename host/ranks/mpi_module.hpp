@@ -9,7 +9,7 @@
 
 namespace carom {
 
-constexpr int kMpiModuleVersion = 1;
+constexpr int kMpiModuleVersion = 2;
 
 struct MpiParcel {
     int peer;
@@ -23,6 +23,7 @@ struct MpiModule {
     int size;
     const char* library;  ///< what MPI calls itself
     void (*swap)(const MpiParcel* out, std::size_t outs, MpiParcel* in, std::size_t ins);
+    int (*whose_message_waits)();  ///< -1: nobody's
     void (*max_all)(std::uint64_t* values, std::size_t count);
     void (*sum_all)(std::uint64_t* values, std::size_t count);
     void (*broadcast)(void* bytes, std::size_t count);  ///< from rank 0

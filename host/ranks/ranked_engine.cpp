@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <csignal>
 #include <cstddef>
 #include <exception>
 #include <span>
 
 #include "host/backends/spring_backends.hpp"
+#include "host/ranks/launched.hpp"
 #include "host/ranks/rank_steps.hpp"
 #include "kernels/spring_refresh.hpp"
 
@@ -17,11 +17,11 @@ namespace carom {
 
 namespace {
 
-enum class Order : std::uint8_t { kMake, kAdvance, kSums, kCounts, kFrame, kRawFrame, kFigures, kDrop, kEnd };
+enum class Order : std::uint8_t { kMake, kAdvance, kSums, kCounts, kFrame, kRawFrame, kFigures, kDrop, kWork, kEnd };
 
 struct Command {
     Order order = Order::kEnd;
-    std::uint64_t number = 0;  ///< of steps
+    std::uint64_t number = 0;  ///< of steps, or bytes that follow
 };
 
 /// What a rank tells of itself.
@@ -107,9 +107,7 @@ public:
     AdvanceResult advance(std::uint64_t steps) override {
         AdvanceResult result;
         order(Order::kAdvance, steps, [&] { result = part_.advance(steps); });
-        // What another rank has got is as if this one had, once: a second signal would end the program at once.
-        if (const int signal = part_.steps().signal(); signal != 0 && !std::exchange(signal_told_, true))
-            std::raise(signal);
+        if (const int signal = part_.steps().signal(); signal != 0) tell_signal(signal);
         return result;
     }
     std::uint64_t step() const override { return part_.bricks().step(); }
@@ -201,7 +199,6 @@ private:
     std::size_t count_;
     int dimension_;
     mutable Part part_;
-    static inline bool signal_told_ = false;
 };
 
 EngineFigures RankedEngine::figures() const {
@@ -279,7 +276,18 @@ std::unique_ptr<SpringEngine> Ranks::make_engine(const SpringSetup& setup, const
     return engine;
 }
 
-void serve_rank(Transport& transport) {
+void Ranks::work(std::span<const std::byte> order, const std::function<void(Transport&)>& mine) {
+    orders_.require_none("the other ranks' part");
+    orders_.change([&] {
+        Command command{Order::kWork, order.size()};
+        transport_->broadcast_value(command);
+        std::vector<std::byte> bytes(order.begin(), order.end());
+        transport_->broadcast(bytes);
+        mine(*transport_);
+    });
+}
+
+void serve_rank(Transport& transport, const RankWork& work) {
     std::unique_ptr<Part> part;
     for (;;) {
         Command command;
@@ -297,6 +305,12 @@ void serve_rank(Transport& transport) {
             case Order::kDrop:
                 part.reset();
                 break;
+            case Order::kWork: {
+                std::vector<std::byte> bytes(command.number);
+                transport.broadcast(bytes);
+                work(transport, bytes);
+                break;
+            }
             case Order::kEnd:
                 return;
             default:

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,20 +32,26 @@ public:
     [[nodiscard]] std::unique_ptr<SpringEngine> make_engine(const SpringSetup& setup, const RawBalls& balls,
                                                             std::uint64_t step, const Tallies& tallies);
 
+    /// Has the others do their work (RankWork), while this one does its part of it, which talks to them.
+    void work(std::span<const std::byte> order, const std::function<void(Transport&)>& mine);
+
 private:
     std::shared_ptr<Transport> transport_;
     std::array<int, 3> layers_{};
     HalfDone orders_;
 };
 
+/// What ranks other than 0 do at Ranks::work.
+using RankWork = std::function<void(Transport& transport, std::span<const std::byte> order)>;
+
 /// What ranks other than 0 do, until rank 0 lets them go.
 /// \throws RanksLost, and whatever an engine throws: then the others cannot go on either
-void serve_rank(Transport& transport);
+void serve_rank(Transport& transport, const RankWork& work = {});
 
 /// Starts so many ranks as threads of this process, for tests: this one is rank 0.
 class ThreadRanks {
 public:
-    explicit ThreadRanks(int ranks);
+    explicit ThreadRanks(int ranks, const RankWork& work = {});
     /// Waits until all have ended.
     ~ThreadRanks();
     ThreadRanks(const ThreadRanks&) = delete;

@@ -56,6 +56,14 @@ public:
         }
     }
 
+    int whose_message_waits() override {
+        Box& mine = of(rank_);
+        const std::scoped_lock lock(mine.mutex);
+        if (mine.lost) throw RanksLost("another rank has failed");
+        const auto sent = std::ranges::find_if(mine.queues, [](const auto& queue) { return !queue.empty(); });
+        return sent == mine.queues.end() ? -1 : static_cast<int>(sent - mine.queues.begin());
+    }
+
     void abort(int) override {
         for (Box& box : mail_->boxes) {
             const std::scoped_lock lock(box.mutex);
@@ -75,12 +83,12 @@ private:
 
 class ThreadRanks::Impl {
 public:
-    explicit Impl(int ranks) : mail_(std::make_shared<thread_ranks::Mail>(ranks)) {
+    Impl(int ranks, const RankWork& work) : mail_(std::make_shared<thread_ranks::Mail>(ranks)) {
         for (int rank = 1; rank < ranks; ++rank) {
-            threads_.push_back(start_thread([mail = mail_, rank] {
+            threads_.push_back(start_thread([mail = mail_, rank, work] {
                 thread_ranks::ThreadTransport transport(mail, rank);
                 try {
-                    serve_rank(transport);
+                    serve_rank(transport, work);
                 } catch (const std::exception&) {
                     transport.abort(1);
                 }
@@ -99,7 +107,7 @@ private:
     std::vector<std::thread> threads_;
 };
 
-ThreadRanks::ThreadRanks(int ranks) : impl_(std::make_unique<Impl>(ranks)) {}
+ThreadRanks::ThreadRanks(int ranks, const RankWork& work) : impl_(std::make_unique<Impl>(ranks, work)) {}
 ThreadRanks::~ThreadRanks() = default;
 std::shared_ptr<Transport> ThreadRanks::rank_0() const { return impl_->rank_0(); }
 

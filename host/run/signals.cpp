@@ -4,6 +4,8 @@
 
 #include <initializer_list>
 
+#include "host/ranks/launched.hpp"
+
 namespace carom {
 
 namespace {
@@ -71,6 +73,6 @@ SignalGuard::~SignalGuard() {
     sigaction(SIGHUP, &old_hangup_, nullptr);
 }
 
-int SignalGuard::caught() const { return caught_signal; }
+int SignalGuard::caught() const { return caught_signal != 0 ? caught_signal : told_signal(); }
 
 }  // namespace carom

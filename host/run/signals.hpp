@@ -18,7 +18,7 @@ public:
     SignalGuard(const SignalGuard&) = delete;
     SignalGuard& operator=(const SignalGuard&) = delete;
 
-    /// The signal that has come since, or 0.
+    /// The signal that has come since, to this process or another rank that it leads; or 0.
     [[nodiscard]] int caught() const;
 
 private:

@@ -74,7 +74,7 @@ public:
                 scene.path +
                 ": run.backend: the events solver runs on the CPU, not \"cuda\"; allowed: \"auto\", \"cpu\"");
         }
-        if (led_ranks() != nullptr) {
+        if (ranks_of_run() != nullptr) {
             throw InputError(scene.label("run.solver") +
                              ": the events solver runs in one process, not over several ranks; allowed: \"spring\"");
         }
@@ -172,7 +172,7 @@ SpringSetup::Side side_of(Face face) {
 }
 
 std::string processor_for(const Scene& scene, std::size_t balls) {
-    if (led_ranks() != nullptr) {
+    if (ranks_of_run() != nullptr) {
         if (scene.run.backend != BackendChoice::kCuda) return "cpu";
         throw InputError(scene.label("run.backend") +
                          ": several ranks run on the CPU, not on \"cuda\"; allowed: \"auto\", \"cpu\"");
@@ -237,7 +237,7 @@ public:
 
     std::unique_ptr<Solver> make_solver(const SolverState& state, const std::string& log) const override {
         if (!log.empty()) throw InputError("--events-log: the spring solver has no events; allowed: --solver events");
-        if (Ranks* const ranks = led_ranks()) {
+        if (Ranks* const ranks = ranks_of_run()) {
             return make_spring_solver(
                 stages_, state, processor_,
                 [ranks](const SpringSetup& setup, const RawBalls& balls, std::uint64_t step, const Tallies& tallies) {

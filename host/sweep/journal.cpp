@@ -11,9 +11,6 @@
 #include <cstring>
 #include <filesystem>
 #include <limits>
-#include <optional>
-#include <string_view>
-#include <utility>
 
 #include "host/state/errors.hpp"
 #include "host/state/hash.hpp"
@@ -32,7 +29,18 @@ std::string mark_of(std::string_view line) {
     return fmt::format(" #{:016x}", absorb_bytes(0, line.data(), line.size()));
 }
 
-std::string line_of(std::uint64_t run, const RunResult& result) {
+/// A number with its end; false if it is none.
+template <class Number>
+bool take_number(std::string_view& text, Number& number) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc{}) return false;
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    return true;
+}
+
+}  // namespace
+
+std::string journal_line(std::uint64_t run, const RunResult& result) {
     std::string line = fmt::format("{}", run);
     if (result.values.empty()) {
         std::string error = result.error;
@@ -45,16 +53,7 @@ std::string line_of(std::uint64_t run, const RunResult& result) {
     return line + mark_of(line) + "\n";
 }
 
-/// A number with its end; false if it is none.
-template <class Number>
-bool take_number(std::string_view& text, Number& number) {
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc{}) return false;
-    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-    return true;
-}
-
-std::optional<std::pair<std::uint64_t, RunResult>> parse_line(std::string_view line, std::size_t columns) {
+std::optional<std::pair<std::uint64_t, RunResult>> parse_journal_line(std::string_view line, std::size_t columns) {
     std::pair<std::uint64_t, RunResult> parsed;
     const std::size_t mark = std::min(line.rfind(" #"), line.size());
     if (line.substr(mark) != mark_of(line.substr(0, mark))) return std::nullopt;
@@ -74,8 +73,6 @@ std::optional<std::pair<std::uint64_t, RunResult>> parse_line(std::string_view l
     if (parsed.second.values.size() != columns) return std::nullopt;
     return parsed;
 }
-
-}  // namespace
 
 std::string journal_path(const std::string& table) { return table + ".part"; }
 
@@ -97,7 +94,7 @@ Journal::Journal(std::string path, const std::string& key, std::size_t columns, 
     if (ours) {
         good = head.size();
         for (std::size_t end = 0; (end = text.find('\n', good)) != std::string::npos; good = end + 1) {
-            auto parsed = parse_line(std::string_view(text).substr(good, end - good), columns_);
+            auto parsed = parse_journal_line(std::string_view(text).substr(good, end - good), columns_);
             if (!parsed) break;
             results_.insert_or_assign(parsed->first, std::move(parsed->second));
         }
@@ -116,7 +113,7 @@ Journal::~Journal() {
 }
 
 void Journal::add(std::uint64_t run, RunResult result) {
-    write(line_of(run, result));
+    write(journal_line(run, result));
     results_.insert_or_assign(run, std::move(result));
 }
 

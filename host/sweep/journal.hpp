@@ -2,7 +2,10 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace carom {
@@ -46,6 +49,11 @@ private:
     std::map<std::uint64_t, RunResult> results_;
     int descriptor_ = -1;
 };
+
+/// What a run came to as a line, which parse_journal_line reads back to the bit.
+std::string journal_line(std::uint64_t run, const RunResult& result);
+/// None: this is no such line, or of another number of columns. \param line  without its end
+std::optional<std::pair<std::uint64_t, RunResult>> parse_journal_line(std::string_view line, std::size_t columns);
 
 /// The name of the journal of a table.
 std::string journal_path(const std::string& table);

@@ -1,18 +1,15 @@
 #include "host/sweep/run_sweep.hpp"
 
 #include <fmt/format.h>
-#include <omp.h>
 #include <sys/ioctl.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cmath>
-#include <condition_variable>
 #include <cstdio>
 #include <filesystem>
-#include <mutex>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <optional>
 #include <string_view>
 #include <thread>
@@ -20,20 +17,19 @@
 
 #include "carom_build_info.hpp"
 #include "host/io/replacement.hpp"
+#include "host/ranks/launched.hpp"
 #include "host/run/output_files.hpp"
 #include "host/run/run_loop.hpp"
 #include "host/run/say.hpp"
 #include "host/run/signals.hpp"
 #include "host/state/errors.hpp"
 #include "host/state/text.hpp"
+#include "host/sweep/jobs.hpp"
 #include "host/sweep/journal.hpp"
-#include "kernels/core/team.hpp"
 
 namespace carom {
 
 namespace {
-
-constexpr auto kLook = std::chrono::milliseconds(50);  // between two looks at signals
 
 /// The same message in terms of the sweep file. "--set KEY=VALUE: ..." is what the scene's reader says of an override;
 /// a key that does not exist is blamed on the key, anything else on the value.
@@ -112,96 +108,128 @@ PreparedScene prepare_run(const Sweep& sweep, const SweepOptions& options, std::
     }
 }
 
+namespace {
+
+/// Of one run, which could not start otherwise.
+std::vector<ObservableInfo> infos_of(const Sweep& sweep, const SweepOptions& options, std::uint64_t run) {
+    const PreparedScene prepared = prepare_run(sweep, options, run);
+    try {
+        return infos_in_memory(prepared);
+    } catch (const InputError& error) {
+        throw InputError(blamed(sweep, {}, run, error.what()));
+    }
+}
+
+/// What is done with each run of a sweep, on any rank.
+enum class SweepPart : std::uint8_t { kCheck, kRun };
+
+Job job_of(const Sweep& sweep, const SweepOptions& options, const std::vector<std::string>& columns, SweepPart part) {
+    if (part == SweepPart::kCheck) {
+        return [&](std::uint64_t run, const std::function<int()>&) -> std::optional<RunResult> {
+            const auto infos = infos_of(sweep, options, run);
+            for (const std::string& column : columns) {
+                if (find_value(infos, column)) continue;
+                throw InputError(fmt::format("{}: row {} ({}) has no {}", sweep.record.front().place,
+                                             sweep.row_number(run / sweep.runs_per_row()) + 1, sweep.label_of(run),
+                                             column));
+            }
+            return std::nullopt;
+        };
+    }
+    return [&](std::uint64_t run, const std::function<int()>& stopped) -> std::optional<RunResult> {
+        const MemoryRun done = run_in_memory(prepare_run(sweep, options, run), stopped);
+        if (done.outcome.status == ExitStatus::kSystemFailure) throw SystemError(done.outcome.error);
+        if (done.outcome.signal != 0) return std::nullopt;
+        RunResult result;
+        result.error = done.outcome.error;
+        if (!done.values.empty()) {
+            for (const std::string& column : columns) {
+                result.values.push_back(done.values[find_value(done.infos, column).value()]);
+            }
+        }
+        return result;
+    };
+}
+
+/// The order to other ranks: they read the same files, and look whether they have found the same in them. As
+/// MessagePack, since paths may be of any bytes.
+std::vector<std::byte> order_of(const Sweep& sweep, const SweepOptions& options,
+                                const std::vector<std::string>& columns, SweepPart part) {
+    nlohmann::json order;
+    order["part"] = static_cast<int>(part);
+    order["sweep"] = sweep.path;
+    order["overrides"] = sweep.overrides;
+    order["shard"] = {sweep.shard, sweep.shards};
+    order["steps"] = options.steps ? nlohmann::json(*options.steps) : nlohmann::json();
+    order["threads"] = options.threads;
+    order["columns"] = columns;
+    order["key"] = sweep_key(sweep, options, columns);
+    std::vector<std::byte> bytes;
+    for (const std::uint8_t byte : nlohmann::json::to_msgpack(order)) bytes.push_back(std::byte{byte});
+    return bytes;
+}
+
+SharedJobs jobs_of(const Sweep& sweep, const SweepOptions& options, const std::vector<std::string>& columns,
+                   SweepPart part, std::vector<std::uint64_t> runs) {
+    const int threads =
+        static_cast<int>(std::clamp<std::uint64_t>(runs.size(), 1, static_cast<std::uint64_t>(sweep_threads(options))));
+    return {.ranks = options.ranks,
+            .order = options.ranks != nullptr ? order_of(sweep, options, columns, part) : std::vector<std::byte>{},
+            .numbers = std::move(runs),
+            .threads = threads,
+            .job = job_of(sweep, options, columns, part),
+            .columns = columns.size()};
+}
+
+}  // namespace
+
+void help_with_sweep(Transport& transport, std::span<const std::byte> order) {
+    std::optional<Sweep> sweep;
+    SweepOptions options;
+    std::vector<std::string> columns;
+    Job job;
+    try {
+        std::vector<std::uint8_t> bytes(order.size());
+        std::ranges::transform(order, bytes.begin(),
+                               [](std::byte byte) { return std::to_integer<std::uint8_t>(byte); });
+        const nlohmann::json said = nlohmann::json::from_msgpack(bytes);
+        options.threads = said["threads"].get<int>();
+        if (!said["steps"].is_null()) options.steps = said["steps"].get<std::uint64_t>();
+        columns = said["columns"].get<std::vector<std::string>>();
+        sweep = load_sweep(said["sweep"], said["overrides"]);
+        sweep->shard = said["shard"][0];
+        sweep->shards = said["shard"][1];
+        if (sweep_key(*sweep, options, columns) != said["key"]) {
+            throw InputError(fmt::format("{}: rank {} finds another sweep or scene there than rank 0 does", sweep->path,
+                                         transport.rank()));
+        }
+        job = job_of(*sweep, options, columns, static_cast<SweepPart>(said["part"].get<int>()));
+    } catch (const std::exception&) {  // told like what a job throws
+        job = [error = std::current_exception()](std::uint64_t,
+                                                 const std::function<int()>&) -> std::optional<RunResult> {
+            std::rethrow_exception(error);
+        };
+    }
+    help_with_jobs(transport, sweep_threads(options), job);
+}
+
 std::vector<std::string> check_sweep(const Sweep& sweep, const SweepOptions& options,
                                      const std::function<int()>& interrupted, SweepProgress& progress) {
-    const auto infos_of = [&](std::uint64_t run) {
-        const PreparedScene prepared = prepare_run(sweep, options, run);
-        try {
-            return infos_in_memory(prepared);
-        } catch (const InputError& error) {
-            throw InputError(blamed(sweep, {}, run, error.what()));
-        }
-    };
-    const std::vector<std::string> columns = record_columns(sweep, infos_of(0));
-    Pool pool(sweep_threads(options, sweep.runs()), sweep.runs(), [&](std::uint64_t run) {
-        const auto infos = infos_of(run);
-        for (const std::string& column : columns) {
-            if (find_value(infos, column)) continue;
-            throw InputError(fmt::format("{}: row {} ({}) has no {}", sweep.record.front().place,
-                                         sweep.row_number(run / sweep.runs_per_row()) + 1, sweep.label_of(run),
-                                         column));
-        }
+    const std::vector<std::string> columns = record_columns(sweep, infos_of(sweep, options, 0));
+    std::vector<std::uint64_t> runs(sweep.runs());
+    std::iota(runs.begin(), runs.end(), std::uint64_t{0});
+    do_jobs(jobs_of(sweep, options, columns, SweepPart::kCheck, std::move(runs)), [&](const JobsSoFar& so_far) {
+        progress.update(so_far.begun);
+        return interrupted();
     });
-    while (!pool.wait_for(kLook)) {
-        progress.update(pool.begun());
-        if (interrupted() != 0) pool.stop();
-    }
     progress.clear();
-    pool.wait();
     return interrupted() != 0 ? std::vector<std::string>{} : columns;
 }
 
-int sweep_threads(const SweepOptions& options, std::uint64_t runs) {
-    const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-    const int wanted = options.threads > 0 ? options.threads : cores;
-    return static_cast<int>(std::clamp<std::uint64_t>(runs, 1, static_cast<std::uint64_t>(wanted)));
-}
-
-Pool::Pool(int threads, std::uint64_t count, std::function<void(std::uint64_t)> job)
-    : count_(count), job_(std::move(job)), running_(threads) {
-    threads_.reserve(static_cast<std::size_t>(threads));
-    try {
-        for (int k = 0; k < threads; ++k) threads_.push_back(start_thread([this] { work(); }));
-    } catch (...) {  // those that have begun look at this object
-        stop();
-        join();
-        throw;
-    }
-}
-
-Pool::~Pool() {
-    stop();
-    join();
-}
-
-void Pool::join() {
-    for (std::thread& thread : threads_) {
-        if (thread.joinable()) thread.join();
-    }
-}
-
-void Pool::work() {
-#ifdef _OPENMP
-    omp_set_num_threads(1);  // of this thread alone: jobs are spread already
-#endif
-    while (true) {
-        const std::uint64_t job = next_++;
-        if (job >= count_) break;
-        try {
-            job_(job);
-        } catch (...) {
-            const std::lock_guard lock(mutex_);
-            // Jobs are begun in order, so whatever fails at a lower number has begun and will be heard.
-            if (!failure_ || job < failed_job_) {
-                failure_ = std::current_exception();
-                failed_job_ = job;
-            }
-            stop();
-        }
-    }
-    const std::lock_guard lock(mutex_);
-    --running_;
-    ended_.notify_all();
-}
-
-bool Pool::wait_for(std::chrono::milliseconds most) {
-    std::unique_lock lock(mutex_);
-    return ended_.wait_for(lock, most, [this] { return done(); });
-}
-
-void Pool::wait() {
-    join();
-    if (failure_) std::rethrow_exception(failure_);
+int sweep_threads(const SweepOptions& options) {
+    if (options.threads > 0) return options.threads;
+    if (launch().ranks > 1) return threads_of_rank(launch());
+    return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
 }
 
 namespace {
@@ -345,27 +373,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Ended runs on their way from the threads to the journal.
-class Inbox {
-public:
-    void put(std::uint64_t run, RunResult result) {
-        const std::lock_guard lock(mutex_);
-        results_.emplace_back(run, std::move(result));
-        arrived_.notify_one();
-    }
-    /// What has come since, after waiting a little if that is nothing.
-    std::vector<std::pair<std::uint64_t, RunResult>> take() {
-        std::unique_lock lock(mutex_);
-        arrived_.wait_for(lock, kLook, [this] { return !results_.empty(); });
-        return std::exchange(results_, {});
-    }
-
-private:
-    std::mutex mutex_;
-    std::condition_variable arrived_;
-    std::vector<std::pair<std::uint64_t, RunResult>> results_;
-};
-
 class SweepRun {
 public:
     SweepRun(const Sweep& sweep, const SweepOptions& options, const SweepOutput& output,
@@ -378,12 +385,10 @@ public:
         outcome_.rows = sweep.rows();
         outcome_.runs = sweep.runs();
         outcome_.runs_before = outcome_.runs - left_.size();
-        outcome_.threads = sweep_threads(options, left_.size());
     }
 
     SweepOutcome run(const SignalGuard& signals) {
         const auto begin = Clock::now();
-        if (!output_.quiet) say_to(stderr, start_summary());
         SweepProgress progress(progress_style(output_.quiet, stderr), stderr, outcome_.runs, outcome_.runs_before);
         try {
             do_runs(signals, progress);
@@ -414,38 +419,16 @@ private:
     }
 
     void do_runs(const SignalGuard& signals, SweepProgress& progress) {
-        Inbox inbox;
-        std::atomic<int> stop = 0;
-        const auto job = [&](std::uint64_t k) {
-            const MemoryRun done =
-                run_in_memory(prepare_run(sweep_, options_, left_[k]), [&stop] { return stop.load(); });
-            if (done.outcome.status == ExitStatus::kSystemFailure) throw SystemError(done.outcome.error);
-            RunResult result;
-            result.error = done.outcome.error;
-            if (!done.values.empty()) {
-                for (const std::string& column : columns_) {
-                    result.values.push_back(done.values[find_value(done.infos, column).value()]);
-                }
+        do_jobs(jobs_of(sweep_, options_, columns_, SweepPart::kRun, left_), [&](JobsSoFar so_far) {
+            if (outcome_.threads == 0) {
+                outcome_.threads = static_cast<int>(std::clamp<std::uint64_t>(left_.size(), 1, so_far.threads));
+                if (!output_.quiet) say_to(stderr, start_summary());
             }
-            if (done.outcome.signal == 0) inbox.put(left_[k], std::move(result));
-        };
-        Pool pool(outcome_.threads, left_.size(), job);
-        try {
-            for (bool last = false; !last;) {
-                last = pool.done();  // before the inbox is looked at for the last time
-                for (auto& [run, result] : inbox.take()) journal_.add(run, std::move(result));
-                progress.update(journal_.results().size());
-                if (stop != 0) continue;
-                outcome_.signal = signals.caught();
-                if (outcome_.signal == 0) continue;
-                stop = outcome_.signal;
-                pool.stop();
-            }
-        } catch (...) {
-            stop = -1;
-            throw;
-        }
-        pool.wait();
+            for (auto& [run, result] : so_far.ended) journal_.add(run, std::move(result));
+            progress.update(journal_.results().size());
+            outcome_.signal = signals.caught();
+            return outcome_.signal;
+        });
         // Everything may have been done when the signal came.
         if (journal_.results().size() == outcome_.runs) outcome_.signal = 0;
     }

@@ -1,20 +1,16 @@
 #pragma once
 
-#include <algorithm>
-#include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <cstdio>
-#include <exception>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <optional>
+#include <span>
 #include <string>
-#include <thread>
 #include <vector>
 
+#include "host/ranks/ranked_engine.hpp"
 #include "host/run/prepare.hpp"
 #include "host/run/progress.hpp"
 #include "host/state/errors.hpp"
@@ -22,44 +18,6 @@
 #include "host/sweep/sweep.hpp"
 
 namespace carom {
-
-/// Does the jobs 0 to count - 1 on some threads, each taking the next one; what a job does stays on its thread. When a
-/// job throws, those not yet begun are left out; of several that throw, the one of the lowest number is told, so that
-/// what a user reads does not depend on the threads.
-class Pool {
-public:
-    /// \throws std::runtime_error  the system gives no more threads
-    Pool(int threads, std::uint64_t count, std::function<void(std::uint64_t)> job);
-    /// Leaves out what is not begun, and waits for the rest.
-    ~Pool();
-    Pool(const Pool&) = delete;
-    Pool& operator=(const Pool&) = delete;
-
-    /// Leaves out what is not begun.
-    void stop() { next_ = count_; }
-    /// Whether all threads are done.
-    [[nodiscard]] bool done() const { return running_ == 0; }
-    /// Waits for that, but no longer than this, and tells whether it is so.
-    bool wait_for(std::chrono::milliseconds most);
-    /// Jobs that are begun or done.
-    [[nodiscard]] std::uint64_t begun() const { return std::min<std::uint64_t>(next_, count_); }
-    /// Waits for all threads, and throws what a job threw.
-    void wait();
-
-private:
-    void work();
-    void join();
-
-    const std::uint64_t count_;
-    const std::function<void(std::uint64_t)> job_;
-    std::atomic<std::uint64_t> next_ = 0;
-    std::atomic<int> running_ = 0;
-    std::mutex mutex_;
-    std::condition_variable ended_;
-    std::exception_ptr failure_;
-    std::uint64_t failed_job_ = 0;
-    std::vector<std::thread> threads_;
-};
 
 /// " 42 % [==========>             ]  27 of 64 runs  120 runs/s  0:32 left", at most `width` wide; no bar if `width`
 /// is 0.
@@ -96,7 +54,8 @@ private:
 /// What a sweep's runs have in common beside the sweep itself.
 struct SweepOptions {
     std::optional<std::uint64_t> steps;  ///< of each run, instead of run.until
-    int threads = 0;                     ///< runs at once; 0: as many as there are cores
+    int threads = 0;                     ///< runs at once, of a process; 0: as many as there are cores for it
+    Ranks* ranks = nullptr;              ///< that take part in it; null: none
 };
 
 /// The scene of one run, on one thread.
@@ -111,8 +70,11 @@ PreparedScene prepare_run(const Sweep& sweep, const SweepOptions& options, std::
 std::vector<std::string> check_sweep(const Sweep& sweep, const SweepOptions& options,
                                      const std::function<int()>& interrupted, SweepProgress& progress);
 
-/// As threads are counted when none are asked for.
-int sweep_threads(const SweepOptions& options, std::uint64_t runs);
+/// Runs at once in this process.
+int sweep_threads(const SweepOptions& options);
+
+/// What other ranks than 0 do in check_sweep and run_sweep.
+void help_with_sweep(Transport& transport, std::span<const std::byte> order);
 
 /// The table of a sweep as CSV: a line of names, then a line a row: the axes' values and what was recorded. With an
 /// averaged axis each record has its mean and, as NAME_se, the standard error of the mean. Cells of a row of which a
@@ -147,7 +109,7 @@ struct SweepOutcome {
     std::uint64_t runs_done = 0;    ///< all that are known now
     std::uint64_t runs_before = 0;  ///< of these, known before: the sweep went on
     std::vector<FailedRun> failed;
-    int threads = 1;
+    int threads = 0;  ///< runs at once, of all ranks together
     double wall_seconds = 0.0;
 };
 

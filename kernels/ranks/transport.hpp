@@ -34,6 +34,8 @@ public:
     /// Sends all of `out` and receives all of `in`, at most one message per pair of ranks and direction.
     /// \throws RanksLost
     virtual void swap(std::span<const Parcel> out, std::span<Parcel> in) = 0;
+    /// A rank of which a message has come and is not received yet; -1: there is none.
+    virtual int whose_message_waits() = 0;
     /// Puts the largest of all ranks' values in the place of each.
     virtual void max_all(std::span<std::uint64_t> values);
     /// The same with sums.

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import resource
 import shutil
 import signal
 import subprocess
@@ -59,7 +60,7 @@ temperature = 2.0
 @unittest.skipIf(LAUNCHER is None, "no mpirun here (Debian: openmpi-bin)")
 @unittest.skipIf(not MODULE.exists(), "built without MPI")
 @unittest.skipIf(cached("CAROM_SANITIZE") != "", "MPI itself leaks, and is not built with sanitizers")
-class Ranks(ProgramTest):
+class Launched(ProgramTest):
     @classmethod
     def setUpClass(cls):
         # Where a launcher may open no socket, it can start nothing at all, whatever carom does.
@@ -71,6 +72,31 @@ class Ranks(ProgramTest):
         return subprocess.run([LAUNCHER, "-n", str(ranks), PROGRAM, *map(str, arguments)], cwd=self.folder,
                               capture_output=True, text=True, timeout=120, env={**os.environ, **LAUNCH})
 
+    def start(self, ranks, *arguments):
+        process = subprocess.Popen([LAUNCHER, "-n", str(ranks), PROGRAM, *map(str, arguments)], cwd=self.folder,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                   env={**os.environ, **LAUNCH})
+        self.addCleanup(process.kill)
+        return process
+
+    def ranks_of(self, run):
+        """Processes of the ranks, by number."""
+        ranks = {}
+        for process in subprocess.run(["pgrep", "-P", str(run.pid)], capture_output=True, text=True).stdout.split():
+            try:
+                words = pathlib.Path(f"/proc/{process}/environ").read_bytes().split(b"\0")
+            except OSError:
+                continue
+            for word in words:
+                if word.startswith(b"OMPI_COMM_WORLD_RANK="):
+                    ranks[int(word.split(b"=")[1])] = int(process)
+        return ranks
+
+    def said_by_carom(self, text):
+        return [line for line in text.splitlines() if line.startswith("carom: ")]
+
+
+class Ranks(Launched):
     def summary(self, ranks, *arguments):
         if ranks == 1:
             return self.run_json(*arguments[1:], "--quiet", "--force")
@@ -115,7 +141,7 @@ class Ranks(ProgramTest):
             with self.subTest(options=options):
                 done = self.launch(2, "run", "gas.toml", *options)
                 self.assertEqual(done.returncode, 2, done.stderr)
-                lines = [line for line in done.stderr.splitlines() if line.startswith("carom: ")]
+                lines = self.said_by_carom(done.stderr)
                 self.assertEqual(len(lines), 1, done.stderr)
                 self.assertIn(words, lines[0])
         alone = self.carom("run", "gas.toml", "--ranks-per-axis", "1,1")
@@ -129,10 +155,7 @@ class Ranks(ProgramTest):
 
     def begin(self, ranks):
         (self.folder / "gas.toml").write_text(GAS)
-        run = subprocess.Popen([LAUNCHER, "-n", str(ranks), PROGRAM, "run", "gas.toml", "--until", "1e4", "--quiet",
-                                "-o", "long.h5"], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                               text=True, env={**os.environ, **LAUNCH})
-        self.addCleanup(run.kill)
+        run = self.start(ranks, "run", "gas.toml", "--until", "1e4", "--quiet", "-o", "long.h5")
         for _ in range(300):
             if (self.folder / "long.h5").exists() and len(self.ranks_of(run)) == ranks:
                 time.sleep(0.5)
@@ -140,26 +163,19 @@ class Ranks(ProgramTest):
             time.sleep(0.1)
         self.fail("the run does not begin")
 
-    def ranks_of(self, run):
-        """Processes of the ranks, by number."""
-        ranks = {}
-        for process in subprocess.run(["pgrep", "-P", str(run.pid)], capture_output=True, text=True).stdout.split():
-            try:
-                words = pathlib.Path(f"/proc/{process}/environ").read_bytes().split(b"\0")
-            except OSError:
-                continue
-            for word in words:
-                if word.startswith(b"OMPI_COMM_WORLD_RANK="):
-                    ranks[int(word.split(b"=")[1])] = int(process)
-        return ranks
-
-    def test_a_signal_to_any_rank_ends_the_run_with_a_checkpoint(self):
-        run = self.begin(2)
-        os.kill(self.ranks_of(run)[1], signal.SIGTERM)
-        out, errors = run.communicate(timeout=60)
-        self.assertEqual(run.returncode, 143, errors)
-        self.assertIn("carom: interrupted", errors)
-        self.assertTrue((self.folder / "long.checkpoint.h5").exists())
+    def test_a_signal_to_any_rank_or_all_ends_the_run_with_a_checkpoint(self):
+        for hit in ([1], [0, 1, 2]):
+            with self.subTest(ranks=hit):
+                run = self.begin(3)
+                processes = self.ranks_of(run)
+                for rank in hit:
+                    os.kill(processes[rank], signal.SIGTERM)
+                _, errors = run.communicate(timeout=60)
+                self.assertEqual(run.returncode, 143, errors)
+                self.assertEqual(len(self.said_by_carom(errors)), 1, errors)
+                self.assertIn("carom: interrupted at t = ", errors)
+                (self.folder / "long.checkpoint.h5").unlink()
+                (self.folder / "long.h5").unlink()
 
     def test_a_rank_that_dies_takes_the_run_with_it_at_once(self):
         run = self.begin(3)
@@ -167,6 +183,160 @@ class Ranks(ProgramTest):
         run.communicate(timeout=60)
         self.assertNotEqual(run.returncode, 0)
         self.succeed("state", "long.h5")
+
+
+# 24 runs of some 30 ms each.
+SWEEP_GAS = """
+[scene]
+dimension = 2
+[box]
+size = [30.0, 30.0]
+boundary = ["periodic", "periodic"]
+[run]
+solver = "%s"
+until = %g
+[output]
+observables_every = 0
+[[fill]]
+count = 400
+radius = 0.5
+mass = 1.0
+temperature = 1.0
+"""
+SWEEP = """
+[sweep]
+scene = "gas.toml"
+record = ["kinetic_energy", "momentum.x"]
+[[axis]]
+key = "scene.seed"
+values = { from = 1, to = 6, step = 1 }
+[[axis]]
+key = "fill[0].temperature"
+values = [1, 2, 3, 4]
+"""
+
+
+class Sweeps(Launched):
+    """One sweep, its runs spread over ranks."""
+
+    def prepare(self, solver="events", until=60.0, sweep=SWEEP):
+        (self.folder / "gas.toml").write_text(SWEEP_GAS % (solver, until))
+        (self.folder / "t.sweep.toml").write_text(sweep)
+        self.succeed("sweep", "t.sweep.toml", "--quiet", "-o", "whole.csv", "--threads", "2", "--force")
+        self.whole = (self.folder / "whole.csv").read_bytes()
+
+    def table(self):
+        return (self.folder / "t.csv").read_bytes()
+
+    def lines(self):
+        journal = self.folder / "t.csv.part"
+        return journal.read_bytes().count(b"\n") if journal.exists() else 0
+
+    def begin(self, ranks, more):
+        """Starts the sweep, and waits until some more runs are done."""
+        before = max(1, self.lines())
+        run = self.start(ranks, "sweep", "t.sweep.toml", "--threads", "1")
+        while self.lines() < before + more and run.poll() is None:
+            time.sleep(0.002)
+        return run
+
+    def test_any_number_gives_the_table_of_one(self):
+        for solver, until in (("events", 10.0), ("spring", 0.05)):
+            self.prepare(solver, until)
+            for ranks in (2, 4):
+                with self.subTest(solver=solver, ranks=ranks):
+                    done = self.launch(ranks, "sweep", "t.sweep.toml", "--threads", "1", "--force", "--json")
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    self.assertEqual(self.table(), self.whole)
+                    self.assertEqual(json.loads(done.stdout)["threads"], ranks)
+                    self.assertIn(f"{ranks} at once", done.stderr)
+
+    def test_every_rank_does_some_of_the_runs(self):
+        self.prepare()
+        run = self.begin(3, 12)
+        seconds = []
+        for process in self.ranks_of(run).values():
+            fields = pathlib.Path(f"/proc/{process}/task").iterdir()
+            seconds.append(max(float(pathlib.Path(task / "stat").read_text().split()[13]) for task in fields))
+        run.communicate(timeout=60)
+        self.assertEqual(len(seconds), 3)
+        self.assertGreater(min(seconds), 3.0, f"{seconds} hundredths of a second of their busiest threads")
+        self.assertEqual(self.table(), self.whole)
+
+    def test_a_signal_to_one_or_all_keeps_what_is_done_and_it_goes_on(self):
+        self.prepare()
+        for hit in ([1], [0, 1, 2]):
+            with self.subTest(ranks=hit):
+                run = self.begin(3, 2)
+                processes = self.ranks_of(run)
+                for rank in hit:
+                    os.kill(processes[rank], signal.SIGTERM)
+                _, errors = run.communicate(timeout=60)
+                self.assertEqual(run.returncode, 143, errors)
+                said = self.said_by_carom(errors)
+                self.assertEqual(len(said), 1, errors)
+                self.assertIn(f"interrupted; {self.lines() - 1} of 24 runs are kept", said[0])
+        done = self.launch(2, "sweep", "t.sweep.toml", "--threads", "1")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(" done before", done.stderr)
+        self.assertEqual(self.table(), self.whole)
+
+    def test_a_rank_that_dies_takes_it_along_and_another_number_goes_on(self):
+        self.prepare()
+        run = self.begin(3, 2)
+        os.kill(self.ranks_of(run)[1], signal.SIGKILL)
+        run.communicate(timeout=60)
+        self.assertNotEqual(run.returncode, 0)
+        self.assertGreater(self.lines(), 2)
+        self.succeed("sweep", "t.sweep.toml", "--quiet")
+        self.assertEqual(self.table(), self.whole)
+
+    def test_a_full_disk_ends_all_with_one_message(self):
+        self.prepare()
+        run = self.begin(3, 2)
+        size = (self.folder / "t.csv.part").stat().st_size + 100
+        resource.prlimit(self.ranks_of(run)[0], resource.RLIMIT_FSIZE, (size, size))  # of any one file
+        _, errors = run.communicate(timeout=60)
+        self.assertEqual(run.returncode, 4, errors)
+        said = self.said_by_carom(errors)
+        self.assertEqual(len(said), 1, errors)
+        self.assertRegex(said[0], r"^carom: cannot write t\.csv\.part: .* kept in t\.csv\.part; to go on")
+
+    def test_what_is_wrong_with_a_run_is_said_as_by_one_process(self):
+        self.prepare(until=1.0)
+        for change in (("[1, 2, 3, 4]", "[1, 2, 3, -4]"), ("kinetic_energy", "kinetic")):
+            (self.folder / "t.sweep.toml").write_text(SWEEP.replace(*change))
+            alone = self.carom("sweep", "t.sweep.toml")
+            done = self.launch(3, "sweep", "t.sweep.toml")
+            self.assertEqual((done.returncode, self.said_by_carom(done.stderr)),
+                             (2, alone.err.splitlines()), "the same line, once")
+
+    def test_a_rank_that_finds_another_scene_there_says_so(self):
+        self.prepare(until=1.0)
+        for k in (0, 1):
+            (self.folder / f"machine{k}").mkdir()
+            for name in ("gas.toml", "t.sweep.toml"):
+                text = (self.folder / name).read_text()
+                (self.folder / f"machine{k}" / name).write_text(text + "#" * k)
+        done = subprocess.run([LAUNCHER, "-n", "1", "-wdir", "machine0", PROGRAM, "sweep", "t.sweep.toml", ":", "-n", "1",
+                               "-wdir", "machine1", PROGRAM, "sweep", "t.sweep.toml"], cwd=self.folder,
+                              capture_output=True, text=True, timeout=60, env={**os.environ, **LAUNCH})
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertEqual(self.said_by_carom(done.stderr),
+                         ["carom: t.sweep.toml: rank 1 finds another sweep or scene there than rank 0 does"])
+
+    def test_a_part_is_done_by_each_process_for_itself(self):
+        self.prepare(until=1.0)
+        done = subprocess.run([LAUNCHER, "-n", "2", "sh", "-c",
+                               'exec "$0" sweep t.sweep.toml --shard $((OMPI_COMM_WORLD_RANK + 1))/2 '
+                               '-o part$OMPI_COMM_WORLD_RANK.csv', PROGRAM], cwd=self.folder, capture_output=True,
+                              text=True, timeout=60, env={**os.environ, **LAUNCH})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = []
+        for k in (0, 1):
+            rows.append((self.folder / f"part{k}.csv").read_bytes().splitlines()[1:])
+        mixed = [row for pair in zip(*rows) for row in pair]
+        self.assertEqual(mixed, self.whole.splitlines()[1:])
 
 
 class Alone(ProgramTest):
