@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/core/device_frame.hpp"
 #include "kernels/core/picture.hpp"
 #include "kernels/spring_observe.hpp"
 #include "kernels/spring_setup.hpp"
@@ -50,6 +51,8 @@ public:
     /// Good until the engine is asked for anything else.
     /// \param kinds  the same at each call
     virtual BallSampler* sample_balls(const BallKinds& /*kinds*/) { return nullptr; }
+    /// The balls as they are now, in the device's memory; null: they are in the host's, where frames serve as well.
+    virtual std::unique_ptr<DeviceFrame> device_frame() { return nullptr; }
     /// Copies the raw state out.
     virtual void store(const BallArrays& balls) = 0;
 

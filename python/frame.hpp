@@ -10,6 +10,7 @@
 
 #include "host/state/balls.hpp"
 #include "host/state/box.hpp"
+#include "kernels/core/device_frame.hpp"
 
 namespace carom::python {
 
@@ -27,6 +28,17 @@ struct FrameView {
     std::shared_ptr<const FrameContext> context;
     std::shared_ptr<const Frame> frame;
 };
+
+/// All balls where the processor has them.
+struct DeviceFrameView {
+    double time;
+    std::uint64_t step;
+    std::shared_ptr<const DeviceFrame> frame;
+};
+
+/// What a processor has whose balls are in the host's memory.
+/// \param single  velocities are floats
+std::shared_ptr<const DeviceFrame> copy_on_host(const Frame& frame, bool single);
 
 /// The balls of a frame as what they are, and not where.
 inline Balls balls_of(const FrameContext& context, int dimension) {
@@ -56,6 +68,8 @@ pybind11::array array_of(std::vector<Value> values) {
 
 /// Adds the class of frames.
 void define_frame(pybind11::module_& module);
+/// Adds the class of frames in memory of the processor.
+void define_device_frame(pybind11::module_& module);
 /// Adds the class of stored runs.
 void define_reader(pybind11::module_& module);
 

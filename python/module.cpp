@@ -294,6 +294,20 @@ public:
         return {context_, frame};
     }
 
+    DeviceFrameView device_frame() {
+        const auto used = use();
+        const py::gil_scoped_release others;
+        Solver& solver = run_->solver();
+        DeviceFrameView view{.time = solver.time(), .step = solver.step(), .frame = nullptr};
+        if (auto* const in_place = dynamic_cast<BallsInPlace*>(&solver.itself())) view.frame = in_place->device_frame();
+        if (view.frame != nullptr) return view;
+        Frame frame;
+        solver.request_frame(frame);
+        solver.finish_frame(frame);
+        view.frame = copy_on_host(frame, solver.describe().precision == "single");
+        return view;
+    }
+
     /// Names, widths and components of the columns; times; steps; values, row by row.
     py::tuple rows() {
         const auto used = use();
@@ -633,6 +647,7 @@ void define_run(py::module_& module) {
         .def("time_of_step", &PythonRun::time_of_step, py::arg("step"))
         .def("totals", &PythonRun::totals)
         .def("frame", &PythonRun::frame)
+        .def("device_frame", &PythonRun::device_frame)
         .def("rows", &PythonRun::rows)
         .def("frames", &PythonRun::frames)
         .def("averages", &PythonRun::averages)
@@ -666,6 +681,7 @@ PYBIND11_MODULE(_carom, module) {
     python::define_numbers(module);
     python::define_scene(module);
     python::define_frame(module);
+    python::define_device_frame(module);
     python::define_reader(module);
     python::define_run(module);
     python::define_sweep(module);

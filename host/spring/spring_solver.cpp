@@ -104,6 +104,10 @@ public:
         require_engine();
         return engine_->sample_balls(kinds);
     }
+    std::unique_ptr<DeviceFrame> device_frame() override {
+        require_engine();
+        return engine_->device_frame();
+    }
 
     void save(SolverState& state) override {
         state.step = step();

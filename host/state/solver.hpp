@@ -3,12 +3,14 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "host/state/balls.hpp"
 #include "host/state/solver_records.hpp"
+#include "kernels/core/device_frame.hpp"
 #include "kernels/core/picture.hpp"
 #include "kernels/core/totals.hpp"
 
@@ -113,6 +115,8 @@ public:
     /// Who looks at the balls now; null: they are seen by frames alone. Good until the solver goes on or is asked for
     /// anything else.
     virtual BallSampler* sample_balls(const BallKinds& kinds) = 0;
+    /// The balls as they are now, where the processor has them; null: they are in the host's memory.
+    virtual std::unique_ptr<DeviceFrame> device_frame() = 0;
     /// Who writes balls for pictures; another one, perhaps, once the solver has gone on.
     [[nodiscard]] virtual PictureSource* pictures() = 0;
 };

@@ -34,6 +34,7 @@ public:
     void request_frame(const BallArrays& arrays) override;
     void finish_frame() override;
     BallSampler* sample_balls(const BallKinds& kinds) override;
+    std::unique_ptr<DeviceFrame> device_frame() override;
     void store(const BallArrays& balls) override;
     std::string device() const override;
     int threads() const override { return 1; }
@@ -96,7 +97,7 @@ private:
     void queue_step(int motion, std::uint32_t balls);
     const StepGraph& step_graph();
 
-    void gather_frame(bool raw);
+    void gather_frame(const FrameView<Real, Dim>& to, bool raw);
     void download_frame();
     void unpack(const BallArrays& arrays, bool raw) const;
     void finish_frame_locked();

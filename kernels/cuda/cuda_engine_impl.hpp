@@ -398,15 +398,14 @@ Tallies CudaEngine<Real, Dim>::tallies() {
 }
 
 template <class Real, int Dim>
-void CudaEngine<Real, Dim>::gather_frame(bool raw) {
+void CudaEngine<Real, Dim>::gather_frame(const FrameView<Real, Dim>& to, bool raw) {
     sort_if_due();
     Vec<const std::int32_t*, Dim> image;
     for (int axis = 0; axis < Dim; ++axis) image[axis] = image_[axis].data();
-    queue_.launch(count_, FrameByIdBody<Real, Dim>{gone_.data(), image, frame_view()});
+    queue_.launch(count_, FrameByIdBody<Real, Dim>{gone_.data(), image, to});
     with_kind([&](auto kind) {
         using Variant = decltype(kind);
-        queue_.launch(seen().active,
-                      FrameBySlotBody<Variant>{params_, state_view(motion_), frame_view(), record_.data(), raw});
+        queue_.launch(seen().active, FrameBySlotBody<Variant>{params_, state_view(motion_), to, record_.data(), raw});
     });
 }
 
@@ -435,7 +434,7 @@ template <class Real, int Dim>
 void CudaEngine<Real, Dim>::request_frame(const BallArrays& arrays) {
     const std::lock_guard lock(frame_mutex_);
     finish_frame_locked();
-    gather_frame(false);
+    gather_frame(frame_view(), false);
     download_frame();
     wanted_ = arrays;
     frame_pending_ = true;
@@ -445,7 +444,7 @@ template <class Real, int Dim>
 BallSampler* CudaEngine<Real, Dim>::sample_balls(const BallKinds& kinds) {
     const std::lock_guard lock(frame_mutex_);
     finish_frame_locked();
-    gather_frame(false);
+    gather_frame(frame_view(), false);
     const FrameView<Real, Dim> frame = frame_view();
     SampledBalls<Real> balls{};
     for (int axis = 0; axis < Dim; ++axis) {
@@ -457,6 +456,24 @@ BallSampler* CudaEngine<Real, Dim>::sample_balls(const BallKinds& kinds) {
     balls.count = count_;
     sampler_.look_at(balls, Dim, kinds);
     return &sampler_;
+}
+
+template <class Real, int Dim>
+std::unique_ptr<DeviceFrame> CudaEngine<Real, Dim>::device_frame() {
+    const auto memory = std::make_shared<DeviceArray<unsigned char>>(count_ * FrameView<Real, Dim>::kBytesPerBall);
+    poison_device(memory->data(), memory->bytes());  // NaN, where nobody is in any more
+    const FrameView<Real, Dim> view(memory->data(), count_);
+    gather_frame(view, false);
+    queue_.wait();
+    return std::make_unique<DeviceFrame>(DeviceFrame{.device = device_number(),
+                                                     .dimension = Dim,
+                                                     .count = count_,
+                                                     .single = sizeof(Real) == sizeof(float),
+                                                     .position = view.position[0],
+                                                     .velocity = view.velocity[0],
+                                                     .image = view.image[0],
+                                                     .gone = view.gone,
+                                                     .memory = memory});
 }
 
 template <class Real, int Dim>
@@ -478,7 +495,7 @@ void CudaEngine<Real, Dim>::store(const BallArrays& balls) {
     half_done_.require_none("what " + device() + " holds");
     const std::lock_guard lock(frame_mutex_);
     finish_frame_locked();
-    gather_frame(true);
+    gather_frame(frame_view(), true);
     download_frame();
     queue_.wait_aside();
     unpack(balls, true);

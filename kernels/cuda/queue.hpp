@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/core/device_frame.hpp"
 #include "kernels/core/portability.hpp"
 
 // What these sources are compiled for. The same .cu files are compiled twice: by nvcc for the GPU, and by the host
@@ -360,6 +361,9 @@ private:
 
 #if defined(CAROM_EMULATED)
 
+/// Of the GPU in use, as DeviceFrame has it.
+inline int device_number() { return DeviceFrame::kHost; }
+
 inline void* allocate_device(std::size_t bytes) {
     device_call("allocation");
     return ::operator new (bytes, std::align_val_t{256});
@@ -370,6 +374,12 @@ inline void* allocate_pinned(std::size_t bytes) { return allocate_device(bytes);
 inline void free_pinned(void* place) noexcept { free_device(place); }
 
 #else
+
+inline int device_number() {
+    int number = 0;
+    check(cudaGetDevice(&number), "cudaGetDevice");
+    return number;
+}
 
 inline void* allocate_device(std::size_t bytes) {
     void* place = nullptr;

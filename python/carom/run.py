@@ -277,6 +277,22 @@ class Run:
         """All balls as they are now: arrays that stay as they are when the run goes on, or is no more."""
         return self._run.frame()
 
+    def device_frame(self) -> _carom.DeviceFrame:
+        """All balls as they are now, in the memory of the processor that steps them, for CuPy, JAX, PyTorch or NumPy.
+
+        ``x``, ``y``, ``z``, ``vx``, ``vy``, ``vz`` (a number for each ball), ``position``, ``velocity`` and ``image`` (balls by
+        axes) and ``gone`` are arrays with ``__dlpack__``, and on a GPU ``__cuda_array_interface__``. They are a copy that
+        belongs to whoever asks, and stays as long as somebody has it: it may be written to, and the run does not see it.
+        ``device`` says where it is: "cuda:0", or "cpu" for a run whose balls are in the host's memory.
+        Velocities are floats of the run's precision. Raises RuntimeError where the device has no memory for it.
+
+        >>> import numpy
+        >>> run = Run("two_balls")
+        >>> numpy.from_dlpack(run.device_frame().x)
+        array([2., 5.])
+        """
+        return self._run.device_frame()
+
     @property
     def frames(self) -> list[_carom.Frame]:
         """What has been stored so far; nothing without ``keep_frames``."""

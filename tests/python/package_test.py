@@ -4,6 +4,7 @@ import ast
 import base64
 import doctest
 import hashlib
+import importlib
 import os
 import pathlib
 import re
@@ -42,6 +43,20 @@ def test_the_stub_names_what_the_module_has():
     for name, members in classes.items():
         own = {member for member in vars(getattr(_carom, name)) if not member.startswith("__")}
         assert own - {"_pybind11_conduit_v1_"} == {member for member in members if not member.startswith("__")}, name
+
+
+def test_docstrings_do_what_they_say(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = [path.stem for path in (SOURCE / "python/carom").glob("*.py") if path.stem != "__init__"]
+    examples = 0
+    for name in names:
+        module = importlib.import_module(f"carom.{name}")
+        for tried in doctest.DocTestFinder(exclude_empty=True).find(module, globs=dict(vars(module))):
+            said = []
+            examples += len(tried.examples)
+            doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(tried, out=said.append)
+            assert said == [], "".join(said)
+    assert examples >= 15
 
 
 def test_the_tour_does_what_it_says(tmp_path, monkeypatch):
