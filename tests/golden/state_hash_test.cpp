@@ -105,13 +105,26 @@ temperature = 1.0
     }
 }
 
+std::string name_of(const testing::TestParamInfo<Case>& instance) {
+    return scenarios()[std::get<0>(instance.param)].name + (std::get<1>(instance.param) ? "_double_" : "_single_") +
+           std::get<2>(instance.param).name;
+}
+
+const auto kAllScenarios = testing::Range(std::size_t{0}, scenarios().size());
+
 INSTANTIATE_TEST_SUITE_P(Golden, StateHash,
-                         testing::Combine(testing::Range(std::size_t{0}, scenarios().size()), testing::Bool(),
+                         testing::Combine(kAllScenarios, testing::Bool(),
                                           testing::Values(Processor{"cpu1"}, Processor{"emulated"}, Processor{"cuda"})),
-                         [](const auto& instance) {
-                             return scenarios()[std::get<0>(instance.param)].name +
-                                    (std::get<1>(instance.param) ? "_double_" : "_single_") +
-                                    std::get<2>(instance.param).name;
-                         });
+                         name_of);
+// Each number of ranks in one of the precisions, for the time that they take together.
+INSTANTIATE_TEST_SUITE_P(GoldenOnRanks, StateHash,
+                         testing::Combine(kAllScenarios, testing::Values(false),
+                                          testing::Values(Processor{"ranks1"}, Processor{"ranks3"},
+                                                          Processor{"ranks8"})),
+                         name_of);
+INSTANTIATE_TEST_SUITE_P(GoldenOnMoreRanks, StateHash,
+                         testing::Combine(kAllScenarios, testing::Values(true),
+                                          testing::Values(Processor{"ranks2"}, Processor{"ranks4"})),
+                         name_of);
 
 }  // namespace carom::test::state_hash_test

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <iterator>
 #include <stdexcept>
+#include <string_view>
 #include <utility>
 
 #include "host/ranks/ranked_engine.hpp"
@@ -460,10 +461,13 @@ bool gpu_required(const Processor& processor) {
 
 namespace {
 
-/// One of several numbers of ranks, another one for other balls, so that all tests together see all of them; with
-/// CAROM_RANKS=N in the environment it is that.
-int ranks_for(const RawBalls& balls) {
+constexpr std::string_view kRanks = "ranks";
+
+/// "ranks4": so many. "ranks": one of several numbers, another one for other balls, so that all tests together see all
+/// of them; with CAROM_RANKS=N in the environment it is that.
+int ranks_for(const std::string& name, const RawBalls& balls) {
     constexpr int kNumbers[] = {2, 3, 4, 8};
+    if (name != kRanks) return std::atoi(name.c_str() + kRanks.size());
     if (const char* const given = std::getenv("CAROM_RANKS")) return std::max(1, std::atoi(given));
     return kNumbers[balls.count % std::size(kNumbers)];
 }
@@ -510,8 +514,8 @@ std::unique_ptr<SpringEngine> engine_on(const Processor& processor, SpringSetup 
 #if defined(CAROM_HAVE_CUDA)
     if (processor.name == "cuda") return make_cuda_engine(setup, balls, step, tallies);
 #endif
-    if (processor.name == "ranks") {
-        return std::make_unique<EngineOfRanks>(ranks_for(balls), setup, balls, step, tallies);
+    if (processor.name.starts_with(kRanks)) {
+        return std::make_unique<EngineOfRanks>(ranks_for(processor.name, balls), setup, balls, step, tallies);
     }
     if (!processor.name.starts_with("cpu")) throw std::invalid_argument(processor.name);
     return make_cpu_engine(setup, balls, step, tallies);

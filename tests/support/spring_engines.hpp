@@ -70,7 +70,7 @@ const Scenario& scenario(const std::string& name);
 
 /// A way to run the spring engine.
 struct Processor {
-    std::string name;  ///< "cpu1", "cpu2", "cpu3", "ranks", "emulated", "cuda"
+    std::string name;  ///< "cpu1", "cpu2", "cpu3", "ranks", "ranks8", "emulated", "cuda"
     int threads = 1;   ///< of the CPU
 };
 
