@@ -104,31 +104,6 @@ Figure residuals_of(const Figure& figure, bool absolute) {
     return result;
 }
 
-/// How far rows went from their start.
-Figure drift_of(Figure figure, bool absolute) {
-    std::erase_if(figure.curves, [](const Curve& curve) { return curve.theory || curve.mean_of >= 0; });
-    const auto start = [](const Curve& curve) {
-        const auto first = std::ranges::find_if(curve.y, [](double y) { return std::isfinite(y); });
-        return first == curve.y.end() ? std::nan("") : *first;
-    };
-    const bool relative = figure.curves.size() == 1 && start(figure.curves.front()) != 0.0;
-    for (Curve& curve : figure.curves) {
-        const double first = start(curve);
-        for (double& y : curve.y) {
-            y = (y - first) / (relative ? std::abs(first) : 1.0);
-            if (absolute) y = std::abs(y);
-        }
-        curve.thick = curve.dashed = false;
-    }
-    figure.y_label =
-        fmt::format("{}{}change of {}", absolute ? "size of the " : "", relative ? "relative " : "", figure.y_label);
-    if (relative) figure.y_unit.clear();
-    figure.title +=
-        ", change since " +
-        (figure.curves.front().x.empty() ? "the start" : fmt::format("t = {:.6g}", figure.curves.front().x.front()));
-    return figure;
-}
-
 /// Lays a quantity's figure over those before it.
 void lay_over(Figure& all, Figure one, const std::string& quantity, std::size_t& colors) {
     if (one.x_unit != all.x_unit) {
@@ -193,6 +168,30 @@ Figure told_apart(Figure figure, const std::string& quantity) {
 }
 
 }  // namespace
+
+Figure drift_of(Figure figure, bool absolute) {
+    std::erase_if(figure.curves, [](const Curve& curve) { return curve.theory || curve.mean_of >= 0; });
+    const auto start = [](const Curve& curve) {
+        const auto first = std::ranges::find_if(curve.y, [](double y) { return std::isfinite(y); });
+        return first == curve.y.end() ? std::nan("") : *first;
+    };
+    const bool relative = figure.curves.size() == 1 && start(figure.curves.front()) != 0.0;
+    for (Curve& curve : figure.curves) {
+        const double first = start(curve);
+        for (double& y : curve.y) {
+            y = (y - first) / (relative ? std::abs(first) : 1.0);
+            if (absolute) y = std::abs(y);
+        }
+        curve.thick = curve.dashed = false;
+    }
+    figure.y_label =
+        fmt::format("{}{}change of {}", absolute ? "size of the " : "", relative ? "relative " : "", figure.y_label);
+    if (relative) figure.y_unit.clear();
+    figure.title +=
+        ", change since " +
+        (figure.curves.front().x.empty() ? "the start" : fmt::format("t = {:.6g}", figure.curves.front().x.front()));
+    return figure;
+}
 
 Drawing quantity_figure(const std::vector<const TrajectoryReader*>& runs, const std::string& quantity,
                         const QuantityView& view) {

@@ -36,6 +36,10 @@ Drawing quantity_figure(const std::vector<const TrajectoryReader*>& runs, const 
 Drawing quantities_figure(const std::vector<const TrajectoryReader*>& runs, const std::vector<std::string>& quantities,
                           const QuantityView& view = {});
 
+/// How far rows went from their start: relative where there is one curve and it does not start at 0.
+/// \param absolute  the size of it
+Figure drift_of(Figure figure, bool absolute = false);
+
 /// A picture of a stored frame.
 /// \throws InputError  there is no such frame
 Image draw_frame(const TrajectoryReader& trajectory, std::size_t index, const PictureOptions& options);

@@ -121,12 +121,11 @@ private:
             return;
         }
         const auto high = static_cast<double>(content_.range.high);
-        const double step = round_below((high - low) / 3.0);
-        for (double value = std::ceil(low / step - 1e-6) * step; value <= high + 1e-6 * step; value += step) {
+        constexpr int kTicks = 3;
+        for (const double value : round_values(low, high, kTicks)) {
             const float y = bottom - length * static_cast<float>((value - low) / (high - low));
             lines_.add({left + bar, y, 0.0f}, {left + bar + px(4.0f), y, 0.0f}, std::max(1.0f, px(1.0f)), theme_.ink);
-            text(left + bar + px(9.0f), y + 0.45f * px(kLabel), 0.9f * px(kLabel),
-                 fmt::format("{:.4g}", std::abs(value) < 1e-9 * step ? 0.0 : value));
+            text(left + bar + px(9.0f), y + 0.45f * px(kLabel), 0.9f * px(kLabel), fmt::format("{:.4g}", value));
         }
     }
 
@@ -224,6 +223,18 @@ private:
 };
 
 }  // namespace
+
+std::vector<double> round_values(double low, double high, int most) {
+    std::vector<double> values;
+    const double step = round_below((high - low) / most);
+    if (!(step > 0.0) || !std::isfinite(step)) return values;
+    constexpr double kRounding = 1e-6;
+    const double first = std::ceil(low / step - kRounding);
+    for (double k = 0.0; k <= 20.0 * most && (first + k) * step <= high + kRounding * step; k += 1.0) {
+        values.push_back((first + k) * step + 0.0);  // no negative zero
+    }
+    return values;
+}
 
 float overlay_scale(int height) { return std::clamp(static_cast<float>(height) / 800.0f, 0.55f, 6.0f); }
 

@@ -29,6 +29,9 @@ struct OverlayContent {
     std::optional<VelocityKey> arrows = std::nullopt;
 };
 
+/// Multiples of 1, 2 or 5 times a power of ten from `low` to `high`, as many as `most` or a few more.
+std::vector<double> round_values(double low, double high, int most);
+
 /// How large texts and lines are: 1 for a picture about 800 pixels high.
 float overlay_scale(int height);
 

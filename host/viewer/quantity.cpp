@@ -186,6 +186,12 @@ double squared(const std::array<std::vector<double>, 3>& vector, std::size_t id)
     return sum;
 }
 
+/// The kinetic energy of a ball, without that of its spin.
+double translation_of(const Balls& balls, const Frame& frame, std::size_t id) {
+    const double mass = balls.species_of(id).mass;
+    return std::isfinite(mass) ? 0.5 * mass * squared(frame.velocity, id) : double{kNone};
+}
+
 /// Fills `values` with of(id) of each ball that is still in.
 template <class Of>
 void fill(const Frame& frame, std::vector<float>& values, const Of& of) {
@@ -351,10 +357,7 @@ void evaluate(Quantity quantity, const Scene& scene, const Balls& balls, const F
             fill(frame, values, [&](std::size_t id) { return std::sqrt(squared(frame.velocity, id)); });
             break;
         case Quantity::kKineticEnergy:
-            fill(frame, values, [&](std::size_t id) {
-                const double mass = balls.species_of(id).mass;
-                return std::isfinite(mass) ? 0.5 * mass * squared(frame.velocity, id) : double{kNone};
-            });
+            fill(frame, values, [&](std::size_t id) { return translation_of(balls, frame, id); });
             break;
         case Quantity::kSpin:
             fill(frame, values, [&](std::size_t id) { return std::sqrt(squared(frame.spin, id)); });
@@ -381,6 +384,12 @@ void evaluate(Quantity quantity, const Scene& scene, const Balls& balls, const F
 
 bool is_local(Quantity quantity) {
     return quantity == Quantity::kDensity || quantity == Quantity::kTemperature || quantity == Quantity::kFlow;
+}
+
+double energy_of(const Balls& balls, const Frame& frame, std::size_t id) {
+    const Species& species = balls.species_of(id);
+    const double gyration = species.radius_of_gyration;
+    return translation_of(balls, frame, id) + 0.5 * species.mass * gyration * gyration * squared(frame.spin, id);
 }
 
 PictureOrder picture_order(Quantity quantity, const Scene& scene) {

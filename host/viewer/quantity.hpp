@@ -88,6 +88,9 @@ Quantity default_quantity(const Balls& balls);
 void evaluate(Quantity quantity, const Scene& scene, const Balls& balls, const Frame& frame,
               std::vector<float>& values);
 
+/// The kinetic energy of a ball, with that of its spin; NaN of infinite mass.
+double energy_of(const Balls& balls, const Frame& frame, std::size_t id);
+
 /// The same for a processor that evaluates it where the balls are. PictureOrder::Value::kGiven: what evaluate() gives,
 /// which stays as it is.
 PictureOrder picture_order(Quantity quantity, const Scene& scene);

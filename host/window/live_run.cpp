@@ -42,6 +42,13 @@ void LiveRecord::finish() {
 
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
+constexpr double kFrameSeconds = 1.0 / 60.0;  // more frames than a display shows are for nothing
+constexpr double kPanelSeconds = 0.25;        // panels need frames less often than pictures
+
+double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
 /// A message about a key, without the option of the command line by which that would have been set.
 std::string without_option(const std::string& message) {
     if (!message.starts_with("--set ")) return message;
@@ -54,6 +61,7 @@ std::string without_option(const std::string& message) {
 void LiveRun::kick(const Kick& kick) {
     post([this, kick] {
         try {
+            remember(true);
             BeforeKick before{solver_->moment(), kick.id};
             const std::string said = solver_->kick(kick);
             forget();
@@ -86,6 +94,89 @@ void LiveRun::undo_kick() {
     });
 }
 
+namespace {
+
+constexpr std::uint64_t kMostMomentBytes = 256ULL << 20;
+
+/// Of all that grows with the balls.
+std::uint64_t bytes_of(const SolverState& state) {
+    std::uint64_t numbers = 0;
+    const auto add = [&](const auto& columns) {
+        for (const auto& column : columns) numbers += column.size();
+    };
+    add(state.balls.position);
+    add(state.balls.velocity);
+    add(state.balls.spin);
+    std::uint64_t bytes = state.balls.size() * (sizeof(std::uint32_t) + 1) +
+                          state.balls.species_table.size() * sizeof(Species) + sizeof(ChangingSolver::Moment);
+    if (const auto& events = state.records.events) {
+        for (const auto* columns :
+             {&events->position, &events->velocity, &events->cell, &events->image, &events->bubble}) {
+            add(*columns);
+        }
+        for (const auto* column :
+             {&events->own_time, &events->event_time, &events->contact_time, &events->event_partner,
+              &events->contact_partner, &events->contact_stale, &events->last_hit}) {
+            numbers += column->size();
+        }
+    }
+    return bytes + numbers * sizeof(double);
+}
+
+}  // namespace
+
+/// Keeps a state from time to time; so seldom that it costs no more than a part of the run's time.
+/// \param now  whether or not it is due
+void LiveRun::remember(bool now) {
+    while (!moments_.empty() && moments_.back().time > solver_->time()) moments_.pop_back();
+    const bool due = now || seconds_since(remembered_at_) >= moment_pause_;
+    if (!due || record_ || (!moments_.empty() && moments_.back().step == solver_->step())) return;
+    constexpr double kShortest = 0.25;  // [s]
+    constexpr double kCost = 30.0;      // a thirtieth of the time
+    const auto begin = Clock::now();
+    if (moment_bytes_ * 2 > kMostMomentBytes) return;
+    moments_.push_back(solver_->moment());
+    moment_bytes_ = bytes_of(moments_.back().state);
+    // Where they become too many, every other one, so that they reach back as far as before.
+    if (moments_.size() * moment_bytes_ > kMostMomentBytes) {
+        for (std::size_t k = 1; k < moments_.size(); ++k)
+            moments_.erase(moments_.begin() + static_cast<std::ptrdiff_t>(k));
+    }
+    remembered_at_ = Clock::now();
+    moment_pause_ = std::max(kShortest, kCost * seconds_since(begin));
+}
+
+void LiveRun::rewind(std::optional<double> time) {
+    post([this, time] {
+        if (record_) {
+            tell(fmt::format("time cannot go back in {}", record_->path()));
+            return;
+        }
+        if (moments_.empty()) {
+            tell("no earlier state is kept");
+            return;
+        }
+        if (moments_.back().time < solver_->time() && moments_.back().step != solver_->step()) {
+            moments_.push_back(solver_->moment());  // to come back to
+        }
+        auto to = moments_.begin();
+        for (auto moment = moments_.begin(); moment != moments_.end(); ++moment) {
+            if (time ? moment->time <= *time : moment->time < solver_->time()) to = moment;
+        }
+        if (!time && to->time >= solver_->time()) {
+            tell("no earlier state is kept");
+            return;
+        }
+        try {
+            solver_->go_back(*to);
+            forget();
+            if (before_kick_ && before_kick_->moment.step > to->step) before_kick_.reset();
+        } catch (const std::exception& error) {
+            tell(error.what());
+        }
+    });
+}
+
 void LiveRun::change(const std::vector<std::string>& asked) {
     // Judged here, so that the user hears of it; the state, and the stage that the run is in by then, are the thread's.
     try {
@@ -107,6 +198,7 @@ void LiveRun::remake(const std::vector<std::string>& asked) {
         said = solver_->change(asked);
         forget();
         before_kick_.reset();
+        moments_.clear();  // with other keys they cannot be gone on from
         describe();
         for (const std::string& one : asked) note(one);
     } catch (const std::exception& error) {
@@ -124,6 +216,7 @@ void LiveRun::go_back() {
     forget();
     describe();
     before_kick_.reset();
+    moments_.clear();
     std::string said = changed ? "at the start again, with the scene as it was" : "";
     if (record_) {
         record_->finish();  // time cannot go back in a file
@@ -156,17 +249,6 @@ void LiveRun::tell(const std::string& what) {
     const std::scoped_lock lock(mutex_);
     message_ = what;
 }
-
-namespace {
-
-using Clock = std::chrono::steady_clock;
-
-constexpr double kFrameSeconds = 1.0 / 60.0;  // more frames than a display shows are for nothing
-constexpr double kPanelSeconds = 0.25;        // panels need frames less often than pictures
-
-double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
-
-}  // namespace
 
 LiveRun::LiveRun(const SceneRequest& request, PreparedScene prepared)
     : threads_(request.threads),
@@ -332,6 +414,11 @@ void LiveRun::publish(bool going) {
     to.quantity = quantity_;
     to.steps_per_second = steps_per_second_;
     to.reached = reached_.rate();
+    if (!moments_.empty()) {
+        to.rewind = {moments_.front().time, moments_.back().time, moments_.size(), moments_.size() * moment_bytes_};
+    } else {
+        to.rewind = {};
+    }
     to.range = feed_.fill(*store_, slot, *solver_, solver_->scene(), balls_, quantity_, due ? newest_.get() : nullptr);
     ring_.publish();
 }
@@ -373,6 +460,7 @@ void LiveRun::advance() {
 }
 
 void LiveRun::single_step() {
+    remember(moments_.empty());
     double length = description_.dt;
     if (length <= 0.0) {
         const Scene& scene = solver_->scene();
@@ -443,7 +531,10 @@ void LiveRun::work() {
         }
         attempt([this, going, &advanced] {
             const double from = solver_->time();
-            if (going) advance();
+            if (going) {
+                remember(false);
+                advance();
+            }
             advanced = solver_->time() - from;
             publish(going);
         });

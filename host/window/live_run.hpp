@@ -64,6 +64,7 @@ struct LiveFrame {
     bool by_frames = false;         ///< the cloud was made from `frame`
     double steps_per_second = 0.0;  ///< of wall time, while computing
     double reached = 0.0;           ///< simulated time per second of wall time; 0 if not known
+    Rewind rewind;
 };
 
 /// A simulation that goes on in a thread of its own while one looks. Frames are handed over through a ring, so neither
@@ -113,6 +114,10 @@ public:
     /// Back to the state and the time of the last kick, as if it had not been. Not where the run has gone on and is
     /// stored: time cannot go back in a file. Nor once the scene has been changed, or the run began anew.
     void undo_kick();
+    /// Back, or on again, to the last state that is kept of that time or an earlier one, and else to the first; without
+    /// a time to the last one before now. Not where the run is stored. The states are forgotten with a change of keys
+    /// or a new beginning; those of later times once the run goes on from here.
+    void rewind(std::optional<double> time);
     /// Changes keys of the scene and goes on from the present state, with the time step as it is unless that is what
     /// changes. What only the state speaks against is a message, and so is a time step that resolves no contact.
     /// \throws InputError  the scene may not be so
@@ -148,6 +153,7 @@ private:
     std::shared_ptr<Frame> spare_frame();
     [[nodiscard]] std::unique_ptr<ChangingSolver> made() const;
     void forget();
+    void remember(bool now);
     void remake(const std::vector<std::string>& asked);
     void go_back();
     void describe();
@@ -174,6 +180,10 @@ private:
         std::size_t id;  // of the ball
     };
     std::optional<BeforeKick> before_kick_;
+    std::deque<ChangingSolver::Moment> moments_;  // in the order of their times
+    std::uint64_t moment_bytes_ = 0;              // of one of them
+    std::chrono::steady_clock::time_point remembered_at_;
+    double moment_pause_ = 0.0;  // that the next one waits for [s]
     RateMeter reached_;
     Quantity quantity_ = Quantity::kSpeed;
     double goal_ = 0.0;  // simulated time that the wall clock has come to

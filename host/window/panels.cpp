@@ -5,243 +5,18 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
-#include <map>
 #include <utility>
 #include <vector>
 
+#include "host/run/say.hpp"
 #include "host/scene/stages.hpp"
 #include "host/state/errors.hpp"
 #include "host/viewer/quantity.hpp"
 #include "kernels/physics/contact_laws.hpp"
-#include "kernels/physics/kinetic_theory.hpp"
 
 namespace carom {
-
-namespace {
-
-constexpr std::size_t kBins = 40;
-
-/// How many balls there are of each finite mass.
-std::map<double, std::size_t> masses_of(const Balls& balls, const Frame& frame) {
-    std::map<double, std::size_t> masses;
-    for (std::size_t id = 0; id < frame.size(); ++id) {
-        const double mass = balls.species_of(id).mass;
-        if (frame.gone[id] == 0 && std::isfinite(mass)) ++masses[mass];
-    }
-    return masses;
-}
-
-/// Twice the mean kinetic energy per degree of freedom.
-double temperature_of(const Balls& balls, const Frame& frame) {
-    std::vector<float> energies;
-    evaluate(Quantity::kKineticEnergy, {}, balls, frame, energies);
-    double sum = 0.0;
-    std::size_t count = 0;
-    for (const float energy : energies) {
-        if (!std::isfinite(energy)) continue;
-        sum += static_cast<double>(energy);
-        ++count;
-    }
-    return count > 0 ? 2.0 * sum / (static_cast<double>(count) * frame.dimension) : 0.0;
-}
-
-void count(Distribution& distribution, const std::vector<float>& values, const Balls& balls) {
-    distribution.counted.assign(kBins, 0.0);
-    const double width = distribution.most / kBins;
-    std::size_t all = 0;
-    for (std::size_t id = 0; id < values.size(); ++id) {
-        const auto value = static_cast<double>(values[id]);
-        if (!std::isfinite(value) || !std::isfinite(balls.species_of(id).mass)) continue;
-        ++all;
-        const double bin = std::floor(value / width);
-        if (bin >= 0.0 && bin < kBins) distribution.counted[static_cast<std::size_t>(bin)] += 1.0;
-    }
-    if (all == 0) return;
-    for (double& bin : distribution.counted) bin /= static_cast<double>(all) * width;
-}
-
-/// The mean over the balls' masses of density(x, mass) at the middles of the bins.
-template <class Density>
-void add_theory(Distribution& distribution, const std::map<double, std::size_t>& masses, const Density& density) {
-    std::size_t all = 0;
-    for (const auto& [mass, number] : masses) all += number;
-    distribution.theory.assign(kBins, 0.0);
-    for (std::size_t bin = 0; bin < kBins; ++bin) {
-        const double x = (static_cast<double>(bin) + 0.5) * distribution.most / kBins;
-        for (const auto& [mass, number] : masses) {
-            distribution.theory[bin] += static_cast<double>(number) / static_cast<double>(all) * density(x, mass);
-        }
-    }
-}
-
-}  // namespace
-
-Distribution speed_distribution(const Balls& balls, const Frame& frame) {
-    Distribution distribution{.label = "speed [m/s]"};
-    std::vector<float> speeds;
-    evaluate(Quantity::kSpeed, {}, balls, frame, speeds);
-    distribution.most = 1.3 * static_cast<double>(range_of(Quantity::kSpeed, speeds).high);
-    count(distribution, speeds, balls);
-    const double temperature = temperature_of(balls, frame);
-    const auto masses = masses_of(balls, frame);
-    if (temperature > 0.0 && !masses.empty()) {
-        add_theory(distribution, masses, [&](double speed, double mass) {
-            const double thermal = std::sqrt(temperature / mass);
-            return maxwell_speed_density(frame.dimension, speed / thermal) / thermal;
-        });
-    }
-    return distribution;
-}
-
-Distribution height_distribution(const Scene& scene, const Balls& balls, const Frame& frame) {
-    Distribution distribution{.label = "height [m]"};
-    std::vector<float> heights;
-    evaluate(Quantity::kHeight, scene, balls, frame, heights);
-    double gravity = 0.0;
-    int axis = frame.dimension - 1;
-    for (int other = 0; other < frame.dimension; ++other) {
-        if (std::abs(scene.physics.gravity[other]) > gravity) {
-            gravity = std::abs(scene.physics.gravity[other]);
-            axis = other;
-        }
-    }
-    const auto top = static_cast<double>(range_of(Quantity::kHeight, heights).high);
-    distribution.most = std::min(scene.box.size[axis], 1.2 * top);
-    count(distribution, heights, balls);
-    const double temperature = temperature_of(balls, frame);
-    const auto masses = masses_of(balls, frame);
-    if (gravity > 0.0 && temperature > 0.0 && !masses.empty()) {
-        add_theory(distribution, masses, [&](double height, double mass) {
-            const double scale_height = temperature / (mass * gravity);
-            return barometric_density(height / scale_height, scene.box.size[axis] / scale_height) / scale_height;
-        });
-    }
-    return distribution;
-}
-
-namespace {
-
-constexpr ImU32 kBack = IM_COL32(12, 14, 18, 255);
-constexpr ImU32 kBar = IM_COL32(70, 130, 180, 255);
-constexpr ImU32 kCurve = IM_COL32(240, 180, 60, 255);
-constexpr ImU32 kSecond = IM_COL32(110, 200, 130, 255);
-constexpr ImU32 kCursor = IM_COL32(235, 235, 235, 255);
-
-/// A rectangle of the panel with an x axis from x0 to x1 and a y axis from y0 to y1.
-class Chart {
-public:
-    Chart(double x0, double x1, double y0, double y1) : x0_(x0), x1_(x1), y0_(y0), y1_(y1) {
-        const float scale = ImGui::GetFontSize() / 13.0f;
-        size_ = ImVec2(ImGui::GetContentRegionAvail().x, 92.0f * scale);
-        corner_ = ImGui::GetCursorScreenPos();
-        ImGui::Dummy(size_);
-        list_ = ImGui::GetWindowDrawList();
-        list_->AddRectFilled(corner_, ImVec2(corner_.x + size_.x, corner_.y + size_.y), kBack);
-    }
-    [[nodiscard]] ImVec2 at(double x, double y) const {
-        return ImVec2(corner_.x + size_.x * static_cast<float>((x - x0_) / (x1_ - x0_)),
-                      corner_.y + size_.y * static_cast<float>((y1_ - y) / (y1_ - y0_)));
-    }
-    void bar(double from, double to, double height) { list_->AddRectFilled(at(from, height), at(to, y0_), kBar); }
-    void line(const std::vector<ImVec2>& points, ImU32 color) {
-        const float width = 1.6f * ImGui::GetFontSize() / 13.0f;
-        list_->AddPolyline(points.data(), static_cast<int>(points.size()), color, 0, width);
-    }
-
-private:
-    double x0_;
-    double x1_;
-    double y0_;
-    double y1_;
-    ImVec2 size_;
-    ImVec2 corner_;
-    ImDrawList* list_;
-};
-
-}  // namespace
-
-void draw_distribution(const Distribution& distribution) {
-    double most = 0.0;
-    for (const double value : distribution.counted) most = std::max(most, value);
-    for (const double value : distribution.theory) most = std::max(most, std::min(value, 3.0 * most));
-    if (!(most > 0.0) || !(distribution.most > 0.0)) {
-        ImGui::TextDisabled("%s: nothing to count", distribution.label.c_str());
-        return;
-    }
-    Chart chart(0.0, distribution.most, 0.0, 1.1 * most);
-    const double width = distribution.most / static_cast<double>(distribution.counted.size());
-    std::vector<ImVec2> curve;
-    for (std::size_t bin = 0; bin < distribution.counted.size(); ++bin) {
-        const double from = static_cast<double>(bin) * width;
-        chart.bar(from, from + 0.9 * width, distribution.counted[bin]);
-        if (!distribution.theory.empty()) {
-            curve.push_back(chart.at(from + 0.5 * width, std::min(distribution.theory[bin], 1.1 * most)));
-        }
-    }
-    chart.line(curve, kCurve);
-    ImGui::TextDisabled("0 to %.3g, %s", distribution.most, distribution.label.c_str());
-}
-
-std::vector<std::pair<double, double>> outline_of(std::span<const EnergySample> samples, double EnergySample::*member,
-                                                  std::size_t columns) {
-    std::vector<std::pair<double, double>> points;
-    const double begin = samples.front().time;
-    const double length = samples.back().time - begin;
-    for (std::size_t k = 0; k < samples.size();) {
-        const auto column_of = [&](std::size_t row) {
-            const double share = length > 0.0 ? (samples[row].time - begin) / length : 0.0;
-            return static_cast<std::size_t>(share * static_cast<double>(columns));
-        };
-        const std::size_t column = column_of(k);
-        std::size_t least = k;
-        std::size_t most = k;
-        for (; k < samples.size() && column_of(k) == column; ++k) {
-            if (samples[k].*member < samples[least].*member) least = k;
-            if (samples[k].*member > samples[most].*member) most = k;
-        }
-        points.emplace_back(samples[std::min(least, most)].time, samples[std::min(least, most)].*member);
-        if (least == most) continue;
-        points.emplace_back(samples[std::max(least, most)].time, samples[std::max(least, most)].*member);
-    }
-    return points;
-}
-
-void draw_energies(std::span<const EnergySample> samples, std::optional<double> cursor) {
-    if (samples.size() < 2) {
-        ImGui::TextDisabled("energy over time: %s", cursor ? "no rows in the file" : "not yet");
-        return;
-    }
-    double low = 0.0;
-    double high = 0.0;
-    for (const EnergySample& sample : samples) {
-        low = std::min({low, sample.kinetic, sample.total});
-        high = std::max({high, sample.kinetic, sample.total});
-    }
-    if (high <= low) high = low + 1.0;
-    const double margin = 0.06 * (high - low);
-    // Beside the lines they would cover them: these run along the top where energy is kept.
-    const auto words = [](const char* name, ImU32 color) {
-        ImGui::SameLine();
-        ImGui::TextColored(ImGui::ColorConvertU32ToFloat4(color), "%s", name);
-    };
-    ImGui::TextDisabled("energy:");
-    words("total", kCurve);
-    words("kinetic", kSecond);
-    Chart chart(samples.front().time, samples.back().time, low - margin, high + margin);
-    constexpr std::size_t kColumns = 600;  // more than a panel has pixels
-    for (const auto& [member, color] :
-         {std::pair{&EnergySample::total, kCurve}, std::pair{&EnergySample::kinetic, kSecond}}) {
-        std::vector<ImVec2> line;
-        for (const auto& [time, value] : outline_of(samples, member, kColumns)) line.push_back(chart.at(time, value));
-        chart.line(line, color);
-    }
-    if (cursor) {
-        const double at = std::clamp(*cursor, samples.front().time, samples.back().time);
-        chart.line({chart.at(at, low - margin), chart.at(at, high + margin)}, kCursor);
-    }
-    ImGui::TextDisabled("%.4g to %.4g s, up to %.4g J", samples.front().time, samples.back().time, high);
-}
 
 namespace {
 
@@ -451,21 +226,12 @@ void table(const std::vector<Reading>& readings) {
 
 }  // namespace
 
-void EnergyHistory::add(double time, double kinetic, double total) {
-    constexpr std::size_t kMost = 1200;
-    while (!samples_.empty() && time <= samples_.back().time) samples_.pop_back();
-    samples_.push_back({time, kinetic, total});
-    if (samples_.size() > kMost) samples_.erase(samples_.begin());
-}
-
 float Panels::left_room() { return 24.0f * ImGui::GetFontSize(); }
 float Panels::bottom_room(const Show& show) { return (show.frame_count() > 0 ? 7.4f : 2.4f) * ImGui::GetFontSize(); }
 
 Wishes Panels::draw(Show& show, Painter& painter, ViewState& state) {
     Wishes wishes;
-    if (const auto energies = show.live() ? show.energies() : std::nullopt) {
-        history_.add(show.time(), energies->first, energies->second);
-    }
+    show.watch(state.selected);
     if (state.help) help(state);
     if (state.leaving) ask(show, state, wishes);
     if (!state.panels) return wishes;
@@ -537,6 +303,20 @@ void Panels::control(Show& show, ViewState& state, Wishes& wishes) {
     } else {
         ImGui::TextDisabled("%s", reached > 0.0 ? "reached" : show.playing() ? "reached: not known yet" : "paused");
     }
+    const Rewind rewind = show.rewind();
+    const double end = std::max(rewind.to, show.time());
+    auto share = static_cast<float>(end > rewind.from ? (show.time() - rewind.from) / (end - rewind.from) : 1.0);
+    const std::string kept =
+        fmt::format("{}, {:.3g} MB", plural(rewind.states, "state"), static_cast<double>(rewind.bytes) / 1e6);
+    ImGui::SetNextItemWidth(-ImGui::CalcTextSize("9999 states, 256 MB").x - ImGui::GetStyle().ItemSpacing.x);
+    const std::string at = fmt::format("t = {:.4g}", show.time());
+    ImGui::BeginDisabled(rewind.states == 0);
+    if (ImGui::SliderFloat("##back", &share, 0.0f, 1.0f, at.c_str(), ImGuiSliderFlags_NoInput)) {
+        show.rewind_to(rewind.from + static_cast<double>(share) * (end - rewind.from));
+    }
+    ImGui::EndDisabled();
+    ImGui::SameLine();
+    ImGui::TextDisabled("%s", kept.c_str());
 }
 
 void Panels::look(Show& show, Painter& painter, ViewState& state, Wishes& wishes) {
@@ -621,11 +401,49 @@ void Panels::look(Show& show, Painter& painter, ViewState& state, Wishes& wishes
 
 void Panels::plots(Show& show) {
     if (show.frame() == nullptr) return;
-    if (show.live()) {
-        draw_energies(history_.samples(), std::nullopt);
-    } else {
-        draw_energies(show.energy_rows(), show.time());
+    const std::vector<std::string> names = show.chart_names();
+    if (names.empty()) ImGui::TextDisabled("no rows in the file");
+    const float unit = ImGui::GetFontSize();
+    std::optional<std::size_t> taken;
+    for (std::size_t k = 0; k < charts_.size() && !names.empty(); ++k) {
+        ChosenChart& chart = charts_[k];
+        ImGui::PushID(static_cast<int>(k));
+        ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x - 9.5f * unit);
+        if (ImGui::BeginCombo("##of", chart.name.c_str())) {
+            for (const std::string& name : names) {
+                if (ImGui::Selectable(name.c_str(), name == chart.name)) chart = {.name = name, .drift = chart.drift};
+            }
+            ImGui::EndCombo();
+        }
+        ImGui::SameLine();
+        if (ImGui::Checkbox("drift", &chart.drift)) chart.edition.reset();
+        ImGui::SameLine();
+        constexpr std::size_t kMost = 8;
+        if (ImGui::Button("+") && charts_.size() < kMost)
+            charts_.insert(charts_.begin() + static_cast<std::ptrdiff_t>(k), chart);
+        if (charts_.size() > 1) {
+            ImGui::SameLine();
+            if (ImGui::Button("-")) taken = k;
+        }
+        ImGui::PopID();
+        ChosenChart& shown = charts_[k];
+        if (shown.edition != show.chart_edition()) {
+            shown.edition = show.chart_edition();
+            shown.refusal.clear();
+            try {
+                shown.figure = show.chart(shown.name, shown.drift);
+            } catch (const std::exception& error) {
+                shown.refusal = error.what();
+            }
+        }
+        if (shown.refusal.empty()) {
+            const bool over_time = shown.figure.x_unit == "s" && shown.figure.x_label == "time";
+            draw_chart(shown.figure, !show.live() && over_time ? std::optional(show.time()) : std::nullopt);
+        } else {
+            explain(shown.refusal);
+        }
     }
+    if (taken) charts_.erase(charts_.begin() + static_cast<std::ptrdiff_t>(*taken));
     const Frame& frame = *show.frame();
     // Counting a million balls at each picture would take longer than drawing them.
     constexpr std::size_t kMost = 300000;
@@ -642,11 +460,11 @@ void Panels::plots(Show& show) {
         counted_at_ = ImGui::GetTime();
         counted_step_ = frame.step;
     }
-    draw_distribution(speeds_);
-    draw_distribution(heights_);
+    draw_chart(figure_of(speeds_, show.scene()));
+    draw_chart(figure_of(heights_, show.scene()));
 }
 
-void Panels::ball(const Show& show, ViewState& state) {
+void Panels::ball(Show& show, ViewState& state) {
     const std::size_t id = *state.selected;
     const Frame& frame = *show.frame();
     if (id >= frame.size()) return;
@@ -672,6 +490,10 @@ void Panels::ball(const Show& show, ViewState& state) {
     ImGui::Checkbox("follow", &state.follow);
     ImGui::SameLine();
     if (ImGui::Button("Let go")) state.selected.reset();
+    if (show.watched().id() != id) return;
+    const auto cursor = show.live() ? std::nullopt : std::optional(show.time());
+    draw_chart(show.watched().speed(show.scene()), cursor);
+    draw_chart(show.watched().energy(show.scene()), cursor);
 }
 
 void Panels::playback_bar(Show& show) {
@@ -724,27 +546,43 @@ void Panels::ask(const Show& show, ViewState& state, Wishes& wishes) {
 void Panels::help(ViewState& state) {
     in_the_middle();
     if (ImGui::Begin("Keys and mouse", &state.help, ImGuiWindowFlags_AlwaysAutoResize)) {
-        table({{"space", "play, pause"},
-               {"right, left", "one step; in a stored run one frame on or back"},
-               {"home, end", "back to the start; the last frame"},
-               {"+, -", "faster, slower"},
-               {"O", "loop (stored run)"},
-               {"C", "next colouring"},
-               {"L", "title, legend and scale"},
-               {"F", "fit the box"},
-               {"P", "perspective (3D)"},
-               {"V", "velocities as arrows"},
-               {"S", "picture into a file"},
-               {"K", "copy as a command; its look into a file"},
-               {"R", "record a movie, end it"},
-               {"tab", "panels"},
-               {"F1, ?", "this help"},
-               {"Z", "undo the last kick"},
-               {"escape", "close this help, let go of a ball, close"},
-               {"left button", "2D: move, 3D: turn; click: pick a ball"},
-               {"ctrl + drag a ball", "kick it that way; with shift: added to what it has"},
-               {"right button", "move"},
-               {"wheel", "zoom about the pointer"}});
+        const std::vector<Reading> all{
+            {"space", "play, pause"},
+            {"right, left", "one step on, back to an earlier state; in a stored run one frame on or back"},
+            {"home, end", "back to the start; the last frame"},
+            {"+, -", "faster, slower"},
+            {"O", "loop (stored run)"},
+            {"C", "next colouring"},
+            {"L", "title, legend and scale"},
+            {"F", "fit the box"},
+            {"P", "perspective (3D)"},
+            {"V", "velocities as arrows"},
+            {"S", "picture into a file"},
+            {"K", "copy as a command; its look into a file"},
+            {"R", "record a movie, end it"},
+            {"tab", "panels"},
+            {"F1, ?", "this help"},
+            {"Z", "undo the last kick"},
+            {"escape", "close this help, let go of a ball, close"},
+            {"left button", "2D: move, 3D: turn; click: pick a ball"},
+            {"ctrl + drag a ball", "kick it that way; with shift: added to what it has"},
+            {"right button", "move"},
+            {"wheel", "zoom about the pointer"}};
+        ImGui::SetNextItemWidth(20.0f * ImGui::GetFontSize());
+        if (std::exchange(state.search, false)) ImGui::SetKeyboardFocusHere();
+        ImGui::InputTextWithHint("##search", "/: search", sought_.data(), sought_.size());
+        const auto small = [](std::string text) {
+            std::ranges::transform(text, text.begin(),
+                                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+            return text;
+        };
+        std::vector<Reading> found;
+        for (const Reading& line : all) {
+            if (small(line.first + " " + line.second).find(small(sought_.data())) != std::string::npos)
+                found.push_back(line);
+        }
+        table(found);
+        if (found.empty()) ImGui::TextDisabled("nothing is called so");
     }
     ImGui::End();
 }

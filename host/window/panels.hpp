@@ -12,25 +12,10 @@
 #include "host/scene/scene.hpp"
 #include "host/state/balls.hpp"
 #include "host/viewer/painter.hpp"
+#include "host/window/charts.hpp"
 #include "host/window/show.hpp"
 
 namespace carom {
-
-/// A histogram and the theory's curve, both as densities over the same axis.
-struct Distribution {
-    std::string label;
-    double most = 0.0;            ///< end of the axis, which begins at 0
-    std::vector<double> counted;  ///< one a bin of equal width
-    std::vector<double> theory;   ///< at the middles of the bins; empty if it says nothing here
-};
-
-/// Speeds of the balls of finite mass, and Maxwell and Boltzmann's law for the temperature that they have: each ball's
-/// own mass counts.
-Distribution speed_distribution(const Balls& balls, const Frame& frame);
-
-/// Density of balls over the height above the lower face, and the barometric curve of an ideal gas between floor and
-/// ceiling at the temperature that the balls have; each ball's own mass counts. Without gravity there is none.
-Distribution height_distribution(const Scene& scene, const Balls& balls, const Frame& frame);
 
 /// The part of the panels that changes a run while it goes on: gravity, restitution, stiffness, the time step, and the
 /// temperatures of thermal walls. Each is a slider, and a number that one can type.
@@ -69,6 +54,7 @@ private:
 struct ViewState {
     bool panels = true;
     bool help = false;
+    bool search = false;  ///< what is typed next is looked for in the help
     bool labels = true;
     bool recording = false;
     bool follow = false;
@@ -88,17 +74,6 @@ struct Wishes {
     bool leave = false;
 };
 
-/// Energies over time, as far back as panels show.
-class EnergyHistory {
-public:
-    /// What was later is forgotten: time has gone back.
-    void add(double time, double kinetic, double total);
-    [[nodiscard]] std::span<const EnergySample> samples() const { return samples_; }
-
-private:
-    std::vector<EnergySample> samples_;
-};
-
 /// The window's panels, once between begin_panels and end_panels.
 class Panels {
 public:
@@ -111,32 +86,29 @@ private:
     void control(Show& show, ViewState& state, Wishes& wishes);
     void look(Show& show, Painter& painter, ViewState& state, Wishes& wishes);
     void plots(Show& show);
-    void ball(const Show& show, ViewState& state);
+    void ball(Show& show, ViewState& state);
     void playback_bar(Show& show);
     void help(ViewState& state);
     static void ask(const Show& show, ViewState& state, Wishes& wishes);
 
-    EnergyHistory history_;
+    /// One of those that were chosen.
+    struct ChosenChart {
+        std::string name;
+        bool drift = false;
+        std::optional<std::uint64_t> edition = std::nullopt;  ///< for which it has been made
+        Figure figure = {};
+        std::string refusal = {};
+    };
+    std::vector<ChosenChart> charts_{{.name = "energy"}};
     Distribution speeds_;
     Distribution heights_;
-    double counted_at_ = -1.0;  // [s]
+    std::array<char, 64> sought_{};  // in the help
+    double counted_at_ = -1.0;       // [s]
     std::optional<std::uint64_t> counted_step_;
     PhysicsPanel physics_;
     bool fixed_range_ = false;
     std::array<float, 2> size_{};  // of the window, a picture ago
     int when_ = 0;                 // panels are put where they belong, in Dear ImGui's words
 };
-
-/// Bars for what was counted and a line for the theory, in the present panel.
-void draw_distribution(const Distribution& distribution);
-
-/// The least and the most of each of so many columns of time, in the order of time: a line through them looks as one
-/// through all samples does, however many there are. \pre there are some
-std::vector<std::pair<double, double>> outline_of(std::span<const EnergySample> samples, double EnergySample::*member,
-                                                  std::size_t columns);
-
-/// Kinetic and total energy over time, in the present panel.
-/// \param cursor  of a stored run: the time shown
-void draw_energies(std::span<const EnergySample> samples, std::optional<double> cursor);
 
 }  // namespace carom

@@ -3,10 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <variant>
 
 #include "host/io/trajectory_reader.hpp"
+#include "host/plot/quantity_figure.hpp"
+#include "host/plot/run_figure.hpp"
 #include "host/run/say.hpp"
 #include "host/scene/load.hpp"
 #include "host/state/errors.hpp"
@@ -28,6 +33,30 @@ double RateMeter::rate() const {
 }
 
 namespace {
+
+/// What charts of a live run show.
+struct LiveChart {
+    const char* name;
+    const char* unit;
+    double (*value)(const LiveFrame& frame, int dimension);
+};
+
+constexpr std::array kLiveCharts{
+    LiveChart{"total energy", "J", [](const LiveFrame& f, int) { return f.totals.energy(); }},
+    LiveChart{"kinetic energy", "J", [](const LiveFrame& f, int) { return f.totals.kinetic + f.totals.rotational; }},
+    LiveChart{"temperature", "J",
+              [](const LiveFrame& f, int dimension) {
+                  return 2.0 * f.totals.kinetic / (static_cast<double>(f.totals.mobile) * dimension);
+              }},
+    LiveChart{"momentum x", "kg m s-1", [](const LiveFrame& f, int) { return f.totals.momentum[0]; }},
+    LiveChart{"momentum y", "kg m s-1", [](const LiveFrame& f, int) { return f.totals.momentum[1]; }},
+    LiveChart{"contacts", "", [](const LiveFrame& f, int) { return static_cast<double>(f.totals.contacts); }},
+    LiveChart{"collisions", "", [](const LiveFrame& f, int) { return static_cast<double>(f.tallies.collisions); }},
+    LiveChart{"largest overlap", "", [](const LiveFrame& f, int) { return f.totals.overlap; }},
+    LiveChart{"largest speed", "m s-1", [](const LiveFrame& f, int) { return f.totals.speed; }},
+    LiveChart{"balls", "", [](const LiveFrame& f, int) { return static_cast<double>(f.totals.balls); }},
+};
+constexpr const char* kEnergies = "energy";  // the first two
 
 class LiveShow final : public Show {
 public:
@@ -52,6 +81,15 @@ public:
     bool update(double /*seconds*/) override {
         const bool fresh = run_.fresh();
         now_ = run_.take();
+        if (fresh && now_ != nullptr) {
+            std::array<double, kLiveCharts.size()> values{};
+            for (std::size_t k = 0; k < values.size(); ++k) {
+                values[k] = kLiveCharts[k].value(*now_, run_.scene().dimension());
+            }
+            history_.add(now_->time, values);
+            ball_.add(run_.balls(), *now_->frame);
+            ++edition_;
+        }
         return fresh;
     }
 
@@ -75,9 +113,17 @@ public:
     [[nodiscard]] bool playing() const override { return run_.playing(); }
     void set_playing(bool playing) override { run_.set_playing(playing); }
     void step(int direction) override {
-        if (direction < 0) return;
         run_.set_playing(false);
-        run_.step();
+        if (direction < 0) {
+            run_.rewind(std::nullopt);
+        } else {
+            run_.step();
+        }
+    }
+    [[nodiscard]] Rewind rewind() const override { return now_ != nullptr ? now_->rewind : Rewind{}; }
+    void rewind_to(double time) override {
+        run_.set_playing(false);
+        run_.rewind(time);
     }
     void reset() override {
         run_.reset();
@@ -131,15 +177,40 @@ public:
     void undo_kick() override { run_.undo_kick(); }
     [[nodiscard]] std::string stored_in() const override { return path_; }
     void change(const std::string& override) override { run_.change({override}); }
-    [[nodiscard]] std::optional<std::pair<double, double>> energies() const override {
-        if (now_ == nullptr) return std::nullopt;
-        return std::pair{now_->totals.kinetic + now_->totals.rotational, now_->totals.energy()};
+    [[nodiscard]] std::vector<std::string> chart_names() const override {
+        std::vector<std::string> names{kEnergies};
+        const bool events = run_.description().solver == "events";
+        for (const LiveChart& chart : kLiveCharts) {
+            const std::string name = chart.name;
+            if (name != (events ? "contacts" : "collisions") && !(events && name == "largest overlap")) {
+                names.push_back(name);
+            }
+        }
+        return names;
     }
+    [[nodiscard]] Figure chart(const std::string& name, bool drift) const override {
+        Figure figure;
+        if (name == kEnergies) {
+            figure = figure_over_time(history_, {0, 1}, {"total", "kinetic"}, kEnergies, "J", scene());
+        } else {
+            const auto* const found = std::ranges::find(kLiveCharts, name, &LiveChart::name);
+            if (found == kLiveCharts.end()) throw InputError(name + ": there is no such chart");
+            const auto column = static_cast<std::size_t>(found - kLiveCharts.begin());
+            figure = figure_over_time(history_, {column}, {""}, name, found->unit, scene());
+        }
+        return drift && !history_.times().empty() ? drift_of(figure) : figure;
+    }
+    [[nodiscard]] std::uint64_t chart_edition() const override { return edition_; }
+    void watch(std::optional<std::size_t> id) override { ball_.watch(id); }
+    [[nodiscard]] const BallHistory& watched() const override { return ball_; }
 
 private:
     std::unique_ptr<CloudStore> store_;  // outlives the run's thread
     LiveRun run_;
     std::string path_;
+    History history_{kLiveCharts.size()};
+    BallHistory ball_;
+    std::uint64_t edition_ = 0;
     const LiveFrame* now_ = nullptr;
 };
 
@@ -191,6 +262,7 @@ public:
             }
             load(reader_.frame_at(time_));
         }
+        read_ball();
         const bool changed = changed_;
         changed_ = false;
         return changed;
@@ -233,7 +305,24 @@ public:
         }
         return all;
     }
-    [[nodiscard]] std::span<const EnergySample> energy_rows() const override { return energies_; }
+    [[nodiscard]] std::vector<std::string> chart_names() const override {
+        if (table_.rows() == 0) return {};
+        std::vector<std::string> names = figure_quantities(reader_);
+        for (const AverageInfo& info : reader_.header().averages) names.push_back(info.name);
+        return names;
+    }
+    [[nodiscard]] Figure chart(const std::string& name, bool drift) const override {
+        const Drawing drawing = quantity_figure({&reader_}, name, {.drift = drift});
+        if (const auto* const figure = std::get_if<Figure>(&drawing)) return *figure;
+        throw InputError(fmt::format("{}: a map, which carom plot draws", name));
+    }
+    [[nodiscard]] std::uint64_t chart_edition() const override { return edition_; }
+    void watch(std::optional<std::size_t> id) override {
+        if (id == ball_.id()) return;
+        ball_.watch(id);
+        ball_frames_ = 0;
+    }
+    [[nodiscard]] const BallHistory& watched() const override { return ball_; }
 
     [[nodiscard]] std::size_t frame_count() const override { return reader_.frame_count(); }
     [[nodiscard]] std::size_t frame_index() const override { return index_; }
@@ -289,13 +378,17 @@ private:
 
     void read_rows() {
         table_ = reader_.observables();
-        energies_.clear();
-        const std::size_t kinetic = table_.column("kinetic_energy");
-        const std::size_t total = table_.column("total_energy");
-        if (kinetic >= table_.width || total >= table_.width) return;
-        for (std::size_t row = 0; row < table_.rows(); ++row) {
-            const EnergySample sample{table_.time[row], table_.at(row, kinetic), table_.at(row, total)};
-            if (std::isfinite(sample.kinetic) && std::isfinite(sample.total)) energies_.push_back(sample);
+        ++edition_;
+    }
+
+    /// A few frames on: of a long file it takes many pictures, which do not wait for it.
+    void read_ball() {
+        using Clock = std::chrono::steady_clock;
+        const auto end = Clock::now() + std::chrono::milliseconds(5);
+        while (ball_.id() && ball_frames_ < reader_.frame_count() && Clock::now() < end) {
+            reader_.read(ball_frames_++, ball_frame_);
+            ball_.add(balls_, ball_frame_);
+            changed_ = true;
         }
     }
 
@@ -315,7 +408,10 @@ private:
     Scene scene_;
     Balls balls_;
     ObservableTable table_;
-    std::vector<EnergySample> energies_;
+    std::uint64_t edition_ = 0;  // of it
+    BallHistory ball_;
+    std::size_t ball_frames_ = 0;  // that have been read for it
+    Frame ball_frame_;
     Frame frame_;
     std::size_t index_ = 0;
     double since_look_ = 0.0;    // at the file [s]

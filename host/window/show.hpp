@@ -11,6 +11,7 @@
 #include "host/run/prepare.hpp"
 #include "host/state/solver.hpp"
 #include "host/viewer/painter.hpp"
+#include "host/window/charts.hpp"
 
 namespace carom {
 
@@ -24,11 +25,12 @@ struct SpringNumbers {
     double longest_dt = 0.0;  ///< that still resolves the shortest contact; 0: nothing can touch [time]
 };
 
-/// Energies at a time of the run.
-struct EnergySample {
-    double time = 0.0;
-    double kinetic = 0.0;
-    double total = 0.0;
+/// To which times a live run can go back.
+struct Rewind {
+    double from = 0.0;  ///< the first and the last of them [time]
+    double to = 0.0;
+    std::size_t states = 0;
+    std::uint64_t bytes = 0;  ///< that these take
 };
 
 /// How much of something there is a second, over about the last second. Amounts and times are summed, both fading
@@ -72,7 +74,7 @@ public:
 
     [[nodiscard]] virtual bool playing() const = 0;
     virtual void set_playing(bool playing) = 0;
-    /// One step (live) or frame (stored) on, or back, where that can be.
+    /// One step (live) or frame (stored) on, or back: of a live run to the last state that is kept.
     virtual void step(int direction) = 0;
     virtual void reset() = 0;
     [[nodiscard]] virtual double speed() const = 0;  ///< simulated time per second of wall time
@@ -108,10 +110,20 @@ public:
     virtual void change(const std::string& /*override*/) {}
     /// A live run with springs.
     [[nodiscard]] virtual std::optional<SpringNumbers> spring() const { return std::nullopt; }
-    /// A stored run: all rows of the file.
-    [[nodiscard]] virtual std::span<const EnergySample> energy_rows() const { return {}; }
-    /// A live run: energies at the present time, kinetic and total.
-    [[nodiscard]] virtual std::optional<std::pair<double, double>> energies() const { return std::nullopt; }
+    [[nodiscard]] virtual Rewind rewind() const { return {}; }
+    /// A live run: to the last state that is kept of that time or an earlier one; it pauses.
+    virtual void rewind_to(double /*time*/) {}
+
+    /// What there are charts of, by name: of a live run what panels have seen of it, of a stored one rows and averages.
+    [[nodiscard]] virtual std::vector<std::string> chart_names() const = 0;
+    /// \param drift  of rows: how far they went from their start
+    /// \throws InputError  there is none, and why
+    [[nodiscard]] virtual Figure chart(const std::string& name, bool drift) const = 0;
+    /// Another number once charts may be others.
+    [[nodiscard]] virtual std::uint64_t chart_edition() const = 0;
+    /// Whose history is kept, from now on or, of a stored run, of all its frames.
+    virtual void watch(std::optional<std::size_t> id) = 0;
+    [[nodiscard]] virtual const BallHistory& watched() const = 0;
 };
 
 /// Where a live run is stored; nowhere if empty.

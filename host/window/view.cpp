@@ -601,6 +601,9 @@ private:
             case GLFW_KEY_TAB:
                 state_.panels = !state_.panels;
                 break;
+            case '/':
+                state_.search = state_.help;
+                break;
             case GLFW_KEY_F1:
             case '?':
                 state_.help = !state_.help;

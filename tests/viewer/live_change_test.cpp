@@ -1,8 +1,12 @@
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cmath>
+#include <cstdio>
 #include <stdexcept>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "tests/support/live_lab.hpp"
 
@@ -59,6 +63,76 @@ TEST(LiveChange, AKickReplacesTheVelocityAndIsUndone) {
     EXPECT_NEAR(undone->totals.kinetic, 1.0, 1e-6);
     lab.run.undo_kick();
     EXPECT_EQ(lab.wait_for_message(), "there is no kick to undo");
+}
+
+TEST(LiveRewind, GoesBackAndOnAgainToTheSameBits) {
+    LiveLab lab{std::string(kBouncing)};
+    std::vector<std::uint64_t> hashes;
+    for (std::uint64_t step : {200u, 400u, 600u}) {
+        lab.steps(199);
+        std::this_thread::sleep_for(std::chrono::milliseconds(300));  // states are kept a few times a second
+        lab.steps(1);
+        const LiveFrame* frame = lab.wait([step](const LiveFrame& f) { return f.step == step; });
+        ASSERT_NE(frame, nullptr);
+        hashes.push_back(state_hash(*frame->frame));
+    }
+    const LiveFrame* now = lab.run.take();
+    EXPECT_EQ(now->rewind.from, 0.0);
+    EXPECT_GE(now->rewind.states, 3u);
+    EXPECT_GE(now->rewind.bytes, now->rewind.states * 9 * sizeof(double));
+    lab.run.rewind(0.3);
+    const LiveFrame* back = lab.wait([](const LiveFrame& f) { return f.step < 600; });
+    ASSERT_NE(back, nullptr);
+    EXPECT_LE(back->time, 0.3);
+    const std::uint64_t from = back->step;
+    EXPECT_NEAR(back->time, static_cast<double>(from) * 1e-3, 1e-9);
+    EXPECT_NEAR(back->rewind.to, 0.6, 1e-9);  // where it came from is kept
+    lab.run.rewind(0.6);
+    ASSERT_NE(lab.wait([](const LiveFrame& f) { return f.step == 600; }), nullptr);
+    lab.run.rewind(0.0);
+    ASSERT_NE(lab.wait([](const LiveFrame& f) { return f.step == 0; }), nullptr);
+    lab.steps(400);
+    const LiveFrame* again = lab.wait([](const LiveFrame& f) { return f.step == 400; });
+    ASSERT_NE(again, nullptr);
+    EXPECT_EQ(state_hash(*again->frame), hashes[1]);
+    EXPECT_LE(again->rewind.to, 0.4 + 1e-9) << "what was later is gone once it goes on";
+    // Without a time: the state before.
+    lab.run.rewind(std::nullopt);
+    const LiveFrame* before = lab.wait([](const LiveFrame& f) { return f.step < 400; });
+    ASSERT_NE(before, nullptr);
+}
+
+TEST(LiveRewind, OfHardBallsTakesTheirCollisionsBack) {
+    LiveLab lab{std::string(kTwoHardBalls)};
+    ASSERT_NE(lab.after(1, 1.0), nullptr);
+    const LiveFrame* met = lab.after(3, 1.0);
+    ASSERT_NE(met, nullptr);
+    EXPECT_GE(met->tallies.collisions, 1u);
+    lab.run.rewind(0.5);
+    const LiveFrame* back = lab.wait([](const LiveFrame& f) { return f.time < 0.5; });
+    ASSERT_NE(back, nullptr);
+    EXPECT_EQ(back->tallies.collisions, 0u);
+    EXPECT_DOUBLE_EQ(back->frame->position[0][0], 5.0);
+}
+
+TEST(LiveRewind, IsRefusedWhereItCannotBe) {
+    LiveLab lab;
+    lab.run.rewind(0.0);
+    EXPECT_EQ(lab.wait_for_message(), "no earlier state is kept");
+    lab.steps(3);
+    ASSERT_NE(lab.wait([](const LiveFrame& f) { return f.step == 3 && f.rewind.states > 0; }), nullptr);
+    lab.run.change({"physics.gravity=[0, -2]"});
+    ASSERT_NE(lab.wait([](const LiveFrame& f) { return f.rewind.states == 0; }), nullptr);
+    lab.run.rewind(0.0);
+    EXPECT_EQ(lab.wait_for_message(), "no earlier state is kept");
+    const std::string path = testing::TempDir() + "rewind.h5";
+    {
+        LiveLab recorded(test::kTwoSoftBalls, path);
+        recorded.steps(3);
+        recorded.run.rewind(0.0);
+        EXPECT_EQ(recorded.wait_for_message(), "time cannot go back in " + path);
+    }
+    std::remove(path.c_str());
 }
 
 TEST(LiveChange, AKickOfHardBallsIsUndoneWithItsCollisions) {

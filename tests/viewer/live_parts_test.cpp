@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "host/scene/load.hpp"
-#include "host/window/panels.hpp"
+#include "host/window/charts.hpp"
 #include "host/window/view.hpp"
 #include "kernels/physics/kinetic_theory.hpp"
 
@@ -139,32 +139,98 @@ TEST(RateMeter, CountsTimesNotRatios) {
 }
 
 TEST(OutlineOf, KeepsTheExtremesOfEachColumnInTheOrderOfTime) {
-    std::vector<EnergySample> samples;
+    std::vector<double> x;
+    std::vector<double> y;
     constexpr int kRows = 100000;
-    for (int k = 0; k < kRows; ++k) samples.push_back({.time = 0.01 * k, .total = std::sin(1e-4 * k)});
-    samples[51234].total = 7.0;
-    samples[51235].total = -7.0;
-    const auto outline = outline_of(samples, &EnergySample::total, 100);
-    EXPECT_LE(outline.size(), 2u * 101u);
+    for (int k = 0; k < kRows; ++k) {
+        x.push_back(0.01 * k);
+        y.push_back(std::sin(1e-4 * k));
+    }
+    y[51234] = 7.0;
+    y[51235] = -7.0;
+    y[70000] = std::nan("");
+    const auto outline = outline_of(x, y, 100);
+    EXPECT_LE(outline.size(), 2u * 102u);
     EXPECT_EQ(outline.front().first, 0.0);
-    EXPECT_EQ(outline.back().first, samples.back().time);
+    EXPECT_EQ(outline.back().first, x.back());
     EXPECT_TRUE(std::ranges::is_sorted(outline, {}, &std::pair<double, double>::first));
     EXPECT_EQ(std::ranges::count(outline, std::pair{512.34, 7.0}), 1);
     EXPECT_EQ(std::ranges::count(outline, std::pair{512.35, -7.0}), 1);
-    const std::vector<EnergySample> one{{.time = 2.0, .total = 3.0}};
-    EXPECT_EQ(outline_of(one, &EnergySample::total, 100), (std::vector<std::pair<double, double>>{{2.0, 3.0}}));
+    EXPECT_TRUE(std::ranges::all_of(outline, [](const auto& point) { return std::isfinite(point.second); }));
+    EXPECT_EQ(outline_of(std::vector{2.0}, std::vector{3.0}, 100),
+              (std::vector<std::pair<double, double>>{{2.0, 3.0}}));
 }
 
-TEST(EnergyHistory, ForgetsWhatWasLater) {
-    EnergyHistory history;
-    for (const double time : {0.0, 1.0, 2.0, 3.0}) history.add(time, 1.0, 2.0);
-    history.add(1.5, 5.0, 6.0);  // a kick was undone
-    ASSERT_EQ(history.samples().size(), 3u);
-    EXPECT_EQ(history.samples()[1].time, 1.0);
-    EXPECT_EQ(history.samples()[2].total, 6.0);
-    history.add(1.5, 7.0, 8.0);  // kicked while it stands
-    ASSERT_EQ(history.samples().size(), 3u);
-    EXPECT_EQ(history.samples()[2].total, 8.0);
+TEST(History, ForgetsWhatWasLaterAndReachesBackToTheStart) {
+    History history(2);
+    const auto add = [&](double time, double a, double b) { history.add(time, std::array{a, b}); };
+    for (const double time : {0.0, 1.0, 2.0, 3.0}) add(time, 1.0, 2.0);
+    add(1.5, 5.0, 6.0);  // a kick was undone
+    ASSERT_EQ(history.times().size(), 3u);
+    EXPECT_EQ(history.times()[1], 1.0);
+    EXPECT_EQ(history.column(1)[2], 6.0);
+    add(1.5, 7.0, 8.0);  // kicked while it stands
+    ASSERT_EQ(history.times().size(), 3u);
+    EXPECT_EQ(history.column(1)[2], 8.0);
+    for (int k = 2; k < 100000; ++k) add(k, k, -k);
+    EXPECT_LE(history.times().size(), 4001u);
+    EXPECT_EQ(history.times().front(), 0.0);
+    EXPECT_EQ(history.times().back(), 99999.0);
+    EXPECT_EQ(history.column(0).back(), 99999.0);
+    ASSERT_EQ(history.column(1).size(), history.times().size());
+    for (std::size_t k = 3; k < history.times().size(); ++k) ASSERT_EQ(history.column(1)[k], -history.times()[k]);
+}
+
+TEST(Ticks, AreRoundNumbersThatCanBeTold) {
+    const auto texts = [](double low, double high, int most = 4, bool logarithmic = false) {
+        std::vector<std::string> all;
+        for (const auto& [value, text] : ticks_of(low, high, most, logarithmic).marks) all.push_back(text);
+        return all;
+    };
+    EXPECT_EQ(texts(0.0, 1.0), (std::vector<std::string>{"0", "0.2", "0.4", "0.6", "0.8", "1"}));
+    EXPECT_EQ(texts(-3.1, 7.2), (std::vector<std::string>{"-2", "0", "2", "4", "6"}));
+    EXPECT_EQ(texts(106212.0, 106214.0),
+              (std::vector<std::string>{"106212", "106212.5", "106213", "106213.5", "106214"}));
+    EXPECT_EQ(texts(-2.0, 3.0, 4, true), (std::vector<std::string>{"1e-2", "1e0", "1e2"}));
+    // What differs in the last digits alone is told from a common number.
+    const Ticks close = ticks_of(1000000.00001, 1000000.00009, 4, false);
+    EXPECT_EQ(close.from, "1000000.00002");
+    ASSERT_EQ(close.marks.size(), 4u);
+    EXPECT_EQ(close.marks[0].second, "0");
+    EXPECT_EQ(close.marks[1].second, "2e-05");
+    EXPECT_TRUE(texts(1.0, 1.0).empty());
+    EXPECT_TRUE(texts(0.0, std::nan("")).empty());
+}
+
+TEST(BallHistory, IsTheSpeedAndTheEnergyOfOneBall) {
+    const Scene scene = parse_scene("[scene]\ndimension = 2\n[box]\nsize = [10, 10]\n", "test.toml");
+    Balls balls;
+    balls.dimension = 2;
+    balls.species_table = {Species{.radius = 1.0, .mass = 2.0, .radius_of_gyration = 0.5}};
+    balls.resize(2);
+    Frame frame;
+    frame.resize(2, 2);
+    BallHistory history;
+    history.watch(1);
+    for (int k = 0; k < 3; ++k) {
+        frame.time = k;
+        frame.velocity[0][1] = 3.0 * k;
+        frame.velocity[1][1] = 4.0 * k;
+        frame.spin[2][1] = 2.0;
+        history.add(balls, frame);
+    }
+    const Figure speed = history.speed(scene);
+    ASSERT_EQ(speed.curves.size(), 1u);
+    EXPECT_EQ(speed.curves[0].x, (std::vector<double>{0.0, 1.0, 2.0}));
+    EXPECT_EQ(speed.curves[0].y, (std::vector<double>{0.0, 5.0, 10.0}));
+    EXPECT_EQ(speed.y_label, "speed of ball 1");
+    const std::vector<double> energy = history.energy(scene).curves[0].y;
+    EXPECT_DOUBLE_EQ(energy[0], 0.5 * 2.0 * 0.25 * 4.0);  // of the spin alone
+    EXPECT_DOUBLE_EQ(energy[2], 100.0 + 1.0);
+    history.watch(1);
+    EXPECT_EQ(history.speed(scene).curves[0].x.size(), 3u);
+    history.watch(0);
+    EXPECT_TRUE(history.speed(scene).curves[0].x.empty());
 }
 
 }  // namespace carom::live_parts_test

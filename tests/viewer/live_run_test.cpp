@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <string>
@@ -9,6 +10,8 @@
 #include <vector>
 
 #include "host/io/trajectory_reader.hpp"
+#include "host/run/simulate.hpp"
+#include "host/state/errors.hpp"
 #include "tests/support/live_lab.hpp"
 #include "tests/support/shared_pictures.hpp"
 
@@ -190,6 +193,37 @@ TEST(LiveRecord, StoresFramesAndWhatWasChanged) {
     EXPECT_EQ(changes[3].what, "ball 0 kicked by [0, 0.25]");
     EXPECT_EQ(changes[3].step, 150u);
     EXPECT_NE(file.summary().find("\"changes\": 4"), std::string::npos) << file.summary();
+    std::remove(path.c_str());
+}
+
+TEST(StoredShow, HasChartsOfRowsAndAveragesAndABallsHistory) {
+    const std::string path = testing::TempDir() + "charts.h5";
+    const auto scene = std::string(test::kBouncing) + "[[observe]]\nname = \"speed\"\nkind = \"speed\"\nevery = 0.1\n";
+    static_cast<void>(
+        simulate(prepare_scene({.scene = "", .overrides = {"run.until=1"}, .text = SceneText{"test.toml", scene}}),
+                 {.files = {.trajectory = path}, .force = true, .quiet = true}));
+    const auto show = make_stored_show(path);
+    show->start(false);
+    const auto names = show->chart_names();
+    for (const char* name : {"energy", "total_energy", "momentum", "speed"}) {
+        EXPECT_EQ(std::ranges::count(names, name), 1) << name;
+    }
+    const Figure energy = show->chart("total_energy", false);
+    ASSERT_FALSE(energy.curves.empty());
+    EXPECT_EQ(energy.x_label, "time");
+    EXPECT_NEAR(energy.curves[0].y.front(), 2.0 * 1.0 * 0.7, 1e-6);
+    const Figure drift = show->chart("total_energy", true);
+    EXPECT_EQ(drift.curves[0].y.front(), 0.0);
+    EXPECT_NEAR(drift.curves[0].y.back(), energy.curves[0].y.back() / energy.curves[0].y.front() - 1.0, 1e-12);
+    EXPECT_THROW(static_cast<void>(show->chart("speed", true)), InputError);
+    EXPECT_THROW(static_cast<void>(show->chart("mood", false)), InputError);
+    EXPECT_TRUE(show->watched().speed(show->scene()).curves[0].x.empty());
+    show->watch(0);
+    for (int k = 0; k < 1000 && show->update(0.0); ++k) {
+    }
+    const Curve speed = show->watched().speed(show->scene()).curves[0];
+    ASSERT_EQ(speed.x.size(), show->frame_count());
+    EXPECT_NEAR(speed.y[4], 0.2, 1e-5);  // it falls from rest for 0.2 s
     std::remove(path.c_str());
 }
 

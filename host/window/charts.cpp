@@ -1,0 +1,453 @@
+#include "host/window/charts.hpp"
+
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "host/viewer/painter.hpp"
+#include "host/viewer/quantity.hpp"
+#include "kernels/physics/kinetic_theory.hpp"
+
+namespace carom {
+
+void History::add(double time, std::span<const double> values) {
+    constexpr std::size_t kMost = 4000;
+    while (!times_.empty() && time <= times_.back()) {
+        times_.pop_back();
+        for (auto& column : columns_) column.pop_back();
+    }
+    if (times_.size() >= kMost) {
+        const auto thin = [](std::vector<double>& all) {
+            for (std::size_t k = 0; 2 * k < all.size(); ++k) all[k] = all[2 * k];
+            all.resize((all.size() + 1) / 2);
+        };
+        thin(times_);
+        for (auto& column : columns_) thin(column);
+    }
+    times_.push_back(time);
+    for (std::size_t k = 0; k < columns_.size(); ++k) columns_[k].push_back(values[k]);
+}
+
+void History::clear() {
+    times_.clear();
+    for (auto& column : columns_) column.clear();
+}
+
+void BallHistory::watch(std::optional<std::size_t> id) {
+    if (id == id_) return;
+    id_ = id;
+    history_.clear();
+}
+
+void BallHistory::add(const Balls& balls, const Frame& frame) {
+    if (!id_ || *id_ >= frame.size() || frame.gone[*id_] != 0) return;
+    double squared = 0.0;
+    for (int axis = 0; axis < frame.dimension; ++axis) {
+        squared += frame.velocity[axis][*id_] * frame.velocity[axis][*id_];
+    }
+    history_.add(frame.time, std::array{std::sqrt(squared), energy_of(balls, frame, *id_)});
+}
+
+Figure BallHistory::speed(const Scene& scene) const {
+    return figure_over_time(history_, {0}, {""}, fmt::format("speed of ball {}", id_.value_or(0)), "m s-1", scene);
+}
+
+Figure BallHistory::energy(const Scene& scene) const {
+    return figure_over_time(history_, {1}, {""}, fmt::format("kinetic energy of ball {}", id_.value_or(0)), "J", scene);
+}
+
+Figure figure_over_time(const History& history, const std::vector<std::size_t>& columns,
+                        const std::vector<std::string>& labels, const std::string& label, const std::string& unit,
+                        const Scene& scene) {
+    Figure figure{.title = label,
+                  .x_label = "time",
+                  .y_label = label,
+                  .curves = {},
+                  .x_unit = "s",
+                  .y_unit = unit,
+                  .units = scene.units};
+    for (std::size_t k = 0; k < columns.size(); ++k) {
+        figure.curves.push_back({.label = labels[k], .x = history.times(), .y = history.column(columns[k])});
+    }
+    return figure;
+}
+
+namespace {
+
+constexpr std::size_t kBins = 40;
+
+/// How many balls there are of each finite mass.
+std::map<double, std::size_t> masses_of(const Balls& balls, const Frame& frame) {
+    std::map<double, std::size_t> masses;
+    for (std::size_t id = 0; id < frame.size(); ++id) {
+        const double mass = balls.species_of(id).mass;
+        if (frame.gone[id] == 0 && std::isfinite(mass)) ++masses[mass];
+    }
+    return masses;
+}
+
+/// Twice the mean kinetic energy per degree of freedom.
+double temperature_of(const Balls& balls, const Frame& frame) {
+    std::vector<float> energies;
+    evaluate(Quantity::kKineticEnergy, {}, balls, frame, energies);
+    double sum = 0.0;
+    std::size_t count = 0;
+    for (const float energy : energies) {
+        if (!std::isfinite(energy)) continue;
+        sum += static_cast<double>(energy);
+        ++count;
+    }
+    return count > 0 ? 2.0 * sum / (static_cast<double>(count) * frame.dimension) : 0.0;
+}
+
+void count(Distribution& distribution, const std::vector<float>& values, const Balls& balls) {
+    distribution.counted.assign(kBins, 0.0);
+    const double width = distribution.most / kBins;
+    std::size_t all = 0;
+    for (std::size_t id = 0; id < values.size(); ++id) {
+        const auto value = static_cast<double>(values[id]);
+        if (!std::isfinite(value) || !std::isfinite(balls.species_of(id).mass)) continue;
+        ++all;
+        const double bin = std::floor(value / width);
+        if (bin >= 0.0 && bin < kBins) distribution.counted[static_cast<std::size_t>(bin)] += 1.0;
+    }
+    if (all == 0) return;
+    for (double& bin : distribution.counted) bin /= static_cast<double>(all) * width;
+}
+
+/// The mean over the balls' masses of density(x, mass) at the middles of the bins.
+template <class Density>
+void add_theory(Distribution& distribution, const std::map<double, std::size_t>& masses, const Density& density) {
+    std::size_t all = 0;
+    for (const auto& [mass, number] : masses) all += number;
+    distribution.theory.assign(kBins, 0.0);
+    for (std::size_t bin = 0; bin < kBins; ++bin) {
+        const double x = (static_cast<double>(bin) + 0.5) * distribution.most / kBins;
+        for (const auto& [mass, number] : masses) {
+            distribution.theory[bin] += static_cast<double>(number) / static_cast<double>(all) * density(x, mass);
+        }
+    }
+}
+
+}  // namespace
+
+Distribution speed_distribution(const Balls& balls, const Frame& frame) {
+    Distribution distribution{.label = "speed", .unit = "m s-1"};
+    std::vector<float> speeds;
+    evaluate(Quantity::kSpeed, {}, balls, frame, speeds);
+    distribution.most = 1.3 * static_cast<double>(range_of(Quantity::kSpeed, speeds).high);
+    count(distribution, speeds, balls);
+    const double temperature = temperature_of(balls, frame);
+    const auto masses = masses_of(balls, frame);
+    if (temperature > 0.0 && !masses.empty()) {
+        add_theory(distribution, masses, [&](double speed, double mass) {
+            const double thermal = std::sqrt(temperature / mass);
+            return maxwell_speed_density(frame.dimension, speed / thermal) / thermal;
+        });
+    }
+    return distribution;
+}
+
+Distribution height_distribution(const Scene& scene, const Balls& balls, const Frame& frame) {
+    Distribution distribution{.label = "height", .unit = "m"};
+    std::vector<float> heights;
+    evaluate(Quantity::kHeight, scene, balls, frame, heights);
+    double gravity = 0.0;
+    int axis = frame.dimension - 1;
+    for (int other = 0; other < frame.dimension; ++other) {
+        if (std::abs(scene.physics.gravity[other]) > gravity) {
+            gravity = std::abs(scene.physics.gravity[other]);
+            axis = other;
+        }
+    }
+    const auto top = static_cast<double>(range_of(Quantity::kHeight, heights).high);
+    distribution.most = std::min(scene.box.size[axis], 1.2 * top);
+    count(distribution, heights, balls);
+    const double temperature = temperature_of(balls, frame);
+    const auto masses = masses_of(balls, frame);
+    if (gravity > 0.0 && temperature > 0.0 && !masses.empty()) {
+        add_theory(distribution, masses, [&](double height, double mass) {
+            const double scale_height = temperature / (mass * gravity);
+            return barometric_density(height / scale_height, scene.box.size[axis] / scale_height) / scale_height;
+        });
+    }
+    return distribution;
+}
+
+Figure figure_of(const Distribution& distribution, const Scene& scene) {
+    Figure figure{.title = "",
+                  .x_label = distribution.label,
+                  .y_label = "density of balls",
+                  .curves = {},
+                  .x_from = 0.0,
+                  .x_to = distribution.most,
+                  .x_unit = distribution.unit,
+                  .units = scene.units};
+    Curve counted{.label = "counted", .boxes = true};
+    Curve theory{.label = "theory", .theory = true};
+    const double width = distribution.most / static_cast<double>(std::max<std::size_t>(1, distribution.counted.size()));
+    double most = 0.0;
+    for (const double value : distribution.counted) most = std::max(most, value);
+    for (std::size_t bin = 0; bin < distribution.counted.size(); ++bin) {
+        const double x = (static_cast<double>(bin) + 0.5) * width;
+        counted.x.push_back(x);
+        counted.y.push_back(distribution.counted[bin]);
+        if (distribution.theory.empty()) continue;
+        theory.x.push_back(x);
+        theory.y.push_back(std::min(distribution.theory[bin], 3.0 * most));
+    }
+    if (most > 0.0) figure.curves.push_back(counted);
+    if (most > 0.0 && !theory.x.empty()) figure.curves.push_back(theory);
+    return figure;
+}
+
+std::vector<std::pair<double, double>> outline_of(std::span<const double> x, std::span<const double> y,
+                                                  std::size_t columns) {
+    std::vector<std::pair<double, double>> points;
+    if (x.empty()) return points;
+    const double begin = x.front();
+    const double length = x.back() - begin;
+    const auto column_of = [&](std::size_t row) {
+        const double share = length > 0.0 ? (x[row] - begin) / length : 0.0;
+        return static_cast<std::size_t>(share * static_cast<double>(columns));
+    };
+    for (std::size_t k = 0; k < x.size();) {
+        if (!std::isfinite(y[k])) {
+            ++k;
+            continue;
+        }
+        const std::size_t column = column_of(k);
+        std::size_t least = k;
+        std::size_t most = k;
+        for (; k < x.size() && column_of(k) == column; ++k) {
+            if (y[k] < y[least]) least = k;
+            if (y[k] > y[most]) most = k;
+        }
+        points.emplace_back(x[std::min(least, most)], y[std::min(least, most)]);
+        if (least != most) points.emplace_back(x[std::max(least, most)], y[std::max(least, most)]);
+    }
+    return points;
+}
+
+Ticks ticks_of(double low, double high, int most, bool logarithmic) {
+    Ticks ticks;
+    if (logarithmic) {
+        const double every = std::max(1.0, std::ceil((high - low) / std::max(1, most)));
+        for (double power = std::ceil(low - 1e-9); power <= high + 1e-9; power += every) {
+            ticks.marks.emplace_back(power, fmt::format("1e{:.0f}", power));
+        }
+        return ticks;
+    }
+    const std::vector<double> values = round_values(low, high, most);
+    if (values.empty()) return ticks;
+    const double step = values.size() > 1 ? values[1] - values[0] : std::abs(values[0]);
+    const double largest = std::max(std::abs(values.front()), std::abs(values.back()));
+    constexpr int kMostDigits = 7;
+    constexpr int kLeastDigits = 6;  // fewer would write 12000 as 1.2e+04
+    const int digits = largest > 0.0 && step > 0.0
+                           ? static_cast<int>(std::floor(std::log10(largest)) - std::floor(std::log10(step))) + 1
+                           : 1;
+    const double from = digits > kMostDigits ? values.front() : 0.0;
+    if (from != 0.0) ticks.from = fmt::format("{:.{}g}", from, std::min(digits, 15));
+    for (const double value : values) {
+        ticks.marks.emplace_back(
+            value, fmt::format("{:.{}g}", value - from, from != 0.0 ? 3 : std::max(kLeastDigits, digits)));
+    }
+    return ticks;
+}
+
+namespace {
+
+constexpr ImU32 kBack = IM_COL32(12, 14, 18, 255);
+constexpr ImU32 kGrid = IM_COL32(46, 50, 58, 255);
+constexpr ImU32 kAxis = IM_COL32(150, 154, 162, 255);
+constexpr ImU32 kTheory = IM_COL32(225, 225, 225, 255);
+constexpr ImU32 kCursor = IM_COL32(235, 235, 235, 255);
+/// Told apart on a dark ground, by the colour-blind too.
+constexpr std::array kCurves{IM_COL32(240, 180, 60, 255), IM_COL32(110, 200, 130, 255), IM_COL32(110, 170, 240, 255),
+                             IM_COL32(230, 120, 90, 255), IM_COL32(210, 140, 200, 255), IM_COL32(130, 215, 225, 255)};
+
+ImU32 color_of(const Figure& figure, std::size_t k) {
+    return figure.curves[k].theory ? kTheory : kCurves[k % kCurves.size()];
+}
+
+/// "energy [J]"; what the panels' font lacks, superscripts of exponents, as H5MD writes it.
+std::string label_of(const std::string& label, const std::string& unit, const UnitNames& names) {
+    constexpr unsigned char kBeyondLatin = 0xC4;  // such bytes begin letters that it has none for
+    const auto lacks = [](char c) { return static_cast<unsigned char>(c) >= kBeyondLatin; };
+    std::string said = names.of(unit);
+    if (std::ranges::any_of(said, lacks)) said = names.reduced ? "" : unit;
+    return said.empty() ? label : fmt::format("{} [{}]", label, said);
+}
+
+/// A rectangle of the panel with an x axis and a y axis, which may be logarithmic.
+class Chart {
+public:
+    Chart(const Figure& figure, double x0, double x1, double y0, double y1)
+        : figure_(figure),
+          x0_(on(x0, figure.log_x)),
+          x1_(on(x1, figure.log_x)),
+          y0_(on(y0, figure.log_y)),
+          y1_(on(y1, figure.log_y)) {
+        const float unit = ImGui::GetFontSize();
+        const float width = ImGui::GetContentRegionAvail().x;
+        const float height = 8.5f * unit;
+        const Ticks y_ticks = ticks_of(y0_, y1_, 3, figure.log_y);
+        for (const auto& [value, text] : y_ticks.marks) left_ = std::max(left_, ImGui::CalcTextSize(text.c_str()).x);
+        left_ += 0.5f * unit;
+        const ImVec2 at = ImGui::GetCursorScreenPos();
+        corner_ = ImVec2(at.x + left_, at.y + 0.4f * unit);
+        size_ = ImVec2(std::max(unit, width - left_ - 0.6f * unit), height - 1.9f * unit);
+        ImGui::Dummy(ImVec2(width, height));
+        list_ = ImGui::GetWindowDrawList();
+        const ImVec2 end(corner_.x + size_.x, corner_.y + size_.y);
+        list_->AddRectFilled(corner_, end, kBack);
+        for (const auto& [value, text] : y_ticks.marks) {
+            const ImVec2 tick = place(x0_, value);
+            list_->AddLine(tick, ImVec2(end.x, tick.y), kGrid);
+            list_->AddText(ImVec2(tick.x - 0.3f * unit - ImGui::CalcTextSize(text.c_str()).x, tick.y - 0.5f * unit),
+                           kAxis, text.c_str());
+        }
+        const Ticks x_ticks = ticks_of(x0_, x1_, 5, figure.log_x);
+        float free = at.x;  // of texts
+        for (const auto& [value, text] : x_ticks.marks) {
+            const ImVec2 tick = place(value, y0_);
+            list_->AddLine(ImVec2(tick.x, tick.y), ImVec2(tick.x, corner_.y), kGrid);
+            const float half = 0.5f * ImGui::CalcTextSize(text.c_str()).x;
+            const float from = std::min(tick.x - half, at.x + width - 2.0f * half);
+            if (from < free) continue;
+            list_->AddText(ImVec2(from, end.y + 0.2f * unit), kAxis, text.c_str());
+            free = from + 2.0f * half + 0.5f * unit;
+        }
+        list_->AddLine(ImVec2(corner_.x, end.y), end, kAxis);
+        list_->AddLine(corner_, ImVec2(corner_.x, end.y), kAxis);
+        from_ = y_ticks.from;
+    }
+    /// That the ticks of y are told from; empty: from 0.
+    [[nodiscard]] const std::string& from() const { return from_; }
+
+    void curve(const Curve& curve, ImU32 color) {
+        const float unit = ImGui::GetFontSize() / 13.0f;
+        list_->PushClipRect(corner_, ImVec2(corner_.x + size_.x, corner_.y + size_.y), true);
+        if (curve.boxes) {
+            const double width = curve.x.size() > 1 ? curve.x[1] - curve.x[0] : x1_ - x0_;
+            for (std::size_t k = 0; k < curve.x.size(); ++k) {
+                if (!std::isfinite(curve.y[k])) continue;
+                list_->AddRectFilled(at(curve.x[k] - 0.45 * width, curve.y[k]),
+                                     ImVec2(at(curve.x[k] + 0.45 * width, 0.0).x, corner_.y + size_.y), color);
+            }
+        } else if (curve.points) {
+            for (std::size_t k = 0; k < curve.x.size(); ++k) {
+                if (std::isfinite(curve.y[k])) list_->AddCircleFilled(at(curve.x[k], curve.y[k]), 2.0f * unit, color);
+            }
+        } else {
+            constexpr std::size_t kColumns = 600;  // more than a panel has pixels
+            std::vector<ImVec2> line;
+            for (const auto& [x, y] : outline_of(curve.x, curve.y, kColumns)) line.push_back(at(x, y));
+            list_->AddPolyline(line.data(), static_cast<int>(line.size()), color, 0, 1.6f * unit);
+        }
+        for (std::size_t k = 0; k < std::min(curve.error.size(), curve.x.size()); ++k) {
+            const double error = curve.error[k];
+            if (!std::isfinite(error) || !std::isfinite(curve.y[k])) continue;
+            list_->AddLine(at(curve.x[k], curve.y[k] - error), at(curve.x[k], curve.y[k] + error), color, unit);
+        }
+        list_->PopClipRect();
+    }
+    void cursor(double x) {
+        const float where =
+            at(std::clamp(x, figure_.log_x ? std::pow(10.0, x0_) : x0_, figure_.log_x ? std::pow(10.0, x1_) : x1_), 1.0)
+                .x;
+        list_->AddLine(ImVec2(where, corner_.y), ImVec2(where, corner_.y + size_.y), kCursor, 1.6f);
+    }
+
+private:
+    [[nodiscard]] static double on(double value, bool logarithmic) {
+        constexpr double kLeast = 1e-300;
+        return logarithmic ? std::log10(std::max(value, kLeast)) : value;
+    }
+    [[nodiscard]] ImVec2 place(double x, double y) const {
+        return ImVec2(corner_.x + size_.x * static_cast<float>((x - x0_) / (x1_ - x0_)),
+                      corner_.y + size_.y * static_cast<float>((y1_ - y) / (y1_ - y0_)));
+    }
+    [[nodiscard]] ImVec2 at(double x, double y) const { return place(on(x, figure_.log_x), on(y, figure_.log_y)); }
+
+    const Figure& figure_;
+    double x0_;
+    double x1_;
+    double y0_;
+    double y1_;
+    float left_ = 0.0f;
+    ImVec2 size_;
+    ImVec2 corner_;
+    ImDrawList* list_ = nullptr;
+    std::string from_;
+};
+
+/// Makes room for a value, if a logarithmic axis can show it.
+void widen(double value, bool logarithmic, double& low, double& high) {
+    if (!std::isfinite(value) || (logarithmic && value <= 0.0)) return;
+    low = std::min(low, value);
+    high = std::max(high, value);
+}
+
+}  // namespace
+
+void draw_chart(const Figure& figure, const std::optional<double>& cursor) {
+    constexpr double kFar = std::numeric_limits<double>::infinity();
+    double x0 = kFar;
+    double x1 = -kFar;
+    double y0 = kFar;
+    double y1 = -kFar;
+    std::size_t points = 0;
+    for (const Curve& curve : figure.curves) {
+        points = std::max(points, curve.x.size());
+        for (const double x : curve.x) widen(x, figure.log_x, x0, x1);
+        for (const double y : curve.y) widen(y, figure.log_y, y0, y1);
+        if (curve.boxes) y0 = std::min(y0, 0.0);
+    }
+    if (figure.x_from) x0 = *figure.x_from;
+    if (figure.x_to) x1 = *figure.x_to;
+    const std::string label = label_of(figure.y_label, figure.y_unit, figure.units);
+    if (points < 2 || !(x1 > x0) || !(y1 >= y0)) {
+        ImGui::TextDisabled("%s: nothing to show yet", label.c_str());
+        return;
+    }
+    if (figure.log_y) {
+        y0 *= 0.8;
+        y1 *= 1.25;
+    } else {
+        // What is at 0, or near it beside its own size, is seen to be.
+        if (y0 > 0.0 && y0 < 0.5 * y1) y0 = 0.0;
+        if (y1 < 0.0 && y1 > 0.5 * y0) y1 = 0.0;
+        const double least = 1e-12 * std::max(std::abs(y0), std::abs(y1));
+        const double margin = y1 - y0 > least ? 0.06 * (y1 - y0) : std::max(0.5 * std::abs(y0), 1e-300);
+        if (y0 != 0.0) y0 -= margin;
+        y1 += margin;
+    }
+    // Beside the lines they would cover them. What does not fit goes on in another line.
+    const std::string below = label_of(figure.x_label, figure.x_unit, figure.units);
+    ImGui::PushStyleColor(ImGuiCol_Text, ImGui::GetStyleColorVec4(ImGuiCol_TextDisabled));
+    ImGui::TextWrapped("%s over %s%s", label.c_str(), below.c_str(), figure.curves.size() > 1 ? ":" : "");
+    ImGui::PopStyleColor();
+    constexpr std::size_t kNamed = 8;
+    const float right = ImGui::GetWindowPos().x + ImGui::GetWindowContentRegionMax().x;
+    for (std::size_t k = 0; figure.curves.size() > 1 && k < std::min(kNamed, figure.curves.size()); ++k) {
+        const std::string& name = figure.curves[k].label;
+        if (name.empty()) continue;
+        const float end =
+            ImGui::GetItemRectMax().x + ImGui::GetStyle().ItemSpacing.x + ImGui::CalcTextSize(name.c_str()).x;
+        if (end < right) ImGui::SameLine();
+        ImGui::TextColored(ImGui::ColorConvertU32ToFloat4(color_of(figure, k)), "%s", name.c_str());
+    }
+    Chart chart(figure, x0, x1, y0, y1);
+    for (std::size_t k = 0; k < figure.curves.size(); ++k) chart.curve(figure.curves[k], color_of(figure, k));
+    if (cursor) chart.cursor(*cursor);
+    if (!chart.from().empty()) ImGui::TextDisabled("told from %s on", chart.from().c_str());
+}
+
+}  // namespace carom
