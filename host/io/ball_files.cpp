@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "host/io/ball_collector.hpp"
+#include "host/io/h5md_balls.hpp"
 #include "host/io/text_table.hpp"
 #include "host/io/trajectory_reader.hpp"
 #include "host/scene/keys.hpp"
@@ -194,6 +195,22 @@ void read_trajectory(BallFile& file, BallCollector& collector) {
     }
 }
 
+/// Of carom, or of another program.
+void read_hdf5(BallFile& file, BallCollector& collector) {
+    {
+        const int other = ::fcntl(file.descriptor.get(), F_DUPFD_CLOEXEC, 0);
+        if (other < 0) throw SystemError(fmt::format("{}: cannot be read: {}", file.path, std::strerror(errno)));
+        const ReadableFile any(file.path, "H5MD file", other);
+        bool own = false;
+        any.read([&](hid_t opened) { own = is_of_carom(opened); });
+        if (!own) {
+            read_h5md(any, collector);
+            return;
+        }
+    }
+    read_trajectory(file, collector);
+}
+
 std::shared_ptr<const LoadedBalls> read_balls(const Scene& scene, std::size_t number, bool typed) {
     const LoadEntry& entry = scene.loads[number];
     const Opener opener(scene, number);
@@ -208,6 +225,10 @@ std::shared_ptr<const LoadedBalls> read_balls(const Scene& scene, std::size_t nu
     loaded->path = file.path;
     loaded->bytes = file.bytes;
     loaded->text = format.read != nullptr;
+    if (loaded->text && !entry.group.empty()) {
+        throw InputError(fmt::format("{}: {} is no H5MD, and has no groups",
+                                     scene.label(fmt::format("load[{}].group", number)), file.path));
+    }
     try {
         BallCollector collector(scene, number, *loaded);
         if (loaded->text) {
@@ -217,7 +238,7 @@ std::shared_ptr<const LoadedBalls> read_balls(const Scene& scene, std::size_t nu
         } else {
             static std::mutex alone;  // runs of a sweep begin side by side, and HDF5 knows no threads
             const std::lock_guard lock(alone);
-            read_trajectory(file, collector);
+            read_hdf5(file, collector);
         }
         collector.finish();
     } catch (const std::bad_alloc&) {

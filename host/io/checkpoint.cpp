@@ -21,7 +21,7 @@ namespace carom {
 namespace {
 
 constexpr int kFormatVersion = 1;
-constexpr const char* kKind = "checkpoint";
+constexpr const char* kKind = "checkpoint of carom";
 constexpr std::array<const char*, 3> kComponentNames{"x", "y", "z"};
 constexpr const char* kChecksum = "checksum";  // attribute of the file: of all else in it
 

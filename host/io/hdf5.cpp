@@ -122,7 +122,7 @@ void require_own(hid_t parent, const std::string& path) {
     H5L_info_t info{};
     check(H5Lget_info(parent, path.c_str(), &info, H5P_DEFAULT), "look up a name");
     if (info.type != H5L_TYPE_HARD) {
-        throw Error("`" + path + "` is a link to something else; no file of carom has one");
+        throw Error("`" + path + "` is a link to something else, which is not followed");
     }
 }
 
@@ -130,8 +130,23 @@ void require_own_storage(hid_t dataset, const std::string& name) {
     const Handle properties(H5Dget_create_plist(dataset), H5Pclose, "read how a dataset is stored");
     if (check(H5Pget_external_count(properties), "read how a dataset is stored") > 0 ||
         H5Pget_layout(properties) == H5D_VIRTUAL) {
-        throw Error("the numbers of `" + name + "` lie in another file; those of carom never do");
+        throw Error("the numbers of `" + name + "` lie in another file, which is not read");
     }
+}
+
+/// The name that `read` gives: it is asked twice, for the length and then for the text.
+template <class Read>
+std::string name_of(const Read& read) {
+    std::string name(static_cast<std::size_t>(check(read(nullptr, 0), "read a name")), '\0');
+    check(read(name.data(), name.size() + 1), "read a name");
+    return name;
+}
+
+/// Of the k-th thing in a group.
+std::string name_in(hid_t group, hsize_t k) {
+    return name_of([&](char* text, std::size_t size) {
+        return H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, k, text, size, H5P_DEFAULT);
+    });
 }
 
 herr_t keep_innermost(unsigned depth, const H5E_error2_t* error, void* text) {
@@ -196,6 +211,23 @@ bool exists(hid_t parent, const std::string& name) {
     }
 }
 
+bool is_group(hid_t parent, const std::string& name) {
+    if (!exists(parent, name)) return false;
+    require_own(parent, name);
+    const Handle object(H5Oopen(parent, name.c_str(), H5P_DEFAULT), H5Oclose, "open an object");
+    return H5Iget_type(object) == H5I_GROUP;
+}
+
+std::vector<std::string> names(hid_t group) {
+    constexpr hsize_t kMost = 4096;
+    H5G_info_t info{};
+    check(H5Gget_info(group, &info), "read a group");
+    if (info.nlinks > kMost) throw Error("a group holds more than any does");
+    std::vector<std::string> names;
+    for (hsize_t k = 0; k < info.nlinks; ++k) names.push_back(name_in(group, k));
+    return names;
+}
+
 bool has_attribute(hid_t object, const std::string& name) {
     return check(H5Aexists(object, name.c_str()), "look up an attribute") > 0;
 }
@@ -245,6 +277,22 @@ std::vector<std::string> strings_attribute(hid_t object, const std::string& name
     std::vector<char> bytes(std::max<std::size_t>(count * length, 1));
     check(H5Aread(attribute, type, bytes.data()), "read an attribute");
     return unpack(bytes, count, length);
+}
+
+std::vector<std::string> any_strings_attribute(hid_t object, const std::string& name) {
+    const Handle attribute = open_attribute(object, name);
+    const Handle type(H5Aget_type(attribute), H5Tclose, "read a type");
+    if (H5Tget_class(type) != H5T_STRING || check(H5Tis_variable_str(type), "read a type") == 0) {
+        return strings_attribute(object, name);
+    }
+    std::vector<char*> texts(value_count_of_attribute(attribute, sizeof(char*)), nullptr);
+    check(H5Aread(attribute, type, texts.data()), "read an attribute");
+    std::vector<std::string> values;
+    for (char* const text : texts) {
+        values.emplace_back(text == nullptr ? "" : text);
+        H5free_memory(text);
+    }
+    return values;
 }
 
 std::string string_attribute(hid_t object, const std::string& name) {
@@ -342,14 +390,6 @@ private:
     std::uint64_t hash_ = 0;
 };
 
-/// The name that `read` gives: it is asked twice, for the length and then for the text.
-template <class Read>
-std::string name_of(const Read& read) {
-    std::string name(static_cast<std::size_t>(check(read(nullptr, 0), "read a name")), '\0');
-    check(read(name.data(), name.size() + 1), "read a name");
-    return name;
-}
-
 void hash_values(ContentsHash& hash, const Handle& type, std::size_t count, const std::function<void(void*)>& read) {
     if (check(H5Tdetect_class(type, H5T_VLEN), "read a type") > 0 ||
         check(H5Tis_variable_str(type), "read a type") > 0) {
@@ -386,9 +426,7 @@ void hash_group(ContentsHash& hash, hid_t group, const std::string& except, int 
     H5G_info_t info{};
     check(H5Gget_info(group, &info), "read a group");
     for (hsize_t k = 0; k < info.nlinks; ++k) {
-        const std::string name = name_of([&](char* text, std::size_t size) {
-            return H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, k, text, size, H5P_DEFAULT);
-        });
+        const std::string name = name_in(group, k);
         hash.text(name);
         require_own(group, name);
         const Handle object(H5Oopen(group, name.c_str(), H5P_DEFAULT), H5Oclose, "open an object");
@@ -559,8 +597,8 @@ void ReadableFile::require_hdf5() const {
     begin.resize(static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
     if (begin.starts_with(kSignature)) return;
     const std::string_view is = file_kind(begin);
-    throw InputError(is.empty() ? fmt::format("{}: is not a {} of carom (no HDF5 file)", path_, kind_)
-                                : fmt::format("{}: is {}, not a {} of carom", path_, is, kind_));
+    throw InputError(is.empty() ? fmt::format("{}: is not {} {} (no HDF5 file)", path_, article(), kind_)
+                                : fmt::format("{}: is {}, not {} {}", path_, is, article(), kind_));
 }
 
 ReadableFile::Version ReadableFile::version() const {
@@ -592,9 +630,9 @@ void ReadableFile::read(const std::function<void(hid_t file)>& action) const {
                 file_.reset();
                 continue;
             }
-            throw InputError(fmt::format("{}: is not a whole {} of carom: {}", path_, kind_, error.what()));
+            throw InputError(fmt::format("{}: is not a whole {}: {}", path_, kind_, error.what()));
         } catch (const std::length_error&) {
-            throw InputError(fmt::format("{}: is not a whole {} of carom: a size makes no sense", path_, kind_));
+            throw InputError(fmt::format("{}: is not a whole {}: a size makes no sense", path_, kind_));
         } catch (const std::bad_alloc&) {
             throw InputError(fmt::format("{}: too large for this machine's memory, or damaged", path_));
         }

@@ -102,6 +102,10 @@ Handle create_group(hid_t parent, const std::string& name);
 Handle open_group(hid_t parent, const std::string& name);
 Handle open_dataset(hid_t parent, const std::string& name);
 [[nodiscard]] bool exists(hid_t parent, const std::string& name);
+/// Whether there is a group of that name.
+[[nodiscard]] bool is_group(hid_t parent, const std::string& name);
+/// Of all that a group holds.
+std::vector<std::string> names(hid_t group);
 [[nodiscard]] bool has_attribute(hid_t object, const std::string& name);
 /// A second name for an object; neither name is the first one afterwards.
 void hard_link(hid_t object, hid_t group, const std::string& name);
@@ -117,6 +121,8 @@ void set_attribute(hid_t object, const std::string& name, std::span<const double
 void set_attribute(hid_t object, const std::string& name, std::span<const std::int32_t> values);
 std::string string_attribute(hid_t object, const std::string& name);
 std::vector<std::string> strings_attribute(hid_t object, const std::string& name);
+/// The same of other programs, which write texts of any length, too.
+std::vector<std::string> any_strings_attribute(hid_t object, const std::string& name);
 double double_attribute(hid_t object, const std::string& name);
 std::int64_t integer_attribute(hid_t object, const std::string& name);
 std::vector<double> doubles_attribute(hid_t object, const std::string& name);
@@ -163,7 +169,7 @@ namespace carom {
 /// again where the file has changed since.
 class ReadableFile {
 public:
-    /// \param kind        "trajectory" or "checkpoint", for messages
+    /// \param kind        "trajectory of carom", "H5MD file", for messages
     /// \param descriptor  of the file, if it is open already: it becomes this object's; else -1
     /// \throws SystemError  no such file, or it may not be read
     /// \throws InputError   it is no HDF5 file
@@ -185,6 +191,7 @@ private:
     };
     [[nodiscard]] Version version() const;
     void require_hdf5() const;
+    [[nodiscard]] const char* article() const { return kind_.starts_with("H5MD") ? "an" : "a"; }
     void open() const;
 
     std::string path_;

@@ -43,7 +43,7 @@ std::size_t ObservableTable::column(const std::string& name) const {
 
 class TrajectoryReader::Impl {
 public:
-    Impl(const std::string& path, int descriptor) : path_(path), file_(path, "trajectory", descriptor) {
+    Impl(const std::string& path, int descriptor) : path_(path), file_(path, "trajectory of carom", descriptor) {
         file_.read([&](hid_t file) {
             refuse_checkpoint(file);
             header_ = read_trajectory_header(file);

@@ -182,9 +182,10 @@ constexpr Key kKeys[] = {
     {"load", "file", KeyType::kText, kAny, "", "required",
      "its name from the scene file's folder on; below that, and no link"},
     {"load", "format", KeyType::kChoice, kAny, "csv|xyz|lammps|h5md|lammps-data", "by the file's ending",
-     "csv: a table with a line of names; xyz: extended XYZ; lammps: a dump of LAMMPS; h5md: a trajectory of carom; "
+     "csv: a table with a line of names; xyz: extended XYZ; lammps: a dump of LAMMPS; h5md: HDF5, of carom or others; "
      "lammps-data: a data file of LAMMPS"},
     {"load", "time", KeyType::kNumber, kAny, "", "the last", "of the frame: the nearest is taken [time]"},
+    {"load", "group", KeyType::kText, kAny, "", "the only one, or \"all\"", "h5md: of the file's particles"},
     {"load", "species", KeyType::kText, kAny, "", "as the file says",
      "name of a [[species]], for all balls of the file"},
     {"load", "radius", KeyType::kNumber, kPositive, "", "that of the species", "where the file has none [length]"},

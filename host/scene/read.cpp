@@ -256,6 +256,7 @@ LoadEntry read_load(const Section& section, const Scene& scene, const SpeciesInd
     load.overridden = section.overridden("file");
     if (section.has("format")) load.format = section.choice("format");
     if (section.has("time")) load.time = section.number("time");
+    if (section.has("group")) load.group = section.text("group");
     if (section.has("species")) load.species = species_index(section, scene, index, section.text("species"));
     if (section.has("radius")) {
         load.radius = section.number("radius");

@@ -123,6 +123,7 @@ struct LoadEntry {
     bool overridden = false;               ///< it is not of the scene's text
     std::optional<std::size_t> format;     ///< of the key's choices; empty: by the file's ending
     std::optional<double> time;            ///< of the frame; empty: the last
+    std::string group;                     ///< of particles; empty: the only one, or "all"
     std::optional<std::uint32_t> species;  ///< of all its balls; empty: as the file says
     std::optional<double> radius;          ///< where the file has none [length]
     std::optional<double> mass;            ///< where the file has none [mass]

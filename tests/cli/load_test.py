@@ -6,6 +6,7 @@ import random
 import unittest
 
 import h5py
+import numpy as np
 
 from program import ProgramTest
 
@@ -331,6 +332,212 @@ class RoundTrips(LoadTest):
 
 
 # What a table is, and what is said of it; of a box from 0 to 12 and 10, periodic, with no species but `a` of radius 0.5.
+class FramesOfOthers(LoadTest):
+    """H5MD as other programs write it."""
+
+    PLACES = np.array([[1.0, 2.0, 3.0], [4.0, 5.5, 6.0], [8.0, 2.0, 9.0]])
+
+    def write_h5md(self, change=lambda file, balls: None, name="a.h5", **how):
+        """Three frames of three balls, at steps 0, 10 and 20, of times 0, 0.5 and 1; in the last of them they are at PLACES."""
+        with h5py.File(self.folder / name, "w") as file:
+            file.create_group("h5md").attrs["version"] = [1, 1]
+            balls = file.create_group("particles/atoms")
+            for element, last in (("position", self.PLACES), ("velocity", 0.1 * self.PLACES)):
+                group = balls.create_group(element)
+                group.create_dataset("value", data=np.stack([last - 0.5, last - 0.25, last]).astype("f4"), maxshape=(None, 3, 3), **how)
+                group["step"] = [0, 10, 20]
+                group["time"] = [0.0, 0.5, 1.0]
+            balls["mass"] = [1.0, 2.0, 3.0]
+            balls["radius"] = [0.25, 0.5, 0.75]
+            change(file, balls)
+
+    def ball(self, number, **other):
+        x = self.PLACES[number].astype("f4").astype("f8")
+        v = (0.1 * self.PLACES)[number].astype("f4").astype("f8")
+        return {"species": None, "position": x.tolist(), "velocity": v.tolist(), "spin": [0.0] * 3,
+                "radius": [0.25, 0.5, 0.75][number], "mass": [1.0, 2.0, 3.0][number], **other}
+
+    def h5md(self, keys="", **how):
+        return scene(f'file = "a.h5"\n{keys}', **{"dimension": 3, **how})
+
+    def test_are_read_by_their_elements(self):
+        self.write_h5md()
+        self.assertEqual(self.loaded(self.h5md()), [self.ball(k) for k in range(3)])
+        for time, moved in ((0.0, -0.5), (0.3, -0.25), (0.2, -0.5), (99.0, 0.0)):
+            self.assertEqual(self.loaded(self.h5md(f"time = {time}"))[0]["position"], (self.PLACES[0] + moved).tolist())
+        flat = self.loaded(self.h5md(dimension=2))
+        self.assertEqual(flat[1], self.ball(1, position=[4.0, 5.5], velocity=self.ball(1)["velocity"][:2], spin=0.0))
+        told = self.succeed("check", "s.toml", "--json").json["loaded"][0]
+        self.assertEqual((told["file"], told["balls"], told["time"]), ("a.h5", 3, 1.0))
+
+    def test_may_be_compressed_and_grow_by_fixed_steps(self):
+        def change(file, balls):
+            for element in ("position", "velocity"):
+                del balls[element]["step"], balls[element]["time"]
+                balls[element]["step"] = 10
+                balls[element]["time"] = 0.05
+                balls[element]["time"].attrs["offset"] = 7.0
+        self.write_h5md(change, compression="gzip", shuffle=True, chunks=(1, 3, 3))
+        self.assertEqual(self.loaded(self.h5md("time = 7.05"))[2]["position"], (self.PLACES[2] - 0.25).tolist())
+
+    def test_say_species_by_words_or_numbers(self):
+        for numbers, names in (([1, 2, 1], ["a", 'big, "one"', "a"]), ([0, 1, 7], ["a", 'big, "one"', None])):
+            self.write_h5md(lambda file, balls, numbers=numbers: balls.create_dataset("species", data=numbers))
+            self.assertEqual([ball["species"] for ball in self.loaded(self.h5md(rest=SPECIES))], names)
+        words = h5py.enum_dtype({"other": 3, "a": 9}, basetype="i1")
+        self.write_h5md(lambda file, balls: balls.create_dataset("species", data=[9, 3, 9], dtype=words))
+        self.assertEqual([ball["species"] for ball in self.loaded(self.h5md(rest=SPECIES))], ["a", "other", "a"])
+        self.write_h5md(lambda file, balls: balls.create_dataset("species", data=[-1, 0, 0]))
+        self.refused("a.h5: ball 0: species: must be a whole number, not -1", self.h5md(rest=SPECIES))
+
+    def test_have_columns_that_the_scene_names(self):
+        def change(file, balls):
+            del balls["radius"], balls["mass"]
+            balls["shape"] = [[9.0, 0.5], [9.0, 1.0], [9.0, 1.5]]
+            file["observables/weight/value"] = [[1.0, 1.0, 1.0], [2.0, 2.0, 2.0]]
+            file["observables/weight/step"] = [10, 20]
+            file["observables/atoms/angular_velocity"] = np.ones((3, 3))
+        self.write_h5md(change)
+        keys = 'columns = {radius = "shape[1]", mass = "weight", vx = "-", vy = "velocity[0]"}'
+        big = self.ball(1, radius=1.0, mass=2.0, spin=[1.0] * 3)
+        big["velocity"] = [0.0, big["velocity"][0], big["velocity"][2]]
+        self.assertEqual(self.loaded(self.h5md(keys))[1], big)
+        self.assertEqual(self.loaded(self.h5md(keys.replace('"weight"', '"observables/weight"')))[1], big)
+
+    def test_are_put_into_a_box_that_repeats_alike(self):
+        def change(edges, boundary):
+            def change(file, balls):
+                box = balls.create_group("box")
+                box.attrs["dimension"], box.attrs["boundary"] = 3, boundary
+                box["edges"] = edges
+                balls["position/value"][2] += np.array([24.0, -10.0, 11.0], "f4")
+            return change
+        for edges in ([12.0, 10.0, 11.0], np.diag([12.0, 10.0, 11.0])):
+            for boundary in (["periodic"] * 3, np.array(["periodic"] * 3, "S8")):
+                self.write_h5md(change(edges, boundary))
+                self.assertEqual([ball["position"] for ball in self.loaded(self.h5md())], self.PLACES.tolist())
+        for edges, boundary in (([13.0, 10.0, 11.0], ["periodic"] * 3), ([12.0, 10.0, 11.0], ["none", "periodic", "periodic"])):
+            self.write_h5md(change(edges, boundary))
+            self.refused("a.h5: ball 0: x: must be inside the box, from 0 to 12, not 25", self.h5md())
+        self.write_h5md(change([[12.0, 1.0, 0.0], [0.0, 10.0, 0.0], [0.0, 0.0, 11.0]], ["periodic"] * 3))
+        self.refused("a.h5: its box is one without right angles, which carom has not", self.h5md())
+
+    def test_may_have_several_groups_and_absent_balls(self):
+        def change(file, balls):
+            file["particles/others/position"] = [[1.0, 1.0, 1.0]]
+            balls["id"] = [2, -1, 0]
+        self.write_h5md(change)
+        self.refused("a.h5: has several groups of particles; load.group must be one of: atoms, others", self.h5md())
+        self.refused('a.h5: has no group of particles "atom"; there are: atoms, others', self.h5md('group = "atom"'))
+        self.assertEqual(self.loaded(self.h5md('group = "atoms"')), [self.ball(0), self.ball(2)])
+        [other] = self.loaded(self.h5md('group = "others"\nradius = 0.5\nmass = 1.0'))
+        self.assertEqual(other["position"], [1.0, 1.0, 1.0])
+        self.write("b.csv", "x,y,z\n1,2,3\n")
+        self.refused("s.toml:16:9: load[0].group: b.csv is no H5MD, and has no groups",
+                     scene('file = "b.csv"\ngroup = "all"', dimension=3))
+
+    def test_that_are_cut_or_wrong(self):
+        whole = "a.h5: is not a whole H5MD file: "
+        outside = np.array([[[1.0, 1.0, 1.0]]])
+
+        def put(place, data, **how):
+            def change(file, balls):
+                del file[place]
+                file.create_dataset(place, data=data, **how)
+            return change
+
+        def drop(place):
+            return lambda file, balls: file.pop(place)
+
+        def link(place, to):
+            def change(file, balls):
+                del file[place]
+                file[place] = to
+            return change
+
+        def external(file, balls):
+            del balls["mass"]
+            balls.create_dataset("mass", (3,), "f8", external=[("secret.txt", 0, 24)])
+
+        def virtual(file, balls):
+            layout = h5py.VirtualLayout(shape=(3,), dtype="f8")
+            layout[:] = h5py.VirtualSource("other.h5", "numbers", shape=(3,))
+            del balls["mass"]
+            balls.create_virtual_dataset("mass", layout)
+
+        (self.folder / "secret.txt").write_bytes(np.array([7.0, 7.0, 7.0]).tobytes())
+        with h5py.File(self.folder / "other.h5", "w") as file:
+            file["numbers"] = [7.0, 7.0, 7.0]
+            file["group/value"] = outside
+        position = "particles/atoms/position"
+        said = [(drop("particles"), "a.h5: has no group `particles`, so it is no H5MD"),
+                (drop("particles/atoms"), "a.h5: has no particles"),
+                (drop(position), "a.h5: `particles/atoms` has no position"),
+                (drop(f"{position}/value"), f"{whole}dataset `{position}/value` is missing"),
+                (put(f"{position}/value", self.PLACES), f"{whole}`{position}/value` has the wrong shape"),
+                (put(f"{position}/value", np.ones((3, 3, 2))), "a.h5: is of 2 dimensions, and the scene has 3"),
+                (put(f"{position}/value", np.full((3, 3, 3), np.nan)), "a.h5: ball 0: x: must be a number, not nan"),
+                (put(f"{position}/value", np.ones((3, 3, 3), complex)), f"{whole}`{position}/value` holds no numbers"),
+                (put(f"{position}/step", np.zeros(0, int)), "a.h5: holds no frame"),
+                (put(f"{position}/time", [0.0, 0.5, np.inf]), f"{whole}the time of a frame is no number"),
+                (put("particles/atoms/velocity/step", [0, 10, 30]),
+                 "a.h5: `particles/atoms/velocity` has no frame at step 20"),
+                (put("particles/atoms/mass", [1.0, 2.0]), f"{whole}`particles/atoms/mass` has the wrong shape: there are 3 balls"),
+                (put("particles/atoms/mass", [1.0, 0.0, 1.0]), "a.h5: ball 1: mass: must be a number above 0, or inf, not 0"),
+                (put("particles/atoms/mass", ["a", "b", "c"]), f"{whole}`particles/atoms/mass` holds no numbers"),
+                (drop("particles/atoms/mass"), "a.h5: ball 0: mass: the file has none: load.mass gives it, or load.species"),
+                (link("particles/atoms", h5py.SoftLink("/particles/none")),
+                 f"{whole}`particles/atoms` is a link to something else, which is not followed"),
+                (link(position, h5py.ExternalLink("other.h5", "/group")),
+                 f"{whole}`{position}` is a link to something else, which is not followed"),
+                (link("particles/atoms/mass", h5py.ExternalLink("other.h5", "/numbers")),
+                 f"{whole}`particles/atoms/mass` is a link to something else, which is not followed"),
+                (external, f"{whole}the numbers of `particles/atoms/mass` lie in another file, which is not read"),
+                (virtual, f"{whole}the numbers of `particles/atoms/mass` lie in another file, which is not read")]
+        for change, message in said:
+            with self.subTest(message=message):
+                self.write_h5md(change)
+                self.refused(message, self.h5md())
+        self.write_h5md()
+        for columns, message in (('radius = "size"', "load.columns.radius: `particles/atoms` has no `size`"),
+                                 ('radius = "velocity"',
+                                  "`velocity` has 3 numbers of each ball: say velocity[0] and so on"),
+                                 ('radius = "velocity[3]"', "load.columns.radius: `particles/atoms` has no `velocity[3]`"),
+                                 ('x = "-"', "has no column x; load.columns.x says what it is called")):
+            with self.subTest(columns=columns):
+                self.refused(f"a.h5: {message}", self.h5md(f"columns = {{{columns}}}"))
+
+    def test_take_no_memory_by_a_number(self):
+        """Of a hundred bytes nobody gets more balls than that, nor a thousand times as many where they are packed."""
+        for how in ({"chunks": (1, 1 << 20, 3)}, {"chunks": (1, 1 << 20, 3), "compression": "gzip"}):
+            def change(file, balls, how=how):
+                for element in ("position", "velocity", "mass", "radius"):
+                    del balls[element]
+                balls.create_dataset("position/value", (1, 1 << 36, 3), "f8", **how)
+            self.write_h5md(change)
+            self.assertLess((self.folder / "a.h5").stat().st_size, 100_000)
+            self.refused("a.h5: is not a whole H5MD file: `particles/atoms/position/value` holds less than its extent says",
+                         self.h5md())
+
+    def test_changed_at_random_are_read_or_refused(self):
+        draw = random.Random(7)
+        self.write_h5md(lambda file, balls: balls.create_dataset("species", data=[1, 2, 1]), compression="gzip")
+        whole = (self.folder / "a.h5").read_bytes()
+        read = 0
+        for trial in range(40):
+            data = bytearray(whole)
+            for _ in range(draw.choice([1, 3, 20])):
+                data[draw.randrange(len(data))] = draw.randrange(256)
+            (self.folder / "a.h5").write_bytes(data)
+            self.write("s.toml", self.h5md(rest=SPECIES))
+            result = self.carom("check", "s.toml", "--quiet")
+            with self.subTest(trial=trial):
+                self.assertIn(result.status, (0, 2), result.err)
+                self.assertEqual(result.err.count("\n"), result.status // 2, result.err)
+            read += result.status == 0
+        self.assertTrue(2 < read < 38, read)
+
+
 BAD_TABLES = [
     ("", "b.csv: is empty, not a CSV table"),
     ("\n\n", "b.csv:2: no line of names"),
@@ -415,7 +622,10 @@ class BadFiles(LoadTest):
         (self.folder / "s.h5").rename(self.folder / "b.h5")
         self.refused("b.h5: is of 2 dimensions, and the scene has 3", scene('file = "b.h5"', dimension=3))
         self.write("x.h5", "x,y\n1,2\n")
-        self.refused("x.h5: is a CSV table, not a trajectory of carom", scene('file = "x.h5"'))
+        self.refused("x.h5: is a CSV table, not an H5MD file", scene('file = "x.h5"'))
+        self.succeed("run", "s.toml", "--set", "load[0].file=b.h5", "-o", "c.h5", "--quiet")
+        self.refused("c.checkpoint.h5: is a checkpoint, which carom run --resume takes; give the trajectory of its run, c.h5",
+                     scene('file = "c.checkpoint.h5"'))
         self.write("small.toml", scene('file = "b.h5"').replace("12.0", "1.5"))
         self.assertEqual(self.carom("check", "small.toml").err,
                          "carom: small.toml:4:9: box.size[0]: must be at least twice the largest diameter (1) along a "

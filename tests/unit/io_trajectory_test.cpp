@@ -368,7 +368,7 @@ TEST(Trajectory, SizeIsAsEstimated) {
 
 /// Programs that know nothing of carom take the number of frames from the positions.
 void expect_positions_to_be_shortest(const std::string& path) {
-    ReadableFile(path, "trajectory").read([](hid_t file) {
+    ReadableFile(path, "trajectory of carom").read([](hid_t file) {
         const auto length = [&](const std::string& name) {
             return h5::extents(h5::open_dataset(file, "particles/all/" + name)).front();
         };
