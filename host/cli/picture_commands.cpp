@@ -6,8 +6,11 @@
 #include <filesystem>
 #include <memory>
 #include <sstream>
+#include <variant>
 
 #include "host/cli/options.hpp"
+#include "host/io/trajectory_reader.hpp"
+#include "host/plot/quantity_figure.hpp"
 #include "host/run/say.hpp"
 #include "host/run/signals.hpp"
 #include "host/scene/load.hpp"
@@ -159,6 +162,7 @@ struct RenderOptions {
     std::string follow;
     std::string samples;
     std::vector<std::string> camera_at;
+    std::vector<std::string> charts;
     bool transparent = false;
     bool overlay = false;
     bool quiet = false;
@@ -209,6 +213,25 @@ FrameChoice frame_choice(const RenderOptions& options, RenderKind kind) {
     return choice;
 }
 
+/// What --chart names.
+std::vector<Figure> charts_of(const RenderOptions& options, bool stored) {
+    if (!stored) throw InputError("--chart: is for stored runs, which have rows; carom run makes one");
+    constexpr std::size_t kMost = 4;
+    if (options.charts.size() > kMost) throw InputError(fmt::format("--chart: more than {}", kMost));
+    const TrajectoryReader reader(options.viewer.scene.scene);
+    std::vector<Figure> figures;
+    for (const std::string& asked : options.charts) {
+        constexpr std::string_view kDrift = "drift:";
+        const bool drift = asked.starts_with(kDrift);
+        const std::string name = drift ? asked.substr(kDrift.size()) : asked;
+        const Drawing drawing = quantity_figure({&reader}, name, {.drift = drift});
+        const auto* const figure = std::get_if<Figure>(&drawing);
+        if (figure == nullptr) throw InputError(fmt::format("--chart: '{}' is a map, which carom plot draws", name));
+        figures.push_back(*figure);
+    }
+    return figures;
+}
+
 int render_all(const RenderOptions& options) {
     const bool stored = is_trajectory(options.viewer, "render");
     if (options.output.empty()) throw InputError("no output given: -o FRAME.png, MOVIE.mp4 or FOLDER/");
@@ -245,6 +268,7 @@ int render_all(const RenderOptions& options) {
     const std::vector<std::string> look = look_of_options(options.viewer);
     SceneRequest scene = options.viewer.scene.request();
     scene.overrides.insert(scene.overrides.begin(), look.begin(), look.end());
+    if (!options.charts.empty()) request.charts = charts_of(options, stored);
     check_render_output(request, stored ? scene.scene : find_scene(scene.scene));
 
     const SignalGuard signals;
@@ -331,6 +355,8 @@ Action add_render_command(CommandOptions& command, const std::string&) {
     command.option("--follow", options->follow, "ID", "Keeps this ball in the middle");
     command.repeatable("--camera-at", options->camera_at, "T:HOW",
                        "Where the camera is at a time of the run, as after --camera; in between it moves evenly");
+    command.repeatable("--chart", options->charts, "QUANTITY",
+                       "A stored run: a chart of it beside the balls; drift:QUANTITY: how far it went from its start");
     command.option("--samples", options->samples, "N", "A pixel is the mean of 1, 4 or 16; 3D: 4 by default, 2D: 1");
     command.flag("--transparent", options->transparent, "Nothing behind the balls: a .png with opacities");
     command.flag("--overlay", options->overlay, "The run's numbers, beside the box");

@@ -12,6 +12,7 @@
 #include "host/state/errors.hpp"
 #include "host/state/hash.hpp"
 #include "host/state/text.hpp"
+#include "kernels/physics/pair_distribution.hpp"
 
 namespace carom {
 
@@ -20,8 +21,6 @@ namespace {
 constexpr std::string_view kAxisLetters[] = {"x", "y", "z"};
 constexpr std::string_view kVelocities[] = {"vx", "vy", "vz"};
 constexpr std::string_view kSpins[] = {"wx", "wy", "wz"};
-/// What a species has beside its own radius: of a uniform disk or sphere.
-double solid_gyration(int dimension, double radius) { return radius * std::sqrt(dimension == 2 ? 0.5 : 0.4); }
 
 void require_finite(const Vector3& values, int first, int end, const std::string_view (&names)[3]) {
     for (int axis = first; axis < end; ++axis) {

@@ -263,6 +263,13 @@ void note_loaded(std::string_view before, Scene& scene) {
             lines += fmt::format("{}\n", before.substr(at, before.find('\n', at) - at));
         }
     }
+    // Those of an earlier reading are no longer true: of other files, or of the same ones as they were.
+    for (auto at = scene.source.find(kLoaded); !lines.empty() && at != std::string::npos;) {
+        const bool begins = at == 0 || scene.source[at - 1] == '\n';
+        const auto end = std::min(scene.source.find('\n', at), scene.source.size() - 1) + 1;
+        if (begins) scene.source.erase(at, end - at);
+        at = scene.source.find(kLoaded, begins ? at : end);
+    }
     if (!lines.empty()) scene.source += (scene.source.ends_with('\n') ? "" : "\n") + lines;
 }
 

@@ -162,8 +162,8 @@ Species properties(const Section& section, const Scene& scene, const std::option
     Species species;
     species.radius = section.number("radius");
     species.mass = section.number("mass");
-    const bool flat = scene.dimension() == 2;
-    species.radius_of_gyration = section.number("radius_of_gyration", species.radius * std::sqrt(flat ? 0.5 : 0.4));
+    species.radius_of_gyration =
+        section.number("radius_of_gyration", solid_gyration(scene.dimension(), species.radius));
     if (species.radius_of_gyration > species.radius) {
         section.fail("radius_of_gyration",
                      fmt::format("must be at most the radius, {}, not {}", species.radius, species.radius_of_gyration));

@@ -49,7 +49,7 @@ public:
           content_(content),
           camera_(camera),
           theme_(theme),
-          width_(static_cast<float>(camera.viewport().width)),
+          width_(static_cast<float>(camera.viewport().width) - content.right_room),
           height_(static_cast<float>(camera.viewport().height)),
           scale_(overlay_scale(camera.viewport().height)) {}
 
@@ -512,6 +512,7 @@ void Painter::place() {
     Viewport viewport = viewport_for(target_->width(), target_->height(), labels_, palette_);
     viewport.left += left_room_;
     viewport.bottom += bottom_room_;
+    viewport.right += right_room_;
     camera_.set_viewport(viewport);
 }
 
@@ -575,7 +576,8 @@ PictureContent Painter::content(double time, std::size_t balls, const std::vecto
                                    .range = range_,
                                    .dimension = scene_.dimension(),
                                    .units = &scene_.units,
-                                   .arrows = arrows};
+                                   .arrows = arrows,
+                                   .right_room = right_room_};
         add_overlay(overlay_, words, camera_, theme_);
     }
     return {.dimension = scene_.dimension(),

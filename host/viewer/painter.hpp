@@ -27,6 +27,7 @@ struct OverlayContent {
     int dimension = 2;
     const UnitNames* units = nullptr;
     std::optional<VelocityKey> arrows = std::nullopt;
+    float right_room = 0.0f;  ///< that is something else's [pixels]
 };
 
 /// Multiples of 1, 2 or 5 times a power of ten from `low` to `high`, as many as `most` or a few more.
@@ -181,6 +182,12 @@ public:
     }
     /// Leaves room to the left for the lines that draw() writes over the picture, so that they lie on no balls.
     void make_room_for_notes();
+    /// Leaves room for charts at the right rim [pixels].
+    void set_chart_room(float right) {
+        right_room_ = right;
+        place();
+    }
+    [[nodiscard]] const Theme& theme() const { return theme_; }
     /// Leaves room for panels, beside that for the labels [pixels].
     void set_panel_room(float left, float bottom);
     [[nodiscard]] Quantity quantity() const { return quantity_; }
@@ -220,6 +227,7 @@ private:
     bool shadows_ = true;
     float left_room_ = 0.0f;
     float bottom_room_ = 0.0f;
+    float right_room_ = 0.0f;
     Theme theme_;
     Look::Pattern pattern_;
     bool spinning_ = false;  // balls have been seen to

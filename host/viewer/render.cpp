@@ -16,6 +16,7 @@
 #include "host/run/output_files.hpp"
 #include "host/run/say.hpp"
 #include "host/state/errors.hpp"
+#include "host/viewer/chart.hpp"
 #include "host/viewer/movie_writer.hpp"
 #include "host/viewer/opengl.hpp"
 
@@ -100,12 +101,34 @@ void check_render_output(const RenderRequest& request, const std::string& input)
     }
 }
 
+namespace {
+
+void add_charts(LineList& lines, const RenderRequest& request, const Theme& theme, float room, const Frame& frame) {
+    if (request.charts.empty()) return;
+    const float scale = overlay_scale(request.height);
+    const float rim = 20.0f * scale;
+    const auto width = static_cast<float>(request.width);
+    const float each = (static_cast<float>(request.height) - 2.0f * rim) / static_cast<float>(request.charts.size());
+    for (std::size_t k = 0; k < request.charts.size(); ++k) {
+        const float top = rim + each * static_cast<float>(k);
+        const Figure& figure = request.charts[k];
+        add_chart(lines, figure, {width - room + rim, top, width - rim, top + each}, theme, scale,
+                  figure.x_label == "time" ? std::optional(frame.time) : std::nullopt);
+    }
+}
+
+}  // namespace
+
 std::size_t render(FrameSource& source, const RenderRequest& request, const std::function<int()>& interrupted) {
     const RenderKind kind = render_kind(request.output);
     const Appearance appearance(request.style, source.scene(), source.balls());
     const EglContext context;
     Painter painter(source.scene(), source.balls(), appearance, request.width, request.height);
     if (request.notes) painter.make_room_for_notes();
+    constexpr float kChartsShare = 0.36f;  // of the width
+    const float chart_room = request.charts.empty() ? 0.0f : kChartsShare * static_cast<float>(request.width);
+    painter.set_chart_room(chart_room);
+    painter.camera().fit();
     const CameraWish& wish = appearance.camera;
     wish.apply(painter.camera());
     const Camera fitted = painter.camera();
@@ -125,6 +148,7 @@ std::size_t render(FrameSource& source, const RenderRequest& request, const std:
     }
     Counter counter(source.count(), request.quiet);
     Pixels pixels;
+    LineList beside;
     std::size_t done = 0;
     while (interrupted() == 0) {
         const Frame* frame = source.next();
@@ -133,7 +157,9 @@ std::size_t render(FrameSource& source, const RenderRequest& request, const std:
             camera_at(request.camera_keys, wish, fitted, frame->time).apply(painter.camera());
         }
         if (request.follow) painter.follow(*frame, *request.follow);
-        painter.draw(*frame, request.notes ? source.notes() : std::vector<std::string>{});
+        beside.clear();
+        add_charts(beside, request, painter.theme(), chart_room, *frame);
+        painter.draw(*frame, request.notes ? source.notes() : std::vector<std::string>{}, &beside);
         painter.read(pixels);
         switch (kind) {
             case RenderKind::kPicture:

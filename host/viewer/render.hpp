@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "host/plot/figure.hpp"
 #include "host/viewer/frame_source.hpp"
 #include "host/viewer/painter.hpp"
 
@@ -21,6 +22,7 @@ struct RenderRequest {
     std::vector<CameraKey> camera_keys;  ///< in the order of their times; none: it stays
     std::optional<std::size_t> follow;   ///< the ball that is looked at
     bool notes = false;                  ///< the run's numbers over the picture
+    std::vector<Figure> charts;          ///< beside the balls, one below the other
     bool force = false;
     bool quiet = false;
 };

@@ -386,7 +386,7 @@ private:
         const double layers = times * std::numbers::pi * halo * halo / std::max(area, 1.0);
         set(program, "least", static_cast<float>(kLeast));
         set(program, "radii", static_cast<float>(kRadii));
-        set(program, "strength", static_cast<float>(std::clamp(1.5 / (1.0 + 0.3 * layers), 0.02, 1.0)));
+        set(program, "strength", static_cast<float>(std::clamp(2.0 / std::max(layers, 1e-9), 0.02, 1.0)));
         set(program, "ink", !dark);
         set(program, "eye_distance", static_cast<float>(camera.perspective() ? camera.distance() : 0.0));
         glDisable(GL_DEPTH_TEST);

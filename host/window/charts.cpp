@@ -6,10 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <map>
 
-#include "host/viewer/painter.hpp"
+#include "host/viewer/chart.hpp"
 #include "host/viewer/quantity.hpp"
 #include "kernels/physics/kinetic_theory.hpp"
 
@@ -206,117 +205,46 @@ Figure figure_of(const Distribution& distribution, const Scene& scene) {
     return figure;
 }
 
-std::vector<std::pair<double, double>> outline_of(std::span<const double> x, std::span<const double> y,
-                                                  std::size_t columns) {
-    std::vector<std::pair<double, double>> points;
-    if (x.empty()) return points;
-    const double begin = x.front();
-    const double length = x.back() - begin;
-    const auto column_of = [&](std::size_t row) {
-        const double share = length > 0.0 ? (x[row] - begin) / length : 0.0;
-        return static_cast<std::size_t>(share * static_cast<double>(columns));
-    };
-    for (std::size_t k = 0; k < x.size();) {
-        if (!std::isfinite(y[k])) {
-            ++k;
-            continue;
-        }
-        const std::size_t column = column_of(k);
-        std::size_t least = k;
-        std::size_t most = k;
-        for (; k < x.size() && column_of(k) == column; ++k) {
-            if (y[k] < y[least]) least = k;
-            if (y[k] > y[most]) most = k;
-        }
-        points.emplace_back(x[std::min(least, most)], y[std::min(least, most)]);
-        if (least != most) points.emplace_back(x[std::max(least, most)], y[std::max(least, most)]);
-    }
-    return points;
-}
-
-Ticks ticks_of(double low, double high, int most, bool logarithmic) {
-    Ticks ticks;
-    if (logarithmic) {
-        const double every = std::max(1.0, std::ceil((high - low) / std::max(1, most)));
-        for (double power = std::ceil(low - 1e-9); power <= high + 1e-9; power += every) {
-            ticks.marks.emplace_back(power, fmt::format("1e{:.0f}", power));
-        }
-        return ticks;
-    }
-    const std::vector<double> values = round_values(low, high, most);
-    if (values.empty()) return ticks;
-    const double step = values.size() > 1 ? values[1] - values[0] : std::abs(values[0]);
-    const double largest = std::max(std::abs(values.front()), std::abs(values.back()));
-    constexpr int kMostDigits = 7;
-    constexpr int kLeastDigits = 6;  // fewer would write 12000 as 1.2e+04
-    const int digits = largest > 0.0 && step > 0.0
-                           ? static_cast<int>(std::floor(std::log10(largest)) - std::floor(std::log10(step))) + 1
-                           : 1;
-    const double from = digits > kMostDigits ? values.front() : 0.0;
-    if (from != 0.0) ticks.from = fmt::format("{:.{}g}", from, std::min(digits, 15));
-    for (const double value : values) {
-        ticks.marks.emplace_back(
-            value, fmt::format("{:.{}g}", value - from, from != 0.0 ? 3 : std::max(kLeastDigits, digits)));
-    }
-    return ticks;
-}
-
 namespace {
 
 constexpr ImU32 kBack = IM_COL32(12, 14, 18, 255);
 constexpr ImU32 kGrid = IM_COL32(46, 50, 58, 255);
 constexpr ImU32 kAxis = IM_COL32(150, 154, 162, 255);
-constexpr ImU32 kTheory = IM_COL32(225, 225, 225, 255);
 constexpr ImU32 kCursor = IM_COL32(235, 235, 235, 255);
-/// Told apart on a dark ground, by the colour-blind too.
-constexpr std::array kCurves{IM_COL32(240, 180, 60, 255), IM_COL32(110, 200, 130, 255), IM_COL32(110, 170, 240, 255),
-                             IM_COL32(230, 120, 90, 255), IM_COL32(210, 140, 200, 255), IM_COL32(130, 215, 225, 255)};
-
 ImU32 color_of(const Figure& figure, std::size_t k) {
-    return figure.curves[k].theory ? kTheory : kCurves[k % kCurves.size()];
+    const Color color = chart_color(figure, k, true);
+    return ImGui::ColorConvertFloat4ToU32(ImVec4(color[0], color[1], color[2], 1.0f));
 }
 
-/// "energy [J]"; what the panels' font lacks, superscripts of exponents, as H5MD writes it.
-std::string label_of(const std::string& label, const std::string& unit, const UnitNames& names) {
-    constexpr unsigned char kBeyondLatin = 0xC4;  // such bytes begin letters that it has none for
-    const auto lacks = [](char c) { return static_cast<unsigned char>(c) >= kBeyondLatin; };
-    std::string said = names.of(unit);
-    if (std::ranges::any_of(said, lacks)) said = names.reduced ? "" : unit;
-    return said.empty() ? label : fmt::format("{} [{}]", label, said);
-}
-
-/// A rectangle of the panel with an x axis and a y axis, which may be logarithmic.
+/// A rectangle of the panel with an x axis and a y axis.
 class Chart {
 public:
-    Chart(const Figure& figure, double x0, double x1, double y0, double y1)
-        : figure_(figure),
-          x0_(on(x0, figure.log_x)),
-          x1_(on(x1, figure.log_x)),
-          y0_(on(y0, figure.log_y)),
-          y1_(on(y1, figure.log_y)) {
+    explicit Chart(const ChartAxes& axes) : axes_(axes) {
         const float unit = ImGui::GetFontSize();
         const float width = ImGui::GetContentRegionAvail().x;
         const float height = 8.5f * unit;
-        const Ticks y_ticks = ticks_of(y0_, y1_, 3, figure.log_y);
-        for (const auto& [value, text] : y_ticks.marks) left_ = std::max(left_, ImGui::CalcTextSize(text.c_str()).x);
-        left_ += 0.5f * unit;
+        constexpr int kUp = 3;
+        constexpr int kAcross = 5;
+        const Ticks y_ticks = axes.y_ticks(kUp);
+        float left = 0.0f;
+        for (const auto& [value, text] : y_ticks.marks) left = std::max(left, ImGui::CalcTextSize(text.c_str()).x);
+        left += 0.5f * unit;
         const ImVec2 at = ImGui::GetCursorScreenPos();
-        corner_ = ImVec2(at.x + left_, at.y + 0.4f * unit);
-        size_ = ImVec2(std::max(unit, width - left_ - 0.6f * unit), height - 1.9f * unit);
+        corner_ = ImVec2(at.x + left, at.y + 0.4f * unit);
+        size_ = ImVec2(std::max(unit, width - left - 0.6f * unit), height - 1.9f * unit);
         ImGui::Dummy(ImVec2(width, height));
         list_ = ImGui::GetWindowDrawList();
         const ImVec2 end(corner_.x + size_.x, corner_.y + size_.y);
         list_->AddRectFilled(corner_, end, kBack);
         for (const auto& [value, text] : y_ticks.marks) {
-            const ImVec2 tick = place(x0_, value);
+            const ImVec2 tick = place(0.0, axes.up_tick(value));
             list_->AddLine(tick, ImVec2(end.x, tick.y), kGrid);
             list_->AddText(ImVec2(tick.x - 0.3f * unit - ImGui::CalcTextSize(text.c_str()).x, tick.y - 0.5f * unit),
                            kAxis, text.c_str());
         }
-        const Ticks x_ticks = ticks_of(x0_, x1_, 5, figure.log_x);
         float free = at.x;  // of texts
-        for (const auto& [value, text] : x_ticks.marks) {
-            const ImVec2 tick = place(value, y0_);
+        for (const auto& [value, text] : axes.x_ticks(kAcross).marks) {
+            const ImVec2 tick = place(axes.across_tick(value), 0.0);
             list_->AddLine(ImVec2(tick.x, tick.y), ImVec2(tick.x, corner_.y), kGrid);
             const float half = 0.5f * ImGui::CalcTextSize(text.c_str()).x;
             const float from = std::min(tick.x - half, at.x + width - 2.0f * half);
@@ -335,7 +263,7 @@ public:
         const float unit = ImGui::GetFontSize() / 13.0f;
         list_->PushClipRect(corner_, ImVec2(corner_.x + size_.x, corner_.y + size_.y), true);
         if (curve.boxes) {
-            const double width = curve.x.size() > 1 ? curve.x[1] - curve.x[0] : x1_ - x0_;
+            const double width = curve.x.size() > 1 ? curve.x[1] - curve.x[0] : 0.0;
             for (std::size_t k = 0; k < curve.x.size(); ++k) {
                 if (!std::isfinite(curve.y[k])) continue;
                 list_->AddRectFilled(at(curve.x[k] - 0.45 * width, curve.y[k]),
@@ -359,78 +287,35 @@ public:
         list_->PopClipRect();
     }
     void cursor(double x) {
-        const float where =
-            at(std::clamp(x, figure_.log_x ? std::pow(10.0, x0_) : x0_, figure_.log_x ? std::pow(10.0, x1_) : x1_), 1.0)
-                .x;
+        const float where = place(std::clamp(axes_.across(x), 0.0, 1.0), 0.0).x;
         list_->AddLine(ImVec2(where, corner_.y), ImVec2(where, corner_.y + size_.y), kCursor, 1.6f);
     }
 
 private:
-    [[nodiscard]] static double on(double value, bool logarithmic) {
-        constexpr double kLeast = 1e-300;
-        return logarithmic ? std::log10(std::max(value, kLeast)) : value;
+    [[nodiscard]] ImVec2 place(double across, double up) const {
+        return ImVec2(corner_.x + size_.x * static_cast<float>(across),
+                      corner_.y + size_.y * static_cast<float>(1.0 - up));
     }
-    [[nodiscard]] ImVec2 place(double x, double y) const {
-        return ImVec2(corner_.x + size_.x * static_cast<float>((x - x0_) / (x1_ - x0_)),
-                      corner_.y + size_.y * static_cast<float>((y1_ - y) / (y1_ - y0_)));
-    }
-    [[nodiscard]] ImVec2 at(double x, double y) const { return place(on(x, figure_.log_x), on(y, figure_.log_y)); }
+    [[nodiscard]] ImVec2 at(double x, double y) const { return place(axes_.across(x), axes_.up(y)); }
 
-    const Figure& figure_;
-    double x0_;
-    double x1_;
-    double y0_;
-    double y1_;
-    float left_ = 0.0f;
+    const ChartAxes& axes_;
     ImVec2 size_;
     ImVec2 corner_;
     ImDrawList* list_ = nullptr;
     std::string from_;
 };
 
-/// Makes room for a value, if a logarithmic axis can show it.
-void widen(double value, bool logarithmic, double& low, double& high) {
-    if (!std::isfinite(value) || (logarithmic && value <= 0.0)) return;
-    low = std::min(low, value);
-    high = std::max(high, value);
-}
-
 }  // namespace
 
 void draw_chart(const Figure& figure, const std::optional<double>& cursor) {
-    constexpr double kFar = std::numeric_limits<double>::infinity();
-    double x0 = kFar;
-    double x1 = -kFar;
-    double y0 = kFar;
-    double y1 = -kFar;
-    std::size_t points = 0;
-    for (const Curve& curve : figure.curves) {
-        points = std::max(points, curve.x.size());
-        for (const double x : curve.x) widen(x, figure.log_x, x0, x1);
-        for (const double y : curve.y) widen(y, figure.log_y, y0, y1);
-        if (curve.boxes) y0 = std::min(y0, 0.0);
-    }
-    if (figure.x_from) x0 = *figure.x_from;
-    if (figure.x_to) x1 = *figure.x_to;
-    const std::string label = label_of(figure.y_label, figure.y_unit, figure.units);
-    if (points < 2 || !(x1 > x0) || !(y1 >= y0)) {
+    const std::string label = plain_label(figure.y_label, figure.y_unit, figure.units);
+    const auto axes = ChartAxes::of(figure);
+    if (!axes) {
         ImGui::TextDisabled("%s: nothing to show yet", label.c_str());
         return;
     }
-    if (figure.log_y) {
-        y0 *= 0.8;
-        y1 *= 1.25;
-    } else {
-        // What is at 0, or near it beside its own size, is seen to be.
-        if (y0 > 0.0 && y0 < 0.5 * y1) y0 = 0.0;
-        if (y1 < 0.0 && y1 > 0.5 * y0) y1 = 0.0;
-        const double least = 1e-12 * std::max(std::abs(y0), std::abs(y1));
-        const double margin = y1 - y0 > least ? 0.06 * (y1 - y0) : std::max(0.5 * std::abs(y0), 1e-300);
-        if (y0 != 0.0) y0 -= margin;
-        y1 += margin;
-    }
     // Beside the lines they would cover them. What does not fit goes on in another line.
-    const std::string below = label_of(figure.x_label, figure.x_unit, figure.units);
+    const std::string below = plain_label(figure.x_label, figure.x_unit, figure.units);
     ImGui::PushStyleColor(ImGuiCol_Text, ImGui::GetStyleColorVec4(ImGuiCol_TextDisabled));
     ImGui::TextWrapped("%s over %s%s", label.c_str(), below.c_str(), figure.curves.size() > 1 ? ":" : "");
     ImGui::PopStyleColor();
@@ -444,8 +329,13 @@ void draw_chart(const Figure& figure, const std::optional<double>& cursor) {
         if (end < right) ImGui::SameLine();
         ImGui::TextColored(ImGui::ColorConvertU32ToFloat4(color_of(figure, k)), "%s", name.c_str());
     }
-    Chart chart(figure, x0, x1, y0, y1);
-    for (std::size_t k = 0; k < figure.curves.size(); ++k) chart.curve(figure.curves[k], color_of(figure, k));
+    Chart chart(*axes);
+    const bool above = std::ranges::any_of(figure.curves, [](const Curve& curve) { return curve.boxes; });
+    for (const bool theory : {!above, above}) {  // below what was measured, but over bars
+        for (std::size_t k = 0; k < figure.curves.size(); ++k) {
+            if (figure.curves[k].theory == theory) chart.curve(figure.curves[k], color_of(figure, k));
+        }
+    }
     if (cursor) chart.cursor(*cursor);
     if (!chart.from().empty()) ImGui::TextDisabled("told from %s on", chart.from().c_str());
 }

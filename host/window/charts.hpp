@@ -67,20 +67,6 @@ Distribution height_distribution(const Scene& scene, const Balls& balls, const F
 
 Figure figure_of(const Distribution& distribution, const Scene& scene);
 
-/// The least and the most of each of so many columns of an axis, in its order: a line through them looks as one through
-/// all points does, however many there are. What is not finite is left out. \pre x grows
-std::vector<std::pair<double, double>> outline_of(std::span<const double> x, std::span<const double> y,
-                                                  std::size_t columns);
-
-/// The texts of an axis' ticks, and where they are. Where the numbers are long and differ in their last digits alone,
-/// they are told from a common one.
-struct Ticks {
-    std::vector<std::pair<double, std::string>> marks;
-    std::string from;  ///< that common one; empty: none
-};
-/// \param most  of them, about \param logarithmic  then low and high are powers of ten
-Ticks ticks_of(double low, double high, int most, bool logarithmic);
-
 /// A figure in the present panel: its curves with axes, ticks and units, theory's in grey.
 /// \param cursor  a place of the x axis that is marked
 void draw_chart(const Figure& figure, const std::optional<double>& cursor = std::nullopt);

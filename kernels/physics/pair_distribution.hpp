@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cmath>
+
 #include "kernels/core/transcendental.hpp"
 
 // The radial distribution function: g(r) = mean number of other balls between r and r + dr from a ball, over what it
@@ -12,6 +14,9 @@ namespace carom {
 inline double ball_volume(int dimension, double r) {
     return dimension == 2 ? kPi * r * r : 4.0 / 3.0 * kPi * r * r * r;
 }
+
+/// Radius of gyration of a uniform disk (2D, r sqrt(1/2)) or sphere (3D, r sqrt(2/5)) [length].
+inline double solid_gyration(int dimension, double r) { return r * std::sqrt(dimension == 2 ? 0.5 : 0.4); }
 
 /// Area (2D) or volume (3D) between two radii [length^d]: pi (b^2 - a^2), 4/3 pi (b^3 - a^3).
 inline double shell_volume(int dimension, double inner, double outer) {

@@ -319,6 +319,19 @@ class RoundTrips(LoadTest):
             with h5py.File(self.folder / name) as file:
                 self.assertIn(b"# loaded: b.csv, 2 balls, 19 bytes, checksum ", file["parameters/scene"][()])
 
+    def test_what_was_loaded_is_noted_once_however_often_it_is_read(self):
+        self.write("b.csv", "x,y,vx\n1,2,1\n")
+        self.loaded(scene('file = "b.csv"\nradius = 0.3\nmass = 1.0'))
+        with h5py.File(self.folder / "s.h5") as file:
+            kept = file["parameters/scene"][()].decode()
+        self.write("b.csv", "x,y,vx\n1,2,1\n3,4,2\n")
+        self.write("again.toml", kept + "\n")
+        self.succeed("run", "again.toml", "-o", "again.h5", "--quiet")
+        with h5py.File(self.folder / "again.h5") as file:
+            text = file["parameters/scene"][()].decode()
+        self.assertEqual([line.split(", checksum")[0] for line in text.splitlines() if "# loaded" in line],
+                         ["# loaded: b.csv, 2 balls, 19 bytes"])
+
     def test_what_was_at_the_start_of_a_run_that_goes_on_is_in_no_file(self):
         self.write("b.csv", "x,y,vx\n1,2,1\n3,4,2\n")
         self.write("s.toml", scene('file = "b.csv"\nradius = 0.3\nmass = 1.0')

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "host/scene/load.hpp"
+#include "host/viewer/chart.hpp"
 #include "host/window/charts.hpp"
 #include "host/window/view.hpp"
 #include "kernels/physics/kinetic_theory.hpp"

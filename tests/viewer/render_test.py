@@ -298,6 +298,30 @@ backend = "cpu"
             self.assertEqual(stream["r_frame_rate"], "12/1")
             self.assertEqual((stream["width"], stream["height"]), (202, 102))  # H.264 wants even sizes
 
+    def test_a_film_has_charts_beside_the_balls(self):
+        self.write("fall.toml", TWO.replace("[box]", "[physics]\ngravity = [0, -9.81]\n[box]"))
+        self.succeed("run", "fall.toml", "--quiet", "-o", "fall.h5")
+        charts = ["--chart", "total_energy", "--chart", "drift:kinetic_energy"]
+        shown = []
+        for frame in ("0", "2", "4"):
+            self.succeed("render", "fall.h5", "-o", "out.png", "--frame", frame, *charts, "--force", "--size", "800x400")
+            shown.append(pixels(self.folder / "out.png"))
+        # The balls are where the charts are not, and these hold a curve each, of which more and more is bright.
+        right = 800 - int(0.36 * 800)
+        self.assertLess(max(last for _, last in columns_of(shown[0], PINK)[:2]), right)
+        curve = lambda picture: (abs(picture - numpy.array([240, 181, 61])).max(axis=2) < 25)[:, right:]
+        for half in (slice(0, 200), slice(200, 400)):
+            bright = [int(curve(picture)[half].any(axis=0).sum()) for picture in shown]
+            self.assertLess(bright[0], 20)
+            self.assertGreater(bright[1], bright[0] + 50)
+            self.assertGreater(bright[2], bright[1] + 50)
+        for arguments, words in [(["fall.toml", "--chart", "energy"], "--chart: is for stored runs"),
+                                 (["fall.h5", "--chart", "mood"], "holds no quantity 'mood'"),
+                                 (["fall.h5"] + 5 * ["--chart", "energy"], "--chart: more than 4")]:
+            result = self.carom("render", *arguments, "-o", "none.png")
+            self.assertEqual((result.status, result.err.count("\n")), (2, 1), result.err)
+            self.assertIn(words, result.err)
+
     def test_the_numbers_of_the_run_are_written_over_it(self):
         self.succeed("render", "two.toml", "-o", "overlay.png", "--overlay")
         picture = pixels(self.folder / "overlay.png")
@@ -472,7 +496,7 @@ backend = "cpu"
     def test_help_is_in_the_pages(self):
         page = (SOURCE / "docs" / "viewer.md").read_text()
         for option in ["--size", "--fps", "--every", "--color-by", "--range", "--camera", "--overlay", "--bare",
-                       "--light", "--colormap", "--arrows", "--plain", "--contacts", "--trails", "--clip", "--select", "--copies", "--glow", "--look", "--follow", "--camera-at", "--samples",
+                       "--light", "--colormap", "--arrows", "--plain", "--contacts", "--trails", "--clip", "--select", "--copies", "--glow", "--chart", "--look", "--follow", "--camera-at", "--samples",
                        "--transparent", "--frame", "--time", "--last"]:
             self.assertIn(option, page)
 

@@ -249,6 +249,23 @@ class View(ProgramTest):
         self.assertEqual((again.status, again.err.count("\n")), (2, 1), again.err)
         self.assertIn("played.h5", again.err)
 
+    def test_a_ball_that_is_kicked_is_seen_to_fly(self):
+        process = self.open("two.toml", "--paused", "--no-panels")
+        def place(name):
+            picture = self.picture(name, process)
+            left, right = columns_of(picture, PINK)[1]  # the ball that was at rest
+            column = abs(picture[:, (left + right) // 2] - numpy.array(PINK)).max(axis=1) <= 2
+            return (left + right) // 2, int(numpy.flatnonzero(column).mean())
+        x, y = place("two-1.png")
+        self.screen.do("keydown", "ctrl", "mousemove", x, y, "sleep", 0.2, "mousedown", 1, "sleep", 0.2, "mousemove", x, y - 30,
+                       "sleep", 0.2, "mousemove", x, y - 60, "sleep", 0.2, "mouseup", 1, "keyup", "ctrl", "sleep", 0.3)
+        self.assertEqual(place("two-2.png"), (x, y))  # it has its speed, and stands until time goes on
+        self.screen.do("key", "space", "sleep", 0.7, "key", "space", "sleep", 0.4)
+        later = place("two-3.png")
+        self.close(process)
+        self.assertAlmostEqual(later[0], x, delta=2)
+        self.assertLess(later[1], y - 15)
+
     def test_a_typed_number_is_taken_at_enter_and_a_cold_wall_can_be_heated_again(self):
         hot = TWO.replace("[box]\n", "[box]\nwall_temperature = [[2.0, 1.0], 0.0]\n")
         self.write("hot.toml", hot.replace("[run]\n", "[run]\nsolver = \"events\"\n"))
