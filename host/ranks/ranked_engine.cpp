@@ -46,22 +46,13 @@ public:
     [[nodiscard]] const RankSteps& steps() const { return steps_; }
     AdvanceResult advance(std::uint64_t steps) { return steps_.advance(steps); }
 
-    /// Calls f(bytes) on rank 0 with what each rank has to say to an order other than kAdvance.
+    /// Calls f(bytes) on rank 0 with what each rank has to say to kSums, kCounts or kFigures.
     template <class F>
     void answer(Order order, F&& f) {
         std::vector<std::byte> mine;
         if (order == Order::kSums) append(mine, bricks_->sums());
         if (order == Order::kCounts) append(mine, bricks_->counts());
         if (order == Order::kFigures) append(mine, report());
-        if (order == Order::kFrame || order == Order::kRawFrame) {
-            bricks_->frame(order == Order::kRawFrame, frame_);
-            const auto bytes = std::as_bytes(std::span(frame_));
-            if (transport_.rank() != 0) {
-                transport_.send_to(0, bytes);
-                return;
-            }
-            mine.assign(bytes.begin(), bytes.end());
-        }
         if (transport_.rank() != 0) {
             transport_.send_to(0, mine);
             return;
@@ -73,7 +64,33 @@ public:
         }
     }
 
+    /// Gives rank 0 the balls of all ranks, some at a time: place(FrameBall) each.
+    template <class F>
+    void gather(bool raw, F&& place) {
+        bricks_->frame(raw, frame_);
+        if (transport_.rank() != 0) {
+            std::uint64_t count = frame_.size();
+            transport_.send_to(0, std::as_bytes(std::span(&count, 1)));
+            for (std::size_t at = 0; at < frame_.size(); at += kPiece) {
+                transport_.send_to(0, std::as_bytes(std::span(frame_).subspan(at).first(piece_of(frame_.size() - at))));
+            }
+            return;
+        }
+        std::ranges::for_each(frame_, place);
+        frame_.resize(std::max(frame_.size(), kPiece));  // from here on room for what comes
+        for (int peer = 1; peer < transport_.size(); ++peer) {
+            const auto count = values_in<std::uint64_t>(transport_.receive_from(peer)).at(0);
+            for (std::size_t at = 0; at < count; at += kPiece) {
+                const std::span some = std::span(frame_).first(piece_of(count - at));
+                transport_.receive_from(peer, std::as_writable_bytes(some));
+                std::ranges::for_each(some, place);
+            }
+        }
+    }
+
 private:
+    static constexpr std::size_t kPiece = 16384;  // balls, of a MB
+    static std::size_t piece_of(std::size_t left) { return std::min(left, kPiece); }
     [[nodiscard]] RankReport report() const {
         return {bricks_->memory_bytes(), bricks_->balls(), bricks_->copies(), bricks_->traffic(), steps_.figures()};
     }
@@ -175,22 +192,27 @@ private:
     }
     void gather(Order what, const BallArrays& arrays) {
         const bool raw = what == Order::kRawFrame;
-        for (int axis = 0; axis < dimension_; ++axis) {
-            std::fill_n(arrays.position[axis], count_, raw ? part_.bricks().box_min(axis) : std::nan(""));
-            std::fill_n(arrays.velocity[axis], count_, raw ? 0.0 : std::nan(""));
-            std::fill_n(arrays.image[axis], count_, 0);
-        }
-        std::fill_n(arrays.gone, count_, std::uint8_t{1});  // those that no rank has
-        ask(what, [&](auto bytes) {
-            for (const FrameBall& ball : values_in<FrameBall>(bytes)) {
+        std::fill_n(arrays.gone, count_, std::uint8_t{1});
+        std::size_t in = 0;
+        order(what, 0, [&] {
+            part_.gather(raw, [&](const FrameBall& ball) {
+                ++in;
                 arrays.gone[ball.id] = 0;
                 for (int axis = 0; axis < dimension_; ++axis) {
                     arrays.position[axis][ball.id] = ball.position[axis];
                     arrays.velocity[axis][ball.id] = ball.velocity[axis];
                     arrays.image[axis][ball.id] = ball.image[axis];
                 }
-            }
+            });
         });
+        for (std::size_t id = 0; in < count_ && id < count_; ++id) {  // those that no rank has
+            if (arrays.gone[id] == 0) continue;
+            for (int axis = 0; axis < dimension_; ++axis) {
+                arrays.position[axis][id] = raw ? part_.bricks().box_min(axis) : std::nan("");
+                arrays.velocity[axis][id] = raw ? 0.0 : std::nan("");
+                arrays.image[axis][id] = 0;
+            }
+        }
     }
 
     Transport& transport_;
@@ -313,6 +335,10 @@ void serve_rank(Transport& transport, const RankWork& work) {
             }
             case Order::kEnd:
                 return;
+            case Order::kFrame:
+            case Order::kRawFrame:
+                part->gather(command.order == Order::kRawFrame, [](const FrameBall&) {});
+                break;
             default:
                 part->answer(command.order, [](auto) {});
         }

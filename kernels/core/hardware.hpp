@@ -6,6 +6,7 @@
 #include <fstream>
 #include <new>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace carom {
@@ -81,6 +82,35 @@ private:
 /// An array in such memory.
 template <class T>
 using PageVector = std::vector<T, PageAllocator<T>>;
+
+/// Memory of zeros, of which only those pages take room that are written to. It is zeros once: a vector of it may be
+/// resized from nothing, and grows no more.
+template <class T>
+class ZeroAllocator {
+public:
+    using value_type = T;
+    ZeroAllocator() = default;
+    template <class U>
+    explicit ZeroAllocator(const ZeroAllocator<U>&) {}
+
+    T* allocate(std::size_t count) {
+        constexpr int kKind = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+        void* const found = mmap(nullptr, count * sizeof(T), PROT_READ | PROT_WRITE, kKind, -1, 0);
+        if (found == MAP_FAILED) throw std::bad_alloc();
+#ifdef MADV_NOHUGEPAGE
+        madvise(found, count * sizeof(T), MADV_NOHUGEPAGE);  // or one that is written takes 2 MB
+#endif
+        return static_cast<T*>(found);
+    }
+    void deallocate(T* data, std::size_t count) { munmap(data, count * sizeof(T)); }
+    /// Where no value is given, that is what is there.
+    void construct(T*) {}
+    template <class... Values>
+    void construct(T* at, Values&&... values) {
+        ::new (static_cast<void*>(at)) T(std::forward<Values>(values)...);
+    }
+    friend bool operator==(ZeroAllocator, ZeroAllocator) { return true; }
+};
 
 /// As processor_name, asked anew.
 inline std::string read_processor_name() {

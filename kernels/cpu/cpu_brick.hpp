@@ -175,8 +175,7 @@ template <class Real, int Dim>
 void CpuBrick<Real, Dim>::receive_all(const RawBalls* balls) {
     std::uint64_t count = balls != nullptr ? balls->count : 0;
     transport_.broadcast_value(count);
-    this->gone_.assign(count, 0);
-    for (int axis = 0; axis < Dim; ++axis) this->image_[axis].assign(count, 0);
+    this->gone_.resize(count);  // no ball is, and that takes no memory
     const auto& params = this->params_;
     if (balls == nullptr) {
         take(values_in<Record>(transport_.receive_from(0)));
@@ -224,7 +223,6 @@ void CpuBrick<Real, Dim>::take(const std::vector<Record>& records) {
         const auto slot = static_cast<std::uint32_t>(first + k);
         const Record& record = records[k];
         put(slot, record);
-        for (int axis = 0; axis < Dim; ++axis) this->image_[axis][record.id] = record.image[axis];
     }
     this->active_ = static_cast<std::uint32_t>(first + records.size());
 }
@@ -238,7 +236,7 @@ typename CpuBrick<Real, Dim>::Record CpuBrick<Real, Dim>::record_of(std::uint32_
     for (int axis = 0; axis < Dim; ++axis) {
         record.x[axis] = buffer.x[axis][slot];
         record.v[axis] = buffer.v[axis][slot];
-        record.image[axis] = this->image_[axis][record.id];
+        record.image[axis] = this->image_[axis][slot];
     }
     if (!this->uniform_) {
         record.radius = this->radius_[slot];
@@ -253,6 +251,7 @@ void CpuBrick<Real, Dim>::put(std::uint32_t slot, const Record& record) {
     for (int axis = 0; axis < Dim; ++axis) {
         buffer.x[axis][slot] = record.x[axis];
         buffer.v[axis][slot] = record.v[axis];
+        this->image_[axis][slot] = record.image[axis];
     }
     if (!this->uniform_) {
         this->radius_[slot] = record.radius;
@@ -279,6 +278,7 @@ void CpuBrick<Real, Dim>::make_room(std::size_t slots) {
             this->inverse_mass_.resize(size);
         }
     }
+    for (auto& values : this->image_) values.resize(slots);
     this->id_.resize(slots);
     this->cell_.resize(slots);
 }
@@ -570,7 +570,7 @@ void CpuBrick<Real, Dim>::frame(bool raw, std::vector<FrameBall>& balls) {
         for (int axis = 0; axis < Dim; ++axis) {
             ball.position[axis] = place.position[axis];
             ball.velocity[axis] = static_cast<double>(v[axis]);
-            ball.image[axis] = this->image_[axis][ball.id] + place.crossings[axis];
+            ball.image[axis] = this->image_[axis][slot] + place.crossings[axis];
         }
     });
     std::erase_if(balls, [](const FrameBall& ball) { return ball.id == ~std::uint32_t{0}; });
@@ -578,7 +578,7 @@ void CpuBrick<Real, Dim>::frame(bool raw, std::vector<FrameBall>& balls) {
 
 template <class Real, int Dim>
 std::uint64_t CpuBrick<Real, Dim>::memory_bytes() const {
-    std::uint64_t bytes = Base::memory_bytes() + copy_sort_.memory_bytes();
+    std::uint64_t bytes = Base::memory_bytes() - this->gone_.capacity() + copy_sort_.memory_bytes();
     for (int axis = 0; axis < Dim; ++axis) {
         bytes += kept_x_[axis].capacity() * sizeof(Stored) + kept_v_[axis].capacity() * sizeof(Real);
     }

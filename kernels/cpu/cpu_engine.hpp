@@ -122,11 +122,12 @@ protected:
     std::uint32_t active_ = 0;  // balls still in; their slots come first
     int current_ = 0;
     Buffer buffers_[2];
-    PageVector<Real> radius_, inverse_mass_;            // cell order; empty where uniform
-    std::vector<std::uint32_t> id_, cell_;              // cell order
-    std::array<std::vector<std::int32_t>, Dim> image_;  // by id, at the last sort
-    std::vector<std::uint8_t> gone_;                    // by id
+    PageVector<Real> radius_, inverse_mass_;                       // cell order; empty where uniform
+    std::vector<std::uint32_t> id_, cell_;                         // cell order
+    std::array<std::vector<std::int32_t>, Dim> image_;             // cell order, at the last sort
+    std::vector<std::uint8_t, ZeroAllocator<std::uint8_t>> gone_;  // by id
     std::vector<std::uint32_t> order_, scratch_;
+    std::vector<std::int32_t> image_scratch_;
     PageVector<Real> real_scratch_;
     CellSort cell_sort_;
     SearchCells<Dim> search_;

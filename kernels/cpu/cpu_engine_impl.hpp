@@ -156,8 +156,7 @@ void CpuEngine<Real, Dim>::find_cells() {
 #pragma omp parallel for num_threads(threads_) schedule(static) if (active_ > kBallsPerThread)
     for (std::int64_t index = 0; index < static_cast<std::int64_t>(active_); ++index) {
         const auto slot = static_cast<std::uint32_t>(index);
-        const std::uint32_t id = id_[slot];
-        if (gone_[id]) {
+        if (gone_[id_[slot]]) {
             cell_[slot] = grid.count();
             continue;
         }
@@ -166,7 +165,7 @@ void CpuEngine<Real, Dim>::find_cells() {
         auto wide = wide_position(params_, x, grid.cell(cell_[slot]));
         for (int axis = 0; axis < Dim; ++axis) {
             const std::int32_t crossings = params_.coordinates.wrap(axis, wide[axis]);
-            if (crossings != 0) image_[axis][id] += crossings;
+            if (crossings != 0) image_[axis][slot] += crossings;
         }
         cell_[slot] = grid.number(grid.cell_of(wide));
     }
@@ -210,6 +209,11 @@ void CpuEngine<Real, Dim>::reorder(const std::vector<std::uint32_t>& key, std::u
     for (auto* values : {&id_, &cell_}) {
         gather(*values, scratch_);
         values->swap(scratch_);
+    }
+    image_scratch_.resize(id_.size());
+    for (auto& values : image_) {
+        gather(values, image_scratch_);
+        values.swap(image_scratch_);
     }
 }
 
@@ -443,7 +447,7 @@ void CpuEngine<Real, Dim>::copy_out(const BallArrays& arrays, bool raw) {
         for (int axis = 0; axis < Dim; ++axis) {
             arrays.position[axis][id] = place.position[axis];
             arrays.velocity[axis][id] = static_cast<double>(v[axis]);
-            arrays.image[axis][id] = image_[axis][id] + place.crossings[axis];
+            arrays.image[axis][id] = image_[axis][slot] + place.crossings[axis];
         }
     });
     for (std::size_t id = 0; id < gone_.size(); ++id) {
@@ -502,7 +506,7 @@ std::uint64_t CpuEngine<Real, Dim>::memory_bytes() const {
     for (const NearPairs& near : near_pairs_) near_bytes += near.memory_bytes();
     for (const auto& forces : tile_forces_) near_bytes += forces.memory_bytes();
     std::uint64_t total = bytes(radius_) + bytes(inverse_mass_) + bytes(real_scratch_) + bytes(id_) + bytes(cell_) +
-                          bytes(order_) + bytes(scratch_) + bytes(gone_);
+                          bytes(order_) + bytes(scratch_) + bytes(image_scratch_) + bytes(gone_);
     for (int axis = 0; axis < Dim; ++axis) {
         total += bytes(image_[axis]);
         for (const auto& buffer : buffers_) total += bytes(buffer.x[axis]) + bytes(buffer.v[axis]);

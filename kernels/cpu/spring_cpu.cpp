@@ -62,9 +62,9 @@ std::uint64_t predict_cpu_memory(const SpringSetup& setup, const BallSizes& size
     const double index = sizeof(std::uint32_t);
     const double count = static_cast<double>(sizes.count);
 
-    const double state = 2.0 * dimension * 2.0 * real;               // positions and velocities, two buffers
-    const double bookkeeping = 4.0 * index + dimension * 4.0 + 1.0;  // id, cell, order, scratch; image; gone
-    const double shapes = sizes.uniform ? 0.0 : 3.0 * real;          // radius, inverse mass, scratch
+    const double state = 2.0 * dimension * 2.0 * real;                       // positions and velocities, two buffers
+    const double bookkeeping = 4.0 * index + (dimension + 1.0) * 4.0 + 1.0;  // id, cell, order, scratch; images; gone
+    const double shapes = sizes.uniform ? 0.0 : 3.0 * real;                  // radius, inverse mass, scratch
     const double candidates = mean_candidates(setup, sizes, packing_fraction);
     // Each pair once, and half a row of eight wasted at the end of each block.
     const double rows = 0.5 * candidates / kLanes + 0.5 * static_cast<double>(kLanes - 1) / kLanes / kLanes;

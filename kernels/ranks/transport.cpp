@@ -51,16 +51,29 @@ void Transport::send_to(int peer, std::span<const std::byte> bytes) {
     }
 }
 
-std::vector<std::byte> Transport::receive_from(int peer) {
+std::uint64_t Transport::receive_count(int peer) {
     std::uint64_t count = 0;
     Parcel told{peer, std::as_writable_bytes(std::span(&count, 1)).data(), sizeof count};
     swap({}, {&told, 1});
-    std::vector<std::byte> bytes(count);
+    return count;
+}
+
+void Transport::receive_pieces(int peer, std::span<std::byte> bytes) {
     for (std::size_t at = 0; at < bytes.size(); at += kMost) {
         Parcel in{peer, bytes.data() + at, std::min(kMost, bytes.size() - at)};
         swap({}, {&in, 1});
     }
+}
+
+std::vector<std::byte> Transport::receive_from(int peer) {
+    std::vector<std::byte> bytes(receive_count(peer));
+    receive_pieces(peer, bytes);
     return bytes;
+}
+
+void Transport::receive_from(int peer, std::span<std::byte> bytes) {
+    if (receive_count(peer) != bytes.size()) throw RanksLost("a message is not as long as it should be");
+    receive_pieces(peer, bytes);
 }
 
 std::vector<std::vector<std::byte>> Transport::exchange(const std::vector<int>& peers,

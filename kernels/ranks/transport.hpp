@@ -55,11 +55,15 @@ public:
     /// Bytes of any number to a rank that calls receive_from().
     void send_to(int peer, std::span<const std::byte> bytes);
     [[nodiscard]] std::vector<std::byte> receive_from(int peer);
+    /// The same where the number is known. \throws RanksLost  it is another
+    void receive_from(int peer, std::span<std::byte> bytes);
     /// Sends each of `peers` its bytes, of any number; gives what they sent, in their order.
     [[nodiscard]] std::vector<std::vector<std::byte>> exchange(const std::vector<int>& peers,
                                                                const std::vector<std::vector<std::byte>>& out);
 
 private:
+    std::uint64_t receive_count(int peer);
+    void receive_pieces(int peer, std::span<std::byte> bytes);
     template <class Combine>
     void combine_all(std::span<std::uint64_t> values, Combine&& combine);
 };

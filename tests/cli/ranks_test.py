@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import resource
 import shutil
 import signal
@@ -183,6 +184,54 @@ class Ranks(Launched):
         run.communicate(timeout=60)
         self.assertNotEqual(run.returncode, 0)
         self.succeed("state", "long.h5")
+
+    def test_a_guard_that_trips_on_another_rank_says_what_it_says_in_one_process(self):
+        # At the far end two balls meet that are too fast for their springs.
+        pair = "".join(f"""
+[[ball]]
+radius = 0.5
+mass = 1.0
+position = [{x}, 12.0]
+velocity = [{v}, 0.0]
+""" for x, v in ((34.0, 200.0), (36.0, -200.0)))
+        (self.folder / "clash.toml").write_text(GAS.replace("[24.0, 24.0]", "[40.0, 24.0]") + pair)
+        alone = self.carom("run", "clash.toml", "-o", "clash.h5", "--quiet")
+        self.assertEqual(alone.status, 3, alone.err)
+        done = self.launch(3, "run", "clash.toml", "-o", "clash.h5", "--quiet", "--force", "--ranks-per-axis", "3,1")
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertEqual(self.said_by_carom(done.stderr), alone.err.splitlines())
+        self.succeed("state", "clash.h5")
+
+    def test_a_full_disk_under_rank_0_ends_all(self):
+        run = self.begin(3)
+        size = (self.folder / "long.h5").stat().st_size + 20000
+        resource.prlimit(self.ranks_of(run)[0], resource.RLIMIT_FSIZE, (size, size))  # of any one file
+        _, errors = run.communicate(timeout=60)
+        self.assertEqual(run.returncode, 4, errors)
+        said = self.said_by_carom(errors)
+        self.assertEqual(len(said), 1, errors)
+        self.assertRegex(said[0], r"^carom: .*long\.h5.*to go on from t = ")
+        self.succeed("state", "long.h5")
+
+    def test_a_rank_that_is_out_of_memory_ends_all_and_is_named(self):
+        run = self.begin(2)
+        status = pathlib.Path(f"/proc/{self.ranks_of(run)[1]}/status").read_text()
+        run.terminate()
+        run.communicate(timeout=60)
+        kilobytes = int(re.search(r"VmPeak:\s+(\d+)", status).group(1)) + 8000  # what a rank with few balls needs, and some
+        (self.folder / "large.toml").write_text(GAS.replace("[24.0, 24.0]", "[1000.0, 1000.0]")
+                                                .replace("count = 200", "count = 400000"))
+        begin = time.monotonic()
+        done = subprocess.run([LAUNCHER, "-n", "2", "sh", "-c",
+                               f'[ $OMPI_COMM_WORLD_RANK = 0 ] || ulimit -v {kilobytes}; exec "$0" "$@"', PROGRAM, "run",
+                               "large.toml", "--quiet", "--threads", "1"], cwd=self.folder, capture_output=True, text=True,
+                              timeout=120, env={**os.environ, **LAUNCH})
+        self.assertEqual(done.returncode, 4, done.stderr)
+        said = self.said_by_carom(done.stderr)
+        self.assertEqual(said[0], "carom: rank 1: out of memory")
+        # The launcher then sends SIGTERM to rank 0, which cannot know why, and while it begins a run ends with a word.
+        self.assertIn(said[1:], ([], ["carom: interrupted"]))
+        self.assertLess(time.monotonic() - begin, 60.0)
 
 
 # 24 runs of some 30 ms each.
