@@ -47,7 +47,7 @@ constexpr std::array kOrders{
     Named{">", [](double a, double b) { return a > b ? 1.0 : 0.0; }, 2},
 };
 
-constexpr int kDeepest = 300;  // brackets in brackets; the reader calls itself for each
+constexpr int kDeepestFormula = 300;  // brackets in brackets; the reader calls itself for each
 
 }  // namespace
 
@@ -82,7 +82,7 @@ private:
     }
 
     void compared() {
-        if (++depth_ > kDeepest) fail("words or brackets are too deep");
+        if (++depth_ > kDeepestFormula) fail("words or brackets are too deep");
         if (take_word("not")) {
             compared();
             apply([](double a, double) { return a == 0.0 ? 1.0 : 0.0; }, 1);
@@ -99,7 +99,7 @@ private:
     }
 
     void sum() {
-        if (++depth_ > kDeepest) fail("the brackets are too deep");
+        if (++depth_ > kDeepestFormula) fail("the brackets are too deep");
         product();
         while (true) {
             if (take('+')) {
@@ -131,7 +131,7 @@ private:
     }
 
     void sign() {
-        if (++depth_ > kDeepest) fail("too many signs or brackets in a row");
+        if (++depth_ > kDeepestFormula) fail("too many signs or brackets in a row");
         if (take('-')) {
             sign();
             apply([](double a, double) { return -a; }, 1);
