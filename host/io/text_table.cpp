@@ -9,7 +9,9 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <exception>
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <unordered_map>
@@ -79,9 +81,29 @@ bool TextLines::next(std::string_view& line) {
         if (line.ends_with('\r')) line.remove_suffix(1);
         at_ = stop == nullptr ? end_ : stop + 1;
         ++number_;
-        if (line.size() > kLongestLine) refuse_length();
+        check_length(line);
         return true;
     }
+}
+
+bool TextLines::next_lines(std::string_view& lines) {
+    while (true) {
+        const auto rest = static_cast<std::size_t>(end_ - at_);
+        const auto* last = rest == 0 ? nullptr : static_cast<const char*>(::memrchr(at_, '\n', rest));
+        if (last == nullptr && !ended_) {
+            fill();
+            continue;
+        }
+        if (rest == 0) return false;
+        const char* const end = last == nullptr ? end_ : last + 1;
+        lines = {at_, static_cast<std::size_t>(end - at_)};
+        at_ = end;
+        return true;
+    }
+}
+
+void TextLines::check_length(std::string_view line) const {
+    if (line.size() > kLongestLine) refuse_length();
 }
 
 bool TextLines::skip(std::uint64_t lines) {
@@ -295,10 +317,166 @@ public:
         return std::ranges::find(fields_, std::optional(field)) != fields_.end();
     }
 
+    /// Reads lines of a table with commas faster where nothing is unusual about them.
+    void expect_plain() {
+        static_assert(static_cast<int>(Field::kRadius) == 9 && static_cast<int>(Field::kDiameter) == 10 &&
+                      static_cast<int>(Field::kMass) == 11 && static_cast<int>(Field::kX) == 0);
+        constexpr auto kNan = std::numeric_limits<double>::quiet_NaN();
+        plain_values_[9] = plain_values_[10] = kNan;
+        for (const std::optional<Field>& field : fields_) {
+            std::uint8_t place = kWord + 1;
+            if (field == Field::kSpecies) {
+                place = kWord;
+            } else if (field) {
+                place = static_cast<std::uint8_t>(*field);
+                if (field == Field::kDiameter) place = 9;
+                if (field == Field::kMass) place = 10;
+            }
+            plain_columns_.push_back(place);
+        }
+        plain_halved_ = has(Field::kDiameter);
+        plain_radius_ = plain_halved_ || has(Field::kRadius);
+        plain_mass_ = has(Field::kMass);
+    }
+
     /// Adds the ball of a line.
     void add(std::string_view line) {
         BallRow row;
         row.at = lines_.number();
+        read_cells(line, row);
+        if (!skip_) add_row(row, {});
+    }
+
+    /// Adds the balls of the lines that are left, read by several threads. \pre  no column tells frames apart
+    /// \param begun  told of how many bytes are so many rows, before they are added
+    template <class Begun>
+    void add_all(const Begun& begun) {
+        expect_plain();
+        std::string_view text;
+        while (lines_.next_lines(text)) {
+            std::array<std::string_view, kPieces> pieces;
+            for (std::size_t piece = 0; piece < kPieces; ++piece) {
+                const std::size_t about = text.size() / (kPieces - piece);
+                const std::size_t end = text.find('\n', about == 0 ? 0 : about - 1);
+                pieces[piece] = text.substr(0, end == std::string_view::npos ? end : end + 1);
+                text.remove_prefix(pieces[piece].size());
+            }
+            std::array<std::exception_ptr, kPieces> failed;
+#pragma omp parallel for schedule(dynamic, 1)
+            for (std::size_t piece = 0; piece < kPieces; ++piece) {
+                try {
+                    read_piece(pieces[piece], pieces_[piece]);
+                } catch (...) {  // must not leave the thread
+                    failed[piece] = std::current_exception();
+                }
+            }
+            std::size_t rows = 0;
+            std::size_t bytes = 0;
+            for (std::size_t piece = 0; piece < kPieces; ++piece) {
+                if (failed[piece]) std::rethrow_exception(failed[piece]);
+                rows += pieces_[piece].rows.size();
+                bytes += pieces[piece].size();
+            }
+            begun(bytes, rows);
+            for (const Piece& piece : pieces_) add_piece(piece);
+        }
+    }
+
+private:
+    /// \param again  a line whose cells nobody has looked for yet, for messages
+    void add_row(BallRow& row, std::string_view again) {
+        try {
+            if (complete_) complete_(row, details_);
+            collector_.add(row);
+        } catch (const BadBall& bad) {
+            if (!again.empty()) {
+                BallRow unused;
+                read_cells(again, unused);
+            }
+            lines_.fail(column_of(bad.name), fmt::format("{}: {}", bad.name, bad.message));
+        }
+    }
+
+    /// A part of the text, and what it says.
+    struct Line {
+        BallRow row;  ///< `at` is the place of the line in its piece
+        std::string_view text;
+        bool plain = false;
+    };
+    struct Piece {
+        std::vector<Line> rows;
+        std::uint64_t lines = 0;
+    };
+    static constexpr std::size_t kPieces = 16;
+
+    void read_piece(std::string_view text, Piece& piece) const {
+        piece.rows.clear();
+        piece.lines = 0;
+        while (!text.empty()) {
+            std::string_view line = text.substr(0, text.find('\n'));
+            text.remove_prefix(std::min(text.size(), line.size() + 1));
+            if (line.ends_with('\r')) line.remove_suffix(1);
+            const std::uint64_t at = piece.lines++;
+            if (line.empty() || trimmed(line).empty()) continue;
+            Line& read = piece.rows.emplace_back();
+            read.text = line;
+            read.row.at = at;
+            read.plain = line.size() <= kLongestLine && read_plain(line, read.row);
+        }
+    }
+
+    void add_piece(const Piece& piece) {
+        const std::uint64_t before = lines_.number();
+        for (const Line& line : piece.rows) {
+            lines_.at_line(before + line.row.at + 1);
+            if (line.plain) {
+                BallRow row = line.row;
+                row.at = lines_.number();
+                add_row(row, line.text);
+            } else {
+                lines_.check_length(line.text);
+                add(line.text);
+            }
+        }
+        lines_.at_line(before + piece.lines);
+    }
+
+    /// A line as programs write them: numbers in figures and words, with commas between and nothing else. False: it is
+    /// none, and `row` is of no use.
+    bool read_plain(std::string_view line, BallRow& row) const {
+        auto values = plain_values_;
+        const char* at = line.data();
+        const char* const end = at + line.size();
+        for (std::size_t column = 0; column < plain_columns_.size(); ++column) {
+            if (column > 0) {
+                if (at == end || *at != ',') return false;
+                ++at;
+            }
+            const std::uint8_t place = plain_columns_[column];
+            if (place >= kWord) {
+                const auto* stop = static_cast<const char*>(std::memchr(at, ',', static_cast<std::size_t>(end - at)));
+                if (stop == nullptr) stop = end;
+                const std::string_view word(at, static_cast<std::size_t>(stop - at));
+                if (word.starts_with('"') || trimmed(word).size() != word.size()) return false;
+                if (place == kWord) row.species = word;
+                at = stop;
+                continue;
+            }
+            const auto [stop, error] = std::from_chars(at, end, values[place]);
+            if (error != std::errc{}) return false;
+            at = stop;
+        }
+        if (at != end) return false;
+        row.position = {values[0], values[1], values[2]};
+        row.velocity = {values[3], values[4], values[5]};
+        row.spin = {values[6], values[7], values[8]};
+        row.radius = plain_halved_ ? 0.5 * values[9] : values[9];
+        row.mass = values[10];
+        // NaN stands for what the file does not have.
+        return !(plain_radius_ && std::isnan(values[9])) && !(plain_mass_ && std::isnan(values[10]));
+    }
+
+    void read_cells(std::string_view line, BallRow& row) {
         cells_.begin(line);
         std::size_t at = 0;
         for (; cells_.more() && at < fields_.size(); ++at) {
@@ -315,16 +493,8 @@ public:
             lines_.fail(0, fmt::format("{} in this row, and {} names", at == 1 ? "1 cell" : fmt::format("{} cells", at),
                                        fields_.size()));
         }
-        if (skip_) return;
-        try {
-            if (complete_) complete_(row, details_);
-            collector_.add(row);
-        } catch (const BadBall& bad) {
-            lines_.fail(column_of(bad.name), fmt::format("{}: {}", bad.name, bad.message));
-        }
     }
 
-private:
     void find(std::string_view key, std::vector<std::string_view> names, Field field) {
         const auto& given = collector_.entry().columns;
         const auto own = given.find(key);
@@ -469,21 +639,11 @@ private:
     Details details_;
     std::optional<double> time_, kept_;
     bool skip_ = false;
-};
-
-/// Room for as many rows as the file seems to have, by its first ones.
-class Expectation {
-public:
-    void after_row(const TextLines& lines, std::uint64_t header_end, BallCollector& collector) {
-        constexpr std::uint64_t kRows = 1000;
-        if (++rows_ != kRows) return;
-        const double row = static_cast<double>(lines.read_so_far() - header_end) / static_cast<double>(kRows);
-        constexpr double kSpare = 1.02;
-        collector.expect(kSpare * static_cast<double>(lines.bytes() - header_end) / row + kRows);
-    }
-
-private:
-    std::uint64_t rows_ = 0;
+    static constexpr std::uint8_t kWord = 11;  // a species; above: what nobody reads
+    bool plain_halved_ = false, plain_radius_ = false, plain_mass_ = false;
+    std::vector<std::uint8_t> plain_columns_;
+    std::array<double, kWord> plain_values_{};  // places, velocities, spins, radius, mass, of what the file lacks
+    std::array<Piece, kPieces> pieces_;
 };
 
 void require_text(TextLines& lines, std::string_view format) {
@@ -611,13 +771,20 @@ void read_csv(TextLines& lines, BallCollector& collector) {
     Cells cells(lines, ',');
     for (cells.begin(line); cells.more();) names.emplace_back(cells.take().text);
     Rows rows(lines, collector, names, ',');
-    Expectation expectation;
-    const std::uint64_t header_end = lines.read_so_far();
-    const bool series = rows.has(Field::kTime);
+    if (!rows.has(Field::kTime)) {
+        // Room for as many rows as the file seems to have, by its first ones.
+        bool expected = false;
+        rows.add_all([&](std::size_t bytes, std::size_t count) {
+            constexpr std::size_t kRows = 1000;
+            if (std::exchange(expected, true) || count < kRows) return;
+            constexpr double kSpare = 1.02;
+            const double each = static_cast<double>(bytes) / static_cast<double>(count);
+            collector.expect(kSpare * static_cast<double>(lines.bytes()) / each + kRows);
+        });
+        return;
+    }
     while (lines.next(line)) {
-        if (trimmed(line).empty()) continue;
-        rows.add(line);
-        if (!series) expectation.after_row(lines, header_end, collector);
+        if (!trimmed(line).empty()) rows.add(line);
     }
 }
 

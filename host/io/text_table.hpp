@@ -20,6 +20,12 @@ public:
     /// \throws InputError   it is longer than any line is
     /// \throws SystemError  the file cannot be read
     bool next(std::string_view& line);
+    /// Whole lines, as many as are at hand, with their ends; valid until the next call. False: there are none. Whoever
+    /// goes through them says with at_line() which one messages are about, and at last how many there were.
+    bool next_lines(std::string_view& lines);
+    void at_line(std::uint64_t number) { number_ = number; }
+    /// \throws InputError  it is longer than any line is
+    void check_length(std::string_view line) const;
     /// Goes over so many lines. False: there were fewer.
     bool skip(std::uint64_t lines);
     /// Where the next line begins.

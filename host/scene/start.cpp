@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <new>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -77,15 +79,60 @@ public:
         sort();
     }
 
-    /// Calls f(i, j, distance of centres) for each pair of places in the order of cells, i and j places in balls(),
-    /// until it says no.
-    template <class F>
-    void each(F&& f) const {
-        for (std::size_t one = 0; one < balls_.size(); ++one) {
-            if (!each_of(one, f)) return;
+    /// Calls take(a, b, distance of centres) for each pair that is wanted, in the order of cells, until it says no.
+    /// \param wanted  the same of a pair; asked by several threads
+    template <class Wanted, class Take>
+    void each(const Wanted& wanted, const Take& take) const {
+        constexpr std::size_t kBlock = 8192;    // balls that one thread looks at
+        constexpr std::size_t kBlocks = 64;     // between two moments at which pairs are taken
+        constexpr std::size_t kMost = 100'000;  // pairs of a block; one with more goes on alone
+        struct Pair {
+            const Placed* a;
+            const Placed* b;
+            double distance;
+        };
+        std::array<std::vector<Pair>, kBlocks> found;
+        std::array<std::size_t, kBlocks> reached{};
+        for (std::size_t begin = 0; begin < balls_.size(); begin += kBlock * kBlocks) {
+            const std::size_t blocks = std::min(kBlocks, (balls_.size() - begin + kBlock - 1) / kBlock);
+            const auto end_of = [&](std::size_t block) {
+                return std::min(balls_.size(), begin + (block + 1) * kBlock);
+            };
+#pragma omp parallel for schedule(dynamic, 1) if (blocks > 1)
+            for (std::size_t block = 0; block < blocks; ++block) {
+                std::vector<Pair>& pairs = found[block];
+                pairs.clear();
+                std::size_t place = begin + block * kBlock;
+                try {
+                    for (; place < end_of(block) && pairs.size() < kMost; ++place) {
+                        const std::size_t before = pairs.size();
+                        const bool all = each_of(place, [&](const Placed& a, const Placed& b, double distance) {
+                            if (wanted(a, b, distance)) pairs.push_back({&a, &b, distance});
+                            return pairs.size() < kMost;
+                        });
+                        if (all) continue;
+                        pairs.resize(before);
+                        break;
+                    }
+                } catch (const std::bad_alloc&) {  // must not leave the thread
+                    pairs.clear();
+                    place = begin + block * kBlock;
+                }
+                reached[block] = place;
+            }
+            for (std::size_t block = 0; block < blocks; ++block) {
+                for (const Pair& pair : found[block]) {
+                    if (!take(*pair.a, *pair.b, pair.distance)) return;
+                }
+                for (std::size_t place = reached[block]; place < end_of(block); ++place) {
+                    const bool on = each_of(place, [&](const Placed& a, const Placed& b, double distance) {
+                        return !wanted(a, b, distance) || take(a, b, distance);
+                    });
+                    if (!on) return;
+                }
+            }
         }
     }
-    [[nodiscard]] const Placed& ball(std::size_t place) const { return balls_[place]; }
 
 private:
     static Point<Dim> center(const Placed& ball) {
@@ -111,65 +158,87 @@ private:
     /// By cells, so that neighbours lie near each other in memory; within one by id.
     void sort() {
         first_.assign(grid_.count() + 1, 0);
-        for (const Placed& ball : balls_) ++first_[cell(ball) + 1];
-        std::partial_sum(first_.begin(), first_.end(), first_.begin());
-        std::vector<std::uint32_t> next(first_.begin(), first_.end() - 1);
+        for (const Placed& ball : balls_) ++first_[cell(ball)];
+        std::exclusive_scan(first_.begin(), first_.end(), first_.begin(), 0U);
         std::vector<Placed> sorted(balls_.size());
-        for (const Placed& ball : balls_) sorted[next[cell(ball)]++] = ball;
+        for (const Placed& ball : balls_) sorted[first_[cell(ball)]++] = ball;
+        // Each is now where the next one begins.
+        std::shift_right(first_.begin(), first_.end(), 1);
+        first_[0] = 0;
         balls_ = std::move(sorted);
     }
 
-    template <class F>
-    bool each_of(std::size_t place, F& f) const {
-        const Placed& one = balls_[place];
-        const std::size_t own = cell(one);
-        // Cells along each axis, counted on beyond the ends of one that wraps, but none twice.
-        Vec<std::int64_t, Dim> begin;
-        Vec<std::int64_t, Dim> end;
-        for (int axis = 0; axis < Dim; ++axis) {
-            const std::int64_t all = grid_.cells(axis);
-            const double at = (one.center[axis] - grid_.low(axis)) * grid_.per_length(axis);
-            // Rounding of a place may put it into the cell beside.
-            const double reach = 2.0 * one.radius * grid_.per_length(axis) + 1.0e-6;
-            const auto clamped = [&](double cell) {
-                return static_cast<std::int64_t>(
-                    std::clamp(std::floor(cell), -static_cast<double>(all), 2.0 * static_cast<double>(all)));
-            };
-            begin[axis] = clamped(at - reach);
-            end[axis] = clamped(at + reach) + 1;
-            if (!grid_.wraps(axis)) {
-                begin[axis] = std::clamp<std::int64_t>(begin[axis], 0, all - 1);
-                end[axis] = std::clamp<std::int64_t>(end[axis], begin[axis] + 1, all);
-            } else if (end[axis] - begin[axis] >= all) {
-                begin[axis] = 0;
-                end[axis] = all;
-            }
+    /// Cells of one axis, by their numbers: two parts where they go around the end of one that wraps, none twice.
+    struct Parts {
+        std::array<std::array<std::int32_t, 2>, 2> part;  // [first, end)
+        int count = 1;
+    };
+    [[nodiscard]] Parts around(const Placed& one, int axis) const {
+        const std::int32_t all = grid_.cells(axis);
+        const double at = (one.center[axis] - grid_.low(axis)) * grid_.per_length(axis);
+        // Rounding of a place may put it into the cell beside.
+        const double reach = 2.0 * one.radius * grid_.per_length(axis) + 1.0e-6;
+        const auto clamped = [&](double cell) {
+            return static_cast<std::int32_t>(std::clamp(std::floor(cell), -1.0 * all, 2.0 * all));
+        };
+        const std::int32_t begin = clamped(at - reach);
+        const std::int32_t end = clamped(at + reach) + 1;
+        if (!grid_.wraps(axis)) {
+            const std::int32_t first = std::clamp(begin, 0, all - 1);
+            return {{{{first, std::clamp(end, first + 1, all)}, {}}}, 1};
         }
-        Vec<std::int64_t, Dim> at = begin;
-        while (true) {
-            typename PlacementGrid<Dim>::Cell wrapped;
-            for (int axis = 0; axis < Dim; ++axis) {
-                const std::int64_t all = grid_.cells(axis);
-                wrapped[axis] = static_cast<std::int32_t>((at[axis] + all) % all);
+        if (end - begin >= all) return {{{{0, all}, {}}}, 1};
+        if (begin < 0) return {{{{0, end}, {begin + all, all}}}, end > 0 ? 2 : 1};
+        if (end > all) return {{{{begin, all}, {0, end - all}}}, 2};
+        return {{{{begin, end}, {}}}, 1};
+    }
+
+    template <class F>
+    bool each_of(std::size_t place, const F& f) const {
+        const Placed& one = balls_[place];
+        Vec<Parts, Dim> around_it;
+        for (int axis = 0; axis < Dim; ++axis) around_it[axis] = around(one, axis);
+        // Along x cells lie one after the other, and so do their balls.
+        const auto row = [&](std::size_t number) {
+            for (int k = 0; k < around_it[0].count; ++k) {
+                const auto [begin, end] = around_it[0].part[static_cast<std::size_t>(k)];
+                // Of balls that are all alike the one that comes later has found the pair.
+                const std::size_t stop = first_[number + static_cast<std::size_t>(end)];
+                for (std::size_t other = first_[number + static_cast<std::size_t>(begin)];
+                     other < (alike_ ? std::min(stop, place) : stop); ++other) {
+                    const Placed& two = balls_[other];
+                    if (two.radius > one.radius || (two.radius == one.radius && other >= place)) continue;
+                    const double square = square_between(one.center, two.center);
+                    const double sum = one.radius + two.radius;
+                    if (square > sum * sum) continue;
+                    const double distance = std::sqrt(square);
+                    if (distance < sum && !f(one, two, distance)) return false;
+                }
             }
-            const std::size_t number = grid_.number(wrapped);
-            // Of balls that are all alike the one that comes later has found the pair.
-            const std::size_t stop = alike_ && number > own ? first_[number] : first_[number + 1];
-            for (std::size_t other = first_[number]; other < stop; ++other) {
-                const Placed& two = balls_[other];
-                if (two.radius > one.radius || (two.radius == one.radius && other >= place)) continue;
-                const double square = square_between(one.center, two.center);
-                const double sum = one.radius + two.radius;
-                if (square > sum * sum) continue;
-                const double distance = std::sqrt(square);
-                if (distance < sum && !f(one, two, distance)) return false;
+            return true;
+        };
+        const auto plane = [&](std::size_t z) {
+            for (int k = 0; k < around_it[1].count; ++k) {
+                const auto [begin, end] = around_it[1].part[static_cast<std::size_t>(k)];
+                for (std::int32_t y = begin; y < end; ++y) {
+                    const std::size_t number =
+                        static_cast<std::size_t>(grid_.cells(0)) *
+                        (static_cast<std::size_t>(y) + static_cast<std::size_t>(grid_.cells(1)) * z);
+                    if (!row(number)) return false;
+                }
             }
-            int axis = 0;
-            while (axis < Dim && ++at[axis] >= end[axis]) {
-                at[axis] = begin[axis];
-                ++axis;
+            return true;
+        };
+        if constexpr (Dim == 2) {
+            return plane(0);
+        } else {
+            for (int k = 0; k < around_it[2].count; ++k) {
+                const auto [begin, end] = around_it[2].part[static_cast<std::size_t>(k)];
+                for (std::int32_t z = begin; z < end; ++z) {
+                    if (!plane(static_cast<std::size_t>(z))) return false;
+                }
             }
-            if (axis == Dim) return true;
+            return true;
         }
     }
 
@@ -179,13 +248,13 @@ private:
     std::vector<std::uint32_t> first_;  // place of each cell's first ball, and an end
 };
 
-/// Calls f(a, b, distance of centres) for each pair of balls that touch, until it says no.
-template <class F>
-void for_each_touching(const Box& box, std::vector<Placed> balls, F&& f) {
+/// Calls take(a, b, distance of centres) for each pair of balls that touch and is wanted, until it says no.
+template <class Wanted, class Take>
+void for_each_touching(const Box& box, std::vector<Placed> balls, const Wanted& wanted, const Take& take) {
     if (box.dimension == 2) {
-        TouchingPairs<2>(box, std::move(balls)).each(f);
+        TouchingPairs<2>(box, std::move(balls)).each(wanted, take);
     } else {
-        TouchingPairs<3>(box, std::move(balls)).each(f);
+        TouchingPairs<3>(box, std::move(balls)).each(wanted, take);
     }
 }
 
@@ -200,10 +269,13 @@ std::optional<StartOverlap> first_overlap(const Scene& scene, std::vector<Placed
     const bool events = scene.run.solver == SolverKind::kEvents;
     std::optional<StartOverlap> first;
     std::uint64_t pairs = 0;
-    for_each_touching(scene.box, std::move(balls), [&](const Placed& a, const Placed& b, double distance) {
+    const auto wrong = [&](const Placed& a, const Placed& b, double distance) {
         const double sum = a.radius + b.radius;
         const bool bad = events ? sum - distance > deepest * sum : distance < kDeepest * std::min(a.radius, b.radius);
-        if (!bad || (fixed_may && a.fixed && b.fixed)) return true;
+        return bad && !(fixed_may && a.fixed && b.fixed);
+    };
+    for_each_touching(scene.box, std::move(balls), wrong, [&](const Placed& a, const Placed& b, double distance) {
+        const double sum = a.radius + b.radius;
         const auto [i, j] = std::minmax(a.id, b.id);
         if (!first || j < first->j || (j == first->j && i < first->i)) {
             first = StartOverlap{i, j, sum - distance, (sum - distance) / sum};
@@ -297,13 +369,18 @@ std::vector<std::string> start_warnings(const Scene& scene) {
 
     std::uint64_t pairs = 0;
     StartOverlap deepest;
-    for_each_touching(scene.box, entries_of(scene), [&](const Placed& a, const Placed& b, double distance) {
-        if (a.fixed && b.fixed) return true;
-        const double overlap = a.radius + b.radius - distance;
-        const double fraction = overlap / std::min(a.radius, b.radius);
-        if (fraction <= limit) return true;
+    const auto fraction_of = [](const Placed& a, const Placed& b, double distance) {
+        return (a.radius + b.radius - distance) / std::min(a.radius, b.radius);
+    };
+    const auto deep = [&](const Placed& a, const Placed& b, double distance) {
+        return !(a.fixed && b.fixed) && fraction_of(a, b, distance) > limit;
+    };
+    for_each_touching(scene.box, entries_of(scene), deep, [&](const Placed& a, const Placed& b, double distance) {
         ++pairs;
-        if (fraction > deepest.fraction) deepest = {std::min(a.id, b.id), std::max(a.id, b.id), overlap, fraction};
+        const double fraction = fraction_of(a, b, distance);
+        if (fraction > deepest.fraction) {
+            deepest = {std::min(a.id, b.id), std::max(a.id, b.id), a.radius + b.radius - distance, fraction};
+        }
         return true;
     });
     if (pairs > 0) {

@@ -108,6 +108,34 @@ class Tables(LoadTest):
             balls = self.loaded(scene(f'file = "b.csv"\nradius = 0.3\nmass = 1.0\n{key}'))
             self.assertEqual([ball["position"] for ball in balls], [[x, 2.0], [x, 4.0], [x, 6.0]])
 
+    def test_of_many_rows_have_all_of_them_however_they_are_written(self):
+        draw = random.Random(4)
+        places = [(x * 0.02 + 0.01, y * 0.2 + 0.1) for y in range(50) for x in range(600)]
+        table, expected = "species,note,x,vx,y,diameter,mass\n", []
+        for x, y in places:
+            v = draw.choice([draw.gauss(0, 1), draw.random() * 10.0 ** draw.randint(-30, 0), 3.0])
+            written = draw.choice([repr, repr, repr, lambda number: f"{number:+.17e}", lambda number: f' {number!r}\t',
+                                   lambda number: f'"{number!r}"', lambda number: f"{number:.17E}"])
+            species = draw.choice(["a", "a", '"a"', " a"])
+            end = draw.choice(["\n", "\n", "\r\n", "\n\n"])
+            table += f'{species},{draw.choice(["", "x", "1e", chr(34) + "," + chr(34)])},{x!r},{written(v)},{y!r},0.01,{written(2.0)}{end}'
+            expected.append(([x, y], [v, 0.0]))
+        self.write("b.csv", table)
+        balls = self.loaded(scene('file = "b.csv"', rest=SPECIES), "--until", "1e-9")
+        self.assertEqual([(ball["position"], ball["velocity"]) for ball in balls], expected)
+        self.assertEqual({(ball["species"], ball["radius"], ball["mass"]) for ball in balls}, {("a", 0.005, 2.0)})
+        lines = table.split("\n")
+        self.assertGreater(len(table), 1.2e6)  # blocks of the reader
+        for at in (20_001, 30_002):
+            while not lines[at].strip():
+                at += 1
+            cells = len(lines[at].split(",")) - lines[at].count('","')
+            self.assertEqual(cells, 7)
+            self.write("b.csv", "\n".join(lines[:at] + ["a,x,1.0,zero,2.0,1.0,1.0"] + lines[at + 1:]))
+            self.refused(f'b.csv:{at + 1}:9: vx: must be a number, not "zero"', scene('file = "b.csv"', rest=SPECIES))
+            self.write("b.csv", "\n".join(lines[:at] + ["a,x,1.0,0.0,-2.0,1.0,1.0"] + lines[at + 1:]))
+            self.refused(f"b.csv:{at + 1}:13: y: must be inside the box, from 0 to 10, not -2", scene('file = "b.csv"', rest=SPECIES))
+
     def test_come_between_balls_and_fills_which_keep_clear_of_them(self):
         rows = [(x + 0.6, y + 0.6) for x in range(0, 11, 2) for y in range(0, 9, 2)]
         self.write("b.csv", "x,y\n" + "".join(f"{x},{y}\n" for x, y in rows))

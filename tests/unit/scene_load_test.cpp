@@ -538,4 +538,29 @@ TEST(StartOverlap, IsTheFirstOfAllPairs) {
     EXPECT_LT(found, kCrowds * 3 / 4);
 }
 
+/// So many that threads share them, of which few overlap.
+TEST(StartOverlap, IsTheFirstOfManyThatThreadsShare) {
+    constexpr int kAlong = 40;
+    Scene scene;
+    scene.box.dimension = 3;
+    scene.box.faces.fill({Face::kPeriodic, Face::kPeriodic});
+    for (int axis = 0; axis < 3; ++axis) scene.box.size[axis] = kAlong;
+    scene.species.push_back({.name = "", .radius = 0.4, .mass = 1.0, .radius_of_gyration = 0.2, .color = ""});
+    for (int number = 0; number < kAlong * kAlong * kAlong; ++number) {
+        const Vector3 place{0.5 + number % kAlong, 0.5 + number / kAlong % kAlong, 0.5 + number / kAlong / kAlong};
+        scene.balls.push_back({.species = 0, .position = place, .velocity = {}, .spin = {}});
+    }
+    EXPECT_FALSE(start_overlap(scene));
+    for (const auto& [ball, onto] : {std::pair{63'000, 40}, {50'000, 63'500}, {200, 31'000}, {55, 50'001}}) {
+        scene.balls[static_cast<std::size_t>(ball)].position = scene.balls[static_cast<std::size_t>(onto)].position;
+        const auto overlap = start_overlap(scene);
+        ASSERT_TRUE(overlap);
+        EXPECT_EQ(overlap->i, static_cast<std::uint32_t>(std::min(ball, onto)));
+        EXPECT_EQ(overlap->j, static_cast<std::uint32_t>(std::max(ball, onto)));
+        scene.balls[static_cast<std::size_t>(ball)].position[0] += 0.5;  // no longer too deep
+    }
+    for (BallEntry& ball : scene.balls) ball.position = {1.0, 1.0, 1.0};
+    EXPECT_TRUE(start_overlap(scene));  // and soon
+}
+
 }  // namespace carom::scene_load_test
