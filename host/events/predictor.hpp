@@ -173,7 +173,7 @@ Leaving leaving_cell(const FlyingBalls<Dim, Gravity>& balls, Slot i, const CellP
         const Lanes zero = Lanes::filled(0.0);
         const Lanes low = vector_lanes<Dim>(cell);
         const Lanes x = place_lanes(ball);
-        const Lanes v = motion_lanes(ball);
+        const Lanes v = motion_lanes(ball) + zero;  // no -0: it would be on its way out
         const LanesMask down = less(v, zero);
         const Lanes border = choose(down, low, low + Lanes::filled(1.0)) * Lanes::load(cells.cell_edges());
         const Lanes way = choose(down, x - border, border - x);

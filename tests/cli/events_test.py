@@ -93,6 +93,18 @@ class EventsRun(ProgramTest):
                     if event["type"] == "wall":
                         self.assertEqual(row["vx_j"], "")
 
+    def test_a_velocity_of_minus_zero_is_none(self):
+        """As other programs write it; of many cells, whose borders a ball at rest never reaches."""
+        for dimension in (2, 3):
+            head = f"[scene]\ndimension = {dimension}\n[box]\nsize = {[24.0] * dimension}\nboundary = \"periodic\"\n"
+            mover = f"[[ball]]\nradius = 0.5\nmass = 1.0\nposition = {[9.0] * dimension}\nvelocity = {[1.0] * dimension}\n"
+            hashes = set()
+            for zero in ("0.0", "-0.0"):
+                still = f"[[ball]]\nradius = 0.5\nmass = 1.0\nposition = {[2.0] * dimension}\nvelocity = [{', '.join([zero] * dimension)}]\n"
+                self.write("still.toml", head + "[run]\nsolver = \"events\"\nuntil = 2.0\n" + still + mover)
+                hashes.add(self.run_json("still.toml", "--force")["state_hash"])
+            self.assertEqual(len(hashes), 1)
+
     def test_how_often_one_looks_changes_nothing(self):
         hashes = {self.run_json("rough.toml", "-o", f"{k}.h5", "--set", f"output.every={every}", "--set",
                                 f"output.observables_every={rows}", "--checkpoint-every", checkpoints)["state_hash"]
