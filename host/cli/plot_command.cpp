@@ -323,7 +323,11 @@ std::string plot_trajectory(const PlotOptions& options) {
     apply_wishes(wishes_of(options), drawing);
     std::string written = finish(
         options, output_of(options, fmt::format("{}", fmt::join(quantities, "-"))),
-        [&](const Canvas& canvas) { return figure_script(drawing, canvas); }, [&] { return figure_csv(drawing); });
+        [&](Canvas canvas) {
+            if (others.empty()) canvas.note = run_note(trajectory);
+            return figure_script(drawing, canvas);
+        },
+        [&] { return figure_csv(drawing); });
     for (const std::string& quantity : quantities) {
         if (!options.quiet && !options.rows) say_which(trajectory, quantity);
     }

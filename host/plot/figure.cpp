@@ -233,6 +233,12 @@ void add_figure(Script& script, const Figure& figure, const LabelRoom& room) {
             if (room.narrow) script.add(few_tics("y2", low, high));
         }
     }
+    // Ends of error bars are no wider than what lies between points.
+    constexpr std::size_t kWithEnds = 20;
+    const bool crowded = std::ranges::any_of(figure.curves, [](const Curve& curve) {
+        return !curve.error.empty() && !curve.band && curve.x.size() > kWithEnds;
+    });
+    if (crowded) script.add("set errorbars 0\n");
     std::vector<Script> plots;
     for (std::size_t k = 0; k < figure.curves.size(); ++k) {
         script.block(Script("curve{}", k), rows_of(figure.curves[k]));

@@ -201,6 +201,10 @@ Script figure_head(const std::string& title, const Canvas& canvas) {
         lines.add("{}", TicText{line});
     }
     if (!lines.empty()) script.add("set title {} noenhanced offset 0,0.3\n", lines);
+    if (!canvas.note.empty() && !lines.empty() && canvas.style == FigureStyle::kScreen) {
+        script.add("set label 1 {} noenhanced at screen 0.995,0.987 right font \",11\" textcolor rgb \"#707070\"\n",
+                   Text{canvas.note});
+    }
     script.add("set border 3 linecolor rgb \"#404040\"\nset tics nomirror textcolor rgb \"#202020\"\n");
     script.add("set format xy \"%.6g\"\n");
     if (canvas.style != FigureStyle::kScreen) script.add("set tics scale 0.6,0.3\nset errorbars 0.4\n");

@@ -100,6 +100,7 @@ struct Canvas {
     std::optional<FigureSize> size = std::nullopt;    ///< none: the style's
     std::optional<double> font_size = std::nullopt;   ///< [1/72 in; in pixels, pixels]; none: the style's
     std::optional<std::string> title = std::nullopt;  ///< in the place of the figure's own; empty: none
+    std::string note = {};                            ///< in a corner, small, of figures for screens that have titles
 
     Canvas(const char* file) : path(file) {}  // NOLINT: a file is one
     Canvas(std::string file, bool on_small = false) : path(std::move(file)), small(on_small) {}  // NOLINT: as above

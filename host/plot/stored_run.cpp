@@ -16,6 +16,7 @@
 #include "host/observables/frame_sampler.hpp"
 #include "host/observables/registry.hpp"
 #include "host/observables/time_series.hpp"
+#include "host/run/say.hpp"
 #include "host/scene/load.hpp"
 #include "host/state/errors.hpp"
 
@@ -225,6 +226,15 @@ MeasuredRun stored_run(const TrajectoryReader& trajectory) {
 std::string run_name(const TrajectoryReader& trajectory) {
     const std::string& title = trajectory.header().title;
     return title.empty() ? std::filesystem::path(trajectory.path()).stem().string() : title;
+}
+
+std::string run_note(const TrajectoryReader& trajectory) {
+    const TrajectoryHeader& header = trajectory.header();
+    const Scene scene = parse_scene(header.scene_source, header.scene_path);
+    const SolverDescription& of = header.description;
+    return fmt::format("{}, {}, seed {}, carom {}", plural(header.ball_count(), "ball"),
+                       of.dt > 0.0 ? fmt::format("dt = {:.4g}{}", of.dt, scene.units.behind("s")) : of.solver,
+                       scene.seed, header.version);
 }
 
 std::vector<std::string> run_names(const std::vector<const TrajectoryReader*>& runs) {

@@ -32,6 +32,9 @@ MeasuredRun stored_run(const TrajectoryReader& trajectory);
 /// What a run is called in figures: its title, or else its file.
 std::string run_name(const TrajectoryReader& trajectory);
 
+/// "500 balls, dt = 0.001, seed 7, carom 0.1.0": what a figure of a run must say to be made again.
+std::string run_note(const TrajectoryReader& trajectory);
+
 /// What each of several runs is called in a figure of them all: where titles are alike, as of one scene with other
 /// seeds, by its file; where these are alike too, by its path.
 std::vector<std::string> run_names(const std::vector<const TrajectoryReader*>& runs);

@@ -45,6 +45,29 @@ TEST(GnuplotScript, HoldsTitleLabelsAndData) {
     EXPECT_THAT(script, HasSubstr("0 1.5\n1 2.5\n"));
 }
 
+TEST(GnuplotScript, SaysInACornerOfAScreensFigureWhatMakesItAgain) {
+    const auto script = [](FigureStyle style, const std::optional<std::string>& title) {
+        Canvas canvas("a.png");
+        canvas.note = "500 balls, seed 7";
+        canvas.style = style;
+        canvas.title = title;
+        return script_of(figure_of({1.0, 2.0}), canvas);
+    };
+    EXPECT_THAT(script(FigureStyle::kScreen, std::nullopt), HasSubstr("set label 1 '500 balls, seed 7' noenhanced"));
+    EXPECT_THAT(script(FigureStyle::kScreen, ""), Not(HasSubstr("seed 7")));
+    EXPECT_THAT(script(FigureStyle::kOneColumn, std::nullopt), Not(HasSubstr("seed 7")));
+    EXPECT_THAT(script_of(figure_of({1.0, 2.0})), Not(HasSubstr("set label 1")));
+}
+
+TEST(GnuplotScript, GivesErrorBarsEndsOnlyWherePointsAreFew) {
+    for (const std::size_t points : {5U, 50U}) {
+        Figure figure = figure_of(std::vector<double>(points, 1.0));
+        figure.curves[0].points = true;
+        figure.curves[0].error.assign(points, 0.1);
+        EXPECT_EQ(script_of(figure).find("set errorbars 0\n") != std::string::npos, points == 50U);
+    }
+}
+
 /// The lines of the title that a script gives to gnuplot, as they are written there.
 std::vector<std::string> title_lines(const std::string& script) {
     const std::string next = "'.\"\\n\".'";
