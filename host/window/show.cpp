@@ -383,9 +383,9 @@ private:
 
     /// A few frames on: of a long file it takes many pictures, which do not wait for it.
     void read_ball() {
-        using Clock = std::chrono::steady_clock;
-        const auto end = Clock::now() + std::chrono::milliseconds(5);
-        while (ball_.id() && ball_frames_ < reader_.frame_count() && Clock::now() < end) {
+        using Steady = std::chrono::steady_clock;
+        const auto end = Steady::now() + std::chrono::milliseconds(5);
+        while (ball_.id() && ball_frames_ < reader_.frame_count() && Steady::now() < end) {
             reader_.read(ball_frames_++, ball_frame_);
             ball_.add(balls_, ball_frame_);
             changed_ = true;
