@@ -85,6 +85,11 @@ std::uint64_t spring_memory_bytes(const std::string& name, const SpringSetup& se
     return predict_cpu_memory(setup, sizes, packing_fraction);
 }
 
+BrickForecast spring_brick_memory(const SpringSetup& setup, const BallSizes& sizes, double packing_fraction, int ranks,
+                                  const std::array<int, 3>& layers) {
+    return predict_brick_memory(setup, sizes, packing_fraction, ranks, layers);
+}
+
 std::uint64_t sampler_memory_bytes([[maybe_unused]] const std::string& name, [[maybe_unused]] std::size_t balls,
                                    [[maybe_unused]] int dimension, [[maybe_unused]] bool pairs) {
 #if defined(CAROM_HAVE_CUDA)

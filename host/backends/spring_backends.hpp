@@ -62,6 +62,10 @@ std::unique_ptr<BrickEngine> make_spring_bricks(Transport& transport, const Spri
 std::uint64_t spring_memory_bytes(const std::string& name, const SpringSetup& setup, const BallSizes& sizes,
                                   double packing_fraction);
 
+/// The same of a rank: see predict_brick_memory.
+BrickForecast spring_brick_memory(const SpringSetup& setup, const BallSizes& sizes, double packing_fraction, int ranks,
+                                  const std::array<int, 3>& layers);
+
 /// What it holds besides where averages are taken [bytes]: nothing where the balls are in the host's memory.
 /// \param pairs  some count pairs
 std::uint64_t sampler_memory_bytes(const std::string& name, std::size_t balls, int dimension, bool pairs);

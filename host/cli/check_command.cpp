@@ -16,11 +16,13 @@ namespace {
 
 struct CheckOptions {
     SceneOptions scene;
+    std::string ranks;
+    std::string ranks_per_axis;
     bool json = false;
     bool quiet = false;
 };
 
-std::string as_text(const PreparedScene& run) {
+std::string as_text(const PreparedScene& run, const std::optional<RankMemory>& ranks) {
     const SolverPlan& plan = *run.plan;
     const std::string unit = run.scene.units.behind("s");
     std::string text = visible(run.scene.path + (run.scene.title.empty() ? "" : ": " + run.scene.title)) + "\n";
@@ -48,6 +50,14 @@ std::string as_text(const PreparedScene& run) {
                        ? bytes_text(run.memory_bytes)
                        : fmt::format("{} of the GPU's, {} of the machine's", bytes_text(run.memory_bytes),
                                      bytes_text(run.host_memory_bytes)));
+    if (ranks) {
+        std::string layers;
+        for (int axis = 0; axis < run.scene.dimension(); ++axis) {
+            layers += (axis == 0 ? "" : " x ") + std::to_string(ranks->layers[axis]);
+        }
+        line("ranks", fmt::format("{}, {} bricks: {} for rank 0, {} for each other", ranks->ranks, layers,
+                                  bytes_text(ranks->rank_0), bytes_text(ranks->other)));
+    }
     line("output", fmt::format("{} and {}, about {}", plural(run.frames, "frame"), plural(run.rows, "row"),
                                bytes_text(run.output_bytes)));
     if (const auto seconds = estimate_seconds(run)) {
@@ -64,13 +74,30 @@ std::string as_text(const PreparedScene& run) {
     return text;
 }
 
+/// What --ranks asks for.
+std::optional<RankMemory> ranks_asked_for(const CheckOptions& options, const PreparedScene& run) {
+    if (options.ranks.empty()) {
+        if (options.ranks_per_axis.empty()) return std::nullopt;
+        throw InputError("--ranks-per-axis: of how many ranks? allowed with --ranks N");
+    }
+    constexpr std::uint64_t kMostRanks = 1U << 20;
+    const std::uint64_t count = parse_whole("--ranks", options.ranks, 1);
+    if (count > kMostRanks)
+        throw InputError(fmt::format("--ranks: {} are too many; allowed: to {}", count, kMostRanks));
+    const auto ranks = static_cast<int>(count);
+    return memory_of_ranks(
+        run, ranks,
+        options.ranks_per_axis.empty() ? std::array<int, 3>{} : parse_layers(options.ranks_per_axis, ranks));
+}
+
 int check(const CheckOptions& options) {
     if (options.scene.scene.empty()) throw InputError("no scene given; see carom check --help");
     const PreparedScene run = prepare_scene(options.scene.request());
+    const std::optional<RankMemory> ranks = ranks_asked_for(options, run);
     if (options.json) {
-        fmt::print("{}\n", check_json(run, estimate_seconds(run)));
+        fmt::print("{}\n", check_json(run, estimate_seconds(run), ranks));
     } else if (!options.quiet) {
-        fmt::print("{}", as_text(run));
+        fmt::print("{}", as_text(run, ranks));
     }
     return 0;
 }
@@ -80,6 +107,8 @@ int check(const CheckOptions& options) {
 Action add_check_command(CommandOptions& command, const std::string&) {
     const auto options = std::make_shared<CheckOptions>();
     add_scene_options(command, options->scene);
+    command.option("--ranks", options->ranks, "N", "Also what each of so many ranks of MPI would take of memory");
+    command.option("--ranks-per-axis", options->ranks_per_axis, "X,Y[,Z]", "How they stand along the axes");
     command.flag("--json", options->json, "As one JSON object");
     command.flag("--quiet", options->quiet, "Only the exit status says whether the scene is right");
     return options->scene.naming_options([options] { return check(*options); });

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <sstream>
 #include <utility>
 
 #include "host/backends/spring_backends.hpp"
@@ -127,6 +128,27 @@ TimeWindow time_window(const std::string& from, const std::string& to) {
     if (!from.empty()) window.from = parse_number("--from", from);
     if (!to.empty()) window.to = parse_number("--to", to);
     return window;
+}
+
+std::array<int, 3> parse_layers(const std::string& text, int ranks) {
+    std::array<int, 3> layers{1, 1, 1};
+    std::size_t axis = 0;
+    std::int64_t product = 1;
+    std::istringstream parts(text);
+    for (std::string part; std::getline(parts, part, ','); ++axis) {
+        const std::uint64_t count = parse_whole("--ranks-per-axis", part, 1);
+        if (axis == layers.size() || count > static_cast<std::uint64_t>(ranks)) {
+            product = 0;
+            break;
+        }
+        layers[axis] = static_cast<int>(count);
+        product *= layers[axis];
+    }
+    if (product == ranks && axis >= 2) return layers;
+    throw InputError(fmt::format(
+        "--ranks-per-axis: '{}' is not how {} ranks stand along the axes; allowed: a number an axis, as 2,1, "
+        "whose product is {}",
+        text, ranks, ranks));
 }
 
 double parse_time(const std::string& option, const std::string& text) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -38,6 +39,8 @@ void use_device(const std::string& number);
 
 /// A whole number from `least` up. \throws InputError  naming the option
 std::uint64_t parse_whole(const std::string& option, const std::string& text, std::uint64_t least);
+/// "2,1,4" of --ranks-per-axis: into how many layers each axis is cut. \throws InputError  their product is another
+std::array<int, 3> parse_layers(const std::string& text, int ranks);
 /// A finite number from 0 up. \throws InputError  naming the option
 double parse_time(const std::string& option, const std::string& text);
 

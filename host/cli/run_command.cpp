@@ -3,7 +3,6 @@
 #include <array>
 #include <cstdint>
 #include <memory>
-#include <sstream>
 #include <string>
 #include <utility>
 
@@ -57,28 +56,6 @@ int report(const Simulation& simulation, const std::string& program, const Outpu
             }
     }
     return static_cast<int>(outcome.status);
-}
-
-/// "2,1,4": into how many layers each axis is cut.
-std::array<int, 3> parse_layers(const std::string& text, int ranks) {
-    std::array<int, 3> layers{1, 1, 1};
-    std::size_t axis = 0;
-    std::int64_t product = 1;
-    std::istringstream parts(text);
-    for (std::string part; std::getline(parts, part, ','); ++axis) {
-        const std::uint64_t count = parse_whole("--ranks-per-axis", part, 1);
-        if (axis == layers.size() || count > static_cast<std::uint64_t>(ranks)) {
-            product = 0;
-            break;
-        }
-        layers[axis] = static_cast<int>(count);
-        product *= layers[axis];
-    }
-    if (product == ranks && axis >= 2) return layers;
-    throw InputError(fmt::format(
-        "--ranks-per-axis: '{}' is not how {} ranks stand along the axes; allowed: a number an axis, as 2,1, "
-        "whose product is {}",
-        text, ranks, ranks));
 }
 
 int run(const RunOptions& options, const std::string& program) {

@@ -10,7 +10,6 @@ namespace carom {
 
 namespace {
 
-constexpr std::uint64_t kProgram = 18'500'000;      // program, libraries, threads: measured on a run of two balls
 constexpr std::uint64_t kFileBuffers = 12'000'000;  // of the HDF5 library when files are large: measured
 constexpr std::uint64_t kFileBuffersPerBall = 50;   // until they are full
 
@@ -37,7 +36,7 @@ std::uint64_t memory_beside_solver(int dimension, std::size_t balls, std::uint64
     const std::uint64_t species = 4 + 4;                  // in the solver and in the file's header
     const std::uint64_t held = std::min<std::uint64_t>(frames, frames_in_flight(balls));
     const std::uint64_t buffers = std::min<std::uint64_t>(kFileBuffers, kFileBuffersPerBall * balls);
-    return kProgram + buffers + balls * (held * frame + checkpoint + spins + species);
+    return kMemoryOfProgram + buffers + balls * (held * frame + checkpoint + spins + species);
 }
 
 std::uint64_t observables_memory(const Scene& scene, const Balls& balls) {

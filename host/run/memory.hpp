@@ -8,6 +8,9 @@
 
 namespace carom {
 
+constexpr std::uint64_t kMemoryOfProgram = 18'500'000;  ///< with libraries and threads: measured on a run of two balls
+constexpr std::uint64_t kMpiMemory = 7'000'000;         ///< of a rank, with OpenMPI: measured the same way
+
 /// Memory of the process at its peak, less what the solver's processor holds [bytes]: program and libraries, frames
 /// on their way to the disk, the checkpoint, species and spins.
 /// \param frames  to be written

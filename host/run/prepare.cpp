@@ -407,4 +407,11 @@ PreparedScene prepare_resume(const std::string& checkpoint_path, const SceneRequ
     return run;
 }
 
+RankMemory memory_of_ranks(const PreparedScene& run, int ranks, const std::array<int, 3>& layers) {
+    const SolverPlan::RankShare share = run.plan->share(ranks, layers);
+    const std::uint64_t beside =
+        run.plan->processor() == "cpu" ? run.memory_bytes - share.alone : run.host_memory_bytes;
+    return {ranks, share.layers, beside + kMpiMemory + share.bytes, kMemoryOfProgram + kMpiMemory + share.bytes};
+}
+
 }  // namespace carom

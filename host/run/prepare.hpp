@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -56,6 +57,17 @@ struct PreparedScene {
 /// \throws InputError   the scene is wrong, or asks for what this version cannot do
 /// \throws SystemError  no such file; or no such device
 PreparedScene prepare_scene(const SceneRequest& request);
+
+/// What ranks that share a run would take of memory at their peaks [bytes].
+struct RankMemory {
+    int ranks = 1;
+    std::array<int, 3> layers{1, 1, 1};  ///< into which the axes are cut
+    std::uint64_t rank_0 = 0;            ///< which has all balls besides, for files
+    std::uint64_t other = 0;             ///< of each other
+};
+/// \param layers  0: as is best
+/// \throws InputError  the run cannot be shared so
+RankMemory memory_of_ranks(const PreparedScene& run, int ranks, const std::array<int, 3>& layers);
 
 /// The same from a checkpoint. If nothing is overridden that changes the trajectory the run goes on; else it is a new
 /// one, from time 0 on, of the balls as they are, and Scene::history says so. \throws InputError  besides, when the

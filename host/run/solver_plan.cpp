@@ -273,6 +273,14 @@ public:
         return spring_memory_bytes(processor_, setup_, sizes_, design_.packing_fraction) + sampler_bytes_ +
                (processor_ == "cpu" ? observables_bytes_ : 0);
     }
+    RankShare share(int ranks, const std::array<int, 3>& layers) const override {
+        try {
+            const BrickForecast brick = spring_brick_memory(setup_, sizes_, design_.packing_fraction, ranks, layers);
+            return {brick.layers, brick.bytes, spring_memory_bytes("cpu", setup_, sizes_, design_.packing_fraction)};
+        } catch (const std::runtime_error& error) {
+            throw InputError(fmt::format("--ranks: {}", error.what()));
+        }
+    }
     std::vector<std::string> warnings() const override { return warnings_; }
     std::string hopeless() const override { return hopeless_; }
 
@@ -368,6 +376,10 @@ private:
 };
 
 }  // namespace
+
+SolverPlan::RankShare SolverPlan::share(int, const std::array<int, 3>&) const {
+    throw InputError(fmt::format("--ranks: the {} solver runs in one process; allowed: --solver spring", name()));
+}
 
 EventsSetup events_setup(const Scene& scene) {
     EventsSetup setup;

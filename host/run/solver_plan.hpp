@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -62,6 +63,15 @@ public:
 
     /// Held by the processor's memory while it runs [bytes].
     [[nodiscard]] virtual std::uint64_t memory_bytes() const = 0;
+    /// How ranks would share the run, and what each would take.
+    struct RankShare {
+        std::array<int, 3> layers{1, 1, 1};  ///< into which the axes are cut
+        std::uint64_t bytes = 0;             ///< held by each, for its balls
+        std::uint64_t alone = 0;             ///< that memory_bytes() has for the same
+    };
+    /// \param layers  0: as is best
+    /// \throws InputError  it cannot be shared so
+    [[nodiscard]] virtual RankShare share(int ranks, const std::array<int, 3>& layers) const;
     /// What a user should know before the run, one sentence each.
     [[nodiscard]] virtual std::vector<std::string> warnings() const = 0;
     /// Why nothing can come of the run, with the key; empty where something can.

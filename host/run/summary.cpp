@@ -322,7 +322,8 @@ std::string end_summary(const RunOutcome& outcome, const Scene& scene, const Wor
     return text;
 }
 
-std::string check_json(const PreparedScene& run, std::optional<double> seconds) {
+std::string check_json(const PreparedScene& run, std::optional<double> seconds,
+                       const std::optional<RankMemory>& ranks) {
     const SolverPlan& plan = *run.plan;
     nlohmann::ordered_json json;
     json["scene"] = run.scene.path;
@@ -348,6 +349,12 @@ std::string check_json(const PreparedScene& run, std::optional<double> seconds) 
     }
     json["memory_bytes"] = run.memory_bytes;
     json["host_memory_bytes"] = run.host_memory_bytes;
+    if (ranks) {
+        json["ranks"] = ranks->ranks;
+        json["ranks_per_axis"] = std::vector<int>(ranks->layers.begin(), ranks->layers.begin() + run.scene.dimension());
+        json["rank_0_memory_bytes"] = ranks->rank_0;
+        json["rank_memory_bytes"] = ranks->other;
+    }
     json["output_bytes"] = run.output_bytes;
     if (seconds) json["estimated_seconds"] = *seconds;
     json["warnings"] = run.warnings;

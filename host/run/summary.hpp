@@ -17,7 +17,8 @@ std::string start_summary(const PreparedScene& run, const SolverDescription& sol
 
 /// What a run would take, as the one JSON object that `check --json` prints, on one line.
 /// \param seconds  of wall time, as estimate_seconds
-std::string check_json(const PreparedScene& run, std::optional<double> seconds);
+std::string check_json(const PreparedScene& run, std::optional<double> seconds,
+                       const std::optional<RankMemory>& ranks = {});
 
 /// What it came to; several lines, each ended.
 /// \param theory  of numbers: told beside the averages of these names, or else in a line of its own

@@ -1,11 +1,14 @@
 #include "kernels/cpu/spring_cpu.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <span>
 #include <thread>
 
 #include "kernels/cpu/cpu_engine.hpp"
 #include "kernels/cpu/pairs.hpp"
 #include "kernels/physics/pair_distribution.hpp"
+#include "kernels/ranks/cut.hpp"
 
 namespace carom {
 
@@ -54,6 +57,27 @@ double cells_of(const SpringSetup& setup, const BallSizes& sizes) {
     return static_cast<double>(make_params<Real, Dim>(setup, sizes).grid.count());
 }
 
+/// How the box would be cut, and how many cells the largest window and its brick have.
+struct EvenCut {
+    std::array<int, 3> layers{1, 1, 1};
+    double window = 1.0;
+    double brick = 1.0;
+};
+
+template <class Real, int Dim>
+EvenCut cut_evenly(const SpringSetup& setup, const BallSizes& sizes, int ranks, const std::array<int, 3>& wanted) {
+    const Grid<Dim> grid = make_params<Real, Dim>(setup, sizes).grid;
+    EvenCut cut;
+    cut.layers = layers_per_axis(ranks, Dim, std::span(&grid.cells[0], Dim), std::span(&grid.periodic[0], Dim), wanted);
+    for (int axis = 0; axis < Dim; ++axis) {
+        const int layers = cut.layers[axis];
+        const double thickest = std::ceil(static_cast<double>(grid.cells[axis]) / layers);
+        cut.brick *= thickest;
+        cut.window *= thickest + (layers > 1 ? 2.0 : 0.0);
+    }
+    return cut;
+}
+
 }  // namespace
 
 std::uint64_t predict_cpu_memory(const SpringSetup& setup, const BallSizes& sizes, double packing_fraction) {
@@ -78,6 +102,25 @@ std::uint64_t predict_cpu_memory(const SpringSetup& setup, const BallSizes& size
     const double total =
         count * (state + bookkeeping + shapes + lists + near) + cells * index * (1.0 + std::floor(parts));
     return static_cast<std::uint64_t>(total);
+}
+
+BrickForecast predict_brick_memory(const SpringSetup& setup, const BallSizes& sizes, double packing_fraction, int ranks,
+                                   const std::array<int, 3>& layers) {
+    const bool twice = setup.double_precision;
+    const EvenCut cut = setup.dimension == 2 ? (twice ? cut_evenly<double, 2>(setup, sizes, ranks, layers)
+                                                      : cut_evenly<float, 2>(setup, sizes, ranks, layers))
+                                             : (twice ? cut_evenly<double, 3>(setup, sizes, ranks, layers)
+                                                      : cut_evenly<float, 3>(setup, sizes, ranks, layers));
+    const double cells = setup.dimension == 2 ? cells_of<float, 2>(setup, sizes) : cells_of<float, 3>(setup, sizes);
+    const double count = static_cast<double>(sizes.count);
+    const double own = count * std::min(1.0, cut.brick / cells);
+    const double all = static_cast<double>(predict_cpu_memory(setup, sizes, packing_fraction));
+    // Beside its share of what one process holds: where its balls were, to go back to; a frame of them; and, what the
+    // system hardly gets back, the records by which it got them, and a copy of these.
+    const double real = twice ? 8.0 : 4.0;
+    const double record = setup.dimension * (2.0 * real + 4.0) + 2.0 * real + 8.0;
+    const double kept = 2.0 * setup.dimension * real + sizeof(FrameBall) + 2.0 * record;
+    return {cut.layers, static_cast<std::uint64_t>(all * std::min(1.0, cut.window / cells) + own * kept)};
 }
 
 }  // namespace carom

@@ -26,4 +26,8 @@ std::unique_ptr<BrickEngine> make_cpu_brick(Transport& transport, const SpringSe
 /// \param packing_fraction  of the balls in the box: sets how many candidates a ball has
 std::uint64_t predict_cpu_memory(const SpringSetup& setup, const BallSizes& sizes, double packing_fraction);
 
+/// The same of a rank. \throws CannotShare  as make_cpu_brick
+BrickForecast predict_brick_memory(const SpringSetup& setup, const BallSizes& sizes, double packing_fraction, int ranks,
+                                   const std::array<int, 3>& layers);
+
 }  // namespace carom

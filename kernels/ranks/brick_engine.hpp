@@ -36,6 +36,12 @@ struct FrameBall {
     std::uint32_t id;
 };
 
+/// What a rank will hold, as far as that is known before.
+struct BrickForecast {
+    std::array<int, 3> layers{1, 1, 1};  ///< into which the axes are cut
+    std::uint64_t bytes = 0;             ///< of a rank, if balls are spread evenly
+};
+
 /// What a rank tells of its traffic.
 struct BrickTraffic {
     std::uint64_t messages = 0;  ///< sent to bring copies up to date

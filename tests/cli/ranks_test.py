@@ -233,6 +233,38 @@ velocity = [{v}, 0.0]
         self.assertIn(said[1:], ([], ["carom: interrupted"]))
         self.assertLess(time.monotonic() - begin, 60.0)
 
+    def test_what_ranks_take_of_memory_is_foretold_within_a_fifth(self):
+        (self.folder / "many.toml").write_text(GAS.replace("[24.0, 24.0]", "[700.0, 700.0]")
+                                               .replace("count = 200", "count = 240000"))
+        told = json.loads(self.succeed("check", "many.toml", "--steps", "20", "--ranks", "3", "--json").out)
+        self.assertEqual(told["ranks"], 3)
+        run = self.start(3, "run", "many.toml", "--steps", "20", "--quiet", "--threads", "1")
+        peaks = {}
+        while run.poll() is None:
+            for rank, process in self.ranks_of(run).items():
+                try:
+                    status = pathlib.Path(f"/proc/{process}/status").read_text()
+                except OSError:
+                    continue
+                if found := re.search(r"VmHWM:\s+(\d+)", status):
+                    peaks[rank] = max(peaks.get(rank, 0), 1024 * int(found.group(1)))
+            time.sleep(0.02)
+        self.assertEqual(run.returncode, 0, run.communicate()[1])
+        for rank in range(3):
+            foretold = told["rank_0_memory_bytes" if rank == 0 else "rank_memory_bytes"]
+            self.assertAlmostEqual(foretold / peaks[rank], 1.0, delta=0.2, msg=f"rank {rank}: {peaks}")
+
+    def test_what_check_is_asked_of_ranks_must_be_possible(self):
+        (self.folder / "gas.toml").write_text(GAS)
+        for options, words in ((("--ranks", "0"), "--ranks"), (("--ranks", "5000"), "--ranks: 5000 ranks cannot share"),
+                               (("--ranks-per-axis", "2,1"), "allowed with --ranks N"),
+                               (("--ranks", "4", "--ranks-per-axis", "3,1"), "'3,1' is not how 4 ranks stand"),
+                               (("--ranks", "2", "--solver", "events"), "--ranks: the events solver runs in one process")):
+            result = self.carom("check", "gas.toml", *options)
+            self.assertEqual(result.status, 2, result.err)
+            self.assertRegex(result.err, r"\Acarom: .*\n\Z")
+            self.assertIn(words, result.err)
+
 
 # 24 runs of some 30 ms each.
 SWEEP_GAS = """
