@@ -92,10 +92,10 @@ protected:
         }
         return table;
     }
-    /// What has been measured at each lag, and how much larger variances are than those of independent balls.
+    /// What has been measured at each lag, and what variances have more than those of independent balls.
     struct Lags {
         std::vector<MeanWithError> at;  ///< with blocked errors
-        double shared = 1.0;
+        double shared = 0.0;
     };
     [[nodiscard]] Lags measured_lags() const {
         Lags lags;
@@ -119,12 +119,16 @@ protected:
     }
     /// Standard error of a lag whose starts are too few for blocks.
     [[nodiscard]] double noise(const Lags& lags, std::size_t k) const {
-        return noise_of_ball(lags, k) * std::sqrt(lags.shared / correlator_.independent_values(k, memory(lags, k)));
+        return lone_noise(lags, k) * std::sqrt(shared(lags, k));
     }
-    /// Standard deviation of one ball's value.
-    [[nodiscard]] virtual double noise_of_ball(const Lags& lags, std::size_t k) const = 0;
-    /// How long such a value remembers, in samples: the mean over a long run has so much of its variance.
-    [[nodiscard]] virtual double memory(const Lags& lags, std::size_t k) const = 0;
+    /// That of independent balls.
+    [[nodiscard]] virtual double lone_noise(const Lags& lags, std::size_t k) const = 0;
+    /// How much of what balls have in common over short times is left at a lag, from 1 to 0.
+    [[nodiscard]] virtual double in_common(const Lags&, std::size_t) const { return 1.0; }
+    /// How much larger variances are than those of independent balls.
+    [[nodiscard]] double shared(const Lags& lags, std::size_t k) const {
+        return std::max(0.0, 1.0 + lags.shared * in_common(lags, k));
+    }
     [[nodiscard]] const Correlator& correlator() const { return correlator_; }
     [[nodiscard]] std::size_t dimension() const { return dimension_; }
 
@@ -136,20 +140,22 @@ private:
         std::size_t last = 0;
         for (std::size_t k = 1; k < lags.at.size() && in_blocks(k); ++k) last = k;
         double sum = 0.0;
+        double common = 0.0;
         double count = 0.0;
         for (std::size_t k = last; k > 0; --k) {
             if (static_cast<double>(correlator_.lag(k)) < kLongest * static_cast<double>(correlator_.lag(last))) break;
-            const double ratio = lags.at[k].error / noise(lags, k);
+            const double ratio = lags.at[k].error / lone_noise(lags, k);
             if (!(ratio > 0.0) || !std::isfinite(ratio)) continue;
             sum += 2.0 * std::log(ratio);
+            common += in_common(lags, k);
             count += 1.0;
         }
-        return count > 0.0 ? std::exp(sum / count) : 1.0;
+        return common > 0.0 ? (std::exp(sum / count) - 1.0) * count / common : 0.0;
     }
     /// Whether the run has spans of that length enough, one after the other, for errors by blocks: the values of two
     /// starts know of each other for a third of it, and that is what a blocked error stands.
     [[nodiscard]] bool in_blocks(std::size_t k) const {
-        constexpr double kLeastSpans = 8.0;
+        constexpr double kLeastSpans = 12.0;
         return static_cast<double>(correlator_.starts(0)) >= kLeastSpans * static_cast<double>(correlator_.lag(k));
     }
     static std::vector<std::uint32_t> picked(const Population& population, const Selection& selection) {
@@ -184,15 +190,69 @@ public:
         : CorrelationAverage(request, context, Followed::kPlace,
                              [dimension = static_cast<std::size_t>(context.box.dimension)](auto early, auto late) {
                                  return square_ways(dimension, early, late);
-                             }) {}
+                             }),
+          box_(context.box) {}
 
 protected:
-    [[nodiscard]] double noise_of_ball(const Lags& lags, std::size_t k) const final {
-        return displacement_noise(static_cast<int>(dimension())) * lags.at[k].value;
+    [[nodiscard]] double lone_noise(const Lags& lags, std::size_t k) const final {
+        return std::sqrt(covariance(lags, k, k) / std::max(1.0, correlator().balls(k)));
     }
-    [[nodiscard]] double memory(const Lags&, std::size_t k) const final {
-        return growth_variance(0.0) * static_cast<double>(correlator().lag(k));
+    [[nodiscard]] double in_common(const Lags& lags, std::size_t k) const final {
+        const double along = lags.at[k].value / static_cast<double>(dimension());
+        return flow_in_common(box_.dimension, along, *std::ranges::max_element(box_.size)) *
+               (1.0 - held(lags, k) * held(lags, k));
     }
+    /// Of the means over all starts of two lags, a up to b, for one ball that moves at random and by itself: over all
+    /// pairs of starts what their two ways have in common, by the displacements that have been measured.
+    [[nodiscard]] double covariance(const Lags& lags, std::size_t a, std::size_t b) const {
+        const auto way = [&](double time) { return displacement(lags, std::abs(time)); };
+        const auto spacing = static_cast<double>(Correlator::spacing(b));
+        const auto short_way = static_cast<double>(correlator().lag(a));
+        const auto long_way = static_cast<double>(correlator().lag(b));
+        const double begins = spacing * static_cast<double>(correlator().starts(b));
+        const double short_begins = static_cast<double>(Correlator::spacing(a) * correlator().starts(a));
+        double sum = 0.0;
+        // From the shorter way in the middle of the longer one on, as far as they have something in common: where that
+        // has once become none, the rest is noise.
+        const double middle = -std::floor(0.5 * (long_way - short_way) / spacing) * spacing;
+        const auto go = [&](double u, double step) {
+            for (;; u += step) {
+                const double pairs = std::min(short_begins, begins - u) - std::max(0.0, -u);
+                const double common = common_way(way, short_way, long_way, u);
+                if (!(pairs > 0.0) || !(common > 0.0)) return;
+                sum += pairs * covariance_of_squares(common, static_cast<int>(dimension()));
+            }
+        };
+        go(middle, -spacing);
+        go(middle + spacing, spacing);
+        return scatter_held_back(held(lags, b), a == b) * sum * spacing / (short_begins * begins);
+    }
+
+private:
+    /// By walls, in the mean over the axes.
+    [[nodiscard]] double held(const Lags& lags, std::size_t k) const {
+        double sum = 0.0;
+        for (int axis = 0; axis < box_.dimension; ++axis) {
+            if (box_.faces[axis][0] != Face::kWall || box_.faces[axis][1] != Face::kWall) continue;
+            sum += held_back(lags.at[k].value / box_.dimension, box_.size[axis]);
+        }
+        return sum / box_.dimension;
+    }
+    /// Mean square displacement after so many samples, between lags and beyond the last one by straight lines.
+    [[nodiscard]] double displacement(const Lags& lags, double time) const {
+        const auto known = static_cast<std::size_t>(
+            std::ranges::find_if(lags.at, [](const MeanWithError& lag) { return !std::isfinite(lag.value); }) -
+            lags.at.begin());
+        if (known < 2) return 0.0;
+        std::size_t above = 1;
+        while (above + 1 < known && static_cast<double>(correlator().lag(above)) < time) ++above;
+        const auto low = static_cast<double>(correlator().lag(above - 1));
+        const auto high = static_cast<double>(correlator().lag(above));
+        const double slope = (lags.at[above].value - lags.at[above - 1].value) / (high - low);
+        return lags.at[above - 1].value + slope * (time - low);
+    }
+
+    Box box_;
 };
 
 class MeanSquareDisplacement final : public Displacements {
@@ -246,9 +306,12 @@ public:
         const double per_time =
             1.0 / (2.0 * static_cast<double>(dimension()) *
                    (info().every * static_cast<double>(correlator().lag(late) - correlator().lag(early))));
-        const double ratio = static_cast<double>(correlator().lag(early)) / static_cast<double>(correlator().lag(late));
         const Lags lags = measured_lags();
-        const double error = noise(lags, late) * std::sqrt(growth_variance(ratio) / growth_variance(0.0));
+        const double late_alone = covariance(lags, late, late);
+        // Whatever they have in common, they are not that alike.
+        const double variance = std::max(
+            0.1 * late_alone, late_alone - 2.0 * covariance(lags, early, late) + covariance(lags, early, early));
+        const double error = std::sqrt(variance * shared(lags, late) / std::max(1.0, correlator().balls(late)));
         table.values.push_back((lags.at[late].value - lags.at[early].value) * per_time);
         table.errors.push_back(error * per_time);
         return table;
@@ -284,11 +347,14 @@ public:
 
 protected:
     /// The product of two independent velocities has the standard deviation T / (m sqrt(d)).
-    [[nodiscard]] double noise_of_ball(const Lags& lags, std::size_t) const override {
-        return lags.at[0].value / std::sqrt(static_cast<double>(dimension()));
+    [[nodiscard]] double lone_noise(const Lags& lags, std::size_t k) const override {
+        return lags.at[0].value /
+               std::sqrt(static_cast<double>(dimension()) * correlator().independent_values(k, memory(lags)));
     }
+
+private:
     /// Products are alike as long as both velocities are: the integral of the square of C(t) / C(0).
-    [[nodiscard]] double memory(const Lags& lags, std::size_t) const override {
+    [[nodiscard]] double memory(const Lags& lags) const {
         double sum = 1.0;
         for (std::size_t k = 1; k < lags.at.size(); ++k) {
             const double left = lags.at[k].value / lags.at[0].value;

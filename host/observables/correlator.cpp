@@ -25,17 +25,12 @@ Correlator::Correlator(std::size_t width, std::uint64_t samples, Correlation cor
 
 std::uint64_t Correlator::lag(std::size_t k) const {
     if (k <= kSlots) return k;
-    const std::size_t level = 1 + (k - kSlots - 1) / (kSlots / 2);
-    const std::size_t in_level = kSlots / 2 + 1 + (k - kSlots - 1) % (kSlots / 2);
-    return static_cast<std::uint64_t>(in_level) << level;
+    return (kSlots / 2 + 1 + (k - kSlots - 1) % (kSlots / 2)) * spacing(k);
 }
 
 double Correlator::independent_values(std::size_t k, double apart) const {
-    if (starts(k) == 0) return 1.0;
-    const std::size_t level = k <= kSlots ? 0 : 1 + (k - kSlots - 1) / (kSlots / 2);
-    const double spacings = std::max(1.0, apart / static_cast<double>(std::uint64_t{1} << level));
-    const double independent = std::max(1.0, static_cast<double>(starts(k)) / spacings);
-    return std::max(1.0, independent * series_[k].mean(1));
+    const double spacings = std::max(1.0, apart / static_cast<double>(spacing(k)));
+    return std::max(1.0, std::max(1.0, static_cast<double>(starts(k)) / spacings) * balls(k));
 }
 
 MeanWithError Correlator::at(std::size_t k) const {

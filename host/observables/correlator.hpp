@@ -45,6 +45,10 @@ public:
     /// How many balls there are in the starts of that lag that are so many samples apart, about; at least one.
     [[nodiscard]] double independent_values(std::size_t k, double apart) const;
     [[nodiscard]] std::uint64_t starts(std::size_t k) const { return k < series_.size() ? series_[k].samples() : 0; }
+    /// Samples from one start of that lag to the next.
+    [[nodiscard]] static std::uint64_t spacing(std::size_t k) { return std::uint64_t{1} << level_of(k); }
+    /// Balls of a start of that lag, in the mean.
+    [[nodiscard]] double balls(std::size_t k) const { return starts(k) > 0 ? series_[k].mean(1) : 0.0; }
 
     /// Numbers that are kept in a run of the length that is known.
     [[nodiscard]] std::size_t most_numbers() const;
@@ -58,6 +62,9 @@ private:
     };
 
     [[nodiscard]] std::span<double> slot(Level& level, std::uint64_t k) const;
+    [[nodiscard]] static std::size_t level_of(std::size_t k) {
+        return k <= kSlots ? 0 : 1 + (k - kSlots - 1) / (kSlots / 2);
+    }
     [[nodiscard]] static std::size_t first_series(std::size_t level) {
         return level == 0 ? 0 : kSlots + 1 + (level - 1) * (kSlots / 2);
     }

@@ -16,14 +16,36 @@
 
 namespace carom {
 
-/// Relative standard deviation of one ball's squared displacement when its components are Gaussian: sqrt(2 / d).
-inline double displacement_noise(int dimension) { return std::sqrt(2.0 / dimension); }
+/// What the way of a ball from t to t + a has in common with that from t + u to t + u + b, the mean of their product,
+/// by the mean square displacement W: (W(u + b) + W(u - a) - W(u + b - a) - W(u)) / 2.
+/// \param way  W of a time [length^2], the same of t and -t
+template <class Way>
+double common_way(const Way& way, double a, double b, double u) {
+    return 0.5 * (way(u + b) + way(u - a) - way(u + b - a) - way(u));
+}
 
-/// Variance of W(b) - W(r b), W the mean square displacement of a random walk taken over all starts of a long run, over
-/// that of W(b) taken over starts b apart. The covariance of W(a) and W(b), a < b, is proportional to the integral over
-/// the time between two starts of the square of the time that their ways share, a^2 b - a^3 / 3.
-/// \param r  from 0 to 1
-inline double growth_variance(double r) { return 2.0 / 3.0 + 4.0 / 3.0 * r * r * r - 2.0 * r * r; }
+/// Covariance of the squares of two ways whose components are Gaussian [length^4]. \param common  as common_way
+inline double covariance_of_squares(double common, int dimension) { return 2.0 / dimension * common * common; }
+
+/// What is left of what two balls have in common because one flow carries both: they part, and the flow of the longest
+/// wave in a box, of wave vector k, is as long the same for both as their distance has changed by less than that wave.
+/// The mean of exp(-k^2 W(t) / d) over all pairs of times on a way, W / d = 2 D t: 1 for short ways, 0 for long ones.
+/// Of disks, whose flows go on growing meanwhile, its root fits what runs of 64 and 100 show. \param squared_way  mean
+/// square displacement of a ball along an axis, W / d [length^2]
+inline double flow_in_common(int dimension, double squared_way, double side) {
+    const double x = 4.0 * kPi * kPi * squared_way / (side * side);
+    const double mean = x < 1e-3 ? 1.0 - x / 3.0 : 2.0 * (x - 1.0 + std::exp(-x)) / (x * x);
+    return dimension == 2 ? std::sqrt(mean) : mean;
+}
+
+/// How far two walls have held a ball back, from 0 to 1: centres anywhere between them are a sixth of the square of
+/// their distance apart in the mean. Then the squares of ways scatter half as much as those of Gaussian ones: of x^2 +
+/// x'^2 - 2 x x', x from the middle, the first two are known from where balls may be. \param squared_way  mean square
+/// displacement across the walls [length^2]
+inline double held_back(double squared_way, double distance) {
+    return std::fmin(1.0, 6.0 * squared_way / (distance * distance));
+}
+inline double scatter_held_back(double held, bool same_ends) { return 1.0 - (same_ends ? 0.5 : 1.0) * held * held; }
 
 /// Enskog's self-diffusion coefficient of hard balls [length^2/time]: sqrt(T / (pi m)) / (2 n sigma chi) for disks,
 /// 3 sqrt(T / (pi m)) / (8 n sigma^2 chi) for spheres (first Sonine order), times what the higher orders add: 1.02704

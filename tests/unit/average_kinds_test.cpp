@@ -804,6 +804,49 @@ TEST_P(AveragesInTime, RandomWalksDiffuseAsTheirStepsDo) {
     EXPECT_NEAR(std::sqrt(claimed / scatter), 1.0, 0.3);
 }
 
+TEST_P(AveragesInTime, WaysThatWallsHoldBackHaveErrorsOfTheirOwn) {
+    // As above, between walls that turn balls back. Lags of more than a twelfth of the run have no blocks.
+    constexpr int kSamples = 300;
+    constexpr int kWalks = 48;
+    AverageState closed{GetParam(), 200, Face::kWall, 1};
+    std::mt19937_64 generator(12);
+    std::normal_distribution<double> normal;
+    for (auto& image : closed.frame.image) std::ranges::fill(image, 0);
+    std::vector<AverageTable> found;
+    for (int walk = 0; walk < kWalks; ++walk) {
+        const auto ways = make_average({.name = "m", .kind = "msd"}, closed.context(1.0, kSamples));
+        for (int k = 0; k < kSamples; ++k) {
+            for (int axis = 0; axis < dimension(); ++axis) {
+                const double low = closed.box.min[axis];
+                const double high = low + closed.box.size[axis];
+                for (double& at : closed.frame.position[axis]) {
+                    at += 0.7 * normal(generator);
+                    at = at < low ? 2.0 * low - at : at > high ? 2.0 * high - at : at;
+                }
+            }
+            closed.show(*ways, k);
+        }
+        found.push_back(ways->table());
+    }
+    double logarithms = 0.0;
+    double lags = 0.0;
+    for (std::size_t k = 25; k < found[0].values.size(); ++k) {
+        double mean = 0.0;
+        double scatter = 0.0;
+        double claimed = 0.0;
+        for (const AverageTable& one : found) mean += one.values[k] / kWalks;
+        for (const AverageTable& one : found) {
+            scatter += (one.values[k] - mean) * (one.values[k] - mean) / (kWalks - 1);
+            claimed += one.errors[k] * one.errors[k] / kWalks;
+        }
+        if (!std::isfinite(scatter)) continue;
+        logarithms += 0.5 * std::log(claimed / scatter);
+        lags += 1.0;
+    }
+    EXPECT_GT(lags, 20.0);
+    EXPECT_NEAR(std::exp(logarithms / lags), 1.0, 0.25);
+}
+
 TEST_P(AveragesInTime, FewSamplesTellOfNoDiffusion) {
     const auto diffusion = make_average({.name = "d", .kind = "self_diffusion"}, state.context());
     for (int k = 0; k < 7; ++k) {

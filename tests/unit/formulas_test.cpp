@@ -6,6 +6,7 @@
 #include <random>
 
 #include "kernels/physics/collision_time.hpp"
+#include "kernels/physics/diffusion.hpp"
 #include "kernels/physics/first_root.hpp"
 #include "kernels/physics/path_length.hpp"
 #include "kernels/physics/restitution.hpp"
@@ -196,6 +197,54 @@ TEST(PathLength, OfAParabolaIsThatOfManyStraightPieces) {
 nlohmann::json golden() {
     std::ifstream file(CAROM_GOLDEN_DIR "/spring_binary.json");
     return nlohmann::json::parse(file);
+}
+
+TEST(Diffusion, WaysOfARandomWalkHaveTheTimesInCommonThatTheyShare) {
+    const auto way = [](double time) { return 3.0 * std::abs(time); };
+    EXPECT_DOUBLE_EQ(common_way(way, 1.0, 2.0, 0.0), 3.0);   // from 0 to 1 and from 0 to 2
+    EXPECT_DOUBLE_EQ(common_way(way, 1.0, 2.0, -0.5), 3.0);  // from -0.5
+    EXPECT_DOUBLE_EQ(common_way(way, 1.0, 2.0, 0.25), 2.25);
+    EXPECT_DOUBLE_EQ(common_way(way, 1.0, 2.0, -1.75), 0.75);
+    EXPECT_DOUBLE_EQ(common_way(way, 1.0, 2.0, 1.0), 0.0);
+    EXPECT_DOUBLE_EQ(common_way(way, 1.0, 2.0, -2.0), 0.0);
+    // Two Gaussian components of variance 1.5 each, squared and added.
+    EXPECT_DOUBLE_EQ(covariance_of_squares(3.0, 2), 2.0 * (2.0 * 1.5 * 1.5));
+}
+
+TEST(Diffusion, AFlowCarriesTwoBallsAsLongAsTheyAreNear) {
+    for (const double way : {1e-9, 1e-4, 0.02, 0.3, 4.0}) {
+        // The mean of exp(-k^2 W) over all pairs of times on the way, by the midpoint rule: k = 2 pi / 3.
+        constexpr int kSteps = 400;
+        double sum = 0.0;
+        for (int i = 0; i < kSteps; ++i) {
+            for (int j = 0; j < kSteps; ++j) {
+                sum += std::exp(-4.0 * kPi * kPi / 9.0 * way * std::abs(i - j) / kSteps) / (kSteps * kSteps);
+            }
+        }
+        EXPECT_NEAR(flow_in_common(3, way, 3.0), sum, 1e-4 + 2e-3 * sum) << way;
+        EXPECT_DOUBLE_EQ(flow_in_common(2, way, 3.0), std::sqrt(flow_in_common(3, way, 3.0)));
+    }
+}
+
+TEST(Diffusion, PlacesBetweenWallsScatterAsTheirProducts) {
+    // Evenly many centres in (-1, 1): x^2 + x'^2 - 2 x x', of which only the product is not known from all of them.
+    constexpr int kPlaces = 200;
+    double mean = 0.0;
+    double products = 0.0;
+    for (int i = 0; i < kPlaces; ++i) {
+        for (int j = 0; j < kPlaces; ++j) {
+            const double x = (2.0 * i + 1.0) / kPlaces - 1.0;
+            const double y = (2.0 * j + 1.0) / kPlaces - 1.0;
+            mean += (x - y) * (x - y) / (kPlaces * kPlaces);
+            products += 4.0 * x * x * y * y / (kPlaces * kPlaces);
+        }
+    }
+    EXPECT_NEAR(held_back(mean, 2.0), 1.0, 1e-4);
+    EXPECT_NEAR(held_back(0.5 * mean, 2.0), 0.5, 1e-4);
+    EXPECT_EQ(held_back(2.0 * mean, 2.0), 1.0);
+    EXPECT_NEAR(scatter_held_back(1.0, true) * covariance_of_squares(mean, 1), products, 1e-4);
+    EXPECT_EQ(scatter_held_back(1.0, false), 0.0);
+    EXPECT_EQ(scatter_held_back(0.0, true), 1.0);
 }
 
 TEST(Restitution, DampingRatioIsTheGoldenOne) {
