@@ -302,7 +302,8 @@ constexpr RowKind kRows[] = {
      .label = "wall pressure",
      .what = "impulse given to each face since the row before, over area and time; NaN for a face that is no wall, and "
              "in the first row",
-     .make = own<WallPressure>},
+     .make = own<WallPressure>,
+     .is_impulse = true},
     {.name = "contacts",
      .unit = "",
      .label = "contacts between balls",

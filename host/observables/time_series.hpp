@@ -133,8 +133,9 @@ inline constexpr double kMostDrift = 4.0;
 /// = df / d mean_k.
 /// \param value       of the function
 /// \param from_batch  whole batches that are left out
+/// \param conserved   it is the change of something bounded, unless a run is too long to see it
 MeanWithError blocked_mean(double value, const BatchSeries& series, std::span<const Weight> weights,
-                           std::size_t from_batch = 0);
+                           std::size_t from_batch = 0, bool conserved = false);
 
 /// factor * mean of a column.
 MeanWithError mean_of(const BatchSeries& series, std::size_t column, double factor = 1.0);

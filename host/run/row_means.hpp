@@ -66,6 +66,7 @@ private:
         std::string unit;
         bool tells_equilibrium = false;
         bool has_energy = false;
+        bool is_impulse = false;
     };
 
     std::vector<Column> columns_;

@@ -30,7 +30,9 @@ inline double covariance_of_squares(double common, int dimension) { return 2.0 /
 /// What is left of what two balls have in common because one flow carries both: they part, and the flow of the longest
 /// wave in a box, of wave vector k, is as long the same for both as their distance has changed by less than that wave.
 /// The mean of exp(-k^2 W(t) / d) over all pairs of times on a way, W / d = 2 D t: 1 for short ways, 0 for long ones.
-/// Of disks, whose flows go on growing meanwhile, its root fits what runs of 64 and 100 show. \param squared_way  mean
+/// Of disks, whose flows go on growing meanwhile, its root fits what runs of 64 and 100 show.
+///
+/// \param squared_way  mean
 /// square displacement of a ball along an axis, W / d [length^2]
 inline double flow_in_common(int dimension, double squared_way, double side) {
     const double x = 4.0 * kPi * kPi * squared_way / (side * side);
@@ -39,13 +41,16 @@ inline double flow_in_common(int dimension, double squared_way, double side) {
 }
 
 /// How far two walls have held a ball back, from 0 to 1: centres anywhere between them are a sixth of the square of
-/// their distance apart in the mean. Then the squares of ways scatter half as much as those of Gaussian ones: of x^2 +
-/// x'^2 - 2 x x', x from the middle, the first two are known from where balls may be. \param squared_way  mean square
+/// their distance apart in the mean. Then the squares of ways scatter half as much as those of Gaussian ones, and two
+/// ways with one end in common have little to do with each other: of x^2 + x'^2 - 2 x x', x from the middle, the first
+/// two are known from where balls may be.
+///
+/// \param squared_way  mean square
 /// displacement across the walls [length^2]
 inline double held_back(double squared_way, double distance) {
     return std::fmin(1.0, 6.0 * squared_way / (distance * distance));
 }
-inline double scatter_held_back(double held, bool same_ends) { return 1.0 - (same_ends ? 0.5 : 1.0) * held * held; }
+inline double scatter_held_back(double held, bool same_ends) { return 1.0 - (same_ends ? 0.5 : 0.65) * held * held; }
 
 /// Enskog's self-diffusion coefficient of hard balls [length^2/time]: sqrt(T / (pi m)) / (2 n sigma chi) for disks,
 /// 3 sqrt(T / (pi m)) / (8 n sigma^2 chi) for spheres (first Sonine order), times what the higher orders add: 1.02704
