@@ -17,6 +17,7 @@
 #include "host/plot/figure.hpp"
 #include "host/plot/image.hpp"
 #include "host/plot/quantity_figure.hpp"
+#include "host/plot/stored_run.hpp"
 #include "host/report/report.hpp"
 #include "host/scene/load.hpp"
 
@@ -201,7 +202,9 @@ void define_reader(py::module_& module) {
             "figure",
             [](StoredRun& run, const std::string& quantity, const std::string& path) {
                 run.read([&](const TrajectoryReader& reader) {
-                    run_gnuplot(figure_script(quantity_figure({&reader}, quantity), path), path);
+                    Canvas canvas(path);
+                    canvas.note = run_note(reader);
+                    run_gnuplot(figure_script(quantity_figure({&reader}, quantity), canvas), path);
                 });
             },
             py::arg("quantity"), py::arg("path"))

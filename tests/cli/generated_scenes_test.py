@@ -139,7 +139,9 @@ class Maker:
         color = lambda: self.draw.choice(["#102030", "#FAFAFA"]) if self.maybe() else None
         self.table("look", background=color(), floor=color(), walls=color(), colors="#FAFAFA #F9A825" if self.maybe() else None,
                    cushion=None if spatial else self.number(0, 1), numbers_from=self.draw.choice([0, 3]) if self.maybe() else None,
-                   pattern=self.draw.choice(["auto", "none", "stripe"]), camera="zoom=2" if self.maybe() else None,
+                   pattern=self.draw.choice(["auto", "none", "stripe"]),
+                   select="vx < 1 and id > 0" if self.maybe() else None, copies=self.draw.choice([0, 2]) if self.maybe() else None,
+                   glow=True if self.maybe() else None, camera="zoom=2" if self.maybe() else None,
                    color_by=self.draw.choice(["speed", "species", "id"]) if self.maybe() else None,
                    colormap="ember" if self.maybe() else None, range="0:5" if self.maybe() else None,
                    clip="0:1:0:20" if spatial and self.maybe() else None, light=self.maybe(), shadows=self.maybe() if spatial else None)
@@ -445,8 +447,8 @@ class GeneratedScenes(ProgramTest):
 
     def test_have_every_key_of_the_reference(self):
         used = set().union(*(Maker(seed).used for seed in range(400)))
-        self.assertEqual(sorted(set(keys_of_reference()) - used), ["fill.region", "fill.sizes", "load.columns", "observe.region",
-                                                                        "species.sizes", "stage.thermostat"])
+        self.assertEqual(sorted(set(keys_of_reference()) - used), ["fill.region", "fill.sizes", "load.columns", "load.group",
+                                                                        "observe.region", "species.sizes", "stage.thermostat"])
 
 
 if __name__ == "__main__":
