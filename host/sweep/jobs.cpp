@@ -4,6 +4,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <new>
 #include <string>
@@ -216,12 +217,17 @@ public:
           columns_(jobs.columns),
           threads_(static_cast<std::uint64_t>(jobs.threads)) {
         if (transport_ == nullptr) return;
-        transport_->sum_all({&threads_, 1});
+        std::array<std::uint64_t, 2> sums{threads_, 0};
+        transport_->sum_all(sums);
+        threads_ = sums[0];
+        all_can_ = sums[1] == 0;
         peers_.resize(static_cast<std::size_t>(transport_->size()));
         others_left_ = transport_->size() - 1;
     }
 
     [[nodiscard]] std::uint64_t threads() const { return threads_; }
+    /// No other rank has said that it cannot do such jobs.
+    [[nodiscard]] bool all_can() const { return all_can_; }
     /// Nobody has anything to do any more.
     [[nodiscard]] bool done() const {
         return pool_.idle() && std::all_of(peers_.begin() + (peers_.empty() ? 0 : 1), peers_.end(),
@@ -286,6 +292,7 @@ private:
     Pool& pool_;
     std::size_t columns_;
     std::uint64_t threads_;
+    bool all_can_ = true;
     std::vector<Peer> peers_;  // by rank
     int others_left_ = 0;
     int stop_ = 0;
@@ -300,7 +307,7 @@ void do_jobs(SharedJobs jobs, const std::function<int(JobsSoFar)>& look) {
     Pool::Failure failure;
     const auto lead_all = [&](Transport* transport) {
         Dealer dealer(transport, pool, jobs);
-        pool.add(jobs.numbers);
+        if (dealer.all_can()) pool.add(jobs.numbers);  // else what hinders it is all that is to be heard
         for (bool last = false; !last;) {
             last = dealer.done();  // before it is asked for the last time what has ended
             JobsSoFar so_far{.ended = pool.take_ended(transport == nullptr ? kLook : kAttend)};
@@ -331,10 +338,10 @@ void do_jobs(SharedJobs jobs, const std::function<int(JobsSoFar)>& look) {
     if (failure.error) std::rethrow_exception(failure.error);
 }
 
-void help_with_jobs(Transport& transport, int threads, const Job& job) {
+void help_with_jobs(Transport& transport, int threads, const Job& job, const std::exception_ptr& hindrance) {
     Pool pool(threads, job);
-    auto all_threads = static_cast<std::uint64_t>(threads);
-    transport.sum_all({&all_threads, 1});
+    std::array<std::uint64_t, 2> sums{static_cast<std::uint64_t>(threads), hindrance ? 1U : 0U};
+    transport.sum_all(sums);
     Pool::Ended ended;
     auto last = std::chrono::steady_clock::now();
     double rate = 0.0;  // of jobs that end here [1/s]
@@ -346,7 +353,7 @@ void help_with_jobs(Transport& transport, int threads, const Job& job) {
         if (since < std::chrono::duration<double>(kLook).count() && pool.waiting() >= pool.free_threads()) continue;
         // What is seen before the rest is asked for is true of all that is told.
         Told told{.signal = rank_signal(), .idle = pool.idle() ? 1U : 0U};
-        const Pool::Failure failure = pool.failure();
+        const Pool::Failure failure = hindrance ? Pool::Failure{0, hindrance} : pool.failure();
         for (auto& one : pool.take_ended({})) ended.push_back(std::move(one));
         rate = std::max(0.5 * rate, static_cast<double>(ended.size()) / std::max(since, 1e-3));
         const std::uint64_t waiting = pool.waiting();

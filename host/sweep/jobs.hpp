@@ -103,6 +103,7 @@ struct JobsSoFar {
 void do_jobs(SharedJobs jobs, const std::function<int(JobsSoFar)>& look);
 
 /// The part of another rank in them. What a job throws is told by rank 0.
-void help_with_jobs(Transport& transport, int threads, const Job& job);
+/// \param hindrance  why this rank cannot do such jobs, if it cannot: told by rank 0, and nobody begins any
+void help_with_jobs(Transport& transport, int threads, const Job& job, const std::exception_ptr& hindrance = nullptr);
 
 }  // namespace carom

@@ -188,6 +188,7 @@ void help_with_sweep(Transport& transport, std::span<const std::byte> order) {
     SweepOptions options;
     std::vector<std::string> columns;
     Job job;
+    std::exception_ptr hindrance;
     try {
         std::vector<std::uint8_t> bytes(order.size());
         std::ranges::transform(order, bytes.begin(),
@@ -204,13 +205,10 @@ void help_with_sweep(Transport& transport, std::span<const std::byte> order) {
                                          transport.rank()));
         }
         job = job_of(*sweep, options, columns, static_cast<SweepPart>(said["part"].get<int>()));
-    } catch (const std::exception&) {  // told like what a job throws
-        job = [error = std::current_exception()](std::uint64_t,
-                                                 const std::function<int()>&) -> std::optional<RunResult> {
-            std::rethrow_exception(error);
-        };
+    } catch (const std::exception&) {
+        hindrance = std::current_exception();
     }
-    help_with_jobs(transport, sweep_threads(options), job);
+    help_with_jobs(transport, sweep_threads(options), job, hindrance);
 }
 
 std::vector<std::string> check_sweep(const Sweep& sweep, const SweepOptions& options,

@@ -31,8 +31,14 @@ struct Result {
 };
 
 /// Does jobs on so many ranks of two threads, all of which do the same with a number.
-Result do_on(int ranks, std::uint64_t count, const Job& job, const std::function<int(const JobsSoFar&)>& look = {}) {
-    ThreadRanks threads(ranks, [&job](Transport& transport, auto) { help_with_jobs(transport, 2, job); });
+/// \param hindrance  of the last rank, which starts late
+Result do_on(int ranks, std::uint64_t count, const Job& job, const std::function<int(const JobsSoFar&)>& look = {},
+             const std::exception_ptr& hindrance = nullptr) {
+    ThreadRanks threads(ranks, [&](Transport& transport, auto) {
+        const bool last = hindrance && transport.rank() == ranks - 1;
+        if (last) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        help_with_jobs(transport, 2, job, last ? hindrance : nullptr);
+    });
     Ranks led(threads.rank_0());
     Result result;
     const SharedJobs jobs{.ranks = ranks > 1 ? &led : nullptr,
@@ -113,6 +119,17 @@ TEST(SweepJobs, EndWhereWhoLooksFails) {
             });
         EXPECT_EQ(result.error, "the disk is full");
     }
+}
+
+TEST(SweepJobs, AreNotBegunWhereARankCannotDoThem) {
+    std::atomic<int> begun = 0;
+    const Job job = [&begun](std::uint64_t number, const auto&) {
+        ++begun;
+        return tenth(number);
+    };
+    const Result result = do_on(3, 100, job, {}, std::make_exception_ptr(InputError("another scene")));
+    EXPECT_EQ(result.error, "another scene");
+    EXPECT_EQ(begun, 0);
 }
 
 }  // namespace carom::sweep_jobs_test
