@@ -79,4 +79,12 @@ private:
     bool any_row_ = false;
 };
 
+/// Reads a frame of an H5MD file of another program: places, velocities and what else it has of the balls of one
+/// group. As in a table each number of a ball has a name, that of its element; of several numbers "position[0]" and so
+/// on.
+/// \param descriptor  of the file; it becomes the reader's
+/// \returns false: the file is one of carom's own, which its own readers take
+/// \throws InputError  it has no balls, or what it has fits neither together nor the scene
+bool read_h5md(const std::string& path, int descriptor, BallCollector& collector);
+
 }  // namespace carom

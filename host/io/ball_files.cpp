@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "host/io/ball_collector.hpp"
-#include "host/io/h5md_balls.hpp"
 #include "host/io/text_table.hpp"
 #include "host/io/trajectory_reader.hpp"
 #include "host/scene/keys.hpp"
@@ -197,18 +196,9 @@ void read_trajectory(BallFile& file, BallCollector& collector) {
 
 /// Of carom, or of another program.
 void read_hdf5(BallFile& file, BallCollector& collector) {
-    {
-        const int other = ::fcntl(file.descriptor.get(), F_DUPFD_CLOEXEC, 0);
-        if (other < 0) throw SystemError(fmt::format("{}: cannot be read: {}", file.path, std::strerror(errno)));
-        const ReadableFile any(file.path, "H5MD file", other);
-        bool own = false;
-        any.read([&](hid_t opened) { own = is_of_carom(opened); });
-        if (!own) {
-            read_h5md(any, collector);
-            return;
-        }
-    }
-    read_trajectory(file, collector);
+    const int other = ::fcntl(file.descriptor.get(), F_DUPFD_CLOEXEC, 0);
+    if (other < 0) throw SystemError(fmt::format("{}: cannot be read: {}", file.path, std::strerror(errno)));
+    if (!read_h5md(file.path, other, collector)) read_trajectory(file, collector);
 }
 
 std::shared_ptr<const LoadedBalls> read_balls(const Scene& scene, std::size_t number, bool typed) {

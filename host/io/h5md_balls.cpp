@@ -1,8 +1,3 @@
-#include "host/io/h5md_balls.hpp"
-
-// H5MD (de Buyl, Colberg, Höfling 2014, Comput. Phys. Commun. 185, 1546; version 1.1). Of a group of particles each
-// element is a dataset, or a group with `value`, `step` and `time`, where it changes.
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,8 +12,13 @@
 #include <utility>
 #include <vector>
 
+#include "host/io/ball_collector.hpp"
+#include "host/io/hdf5.hpp"
 #include "host/state/errors.hpp"
 #include "host/state/text.hpp"
+
+// H5MD (de Buyl, Colberg, Höfling 2014, Comput. Phys. Commun. 185, 1546; version 1.1). Of a group of particles each
+// element is a dataset, or a group with `value`, `step` and `time`, where it changes.
 
 namespace carom {
 
@@ -398,15 +398,19 @@ void wrap(const Box& box, const std::array<double, 3>& periods, Vector3& positio
     }
 }
 
-}  // namespace
-
 bool is_of_carom(hid_t file) {
     if (h5::has_attribute(file, "format")) return true;
     return h5::is_group(file, "parameters") && h5::has_attribute(h5::open_group(file, "parameters"), "format");
 }
 
-void read_h5md(const ReadableFile& file, BallCollector& collector) {
+}  // namespace
+
+bool read_h5md(const std::string& path, int descriptor, BallCollector& collector) {
+    const ReadableFile file(path, "H5MD file", descriptor);
+    bool own = false;
     file.read([&](hid_t opened) {
+        own = is_of_carom(opened);
+        if (own) return;
         H5mdFrame frame(opened, file, collector);
         const bool flat = collector.dimension() == 2;
         collector.expect(static_cast<double>(frame.balls()));
@@ -464,6 +468,7 @@ void read_h5md(const ReadableFile& file, BallCollector& collector) {
             }
         }
     });
+    return !own;
 }
 
 }  // namespace carom

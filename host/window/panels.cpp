@@ -212,16 +212,16 @@ constexpr double kKept = 0.9;
 
 void text(const std::string& words) { ImGui::TextUnformatted(words.c_str()); }
 
+/// No table of ImGui's, which is as wide as what stood there a picture ago and cuts off a value that grows.
 void table(const std::vector<Reading>& readings) {
-    // Tables of one name have the widths of the last in common, which cuts off what is longer.
-    if (readings.empty() || !ImGui::BeginTable(readings[0].first.c_str(), 2, ImGuiTableFlags_SizingFixedFit)) return;
+    float widest = 0.0f;
+    for (const auto& [name, value] : readings) widest = std::max(widest, ImGui::CalcTextSize(name.c_str()).x);
+    const float values = ImGui::GetCursorPosX() + widest + ImGui::GetStyle().ItemSpacing.x;
     for (const auto& [name, value] : readings) {
-        ImGui::TableNextColumn();
         ImGui::TextDisabled("%s", name.c_str());
-        ImGui::TableNextColumn();
+        ImGui::SameLine(values);
         text(value);
     }
-    ImGui::EndTable();
 }
 
 }  // namespace

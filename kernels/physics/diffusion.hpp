@@ -32,8 +32,7 @@ inline double covariance_of_squares(double common, int dimension) { return 2.0 /
 /// The mean of exp(-k^2 W(t) / d) over all pairs of times on a way, W / d = 2 D t: 1 for short ways, 0 for long ones.
 /// Of disks, whose flows go on growing meanwhile, its root fits what runs of 64 and 100 show.
 ///
-/// \param squared_way  mean
-/// square displacement of a ball along an axis, W / d [length^2]
+/// \param squared_way  mean square displacement of a ball along an axis, W / d [length^2]
 inline double flow_in_common(int dimension, double squared_way, double side) {
     const double x = 4.0 * kPi * kPi * squared_way / (side * side);
     const double mean = x < 1e-3 ? 1.0 - x / 3.0 : 2.0 * (x - 1.0 + std::exp(-x)) / (x * x);
@@ -45,8 +44,7 @@ inline double flow_in_common(int dimension, double squared_way, double side) {
 /// ways with one end in common have little to do with each other: of x^2 + x'^2 - 2 x x', x from the middle, the first
 /// two are known from where balls may be.
 ///
-/// \param squared_way  mean square
-/// displacement across the walls [length^2]
+/// \param squared_way  mean square displacement across the walls [length^2]
 inline double held_back(double squared_way, double distance) {
     return std::fmin(1.0, 6.0 * squared_way / (distance * distance));
 }

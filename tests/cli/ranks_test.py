@@ -96,6 +96,16 @@ class Launched(ProgramTest):
     def said_by_carom(self, text):
         return [line for line in text.splitlines() if line.startswith("carom: ")]
 
+    def fill_disk(self, run, file, room):
+        """So many bytes after what rank 0 has in a file; the one line of the end that follows."""
+        size = (self.folder / file).stat().st_size + room
+        resource.prlimit(self.ranks_of(run)[0], resource.RLIMIT_FSIZE, (size, size))  # of any one file
+        _, errors = run.communicate(timeout=60)
+        self.assertEqual(run.returncode, 4, errors)
+        said = self.said_by_carom(errors)
+        self.assertEqual(len(said), 1, errors)
+        return said[0]
+
 
 class Ranks(Launched):
     def summary(self, ranks, *arguments):
@@ -204,13 +214,8 @@ velocity = [{v}, 0.0]
 
     def test_a_full_disk_under_rank_0_ends_all(self):
         run = self.begin(3)
-        size = (self.folder / "long.h5").stat().st_size + 20000
-        resource.prlimit(self.ranks_of(run)[0], resource.RLIMIT_FSIZE, (size, size))  # of any one file
-        _, errors = run.communicate(timeout=60)
-        self.assertEqual(run.returncode, 4, errors)
-        said = self.said_by_carom(errors)
-        self.assertEqual(len(said), 1, errors)
-        self.assertRegex(said[0], r"^carom: .*long\.h5.*to go on from t = ")
+        said = self.fill_disk(run, "long.h5", 20000)
+        self.assertRegex(said, r"^carom: .*long\.h5.*to go on from t = ")
         self.succeed("state", "long.h5")
 
     def test_a_rank_that_is_out_of_memory_ends_all_and_is_named(self):
@@ -375,13 +380,8 @@ class Sweeps(Launched):
     def test_a_full_disk_ends_all_with_one_message(self):
         self.prepare()
         run = self.begin(3, 2)
-        size = (self.folder / "t.csv.part").stat().st_size + 100
-        resource.prlimit(self.ranks_of(run)[0], resource.RLIMIT_FSIZE, (size, size))  # of any one file
-        _, errors = run.communicate(timeout=60)
-        self.assertEqual(run.returncode, 4, errors)
-        said = self.said_by_carom(errors)
-        self.assertEqual(len(said), 1, errors)
-        self.assertRegex(said[0], r"^carom: cannot write t\.csv\.part: .* kept in t\.csv\.part; to go on")
+        said = self.fill_disk(run, "t.csv.part", 100)
+        self.assertRegex(said, r"^carom: cannot write t\.csv\.part: .* kept in t\.csv\.part; to go on")
 
     def test_what_is_wrong_with_a_run_is_said_as_by_one_process(self):
         self.prepare(until=1.0)

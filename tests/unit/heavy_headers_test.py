@@ -19,7 +19,7 @@ LIBRARIES = {
     "JSON": (re.compile(r"nlohmann/(?!json_fwd)"), {
         "host/bench": 4, "host/cli": 2, "host/compare": 1, "host/plot": 2, "host/report": 1, "host/run": 2,
         "host/sweep": 1, "tests/fuzz": 1, "tests/golden": 7, "tests/physics": 6, "tests/unit": 3}),
-    "HDF5": (re.compile(r"hdf5|H5\w*\.h"), {"host/cli": 1, "host/io": 10, "tests/fuzz": 1, "tests/unit": 1}),
+    "HDF5": (re.compile(r"hdf5|H5\w*\.h"), {"host/cli": 1, "host/io": 9, "tests/fuzz": 1, "tests/unit": 1}),
     "pybind11": (re.compile(r"pybind11/"), {"python": 3}),
 }
 

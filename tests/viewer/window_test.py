@@ -369,7 +369,7 @@ class View(ProgramTest):
         columns = []
         for keys in (["sleep", 0.2], ["key", "Right"], ["key", "End"]):
             self.screen.do(*keys, "sleep", 0.4)
-            chart = self.screen.pixels()[369:420, 33:290]
+            chart = self.screen.pixels()[364:420, 33:290]
             total = ((chart[:, :, 0] > 150) & (chart[:, :, 0] > 1.6 * chart[:, :, 1])).any(axis=0)  # red
             cursor = (chart.min(axis=2) > 180).sum(axis=0)
             columns.append((int(total.sum()), int(cursor.argmax()), int(cursor.max())))
