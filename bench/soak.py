@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Long runs with every average on: whether memory stays, and energy.
 
-usage: bench/soak.py CAROM [--seconds S] [--solver spring|events]... [-o RESULT.json]
+usage: bench/soak.py CAROM [--seconds S | --count N] [--solver spring|events]... [-o RESULT.json]
 
 Two kinds of balls in a box with walls (the mixture of the tests), with each average that the solver knows, rows, frames
 and checkpoints. Once a second the resident memory is looked at, without what is mapped from files. What the first tenth of
@@ -12,6 +12,7 @@ of the energy of two balls each, of steps as the change from one half to the oth
 
 import argparse
 import json
+import math
 import os
 import pathlib
 import signal
@@ -62,21 +63,24 @@ def run_watched(carom, folder, until, patience):
     return json.loads(run.stdout.read().splitlines()[-1]), samples
 
 
-def soak(carom, scene, seconds, folder):
+def soak(carom, scene, seconds, count, folder):
     (folder / "soak.toml").write_text(scene)
     until = 300.0
-    samples = []
-    while len(samples) < 0.5 * seconds:  # a machine that others use too has no speed that can be asked for once
-        summary, samples = run_watched(carom, folder, until, 1.2 * seconds)
-        until *= max(2.0, seconds / summary["wall_seconds"])
-    settled = samples[len(samples) // 10:]
+    summary, samples = run_watched(carom, folder, until, math.inf)
     unit = "collisions" if summary["solver"] == "events" else "steps"
+    if count:  # collisions vary by some per mille
+        summary, samples = run_watched(carom, folder, until * 1.01 * count / summary[unit], math.inf)
+    while not count and len(samples) < 0.5 * seconds:  # a machine that others use too has no speed to be asked for once
+        until *= max(2.0, seconds / summary["wall_seconds"])
+        summary, samples = run_watched(carom, folder, until, 1.2 * seconds)
+    settled = samples[len(samples) // 10:]
     done = int(summary[unit])
     result = {"solver": summary["solver"], unit: done, "balls": summary["balls"],
               "seconds": round(summary["wall_seconds"]), "rows": summary["rows"], "frames": summary["frames"],
               "resident_MB": [round(samples[int(part * (len(samples) - 1))] / 1e6, 2)
                               for part in (0.0, 0.1, 0.25, 0.5, 0.75, 1.0)],
               "growth_kB": round(slope_along(settled) / 1e3, 1),
+              "growth_of_second_half_kB": round(slope_along(samples[len(samples) // 2:]) / 1e3, 1),
               "energy_drift": summary["energy_drift"],
               "total_energy_drift_in_errors": summary["means"]["values"]["total_energy"]["drift"]}
     if unit == "collisions":
@@ -88,6 +92,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("carom", type=pathlib.Path)
     parser.add_argument("--seconds", type=float, default=300.0, help="of each solver, about")
+    parser.add_argument("--count", type=float, help="of collisions, or of steps, instead")
     parser.add_argument("--solver", action="append", choices=("spring", "events"))
     parser.add_argument("-o", "--output", type=pathlib.Path)
     options = parser.parse_args()
@@ -99,12 +104,12 @@ def main():
     rows = []
     for solver in options.solver or ("events", "spring"):
         with tempfile.TemporaryDirectory() as folder:
-            rows.append(soak(carom, MIXTURE % solver + observed(solver), options.seconds, pathlib.Path(folder)))
+            rows.append(soak(carom, MIXTURE % solver + observed(solver), options.seconds, options.count, pathlib.Path(folder)))
         print(json.dumps(rows[-1]), flush=True)
     if options.output:
         options.output.write_text(json.dumps(
             {"what": "long runs of 90 disks with every average on: resident memory without mapped files, and energy",
-             "command": f"bench/soak.py build/cpu/bin/carom --seconds {options.seconds:g}", "commit": info["commit"],
+             "command": " ".join(["bench/soak.py", *sys.argv[1:]]), "commit": info["commit"],
              "processor": info["processor"], "build": info["build"], "rows": rows}, indent=1) + "\n")
     return max(row["growth_kB"] for row in rows) * 1e3 > MOST_GROWTH
 

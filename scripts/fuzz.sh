@@ -21,7 +21,7 @@ shift $((OPTIND - 1))
 build=build/fuzz
 [ -e $build/CMakeCache.txt ] || cmake --preset fuzz -DCAROM_UNITY=ON >&2
 targets=("$@")
-[ $# -gt 0 ] || targets=(scene sweep table balls journal bench trajectory checkpoint)
+[ $# -gt 0 ] || targets=(scene sweep table balls journal bench h5md trajectory checkpoint)
 cmake --build --preset fuzz -j "$jobs" >&2
 export ASAN_OPTIONS=allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
 export LSAN_OPTIONS=suppressions=$PWD/tests/leaks.txt:print_suppressions=0

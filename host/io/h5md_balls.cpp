@@ -109,7 +109,11 @@ private:
         h5::check(H5Fget_filesize(file, &file_bytes), "read the size of the file");
         const auto stored = static_cast<double>(H5Dget_storage_size(dataset_));
         double bytes = static_cast<double>(size);
-        for (const hsize_t extent : extents_) bytes *= static_cast<double>(extent);
+        double places = bytes;  // as if no axis were empty: a million frames of no balls would be gone through, too
+        for (const hsize_t extent : extents_) {
+            bytes *= static_cast<double>(extent);
+            places *= static_cast<double>(std::max<hsize_t>(extent, 1));
+        }
         double chunk = 0.0;
         if (H5Pget_layout(how) == H5D_CHUNKED) {
             std::array<hsize_t, H5S_MAX_RANK> lengths{};
@@ -119,7 +123,8 @@ private:
                 chunk *= static_cast<double>(lengths[static_cast<std::size_t>(axis)]);
         }
         const double most = stored * (filtered ? kMostOfAByte : 1.0);
-        if (stored > static_cast<double>(file_bytes) || bytes > most || chunk > most + kSpare) {
+        if (stored > static_cast<double>(file_bytes) || bytes > most || places > most + kSpare ||
+            chunk > most + kSpare) {
             throw h5::Error(fmt::format("`{}` holds less than its extent says", name_));
         }
     }

@@ -550,11 +550,14 @@ class FramesOfOthers(LoadTest):
 
     def test_take_no_memory_by_a_number(self):
         """Of a hundred bytes nobody gets more balls than that, nor a thousand times as many where they are packed."""
-        for how in ({"chunks": (1, 1 << 20, 3)}, {"chunks": (1, 1 << 20, 3), "compression": "gzip"}):
-            def change(file, balls, how=how):
+        many = (1, 1 << 36, 3)
+        for extents, how in ((many, {"chunks": (1, 1 << 20, 3)}), (many, {"chunks": (1, 1 << 20, 3), "compression": "gzip"}),
+                             ((1 << 36, 0, 3), {"chunks": (64, 64, 3), "maxshape": (None, None, 3)})):
+            def change(file, balls, extents=extents, how=how):
                 for element in ("position", "velocity", "mass", "radius"):
                     del balls[element]
-                balls.create_dataset("position/value", (1, 1 << 36, 3), "f8", **how)
+                balls.create_dataset("position/value", extents, "f8", **how)
+                balls["position/step"] = 1  # of each frame, however many there are
             self.write_h5md(change)
             self.assertLess((self.folder / "a.h5").stat().st_size, 100_000)
             self.refused("a.h5: is not a whole H5MD file: `particles/atoms/position/value` holds less than its extent says",

@@ -159,7 +159,7 @@ side = "outside"
 [[load]]
 radius = 0.25
 mass = 2.0
-file = "balls.)";
+file = ")";
 
 // Scenes.
 
@@ -188,7 +188,7 @@ std::vector<std::string> scenes() {
         std::string seed = kStoredScene;
         seeds.push_back(seed.replace(seed.find("[run]\n") + 6, 0, fmt::format("solver = \"{}\"\n", solver)));
     }
-    seeds.push_back(std::string(kLoadingScene) + "csv\"\ncolumns = { x = \"a\", radius = \"-\" }\n");
+    seeds.push_back(std::string(kLoadingScene) + "balls.csv\"\ncolumns = { x = \"a\", radius = \"-\" }\n");
     return with_corpus(std::move(seeds), "scene");
 }
 
@@ -240,18 +240,23 @@ std::vector<std::string> tables() {
                        "table");
 }
 
+/// Balls of a file that lies in the folder.
+void load_balls(const std::string& name) {
+    for (const char* choice : {"", "time = 1.0\n"}) {
+        refusable([&] {
+            const std::string scene = kLoadingScene + name + "\"\n" + choice;
+            static_cast<void>(make_balls(parse_scene(scene, folder().file("s.toml"), {}, ball_reader(false))));
+        });
+    }
+}
+
 /// The first line is the ending of the file's name, and the rest what it holds.
 void read_balls(const std::string& input) {
     const std::size_t end = std::min(input.find('\n'), input.size());
     std::string ending = input.substr(0, end);
-    if (ending != "xyz" && ending != "dump") ending = "csv";
+    if (ending != "xyz" && ending != "dump" && ending != "data") ending = "csv";
     write_file(folder().file("balls." + ending), input.substr(std::min(end + 1, input.size())));
-    for (const char* choice : {"", "time = 1.0\n"}) {
-        refusable([&] {
-            const std::string scene = kLoadingScene + ending + "\"\n" + choice;
-            static_cast<void>(make_balls(parse_scene(scene, folder().file("s.toml"), {}, ball_reader(false))));
-        });
-    }
+    load_balls("balls." + ending);
 }
 
 std::vector<std::string> ball_files() {
@@ -520,8 +525,62 @@ const std::array<std::vector<std::string>, 2>& stored() {
     return files;
 }
 
+void put(hid_t parent, const std::string& name, const std::vector<hsize_t>& extents, double first) {
+    std::size_t count = 1;
+    for (const hsize_t extent : extents) count *= extent;
+    std::vector<double> numbers(count);
+    for (std::size_t k = 0; k < count; ++k) numbers[k] = first + static_cast<double>(k % 8);
+    const h5::Handle space(extents.empty()
+                               ? H5Screate(H5S_SCALAR)
+                               : H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr),
+                           H5Sclose, "");
+    const h5::Handle made(
+        H5Dcreate2(parent, name.c_str(), H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Dclose,
+        "create");
+    H5Dwrite(made, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers.data());
+}
+
+/// H5MD of other programs: carom's without what says that it is carom's, and one whose elements are of all kinds.
+const std::vector<std::string>& foreign() {
+    static const std::vector<std::string> files = [] {
+        std::vector<std::string> made;
+        const std::string path = folder().file("foreign.h5");
+        write_file(path, stored()[0][0]);
+        {
+            const h5::Handle file(H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose, "open");
+            H5Ldelete(file, "parameters", H5P_DEFAULT);
+        }
+        made.push_back(file_text(path));
+        {
+            const h5::Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose, "create");
+            const h5::Handle particles = h5::create_group(file, "particles");
+            const h5::Handle disks = h5::create_group(particles, "disks");
+            const h5::Handle box = h5::create_group(disks, "box");
+            h5::set_attribute(box, "boundary", std::vector<std::string>{"periodic", "none"});
+            put(box, "edges", {2}, 20.0);
+            const h5::Handle position = h5::create_group(disks, "position");
+            put(position, "value", {3, 4, 2}, 1.0);
+            put(position, "step", {}, 100.0);
+            put(position, "time", {3}, 0.5);
+            const h5::Handle velocity = h5::create_group(disks, "velocity");
+            put(velocity, "value", {3, 4, 2}, -1.0);
+            put(velocity, "step", {}, 100.0);
+            for (const char* name : {"diameter", "mass", "species", "id"}) put(disks, name, {4}, 1.0);
+        }
+        made.push_back(file_text(path));
+        return made;
+    }();
+    return files;
+}
+
+void read_h5md(const std::string& input) {
+    changed_file(foreign(), input);
+    load_balls("changed.h5");
+}
+
 void read_trajectory(const std::string& input) {
     const std::string path = changed_file(stored()[0], input);
+    load_balls("changed.h5");
     refusable([&] {
         const TrajectoryReader reader(path);
         Frame frame;
@@ -578,10 +637,15 @@ std::vector<std::string> changes() {
 
 const std::vector<Target>& targets() {
     static const std::vector<Target> all{
-        {"scene", read_scene, scenes, 1500},          {"sweep", read_sweep, sweeps, 1500},
-        {"table", read_table, tables, 1500},          {"balls", read_balls, ball_files, 1500},
-        {"journal", read_journal, journals, 500},     {"bench", read_bench, benches, 40},
-        {"trajectory", read_trajectory, changes, 60}, {"checkpoint", read_checkpoint, changes, 120},
+        {"scene", read_scene, scenes, 1500},
+        {"sweep", read_sweep, sweeps, 1500},
+        {"table", read_table, tables, 1500},
+        {"balls", read_balls, ball_files, 1500},
+        {"journal", read_journal, journals, 500},
+        {"bench", read_bench, benches, 40},
+        {"h5md", read_h5md, changes, 200},
+        {"trajectory", read_trajectory, changes, 60},
+        {"checkpoint", read_checkpoint, changes, 120},
     };
     return all;
 }
