@@ -33,6 +33,7 @@ std::string bench_scene_text(const BenchGas& gas);
 /// Places a gas: a lattice, each ball moved at random (seeded) as far as it can without meeting another; then, up to
 /// a million balls, melted: run by the event-driven solver until each has collided three times, for half a unit of time
 /// at least and four at most, so that contacts are as frequent as in equilibrium. Larger ones stay shaken lattices.
+/// Neighbours' ids are far apart in all.
 /// \param seconds      after which melting ends anyway; then it is called a shaken lattice
 /// \param interrupted  gives a signal's number, which ends melting
 PlacedGas place_gas(const BenchGas& gas, double seconds, const std::function<int()>& interrupted);

@@ -147,6 +147,31 @@ TEST(BenchGas, IsAGasOfRootMeanSquareSpeedOneWithoutOverlap) {
     }
 }
 
+TEST(BenchGas, HasNeighboursWhoseIdsAreFarApart) {
+    for (const BenchGas& gas : {BenchGas{2, 0.5, 4}, BenchGas{3, 0.3, 500}, BenchGas{2, 0.8, 10000}}) {
+        const PlacedGas placed = place_gas(gas, 60.0, [] { return 0; });
+        const std::uint64_t count = gas.balls;
+        const Balls& balls = placed.state.balls;
+        std::set<std::pair<double, double>> places;
+        std::size_t close = 0;
+        std::size_t pairs = 0;
+        for (std::size_t i = 0; i < count; ++i) {
+            places.emplace(balls.position[0][i], balls.position[1][i]);
+            for (std::size_t j = 0; j < i; ++j) {
+                const double d = std::hypot(balls.position[0][i] - balls.position[0][j],
+                                            balls.position[1][i] - balls.position[1][j]);
+                if (d > 1.9) continue;  // in a row of the lattice they are 1.83 apart
+                ++pairs;
+                close += i - j < 8 ? 1 : 0;
+            }
+        }
+        EXPECT_EQ(places.size(), count) << "nobody is lost";
+        if (count > 1000) {  // a crystal: nobody has changed places
+            EXPECT_LT(close * 10, pairs);
+        }
+    }
+}
+
 TEST(BenchGas, IsTheSameEveryTimeAndIsNoLatticeAnyMore) {
     const BenchGas gas{2, 0.05, 100};
     const PlacedGas first = place_gas(gas, 60.0, [] { return 0; });
