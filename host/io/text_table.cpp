@@ -956,8 +956,9 @@ DataFile survey(TextLines& lines) {
         const std::string_view text = without_comment(line);
         if (is_word(text)) {
             const std::size_t mark = std::min(line.find('#'), line.size() - 1);
-            file.sections.insert_or_assign(
-                std::string(text), DataFile::Section{lines.place(), std::string(trimmed(line.substr(mark + 1)))});
+            const auto [section, first] = file.sections.emplace(
+                text, DataFile::Section{lines.place(), std::string(trimmed(line.substr(mark + 1)))});
+            if (!first) lines.fail(0, fmt::format("a second section {}", shown(text)));
         } else if (file.sections.empty()) {
             const std::size_t blank = std::min(text.find_first_of(" \t"), text.size());
             const std::string_view what = trimmed(text.substr(blank));
@@ -968,20 +969,22 @@ DataFile survey(TextLines& lines) {
     return file;
 }
 
-/// Gives each row of a section, of so many.
+/// Gives each row of a section, which has so many.
 template <class Take>
 void each_row(TextLines& lines, const DataFile& file, std::string_view section, std::uint64_t count, const Take& take) {
     lines.go_to(file.sections.find(section)->second.place);
     std::string_view line;
-    for (std::uint64_t row = 0; row < count;) {
-        const bool there = lines.next(line);
-        const std::string_view text = there ? without_comment(line) : std::string_view{};
-        if (!there || is_word(text)) {
-            throw InputError(fmt::format("{}: ends after {} of {} rows of {}", lines.path(), row, count, section));
-        }
+    std::uint64_t row = 0;
+    while (lines.next(line)) {
+        const std::string_view text = without_comment(line);
+        if (is_word(text)) break;
         if (text.empty()) continue;
+        if (row == count) lines.fail(0, fmt::format("{} has more rows than the {} that the file says", section, count));
         take(text);
         ++row;
+    }
+    if (row < count) {
+        throw InputError(fmt::format("{}: ends after {} of {} rows of {}", lines.path(), row, count, section));
     }
 }
 
@@ -1047,10 +1050,11 @@ void read_lammps_data(TextLines& lines, BallCollector& collector) {
         });
     }
     std::unordered_map<std::uint64_t, std::array<double, 6>> velocities;  // and spins, by id
-    if (file.sections.contains("Velocities")) {
+    const bool moving = file.sections.contains("Velocities");
+    if (moving) {
         each_row(lines, file, "Velocities", file.atoms, [&](std::string_view text) {
             const auto [id, velocity] = numbered_row<6>(lines, text, 3, "an id and its velocity");
-            velocities[id] = velocity;
+            if (!velocities.emplace(id, velocity).second) lines.fail(0, fmt::format("id {} has two velocities", id));
         });
     }
 
@@ -1072,13 +1076,16 @@ void read_lammps_data(TextLines& lines, BallCollector& collector) {
                 } else if (const auto mass = masses.find(details.type); mass != masses.end()) {
                     row.mass = mass->second;
                 }
-                const auto moves = velocities.find(details.id);
-                if (moves == velocities.end()) return;
+                if (!moving) return;
+                const auto moves = velocities.extract(details.id);  // so that no other ball has it
+                if (moves.empty()) {
+                    throw BadBall{"id", fmt::format("{} has no velocity, or another ball has that id", details.id)};
+                }
                 for (std::size_t axis = 0; axis < static_cast<std::size_t>(collector.dimension()); ++axis) {
-                    row.velocity[axis] = moves->second[axis];
+                    row.velocity[axis] = moves.mapped()[axis];
                 }
                 for (std::size_t axis = collector.dimension() == 2 ? 2 : 0; axis < 3; ++axis) {
-                    row.spin[axis] = moves->second[axis + 3];
+                    row.spin[axis] = moves.mapped()[axis + 3];
                 }
             });
         }

@@ -243,6 +243,11 @@ Velocities
                 (self.DATA.replace("2 atoms", "-2 atoms"), 'a.data:3:1: must be a number of balls, not "-2"'),
                 (self.DATA.replace("2 atoms", "3 atoms"), "a.data: ends after 2 of 3 rows of Velocities"),
                 (self.DATA.replace("2 atom types", "3 atom types"), "a.data: ends after 2 of 3 rows of Masses"),
+                (self.DATA.replace("2 atoms", "1 atoms"), "a.data:21: Velocities has more rows than the 1 that the file says"),
+                (self.DATA.replace("2 atoms", "2 Atoms"), "a.data:20: Velocities has more rows than the 0 that the file says"),
+                (self.DATA + "\nAtoms\n\n1 1 3 4 0\n", "a.data:23: a second section Atoms"),
+                (self.DATA.replace("4 3 4", "9 3 4"), "a.data:21: id 9 has two velocities"),
+                (self.DATA.replace("4 3 4", "5 3 4"), "a.data:16:1: id: 4 has no velocity, or another ball has that id"),
                 (self.DATA.replace("# charge", "# body"),
                  'a.data:15: Atoms must say of what style they are, as in "Atoms # sphere"; "body" is not among: '
                  "atomic, charge, bond, angle, molecular, full, sphere"),
