@@ -5,8 +5,10 @@ heating:      the energy of 64 soft balls over 10^7 steps of the default length,
               heats by, its scatter the random walk of the integrator's energy.
 equilibrium:  small versions of the scenes that come to equilibrium, of three lengths, the first too short for it, many seeds: a run that says
               "equilibrated" is wrong if what it measured differs from what the same run, four times as long, measures afterwards.
+walk:         gases of 64 soft balls, thin and dense, hard and soft, of steps that fit a contact and steps that do not: the root mean
+              square of their defects of energy over the error that the run claims, which should be 1.
 
-usage: bench/long_runs.py CAROM heating|equilibrium [-o RESULT.json] [--seeds N] [--jobs N] [--machine TEXT]
+usage: bench/long_runs.py CAROM heating|equilibrium|walk [-o RESULT.json] [--seeds N] [--jobs N] [--machine TEXT]
 """
 
 import argparse
@@ -22,6 +24,9 @@ import numpy as np
 
 STEPS = 10_000_000
 
+WALKS = [(2, 16.0, None), (2, 10.0, None), (3, 7.0, None), (3, 5.0, None), (2, 16.0, 0.1), (2, 16.0, 0.001)]  # as gas() has them
+STEPS_PER_CONTACT = (50.0, 50.5, 23.3, 20.0, 10.0)
+
 HEATING = {  # dimension, edge of a periodic box of 64 balls of diameter 1, precision
     "disks, single precision": (2, 13.0, "single"),
     "disks, double precision": (2, 13.0, "double"),
@@ -36,11 +41,12 @@ def run(program, path, *options):
     return json.loads(said)
 
 
-def heating(program, seeds, pool, folder):
-    results = {}
-    for name, (dimension, edge, precision) in HEATING.items():
-        path = folder / f"{name.replace(' ', '_')}.toml"
-        path.write_text(f"""
+def gas(program, path, dimension, edge, precision="double", overlap=None):
+    """64 balls in a periodic box; gives the default step.
+
+    overlap: the largest, as a share of the radius, or None for the default.
+    """
+    path.write_text(f"""
 [scene]
 dimension = {dimension}
 [box]
@@ -56,8 +62,15 @@ radius = 0.5
 mass = 1.0
 count = 64
 temperature = 1.0
-""")
-        step = json.loads(subprocess.run([program, "check", path, "--json"], check=True, capture_output=True).stdout)["dt"]
+""" + (f"[spring]\nmax_overlap = {overlap}\n" if overlap else ""))
+    return json.loads(subprocess.run([program, "check", path, "--json"], check=True, capture_output=True).stdout)["dt"]
+
+
+def heating(program, seeds, pool, folder):
+    results = {}
+    for name, (dimension, edge, precision) in HEATING.items():
+        path = folder / f"{name.replace(' ', '_')}.toml"
+        step = gas(program, path, dimension, edge, precision)
         until = STEPS * step
         changes = list(pool.map(lambda seed: run(program, path, "--until", str(until), "--seed", str(seed))["energy_drift"],
                                 range(1, seeds + 1)))
@@ -66,6 +79,23 @@ temperature = 1.0
         results[name] = {"steps": STEPS, "time": round(until, 3), "seeds": seeds, "mean_change": mean,
                          "error": scatter / math.sqrt(seeds), "scatter": scatter}
         print(name, results[name], flush=True)
+    return results
+
+
+def walk(program, seeds, pool, folder):
+    results = {}
+    path = folder / "gas.toml"
+    for dimension, edge, overlap in WALKS:
+        step = gas(program, path, dimension, edge, overlap=overlap)
+        for steps in STEPS_PER_CONTACT:
+            dt = step * STEPS_PER_CONTACT[0] / steps
+            options = ("--set", f"spring.dt={dt!r}", "--until", repr(100_000 * dt))
+            runs = list(pool.map(lambda seed: run(program, path, *options, "--seed", str(seed)), range(1, seeds + 1)))
+            checks = [next(row for row in one["theory"] if row["what"].startswith("energy balance")) for one in runs]
+            name = f"{dimension}D, edge {edge:g}, overlap {overlap or 'by default'}, {steps:g} steps a contact"
+            results[name] = {"seeds": seeds, "true_over_claimed": round(math.sqrt(sum(row["sigma"] ** 2 for row in checks) / seeds), 3),
+                             "claimed": checks[0]["error"]}
+            print(name, results[name], flush=True)
     return results
 
 
@@ -147,6 +177,7 @@ def equilibrium(program, seeds, pool, folder):
 
 
 WHAT = {
+    "walk": (walk, 32, "defects of the energy of 64 soft balls after 10^5 steps: their root mean square over what the runs claim"),
     "heating": (heating, 16, "energy of 64 soft balls after 10^7 steps of the default length, as a share of what it was: mean over "
                              "seeds, its error, scatter over seeds"),
     "equilibrium": (equilibrium, 34, "relaxations that say they are at equilibrium, and of these how many are off what the same "

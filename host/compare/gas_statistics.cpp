@@ -323,8 +323,20 @@ private:
         const double start = gas_.spring.energy_start;
         const double drift = (gas_.spring.energy_end - start) / start;
         // Single precision adds as much again.
-        const double collisions = 0.5 * count_ * gas_.hard_rate * gas_.plan.block * gas_.plan.blocks;
-        const double walk = energy_walk(described_.design.phase_step, collisions, count_, static_cast<int>(dimension_));
+        const double time = gas_.plan.block * gas_.plan.blocks;
+        const double collisions = 0.5 * count_ * gas_.hard_rate * time;
+        const double mass = described_.balls.species_of(0).mass;
+        const SpringKeys& spring = described_.scene.spring;
+        const bool known = spring.law == "linear" && spring.integrator == Integrator::kVerlet;
+        const double walk = energy_walk({.dt = described_.design.dt,
+                                         .phase = described_.design.phase_step,
+                                         .thermal_speed = 2.0 * std::sqrt(temperature() / mass),
+                                         .distance = 2.0 * mean_radius_,
+                                         .time = time,
+                                         .contacts = collisions,
+                                         .balls = count_,
+                                         .dimension = gas_.dimension,
+                                         .alike = known && alike_ && !walls_});
         const bool good = std::abs(drift) <= 2.0 * kSigmas * walk + kRounding;
         checks_.push_back(
             {.name = "energy",

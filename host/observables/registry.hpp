@@ -120,7 +120,7 @@ struct RowKind {
     bool since_start = false;        ///< what has been given since the start has no mean
     bool tells_equilibrium = false;  ///< moves while a system is not at equilibrium, for one reason or another
     bool has_energy = false;         ///< is proportional to the balls' energy, all but what springs and heights hold
-    bool is_impulse = false;         ///< what a wall gives of a momentum, which is bounded
+    double change = kAnyChange;      ///< prior of its mean's being the change of something bounded, as blocked_mean
 
     /// \param other_unit  than `unit`, if it is not empty
     [[nodiscard]] ObservableInfo info(std::vector<std::string> components = {},

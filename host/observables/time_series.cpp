@@ -54,16 +54,14 @@ public:
     /// The shapes are white; that of a series that forgets as exp(-t / tau), 1 / (1 + c j^2), c = (2 pi tau / T)^2; and
     /// that of the changes of such a one, which a mean of nearly conserved things is (the impulse that a wall gets),
     /// 1 + c j^2 / (1 + c t j^2), c = 4 pi^2 t, t = tau / T.
-    /// \param conserved  it is likely to be the last
-    [[nodiscard]] double at_zero(bool conserved) const {
+    /// \param change  prior of each shape of the last kind
+    [[nodiscard]] double at_zero(double change) const {
         constexpr std::array kRemembering{0.004, 0.012, 0.036, 0.108, 0.324, 0.972};
         constexpr std::array kConserved{0.15, 0.45, 1.35};
         // Chosen on synthetic series, so that none is taken for granted, nor seen in the noise of white ones.
         constexpr double kWhitePrior = 0.6;
         constexpr double kRememberingPrior = 0.06;
         constexpr double kLongestPrior = 0.02;
-        constexpr double kConservedPrior = 0.027;
-        constexpr double kKnownPrior = 0.075;  // by impulses on walls of small gases
         Mixture mixture;
         add(mixture, kWhitePrior, [](double) { return 1.0; });
         for (const double c : kRemembering) {
@@ -72,8 +70,7 @@ public:
         }
         for (const double c : kConserved) {
             const double end = c * c / (4.0 * kPi * kPi);
-            add(mixture, conserved ? kKnownPrior : kConservedPrior,
-                [c, end](double square) { return 1.0 + c * square / (1.0 + end * square); });
+            add(mixture, change, [c, end](double square) { return 1.0 + c * square / (1.0 + end * square); });
         }
         return std::exp(0.5 * mixture.logarithm());
     }
@@ -125,8 +122,8 @@ private:
 
 /// blocked_error and what else blocks tell, in the place of the means: tables of thousands of cells are made for each
 /// frame.
-/// \param conserved  as blocked_mean
-MeanWithError blocked_in_place(double value, std::span<double> means, bool conserved = false) {
+/// \param change  as blocked_mean
+MeanWithError blocked_in_place(double value, std::span<double> means, double change = kAnyChange) {
     constexpr std::size_t kMostBlocks = 64;
     MeanWithError result{.value = value, .error = kNan};
     if (means.size() < 2) return result;
@@ -144,7 +141,7 @@ MeanWithError blocked_in_place(double value, std::span<double> means, bool conse
     const bool varies = independent > std::numeric_limits<double>::epsilon() * std::abs(mean);
     result.error = independent;
     if (means.size() < kLeastBlocksForCorrelation || !varies) return result;
-    result.error = LowFrequencies(means).at_zero(conserved);
+    result.error = LowFrequencies(means).at_zero(change);
     const double inflation = result.error / independent;
     result.independent = std::min(count, count / (inflation * inflation));
     const std::size_t half = means.size() / 2;  // of an odd number the one in the middle is in neither
@@ -281,7 +278,7 @@ double blocked_error(std::span<const double> block_means) {
 }
 
 MeanWithError blocked_mean(double value, const BatchSeries& series, std::span<const Weight> weights,
-                           std::size_t from_batch, bool conserved) {
+                           std::size_t from_batch, double change) {
     std::array<double, BatchSeries::kMostBatches> blocks{};
     std::size_t count = 0;
     for (std::size_t batch = from_batch; batch < series.batches(); ++batch) {
@@ -289,7 +286,7 @@ MeanWithError blocked_mean(double value, const BatchSeries& series, std::span<co
         for (const Weight& weight : weights) sum += weight.factor * series.batch_mean(batch, weight.column);
         blocks[count++] = sum;
     }
-    MeanWithError result = blocked_in_place(value, std::span(blocks).first(count), conserved);
+    MeanWithError result = blocked_in_place(value, std::span(blocks).first(count), change);
     if (from_batch > 0 || !series.keeps_moments()) return result;
     // What varies by nothing but rounding has no correlation time.
     constexpr double kRounding = 1e-9;

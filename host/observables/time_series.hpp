@@ -129,13 +129,17 @@ inline constexpr double kLeastIndependent = 10.0;
 /// A number that has moved by more of its errors from one half to the other has not settled: by chance one in 16,000.
 inline constexpr double kMostDrift = 4.0;
 
+/// Of a mean of which nothing is known.
+inline constexpr double kAnyChange = 0.027;
+
 /// sum_k factor_k mean_k, or a function f of several means, whose error to first order is that of the sum with factor_k
 /// = df / d mean_k.
 /// \param value       of the function
 /// \param from_batch  whole batches that are left out
-/// \param conserved   it is the change of something bounded, unless a run is too long to see it
+/// \param change      how likely it is, before it is looked at, the change of something bounded (for each of three
+///                    speeds at which that forgets)
 MeanWithError blocked_mean(double value, const BatchSeries& series, std::span<const Weight> weights,
-                           std::size_t from_batch = 0, bool conserved = false);
+                           std::size_t from_batch = 0, double change = kAnyChange);
 
 /// factor * mean of a column.
 MeanWithError mean_of(const BatchSeries& series, std::size_t column, double factor = 1.0);

@@ -49,10 +49,10 @@ RowSeries::RowSeries(const std::vector<ObservableInfo>& infos, double row_every,
         const RowKind* const kind = find_row_kind(info.name);
         const bool telling = kind != nullptr && kind->tells_equilibrium;
         const bool energy = kind != nullptr && kind->has_energy;
-        const bool impulse = kind != nullptr && kind->is_impulse;
+        const double change = kind != nullptr ? kind->change : kAnyChange;
         for (std::size_t k = 0; k < info.width() && has_mean(info); ++k) {
             columns_.push_back({info.components.empty() ? info.name : info.name + "." + info.components[k], info.unit,
-                                telling, energy, impulse});
+                                telling, energy, change});
             place_.push_back(at + k);
         }
         at += info.width();
@@ -153,7 +153,7 @@ RowMeans RowSeries::means(const std::string& never, double not_before) const {
         return variance_of(k, from) > kRounding * mean * mean;
     };
     const auto mean_of_column = [&](std::size_t k, std::size_t from) {
-        return blocked_mean(series_.mean(k, from), series_, std::array{Weight{k, 1.0}}, from, columns_[k].is_impulse);
+        return blocked_mean(series_.mean(k, from), series_, std::array{Weight{k, 1.0}}, from, columns_[k].change);
     };
     const auto in_words = [&](std::size_t k) {
         std::string words = columns_[k].name;

@@ -66,7 +66,7 @@ private:
         std::string unit;
         bool tells_equilibrium = false;
         bool has_energy = false;
-        bool is_impulse = false;
+        double change = kAnyChange;
     };
 
     std::vector<Column> columns_;

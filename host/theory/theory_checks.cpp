@@ -303,9 +303,17 @@ private:
             const auto rate = theory_scalar(facts, "collision_rate");
             if (!rate || !periodic() || facts.bath || facts.step_phase == 0.0) return;
             check.theory = "conserved but for steps";
-            const double contacts = 0.5 * facts.balls * rate->value * run_.events * run_.solver.dt;
-            check.error = std::hypot(energy_walk(facts.step_phase, contacts, facts.balls, facts.dimension),
-                                     run_.solver.precision == "single" ? kSingleEnergy : 0.0);
+            const double time = run_.events * run_.solver.dt;
+            const double walk = energy_walk({.dt = run_.solver.dt,
+                                             .phase = facts.step_phase,
+                                             .thermal_speed = 2.0 * std::sqrt(facts.temperature / facts.mass),
+                                             .distance = 2.0 * facts.radius,
+                                             .time = time,
+                                             .contacts = 0.5 * facts.balls * rate->value * time,
+                                             .balls = facts.balls,
+                                             .dimension = facts.dimension,
+                                             .alike = facts.uniform});
+            check.error = std::hypot(walk, run_.solver.precision == "single" ? kSingleEnergy : 0.0);
         }
         number(std::move(check), "");
     }

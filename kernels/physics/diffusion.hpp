@@ -48,7 +48,7 @@ inline double flow_in_common(int dimension, double squared_way, double side) {
 inline double held_back(double squared_way, double distance) {
     return std::fmin(1.0, 6.0 * squared_way / (distance * distance));
 }
-inline double scatter_held_back(double held, bool same_ends) { return 1.0 - (same_ends ? 0.5 : 0.65) * held * held; }
+inline double scatter_held_back(double held, bool same_ends) { return 1.0 - (same_ends ? 0.5 : 0.78) * held * held; }
 
 /// Enskog's self-diffusion coefficient of hard balls [length^2/time]: sqrt(T / (pi m)) / (2 n sigma chi) for disks,
 /// 3 sqrt(T / (pi m)) / (8 n sigma^2 chi) for spheres (first Sonine order), times what the higher orders add: 1.02704

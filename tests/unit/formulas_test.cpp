@@ -8,6 +8,7 @@
 #include "kernels/physics/collision_time.hpp"
 #include "kernels/physics/diffusion.hpp"
 #include "kernels/physics/first_root.hpp"
+#include "kernels/physics/linear_spring.hpp"
 #include "kernels/physics/path_length.hpp"
 #include "kernels/physics/restitution.hpp"
 
@@ -319,6 +320,45 @@ TEST(Restitution, FormulasAreThoseOfTheMotion) {
         EXPECT_NEAR(-(v + back * (last_v - v)), restitution_of_damping_ratio(zeta), 1e-8) << zeta;
         EXPECT_NEAR(t - back * dt, contact_duration(1.0, 1.0, zeta), 1e-7) << zeta;
     }
+}
+
+/// Root mean square of what velocity Verlet makes of the energy of two balls that meet head-on, as a share of it; w0
+/// = 1.
+double error_of_meetings(double h) {
+    constexpr int kMeetings = 1000;
+    double squares = 0.0;
+    for (int k = 0; k < kMeetings; ++k) {
+        double x = -h * (k + 0.5) / kMeetings;
+        double v = 1.0;
+        do {
+            v -= 0.5 * h * std::max(x, 0.0);
+            x += h * v;
+            v -= 0.5 * h * std::max(x, 0.0);
+        } while (x > 0.0 || v > 0.0);
+        squares += (v * v - 1.0) * (v * v - 1.0) / kMeetings;
+    }
+    return std::sqrt(squares);
+}
+
+TEST(EnergyWalk, IsWhatStepsMakeOfTheEnergiesOfContacts) {
+    constexpr double pi = 3.14159265358979323846;
+    SteppedGas gas{.dt = 1.0, .distance = 1.0, .time = 1e30, .contacts = 1.0, .balls = 1.0};
+    for (const double steps : {10.3, 20.1, 50.5, 50.8}) {
+        gas.phase = 2.0 * std::sin(0.5 * pi / steps);  // so many for half a period of the steps
+        // Energies of approach, exponential about T, have a mean square of 2 T^2; the energy is d T / 2.
+        EXPECT_NEAR(energy_walk(gas), std::sqrt(2.0) * error_of_meetings(gas.phase), 0.05 * energy_walk(gas)) << steps;
+    }
+    gas.phase = pi / 50.0;
+    const double fits = energy_walk(gas);
+    EXPECT_LT(fits, 0.05 * 0.15 * gas.phase * gas.phase);
+    gas.alike = false;
+    EXPECT_NEAR(energy_walk(gas), 0.149 * gas.phase * gas.phase, 1e-3 * energy_walk(gas));
+    gas.alike = true;
+    gas.thermal_speed = 1e6;  // who passes so fast leaves at any part of a step
+    EXPECT_NEAR(energy_walk(gas), 0.149 * gas.phase * gas.phase, 1e-3 * energy_walk(gas));
+    gas.thermal_speed = 0.0;
+    gas.time = 1e-6;  // in a crowd
+    EXPECT_NEAR(energy_walk(gas), 0.149 * gas.phase * gas.phase, 1e-3 * energy_walk(gas));
 }
 
 }  // namespace carom::formulas_test
