@@ -31,7 +31,7 @@ for target in "${targets[@]}"; do
     mkdir -p "$corpus" "$seeds"
     # Seeds are written before libFuzzer reads the folder.
     CAROM_FUZZ_TARGET=$target CAROM_FUZZ_SEEDS=$seeds $build/bin/carom_fuzz "$corpus" "$seeds" \
-        -max_total_time="$(awk "BEGIN { print int($minutes * 60) }")" -timeout=25 -rss_limit_mb=3000 -max_len=20000 -print_final_stats=1 \
+        -max_total_time="$(awk "BEGIN { print int($minutes * 60) }")" -timeout=120 -rss_limit_mb=3000 -max_len=20000 -print_final_stats=1 \
         -artifact_prefix="$build/findings/$target-" 2>"$build/$target.log" || tail -n 40 "$build/$target.log" >&2
 done
 

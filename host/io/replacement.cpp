@@ -63,6 +63,12 @@ void lock(int descriptor) {
     static_cast<void>(::fcntl(descriptor, F_OFD_SETLK, &range));
 }
 
+/// Closing it would do, were there not children of a process of Python that have it open too.
+void unlock(int descriptor) {
+    struct flock range = far_byte(F_UNLCK);
+    static_cast<void>(::fcntl(descriptor, F_OFD_SETLK, &range));
+}
+
 bool is_locked(int descriptor) {
     struct flock range = far_byte(F_WRLCK);
     return ::fcntl(descriptor, F_OFD_GETLK, &range) == 0 && range.l_type != F_UNLCK;
@@ -180,6 +186,7 @@ Replacement::Replacement(const std::string& path, bool replace) : path_(target_o
 Replacement::~Replacement() {
     // First it goes, then its lock.
     if (!in_place_) ::unlink(temporary_.c_str());
+    unlock(descriptor_);
     ::close(descriptor_);
 }
 

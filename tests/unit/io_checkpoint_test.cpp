@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <bit>
 #include <csignal>
 #include <filesystem>
@@ -10,6 +11,7 @@
 #include <random>
 
 #include "host/io/checkpoint.hpp"
+#include "host/io/replacement.hpp"
 #include "host/io/trajectory_reader.hpp"
 #include "host/io/trajectory_writer.hpp"
 #include "host/state/errors.hpp"
@@ -300,6 +302,32 @@ TEST(Checkpoint, IsWholeWheneverItsWriterIsKilled) {
             ++seed;
         expect_same(checkpoint, sample_checkpoint(2, 5000, seed));
     }
+}
+
+TEST(Replacement, IsNotKeptLockedByAChildThatWasBornMeanwhile) {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("whole.h5");
+    std::array<int, 2> pipe_ends{};
+    ASSERT_EQ(::pipe(pipe_ends.data()), 0);
+    pid_t child = 0;
+    {
+        Replacement file(path);
+        child = ::fork();
+        ASSERT_GE(child, 0);
+        if (child == 0) {  // lives on, with the file open, until the other end is closed
+            ::close(pipe_ends[1]);
+            char byte = 0;
+            static_cast<void>(::read(pipe_ends[0], &byte, 1));
+            ::_exit(0);
+        }
+        file.commit(false);
+        EXPECT_TRUE(is_being_written(path));
+    }
+    EXPECT_FALSE(is_being_written(path));
+    EXPECT_NO_THROW(Replacement(path).commit(false));
+    ::close(pipe_ends[0]);
+    ::close(pipe_ends[1]);
+    ::waitpid(child, nullptr, 0);
 }
 
 }  // namespace carom::io_checkpoint_test
