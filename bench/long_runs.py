@@ -7,8 +7,10 @@ equilibrium:  small versions of the scenes that come to equilibrium, of three le
               "equilibrated" is wrong if what it measured differs from what the same run, four times as long, measures afterwards.
 walk:         gases of 64 soft balls, thin and dense, hard and soft, of steps that fit a contact and steps that do not: the root mean
               square of their defects of energy over the error that the run claims, which should be 1.
+diffusion:    self-diffusion of 4,096 disks at packing fraction 0.01, 150 mean free times a seed, over the first Sonine order of
+              Enskog's, which the higher orders raise by 1.02704.
 
-usage: bench/long_runs.py CAROM heating|equilibrium|walk [-o RESULT.json] [--seeds N] [--jobs N] [--machine TEXT]
+usage: bench/long_runs.py CAROM heating|equilibrium|walk|diffusion [-o RESULT.json] [--seeds N] [--jobs N] [--machine TEXT]
 """
 
 import argparse
@@ -176,7 +178,49 @@ def equilibrium(program, seeds, pool, folder):
     return results
 
 
+def diffusion(program, seeds, pool, folder):
+    balls, fraction = 4096, 0.01
+    density = fraction * 4.0 / math.pi
+    free_time = 1.0 / (2.0 * density * math.sqrt(math.pi))
+    edge = math.sqrt(balls / density)
+    path = folder / "gas.toml"
+    path.write_text(f"""
+[scene]
+dimension = 2
+[box]
+size = {[edge] * 2}
+boundary = {["periodic"] * 2}
+[run]
+solver = "events"
+until = {150.0 * free_time}
+[output]
+every = 0
+observables_every = 0
+[[fill]]
+radius = 0.5
+mass = 1.0
+count = {balls}
+temperature = 1.0
+[[observe]]
+name = "self_diffusion"
+kind = "self_diffusion"
+every = {0.5 * free_time}
+from = {20.0 * free_time}
+""")
+    checks = list(pool.map(lambda seed: next(row for row in run(program, path, "--seed", str(seed))["theory"]
+                                             if row["what"] == "self_diffusion"), range(1, seeds + 1)))
+    contact = (1.0 - 7.0 * fraction / 16.0) / (1.0 - fraction) ** 2
+    first_order = 1.0 / (2.0 * density * math.sqrt(math.pi) * contact)
+    measured = np.array([row["measured"] for row in checks]) / first_order
+    results = {"disks": {"seeds": seeds, "over_first_order": float(measured.mean()), "error": float(measured.std(ddof=1) / math.sqrt(seeds)),
+                         "theory": checks[0]["expected"] / first_order,
+                         "claimed_over_true": float(np.mean([row["error"] for row in checks]) / first_order / measured.std(ddof=1))}}
+    print(results, flush=True)
+    return results
+
+
 WHAT = {
+    "diffusion": (diffusion, 200, "self-diffusion of 4,096 disks at packing fraction 0.01 over the first order of Enskog's: mean and its error"),
     "walk": (walk, 32, "defects of the energy of 64 soft balls after 10^5 steps: their root mean square over what the runs claim"),
     "heating": (heating, 16, "energy of 64 soft balls after 10^7 steps of the default length, as a share of what it was: mean over "
                              "seeds, its error, scatter over seeds"),
