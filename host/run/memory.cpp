@@ -39,6 +39,8 @@ std::uint64_t memory_beside_solver(int dimension, std::size_t balls, std::uint64
     return kMemoryOfProgram + buffers + balls * (held * frame + checkpoint + spins + species);
 }
 
+std::uint64_t memory_of_copies(int dimension, std::size_t balls) { return balls * frame_bytes_per_ball(dimension); }
+
 std::uint64_t observables_memory(const Scene& scene, const Balls& balls) {
     if (scene.observables.empty()) return 0;
     const auto dimension = static_cast<std::uint64_t>(scene.dimension());

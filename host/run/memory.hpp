@@ -16,6 +16,9 @@ constexpr std::uint64_t kMpiMemory = 7'000'000;         ///< of a rank, with Ope
 /// \param frames  to be written
 std::uint64_t memory_beside_solver(int dimension, std::size_t balls, std::uint64_t frames);
 
+/// What the host holds besides where the balls are in a GPU's memory [bytes]: a frame on its way.
+std::uint64_t memory_of_copies(int dimension, std::size_t balls);
+
 /// What the [[observe]] entries of a scene keep [bytes]: the places at the start of the balls that they watch, and a
 /// frame.
 std::uint64_t observables_memory(const Scene& scene, const Balls& balls);

@@ -232,7 +232,11 @@ void derive(PreparedScene& run) {
     run.memory_bytes = plan.memory_bytes();
     run.host_memory_bytes =
         memory_beside_solver(run.scene.dimension(), balls.size(), run.frames) + averages.most_bytes();
-    if (plan.processor() == "cpu") run.memory_bytes = run.host_memory_bytes += run.memory_bytes;
+    if (plan.processor() == "cpu") {
+        run.memory_bytes = run.host_memory_bytes += run.memory_bytes;
+    } else {
+        run.host_memory_bytes += memory_of_copies(run.scene.dimension(), balls.size());
+    }
 
     SolverDescription description;
     description.precision = plan.precision();

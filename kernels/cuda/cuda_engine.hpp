@@ -65,7 +65,7 @@ private:
 
     void allocate();
     void load(const RawBalls& balls);
-    void upload_as_real(const double* values, const DeviceArray<Real>& to);
+    void upload_as_real(const double* values, Real* to);
 
     [[nodiscard]] const Record& seen() const { return *seen_.data(); }
     void look();
@@ -98,8 +98,8 @@ private:
     const StepGraph& step_graph();
 
     void gather_frame(const FrameView<Real, Dim>& to, bool raw);
-    void download_frame();
-    void unpack(const BallArrays& arrays, bool raw) const;
+    unsigned char* frame_here();
+    void unpack(unsigned char* copy, const BallArrays& arrays, bool raw) const;
     void finish_frame_locked();
 
     /// Calls f with a StepKind value that fits this run.
@@ -137,7 +137,6 @@ private:
     DeviceArray<std::int32_t> image_[Dim];  // by id, at the last sort
     DeviceArray<std::uint8_t> gone_;        // by id
     DeviceArray<unsigned char> frame_;
-    PinnedArray<unsigned char> frame_here_;
     DeviceArray<SpringSums> sums_;
     PinnedArray<SpringSums> sums_here_;
     DeviceArray<Record> record_;
@@ -148,7 +147,9 @@ private:
     StepGraph graphs_[2][2];  // by motion_ and labels_
     bool launched_ = false;   // a kernel's first launch loads it, which must not happen while a graph is recorded
 
-    std::mutex frame_mutex_;  // over what follows, and frame_ and frame_here_
+    std::mutex frame_mutex_;  // over what follows, and frame_
+    PinnedArray<unsigned char> frame_pinned_;
+    std::unique_ptr<unsigned char[]> frame_unpinned_;
     BallArrays wanted_;
     bool frame_pending_ = false;
 

@@ -112,7 +112,6 @@ void CudaEngine<Real, Dim>::allocate() {
         entry_ = DeviceArray<std::uint32_t>(kListed<Dim> * kGroup * groups);
     }
     frame_ = DeviceArray<unsigned char>(count_ * FrameView<Real, Dim>::kBytesPerBall);
-    frame_here_ = PinnedArray<unsigned char>(frame_.size());
     sums_ = DeviceArray<SpringSums>(std::min(count_, kSumThreads));
     sums_here_ = PinnedArray<SpringSums>(std::min(count_, kMergedSums));
     record_ = DeviceArray<Record>(1);
@@ -122,18 +121,16 @@ void CudaEngine<Real, Dim>::allocate() {
 /// The state comes in the way a frame goes out.
 template <class Real, int Dim>
 void CudaEngine<Real, Dim>::load(const RawBalls& balls) {
-    const FrameView<Real, Dim> here(frame_here_.data(), count_);
+    const FrameView<Real, Dim> frame = frame_view();
     for (int axis = 0; axis < Dim; ++axis) {
-        std::copy_n(balls.position[axis], count_, here.position[axis]);
-        std::transform(balls.velocity[axis], balls.velocity[axis] + count_, here.velocity[axis],
-                       [](double v) { return static_cast<Real>(v); });
-        std::copy_n(balls.image[axis], count_, here.image[axis]);
+        queue_.upload(balls.position[axis], frame.position[axis], count_);
+        upload_as_real(balls.velocity[axis], frame.velocity[axis]);
+        queue_.upload(balls.image[axis], frame.image[axis], count_);
     }
-    std::copy_n(balls.gone, count_, here.gone);
-    queue_.upload(frame_here_.data(), frame_.data(), frame_.size());
+    queue_.upload(balls.gone, frame.gone, count_);
     if (!uniform_) {
-        upload_as_real(balls.radius, label_sets_[labels_].radius);
-        upload_as_real(balls.inverse_mass, label_sets_[labels_].inverse_mass);
+        upload_as_real(balls.radius, label_sets_[labels_].radius.data());
+        upload_as_real(balls.inverse_mass, label_sets_[labels_].inverse_mass.data());
     }
     Vec<std::int32_t*, Dim> image;
     for (int axis = 0; axis < Dim; ++axis) image[axis] = image_[axis].data();
@@ -145,10 +142,10 @@ void CudaEngine<Real, Dim>::load(const RawBalls& balls) {
 }
 
 template <class Real, int Dim>
-void CudaEngine<Real, Dim>::upload_as_real(const double* values, const DeviceArray<Real>& to) {
+void CudaEngine<Real, Dim>::upload_as_real(const double* values, Real* to) {
     std::vector<Real> rounded(count_);
     std::transform(values, values + count_, rounded.begin(), [](double value) { return static_cast<Real>(value); });
-    queue_.upload(rounded.data(), to.data(), count_);
+    queue_.upload(rounded.data(), to, count_);
     queue_.wait();
 }
 
@@ -409,15 +406,24 @@ void CudaEngine<Real, Dim>::gather_frame(const FrameView<Real, Dim>& to, bool ra
     });
 }
 
+/// Where frames arrive. Only pinned memory lets a copy run beside the steps, so there is some from the first frame that
+/// is asked for; where the system gives none, other memory serves as well, and the copy is waited for.
 template <class Real, int Dim>
-void CudaEngine<Real, Dim>::download_frame() {
-    queue_.download_aside(frame_.data(), frame_here_.data(), frame_.size());
+unsigned char* CudaEngine<Real, Dim>::frame_here() {
+    if (frame_pinned_.data() == nullptr && frame_unpinned_ == nullptr) {
+        try {
+            frame_pinned_ = PinnedArray<unsigned char>(frame_.size());
+        } catch (const std::exception&) {
+            frame_unpinned_ = std::make_unique_for_overwrite<unsigned char[]>(frame_.size());
+        }
+    }
+    return frame_unpinned_ != nullptr ? frame_unpinned_.get() : frame_pinned_.data();
 }
 
-/// From the copy on the host to where it is wanted.
+/// From a copy on the host to where it is wanted.
 template <class Real, int Dim>
-void CudaEngine<Real, Dim>::unpack(const BallArrays& arrays, bool raw) const {
-    const FrameView<Real, Dim> here(frame_here_.data(), count_);
+void CudaEngine<Real, Dim>::unpack(unsigned char* copy, const BallArrays& arrays, bool raw) const {
+    const FrameView<Real, Dim> here(copy, count_);
     std::copy_n(here.gone, count_, arrays.gone);
     for (int axis = 0; axis < Dim; ++axis) {
         const double nowhere = raw ? params_.box_min[axis] : std::nan("");
@@ -434,8 +440,9 @@ template <class Real, int Dim>
 void CudaEngine<Real, Dim>::request_frame(const BallArrays& arrays) {
     const std::lock_guard lock(frame_mutex_);
     finish_frame_locked();
+    unsigned char* const here = frame_here();
     gather_frame(frame_view(), false);
-    download_frame();
+    queue_.download_aside(frame_.data(), here, frame_.size());
     wanted_ = arrays;
     frame_pending_ = true;
 }
@@ -487,7 +494,7 @@ void CudaEngine<Real, Dim>::finish_frame_locked() {
     if (!frame_pending_) return;
     frame_pending_ = false;
     queue_.wait_aside();
-    unpack(wanted_, false);
+    unpack(frame_here(), wanted_, false);
 }
 
 template <class Real, int Dim>
@@ -495,10 +502,11 @@ void CudaEngine<Real, Dim>::store(const BallArrays& balls) {
     half_done_.require_none("what " + device() + " holds");
     const std::lock_guard lock(frame_mutex_);
     finish_frame_locked();
+    const auto here = std::make_unique_for_overwrite<unsigned char[]>(frame_.size());
     gather_frame(frame_view(), true);
-    download_frame();
-    queue_.wait_aside();
-    unpack(balls, true);
+    queue_.download(frame_.data(), here.get(), frame_.size());
+    queue_.wait();
+    unpack(here.get(), balls, true);
 }
 
 template <class Real, int Dim>

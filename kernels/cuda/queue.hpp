@@ -163,9 +163,9 @@ constexpr int kBlocksOfLaunch = 2;
 
 #if defined(CAROM_EMULATED)
 
-/// Where a call of this kind ("allocation", "launch", "copy", "wait") would go to the GPU. Fails where a test wants it
-/// to: CAROM_DEVICE_FAULT=KIND:N lets the N-th call of a kind fail, `lost:N` the N-th of any and all behind it. \throws
-/// std::runtime_error
+/// Where a call of this kind ("allocation", "pinning", "launch", "copy", "wait") would go to the GPU. Fails where a
+/// test wants it to: CAROM_DEVICE_FAULT=KIND:N lets the N-th call of a kind fail, `lost:N` the N-th of any and all
+/// behind it. \throws std::runtime_error
 void device_call(const char* kind);
 
 class Queue {
@@ -364,13 +364,14 @@ private:
 /// Of the GPU in use, as DeviceFrame has it.
 inline int device_number() { return DeviceFrame::kHost; }
 
-inline void* allocate_device(std::size_t bytes) {
-    device_call("allocation");
+inline void* allocate_emulated(std::size_t bytes, const char* call) {
+    device_call(call);
     return ::operator new (bytes, std::align_val_t{256});
 }
+inline void* allocate_device(std::size_t bytes) { return allocate_emulated(bytes, "allocation"); }
 inline void free_device(void* place) noexcept { ::operator delete (place, std::align_val_t{256}); }
 inline void poison_device(void* place, std::size_t bytes) { std::memset(place, 0xff, bytes); }
-inline void* allocate_pinned(std::size_t bytes) { return allocate_device(bytes); }
+inline void* allocate_pinned(std::size_t bytes) { return allocate_emulated(bytes, "pinning"); }
 inline void free_pinned(void* place) noexcept { free_device(place); }
 
 #else

@@ -49,7 +49,7 @@ class OfTheDevice(Faults):
         state_hash = json.loads(whole)["state_hash"]
         frames_seen = set()
         resumed = 0
-        for kind in ("allocation", "launch", "copy", "wait", "lost"):
+        for kind in ("allocation", "pinning", "launch", "copy", "wait", "lost"):
             for number in (1, 2, 5, 11, 23, 47, 95, 191, 383, 767):
                 name = f"{kind}{number}"
                 with self.subTest(name):
@@ -77,6 +77,17 @@ class OfTheDevice(Faults):
                     resumed += 1
         self.assertGreater(resumed, 5)
         self.assertGreater(len(frames_seen), 3)
+
+    def test_frames_are_the_same_where_no_memory_can_be_pinned_for_them(self):
+        seen = {}
+        for name, fault in (("whole", ""), ("unpinned", "pinning:3")):  # behind the engine's record and sums
+            environment = {"CAROM_DEVICE_FAULT": fault} if fault else {}
+            subprocess.run([REHEARSAL, *self.RUN, "-o", f"{name}.h5"], cwd=self.folder, capture_output=True, check=True,
+                           env=dict(os.environ, **environment), timeout=300)
+            with h5py.File(self.folder / f"{name}.h5") as file:
+                seen[name] = [file[f"particles/all/{part}/value"][...].tobytes() for part in ("position", "velocity", "image")]
+        self.assertEqual(seen["whole"], seen["unpinned"])
+        self.assertEqual(self.rehearse("pinning:2", "-o", "none.h5").returncode, 4)
 
     def test_the_program_that_is_installed_has_no_such_switch(self):
         self.assertIn(b"CAROM_DEVICE_FAULT", REHEARSAL.read_bytes())
