@@ -223,6 +223,14 @@ inline double choose_margin(const SpringSetup& setup, double diameter, double fa
     return std::min(wanted, most);
 }
 
+/// Whether an engine may keep its cells and their margin: one that is made anew would have about the same.
+/// \param fastest  speed of the fastest ball, about [velocity]
+inline bool margin_still_fits(const SpringSetup& setup, double diameter, double fastest, double margin) {
+    constexpr double kMuchLess = 0.75;  // a wider margin than need be costs candidates
+    const double best = choose_margin(setup, diameter, fastest);
+    return best <= margin && best >= kMuchLess * margin;
+}
+
 /// Gravity along an axis as the kicks of a run's steps.
 inline GravityKicks gravity_kicks(const SpringSetup& setup, int axis) {
     const bool rounded = !setup.double_precision && setup.design_speed > 0.0;

@@ -36,6 +36,13 @@ public:
     /// Does up to `steps` steps; stops before the step in which a fault shows, with the state that shows it.
     virtual AdvanceResult advance(std::uint64_t steps) = 0;
     [[nodiscard]] virtual std::uint64_t step() const = 0;
+    /// Goes on with other velocities, and under another setup, as an engine would that is made of the present state:
+    /// to the bit, but without the way of all balls out and in. The balls, the box and the number of walls stay.
+    /// \param same_setup  it is the one that there is
+    /// \returns false     it cannot, or one made anew would be faster: nothing has changed
+    virtual bool change(const SpringSetup& /*setup*/, bool /*same_setup*/, const VelocityChange& /*velocities*/) {
+        return false;
+    }
     /// Fewer in one advance() cost more than they need.
     [[nodiscard]] virtual std::uint64_t steps_at_once() const { return 1; }
 

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include "kernels/core/portability.hpp"
 #include "kernels/core/totals.hpp"
 #include "kernels/physics/contact_laws.hpp"
 #include "kernels/physics/wall.hpp"
@@ -48,6 +50,25 @@ struct SpringSetup {
     [[nodiscard]] SoftContact pair_contact() const { return {law, stiffness, damping, damping_ratio}; }
     [[nodiscard]] SoftContact wall_contact() const { return {law, wall_stiffness, damping, wall_damping_ratio}; }
     [[nodiscard]] bool damped() const { return damping > 0.0 || damping_ratio > 0.0 || wall_damping_ratio > 0.0; }
+};
+
+/// How velocities change between two steps, as the integrator holds them: those of balls that are in and have a finite
+/// mass. Rounded to the precision of the run last.
+struct VelocityChange {
+    double factor = 1.0;
+    double added[3] = {};  ///< [velocity]
+
+    [[nodiscard]] CAROM_HD double of(int axis, double v) const {
+        const double scaled = v * factor;
+        return added[axis] != 0.0 ? scaled + added[axis] : scaled;  // -0 stays
+    }
+    [[nodiscard]] CAROM_HD bool none() const {
+        return factor == 1.0 && added[0] == 0.0 && added[1] == 0.0 && added[2] == 0.0;
+    }
+    /// What no ball is faster than, if none was faster than `speed` before.
+    [[nodiscard]] double bound(double speed) const {
+        return std::abs(factor) * speed + std::abs(added[0]) + std::abs(added[1]) + std::abs(added[2]);
+    }
 };
 
 /// Raw balls in id order, by pointer, to start from: positions in user coordinates inside the box on periodic axes,

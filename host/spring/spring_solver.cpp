@@ -162,14 +162,30 @@ private:
         engine_ = std::move(made);
     }
 
+    /// The engine goes on in the stage `next`, with other velocities.
+    void change_engine(std::size_t next, const VelocityChange& change) {
+        const Tallies tallies = engine_->tallies();
+        if (!engine_->change(stages_[next].setup, next == stage_, change)) {
+            replace_engine(next, change);
+            return;
+        }
+        work_before_ += work_since(tallies.wall_impulse);
+        impulse_before_ = tallies.wall_impulse;
+        stage_ = next;
+        setup_ = stages_[next].setup;
+    }
+
     /// Puts an engine of the stage `next`, with other velocities, in the place of the present one. Where it cannot be
     /// made, the solver stays as it was, but has no engine: it can be saved, and go no further.
-    /// \param change  of the balls' velocities, as the integrator holds them
-    template <class Change>
-    void replace_engine(std::size_t next, Change&& change) {
+    void replace_engine(std::size_t next, const VelocityChange& change) {
         left_ = {.step = step(), .tallies = engine_->tallies(), .balls = current_balls(), .description = describe()};
         Balls balls = left_.balls;
-        change(balls);
+        for (int axis = 0; axis < setup_.dimension; ++axis) {
+            for (std::size_t id = 0; id < balls.size(); ++id) {
+                double& v = balls.velocity[axis][id];
+                if (properties_.inverse_mass[id] != 0.0 && balls.gone[id] == 0) v = change.of(axis, v);
+            }
+        }
         {
             // Another thread may be about to finish a frame of the engine that goes.
             const std::scoped_lock lock(engine_mutex_);
@@ -222,15 +238,11 @@ private:
     void enter(std::size_t next) {
         const Totals before = engine_->totals();
         const SpringSetup& setup = stages_[next].setup;
-        replace_engine(next, [&](Balls& balls) {
-            const double now = static_cast<double>(left_.step);
-            for (int axis = 0; axis < setup_.dimension; ++axis) {
-                const double change = gravity_kicks(setup_, axis).lag(now) - gravity_kicks(setup, axis).lag(now);
-                for (std::size_t id = 0; change != 0.0 && id < balls.size(); ++id) {
-                    if (properties_.inverse_mass[id] != 0.0 && balls.gone[id] == 0) balls.velocity[axis][id] += change;
-                }
-            }
-        });
+        const auto now = static_cast<double>(step());
+        VelocityChange change;
+        for (int axis = 0; axis < setup_.dimension; ++axis)
+            change.added[axis] = gravity_kicks(setup_, axis).lag(now) - gravity_kicks(setup, axis).lag(now);
+        change_engine(next, change);
         const Totals after = engine_->totals();
         // Walls that become thermal, or cease to, no longer push: their part of the half step is missing in velocities.
         work_before_ += (after.gravitational - before.gravitational) + (after.spring - before.spring) +
@@ -242,13 +254,7 @@ private:
         const double twice_kinetic = temperature * setup_.dimension * static_cast<double>(before.mobile);
         if (!(before.kinetic > 0.0)) return;  // nothing moves
         const double factor = std::sqrt(0.5 * twice_kinetic / before.kinetic);
-        replace_engine(stage_, [&](Balls& balls) {
-            for (int axis = 0; axis < setup_.dimension; ++axis) {
-                for (std::size_t id = 0; id < balls.size(); ++id) {
-                    if (properties_.inverse_mass[id] != 0.0) balls.velocity[axis][id] *= factor;
-                }
-            }
-        });
+        change_engine(stage_, {.factor = factor});
         thermostat_heat_ += engine_->totals().kinetic - before.kinetic;
     }
 

@@ -26,8 +26,8 @@ namespace carom {
 template <class Real, int Dim>
 struct CpuRun {
     SpringParams<Real, Dim> params;
+    BallSizes sizes;
     bool damped;
-    bool uniform;
     int threads;
     std::uint64_t step;
     std::size_t walls;  ///< numbers of them that are counted by
@@ -40,6 +40,7 @@ public:
     CpuEngine(const SpringSetup& setup, const RawBalls& balls, std::uint64_t step, const Tallies& tallies);
 
     AdvanceResult advance(std::uint64_t steps) override;
+    bool change(const SpringSetup& setup, bool same_setup, const VelocityChange& velocities) override;
     std::uint64_t step() const override { return step_; }
     Totals totals() override;
     Tallies tallies() override;
@@ -110,6 +111,7 @@ protected:
         }
     }
     SpringParams<Real, Dim> params_;
+    BallSizes sizes_;  // as the balls were at the start
     bool damped_;
     bool uniform_;
     int threads_;

@@ -63,13 +63,18 @@ template <class Real, int Dim>
 CpuRun<Real, Dim> CpuEngine<Real, Dim>::run_of(const SpringSetup& setup, const BallSizes& sizes, std::uint64_t step) {
     const int threads =
         setup.threads > 0 ? setup.threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-    return {make_params<Real, Dim>(setup, sizes), setup.damped(), sizes.uniform, threads, step,
+    return {make_params<Real, Dim>(setup, sizes), sizes, setup.damped(), threads, step,
             WallNumber::count(setup.walls.size())};
 }
 
 template <class Real, int Dim>
 CpuEngine<Real, Dim>::CpuEngine(const CpuRun<Real, Dim>& run)
-    : params_(run.params), damped_(run.damped), uniform_(run.uniform), threads_(run.threads), step_(run.step) {
+    : params_(run.params),
+      sizes_(run.sizes),
+      damped_(run.damped),
+      uniform_(run.sizes.uniform),
+      threads_(run.threads),
+      step_(run.step) {
     tallies_.wall_impulse.resize(run.walls);
     tallies_.wall_heat.resize(run.walls);
 }
@@ -358,6 +363,32 @@ AdvanceResult CpuEngine<Real, Dim>::advance(std::uint64_t steps) {
         ++result.steps;
     }
     return result;
+}
+
+template <class Real, int Dim>
+bool CpuEngine<Real, Dim>::change(const SpringSetup& setup, bool same_setup, const VelocityChange& velocities) {
+    const double fastest = velocities.bound(last_motion_ / params_.dt);
+    if (!margin_still_fits(setup, static_cast<double>(params_.largest_diameter), fastest, params_.margin)) return false;
+    half_done_.change([&] {
+        // What was counted is in units of the old setup.
+        tallies_ = tallies();
+        impulse_ = {};
+        heat_ = {};
+        for (std::uint32_t slot = 0; slot < active_ && !velocities.none(); ++slot) {
+            if (gone_[id_[slot]] || (!uniform_ && !(inverse_mass_[slot] > Real(0)))) continue;
+            for (int axis = 0; axis < Dim; ++axis) {
+                Real& v = buffers_[current_].v[axis][slot];
+                v = static_cast<Real>(velocities.of(axis, static_cast<double>(v)));
+            }
+        }
+        if (same_setup) return;
+        SpringSetup with_margin = setup;
+        with_margin.margin = params_.margin;
+        params_ = make_params<Real, Dim>(with_margin, sizes_);
+        damped_ = setup.damped();
+        sort();  // who is near what walls is other than it was
+    });
+    return true;
 }
 
 /// Looks at the state between steps: calls look(thread, tile_look, near pairs, find) for every thread, as TileLook

@@ -28,6 +28,7 @@ public:
     CudaEngine(const SpringSetup& setup, const RawBalls& balls, std::uint64_t step, const Tallies& tallies);
 
     AdvanceResult advance(std::uint64_t steps) override;
+    bool change(const SpringSetup& setup, bool same_setup, const VelocityChange& velocities) override;
     std::uint64_t step() const override { return seen().step; }
     Totals totals() override;
     Tallies tallies() override;
@@ -82,6 +83,11 @@ private:
         if (sort_due(params_, seen().motion)) half_done_.change([this] { sort(); });
     }
     void reorder();
+    void forget_graphs() {
+        for (auto& graphs : graphs_) {
+            for (StepGraph& graph : graphs) graph.balls = 0;
+        }
+    }
 
     [[nodiscard]] CellOrder cell_order() const { return {sorted_cell_.data(), sorted_from_.data()}; }
     [[nodiscard]] NearLists lists_view() const {
@@ -119,6 +125,7 @@ private:
     }
 
     SpringParams<Real, Dim> params_;
+    BallSizes sizes_;  // as the balls were at the start
     std::size_t count_;
     bool damped_;
     bool uniform_;

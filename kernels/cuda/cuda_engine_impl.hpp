@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <exception>
+#include <iterator>
 #include <stdexcept>
 #include <type_traits>
 #include <vector>
@@ -63,10 +64,13 @@ constexpr std::uint32_t kFaceWarps = 8192;
 template <class Real, int Dim>
 CudaEngine<Real, Dim>::CudaEngine(const SpringSetup& setup, const RawBalls& balls, std::uint64_t step,
                                   const Tallies& tallies)
-    : count_(balls.count), damped_(setup.damped()), before_(tallies), listed_(setup.near_lists) {
-    const BallSizes sizes = measure_sizes(balls, Dim);
-    params_ = make_params<Real, Dim>(setup, sizes);
-    uniform_ = sizes.uniform;
+    : sizes_(measure_sizes(balls, Dim)),
+      count_(balls.count),
+      damped_(setup.damped()),
+      uniform_(sizes_.uniform),
+      before_(tallies),
+      listed_(setup.near_lists) {
+    params_ = make_params<Real, Dim>(setup, sizes_);
     before_.wall_impulse.resize(WallNumber::count(setup.walls.size()));
     before_.wall_heat.resize(before_.wall_impulse.size());
     allocate();
@@ -76,7 +80,7 @@ CudaEngine<Real, Dim>::CudaEngine(const SpringSetup& setup, const RawBalls& ball
     record.step = step;
     record.active = static_cast<std::uint32_t>(count_);
     record.now = step_now(params_, step);
-    record.last_motion = motion_bound(params_, sizes.fastest * sizes.fastest);
+    record.last_motion = motion_bound(params_, sizes_.fastest * sizes_.fastest);
     record.fault_key = FaultKey::kNone;
     queue_.upload(seen_.data(), record_.data(), 1);
     load(balls);
@@ -257,9 +261,7 @@ bool CudaEngine<Real, Dim>::fit_lists() {
     } catch (const std::exception&) {  // no memory for it
         listed_ = false;
     }
-    for (auto& graphs : graphs_) {
-        for (StepGraph& graph : graphs) graph.balls = 0;  // they knew the old ones
-    }
+    forget_graphs();  // they knew the old ones
     seen_.data()->rows = 0;
     if (listed_) {
         write_lists();
@@ -365,6 +367,44 @@ AdvanceResult CudaEngine<Real, Dim>::advance(std::uint64_t steps) {
     }
     result.steps = step() - begin;
     return result;
+}
+
+template <class Real, int Dim>
+bool CudaEngine<Real, Dim>::change(const SpringSetup& setup, bool same_setup, const VelocityChange& velocities) {
+    const double fastest = velocities.bound(seen().last_motion / params_.dt);
+    if (!margin_still_fits(setup, static_cast<double>(params_.largest_diameter), fastest, params_.margin)) return false;
+    half_done_.change([&] {
+        if (!velocities.none()) {
+            with_near_kind([&](auto kind) {
+                queue_.launch(seen().active,
+                              ChangeVelocityBody<decltype(kind)>{params_, state_view(motion_),
+                                                                 ordered_view(motion_, labels_).v, velocities});
+            });
+        }
+        look();
+        // What was counted is in units of the old setup.
+        before_ = tallies();
+        sorts_ = 0;
+        Record& record = *seen_.data();
+        record.balls_left = 0;
+        record.max_overlap = 0;
+        std::fill(std::begin(record.impulse), std::end(record.impulse), WideCount{});
+        std::fill(std::begin(record.heat), std::end(record.heat), WideCount{});
+        if (!same_setup) {
+            SpringSetup with_margin = setup;
+            with_margin.margin = params_.margin;
+            params_ = make_params<Real, Dim>(with_margin, sizes_);
+            damped_ = setup.damped();
+            forget_graphs();
+            launched_ = false;  // there may be kernels in a step that were not in those before
+            record.now = step_now(params_, record.step);
+        }
+        record.last_motion = fastest * params_.dt;
+        queue_.upload(seen_.data(), record_.data(), 1);
+        queue_.wait();
+        if (!same_setup) sort();  // who is near what walls is other than it was
+    });
+    return true;
 }
 
 template <class Real, int Dim>

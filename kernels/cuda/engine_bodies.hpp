@@ -305,6 +305,27 @@ struct RefreshBody {
     }
 };
 
+/// Thread i takes slot i: between two steps, other velocities. Reads and writes what a frame has of velocities.
+template <class Kind>
+struct ChangeVelocityBody {
+    using Real = typename Kind::Real;
+    static constexpr int kDim = Kind::kDim;
+
+    SpringParams<Real, kDim> params;
+    StateView<Real, kDim> state;
+    Vec<Real*, kDim> velocity;
+    VelocityChange change;
+
+    CAROM_HD void operator()(std::uint64_t index) const {
+        const auto slot = static_cast<std::uint32_t>(index);
+        if (state.gone[state.balls.id[slot]] != 0) return;
+        if (!(inverse_mass_of<Kind>(params, state.balls, slot) > Real(0))) return;
+        for (int axis = 0; axis < kDim; ++axis) {
+            velocity[axis][slot] = static_cast<Real>(change.of(axis, static_cast<double>(velocity[axis][slot])));
+        }
+    }
+};
+
 /// Thread i of `parts` sums over the slots i, i + parts, i + 2 parts, ... Any partition gives the same sums.
 /// (Not thrust::transform_reduce: it keeps many of these 200-byte sums a thread, in 8 kB of local memory.)
 template <class Kind>

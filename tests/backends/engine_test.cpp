@@ -55,6 +55,62 @@ TEST_P(Engine, DoesNoMoreStepsThanAsked) {
 }
 
 /// What was stored leads back to the same state: positions in user coordinates lose nothing.
+/// Velocities and constants that change between two steps: in place, and in an engine that is made anew.
+TEST_P(Engine, GoesOnUnderAnotherSetupAsOneMadeAnewWould) {
+    CAROM_REQUIRE(GetParam());
+    for (const char* name : {"walls_2d", "open_2d", "heavy_2d", "piston_2d", "mixture_3d"}) {
+        for (const bool double_precision : {false, true}) {
+            SCOPED_TRACE(testing::Message() << name << (double_precision ? ", double" : ", single"));
+            Gas gas = scenario(name).make();
+            gas.setup.double_precision = double_precision;
+            auto engine = make_engine(GetParam(), gas);
+            ASSERT_EQ(engine->advance(301).steps, 301U);
+            look(*engine, gas);
+            ASSERT_EQ(engine->advance(3).steps, 3U);  // not just behind a sort
+            Gas stored = look(*engine, gas).raw;
+
+            SpringSetup warmer = gas.setup;
+            warmer.gravity[1] -= 0.5;
+            warmer.thermostat_rate = 4.0;
+            warmer.thermostat_temperature = 0.5;
+            warmer.seed = 7;
+            const VelocityChange changes[] = {{.factor = 1.25}, {.factor = 1.0, .added = {0.0, -0.125, 0.0}}};
+            for (const bool same_setup : {true, false}) {
+                const VelocityChange& change = changes[same_setup ? 0 : 1];
+                const SpringSetup& setup = same_setup ? gas.setup : warmer;
+                const bool in_place = engine->change(setup, same_setup, change);
+                EXPECT_EQ(in_place, !GetParam().name.starts_with("ranks"));
+                if (!in_place) break;
+                for (std::size_t id = 0; id < stored.size(); ++id) {
+                    if (stored.inverse_mass[id] == 0.0 || stored.gone[id] != 0) continue;
+                    for (int axis = 0; axis < setup.dimension; ++axis)
+                        stored.velocity[axis][id] = change.of(axis, stored.velocity[axis][id]);
+                }
+                stored.setup = setup;
+                const auto anew = make_engine(GetParam(), stored);
+                ASSERT_EQ(engine->advance(150).steps, 150U);
+                ASSERT_EQ(anew->advance(150).steps, 150U);
+                Seen expected = look(*anew, stored);
+                const Seen actual = look(*engine, stored);
+                expected.tallies.sorts = expected.raw.tallies.sorts = actual.tallies.sorts;
+                EXPECT_TRUE(same_bits(expected, actual));
+                stored = expected.raw;
+            }
+        }
+    }
+}
+
+/// Much faster balls want a wider margin, and a new engine for it.
+TEST_P(Engine, LetsOneBeMadeAnewWhereThatIsFaster) {
+    CAROM_REQUIRE(GetParam());
+    Gas gas = scenario("walls_2d").make();
+    auto engine = make_engine(GetParam(), gas);
+    ASSERT_EQ(engine->advance(50).steps, 50U);
+    const Seen before = look(*engine, gas);
+    EXPECT_FALSE(engine->change(gas.setup, true, {.factor = 1e3}));
+    EXPECT_TRUE(same_bits(before, look(*engine, gas)));
+}
+
 TEST_P(Engine, StoresWhatItWasGiven) {
     for (const bool precision : {false, true}) {
         Gas gas = scenario("sparse_3d").make();

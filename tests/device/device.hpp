@@ -17,14 +17,15 @@ enum class Schedule { kEager, kLazy, kRandom };
 
 /// What the environment sets: see README.md.
 struct Settings {
-    std::string modules;                        ///< PTX_MODULES: folders of translated modules, with colons between
-    Schedule schedule = Schedule::kLazy;        ///< PTX_SCHEDULE: when queued work is done
-    Order order = Order::kForward;              ///< PTX_ORDER: of threads and blocks
-    std::uint64_t seed = 1;                     ///< PTX_SEED
-    int poison = 0xcc;                          ///< PTX_POISON: fresh memory
-    std::size_t memory = std::size_t{8} << 30;  ///< PTX_MEMORY: of the device [bytes]
-    bool tight = false;                         ///< PTX_TIGHT: blocks end at their last byte but 15
-    bool check = false;                         ///< PTX_CHECK: these modules check every access
+    std::string modules;                          ///< PTX_MODULES: folders of translated modules, with colons between
+    Schedule schedule = Schedule::kLazy;          ///< PTX_SCHEDULE: when queued work is done
+    Order order = Order::kForward;                ///< PTX_ORDER: of threads and blocks
+    std::uint64_t seed = 1;                       ///< PTX_SEED
+    int poison = 0xcc;                            ///< PTX_POISON: fresh memory
+    std::size_t memory = std::size_t{8} << 30;    ///< PTX_MEMORY: of the device [bytes]
+    std::size_t pinned_blocks = ~std::size_t{0};  ///< PTX_PINNED: of the host's memory, at a time
+    bool tight = false;                           ///< PTX_TIGHT: blocks end at their last byte but 15
+    bool check = false;                           ///< PTX_CHECK: these modules check every access
     bool pageable_late = false;  ///< PTX_PAGEABLE=late: copies with pageable memory run as late as others
     bool strict_free = false;    ///< PTX_FREE=strict: cudaFree does not wait
     bool stats = false;          ///< PTX_STATS: what was done, at the end

@@ -317,6 +317,7 @@ AsDevice::~AsDevice() {
 
 void* allocate_pinned_memory(std::size_t bytes) {
     const std::lock_guard lock(g_memory_lock);
+    if (g_pinned.size() >= settings().pinned_blocks) return nullptr;
     const std::size_t pages = rounded(std::max<std::size_t>(bytes, 1));
     void* whole = mmap(nullptr, pages + 2 * kPage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (whole == MAP_FAILED) return nullptr;

@@ -76,6 +76,12 @@ class Scenes(unittest.TestCase):
     def test_with_every_access_checked(self):
         self.compare("single", 0.05, {"CHECK": "1"})
 
+    def test_frames_come_where_no_memory_can_be_pinned_for_them(self):
+        [trial] = [trial for trial in scenes.trials(BUILD, precisions=["single"], scale=0.1) if trial.name.startswith("walls, 2D") and not trial.silent]
+        engines_own = {"PINNED": "2"}  # the record that the host sees, and sums
+        self.assertEqual(trial.compare(engines_own, resume=False)[0], [])
+        self.assertNotEqual(trial.compare({"PINNED": "1"}, resume=False)[0], [])
+
 
 class Device(unittest.TestCase):
     def run_on(self, *arguments, **environment):

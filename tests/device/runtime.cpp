@@ -56,6 +56,7 @@ Settings read_settings() {
     s.seed = env_number("PTX_SEED", 1);
     s.poison = static_cast<int>(env_number("PTX_POISON", 0xcc));
     s.memory = env_number("PTX_MEMORY", s.memory);
+    s.pinned_blocks = env_number("PTX_PINNED", s.pinned_blocks);
     s.tight = env_is("PTX_TIGHT", "1");
     s.check = env_is("PTX_CHECK", "1");
     s.pageable_late = env_is("PTX_PAGEABLE", "late");
