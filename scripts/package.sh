@@ -19,10 +19,10 @@ mkdir -p "$top"
 
 say "Collecting $top"
 cmake --install "$build" --prefix "$top" --component program
-strip --strip-debug "$top/bin/carom"
+strip "$top/bin/carom"
 mkdir "$top/tests" "$top/tests/bin" "$top/tests/golden"
 cp "$build"/bin/carom_{backends,golden,viewer}_tests "$top/tests/bin/"
-strip --strip-debug "$top"/tests/bin/*
+strip "$top"/tests/bin/*
 cp -r tests/golden/data "$top/tests/golden/"
 ln -s share/carom/scenes "$top/scenes" # where the tests look
 mkdir "$top/scripts"
@@ -59,10 +59,10 @@ for program in "$name/bin/carom" "$name/tests/bin/carom_golden_tests"; do
 done
 cp -r "$elsewhere/$name" "$root/"
 if unshare --user --map-root-user true 2>/dev/null; then
-    in_root() { env -i PATH="$PATH" unshare --user --map-root-user chroot "$root" "$@"; }
-    in_root "/$name/bin/carom" info >/dev/null
-    in_root "/$name/bin/carom" run two_balls --quiet --json -o /two_balls.h5
-    in_root "/$name/tests/bin/carom_golden_tests" --gtest_filter='*StateHash*walls_2d_single_cpu1' --gtest_brief=1
+    in_root() { env -i unshare --user --map-root-user --root="$root" --wd="/$name" "$@"; }
+    in_root bin/carom info >/dev/null
+    in_root bin/carom run two_balls --quiet --json -o /two_balls.h5
+    in_root tests/bin/carom_golden_tests --gtest_filter='*StateHash*walls_2d_single_cpu1' --gtest_brief=1
     unpacked=$(du -sm "$root/$name" | cut -f1)
     echo "unpacked: $unpacked MB"
 else
