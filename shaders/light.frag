@@ -2,14 +2,18 @@
 // from it, and a dark line where something nearer ends. The picture is multiplied with the result.
 uniform sampler2D depths;          // of the picture
 uniform sampler2DShadow lamp_map;  // depths as the lamp sees them
-uniform mat4 projection;           // of the picture
-uniform bool perspective;
+uniform vec4 eye_depth;        // z of the eye's frame: (x + y d) / (z + w d) of a depth d
+uniform vec4 eye_plane;        // its x and y of a pixel: (zw + xy pixel) times
+uniform vec2 eye_spread;       // x + y z
+uniform float pixels_at;       // of a length, times 1 / (x + y z) of eye_spread
 uniform mat4 to_lamp;    // from the eye's frame to texture and depth of lamp_map
 uniform float lamp_texel;  // [length]
 uniform vec2 reach;      // how far away things take sky from a point: gaps between balls, the shape of the whole [length]
 uniform float radius;    // of the largest ball [length]
 uniform int line_width;  // [pixels]
 uniform int points;      // that are looked at around each, near and far
+uniform vec2 around[14]; // in which directions
+uniform int lamp_points; // that are looked for in lamp_map: 4, or 1 where four pixels become one
 out vec4 result;
 
 // As sphere.frag has it: light from everywhere, and that of the lamp.
@@ -17,14 +21,8 @@ const float kAmbient = 0.46;
 const float kLamp = 0.66;
 
 vec3 eye_point(ivec2 at, float depth) {
-    vec2 p = 2.0 * (vec2(at) + 0.5) / vec2(textureSize(depths, 0)) - 1.0;
-    float d = 2.0 * depth - 1.0;
-    if (perspective) {
-        float z = -projection[3][2] / (d + projection[2][2]);
-        return vec3(-z * (p.x + projection[2][0]) / projection[0][0], -z * (p.y + projection[2][1]) / projection[1][1], z);
-    }
-    return vec3((p.x - projection[3][0]) / projection[0][0], (p.y - projection[3][1]) / projection[1][1],
-                (d - projection[3][2]) / projection[2][2]);
+    float z = (eye_depth.x + eye_depth.y * depth) / (eye_depth.z + eye_depth.w * depth);
+    return vec3((eye_plane.zw + eye_plane.xy * vec2(at)) * (eye_spread.x + eye_spread.y * z), z);
 }
 
 vec3 point_at(ivec2 at) { return eye_point(at, texelFetch(depths, clamp(at, ivec2(0), textureSize(depths, 0) - 1), 0).r); }
@@ -44,15 +42,15 @@ void main() {
     vec3 normal = normalize(cross(abs(right.z) < abs(left.z) ? right : left, abs(above.z) < abs(below.z) ? above : below));
 
     // Points along two spirals, which four pixels that become one turn by quarters.
-    float pixels = 0.5 * float(textureSize(depths, 0).y) * projection[1][1] / (perspective ? -p.z : 1.0);  // a length
+    float pixels = pixels_at / (eye_spread.x + eye_spread.y * p.z);  // a length
     int quarter = (here.x & 1) + 2 * ((here.x + here.y) & 1);
-    float turn = 1.57079633 * float(quarter);
+    vec2 turn = quarter == 0 ? vec2(1.0, 0.0) : quarter == 1 ? vec2(0.0, 1.0) : quarter == 2 ? vec2(-1.0, 0.0) : vec2(0.0, -1.0);
+    mat2 turned = mat2(turn.x, turn.y, -turn.y, turn.x);
     float hidden = 0.0;
     for (int k = 0; k < 2 * points; ++k) {
         float far = k < points ? reach.x : reach.y;
         float share = (float(k % points) + 0.25 * float(quarter) + 0.125) / float(points);
-        float angle = turn + 2.3999632 * float(k);
-        ivec2 to = here + ivec2(round(max(share * far * pixels, 1.5) * vec2(cos(angle), sin(angle))));
+        ivec2 to = here + ivec2(round(max(share * far * pixels, 1.5) * (turned * around[k])));
         vec3 v = point_at(to) - p;
         float d = length(v);
         float rise = dot(normal, v) / max(d, 1e-30);
@@ -66,12 +64,12 @@ void main() {
     vec3 at_lamp = (to_lamp * vec4(p + lamp_texel * ((1.5 + 2.5 * (1.0 - facing)) * normal + lamp), 1.0)).xyz;
     if (all(greaterThan(at_lamp.xy, vec2(0.0))) && all(lessThan(at_lamp.xy, vec2(1.0)))) {
         vec2 texel = 1.0 / vec2(textureSize(lamp_map, 0));
-        mat2 turned = mat2(cos(turn), sin(turn), -sin(turn), cos(turn));
         shown = 0.0;
-        for (int k = 0; k < 4; ++k) {
+        for (int k = 0; k < lamp_points; ++k) {
             vec2 off = 1.3 * turned * (vec2(k & 1, k >> 1) - 0.5);
-            shown += 0.25 * texture(lamp_map, vec3(at_lamp.xy + off * texel, at_lamp.z));
+            shown += texture(lamp_map, vec3(at_lamp.xy + off * texel, at_lamp.z));
         }
+        shown /= float(lamp_points);
     }
     shown = mix(0.2, 1.0, shown);  // some of the lamp's light comes around
     float light = (kAmbient * sky + kLamp * facing * shown * mix(1.0, sky, 0.4)) / (kAmbient + kLamp * facing);

@@ -38,11 +38,14 @@ class MappedStore final : public CloudStore {
 public:
     MappedStore(std::size_t capacity, std::string why)
         : capacity_(std::max<std::size_t>(capacity, 1)), why_(std::move(why)) {
-        constexpr GLbitfield kUse = GL_MAP_WRITE_BIT | GL_MAP_PERSISTENT_BIT | GL_MAP_COHERENT_BIT;
+        // A card's memory is slow to read.
+        const GLbitfield read = software_gl() ? GL_MAP_READ_BIT : 0;
+        const GLbitfield use = GL_MAP_WRITE_BIT | GL_MAP_PERSISTENT_BIT | GL_MAP_COHERENT_BIT | read;
+        readable_ = read != 0;
         for (Slot& slot : slots_) {
-            const auto map = [](const GlBuffer& buffer, std::size_t bytes) {
-                glNamedBufferStorage(buffer.name(), static_cast<GLsizeiptr>(bytes), nullptr, kUse);
-                void* memory = glMapNamedBufferRange(buffer.name(), 0, static_cast<GLsizeiptr>(bytes), kUse);
+            const auto map = [use](const GlBuffer& buffer, std::size_t bytes) {
+                glNamedBufferStorage(buffer.name(), static_cast<GLsizeiptr>(bytes), nullptr, use);
+                void* memory = glMapNamedBufferRange(buffer.name(), 0, static_cast<GLsizeiptr>(bytes), use);
                 if (memory == nullptr) throw std::runtime_error("OpenGL: a buffer cannot be mapped");
                 return memory;
             };
@@ -58,6 +61,9 @@ public:
         to.cloud = {.places = to.place_buffer.name(),
                     .values = to.value_buffer.name(),
                     .extent = {count, cloud.origin, cloud.largest_radius}};
+        if (!readable_) return;
+        to.cloud.host_places = {to.places, count};
+        to.cloud.host_values = {to.values, count};
     }
 
     [[nodiscard]] CloudBuffers buffers(int slot) override { return slots_[static_cast<std::size_t>(slot)].cloud; }
@@ -79,6 +85,7 @@ private:
     };
 
     std::size_t capacity_;
+    bool readable_ = false;
     std::string why_;
     std::array<Slot, FrameRing::kSlots> slots_;
 };

@@ -52,11 +52,13 @@ public:
                                 .overrides = {"run.backend=\"" + backend + "\""},
                                 .threads = request.threads,
                                 .text = SceneText{"bench", scene_text(dimension, balls)}})),
-          painter_(scene_.scene, scene_.state.balls, {.quantity = Quantity::kSpeed, .labels = false, .shadows = false},
-                   request.width, request.height) {
+          painter_(scene_.scene, scene_.state.balls, {.quantity = Quantity::kSpeed, .labels = false}, request.width,
+                   request.height) {
         row_.dimension = dimension;
         row_.balls = balls;
         row_.backend = scene_.plan->processor();
+        painter_.set_oversampling(1);  // as a window draws what moves where drawing is slow
+        painter_.set_shadows(false);
         solver_ = scene_.plan->make_solver(scene_.state, "");
         constexpr std::uint64_t kSteps = 20;  // from the lattice
         advance(kSteps);

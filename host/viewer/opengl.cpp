@@ -310,11 +310,12 @@ namespace {
 /// A shader that is deleted once no program needs it.
 class Shader {
 public:
-    Shader(GLenum kind, std::string_view file, std::string_view define) : name_(glCreateShader(kind)) {
+    Shader(GLenum kind, std::string_view file, std::initializer_list<std::string_view> defines)
+        : name_(glCreateShader(kind)) {
         const std::string_view own = shader_source(file);
         if (own.empty()) throw std::logic_error(fmt::format("there is no shader {}", file));
         std::string source = "#version 450 core\n";
-        if (!define.empty()) source += fmt::format("#define {}\n", define);
+        for (const std::string_view define : defines) source += fmt::format("#define {}\n", define);
         // Vertex shaders that colour balls share how, and fragment shaders of balls where they are and how a disk
         // looks.
         if (own.find("color_of(") != own.npos) source += shader_source("color.glsl");
@@ -344,9 +345,10 @@ private:
 
 }  // namespace
 
-GlProgram::GlProgram(std::string_view vertex, std::string_view fragment, std::string_view define) {
-    const Shader first(GL_VERTEX_SHADER, vertex, define);
-    const Shader second(GL_FRAGMENT_SHADER, fragment, define);
+GlProgram::GlProgram(std::string_view vertex, std::string_view fragment,
+                     std::initializer_list<std::string_view> defines) {
+    const Shader first(GL_VERTEX_SHADER, vertex, defines);
+    const Shader second(GL_FRAGMENT_SHADER, fragment, defines);
     name_ = glCreateProgram();
     glAttachShader(name_, first.name());
     glAttachShader(name_, second.name());

@@ -2,6 +2,7 @@
 
 #include <glad/gl.h>
 
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -108,9 +109,9 @@ using GlRenderbuffer = GlObject<RenderbufferKind>;
 /// A vertex and a fragment shader, by their file names in shaders/. What files share is put before them.
 class GlProgram {
 public:
-    /// \param define  a name that the shaders ask for with #ifdef; none by default
+    /// \param defines  names that the shaders ask for with #ifdef
     /// \throws std::logic_error  with the compiler's words
-    GlProgram(std::string_view vertex, std::string_view fragment, std::string_view define = {});
+    GlProgram(std::string_view vertex, std::string_view fragment, std::initializer_list<std::string_view> defines = {});
     ~GlProgram();
     GlProgram(const GlProgram&) = delete;
     GlProgram& operator=(const GlProgram&) = delete;

@@ -594,7 +594,8 @@ PictureContent Painter::content(double time, std::size_t balls, const std::vecto
             .glow = glow_,
             .floor = floor_of(scene_, origin, theme_, camera_),
             .transparent = transparent_,
-            .light = light_ && shadows_};
+            .light = light_ && shadows_,
+            .hasty = !shadows_};
 }
 
 void Painter::follow(const Frame& frame, std::size_t id) {

@@ -6,6 +6,7 @@
 
 #include "host/plot/image.hpp"
 #include "host/viewer/opengl.hpp"
+#include "host/viewer/visible_balls.hpp"
 
 namespace carom {
 
@@ -124,19 +125,15 @@ public:
     }
 
     CloudBuffers upload(const BallCloud& cloud) {
-        const auto put = [](const GlBuffer& buffer, const auto& span) {
-            // A new store each time: the driver need not wait for the frame before.
-            glNamedBufferData(buffer.name(), static_cast<GLsizeiptr>(std::max<std::size_t>(span.size_bytes(), 4)),
-                              nullptr, GL_STREAM_DRAW);
-            glNamedBufferSubData(buffer.name(), 0, static_cast<GLsizeiptr>(span.size_bytes()), span.data());
-        };
-        put(place_buffer_, cloud.places);
-        put(value_buffer_, cloud.values);
-        if (!cloud.turns.empty()) put(turn_buffer_, cloud.turns);
-        return {.places = place_buffer_.name(),
-                .values = value_buffer_.name(),
-                .extent = {cloud.places.size(), cloud.origin, cloud.largest_radius},
-                .turns = cloud.turns.empty() ? 0 : turn_buffer_.name()};
+        CloudBuffers buffers = all_.put(cloud.places, cloud.values, cloud.turns);
+        buffers.extent.origin = cloud.origin;
+        buffers.extent.largest_radius = cloud.largest_radius;
+        if (software_) {
+            buffers.host_places = cloud.places;
+            buffers.host_values = cloud.values;
+            buffers.host_turns = cloud.turns;
+        }
+        return buffers;
     }
 
     void draw(const OffscreenTarget& target, const Camera& camera, const CloudBuffers& cloud,
@@ -168,7 +165,7 @@ public:
             camera, cloud, content);
         glDisable(GL_SCISSOR_TEST);
         if (deep && content.light && !content.glow && cloud.extent.count > 0)
-            draw_light(target, camera, cloud, content);
+            draw_light(target, camera, cloud, content, scene_matrix);
         glEnable(GL_BLEND);
         glDepthMask(GL_FALSE);
         if (content.scenery != nullptr) draw_lines(target, *content.scenery, scene_matrix, fine, cut);
@@ -231,9 +228,29 @@ private:
         glDisable(GL_POLYGON_OFFSET_FILL);
     }
 
+    /// Nothing if the floor reaches behind the eye.
+    static std::optional<PictureExtent> with_floor(PictureExtent extent, const FloorPlane& floor,
+                                                   const Matrix4& transform) {
+        for (const auto& corner : floor.corners) {
+            const auto row = [&](std::size_t k) {
+                return transform[k] * corner[0] + transform[4 + k] * corner[1] + transform[8 + k] * corner[2] +
+                       transform[12 + k];
+            };
+            const float w = row(3);
+            if (!(w > 0.0f)) return std::nullopt;
+            extent.left = std::min(extent.left, row(0) / w);
+            extent.right = std::max(extent.right, row(0) / w);
+            extent.bottom = std::min(extent.bottom, row(1) / w);
+            extent.top = std::max(extent.top, row(1) / w);
+        }
+        return extent;
+    }
+
     /// Multiplies the balls and the floor with the light that reaches them.
     void draw_light(const OffscreenTarget& target, const Camera& camera, const CloudBuffers& cloud,
-                    const PictureContent& content) {
+                    const PictureContent& content, const Matrix4& scene_matrix) {
+        std::optional<PictureExtent> lit = extent_;
+        if (content.floor && lit) lit = with_floor(*lit, *content.floor, scene_matrix);
         // The lamp stands behind the eye, to the left and above, and sees the whole box without perspective.
         if (!lamp_) lamp_.emplace();
         const auto size = static_cast<double>(lamp_->size);
@@ -281,8 +298,7 @@ private:
         glBindTextureUnit(0, target.depths());
         glBindTextureUnit(1, lamp_->depths.name());
         glProgramUniform1i(program, light_.at("lamp_map"), 1);
-        set(program, "projection", camera.projection_matrix());
-        set(program, "perspective", camera.perspective());
+        set_eye(camera, target);
         set(program, "to_lamp", multiply(to_texture, multiply(project, turn)));
         set(program, "lamp_texel", static_cast<float>(texel));
         constexpr float kGaps = 2.5f;    // radii
@@ -295,28 +311,96 @@ private:
         constexpr double kMany = 4e7;
         const double pixels = static_cast<double>(target.width()) * target.height() * target.oversampling();
         glProgramUniform1i(program, light_.at("points"), pixels * target.oversampling() > kMany ? 3 : 7);
+        glProgramUniform1i(program, light_.at("lamp_points"), target.oversampling() > 1 ? 1 : 4);
         glBindVertexArray(nothing_.name());
         glDisable(GL_DEPTH_TEST);
         glEnable(GL_BLEND);
         glBlendFunc(GL_ZERO, GL_SRC_COLOR);
+        if (lit) {  // software takes as long for a pixel where nothing is
+            const auto pixel = [](float at, int pixels_across) {
+                return static_cast<GLint>(std::clamp(0.5f * (at + 1.0f), 0.0f, 1.0f) *
+                                          static_cast<float>(pixels_across));
+            };
+            const int width = target.width() * target.oversampling();
+            const int height = target.height() * target.oversampling();
+            const GLint left = pixel(lit->left, width);
+            const GLint bottom = pixel(lit->bottom, height);
+            glEnable(GL_SCISSOR_TEST);
+            glScissor(left, bottom, pixel(lit->right, width) + 1 - left, pixel(lit->top, height) + 1 - bottom);
+        }
         glDrawArrays(GL_TRIANGLES, 0, 3);
+        glDisable(GL_SCISSOR_TEST);
         lay_over();
         glEnable(GL_DEPTH_TEST);
         target.bind();
     }
 
-    void draw_balls(const BallView& through, const Camera& camera, const CloudBuffers& cloud,
+    /// For light.frag: from pixels and depths back to the eye's frame, and in which directions it looks around.
+    void set_eye(const Camera& camera, const OffscreenTarget& target) {
+        const GLuint program = light_.name();
+        const Matrix4 m = camera.projection_matrix();
+        const bool deep = camera.perspective();
+        const auto width = static_cast<float>(target.width() * target.oversampling());
+        const auto height = static_cast<float>(target.height() * target.oversampling());
+        const float middle_x = deep ? -m[8] : m[12];
+        const float middle_y = deep ? -m[9] : m[13];
+        if (deep) {
+            glProgramUniform4f(program, light_.at("eye_depth"), -m[14], 0.0f, m[10] - 1.0f, 2.0f);
+        } else {
+            glProgramUniform4f(program, light_.at("eye_depth"), (-1.0f - m[14]) / m[10], 2.0f / m[10], 1.0f, 0.0f);
+        }
+        glProgramUniform4f(program, light_.at("eye_plane"), 2.0f / (width * m[0]), 2.0f / (height * m[5]),
+                           (1.0f / width - 1.0f - middle_x) / m[0], (1.0f / height - 1.0f - middle_y) / m[5]);
+        set(program, "eye_spread", deep ? 0.0f : 1.0f, deep ? -1.0f : 0.0f);
+        set(program, "pixels_at", 0.5f * height * m[5]);
+        std::array<float, 28> around{};
+        constexpr float kGolden = 2.3999632f;
+        for (std::size_t k = 0; k < around.size() / 2; ++k) {
+            around[2 * k] = std::cos(kGolden * static_cast<float>(k));
+            around[2 * k + 1] = std::sin(kGolden * static_cast<float>(k));
+        }
+        glProgramUniform2fv(program, light_.at("around"), static_cast<GLsizei>(around.size() / 2), around.data());
+    }
+
+    /// The spheres that can be seen, the nearest first; all where that is not known. Those behind would cost the
+    /// processor as much as these, and of a dense body are most.
+    CloudBuffers visible(const BallView& through, const CloudBuffers& cloud) {
+        if (cloud.host_places.empty()) return cloud;
+        const auto chosen = visible_.find(cloud.host_places, through.view, through.projection, through.perspective);
+        const auto pick = [&](const auto& from, auto& to) {
+            to.clear();
+            if (from.empty()) return;
+            for (const std::uint32_t k : chosen) to.push_back(from[k]);
+        };
+        pick(cloud.host_places, places_);
+        pick(cloud.host_values, values_);
+        pick(cloud.host_turns, turns_);
+        extent_ = visible_.extent();
+        CloudBuffers found = chosen_.put(places_, values_, turns_);
+        found.extent.origin = cloud.extent.origin;
+        found.extent.largest_radius = cloud.extent.largest_radius;
+        return found;
+    }
+
+    void draw_balls(const BallView& through, const Camera& camera, const CloudBuffers& all,
                     const PictureContent& content) {
-        if (cloud.extent.count == 0) return;
+        if (all.extent.count == 0) return;
         const bool deep = content.dimension == 3;
-        const double largest = static_cast<double>(cloud.extent.largest_radius) * through.nearer / through.pixel;
+        const double largest = static_cast<double>(all.extent.largest_radius) * through.nearer / through.pixel;
         const bool dots = largest < kPointRadius;
         const bool cut = deep && !content.clips.empty();
+        const bool opaque = deep && !dots && !cut && !content.glow && content.copies.empty();
+        extent_.reset();
+        const CloudBuffers cloud = opaque ? visible(through, all) : all;
+        if (cloud.extent.count == 0) return;
         const bool sprites = !dots && largest < kSpriteRadius && !through.perspective && !cut;
         const bool patterned = !dots && !sprites && cloud.turns != 0;
-        const GlProgram& shape = sprites            ? (deep ? small_sphere_ : small_disk_)
-                                 : patterned || cut ? (deep ? dressed_sphere_ : dressed_disk_)
-                                                    : (deep ? sphere_ : disk_);
+        const bool hasty = deep && content.hasty;
+        const GlProgram& shape = hasty && sprites              ? hasty_small_sphere_
+                                 : hasty && !patterned && !cut ? hasty_sphere_
+                                 : sprites                     ? (deep ? small_sphere_ : small_disk_)
+                                 : patterned || cut            ? (deep ? dressed_sphere_ : dressed_disk_)
+                                                               : (deep ? sphere_ : disk_);
         const GLuint program = content.glow ? glow_.name() : dots ? point_.name() : shape.name();
         glUseProgram(program);
         set(program, "view", through.view);
@@ -419,6 +503,30 @@ private:
         glDrawArraysInstanced(GL_TRIANGLE_STRIP, 0, 4, static_cast<GLsizei>(lines.size()));
     }
 
+    /// Buffers for balls that are the host's.
+    struct BallBuffers {
+        GlBuffer places;
+        GlBuffer values;
+        GlBuffer turns;
+
+        CloudBuffers put(std::span<const BallPlace> new_places, std::span<const float> new_values,
+                         std::span<const BallTurn> new_turns) {
+            const auto fill = [](const GlBuffer& buffer, const auto& span) {
+                // A new store each time: the driver need not wait for the frame before.
+                glNamedBufferData(buffer.name(), static_cast<GLsizeiptr>(std::max<std::size_t>(span.size_bytes(), 4)),
+                                  nullptr, GL_STREAM_DRAW);
+                glNamedBufferSubData(buffer.name(), 0, static_cast<GLsizeiptr>(span.size_bytes()), span.data());
+            };
+            fill(places, new_places);
+            fill(values, new_values);
+            if (!new_turns.empty()) fill(turns, new_turns);
+            return {.places = places.name(),
+                    .values = values.name(),
+                    .extent = {.count = new_places.size()},
+                    .turns = new_turns.empty() ? 0 : turns.name()};
+        }
+    };
+
     static void clip_to(const OffscreenTarget& target, const Camera& camera, const Box& box) {
         const PicturePlace low = camera.project(box.min);
         const PicturePlace high = camera.project({box.min[0] + box.size[0], box.min[1] + box.size[1], 0.0});
@@ -453,12 +561,14 @@ private:
     GlErrors errors_;
     GlProgram disk_{"ball.vert", "disk.frag"};
     GlProgram sphere_{"ball.vert", "sphere.frag"};
-    GlProgram dressed_disk_{"ball.vert", "disk.frag", "DRESSED"};
-    GlProgram dressed_sphere_{"ball.vert", "sphere.frag", "DRESSED"};
+    GlProgram dressed_disk_{"ball.vert", "disk.frag", {"DRESSED"}};
+    GlProgram dressed_sphere_{"ball.vert", "sphere.frag", {"DRESSED"}};
     GlProgram small_disk_{"dot.vert", "dot.frag"};
-    GlProgram small_sphere_{"ball.vert", "sphere.frag", "SPRITE"};
+    GlProgram small_sphere_{"ball.vert", "sphere.frag", {"SPRITE"}};
+    GlProgram hasty_sphere_{"ball.vert", "sphere.frag", {"HASTY"}};
+    GlProgram hasty_small_sphere_{"ball.vert", "sphere.frag", {"SPRITE", "HASTY"}};
     GlProgram point_{"point.vert", "point.frag"};
-    GlProgram glow_{"dot.vert", "dot.frag", "GLOW"};
+    GlProgram glow_{"dot.vert", "dot.frag", {"GLOW"}};
     GlProgram line_{"line.vert", "line.frag"};
     GlProgram plane_{"plane.vert", "plane.frag"};
     GlProgram light_{"screen.vert", "light.frag"};
@@ -466,9 +576,14 @@ private:
     std::optional<LampMap> lamp_;
     GlVertexArray balls_;
     GlVertexArray lines_;
-    GlBuffer place_buffer_;
-    GlBuffer value_buffer_;
-    GlBuffer turn_buffer_;
+    const bool software_ = software_gl();
+    BallBuffers all_;
+    BallBuffers chosen_;
+    VisibleBalls visible_;
+    std::optional<PictureExtent> extent_;  // of the balls drawn last, if it is known
+    std::vector<BallPlace> places_;
+    std::vector<float> values_;
+    std::vector<BallTurn> turns_;
     GlBuffer line_buffer_;
     std::vector<Color> palette_colors_;
     GlTexture palette_texture_;

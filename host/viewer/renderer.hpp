@@ -70,6 +70,10 @@ struct CloudBuffers {
     std::size_t values_offset = 0;  ///< where they begin in their buffer [bytes]
     CloudExtent extent;
     GLuint turns = 0;  ///< BallTurn, one each a ball; 0: balls have no pattern
+    /// The same where the processor can read it fast; else empty.
+    std::span<const BallPlace> host_places = {};
+    std::span<const float> host_values = {};
+    std::span<const BallTurn> host_turns = {};
 };
 
 /// 3D: what is beyond a plane is left out, and balls that it cuts are closed there.
@@ -103,11 +107,13 @@ struct PictureContent {
     std::optional<FloorPlane> floor;
     bool transparent = false;  ///< nothing around what is drawn
     bool light = false;        ///< 3D: shadows, less light in gaps, dark lines around what is nearer
+    bool hasty = false;        ///< 3D: each sphere is before or behind another as a whole; without light
 };
 
 /// Draws balls and lines with OpenGL into the target. Reads 20 bytes a ball and frame. Balls are squares that the
 /// fragment shader turns into disks (2D) or spheres with their own depth (3D); points once the largest is smaller than
-/// a pixel. \pre the same context is current whenever it is used
+/// a pixel. Where the processor draws, spheres that lie behind others are left out. \pre the same context is current
+/// whenever it is used
 class Renderer {
 public:
     Renderer();

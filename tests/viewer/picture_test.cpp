@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <random>
+#include <set>
 
 #include "host/scene/load.hpp"
 #include "host/state/errors.hpp"
 #include "host/viewer/opengl.hpp"
 #include "host/viewer/quantity.hpp"
 #include "host/viewer/scenery.hpp"
+#include "host/viewer/visible_balls.hpp"
 #include "tests/support/studio.hpp"
 
 namespace carom::picture_test {
@@ -295,6 +298,97 @@ TEST(Picture, OfGlowingBallsAddsUp) {
 
 /// How bright a pixel is.
 int grey(const Rgb& rgb) { return rgb[0] + rgb[1] + rgb[2]; }
+
+TEST(Picture, DrawnInHasteIsThatWithoutLight) {
+    std::string balls;
+    for (int k = 0; k < 27; ++k) {
+        balls += ball(k % 2 == 0 ? "red" : "green", std::to_string(2 + 3 * (k % 3)) + ", " +
+                                                        std::to_string(2 + 3 * (k / 3 % 3)) + ", " +
+                                                        std::to_string(2 + 3 * (k / 9)));
+    }
+    for (const bool perspective : {false, true}) {
+        std::vector<Pixels> pictures;
+        for (const bool hasty : {false, true}) {
+            Studio studio(deep_scene(balls),
+                          {.quantity = Quantity::kSpecies, .oversampling = 1, .labels = false, .shadows = false});
+            studio.painter().set_shadows(!hasty);
+            studio.camera().set_perspective(perspective);
+            pictures.push_back(studio.shoot());
+        }
+        std::size_t differing = 0;
+        for (std::size_t k = 0; k < pictures[0].rgb.size(); ++k) {
+            differing += std::abs(pictures[0].rgb[k] - pictures[1].rgb[k]) > 2 * kLevel ? 1 : 0;
+        }
+        // Lines that pass through balls end elsewhere.
+        EXPECT_LT(differing, pictures[0].rgb.size() / 200);
+    }
+}
+
+TEST(VisibleBalls, HaveAllThatRaysMeetAndLeaveOutMuchOfADenseBody) {
+    Studio studio(deep_scene(""));
+    Camera& camera = studio.camera();
+    std::vector<BallPlace> places;
+    std::mt19937 random(5);
+    std::uniform_real_distribution<float> inside(-5.0f, 5.0f);
+    for (int k = 0; k < 8000; ++k) places.push_back({inside(random), inside(random), inside(random), 0.25f});
+    places.push_back({0.0f, 0.0f, 0.0f, -1.0f});  // has left
+    VisibleBalls finder;
+    for (const bool perspective : {false, true}) {
+        for (const double zoom : {1.0, 2.5, 0.5}) {
+            camera.set_perspective(perspective);
+            camera.fit();
+            camera.zoom(zoom);
+            const Vector3 middle{5.0, 5.0, 5.0};
+            const Matrix4 view = camera.view_matrix(middle);
+            const Matrix4 projection = camera.projection_matrix();
+            const auto found = finder.find(places, view, projection, perspective);
+            const std::set<std::uint32_t> kept(found.begin(), found.end());
+            EXPECT_LT(kept.size(), 6 * places.size() / 10);
+            EXPECT_FALSE(kept.contains(8000));
+            // What the ray through each pixel meets first, in the eye's frame.
+            std::vector<std::array<double, 3>> centers;
+            for (const BallPlace& p : places) {
+                std::array<double, 3> c{};
+                for (std::size_t row = 0; row < 3; ++row) {
+                    c[row] = view[row] * p.x + view[4 + row] * p.y + view[8 + row] * p.z + view[12 + row];
+                }
+                centers.push_back(c);
+            }
+            std::set<std::uint32_t> met;
+            for (int pixel = 0; pixel < 400 * 300; pixel += 31) {
+                const double u = (pixel % 400 + 0.5) / 200.0 - 1.0;
+                const double v = (pixel / 400 + 0.5) / 150.0 - 1.0;
+                double nearest = std::numeric_limits<double>::infinity();
+                std::uint32_t first = 0;
+                const double x =
+                    perspective ? (u + projection[8]) / projection[0] : (u - projection[12]) / projection[0];
+                const double y =
+                    perspective ? (v + projection[9]) / projection[5] : (v - projection[13]) / projection[5];
+                const double length = perspective ? std::sqrt(x * x + y * y + 1.0) : 1.0;
+                for (std::uint32_t k = 0; k < 8000; ++k) {
+                    const auto& c = centers[k];
+                    const double along = perspective ? (c[0] * x + c[1] * y - c[2]) / length : -c[2];
+                    const double miss2 = perspective ? c[0] * c[0] + c[1] * c[1] + c[2] * c[2] - along * along
+                                                     : (c[0] - x) * (c[0] - x) + (c[1] - y) * (c[1] - y);
+                    if (miss2 >= 0.25 * 0.25) continue;
+                    const double at = along - std::sqrt(0.25 * 0.25 - miss2);
+                    if (at < nearest) {
+                        nearest = at;
+                        first = k;
+                    }
+                }
+                if (!std::isfinite(nearest)) continue;
+                met.insert(first);
+                EXPECT_GE(u, finder.extent().left);
+                EXPECT_LE(u, finder.extent().right);
+                EXPECT_GE(v, finder.extent().bottom);
+                EXPECT_LE(v, finder.extent().top);
+            }
+            EXPECT_GT(met.size(), 100u);
+            EXPECT_TRUE(std::ranges::includes(kept, met)) << "perspective " << perspective << ", zoom " << zoom;
+        }
+    }
+}
 
 TEST(Light, CastsAShadowOnTheFloorAndTakesSkyWhereABallStands) {
     const std::string fall = "[physics]\ngravity = [0, 0, -1]\n";
