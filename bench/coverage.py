@@ -29,16 +29,16 @@ TAIL = 0.02  # of the largest value of a density: beyond, a run has seen a handf
 # A row of these holds since the start, counts what never changes, is conserved but for rounding, or an extreme.
 NO_MEAN = {"balls", "largest_speed", "largest_overlap", "heat", "wall_heat", "work", "total_energy"}
 
-# Every case, long enough that what is forgotten last is so twenty times: dimension, solver, balls, packing fraction, faces, gravity, time between samples, samples.
+# Every case, long enough that what is forgotten last is so twenty to thirty-five times: dimension, solver, balls, packing fraction, faces, gravity, time between samples, samples.
 CASES = {
     "thin disks, periodic": (2, "events", 256, 0.01, "periodic", 0.0, 20.0, 400),
     "disks, periodic": (2, "events", 64, 0.3, "periodic", 0.0, 0.5, 1000),
     "dense disks, periodic": (2, "events", 256, 0.6, "periodic", 0.0, 0.4, 400),
     "thin disks, walls": (2, "events", 64, 0.05, "wall", 0.0, 2.0, 1000),
     "disks, walls": (2, "events", 144, 0.3, "wall", 0.0, 2.0, 600),
-    "atmosphere of disks": (2, "events", 100, 0.05, "wall", 0.1, 4.0, 1500),
+    "atmosphere of disks": (2, "events", 100, 0.05, "wall", 0.1, 4.0, 2250),
     "spheres, periodic": (3, "events", 125, 0.2, "periodic", 0.0, 0.5, 800),
-    "many spheres, periodic": (3, "events", 1000, 0.1, "periodic", 0.0, 0.5, 400),
+    "many spheres, periodic": (3, "events", 1000, 0.1, "periodic", 0.0, 0.5, 600),
     "thin spheres, walls": (3, "events", 64, 0.05, "wall", 0.0, 1.0, 1000),
     "dense spheres, periodic": (3, "events", 256, 0.4, "periodic", 0.0, 0.1, 400),
     "soft disks, periodic": (2, "spring", 100, 0.3, "periodic", 0.0, 0.5, 400),
