@@ -317,8 +317,7 @@ TEST(Replacement, IsNotKeptLockedByAChildThatWasBornMeanwhile) {
         if (child == 0) {  // lives on, with the file open, until the other end is closed
             ::close(pipe_ends[1]);
             char byte = 0;
-            static_cast<void>(::read(pipe_ends[0], &byte, 1));
-            ::_exit(0);
+            ::_exit(::read(pipe_ends[0], &byte, 1) == 0 ? 0 : 1);
         }
         file.commit(false);
         EXPECT_TRUE(is_being_written(path));
