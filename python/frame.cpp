@@ -4,12 +4,16 @@
 
 #include <fmt/format.h>
 #include <pybind11/stl.h>
+#include <unistd.h>
 
 #include <array>
+#include <atomic>
+#include <chrono>
 #include <cstring>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "host/io/trajectory_reader.hpp"
@@ -24,6 +28,43 @@
 namespace py = pybind11;
 
 namespace carom::python {
+
+namespace {
+
+std::atomic<bool> ending = false;
+std::atomic<int> coming_back = 0;  // threads that wait for Python's lock
+std::thread::id who_ends;
+
+template <class Take>
+void come_back(const Take& take) {
+    ++coming_back;
+    if (ending && std::this_thread::get_id() != who_ends) {
+        --coming_back;
+        for (;;) ::pause();
+    }
+    take();
+    --coming_back;
+}
+
+}  // namespace
+
+OthersMayRun::~OthersMayRun() {
+    come_back([this] { PyEval_RestoreThread(state_); });
+}
+
+PythonAgain::PythonAgain() {
+    come_back([this] { lock_.emplace(); });
+}
+
+void OthersMayRun::watch_end() {
+    py::module_::import("atexit").attr("register")(py::cpp_function([] {
+        who_ends = std::this_thread::get_id();
+        ending = true;
+        // Who was about to come back does so while that can still be done.
+        const py::gil_scoped_release others;
+        while (coming_back > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }));
+}
 
 namespace {
 
@@ -70,7 +111,7 @@ py::object kept(const py::object& self, const char* name, const Make& make) {
 /// As `carom plot FILE balls` draws it.
 py::bytes picture(const FrameView& view, int width, int height, const std::string& color_by) {
     const std::vector<std::uint8_t> png = [&] {
-        const py::gil_scoped_release others;
+        const OthersMayRun others;
         const ColorBy by = color_by == "species" ? ColorBy::kSpecies
                            : color_by == "speed" ? ColorBy::kSpeed
                                                  : ColorBy::kAuto;
@@ -86,7 +127,7 @@ py::bytes picture(const FrameView& view, int width, int height, const std::strin
 class StoredRun {
 public:
     explicit StoredRun(const std::string& path) {
-        const py::gil_scoped_release others;
+        const OthersMayRun others;
         reader_.emplace(path);
         const TrajectoryHeader& header = reader_->header();
         context_ = std::make_shared<FrameContext>(
@@ -96,7 +137,7 @@ public:
     /// Does it without holding up other threads of Python.
     template <class Action>
     auto read(const Action& action) {
-        const py::gil_scoped_release others;
+        const OthersMayRun others;
         const std::lock_guard lock(mutex_);
         if (!reader_) throw std::runtime_error("the file is closed");
         return action(std::as_const(*reader_));
@@ -107,7 +148,7 @@ public:
         return {context_, frame};
     }
     void close() {
-        const py::gil_scoped_release others;
+        const OthersMayRun others;
         const std::lock_guard lock(mutex_);
         reader_.reset();
     }
@@ -249,7 +290,7 @@ void define_frame(py::module_& module) {
         .def("__len__", [](const FrameView& view) { return view.frame->size(); })
         .def_property_readonly("state_hash",
                                [](const FrameView& view) {
-                                   const py::gil_scoped_release others;
+                                   const OthersMayRun others;
                                    return fmt::format("{:016x}", state_hash(*view.frame));
                                })
         .def_property_readonly("gone", [](const FrameView& view) { return view_of(view.frame->gone, view.frame); })

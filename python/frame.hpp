@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,31 @@
 #include "kernels/core/device_frame.hpp"
 
 namespace carom::python {
+
+/// While it lives, other threads of Python go on. Once the interpreter has begun to end, other threads than that which
+/// ends it stay here for good: Python would end them from within, which C++ takes for a fault.
+class OthersMayRun {
+public:
+    OthersMayRun() : state_(PyEval_SaveThread()) {}
+    ~OthersMayRun();
+    OthersMayRun(const OthersMayRun&) = delete;
+    OthersMayRun& operator=(const OthersMayRun&) = delete;
+
+    /// Called when Python's module begins; knows from then on when the interpreter ends.
+    static void watch_end();
+
+private:
+    PyThreadState* state_;
+};
+
+/// While it lives, a thread that let others run has Python again, as OthersMayRun.
+class PythonAgain {
+public:
+    PythonAgain();
+
+private:
+    std::optional<pybind11::gil_scoped_acquire> lock_;
+};
 
 /// What does not change from frame to frame of one run.
 struct FrameContext {

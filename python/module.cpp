@@ -65,7 +65,7 @@ auto with_scene_errors(const Action& action) {
 
 template <class Action>
 auto reading_scene(const Action& action) {
-    const py::gil_scoped_release others;
+    const OthersMayRun others;
     return with_scene_errors(action);
 }
 
@@ -114,7 +114,7 @@ public:
     PythonObservable(ObservableInfo info, py::function function, std::shared_ptr<const FrameContext> context)
         : info_(std::move(info)), function_(std::move(function)), context_(std::move(context)) {}
     ~PythonObservable() override {
-        const py::gil_scoped_acquire mine;
+        const PythonAgain mine;
         function_ = {};
         error_.reset();
     }
@@ -134,7 +134,7 @@ private:
         time_ = sample.time;
         step_ = sample.step;
         values_.assign(info_.width(), std::numeric_limits<double>::quiet_NaN());
-        const py::gil_scoped_acquire mine;
+        const PythonAgain mine;
         if (error_) return;
         try {
             const py::object given = function_(FrameView{context_, std::make_shared<const Frame>(*sample.frame)});
@@ -188,7 +188,7 @@ public:
     }
 
     void begin(PreparedScene& prepared, SimulateOptions options) {
-        const py::gil_scoped_release others;
+        const OthersMayRun others;
         options.also = kept_.get();
         options.quiet = true;
         options.changeable = true;
@@ -227,7 +227,7 @@ public:
         require_open();
         for (bool there = false; !there;) {
             {
-                const py::gil_scoped_release others;
+                const OthersMayRun others;
                 there = loop_->advance(goal);
             }
             note_place();
@@ -250,7 +250,7 @@ public:
     /// What there is of the run up to now, as a trajectory: the frames that are in memory, or the present one.
     void store(const std::string& path) {
         const auto used = use();
-        const py::gil_scoped_release others;
+        const OthersMayRun others;
         loop_->flush();
         std::vector<std::shared_ptr<const Frame>> frames = kept_->frames;
         if (frames.empty()) {
@@ -286,7 +286,7 @@ public:
 
     FrameView frame() {
         const auto used = use();
-        const py::gil_scoped_release others;
+        const OthersMayRun others;
         const auto frame = std::make_shared<Frame>();
         Solver& solver = run_->solver();
         solver.request_frame(*frame);
@@ -296,7 +296,7 @@ public:
 
     DeviceFrameView device_frame() {
         const auto used = use();
-        const py::gil_scoped_release others;
+        const OthersMayRun others;
         Solver& solver = run_->solver();
         DeviceFrameView view{.time = solver.time(), .step = solver.step(), .frame = nullptr};
         if (auto* const in_place = dynamic_cast<BallsInPlace*>(&solver.itself())) view.frame = in_place->device_frame();
@@ -334,7 +334,7 @@ public:
 
     std::vector<std::pair<AverageInfo, AverageTable>> averages() {
         const auto used = use();
-        const py::gil_scoped_release others;
+        const OthersMayRun others;
         std::vector<AverageTable> tables = run_->averages().tables();
         std::vector<std::pair<AverageInfo, AverageTable>> all;
         for (std::size_t k = 0; k < tables.size(); ++k) {
@@ -380,7 +380,7 @@ public:
     void save(const std::string& path) {
         const auto used = use();
         require_open();
-        const py::gil_scoped_release others;
+        const OthersMayRun others;
         run_->save(path);
     }
 
@@ -391,7 +391,7 @@ private:
         const auto used = use();
         require_open();
         {
-            const py::gil_scoped_release others;
+            const OthersMayRun others;
             run_->change([&](ChangingSolver& solver) {
                 std::vector<std::string> said = what(solver);
                 for (const std::string& one : said) changes_.emplace_back(solver.time(), solver.step(), one);
@@ -437,14 +437,14 @@ private:
     }
 
     void flush() {
-        const py::gil_scoped_release others;
+        const OthersMayRun others;
         loop_->flush();
     }
 
     void end() {
         Simulation simulation;
         {
-            const py::gil_scoped_release others;
+            const OthersMayRun others;
             simulation = run_->finish();
         }
         summary_ = std::move(simulation.json);
@@ -546,7 +546,7 @@ void define_scene(py::module_& module) {
         .def_property_readonly("until", [](const PreparedScene& run) { return run.scene.run.until; })
         .def_property_readonly("path", [](const PreparedScene& run) { return run.scene.path; })
         .def("check", [](const PreparedScene& run) {
-            const py::gil_scoped_release others;
+            const OthersMayRun others;
             return check_json(run, estimate_seconds(run));
         });
     module.def(
@@ -606,7 +606,7 @@ void define_sweep(py::module_& module) {
     module.def(
         "run_in_memory",
         [](PreparedScene& prepared, const Stop& stop) {
-            const py::gil_scoped_release others;
+            const OthersMayRun others;
             MemoryRun run = run_in_memory(std::move(prepared), [&stop] { return stop.set ? SIGINT : 0; });
             if (run.outcome.status == ExitStatus::kCannotContinue) throw SimulationError(run.outcome.error);
             if (run.outcome.status != ExitStatus::kDone) throw SystemError(run.outcome.error);
@@ -678,6 +678,7 @@ PYBIND11_MODULE(_carom, module) {
     module.attr("version") = carom::build_info::kVersion;
     module.attr("commit") = carom::build_info::commit();
     py::register_exception_translator(python::translate);
+    python::OthersMayRun::watch_end();
     python::define_numbers(module);
     python::define_scene(module);
     python::define_frame(module);

@@ -335,6 +335,24 @@ def test_a_simulation_that_cannot_go_on_says_why(tmp_path):
     assert run.frame().time == run.time
 
 
+@pytest.mark.parametrize("observables", ["None", "{'mean': lambda frame: frame.position[:, 0].mean()}"])
+def test_the_interpreter_may_end_while_another_thread_runs(observables):
+    script = f"""
+import threading, time, carom
+gas = carom.Scene({GAS!r})
+gas["run.until"] = 1e6
+run = carom.Run(gas, threads=1, observables={observables})
+def forever():
+    while True:
+        run.step(50)
+threading.Thread(target=forever, daemon=True).start()
+time.sleep(0.1)
+"""
+    for _ in range(3):
+        done = subprocess.run([sys.executable, "-W", "ignore", "-c", script], capture_output=True, text=True, timeout=60)
+        assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_other_threads_go_on_and_cannot_use_a_run_that_is_in_use(gas):
     gas["run.until"] = 1e4
     run = carom.Run(gas)
