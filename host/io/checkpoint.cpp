@@ -315,8 +315,6 @@ void save_checkpoint(const std::string& path, const Checkpoint& checkpoint) {
         h5::require_memory(checkpoint.state.balls.size() * sizeof(double));
         const h5::Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "create properties");
         use_ordered_file(access, file);
-        h5::check(H5Pset_libver_bounds(access, H5F_LIBVER_EARLIEST, H5F_LIBVER_LATEST), "set the format");
-        h5::check(H5Pset_fclose_degree(access, H5F_CLOSE_STRONG), "set how files are closed");
         hdf5 = h5::Handle(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access), H5Fclose, "create a file");
         write_checkpoint(hdf5, checkpoint);
         h5::check(H5Fflush(hdf5, H5F_SCOPE_LOCAL), "flush");

@@ -316,6 +316,9 @@ hid_t driver() {
 void use_ordered_file(hid_t access, OrderedFile& file) {
     const DriverInfo info{&file};
     h5::check(H5Pset_driver(access, driver(), &info), "set the file driver");
+    // Files in a later format, or in SWMR mode, refuse to open when their writer was killed.
+    h5::check(H5Pset_libver_bounds(access, H5F_LIBVER_EARLIEST, H5F_LIBVER_LATEST), "set the format");
+    h5::check(H5Pset_fclose_degree(access, H5F_CLOSE_STRONG), "set how files are closed");
 }
 
 }  // namespace carom

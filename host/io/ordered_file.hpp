@@ -89,8 +89,8 @@ private:
     bool abandoned_ = false;
 };
 
-/// Makes the file access property list `access` write through `file`, which must outlive the HDF5 file. Each H5Fflush
-/// is a commit of it.
+/// Makes the file access property list `access` write through `file`, which must outlive the HDF5 file, in the format
+/// that it knows. Each H5Fflush is a commit of it; closing the HDF5 file closes all that is open in it.
 /// \throws h5::Error
 void use_ordered_file(hid_t access, OrderedFile& file);
 

@@ -40,9 +40,6 @@ h5::Handle create_file(OrderedFile& file) {
     h5::silence();
     const h5::Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "create properties");
     use_ordered_file(access, file);
-    // Files in a later format, or in SWMR mode, refuse to open when their writer was killed.
-    h5::check(H5Pset_libver_bounds(access, H5F_LIBVER_EARLIEST, H5F_LIBVER_LATEST), "set the format");
-    h5::check(H5Pset_fclose_degree(access, H5F_CLOSE_STRONG), "set how files are closed");
     bound_memory(access);
     return {H5Fcreate(file.path().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access), H5Fclose, "create a file"};
 }
