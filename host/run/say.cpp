@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 
@@ -79,12 +80,18 @@ std::string without_sign_of_zero(std::string text) {
 
 std::string with_error(double value, double error) {
     constexpr double kRounding = 1e-12;
+    constexpr double kLeastPower = -4.0;  // of what is written without a power of 10
+    constexpr int kMostPlaces = 7;        // behind the point, of what is below
     if (!std::isfinite(error) || error <= kRounding * std::abs(value)) return fmt::format("{:.6g}", value);
     const int digits = static_cast<int>(-std::floor(std::log10(error)));
     const double scale = std::pow(10.0, digits);
     const auto last = static_cast<int>(std::lround(error * scale));
     if (last == 10) return with_error(value, 1.0001 / scale * 10.0);
-    if (digits > 12) return fmt::format("{:.6g} +- {:.1g}", value, error);
+    const double power = std::floor(std::log10(std::max(std::abs(value), error)));
+    if (power < kLeastPower && digits > kMostPlaces) {
+        const double unit = std::pow(10.0, power);
+        return fmt::format("{}e{:+03.0f}", with_error(value / unit, error / unit), power);
+    }
     return without_sign_of_zero(digits < 1
                                     ? fmt::format("{:.0f}({:.0f})", std::round(value * scale) / scale, last / scale)
                                     : fmt::format("{:.{}f}({})", value, digits, last));

@@ -36,7 +36,8 @@ std::string duration_text(double seconds);
 /// "1 ball", "2 balls".
 std::string plural(std::uint64_t count, const std::string& noun);
 
-/// 0.99314 and its standard error 0.00042 as "0.9931(4)", as physicists write it.
+/// 0.99314 and its standard error 0.00042 as "0.9931(4)", as physicists write it; of -1.234e-9 and 4e-11
+/// "-1.23(4)e-09".
 std::string with_error(double value, double error);
 
 }  // namespace carom

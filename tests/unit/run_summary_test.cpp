@@ -225,6 +225,10 @@ TEST(WithError, HasNoSignWhereNothingButZerosIsLeft) {
     EXPECT_EQ(with_error(-0.004, 0.04), "0.00(4)");
     EXPECT_EQ(with_error(-0.006, 0.04), "-0.01(4)");
     EXPECT_EQ(with_error(0.3, 12.0), "0(10)");
+    EXPECT_EQ(with_error(1.25e-7, 3e-7), "0.0000001(3)");
+    EXPECT_EQ(with_error(9.1e-16, 2e-13), "0(2)e-13");
+    EXPECT_EQ(with_error(-1.234e-9, 4e-11), "-1.23(4)e-09");
+    EXPECT_EQ(with_error(3.0, 2e-9), "3.000000000(2)");
 }
 
 const std::vector<std::string_view> kCommands{"run", "check", "state", "convert", "plot", "info"};
