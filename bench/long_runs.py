@@ -26,7 +26,7 @@ import numpy as np
 
 STEPS = 10_000_000
 
-WALKS = [(2, 16.0, None), (2, 10.0, None), (3, 7.0, None), (3, 5.0, None), (2, 16.0, 0.1), (2, 16.0, 0.001)]  # as gas() has them
+WALKS = [(2, 16.0, None), (2, 10.0, None), (3, 7.0, None), (3, 5.0, None), (2, 16.0, 0.1), (2, 16.0, 0.001)]  # as soft_gas() has them
 STEPS_PER_CONTACT = (50.0, 50.5, 23.3, 20.0, 10.0)
 
 HEATING = {  # dimension, edge of a periodic box of 64 balls of diameter 1, precision
@@ -43,11 +43,8 @@ def run(program, path, *options):
     return json.loads(said)
 
 
-def gas(program, path, dimension, edge, precision="double", overlap=None):
-    """64 balls in a periodic box; gives the default step.
-
-    overlap: the largest, as a share of the radius, or None for the default.
-    """
+def write_gas(path, dimension, edge, count, run, more):
+    """Balls of diameter, mass and temperature 1 in a periodic box, of which nothing is stored on the way."""
     path.write_text(f"""
 [scene]
 dimension = {dimension}
@@ -55,16 +52,25 @@ dimension = {dimension}
 size = {[edge] * dimension}
 boundary = {["periodic"] * dimension}
 [run]
-precision = "{precision}"
+{run}
 [output]
 every = 0
 observables_every = 0
 [[fill]]
 radius = 0.5
 mass = 1.0
-count = 64
+count = {count}
 temperature = 1.0
-""" + (f"[spring]\nmax_overlap = {overlap}\n" if overlap else ""))
+{more}
+""")
+
+
+def soft_gas(program, path, dimension, edge, precision="double", overlap=None):
+    """64 balls; gives the default step.
+
+    overlap: the largest, as a share of the radius, or None for the default.
+    """
+    write_gas(path, dimension, edge, 64, f'precision = "{precision}"', f"[spring]\nmax_overlap = {overlap}" if overlap else "")
     return json.loads(subprocess.run([program, "check", path, "--json"], check=True, capture_output=True).stdout)["dt"]
 
 
@@ -72,7 +78,7 @@ def heating(program, seeds, pool, folder):
     results = {}
     for name, (dimension, edge, precision) in HEATING.items():
         path = folder / f"{name.replace(' ', '_')}.toml"
-        step = gas(program, path, dimension, edge, precision)
+        step = soft_gas(program, path, dimension, edge, precision)
         until = STEPS * step
         changes = list(pool.map(lambda seed: run(program, path, "--until", str(until), "--seed", str(seed))["energy_drift"],
                                 range(1, seeds + 1)))
@@ -88,7 +94,7 @@ def walk(program, seeds, pool, folder):
     results = {}
     path = folder / "gas.toml"
     for dimension, edge, overlap in WALKS:
-        step = gas(program, path, dimension, edge, overlap=overlap)
+        step = soft_gas(program, path, dimension, edge, overlap=overlap)
         for steps in STEPS_PER_CONTACT:
             dt = step * STEPS_PER_CONTACT[0] / steps
             options = ("--set", f"spring.dt={dt!r}", "--until", repr(100_000 * dt))
@@ -182,25 +188,8 @@ def diffusion(program, seeds, pool, folder):
     balls, fraction = 4096, 0.01
     density = fraction * 4.0 / math.pi
     free_time = 1.0 / (2.0 * density * math.sqrt(math.pi))
-    edge = math.sqrt(balls / density)
     path = folder / "gas.toml"
-    path.write_text(f"""
-[scene]
-dimension = 2
-[box]
-size = {[edge] * 2}
-boundary = {["periodic"] * 2}
-[run]
-solver = "events"
-until = {150.0 * free_time}
-[output]
-every = 0
-observables_every = 0
-[[fill]]
-radius = 0.5
-mass = 1.0
-count = {balls}
-temperature = 1.0
+    write_gas(path, 2, math.sqrt(balls / density), balls, f'solver = "events"\nuntil = {150.0 * free_time}', f"""
 [[observe]]
 name = "self_diffusion"
 kind = "self_diffusion"
