@@ -463,11 +463,13 @@ private:
         check_periodic_axes();
         check_wall_shapes();
         walls_ = all_walls(scene_);
-        for (std::uint32_t id = 0; id < scene_.balls.size(); ++id) check_place(id);
+        StartDepths depths;
+        for (std::uint32_t id = 0; id < scene_.balls.size(); ++id) check_place(id, depths.wall);
         for (const LoadEntry& load : scene_.loads) {
-            if (load.loaded != nullptr && load.loaded->balls != nullptr) check_places(*load.loaded);
+            if (load.loaded != nullptr && load.loaded->balls != nullptr) check_places(*load.loaded, depths.wall);
         }
-        if (const auto overlap = start_overlap(scene_)) report(*overlap);
+        if (const auto overlap = start_overlap(scene_, &depths.pair)) report(*overlap);
+        scene_.depths = depths;
     }
 
     [[nodiscard]] std::size_t count(std::string_view name) const {
@@ -540,62 +542,77 @@ private:
         }
     }
 
-    /// One of the balls that have places of their own, whoever gave it.
-    template <class Name>
-    struct StartBall {
-        Name name;  ///< gives "ball 3", "row 4"
-        const Species& species;
-        Vector3 position;
-    };
-    template <class Name>
-    StartBall(Name, const Species&, Vector3) -> StartBall<Name>;
-
     /// A ball that must be inside a wall is no larger; none starts behind one, and for `events`, nor in one.
-    /// \param fail  takes the key that is to blame and what is wrong, and throws
+    /// \param ball   gives "ball 3", "row 4"
+    /// \param fail   takes the key that is to blame and what gives the words for what is wrong
+    /// \param depth  is raised to how far a ball that moves is in a wall
     template <class Name, class Fail>
-    void check_at_walls(const StartBall<Name>& ball, const Fail& fail) const {
-        const Species& species = ball.species;
+    void check_at_walls(const Species& species, const Vector3& position, const Name& ball, const Fail& fail,
+                        double& depth) const {
         const bool events = scene_.run.solver == SolverKind::kEvents;
+        const bool fixed = std::isinf(species.mass);
         for (const Boundary<3>& wall : walls_) {
             const auto name = [&wall] { return wall_name(WallNumber(wall.number)); };
             const double most = holds(wall);
-            if (!std::isinf(species.mass) && species.radius > most * (1.0 + kLengthSlack)) {
-                fail("radius", fmt::format("{} has the radius {}, more than {} ({}), inside of which it must be",
-                                           ball.name(), species.radius, name(), most));
+            if (!fixed && species.radius > most * (1.0 + kLengthSlack)) {
+                return fail("radius", [&] {
+                    return fmt::format("{} has the radius {}, more than {} ({}), inside of which it must be", ball(),
+                                       species.radius, name(), most);
+                });
             }
-            const double distance = wall_gap(wall, ball.position).distance;
-            if (distance < 0.0)
-                fail("position", fmt::format("{} is behind {} by {:.6g}", ball.name(), name(), -distance));
-            // A body that nothing moves may stand in a wall.
+            const double distance = wall_gap(wall, position).distance;
+            if (distance < 0.0) {
+                return fail("position",
+                            [&] { return fmt::format("{} is behind {} by {:.6g}", ball(), name(), -distance); });
+            }
+            if (fixed) continue;  // a body that nothing moves may stand in a wall
             const double overlap = species.radius - distance;
-            if (events && overlap > kTouching * species.radius && !std::isinf(species.mass)) {
-                fail("position", fmt::format("{} overlaps {} by {:.6g}; for the events solver at most {:g} of the "
-                                             "radius is allowed",
-                                             ball.name(), name(), overlap, kTouching));
+            if (events && overlap > kTouching * species.radius) {
+                return fail("position", [&] {
+                    return fmt::format(
+                        "{} overlaps {} by {:.6g}; for the events solver at most {:g} of the radius is allowed", ball(),
+                        name(), overlap, kTouching);
+                });
             }
+            depth = std::max(depth, depth_in_wall(distance, species.radius));
         }
     }
 
-    void check_place(std::uint32_t id) const {
+    void check_place(std::uint32_t id, double& depth) const {
         const BallEntry& ball = scene_.balls[id];
         check_at_walls(
-            StartBall{[&] { return fmt::format("ball {}", id); }, scene_.species[ball.species], ball.position},
-            [&](std::string_view key, const std::string& message) {
+            scene_.species[ball.species], ball.position, [&] { return fmt::format("ball {}", id); },
+            [&](std::string_view key, const auto& message) {
                 const Section section = entry("ball", id);
-                section.fail(key == "radius" && !section.has(key) ? "species" : key, message);
-            });
+                section.fail(key == "radius" && !section.has(key) ? "species" : key, message());
+            },
+            depth);
     }
 
-    void check_places(const LoadedBalls& loaded) const {
+    void check_places(const LoadedBalls& loaded, double& depth) const {
         if (walls_.empty()) return;
         const Balls& balls = *loaded.balls;
-        for (std::uint64_t ball = 0; ball < balls.size(); ++ball) {
+        const auto check = [&](std::uint64_t ball, const auto& fail, double& reached) {
             check_at_walls(
-                StartBall{[&] { return loaded.name(ball); }, balls.species_of(ball), place_of_ball(balls, ball)},
-                [&](std::string_view, const std::string& message) {
-                    throw InputError(fmt::format("{}: {}", loaded.place(ball), message));
-                });
+                balls.species_of(ball), place_of_ball(balls, ball), [&] { return loaded.name(ball); }, fail, reached);
+        };
+        const std::uint64_t count = balls.size();
+        std::uint64_t bad = count;  // the first one
+        double deepest = depth;
+        constexpr std::uint64_t kWorthThreads = 10'000;
+#pragma omp parallel for schedule(static) reduction(min : bad) reduction(max : deepest) if (count > kWorthThreads)
+        for (std::uint64_t ball = 0; ball < count; ++ball) {
+            check(
+                ball, [&](std::string_view, const auto&) { bad = std::min(bad, ball); }, deepest);
         }
+        depth = deepest;
+        if (bad == count) return;
+        check(
+            bad,
+            [&](std::string_view, const auto& message) {
+                throw InputError(fmt::format("{}: {}", loaded.place(bad), message()));
+            },
+            depth);
     }
 
     /// Reads the files, in their order.

@@ -153,6 +153,13 @@ struct Stage {
     bool measure = true;
 };
 
+/// How deep balls that have places of their own reach into each other and into walls, at most: parts of the smaller
+/// radius, without what nothing moves.
+struct StartDepths {
+    double pair = 0.0;
+    double wall = 0.0;
+};
+
 /// A validated scene: every default is filled in, every number makes physical sense.
 struct Scene {
     std::string path;    ///< as given by the user, for messages
@@ -174,6 +181,7 @@ struct Scene {
     std::map<std::uint32_t, Sizes> sizes;  ///< by species: of those whose balls differ in radius
     std::vector<BallEntry> balls;
     std::vector<LoadEntry> loads;
+    std::optional<StartDepths> depths;  ///< of balls and loads, where somebody has looked
     std::vector<FillEntry> fills;
     std::vector<ObserveEntry> observables;
     std::shared_ptr<const Sources> sources = std::make_shared<Sources>("");

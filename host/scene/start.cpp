@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <new>
 #include <numeric>
@@ -12,6 +13,7 @@
 
 #include "host/scene/placement_grid.hpp"
 #include "host/scene/walls.hpp"
+#include "kernels/core/hardware.hpp"
 #include "kernels/physics/touching.hpp"
 
 namespace carom {
@@ -36,8 +38,8 @@ void for_each_entry(const Scene& scene, F&& f) {
     }
 }
 
-std::vector<Placed> entries_of(const Scene& scene) {
-    std::vector<Placed> placed;
+PageVector<Placed> entries_of(const Scene& scene) {
+    PageVector<Placed> placed;
     placed.reserve(scene.entry_count());
     for_each_entry(scene, [&](const Species& species, const Vector3& place) {
         placed.push_back({place, species.radius, static_cast<std::uint32_t>(placed.size()), std::isinf(species.mass)});
@@ -50,7 +52,7 @@ std::vector<Placed> entries_of(const Scene& scene) {
 template <int Dim>
 class TouchingPairs {
 public:
-    TouchingPairs(const Box& box, std::vector<Placed> balls) : balls_(std::move(balls)) {
+    TouchingPairs(const Box& box, PageVector<Placed> balls) : balls_(std::move(balls)) {
         if (balls_.empty()) return;
         Point<Dim> low;
         Point<Dim> length;
@@ -160,7 +162,7 @@ private:
         first_.assign(grid_.count() + 1, 0);
         for (const Placed& ball : balls_) ++first_[cell(ball)];
         std::exclusive_scan(first_.begin(), first_.end(), first_.begin(), 0U);
-        std::vector<Placed> sorted(balls_.size());
+        PageVector<Placed> sorted(balls_.size());
         for (const Placed& ball : balls_) sorted[first_[cell(ball)]++] = ball;
         // Each is now where the next one begins.
         std::shift_right(first_.begin(), first_.end(), 1);
@@ -242,15 +244,15 @@ private:
         }
     }
 
-    std::vector<Placed> balls_;  // cell after cell
-    bool alike_ = true;          // all have one radius
+    PageVector<Placed> balls_;  // cell after cell
+    bool alike_ = true;         // all have one radius
     PlacementGrid<Dim> grid_;
-    std::vector<std::uint32_t> first_;  // place of each cell's first ball, and an end
+    PageVector<std::uint32_t> first_;  // place of each cell's first ball, and an end
 };
 
 /// Calls take(a, b, distance of centres) for each pair of balls that touch and is wanted, until it says no.
 template <class Wanted, class Take>
-void for_each_touching(const Box& box, std::vector<Placed> balls, const Wanted& wanted, const Take& take) {
+void for_each_touching(const Box& box, PageVector<Placed> balls, const Wanted& wanted, const Take& take) {
     if (box.dimension == 2) {
         TouchingPairs<2>(box, std::move(balls)).each(wanted, take);
     } else {
@@ -261,15 +263,30 @@ void for_each_touching(const Box& box, std::vector<Placed> balls, const Wanted& 
 /// By more than this part of the sum of their radii no two hard balls ever overlap; rounding makes 1e-12 of it.
 constexpr double kNeverDeeper = 1.0e-3;
 
+/// How far two balls are in each other, of the smaller radius.
+double depth_of(const Placed& a, const Placed& b, double distance) {
+    return (a.radius + b.radius - distance) / std::min(a.radius, b.radius);
+}
+
+/// Several threads may say each their own.
+void raise_to(std::atomic<double>& largest, double value) {
+    double known = largest.load(std::memory_order_relaxed);
+    while (value > known && !largest.compare_exchange_weak(known, value, std::memory_order_relaxed)) {
+    }
+}
+
 /// The first pair, lowest j and then lowest i, that is nearer than the solver takes; of very many, one of them.
 /// \param deepest  that hard balls may overlap, of the sum of their radii
-std::optional<StartOverlap> first_overlap(const Scene& scene, std::vector<Placed> balls, double deepest,
-                                          bool fixed_may) {
+/// \param depth    becomes depth_of() of the deepest pair that is not fixed, where none is too near; null: nobody asks
+std::optional<StartOverlap> first_overlap(const Scene& scene, PageVector<Placed> balls, double deepest, bool fixed_may,
+                                          double* depth = nullptr) {
     constexpr std::uint64_t kMostPairs = 100'000;  // where all are in one place, there is no end of pairs
     const bool events = scene.run.solver == SolverKind::kEvents;
     std::optional<StartOverlap> first;
     std::uint64_t pairs = 0;
+    std::atomic<double> largest = 0.0;
     const auto wrong = [&](const Placed& a, const Placed& b, double distance) {
+        if (depth != nullptr && !(a.fixed && b.fixed)) raise_to(largest, depth_of(a, b, distance));
         const double sum = a.radius + b.radius;
         const bool bad = events ? sum - distance > deepest * sum : distance < kDeepest * std::min(a.radius, b.radius);
         return bad && !(fixed_may && a.fixed && b.fixed);
@@ -282,6 +299,7 @@ std::optional<StartOverlap> first_overlap(const Scene& scene, std::vector<Placed
         }
         return ++pairs < kMostPairs;
     });
+    if (depth != nullptr) *depth = largest;
     return first;
 }
 
@@ -348,7 +366,7 @@ std::string LoadedBalls::summary() const {
 }
 
 std::optional<StartOverlap> impossible_overlap(const Scene& scene, const Balls& balls) {
-    std::vector<Placed> placed;
+    PageVector<Placed> placed;
     placed.reserve(balls.size());
     for (std::size_t id = 0; id < balls.size(); ++id) {
         if (balls.gone[id] != 0) continue;
@@ -359,25 +377,22 @@ std::optional<StartOverlap> impossible_overlap(const Scene& scene, const Balls& 
     return first_overlap(scene, std::move(placed), kNeverDeeper, true);
 }
 
-std::optional<StartOverlap> start_overlap(const Scene& scene) {
-    return first_overlap(scene, entries_of(scene), kTouching, false);
+std::optional<StartOverlap> start_overlap(const Scene& scene, double* deepest) {
+    return first_overlap(scene, entries_of(scene), kTouching, false, deepest);
 }
 
-std::vector<std::string> start_warnings(const Scene& scene) {
-    const double limit = scene.spring.max_overlap;
-    std::vector<std::string> warnings;
+namespace {
 
+void warn_of_pairs(const Scene& scene, std::vector<std::string>& warnings) {
+    const double limit = scene.spring.max_overlap;
     std::uint64_t pairs = 0;
     StartOverlap deepest;
-    const auto fraction_of = [](const Placed& a, const Placed& b, double distance) {
-        return (a.radius + b.radius - distance) / std::min(a.radius, b.radius);
-    };
     const auto deep = [&](const Placed& a, const Placed& b, double distance) {
-        return !(a.fixed && b.fixed) && fraction_of(a, b, distance) > limit;
+        return !(a.fixed && b.fixed) && depth_of(a, b, distance) > limit;
     };
     for_each_touching(scene.box, entries_of(scene), deep, [&](const Placed& a, const Placed& b, double distance) {
         ++pairs;
-        const double fraction = fraction_of(a, b, distance);
+        const double fraction = depth_of(a, b, distance);
         if (fraction > deepest.fraction) {
             deepest = {std::min(a.id, b.id), std::max(a.id, b.id), a.radius + b.radius - distance, fraction};
         }
@@ -390,7 +405,10 @@ std::vector<std::string> start_warnings(const Scene& scene) {
             pairs == 1 ? "a pair" : fmt::format("{} pairs", pairs), pairs == 1 ? "s" : "", limit, deepest.i, deepest.j,
             deepest.fraction));
     }
+}
 
+void warn_of_walls(const Scene& scene, std::vector<std::string>& warnings) {
+    const double limit = scene.spring.max_overlap;
     const std::vector<Boundary<3>> walls = all_walls(scene);
     std::uint64_t balls = 0;
     double worst = 0.0;
@@ -402,7 +420,7 @@ std::vector<std::string> start_warnings(const Scene& scene) {
         if (std::isinf(species.mass)) return;
         bool reaches = false;
         for (const Boundary<3>& wall : walls) {
-            const double fraction = 1.0 - wall_gap(wall, place).distance / species.radius;
+            const double fraction = depth_in_wall(wall_gap(wall, place).distance, species.radius);
             if (fraction <= limit) continue;
             reaches = true;
             if (fraction <= worst) continue;
@@ -419,6 +437,15 @@ std::vector<std::string> start_warnings(const Scene& scene) {
             balls == 1 ? "a ball reaches" : fmt::format("{} balls reach", balls), limit, worst_ball,
             wall_name(worst_wall), worst));
     }
+}
+
+}  // namespace
+
+std::vector<std::string> start_warnings(const Scene& scene) {
+    std::vector<std::string> warnings;
+    const double limit = scene.spring.max_overlap;
+    if (!scene.depths || scene.depths->pair > limit) warn_of_pairs(scene, warnings);
+    if (!scene.depths || scene.depths->wall > limit) warn_of_walls(scene, warnings);
     return warnings;
 }
 

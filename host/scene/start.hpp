@@ -47,7 +47,11 @@ struct StartOverlap {
 /// The first pair (lowest j, then lowest i) of the scene's [[ball]]s and loaded balls that overlap too much: for
 /// `events` by more than kTouching of the sum of their radii, for `spring` so deep that the centres are nearer than
 /// half the smaller radius. Of very many, one of them.
-std::optional<StartOverlap> start_overlap(const Scene& scene);
+/// \param deepest  where there is none: StartDepths::pair; null: nobody asks
+std::optional<StartOverlap> start_overlap(const Scene& scene, double* deepest = nullptr);
+
+/// How far a ball is in a wall, of its radius. \param distance  of its centre [length]
+inline double depth_in_wall(double distance, double radius) { return 1.0 - distance / radius; }
 
 /// A pair of balls that is nearer than any run lets it come (as start_overlap says, for `events` with a slack for what
 /// collisions leave); in a time that grows as the number of balls. Bodies of infinite mass may overlap each other.
@@ -55,7 +59,8 @@ std::optional<StartOverlap> start_overlap(const Scene& scene);
 std::optional<StartOverlap> impossible_overlap(const Scene& scene, const Balls& balls);
 
 /// What a user should know of the places of [[ball]]s and loaded balls before a spring run, one sentence each: those
-/// that overlap, or reach into a wall, by more than spring.max_overlap of the (smaller) radius.
+/// that overlap, or reach into a wall, by more than spring.max_overlap of the (smaller) radius. Looks for them only
+/// where the scene's depths do not say that there are none.
 std::vector<std::string> start_warnings(const Scene& scene);
 
 }  // namespace carom

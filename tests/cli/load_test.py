@@ -89,6 +89,22 @@ class Tables(LoadTest):
             {"species": "a", "position": [1.0, 2.0], "velocity": [-0.1, 0.0], "spin": 0.5, "radius": 0.6, "mass": 2.0},
             {"species": 'c, "d"', "position": [4.5, 2.0], "velocity": [0.0, 0.0], "spin": 0.0, "radius": 1.0, "mass": None}])
 
+    def test_whose_balls_will_fly_off_are_told_of(self):
+        self.write("b.csv", "x,y\n2,2\n2.9,2\n6,5\n6.8,5\n11.6,8\n9,9.7\n")
+        for limit, pairs, walls in ((0.01, "2 pairs", "2 balls"), (0.3, "a pair", "a ball"), (0.41, None, None)):
+            rest = f"[spring]\nmax_overlap = {limit}\n"
+            self.write("s.toml", scene('file = "b.csv"\nradius = 0.5\nmass = 1.0', solver="spring", boundary="wall", rest=rest))
+            told = " ".join(json.loads(self.succeed("check", "s.toml", "--json").out)["warnings"])
+            of = f"at the start by more than spring.max_overlap = {limit}, and will fly"
+            self.assertEqual(f"{of} apart" in told, pairs is not None, told)
+            self.assertEqual(f"{of} off" in told, walls is not None, told)
+            if pairs:
+                self.assertIn(f"{pairs} of balls overlap", told)
+                self.assertIn("at most ball 2 and ball 3, by 0.4 of the smaller radius", told)
+            if walls:
+                self.assertIn(f"{walls} reach", told)
+                self.assertIn("at most ball 5 into the y-max wall, by 0.4 of its radius", told)
+
     def test_have_columns_and_properties_that_the_scene_names(self):
         self.write("b.data", "x,y,r,px,py,species,vx\n1,2,0.25,5,6,nobody,9\n")
         columns = 'columns = {x = "px", y = "py", radius = "r", species = "-", vx = "-"}'

@@ -497,8 +497,9 @@ Scene crowd(std::mt19937& random, std::size_t count) {
     return scene;
 }
 
-/// The same by looking at all pairs.
-std::optional<StartOverlap> overlap_of_all(const Scene& scene) {
+/// The same by looking at all pairs. \param depth  becomes that of the deepest one, of the smaller radius
+std::optional<StartOverlap> overlap_of_all(const Scene& scene, double& depth) {
+    depth = 0.0;
     const auto radius = [&scene](std::uint32_t id) { return scene.species[id].radius; };
     for (std::uint32_t j = 0; j < scene.balls.size(); ++j) {
         for (std::uint32_t i = 0; i < j; ++i) {
@@ -514,6 +515,7 @@ std::optional<StartOverlap> overlap_of_all(const Scene& scene) {
                                  ? sum - distance > kTouching * sum
                                  : distance < kDeepest * std::min(radius(i), radius(j));
             if (bad) return StartOverlap{i, j, sum - distance, (sum - distance) / sum};
+            depth = std::max(depth, (sum - distance) / std::min(radius(i), radius(j)));
         }
     }
     return std::nullopt;
@@ -522,13 +524,20 @@ std::optional<StartOverlap> overlap_of_all(const Scene& scene) {
 TEST(StartOverlap, IsTheFirstOfAllPairs) {
     std::mt19937 random(11);
     int found = 0;
+    int deep = 0;
     constexpr int kCrowds = 400;
     for (int crowds = 0; crowds < kCrowds; ++crowds) {
         const Scene scene = crowd(random, static_cast<std::size_t>(3 + crowds % 60));
-        const auto expected = overlap_of_all(scene);
-        const auto overlap = start_overlap(scene);
+        double depth = 0.0;
+        double deepest = 0.0;
+        const auto expected = overlap_of_all(scene, depth);
+        const auto overlap = start_overlap(scene, &deepest);
         ASSERT_EQ(overlap.has_value(), expected.has_value()) << "crowd " << crowds;
-        if (!overlap) continue;
+        if (!overlap) {
+            EXPECT_DOUBLE_EQ(deepest, depth) << "crowd " << crowds;
+            deep += depth > 0.0 ? 1 : 0;
+            continue;
+        }
         ++found;
         EXPECT_EQ(overlap->i, expected->i) << "crowd " << crowds;
         EXPECT_EQ(overlap->j, expected->j) << "crowd " << crowds;
@@ -536,6 +545,7 @@ TEST(StartOverlap, IsTheFirstOfAllPairs) {
     }
     EXPECT_GT(found, kCrowds / 4);
     EXPECT_LT(found, kCrowds * 3 / 4);
+    EXPECT_GT(deep, kCrowds / 10);
 }
 
 /// So many that threads share them, of which few overlap.
