@@ -51,6 +51,7 @@ struct PlotOptions {
     bool no_units = false;
     bool residuals = false;
     bool drift = false;
+    bool no_drift = false;
     bool rows = false;
     bool csv = false;
     bool follow = false;
@@ -68,6 +69,7 @@ struct PlotOptions {
                : !to.empty() ? "--to"
                : residuals   ? "--residuals"
                : drift       ? "--drift"
+               : no_drift    ? "--no-drift"
                : rows        ? "--rows"
                : no_units    ? "--no-units"
                              : "";
@@ -123,11 +125,15 @@ FigureWishes wishes_of(const PlotOptions& options) {
 
 QuantityView view_of(const PlotOptions& options) {
     if (options.residuals && options.drift) throw InputError("--residuals and --drift exclude each other; give one");
-    QuantityView view{.window = time_window(options.from, options.to),
-                      .rows = options.rows,
-                      .residuals = options.residuals,
-                      .drift = options.drift};
-    view.absolute = wishes_of(options).log_y.value_or(false);
+    if (options.drift && options.no_drift) throw InputError("--drift and --no-drift exclude each other; give one");
+    QuantityView view{
+        .window = time_window(options.from, options.to), .rows = options.rows, .residuals = options.residuals};
+    const FigureWishes wishes = wishes_of(options);
+    // Who says what the axis is to show, or wants numbers, means the values.
+    if (options.drift || options.no_drift || options.csv || wishes.y.given() || wishes.log_y) {
+        view.drift = options.drift;
+    }
+    view.absolute = wishes.log_y.value_or(false);
     return view;
 }
 
@@ -480,7 +486,9 @@ Action add_plot_command(CommandOptions& command, const std::string&) {
     command.option("--log", options->log, "AXES", "Logarithmic axes: x, y, xy or none");
     command.flag("--residuals", options->residuals, "Less theory, in standard errors where there are any");
     command.flag("--drift", options->drift,
-                 "Rows less their first value, relative to it where it is one number and not 0");
+                 "Rows less their first value, relative to it where it is one number and not 0; so drawn by default is "
+                 "what a run conserves of energy, momentum and angular momentum");
+    command.flag("--no-drift", options->no_drift, "The values of what is conserved; --yrange and --csv have them, too");
     command.flag("--rows", options->rows, "Quantities are rows, over time, whatever else has their names (balls)");
     command.flag("--csv", options->csv,
                  "A table of what would be drawn: FILE-QUANTITY.csv, or as -o says; -o - prints it");

@@ -43,6 +43,7 @@ std::pair<double, double> y_limits(const Figure& figure, bool right) {
     const double size = std::max(std::abs(low), std::abs(high));
     double margin = 0.06 * (high - low);
     if (high - low < kLeast * size) margin = kLeast * size;
+    if (!right && size < figure.y_least) return {-figure.y_least, figure.y_least};
     if (size == 0.0) margin = 1.0;
     return {low == 0.0 ? low : low - margin, high + margin};
 }
@@ -135,15 +136,36 @@ void add_plots(std::vector<Script>& plots, const Curve& curve, std::size_t place
     for (std::size_t k = 1; k < lines.size(); ++k) plots.emplace_back("keyentry title {}", Text{lines[k]});
 }
 
-/// 1, 2 or 5 times a power of ten, of which a range holds five or six at most: gnuplot sets tics of a narrow figure so
-/// densely that their numbers touch. Nothing where there is no range.
-Script few_tics(Word axis, double low, double high) {
-    if (!(high > low) || !std::isfinite(high - low)) return {};
-    constexpr double kMost = 5.5;
-    const double least = (high - low) / kMost;
+constexpr double kFew = 5.5;
+constexpr double kMany = 10.0;
+constexpr double kHair = 1e-9;  // of a tic: rounding
+
+/// 1, 2 or 5 times a power of ten, of which a range holds no more than so many; 0 where there is no range.
+double tic_step(double low, double high, double most) {
+    if (!(high > low) || !std::isfinite(high - low)) return 0.0;
+    const double least = (high - low) / most;
     const double power = std::pow(10.0, std::floor(std::log10(least)));
     const double digit = least / power;
-    return Script("set {}tics {:.9g}\n", axis, power * (digit <= 2.0 ? 2.0 : digit <= 5.0 ? 5.0 : 10.0));
+    return power * (digit <= 1.0 ? 1.0 : digit <= 2.0 ? 2.0 : digit <= 5.0 ? 5.0 : 10.0);
+}
+
+/// gnuplot sets tics of a narrow figure so densely that their numbers touch.
+Script few_tics(Word axis, double low, double high) {
+    const double step = tic_step(low, high, kFew);
+    return step > 0.0 ? Script("set {}tics {:.9g}\n", axis, step) : Script();
+}
+
+/// A linear axis that begins and ends at tics, but for ends that are asked for: what lies between the corner and the
+/// first tic could be read off at none.
+Script from_tic_to_tic(Word axis, std::pair<double, double> shown, const AxisRange& asked, bool narrow) {
+    double low = asked.low.value_or(shown.first);
+    double high = asked.high.value_or(shown.second);
+    const double step = tic_step(low, high, narrow ? kFew : kMany);
+    if (step > 0.0 && !asked.low) low = step * std::floor(low / step + kHair);
+    if (step > 0.0 && !asked.high) high = step * std::ceil(high / step - kHair);
+    Script script("set {}range [{:.9g}:{:.9g}]\n", axis, low, high);
+    if (step > 0.0) script.add("set {}tics {:.9g}\n", axis, step);
+    return script;
 }
 
 /// What an axis of x without a range shows.
@@ -216,11 +238,8 @@ void add_figure(Script& script, const Figure& figure, const LabelRoom& room) {
     if (figure.log_y) {
         script.add("set logscale y\nset format y \"%h\"\nset yrange {}\n", log_range(figure, false));
     } else {
-        const auto [low, high] = y_limits(figure, false);
-        const double from = figure.y_range.low.value_or(low);
-        const double to = figure.y_range.high.value_or(high);
-        script.add("set format y \"%.6g\"\nset yrange [{:.9g}:{:.9g}]\n", from, to);
-        if (room.narrow) script.add(few_tics("y", from, to));
+        script.add("set format y \"%.6g\"\n");
+        script.add(from_tic_to_tic("y", y_limits(figure, false), figure.y_range, room.narrow));
     }
     if (right) {
         script.add("set border 11\nset ytics nomirror\nset y2tics\nset y2label {}\n",
@@ -228,9 +247,8 @@ void add_figure(Script& script, const Figure& figure, const LabelRoom& room) {
         if (figure.log_y) {
             script.add("set logscale y2\nset format y2 \"%h\"\nset y2range {}\n", log_range(figure, false, true));
         } else {
-            const auto [low, high] = y_limits(figure, true);
-            script.add("set format y2 \"%.6g\"\nset y2range [{:.9g}:{:.9g}]\n", low, high);
-            if (room.narrow) script.add(few_tics("y2", low, high));
+            script.add("set format y2 \"%.6g\"\n");
+            script.add(from_tic_to_tic("y2", y_limits(figure, true), {}, room.narrow));
         }
     }
     // Ends of error bars are no wider than what lies between points.

@@ -61,6 +61,7 @@ struct Figure {
     UnitNames units = {};
     AxisRange x_range = {};
     AxisRange y_range = {};
+    double y_least = 0.0;  ///< that the axis shows to either side of 0, however little the curves differ from it
 };
 
 /// A quantity over two axes, in colours, and arrows over it.

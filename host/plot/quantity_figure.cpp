@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "host/plot/average_figure.hpp"
@@ -169,15 +171,58 @@ Figure told_apart(Figure figure, const std::string& quantity) {
 
 }  // namespace
 
+namespace {
+
+double first_value(const Curve& curve) {
+    const auto first = std::ranges::find_if(curve.y, [](double y) { return std::isfinite(y); });
+    return first == curve.y.end() ? std::nan("") : *first;
+}
+
+constexpr double kRounding = 1e-15;  // of a sum of many numbers, relative
+
+/// How far a curve goes from its first value.
+double farthest(const Curve& curve) {
+    double way = 0.0;
+    for (const double y : curve.y) {
+        if (std::isfinite(y)) way = std::max(way, std::abs(y - first_value(curve)));
+    }
+    return way;
+}
+
+/// The curves of what is conserved over a run, by what it did: energies alone would show flat lines. None where
+/// something changes by so much that one sees it, or theory says how.
+std::optional<Figure> conserved_in(const Figure& figure, const std::string& quantity) {
+    constexpr double kConserved = 1e-3;  // of the first value
+    constexpr double kSeen = 1e-2;       // parts that swing by less are flat lines beside their sum
+    static constexpr std::array<std::string_view, 4> kKnown{"energy", "total_energy", "momentum", "angular_momentum"};
+    if (std::ranges::find(kKnown, quantity) == kKnown.end()) return std::nullopt;
+    Figure kept = figure;
+    std::erase_if(kept.curves, [](const Curve& curve) { return curve.mean_of >= 0; });
+    if (std::ranges::any_of(kept.curves, &Curve::theory)) return std::nullopt;
+    const auto sum = std::ranges::find_if(kept.curves, &Curve::thick);
+    if (sum != kept.curves.end()) {  // of parts
+        const double all = std::abs(first_value(*sum));
+        const bool swing =
+            std::ranges::any_of(kept.curves, [&](const Curve& curve) { return !(farthest(curve) <= kSeen * all); });
+        if (swing) return std::nullopt;
+        kept.curves = {*sum};
+        kept.y_label = kept.curves.front().label;
+    }
+    double size = 0.0;  // of all components
+    for (const Curve& curve : kept.curves) size = std::hypot(size, first_value(curve));
+    const bool conserved = std::ranges::all_of(
+        kept.curves, [&](const Curve& curve) { return farthest(curve) <= kConserved * size && curve.x.size() > 1; });
+    return conserved && size > 0.0 ? std::optional(std::move(kept)) : std::nullopt;
+}
+
+}  // namespace
+
 Figure drift_of(Figure figure, bool absolute) {
     std::erase_if(figure.curves, [](const Curve& curve) { return curve.theory || curve.mean_of >= 0; });
-    const auto start = [](const Curve& curve) {
-        const auto first = std::ranges::find_if(curve.y, [](double y) { return std::isfinite(y); });
-        return first == curve.y.end() ? std::nan("") : *first;
-    };
-    const bool relative = figure.curves.size() == 1 && start(figure.curves.front()) != 0.0;
+    const bool relative = figure.curves.size() == 1 && first_value(figure.curves.front()) != 0.0;
+    if (relative) figure.y_least = kRounding;
     for (Curve& curve : figure.curves) {
-        const double first = start(curve);
+        const double first = first_value(curve);
         for (double& y : curve.y) {
             y = (y - first) / (relative ? std::abs(first) : 1.0);
             if (absolute) y = std::abs(y);
@@ -200,22 +245,29 @@ Drawing quantity_figure(const std::vector<const TrajectoryReader*>& runs, const 
     Drawing drawing = of_rows                               ? runs_figure(runs, quantity, view.window)
                       : is_number_quantity(first, quantity) ? number_figure(runs, quantity, view.window)
                                                             : average_figure(runs, quantity, view.window);
-    if (!view.drift && !view.residuals) return drawing;
-    if (view.drift && !of_rows) {
+    const auto* const figure = std::get_if<Figure>(&drawing);
+    if (!view.drift && !view.residuals && of_rows && runs.size() == 1) {
+        const std::optional<Figure> conserved = conserved_in(*figure, quantity);
+        return conserved ? drift_of(*conserved) : drawing;
+    }
+    const bool drift = view.drift.value_or(false);
+    if (!drift && !view.residuals) return drawing;
+    if (drift && !of_rows) {
         throw InputError(fmt::format("--drift: '{}' is an average; it is for rows, over time", quantity));
     }
-    const auto* const figure = std::get_if<Figure>(&drawing);
     if (figure == nullptr) throw InputError(fmt::format("--residuals: '{}' is a map", quantity));
-    return view.drift ? drift_of(*figure, view.absolute) : residuals_of(*figure, view.absolute);
+    return drift ? drift_of(*figure, view.absolute) : residuals_of(*figure, view.absolute);
 }
 
 Drawing quantities_figure(const std::vector<const TrajectoryReader*>& runs, const std::vector<std::string>& quantities,
                           const QuantityView& view) {
     if (quantities.size() == 1) return quantity_figure(runs, quantities.front(), view);
+    QuantityView each = view;
+    each.drift = view.drift.value_or(false);  // or what lies over it would have another unit
     std::optional<Figure> all;
     std::size_t colors = 0;
     for (const std::string& quantity : quantities) {
-        Drawing drawing = quantity_figure(runs, quantity, view);
+        Drawing drawing = quantity_figure(runs, quantity, each);
         const auto* const figure = std::get_if<Figure>(&drawing);
         if (figure == nullptr) throw InputError(fmt::format("'{}' is a map, which nothing can be laid over", quantity));
         Figure one = told_apart(*figure, quantity);

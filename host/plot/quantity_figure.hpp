@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,8 +23,10 @@ struct QuantityView {
     TimeWindow window = {};
     bool rows = false;       ///< over time, also where an average has that name
     bool residuals = false;  ///< less theory, in standard errors where there are any
-    bool drift = false;      ///< less the first value, and over it where that is one number and not 0
-    bool absolute = false;   ///< the size of a residual or a drift, for a logarithmic axis
+    /// Less the first value, and over it where that is one number and not 0. None: where the energy or a momentum of
+    /// one run is conserved, whose curve would be a flat line.
+    std::optional<bool> drift = std::nullopt;
+    bool absolute = false;  ///< the size of a residual or a drift, for a logarithmic axis
 };
 
 /// The figure of a quantity, over time or averaged, of one run or of several laid over each other.

@@ -13,6 +13,27 @@ from program import GAS, MIXTURE, SOURCE, ProgramTest
 TWO_KINDS = MIXTURE % "events"
 SCENES = SOURCE / "scenes"
 
+FLYING = """
+[scene]
+dimension = 2
+[box]
+size = [4.0, 4.0]
+boundary = ["periodic", "periodic"]
+[[species]]
+name = "ball"
+radius = 0.5
+mass = 1.0
+[[ball]]
+species = "ball"
+position = [1.0, 1.0]
+velocity = [1.0, 0.5]
+[run]
+solver = "events"
+until = 6.0
+[output]
+every = 1.0
+"""
+
 DENSITIES = """
 [[observe]]
 name = "light"
@@ -237,6 +258,22 @@ class Wishes(FiguresTest):
         self.assertEqual(self.table("momentum", "--drift")[0][2], "change of momentum [kg·m·s⁻¹]")
         sizes = [float(row[2]) for row in self.table("momentum", "--drift", "--log", "y")[1:]]
         self.assertGreaterEqual(min(sizes), 0.0)
+
+    def test_what_a_run_conserves_is_drawn_as_drift_unless_something_else_is_asked_for(self):
+        for quantity, label in (("energy", "relative change of total energy"),
+                                ("total_energy", "relative change of total energy")):
+            self.assertIn(f"set ylabel '{label}'", self.plot(quantity)[1])
+        for asked in (("total_energy", "--no-drift"), ("total_energy", "--yrange", "0:"), ("energy", "--log", "y"),
+                      ("total_energy", "temperature"), ("kinetic_energy",)):
+            self.assertNotIn("change of", self.plot(*asked)[1], asked)
+        self.assertEqual(self.table("energy")[0][2], "energy [J]")
+        self.assertEqual(self.carom("plot", "gas.h5", "--drift", "--no-drift").status, 2)
+        self.assertNotIn("change of", self.plot("momentum")[1], "walls change it")
+        # What exchanges energy with its own parts shows them.
+        self.run_scene(TWO_KINDS + "\n[physics]\ngravity = [0.0, -4.0]\n")
+        self.assertNotIn("change of", self.plot("energy")[1])
+        self.run_scene(FLYING)
+        self.assertIn("set ylabel 'change of momentum [kg·m·s⁻¹]'", self.plot("momentum")[1])
 
     def test_residuals_are_in_standard_errors(self):
         rows = self.table("speed")

@@ -171,7 +171,7 @@ class Report(ProgramTest):
         captions = re.findall(r"<figcaption>(.*?)</figcaption>", (self.folder / "gas.html").read_text())
         words = re.findall(r'<img [^>]* alt="([^"]*)">', (self.folder / "gas.html").read_text())
         self.assertEqual(words[0], "the balls in their box at t = 0 s")
-        self.assertRegex(words[2], r"\Aenergy \[J\] over time \[s\] from 0 to 60; kinetic energy: [0-9.]+ to [0-9.]+; ")
+        self.assertRegex(words[2], r"\Arelative change of total energy over time \[s\] from 0 to 60; total energy: [-0-9.e]+ to [-0-9.e]+\Z")
         self.assertRegex(words[5], r"; Maxwell-Boltzmann \(theory\): ")
         self.assertRegex(words[6], r"\Amap of .* from [0-9.]+ to [0-9.]+, over x \[m\] and y \[m\]\Z")
         self.assertEqual(captions, ["first frame, t = 0 s", "last frame, t = 60 s", "energy", "pressure", "temperature",

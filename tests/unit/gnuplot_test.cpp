@@ -137,6 +137,18 @@ TEST(GnuplotScript, RoundingNoiseIsNotBlownUp) {
     EXPECT_THAT(script_of(figure_of({std::numeric_limits<double>::quiet_NaN()}), "a.png"), Not(HasSubstr("inf")));
 }
 
+TEST(GnuplotScript, LinearAxesBeginAndEndAtTics) {
+    Figure figure = figure_of({0.3932, 0.4075});
+    EXPECT_THAT(script_of(figure, "a.png"), HasSubstr("set yrange [0.392:0.41]\nset ytics 0.002\n"));
+    figure.y_range.low = 0.39;
+    EXPECT_THAT(script_of(figure, "a.png"), HasSubstr("set yrange [0.39:0.41]\n"));
+    figure.y_range = {0.3921, 0.4085};
+    EXPECT_THAT(script_of(figure, "a.png"), HasSubstr("set yrange [0.3921:0.4085]\n")) << "as asked for";
+    figure = figure_of({0.0, 2e-16});
+    figure.y_least = 1e-15;
+    EXPECT_THAT(script_of(figure, "a.png"), HasSubstr("set yrange [-1e-15:1e-15]\n"));
+}
+
 /// Two curves from corner to corner, of the values given at left and right.
 Figure two_lines(double left, double right) {
     Figure figure = figure_of({left, right});
