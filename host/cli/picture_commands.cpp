@@ -11,6 +11,7 @@
 #include "host/cli/options.hpp"
 #include "host/io/trajectory_reader.hpp"
 #include "host/plot/quantity_figure.hpp"
+#include "host/run/output_files.hpp"
 #include "host/run/say.hpp"
 #include "host/run/signals.hpp"
 #include "host/scene/load.hpp"
@@ -36,7 +37,7 @@ struct ViewerOptions {
     std::string colormap;
     std::string range;
     std::string camera;
-    std::string clip;
+    std::vector<std::string> clip;
     std::string select;
     std::string copies;
     bool glow = false;
@@ -67,9 +68,9 @@ void add_viewer_options(CommandOptions& command, ViewerOptions& options) {
     command.option("--camera", options.camera, "HOW",
                    "With commas between: perspective, front, side, top, azimuth=DEGREES, elevation=DEGREES, "
                    "zoom=FACTOR, target=X:Y[:Z]");
-    command.option("--clip", options.clip, "NX:NY:NZ:OFFSET",
-                   "3D: cuts off what is farther than OFFSET along this direction, and closes the balls that are cut; "
-                   "up to 6 such planes with commas between");
+    command.repeatable("--clip", options.clip, "NX:NY:NZ:OFFSET",
+                       "3D: cuts off what is farther than OFFSET along this direction, and closes the balls that are "
+                       "cut; up to 6 such planes, given several times or with commas between");
     command.option("--copies", options.copies, "N", "So many copies of a periodic box on either side, at most 3");
     command.flag("--glow", options.glow, "Balls as light that adds up: for thin gases");
     command.option("--look", options.look, "FILE", "Takes [look] from this file, over the scene's own");
@@ -147,7 +148,7 @@ PictureStyle picture_style(const ViewerOptions& options) {
     style.camera = parse_camera(options.camera);
     if (!options.colormap.empty()) style.map = parse_color_map(options.colormap, "--colormap");
     if (!options.range.empty()) style.range = parse_value_range(options.range, "--range");
-    if (!options.clip.empty()) style.clips = parse_clips(options.clip, "--clip");
+    if (!options.clip.empty()) style.clips = parse_clips(fmt::format("{}", fmt::join(options.clip, ",")), "--clip");
     return style;
 }
 
@@ -304,6 +305,20 @@ struct ViewOptions {
 
 #ifdef CAROM_HAVE_WINDOW
 
+/// A scene with its options, for a command that shall draw the same.
+std::string as_given(const SceneOptions& options) {
+    std::string words = shell_quoted(options.scene);
+    const auto add = [&words](const char* name, const std::string& value) {
+        if (!value.empty()) words += fmt::format(" {} {}", name, shell_quoted(value));
+    };
+    add("--solver", options.solver);
+    add("--backend", options.backend);
+    add("--precision", options.precision);
+    add("--seed", options.seed);
+    for (const std::string& set : options.set) add("--set", set);
+    return words;
+}
+
 int open_view(const ViewOptions& options) {
     const bool stored = is_trajectory(options.viewer, "view");
     const std::string& file = options.viewer.scene.scene;
@@ -313,7 +328,7 @@ int open_view(const ViewOptions& options) {
     }
     ViewRequest request;
     request.name = std::filesystem::path(file).stem().string();
-    request.source = file;
+    request.source = as_given(options.viewer.scene);
     const PictureSize size = picture_size(options.viewer);
     request.width = size.width;
     request.height = size.height;
@@ -321,6 +336,8 @@ int open_view(const ViewOptions& options) {
     request.playing = !options.paused;
     request.panels = !options.no_panels;
     const std::vector<std::string> look = look_of_options(options.viewer);
+    request.look_file = options.viewer.look;
+    request.look = look;
     SceneRequest scene = options.viewer.scene.request();
     scene.overrides.insert(scene.overrides.begin(), look.begin(), look.end());
     const auto show = stored ? make_stored_show(file, look) : make_live_show(scene, {options.output, options.force});

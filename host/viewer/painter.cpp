@@ -51,7 +51,7 @@ public:
           theme_(theme),
           width_(static_cast<float>(camera.viewport().width) - content.right_room),
           height_(static_cast<float>(camera.viewport().height)),
-          scale_(overlay_scale(camera.viewport().height)) {}
+          scale_(overlay_scale(camera.viewport().width, camera.viewport().height)) {}
 
     void add() {
         title();
@@ -236,10 +236,16 @@ std::vector<double> round_values(double low, double high, int most) {
     return values;
 }
 
-float overlay_scale(int height) { return std::clamp(static_cast<float>(height) / 800.0f, 0.55f, 6.0f); }
+float overlay_scale(int width, int height) {
+    constexpr float kHeight = 800.0f;
+    constexpr float kLegendShare = 0.2f;
+    return std::clamp(
+        std::min(static_cast<float>(height) / kHeight, kLegendShare * static_cast<float>(width) / kLegendRoom), 0.55f,
+        6.0f);
+}
 
 Viewport overlay_viewport(int width, int height, bool legend) {
-    const float scale = overlay_scale(height);
+    const float scale = overlay_scale(width, height);
     return {.width = width,
             .height = height,
             .left = scale * kMargin,
@@ -258,7 +264,7 @@ namespace {
 
 Viewport viewport_for(int width, int height, bool labels, const Palette& palette) {
     if (labels) return overlay_viewport(width, height, has_legend(palette));
-    const float rim = 16.0f * overlay_scale(height);
+    const float rim = 16.0f * overlay_scale(width, height);
     return {.width = width, .height = height, .left = rim, .top = rim, .right = rim, .bottom = rim};
 }
 
@@ -401,7 +407,7 @@ Painter::Painter(const Scene& scene, const Balls& balls, const Appearance& as, i
       fixed_range_(as.range),
       formula_(as.formula),
       selection_(as.selection),
-      own_clips_(as.clips.size()),
+      kept_clips_(as.clips.size()),
       clips_(as.clips),
       copies_(0),
       glow_(as.glow),
@@ -444,8 +450,13 @@ void Painter::set_copies(int copies) {
 }
 
 void Painter::set_clip(const std::optional<ClipPlane>& clip) {
-    clips_.resize(std::min(own_clips_, clip ? kMostClips - 1 : kMostClips));
-    if (clip) clips_.push_back(*clip);
+    clips_.resize(kept_clips_);
+    if (clip && kept_clips_ < kMostClips) clips_.push_back(*clip);
+}
+
+void Painter::drop_kept_clips() {
+    clips_.clear();
+    kept_clips_ = 0;
 }
 
 void Painter::set_formula(const std::string& text) {
@@ -505,7 +516,8 @@ void Painter::set_panel_room(float left, float bottom) {
 void Painter::make_room_for_notes() {
     constexpr float kMostOfWidth = 0.3f;
     const auto width = static_cast<float>(target_->width());
-    set_panel_room(std::min(kNotesRoom * overlay_scale(target_->height()), kMostOfWidth * width), bottom_room_);
+    set_panel_room(std::min(kNotesRoom * overlay_scale(target_->width(), target_->height()), kMostOfWidth * width),
+                   bottom_room_);
 }
 
 void Painter::place() {
@@ -533,7 +545,7 @@ void Painter::see(const ValueRange& now) {
 PictureContent Painter::content(double time, std::size_t balls, const std::vector<std::string>& notes,
                                 const LineList* extra, const Frame* frame) {
     const Vector3 origin = cloud_origin(scene_.box);
-    const float scale = overlay_scale(target_->height());
+    const float scale = overlay_scale(target_->width(), target_->height());
     behind_.clear();
     scenery_.clear();
     overlay_.clear();

@@ -33,8 +33,9 @@ struct OverlayContent {
 /// Multiples of 1, 2 or 5 times a power of ten from `low` to `high`, as many as `most` or a few more.
 std::vector<double> round_values(double low, double high, int most);
 
-/// How large texts and lines are: 1 for a picture about 800 pixels high.
-float overlay_scale(int height);
+/// How large texts and lines are: 1 for a picture about 800 pixels high, less where the legend would take more than a
+/// fifth of its width.
+float overlay_scale(int width, int height);
 
 /// The rim that the overlay needs around the box.
 /// \param legend  whether there will be one
@@ -157,8 +158,13 @@ public:
     void set_color_map(ColorMap map);
     [[nodiscard]] ColorMap color_map() const { return map_; }
     void set_range(std::optional<ValueRange> range);
-    /// Beside the style's.
+    /// One that moves, beside those that are kept.
     void set_clip(const std::optional<ClipPlane>& clip);
+    /// Leaves the one that moves where it is.
+    void keep_clip() { kept_clips_ = clips_.size(); }
+    void drop_kept_clips();
+    /// The style's at first.
+    [[nodiscard]] std::size_t kept_clips() const { return kept_clips_; }
     [[nodiscard]] std::span<const ClipPlane> clips() const { return clips_; }
     void set_labels(bool labels);
     /// By which one sees balls turn.
@@ -245,7 +251,7 @@ private:
     std::optional<BallFormula> formula_;
     std::optional<BallFormula> selection_;
     std::vector<float> chosen_;  // by id: 0 of a ball that is not drawn; empty without a selection
-    std::size_t own_clips_;      // of clips_, from the first
+    std::size_t kept_clips_;     // of clips_, from the first
     std::vector<ClipPlane> clips_;
     int copies_;
     std::vector<Vector3> shifts_;  // of copies

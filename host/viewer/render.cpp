@@ -105,7 +105,7 @@ namespace {
 
 void add_charts(LineList& lines, const RenderRequest& request, const Theme& theme, float room, const Frame& frame) {
     if (request.charts.empty()) return;
-    const float scale = overlay_scale(request.height);
+    const float scale = overlay_scale(request.width, request.height);
     const float rim = 20.0f * scale;
     const auto width = static_cast<float>(request.width);
     const float each = (static_cast<float>(request.height) - 2.0f * rim) / static_cast<float>(request.charts.size());

@@ -393,9 +393,21 @@ void Panels::look(Show& show, Painter& painter, ViewState& state, Wishes& wishes
         bool perspective = painter.camera().perspective();
         if (ImGui::Checkbox("perspective", &perspective)) painter.camera().set_perspective(perspective);
         float cut = static_cast<float>(state.clip.value_or(0.0));
+        const std::size_t kept = painter.kept_clips();
+        ImGui::BeginDisabled(kept >= kMostClips);
         if (ImGui::SliderFloat("cut off", &cut, 0.0f, 1.0f)) {
             state.clip = cut > 0.0f ? std::optional(static_cast<double>(cut)) : std::nullopt;
         }
+        ImGui::EndDisabled();
+        ImGui::BeginDisabled(!state.clip);
+        if (ImGui::Button("Keep this cut")) wishes.keep_clip = true;
+        ImGui::EndDisabled();
+        ImGui::SameLine();
+        ImGui::BeginDisabled(kept == 0);
+        if (ImGui::Button("Drop")) wishes.drop_clips = true;
+        ImGui::EndDisabled();
+        ImGui::SameLine();
+        ImGui::TextDisabled("%s kept", plural(kept, "cut").c_str());
     }
 }
 
@@ -562,6 +574,7 @@ void Panels::help(ViewState& state) {
             {"R", "record a movie, end it"},
             {"tab", "panels"},
             {"F1, ?", "this help"},
+            {"X", "keep the cut where it is, for another (3D)"},
             {"Z", "undo the last kick"},
             {"escape", "close this help, let go of a ball, close"},
             {"left button", "2D: move, 3D: turn; click: pick a ball"},

@@ -71,6 +71,8 @@ struct Wishes {
     bool record = false;
     bool fit = false;
     bool copy = false;
+    bool keep_clip = false;   ///< the plane that cuts stays where it is
+    bool drop_clips = false;  ///< all that stayed
     bool leave = false;
 };
 

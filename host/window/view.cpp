@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "host/io/replacement.hpp"
@@ -168,7 +169,7 @@ void Pointer::add_marks(LineList& lines, const Show& show, Painter& painter, con
             const double v = (y_ - from.y) / length;
             lines.add(place(x_, y_), place(x_ - 12.0 * u - 6.0 * v, y_ - 12.0 * v + 6.0 * u), 3.0f, kMark);
             lines.add(place(x_, y_), place(x_ - 12.0 * u + 6.0 * v, y_ - 12.0 * v - 6.0 * u), 3.0f, kMark);
-            const float size = 13.0f * overlay_scale(camera.viewport().height);
+            const float size = 13.0f * overlay_scale(camera.viewport().width, camera.viewport().height);
             lines.add_text(static_cast<float>(x_) + size, static_cast<float>(y_) - size, size,
                            speed_text(stroke(show, camera), show.scene()), kMark);
         }
@@ -197,6 +198,8 @@ public:
         : show_(show),
           name_(request.name),
           source_(request.source),
+          look_file_(request.look_file),
+          given_look_(request.look),
           appearance_(request.style, show.scene(), show.balls()),
           window_("carom: " + request.name, request.width, request.height),
           painter_(show.scene(), show.balls(), appearance_, request.width, request.height),
@@ -301,6 +304,11 @@ private:
         if (wishes.record) press('r');
         if (wishes.fit) press('f');
         if (wishes.copy) press('k');
+        if (wishes.keep_clip) press('x');
+        if (wishes.drop_clips) {
+            painter_.drop_kept_clips();
+            quiet_ = 0;
+        }
         if (wishes.leave) window_.close();
     }
 
@@ -411,7 +419,8 @@ private:
     /// The picture as a command, which may be pasted, and its look as a file.
     void copy() {
         const auto keys = seen();
-        std::string command = "carom render " + shell_quoted(source_);
+        std::string command = "carom render " + source_;
+        if (!look_file_.empty()) command += " --look " + shell_quoted(look_file_);
         std::string file = "[look]\n";
         for (const auto& [key, value] : keys) {
             std::string option = key;
@@ -419,16 +428,28 @@ private:
             command += fmt::format(" --{} {}", option, shell_quoted(value));
             file += fmt::format("{} = \"{}\"\n", key, value);
         }
+        // What else the look of --look said.
+        const auto has = [&](const std::string& name) { return file.find("\n" + name + " = ") != std::string::npos; };
         if (painter_.copies() > 0) file += fmt::format("copies = {}\n", painter_.copies());
         if (painter_.glow()) file += "glow = true\n";
         if (appearance_.style.light) file += "light = true\n";
         if (!appearance_.style.shadows) file += "shadows = false\n";
+        for (const std::string& given : given_look_) {
+            constexpr std::string_view kTable = "look.";
+            const std::string::size_type equals = given.find('=');
+            const std::string name = given.substr(kTable.size(), equals - kTable.size());
+            if (!has(name)) file += fmt::format("{} = {}\n", name, given.substr(equals + 1));
+        }
         if (painter_.copies() > 0) command += fmt::format(" --copies {}", painter_.copies());
         if (painter_.glow()) command += " --glow";
-        command += fmt::format(" --time {:.9g} --size {}x{}{}{}{}{} -o {}", show_.time(), painter_.target().width(),
+        if (!appearance_.style.trails.empty()) {
+            command += fmt::format(" --trails {}", fmt::join(appearance_.style.trails, ","));
+        }
+        command += fmt::format(" --time {:.9g} --size {}x{}{}{}{}{}{} -o {}", show_.time(), painter_.target().width(),
                                painter_.target().height(), appearance_.style.light ? " --light" : "",
                                appearance_.style.shadows ? "" : " --plain", painter_.arrows() ? " --arrows" : "",
-                               state_.labels ? "" : " --bare", shell_quoted(name_ + ".png"));
+                               painter_.contacts() ? " --contacts" : "", state_.labels ? "" : " --bare",
+                               shell_quoted(name_ + ".png"));
         glfwSetClipboardString(window_.handle(), command.c_str());
         const std::string path = free_name(name_, ".look.toml");
         try {
@@ -591,6 +612,10 @@ private:
             case 'z':
                 show_.undo_kick();
                 break;
+            case 'x':
+                if (state_.clip) painter_.keep_clip();
+                state_.clip.reset();
+                break;
             case 'r':
                 if (movie_) {
                     end_movie();
@@ -616,6 +641,8 @@ private:
     Show& show_;
     std::string name_;
     std::string source_;
+    std::string look_file_;
+    std::vector<std::string> given_look_;
     Appearance appearance_;  // before the window opens: it may be wrong
     Window window_;
     Painter painter_;

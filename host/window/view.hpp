@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "host/viewer/painter.hpp"
 #include "host/window/panels.hpp"
@@ -48,7 +49,9 @@ struct ViewRequest {
     std::string name;  ///< for the title bar and the files of pictures and movies
     int width = 1280;
     int height = 800;
-    std::string source;  ///< the scene or file, as it was given
+    std::string source;             ///< the scene or file with what was said of it, as `carom render` takes it
+    std::string look_file;          ///< of --look; empty: none
+    std::vector<std::string> look;  ///< what it says, as look_overrides gives it
     PictureStyle style;
     bool playing = true;
     bool panels = true;

@@ -218,6 +218,37 @@ TEST(Picture, LeavesOutBallsBeyondTheClippingPlane) {
     EXPECT_GT(seen[1], seen[0]);
 }
 
+TEST(Picture, KeepsAPlaneWhileAnotherMoves) {
+    Studio studio(deep_scene(ball("red", "5, 3, 5") + ball("green", "5, 7, 5")));
+    Painter& painter = studio.painter();
+    painter.set_clip(ClipPlane{{0.0, -1.0, 0.0}, -4.0});
+    painter.keep_clip();
+    painter.set_clip(ClipPlane{{0.0, 1.0, 0.0}, 6.0});
+    ASSERT_EQ(painter.clips().size(), 2U);
+    EXPECT_EQ(painter.clips()[0].offset, -4.0);
+    painter.set_clip(std::nullopt);
+    EXPECT_EQ(painter.clips().size(), 1U);
+    for (std::size_t k = 1; k < kMostClips; ++k) {
+        painter.set_clip(ClipPlane{{0.0, 1.0, 0.0}, 10.0 + static_cast<double>(k)});
+        painter.keep_clip();
+    }
+    painter.set_clip(ClipPlane{{1.0, 0.0, 0.0}, 0.0});  // one too many
+    ASSERT_EQ(painter.clips().size(), kMostClips);
+    EXPECT_EQ(painter.clips().back().offset, 15.0);
+    painter.set_clip(std::nullopt);
+    EXPECT_EQ(painter.clips().back().offset, 15.0);
+    painter.drop_kept_clips();
+    EXPECT_TRUE(painter.clips().empty());
+}
+
+TEST(Picture, LegendTakesNoMoreThanAFifthOfItsWidth) {
+    for (const auto& [width, height] : {std::pair(1280, 800), std::pair(500, 800), std::pair(690, 3000)}) {
+        const Viewport room = overlay_viewport(width, height, true);
+        EXPECT_LE(room.right, 0.2001f * static_cast<float>(width)) << width;
+    }
+    EXPECT_EQ(overlay_scale(1280, 800), 1.0f);
+}
+
 TEST(Picture, ClosesBallsThatSeveralPlanesCut) {
     const auto clips = [](const std::string& text) {
         return PictureStyle{

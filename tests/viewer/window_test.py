@@ -167,8 +167,10 @@ class View(ProgramTest):
 
     def test_what_is_seen_can_be_had_again_as_a_file(self):
         for options in [["two.toml", "--color-by", "height"], ["spheres3d_frictionless", "--light", "--camera", "perspective"],
-                        ["two.toml", "--color-by", "x + 2 * radius", "--select", "x < 5 or vx == 7"]]:
+                        ["two.toml", "--color-by", "x + 2 * radius", "--select", "x < 5 or vx == 7"],
+                        ["spheres3d_frictionless", "--clip", "0:0:1:0.001", "--clip", "1:0:0:0.01", "--look", "own.toml"]]:
             name = pathlib.Path(options[0]).stem
+            self.write("own.toml", '[look]\nbackground = "#204060"\ncolormap = "grey"\n')
             process = self.open(*options, "--paused", "--no-panels")
             self.screen.do("mousemove", 200, 300, "click", 4, "click", 4, "sleep", 0.3)
             if name != "two":
