@@ -16,9 +16,10 @@ uniform vec2 around[14]; // in which directions
 uniform int lamp_points; // that are looked for in lamp_map: 4, or 1 where four pixels become one
 out vec4 result;
 
-// As sphere.frag has it: light from everywhere, and that of the lamp.
-const float kAmbient = 0.46;
-const float kLamp = 0.66;
+// As sphere.frag has it: light from everywhere, that of the lamp, and that which fills its shade.
+const float kAmbient = 0.4;
+const float kLamp = 0.64;
+const float kFill = 0.3;
 
 vec3 eye_point(ivec2 at, float depth) {
     float z = (eye_depth.x + eye_depth.y * depth) / (eye_depth.z + eye_depth.w * depth);
@@ -72,7 +73,10 @@ void main() {
         shown /= float(lamp_points);
     }
     shown = mix(0.2, 1.0, shown);  // some of the lamp's light comes around
-    float light = (kAmbient * sky + kLamp * facing * shown * mix(1.0, sky, 0.4)) / (kAmbient + kLamp * facing);
+    const vec3 fill = normalize(vec3(0.7, -0.25, 0.65));
+    float filled = kFill * max(dot(normal, fill), 0.0);
+    float light = (kAmbient * sky + filled * mix(1.0, sky, 0.6) + kLamp * facing * shown * mix(1.0, sky, 0.4)) /
+                  (kAmbient + filled + kLamp * facing);
 
     float nearer = 0.0;
     for (int k = 0; k < 4; ++k) {

@@ -56,8 +56,9 @@ void main() {
 #endif
 
     const vec3 light = normalize(vec3(-0.45, 0.65, 0.75));
-    float lit = 0.46 + 0.66 * max(dot(normal, light), 0.0);
-    lit *= 0.74 + 0.26 * clamp(-dot(normal, ray), 0.0, 1.0);
+    const vec3 fill = normalize(vec3(0.7, -0.25, 0.65));  // weaker, from the other side: what the lamp leaves dark has a shape
+    float lit = 0.4 + 0.64 * max(dot(normal, light), 0.0) + 0.3 * max(dot(normal, fill), 0.0);
+    lit *= 0.72 + 0.28 * clamp(-dot(normal, ray), 0.0, 1.0);
     float mirrored = max(dot(reflect(-light, normal), -ray), 0.0);
     mirrored *= mirrored;
     mirrored *= mirrored;
