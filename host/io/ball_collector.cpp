@@ -22,13 +22,23 @@ constexpr std::string_view kAxisLetters[] = {"x", "y", "z"};
 constexpr std::string_view kVelocities[] = {"vx", "vy", "vz"};
 constexpr std::string_view kSpins[] = {"wx", "wy", "wz"};
 
-void require_finite(const Vector3& values, int first, int end, const std::string_view (&names)[3]) {
+/// The first axis along which it is no number; `end`: there is none.
+int not_finite(const Vector3& values, int first, int end) {
     for (int axis = first; axis < end; ++axis) {
-        if (std::isfinite(values[axis])) continue;
-        const bool spin_of_disk = first == 2;
-        throw BadBall{spin_of_disk ? "spin" : names[axis], fmt::format("must be a number, not {}", values[axis])};
+        if (!std::isfinite(values[axis])) return axis;
     }
+    return end;
 }
+
+void require_finite(const Vector3& values, int first, int end, const std::string_view (&names)[3]) {
+    const int axis = not_finite(values, first, end);
+    if (axis == end) return;
+    const bool spin_of_disk = first == 2;
+    throw BadBall{spin_of_disk ? "spin" : names[axis], fmt::format("must be a number, not {}", values[axis])};
+}
+
+/// A ball whose species is none that there is yet.
+bool names_its_own(const BallRow& row, std::int64_t base) { return base < 0 && !row.species.empty(); }
 
 }  // namespace
 
@@ -53,6 +63,7 @@ void BallCollector::begin_frame(double time) {
     into_.lines.clear();
     into_.largest_radius = 0.0;
     into_.fastest = 0.0;
+    own_ = {};
 }
 
 void BallCollector::expect(double balls) {
@@ -65,33 +76,70 @@ void BallCollector::expect(double balls) {
 }
 
 void BallCollector::add(const BallRow& row) {
-    require_finite(row.position, 0, dimension(), kAxisLetters);
-    require_finite(row.velocity, 0, dimension(), kVelocities);
-    require_finite(row.spin, dimension() == 2 ? 2 : 0, 3, kSpins);
-    const std::uint32_t species = row_of(row);
-    const double radius = balls_.species_table[species].radius;
-    Vector3 position = row.position;
-    if (const auto outside = put_into_box(scene_.box, radius, position)) {
-        throw BadBall{kAxisLetters[outside->axis], outside->text(row.position)};
+    make_room(1);
+    if (!put(0, row, own_)) {
+        require_finite(row.position, 0, dimension(), kAxisLetters);
+        require_finite(row.velocity, 0, dimension(), kVelocities);
+        require_finite(row.spin, dimension() == 2 ? 2 : 0, 3, kSpins);
+        make_row(row);
+        Vector3 position = row.position;
+        const double radius = share_of(row, base_of(row, own_)).radius;
+        if (const auto outside = put_into_box(scene_.box, radius, position)) {
+            throw BadBall{kAxisLetters[outside->axis], outside->text(row.position)};
+        }
+        put(0, row, own_);
     }
-    Balls& balls = balls_;
+    take(1, row.at);
+    take_extremes(own_);
+}
+
+void BallCollector::make_room(std::uint64_t more) {
     constexpr double kMore = 1.3;
-    if (count_ == balls.size()) expect(std::max(1024.0, kMore * static_cast<double>(count_)));
-    for (int axis = 0; axis < dimension(); ++axis) {
-        balls.position[axis][count_] = position[axis];
-        balls.velocity[axis][count_] = row.velocity[axis];
+    if (count_ + more <= balls_.size()) return;
+    expect(std::max({1024.0, kMore * static_cast<double>(count_), static_cast<double>(count_ + more)}));
+}
+
+bool BallCollector::put(std::uint64_t before, const BallRow& row, Putting& putting) {
+    const int axes = dimension();
+    const int first_spin = axes == 2 ? 2 : 0;
+    if (not_finite(row.position, 0, axes) < axes || not_finite(row.velocity, 0, axes) < axes ||
+        not_finite(row.spin, first_spin, 3) < 3) {
+        return false;
     }
-    for (int axis = 0; axis < 3; ++axis) {
-        if (!balls.spin[axis].empty()) balls.spin[axis][count_] = row.spin[axis];
+    const std::int64_t base = base_of(row, putting);
+    if (names_its_own(row, base) || lacks_size(row, base)) return false;
+    const Share share = share_of(row, base);
+    if (!putting.any || share != putting.share) {
+        const auto known = row_of(share);
+        if (!known) return false;
+        putting.any = true;
+        putting.share = share;
+        putting.row = *known;
     }
-    balls.species[count_] = species;
-    into_.largest_radius = std::max(into_.largest_radius, radius);
+    Vector3 position = row.position;
+    if (put_into_box(scene_.box, share.radius, position)) return false;
+    const std::uint64_t at = count_ + before;
+    for (int axis = 0; axis < axes; ++axis) {
+        balls_.position[axis][at] = position[axis];
+        balls_.velocity[axis][at] = row.velocity[axis];
+    }
+    for (int axis = first_spin; axis < 3; ++axis) balls_.spin[axis][at] = row.spin[axis];
+    balls_.species[at] = putting.row;
+    putting.largest_radius = std::max(putting.largest_radius, share.radius);
     const Vector3& v = row.velocity;
-    into_.fastest = std::max(into_.fastest, std::sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]));
+    putting.fastest = std::max(putting.fastest, v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+    return true;
+}
+
+void BallCollector::take(std::uint64_t balls, std::uint64_t at) {
     auto& lines = into_.lines;
-    if (lines.empty() || lines.back().second + (count_ - lines.back().first) != row.at)
-        lines.emplace_back(count_, row.at);
-    ++count_;
+    if (lines.empty() || lines.back().second + (count_ - lines.back().first) != at) lines.emplace_back(count_, at);
+    count_ += balls;
+}
+
+void BallCollector::take_extremes(const Putting& putting) {
+    into_.largest_radius = std::max(into_.largest_radius, putting.largest_radius);
+    into_.fastest = std::max(into_.fastest, std::sqrt(putting.fastest));
 }
 
 void BallCollector::finish() {
@@ -104,69 +152,76 @@ void BallCollector::finish() {
     into_.balls = std::make_shared<const Balls>(std::move(balls_));
 }
 
-std::int64_t BallCollector::base_of(const BallRow& row) {
+std::int64_t BallCollector::base_of(const BallRow& row, Putting& putting) const {
     if (entry().species) return static_cast<std::int64_t>(*entry().species);
     if (row.species.empty()) return -1;
-    if (row.species == last_name_) return last_base_;
+    if (row.species == putting.name) return putting.base;
     const auto found = names_.find(row.species);
     if (found == names_.end()) return -1;
-    last_name_ = row.species;
-    last_base_ = found->second;
-    return last_base_;
+    putting.name = found->first;
+    putting.base = found->second;
+    return putting.base;
 }
 
-std::uint32_t BallCollector::row_of(const BallRow& row) {
-    const std::int64_t base = base_of(row);
+BallCollector::Share BallCollector::share_of(const BallRow& row, std::int64_t base) const {
     const Species* of = base < 0 ? nullptr : &balls_.species_table[static_cast<std::size_t>(base)];
     const auto value = [&](double given, const std::optional<double>& otherwise, const double Species::*member) {
         return !std::isnan(given) ? given : otherwise ? *otherwise : of != nullptr ? of->*member : given;
     };
-    const Share share{base, value(row.radius, entry().radius, &Species::radius),
-                      value(row.mass, entry().mass, &Species::mass)};
-    if (any_row_ && share == last_share_ && (base >= 0 || row.species.empty())) return last_row_;
-    const bool scenes = base >= 0 && static_cast<std::size_t>(base) < scene_.species.size();
-    if (scenes && std::isnan(row.radius) && !entry().radius && sizes_of(scene_, static_cast<std::uint32_t>(base))) {
-        throw BadBall{"species", fmt::format("\"{}\" has sizes, which are for fills; give a radius", of->name)};
-    }
-    for (const auto& [name, number] :
-         {std::pair<std::string_view, double>{"radius", share.radius}, {"mass", share.mass}}) {
-        if (!std::isnan(number)) continue;
-        std::vector<std::string_view> known;
-        for (const Species& species : scene_.species) {
-            if (!species.name.empty()) known.push_back(species.name);
-        }
-        if (row.species.empty() || known.empty()) {
-            throw BadBall{name, fmt::format("the file has none: load.{} gives it, or load.species", name)};
-        }
-        const auto nearest = nearest_name(row.species, known);
-        throw BadBall{"species",
-                      nearest.empty()
-                          ? fmt::format("no species \"{}\"; there are: {}", row.species, fmt::join(known, ", "))
-                          : fmt::format("no species \"{}\"; did you mean \"{}\"?", row.species, nearest)};
-    }
-    last_share_ = share;
-    any_row_ = base >= 0 || row.species.empty();
-    return last_row_ = new_row(share, row);
+    return {base, value(row.radius, entry().radius, &Species::radius), value(row.mass, entry().mass, &Species::mass)};
 }
 
-std::uint32_t BallCollector::new_row(const Share& share, const BallRow& row) {
+/// It is of a species whose balls differ in radius, and nobody says how large it is.
+bool BallCollector::lacks_size(const BallRow& row, std::int64_t base) const {
+    if (!std::isnan(row.radius) || entry().radius) return false;
+    const bool scenes = base >= 0 && static_cast<std::size_t>(base) < scene_.species.size();
+    return scenes && sizes_of(scene_, static_cast<std::uint32_t>(base)) != nullptr;
+}
+
+std::optional<std::uint32_t> BallCollector::row_of(const Share& share) const {
+    if (share.base >= 0) {
+        const Species& of = balls_.species_table[static_cast<std::size_t>(share.base)];
+        if (of.radius == share.radius && of.mass == share.mass) return static_cast<std::uint32_t>(share.base);
+    }
+    const auto found = rows_.find(share);
+    return found == rows_.end() ? std::nullopt : std::optional(found->second);
+}
+
+/// \param name  of the value that nobody knows
+void BallCollector::refuse_unknown(const BallRow& row, std::string_view name) const {
+    std::vector<std::string_view> known;
+    for (const Species& species : scene_.species) {
+        if (!species.name.empty()) known.push_back(species.name);
+    }
+    if (row.species.empty() || known.empty()) {
+        throw BadBall{name, fmt::format("the file has none: load.{} gives it, or load.species", name)};
+    }
+    const auto nearest = nearest_name(row.species, known);
+    throw BadBall{"species", nearest.empty()
+                                 ? fmt::format("no species \"{}\"; there are: {}", row.species, fmt::join(known, ", "))
+                                 : fmt::format("no species \"{}\"; did you mean \"{}\"?", row.species, nearest)};
+}
+
+/// Where the table has no row for such a ball yet.
+void BallCollector::make_row(const BallRow& row) {
     std::vector<Species>& table = balls_.species_table;
-    const Species* of = share.base < 0 ? nullptr : &table[static_cast<std::size_t>(share.base)];
-    if (of != nullptr && of->radius == share.radius && of->mass == share.mass) {
-        return static_cast<std::uint32_t>(share.base);
+    const std::int64_t base = base_of(row, own_);
+    const Share share = share_of(row, base);
+    const Species* of = base < 0 ? nullptr : &table[static_cast<std::size_t>(base)];
+    if (lacks_size(row, base)) {
+        throw BadBall{"species", fmt::format("\"{}\" has sizes, which are for fills; give a radius", of->name)};
     }
-    const bool own_name = of == nullptr && !row.species.empty() && !entry().species;
-    if (!own_name) {
-        const auto found = rows_.find(share);
-        if (found != rows_.end()) return found->second;
-    }
+    if (std::isnan(share.radius)) refuse_unknown(row, "radius");
+    if (std::isnan(share.mass)) refuse_unknown(row, "mass");
+    const bool own_name = names_its_own(row, base);
+    if (!own_name && row_of(share)) return;
     check_radius(share.radius);
     if (!(share.mass > 0.0)) throw BadBall{"mass", fmt::format("must be a number above 0, or inf, not {}", share.mass)};
     Species species;
     if (of != nullptr) {
         species = *of;
         species.radius_of_gyration *= share.radius / of->radius;
-        species.size_of = static_cast<std::int32_t>(share.base);
+        species.size_of = static_cast<std::int32_t>(base);
     } else {
         const bool known = row.properties != nullptr;
         species.name = row.species;
@@ -183,7 +238,6 @@ std::uint32_t BallCollector::new_row(const Share& share, const BallRow& row) {
     } else {
         rows_.emplace(share, number);
     }
-    return number;
 }
 
 void BallCollector::check_radius(double radius) const {

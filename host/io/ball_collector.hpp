@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -46,10 +47,7 @@ public:
     void expect(double balls);
     /// \throws BadBall  it cannot be a ball of the scene
     void add(const BallRow& row);
-    /// No more are to come.
-    void finish();
 
-private:
     /// Balls of one species, radius and mass share a row of the table.
     struct Share {
         std::int64_t base = -1;  ///< row of the species; -1: nameless
@@ -57,12 +55,40 @@ private:
         double mass = 0.0;
         bool operator==(const Share&) const = default;
     };
+    /// What whoever puts balls has found: one thread, which keeps it.
+    struct Putting {
+        std::string_view name{};  ///< of the species told last; the collector's
+        std::int64_t base = -1;   ///< of that
+        Share share;              ///< of the ball put last
+        std::uint32_t row = 0;    ///< of that
+        bool any = false;         ///< has been put
+        double largest_radius = 0.0;
+        double fastest = 0.0;  ///< squared
+    };
+    /// Room for so many more. \throws SystemError  there is not so much memory
+    void make_room(std::uint64_t more);
+    /// Puts a ball where it belongs; others may put others at the same time. False: there is something wrong with it,
+    /// or none of its kind has been added, and add() must have it. \param before  how many there will be between those
+    /// that have been added and it \pre           there is room
+    bool put(std::uint64_t before, const BallRow& row, Putting& putting);
+    /// Adds what has been put, the next ones. \param at  of the first; the others follow on
+    void take(std::uint64_t balls, std::uint64_t at);
+    /// Of all that has been put, when it has been taken.
+    void take_extremes(const Putting& putting);
+
+    /// No more are to come.
+    void finish();
+
+private:
     struct ShareHash {
         std::size_t operator()(const Share& share) const;
     };
-    [[nodiscard]] std::int64_t base_of(const BallRow& row);
-    [[nodiscard]] std::uint32_t row_of(const BallRow& row);
-    [[nodiscard]] std::uint32_t new_row(const Share& share, const BallRow& row);
+    [[nodiscard]] std::int64_t base_of(const BallRow& row, Putting& putting) const;
+    [[nodiscard]] Share share_of(const BallRow& row, std::int64_t base) const;
+    [[nodiscard]] bool lacks_size(const BallRow& row, std::int64_t base) const;
+    [[nodiscard]] std::optional<std::uint32_t> row_of(const Share& share) const;
+    [[noreturn]] void refuse_unknown(const BallRow& row, std::string_view name) const;
+    void make_row(const BallRow& row);
     void check_radius(double radius) const;
 
     const Scene& scene_;
@@ -72,11 +98,7 @@ private:
     std::uint64_t count_ = 0;
     std::unordered_map<Share, std::uint32_t, ShareHash> rows_;
     std::map<std::string, std::int64_t, std::less<>> names_;  ///< row of each species by name
-    std::string last_name_;
-    std::int64_t last_base_ = -1;
-    Share last_share_;
-    std::uint32_t last_row_ = 0;
-    bool any_row_ = false;
+    Putting own_;                                             ///< of those that are added one by one
 };
 
 /// Reads a frame of an H5MD file of another program: places, velocities and what else it has of the balls of one

@@ -37,6 +37,7 @@ TextLines::TextLines(int descriptor, std::string path, std::uint64_t bytes)
       path_(std::move(path)),
       bytes_(bytes),
       block_(kLongestLine + kBlockBytes),
+      ahead_(block_.size()),
       at_(block_.data()),
       end_(block_.data()) {}
 
@@ -46,20 +47,30 @@ void TextLines::fill() {
         ++number_;
         refuse_length();
     }
-    std::memmove(block_.data(), at_, rest);
-    at_ = block_.data();
+    read_ahead();
+    char* const begin = ahead_.data() + (kLongestLine - rest);
+    std::memcpy(begin, at_, rest);
+    block_.swap(ahead_);
+    at_ = begin;
+    end_ = block_.data() + kLongestLine + *ahead_bytes_;
+    ended_ = *ahead_bytes_ < kBlockBytes;
+    read_ += *ahead_bytes_;
+    ahead_bytes_.reset();
+}
+
+void TextLines::read_ahead() {
+    if (ahead_bytes_ || ended_) return;
+    char* const to = ahead_.data() + kLongestLine;
     std::size_t got = 0;
     while (got < kBlockBytes) {
-        const ssize_t part = ::read(descriptor_, block_.data() + rest + got, kBlockBytes - got);
+        const ssize_t part = ::read(descriptor_, to + got, kBlockBytes - got);
         if (part < 0 && errno == EINTR) continue;
         if (part < 0) throw SystemError(fmt::format("{}: cannot be read: {}", path_, std::strerror(errno)));
         if (part == 0) break;
         got += static_cast<std::size_t>(part);
     }
-    ended_ = got < kBlockBytes;
-    read_ += got;
-    if (!again_) checksum_ = absorb_bytes(checksum_, block_.data() + rest, got);
-    end_ = block_.data() + rest + got;
+    if (!again_) checksum_ = absorb_bytes(checksum_, to, got);
+    ahead_bytes_ = got;
 }
 
 std::string_view TextLines::begin() {
@@ -119,6 +130,7 @@ void TextLines::go_to(const Place& place) {
         throw SystemError(fmt::format("{}: cannot be read: {}", path_, std::strerror(errno)));
     }
     at_ = end_ = block_.data();
+    ahead_bytes_.reset();
     ended_ = false;
     again_ = true;
     read_ = place.byte;
@@ -191,6 +203,7 @@ public:
         more_ = separator_ == ',' || skip_blanks();
     }
     [[nodiscard]] bool more() const { return more_; }
+    static bool blank(char c) { return c == ' ' || c == '\t'; }
 
     /// \pre  more()
     Cell take() {
@@ -208,7 +221,6 @@ public:
     }
 
 private:
-    static bool blank(char c) { return c == ' ' || c == '\t'; }
     bool skip_blanks() {
         while (at_ < line_.size() && blank(line_[at_])) ++at_;
         return at_ < line_.size();
@@ -264,7 +276,12 @@ class Rows {
 public:
     /// \param names  of the columns, as the file has them; the line that was read last
     Rows(TextLines& lines, BallCollector& collector, const std::vector<std::string>& names, char separator)
-        : lines_(lines), collector_(collector), names_(names), cells_(lines, separator), fields_(names.size()) {
+        : lines_(lines),
+          collector_(collector),
+          names_(names),
+          separator_(separator),
+          cells_(lines, separator),
+          fields_(names.size()) {
         const bool flat = collector.dimension() == 2;
         for (const FieldName& name : kNames) {
             const bool of_space = name.field == Field::kZ || name.field == Field::kVz || name.field == Field::kWx ||
@@ -317,7 +334,7 @@ public:
         return std::ranges::find(fields_, std::optional(field)) != fields_.end();
     }
 
-    /// Reads lines of a table with commas faster where nothing is unusual about them.
+    /// Reads lines faster where nothing is unusual about them.
     void expect_plain() {
         static_assert(static_cast<int>(Field::kRadius) == 9 && static_cast<int>(Field::kDiameter) == 10 &&
                       static_cast<int>(Field::kMass) == 11 && static_cast<int>(Field::kX) == 0);
@@ -344,136 +361,220 @@ public:
         BallRow row;
         row.at = lines_.number();
         read_cells(line, row);
-        if (!skip_) add_row(row, {});
+        if (!skip_) add_row(row);
     }
 
-    /// Adds the balls of the lines that are left, read by several threads. \pre  no column tells frames apart
+    /// Adds the balls of the lines that are left, or of so many rows, read by several threads.
+    /// \pre  no column tells frames apart
     /// \param begun  told of how many bytes are so many rows, before they are added
+    /// \returns      how many rows there were
     template <class Begun>
-    void add_all(const Begun& begun) {
+    std::uint64_t add_all(std::uint64_t most, const Begun& begun) {
         expect_plain();
+        std::uint64_t added = 0;
         std::string_view text;
-        while (lines_.next_lines(text)) {
-            std::array<std::string_view, kPieces> pieces;
+        while (added < most && lines_.next_lines(text)) {
+            constexpr std::size_t kWorthThreads = 1U << 16U;  // bytes
+            const bool together = text.size() > kWorthThreads;
             for (std::size_t piece = 0; piece < kPieces; ++piece) {
                 const std::size_t about = text.size() / (kPieces - piece);
                 const std::size_t end = text.find('\n', about == 0 ? 0 : about - 1);
-                pieces[piece] = text.substr(0, end == std::string_view::npos ? end : end + 1);
-                text.remove_prefix(pieces[piece].size());
+                pieces_[piece].text = text.substr(0, end == std::string_view::npos ? end : end + 1);
+                text.remove_prefix(pieces_[piece].text.size());
             }
-            std::array<std::exception_ptr, kPieces> failed;
-#pragma omp parallel for schedule(dynamic, 1)
-            for (std::size_t piece = 0; piece < kPieces; ++piece) {
-                try {
-                    read_piece(pieces[piece], pieces_[piece]);
-                } catch (...) {  // must not leave the thread
-                    failed[piece] = std::current_exception();
-                }
-            }
-            std::size_t rows = 0;
+#pragma omp parallel for schedule(dynamic, 1) if (together)
+            for (std::size_t piece = 0; piece < kPieces; ++piece) count_rows(pieces_[piece]);
             std::size_t bytes = 0;
-            for (std::size_t piece = 0; piece < kPieces; ++piece) {
-                if (failed[piece]) std::rethrow_exception(failed[piece]);
-                rows += pieces_[piece].rows.size();
-                bytes += pieces[piece].size();
+            std::uint64_t rows = 0;
+            for (Piece& piece : pieces_) {
+                piece.rows = std::min(piece.rows, most - added - rows);
+                piece.first = rows;
+                rows += piece.rows;
+                bytes += piece.text.size();
             }
             begun(bytes, rows);
-            for (const Piece& piece : pieces_) add_piece(piece);
+            collector_.make_room(rows);
+            std::array<std::exception_ptr, kPieces + 1> failed;  // the last one: what comes then could not be read
+#pragma omp parallel for schedule(dynamic, 1) if (together)
+            for (std::size_t task = 0; task < kPieces + 1; ++task) {
+                if (task > 0) {
+                    guarded(failed[task - 1], [&] { put_piece(pieces_[task - 1]); });
+                } else if (together) {
+                    guarded(failed[kPieces], [&] { lines_.read_ahead(); });
+                }
+            }
+            for (std::size_t piece = 0; piece < kPieces; ++piece) {
+                if (failed[piece]) std::rethrow_exception(failed[piece]);
+                add_piece(pieces_[piece]);
+            }
+            added += rows;
+            if (failed[kPieces]) std::rethrow_exception(failed[kPieces]);
         }
+        return added;
     }
 
 private:
-    /// \param again  a line whose cells nobody has looked for yet, for messages
-    void add_row(BallRow& row, std::string_view again) {
+    /// \throws InputError  it cannot be a ball of the scene
+    void add_row(BallRow& row) {
         try {
             if (complete_) complete_(row, details_);
             collector_.add(row);
         } catch (const BadBall& bad) {
-            if (!again.empty()) {
-                BallRow unused;
-                read_cells(again, unused);
-            }
             lines_.fail(column_of(bad.name), fmt::format("{}: {}", bad.name, bad.message));
         }
     }
 
-    /// A part of the text, and what it says.
-    struct Line {
-        BallRow row;  ///< `at` is the place of the line in its piece
-        std::string_view text;
-        bool plain = false;
+    /// Lines of a piece that follow each other and whose balls have been put; or one that must be read by itself.
+    struct Lines {
+        std::uint64_t first = 0;  ///< from the piece's first one on
+        std::uint64_t put = 0;    ///< how many; 0: it is one that was not
+        std::string_view text;    ///< of that
     };
+    /// A part of the text, and what it says.
     struct Piece {
-        std::vector<Line> rows;
+        std::string_view text;
         std::uint64_t lines = 0;
+        std::uint64_t rows = 0;
+        std::uint64_t first = 0;         ///< rows of the text before it
+        std::vector<Lines> runs;         ///< of its rows, in their order
+        BallCollector::Putting putting;  ///< what is known from one block to the next
+        std::string word;                ///< the species told last; at first, the empty one
+        std::string_view meaning;        ///< of it
     };
     static constexpr std::size_t kPieces = 16;
 
-    void read_piece(std::string_view text, Piece& piece) const {
-        piece.rows.clear();
-        piece.lines = 0;
+    /// What is thrown must not leave the thread.
+    template <class Action>
+    static void guarded(std::exception_ptr& failed, const Action& action) {
+        try {
+            action();
+        } catch (...) {
+            failed = std::current_exception();
+        }
+    }
+
+    /// Calls take(line) for each line of a piece, without its end, until it says no.
+    template <class Take>
+    static void each_line(std::string_view text, const Take& take) {
         while (!text.empty()) {
             std::string_view line = text.substr(0, text.find('\n'));
             text.remove_prefix(std::min(text.size(), line.size() + 1));
             if (line.ends_with('\r')) line.remove_suffix(1);
-            const std::uint64_t at = piece.lines++;
-            if (line.empty() || trimmed(line).empty()) continue;
-            Line& read = piece.rows.emplace_back();
-            read.text = line;
-            read.row.at = at;
-            read.plain = line.size() <= kLongestLine && read_plain(line, read.row);
+            if (!take(line)) return;
         }
+    }
+
+    /// In a table with commas an empty line is none.
+    [[nodiscard]] bool is_row(std::string_view line) const { return separator_ != ',' || !trimmed(line).empty(); }
+
+    void count_rows(Piece& piece) const noexcept {
+        piece.lines = piece.rows = 0;
+        each_line(piece.text, [&](std::string_view line) {
+            piece.rows += is_row(line) ? 1 : 0;
+            ++piece.lines;
+            return true;
+        });
+    }
+
+    /// Puts the balls of lines that have nothing unusual about them where they belong, and finds the others.
+    void put_piece(Piece& piece) {
+        std::vector<Lines>& runs = piece.runs;
+        runs.clear();
+        std::uint64_t row = 0;
+        std::uint64_t number = 0;
+        each_line(piece.text, [&](std::string_view line) {
+            if (row == piece.rows) return false;
+            const std::uint64_t at = number++;
+            if (!is_row(line)) return true;
+            BallRow ball;
+            const bool put = line.size() <= kLongestLine && read_plain(line, ball, piece) &&
+                             collector_.put(piece.first + row, ball, piece.putting);
+            ++row;
+            if (!put) {
+                runs.push_back({at, 0, line});
+            } else if (!runs.empty() && runs.back().put > 0 && runs.back().first + runs.back().put == at) {
+                ++runs.back().put;
+            } else {
+                runs.push_back({at, 1, {}});
+            }
+            return true;
+        });
     }
 
     void add_piece(const Piece& piece) {
-        const std::uint64_t before = lines_.number();
-        for (const Line& line : piece.rows) {
-            lines_.at_line(before + line.row.at + 1);
-            if (line.plain) {
-                BallRow row = line.row;
-                row.at = lines_.number();
-                add_row(row, line.text);
+        const std::uint64_t before = lines_.number() + 1;
+        for (const Lines& run : piece.runs) {
+            lines_.at_line(before + run.first);
+            if (run.put > 0) {
+                collector_.take(run.put, lines_.number());
             } else {
-                lines_.check_length(line.text);
-                add(line.text);
+                lines_.check_length(run.text);
+                add(run.text);
             }
         }
-        lines_.at_line(before + piece.lines);
+        collector_.take_extremes(piece.putting);
+        lines_.at_line(before - 1 + piece.lines);
     }
 
-    /// A line as programs write them: numbers in figures and words, with commas between and nothing else. False: it is
-    /// none, and `row` is of no use.
-    bool read_plain(std::string_view line, BallRow& row) const {
+    /// A line as programs write them: numbers in figures and words, with one comma or blanks between and nothing else.
+    /// False: it is none, and `row` is of no use.
+    bool read_plain(std::string_view line, BallRow& row, Piece& piece) const {
         auto values = plain_values_;
         const char* at = line.data();
         const char* const end = at + line.size();
+        const auto skip_blanks = [&] {
+            while (at != end && Cells::blank(*at)) ++at;
+        };
         for (std::size_t column = 0; column < plain_columns_.size(); ++column) {
-            if (column > 0) {
+            if (separator_ != ',') {
+                const char* const before = at;
+                skip_blanks();
+                if (column > 0 && at == before) return false;
+            } else if (column > 0) {
                 if (at == end || *at != ',') return false;
                 ++at;
             }
             const std::uint8_t place = plain_columns_[column];
             if (place >= kWord) {
-                const auto* stop = static_cast<const char*>(std::memchr(at, ',', static_cast<std::size_t>(end - at)));
-                if (stop == nullptr) stop = end;
-                const std::string_view word(at, static_cast<std::size_t>(stop - at));
-                if (word.starts_with('"') || trimmed(word).size() != word.size()) return false;
-                if (place == kWord) row.species = word;
-                at = stop;
+                const char* const begin = at;
+                while (at != end && (separator_ == ',' ? *at != ',' : !Cells::blank(*at))) ++at;
+                const std::string_view word(begin, static_cast<std::size_t>(at - begin));
+                if (separator_ != ',') {
+                    if (word.empty()) return false;
+                } else if (word.starts_with('"') || trimmed(word).size() != word.size()) {
+                    return false;
+                }
+                if (place == kWord) row.species = meaning_of(word, piece);
                 continue;
             }
             const auto [stop, error] = std::from_chars(at, end, values[place]);
             if (error != std::errc{}) return false;
             at = stop;
         }
+        if (separator_ != ',') skip_blanks();
         if (at != end) return false;
         row.position = {values[0], values[1], values[2]};
+        if (separator_ != ',') {
+            for (std::size_t axis = 0; axis < 3; ++axis) {
+                row.position[axis] = from_[axis] + length_[axis] * row.position[axis];
+            }
+        }
         row.velocity = {values[3], values[4], values[5]};
         row.spin = {values[6], values[7], values[8]};
         row.radius = plain_halved_ ? 0.5 * values[9] : values[9];
         row.mass = values[10];
         // NaN stands for what the file does not have.
         return !(plain_radius_ && std::isnan(values[9])) && !(plain_mass_ && std::isnan(values[10]));
+    }
+
+    /// The species that a word stands for; most rows say what the one before has said.
+    std::string_view meaning_of(std::string_view word, Piece& piece) const {
+        if (aliases_.empty() && !numbered_) return word;
+        if (word != piece.word) {
+            piece.word = word;
+            piece.meaning = species_named(piece.word);
+        }
+        return piece.meaning;
     }
 
     void read_cells(std::string_view line, BallRow& row) {
@@ -627,6 +728,7 @@ private:
     TextLines& lines_;
     BallCollector& collector_;
     const std::vector<std::string>& names_;
+    char separator_;
     Cells cells_;
     std::vector<std::optional<Field>> fields_;  // of each column
     std::size_t where_[kFields] = {};           // each field's cell begins, in the line at hand
@@ -687,15 +789,17 @@ std::uint64_t count_of(const TextLines& lines, std::string_view line) {
     return count;
 }
 
-/// The rows of a frame, one after the other.
+/// The rows of a frame, after which nothing is read.
 void read_rows(TextLines& lines, Rows& rows, std::uint64_t count, BallCollector& collector) {
     collector.expect(static_cast<double>(count));
-    std::string_view line;
-    for (std::uint64_t row = 0; row < count; ++row) {
-        if (!lines.next(line)) {
-            throw InputError(fmt::format("{}: ends after {} of {} balls of its frame", lines.path(), row, count));
-        }
-        rows.add(line);
+    std::uint64_t row = 0;
+    if (!rows.has(Field::kTime)) {
+        row = rows.add_all(count, [](std::size_t, std::uint64_t) {});
+    } else {
+        for (std::string_view line; row < count && lines.next(line); ++row) rows.add(line);
+    }
+    if (row < count) {
+        throw InputError(fmt::format("{}: ends after {} of {} balls of its frame", lines.path(), row, count));
     }
 }
 
@@ -774,8 +878,9 @@ void read_csv(TextLines& lines, BallCollector& collector) {
     if (!rows.has(Field::kTime)) {
         // Room for as many rows as the file seems to have, by its first ones.
         bool expected = false;
-        rows.add_all([&](std::size_t bytes, std::size_t count) {
-            constexpr std::size_t kRows = 1000;
+        constexpr auto kAll = std::numeric_limits<std::uint64_t>::max();
+        rows.add_all(kAll, [&](std::size_t bytes, std::uint64_t count) {
+            constexpr std::uint64_t kRows = 1000;
             if (std::exchange(expected, true) || count < kRows) return;
             constexpr double kSpare = 1.02;
             const double each = static_cast<double>(bytes) / static_cast<double>(count);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,9 @@ public:
     /// goes through them says with at_line() which one messages are about, and at last how many there were.
     bool next_lines(std::string_view& lines);
     void at_line(std::uint64_t number) { number_ = number; }
+    /// Reads what comes after all that; another thread may still go through the lines that next_lines() gave.
+    /// \throws SystemError  the file cannot be read
+    void read_ahead();
     /// \throws InputError  it is longer than any line is
     void check_length(std::string_view line) const;
     /// Goes over so many lines. False: there were fewer.
@@ -55,7 +59,9 @@ private:
     int descriptor_;
     std::string path_;
     std::uint64_t bytes_;
-    std::vector<char> block_;
+    std::vector<char> block_;  // what is at hand; before it there is room for the rest of a line
+    std::vector<char> ahead_;  // likewise
+    std::optional<std::size_t> ahead_bytes_;
     const char* at_ = nullptr;
     const char* end_ = nullptr;
     bool ended_ = false;

@@ -152,6 +152,35 @@ class Tables(LoadTest):
             self.write("b.csv", "\n".join(lines[:at] + ["a,x,1.0,0.0,-2.0,1.0,1.0"] + lines[at + 1:]))
             self.refused(f"b.csv:{at + 1}:13: y: must be inside the box, from 0 to 10, not -2", scene('file = "b.csv"', rest=SPECIES))
 
+    def test_of_many_rows_between_blanks_have_those_of_the_frame(self):
+        draw = random.Random(5)
+        properties = "Properties=species:S:1:x:R:1:y:R:1:vx:R:1:w:R:1:what:S:1:diameter:R:1"
+        text, expected = "", []
+        for time in (1.0, 2.0):
+            rows = []
+            for number in range(16_000):
+                place, v = [number % 400 * 0.03 + 0.01, number // 400 * 0.25 + 0.1], draw.gauss(0, 1)
+                species = draw.choice(["a", "b_c", "new_one", "unnamed"])
+                written = draw.choice([repr, repr, lambda number: f"{number:+.17e}", lambda number: f"{number:.17E}"])
+                cells = [species, repr(place[0]), repr(place[1]), written(v), "0", draw.choice(["x", '"']), "0.01"]
+                blank = draw.choice([" ", " ", "\t", "  "])
+                rows.append(draw.choice(["", "", " "]) + blank.join(cells) + draw.choice(["", "", " "]) + draw.choice(["\n", "\r\n"]))
+                if time == 1.0:
+                    species = {"b_c": "b c", "unnamed": None}.get(species, species)
+                    expected.append((species, place, [v, 0.0]))
+            text += f"{len(rows)}\n{properties} Time={time}\n{''.join(rows)}"
+        self.assertGreater(len(text), 1.2e6)  # blocks of the reader
+        rest = "".join(f'[[species]]\nname = "{name}"\nradius = 1.0\nmass = 1.0\n' for name in ("a", "b c"))
+        whole = scene('file = "b.xyz"\ntime = 1.0\nmass = 1.0', rest=rest)
+        self.write("b.xyz", text)
+        balls = self.loaded(whole, "--until", "1e-9")
+        self.assertEqual([(ball["species"], ball["position"], ball["velocity"]) for ball in balls], expected)
+        lines = text.split("\n")
+        self.write("b.xyz", "\n".join(lines[:12_345] + ["", *lines[12_346:]]))
+        self.refused("b.xyz:12346: 0 cells in this row, and 7 names", whole)
+        self.write("b.xyz", "\n".join(lines[:15_000]) + "\n")
+        self.refused("b.xyz: ends after 14998 of 16000 balls of its frame", whole)
+
     def test_come_between_balls_and_fills_which_keep_clear_of_them(self):
         rows = [(x + 0.6, y + 0.6) for x in range(0, 11, 2) for y in range(0, 9, 2)]
         self.write("b.csv", "x,y\n" + "".join(f"{x},{y}\n" for x, y in rows))
