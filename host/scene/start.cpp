@@ -34,17 +34,25 @@ void for_each_entry(const Scene& scene, F&& f) {
     for (const LoadEntry& load : scene.loads) {
         if (load.loaded == nullptr || load.loaded->balls == nullptr) continue;
         const Balls& balls = *load.loaded->balls;
-        for (std::size_t id = 0; id < balls.size(); ++id) f(balls.species_of(id), place_of_ball(balls, id));
+        std::array<const double*, 3> along{};
+        for (std::size_t axis = 0; axis < 3; ++axis) along[axis] = balls.position[axis].data();
+        const Species* const table = balls.species_table.data();
+        const std::uint32_t* const species = balls.species.data();
+        const bool flat = balls.dimension == 2;
+        for (std::size_t id = 0; id < balls.size(); ++id) {
+            f(table[species[id]], Vector3{along[0][id], along[1][id], flat ? 0.0 : along[2][id]});
+        }
     }
 }
 
-PageVector<Placed> entries_of(const Scene& scene) {
-    PageVector<Placed> placed;
-    placed.reserve(scene.entry_count());
-    for_each_entry(scene, [&](const Species& species, const Vector3& place) {
-        placed.push_back({place, species.radius, static_cast<std::uint32_t>(placed.size()), std::isinf(species.mass)});
-    });
-    return placed;
+/// The same as what TouchingPairs takes.
+auto entries_of(const Scene& scene) {
+    return [&scene](const auto& take) {
+        std::uint32_t id = 0;
+        for_each_entry(scene, [&](const Species& species, const Vector3& place) {
+            take(Placed{place, species.radius, id++, std::isinf(species.mass)});
+        });
+    };
 }
 
 /// Pairs of balls that touch, found by cells: each ball looks for those that are no larger as far as these may be. So
@@ -52,8 +60,14 @@ PageVector<Placed> entries_of(const Scene& scene) {
 template <int Dim>
 class TouchingPairs {
 public:
-    TouchingPairs(const Box& box, PageVector<Placed> balls) : balls_(std::move(balls)) {
-        if (balls_.empty()) return;
+    /// \param balls  calls what it is given with each of them, by their ids, as often as it is asked; for of many a
+    /// list
+    ///               beside this one would take as long to make as all else
+    template <class Balls>
+    TouchingPairs(const Box& box, const Balls& balls) {
+        std::size_t all = 0;
+        balls([&](const Placed&) { ++all; });
+        if (all == 0) return;
         Point<Dim> low;
         Point<Dim> length;
         Vec<bool, Dim> wraps;
@@ -64,12 +78,14 @@ public:
             wraps[axis] = box.periodic(axis);
             longest = std::max(longest, box.size[axis]);
         }
+        const auto count = static_cast<double>(all);
         double width = 0.0;  // the mean diameter
-        const auto count = static_cast<double>(balls_.size());
-        for (const Placed& ball : balls_) {
+        double first = 0.0;
+        balls([&](const Placed& ball) {
+            if (width == 0.0) first = ball.radius;
             width += 2.0 * (ball.radius / count);
-            alike_ = alike_ && ball.radius == balls_.front().radius;
-        }
+            alike_ = alike_ && ball.radius == first;
+        });
         const auto cells = [&] {
             double product = 1.0;
             for (int axis = 0; axis < Dim; ++axis) product *= std::max(1.0, std::floor(length[axis] / width));
@@ -78,7 +94,7 @@ public:
         constexpr double kMostAlong = 1.0e9;  // cells of an axis are counted in 31 bits
         while (cells() > 2.0 * count + 64.0 || longest / width > kMostAlong) width *= 1.25;
         grid_ = PlacementGrid<Dim>(low, length, wraps, width);
-        sort();
+        sort(balls, all);
     }
 
     /// Calls take(a, b, distance of centres) for each pair that is wanted, in the order of cells, until it says no.
@@ -158,16 +174,16 @@ private:
     [[nodiscard]] std::size_t cell(const Placed& ball) const { return grid_.number(grid_.cell_of(center(ball))); }
 
     /// By cells, so that neighbours lie near each other in memory; within one by id.
-    void sort() {
+    template <class Balls>
+    void sort(const Balls& balls, std::size_t all) {
         first_.assign(grid_.count() + 1, 0);
-        for (const Placed& ball : balls_) ++first_[cell(ball)];
+        balls([&](const Placed& ball) { ++first_[cell(ball)]; });
         std::exclusive_scan(first_.begin(), first_.end(), first_.begin(), 0U);
-        PageVector<Placed> sorted(balls_.size());
-        for (const Placed& ball : balls_) sorted[first_[cell(ball)]++] = ball;
+        balls_.resize(all);
+        balls([&](const Placed& ball) { balls_[first_[cell(ball)]++] = ball; });
         // Each is now where the next one begins.
         std::shift_right(first_.begin(), first_.end(), 1);
         first_[0] = 0;
-        balls_ = std::move(sorted);
     }
 
     /// Cells of one axis, by their numbers: two parts where they go around the end of one that wraps, none twice.
@@ -251,12 +267,12 @@ private:
 };
 
 /// Calls take(a, b, distance of centres) for each pair of balls that touch and is wanted, until it says no.
-template <class Wanted, class Take>
-void for_each_touching(const Box& box, PageVector<Placed> balls, const Wanted& wanted, const Take& take) {
+template <class Balls, class Wanted, class Take>
+void for_each_touching(const Box& box, const Balls& balls, const Wanted& wanted, const Take& take) {
     if (box.dimension == 2) {
-        TouchingPairs<2>(box, std::move(balls)).each(wanted, take);
+        TouchingPairs<2>(box, balls).each(wanted, take);
     } else {
-        TouchingPairs<3>(box, std::move(balls)).each(wanted, take);
+        TouchingPairs<3>(box, balls).each(wanted, take);
     }
 }
 
@@ -278,7 +294,8 @@ void raise_to(std::atomic<double>& largest, double value) {
 /// The first pair, lowest j and then lowest i, that is nearer than the solver takes; of very many, one of them.
 /// \param deepest  that hard balls may overlap, of the sum of their radii
 /// \param depth    becomes depth_of() of the deepest pair that is not fixed, where none is too near; null: nobody asks
-std::optional<StartOverlap> first_overlap(const Scene& scene, PageVector<Placed> balls, double deepest, bool fixed_may,
+template <class Balls>
+std::optional<StartOverlap> first_overlap(const Scene& scene, const Balls& balls, double deepest, bool fixed_may,
                                           double* depth = nullptr) {
     constexpr std::uint64_t kMostPairs = 100'000;  // where all are in one place, there is no end of pairs
     const bool events = scene.run.solver == SolverKind::kEvents;
@@ -291,7 +308,7 @@ std::optional<StartOverlap> first_overlap(const Scene& scene, PageVector<Placed>
         const bool bad = events ? sum - distance > deepest * sum : distance < kDeepest * std::min(a.radius, b.radius);
         return bad && !(fixed_may && a.fixed && b.fixed);
     };
-    for_each_touching(scene.box, std::move(balls), wrong, [&](const Placed& a, const Placed& b, double distance) {
+    for_each_touching(scene.box, balls, wrong, [&](const Placed& a, const Placed& b, double distance) {
         const double sum = a.radius + b.radius;
         const auto [i, j] = std::minmax(a.id, b.id);
         if (!first || j < first->j || (j == first->j && i < first->i)) {
@@ -366,15 +383,15 @@ std::string LoadedBalls::summary() const {
 }
 
 std::optional<StartOverlap> impossible_overlap(const Scene& scene, const Balls& balls) {
-    PageVector<Placed> placed;
-    placed.reserve(balls.size());
-    for (std::size_t id = 0; id < balls.size(); ++id) {
-        if (balls.gone[id] != 0) continue;
-        const Species& species = balls.species_of(id);
-        placed.push_back(
-            {place_of_ball(balls, id), species.radius, static_cast<std::uint32_t>(id), std::isinf(species.mass)});
-    }
-    return first_overlap(scene, std::move(placed), kNeverDeeper, true);
+    const auto placed = [&balls](const auto& take) {
+        for (std::size_t id = 0; id < balls.size(); ++id) {
+            if (balls.gone[id] != 0) continue;
+            const Species& species = balls.species_of(id);
+            take(Placed{place_of_ball(balls, id), species.radius, static_cast<std::uint32_t>(id),
+                        std::isinf(species.mass)});
+        }
+    };
+    return first_overlap(scene, placed, kNeverDeeper, true);
 }
 
 std::optional<StartOverlap> start_overlap(const Scene& scene, double* deepest) {
