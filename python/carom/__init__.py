@@ -28,9 +28,9 @@ from .run import CaromWarning, Run, resume  # noqa: E402
 from .scene import Scene, installed_scenes, to_toml  # noqa: E402
 from .stored import Frames, Trajectory, open  # noqa: A004, E402
 from .sweeps import sweep  # noqa: E402
-from .tables import Average, to_pandas  # noqa: E402
+from .tables import Average, Table, to_pandas  # noqa: E402
 
 __version__: str = _carom.version
 
 __all__ = ["Average", "CaromWarning", "Error", "Frame", "Frames", "InputError", "Picture", "Report", "Run", "Scene", "SceneError", "SimulationError",
-           "Species", "SystemError", "Totals", "Trajectory", "installed_scenes", "open", "report", "resume", "sweep", "to_pandas", "to_toml"]
+           "Species", "SystemError", "Table", "Totals", "Trajectory", "installed_scenes", "open", "report", "resume", "sweep", "to_pandas", "to_toml"]

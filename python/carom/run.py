@@ -21,7 +21,7 @@ from . import _carom
 from .errors import SceneError
 from .pictures import Picture, Report, figure_of, report, view
 from .scene import Scene, count_threads, option_overrides
-from .tables import Average, average_of, rows_of
+from .tables import Average, Table, average_of, rows_of
 
 
 # box.wall_temperature as a whole would be one value for whichever stage it is.
@@ -299,7 +299,7 @@ class Run:
         return self._run.frames()
 
     @property
-    def rows(self) -> npt.NDArray[Any]:
+    def rows(self) -> Table:
         """What has been observed so far: a structured array with ``time``, ``step`` and a field for each quantity."""
         return rows_of(*self._run.rows())
 

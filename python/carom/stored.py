@@ -16,7 +16,7 @@ import numpy.typing as npt
 from . import _carom
 from .pictures import Picture, figure_of
 from .scene import Scene
-from .tables import Average, average_of, rows_of
+from .tables import Average, Table, average_of, rows_of
 
 
 class Frames(Sequence[_carom.Frame]):
@@ -74,7 +74,7 @@ class Trajectory(Frames):
         return self._stored.frame(self._stored.frame_at(float(time)))
 
     @property
-    def rows(self) -> npt.NDArray[Any]:
+    def rows(self) -> Table:
         """All rows: a structured array with ``time``, ``step`` and a field for each quantity."""
         return rows_of(*self._stored.rows())
 

@@ -10,15 +10,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from . import _carom
 from .errors import SimulationError
 from .scene import Scene
+from .tables import Table
 
 
 def sweep(scene: Scene | str | os.PathLike[str] | Mapping[str, Any], axes: Mapping[str, Sequence[Any]],
-          record: Sequence[str], *, jobs: int | None = None, **options: Any) -> npt.NDArray[Any]:
+          record: Sequence[str], *, jobs: int | None = None, **options: Any) -> Table:
     """Runs a scene with all combinations of values of some keys, several runs at once, each on one thread.
 
     ``axes`` has the values by key ({"physics.gravity[1]": [-1.0, -2.0]}), the last one fastest. ``record`` names what
@@ -89,4 +89,4 @@ def sweep(scene: Scene | str | os.PathLike[str] | Mapping[str, Any], axes: Mappi
         for column in columns:
             found = bool(numbers) and column in names[row]
             table[column][row] = numbers[names[row].index(column)] if found else np.nan
-    return table
+    return table.view(Table)

@@ -14,8 +14,20 @@ if TYPE_CHECKING:
     from . import _carom
 
 
+class Table(np.ndarray[Any, Any]):
+    """A structured array of NumPy; its fields are plain arrays."""
+
+    def __getitem__(self, key: Any) -> Any:
+        found = super().__getitem__(key)
+        return found.view(np.ndarray) if isinstance(found, Table) and found.dtype.names is None else found
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The same as a data frame of pandas, where that is; components as NAME.0 and so on."""
+        return to_pandas(self)
+
+
 def rows_of(infos: list[_carom.ObservableInfo], times: npt.NDArray[np.float64], steps: npt.NDArray[np.uint64],
-            values: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
+            values: npt.NDArray[np.float64]) -> Table:
     """A structured array of rows; a field of several components has a second axis."""
     widths = [max(1, len(info.components)) for info in infos]
     fields: list[Any] = [("time", "f8"), ("step", "u8")]
@@ -29,7 +41,7 @@ def rows_of(infos: list[_carom.ObservableInfo], times: npt.NDArray[np.float64], 
     for info, width in zip(infos, widths, strict=True):
         rows[info.name] = table[:, at:at + width] if info.components else table[:, at]
         at += width
-    return rows
+    return rows.view(Table)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -60,7 +72,7 @@ class Average:
         return f"<carom.Average {self.name} of shape {self.value.shape}>"
 
     @property
-    def table(self) -> npt.NDArray[Any]:
+    def table(self) -> Table:
         """A curve as a structured array with fields x, value and error, or NAME and NAME_error of each component."""
         if self.y_label:
             raise ValueError(f"{self.name} is a map: its values have the shape {self.value.shape}")
@@ -74,7 +86,7 @@ class Average:
         for k, name in enumerate(names):
             table[fields[2 * k]] = values[k]
             table[fields[2 * k + 1]] = errors[k]
-        return table
+        return table.view(Table)
 
 
 def average_of(info: _carom.AverageInfo, table: _carom.AverageTable) -> Average:

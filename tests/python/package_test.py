@@ -80,6 +80,12 @@ def test_tables_become_data_frames(monkeypatch):
     columns = carom.to_pandas(table)
     assert list(columns) == ["time", "momentum.0", "momentum.1"]
     assert list(columns["momentum.1"]) == [2.0, 4.0]
+    own = table.view(carom.Table)
+    assert list(own.to_pandas()) == list(own[:1].to_pandas()) == list(columns)
+    assert type(own["momentum"]) is type(own.to_pandas()["momentum.1"]) is np.ndarray
+    run = carom.Run("two_balls", until=0.01)
+    run.advance()
+    assert run.rows.to_pandas()["time"].tolist() == run.rows["time"].tolist()
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ImportError):
         carom.to_pandas(table)
