@@ -60,9 +60,8 @@ auto entries_of(const Scene& scene) {
 template <int Dim>
 class TouchingPairs {
 public:
-    /// \param balls  calls what it is given with each of them, by their ids, as often as it is asked; for of many a
-    /// list
-    ///               beside this one would take as long to make as all else
+    /// No list of them is made first: of many it would be new memory, which takes longer to get than all the rest.
+    /// \param balls  calls what it is given with each of them, by their ids, as often as it is asked
     template <class Balls>
     TouchingPairs(const Box& box, const Balls& balls) {
         std::size_t all = 0;
