@@ -13,6 +13,10 @@ file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/share/carom")
 file(CREATE_LINK "${PROJECT_SOURCE_DIR}/scenes" "${PROJECT_BINARY_DIR}/share/carom/scenes" SYMBOLIC)
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
 
+if(CAROM_HAVE_FONT)
+  install(FILES "${CAROM_FONT_LICENCE}" DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME DejaVu-licence.txt COMPONENT program)
+endif()
+
 set(carom_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/carom)
 get_property(carom_libraries GLOBAL PROPERTY CAROM_LIBRARIES)
 list(FILTER carom_libraries EXCLUDE REGEX "^carom_test_")

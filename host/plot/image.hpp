@@ -87,9 +87,8 @@ void draw_circle(Image& image, Point center, float radius, float width, const Co
 
 void fill_rectangle(Image& image, Point from, Point to, const Color& color);
 
-/// Text in a stroke font of its own, so that pictures need no fonts installed. ASCII; other characters become '?'.
-/// \param at      where the text's base line starts
-/// \param height  of a capital letter [pixels]
+/// Text in the font of the build (host/plot/letters.hpp), so that pictures need none installed; what it has no letter
+/// for becomes '?'. \param at      where the text's base line starts \param height  of a capital letter [pixels]
 void draw_text(Image& image, Point at, float height, std::string_view text, const Color& color);
 
 /// A straight piece of a letter's stroke, with round ends.
@@ -98,11 +97,14 @@ struct Stroke {
     Point to;
 };
 
-/// What draw_text draws, for whoever draws lines by other means.
+/// Letters as strokes, for builds without a font, and for what is turned. ASCII.
 std::vector<Stroke> text_strokes(Point at, float height, std::string_view text);
 
 /// How thick the strokes of a text are [pixels].
 float stroke_width(float height);
+
+/// How wide text_strokes makes a text [pixels].
+float strokes_width(float height, std::string_view text);
 
 /// How wide draw_text makes it [pixels].
 float text_width(float height, std::string_view text);

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "host/plot/image.hpp"
+#include "host/plot/letters.hpp"
 
 namespace carom {
 
@@ -206,12 +207,18 @@ std::vector<Stroke> text_strokes(Point at, float height, std::string_view text) 
 float stroke_width(float height) { return height / kCapital * kPen; }
 
 void draw_text(Image& image, Point at, float height, std::string_view text, const Color& color) {
+    if (Letters::there()) {
+        Letters().set(at, height, text, [&](int x, int y, int width, float coverage) {
+            for (int k = 0; k < width; ++k) image.blend(x + k, y, color, coverage);
+        });
+        return;
+    }
     for (const Stroke& stroke : text_strokes(at, height, text)) {
         draw_line(image, stroke.from, stroke.to, stroke_width(height), color);
     }
 }
 
-float text_width(float height, std::string_view text) {
+float strokes_width(float height, std::string_view text) {
     float width = 0.0f;
     for (const char letter : text) {
         if ((static_cast<unsigned char>(letter) & 0xC0) == 0x80) continue;

@@ -38,7 +38,8 @@ double round_below(double most) {
 /// A unit behind a number, in the scene's names; none where these have letters that pictures do not.
 std::string unit_text(const UnitNames& units, std::string_view unit) {
     std::string text = units.behind(unit);
-    const bool plain = std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+    const bool plain =
+        Letters::there() || std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
     return plain && !unit.empty() ? text : "";
 }
 

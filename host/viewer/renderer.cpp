@@ -47,6 +47,14 @@ void LineList::add_circle(const std::array<float, 3>& center, float radius, cons
 }
 
 void LineList::add_text(float x, float base_line, float height, std::string_view text, const Color& color) {
+    if (Letters::there()) {
+        letters_.set({x, base_line}, height, text, [&](int left, int top, int width, float coverage) {
+            const auto from = static_cast<float>(left);
+            const auto row = static_cast<float>(top);
+            add_rectangle(from, row, from + static_cast<float>(width), row + 1.0f, color, coverage);
+        });
+        return;
+    }
     for (const Stroke& stroke : text_strokes({x, base_line}, height, text)) {
         add({stroke.from.x, stroke.from.y, 0.0f}, {stroke.to.x, stroke.to.y, 0.0f}, stroke_width(height), color);
     }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "host/plot/image.hpp"
+#include "host/plot/letters.hpp"
 #include "host/state/box.hpp"
 #include "host/viewer/camera.hpp"
 #include "host/viewer/color_map.hpp"
@@ -51,6 +52,7 @@ public:
 
 private:
     std::vector<Line> lines_;
+    Letters letters_;
 };
 
 /// How many balls there are, and from where they are measured.

@@ -13,6 +13,7 @@
 #include <cmath>
 #include <utility>
 
+#include "host/plot/letters.hpp"
 #include "host/state/errors.hpp"
 #include "host/viewer/opengl.hpp"
 
@@ -137,7 +138,16 @@ Window::Window(const std::string& title, int width, int height) {
     constexpr float kFont = 13.0f;
     ImFontConfig font;
     font.SizePixels = std::floor(kFont * scale);
-    ImGui::GetIO().Fonts->AddFontDefault(&font);
+    if (Letters::there()) {  // that of pictures
+        font.FontDataOwnedByAtlas = false;
+        font.OversampleH = 1;  // sharp, at whole pixels
+        font.PixelSnapH = true;
+        const std::span<const unsigned char> file = embedded_font();
+        ImGui::GetIO().Fonts->AddFontFromMemoryTTF(const_cast<unsigned char*>(file.data()),
+                                                   static_cast<int>(file.size()), font.SizePixels, &font);
+    } else {
+        ImGui::GetIO().Fonts->AddFontDefault(&font);
+    }
     ImGui_ImplGlfw_InitForOpenGL(window_, true);
     ImGui_ImplOpenGL3_Init("#version 450 core");
 }

