@@ -97,8 +97,9 @@ def test_it_can_be_installed(tmp_path):
                    capture_output=True)
     [place] = tmp_path.glob("lib/python3*/site-packages")
     script = "import carom; run = carom.Run('two_balls', until=0.1); run.advance(); print(carom.__file__, run.ended)"
+    sanitizer = {name: os.environ[name] for name in ("LD_PRELOAD", "ASAN_OPTIONS") if name in os.environ}
     ran = subprocess.run([sys.executable, "-B", "-c", script], capture_output=True, text=True, cwd=tmp_path,
-                         env={"PYTHONPATH": str(place)})
+                         env=sanitizer | {"PYTHONPATH": str(place)})
     assert (ran.stdout, ran.stderr) == (f"{place / 'carom/__init__.py'} True\n", "")
 
 
