@@ -142,9 +142,10 @@ class Scene:
         velocity
             the same, or one for all [length/time]
         radius, mass
-            of each ball or one for all; or else
+            of each ball or one for all
         species
-            the name of a [[species]] for all, or of each
+            the name of a [[species]] for all, or of each, in place of radius and mass; with these, which are then the same of
+            all that have the name, the species is added where the scene has none of it
         spin
             of each ball or one for all; in 3D three numbers each [rad/time]
 
@@ -164,24 +165,40 @@ class Scene:
         columns["velocity"] = _of_each("velocity", velocity, (count, axes))
         columns["spin"] = _of_each("spin", spin, (count,) if axes == 2 else (count, 3))
         given = [radius is not None, mass is not None]
-        if any(given) if species is not None else not all(given):
-            raise ValueError("balls have a species, or else radius and mass")
+        if any(given) != all(given) or not (all(given) or species is not None):
+            raise ValueError("balls have a species, or else radius and mass, or all three")
         if species is not None:
             names = [species] * count if isinstance(species, str) else list(species)
             if len(names) != count or not all(isinstance(name, str) for name in names):
                 raise ValueError(f"species must be a name, or {count} of them")
             columns["species"] = names
-        else:
-            columns["radius"] = _of_each("radius", radius, (count,))
-            columns["mass"] = _of_each("mass", mass, (count,), infinite=True)
+        numbers = {"radius": _of_each("radius", radius, (count,)),
+                   "mass": _of_each("mass", mass, (count,), infinite=True)} if all(given) else {}
+        if species is None:
+            columns |= numbers
         if not np.isfinite(centres).all():
             row = int(np.argwhere(~np.isfinite(centres))[0][0])
             raise ValueError(f"position of ball {row} is {centres[row].tolist()}; it must be finite")
         entries = [self._source.rstrip("\n") + "\n"]
+        if species is not None and numbers:
+            for name, of_it in self._species_beside(names, numbers["radius"], numbers["mass"]).items():
+                entries.append(f"\n[[species]]\nname = {_text(name)}\nradius = {of_it[0]!r}\nmass = {of_it[1]!r}\n")
         for k in range(count):
             lines = [f"{name} = {_toml(values[k], name)}\n" for name, values in columns.items()]
             entries.append("\n[[ball]]\n" + "".join(lines))
         self._source = "".join(entries)
+
+    def _species_beside(self, names: list[str], radii: list[float], masses: list[float]) -> dict[str, tuple[float, float]]:
+        """Radius and mass of those species of balls that the scene does not have; those that it has must have the same."""
+        known = {one["name"]: (one.get("radius"), one.get("mass"))
+                 for one in tomllib.loads(self.text).get("species", []) if "name" in one}
+        added: dict[str, tuple[float, float]] = {}
+        for row, (name, radius, mass) in enumerate(zip(names, radii, masses, strict=True)):
+            has = known.get(name) or added.setdefault(name, (radius, mass))
+            if has != (radius, mass):
+                raise ValueError(f"radius and mass of ball {row} are {radius} and {mass}; "
+                                 f"those of its species {name!r} are {has[0]} and {has[1]}")
+        return added
 
     def copy(self) -> Scene:
         """Another scene that says the same."""

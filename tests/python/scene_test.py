@@ -168,7 +168,7 @@ def test_balls_of_arrays_are_where_they_were_put(dimension):
                          "species": [{"name": "a", "radius": 0.4, "mass": 2.0}, {"name": "b", "radius": 0.5, "mass": 3.0}]})
     scene.add_balls(grid, velocity, radius=radius, mass=radius**2, spin=spin)
     scene.add_balls(grid[:2] + 12.0 * np.eye(dimension)[0], species=["b", "a"])
-    scene.add_balls(grid[3:4] + 14.0 * np.eye(dimension)[0], species="a")
+    scene.add_balls(grid[3:4] + 14.0 * np.eye(dimension)[0], species="a", radius=0.4, mass=2.0)
     frame = carom.Run(scene).frame()
     count = len(grid)
     assert np.allclose(frame.position[:count], grid, rtol=0, atol=1e-12)
@@ -181,6 +181,16 @@ def test_balls_of_arrays_are_where_they_were_put(dimension):
     assert again.state_hash == frame.state_hash
 
 
+def test_balls_may_bring_their_species():
+    scene = carom.Scene({"scene": {"dimension": 2}, "box": {"size": [9.0, 9.0]}})
+    scene.add_balls([[1.0, 1.0], [3.0, 1.0], [5.0, 1.0]], species=["a", 'b "2"', "a"], radius=[0.5, 0.4, 0.5], mass=[1, np.inf, 1])
+    scene.add_balls([[1.0, 3.0]], species="a", radius=0.5, mass=1.0)
+    frame = carom.Run(scene).frame()
+    assert [frame.species_table[k].name for k in frame.species] == ["a", 'b "2"', "a", "a"]
+    assert frame.radius.tolist() == [0.5, 0.4, 0.5, 0.5]
+    assert frame.mass.tolist() == [1.0, np.inf, 1.0, 1.0]
+
+
 @pytest.mark.parametrize(("arguments", "words"), [
     ({"position": [1.0, 2.0]}, r"shape \(2,\)"),
     ({"position": np.zeros((3, 4))}, r"shape \(3, 4\)"),
@@ -189,13 +199,16 @@ def test_balls_of_arrays_are_where_they_were_put(dimension):
     ({"position": np.ones((4, 2)), "velocity": [0.0, np.inf]}, "velocity of ball 0"),
     ({"position": np.ones((4, 2)), "radius": [1.0, 2.0]}, "radius has the shape"),
     ({"position": np.ones((2, 2)), "mass": [1.0, np.nan]}, "mass of ball 1"),
-    ({"position": np.ones((2, 2)), "species": "a"}, "or else radius and mass"),
+    ({"position": np.ones((2, 2)), "species": "a", "mass": None}, "or else radius and mass"),
+    ({"position": np.ones((2, 2)), "species": "here", "radius": [0.5, 0.6]}, "ball 1 are 0.6 and 1.0; .* 'here' are 0.5 and 1"),
+    ({"position": np.ones((2, 2)), "species": "new", "mass": [2.0, 1.0]}, "ball 1 are 0.5 and 1.0; .* 'new' are 0.5 and 2.0"),
     ({"position": np.ones((2, 2)), "radius": None}, "or else radius and mass"),
     ({"position": np.ones((2, 2)), "radius": None, "mass": None, "species": ["a"]}, "or 2 of them"),
     ({"position": [["a", "b"]]}, "could not convert"),
 ])
 def test_arrays_that_do_not_fit_are_refused_and_add_nothing(arguments, words):
-    scene = carom.Scene({"scene": {"dimension": 2}, "box": {"size": [9.0, 9.0]}})
+    scene = carom.Scene({"scene": {"dimension": 2}, "box": {"size": [9.0, 9.0]},
+                         "species": [{"name": "here", "radius": 0.5, "mass": 1}]})
     before = scene.text
     with pytest.raises(ValueError, match=words):
         scene.add_balls(**{"radius": 0.5, "mass": 1.0, **arguments})
