@@ -57,7 +57,7 @@ void RankSteps::deal() {
     Cut cut = bricks_.cut();
     for (int axis = 0; axis < cut.dimension; ++axis) {
         if (!cut.cuts(axis)) continue;
-        std::vector<std::uint64_t> weight = bricks_.balls_along(axis);
+        std::vector<std::uint64_t> weight = bricks_.work_along(axis);
         transport_.sum_all(weight);
         std::vector<std::int32_t> better = balanced_faces(weight, cut.along(axis));
         if (static_cast<double>(largest_weight(weight, better)) <
@@ -66,8 +66,8 @@ void RankSteps::deal() {
         }
     }
     bricks_.deal(cut);
-    std::uint64_t most = bricks_.balls();
-    std::uint64_t all = bricks_.balls();
+    std::uint64_t most = bricks_.work();
+    std::uint64_t all = most;
     transport_.max_all({&most, 1});
     transport_.sum_all({&all, 1});
     const double mean = static_cast<double>(all) / transport_.size();

@@ -14,7 +14,7 @@ struct RankFigures {
     std::uint64_t coasts = 0;     ///< stretches of steps without a word to all
     std::uint64_t retreats = 0;   ///< of these, given up and done again step by step
     std::uint64_t dealings = 0;   ///< of the balls
-    double mean_imbalance = 0.0;  ///< the most balls of a rank over the mean, less 1, at dealings
+    double mean_imbalance = 0.0;  ///< the most work of a rank over the mean, less 1, at dealings
     double seconds = 0.0;         ///< in advance(), of this rank
 };
 

@@ -254,7 +254,7 @@ EngineFigures RankedEngine::figures() const {
                        {"rank_coasts", static_cast<double>(mine.coasts)},
                        {"rank_retreats", static_cast<double>(mine.retreats)}};
     figures.lines.push_back(
-        fmt::format("{} ranks, {} bricks: {:.1f} % more balls in the fullest than in the mean; {:.0f} % of the time in "
+        fmt::format("{} ranks, {} bricks: {:.1f} % more work for the busiest than in the mean; {:.0f} % of the time in "
                     "messages, {:.3g} kB a step",
                     all.size(), layers, 100.0 * mine.mean_imbalance, 100.0 * share,
                     1e-3 * static_cast<double>(sent.bytes) / steps));

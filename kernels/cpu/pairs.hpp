@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "kernels/core/hardware.hpp"
@@ -335,10 +336,23 @@ struct SearchCells {
     /// Calls f(from, to) for ranges of slots. \param cell  of the box
     template <class F>
     void for_each_range(const Vec<std::int32_t, Dim>& cell, F&& f) const {
-        window.for_each_range(cell + offset, [&](std::uint32_t first, std::uint32_t last) {
+        const Vec<std::int32_t, Dim> here = cell + offset;
+        const bool copies = copies_start != nullptr && at_border(here);
+        window.for_each_range(here, [&](std::uint32_t first, std::uint32_t last) {
             f(start[first], start[last]);
-            if (copies_start != nullptr) f(first_copy + copies_start[first], first_copy + copies_start[last]);
+            if (copies) f(first_copy + copies_start[first], first_copy + copies_start[last]);
         });
+    }
+
+private:
+    /// Whether copies may lie around: they are in the outermost cells of the axes that are cut, none of which is
+    /// periodic.
+    [[nodiscard]] bool at_border(const Vec<std::int32_t, Dim>& here) const {
+        bool border = false;
+        for (int axis = 0; axis < Dim; ++axis) {
+            border = border || (!window.periodic[axis] && (here[axis] <= 1 || here[axis] >= window.cells[axis] - 2));
+        }
+        return border;
     }
 };
 
@@ -367,6 +381,7 @@ public:
                int thread);
 
     [[nodiscard]] const Block& block(std::uint32_t b) const { return blocks_[b]; }
+    [[nodiscard]] std::span<const Block> blocks() const { return blocks_; }
     /// The rows of a thread, of which a block has pairs / 8, rounded up, from first_row on.
     [[nodiscard]] PairRow row(int thread, std::uint32_t row) const {
         const Rows& rows = rows_[static_cast<std::size_t>(thread)];

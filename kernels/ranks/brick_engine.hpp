@@ -62,8 +62,10 @@ public:
     [[nodiscard]] virtual std::uint64_t step() const = 0;
     [[nodiscard]] virtual const Cut& cut() const = 0;
     [[nodiscard]] virtual std::uint64_t balls() const = 0;  ///< of this rank
-    /// Of this rank, by cells along an axis.
-    [[nodiscard]] virtual std::vector<std::uint64_t> balls_along(int axis) const = 0;
+    /// What a step costs this rank, as the balls were last dealt out: by their number and their pairs', in any unit.
+    [[nodiscard]] virtual std::uint64_t work() const = 0;
+    /// The same by cells along an axis, in a unit of its own.
+    [[nodiscard]] virtual std::vector<std::uint64_t> work_along(int axis) const = 0;
 
     /// Deals out all balls anew by a cut, together.
     virtual void deal(const Cut& cut) = 0;

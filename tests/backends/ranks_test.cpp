@@ -60,6 +60,34 @@ TEST(Ranks, MoveTheirCutsToWhereTheBallsAre) {
     EXPECT_LT(figure(*engine, "rank_imbalance"), 0.5);  // a cut that stayed would have all balls on one of four ranks
 }
 
+/// A thousand times as dense at its floor as at its top, nearly.
+Gas atmosphere() {
+    Gas gas = empty_box(2, {24.0, 900.0, 0.0});
+    gas.setup.gravity = {0.0, -0.01, 0.0};
+    double height = 0.6;
+    for (double spacing = 1.02; height + 2.0 * spacing < 900.0; spacing *= 1.04) {
+        const int across = static_cast<int>(22.0 / spacing);
+        const int rows = spacing < 1.2 ? 20 : 2;
+        if (across < 1) break;
+        add_lattice(gas, {.counts = {across, rows, 1}, .spacing = spacing, .corner = {1.0, height, 0.0}, .speed = 1.0});
+        height += rows * spacing;
+    }
+    return gas;
+}
+
+TEST(Ranks, ShareTheWorkOfAnAtmosphereToATenth) {
+    Gas gas = atmosphere();
+    gas.setup.threads = 1;
+    for (const int count : {2, 4}) {
+        ThreadRanks threads(count);
+        Ranks ranks(threads.rank_0());
+        const auto engine = ranks.make_engine(gas.setup, gas.raw(), 0, gas.tallies);
+        EXPECT_EQ(engine->advance(400).steps, 400U);
+        EXPECT_GT(engine->tallies().sorts, 0U);
+        EXPECT_LT(figure(*engine, "rank_imbalance"), 0.1) << count << " ranks of " << gas.raw().count << " balls";
+    }
+}
+
 TEST(Ranks, TellRankZeroAloneWhatCannotBeShared) {
     Gas gas = empty_box(2, {3.0, 3.0, 0.0});
     gas.add({1.0, 1.0, 0.0}, {1.0, 0.0, 0.0}, 0.5, 1.0);
