@@ -12,7 +12,9 @@
 #include <cstring>
 #include <new>
 #include <stdexcept>
+#include <thread>
 
+#include "host/io/replacement.hpp"
 #include "host/state/errors.hpp"
 #include "host/state/hash.hpp"
 #include "host/state/text.hpp"
@@ -507,19 +509,50 @@ herr_t set_end_of_allocated(H5FD_t* base, H5FD_mem_t /*type*/, haddr_t address) 
     return 0;
 }
 
-herr_t read_file(H5FD_t* base, H5FD_mem_t /*type*/, hid_t /*transfer*/, haddr_t address, size_t size, void* buffer) {
-    auto* out = static_cast<char*>(buffer);
+bool read_bytes(int descriptor, haddr_t address, size_t size, char* out) {
     while (size > 0) {
-        const ssize_t got = ::pread(self(base)->descriptor, out, size, static_cast<off_t>(address));
+        const ssize_t got = ::pread(descriptor, out, size, static_cast<off_t>(address));
         if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return -1;
+        if (got < 0) return false;
         if (got == 0) break;
         out += got;
         address += static_cast<haddr_t>(got);
         size -= static_cast<size_t>(got);
     }
     std::memset(out, 0, size);  // beyond the end, as HDF5's own driver has it
-    return 0;
+    return true;
+}
+
+/// Structure is written over while others read it, and a read may come by half a write. So it is read until it is the
+/// same twice, with a moment between at which nothing was being written over: the same half twice would then be of two
+/// writes. A writer that was stopped within one is waited for in vain.
+bool read_structure(int descriptor, haddr_t address, size_t size, char* out) {
+    constexpr std::chrono::milliseconds kPatience{100};
+    constexpr std::chrono::microseconds kPause{20};
+    const auto last = std::chrono::steady_clock::now() + kPatience;
+    std::vector<char> again(size);
+    if (!read_bytes(descriptor, address, size, out)) return false;
+    for (;;) {
+        const bool overwrites = told_by_writer(descriptor).overwrites;
+        if (overwrites) std::this_thread::sleep_for(kPause);
+        if (!read_bytes(descriptor, address, size, again.data())) return false;
+        const bool same = std::memcmp(out, again.data(), size) == 0;
+        if ((same && !overwrites) || std::chrono::steady_clock::now() > last) return true;
+        std::memcpy(out, again.data(), size);
+    }
+}
+
+herr_t read_file(H5FD_t* base, H5FD_mem_t type, hid_t /*transfer*/, haddr_t address, size_t size,
+                 void* buffer) noexcept {
+    const int descriptor = self(base)->descriptor;
+    auto* out = static_cast<char*>(buffer);
+    try {
+        const bool read = type == H5FD_MEM_DRAW ? read_bytes(descriptor, address, size, out)
+                                                : read_structure(descriptor, address, size, out);
+        return read ? 0 : -1;
+    } catch (const std::bad_alloc&) {  // must not pass through HDF5
+        return -1;
+    }
 }
 
 herr_t write_file(H5FD_t*, H5FD_mem_t, hid_t, haddr_t, size_t, const void*) { return -1; }
@@ -604,7 +637,12 @@ void ReadableFile::require_hdf5() const {
 ReadableFile::Version ReadableFile::version() const {
     struct stat status {};
     if (::fstat(descriptor_, &status) != 0) return {};
-    return {status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
+    return {status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec, told_by_writer(descriptor_).shape};
+}
+
+/// Parts of B-trees that were read before and after nodes were split do not: balls between them would be missing.
+bool ReadableFile::consistent() const {
+    return opened_.shape % 2 == 0 && opened_.shape == told_by_writer(descriptor_).shape;
 }
 
 void ReadableFile::open() const {
@@ -624,7 +662,8 @@ void ReadableFile::read(const std::function<void(hid_t file)>& action) const {
         try {
             if (!file_ || opened_ != version()) open();
             action(file_);
-            return;
+            if (consistent() || std::chrono::steady_clock::now() > last) return;
+            file_.reset();
         } catch (const h5::Error& error) {
             if (opened_ != version() && std::chrono::steady_clock::now() < last) {
                 file_.reset();

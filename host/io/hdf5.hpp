@@ -183,16 +183,19 @@ public:
     void read(const std::function<void(hid_t file)>& action) const;
 
 private:
-    /// Changes whenever the file does.
+    /// Changes whenever the file does, but for what falls into one tick of the system's clock.
     struct Version {
         std::int64_t size = 0;  // [bytes]
         std::int64_t seconds = 0, nanoseconds = 0;
+        std::uint64_t shape = 0;  // WriterState
         bool operator==(const Version&) const = default;
     };
     [[nodiscard]] Version version() const;
     void require_hdf5() const;
     [[nodiscard]] const char* article() const { return kind_.starts_with("H5MD") ? "an" : "a"; }
     void open() const;
+    /// Whether what was read since open() fits together.
+    [[nodiscard]] bool consistent() const;
 
     std::string path_;
     std::string kind_;

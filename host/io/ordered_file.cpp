@@ -155,15 +155,33 @@ bool OrderedFile::on_disk(std::uint64_t address, std::size_t size) const {
     return before->first + before->second > address;
 }
 
+bool OrderedFile::overwrite(const std::vector<Blocks::const_iterator>& blocks, bool durable) {
+    int rank = 0;
+    for (const auto& block : blocks) {
+        const int next = rank_of(block->first, block->second);
+        if (next != rank) {
+            replacement_.tell({false, shape_});  // a sync may take long
+            if (!sync_if(durable)) return false;
+        }
+        rank = next;
+        replacement_.tell({true, shape_});
+        if (!put(block->first, block->second)) return false;
+    }
+    return true;
+}
+
 bool OrderedFile::commit(std::uint64_t end) {
     if (abandoned_ || !failure_.empty()) return abandoned_;
     const bool durable = std::chrono::steady_clock::now() - last_sync_ >= kSyncInterval;
 
     std::vector<Blocks::const_iterator> in_place;
+    bool new_nodes = false;
     for (auto block = pending_.cbegin(); block != pending_.cend(); ++block) {
         if (block->first == kSuperblock || on_disk(block->first, block->second.size())) {
             in_place.push_back(block);
-        } else if (!put(block->first, block->second)) {
+        } else if (put(block->first, block->second)) {
+            new_nodes = new_nodes || has_signature(block->second, "TREE");
+        } else {
             return false;
         }
     }
@@ -175,14 +193,11 @@ bool OrderedFile::commit(std::uint64_t end) {
         const int rank_b = rank_of(b->first, b->second);
         return rank_a != rank_b ? rank_a < rank_b : a->first > b->first;
     });
-    int rank = 0;
-    for (const auto& block : in_place) {
-        const int next = rank_of(block->first, block->second);
-        if (next != rank && !sync_if(durable)) return false;
-        rank = next;
-        if (!put(block->first, block->second)) return false;
-    }
-    if (!sync_if(durable)) return false;
+    shape_ += new_nodes ? 1 : 0;
+    const bool written = overwrite(in_place, durable);
+    shape_ += new_nodes ? 1 : 0;
+    replacement_.tell({false, shape_});
+    if (!written || !sync_if(durable)) return false;
     if (end < size_ && !resize(end)) return false;
 
     for (const auto& [address, block] : pending_) on_disk_.insert_or_assign(address, block.size());

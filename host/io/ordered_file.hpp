@@ -31,6 +31,10 @@ namespace carom {
 /// of use_ordered_file gives out space for structure such that no block that fits into a page crosses the border of
 /// two.
 ///
+/// Nor may a reader be misled that looks while blocks are written over: it may find a block that is half new, which
+/// HDF5 takes for what it reads there, or know the parent from before a split and its child from after, and take balls
+/// for zeros. So it is told what the writer is at (WriterState), and looks again.
+///
 /// Against loss of power, commit() also syncs the file before each of these groups, at most about once a second.
 ///
 /// A write that fails freezes the file in its last committed state: everything later is dropped, and read() still
@@ -77,6 +81,7 @@ private:
     bool is_there() const;
     bool fail(const char* verb) const;
     [[nodiscard]] bool on_disk(std::uint64_t address, std::size_t size) const;
+    bool overwrite(const std::vector<Blocks::const_iterator>& blocks, bool durable);
 
     std::string path_;
     Replacement replacement_;
@@ -85,6 +90,7 @@ private:
     Blocks pending_;                                  // structure written since the last commit, by address
     std::map<std::uint64_t, std::uint64_t> on_disk_;  // structure that the file on disk refers to: address -> size
     std::chrono::steady_clock::time_point last_sync_;
+    std::uint64_t shape_ = 0;  // WriterState
     mutable std::string failure_;
     bool abandoned_ = false;
 };

@@ -5,11 +5,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <string_view>
 
 #include "host/state/errors.hpp"
@@ -47,38 +49,48 @@ void sync_folder(const std::string& path) {
 }
 
 // A file that is being written has a read lock on a byte far behind its end: whoever wants to replace it looks for one,
-// and readers, whose locks are of the whole file if any, are not in the way. Where a file system knows no locks,
-// nothing is locked.
-struct flock far_byte(short type) {
+// and readers, whose locks are of the whole file if any, are not in the way. What the writer tells has one, too, on the
+// byte that lies so far behind: the lock is gone with the process, and costs readers no lock of their own. Where a file
+// system knows no locks, nothing is locked.
+constexpr off_t kFarByte = off_t{1} << 62;
+constexpr off_t kToldFrom = kFarByte + 1;
+
+off_t byte_of(const WriterState& state) {
+    return kToldFrom + 2 * static_cast<off_t>(state.shape) + (state.overwrites ? 1 : 0);
+}
+
+/// \param bytes  0: all that follow
+struct flock lock_of(short type, off_t begin, off_t bytes) {
     struct flock range {};
     range.l_type = type;
     range.l_whence = SEEK_SET;
-    range.l_start = off_t{1} << 62;
-    range.l_len = 1;
+    range.l_start = begin;
+    range.l_len = bytes;
     return range;
 }
 
-void lock(int descriptor) {
-    struct flock range = far_byte(F_RDLCK);
+void lock(int descriptor, off_t byte) {
+    struct flock range = lock_of(F_RDLCK, byte, 1);
     static_cast<void>(::fcntl(descriptor, F_OFD_SETLK, &range));
 }
 
-/// Closing it would do, were there not children of a process of Python that have it open too.
-void unlock(int descriptor) {
-    struct flock range = far_byte(F_UNLCK);
+void unlock(int descriptor, off_t begin, off_t bytes) {
+    struct flock range = lock_of(F_UNLCK, begin, bytes);
     static_cast<void>(::fcntl(descriptor, F_OFD_SETLK, &range));
 }
 
-bool is_locked(int descriptor) {
-    struct flock range = far_byte(F_WRLCK);
-    return ::fcntl(descriptor, F_OFD_GETLK, &range) == 0 && range.l_type != F_UNLCK;
+/// The first byte that another has locked, from `begin` on.
+std::optional<off_t> first_locked(int descriptor, off_t begin, off_t bytes) {
+    struct flock range = lock_of(F_WRLCK, begin, bytes);
+    if (::fcntl(descriptor, F_OFD_GETLK, &range) != 0 || range.l_type == F_UNLCK) return std::nullopt;
+    return std::max(range.l_start, begin);
 }
 
 /// Whether a file is open somewhere to be written. \param link  what to do about a symbolic one: 0 or O_NOFOLLOW
 bool being_written(const std::string& path, int link) {
     const int descriptor = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | link);
     if (descriptor < 0) return false;
-    const bool locked = is_locked(descriptor);
+    const bool locked = first_locked(descriptor, kFarByte, 1).has_value();
     ::close(descriptor);
     return locked;
 }
@@ -111,7 +123,7 @@ int create_locked(const std::string& temporary, const std::string& path) {
     for (int time = 0; time < kTimes; ++time) {
         const int descriptor = ::open(temporary.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
         if (descriptor >= 0) {
-            lock(descriptor);
+            lock(descriptor, kFarByte);
             if (is_named(descriptor, temporary)) return descriptor;  // else somebody took it for one that was left
             ::close(descriptor);
         } else if (errno == EEXIST) {
@@ -161,6 +173,11 @@ bool same_file(const std::string& one, const std::string& other) {
 
 bool is_being_written(const std::string& path) { return being_written(path, 0); }
 
+WriterState told_by_writer(int descriptor) {
+    const auto number = first_locked(descriptor, kToldFrom, 0).value_or(kToldFrom) - kToldFrom;
+    return {number % 2 == 1, static_cast<std::uint64_t>(number / 2)};
+}
+
 void require_replaceable(const std::string& path, bool force, const std::string& advice) {
     if (fs::path(path).filename().native().size() + kPartial.size() > NAME_MAX) {
         throw InputError(
@@ -184,9 +201,10 @@ Replacement::Replacement(const std::string& path, bool replace) : path_(target_o
 }
 
 Replacement::~Replacement() {
-    // First it goes, then its lock.
+    // First it goes, then its locks: that it is closed would do, were there not children of a process of Python that
+    // have it open too.
     if (!in_place_) ::unlink(temporary_.c_str());
-    unlock(descriptor_);
+    unlock(descriptor_, kFarByte, 0);
     ::close(descriptor_);
 }
 
@@ -197,6 +215,14 @@ void Replacement::commit(bool sync) {
     if (status != 0) fail(path_, "rename into place");
     in_place_ = true;
     if (sync) sync_folder(path_);
+}
+
+void Replacement::tell(const WriterState& state) {
+    if (state == told_) return;
+    // Of two locks readers see the one that lies lower, until it goes.
+    lock(descriptor_, byte_of(state));
+    unlock(descriptor_, byte_of(told_), 1);
+    told_ = state;
 }
 
 ReplacementFile::ReplacementFile(const std::string& path) : path_(path), replacement_(path) {

@@ -16,6 +16,19 @@ bool same_file(const std::string& one, const std::string& other);
 /// Whether a run of carom is writing the file at this moment. False where the file system knows no locks.
 bool is_being_written(const std::string& path);
 
+/// What the writer of a file that is changed in place tells its readers in other processes.
+struct WriterState {
+    /// A part that readers may look at is being written over.
+    bool overwrites = false;
+    /// How often what the parts refer to each other by began to get, or has got, another shape: odd while it does.
+    std::uint64_t shape = 0;
+
+    bool operator==(const WriterState&) const = default;
+};
+
+/// What Replacement::tell() said last. Nothing, where a file is not being written or its system knows no locks.
+WriterState told_by_writer(int descriptor);
+
 /// A file may be written under this name: there is none yet, or a regular one that may be replaced.
 /// \param advice  what the user may do about a file that exists
 /// \throws InputError  there is a file, and `force` is not given; or something that is no file (a pipe, a device)
@@ -48,6 +61,7 @@ public:
     /// \param sync  syncs it before, and the folder afterwards, so that it survives a loss of power
     /// \throws SystemError
     void commit(bool sync);
+    void tell(const WriterState& state);
 
 private:
     std::string path_;
@@ -55,6 +69,7 @@ private:
     int descriptor_ = -1;
     bool has_older_ = false;
     bool in_place_ = false;
+    WriterState told_;
 };
 
 /// A text or binary file, buffered, that takes its place when it is whole.

@@ -207,6 +207,7 @@ private:
             h5::read_array_of(dataset, H5T_NATIVE_DOUBLE, columns.back().data());
             rows = std::min(rows, columns.back().size() / info.width());
         }
+        table.values.clear();
         std::size_t kept = 0;
         std::vector<double> values(table.width);
         for (std::size_t row = 0; row < rows; ++row) {

@@ -1,5 +1,6 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
+#include <sched.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -19,6 +20,31 @@
 #include "host/state/errors.hpp"
 #include "tests/support/message_of.hpp"
 #include "tests/support/sample_trajectory.hpp"
+
+namespace {
+
+/// Whether this process writes in small pieces, with time between.
+bool slow_writes = false;
+
+}  // namespace
+
+/// Stands before the system's, for what a writer that is interrupted within a block leaves to readers.
+extern "C" ssize_t pwrite(int file, const void* bytes, std::size_t size, off_t offset) {
+    constexpr std::size_t kPiece = 128;
+    constexpr std::size_t kLargestBlock = 4096;
+    const auto* from = static_cast<const char*>(bytes);
+    const bool pieces = slow_writes && size <= kLargestBlock;
+    std::size_t done = 0;
+    do {
+        const std::size_t part = pieces ? std::min(kPiece, size - done) : size;
+        const long written = ::syscall(SYS_pwrite64, file, from + done, part, offset + static_cast<off_t>(done));
+        if (written <= 0) return done > 0 ? static_cast<ssize_t>(done) : written;
+        done += static_cast<std::size_t>(written);
+        if (pieces) ::sched_yield();
+    } while (pieces && done < size);
+    if (pieces) ::usleep(1);
+    return static_cast<ssize_t>(done);
+}
 
 namespace carom::io_trajectory_test {
 
@@ -527,16 +553,23 @@ TEST_P(KilledWriter, LeavesAWholeFileWhereverItWasKilled) {
 INSTANTIATE_TEST_SUITE_P(Samples, KilledWriter,
                          testing::Values(Sample{.dimension = 2, .balls = 5}, Sample{.dimension = 3, .balls = 700}));
 
-/// A reader sees the file at many moments, of which a writer at full speed makes each another one. Frames that the
-/// first reader knows are read to the end, when B-trees that it has seen were split.
-TEST(TrajectoryThatGrows, ReadsAtAnyMoment) {
+/// A reader sees the file at many moments: a writer at full speed makes each another one, and one that is slow within a
+/// commit makes more of them fall into it. Frames that the first reader knows are read to the end, when B-trees that it
+/// has seen were split.
+class TrajectoryThatGrows : public testing::TestWithParam<bool> {};
+
+TEST_P(TrajectoryThatGrows, ReadsAtAnyMoment) {
     const TemporaryFolder folder;
     const std::string path = folder.file("a.h5");
     const Sample sample{.dimension = 3, .balls = 700};
+    const std::uint32_t frames = GetParam() ? 250 : 1500;
     int ends[2];
     ASSERT_EQ(::pipe(ends), 0);
     const pid_t child = ::fork();
-    if (child == 0) write_and_announce(path, sample, 1500, ends[1]);
+    if (child == 0) {
+        slow_writes = GetParam();
+        write_and_announce(path, sample, frames, ends[1]);
+    }
     ::close(ends[1]);
     std::uint32_t announced = 0;
     while (announced < 60) ASSERT_EQ(::read(ends[0], &announced, sizeof announced), sizeof announced);
@@ -561,8 +594,11 @@ TEST(TrajectoryThatGrows, ReadsAtAnyMoment) {
     ::close(ends[0]);
     ::waitpid(child, nullptr, 0);
     EXPECT_GT(readers, 5);
-    EXPECT_EQ(TrajectoryReader(path).frame_count(), 1500);
+    EXPECT_EQ(TrajectoryReader(path).frame_count(), frames);
 }
+
+INSTANTIATE_TEST_SUITE_P(Writers, TrajectoryThatGrows, testing::Values(false, true),
+                         [](const auto& writer) { return writer.param ? "SlowWithinACommit" : "AtFullSpeed"; });
 
 /// Runs the script that compares every value with the formulas of the sample.
 void expect_opened(const std::string& program, const Sample& sample, std::size_t frames, const std::string& path) {
