@@ -1,5 +1,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <malloc.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -247,7 +249,17 @@ struct RanksLetGo {
     ~RanksLetGo() { lead(nullptr); }
 };
 
+/// Where memory is limited, all threads share one arena: a thread for whose own, 64 MB of addresses, there is no room
+/// has each block mapped by itself, a page at least, and HDF5 came to the end of memory that had been looked for.
+void share_little_memory() {
+#if defined(__GLIBC__)
+    struct rlimit most {};
+    if (getrlimit(RLIMIT_AS, &most) == 0 && most.rlim_cur != RLIM_INFINITY) mallopt(M_ARENA_MAX, 1);
+#endif
+}
+
 int run_program(int argc, char** argv) {
+    share_little_memory();
     std::set_terminate(end_on_lost_memory);
     std::signal(SIGXFSZ, SIG_IGN);  // a file that may grow no further is a failed write like any other
     keep_broken_pipes();
