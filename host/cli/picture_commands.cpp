@@ -1,6 +1,7 @@
 // The commands that draw balls: render, which needs no display, and view, which opens a window.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <filesystem>
@@ -18,6 +19,7 @@
 #include "host/scene/look.hpp"
 #include "host/state/errors.hpp"
 #ifdef CAROM_HAVE_VIEWER
+#include "host/viewer/movie_writer.hpp"
 #include "host/viewer/painter.hpp"
 #include "host/viewer/render.hpp"
 #endif
@@ -300,6 +302,7 @@ struct ViewOptions {
     bool force = false;
     bool paused = false;
     bool no_panels = false;
+    std::string movie;
     bool quiet = false;
 };
 
@@ -335,6 +338,12 @@ int open_view(const ViewOptions& options) {
     request.style = picture_style(options.viewer);
     request.playing = !options.paused;
     request.panels = !options.no_panels;
+    if (!options.movie.empty()) {
+        const auto kinds = movie_endings();
+        const auto kind = std::ranges::find(kinds, "." + options.movie);
+        if (kind == kinds.end()) throw InputError(fmt::format("--movie: mp4, webm or gif, not '{}'", options.movie));
+        request.movie = *kind;
+    }
     const std::vector<std::string> look = look_of_options(options.viewer);
     request.look_file = options.viewer.look;
     request.look = look;
@@ -391,6 +400,7 @@ Action add_view_command(CommandOptions& command, const std::string&) {
     command.flag("--force", options->force, "Overwrite an existing file");
     command.flag("--paused", options->paused, "Do not play yet");
     command.flag("--no-panels", options->no_panels, "Hide the panels; tab shows them");
+    command.option("--movie", options->movie, "KIND", "What R records: mp4 (by default), webm or gif");
     command.flag("--quiet", options->quiet, "Say nothing");
     return options->viewer.scene.naming_options([options] { return open_view(*options); });
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <string_view>
 #include <vector>
 
@@ -12,24 +13,34 @@ namespace carom {
 
 namespace {
 
-/// How ffmpeg makes a kind of movie, by the ending of its name.
-struct MovieKind {
-    std::string_view ending;
-    std::vector<std::string> options;
-};
+constexpr std::string_view kEndings[] = {".mp4", ".webm", ".gif"};
 
-std::vector<MovieKind> movie_kinds(const std::string& preset) {
+/// How ffmpeg makes a movie, by the ending of its name.
+std::vector<std::string> encoding(const std::string& path, bool haste) {
     const std::string even = "pad=ceil(iw/2)*2:ceil(ih/2)*2,format=yuv420p";  // 4:2:0 wants even sizes
-    return {{".mp4",                                                          // H.264 in the form that all players know
-             {"-vf", even, "-c:v", "libx264", "-crf", "18", "-preset", preset, "-movflags", "+faststart", "-f", "mp4"}},
-            {".webm", {"-vf", even, "-c:v", "libvpx-vp9", "-crf", "24", "-b:v", "0", "-row-mt", "1", "-f", "webm"}},
-            {".gif",  // 256 colours, chosen from what moves
-             {"-vf", "split[a][b];[a]palettegen=stats_mode=diff[p];[b][p]paletteuse=dither=bayer:bayer_scale=4", "-f",
-              "gif"}}};
+    if (path.ends_with(".mp4")) {                                             // H.264 in the form that all players know
+        return {"-vf",       even,         "-c:v", "libx264", "-crf", "18", "-preset", haste ? "veryfast" : "medium",
+                "-movflags", "+faststart", "-f",   "mp4"};
+    }
+    if (path.ends_with(".webm")) {
+        return {"-vf",       even,
+                "-c:v",      "libvpx-vp9",
+                "-crf",      "24",
+                "-b:v",      "0",
+                "-deadline", haste ? "realtime" : "good",
+                "-cpu-used", haste ? "8" : "1",
+                "-row-mt",   "1",
+                "-f",        "webm"};
+    }
+    // 256 colours: chosen from what moves, when all is known, or picture by picture.
+    return {"-vf",
+            haste ? "split[a][b];[a]palettegen=stats_mode=single[p];[b][p]paletteuse=new=1:dither=bayer:bayer_scale=4"
+                  : "split[a][b];[a]palettegen=stats_mode=diff[p];[b][p]paletteuse=dither=bayer:bayer_scale=4",
+            "-f", "gif"};
 }
 
-std::vector<std::string> ffmpeg(const std::string& path, int width, int height, double frames_per_second,
-                                const std::string& preset, const std::string& file) {
+std::vector<std::string> ffmpeg(const std::string& path, int width, int height, double frames_per_second, bool haste,
+                                const std::string& file) {
     std::vector<std::string> words{"ffmpeg",
                                    "-hide_banner",
                                    "-loglevel",
@@ -46,24 +57,23 @@ std::vector<std::string> ffmpeg(const std::string& path, int width, int height, 
                                    fmt::format("{}", frames_per_second),
                                    "-i",
                                    "pipe:0"};
-    for (const MovieKind& kind : movie_kinds(preset)) {
-        if (path.ends_with(kind.ending)) words.insert(words.end(), kind.options.begin(), kind.options.end());
-    }
+    std::ranges::move(encoding(path, haste), std::back_inserter(words));
     words.push_back("file:" + file);  // else a colon in it ends a protocol's name
     return words;
 }
 
 }  // namespace
 
+std::span<const std::string_view> movie_endings() { return kEndings; }
+
 bool is_movie_name(const std::string& path) {
-    return std::ranges::any_of(movie_kinds({}), [&](const MovieKind& kind) { return path.ends_with(kind.ending); });
+    return std::ranges::any_of(kEndings, [&](std::string_view ending) { return path.ends_with(ending); });
 }
 
-MovieWriter::MovieWriter(const std::string& path, int width, int height, double frames_per_second,
-                         const std::string& preset)
+MovieWriter::MovieWriter(const std::string& path, int width, int height, double frames_per_second, bool haste)
     : path_(path),
       replacement_(path),
-      ffmpeg_(ffmpeg(path, width, height, frames_per_second, preset, replacement_.temporary()),
+      ffmpeg_(ffmpeg(path, width, height, frames_per_second, haste, replacement_.temporary()),
               "movies are made by ffmpeg, which is not installed; apt-get install ffmpeg") {}
 
 void MovieWriter::fail(int status) {

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "host/io/child_process.hpp"
 #include "host/io/replacement.hpp"
@@ -8,17 +10,17 @@
 
 namespace carom {
 
-/// .mp4, .webm or .gif
+/// The endings of movies' names: .mp4, .webm and .gif.
+std::span<const std::string_view> movie_endings();
 bool is_movie_name(const std::string& path);
 
 /// A movie, encoded by ffmpeg, which gets the pictures through a pipe. It takes its place when it is whole.
 class MovieWriter {
 public:
-    /// \param path    by its ending: .mp4, .webm or .gif
-    /// \param preset  of x264: how much time it takes to make the movie small
+    /// \param path   by its ending: .mp4, .webm or .gif
+    /// \param haste  somebody waits for each picture: a larger movie in less time
     /// \throws SystemError  ffmpeg is not installed or cannot be started
-    MovieWriter(const std::string& path, int width, int height, double frames_per_second,
-                const std::string& preset = "medium");
+    MovieWriter(const std::string& path, int width, int height, double frames_per_second, bool haste = false);
 
     /// \throws SystemError  ffmpeg has ended: with the last line that it said
     void add(const Pixels& pixels);

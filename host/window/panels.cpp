@@ -13,6 +13,7 @@
 #include "host/run/say.hpp"
 #include "host/scene/stages.hpp"
 #include "host/state/errors.hpp"
+#include "host/viewer/movie_writer.hpp"
 #include "host/viewer/quantity.hpp"
 #include "kernels/physics/contact_laws.hpp"
 
@@ -375,6 +376,15 @@ void Panels::look(Show& show, Painter& painter, ViewState& state, Wishes& wishes
     if (ImGui::Button("Fit")) wishes.fit = true;
     ImGui::SameLine();
     if (ImGui::Button("Copy")) wishes.copy = true;
+    ImGui::SameLine();
+    ImGui::BeginDisabled(state.recording);
+    if (ImGui::Button((std::string(state.movie.substr(1)) + "###movie").c_str())) {  // the next kind
+        const auto kinds = movie_endings();
+        const auto at = std::ranges::find(kinds, state.movie);
+        state.movie = kinds[static_cast<std::size_t>(at - kinds.begin() + 1) % kinds.size()];
+    }
+    if (ImGui::IsItemHovered()) ImGui::SetTooltip("what Record makes: mp4, webm or gif");
+    ImGui::EndDisabled();
     bool arrows = painter.arrows();
     if (ImGui::Checkbox("velocities", &arrows)) painter.set_arrows(arrows);
     ImGui::SameLine();

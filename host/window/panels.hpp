@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "host/scene/scene.hpp"
@@ -57,6 +58,7 @@ struct ViewState {
     bool search = false;  ///< what is typed next is looked for in the help
     bool labels = true;
     bool recording = false;
+    std::string_view movie = ".mp4";  ///< of movie_endings()
     bool follow = false;
     bool leaving = false;                 ///< it is being asked whether to
     std::optional<std::size_t> selected;  ///< a ball's id

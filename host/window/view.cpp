@@ -208,6 +208,7 @@ public:
         wish_.apply(painter_.camera());
         show_.set_quantity(painter_.quantity());
         state_.panels = request.panels;
+        state_.movie = request.movie;
         state_.labels = request.style.labels;
         show_.start(request.playing);
     }
@@ -442,6 +443,7 @@ private:
         }
         if (painter_.copies() > 0) command += fmt::format(" --copies {}", painter_.copies());
         if (painter_.glow()) command += " --glow";
+        if (state_.follow && state_.selected) command += fmt::format(" --follow {}", *state_.selected);
         if (!appearance_.style.trails.empty()) {
             command += fmt::format(" --trails {}", fmt::join(appearance_.style.trails, ","));
         }
@@ -476,10 +478,9 @@ private:
 
     void start_movie() {
         try {
-            movie_path_ = free_name(name_, ".mp4");
-            movie_.emplace(movie_path_, painter_.target().width(), painter_.target().height(), kMovieRate, "veryfast");
+            movie_path_ = free_name(name_, std::string(state_.movie));
+            movie_.emplace(movie_path_, painter_.target().width(), painter_.target().height(), kMovieRate, true);
             state_.recording = true;
-            state_.message = "recording " + movie_path_;
             recorded_ = 0;
             movie_begin_ = Clock::now();
         } catch (const std::exception& error) {
@@ -510,6 +511,8 @@ private:
                 }
             }
             for (; static_cast<double>(recorded_) < due; ++recorded_) movie_->add(pixels);
+            state_.message =
+                fmt::format("recording {}: {:.1f} s", movie_path_, static_cast<double>(recorded_) / kMovieRate);
         } catch (const SystemError& error) {
             state_.message = error.what();
             state_.recording = false;

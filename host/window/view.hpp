@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "host/viewer/painter.hpp"
@@ -55,6 +56,7 @@ struct ViewRequest {
     PictureStyle style;
     bool playing = true;
     bool panels = true;
+    std::string_view movie = ".mp4";  ///< the ending of movies that are recorded, of movie_endings()
 };
 
 /// How a look at something ended.

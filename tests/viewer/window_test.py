@@ -424,6 +424,19 @@ class View(ProgramTest):
         self.assertEqual((width, height), (WIDTH, HEIGHT))
         self.assertGreater(frames, 10)
 
+    def test_a_movie_may_be_of_another_kind(self):
+        for kind, codec in (("webm", "vp9"), ("gif", "gif")):
+            process = self.open("two.toml", "--no-panels", "--movie", kind)
+            self.screen.do("key", "r", "sleep", 1.0, "key", "r", "sleep", 0.3)
+            self.until(lambda kind=kind: (self.folder / f"two-1.{kind}").exists(), process)
+            self.close(process)
+            probe = subprocess.run(["ffprobe", "-v", "error", "-count_frames", "-show_entries",
+                                    "stream=codec_name,nb_read_frames", "-of", "csv=p=0", self.folder / f"two-1.{kind}"],
+                                   capture_output=True, text=True, check=True)
+            name, frames = probe.stdout.strip().split(",")
+            self.assertEqual(name, codec)
+            self.assertGreater(int(frames), 5)
+
     def test_a_slow_encoder_costs_time_of_the_movie_not_more_pictures(self):
         fake = self.folder / "ffmpeg"
         fake.write_text('#!/bin/sh\nsleep 2\nwc -c >counted\nfor last; do :; done\necho movie >"${last#file:}"\n')
