@@ -16,9 +16,9 @@
 
 #include "host/plot/figure.hpp"
 #include "host/run/say.hpp"
+#include "host/scene/keys.hpp"
 #include "host/scene/load.hpp"
 #include "host/state/errors.hpp"
-#include "host/state/text.hpp"
 #include "host/theory/measured_run.hpp"
 #include "host/theory/theory_checks.hpp"
 
@@ -137,7 +137,8 @@ void show_pressure_in_room(std::vector<const ObservableInfo*>& members, Observab
     std::erase(known, "balls");
     known.insert(known.begin(), "balls");
     const std::vector<std::string_view> views(known.begin(), known.end());
-    const std::string_view meant = nearest_name(quantity, views);
+    std::string_view meant = meant_name("observe.kind", quantity, views);  // as in a scene: "gr" by "rdf"
+    if (std::ranges::find(views, meant) == views.end()) meant = {};
     throw InputError(fmt::format(
         "{}: holds no quantity '{}'; {}", trajectory.path(), quantity,
         meant.empty() ? fmt::format("allowed: {}", fmt::join(known, ", ")) : fmt::format("did you mean '{}'?", meant)));

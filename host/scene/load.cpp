@@ -127,8 +127,11 @@ void apply_override(toml::table& root, const std::string& assignment) {
         } else {
             toml::table* table = at->as_table();
             if (table == nullptr) {
-                fail(assignment, at->is_array() ? fmt::format("{0} is an array: write {0}[0].{1}", reached, step.name)
-                                                : fmt::format("{} is no table", reached));
+                if (!at->is_array()) fail(assignment, fmt::format("{} is no table", reached));
+                const bool place = std::ranges::all_of(step.name, [](char c) { return c >= '0' && c <= '9'; });
+                fail(assignment, fmt::format(fmt::runtime(place ? "{0} is an array: write {0}[{1}]"
+                                                                : "{0} is an array: write {0}[0].{1}"),
+                                             reached, step.name));
             }
             if (last) {
                 parsed.get("v")->visit([&](auto& value) { table->insert_or_assign(step.name, std::move(value)); });

@@ -44,6 +44,7 @@ OVERRIDES = [
     ("physcs.restitution=1", 'physcs: unknown table; did you mean "physics"?'),
     ("ball[2].speed=1", "ball has 2 entries, the last is ball[1]"),
     ("ball.speed=1", "ball is an array: write ball[0].speed"),
+    ("ball.0.speed=1", "ball is an array: write ball[0]"),
     ("fill[0].count=1", "the scene has no fill"),
     ("ball[0].position[2]=1", "ball[0].position has 2 entries, the last is ball[0].position[1]"),
     ("ball[0].position[0]=11", "ball[0].position[0]: must be inside the box, from 0 to 10, not 11"),

@@ -114,6 +114,7 @@ MALFORMED = [
     (["convert", "gas.h5", "gas.doc"], r".*gas\.doc.*\.vtp.*"),
     (["plot", "gas.h5", "entropy"],
      r"gas\.h5: holds no quantity 'entropy'; allowed: balls, energy, pressure, ((?!balls).)* density, .*, msd, vacf"),
+    (["plot", "gas.h5", "rdf"], r"gas\.h5: holds no quantity 'rdf'; did you mean 'gr'\?"),
     (["plot", "gas.h5", "speeed"], r"gas\.h5: holds no quantity 'speeed'; did you mean 'speed'\?"),
     (["plot", "gas.h5", "speed", "--frame", "0"],
      r"--last, --time, --frame .* not for 'speed', which is of the whole run; --from and --to choose a part of it, "
