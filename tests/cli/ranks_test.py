@@ -219,7 +219,12 @@ velocity = [{v}, 0.0]
         self.succeed("state", "long.h5")
 
     def test_a_rank_that_is_out_of_memory_ends_all_and_is_named(self):
+        # Measured under a limit, too, if one that is never reached: without any, threads have arenas of their own.
+        usual = resource.getrlimit(resource.RLIMIT_AS)
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_AS, usual)
+        resource.setrlimit(resource.RLIMIT_AS, (1 << 44, usual[1]))
         run = self.begin(2)
+        resource.setrlimit(resource.RLIMIT_AS, usual)
         status = pathlib.Path(f"/proc/{self.ranks_of(run)[1]}/status").read_text()
         run.terminate()
         run.communicate(timeout=60)
