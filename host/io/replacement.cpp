@@ -90,7 +90,7 @@ std::optional<off_t> first_locked(int descriptor, off_t begin, off_t bytes) {
 bool being_written(const std::string& path, int link) {
     const int descriptor = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | link);
     if (descriptor < 0) return false;
-    const bool locked = first_locked(descriptor, kFarByte, 1).has_value();
+    const bool locked = has_writer(descriptor);
     ::close(descriptor);
     return locked;
 }
@@ -172,6 +172,8 @@ bool same_file(const std::string& one, const std::string& other) {
 }
 
 bool is_being_written(const std::string& path) { return being_written(path, 0); }
+
+bool has_writer(int descriptor) { return first_locked(descriptor, kFarByte, 1).has_value(); }
 
 WriterState told_by_writer(int descriptor) {
     const auto number = first_locked(descriptor, kToldFrom, 0).value_or(kToldFrom) - kToldFrom;

@@ -15,6 +15,8 @@ bool same_file(const std::string& one, const std::string& other);
 
 /// Whether a run of carom is writing the file at this moment. False where the file system knows no locks.
 bool is_being_written(const std::string& path);
+/// The same of a file that is open. It is begun anew each time, so one that is not will not be.
+bool has_writer(int descriptor);
 
 /// What the writer of a file that is changed in place tells its readers in other processes.
 struct WriterState {
