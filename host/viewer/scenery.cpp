@@ -145,7 +145,8 @@ void add_numbers(LineList& lines, const Balls& balls, const Frame& frame, std::s
         const std::string words = std::to_string(id);
         const auto pixels = static_cast<float>(radius * scale);
         lines.add(at(0.0, 0.0), at(0.0, 0.0), 2.0f * static_cast<float>(kShare) * pixels, kDisk);
-        const float height = std::min(0.6f * pixels, 0.6f * pixels * 0.8f * pixels / strokes_width(0.6f * pixels, words));
+        const float height =
+            std::min(0.6f * pixels, 0.6f * pixels * 0.8f * pixels / strokes_width(0.6f * pixels, words));
         const float half = 0.5f * strokes_width(height, words);
         for (const Stroke& stroke : text_strokes({-half, 0.5f * height}, height, words)) {
             lines.add(at(static_cast<double>(stroke.from.x) / scale, -static_cast<double>(stroke.from.y) / scale),
