@@ -1,13 +1,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <string_view>
-#include <vector>
 
 #include "host/plot/ball_colors.hpp"
 #include "host/plot/ball_picture.hpp"
 #include "host/plot/image.hpp"
-#include "host/plot/letters.hpp"
 
 namespace carom::plot_picture_test {
 
@@ -17,47 +14,6 @@ double ink(const Image& image) {
         for (int x = 0; x < image.width(); ++x) sum += 1.0 - image.at(x, y)[0];
     }
     return sum;
-}
-
-/// Without a font there is nothing to test.
-class LettersTest : public testing::Test {
-protected:
-    void SetUp() override {
-        if (!Letters::there()) GTEST_SKIP() << "built without a font";
-    }
-    /// The ink of each row, from 30 above the base line to 9 below it.
-    static std::vector<float> rows(float height, std::string_view text, Point at = {100.0f, 200.0f}) {
-        std::vector<float> sums(40, 0.0f);
-        Letters().set(at, height, text, [&](int, int y, int width, float coverage) {
-            sums.at(static_cast<std::size_t>(y - 170)) += static_cast<float>(width) * coverage;
-        });
-        return sums;
-    }
-};
-
-TEST_F(LettersTest, StandOnRowsOfPixels) {
-    for (const int capital : {7, 9, 10, 11, 14, 23}) {
-        for (const char* const text : {"H", "E0", "Od"}) {
-            const std::vector<float> ink = rows(static_cast<float>(capital), text, {100.3f, 200.2f});
-            for (int row = 0; row < 40; ++row) {
-                const bool within = row >= 30 - capital && row < 30;
-                EXPECT_EQ(ink[static_cast<std::size_t>(row)] > 0.0f, within) << text << " " << capital << " " << row;
-            }
-        }
-        // Small letters fill their upper row as much as their lower one.
-        const std::vector<float> z = rows(static_cast<float>(capital), "z");
-        std::size_t top = 0;
-        while (z[top] < 0.3f) ++top;  // a little of a row is rounding in units of the font
-        EXPECT_NEAR(z[top], z[29], 0.35f * z[29]) << capital;
-    }
-}
-
-TEST_F(LettersTest, AreReadAsUtf8) {
-    EXPECT_EQ(rows(11.0f, "\xC2\xB5"), rows(11.0f, "\xCE\xBC")) << "the two letters mu of this font are one";
-    EXPECT_NE(rows(11.0f, "\xE2\x81\xBB\xC2\xB9"), rows(11.0f, "??"));
-    EXPECT_EQ(rows(11.0f, "\xF3\xBF\xBF\xBD"), rows(11.0f, "?")) << "nothing is called so";
-    EXPECT_EQ(rows(11.0f, "\xE2\x81"), rows(11.0f, "??")) << "cut off";
-    EXPECT_FLOAT_EQ(text_width(11.0f, "\xC2\xB5m"), text_width(11.0f, "\xC2\xB5") + text_width(11.0f, "m"));
 }
 
 TEST(DrawDisk, CoversItsAreaWhateverItsSizeAndPlace) {

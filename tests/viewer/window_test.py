@@ -489,9 +489,10 @@ class View(ProgramTest):
         self.addCleanup(setattr, self, "screen", usual)
         process = self.open("two.toml", "--paused")
         bar = other.pixels()[435:470, 20:620].max(axis=2)
-        letters, rims = (bar > 200).sum(), ((bar > 80) & (bar <= 200)).sum()
+        half = (bar > 80) & (bar <= 200)
+        letters, wide = (bar > 200).sum(), (half[:, 1:] & half[:, :-1]).sum()
         self.assertGreater(letters, 1500, "twice as large as usual")
-        self.assertLess(rims, 0.65 * letters)
+        self.assertLess(wide, 0.25 * letters, "rims of outlines are a pixel wide; those of enlarged letters are wider")
         window = subprocess.run(["xdotool", "search", "--name", "carom: two"], env=other.environment, capture_output=True,
                                 text=True, check=True).stdout.split()[0]
         other.do("windowsize", window, 600, 400, "sleep", 0.8)
