@@ -72,19 +72,22 @@ fi
 echo "$gpu, driver $driver"
 "$carom" info >"$out/info.txt" 2>&1
 
-# 2. Tests that use the GPU, all at once: they wait for the processor more than for the GPU.
+# 2. Tests that use the GPU, all at once: they wait for the processor more than for the GPU. The archive has one program of
+# all kinds.
+kinds=(backends golden viewer)
+[ -n "$build" ] || kinds=(gpu) shards=$((3 * shards))
 start_tests() { # KIND SHARD OF
     CAROM_REQUIRE_GPU=1 GTEST_TOTAL_SHARDS=$3 GTEST_SHARD_INDEX=$2 timeout "$(limit 150)" \
         "$tests/carom_$1_tests" --gtest_filter='*cuda*:*Cuda*' --gtest_brief=1 >"$out/tests-$1-$2.txt" 2>&1
     echo $? >"$work/tests-$1-$2.status"
 }
 started=$SECONDS
-for kind in backends golden viewer; do
+for kind in "${kinds[@]}"; do
     [ -x "$tests/carom_${kind}_tests" ] || continue
-    for ((shard = 0; shard < shards; ++shard)); do start_tests $kind "$shard" "$shards" & done
+    for ((shard = 0; shard < shards; ++shard)); do start_tests "$kind" "$shard" "$shards" & done
 done
 wait
-for kind in backends golden viewer; do
+for kind in "${kinds[@]}"; do
     if [ ! -x "$tests/carom_${kind}_tests" ]; then
         record tests "$kind" false "$tests/carom_${kind}_tests is missing"
         continue

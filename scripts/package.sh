@@ -9,7 +9,7 @@ scripts/install-deps.sh --test
 build=build/package
 say "Building, statically linked"
 cmake --preset release -B "$build" -DCAROM_STATIC=ON "$@"
-cmake --build "$build" -j "$jobs" --target carom carom_backends_tests carom_golden_tests carom_viewer_tests
+cmake --build "$build" -j "$jobs" --target carom carom_gpu_tests
 
 version=$(sed -n 's/^CMAKE_PROJECT_VERSION:STATIC=//p' "$build/CMakeCache.txt")
 name=carom-$version-linux-$(uname -m)
@@ -21,7 +21,7 @@ say "Collecting $top"
 cmake --install "$build" --prefix "$top" --component program
 strip "$top/bin/carom"
 mkdir "$top/tests" "$top/tests/bin" "$top/tests/golden"
-cp "$build"/bin/carom_{backends,golden,viewer}_tests "$top/tests/bin/"
+cp "$build/bin/carom_gpu_tests" "$top/tests/bin/"
 strip "$top"/tests/bin/*
 cp -r tests/golden/data "$top/tests/golden/"
 ln -s share/carom/scenes "$top/scenes" # where the tests look
@@ -54,7 +54,7 @@ tar -C "$elsewhere" -xzf "$top.tar.gz"
 # A root with the C library alone, and no /tmp, /proc or /etc.
 root=$elsewhere/root
 mkdir "$root"
-for program in "$name/bin/carom" "$name/tests/bin/carom_golden_tests"; do
+for program in "$name/bin/carom" "$name/tests/bin/carom_gpu_tests"; do
     ldd "$elsewhere/$program" | grep -o '/[^ ]*' | sort -u | xargs -I{} cp --parents -nL {} "$root"
 done
 cp -r "$elsewhere/$name" "$root/"
@@ -62,7 +62,7 @@ if unshare --user --map-root-user true 2>/dev/null; then
     in_root() { env -i unshare --user --map-root-user --root="$root" --wd="/$name" "$@"; }
     in_root bin/carom info >/dev/null
     in_root bin/carom run two_balls --quiet --json -o /two_balls.h5
-    in_root tests/bin/carom_golden_tests --gtest_filter='*StateHash*walls_2d_single_cpu1' --gtest_brief=1
+    in_root tests/bin/carom_gpu_tests --gtest_filter='*StateHash*walls_2d_single_cpu1' --gtest_brief=1
     unpacked=$(du -sm "$root/$name" | cut -f1)
     echo "unpacked: $unpacked MB"
 else

@@ -247,6 +247,7 @@ EngineFigures RankedEngine::figures() const {
     EngineFigures figures;
     figures.numbers = {{"ranks", static_cast<double>(all.size())},
                        {"rank_imbalance", mine.mean_imbalance},
+                       {"rank_seconds", seconds / static_cast<double>(all.size())},
                        {"rank_waiting_share", share},
                        {"rank_bytes_per_step", static_cast<double>(sent.bytes) / steps},
                        {"rank_messages_per_step", static_cast<double>(sent.messages) / steps},
