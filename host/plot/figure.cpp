@@ -182,6 +182,21 @@ std::pair<double, double> x_limits(const Figure& figure) {
             figure.x_range.high.value_or(figure.x_to.value_or(high))};
 }
 
+/// A linear axis of x: it begins at a tic, as those of y do, and ends where the data end, or at a tic not far behind.
+Script from_tic_to_end(const Figure& figure, bool narrow) {
+    const auto [low, high] = x_limits(figure);
+    if (!(high > low) || !std::isfinite(high - low)) {
+        const std::optional<double> from = figure.x_range.low ? figure.x_range.low : figure.x_from;
+        const std::optional<double> to = figure.x_range.high ? figure.x_range.high : figure.x_to;
+        return Script("set xrange [{}:{}] noextend\n", end_of(from), end_of(to));
+    }
+    constexpr double kNotFar = 0.03;  // of the axis
+    const double step = tic_step(low, high, narrow ? kFew : kMany);
+    const bool near_tic = step * std::ceil(high / step - kHair) - high < kNotFar * (high - low);
+    return from_tic_to_tic("x", {low, high}, {.low = figure.x_range.low, .high = near_tic ? figure.x_range.high : high},
+                           narrow);
+}
+
 /// A label beside an axis, in as many lines as it needs.
 Script beside(const std::string& label, const LabelRoom& room) {
     Script lines;
@@ -229,11 +244,8 @@ void add_figure(Script& script, const Figure& figure, const LabelRoom& room) {
     if (figure.log_x) {
         script.add("set logscale x\nset format x \"%h\"\nset xrange {}\n", log_range(figure, true));
     } else {
-        const std::optional<double> from = figure.x_range.low ? figure.x_range.low : figure.x_from;
-        const std::optional<double> to = figure.x_range.high ? figure.x_range.high : figure.x_to;
-        script.add("set format x \"%.6g\"\nset xrange [{}:{}] noextend\n", end_of(from), end_of(to));
-        const auto [low, high] = x_limits(figure);
-        if (room.narrow) script.add(few_tics("x", low, high));
+        script.add("set format x \"%.6g\"\n");
+        script.add(from_tic_to_end(figure, room.narrow));
     }
     if (figure.log_y) {
         script.add("set logscale y\nset format y \"%h\"\nset yrange {}\n", log_range(figure, false));

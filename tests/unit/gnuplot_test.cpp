@@ -137,6 +137,16 @@ TEST(GnuplotScript, RoundingNoiseIsNotBlownUp) {
     EXPECT_THAT(script_of(figure_of({std::numeric_limits<double>::quiet_NaN()}), "a.png"), Not(HasSubstr("inf")));
 }
 
+TEST(GnuplotScript, AxesOfXBeginAtATicAndEndAtOneThatIsNear) {
+    Figure figure = figure_of({1.0, 2.0});
+    figure.curves.front().x = {0.017, 4.96};
+    EXPECT_THAT(script_of(figure, "a.png"), HasSubstr("set xrange [0:5]\nset xtics 0.5\n"));
+    figure.curves.front().x = {0.3, 4.8};
+    EXPECT_THAT(script_of(figure, "a.png"), HasSubstr("set xrange [0:4.8]\n"));
+    figure.x_range = {0.1, 4.99};
+    EXPECT_THAT(script_of(figure, "a.png"), HasSubstr("set xrange [0.1:4.99]\n")) << "as asked for";
+}
+
 TEST(GnuplotScript, LinearAxesBeginAndEndAtTics) {
     Figure figure = figure_of({0.3932, 0.4075});
     EXPECT_THAT(script_of(figure, "a.png"), HasSubstr("set yrange [0.392:0.41]\nset ytics 0.002\n"));
