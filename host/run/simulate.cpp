@@ -23,7 +23,6 @@
 #include "host/run/row_notes.hpp"
 #include "host/run/run_loop.hpp"
 #include "host/run/say.hpp"
-#include "host/run/signals.hpp"
 #include "host/run/summary.hpp"
 #include "host/state/errors.hpp"
 #include "host/theory/theory_checks.hpp"
@@ -346,11 +345,13 @@ void SimulationRun::save(const std::string& path) { impl_->save(path); }
 
 Simulation simulate(PreparedScene run, const SimulateOptions& options) {
     SimulationRun simulation(std::move(run), options);
-    const SignalGuard signals;  // before there is a file that a signal could leave half made
+    auto signals = std::make_unique<const SignalGuard>();  // before there is a file that a signal could leave half made
     RunLoop& loop = simulation.begin();
     int signal = 0;
-    while (signal == 0 && !loop.advance(loop.end())) signal = signals.caught();
-    return simulation.finish(signal);
+    while (signal == 0 && !loop.advance(loop.end())) signal = signals->caught();
+    Simulation done = simulation.finish(signal);
+    done.signals = std::move(signals);
+    return done;
 }
 
 }  // namespace carom

@@ -13,6 +13,7 @@
 #include "host/run/output_files.hpp"
 #include "host/run/prepare.hpp"
 #include "host/run/run_loop.hpp"
+#include "host/run/signals.hpp"
 #include "host/run/summary.hpp"
 
 namespace carom {
@@ -32,6 +33,8 @@ struct SimulateOptions {
 struct Simulation {
     RunOutcome outcome;
     std::string json;  ///< the end summary as one object on one line
+    /// As long as it is there a signal ends no telling of what has been done.
+    std::unique_ptr<const SignalGuard> signals = nullptr;
 };
 
 /// How long a run will take on this machine, as its first moments go, with its frames and rows but without averages:

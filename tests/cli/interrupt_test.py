@@ -63,6 +63,8 @@ class Interrupted(ProgramTest):
             return False  # it was done before
         self.assertEqual(code, status, err)
         message = err.strip().splitlines()[-1]
+        if message == "carom: interrupted" and self.frame_times(name + ".h5")[-1] > 0.9999 * self.until:
+            return False  # it was done, and on its way out
         command = re.search(r"to go on from t = \S+: (.*)$", message)
         self.assertTrue(command, message)
         with h5py.File(self.folder / (name + ".h5")) as file:

@@ -345,12 +345,17 @@ class Sweeps(Launched):
     def test_every_rank_does_some_of_the_runs(self):
         self.prepare()
         run = self.begin(3, 12)
-        seconds = []
-        for process in self.ranks_of(run).values():
-            fields = pathlib.Path(f"/proc/{process}/task").iterdir()
-            seconds.append(max(float(pathlib.Path(task / "stat").read_text().split()[13]) for task in fields))
+        ranks = self.ranks_of(run).values()
+        self.assertEqual(len(ranks), 3)
+        seconds = [0.0]
+        while min(seconds) <= 3.0 and run.poll() is None:  # on a busy machine one may get to it late
+            time.sleep(0.005)
+            try:
+                seconds = [max(float((task / "stat").read_text().split()[13])
+                               for task in pathlib.Path(f"/proc/{process}/task").iterdir()) for process in ranks]
+            except OSError:  # done
+                break
         run.communicate(timeout=60)
-        self.assertEqual(len(seconds), 3)
         self.assertGreater(min(seconds), 3.0, f"{seconds} hundredths of a second of their busiest threads")
         self.assertEqual(self.table(), self.whole)
 

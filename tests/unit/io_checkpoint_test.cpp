@@ -15,6 +15,7 @@
 #include "host/io/trajectory_reader.hpp"
 #include "host/io/trajectory_writer.hpp"
 #include "host/state/errors.hpp"
+#include "tests/support/forked.hpp"
 #include "tests/support/message_of.hpp"
 #include "tests/support/sample_trajectory.hpp"
 
@@ -287,11 +288,10 @@ TEST(Checkpoint, IsWholeWheneverItsWriterIsKilled) {
     const std::string path = folder.file("c.h5");
     save_checkpoint(path, sample_checkpoint(2, 5000, 0));
     for (int trial = 0; trial < 10; ++trial) {
-        const pid_t child = ::fork();
-        ASSERT_GE(child, 0);
-        if (child == 0) {
+        const pid_t child = test::forked([&] {
             for (unsigned seed = 0;; ++seed) save_checkpoint(path, sample_checkpoint(2, 5000, seed % 4));
-        }
+        });
+        ASSERT_GE(child, 0);
         ::usleep(std::uniform_int_distribution<useconds_t>(0, 60000)(random));
         ::kill(child, SIGKILL);
         ::waitpid(child, nullptr, 0);
@@ -312,13 +312,13 @@ TEST(Replacement, IsNotKeptLockedByAChildThatWasBornMeanwhile) {
     pid_t child = 0;
     {
         Replacement file(path);
-        child = ::fork();
-        ASSERT_GE(child, 0);
-        if (child == 0) {  // lives on, with the file open, until the other end is closed
+        child = test::forked([&] {  // lives on, with the file open, until the other end is closed
             ::close(pipe_ends[1]);
             char byte = 0;
-            ::_exit(::read(pipe_ends[0], &byte, 1) == 0 ? 0 : 1);
-        }
+            while (::read(pipe_ends[0], &byte, 1) > 0) {
+            }
+        });
+        ASSERT_GE(child, 0);
         file.commit(false);
         EXPECT_TRUE(is_being_written(path));
     }

@@ -18,6 +18,7 @@
 #include "host/io/trajectory_reader.hpp"
 #include "host/io/trajectory_writer.hpp"
 #include "host/state/errors.hpp"
+#include "tests/support/forked.hpp"
 #include "tests/support/message_of.hpp"
 #include "tests/support/sample_trajectory.hpp"
 
@@ -378,18 +379,13 @@ TEST(Trajectory, SizeIsAsEstimated) {
 }
 
 /// Writes frames until it is killed, or `frames` are done, and says through `announcements` how many there are.
-[[noreturn]] void write_and_announce(const std::string& path, const Sample& sample, std::uint32_t frames,
-                                     int announcements) {
-    {
-        TrajectoryWriter writer(path, sample_header(sample), false);
-        for (std::uint32_t k = 0; k <= frames; ++k) {
-            if (::write(announcements, &k, sizeof k) != sizeof k) ::_exit(1);
-            if (k == frames) break;
-            writer.append_row(test::sample_row(k));
-            writer.append(test::sample_frame(sample, k));
-        }
+void write_and_announce(const std::string& path, const Sample& sample, std::uint32_t frames, int announcements) {
+    TrajectoryWriter writer(path, sample_header(sample), false);
+    for (std::uint32_t k = 0; k <= frames; ++k) {
+        if (::write(announcements, &k, sizeof k) != sizeof k || k == frames) return;
+        writer.append_row(test::sample_row(k));
+        writer.append(test::sample_frame(sample, k));
     }
-    ::_exit(0);
 }
 
 /// Programs that know nothing of carom take the number of frames from the positions.
@@ -435,8 +431,7 @@ TEST_P(KilledWriter, LeavesEveryAnnouncedFrame) {
         const std::string path = folder.file("a.h5");
         int ends[2];
         ASSERT_EQ(::pipe(ends), 0);
-        const pid_t child = ::fork();
-        if (child == 0) write_and_announce(path, GetParam(), 100000, ends[1]);
+        const pid_t child = test::forked([&] { write_and_announce(path, GetParam(), 100000, ends[1]); });
         ::close(ends[1]);
         std::uint32_t announced = 0;
         ASSERT_EQ(::read(ends[0], &announced, sizeof announced), sizeof announced);  // the header is written
@@ -472,12 +467,11 @@ std::vector<char> memory_of(pid_t process, std::uint64_t address, std::size_t si
 std::optional<std::vector<Event>> record(const std::string& path, const Sample& sample, std::uint32_t frames) {
     int ends[2];
     if (::pipe(ends) != 0) return std::vector<Event>{};
-    const pid_t child = ::fork();
-    if (child == 0) {
-        if (::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) ::_exit(1);
+    const pid_t child = test::forked([&] {
+        if (::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) return;
         ::raise(SIGSTOP);
         write_and_announce(path, sample, frames, ends[1]);
-    }
+    });
     std::vector<Event> events;
     int status = 0;
     ::waitpid(child, &status, 0);
@@ -565,11 +559,10 @@ TEST_P(TrajectoryThatGrows, ReadsAtAnyMoment) {
     const std::uint32_t frames = GetParam() ? 250 : 1500;
     int ends[2];
     ASSERT_EQ(::pipe(ends), 0);
-    const pid_t child = ::fork();
-    if (child == 0) {
+    const pid_t child = test::forked([&] {
         slow_writes = GetParam();
         write_and_announce(path, sample, frames, ends[1]);
-    }
+    });
     ::close(ends[1]);
     std::uint32_t announced = 0;
     while (announced < 60) ASSERT_EQ(::read(ends[0], &announced, sizeof announced), sizeof announced);
