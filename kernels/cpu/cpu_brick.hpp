@@ -14,6 +14,7 @@
 #include "kernels/core/team.hpp"
 #include "kernels/cpu/cpu_engine_impl.hpp"
 #include "kernels/ranks/brick_engine.hpp"
+#include "kernels/ranks/brick_parts.hpp"
 #include "kernels/ranks/transport.hpp"
 
 namespace carom {
@@ -68,21 +69,8 @@ private:
     using Base = CpuEngine<Real, Dim>;
     using Stored = typename Base::Stored;
 
-    /// A ball that changes hands, or a copy of one.
-    struct Record {
-        Stored x[Dim];
-        Real v[Dim];
-        Real radius;
-        Real inverse_mass;
-        std::int32_t image[Dim];
-        std::uint32_t id;
-        std::uint32_t cell;  // of the box; of a copy, of the receiver's window
-    };
-    /// What is told beside the places of balls, and alone by who cannot go on.
-    struct Header {
-        double moved;  // by any ball of the sender in its last step [length]
-        std::uint64_t held_up;
-    };
+    using Record = BrickRecord<Real, Dim>;
+
     struct Neighbour {
         int rank = 0;
         std::vector<std::uint32_t> sent;      // slots of own balls that it has copies of
@@ -93,9 +81,6 @@ private:
         bool places;
         bool velocities;
     };
-    // Of work, a pair of the lists being 1: profiles of gases of disks and spheres give a ball 0.7 and 1.0 of a pair's
-    // time, searches and sorts included.
-    static constexpr std::uint64_t kWorkOfBall = 1;
 
     static CpuRun<Real, Dim> agree(Transport& transport, const SpringSetup* setup, const RawBalls* balls,
                                    std::uint64_t step);
@@ -107,7 +92,6 @@ private:
     void deal_out(const Cut& cut);
     void order_by_window();
     void copy_borders();
-    [[nodiscard]] std::vector<int> ranks_to_deal_with(const Cut& cut) const;
     bool update_copies(What what, bool held_up);
     void update_copies_to_look();
     [[nodiscard]] std::size_t bytes_a_ball(What what) const {
@@ -152,70 +136,21 @@ template <class Real, int Dim>
 CpuBrick<Real, Dim>::CpuBrick(Transport& transport, const SpringSetup* setup, const RawBalls* balls, std::uint64_t step,
                               const std::array<int, 3>& layers)
     : Base(agree(transport, setup, balls, step)), transport_(transport) {
-    const Grid<Dim>& grid = this->params_.grid;
-    const auto along = layers_per_axis(transport.size(), Dim, std::span(&grid.cells[0], Dim),
-                                       std::span(&grid.periodic[0], Dim), layers);
-    cut_.dimension = Dim;
-    for (int axis = 0; axis < Dim; ++axis) {
-        const std::vector<std::uint64_t> even(static_cast<std::size_t>(grid.cells[axis]), 1);
-        cut_.faces[axis] = balanced_faces(even, along[axis]);
-    }
+    cut_ = even_cut(this->params_.grid, transport.size(), layers);
     receive_all(balls);
     require_team(std::clamp(static_cast<int>(this->active_ / kBallsPerThread) + 1, 1, this->threads_));
     order_by_window();
     copy_borders();
-    Cut balanced = cut_;
-    for (int axis = 0; axis < Dim; ++axis) {
-        if (!cut_.cuts(axis)) continue;
-        auto weight = work_along(axis);
-        transport_.sum_all(weight);
-        balanced.faces[axis] = balanced_faces(weight, cut_.along(axis));
-    }
+    const Cut balanced = balanced_cut(transport, *this);
     if (!(balanced == cut_)) deal_out(balanced);
 }
 
-/// Rank 0 gives every rank its balls; a ball that is gone is nobody's.
 template <class Real, int Dim>
 void CpuBrick<Real, Dim>::receive_all(const RawBalls* balls) {
     std::uint64_t count = balls != nullptr ? balls->count : 0;
     transport_.broadcast_value(count);
     this->gone_.resize(count);  // no ball is, and that takes no memory
-    const auto& params = this->params_;
-    if (balls == nullptr) {
-        take(values_in<Record>(transport_.receive_from(0)));
-        return;
-    }
-    const auto place = [&](std::size_t id, Record& record) {
-        Vec<std::int64_t, Dim> wide;
-        for (int axis = 0; axis < Dim; ++axis) {
-            wide[axis] = params.coordinates.from_position(axis, balls->position[axis][id]);
-            record.image[axis] = balls->image[axis][id] + params.coordinates.wrap(axis, wide[axis]);
-            record.x[axis] = Coordinates<Real, Dim>::narrow(wide[axis]);
-            record.v[axis] = static_cast<Real>(balls->velocity[axis][id]);
-        }
-        record.radius = static_cast<Real>(balls->radius[id]);
-        record.inverse_mass = static_cast<Real>(balls->inverse_mass[id]);
-        record.id = static_cast<std::uint32_t>(id);
-        const auto cell = params.grid.cell_of(wide);
-        record.cell = params.grid.number(cell);
-        return cut_.owner(std::span(&cell[0], Dim));
-    };
-    std::vector<std::uint16_t> owner(count);
-    Record record{};
-    for (std::size_t id = 0; id < count; ++id) {
-        if (!balls->gone[id]) owner[id] = static_cast<std::uint16_t>(place(id, record));
-    }
-    std::vector<std::byte> bytes;
-    for (int rank = transport_.size() - 1; rank >= 0; --rank) {
-        bytes.clear();
-        for (std::size_t id = 0; id < count; ++id) {
-            if (balls->gone[id] || owner[id] != rank) continue;
-            place(id, record);
-            append(bytes, record);
-        }
-        if (rank > 0) transport_.send_to(rank, bytes);
-    }
-    take(values_in<Record>(bytes));
+    take(deal_from_rank_0(transport_, this->params_, cut_, balls));
 }
 
 /// Adds balls behind those that are there; copies are lost.
@@ -287,27 +222,12 @@ void CpuBrick<Real, Dim>::make_room(std::size_t slots) {
     this->cell_.resize(slots);
 }
 
-/// With whom balls may change hands: neighbours, unless bricks themselves change.
-template <class Real, int Dim>
-std::vector<int> CpuBrick<Real, Dim>::ranks_to_deal_with(const Cut& cut) const {
-    std::vector<int> ranks;
-    if (cut == cut_) {
-        for (const Neighbour& neighbour : neighbours_) ranks.push_back(neighbour.rank);
-        return ranks;
-    }
-    for (int rank = 0; rank < transport_.size(); ++rank) {
-        if (rank != transport_.rank()) ranks.push_back(rank);
-    }
-    return ranks;
-}
-
 template <class Real, int Dim>
 void CpuBrick<Real, Dim>::deal_out(const Cut& cut) {
     this->find_cells();
-    const std::vector<int> ranks = ranks_to_deal_with(cut);
-    std::vector<int> place_of(static_cast<std::size_t>(transport_.size()), -1);
-    for (std::size_t k = 0; k < ranks.size(); ++k) place_of[static_cast<std::size_t>(ranks[k])] = static_cast<int>(k);
-    std::vector<std::vector<std::byte>> out(ranks.size());
+    std::vector<int> ranks;
+    for (const Neighbour& neighbour : neighbours_) ranks.push_back(neighbour.rank);
+    BallsOnTheMove<Real, Dim> moving(transport_, ranks, !(cut == cut_));
     const std::uint32_t nowhere = this->params_.grid.count();
     Vec<std::int32_t, Dim> first;
     Vec<std::int32_t, Dim> end;
@@ -322,11 +242,10 @@ void CpuBrick<Real, Dim>::deal_out(const Cut& cut) {
         for (int axis = 0; axis < Dim; ++axis) mine = mine && cell[axis] >= first[axis] && cell[axis] < end[axis];
         if (mine) continue;
         const int owner = cut.owner(std::span(&cell[0], Dim));
-        append(out.at(static_cast<std::size_t>(place_of[static_cast<std::size_t>(owner)])), record_of(slot));
+        moving.add(owner, record_of(slot));
         this->cell_[slot] = nowhere;
     }
-    const auto in = transport_.exchange(ranks, out);
-    for (const auto& bytes : in) take(values_in<Record>(bytes));
+    take(moving.exchange());
     cut_ = cut;
     order_by_window();
     copy_borders();
@@ -417,8 +336,8 @@ void CpuBrick<Real, Dim>::copy_borders() {
     for (Neighbour& neighbour : neighbours_) {
         for (std::uint32_t& slot : neighbour.received) slot = slot_of[k++];
         const std::size_t most = bytes_a_ball({true, true});
-        neighbour.out.resize(sizeof(Header) + neighbour.sent.size() * most);
-        neighbour.in.resize(sizeof(Header) + neighbour.received.size() * most);
+        neighbour.out.resize(sizeof(BrickHeader) + neighbour.sent.size() * most);
+        neighbour.in.resize(sizeof(BrickHeader) + neighbour.received.size() * most);
     }
     this->search_.copies_start = copies_ > 0 ? copy_sort_.start().data() : nullptr;
     this->search_.first_copy = first;
@@ -434,7 +353,7 @@ bool CpuBrick<Real, Dim>::update_copies(What what, bool held_up) {
     auto& buffer = this->buffers_[this->current_];
     std::vector<Transport::Parcel> out;
     std::vector<Transport::Parcel> in;
-    const Header header{moved_, held_up ? 1U : 0U};
+    const BrickHeader header{moved_, held_up ? 1U : 0U};
     for (Neighbour& neighbour : neighbours_) {
         std::byte* to = neighbour.out.data();
         std::memcpy(to, &header, sizeof header);
@@ -456,17 +375,11 @@ bool CpuBrick<Real, Dim>::update_copies(What what, bool held_up) {
         traffic_.bytes += bytes;
     }
     transport_.swap(out, in);
-    bool all = !held_up;
-    double fastest = moved_;
-    for (const Neighbour& neighbour : neighbours_) {
-        Header told{};
-        std::memcpy(&told, neighbour.in.data(), sizeof told);
-        all = all && told.held_up == 0;
-        fastest = std::max(fastest, told.moved);
-    }
+    BrickNews news{!held_up, moved_};
+    for (const Neighbour& neighbour : neighbours_) news.hear(neighbour.in.data());
     for (Neighbour& neighbour : neighbours_) {
-        if (!all) break;
-        const std::byte* from = neighbour.in.data() + sizeof(Header);
+        if (!news.all) break;
+        const std::byte* from = neighbour.in.data() + sizeof(BrickHeader);
         const auto unpack = [&](auto* values) {
             using Value = std::remove_cvref_t<decltype(*values)>;
             const auto* const packed = reinterpret_cast<const Value*>(from);
@@ -478,12 +391,12 @@ bool CpuBrick<Real, Dim>::update_copies(What what, bool held_up) {
             if (what.velocities) unpack(buffer.v[axis].data());
         }
     }
-    if (all) {
-        this->motion_ += fastest;
+    if (news.all) {
+        this->motion_ += news.moved;
         moved_ = 0.0;
     }
     traffic_.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-    return all;
+    return news.all;
 }
 
 template <class Real, int Dim>

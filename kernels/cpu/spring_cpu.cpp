@@ -8,6 +8,7 @@
 #include "kernels/cpu/cpu_engine.hpp"
 #include "kernels/cpu/pairs.hpp"
 #include "kernels/physics/pair_distribution.hpp"
+#include "kernels/ranks/brick_parts.hpp"
 #include "kernels/ranks/cut.hpp"
 
 namespace carom {
@@ -24,13 +25,7 @@ std::unique_ptr<SpringEngine> make_cpu_engine(const SpringSetup& setup, const Ra
 
 std::unique_ptr<BrickEngine> make_cpu_brick(Transport& transport, const SpringSetup* setup, const RawBalls* balls,
                                             std::uint64_t step, const std::array<int, 3>& wanted) {
-    struct {
-        int dimension = 0;
-        bool double_precision = false;
-        std::array<int, 3> layers{};
-    } kind;
-    if (setup != nullptr) kind = {setup->dimension, setup->double_precision, wanted};
-    transport.broadcast_value(kind);
+    const BrickKind kind = BrickKind::agree(transport, setup, wanted);
     const std::array<int, 3>& layers = kind.layers;
     if (kind.double_precision) {
         return kind.dimension == 2 ? make_cpu_brick_of<double, 2>(transport, setup, balls, step, layers)

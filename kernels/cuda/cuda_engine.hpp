@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -12,6 +13,8 @@
 #include "kernels/cuda/sampler.hpp"
 #include "kernels/cuda/spring_cuda.hpp"
 #include "kernels/params_from_setup.hpp"
+#include "kernels/ranks/brick_engine.hpp"
+#include "kernels/ranks/transport.hpp"
 
 namespace carom::CAROM_PROCESSOR {
 
@@ -20,10 +23,21 @@ constexpr std::size_t kSumThreads = 32768;
 /// Sums that the host adds up.
 constexpr std::size_t kMergedSums = 512;
 
+/// What an engine is made for: the same on all ranks of a run.
+template <class Real, int Dim>
+struct CudaRun {
+    SpringParams<Real, Dim> params;
+    BallSizes sizes;
+    bool damped;
+    bool listed;
+    std::uint64_t step;
+    std::size_t walls;  ///< numbers of them that are counted by
+};
+
 /// See make_cuda_engine. The state lives in cell order in two buffers: a step reads one and writes the other, and so
 /// does a sort.
 template <class Real, int Dim>
-class CudaEngine final : public SpringEngine {
+class CudaEngine : public SpringEngine {
 public:
     CudaEngine(const SpringSetup& setup, const RawBalls& balls, std::uint64_t step, const Tallies& tallies);
 
@@ -48,7 +62,7 @@ public:
     void give_picture_values(std::span<const float> values) override;
     bool write_picture(const PictureOrder& order, const PictureArrays& to, std::span<float> sample) override;
 
-private:
+protected:
     using Stored = typename Phase<Real>::Stored;
     using Record = ControlRecord<Real, Dim>;
     struct Motion {
@@ -64,6 +78,12 @@ private:
         std::uint32_t balls = 0;  // launched; 0: not recorded yet
     };
 
+    /// Without balls, and without memory for any.
+    explicit CudaEngine(const CudaRun<Real, Dim>& run);
+    static CudaRun<Real, Dim> run_of(const SpringSetup& setup, const BallSizes& sizes, std::uint64_t step);
+
+    void allocate_slots(std::size_t slots);
+    void allocate_cells(const Grid<Dim>& grid);
     void allocate();
     void load(const RawBalls& balls);
     void upload_as_real(const double* values, Real* to);
@@ -73,7 +93,7 @@ private:
 
     [[nodiscard]] BallsView<Real, Dim> balls_view(int motion) const;
     [[nodiscard]] StateView<Real, Dim> state_view(int motion) const {
-        return {balls_view(motion), cell_start_.data(), gone_.data()};
+        return {balls_view(motion), search_, gone_.data()};
     }
     [[nodiscard]] OrderedView<Real, Dim> ordered_view(int motion, int labels) const;
     [[nodiscard]] FrameView<Real, Dim> frame_view() const { return {frame_.data(), count_}; }
@@ -94,15 +114,19 @@ private:
         return {first_row_.data(), at_faces_.data(), face_group_.data(), entry_.data(),
                 static_cast<std::uint32_t>(entry_.size() / kGroup)};
     }
+    [[nodiscard]] std::uint32_t cells() const { return static_cast<std::uint32_t>(cell_start_.size() - 1); }
+    void count_near();
     void measure_lists();
     void write_lists();
     bool fit_lists();
 
     [[nodiscard]] std::uint64_t steps_to_queue(std::uint64_t wanted) const;
     void queue_steps(std::uint64_t steps);
+    void queue_refresh(int motion, std::uint32_t balls);
     void queue_step(int motion, std::uint32_t balls);
     const StepGraph& step_graph();
 
+    [[nodiscard]] SpringSums sum_all();
     void gather_frame(const FrameView<Real, Dim>& to, bool raw);
     unsigned char* frame_here();
     void unpack(unsigned char* copy, const BallArrays& arrays, bool raw) const;
@@ -138,6 +162,7 @@ private:
     Motion motions_[2];
     Labels label_sets_[2];
     DeviceArray<std::uint32_t> sorted_cell_, sorted_from_, cell_start_;
+    SearchView<Dim> search_{};
     bool listed_;  // who is near is listed at sorts; see NearLists
     DeviceArray<std::uint16_t> near_count_;
     DeviceArray<std::uint32_t> first_row_, at_faces_, face_group_, entry_;
@@ -197,5 +222,9 @@ std::uint64_t predict_memory_of(const SpringSetup& setup, const BallSizes& sizes
 template <class Real, int Dim>
 std::unique_ptr<SpringEngine> make_engine_of(const SpringSetup& setup, const RawBalls& balls, std::uint64_t step,
                                              const Tallies& tallies);
+
+template <class Real, int Dim>
+std::unique_ptr<BrickEngine> make_brick_of(Transport& transport, const SpringSetup* setup, const RawBalls* balls,
+                                           std::uint64_t step, const std::array<int, 3>& layers);
 
 }  // namespace carom::CAROM_PROCESSOR

@@ -62,64 +62,95 @@ constexpr std::size_t kFacesApart = 16384;
 constexpr std::uint32_t kFaceWarps = 8192;
 
 template <class Real, int Dim>
-CudaEngine<Real, Dim>::CudaEngine(const SpringSetup& setup, const RawBalls& balls, std::uint64_t step,
-                                  const Tallies& tallies)
-    : sizes_(measure_sizes(balls, Dim)),
-      count_(balls.count),
-      damped_(setup.damped()),
-      uniform_(sizes_.uniform),
-      before_(tallies),
-      listed_(setup.near_lists) {
-    params_ = make_params<Real, Dim>(setup, sizes_);
-    before_.wall_impulse.resize(WallNumber::count(setup.walls.size()));
-    before_.wall_heat.resize(before_.wall_impulse.size());
-    allocate();
+CudaRun<Real, Dim> CudaEngine<Real, Dim>::run_of(const SpringSetup& setup, const BallSizes& sizes, std::uint64_t step) {
+    return {make_params<Real, Dim>(setup, sizes),      sizes, setup.damped(), setup.near_lists, step,
+            WallNumber::count(setup.walls.size())};
+}
 
+template <class Real, int Dim>
+CudaEngine<Real, Dim>::CudaEngine(const CudaRun<Real, Dim>& run)
+    : params_(run.params),
+      sizes_(run.sizes),
+      count_(run.sizes.count),
+      damped_(run.damped),
+      uniform_(run.sizes.uniform),
+      listed_(run.listed) {
+    before_.wall_impulse.resize(run.walls);
+    before_.wall_heat.resize(run.walls);
+    record_ = DeviceArray<Record>(1);
+    seen_ = PinnedArray<Record>(1);
     Record& record = *seen_.data();
     record = {};
-    record.step = step;
-    record.active = static_cast<std::uint32_t>(count_);
-    record.now = step_now(params_, step);
+    record.step = run.step;
+    record.now = step_now(params_, run.step);
     record.last_motion = motion_bound(params_, sizes_.fastest * sizes_.fastest);
     record.fault_key = FaultKey::kNone;
+}
+
+template <class Real, int Dim>
+CudaEngine<Real, Dim>::CudaEngine(const SpringSetup& setup, const RawBalls& balls, std::uint64_t step,
+                                  const Tallies& tallies)
+    : CudaEngine(run_of(setup, measure_sizes(balls, Dim), step)) {
+    const std::size_t walls = before_.wall_impulse.size();
+    before_ = tallies;
+    before_.wall_impulse.resize(walls);
+    before_.wall_heat.resize(walls);
+    allocate();
+    seen_.data()->active = static_cast<std::uint32_t>(count_);
     queue_.upload(seen_.data(), record_.data(), 1);
     load(balls);
 }
 
+/// What is kept by slot; nothing of what there was.
 template <class Real, int Dim>
-void CudaEngine<Real, Dim>::allocate() {
+void CudaEngine<Real, Dim>::allocate_slots(std::size_t slots) {
     for (Motion& motion : motions_) {
         for (int axis = 0; axis < Dim; ++axis) {
-            motion.x[axis] = DeviceArray<Stored>(count_);
-            motion.v[axis] = DeviceArray<Real>(count_);
+            motion.x[axis] = DeviceArray<Stored>(slots);
+            motion.v[axis] = DeviceArray<Real>(slots);
         }
     }
     for (Labels& labels : label_sets_) {
         if (!uniform_) {
-            labels.radius = DeviceArray<Real>(count_);
-            labels.inverse_mass = DeviceArray<Real>(count_);
+            labels.radius = DeviceArray<Real>(slots);
+            labels.inverse_mass = DeviceArray<Real>(slots);
         }
-        labels.id = DeviceArray<std::uint32_t>(count_);
-        labels.cell = DeviceArray<std::uint32_t>(count_);
+        labels.id = DeviceArray<std::uint32_t>(slots);
+        labels.cell = DeviceArray<std::uint32_t>(slots);
     }
-    sorted_cell_ = DeviceArray<std::uint32_t>(count_);
-    sorted_from_ = DeviceArray<std::uint32_t>(count_);
-    cell_start_ = DeviceArray<std::uint32_t>(static_cast<std::size_t>(params_.grid.count()) + 1);
-    for (auto& image : image_) image = DeviceArray<std::int32_t>(count_);
-    gone_ = DeviceArray<std::uint8_t>(count_);
+    sorted_cell_ = DeviceArray<std::uint32_t>(slots);
+    sorted_from_ = DeviceArray<std::uint32_t>(slots);
     if (listed_) {
-        const std::size_t groups = (count_ + kGroup - 1) / kGroup;
-        near_count_ = DeviceArray<std::uint16_t>(count_);
+        const std::size_t groups = (slots + kGroup - 1) / kGroup;
+        near_count_ = DeviceArray<std::uint16_t>(slots);
         first_row_ = DeviceArray<std::uint32_t>(groups + 1);
         at_faces_ = DeviceArray<std::uint32_t>(groups + 1);
         face_group_ = DeviceArray<std::uint32_t>(groups + 1);
         entry_ = DeviceArray<std::uint32_t>(kListed<Dim> * kGroup * groups);
     }
+    sums_ = DeviceArray<SpringSums>(std::min(slots, kSumThreads));
+    sums_here_ = PinnedArray<SpringSums>(std::min(slots, kMergedSums));
+}
+
+/// In which balls are found.
+template <class Real, int Dim>
+void CudaEngine<Real, Dim>::allocate_cells(const Grid<Dim>& grid) {
+    cell_start_ = DeviceArray<std::uint32_t>(static_cast<std::size_t>(grid.count()) + 1);
+    search_ = {.cells = grid.cells,
+               .periodic = grid.periodic,
+               .offset = Vec<std::int32_t, Dim>::filled(0),
+               .first_copy = 0,
+               .start = cell_start_.data(),
+               .copies_start = nullptr};
+}
+
+template <class Real, int Dim>
+void CudaEngine<Real, Dim>::allocate() {
+    allocate_slots(count_);
+    allocate_cells(params_.grid);
+    for (auto& image : image_) image = DeviceArray<std::int32_t>(count_);
+    gone_ = DeviceArray<std::uint8_t>(count_);
     frame_ = DeviceArray<unsigned char>(count_ * FrameView<Real, Dim>::kBytesPerBall);
-    sums_ = DeviceArray<SpringSums>(std::min(count_, kSumThreads));
-    sums_here_ = PinnedArray<SpringSums>(std::min(count_, kMergedSums));
-    record_ = DeviceArray<Record>(1);
-    seen_ = PinnedArray<Record>(1);
 }
 
 /// The state comes in the way a frame goes out.
@@ -211,25 +242,28 @@ void CudaEngine<Real, Dim>::reorder() {
     motion_ = 1 - motion_;
     labels_ = 1 - labels_;
 
-    const std::uint32_t cells = params_.grid.count();
-    find_cells(queue_, scratch_, cell_order(), active, cells, cell_start_.data());
-    queue_.launch(1, SortedBody<Real, Dim>{record_.data(), cell_start_.data() + cells});
+    find_cells(queue_, scratch_, cell_order(), active, cells(), cell_start_.data());
+    queue_.launch(1, SortedBody<Real, Dim>{record_.data(), cell_start_.data() + cells()});
     if (listed_) {
         measure_lists();
         write_lists();
     }
 }
 
+template <class Real, int Dim>
+void CudaEngine<Real, Dim>::count_near() {
+    with_near_kind([&](auto kind) {
+        queue_.launch(seen().active,
+                      CountNearBody<decltype(kind)>{params_, state_view(motion_), record_.data(), near_count_.data()});
+    });
+}
+
 /// Behind a sort: how long the lists are, and where each begins.
 template <class Real, int Dim>
 void CudaEngine<Real, Dim>::measure_lists() {
-    const std::uint32_t active = seen().active;
-    const std::uint32_t groups = (active + kGroup - 1) / kGroup;
+    const std::uint32_t groups = (seen().active + kGroup - 1) / kGroup;
     const NearLists lists = lists_view();
-    with_near_kind([&](auto kind) {
-        queue_.launch(active,
-                      CountNearBody<decltype(kind)>{params_, state_view(motion_), record_.data(), near_count_.data()});
-    });
+    count_near();
     queue_.launch(groups + 1, MeasureGroupBody<Real, Dim>{params_, label_sets_[labels_].cell.data(), record_.data(),
                                                           near_count_.data(), lists});
     sum_before(queue_, scratch_, first_row_.data(), groups + 1);
@@ -266,7 +300,7 @@ bool CudaEngine<Real, Dim>::fit_lists() {
     if (listed_) {
         write_lists();
     } else {
-        queue_.launch(1, SortedBody<Real, Dim>{record_.data(), cell_start_.data() + params_.grid.count()});
+        queue_.launch(1, SortedBody<Real, Dim>{record_.data(), cell_start_.data() + cells()});
     }
     return true;
 }
@@ -286,10 +320,21 @@ void CudaEngine<Real, Dim>::queue_steps(std::uint64_t steps) {
     }
     int motion = motion_;
     for (; steps > 0; --steps) {
+        queue_refresh(motion, seen().active);
         queue_step(motion, seen().active);
         motion = 1 - motion;
     }
     launched_ = true;
+}
+
+/// Velocities that are drawn anew before a step. \param balls  at least as many as are in
+template <class Real, int Dim>
+void CudaEngine<Real, Dim>::queue_refresh(int motion, std::uint32_t balls) {
+    if (!params_.refreshes()) return;
+    with_near_kind([&](auto kind) {
+        const Vec<Real*, Dim> velocity = ordered_view(motion, labels_).v;
+        queue_.launch(balls, RefreshBody<decltype(kind)>{params_, state_view(motion), velocity, record_.data()});
+    });
 }
 
 /// \param balls  at least as many as are in
@@ -300,11 +345,6 @@ void CudaEngine<Real, Dim>::queue_step(int motion, std::uint32_t balls) {
     const int wall_numbers = static_cast<int>(before_.wall_impulse.size());
     with_kind([&](auto kind) {
         using Variant = decltype(kind);
-        if (params_.refreshes()) {
-            using Undamped = StepKind<Real, Dim, false, Variant::kUniform>;
-            const Vec<Real*, Dim> velocity = ordered_view(motion, labels_).v;
-            queue_.launch(balls, RefreshBody<Undamped>{params_, state_view(motion), velocity, record_.data()});
-        }
         const auto step = [&](auto listed, auto faces) {
             queue_.launch_step(balls,
                                StepBody<Variant, decltype(listed)::value, decltype(faces)::value>{
@@ -335,7 +375,9 @@ const typename CudaEngine<Real, Dim>::StepGraph& CudaEngine<Real, Dim>::step_gra
     if (graph.balls == 0 || active < graph.balls - graph.balls / 5) {
         graph.recording = Recording(queue_, [this, motion = motion_, active] {
             for (std::uint64_t step = 0; step < kGraphSteps; ++step) {
-                queue_step(step % 2 == 0 ? motion : 1 - motion, active);
+                const int from = step % 2 == 0 ? motion : 1 - motion;
+                queue_refresh(from, active);
+                queue_step(from, active);
             }
         });
         graph.balls = active;
@@ -410,6 +452,11 @@ bool CudaEngine<Real, Dim>::change(const SpringSetup& setup, bool same_setup, co
 template <class Real, int Dim>
 Totals CudaEngine<Real, Dim>::totals() {
     sort_if_due();
+    return sum_all().totals(params_.observe);
+}
+
+template <class Real, int Dim>
+SpringSums CudaEngine<Real, Dim>::sum_all() {
     const std::uint64_t parts = sums_.size();
     const std::uint64_t kept = sums_here_.size();
     with_kind([&](auto kind) {
@@ -421,7 +468,7 @@ Totals CudaEngine<Real, Dim>::totals() {
     queue_.wait();
     SpringSums sums = SpringSums::zero();
     for (std::uint64_t part = 0; part < kept; ++part) sums.merge(sums_here_.data()[part]);
-    return sums.totals(params_.observe);
+    return sums;
 }
 
 template <class Real, int Dim>

@@ -47,6 +47,8 @@ void device_call(const char* kind) {
     }
 }
 
+void use_device(int) {}
+
 }  // namespace carom::emulated
 
 #else
@@ -63,6 +65,12 @@ std::string device_name() {
     if (cudaGetDevice(&device) != cudaSuccess || cudaGetDeviceProperties(&properties, device) != cudaSuccess)
         return "GPU";
     return properties.name;
+}
+
+void use_device(int number) {
+    int count = 0;
+    check(cudaGetDeviceCount(&count), "cudaGetDeviceCount");
+    if (count > 0) check(cudaSetDevice(number % count), "cudaSetDevice");
 }
 
 void check(cudaError_t status, const char* call) {

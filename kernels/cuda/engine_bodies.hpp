@@ -111,20 +111,38 @@ CAROM_HD void end_step(const SpringParams<Real, Dim>& params, ControlRecord<Real
 // What one thread does with one ball in a step, and when one looks at the state. Thread i takes slot i: neighbouring
 // threads read neighbouring balls of one row of cells.
 
+/// Where balls are found by cell: in the cells of the box, or, where ranks share a run, of a brick's window.
+template <int Dim>
+struct SearchView {
+    Vec<std::int32_t, Dim> cells;  // along each axis
+    Vec<bool, Dim> periodic;
+    Vec<std::int32_t, Dim> offset;      // what makes cells of the window of cells of the box
+    std::uint32_t first_copy;           // slot of the first copy of a neighbour's ball
+    const std::uint32_t* start;         // first slot of each cell, and of the limbo behind them
+    const std::uint32_t* copies_start;  // the same for copies, counted from first_copy; null: there are none
+};
+
 /// Calls f(j) with the slots of all balls in the cells around that of `slot` at the last sort, itself left out.
 template <int Dim>
 struct CellWalk {
-    const Grid<Dim>& grid;
-    const std::uint32_t* cell_start;
-    Vec<std::int32_t, Dim> cell;
+    Grid<Dim> window;
+    SearchView<Dim> search;
+    Vec<std::int32_t, Dim> cell;  // of the box
     std::uint32_t slot;
 
     template <class F>
     CAROM_HD void operator()(F&& f) const {
-        grid.for_each_range(cell, [&](std::uint32_t first, std::uint32_t last) {
-            const std::uint32_t end = cell_start[last];
-            for (std::uint32_t j = cell_start[first]; j < end; ++j) {
-                if (j != slot) f(j);
+        window.for_each_range(cell + search.offset, [&](std::uint32_t first, std::uint32_t last) {
+            std::uint32_t j = search.start[first];
+            std::uint32_t end = search.start[last];
+            // A loop, so that f, which is inlined and large, stands here once.
+            for (bool copies = search.copies_start != nullptr;; copies = false) {
+                for (; j < end; ++j) {
+                    if (j != slot) f(j);
+                }
+                if (!copies) return;
+                j = search.first_copy + search.copies_start[first];
+                end = search.first_copy + search.copies_start[last];
             }
         });
     }
@@ -199,11 +217,15 @@ CAROM_HD bool near_faces(const SpringParams<Real, Dim>& params, const Vec<std::i
 template <class Real, int Dim>
 struct StateView {
     BallsView<Real, Dim> balls;
-    const std::uint32_t* cell_start;  // first slot of each cell, and of the limbo behind them
-    const std::uint8_t* gone;         // by id
+    SearchView<Dim> search;
+    const std::uint8_t* gone;  // by id
 
+    /// \param grid  of the box
     CAROM_HD CellWalk<Dim> walk(const Grid<Dim>& grid, std::uint32_t slot) const {
-        return {grid, cell_start, grid.cell(balls.cell[slot]), slot};
+        Grid<Dim> window = grid;
+        window.cells = search.cells;
+        window.periodic = search.periodic;
+        return {window, search, grid.cell(balls.cell[slot]), slot};
     }
 };
 
@@ -405,6 +427,29 @@ struct FrameByIdBody {
     }
 };
 
+/// Where a ball that is in stands, and its velocity, brought to that time unless the raw state is wanted.
+template <class Kind>
+struct BallNow {
+    using Real = typename Kind::Real;
+    static constexpr int kDim = Kind::kDim;
+
+    Place<Real, kDim> place;
+    Vec<Real, kDim> v;
+
+    CAROM_HD static BallNow of(const SpringParams<Real, kDim>& params, const StateView<Real, kDim>& state,
+                               std::uint64_t step, std::uint32_t slot, bool raw) {
+        const OwnBall<Kind> own = load_ball<Kind>(params, state.balls, slot);
+        BallNow now{place_of(params, own.x, state.balls.cell[slot]), own.v};
+        if (!raw && step > 0 && params.lag > Real(0)) {
+            SpringSums unused = SpringSums::zero();
+            const auto force = feel<Kind>(params, state.balls, own, now.place.position, params.walls_time(step),
+                                          state.walk(params.grid, slot), unused);
+            now.v = velocity_now<Kind>(lag_at(params, step), own, force);
+        }
+        return now;
+    }
+};
+
 /// Thread i takes slot i, behind FrameByIdBody: position and velocity of a ball that is in, the velocity brought to
 /// the time of the position unless the raw state is wanted.
 template <class Kind>
@@ -423,19 +468,11 @@ struct FrameBySlotBody {
         const auto slot = static_cast<std::uint32_t>(index);
         const std::uint32_t id = state.balls.id[slot];
         if (state.gone[id] != 0) return;
-        const OwnBall<Kind> own = load_ball<Kind>(params, state.balls, slot);
-        const auto place = place_of(params, own.x, state.balls.cell[slot]);
-        Vec<Real, kDim> v = own.v;
-        if (!raw && record->step > 0 && params.lag > Real(0)) {
-            SpringSums unused = SpringSums::zero();
-            const auto force = feel<Kind>(params, state.balls, own, place.position, params.walls_time(record->step),
-                                          state.walk(params.grid, slot), unused);
-            v = velocity_now<Kind>(lag_at(params, record->step), own, force);
-        }
+        const BallNow<Kind> now = BallNow<Kind>::of(params, state, record->step, slot, raw);
         for (int axis = 0; axis < kDim; ++axis) {
-            frame.position[axis][id] = place.position[axis];
-            frame.velocity[axis][id] = v[axis];
-            frame.image[axis][id] += place.crossings[axis];
+            frame.position[axis][id] = now.place.position[axis];
+            frame.velocity[axis][id] = now.v[axis];
+            frame.image[axis][id] += now.place.crossings[axis];
         }
     }
 };

@@ -30,6 +30,8 @@ namespace carom::CAROM_PROCESSOR {
 
 /// The GPU in use, or "emulated".
 std::string device_name();
+/// From now on this thread uses the GPU of this number, counted round and round where there are fewer.
+void use_device(int number);
 
 }  // namespace carom::CAROM_PROCESSOR
 
@@ -200,6 +202,12 @@ public:
         device_call("copy");
         if (count > 0) std::memcpy(host, device, count * sizeof(T));
     }
+    /// From one place of the device to another.
+    template <class T>
+    void duplicate(const T* from, T* to, std::size_t count) {
+        device_call("copy");
+        if (count > 0) std::memcpy(to, from, count * sizeof(T));
+    }
     /// Copies what the queue will have written by now, beside what is put in later.
     template <class T>
     void download_aside(const T* device, T* host, std::size_t count) {
@@ -299,6 +307,10 @@ public:
     template <class T>
     void download(const T* device, T* host, std::size_t count) {
         copy(device, host, count * sizeof(T), cudaMemcpyDeviceToHost, stream_);
+    }
+    template <class T>
+    void duplicate(const T* from, T* to, std::size_t count) {
+        copy(from, to, count * sizeof(T), cudaMemcpyDeviceToDevice, stream_);
     }
     template <class T>
     void download_aside(const T* device, T* host, std::size_t count) {

@@ -1,5 +1,6 @@
 #include "kernels/cuda/cuda_engine.hpp"
 #include "kernels/cuda/spring_cuda.hpp"
+#include "kernels/ranks/brick_parts.hpp"
 
 namespace carom {
 
@@ -15,6 +16,18 @@ std::unique_ptr<SpringEngine> make_engine(const SpringSetup& setup, const RawBal
     }
     return setup.dimension == 2 ? make_engine_of<float, 2>(setup, balls, step, tallies)
                                 : make_engine_of<float, 3>(setup, balls, step, tallies);
+}
+
+std::unique_ptr<BrickEngine> make_brick(Transport& transport, const SpringSetup* setup, const RawBalls* balls,
+                                        std::uint64_t step, const std::array<int, 3>& layers) {
+    use_device(transport.rank_here());
+    const BrickKind kind = BrickKind::agree(transport, setup, layers);
+    if (kind.double_precision) {
+        return kind.dimension == 2 ? make_brick_of<double, 2>(transport, setup, balls, step, kind.layers)
+                                   : make_brick_of<double, 3>(transport, setup, balls, step, kind.layers);
+    }
+    return kind.dimension == 2 ? make_brick_of<float, 2>(transport, setup, balls, step, kind.layers)
+                               : make_brick_of<float, 3>(transport, setup, balls, step, kind.layers);
 }
 
 std::uint64_t predict_memory(const SpringSetup& setup, const BallSizes& sizes) {
@@ -38,6 +51,11 @@ std::unique_ptr<SpringEngine> make_emulated_engine(const SpringSetup& setup, con
     return emulated::make_engine(setup, balls, step, tallies);
 }
 
+std::unique_ptr<BrickEngine> make_emulated_brick(Transport& transport, const SpringSetup* setup, const RawBalls* balls,
+                                        std::uint64_t step, const std::array<int, 3>& layers) {
+    return emulated::make_brick(transport, setup, balls, step, layers);
+}
+
 std::uint64_t predict_emulated_memory(const SpringSetup& setup, const BallSizes& sizes) {
     return emulated::predict_memory(setup, sizes);
 }
@@ -53,6 +71,11 @@ std::unique_ptr<SpringEngine> make_cuda_engine(const SpringSetup& setup, const R
     const std::uint64_t own = cuda::predict_memory(setup, measure_sizes(balls, setup.dimension));
     cuda::require_memory(own + setup.memory_beside, balls.count);
     return cuda::make_engine(setup, balls, step, tallies);
+}
+
+std::unique_ptr<BrickEngine> make_cuda_brick(Transport& transport, const SpringSetup* setup, const RawBalls* balls,
+                                        std::uint64_t step, const std::array<int, 3>& layers) {
+    return cuda::make_brick(transport, setup, balls, step, layers);
 }
 
 std::uint64_t predict_cuda_memory(const SpringSetup& setup, const BallSizes& sizes) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -7,6 +8,8 @@
 
 #include "kernels/ladder/ladder.hpp"
 #include "kernels/params_from_setup.hpp"
+#include "kernels/ranks/brick_engine.hpp"
+#include "kernels/ranks/transport.hpp"
 #include "kernels/spring_engine.hpp"
 
 // The one header of this folder that others may include: nothing of CUDA is in it.
@@ -33,6 +36,12 @@ std::vector<CudaDevice> list_cuda_devices();
 std::unique_ptr<SpringEngine> make_cuda_engine(const SpringSetup& setup, const RawBalls& balls, std::uint64_t step,
                                                const Tallies& tallies);
 
+/// A rank's share of such an engine, on the rank's own GPU where the machine has several; together.
+/// \param setup, balls, step, layers  as make_cpu_brick has them
+/// \throws CannotShare  all ranks do
+std::unique_ptr<BrickEngine> make_cuda_brick(Transport& transport, const SpringSetup* setup, const RawBalls* balls,
+                                             std::uint64_t step, const std::array<int, 3>& layers);
+
 /// Device memory that such an engine will hold [bytes].
 std::uint64_t predict_cuda_memory(const SpringSetup& setup, const BallSizes& sizes);
 
@@ -47,6 +56,8 @@ std::unique_ptr<LadderEngine> make_cuda_copy(std::size_t bytes);
 /// The same sources run on the host, thread by thread: for tests. In the library carom_emulated.
 std::unique_ptr<SpringEngine> make_emulated_engine(const SpringSetup& setup, const RawBalls& balls, std::uint64_t step,
                                                    const Tallies& tallies);
+std::unique_ptr<BrickEngine> make_emulated_brick(Transport& transport, const SpringSetup* setup, const RawBalls* balls,
+                                                 std::uint64_t step, const std::array<int, 3>& layers);
 std::uint64_t predict_emulated_memory(const SpringSetup& setup, const BallSizes& sizes);
 std::uint64_t predict_emulated_sampler(std::size_t balls, int dimension, bool pairs);
 std::unique_ptr<LadderEngine> make_emulated_ladder(LadderRung rung, const SpringSetup& setup, const RawBalls& balls);

@@ -30,6 +30,10 @@ public:
     virtual ~Transport() = default;
     [[nodiscard]] virtual int rank() const = 0;
     [[nodiscard]] virtual int size() const = 0;
+    /// This rank among those of its machine.
+    [[nodiscard]] virtual int rank_here() const { return rank(); }
+    /// Whether swap() reads and writes the memory of GPUs.
+    [[nodiscard]] virtual bool reaches_devices() const { return false; }
 
     /// Sends all of `out` and receives all of `in`, at most one message per pair of ranks and direction.
     /// \throws RanksLost
