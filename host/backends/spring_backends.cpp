@@ -71,8 +71,12 @@ SpringProcessor make_spring_processor(const std::string& name, const SpringSetup
     return {name, make_cpu_engine(setup, balls, step, tallies)};
 }
 
-std::unique_ptr<BrickEngine> make_spring_bricks(Transport& transport, const SpringSetup* setup, const RawBalls* balls,
-                                                std::uint64_t step, const std::array<int, 3>& layers) {
+std::unique_ptr<BrickEngine> make_spring_bricks([[maybe_unused]] const std::string& name, Transport& transport,
+                                                const SpringSetup* setup, const RawBalls* balls, std::uint64_t step,
+                                                const std::array<int, 3>& layers) {
+#if defined(CAROM_HAVE_CUDA)
+    if (name == "cuda") return make_cuda_brick(transport, setup, balls, step, layers);
+#endif
     return make_cpu_brick(transport, setup, balls, step, layers);
 }
 

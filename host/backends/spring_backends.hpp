@@ -53,9 +53,10 @@ std::string choose_processor(ProcessorChoice choice, std::size_t balls);
 SpringProcessor make_spring_processor(const std::string& name, const SpringSetup& setup, const RawBalls& balls,
                                       std::uint64_t step, const Tallies& tallies);
 
-/// A rank's share of an engine of the CPU: see make_cpu_brick.
-std::unique_ptr<BrickEngine> make_spring_bricks(Transport& transport, const SpringSetup* setup, const RawBalls* balls,
-                                                std::uint64_t step, const std::array<int, 3>& layers);
+/// A rank's share of an engine on the processor called `name`: see make_cpu_brick and make_cuda_brick.
+std::unique_ptr<BrickEngine> make_spring_bricks(const std::string& name, Transport& transport, const SpringSetup* setup,
+                                                const RawBalls* balls, std::uint64_t step,
+                                                const std::array<int, 3>& layers);
 
 /// Memory that the engine will hold [bytes], on the processor called `name`.
 /// \param packing_fraction  of the balls in the box: sets how many candidates a ball has

@@ -1,6 +1,9 @@
 #include "host/ranks/mpi_module.hpp"
 
 #include <mpi.h>
+#if __has_include(<mpi-ext.h>)
+#include <mpi-ext.h>  // of OpenMPI and its kin
+#endif
 
 #include <cstddef>
 #include <cstdint>
@@ -57,18 +60,28 @@ void broadcast(void* bytes, std::size_t count) {
     MPI_Bcast(bytes, static_cast<int>(count), MPI_BYTE, 0, MPI_COMM_WORLD);
 }
 
+/// As this MPI was built, and says where it runs.
+int reaches_devices() {
+#if defined(MPIX_CUDA_AWARE_SUPPORT)
+    return MPIX_Query_cuda_support();
+#else
+    return 0;
+#endif
+}
+
 void stop() { MPI_Finalize(); }
 void end_all(int status) { MPI_Abort(MPI_COMM_WORLD, status); }
 
 }  // namespace
 
 extern "C" const MpiModule* carom_mpi_start() {
-    static MpiModule mpi = {kMpiModuleVersion, 0,       1,         library, swap,   whose_message_waits,
-                            max_all,           sum_all, broadcast, stop,    end_all};
+    static MpiModule mpi = {
+        kMpiModuleVersion, 0, 1, library, 0, swap, whose_message_waits, max_all, sum_all, broadcast, stop, end_all};
     int given = 0;  // other threads compute meanwhile
     MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &given);
     MPI_Comm_rank(MPI_COMM_WORLD, &mpi.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &mpi.size);
+    mpi.reaches_devices = reaches_devices();
     int length = 0;
     MPI_Get_library_version(library, &length);
     if (char* const end = std::strpbrk(library, ",\n")) *end = '\0';

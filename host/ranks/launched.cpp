@@ -29,13 +29,15 @@ int number_of(const char* variable, int otherwise) {
 
 class MpiTransport final : public Transport {
 public:
-    explicit MpiTransport(const MpiModule& mpi) : mpi_(mpi) {}
+    MpiTransport(const MpiModule& mpi, int rank_here) : mpi_(mpi), rank_here_(rank_here) {}
     ~MpiTransport() override { mpi_.stop(); }
     MpiTransport(const MpiTransport&) = delete;
     MpiTransport& operator=(const MpiTransport&) = delete;
 
     int rank() const override { return mpi_.rank; }
     int size() const override { return mpi_.size; }
+    int rank_here() const override { return rank_here_; }
+    bool reaches_devices() const override { return mpi_.reaches_devices != 0; }
     void swap(std::span<const Parcel> out, std::span<Parcel> in) override {
         out_.clear();
         in_.clear();
@@ -52,6 +54,7 @@ public:
 
 private:
     const MpiModule& mpi_;
+    int rank_here_;
     std::vector<MpiParcel> out_, in_;
 };
 
@@ -85,16 +88,21 @@ Launch launch() {
         const char* ranks;
         const char* rank;
         const char* here;
+        const char* rank_here;
     };
     // Of OpenMPI, of those with MPICH's process manager, and of SLURM's step.
     constexpr Names kLaunchers[] = {
-        {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"},
-        {"PMI_SIZE", "PMI_RANK", "MPI_LOCALNRANKS"},
-        {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "SLURM_STEP_TASKS_PER_NODE"},
+        {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE",
+         "OMPI_COMM_WORLD_LOCAL_RANK"},
+        {"PMI_SIZE", "PMI_RANK", "MPI_LOCALNRANKS", "MPI_LOCALRANKID"},
+        {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "SLURM_STEP_TASKS_PER_NODE", "SLURM_LOCALID"},
     };
     for (const Names& names : kLaunchers) {
         const int ranks = number_of(names.ranks, 1);
-        if (ranks > 1) return {ranks, number_of(names.rank, 0), std::clamp(number_of(names.here, 1), 1, ranks)};
+        if (ranks > 1) {
+            return {ranks, number_of(names.rank, 0), std::clamp(number_of(names.here, 1), 1, ranks),
+                    number_of(names.rank_here, 0)};
+        }
     }
     return {};
 }
@@ -129,7 +137,7 @@ std::shared_ptr<Transport> start_mpi(const Launch& launch) {
     if (begin == nullptr) throw std::runtime_error(path + ": is no module of carom for MPI");
     const MpiModule* const mpi = begin();
     if (mpi->version != kMpiModuleVersion) throw std::runtime_error(path + ": is of another version of carom");
-    auto transport = std::make_shared<MpiTransport>(*mpi);
+    auto transport = std::make_shared<MpiTransport>(*mpi, launch.rank_here);
     if (transport->size() != launch.ranks) {
         throw std::runtime_error("the launcher has started " + std::to_string(launch.ranks) + " ranks, but " +
                                  mpi->library + ", which the module was built with, found " +

@@ -12,6 +12,7 @@ struct Launch {
     int ranks = 1;
     int rank = 0;
     int ranks_here = 1;  ///< on this machine
+    int rank_here = 0;   ///< among them
 };
 Launch launch();
 

@@ -9,7 +9,7 @@
 
 namespace carom {
 
-constexpr int kMpiModuleVersion = 2;
+constexpr int kMpiModuleVersion = 3;
 
 struct MpiParcel {
     int peer;
@@ -22,6 +22,7 @@ struct MpiModule {
     int rank;
     int size;
     const char* library;  ///< what MPI calls itself
+    int reaches_devices;  ///< whether swap takes memory of CUDA's devices
     void (*swap)(const MpiParcel* out, std::size_t outs, MpiParcel* in, std::size_t ins);
     int (*whose_message_waits)();  ///< -1: nobody's
     void (*max_all)(std::uint64_t* values, std::size_t count);

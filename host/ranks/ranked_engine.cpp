@@ -21,8 +21,9 @@ enum class Order : std::uint8_t { kMake, kAdvance, kSums, kCounts, kFrame, kRawF
 
 struct Command {
     Order order = Order::kEnd;
-    std::uint64_t number = 0;  ///< of steps, or bytes that follow
+    std::uint64_t number = 0;  ///< of steps, or bytes that follow; to kMake: kOnCuda
 };
+constexpr std::uint64_t kOnCuda = 1;
 
 /// What a rank tells of itself.
 struct RankReport {
@@ -36,10 +37,10 @@ struct RankReport {
 /// A rank's part of an engine. What both rank 0 and the others do at an order; the others' answers go to rank 0.
 class Part {
 public:
-    Part(Transport& transport, const SpringSetup* setup, const RawBalls* balls, std::uint64_t step,
-         const std::array<int, 3>& layers)
+    Part(const BrickMaker& maker, const std::string& processor, Transport& transport, const SpringSetup* setup,
+         const RawBalls* balls, std::uint64_t step, const std::array<int, 3>& layers)
         : transport_(transport),
-          bricks_(make_spring_bricks(transport, setup, balls, step, layers)),
+          bricks_(maker(processor, transport, setup, balls, step, layers)),
           steps_(*bricks_, transport) {}
 
     [[nodiscard]] BrickEngine& bricks() { return *bricks_; }
@@ -103,14 +104,15 @@ private:
 
 class RankedEngine final : public SpringEngine {
 public:
-    RankedEngine(Transport& transport, HalfDone& orders, const std::array<int, 3>& layers, const SpringSetup& setup,
-                 const RawBalls& balls, std::uint64_t step, const Tallies& tallies)
+    RankedEngine(const BrickMaker& maker, const std::string& processor, Transport& transport, HalfDone& orders,
+                 const std::array<int, 3>& layers, const SpringSetup& setup, const RawBalls& balls, std::uint64_t step,
+                 const Tallies& tallies)
         : transport_(transport),
           orders_(orders),
           before_(tallies),
           count_(balls.count),
           dimension_(setup.dimension),
-          part_((say(Order::kMake), transport), &setup, &balls, step, layers) {
+          part_((say(Order::kMake, processor == "cuda" ? kOnCuda : 0), maker), processor, transport, &setup, &balls, step, layers) {
         before_.wall_impulse.resize(WallNumber::count(setup.walls.size()));
         before_.wall_heat.resize(before_.wall_impulse.size());
     }
@@ -264,7 +266,8 @@ EngineFigures RankedEngine::figures() const {
 
 }  // namespace
 
-Ranks::Ranks(std::shared_ptr<Transport> transport) : transport_(std::move(transport)) {}
+Ranks::Ranks(std::shared_ptr<Transport> transport, BrickMaker maker)
+    : transport_(std::move(transport)), maker_(std::move(maker)) {}
 
 Ranks::~Ranks() {
     constexpr int kSystemFailure = 4;
@@ -290,7 +293,8 @@ std::unique_ptr<SpringEngine> Ranks::make_engine(const SpringSetup& setup, const
     std::exception_ptr cannot;
     orders_.change([&] {
         try {
-            engine = std::make_unique<RankedEngine>(*transport_, orders_, layers_, setup, balls, step, tallies);
+            engine = std::make_unique<RankedEngine>(maker_, processor_, *transport_, orders_, layers_, setup, balls, step,
+                                                    tallies);
         } catch (const CannotShare&) {  // all of them have found it
             cannot = std::current_exception();
         }
@@ -310,7 +314,7 @@ void Ranks::work(std::span<const std::byte> order, const std::function<void(Tran
     });
 }
 
-void serve_rank(Transport& transport, const RankWork& work) {
+void serve_rank(Transport& transport, const RankWork& work, const BrickMaker& maker) {
     std::unique_ptr<Part> part;
     for (;;) {
         Command command;
@@ -318,7 +322,8 @@ void serve_rank(Transport& transport, const RankWork& work) {
         switch (command.order) {
             case Order::kMake:
                 try {
-                    part = std::make_unique<Part>(transport, nullptr, nullptr, 0, std::array<int, 3>{});
+                    part = std::make_unique<Part>(maker, command.number == kOnCuda ? "cuda" : "cpu", transport, nullptr,
+                                                  nullptr, 0, std::array<int, 3>{});
                 } catch (const CannotShare&) {  // rank 0 says so
                 }
                 break;

@@ -24,7 +24,7 @@ struct Box {
 };
 
 struct Mail {
-    explicit Mail(int ranks) : boxes(static_cast<std::size_t>(ranks)) {
+    Mail(int ranks, bool reaches) : boxes(static_cast<std::size_t>(ranks)), reaches_devices(reaches) {
         for (Box& box : boxes) {
             box.queues.resize(boxes.size());
             box.awaited.resize(boxes.size());
@@ -32,6 +32,7 @@ struct Mail {
     }
 
     std::vector<Box> boxes;
+    bool reaches_devices;
 };
 
 // A rank that waits gives way to the others so often before it sleeps, which takes them all three times as long.
@@ -43,6 +44,7 @@ public:
 
     int rank() const override { return rank_; }
     int size() const override { return static_cast<int>(mail_->boxes.size()); }
+    bool reaches_devices() const override { return mail_->reaches_devices; }
 
     void swap(std::span<const Parcel> out, std::span<Parcel> in) override {
         for (const Parcel& parcel : out) {
@@ -105,12 +107,13 @@ private:
 
 class ThreadRanks::Impl {
 public:
-    Impl(int ranks, const RankWork& work) : mail_(std::make_shared<thread_ranks::Mail>(ranks)) {
+    Impl(int ranks, const RankWork& work, const BrickMaker& maker, bool reach_devices)
+        : mail_(std::make_shared<thread_ranks::Mail>(ranks, reach_devices)) {
         for (int rank = 1; rank < ranks; ++rank) {
-            threads_.push_back(start_thread([mail = mail_, rank, work] {
+            threads_.push_back(start_thread([mail = mail_, rank, work, maker] {
                 thread_ranks::ThreadTransport transport(mail, rank);
                 try {
-                    serve_rank(transport, work);
+                    serve_rank(transport, work, maker);
                 } catch (const std::exception&) {
                     transport.abort(1);
                 }
@@ -129,7 +132,8 @@ private:
     std::vector<std::thread> threads_;
 };
 
-ThreadRanks::ThreadRanks(int ranks, const RankWork& work) : impl_(std::make_unique<Impl>(ranks, work)) {}
+ThreadRanks::ThreadRanks(int ranks, const RankWork& work, const BrickMaker& maker, bool reach_devices)
+    : impl_(std::make_unique<Impl>(ranks, work, maker, reach_devices)) {}
 ThreadRanks::~ThreadRanks() = default;
 std::shared_ptr<Transport> ThreadRanks::rank_0() const { return impl_->rank_0(); }
 

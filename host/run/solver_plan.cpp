@@ -172,11 +172,8 @@ SpringSetup::Side side_of(Face face) {
 }
 
 std::string processor_for(const Scene& scene, std::size_t balls) {
-    if (ranks_of_run() != nullptr) {
-        if (scene.run.backend != BackendChoice::kCuda) return "cpu";
-        throw InputError(scene.label("run.backend") +
-                         ": several ranks run on the CPU, not on \"cuda\"; allowed: \"auto\", \"cpu\"");
-    }
+    // Whether all ranks have a GPU, rank 0 does not know, so it is for the user to say.
+    if (ranks_of_run() != nullptr && scene.run.backend != BackendChoice::kCuda) return "cpu";
     static_assert(static_cast<int>(BackendChoice::kAuto) == static_cast<int>(ProcessorChoice::kAuto));
     static_assert(static_cast<int>(BackendChoice::kCuda) == static_cast<int>(ProcessorChoice::kCuda));
     try {
@@ -238,6 +235,7 @@ public:
     std::unique_ptr<Solver> make_solver(const SolverState& state, const std::string& log) const override {
         if (!log.empty()) throw InputError("--events-log: the spring solver has no events; allowed: --solver events");
         if (Ranks* const ranks = ranks_of_run()) {
+            ranks->compute_on(processor_);
             return make_spring_solver(
                 stages_, state, processor_,
                 [ranks](const SpringSetup& setup, const RawBalls& balls, std::uint64_t step, const Tallies& tallies) {

@@ -626,7 +626,8 @@ void CudaBrick<Real, Dim>::keep() {
         make_room_for(kept_.v[axis], slots_);
     }
     if (some_may_go) make_room_for(kept_gone_, slots_);
-    MovedView<Real, Dim> to{.gone = this->gone_.data()};
+    MovedView<Real, Dim> to;
+    to.gone = this->gone_.data();
     for (int axis = 0; axis < Dim; ++axis) {
         to.x[axis] = kept_.x[axis].data();
         to.v[axis] = kept_.v[axis].data();

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <tuple>
 
 #include "host/ranks/ranked_engine.hpp"
 #include "kernels/cpu/spring_cpu.hpp"
@@ -8,6 +9,15 @@
 #include "tests/support/spring_engines.hpp"
 
 namespace carom::test::ranks_test {
+
+/// Ranks of each kind of processor, by the name that the tests have for it; those of the emulated device send from
+/// there, or through the host.
+class RanksOn : public testing::TestWithParam<std::tuple<Processor, bool>> {
+protected:
+    void SetUp() override { CAROM_REQUIRE(std::get<0>(GetParam())); }
+    [[nodiscard]] static BrickMaker maker() { return brick_maker(std::get<0>(GetParam())); }
+    [[nodiscard]] static bool reach_devices() { return std::get<1>(GetParam()); }
+};
 
 double figure(const SpringEngine& engine, const std::string& name) {
     for (const auto& [key, value] : engine.figures().numbers) {
@@ -27,13 +37,13 @@ Gas with_a_bang() {
     return gas;
 }
 
-TEST(Ranks, DoAStretchAnewThatWasTooBold) {
+TEST_P(RanksOn, DoAStretchAnewThatWasTooBold) {
     Gas gas = with_a_bang();
     gas.setup.margin = 0.1;
     gas.setup.threads = 1;
     for (const int count : {2, 5}) {
-        ThreadRanks threads(count);
-        Ranks ranks(threads.rank_0());
+        ThreadRanks threads(count, {}, maker(), reach_devices());
+        Ranks ranks(threads.rank_0(), maker());
         const auto engine = ranks.make_engine(gas.setup, gas.raw(), 0, gas.tallies);
         const auto alone = make_engine({"cpu1", 1}, gas);
         for (int part = 0; part < 5; ++part) {
@@ -45,12 +55,12 @@ TEST(Ranks, DoAStretchAnewThatWasTooBold) {
     }
 }
 
-TEST(Ranks, MoveTheirCutsToWhereTheBallsAre) {
+TEST_P(RanksOn, MoveTheirCutsToWhereTheBallsAre) {
     Gas gas = empty_box(2, {60.0, 20.0, 0.0});
     add_lattice(gas, {.counts = {16, 14, 1}, .spacing = 1.2, .corner = {1.0, 1.0, 0.0}, .speed = 6.0});
     gas.setup.threads = 1;
-    ThreadRanks threads(4);
-    Ranks ranks(threads.rank_0());
+    ThreadRanks threads(4, {}, maker(), reach_devices());
+    Ranks ranks(threads.rank_0(), maker());
     ranks.cut_into({4, 1, 0});
     const auto engine = ranks.make_engine(gas.setup, gas.raw(), 0, gas.tallies);
     const auto alone = make_engine({"cpu1", 1}, gas);
@@ -75,18 +85,46 @@ Gas atmosphere() {
     return gas;
 }
 
-TEST(Ranks, ShareTheWorkOfAnAtmosphereToATenth) {
+TEST_P(RanksOn, ShareTheWorkOfAnAtmosphereToATenth) {
     Gas gas = atmosphere();
     gas.setup.threads = 1;
     for (const int count : {2, 4}) {
-        ThreadRanks threads(count);
-        Ranks ranks(threads.rank_0());
+        ThreadRanks threads(count, {}, maker(), reach_devices());
+        Ranks ranks(threads.rank_0(), maker());
         const auto engine = ranks.make_engine(gas.setup, gas.raw(), 0, gas.tallies);
         EXPECT_EQ(engine->advance(400).steps, 400U);
         EXPECT_GT(engine->tallies().sorts, 0U);
         EXPECT_LT(figure(*engine, "rank_imbalance"), 0.1) << count << " ranks of " << gas.raw().count << " balls";
     }
 }
+
+/// Balls fly out, some of them in stretches that are done again.
+TEST_P(RanksOn, BringBackWhatLeftInAStretchThatIsDoneAnew) {
+    Gas gas = with_a_bang();
+    for (auto& side : gas.setup.sides) side = {Side::kOpen, Side::kOpen};
+    for (int k = 0; k < 25; ++k) gas.add({-0.49 + 0.004 * k, 1.6 + 1.2 * k, 0.0}, {-1.0, 0.0, 0.0}, 0.5, 1.0);
+    gas.setup.margin = 0.1;
+    gas.setup.threads = 1;
+    ThreadRanks threads(3, {}, maker(), reach_devices());
+    Ranks ranks(threads.rank_0(), maker());
+    const auto engine = ranks.make_engine(gas.setup, gas.raw(), 0, gas.tallies);
+    const auto alone = make_engine({"cpu1", 1}, gas);
+    for (int part = 0; part < 5; ++part) {
+        EXPECT_EQ(engine->advance(100).steps, 100U);
+        alone->advance(100);
+        EXPECT_TRUE(same_bits(look(*alone, gas), look(*engine, gas)));
+    }
+    EXPECT_GT(figure(*engine, "rank_retreats"), 0.0);
+    EXPECT_GE(engine->tallies().balls_left, 25U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Backends, RanksOn,
+                         testing::Values(std::tuple(Processor{"ranks"}, false),
+                                         std::tuple(Processor{"emulated_ranks"}, false),
+                                         std::tuple(Processor{"emulated_ranks"}, true)),
+                         [](const auto& instance) {
+                             return std::get<0>(instance.param).name + (std::get<1>(instance.param) ? "_directly" : "");
+                         });
 
 TEST(Ranks, TellRankZeroAloneWhatCannotBeShared) {
     Gas gas = empty_box(2, {3.0, 3.0, 0.0});

@@ -114,7 +114,8 @@ const auto kAllScenarios = testing::Range(std::size_t{0}, scenarios().size());
 
 INSTANTIATE_TEST_SUITE_P(Golden, StateHash,
                          testing::Combine(kAllScenarios, testing::Bool(),
-                                          testing::Values(Processor{"cpu1"}, Processor{"emulated"}, Processor{"cuda"})),
+                                          testing::Values(Processor{"cpu1"}, Processor{"emulated"}, Processor{"cuda"},
+                                                          Processor{"emulated_ranks3"})),
                          name_of);
 // Each number of ranks in one of the precisions, for the time that they take together.
 INSTANTIATE_TEST_SUITE_P(GoldenOnRanks, StateHash,

@@ -15,6 +15,7 @@
 #include "host/spring/spring_solver.hpp"
 #include "kernels/cpu/spring_cpu.hpp"
 #include "kernels/cuda/spring_cuda.hpp"
+#include "kernels/ranks/cut.hpp"
 #include "tests/support/make_walls.hpp"
 
 namespace carom::test {
@@ -435,11 +436,11 @@ testing::AssertionResult same_balls(const std::string& what, const Gas& expected
 }
 
 std::vector<Processor> processors() {
-    return {{"cpu1", 1}, {"cpu2", 2}, {"cpu3", 3}, {"ranks", 1}, {"emulated"}, {"cuda"}};
+    return {{"cpu1", 1}, {"cpu2", 2}, {"cpu3", 3}, {"ranks", 1}, {"emulated"}, {"emulated_ranks"}, {"cuda"}};
 }
 
 std::string missing(const Processor& processor) {
-    if (processor.name == "emulated") {
+    if (processor.name.starts_with("emulated")) {
 #if !defined(CAROM_HAVE_EMULATED)
         return "this build has no emulated backend: Thrust's headers were not found";
 #endif
@@ -462,22 +463,27 @@ bool gpu_required(const Processor& processor) {
 namespace {
 
 constexpr std::string_view kRanks = "ranks";
+constexpr std::string_view kEmulatedRanks = "emulated_ranks";
 
 /// "ranks4": so many. "ranks": one of several numbers, another one for other balls, so that all tests together see all
 /// of them; with CAROM_RANKS=N in the environment it is that.
-int ranks_for(const std::string& name, const RawBalls& balls) {
+/// \param spread  for the same balls another number where this is another one
+int ranks_for(const std::string& name, const RawBalls& balls, std::size_t spread) {
     constexpr int kNumbers[] = {2, 3, 4, 8};
-    if (name != kRanks) return std::atoi(name.c_str() + kRanks.size());
+    const std::size_t number = name.find(kRanks) + kRanks.size();
+    if (number < name.size()) return std::atoi(name.c_str() + number);
     if (const char* const given = std::getenv("CAROM_RANKS")) return std::max(1, std::atoi(given));
-    return kNumbers[balls.count % std::size(kNumbers)];
+    return kNumbers[(balls.count + spread) % std::size(kNumbers)];
 }
 
 /// An engine with ranks of its own.
 class EngineOfRanks final : public SpringEngine {
 public:
-    EngineOfRanks(int ranks, const SpringSetup& setup, const RawBalls& balls, std::uint64_t step,
-                  const Tallies& tallies)
-        : threads_(ranks), ranks_(threads_.rank_0()), engine_(ranks_.make_engine(setup, balls, step, tallies)) {}
+    EngineOfRanks(int ranks, const BrickMaker& maker, const SpringSetup& setup, const RawBalls& balls,
+                  std::uint64_t step, const Tallies& tallies)
+        : threads_(ranks, {}, maker, setup.double_precision),  // messages between devices go both ways
+          ranks_(threads_.rank_0(), maker),
+          engine_(ranks_.make_engine(setup, balls, step, tallies)) {}
 
     AdvanceResult advance(std::uint64_t steps) override { return engine_->advance(steps); }
     std::uint64_t step() const override { return engine_->step(); }
@@ -505,6 +511,23 @@ private:
     std::unique_ptr<SpringEngine> engine_;
 };
 
+}  // namespace
+
+BrickMaker brick_maker(const Processor& processor) {
+    if (processor.name.starts_with(kRanks)) return make_spring_bricks;
+#if defined(CAROM_HAVE_EMULATED)
+    if (processor.name.starts_with(kEmulatedRanks)) {
+        return [](const std::string&, Transport& transport, const SpringSetup* setup, const RawBalls* balls,
+                  std::uint64_t step, const std::array<int, 3>& layers) {
+            return make_emulated_brick(transport, setup, balls, step, layers);
+        };
+    }
+#endif
+    return {};
+}
+
+namespace {
+
 std::unique_ptr<SpringEngine> engine_on(const Processor& processor, SpringSetup setup, const RawBalls& balls,
                                         std::uint64_t step, const Tallies& tallies) {
     setup.threads = processor.threads;
@@ -514,8 +537,16 @@ std::unique_ptr<SpringEngine> engine_on(const Processor& processor, SpringSetup 
 #if defined(CAROM_HAVE_CUDA)
     if (processor.name == "cuda") return make_cuda_engine(setup, balls, step, tallies);
 #endif
-    if (processor.name.starts_with(kRanks)) {
-        return std::make_unique<EngineOfRanks>(ranks_for(processor.name, balls), setup, balls, step, tallies);
+    if (const BrickMaker maker = brick_maker(processor)) {
+        // Nearly all scenarios have as many balls as four divides.
+        const std::size_t spread = processor.name.starts_with(kRanks) ? 0 : balls.count / 4 + (setup.margin > 0.0);
+        for (int ranks = ranks_for(processor.name, balls, spread);; ranks /= 2) {
+            try {
+                return std::make_unique<EngineOfRanks>(ranks, maker, setup, balls, step, tallies);
+            } catch (const CannotShare&) {  // the box of a few balls
+                if (ranks < 2) throw;
+            }
+        }
     }
     if (!processor.name.starts_with("cpu")) throw std::invalid_argument(processor.name);
     return make_cpu_engine(setup, balls, step, tallies);

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "host/ranks/ranked_engine.hpp"
 #include "kernels/spring_engine.hpp"
 #include "kernels/spring_setup.hpp"
 
@@ -70,7 +71,7 @@ const Scenario& scenario(const std::string& name);
 
 /// A way to run the spring engine.
 struct Processor {
-    std::string name;  ///< "cpu1", "cpu2", "cpu3", "ranks", "ranks8", "emulated", "cuda"
+    std::string name;  ///< "cpu1", "cpu2", "cpu3", "ranks", "ranks8", "emulated", "emulated_ranks", "cuda"
     int threads = 1;   ///< of the CPU
 };
 
@@ -92,6 +93,8 @@ std::string missing(const Processor& processor);
 bool gpu_required(const Processor& processor);
 
 std::unique_ptr<SpringEngine> make_engine(const Processor& processor, Gas& gas);
+/// What makes bricks of the processors called by ranks; of others empty.
+BrickMaker brick_maker(const Processor& processor);
 
 /// The solver of a prepared scene: on "cpu1" as the program has it; that of springs, without stages, on any other too.
 std::unique_ptr<Solver> make_solver_on(const Processor& processor, const PreparedScene& run);

@@ -14,6 +14,11 @@ std::unique_ptr<SpringEngine> make_cuda_engine(const SpringSetup& setup, const R
     return make_emulated_engine(setup, balls, step, tallies);
 }
 
+std::unique_ptr<BrickEngine> make_cuda_brick(Transport& transport, const SpringSetup* setup, const RawBalls* balls,
+                                             std::uint64_t step, const std::array<int, 3>& layers) {
+    return make_emulated_brick(transport, setup, balls, step, layers);
+}
+
 std::uint64_t predict_cuda_memory(const SpringSetup& setup, const BallSizes& sizes) {
     return predict_emulated_memory(setup, sizes);
 }
