@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # What nvcc makes of the CUDA sources, executed on this processor: every scene of tests/device/scenes.py beside the CPU backend,
-# in order and out of order, with other contents of fresh memory, with every access of memory checked, with waits left out (which
-# must show), and the project's own tests that want a GPU. Needs nvcc, and no GPU; takes an hour or two. tests/device/README.md.
-# usage: scripts/device-check.sh [PART]...      parts: quick shuffled check broken pictures tests (default: all but tests)
+# in order and out of order, with other contents of fresh memory, with every access of memory checked, shared by two ranks where
+# there is MPI, with waits left out (which must show), and the project's own tests that want a GPU. Needs nvcc, and no GPU; takes
+# an hour or two. tests/device/README.md.
+# usage: scripts/device-check.sh [PART]...      parts: quick shuffled check ranks broken pictures tests (default: all but tests)
 source "$(dirname "$0")/common.sh"
 
 build=build/device
-parts=" ${*:-quick shuffled check broken pictures} "
+parts=" ${*:-quick shuffled check ranks broken pictures} "
 cmake -S . -B $build -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCAROM_CUDA=ON -DCAROM_PTX_TESTS=ON >/dev/null
 cmake --build $build -j "$jobs" --target carom_on_ptx carom_ptx_all
 scenes() { python3 tests/device/scenes.py $build "$@"; }
@@ -32,6 +33,10 @@ broken() { # what a program that forgets to wait shows
     done
     return $status
 }
+shared() {
+    cmake --build $build -j "$jobs" --target carom_mpi
+    scenes --steps-scale 0.06 --ranks 2 --settings '' --settings CHECK=1
+}
 pictures() { # balls that go from CUDA's memory to OpenGL's
     local dimension
     for dimension in 2 3; do
@@ -56,6 +61,7 @@ part quick scenes --steps-scale 0.5 --settings ''
 part shuffled scenes --steps-scale 0.25 --no-resume --settings ORDER=reverse,SCHEDULE=eager,POISON=0xff,TIGHT=1 \
     --settings ORDER=shuffled,SCHEDULE=random,SEED=7,PAGEABLE=late,POISON=0
 part check scenes --steps-scale 0.06 --no-resume --settings CHECK=1
+command -v mpirun >/dev/null && part ranks shared
 part broken broken
 part pictures pictures
 part tests own_tests

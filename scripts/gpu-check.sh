@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Checks a GPU against everything that is known without one, in the order of worth: what it is, the GPU tests, speeds beside
 # the memory's and the textbook algorithm's, the state hashes of all scenes on the CPU and on the GPU, the viewer, NVIDIA's
-# sanitizer if it is installed, and last the largest gas. Needs no network, compiler or Python; takes under 8 minutes.
+# sanitizer if it is installed, two ranks on the GPU if MPI is, and last the largest gas. Needs no network, compiler or Python; takes under 8 minutes.
 # Run it from the unpacked archive of scripts/package.sh, or in a checkout with a build.
 # usage: scripts/gpu-check.sh OUTDIR [BUILD]       (BUILD: a build folder, such as build/cuda; default: the archive)
 # Leaves in OUTDIR: gpu-check.json (all results), and the log of each part. Prints a table last; exit status 0 if all is well.
@@ -30,10 +30,10 @@ fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-single_steps=10000 double_steps=2000 sanitized_steps=60 sanitized_balls=3000 shards=4
+single_steps=10000 double_steps=2000 sanitized_steps=60 sanitized_balls=3000 shards=4 shared_balls=400000 shared_steps=400
 sizes=4096,100000,1000000,16000000 largest=100000000 viewer_sizes=()
 if [ -n "${CAROM_REHEARSAL:-}" ]; then
-    single_steps=10 double_steps=5 sanitized_steps=3 sanitized_balls=300 shards=1
+    single_steps=10 double_steps=5 sanitized_steps=3 sanitized_balls=300 shards=1 shared_balls=400 shared_steps=40
     sizes=1000,4096 largest=8000 viewer_sizes=(--sizes 1000)
 fi
 
@@ -266,7 +266,39 @@ else
     done
 fi
 
-# 7. The largest gas, if there is time left for it.
+# 7. Two ranks that share the GPU beside one process alone: the same hash, and what it costs.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+export PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
+run_shared() { # DIMENSION NAME LAUNCHER...
+    timeout "$(limit 40)" "${@:3}" "$carom" run "$work/shared$1.toml" --solver spring --backend cuda --steps $shared_steps \
+        --set output.every=0 --set output.observables_every=0 --quiet --json --force -o "$work/$2.h5" \
+        >"$work/$2.json" 2>"$work/$2.err"
+}
+for dimension in 2 3; do
+    if ! command -v mpirun >/dev/null; then
+        record ranks "two ranks ${dimension}D" null "no mpirun"
+        skipped=$((skipped + 1))
+        continue
+    fi
+    small_scene $dimension $shared_balls "$work/shared$dimension.toml"
+    run_shared $dimension alone env
+    run_shared $dimension ranks mpirun -n 2
+    status=$?
+    alone=$(field state_hash "$work/alone.json") shared=$(field state_hash "$work/ranks.json")
+    if grep -q 'no module for MPI' "$work/ranks.err"; then
+        record ranks "two ranks ${dimension}D" null "no module for MPI beside the program"
+        skipped=$((skipped + 1))
+    elif [ $status -eq 124 ]; then
+        record ranks "two ranks ${dimension}D" null "stopped for time"
+    elif [ -z "$shared" ] || [ "$alone" != "$shared" ] || [ "$(field ranks "$work/ranks.json")" != 2.0 ]; then
+        record ranks "two ranks ${dimension}D" false "alone '$alone', two ranks '$shared'; $(grep -m 1 '^carom:' "$work/ranks.err")"
+    else
+        record ranks "two ranks ${dimension}D" true "$(printf '%.3g and alone %.3g' \
+            "$(field ball_steps_per_second "$work/ranks.json")" "$(field ball_steps_per_second "$work/alone.json")") ball-steps/s, $shared"
+    fi
+done
+
+# 8. The largest gas, if there is time left for it.
 for dimension in 2 3; do
     if [ $((deadline - SECONDS)) -gt 40 ]; then
         bench $dimension $largest 60 bench-largest-${dimension}d --only spring --precision single

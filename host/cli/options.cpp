@@ -11,6 +11,7 @@
 #include "host/backends/spring_backends.hpp"
 #include "host/io/trajectory_reader.hpp"
 #include "host/plot/stored_run.hpp"
+#include "host/ranks/launched.hpp"
 #include "host/run/say.hpp"
 #include "host/scene/faults.hpp"
 #include "host/state/errors.hpp"
@@ -97,6 +98,9 @@ SceneRequest SceneOptions::request() const {
 
 void use_device(const std::string& number) {
     if (number.empty()) return;
+    if (ranks_of_run() != nullptr) {
+        throw InputError("--device: each rank takes one of its machine's GPUs by itself; allowed in one process");
+    }
     const std::uint64_t device = parse_whole("--device", number, 0);
     try {
         choose_cuda_device(device);

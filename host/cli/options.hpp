@@ -34,7 +34,7 @@ struct SceneOptions {
 void add_scene_options(CommandOptions& command, SceneOptions& options);
 
 /// The GPU of --device; empty: the first.
-/// \throws InputError  a number that is none, a device that is not there
+/// \throws InputError  a number that is none, a device that is not there, or a run that ranks share
 void use_device(const std::string& number);
 
 /// A whole number from `least` up. \throws InputError  naming the option

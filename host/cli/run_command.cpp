@@ -64,7 +64,6 @@ int run(const RunOptions& options, const std::string& program) {
         throw InputError("--resume takes the scene from the checkpoint; leave out '" + options.scene.scene + "'");
     }
     if (!resume && options.scene.scene.empty()) throw InputError("no scene given; see carom run --help");
-
     SceneRequest request = options.scene.request();
     request.force = options.force;
     if (Ranks* const ranks = ranks_of_run()) {

@@ -75,8 +75,8 @@ void end_all(int status) { MPI_Abort(MPI_COMM_WORLD, status); }
 }  // namespace
 
 extern "C" const MpiModule* carom_mpi_start() {
-    static MpiModule mpi = {
-        kMpiModuleVersion, 0, 1, library, 0, swap, whose_message_waits, max_all, sum_all, broadcast, stop, end_all};
+    static MpiModule mpi = {kMpiModuleVersion,   0,       1,       library,   0,    swap,
+                            whose_message_waits, max_all, sum_all, broadcast, stop, end_all};
     int given = 0;  // other threads compute meanwhile
     MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &given);
     MPI_Comm_rank(MPI_COMM_WORLD, &mpi.rank);

@@ -112,7 +112,8 @@ public:
           before_(tallies),
           count_(balls.count),
           dimension_(setup.dimension),
-          part_((say(Order::kMake, processor == "cuda" ? kOnCuda : 0), maker), processor, transport, &setup, &balls, step, layers) {
+          part_((say(Order::kMake, processor == "cuda" ? kOnCuda : 0), maker), processor, transport, &setup, &balls,
+                step, layers) {
         before_.wall_impulse.resize(WallNumber::count(setup.walls.size()));
         before_.wall_heat.resize(before_.wall_impulse.size());
     }
@@ -293,8 +294,8 @@ std::unique_ptr<SpringEngine> Ranks::make_engine(const SpringSetup& setup, const
     std::exception_ptr cannot;
     orders_.change([&] {
         try {
-            engine = std::make_unique<RankedEngine>(maker_, processor_, *transport_, orders_, layers_, setup, balls, step,
-                                                    tallies);
+            engine = std::make_unique<RankedEngine>(maker_, processor_, *transport_, orders_, layers_, setup, balls,
+                                                    step, tallies);
         } catch (const CannotShare&) {  // all of them have found it
             cannot = std::current_exception();
         }

@@ -17,9 +17,9 @@
 namespace carom {
 
 /// Makes a rank's share of an engine, as make_spring_bricks does.
-using BrickMaker = std::function<std::unique_ptr<BrickEngine>(
-    const std::string& processor, Transport& transport, const SpringSetup* setup, const RawBalls* balls,
-    std::uint64_t step, const std::array<int, 3>& layers)>;
+using BrickMaker = std::function<std::unique_ptr<BrickEngine>(const std::string& processor, Transport& transport,
+                                                              const SpringSetup* setup, const RawBalls* balls,
+                                                              std::uint64_t step, const std::array<int, 3>& layers)>;
 
 /// The ranks of a run as rank 0 sees them: it leads, the others do as they are told (serve_rank).
 class Ranks {

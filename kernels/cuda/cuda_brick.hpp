@@ -31,7 +31,9 @@ public:
     const Cut& cut() const override { return cut_; }
     std::uint64_t balls() const override { return this->seen().active; }
     std::uint64_t work() const override;
-    std::vector<std::uint64_t> work_along(int axis) const override { return work_along_[static_cast<std::size_t>(axis)]; }
+    std::vector<std::uint64_t> work_along(int axis) const override {
+        return work_along_[static_cast<std::size_t>(axis)];
+    }
     void deal(const Cut& cut) override {
         this->half_done_.change([&] { deal_out(cut); });
     }
@@ -329,8 +331,8 @@ void CudaBrick<Real, Dim>::deal_out(const Cut& cut) {
     this->queue_.wait();
     const std::uint32_t leaving = *number_here_.data();
     make_room_for(records_, leaving);
-    this->queue_.launch(leaving, LeaveBrickBody<Real, Dim>{this->balls_view(this->motion_), image, moving_.data(),
-                                                           records_.data()});
+    this->queue_.launch(
+        leaving, LeaveBrickBody<Real, Dim>{this->balls_view(this->motion_), image, moving_.data(), records_.data()});
     for (const Ball& record : download_records(leaving)) {
         const auto cell = this->params_.grid.cell(record.cell);
         moving.add(cut.owner(std::span(&cell[0], Dim)), record);
@@ -483,8 +485,7 @@ template <class Real, int Dim>
 void CudaBrick<Real, Dim>::pack(What what, int motion) {
     this->queue_.launch(out_.count, PackBody<Real, Dim>{message_view(out_, what), this->balls_view(motion)});
     if (!on_devices_) {
-        this->queue_.download(out_.bytes.data(), out_.here.data(),
-                              message_bytes(neighbours_.size(), out_.count, what));
+        this->queue_.download(out_.bytes.data(), out_.here.data(), message_bytes(neighbours_.size(), out_.count, what));
     }
     packed_ = what;
 }
@@ -647,9 +648,10 @@ void CudaBrick<Real, Dim>::go_back() {
         from.v[axis] = kept_.v[axis].data();
     }
     const OrderedView<Real, Dim> now = now_view();
-    this->queue_.launch(kept_control_.active,
-                        KeepBody<Real, Dim>{from, {now.x, now.v, this->gone_.data()},
-                                            this->params_.open != 0 ? kept_gone_.data() : nullptr, true});
+    this->queue_.launch(
+        kept_control_.active,
+        KeepBody<Real, Dim>{
+            from, {now.x, now.v, this->gone_.data()}, this->params_.open != 0 ? kept_gone_.data() : nullptr, true});
     *this->seen_.data() = kept_control_;
     this->queue_.upload(this->seen_.data(), this->record_.data(), 1);
     this->queue_.wait();
@@ -667,9 +669,9 @@ void CudaBrick<Real, Dim>::frame(bool raw, std::vector<FrameBall>& balls) {
     const std::uint32_t active = this->seen().active;
     make_room_for(frame_balls_, active);
     this->with_kind([&](auto kind) {
-        this->queue_.launch(active, BrickFrameBody<decltype(kind)>{this->params_, this->state_view(this->motion_),
-                                                                   this->record_.data(), image_view(this->labels_),
-                                                                   frame_balls_.data(), raw});
+        this->queue_.launch(
+            active, BrickFrameBody<decltype(kind)>{this->params_, this->state_view(this->motion_), this->record_.data(),
+                                                   image_view(this->labels_), frame_balls_.data(), raw});
     });
     balls.resize(active);
     this->queue_.download(frame_balls_.data(), balls.data(), active);

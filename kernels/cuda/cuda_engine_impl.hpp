@@ -63,7 +63,7 @@ constexpr std::uint32_t kFaceWarps = 8192;
 
 template <class Real, int Dim>
 CudaRun<Real, Dim> CudaEngine<Real, Dim>::run_of(const SpringSetup& setup, const BallSizes& sizes, std::uint64_t step) {
-    return {make_params<Real, Dim>(setup, sizes),      sizes, setup.damped(), setup.near_lists, step,
+    return {make_params<Real, Dim>(setup, sizes), sizes, setup.damped(), setup.near_lists, step,
             WallNumber::count(setup.walls.size())};
 }
 

@@ -52,7 +52,7 @@ std::unique_ptr<SpringEngine> make_emulated_engine(const SpringSetup& setup, con
 }
 
 std::unique_ptr<BrickEngine> make_emulated_brick(Transport& transport, const SpringSetup* setup, const RawBalls* balls,
-                                        std::uint64_t step, const std::array<int, 3>& layers) {
+                                                 std::uint64_t step, const std::array<int, 3>& layers) {
     return emulated::make_brick(transport, setup, balls, step, layers);
 }
 
@@ -74,7 +74,7 @@ std::unique_ptr<SpringEngine> make_cuda_engine(const SpringSetup& setup, const R
 }
 
 std::unique_ptr<BrickEngine> make_cuda_brick(Transport& transport, const SpringSetup* setup, const RawBalls* balls,
-                                        std::uint64_t step, const std::array<int, 3>& layers) {
+                                             std::uint64_t step, const std::array<int, 3>& layers) {
     return cuda::make_brick(transport, setup, balls, step, layers);
 }
 

@@ -3,11 +3,12 @@
 import json
 import os
 import pathlib
+import shutil
 import stat
 import subprocess
 import unittest
 
-from program import PROGRAM, SOURCE, ProgramTest
+from program import PROGRAM, SOURCE, ProgramTest, cached
 
 BIN = pathlib.Path(PROGRAM).parent
 REHEARSAL = BIN / "carom_rehearsal"
@@ -83,6 +84,10 @@ class GpuCheck(ProgramTest):
         self.assertEqual(set(parts["sanitizer"]), {f"{tool} {dimension}D" for dimension in (2, 3)
                                                    for tool in ("memcheck", "racecheck", "initcheck")})
         self.assertTrue(all(row["ok"] for row in parts["sanitizer"].values()))
+        self.assertEqual(set(parts["ranks"]), {"two ranks 2D", "two ranks 3D"})
+        launched = shutil.which("mpirun") is not None and (BIN / "carom_mpi.so").exists() and cached("CAROM_SANITIZE") == ""
+        for row in parts["ranks"].values():
+            self.assertIn(row["ok"], {True} if launched else {True, None}, row)
 
 
 if __name__ == "__main__":

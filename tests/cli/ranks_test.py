@@ -15,6 +15,7 @@ import h5py
 from program import GAS, PROGRAM, ProgramTest, cached
 
 MODULE = pathlib.Path(PROGRAM).resolve().parent / "carom_mpi.so"
+REHEARSAL = MODULE.parent / "carom_rehearsal"
 LAUNCHER = shutil.which("mpirun")
 # Root may be asked for twice whether it means it; and none of these runs shall be bound to one core.
 LAUNCH = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
@@ -69,8 +70,8 @@ class Launched(ProgramTest):
         if tried.returncode != 0:
             raise unittest.SkipTest(f"mpirun cannot start anything here: {' '.join(tried.stderr.split())[:300]}")
 
-    def launch(self, ranks, *arguments):
-        return subprocess.run([LAUNCHER, "-n", str(ranks), PROGRAM, *map(str, arguments)], cwd=self.folder,
+    def launch(self, ranks, *arguments, program=PROGRAM):
+        return subprocess.run([LAUNCHER, "-n", str(ranks), program, *map(str, arguments)], cwd=self.folder,
                               capture_output=True, text=True, timeout=120, env={**os.environ, **LAUNCH})
 
     def start(self, ranks, *arguments):
@@ -136,6 +137,19 @@ class Ranks(Launched):
         self.assertGreater(len(found), 10)
         return found
 
+    @unittest.skipUnless(REHEARSAL.exists(), "this build has no emulated backend: Thrust's headers were not found")
+    def test_on_gpus_it_gives_the_bits_of_the_cpu(self):
+        (self.folder / "spheres.toml").write_text(SPHERES)
+        alone = self.summary(1, "run", "spheres.toml", "-o", "alone.h5")
+        for ranks in (2, 3):
+            done = self.launch(ranks, "run", "spheres.toml", "--backend", "cuda", "-o", "gpus.h5", "--json", "--quiet", "--force",
+                               program=REHEARSAL)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            run = json.loads(done.stdout)
+            self.assertEqual(run["state_hash"], alone["state_hash"])
+            self.assertEqual((run["backend"], run["ranks"], run["device"]), ("cuda", ranks, "emulated"))
+            self.assertEqual(self.values("gpus.h5"), self.values("alone.h5"))
+
     def test_a_run_goes_on_with_another_number(self):
         (self.folder / "gas.toml").write_text(GAS)
         whole = self.summary(1, "run", "gas.toml", "-o", "whole.h5", "--until", "0.6")
@@ -146,7 +160,7 @@ class Ranks(Launched):
     def test_what_cannot_be_shared_is_refused_in_one_line(self):
         (self.folder / "gas.toml").write_text(GAS)
         for options, words in ((("--solver", "events"), "run.solver: the events solver runs in one process"),
-                               (("--backend", "cuda"), "run.backend: several ranks run on the CPU"),
+                               (("--device", "0"), "--device: each rank takes one of its machine's GPUs by itself"),
                                (("--ranks-per-axis", "3,1"), "--ranks-per-axis: '3,1' is not how 2 ranks stand"),
                                (("--set", "nothing.at=1"), "nothing")):
             with self.subTest(options=options):

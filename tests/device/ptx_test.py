@@ -4,6 +4,7 @@ import concurrent.futures
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -75,6 +76,14 @@ class Scenes(unittest.TestCase):
 
     def test_with_every_access_checked(self):
         self.compare("single", 0.05, {"CHECK": "1"})
+
+    @unittest.skipUnless(shutil.which("mpirun") and (BUILD / "bin/carom_mpi.so").exists(), "no mpirun here, or built without MPI")
+    def test_ranks_with_every_access_checked(self):
+        names = ("open, 2D", "polydisperse, thermal, damped, 2D", "walls as shapes, 3D")
+        for trial in scenes.trials(BUILD, precisions=["single"], scale=0.05):
+            if trial.name.startswith(names) and not trial.silent:
+                with self.subTest(trial.name):
+                    self.assertEqual(trial.shared({"CHECK": "1"}), [])
 
     def test_frames_come_where_no_memory_can_be_pinned_for_them(self):
         [trial] = [trial for trial in scenes.trials(BUILD, precisions=["single"], scale=0.1) if trial.name.startswith("walls, 2D") and not trial.silent]

@@ -4,9 +4,10 @@ energies, tallies, means of the rows, averages with their errors), every frame w
 on at the other.
 
 usage: scenes.py BUILD [--only TEXT] [--precisions single,double] [--steps-scale F] [--no-resume] [--jobs N]
-                 [--settings NAME=VALUE,...]...
+                 [--ranks N] [--settings NAME=VALUE,...]...
 
-Each run is made once for each --settings: what README.md lists, PTX_ left out of the names (CHECK=1,ORDER=shuffled).
+Each run is made once for each --settings: what README.md lists, PTX_ left out of the names (CHECK=1,ORDER=shuffled). With
+--ranks N the run on the PTX is shared by so many ranks under mpirun, and no checkpoint goes on.
 """
 
 import argparse
@@ -25,6 +26,10 @@ import time
 # What may differ: times, names, and what a backend keeps to itself.
 OPEN = {"wall_seconds", "observables_seconds", "ball_steps_per_second", "backend", "device", "threads", "memory_bytes", "output",
         "checkpoint", "sorts", "warnings"}
+
+# For a launcher of MPI: ranks share the cores, and root is asked twice whether it means it.
+LAUNCH = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
+          "OMPI_MCA_hwloc_base_binding_policy": "none", "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
 
 
 def box(count, dimension, fraction):
@@ -166,13 +171,13 @@ class Trial:
         self.precision = precision
         self.silent = silent
 
-    def carom(self, folder, arguments, settings=None):
-        environment = dict(os.environ)
+    def carom(self, folder, arguments, settings=None, launcher=()):
+        environment = {**os.environ, **LAUNCH}
         if settings is not None:
             checked = settings.get("CHECK") == "1"
             environment.update({"PTX_MODULES": str(self.modules / ("checked" if checked else "plain")), "PTX_STATS": "1",
                                 "PTX_PTXAS": str(self.ptxas)}, **{"PTX_" + key: value for key, value in settings.items()})
-        return subprocess.run([self.program, *arguments], env=environment, cwd=folder, capture_output=True, text=True)
+        return subprocess.run([*launcher, self.program, *arguments], env=environment, cwd=folder, capture_output=True, text=True)
 
     def frames(self, folder, which):
         self.carom(folder, ["convert", which + ".h5", which + ".csv", "--force"])
@@ -204,6 +209,25 @@ class Trial:
                 wrong += self.continued(folder, settings)
             played = re.search(r"(\d+) graph launches", gpu.stderr)
             return wrong, int(played.group(1)) if played else 0
+
+    def shared(self, settings, ranks=2):
+        """What differs where so many ranks of MPI share the run, each with a device of its own."""
+        with tempfile.TemporaryDirectory(prefix="carom-device-") as folder:
+            pathlib.Path(folder, "s.toml").write_text(text_of(self.scene))
+            base = ["run", "s.toml", "--precision", self.precision, "--threads", "1", "--json", "--quiet", "--force"]
+            base += [] if self.steps is None else ["--steps", str(self.steps)]
+            cpu = self.carom(folder, base + ["--backend", "cpu", "-o", "cpu.h5"])
+            gpu = self.carom(folder, base + ["--backend", "cuda", "-o", "cuda.h5"], settings, ["mpirun", "-n", str(ranks)])
+            wrong = sorted({line for line in gpu.stderr.splitlines() if line.startswith("[ptx] ") and ("remark" in line or "DEFECT" in line)})
+            if gpu.returncode != cpu.returncode or not gpu.stdout.strip():
+                return wrong + [f"status {gpu.returncode}: {gpu.stderr.strip()[-600:]}"]
+            want, got = json.loads(cpu.stdout), json.loads(gpu.stdout)
+            wrong += [f"{key} is {got.get(key)}" for key, value in (("ranks", ranks), ("backend", "cuda")) if got.get(key) != value]
+            got = {key: value for key, value in got.items() if not key.startswith("rank")}
+            wrong += [f"{path}: cpu {x}, cuda {y}" for path, x, y in itertools.islice(differences(want, got), 6)]
+            if self.frames(folder, "cpu") is None or self.frames(folder, "cpu") != self.frames(folder, "cuda"):
+                wrong.append("the frames differ, or there are none")
+            return wrong
 
     def continued(self, folder, settings):
         """A checkpoint goes on at the other."""
@@ -237,6 +261,7 @@ def main():
     parser.add_argument("--precisions", default="single,double")
     parser.add_argument("--steps-scale", type=float, default=1.0)
     parser.add_argument("--no-resume", action="store_true")
+    parser.add_argument("--ranks", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--settings", action="append", default=[])
     args = parser.parse_args()
@@ -245,7 +270,10 @@ def main():
     def run(pair):
         trial, text = pair
         begin = time.time()
-        wrong, graphs = trial.compare(settings_of(text), not args.no_resume)
+        if args.ranks > 1:
+            wrong, graphs = trial.shared(settings_of(text), args.ranks), 0
+        else:
+            wrong, graphs = trial.compare(settings_of(text), not args.no_resume)
         said = "" if not wrong else "".join("\n    " + line for line in wrong)
         print(f"{trial.name:48} {text:40} {'DIFFERENT' if wrong else 'same':9} {time.time() - begin:6.1f} s, {graphs} graphs{said}", flush=True)
         return not wrong, graphs
