@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Checks a GPU against everything that is known without one, in the order of worth: what it is, the GPU tests, speeds beside
 # the memory's and the textbook algorithm's, the state hashes of all scenes on the CPU and on the GPU, the viewer, NVIDIA's
-# sanitizer if it is installed, two ranks on the GPU if MPI is, and last the largest gas. Needs no network, compiler or Python; takes under 8 minutes.
+# sanitizer if it is installed, two ranks on the GPU if MPI is, and last the largest gas. Needs no network, compiler or
+# Python; takes under 8 minutes.
 # Run it from the unpacked archive of scripts/package.sh, or in a checkout with a build.
 # usage: scripts/gpu-check.sh OUTDIR [BUILD]       (BUILD: a build folder, such as build/cuda; default: the archive)
 # Leaves in OUTDIR: gpu-check.json (all results), and the log of each part. Prints a table last; exit status 0 if all is well.
@@ -9,7 +10,7 @@
 set -uo pipefail
 
 if [ $# -lt 1 ] || [ $# -gt 2 ]; then
-    sed -n '6,7s/^# //p' "$0" >&2
+    sed -n '7,8s/^# //p' "$0" >&2
     exit 2
 fi
 mkdir -p "$1"
@@ -98,7 +99,7 @@ for kind in "${kinds[@]}"; do
         count() { sed -n "$1" "$log" | tail -n 1; }
         ran=$((ran + $(count 's/^\[==========\] \([0-9]*\) tests\{0,1\} from .* ran.*/\1/p') + 0))
         left=$((left + $(count 's/^\[  SKIPPED \] \([0-9]*\) tests\{0,1\}.*/\1/p') + 0))
-        failed=$((failed + $(count 's/^ *\([0-9]*\) FAILED TESTS\{0,1\}/\1/p') + 0))
+        failed=$((failed + $(grep -c '^\[  FAILED  \]' "$log")))
         case $(cat "$work/tests-$kind-$shard.status") in
             0) ;;
             124) broken="stopped for time, see tests-$kind-$shard.txt" ;;
