@@ -183,6 +183,7 @@ template <class Real, int Dim>
 CudaBrick<Real, Dim>::CudaBrick(Transport& transport, const SpringSetup* setup, const RawBalls* balls,
                                 std::uint64_t step, const std::array<int, 3>& layers)
     : Base(agree(transport, setup, balls, step)), transport_(transport), on_devices_(transport.reaches_devices()) {
+    this->shared_ = true;
     const Grid<Dim>& grid = this->params_.grid;
     cut_ = even_cut(grid, transport.size(), layers);
     this->gone_ = DeviceArray<std::uint8_t>(this->count_);
@@ -454,7 +455,11 @@ void CudaBrick<Real, Dim>::place_copies(const std::vector<Ball>& records) {
 template <class Real, int Dim>
 void CudaBrick<Real, Dim>::make_room_in(Mail& mail) {
     const std::size_t most = message_bytes(neighbours_.size(), mail.count, {true, true});
-    make_room_for(mail.bytes, most);
+    if (mail.bytes.size() < most) {
+        make_room_for(mail.bytes, most);
+        // Headers are written on the host alone, and copied with the rest.
+        this->queue_.launch(mail.bytes.size(), FillBody<std::byte>{mail.bytes.data(), std::byte{0}});
+    }
     if (!on_devices_) make_room_for(mail.here, most);
 }
 

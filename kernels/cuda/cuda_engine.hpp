@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <type_traits>
 
 #include "kernels/core/half_done.hpp"
 #include "kernels/cuda/engine_bodies.hpp"
@@ -148,6 +149,12 @@ protected:
         uniform_ ? f(StepKind<Real, Dim, false, true>{}) : f(StepKind<Real, Dim, false, false>{});
     }
 
+    /// Calls f(kind, shared) with with_near_kind()'s value and whether there are other ranks, as a std::bool_constant.
+    template <class F>
+    void with_search(F&& f) const {
+        with_near_kind([&](auto kind) { shared_ ? f(kind, std::true_type{}) : f(kind, std::false_type{}); });
+    }
+
     SpringParams<Real, Dim> params_;
     BallSizes sizes_;  // as the balls were at the start
     std::size_t count_;
@@ -163,7 +170,8 @@ protected:
     Labels label_sets_[2];
     DeviceArray<std::uint32_t> sorted_cell_, sorted_from_, cell_start_;
     SearchView<Dim> search_{};
-    bool listed_;  // who is near is listed at sorts; see NearLists
+    bool shared_ = false;  // with other ranks
+    bool listed_;          // who is near is listed at sorts; see NearLists
     DeviceArray<std::uint16_t> near_count_;
     DeviceArray<std::uint32_t> first_row_, at_faces_, face_group_, entry_;
     DeviceArray<std::int32_t> image_[Dim];  // by id, at the last sort

@@ -252,9 +252,9 @@ void CudaEngine<Real, Dim>::reorder() {
 
 template <class Real, int Dim>
 void CudaEngine<Real, Dim>::count_near() {
-    with_near_kind([&](auto kind) {
-        queue_.launch(seen().active,
-                      CountNearBody<decltype(kind)>{params_, state_view(motion_), record_.data(), near_count_.data()});
+    with_search([&](auto kind, auto shared) {
+        queue_.launch(seen().active, CountNearBody<decltype(kind), decltype(shared)::value>{
+                                         params_, state_view(motion_), record_.data(), near_count_.data()});
     });
 }
 
@@ -274,9 +274,9 @@ void CudaEngine<Real, Dim>::write_lists() {
     const std::uint32_t groups = (seen().active + kGroup - 1) / kGroup;
     const NearLists lists = lists_view();
     queue_.launch(1, ListedBody<Real, Dim>{record_.data(), lists, groups});
-    with_near_kind([&](auto kind) {
-        queue_.launch(std::uint64_t{groups} * kGroup,
-                      ListNearBody<decltype(kind)>{params_, state_view(motion_), record_.data(), lists});
+    with_search([&](auto kind, auto shared) {
+        queue_.launch(std::uint64_t{groups} * kGroup, ListNearBody<decltype(kind), decltype(shared)::value>{
+                                                          params_, state_view(motion_), record_.data(), lists});
     });
 }
 

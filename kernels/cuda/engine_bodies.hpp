@@ -123,7 +123,8 @@ struct SearchView {
 };
 
 /// Calls f(j) with the slots of all balls in the cells around that of `slot` at the last sort, itself left out.
-template <int Dim>
+/// \tparam kShared  false: there is but the whole box, which is known at once
+template <int Dim, bool kShared = true>
 struct CellWalk {
     Grid<Dim> window;
     SearchView<Dim> search;
@@ -132,11 +133,11 @@ struct CellWalk {
 
     template <class F>
     CAROM_HD void operator()(F&& f) const {
-        window.for_each_range(cell + search.offset, [&](std::uint32_t first, std::uint32_t last) {
+        window.for_each_range(kShared ? cell + search.offset : cell, [&](std::uint32_t first, std::uint32_t last) {
             std::uint32_t j = search.start[first];
             std::uint32_t end = search.start[last];
             // A loop, so that f, which is inlined and large, stands here once.
-            for (bool copies = search.copies_start != nullptr;; copies = false) {
+            for (bool copies = kShared && search.copies_start != nullptr;; copies = false) {
                 for (; j < end; ++j) {
                     if (j != slot) f(j);
                 }
@@ -221,10 +222,13 @@ struct StateView {
     const std::uint8_t* gone;  // by id
 
     /// \param grid  of the box
-    CAROM_HD CellWalk<Dim> walk(const Grid<Dim>& grid, std::uint32_t slot) const {
+    template <bool kShared = true>
+    CAROM_HD CellWalk<Dim, kShared> walk(const Grid<Dim>& grid, std::uint32_t slot) const {
         Grid<Dim> window = grid;
-        window.cells = search.cells;
-        window.periodic = search.periodic;
+        if constexpr (kShared) {
+            window.cells = search.cells;
+            window.periodic = search.periodic;
+        }
         return {window, search, grid.cell(balls.cell[slot]), slot};
     }
 };
@@ -589,19 +593,20 @@ CAROM_HD Real list_skin(const SpringParams<Real, Dim>& params) {
 }
 
 /// Calls visit() with the slot of each ball near that of `slot`, as the lists mean it.
-template <class Kind, class Visit>
+/// \tparam kShared  as CellWalk
+template <class Kind, bool kShared, class Visit>
 CAROM_HD void visit_near(const SpringParams<typename Kind::Real, Kind::kDim>& params,
                          const StateView<typename Kind::Real, Kind::kDim>& state, std::uint32_t slot,
                          const Visit& visit) {
     const OwnBall<Kind> own = load_ball<Kind>(params, state.balls, slot);
     const auto skin = list_skin(params);
-    state.walk(params.grid, slot)([&](std::uint32_t j) {
+    state.template walk<kShared>(params.grid, slot)([&](std::uint32_t j) {
         if (near<Kind>(params, state.balls, own, j, skin)) visit(j);
     });
 }
 
 /// Thread i takes slot i, behind a sort: how many are near.
-template <class Kind>
+template <class Kind, bool kShared>
 struct CountNearBody {
     using Real = typename Kind::Real;
     static constexpr int kDim = Kind::kDim;
@@ -615,7 +620,7 @@ struct CountNearBody {
         const auto slot = static_cast<std::uint32_t>(index);
         std::uint16_t found = 0;
         if (index < record->active) {
-            visit_near<Kind>(params, state, slot, [&](std::uint32_t) {
+            visit_near<Kind, kShared>(params, state, slot, [&](std::uint32_t) {
                 if (found != kTooMany) ++found;
             });
         }
@@ -665,7 +670,7 @@ struct ListedBody {
 };
 
 /// Thread i takes slot i, of whole groups: writes its list.
-template <class Kind>
+template <class Kind, bool kShared>
 struct ListNearBody {
     using Real = typename Kind::Real;
     static constexpr int kDim = Kind::kDim;
@@ -681,7 +686,7 @@ struct ListNearBody {
         std::uint32_t row = lists.first_row[slot / kGroup];
         const std::uint32_t last = lists.first_row[slot / kGroup + 1];
         if (index < record->active) {
-            visit_near<Kind>(params, state, slot, [&](std::uint32_t j) { lists.at(row++, slot) = j; });
+            visit_near<Kind, kShared>(params, state, slot, [&](std::uint32_t j) { lists.at(row++, slot) = j; });
         }
         for (; row < last; ++row) lists.at(row, slot) = slot;
     }

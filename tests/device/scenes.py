@@ -218,7 +218,7 @@ class Trial:
             base += [] if self.steps is None else ["--steps", str(self.steps)]
             cpu = self.carom(folder, base + ["--backend", "cpu", "-o", "cpu.h5"])
             gpu = self.carom(folder, base + ["--backend", "cuda", "-o", "cuda.h5"], settings, ["mpirun", "-n", str(ranks)])
-            wrong = sorted({line for line in gpu.stderr.splitlines() if line.startswith("[ptx] ") and ("remark" in line or "DEFECT" in line)})
+            wrong = sorted({line for line in gpu.stderr.splitlines() if line.startswith(("[ptx] remark:", "[ptx] DEFECT:"))})
             if gpu.returncode != cpu.returncode or not gpu.stdout.strip():
                 return wrong + [f"status {gpu.returncode}: {gpu.stderr.strip()[-600:]}"]
             want, got = json.loads(cpu.stdout), json.loads(gpu.stdout)
