@@ -283,7 +283,7 @@ int render_all(const RenderOptions& options) {
         say("carom: interrupted after {}\n", plural(count, "frame"));
         return 128 + interrupted();
     }
-    if (!options.quiet) say("{} ({})\n", options.output, plural(count, "frame"));
+    if (!options.quiet) say("{} ({})\n", visible(options.output), plural(count, "frame"));
     return 0;
 }
 

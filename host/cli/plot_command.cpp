@@ -374,7 +374,7 @@ std::string plot_all(const PlotOptions& options) {
             written += (written.empty() ? "" : "\n") + plot_trajectory(one);
         } catch (const InputError& error) {
             if (quantity == quantities.front()) throw;  // energy is always there: it is something else
-            if (!options.quiet) say("left out: {}\n", error.what());
+            if (!options.quiet) say("left out: {}\n", visible(error.what()));
         }
     }
     return written;
@@ -429,7 +429,7 @@ int plot_following(PlotOptions options) {
             if (signals.caught() != 0) return 128 + signals.caught();  // which gnuplot got, too
             throw;
         }
-        if (drawn == 1 && !options.quiet) say("{}\n", output);
+        if (drawn == 1 && !options.quiet) say("{}\n", visible(output));
         if (!more_comes && !options.quiet) say("drawn {}\n", drawn == 1 ? "once" : fmt::format("{} times", drawn));
         if (!more_comes) return 0;
         options.force = true;  // it is ours now
@@ -452,7 +452,7 @@ int plot(const PlotOptions& options) {
                                : options.file.ends_with(".csv")  ? plot_table(options)
                                : options.file.ends_with(".json") ? plot_bench(options)
                                                                  : plot_trajectory(options);
-    if (!options.quiet && !output.empty()) say("{}\n", output);
+    if (!options.quiet && !output.empty()) say("{}\n", visible(output));
     return 0;
 }
 

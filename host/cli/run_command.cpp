@@ -43,8 +43,9 @@ int report(const Simulation& simulation, const std::string& program, const Outpu
     const std::string go_on = how_to_go_on(program, outcome, files);
     switch (outcome.status) {
         case ExitStatus::kCannotContinue:
-            say("carom: {}; {} in {}, {}\n", outcome.error, plural(outcome.frames, "frame"), files.trajectory,
-                outcome.checkpoint_time ? "checkpoint in " + files.checkpoint : "no checkpoint could be written");
+            say("carom: {}; {} in {}, {}\n", outcome.error, plural(outcome.frames, "frame"), visible(files.trajectory),
+                outcome.checkpoint_time ? "checkpoint in " + visible(files.checkpoint)
+                                        : "no checkpoint could be written");
             break;
         case ExitStatus::kSystemFailure:
             say("carom: {}; {}\n", outcome.error, go_on);

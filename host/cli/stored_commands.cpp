@@ -132,7 +132,7 @@ int join(const ConvertOptions& options) {
     paths.insert(paths.end(), options.join.begin(), options.join.end());
     for (const std::string& path : paths) check_output_file(options.output, path, options.force);
     const std::string done = join_trajectories(paths, options.output, options.force);
-    if (!options.quiet) say("{}\n", done);
+    if (!options.quiet) say("{}\n", visible(done));
     return 0;
 }
 
@@ -154,7 +154,7 @@ int convert(const ConvertOptions& options) {
         exporter->add(frame);
     }
     const std::string done = exporter->finish();
-    if (!options.quiet) say("{}\n", done);
+    if (!options.quiet) say("{}\n", visible(done));
     return 0;
 }
 
@@ -175,7 +175,7 @@ int report(const ReportOptions& options) {
     ReplacementFile file(output);
     file.write(page);
     file.commit();
-    if (!options.quiet) say("{}\n", output);
+    if (!options.quiet) say("{}\n", visible(output));
     return 0;
 }
 

@@ -82,12 +82,12 @@ int report(const SweepOutcome& outcome, const SweepCommandOptions& options, cons
     }
     if (!options.quiet) {
         const double runs = static_cast<double>(outcome.runs_done - outcome.runs_before);
-        say("{} in {}: {} in {:.3g} s, {:.3g} runs/s\n", plural(outcome.rows, "row"), output.table,
+        say("{} in {}: {} in {:.3g} s, {:.3g} runs/s\n", plural(outcome.rows, "row"), visible(output.table),
             plural(outcome.runs_done - outcome.runs_before, "run"), outcome.wall_seconds, runs / outcome.wall_seconds);
     }
     if (!outcome.failed.empty()) {
         say("carom: {} of {} could not go on; the cells are empty in {}:\n", count_text(outcome.failed.size()),
-            plural(outcome.runs, "run"), output.table);
+            plural(outcome.runs, "run"), visible(output.table));
         for (std::size_t k = 0; k < outcome.failed.size(); ++k) {
             if (k == kNamedFailures) {
                 say("  and {} more, which --json names\n", count_text(outcome.failed.size() - k));

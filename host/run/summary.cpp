@@ -278,7 +278,7 @@ std::string start_summary(const PreparedScene& run, const SolverDescription& sol
     text += fmt::format("{}: {}, {}, {} precision, {} of memory\n", solver.backend, solver.device,
                         plural(static_cast<std::uint64_t>(solver.threads), "thread"), solver.precision,
                         bytes_text(run.memory_bytes));
-    text += fmt::format("output: {}, {} and {}, about {}\n", files.trajectory, plural(run.frames, "frame"),
+    text += fmt::format("output: {}, {} and {}, about {}\n", visible(files.trajectory), plural(run.frames, "frame"),
                         plural(run.rows, "row"), bytes_text(run.output_bytes));
     for (const LoadEntry& load : scene.loads) {
         if (load.loaded != nullptr) text += fmt::format("loaded: {}\n", visible(load.loaded->summary()));
@@ -312,10 +312,10 @@ std::string end_summary(const RunOutcome& outcome, const Scene& scene, const Wor
     text += numbers_text(outcome.numbers, theory);
     for (const std::string& line : outcome.report.lines) text += line + "\n";
     for (const std::string& warning : end_warnings(outcome)) text += "warning: " + warning + "\n";
-    text +=
-        fmt::format("{} and {} in {}", plural(outcome.frames, "frame"), plural(outcome.rows, "row"), files.trajectory);
+    text += fmt::format("{} and {} in {}", plural(outcome.frames, "frame"), plural(outcome.rows, "row"),
+                        visible(files.trajectory));
     if (outcome.checkpoint_time) {
-        text += fmt::format("; checkpoint at t = {:.6g} in {}", *outcome.checkpoint_time, files.checkpoint);
+        text += fmt::format("; checkpoint at t = {:.6g} in {}", *outcome.checkpoint_time, visible(files.checkpoint));
     }
     text += '\n';
     if (outcome.hash) text += fmt::format("state hash {}\n", hash_text(*outcome.hash));

@@ -409,11 +409,11 @@ private:
     std::string start_summary() const {
         std::string grid;
         for (const Axis& axis : sweep_.axes) grid += fmt::format("{}{}", grid.empty() ? "" : " x ", axis.values.size());
-        std::string text = fmt::format("{}: scene {}, {} values", sweep_.path, sweep_.scene, grid);
+        std::string text = fmt::format("{}: scene {}, {} values", visible(sweep_.path), visible(sweep_.scene), grid);
         if (sweep_.shards > 1) text += fmt::format(", part {} of {}", sweep_.shard + 1, sweep_.shards);
         text += fmt::format(": {} for {}", plural(outcome_.runs, "run"), plural(outcome_.rows, "row"));
         if (outcome_.runs_before > 0) text += fmt::format(", {} done before", count_text(outcome_.runs_before));
-        return text + fmt::format("; {} at once; table: {}\n", outcome_.threads, output_.table);
+        return text + fmt::format("; {} at once; table: {}\n", outcome_.threads, visible(output_.table));
     }
 
     void do_runs(const SignalGuard& signals, SweepProgress& progress) {

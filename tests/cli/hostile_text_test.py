@@ -4,7 +4,7 @@ nothing."""
 import json
 import unittest
 
-from program import GAS, ProgramTest
+from program import GAS, ProgramTest, cached
 
 # Each would leave a file behind, in a shell, in gnuplot's double quotes, out of its single quotes, or as its command.
 COMMANDS = [
@@ -123,6 +123,22 @@ class NothingIsRun(ProgramTest):
             self.assertEqual(result.err.count("\n"), 1, result.err)
             for control in ("\x1b", "\x07", "\x7f", "\u009b"):
                 self.assertNotIn(control, result.err, arguments)
+
+    def test_control_characters_of_names_are_shown(self):
+        """What was written is said with its name, which may be made of that of a stranger's file."""
+        bad = "a\x1b[2J\ncarom: all is well\x07"
+        self.run_gas("gas")
+        self.write("s.sweep.toml", '[sweep]\nscene = "gas.toml"\nrecord = ["temperature"]\n[[axis]]\nname = "seed"\n'
+                                   'key = "scene.seed"\nvalues = [1, 2]\n')
+        commands = [["run", "gas.toml", "--until", "0.01", "-o", bad + ".h5"], ["convert", "gas.h5", bad + ".xyz"],
+                    ["sweep", "s.sweep.toml", "--until", "0.01", "-o", bad + ".csv"],
+                    ["plot", bad + ".h5", "energy"], ["report", bad + ".h5"]]
+        if cached("CAROM_VIEWER") != "OFF":
+            commands.append(["render", "gas.h5", "--last", "--size", "100x80", "-o", bad + ".png"])
+        for arguments in commands:
+            said = self.succeed(*arguments).err
+            self.assertIn(r"a\x1b[2J\x0acarom: all is well\x07", said, arguments)
+            self.assertNotRegex(said.replace("\x1b[K", ""), "[\x1b\x07]|\ncarom: all", arguments)
 
     def test_control_characters_are_refused(self):
         self.run_gas("gas")
