@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <unordered_map>
 #include <vector>
 
@@ -111,6 +112,8 @@ struct CellGrid {
     /// The finest grid whose cells are at least `edge` wide and that has at most `most` cells, or 27.
     static CellGrid design(const Box& box, double edge, double most) {
         constexpr double kMostPerAxis = 65000.0;  // a cell's coordinates are 16 bits each
+        // A number that is not normal may be the same after it has grown by so little, for ever.
+        edge = std::max(edge, std::numeric_limits<double>::min());
         for (;; edge *= 1.02) {
             double product = 1.0;
             double longest = 1.0;

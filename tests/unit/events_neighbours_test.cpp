@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 #include <tuple>
@@ -160,6 +161,13 @@ TEST(CellGrid, HasCellsNoNarrowerThanAskedAndNoMoreThanAllowed) {
     EXPECT_LE(coarse.count(), 200u);
     for (int axis = 0; axis < 3; ++axis) EXPECT_GE(coarse.edge[axis], 1.0);
     EXPECT_LE(CellGrid::design(box_of(2, {1.0e9, 1.0, 0.0}, {true, true, true}), 1.0, 1.0e12).cells[0], 65535u);
+}
+
+TEST(CellGrid, IsFoundForTheLeastOfNumbers) {
+    const Box box = box_of(3, {12.0, 12.0, 24.0}, {false, false, true});
+    const CellGrid grid = CellGrid::design(box, 2.0 * std::numeric_limits<double>::denorm_min(), 1000.0);
+    EXPECT_LE(grid.count(), 1000u);
+    EXPECT_GT(grid.count(), 500u);
 }
 
 TEST(MortonCode, InterleavesTheBitsOfACell) {
