@@ -236,6 +236,7 @@ void add_figure(Script& script, const Figure& figure, const LabelRoom& room) {
                Text{axis_label(figure.x_label, figure.x_unit, figure.units)},
                beside(axis_label(figure.y_label, figure.y_unit, figure.units), room));
     script.add("set grid back linecolor rgb \"#c8c8c8\" linewidth 1 dashtype 3\nunset logscale\n");
+    script.add("set xtics autofreq\nset ytics autofreq\n");  // as a panel before may not have had them
     if (figure.curves.size() > 1) {
         script.add("set key {}{}\n", kKeyBelow, room.narrow ? Word(" maxcols 1 samplen 1.5 spacing 1.1") : Word(""));
     } else {

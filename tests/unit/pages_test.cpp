@@ -127,7 +127,8 @@ TEST(ComparisonPage, NothingOfAPanelStaysForTheNext) {
     // The speeds, on axes that are not logarithmic, follow on others.
     const std::string speeds = script.substr(script.find("set title 'speeds'"));
     EXPECT_LT(speeds.find("unset logscale\n"), speeds.find("\nplot "));
-    EXPECT_LT(speeds.find("set xrange [0:*] noextend\n"), speeds.find("\nplot "));
+    EXPECT_LT(speeds.find("set xtics autofreq\nset ytics autofreq\n"), speeds.find("\nset xrange [0:"));
+    EXPECT_LT(speeds.find("\nset xrange [0:"), speeds.find("\nplot "));
     EXPECT_LT(speeds.find("set format x \"%.6g\"\n"), speeds.find("\nplot "));
 }
 
