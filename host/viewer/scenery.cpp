@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "host/plot/letters.hpp"
 #include "host/plot/picture_view.hpp"
 #include "host/scene/stages.hpp"
 #include "host/scene/walls.hpp"
@@ -118,6 +119,11 @@ void add_numbers(LineList& lines, const Balls& balls, const Frame& frame, std::s
     constexpr Color kDisk{0.97f, 0.97f, 0.95f};
     constexpr Color kInk{0.08f, 0.08f, 0.08f};
     constexpr double kShare = 0.55;  // of the radius
+    constexpr float kRowsPerPixel = 3.0f;
+    constexpr float kFewestRows = 12.0f;
+    constexpr float kMostRows = 64.0f;  // of larger ones steps of more than a pixel are too small to be seen
+    constexpr float kSeam = 0.5f;       // by which rows reach into each other, so that no ball shows between [pixels]
+    Letters letters;
     const bool flat = frame.dimension == 2;
     for (std::size_t id = from; id < frame.size(); ++id) {
         if (frame.gone[id] != 0) continue;
@@ -145,13 +151,31 @@ void add_numbers(LineList& lines, const Balls& balls, const Frame& frame, std::s
         const std::string words = std::to_string(id);
         const auto pixels = static_cast<float>(radius * scale);
         lines.add(at(0.0, 0.0), at(0.0, 0.0), 2.0f * static_cast<float>(kShare) * pixels, kDisk);
-        const float height =
-            std::min(0.6f * pixels, 0.6f * pixels * 0.8f * pixels / strokes_width(0.6f * pixels, words));
+        // In units of the picture's pixels, about the ball; y downwards, as text has it.
+        const auto draw = [&](float x0, float y0, float x1, float y1, float width, float opacity, LineList::Ends ends) {
+            lines.add(at(static_cast<double>(x0) / scale, -static_cast<double>(y0) / scale),
+                      at(static_cast<double>(x1) / scale, -static_cast<double>(y1) / scale), width, kInk, opacity,
+                      ends);
+        };
+        const float tall = 0.6f * pixels;
+        const float wide = 0.8f * pixels;
+        if (Letters::there()) {
+            // Rows of the letters' own, finer than pixels, since they turn with the ball.
+            const float rows = std::clamp(std::round(kRowsPerPixel * tall), kFewestRows, kMostRows);
+            const float width = text_width(rows, words);
+            const float step = std::min(tall / rows, wide / width);
+            letters.set({0.0f, 0.0f}, rows, words, [&](int left, int row, int length, float coverage) {
+                const float x = step * (static_cast<float>(left) - 0.5f * width);
+                const float y = step * (static_cast<float>(row) + 0.5f + 0.5f * rows);
+                draw(x, y, x + step * static_cast<float>(length), y, step + kSeam, coverage, LineList::Ends::kFlat);
+            });
+            continue;
+        }
+        const float height = std::min(tall, tall * wide / strokes_width(tall, words));
         const float half = 0.5f * strokes_width(height, words);
         for (const Stroke& stroke : text_strokes({-half, 0.5f * height}, height, words)) {
-            lines.add(at(static_cast<double>(stroke.from.x) / scale, -static_cast<double>(stroke.from.y) / scale),
-                      at(static_cast<double>(stroke.to.x) / scale, -static_cast<double>(stroke.to.y) / scale),
-                      stroke_width(height), kInk);
+            draw(stroke.from.x, stroke.from.y, stroke.to.x, stroke.to.y, stroke_width(height), 1.0f,
+                 LineList::Ends::kRound);
         }
     }
 }
