@@ -38,7 +38,7 @@ def scene(dimension, fraction, balls, shape):
 dimension = {dimension}
 [box]
 size = {[unit * along for along in shape]}
-periodic = {[True] * dimension}
+boundary = "periodic"
 [spring]
 stiffness = {STIFFNESS}
 dt = {DT!r}
