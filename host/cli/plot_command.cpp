@@ -232,6 +232,7 @@ void write_table(const std::string& table, const std::string& output) {
 }
 
 /// Draws a figure, or writes what it shows as a table.
+/// \return  the name of what was written, for a terminal; empty: standard output
 std::string finish(const PlotOptions& options, const std::string& output,
                    const std::function<Script(const Canvas&)>& script, const std::function<std::string()>& table) {
     if (options.csv) {
@@ -241,11 +242,11 @@ std::string finish(const PlotOptions& options, const std::string& output,
         }
         check_output_file(output, options.file, options.force);
         write_table(table(), output);
-        return output;
+        return visible(output);
     }
     check_output_file(output, options.file, options.force);
     run_gnuplot(script(canvas_of(options, output)), output);
-    return output;
+    return visible(output);
 }
 
 void refuse_for_tables(const PlotOptions& options, const char* of) {
@@ -304,7 +305,7 @@ std::string plot_balls(const PlotOptions& options) {
     if (!output.ends_with(".png")) throw InputError(output + ": a picture of the balls ends in .png");
     check_output_file(output, options.file, options.force);
     write_png(draw_frame(trajectory, choose_frame(options.frame, trajectory), picture_options(options)), output);
-    return output;
+    return visible(output);
 }
 
 std::string plot_trajectory(const PlotOptions& options) {
@@ -429,7 +430,7 @@ int plot_following(PlotOptions options) {
             if (signals.caught() != 0) return 128 + signals.caught();  // which gnuplot got, too
             throw;
         }
-        if (drawn == 1 && !options.quiet) say("{}\n", visible(output));
+        if (drawn == 1 && !options.quiet) say("{}\n", output);
         if (!more_comes && !options.quiet) say("drawn {}\n", drawn == 1 ? "once" : fmt::format("{} times", drawn));
         if (!more_comes) return 0;
         options.force = true;  // it is ours now
@@ -452,7 +453,7 @@ int plot(const PlotOptions& options) {
                                : options.file.ends_with(".csv")  ? plot_table(options)
                                : options.file.ends_with(".json") ? plot_bench(options)
                                                                  : plot_trajectory(options);
-    if (!options.quiet && !output.empty()) say("{}\n", visible(output));
+    if (!options.quiet && !output.empty()) say("{}\n", output);
     return 0;
 }
 
