@@ -2,9 +2,10 @@
 """Ball-steps per second of a run shared by two ranks of one thread, beside one process of two threads, and beside LAMMPS on
 two ranks, on the same balls.
 
-usage: bench/ranks.py CAROM [LAMMPS] [-o RESULT.json] [--turns N] [--quick]
+usage: bench/ranks.py CAROM [LAMMPS] [-o RESULT.json] [--turns N] [--quick] [--dimension D]
 
-Balls, springs and LAMMPS as in bench/spring_against_lammps.py; carom in single precision, LAMMPS in double. All take turns.
+Balls, springs and LAMMPS as in bench/spring_against_lammps.py; carom in single precision, LAMMPS in double. All take turns,
+and the times are those that the programs give for their own steps, sorts and dealings included: what a long run consists of.
 Beside the speeds stand carom's own counts: bytes and messages a step, and the bytes that docs/clusters.md reckons with.
 """
 
@@ -20,9 +21,9 @@ import tempfile
 from spring_against_lammps import call, lammps_files, scene
 
 LAUNCH = ["mpirun", "--allow-run-as-root", "-n", "2"]
-CASES = [(2, 0.5, 1_000_000, 300), (3, 0.3, 1_000_000, 200)]
+CASES = [(2, 0.5, 1_000_000, 400), (3, 0.3, 1_000_000, 300)]
 QUICK = [(2, 0.5, 100_000, 1000), (3, 0.3, 100_000, 600)]
-RANKS = {"ranks", "rank_imbalance", "rank_waiting_share", "rank_bytes_per_step", "rank_messages_per_step", "rank_copies",
+RANKS = {"ranks", "rank_imbalance", "rank_seconds", "rank_waiting_share", "rank_bytes_per_step", "rank_messages_per_step", "rank_copies",
          "rank_coasts", "rank_retreats"}
 
 
@@ -43,11 +44,11 @@ def measure(carom, lammps, case, turns):
                "--steps", str(start + steps), "--quiet", "--json", "--force", "--threads"]
         for _ in range(turns):
             summary = json.loads(call([*LAUNCH, *run, "1"], folder))
-            rates["ranks"].append(summary["ball_steps_per_second"])
+            rates["ranks"].append(balls * steps / summary["step_seconds"])
             figures = {key: summary[key] for key in RANKS if key in summary}
             hashes.add(summary["state_hash"])
             summary = json.loads(call([*run, "2"], folder))
-            rates["threads"].append(summary["ball_steps_per_second"])
+            rates["threads"].append(balls * steps / summary["step_seconds"])
             hashes.add(summary["state_hash"])
             if lammps:
                 out = call([*LAUNCH, lammps, "-in", "in.balls", "-log", "none", "-var", "warm", "20", "-var", "steps",
@@ -75,17 +76,24 @@ def main():
     parser.add_argument("-o", "--output")
     parser.add_argument("--turns", type=int, default=5)
     parser.add_argument("--quick", action="store_true", help="10^5 balls")
+    parser.add_argument("--dimension", type=int, choices=(2, 3), help="only this one; RESULT keeps the other")
     options = parser.parse_args()
     carom = str(pathlib.Path(options.carom).resolve())
     os.environ.setdefault("OMPI_MCA_rmaps_base_oversubscribe", "1")
     rows = []
     for case in QUICK if options.quick else CASES:
+        if options.dimension not in (None, case[0]):
+            continue
         row = measure(carom, options.lammps, case, options.turns)
         rows.append(row)
         print(f"{row['dimension']}D {row['balls']} balls: ranks over threads {row['ranks_over_threads']:.3f}, over LAMMPS "
               f"{row.get('ranks_over_lammps', float('nan')):.2f}; {row['rank_bytes_per_step']:.4g} bytes a step, reckoned "
               f"{row['reckoned_bytes_per_step']:.4g}", flush=True)
     if options.output:
+        if options.dimension is not None and pathlib.Path(options.output).exists():
+            before = json.loads(pathlib.Path(options.output).read_text())["rows"]
+            rows = sorted(rows + [row for row in before if row["dimension"] != options.dimension],
+                          key=lambda row: row["dimension"])
         info = json.loads(call([carom, "info", "--json"], "."))
         result = {"command": f"bench/ranks.py build/release/bin/carom --turns {options.turns}", "commit": info.get("commit"),
                   "processor": info.get("processor"), "rows": rows}

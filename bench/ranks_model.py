@@ -2,7 +2,7 @@
 """What a step shared by ranks costs: constants of the model in docs/clusters.md, measured here, and the model beside runs of
 2 to 8 ranks that they were not taken from.
 
-usage: bench/ranks_model.py CAROM [-o RESULT.json] [--turns N] [--quick]
+usage: bench/ranks_model.py CAROM [-o RESULT.json] [--turns N] [--dimension D] [--quick]
 
 The time of a rank's step is a line in what it has to do,
 
@@ -14,6 +14,8 @@ from a gas so small that it does little else. The runs that check the model have
 more ranks than cores, a core does the work of several, one after the other.
 
 All ranks have one thread. Times are of steps alone (rank_seconds of carom's summary): no placing, no files.
+
+Last, what the model says of GPUs on a cluster, of which nothing is measured: CLUSTER holds all that is assumed.
 """
 
 import argparse
@@ -28,6 +30,13 @@ from spring_against_lammps import DT, STIFFNESS, call
 
 FLATNESS = 16
 START = 100
+
+# A GPU's rate is what it would read of memory in a step (bench/results/kernel_cost.json: 193 bytes a ball in 3D, single
+# precision) at a third of 3.35 TB/s. The others are round numbers of today's networks.
+CLUSTER = {"gpu_ball_steps_per_second": 5e9, "gpu_bytes_a_ball": 350, "bytes_per_second": 25e9, "message_seconds": 2e-6,
+           "word_seconds_per_doubling": 3e-6, "steps_per_word": 32, "wait_seconds": 30e-6, "imbalance": 0.05,
+           "steps_per_dealing": 40, "record_bytes": 52, "dealing_bytes_per_second": 5e9}
+CLUSTER_CASES = [(10**9, 64), (10**9, 512), (10**11, 4096)]
 
 
 def scene(dimension, fraction, balls, shape):
@@ -102,12 +111,34 @@ def reckoned(row, known, cores):
     return (work * (1 + row["imbalance"]) + row["messages"] * known["message_seconds"]) * max(1, row["ranks"] / cores)
 
 
+def on_cluster(balls, ranks, fraction=0.3, margin=0.15):
+    """Seconds of a step of spheres in single precision, by part, on a cube of GPUs."""
+    own = balls / ranks
+    width = (1 + margin) / (math.pi / 6 / fraction) ** (1 / 3)  # of a cell, in mean distances of balls
+    side = own ** (1 / 3)
+    copies = (side + 2 * width) ** 3 - own  # faces, edges and corners
+    messages = 2 * 26  # to each neighbour what the host must know, and the places
+    parts = {"steps": own / CLUSTER["gpu_ball_steps_per_second"],
+             "imbalance": CLUSTER["imbalance"] * own / CLUSTER["gpu_ball_steps_per_second"],
+             "bytes": 12 * copies / CLUSTER["bytes_per_second"],
+             "messages": messages * CLUSTER["message_seconds"],
+             "waits": CLUSTER["wait_seconds"],
+             "words": CLUSTER["word_seconds_per_doubling"] * math.log2(ranks) / CLUSTER["steps_per_word"],
+             "dealing": (2 * CLUSTER["record_bytes"] * copies / CLUSTER["dealing_bytes_per_second"] +
+                         ranks * CLUSTER["message_seconds"]) / CLUSTER["steps_per_dealing"]}
+    step = sum(parts.values())
+    return {"balls": balls, "gpus": ranks, "balls_per_gpu": own, "copies": copies, "bytes": 12 * copies,
+            "gpu_memory_bytes": CLUSTER["gpu_bytes_a_ball"] * (own + copies) + balls, "seconds": step,
+            "efficiency": parts["steps"] / step, "parts": parts}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("carom")
     parser.add_argument("-o", "--output")
     parser.add_argument("--turns", type=int, default=5)
     parser.add_argument("--quick", action="store_true", help="10^5 balls")
+    parser.add_argument("--dimension", type=int, choices=(2, 3), help="only this one; RESULT keeps the other")
     options = parser.parse_args()
     carom = str(pathlib.Path(options.carom).resolve())
     os.environ.setdefault("OMPI_MCA_rmaps_base_oversubscribe", "1")
@@ -117,11 +148,13 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         bench = Bench(carom, pathlib.Path(name))
         for dimension, fraction in (2, 0.5), (3, 0.3):
+            if options.dimension not in (None, dimension):
+                continue
             known = constants(bench, dimension, fraction, balls, steps, options.turns)
             found.append(known)
             print(f"{dimension}D: {1e9 * known['ball_seconds']:.3g} ns a ball, {1e9 * known['copy_seconds']:.3g} ns and "
                   f"{known['copy_bytes']:.3g} bytes a copy, {1e6 * known['message_seconds']:.3g} us a message", flush=True)
-            for layers in [2, 1, 1], [2, 2, 1], [4, 2, 1], [2, 2, 2]:
+            for layers in [2, 1, 1], [3, 1, 1], [2, 2, 1], [3, 2, 1], [4, 2, 1], [2, 2, 2]:
                 if dimension == 2 and layers[2] > 1:
                     continue
                 row = bench.quickest(options.turns, dimension, fraction, balls, [1] * dimension, math.prod(layers),
@@ -134,10 +167,22 @@ def main():
     print(f"measured over reckoned: {min(r['measured_over_reckoned'] for r in checked):.3f} to "
           f"{max(r['measured_over_reckoned'] for r in checked):.3f}, median "
           f"{statistics.median(r['measured_over_reckoned'] for r in checked):.3f}")
+    predicted = [on_cluster(*case) for case in CLUSTER_CASES]
+    for row in predicted:
+        print(f"{row['balls']:.0e} balls on {row['gpus']} GPUs: {1e3 * row['seconds']:.3g} ms a step, efficiency "
+              f"{row['efficiency']:.2f}, {1e-6 * row['bytes']:.3g} MB sent and {1e-9 * row['gpu_memory_bytes']:.3g} GB a GPU; "
+              + ", ".join(f"{name} {1e6 * seconds:.3g} us" for name, seconds in row["parts"].items()))
     if options.output:
+        if options.dimension is not None and pathlib.Path(options.output).exists():
+            before = json.loads(pathlib.Path(options.output).read_text())
+            found = sorted(found + [one for one in before["constants"] if one["dimension"] != options.dimension],
+                           key=lambda one: one["dimension"])
+            checked = sorted(checked + [row for row in before["checked"] if row["dimension"] != options.dimension],
+                             key=lambda row: row["dimension"])
         info = json.loads(call([carom, "info", "--json"], "."))
         result = {"command": f"bench/ranks_model.py build/release/bin/carom --turns {options.turns}", "commit": info.get("commit"),
-                  "processor": info.get("processor"), "cores": cores, "constants": found, "checked": checked}
+                  "processor": info.get("processor"), "cores": cores, "constants": found, "checked": checked,
+                  "assumed": CLUSTER, "predicted": predicted}
         pathlib.Path(options.output).write_text(json.dumps(result, indent=1) + "\n")
 
 

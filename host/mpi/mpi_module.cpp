@@ -21,11 +21,25 @@ namespace {
 constexpr int kTag = 1;
 char library[MPI_MAX_LIBRARY_VERSION_STRING];
 
-void swap(const MpiParcel* out, std::size_t outs, MpiParcel* in, std::size_t ins) try {
-    static std::vector<MPI_Request> requests;
-    static std::vector<MPI_Status> statuses;
-    requests.resize(outs + ins);
-    statuses.resize(outs + ins);
+/// What has begun.
+struct Swap {
+    std::vector<MPI_Request> requests;  // to receive, then to send
+    std::vector<MPI_Status> statuses;
+    MpiParcel* in = nullptr;
+    std::size_t ins = 0;
+};
+Swap& begun() {
+    static Swap swap;
+    return swap;
+}
+
+void begin_swap(const MpiParcel* out, std::size_t outs, MpiParcel* in, std::size_t ins) try {
+    Swap& swap = begun();
+    swap.requests.resize(outs + ins);
+    swap.statuses.resize(outs + ins);
+    swap.in = in;
+    swap.ins = ins;
+    MPI_Request* const requests = swap.requests.data();
     for (std::size_t k = 0; k < ins; ++k) {
         MPI_Irecv(in[k].data, static_cast<int>(in[k].bytes), MPI_BYTE, in[k].peer, kTag, MPI_COMM_WORLD, &requests[k]);
     }
@@ -33,14 +47,18 @@ void swap(const MpiParcel* out, std::size_t outs, MpiParcel* in, std::size_t ins
         MPI_Isend(out[k].data, static_cast<int>(out[k].bytes), MPI_BYTE, out[k].peer, kTag, MPI_COMM_WORLD,
                   &requests[ins + k]);
     }
-    MPI_Waitall(static_cast<int>(outs + ins), requests.data(), statuses.data());
-    for (std::size_t k = 0; k < ins; ++k) {
-        int count = 0;
-        MPI_Get_count(&statuses[k], MPI_BYTE, &count);
-        in[k].bytes = static_cast<std::size_t>(count);
-    }
 } catch (const std::bad_alloc&) {
     MPI_Abort(MPI_COMM_WORLD, 4);
+}
+
+void end_swap() {
+    Swap& swap = begun();
+    MPI_Waitall(static_cast<int>(swap.requests.size()), swap.requests.data(), swap.statuses.data());
+    for (std::size_t k = 0; k < swap.ins; ++k) {
+        int count = 0;
+        MPI_Get_count(&swap.statuses[k], MPI_BYTE, &count);
+        swap.in[k].bytes = static_cast<std::size_t>(count);
+    }
 }
 
 int whose_message_waits() {
@@ -75,7 +93,7 @@ void end_all(int status) { MPI_Abort(MPI_COMM_WORLD, status); }
 }  // namespace
 
 extern "C" const MpiModule* carom_mpi_start() {
-    static MpiModule mpi = {kMpiModuleVersion,   0,       1,       library,   0,    swap,
+    static MpiModule mpi = {kMpiModuleVersion,   0,       1,       library,   0,    begin_swap, end_swap,
                             whose_message_waits, max_all, sum_all, broadcast, stop, end_all};
     int given = 0;  // other threads compute meanwhile
     MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &given);

@@ -38,13 +38,17 @@ public:
     int size() const override { return mpi_.size; }
     int rank_here() const override { return rank_here_; }
     bool reaches_devices() const override { return mpi_.reaches_devices != 0; }
-    void swap(std::span<const Parcel> out, std::span<Parcel> in) override {
+    void begin_swap(std::span<const Parcel> out, std::span<Parcel> in) override {
         out_.clear();
         in_.clear();
+        wanted_ = in;
         for (const Parcel& parcel : out) out_.push_back({parcel.peer, parcel.data, parcel.bytes});
         for (const Parcel& parcel : in) in_.push_back({parcel.peer, parcel.data, parcel.bytes});
-        mpi_.swap(out_.data(), out_.size(), in_.data(), in_.size());
-        for (std::size_t k = 0; k < in.size(); ++k) in[k].bytes = in_[k].bytes;
+        mpi_.begin_swap(out_.data(), out_.size(), in_.data(), in_.size());
+    }
+    void end_swap() override {
+        mpi_.end_swap();
+        for (std::size_t k = 0; k < wanted_.size(); ++k) wanted_[k].bytes = in_[k].bytes;
     }
     int whose_message_waits() override { return mpi_.whose_message_waits(); }
     void max_all(std::span<std::uint64_t> values) override { mpi_.max_all(values.data(), values.size()); }
@@ -56,6 +60,7 @@ private:
     const MpiModule& mpi_;
     int rank_here_;
     std::vector<MpiParcel> out_, in_;
+    std::span<Parcel> wanted_;
 };
 
 std::vector<std::string> places_of_module() {

@@ -9,7 +9,7 @@
 
 namespace carom {
 
-constexpr int kMpiModuleVersion = 3;
+constexpr int kMpiModuleVersion = 4;
 
 struct MpiParcel {
     int peer;
@@ -22,8 +22,9 @@ struct MpiModule {
     int rank;
     int size;
     const char* library;  ///< what MPI calls itself
-    int reaches_devices;  ///< whether swap takes memory of CUDA's devices
-    void (*swap)(const MpiParcel* out, std::size_t outs, MpiParcel* in, std::size_t ins);
+    int reaches_devices;  ///< whether swaps take memory of CUDA's devices
+    void (*begin_swap)(const MpiParcel* out, std::size_t outs, MpiParcel* in, std::size_t ins);
+    void (*end_swap)();            ///< of the one that has begun
     int (*whose_message_waits)();  ///< -1: nobody's
     void (*max_all)(std::uint64_t* values, std::size_t count);
     void (*sum_all)(std::uint64_t* values, std::size_t count);

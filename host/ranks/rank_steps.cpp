@@ -34,7 +34,9 @@ void RankSteps::agree(bool held_up, std::uint64_t fault_key) {
         std::bit_cast<std::uint64_t>(bricks_.motion()),      std::bit_cast<std::uint64_t>(bricks_.pending_motion()),
         std::bit_cast<std::uint64_t>(bricks_.last_motion()), held_up ? 1U : 0U,
         static_cast<std::uint64_t>(rank_signal()),           ~fault_key};
+    const auto began = std::chrono::steady_clock::now();
     transport_.max_all(words);
+    figures_.agreeing += std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     known_ = {std::bit_cast<double>(words[0]),
               std::bit_cast<double>(words[1]),
               std::bit_cast<double>(words[2]),
@@ -109,6 +111,7 @@ AdvanceResult RankSteps::advance(std::uint64_t steps) {
         }
         const std::uint64_t length = std::min(std::max<std::uint64_t>(coast_length(), 1), steps - result.steps);
         bricks_.keep();
+        bricks_.keep_pace(kBolder * known_.last);
         bool held_up = false;
         for (std::uint64_t k = 0; k < length; ++k) {
             const BrickEngine::Trial trial = bricks_.try_step(held_up);

@@ -16,6 +16,7 @@ struct RankFigures {
     std::uint64_t dealings = 0;   ///< of the balls
     double mean_imbalance = 0.0;  ///< the most work of a rank over the mean, less 1, at dealings
     double seconds = 0.0;         ///< in advance(), of this rank
+    double agreeing = 0.0;        ///< of these, in words to all and in waiting for them
 };
 
 /// The steps of a run that is shared by ranks: each of them calls the same functions, in the same order.

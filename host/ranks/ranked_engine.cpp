@@ -235,21 +235,26 @@ EngineFigures RankedEngine::figures() const {
     }
     double waiting = 0.0;
     double seconds = 0.0;
+    double busiest = 0.0;
     BrickTraffic sent;
     std::uint64_t copies = 0;
     for (const RankReport& one : all) {
-        waiting += one.traffic.seconds;
+        const double waited = one.traffic.seconds + one.figures.agreeing;
+        waiting += waited;
         seconds += one.figures.seconds;
+        busiest = std::max(busiest, one.figures.seconds - waited);
         sent.bytes += one.traffic.bytes;
         sent.messages += one.traffic.messages;
         copies += one.copies;
     }
     const double share = seconds > 0.0 ? waiting / seconds : 0.0;
+    const double busy = (seconds - waiting) / static_cast<double>(all.size());
     const RankFigures& mine = all.front().figures;
     const double steps = std::max(1.0, static_cast<double>(mine.steps));
     EngineFigures figures;
     figures.numbers = {{"ranks", static_cast<double>(all.size())},
                        {"rank_imbalance", mine.mean_imbalance},
+                       {"rank_time_imbalance", busy > 0.0 ? busiest / busy - 1.0 : 0.0},
                        {"rank_seconds", seconds / static_cast<double>(all.size())},
                        {"rank_waiting_share", share},
                        {"rank_bytes_per_step", static_cast<double>(sent.bytes) / steps},

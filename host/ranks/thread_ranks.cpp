@@ -46,7 +46,8 @@ public:
     int size() const override { return static_cast<int>(mail_->boxes.size()); }
     bool reaches_devices() const override { return mail_->reaches_devices; }
 
-    void swap(std::span<const Parcel> out, std::span<Parcel> in) override {
+    void begin_swap(std::span<const Parcel> out, std::span<Parcel> in) override {
+        wanted_ = in;
         for (const Parcel& parcel : out) {
             Box& box = of(parcel.peer);
             const std::scoped_lock lock(box.mutex);
@@ -55,9 +56,12 @@ public:
                 box.changed.notify_one();
             }
         }
+    }
+
+    void end_swap() override {
         Box& mine = of(rank_);
         std::unique_lock lock(mine.mutex);
-        for (const Parcel& parcel : in) {
+        for (const Parcel& parcel : wanted_) {
             const auto peer = static_cast<std::size_t>(parcel.peer);
             if (!mine.queues[peer].empty()) continue;
             mine.awaited[peer] = 1;
@@ -69,7 +73,7 @@ public:
             lock.lock();
         }
         mine.changed.wait(lock, [&] { return mine.missing == 0 || mine.lost; });
-        for (Parcel& parcel : in) {
+        for (Parcel& parcel : wanted_) {
             auto& queue = mine.queues[static_cast<std::size_t>(parcel.peer)];
             if (queue.empty()) throw RanksLost("another rank has failed");
             const std::vector<std::byte> message = std::move(queue.front());
@@ -101,6 +105,7 @@ private:
 
     std::shared_ptr<Mail> mail_;
     int rank_;
+    std::span<Parcel> wanted_;
 };
 
 }  // namespace thread_ranks

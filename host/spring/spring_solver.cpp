@@ -60,6 +60,7 @@ public:
             const AdvanceResult result = engine_->advance(slice);
             if (result.fault.kind != SpringFault::Kind::kNone) throw_fault(result.fault);
             const double after = elapsed();
+            step_seconds_ += after - before;
             if (after - before < 0.05 * seconds) slice_ = std::min<std::uint64_t>(slice_ * 2, 1U << 20);
             if (after - before > 0.2 * seconds) slice_ = std::max<std::uint64_t>(slice_ / 2, 1);
             if (after > seconds) break;
@@ -141,6 +142,7 @@ public:
     SolverReport report() override {
         if (!engine_) return {};
         EngineFigures figures = engine_->figures();
+        figures.numbers.insert(figures.numbers.begin(), {"step_seconds", step_seconds_});
         return {.figures = std::move(figures.numbers), .lines = std::move(figures.lines), .warnings = {}};
     }
 
@@ -347,6 +349,7 @@ private:
     };
     Left left_;  // by the engine that went before the next one was made
     std::uint64_t slice_ = 1;
+    double step_seconds_ = 0.0;  // in which the engine advanced, by the clock [s]
 };
 
 }  // namespace

@@ -41,6 +41,7 @@ public:
     double pending_motion() const override { return moved_; }
     double most_motion() const override { return 0.5 * this->params_.margin; }
     double last_motion() const override { return this->last_motion_; }
+    void keep_pace(double way) override { this->pace_ = way; }
     Trial try_step(bool held_up) override;
     void commit() override;
     void reject() override { this->settle(); }
@@ -90,9 +91,20 @@ private:
     void put(std::uint32_t slot, const Record& record);
     void make_room(std::size_t slots);
     void deal_out(const Cut& cut);
+    void look_through(const Cut& cut);
+    [[nodiscard]] std::uint32_t key_of(const Vec<std::int32_t, Dim>& cell) const {
+        bool mine = true;
+        for (int axis = 0; axis < Dim; ++axis) mine = mine && cell[axis] >= first_[axis] && cell[axis] < end_[axis];
+        return mine ? window_.number(cell + to_window_) : window_.count();
+    }
     void order_by_window();
     void copy_borders();
-    bool update_copies(What what, bool held_up);
+    void begin_update(What what, bool held_up);
+    bool end_update();
+    bool update_copies(What what, bool held_up) {
+        begin_update(what, held_up);
+        return end_update();
+    }
     void update_copies_to_look();
     [[nodiscard]] std::size_t bytes_a_ball(What what) const {
         return (what.places ? Dim * sizeof(Stored) : 0) + (what.velocities ? Dim * sizeof(Real) : 0);
@@ -103,15 +115,22 @@ private:
     Cut cut_;
     Grid<Dim> window_;
     std::vector<Neighbour> neighbours_;
+    std::vector<Transport::Parcel> out_, in_;
+    What underway_{};                     // between begin_update() and end_update()
+    Vec<std::int32_t, Dim> to_window_;    // what makes cells of the window of cells of the box
+    Vec<std::int32_t, Dim> first_, end_;  // of the brick's cells
+    std::vector<std::uint32_t> key_;      // cells of the window, by slot; their number: in none
     CellSort copy_sort_;
     std::uint32_t copies_ = 0;
     bool fresh_ = false;  // copies are of the present step
     double moved_ = 0.0;  // in the last step, and not yet in motion_ [length]
     BrickTraffic traffic_;
 
-    // What keep() remembers.
-    std::array<PageVector<Stored>, Dim> kept_x_;
-    std::array<PageVector<Real>, Dim> kept_v_;
+    // What keep() remembers. No step after it writes into the balls that it found, but into kept_, and then the two
+    // change names.
+    bool keeps_present_ = false;  // no step has been done since
+    typename Base::Buffer kept_;
+    std::array<PageVector<Real>, Dim> kept_v_;  // where velocities are drawn anew, in their place
     std::array<WideCount, kWallNumbers> kept_impulse_{};
     std::array<WideCount, kHeatSources> kept_heat_{};
     double kept_overlap_ = 0.0;
@@ -136,7 +155,7 @@ template <class Real, int Dim>
 CpuBrick<Real, Dim>::CpuBrick(Transport& transport, const SpringSetup* setup, const RawBalls* balls, std::uint64_t step,
                               const std::array<int, 3>& layers)
     : Base(agree(transport, setup, balls, step)), transport_(transport) {
-    cut_ = even_cut(this->params_.grid, transport.size(), layers);
+    look_through(even_cut(this->params_.grid, transport.size(), layers));
     receive_all(balls);
     require_team(std::clamp(static_cast<int>(this->active_ / kBallsPerThread) + 1, 1, this->threads_));
     order_by_window();
@@ -158,10 +177,10 @@ template <class Real, int Dim>
 void CpuBrick<Real, Dim>::take(const std::vector<Record>& records) {
     const std::uint32_t first = this->active_;
     make_room(first + records.size());
+    key_.resize(first + records.size());
     for (std::size_t k = 0; k < records.size(); ++k) {
-        const auto slot = static_cast<std::uint32_t>(first + k);
-        const Record& record = records[k];
-        put(slot, record);
+        put(static_cast<std::uint32_t>(first + k), records[k]);
+        key_[first + k] = key_of(cell_at(records[k].cell));
     }
     this->active_ = static_cast<std::uint32_t>(first + records.size());
 }
@@ -206,10 +225,10 @@ void CpuBrick<Real, Dim>::make_room(std::size_t slots) {
     const std::size_t had = this->buffers_[0].x[0].size();
     if (padded(slots) > had) {
         const std::size_t size = padded(had == 0 ? slots : slots + slots / 16);  // some come and go at each dealing
-        for (auto& buffer : this->buffers_) {
+        for (auto* buffer : {&this->buffers_[0], &this->buffers_[1], &kept_}) {
             for (int axis = 0; axis < Dim; ++axis) {
-                buffer.x[axis].resize(size);
-                buffer.v[axis].resize(size);
+                buffer->x[axis].resize(size);
+                buffer->v[axis].resize(size);
             }
         }
         if (!this->uniform_) {
@@ -224,52 +243,45 @@ void CpuBrick<Real, Dim>::make_room(std::size_t slots) {
 
 template <class Real, int Dim>
 void CpuBrick<Real, Dim>::deal_out(const Cut& cut) {
-    this->find_cells();
     std::vector<int> ranks;
     for (const Neighbour& neighbour : neighbours_) ranks.push_back(neighbour.rank);
     BallsOnTheMove<Real, Dim> moving(transport_, ranks, !(cut == cut_));
+    look_through(cut);
+    const std::uint32_t had = this->active_;
+    key_.resize(had);
+    this->find_cells([&](std::uint32_t slot, const Vec<std::int32_t, Dim>& cell) { key_[slot] = key_of(cell); });
     const std::uint32_t nowhere = this->params_.grid.count();
-    Vec<std::int32_t, Dim> first;
-    Vec<std::int32_t, Dim> end;
-    for (int axis = 0; axis < Dim; ++axis) {
-        first[axis] = cut.first(transport_.rank(), axis);
-        end[axis] = cut.end(transport_.rank(), axis);
-    }
-    for (std::uint32_t slot = 0; slot < this->active_; ++slot) {
-        if (this->cell_[slot] == nowhere) continue;
+    for (std::uint32_t slot = 0; slot < had; ++slot) {
+        if (this->cell_[slot] == nowhere) key_[slot] = window_.count();
+        if (key_[slot] != window_.count() || this->cell_[slot] == nowhere) continue;
         const auto cell = cell_at(this->cell_[slot]);
-        bool mine = true;
-        for (int axis = 0; axis < Dim; ++axis) mine = mine && cell[axis] >= first[axis] && cell[axis] < end[axis];
-        if (mine) continue;
-        const int owner = cut.owner(std::span(&cell[0], Dim));
-        moving.add(owner, record_of(slot));
-        this->cell_[slot] = nowhere;
+        moving.add(cut.owner(std::span(&cell[0], Dim)), record_of(slot));
     }
     take(moving.exchange());
-    cut_ = cut;
     order_by_window();
     copy_borders();
     ++this->tallies_.sorts;
 }
 
+/// The window of a cut, and what is in it.
+template <class Real, int Dim>
+void CpuBrick<Real, Dim>::look_through(const Cut& cut) {
+    cut_ = cut;
+    window_ = window_of(cut, this->params_.grid, transport_.rank());
+    const auto offset = window_offset(cut, transport_.rank());
+    for (int axis = 0; axis < Dim; ++axis) {
+        to_window_[axis] = offset[axis];
+        first_[axis] = cut.first(transport_.rank(), axis);
+        end_[axis] = cut.end(transport_.rank(), axis);
+    }
+}
+
 /// Sorts own balls into the cells of the window; drops those that are no longer here.
 template <class Real, int Dim>
 void CpuBrick<Real, Dim>::order_by_window() {
-    window_ = window_of(cut_, this->params_.grid, transport_.rank());
-    const auto offset = window_offset(cut_, transport_.rank());
-    Vec<std::int32_t, Dim> to_window;
-    for (int axis = 0; axis < Dim; ++axis) to_window[axis] = offset[axis];
-    const std::uint32_t nowhere = this->params_.grid.count();
-    std::vector<std::uint32_t> key(this->active_);
     make_room(this->active_);  // copies are gone
-#pragma omp parallel for num_threads(this->threads_) schedule(static) if (this->active_ > kBallsPerThread)
-    for (std::int64_t slot = 0; slot < static_cast<std::int64_t>(this->active_); ++slot) {
-        const auto k = static_cast<std::size_t>(slot);
-        const std::uint32_t cell = this->cell_[k];
-        key[k] = cell == nowhere ? window_.count() : window_.number(cell_at(cell) + to_window);
-    }
-    this->reorder(key, window_.count());
-    this->search_ = {window_, to_window, this->cell_sort_.start().data()};
+    this->reorder(key_, window_.count());
+    this->search_ = {window_, to_window_, this->cell_sort_.start().data()};
 }
 
 /// Sends copies of the balls at borders, takes those of others, and builds the lists.
@@ -346,13 +358,14 @@ void CpuBrick<Real, Dim>::copy_borders() {
     moved_ = 0.0;
 }
 
-/// Brings copies to the present step, unless some neighbour cannot go on. \returns  all can
+/// Sends neighbours what brings their copies to the present step, unless this rank cannot go on.
 template <class Real, int Dim>
-bool CpuBrick<Real, Dim>::update_copies(What what, bool held_up) {
+void CpuBrick<Real, Dim>::begin_update(What what, bool held_up) {
     const auto began = std::chrono::steady_clock::now();
-    auto& buffer = this->buffers_[this->current_];
-    std::vector<Transport::Parcel> out;
-    std::vector<Transport::Parcel> in;
+    const auto& buffer = this->buffers_[this->current_];
+    out_.clear();
+    in_.clear();
+    underway_ = what;
     const BrickHeader header{moved_, held_up ? 1U : 0U};
     for (Neighbour& neighbour : neighbours_) {
         std::byte* to = neighbour.out.data();
@@ -369,13 +382,23 @@ bool CpuBrick<Real, Dim>::update_copies(What what, bool held_up) {
             if (what.velocities) pack(buffer.v[axis].data());
         }
         const auto bytes = static_cast<std::size_t>(to - neighbour.out.data());
-        out.push_back({neighbour.rank, neighbour.out.data(), bytes});
-        in.push_back({neighbour.rank, neighbour.in.data(), neighbour.in.size()});
+        out_.push_back({neighbour.rank, neighbour.out.data(), bytes});
+        in_.push_back({neighbour.rank, neighbour.in.data(), neighbour.in.size()});
         ++traffic_.messages;
         traffic_.bytes += bytes;
     }
-    transport_.swap(out, in);
-    BrickNews news{!held_up, moved_};
+    transport_.begin_swap(out_, in_);
+    this->motion_ += moved_;
+    traffic_.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+}
+
+/// Takes what neighbours have sent. \returns  all can go on
+template <class Real, int Dim>
+bool CpuBrick<Real, Dim>::end_update() {
+    const auto began = std::chrono::steady_clock::now();
+    auto& buffer = this->buffers_[this->current_];
+    transport_.end_swap();
+    BrickNews news{true, moved_};
     for (const Neighbour& neighbour : neighbours_) news.hear(neighbour.in.data());
     for (Neighbour& neighbour : neighbours_) {
         if (!news.all) break;
@@ -387,36 +410,46 @@ bool CpuBrick<Real, Dim>::update_copies(What what, bool held_up) {
             from += neighbour.received.size() * sizeof(Value);
         };
         for (int axis = 0; axis < Dim; ++axis) {
-            if (what.places) unpack(buffer.x[axis].data());
-            if (what.velocities) unpack(buffer.v[axis].data());
+            if (underway_.places) unpack(buffer.x[axis].data());
+            if (underway_.velocities) unpack(buffer.v[axis].data());
         }
     }
-    if (news.all) {
-        this->motion_ += news.moved;
-        moved_ = 0.0;
-    }
+    this->motion_ += news.moved - moved_;
+    moved_ = 0.0;
     traffic_.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     return news.all;
 }
 
 template <class Real, int Dim>
 void CpuBrick<Real, Dim>::update_copies_to_look() {
+    const double in_steps = traffic_.seconds;
     if (!fresh_) update_copies({true, this->damped_}, false);
+    traffic_.seconds = in_steps;
     fresh_ = true;
 }
 
+/// While messages are under way, balls are stepped that are not near copies. Where velocities are drawn anew that must
+/// wait, since who draws looks at copies; and a dashpot sees the velocities that were drawn, which takes a second
+/// message.
 template <class Real, int Dim>
 BrickEngine::Trial CpuBrick<Real, Dim>::try_step(bool held_up) {
-    // Where velocities are drawn anew a dashpot sees them as they are then, which takes a second message.
-    const bool drawn = this->damped_ && this->params_.refreshes();
-    if (!fresh_ && !update_copies({true, this->damped_ && !drawn}, held_up)) held_up = true;
+    const bool draws = this->params_.refreshes();
+    const bool drawn = this->damped_ && draws;
+    bool under_way = !fresh_;
+    if (under_way) begin_update({true, this->damped_ && !drawn}, held_up);
+    const auto arrive = [&] {
+        if (std::exchange(under_way, false) && !end_update()) held_up = true;
+        if (sort_due(this->params_, this->motion_)) held_up = true;
+    };
+    if (draws || held_up) arrive();
     fresh_ = false;
-    if (sort_due(this->params_, this->motion_)) held_up = true;
     Trial trial;
     this->half_done_.change([&] {
         if (!held_up) this->refresh_now();
         if (drawn && !update_copies({false, true}, held_up)) held_up = true;
         if (!held_up) this->try_move();
+        arrive();
+        if (!held_up) this->step_threads([](auto& step, int) { step.meet_copies(); });
     });
     trial.held_up = held_up;
     if (!held_up) trial.fault_key = this->trial_.fault_key;
@@ -428,15 +461,15 @@ void CpuBrick<Real, Dim>::commit() {
     Base::commit();
     left_since_.insert(left_since_.end(), this->trial_.left_by_id.begin(), this->trial_.left_by_id.end());
     moved_ = this->last_motion_;
+    if (std::exchange(keeps_present_, false)) std::swap(kept_, this->buffers_[1 - this->current_]);
 }
 
 template <class Real, int Dim>
 void CpuBrick<Real, Dim>::keep() {
-    const auto& buffer = this->buffers_[this->current_];
-    const auto count = static_cast<std::ptrdiff_t>(this->active_);
-    for (int axis = 0; axis < Dim; ++axis) {
-        kept_x_[axis].assign(buffer.x[axis].begin(), buffer.x[axis].begin() + count);
-        kept_v_[axis].assign(buffer.v[axis].begin(), buffer.v[axis].begin() + count);
+    keeps_present_ = true;
+    for (int axis = 0; this->params_.refreshes() && axis < Dim; ++axis) {
+        const auto& v = this->buffers_[this->current_].v[axis];
+        kept_v_[axis].assign(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(this->active_));
     }
     kept_impulse_ = this->impulse_;
     kept_heat_ = this->heat_;
@@ -452,8 +485,8 @@ void CpuBrick<Real, Dim>::keep() {
 template <class Real, int Dim>
 void CpuBrick<Real, Dim>::go_back() {
     auto& buffer = this->buffers_[this->current_];
-    for (int axis = 0; axis < Dim; ++axis) {
-        std::copy(kept_x_[axis].begin(), kept_x_[axis].end(), buffer.x[axis].begin());
+    if (!std::exchange(keeps_present_, false)) std::swap(kept_, buffer);
+    for (int axis = 0; this->params_.refreshes() && axis < Dim; ++axis) {
         std::copy(kept_v_[axis].begin(), kept_v_[axis].end(), buffer.v[axis].begin());
     }
     this->impulse_ = kept_impulse_;
@@ -474,17 +507,28 @@ template <class Real, int Dim>
 std::uint64_t CpuBrick<Real, Dim>::work() const {
     std::uint64_t sum = kWorkOfBall * this->active_;
     for (const PairLists::Block& block : this->lists_.blocks()) sum += block.pairs;
+    for (int thread = 0; thread < this->lists_.threads(); ++thread) sum += this->lists_.with_copies(thread).size();
     return sum;
 }
 
+/// In eighths, since a block does not say of which of its eight balls its pairs are.
 template <class Real, int Dim>
 std::vector<std::uint64_t> CpuBrick<Real, Dim>::work_along(int axis) const {
     std::vector<std::uint64_t> along(static_cast<std::size_t>(this->params_.grid.cells[axis]));
     const std::span<const PairLists::Block> blocks = this->lists_.blocks();
-    for (std::uint32_t slot = 0; slot < this->active_; ++slot) {
-        // A block does not say of which of its eight balls its pairs are; in eighths, so that none is lost.
-        along[static_cast<std::size_t>(cell_at(this->cell_[slot])[axis])] +=
-            kWorkOfBall * kLanes + blocks[slot / kLanes].pairs;
+    const std::uint32_t* slot = this->search_.start;  // of the window's cells, one after the other
+    Vec<std::int32_t, Dim> cell = Vec<std::int32_t, Dim>::filled(0);
+    for (std::uint32_t number = 0; number < window_.count(); ++number) {
+        for (std::uint32_t at = slot[number]; at < slot[number + 1]; ++at) {
+            along[static_cast<std::size_t>(cell[axis] - to_window_[axis])] +=
+                kWorkOfBall * kLanes + blocks[at / kLanes].pairs;
+        }
+        for (int fastest = 0; fastest < Dim && ++cell[fastest] == window_.cells[fastest]; ++fastest) cell[fastest] = 0;
+    }
+    for (int thread = 0; thread < this->lists_.threads(); ++thread) {
+        for (const PairLists::CopyPair& pair : this->lists_.with_copies(thread)) {
+            along[static_cast<std::size_t>(cell_at(this->cell_[pair.own])[axis])] += kLanes;
+        }
     }
     return along;
 }
@@ -510,8 +554,10 @@ template <class Real, int Dim>
 std::uint64_t CpuBrick<Real, Dim>::memory_bytes() const {
     std::uint64_t bytes = Base::memory_bytes() - this->gone_.capacity() + copy_sort_.memory_bytes();
     for (int axis = 0; axis < Dim; ++axis) {
-        bytes += kept_x_[axis].capacity() * sizeof(Stored) + kept_v_[axis].capacity() * sizeof(Real);
+        bytes += kept_.x[axis].capacity() * sizeof(Stored);
+        bytes += (kept_.v[axis].capacity() + kept_v_[axis].capacity()) * sizeof(Real);
     }
+    bytes += key_.capacity() * sizeof(std::uint32_t);
     for (const Neighbour& neighbour : neighbours_) {
         bytes += neighbour.out.capacity() + neighbour.in.capacity() +
                  (neighbour.sent.capacity() + neighbour.received.capacity()) * sizeof(std::uint32_t);

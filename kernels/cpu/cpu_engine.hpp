@@ -77,7 +77,8 @@ protected:
     [[nodiscard]] std::uint32_t slots() const { return static_cast<std::uint32_t>(id_.size()); }
 
     void load(const RawBalls& balls);
-    void find_cells();
+    template <class F>
+    void find_cells(F&& found);
     void sort();
     void sort_if_due() {
         if (sort_due(params_, motion_)) half_done_.change([this] { sort(); });
@@ -93,8 +94,8 @@ protected:
     void try_move();
     void settle();
     void commit();
-    template <class Kind>
-    void step_thread(const StepNow<Real, Dim>& now, int thread, bool find, ThreadTally& tally);
+    template <class F>
+    void step_threads(F&& f);
     bool near_pairs_due();
     [[nodiscard]] std::array<std::int64_t, kHeatSources> refresh(ThreadTally& step_tally);
     template <class F>
@@ -142,6 +143,7 @@ protected:
     std::array<std::int64_t, kHeatSources> trial_heat_{};
     double motion_ = 0.0;                // bound on how far any ball has moved since the sort [length]
     double last_motion_ = 0.0;           // in the last step [length]
+    double pace_ = 0.0;                  // see BrickEngine::keep_pace; 0: there are no other ranks
     double near_margin_ = 0.0;           // of the near pairs [length]; 0: there are none yet
     double near_until_ = 0.0;            // value of motion_ up to which the near pairs are complete
     std::uint64_t near_until_step_ = 0;  // from which on a wall may have come too far for them

@@ -37,11 +37,13 @@ std::array<std::int64_t, kHeatSources> CpuEngine<Real, Dim>::refresh(ThreadTally
                     all ? static_cast<std::uint32_t>(index) : near_walls_[static_cast<std::size_t>(index)];
                 const auto cell = params_.grid.cell(cell_[slot]);
                 const auto neighbours = [&](auto&& f) {
-                    search_.for_each_range(cell, [&](std::uint32_t from, std::uint32_t to) {
+                    const auto each = [&](std::uint32_t from, std::uint32_t to) {
                         for (std::uint32_t j = from; j < to; ++j) {
                             if (j != slot) f(j);
                         }
-                    });
+                    };
+                    search_.for_each_range(cell, each);
+                    search_.for_each_copy_range(cell, each);
                 };
                 const bool near_walls = params_.has_shapes || !params_.grid.interior(cell);
                 refresh_ball<Variant>(params_, balls, gone_.data(), velocity, step_, slot, near_walls, neighbours,
@@ -153,9 +155,10 @@ MovedView<Real, Dim> CpuEngine<Real, Dim>::moved_view() {
     return moved;
 }
 
-/// New cells for all balls, images counted.
+/// New cells for all balls, images counted. Calls found(slot, cell) for those that are in, from several threads.
 template <class Real, int Dim>
-void CpuEngine<Real, Dim>::find_cells() {
+template <class F>
+void CpuEngine<Real, Dim>::find_cells(F&& found) {
     const View balls = view();
     const auto& grid = params_.grid;
 #pragma omp parallel for num_threads(threads_) schedule(static) if (active_ > kBallsPerThread)
@@ -172,13 +175,15 @@ void CpuEngine<Real, Dim>::find_cells() {
             const std::int32_t crossings = params_.coordinates.wrap(axis, wide[axis]);
             if (crossings != 0) image_[axis][slot] += crossings;
         }
-        cell_[slot] = grid.number(grid.cell_of(wide));
+        const Vec<std::int32_t, Dim> cell = grid.cell_of(wide);
+        cell_[slot] = grid.number(cell);
+        found(slot, cell);
     }
 }
 
 template <class Real, int Dim>
 void CpuEngine<Real, Dim>::sort() {
-    find_cells();
+    find_cells([](std::uint32_t, const Vec<std::int32_t, Dim>&) {});
     reorder(cell_, params_.grid.count());
     build_lists();
     ++tallies_.sorts;
@@ -247,44 +252,24 @@ void CpuEngine<Real, Dim>::build_lists() {
 
 /// Whether the near pairs must be found anew in this step; if so, chooses their margin. A small share of the lists'
 /// margin is near the least work in gases: fewer near pairs are found more often. But never so small that it lasts few
-/// steps.
+/// steps. Ranks find theirs at the same steps, as threads do: each would wait for all others' else.
 template <class Real, int Dim>
 bool CpuEngine<Real, Dim>::near_pairs_due() {
     if (near_margin_ > 0.0 && motion_ <= near_until_ && step_ < near_until_step_) return false;
     constexpr double kShare = 0.15;
     constexpr double kSteps = 8.0;
-    near_margin_ = std::min(std::max(kShare * params_.margin, 2.0 * kSteps * last_motion_), params_.margin);
+    const double pace = pace_ > 0.0 ? pace_ : last_motion_;
+    near_margin_ = std::min(std::max(kShare * params_.margin, 2.0 * kSteps * pace), params_.margin);
     near_until_ = motion_ + 0.5 * near_margin_;
-    const double walls_way = fastest_wall(params_, reflecting_walls(params_)) * params_.dt;
     near_until_step_ = ~std::uint64_t{0};
-    if (walls_way > 0.0) {
+    const double walls_way = fastest_wall(params_, reflecting_walls(params_)) * params_.dt;
+    for (const double way : {walls_way, pace_}) {
+        if (!(way > 0.0)) continue;
         constexpr double kMost = 1e6;
-        const double steps = std::clamp(std::floor(0.5 * near_margin_ / walls_way), 1.0, kMost);
-        near_until_step_ = step_ + static_cast<std::uint64_t>(steps);
+        const double steps = std::clamp(std::floor(0.5 * near_margin_ / way), 1.0, kMost);
+        near_until_step_ = std::min(near_until_step_, step_ + static_cast<std::uint64_t>(steps));
     }
     return true;
-}
-
-/// \param find  whether the near pairs are to be found anew
-template <class Real, int Dim>
-template <class Kind>
-void CpuEngine<Real, Dim>::step_thread(const StepNow<Real, Dim>& now, int thread, bool find, ThreadTally& tally) {
-    tally.id = id_.data();
-    const View balls = view();
-    const SlotRange mine = lists_.range(thread);
-    NearPairs& near = near_pairs_[static_cast<std::size_t>(thread)];
-    const bool past_caches = goes_past_caches(id_.size() * Dim * (sizeof(Stored) + sizeof(Real)));
-    TileStep<Kind> step(params_, now, balls, moved_view(), past_caches, tile_forces_[static_cast<std::size_t>(thread)],
-                        mine, tally);
-    if (!find) {
-        step.run(near, [](std::uint32_t, std::uint32_t) {});
-        return;
-    }
-    near.restart((mine.end - mine.begin + kTile - 1) / kTile);
-    const NearFilter<Real, Dim> filter(params_, balls, near_margin_);
-    step.run(near, [&](std::uint32_t first, std::uint32_t end) {
-        near.find(params_, balls, lists_, thread, filter, near_margin_, now.walls_time, first, end);
-    });
 }
 
 /// Begins a trial of the next step.
@@ -294,25 +279,54 @@ void CpuEngine<Real, Dim>::refresh_now() {
     if (params_.refreshes()) trial_heat_ = refresh(trial_);
 }
 
-/// Goes on with it: moves into the other buffer, and counts into trial_.
+/// Calls f(step, thread) with each thread's TileStep, and counts into trial_.
 template <class Real, int Dim>
-void CpuEngine<Real, Dim>::try_move() {
+template <class F>
+void CpuEngine<Real, Dim>::step_threads(F&& f) {
     const StepNow<Real, Dim> now = step_now(params_, step_);
-    const bool find = near_pairs_due();
+    const View balls = view();
+    const bool past_caches = goes_past_caches(id_.size() * Dim * (sizeof(Stored) + sizeof(Real)));
     const int used = lists_.threads();
     with_kind([&](auto kind) {
-        using Variant = decltype(kind);
+        const auto one = [&](int thread, ThreadTally& tally) {
+            tally.id = id_.data();
+            TileStep<decltype(kind)> step(params_, now, balls, moved_view(), past_caches,
+                                          tile_forces_[static_cast<std::size_t>(thread)], lists_.range(thread),
+                                          lists_.with_copies(thread), tally);
+            f(step, thread);
+        };
         if (used == 1) {
-            step_thread<Variant>(now, 0, find, trial_);
+            one(0, trial_);
             return;
         }
 #pragma omp parallel for num_threads(used) schedule(static, 1)
         for (int thread = 0; thread < used; ++thread) {
             ThreadTally tally;
-            step_thread<Variant>(now, thread, find, tally);
+            one(thread, tally);
 #pragma omp critical(carom_merge_tally)
             trial_.merge(tally);
         }
+    });
+}
+
+/// Goes on with it: moves into the other buffer, and counts into trial_.
+template <class Real, int Dim>
+void CpuEngine<Real, Dim>::try_move() {
+    const double walls_time = params_.walls_time(step_);
+    const View balls = view();
+    const bool due = near_pairs_due();
+    step_threads([&](auto& step, int thread) {
+        NearPairs& near = near_pairs_[static_cast<std::size_t>(thread)];
+        if (!due) {
+            step.run(near, [](std::uint32_t, std::uint32_t) {});
+            return;
+        }
+        const SlotRange mine = lists_.range(thread);
+        near.restart((mine.end - mine.begin + kTile - 1) / kTile);
+        const NearFilter<Real, Dim> filter(params_, balls, near_margin_);
+        step.run(near, [&](std::uint32_t first, std::uint32_t end) {
+            near.find(params_, balls, lists_, thread, filter, near_margin_, walls_time, first, end);
+        });
     });
 }
 
@@ -405,7 +419,8 @@ void CpuEngine<Real, Dim>::look(F&& f) {
             const auto index = static_cast<std::size_t>(thread);
             NearPairs& near = near_pairs_[index];
             const SlotRange mine = lists_.range(thread);
-            TileLook<decltype(kind)> tiles(params_, balls, gone_.data(), step_, tile_forces_[index], mine);
+            TileLook<decltype(kind)> tiles(params_, balls, gone_.data(), step_, tile_forces_[index], mine,
+                                           lists_.with_copies(thread));
             const NearFilter<Real, Dim> filter(params_, balls, near_margin_);
             if (find) near.restart((mine.end - mine.begin + kTile - 1) / kTile);
             f(tiles, near, [&](std::uint32_t first, std::uint32_t end) {

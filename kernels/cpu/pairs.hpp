@@ -333,14 +333,19 @@ struct SearchCells {
         nullptr;  ///< the same for copies, counted from first_copy; null: there are none
     std::uint32_t first_copy = 0;
 
-    /// Calls f(from, to) for ranges of slots. \param cell  of the box
+    /// Calls f(from, to) for ranges of slots, of own balls. \param cell  of the box
     template <class F>
     void for_each_range(const Vec<std::int32_t, Dim>& cell, F&& f) const {
+        window.for_each_range(cell + offset,
+                              [&](std::uint32_t first, std::uint32_t last) { f(start[first], start[last]); });
+    }
+    /// The same of copies.
+    template <class F>
+    void for_each_copy_range(const Vec<std::int32_t, Dim>& cell, F&& f) const {
         const Vec<std::int32_t, Dim> here = cell + offset;
-        const bool copies = copies_start != nullptr && at_border(here);
+        if (copies_start == nullptr || !at_border(here)) return;
         window.for_each_range(here, [&](std::uint32_t first, std::uint32_t last) {
-            f(start[first], start[last]);
-            if (copies) f(first_copy + copies_start[first], first_copy + copies_start[last]);
+            f(first_copy + copies_start[first], first_copy + copies_start[last]);
         });
     }
 
@@ -358,9 +363,14 @@ private:
 
 /// Which pairs may touch until the next sort. Balls in cell order are taken in blocks of eight, and threads own ranges
 /// of blocks. A pair within one thread's range stands once, in the block of its lower slot; a pair of two threads'
-/// balls stands twice, once with each, so that no thread writes what is another's.
+/// balls stands twice, once with each, so that no thread writes what is another's. Pairs with copies are a list of
+/// their own: they are few, and met when the copies have come, which may be after all others have been.
 class PairLists {
 public:
+    struct CopyPair {
+        std::uint32_t own;  // slots
+        std::uint32_t copy;
+    };
     struct Block {
         std::uint32_t first_row;  // in its thread's rows
         std::uint32_t pairs : 24;
@@ -387,9 +397,16 @@ public:
         const Rows& rows = rows_[static_cast<std::size_t>(thread)];
         return {rows.other.data() + std::size_t{row} * kLanes, rows.own.data() + std::size_t{row} * kLanes};
     }
+    /// A thread's pairs with copies, by the slots of its own balls.
+    [[nodiscard]] std::span<const CopyPair> with_copies(int thread) const {
+        return rows_[static_cast<std::size_t>(thread)].with_copies;
+    }
     [[nodiscard]] std::uint64_t memory_bytes() const {
         std::uint64_t bytes = blocks_.capacity() * sizeof(Block);
-        for (const Rows& rows : rows_) bytes += rows.other.capacity() * sizeof(std::uint32_t) + rows.own.capacity();
+        for (const Rows& rows : rows_) {
+            bytes += rows.other.capacity() * sizeof(std::uint32_t) + rows.own.capacity() +
+                     rows.with_copies.capacity() * sizeof(CopyPair);
+        }
         return bytes;
     }
 
@@ -398,6 +415,7 @@ private:
     struct Rows {
         PageVector<std::uint32_t> other;
         PageVector<std::uint8_t> own;
+        std::vector<CopyPair> with_copies;
 
         void grow_to(std::size_t pairs) {
             if (pairs <= other.size()) return;
@@ -498,6 +516,7 @@ void PairLists::build(const SpringParams<Real, Dim>& params, const BallsView<Rea
     const NearFilter<Real, Dim> filter(params, balls, params.margin);
     const WallRange walls = reflecting_walls(params);
     const bool walls_move = fastest_wall(params, walls) > 0.0;  // for how long the lists last is not known
+    rows.with_copies.clear();
     std::size_t count = 0;  // of pairs so far, each block's rounded up to whole rows
     for (std::uint32_t first = mine.begin; first < mine.end; first += kLanes) {
         const std::size_t begin = count;
@@ -520,6 +539,13 @@ void PairLists::build(const SpringParams<Real, Dim>& params, const BallsView<Rea
                 look(from, std::min(to, mine.begin));
                 look(std::max(from, i + 1), std::min(to, mine.end));
                 look(std::max(from, mine.end), to);
+            });
+            cells.for_each_copy_range(cell, [&](std::uint32_t from, std::uint32_t to) {
+                filter.for_each_eight(own, from, to, [&](std::uint32_t at, unsigned near) {
+                    for (; near != 0; near &= near - 1) {
+                        rows.with_copies.push_back({i, at + static_cast<std::uint32_t>(std::countr_zero(near))});
+                    }
+                });
             });
             std::fill(rows.own.begin() + static_cast<std::ptrdiff_t>(begin_of_ball),
                       rows.own.begin() + static_cast<std::ptrdiff_t>(count), static_cast<std::uint8_t>(i - first));

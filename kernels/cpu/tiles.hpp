@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "kernels/core/fixed_sum.hpp"
@@ -62,9 +63,17 @@ class alignas(kThreadsApart) TileForces {
 public:
     using Sum = FixedSum<Real, Dim>;
 
+    /// A ball whose pairs with copies are still to be met, and what the others have come to.
+    struct Held {
+        Sum sum;
+        std::uint32_t slot;
+        bool stays;  // else it leaves, whatever the force
+    };
+
     /// Before a step. \param tiles  of the thread
     void restart(std::uint32_t tiles) {
         if (head_.size() != tiles) head_.assign(tiles, kNone);
+        held_.clear();
     }
 
     /// Takes the next tile; its sums hold what was waiting for it.
@@ -114,8 +123,13 @@ public:
     [[nodiscard]] std::uint64_t forced() const { return forced_; }
     [[nodiscard]] const Sum& sum(std::uint32_t ball) const { return sums_[ball]; }
 
+    /// Keeps the sum of a ball of the tile at hand. \param first  the tile's first slot
+    void hold(std::uint32_t ball, std::uint32_t first, bool stays) { held_.push_back({on(ball), first + ball, stays}); }
+    [[nodiscard]] std::span<Held> held() { return held_; }
+
     [[nodiscard]] std::uint64_t memory_bytes() const {
-        return head_.capacity() * sizeof(std::uint32_t) + nodes_.capacity() * sizeof(Waiting) + sizeof(sums_);
+        return head_.capacity() * sizeof(std::uint32_t) + nodes_.capacity() * sizeof(Waiting) + sizeof(sums_) +
+               held_.capacity() * sizeof(Held);
     }
 
 private:
@@ -133,6 +147,7 @@ private:
     std::vector<std::uint32_t> head_;  // of each tile's list
     PageVector<Waiting> nodes_;
     std::uint32_t free_ = kNone;  // first of the nodes that nobody waits in
+    std::vector<Held> held_;      // by slot
 };
 
 /// What stepping balls and looking at them have in common: a thread's tiles one after the other, their touching pairs,
@@ -147,6 +162,7 @@ struct TileWork {
     const std::uint8_t* const gone;  // by id
     TileForces<Real, kDim>& forces;
     const SlotRange mine;
+    std::span<const PairLists::CopyPair> with_copies;  // of the thread; used up tile by tile
     const NearFilter<Real, kDim> filter{params, balls, 0.0};
     Real force[kDim][kTile] = {};  // on the tile's balls, once totalled; whoever uses them sets them to zero again
 
@@ -186,8 +202,7 @@ struct TileWork {
         const auto give = [&] {
             for (std::uint32_t k = 0; k < collected; ++k) {
                 // Balls that have left stand beyond the faces, perhaps within each other.
-                if (params.open != 0 && (gone[balls.id[one[k]]] || gone[balls.id[other[k]]])) continue;
-                f(one[k], other[k]);
+                if (both_in(one[k], other[k])) f(one[k], other[k]);
             }
             collected = 0;
         };
@@ -203,6 +218,17 @@ struct TileWork {
             if (collected > kMost) give();
         }
         give();
+    }
+
+    /// Calls f(i, j) for those of the thread's pairs with copies that come next, up to slot `end` of its own balls.
+    template <class F>
+    void for_each_copy(std::uint32_t end, F&& f) {
+        for (; !with_copies.empty() && with_copies.front().own < end; with_copies = with_copies.subspan(1)) {
+            f(with_copies.front().own, with_copies.front().copy);
+        }
+    }
+    [[nodiscard]] bool both_in(std::uint32_t i, std::uint32_t j) const {
+        return params.open == 0 || (gone[balls.id[i]] == 0 && gone[balls.id[j]] == 0);
     }
 
     /// Adds the force of a pair to both balls, as far as they are the thread's.
@@ -224,6 +250,7 @@ struct TileWork {
 
 // A thread's share of a step, tile by tile: the faces that a tile's balls may touch, their pairs, then kick and drift
 // in SIMD lanes. A pair stands with its lower slot, so when a tile's own pairs are done, all forces on its balls are.
+// But for balls near copies: these are moved one by one when the copies have come, whatever they were moved to before.
 
 /// What one thread counts during one step.
 struct ThreadTally {
@@ -236,6 +263,11 @@ struct ThreadTally {
 
     void fault(SpringFault::Kind kind, std::uint32_t slot, std::uint32_t other) {
         fault_key = std::min(fault_key, FaultKey::pack(kind, id[slot], other));
+    }
+    template <class Real>
+    void not_sane(Real speed_squared, std::uint32_t slot) {
+        const bool number = speed_squared == speed_squared;
+        fault(number ? SpringFault::Kind::kTooFast : SpringFault::Kind::kNotANumber, slot, 0);
     }
     template <class Real>
     void overlap(Real fraction) {
@@ -326,8 +358,8 @@ public:
     /// \param past_caches  how the new state is written (stream())
     TileStep(const SpringParams<Real, kDim>& params, const StepNow<Real, kDim>& now, const BallsView<Real, kDim>& balls,
              const MovedView<Real, kDim>& moved, bool past_caches, TileForces<Real, kDim>& forces, SlotRange mine,
-             ThreadTally& tally)
-        : work_{params, balls, moved.gone, forces, mine},
+             std::span<const PairLists::CopyPair> with_copies, ThreadTally& tally)
+        : work_{params, balls, moved.gone, forces, mine, with_copies},
           now_(now),
           moved_(moved),
           past_caches_(past_caches),
@@ -346,10 +378,36 @@ public:
         }
     }
 
+    /// Ends the step of the balls near copies. \param with_copies  as run() had them
+    void meet_copies() {
+        for (auto& held : work_.forces.held()) {
+            const OwnBall<Kind> own = load_ball<Kind>(work_.params, work_.balls, held.slot);
+            work_.for_each_copy(held.slot + 1, [&](std::uint32_t i, std::uint32_t j) {
+                Vec<Real, kDim> force;
+                if (work_.both_in(i, j) && meet_ball<Kind>(work_.params, work_.balls, own, i, j, force, tally_)) {
+                    held.sum.add(work_.params.force_grid, force);
+                }
+            });
+            if (!held.stays) continue;
+            OneMoved moved{tally_};
+            kick_and_drift<Kind>(now_, own, held.sum.total(work_.params.force_grid), moved_, held.slot, moved);
+        }
+    }
+
 private:
+    /// Where the move of one ball is noted.
+    struct OneMoved {
+        ThreadTally& tally;
+
+        void moved(std::uint32_t slot, Real speed_squared, bool sane) {
+            tally.max_speed_squared = larger(static_cast<double>(speed_squared), tally.max_speed_squared);
+            if (!sane) tally.not_sane(speed_squared, slot);
+        }
+    };
+
     void step(const NearPairs& near, const NearPairs::Tile& tile, std::uint32_t first, std::uint32_t end);
     std::uint64_t meet_faces_of(const NearPairs::Tile& tile, std::uint32_t first);
-    void move(std::uint32_t first, std::uint32_t end, std::uint64_t leaving);
+    void move(std::uint32_t first, std::uint32_t end, std::uint64_t leaving, std::uint64_t held);
 
     TileWork<Kind> work_;
     const StepNow<Real, kDim> now_;
@@ -362,7 +420,7 @@ private:
 
 /// Kick and drift. Whole eights, also behind the last ball: those slots exist and are read by nobody.
 template <class Kind>
-void TileStep<Kind>::move(std::uint32_t first, std::uint32_t end, std::uint64_t leaving) {
+void TileStep<Kind>::move(std::uint32_t first, std::uint32_t end, std::uint64_t leaving, std::uint64_t held) {
     // The views are shifted so that the loop's index has no offset, without which the compiler would not use its lanes.
     const BallsView<Real, kDim> own_balls = shifted(work_.balls, first);
     MovedTile<Real, kDim> tile;
@@ -382,6 +440,7 @@ void TileStep<Kind>::move(std::uint32_t first, std::uint32_t end, std::uint64_t 
         kick_and_drift<Kind>(now, load_ball<Kind>(work_.params, own_balls, ball), force, own_moved, ball, tally);
     }
     if (past_caches) tile.stream_to(shifted(moved_, first));
+    for (; held != 0; held &= held - 1) tally.moved(static_cast<std::uint32_t>(std::countr_zero(held)), Real(0), true);
     std::uint32_t all_sane = 1;
     for (std::uint32_t ball = 0; ball < lanes; ++ball) all_sane &= tally.sane[ball];
     if (all_sane != 0 && leaving == 0 && count == lanes) {
@@ -396,9 +455,7 @@ void TileStep<Kind>::move(std::uint32_t first, std::uint32_t end, std::uint64_t 
         if ((leaving >> ball & 1U) != 0) continue;
         const Real speed_squared = tally.speed_squared[ball];
         fastest_[ball % kLanes] = larger(speed_squared, fastest_[ball % kLanes]);
-        if (tally.sane[ball] != 0) continue;
-        const bool number = speed_squared == speed_squared;
-        tally_.fault(number ? SpringFault::Kind::kTooFast : SpringFault::Kind::kNotANumber, first + ball, 0);
+        if (tally.sane[ball] == 0) tally_.not_sane(speed_squared, first + ball);
     }
 }
 
@@ -427,8 +484,14 @@ void TileStep<Kind>::step(const NearPairs& near, const NearPairs::Tile& tile, st
         const OwnBall<Kind> own = load_ball<Kind>(work_.params, work_.balls, i);
         if (meet_ball<Kind>(work_.params, work_.balls, own, i, j, force, tally_)) work_.add_force(first, i, j, force);
     });
+    std::uint64_t held = 0;
+    work_.for_each_copy(end, [&](std::uint32_t i, std::uint32_t) { held |= std::uint64_t{1} << (i - first); });
+    for (std::uint64_t balls = held; balls != 0; balls &= balls - 1) {
+        const auto ball = static_cast<std::uint32_t>(std::countr_zero(balls));
+        work_.forces.hold(ball, first, (leaving >> ball & 1U) == 0);
+    }
     work_.total_forces();
-    move(first, end, leaving);
+    move(first, end, leaving, held);
     for (; leaving != 0; leaving &= leaving - 1) {
         const auto ball = static_cast<std::uint32_t>(std::countr_zero(leaving));
         const std::uint32_t slot = first + ball;
@@ -447,15 +510,18 @@ public:
     static constexpr int kDim = Kind::kDim;
 
     TileLook(const SpringParams<Real, kDim>& params, const BallsView<Real, kDim>& balls, const std::uint8_t* gone,
-             std::uint64_t step, TileForces<Real, kDim>& forces, SlotRange mine)
-        : work_{params, balls, gone, forces, mine}, lag_(lag_at(params, step)), walls_time_(params.walls_time(step)) {}
+             std::uint64_t step, TileForces<Real, kDim>& forces, SlotRange mine,
+             std::span<const PairLists::CopyPair> with_copies)
+        : work_{params, balls, gone, forces, mine, with_copies},
+          lag_(lag_at(params, step)),
+          walls_time_(params.walls_time(step)) {}
 
     /// Adds all contacts of the thread's balls to `sums`, and calls f(slot, place, v) for each of its balls that is
     /// still in, v being its velocity now.
     template <class Find, class F>
     void run(const NearPairs& near, Find&& find, SpringSums& sums, F&& f) {
         work_.for_each_tile(near, find, [&](const NearPairs::Tile& tile, std::uint32_t first, std::uint32_t end) {
-            feel_tile(near, tile, first, sums);
+            feel_tile(near, tile, first, end, sums);
             for_each_ball(first, end, [&](std::uint32_t slot, const OwnBall<Kind>&, const Vec<Real, kDim>& v) {
                 f(slot, place(slot), v);
             });
@@ -466,7 +532,7 @@ public:
     template <class Find>
     void sum(const NearPairs& near, Find&& find, SpringSums& sums) {
         work_.for_each_tile(near, find, [&](const NearPairs::Tile& tile, std::uint32_t first, std::uint32_t end) {
-            feel_tile(near, tile, first, sums);
+            feel_tile(near, tile, first, end, sums);
             sum_motion(first, end, sums);
         });
     }
@@ -496,14 +562,15 @@ private:
         }
     }
 
-    void feel_tile(const NearPairs& near, const NearPairs::Tile& tile, std::uint32_t first, SpringSums& sums) {
+    void feel_tile(const NearPairs& near, const NearPairs::Tile& tile, std::uint32_t first, std::uint32_t end,
+                   SpringSums& sums) {
         for (std::uint64_t balls = tile.near_faces; balls != 0; balls &= balls - 1) {
             const auto ball = static_cast<std::uint32_t>(std::countr_zero(balls));
             const std::uint32_t slot = first + ball;
             if (work_.gone[work_.balls.id[slot]]) continue;
             feel_walls<Kind>(work_.params, load(slot), place(slot).position, walls_time_, work_.forces.on(ball), sums);
         }
-        work_.for_each_touching(near, tile, [&](std::uint32_t i, std::uint32_t j) {
+        const auto feel = [&](std::uint32_t i, std::uint32_t j) {
             const OwnBall<Kind> own = load(i);
             PairContact<Real, kDim> contact;
             Vec<Real, kDim> force;
@@ -511,6 +578,10 @@ private:
             const bool fits = feel_ball<Kind>(work_.params, own, contact, force, sums);
             if (work_.mine.has(j)) feel_ball<Kind>(work_.params, own, contact, force, sums);  // the same from there
             if (fits) work_.add_force(first, i, j, force);
+        };
+        work_.for_each_touching(near, tile, feel);
+        work_.for_each_copy(end, [&](std::uint32_t i, std::uint32_t j) {
+            if (work_.both_in(i, j)) feel(i, j);
         });
         work_.total_forces();
     }

@@ -573,7 +573,9 @@ bool CudaBrick<Real, Dim>::update_copies(What what, bool held_up) {
 
 template <class Real, int Dim>
 void CudaBrick<Real, Dim>::update_copies_to_look() {
+    const double in_steps = traffic_.seconds;
     if (!fresh_) update_copies({true, this->damped_}, false);
+    traffic_.seconds = in_steps;
     fresh_ = true;
 }
 

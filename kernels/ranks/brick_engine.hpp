@@ -46,7 +46,7 @@ struct BrickForecast {
 struct BrickTraffic {
     std::uint64_t messages = 0;  ///< sent to bring copies up to date
     std::uint64_t bytes = 0;     ///< sent in them
-    double seconds = 0.0;        ///< that this took, waiting for others included
+    double seconds = 0.0;        ///< that this took in steps, waiting for others included
 };
 
 /// A rank's balls: what a processor must offer so that a run can be shared by many. The ranks do the same things in the
@@ -77,6 +77,10 @@ public:
     [[nodiscard]] virtual double most_motion() const = 0;
     /// In the last step alone [length].
     [[nodiscard]] virtual double last_motion() const = 0;
+
+    /// What no ball of any rank is expected to exceed in a step for a while [length]: what is to be done every few
+    /// steps all do at the same ones, since neighbours wait for each other.
+    virtual void keep_pace(double) {}
 
     /// What comes of trying a step.
     struct Trial {

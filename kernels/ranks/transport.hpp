@@ -35,9 +35,15 @@ public:
     /// Whether swap() reads and writes the memory of GPUs.
     [[nodiscard]] virtual bool reaches_devices() const { return false; }
 
-    /// Sends all of `out` and receives all of `in`, at most one message per pair of ranks and direction.
-    /// \throws RanksLost
-    virtual void swap(std::span<const Parcel> out, std::span<Parcel> in) = 0;
+    /// Begins to send all of `out` and to receive all of `in`, at most one message per pair of ranks and direction.
+    /// Nothing else may be sent or received before end_swap(), till when both must stay where they are.
+    virtual void begin_swap(std::span<const Parcel> out, std::span<Parcel> in) = 0;
+    /// Waits until all is sent and received. \throws RanksLost
+    virtual void end_swap() = 0;
+    void swap(std::span<const Parcel> out, std::span<Parcel> in) {
+        begin_swap(out, in);
+        end_swap();
+    }
     /// A rank of which a message has come and is not received yet; -1: there is none.
     virtual int whose_message_waits() = 0;
     /// Puts the largest of all ranks' values in the place of each.

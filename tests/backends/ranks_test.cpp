@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <string>
 #include <tuple>
 
@@ -116,6 +117,50 @@ TEST_P(RanksOn, BringBackWhatLeftInAStretchThatIsDoneAnew) {
     }
     EXPECT_GT(figure(*engine, "rank_retreats"), 0.0);
     EXPECT_GE(engine->tallies().balls_left, 25U);
+}
+
+/// The formula of docs/clusters.md for one cut across a cube, both sides together.
+double reckoned_bytes(const Gas& gas, int messages) {
+    const int dimension = gas.setup.dimension;
+    const auto n = static_cast<double>(gas.size());
+    const double cells = std::floor(gas.setup.box_size[0] / (1.0 + gas.setup.margin));
+    const double b = std::pow(n, 1.0 / dimension) / cells;  // width of a cell in mean distances of balls
+    const double copies = 2.0 * std::pow(n, 1.0 - 1.0 / dimension) * b;
+    const double w = (gas.setup.double_precision ? 8.0 : 4.0) * (gas.setup.damping > 0.0 ? 2.0 : 1.0);
+    return 16.0 * messages + w * dimension * copies;
+}
+
+TEST_P(RanksOn, SendAsManyBytesAsTheFormulaSays) {
+    struct Case {
+        int dimension;
+        int along;  // balls
+        bool double_precision;
+        double damping;
+    };
+    // A layer of cells has 100 to 600 balls at a time: some 5 % more or less, and a fifth of that in the mean of the
+    // run.
+    for (const Case& one : {Case{2, 100, false, 0.0}, Case{2, 100, true, 0.01}, Case{3, 24, false, 0.0}}) {
+        const double side = 1.2 * one.along + 0.5;
+        Gas gas = empty_box(one.dimension, {side, side, side});
+        add_lattice(gas, {.counts = {one.along, one.along, one.dimension == 3 ? one.along : 1},
+                          .spacing = 1.2,
+                          .corner = {0.2, 0.2, 0.2},
+                          .speed = 2.0});
+        gas.setup.margin = 0.2;
+        gas.setup.threads = 1;
+        gas.setup.double_precision = one.double_precision;
+        gas.setup.damping = one.damping;
+        ThreadRanks threads(2, {}, maker(), reach_devices());
+        Ranks ranks(threads.rank_0(), maker());
+        const auto engine = ranks.make_engine(gas.setup, gas.raw(), 0, gas.tallies);
+        EXPECT_EQ(engine->advance(400).steps, 400U);
+        // Copies that come when balls are dealt out are of the present, and want no message before the next step.
+        const double asked = 1.0 - static_cast<double>(engine->tallies().sorts) / 400.0;
+        const double reckoned = asked * reckoned_bytes(gas, 2);
+        EXPECT_NEAR(figure(*engine, "rank_bytes_per_step") / reckoned, 1.0, 0.05)
+            << one.dimension << " dimensions, " << gas.size() << " balls";
+        EXPECT_NEAR(figure(*engine, "rank_messages_per_step"), (reach_devices() ? 4.0 : 2.0) * asked, 0.02);
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(Backends, RanksOn,

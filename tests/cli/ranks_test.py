@@ -74,8 +74,8 @@ class Launched(ProgramTest):
         return subprocess.run([LAUNCHER, "-n", str(ranks), program, *map(str, arguments)], cwd=self.folder,
                               capture_output=True, text=True, timeout=120, env={**os.environ, **LAUNCH})
 
-    def start(self, ranks, *arguments):
-        process = subprocess.Popen([LAUNCHER, "-n", str(ranks), PROGRAM, *map(str, arguments)], cwd=self.folder,
+    def start(self, ranks, *arguments, launcher=()):
+        process = subprocess.Popen([LAUNCHER, *launcher, "-n", str(ranks), PROGRAM, *map(str, arguments)], cwd=self.folder,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                    env={**os.environ, **LAUNCH})
         self.addCleanup(process.kill)
@@ -178,9 +178,9 @@ class Ranks(Launched):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(done.stdout.count("carom "), 3, "none keeps silent and says that it is done")
 
-    def begin(self, ranks):
+    def begin(self, ranks, *launcher):
         (self.folder / "gas.toml").write_text(GAS)
-        run = self.start(ranks, "run", "gas.toml", "--until", "1e4", "--quiet", "-o", "long.h5")
+        run = self.start(ranks, "run", "gas.toml", "--until", "1e4", "--quiet", "-o", "long.h5", launcher=launcher)
         for _ in range(300):
             if (self.folder / "long.h5").exists() and len(self.ranks_of(run)) == ranks:
                 time.sleep(0.5)
@@ -202,12 +202,42 @@ class Ranks(Launched):
                 (self.folder / "long.checkpoint.h5").unlink()
                 (self.folder / "long.h5").unlink()
 
-    def test_a_rank_that_dies_takes_the_run_with_it_at_once(self):
-        run = self.begin(3)
-        os.kill(self.ranks_of(run)[2], signal.SIGKILL)
-        run.communicate(timeout=60)
-        self.assertNotEqual(run.returncode, 0)
+    def test_a_signal_to_the_launcher_is_one_to_all(self):
+        run = self.begin(3, "--mca", "odls_base_sigkill_timeout", "10")  # [s], which it waits in any case
+        processes = self.ranks_of(run).values()
+        run.terminate()
+        _, errors = run.communicate(timeout=60)
+        self.assertNotEqual(run.returncode, 0)  # what it is, the launcher says
+        self.assertEqual(len(self.said_by_carom(errors)), 1, errors)
+        self.assertIn("carom: interrupted at t = ", errors)
+        self.assert_ended(processes)
         self.succeed("state", "long.h5")
+        self.succeed("state", "long.checkpoint.h5")
+
+    def assert_ended(self, processes):
+        def runs(process):
+            try:
+                return pathlib.Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+            except OSError:
+                return False
+        end = time.monotonic() + 20.0
+        while any(map(runs, processes)) and time.monotonic() < end:
+            time.sleep(0.05)
+        self.assertEqual([process for process in processes if runs(process)], [])
+
+    def test_a_rank_that_dies_takes_the_run_with_it_at_once(self):
+        for which in (2, 0):  # the others are in a step, and wait for its copies
+            with self.subTest(rank=which):
+                run = self.begin(3)
+                processes = self.ranks_of(run)
+                begin = time.monotonic()
+                os.kill(processes[which], signal.SIGKILL)
+                run.communicate(timeout=60)
+                self.assertLess(time.monotonic() - begin, 30.0)
+                self.assertNotEqual(run.returncode, 0)
+                self.assert_ended(processes.values())
+                self.succeed("state", "long.h5")
+                (self.folder / "long.h5").unlink()
 
     def test_a_guard_that_trips_on_another_rank_says_what_it_says_in_one_process(self):
         # At the far end two balls meet that are too fast for their springs.
