@@ -33,7 +33,7 @@ START = 100
 
 # A GPU's rate is what it would read of memory in a step (bench/results/kernel_cost.json: 193 bytes a ball in 3D, single
 # precision) at a third of 3.35 TB/s. The others are round numbers of today's networks.
-CLUSTER = {"gpu_ball_steps_per_second": 5e9, "gpu_bytes_a_ball": 350, "bytes_per_second": 25e9, "message_seconds": 2e-6,
+CLUSTER = {"gpu_ball_steps_per_second": 5e9, "gpu_bytes_a_ball": 240, "bytes_per_second": 25e9, "message_seconds": 2e-6,
            "word_seconds_per_doubling": 3e-6, "steps_per_word": 32, "wait_seconds": 30e-6, "imbalance": 0.05,
            "steps_per_dealing": 40, "record_bytes": 52, "dealing_bytes_per_second": 5e9}
 CLUSTER_CASES = [(10**9, 64), (10**9, 512), (10**11, 4096)]

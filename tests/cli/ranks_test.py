@@ -212,7 +212,8 @@ class Ranks(Launched):
         self.assertIn("carom: interrupted at t = ", errors)
         self.assert_ended(processes)
         self.succeed("state", "long.h5")
-        self.succeed("state", "long.checkpoint.h5")
+        until = float(re.search(r"interrupted at t = ([0-9.e+]+);", errors).group(1)) + 0.05
+        self.succeed("run", "--resume", "long.checkpoint.h5", "--until", until, "-o", "more.h5", "--quiet")
 
     def assert_ended(self, processes):
         def runs(process):
