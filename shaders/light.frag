@@ -17,8 +17,8 @@ uniform int lamp_points; // that are looked for in lamp_map: 4, or 1 where four 
 out vec4 result;
 
 // As sphere.frag has it: light from everywhere, that of the lamp, and that which fills its shade.
-const float kAmbient = 0.4;
-const float kLamp = 0.64;
+const float kAmbient = 0.28;
+const float kLamp = 0.86;
 const float kFill = 0.3;
 
 vec3 eye_point(ivec2 at, float depth) {
@@ -57,7 +57,7 @@ void main() {
         float rise = dot(normal, v) / max(d, 1e-30);
         hidden += max(rise - 0.08, 0.0) * (1.0 - smoothstep(0.6 * far, 1.6 * far, d));
     }
-    float sky = clamp(1.0 - 1.0 * hidden / float(points), 0.12, 1.0);
+    float sky = clamp(1.0 - 1.25 * hidden / float(points), 0.05, 1.0);
 
     const vec3 lamp = normalize(vec3(-0.45, 0.65, 0.75));
     float facing = max(dot(normal, lamp), 0.0);
@@ -72,10 +72,10 @@ void main() {
         }
         shown /= float(lamp_points);
     }
-    shown = mix(0.2, 1.0, shown);  // some of the lamp's light comes around
+    shown = mix(0.12, 1.0, shown);  // some of the lamp's light comes around
     const vec3 fill = normalize(vec3(0.7, -0.25, 0.65));
     float filled = kFill * max(dot(normal, fill), 0.0);
-    float light = (kAmbient * sky + filled * mix(1.0, sky, 0.6) + kLamp * facing * shown * mix(1.0, sky, 0.4)) /
+    float light = (kAmbient * sky + filled * mix(1.0, sky, 0.9) + kLamp * facing * shown * mix(1.0, sky, 0.5)) /
                   (kAmbient + filled + kLamp * facing);
 
     float nearer = 0.0;
@@ -84,5 +84,5 @@ void main() {
         nearer = max(nearer, point_at(here + side).z - p.z);
     }
     float edge = smoothstep(0.5 * radius, 1.5 * radius, nearer) * smoothstep(2.0, 6.0, radius * pixels / float(line_width));
-    result = vec4(vec3(light * (1.0 - 0.5 * edge)), 1.0);
+    result = vec4(vec3(sqrt(light) * (1.0 - 0.45 * edge)), 1.0);
 }

@@ -57,13 +57,14 @@ void main() {
 
     const vec3 light = normalize(vec3(-0.45, 0.65, 0.75));
     const vec3 fill = normalize(vec3(0.7, -0.25, 0.65));  // weaker, from the other side: what the lamp leaves dark has a shape
-    float lit = 0.4 + 0.64 * max(dot(normal, light), 0.0) + 0.3 * max(dot(normal, fill), 0.0);
-    lit *= 0.72 + 0.28 * clamp(-dot(normal, ray), 0.0, 1.0);
+    float lit = 0.28 + 0.86 * max(dot(normal, light), 0.0) + 0.3 * max(dot(normal, fill), 0.0);
+    lit *= 0.6 + 0.4 * clamp(-dot(normal, ray), 0.0, 1.0);
     float mirrored = max(dot(reflect(-light, normal), -ray), 0.0);
     mirrored *= mirrored;
     mirrored *= mirrored;
     float shine = mirrored * mirrored;
     shine *= 0.3 * mirrored * shine * shine;  // the 28th power: much quicker so in software
     float depth = clamp((-hit.z - haze_depth.x) / (haze_depth.y - haze_depth.x), 0.0, 1.0);
-    result = vec4(mix(paint * lit + shine, haze, 0.45 * depth), 1.0);
+    // Light adds up, and what screens show of it goes as its root, nearly.
+    result = vec4(mix(paint * sqrt(lit) + shine, haze, 0.32 * depth), 1.0);
 }

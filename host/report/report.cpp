@@ -81,7 +81,7 @@ pre {{ background: var(--box); padding: 0.8rem; overflow-x: auto; font-size: 0.8
   h2 {{ break-after: avoid; }}
   figure, tr {{ break-inside: avoid; }}
   .figures {{ display: block; }}
-  .figures figure {{ display: inline-block; width: 48%; margin: 0 1% 0.6rem 0; vertical-align: top; }}
+  .figures figure {{ width: 60%; margin: 0 auto 0.8rem; }}
   .wide {{ overflow: visible; }}
   pre {{ white-space: pre-wrap; overflow: visible; border: 1px solid var(--line); }}
 }}

@@ -227,7 +227,14 @@ void table(const std::vector<Reading>& readings) {
 
 }  // namespace
 
-float Panels::left_room() { return 24.0f * ImGui::GetFontSize(); }
+namespace {
+
+/// Of large letters in a small window no more than half of it: the rest is for the picture.
+float panel_width() { return std::min(23.0f * ImGui::GetFontSize(), 0.5f * ImGui::GetIO().DisplaySize.x); }
+
+}  // namespace
+
+float Panels::left_room() { return panel_width() + ImGui::GetFontSize(); }
 float Panels::bottom_room(const Show& show) { return (show.frame_count() > 0 ? 7.4f : 2.4f) * ImGui::GetFontSize(); }
 
 Wishes Panels::draw(Show& show, Painter& painter, ViewState& state) {
@@ -242,7 +249,7 @@ Wishes Panels::draw(Show& show, Painter& painter, ViewState& state) {
     const std::array size{io.DisplaySize.x, io.DisplaySize.y};
     when_ = std::exchange(size_, size) == size ? ImGuiCond_Once : ImGuiCond_Always;
     ImGui::SetNextWindowPos(ImVec2(0.6f * unit, 3.6f * unit), when_);
-    ImGui::SetNextWindowSize(ImVec2(23.0f * unit, io.DisplaySize.y - 8.0f * unit), when_);
+    ImGui::SetNextWindowSize(ImVec2(panel_width(), io.DisplaySize.y - 8.0f * unit), when_);
     ImGui::SetNextWindowBgAlpha(0.86f);
     if (ImGui::Begin("carom", nullptr, ImGuiWindowFlags_NoCollapse)) {
         control(show, state, wishes);
@@ -302,7 +309,9 @@ void Panels::control(Show& show, ViewState& state, Wishes& wishes) {
     if (reached > 0.0 && reached < kKept * show.speed()) {
         ImGui::TextColored(ImVec4(1.0f, 0.75f, 0.3f, 1.0f), "only %.3g s per second reached", reached);
     } else {
-        ImGui::TextDisabled("%s", reached > 0.0 ? "reached" : show.playing() ? "reached: not known yet" : "paused");
+        ImGui::TextDisabled("%s", reached > 0.0    ? "which is reached"
+                                  : show.playing() ? "reached: not known yet"
+                                                   : "paused");
     }
     const Rewind rewind = show.rewind();
     const double end = std::max(rewind.to, show.time());

@@ -6,6 +6,7 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <filesystem>
@@ -315,16 +316,14 @@ private:
 
     /// The panels shall hide nothing of the box.
     void make_room() {
-        if (roomy_ == state_.panels) return;
-        roomy_ = state_.panels;
+        const auto unit = state_.panels ? static_cast<float>(window_.pointer_scale()) : 0.0f;
+        const std::array room{unit * Panels::left_room(), unit * Panels::bottom_room(show_)};
+        if (std::exchange(room_, room) == room) return;
         set_room();
         if (untouched_) wish_.apply(painter_.camera());
     }
 
-    void set_room() {
-        const auto unit = roomy_ ? static_cast<float>(window_.pointer_scale()) : 0.0f;
-        painter_.set_panel_room(unit * Panels::left_room(), unit * Panels::bottom_room(show_));
-    }
+    void set_room() { painter_.set_panel_room(room_[0], room_[1]); }
 
     void draw_scene() {
         marks_.clear();
@@ -504,7 +503,7 @@ private:
         try {
             Pixels pixels;
             if (static_cast<double>(recorded_) < due) {
-                if (roomy_ || !marks_.lines().empty()) {
+                if (state_.panels || !marks_.lines().empty()) {
                     read_picture(pixels);
                 } else {
                     painter_.read(pixels);
@@ -660,13 +659,13 @@ private:
     std::uint64_t recorded_ = 0;
     Clock::time_point movie_begin_;
     std::uint64_t pictures_ = 0;
-    double time_ = 0.0;      // that was shown
-    bool untouched_ = true;  // by the pointer: a new size is fitted
-    bool roomy_ = false;     // room has been made for the panels
-    RateMeter drawn_;        // pictures
-    int quiet_ = 0;          // pictures in a row without anything new
-    int slow_ = 0;           // how many pictures took long, less those that did not
-    bool hasty_ = false;     // drawing is slow, at this size
+    double time_ = 0.0;            // that was shown
+    bool untouched_ = true;        // by the pointer: a new size is fitted
+    std::array<float, 2> room_{};  // that the panels have to the left and below [pixels]
+    RateMeter drawn_;              // pictures
+    int quiet_ = 0;                // pictures in a row without anything new
+    int slow_ = 0;                 // how many pictures took long, less those that did not
+    bool hasty_ = false;           // drawing is slow, at this size
 };
 
 }  // namespace

@@ -65,6 +65,15 @@ class Screen:
         subprocess.run(["xdotool", *map(str, words)], env=self.environment, check=True)
 
 
+def asleep(pid):
+    """Whether no thread of a process has anything to do, nor waits for a processor."""
+    try:
+        return all(path.read_text().rpartition(")")[2].split()[0] in "SI"
+                   for path in pathlib.Path(f"/proc/{pid}/task").glob("*/stat"))
+    except (FileNotFoundError, ProcessLookupError):  # a thread that has just ended
+        return False
+
+
 class View(ProgramTest):
     @classmethod
     def setUpClass(cls):
@@ -83,26 +92,59 @@ class View(ProgramTest):
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
         self.until(lambda: self.screen.pixels().max() > 0, process)
-        time.sleep(0.3)
+        if "--paused" in arguments:
+            self.settle(process)
         return process
 
-    def until(self, condition, process=None, seconds=30):
+    def until(self, condition, process=None, seconds=60, pause=0.05):
         end = time.time() + seconds
         while not condition():
             if process is not None and process.poll() is not None:
                 self.fail(f"the window is gone, status {process.returncode}: {process.stderr.read()}")
             self.assertLess(time.time(), end, "nothing happened")
-            time.sleep(0.05)
+            time.sleep(pause)
+
+    def settle(self, process):
+        """Waits until a window that stands still has drawn what there was to draw: it and the server sleep. What waits
+        for a processor does not, however loaded the machine is."""
+        looks = 0
+
+        def quiet():
+            nonlocal looks
+            looks = looks + 1 if asleep(process.pid) and asleep(self.screen.server.pid) else 0
+            return looks >= 4
+
+        self.until(quiet, process, pause=0.012)
+
+    def act(self, process, *steps):
+        """Does one after the other, each when the window has answered the one before; gives what it shows then."""
+        for step in steps:
+            self.screen.do(*step)
+            self.settle(process)
+        return self.screen.pixels()
+
+    def drag(self, process, x, y, right, down, button=1):
+        """All but letting go."""
+        return self.act(process, ["mousemove", x, y], ["mousedown", button], ["mousemove", x + right // 2, y + down // 2],
+                        ["mousemove", x + right, y + down])
+
+    def play(self, process, condition):
+        """Lets time go on until the condition holds, then waits until all stands still."""
+        self.screen.do("key", "space")
+        self.until(condition, process)
+        self.act(process, ["key", "space"])
+
+    def record(self, process, name):
+        """A film of what moves, of some pictures at least."""
+        seen = set()
+        self.screen.do("key", "r")
+        self.until(lambda: seen.add(self.screen.pixels().tobytes()) or len(seen) > 12, process)
+        self.screen.do("key", "r")
+        self.until(lambda: (self.folder / name).exists(), process)
 
     def close(self, process):
         """Presses Escape, again where it is asked; gives what was said, and checks the status."""
-        for _ in range(4):
-            self.screen.do("key", "Escape")
-            try:
-                process.wait(timeout=0.4)
-                break
-            except subprocess.TimeoutExpired:
-                pass
+        self.until(lambda: self.screen.do("key", "Escape") or process.poll() is not None, seconds=30, pause=0.4)
         out, err = process.communicate(timeout=30)
         self.assertEqual(process.returncode, 0, err)
         self.assertEqual(out, "")
@@ -112,7 +154,7 @@ class View(ProgramTest):
 
     def picture(self, name, process):
         """Presses S; gives the picture that was written."""
-        self.screen.do("key", "s")
+        self.act(process, ["key", "s"])
         self.until(lambda: (self.folder / name).exists(), process)
         return pixels(self.folder / name)
 
@@ -147,12 +189,12 @@ class View(ProgramTest):
             shown = self.screen.pixels()[60:]
             if options == ["two.h5"]:
                 y, x = numpy.argwhere(abs(shown - numpy.array(PINK)).max(axis=2) <= 2).max(axis=0) + [56, -8]
-                self.screen.do("mousemove", x, y, "sleep", 0.2, "click", 1, "sleep", 0.3)
-                self.assertLess(abs(self.screen.pixels() - numpy.array([255, 217, 77])).max(axis=2).min(), 30)  # ring
+                ringed = self.act(process, ["mousemove", x, y], ["mousedown", 1], ["mouseup", 1])
+                self.assertLess(abs(ringed - numpy.array([255, 217, 77])).max(axis=2).min(), 30)  # ring
             name = pathlib.Path(options[0]).stem
             stored = self.picture(f"{name}-1.png", process)
             if options == ["two.h5"]:
-                self.screen.do("key", "r", "sleep", 0.8, "key", "r", "sleep", 0.3)
+                self.screen.do("key", "r", "sleep", 0.5, "key", "r")
                 self.until(lambda: (self.folder / "two-1.mp4").exists(), process)
             self.close(process)
             self.succeed("render", *options, "--time", "0", "-o", "render.png", "--size", f"{WIDTH}x{HEIGHT}", "--force")
@@ -172,10 +214,11 @@ class View(ProgramTest):
             name = pathlib.Path(options[0]).stem
             self.write("own.toml", '[look]\nbackground = "#204060"\ncolormap = "grey"\n')
             process = self.open(*options, "--paused", "--no-panels")
-            self.screen.do("mousemove", 200, 300, "click", 4, "click", 4, "sleep", 0.3)
+            self.act(process, ["mousemove", 200, 300], ["click", 4], ["click", 4])
             if name != "two":
-                self.screen.do("mousemove", 300, 200, "mousedown", 1, "sleep", 0.1, "mousemove", 350, 230, "sleep", 0.2, "mouseup", 1)
-            self.screen.do("key", "k", "sleep", 0.2)
+                self.drag(process, 300, 200, 50, 30)
+                self.act(process, ["mouseup", 1])
+            self.act(process, ["key", "k"])
             stored = self.picture(f"{name}-1.png", process)
             self.until(lambda: (self.folder / f"{name}-1.look.toml").exists(), process)
             self.close(process)
@@ -190,12 +233,10 @@ class View(ProgramTest):
     def test_space_plays_and_pauses_and_escape_closes(self):
         process = self.open("two.toml", "--paused")
         first = self.picture("two-1.png", process)
-        self.screen.do("key", "space")
-        time.sleep(1.5)
-        self.screen.do("key", "space")
-        time.sleep(0.3)
+        begin = columns_of(first, PINK)[0][0]
+        self.play(process, lambda: columns_of(self.screen.pixels(), PINK)[0][0] > begin + 5)
         second = self.picture("two-2.png", process)
-        time.sleep(0.5)
+        time.sleep(0.3)  # in which time might go on
         third = self.picture("two-3.png", process)
         time_shown, step = self.closed_at(self.close(process))
         self.assertGreater(step, 0)
@@ -205,41 +246,32 @@ class View(ProgramTest):
 
     def test_steps_are_single_and_home_goes_back(self):
         process = self.open("two.toml", "--paused")
-        for _ in range(3):
-            self.screen.do("key", "Right")
-            time.sleep(0.2)
+        self.act(process, *[["key", "Right"]] * 3)
         time_shown, step = self.closed_at(self.close(process))
         self.assertEqual(step, 3)
         process = self.open("two.toml", "--paused")
-        self.screen.do("key", "Right")
-        time.sleep(0.2)
-        self.screen.do("key", "Home")
-        time.sleep(0.5)
+        self.act(process, ["key", "Right"], ["key", "Home"])
         self.assertEqual(self.closed_at(self.close(process)), (0.0, 0))
 
     def test_a_live_run_is_stored_with_what_is_done_to_it(self):
         process = self.open("two.toml", "--paused", "--no-panels", "-o", "played.h5")
-        for _ in range(2):
-            self.screen.do("key", "Right")
-            time.sleep(0.2)
+        self.act(process, *[["key", "Right"]] * 2)
         shown = self.picture("two-1.png", process)
         left, right = columns_of(shown, PINK)[1]  # the ball at rest
         x = (left + right) // 2
         y = int(numpy.flatnonzero((abs(shown[:, x] - numpy.array(PINK)).max(axis=1) <= 2)).mean())
-        drag = lambda x, y, right, down: [
-            "mousemove", x, y, "sleep", 0.2, "mousedown", 1, "sleep", 0.2, "mousemove", x + right // 2, y + down // 2,
-            "sleep", 0.2, "mousemove", x + right, y + down, "sleep", 0.2]
-        self.screen.do(*drag(x, y, -60, 0), "mouseup", 1, "sleep", 0.3)  # moves the picture, and no ball
+        self.drag(process, x, y, -60, 0)  # moves the picture, and no ball
+        self.act(process, ["mouseup", 1])
         self.assertAlmostEqual(columns_of(self.picture("two-2.png", process), PINK)[1][0], left - 60, delta=1)
-        self.screen.do("keydown", "ctrl", *drag(x - 60, y, 0, -80))  # upwards
-        stroke = self.screen.pixels()
-        self.screen.do("mouseup", 1, "keyup", "ctrl", "sleep", 0.3)
+        self.screen.do("keydown", "ctrl")
+        stroke = self.drag(process, x - 60, y, 0, -80)  # upwards
+        self.act(process, ["mouseup", 1], ["keyup", "ctrl"])
         yellow = abs(stroke - numpy.array([255, 217, 77])).max(axis=2) <= 60
         self.assertGreater(yellow[y - 110 : y - 75, x - 50 : x + 20].sum(), 20)  # the speed beside the tip
         # Given up before the button was: no kick.
-        self.screen.do("keydown", "ctrl", *drag(x - 60, y, 0, 80), "keyup", "ctrl", "key", "Escape", "sleep", 0.2,
-                       "mouseup", 1, "sleep", 0.3)
-        self.screen.do("key", "z", "sleep", 0.3)
+        self.screen.do("keydown", "ctrl")
+        self.drag(process, x - 60, y, 0, 80)
+        self.act(process, ["keyup", "ctrl"], ["key", "Escape"], ["mouseup", 1], ["key", "z"])
         self.close(process)
         with h5py.File(self.folder / "played.h5") as file:
             self.assertEqual(file["particles/all/position/time"][:].tolist(), [0.0])
@@ -259,10 +291,12 @@ class View(ProgramTest):
             column = abs(picture[:, (left + right) // 2] - numpy.array(PINK)).max(axis=1) <= 2
             return (left + right) // 2, int(numpy.flatnonzero(column).mean())
         x, y = place("two-1.png")
-        self.screen.do("keydown", "ctrl", "mousemove", x, y, "sleep", 0.2, "mousedown", 1, "sleep", 0.2, "mousemove", x, y - 30,
-                       "sleep", 0.2, "mousemove", x, y - 60, "sleep", 0.2, "mouseup", 1, "keyup", "ctrl", "sleep", 0.3)
+        self.screen.do("keydown", "ctrl")
+        self.drag(process, x, y, 0, -60)
+        self.act(process, ["mouseup", 1], ["keyup", "ctrl"])
         self.assertEqual(place("two-2.png"), (x, y))  # it has its speed, and stands until time goes on
-        self.screen.do("key", "space", "sleep", 0.7, "key", "space", "sleep", 0.4)
+        pink = lambda: abs(self.screen.pixels()[: y - 40, x - 5 : x + 5] - numpy.array(PINK)).max(axis=2).min() <= 2
+        self.play(process, pink)
         later = place("two-3.png")
         self.close(process)
         self.assertAlmostEqual(later[0], x, delta=2)
@@ -272,12 +306,13 @@ class View(ProgramTest):
         hot = TWO.replace("[box]\n", "[box]\nwall_temperature = [[2.0, 1.0], 0.0]\n")
         self.write("hot.toml", hot.replace("[run]\n", "[run]\nsolver = \"events\"\n"))
         process = self.open("hot.toml", "--paused", "-o", "hot.h5")
-        click = ["sleep", 0.3, "mousedown", 1, "sleep", 0.3, "mouseup", 1, "sleep", 0.6]
-        self.screen.do("mousemove", 60, 292, *click, "mousemove", 60, 315, *click)  # "Look" closes, "Physics" opens
+        click = lambda x, y: self.act(process, ["mousemove", x, y], ["mousedown", 1], ["mouseup", 1])
+        click(60, 292)  # "Look" closes
+        click(60, 315)  # "Physics" opens
         for number in ("15", "0", "20"):
+            click(210, 407)
             # As fast as can be: the key is up again before the next picture.
-            self.screen.do("mousemove", 210, 407, *click, "type", "--delay", 0, number)
-            self.screen.do("key", "--delay", 0, "Return", "sleep", 0.8)
+            self.act(process, ["type", "--delay", 0, number], ["key", "--delay", 0, "Return"])
         self.close(process)
         with h5py.File(self.folder / "hot.h5") as file:
             said = [what.decode() for what in file["parameters/changes/what"][:]]
@@ -287,7 +322,9 @@ class View(ProgramTest):
         self.write("fall.toml", TWO.replace("[box]", "[physics]\ngravity = [0, -9.81]\n[box]"))
         process = self.open("fall.toml", "--paused", "--no-panels", "--color-by", "speed")
         first = self.picture("fall-1.png", process)
-        self.screen.do("key", "space", "sleep", 1.0, "key", "space", "sleep", 0.3, "key", "Home", "sleep", 0.5)
+        # The pointer is in the middle of the screen.
+        self.play(process, lambda: abs(self.screen.pixels() - first)[:, :200].max() > 40)
+        self.act(process, ["key", "Home"])
         again = self.picture("fall-2.png", process)
         self.close(process)
         self.assertEqual(abs(first - again).max(), 0)
@@ -298,22 +335,145 @@ class View(ProgramTest):
         left, right = columns_of(first, PINK)[0]
         x = (left + right) // 2
         y = int(numpy.flatnonzero((abs(first[:, x] - numpy.array(PINK)).max(axis=1) <= 2)).mean())
-        self.screen.do("mousemove", x, y, "sleep", 0.2, "click", 4, "sleep", 0.2, "click", 4, "sleep", 0.3)
+        self.act(process, ["mousemove", x, y], ["click", 4], ["click", 4])
         second = self.picture("two-2.png", process)
         self.close(process)
         larger = columns_of(second, PINK)[0]
         self.assertAlmostEqual((larger[0] + larger[1]) / 2, x, delta=1.5)
         self.assertAlmostEqual((larger[1] - larger[0]) / (right - left), 1.15**2, delta=0.12)
 
+    def same_as_render(self, picture, *arguments):
+        self.succeed("render", *arguments, "-o", "render.png", "--size", f"{WIDTH}x{HEIGHT}", "--force")
+        self.assertLessEqual(abs(picture - pixels(self.folder / "render.png")).max(), 1, arguments)
+
+    def test_each_key_of_the_look_does_what_the_help_says(self):
+        process = self.open("two.toml", "--paused", "--no-panels")
+        count = 0
+
+        def after(*keys):
+            nonlocal count
+            count += 1
+            self.act(process, *[["key", key] for key in keys])
+            return self.picture(f"two-{count}.png", process)
+
+        first = after()
+        for keys, options in ((["v"], ["--arrows"]), (["v", "l", "f"], ["--bare"]), (["l", "f", "c"], ["--color-by", "speed"]),
+                              (["c"], ["--color-by", "kinetic-energy"]), (["equal"], ["--color-by", "kinetic-energy"])):
+            picture = after(*keys)
+            self.assertGreater(abs(picture - first).max(), 40, keys)
+            self.same_as_render(picture, "two.toml", "--time", "0", *options)
+        fitted = after()
+        self.drag(process, 300, 150, 40, 30, button=3)  # the right one moves, and picks nothing
+        self.act(process, ["mouseup", 3], ["click", 5])
+        moved = after()
+        self.assertGreater(abs(moved - fitted).max(), 40)
+        self.assertEqual(abs(after("f") - fitted).max(), 0)
+        self.close(process)
+        process = self.open("spheres3d_frictionless", "--paused", "--no-panels")
+        self.act(process, ["key", "p"], ["key", "f"])
+        self.same_as_render(self.picture("spheres3d_frictionless-1.png", process), "spheres3d_frictionless", "--time", "0",
+                            "--camera", "perspective")
+        self.close(process)
+
+    def test_a_cut_that_is_kept_stays_when_the_slider_goes_on(self):
+        process = self.open("spheres3d_frictionless", "--paused")
+        stem, count = "spheres3d_frictionless", 0
+
+        def picture():
+            nonlocal count
+            count += 1
+            return self.picture(f"{stem}-{count}.png", process)
+
+        slide = lambda x: self.act(process, ["mousemove", x, 277], ["mousedown", 1], ["mouseup", 1])
+        whole = picture()
+        self.act(process, ["mousemove", 60, 150], *[["click", 5]] * 3)  # the panel's lower part
+        slide(112)  # a half
+        cut = picture()
+        self.assertGreater((abs(cut - whole).max(axis=2) > 40).sum(), 100)
+        self.act(process, ["key", "x"])
+        self.assertEqual(abs(picture() - cut).max(), 0)
+        slide(60)
+        slide(17)
+        self.assertEqual(abs(picture() - cut).max(), 0, "the slider is at its start, the cut where it was")
+        self.act(process, ["mousemove", 122, 300], ["mousedown", 1], ["mouseup", 1])  # "Drop"
+        self.assertEqual(abs(picture() - whole).max(), 0)
+        self.close(process)
+
+    def test_a_stored_run_begins_again_only_in_a_loop(self):
+        self.succeed("run", "two.toml", "--quiet", "-o", "two.h5")
+        process = self.open("two.h5", "--paused", "--no-panels")
+        at = lambda: columns_of(self.screen.pixels(), PINK)[0][0]
+        begin = at()
+        self.act(process, ["key", "End"])
+        end = at()
+        self.assertGreater(end, begin + 20)
+        self.play(process, lambda: at() < end - 10)
+        self.act(process, ["key", "o"], ["key", "End"])
+        self.screen.do("key", "space")  # from the start, but once
+        self.until(lambda: at() < end - 10, process)
+        self.until(lambda: at() == end, process)
+        self.settle(process)
+        self.assertEqual(at(), end)
+        self.assertAlmostEqual(self.closed_at(self.close(process))[0], 1.0, delta=0.01)
+
+    def test_a_ball_is_picked_and_given_a_push(self):
+        process = self.open("two.toml", "--paused", "--no-panels", "-o", "played.h5")
+        shown = self.screen.pixels()
+        left, right = columns_of(shown, PINK)[0]  # it flies at 1 to the right
+        x = (left + right) // 2
+        y = int(numpy.flatnonzero((abs(shown[:, x] - numpy.array(PINK)).max(axis=1) <= 2)).mean())
+        self.screen.do("keydown", "ctrl", "keydown", "shift")
+        self.drag(process, x, y, 0, -60)
+        self.act(process, ["mouseup", 1], ["keyup", "shift"], ["keyup", "ctrl"])
+        self.act(process, ["mousemove", x, y], ["mousedown", 1], ["mouseup", 1], ["key", "Tab"])
+        self.assertGreater((abs(self.screen.pixels()[:, :300] - shown[:, :300]).max(axis=2) > 20).mean(), 0.2)
+        self.close(process)
+        with h5py.File(self.folder / "played.h5") as file:
+            what = file["parameters/changes/what"][0].decode()
+        velocity = [float(number) for number in re.findall(r"-?[0-9.]+(?:e-?[0-9]+)?", what.partition("[")[2])]
+        self.assertRegex(what, r"\Aball 0 kicked by \[")
+        self.assertAlmostEqual(velocity[0], 0.0, delta=0.05)
+        self.assertGreater(velocity[1], 0.3)
+
+    def test_a_file_that_grows_is_followed(self):
+        self.write("slow.toml", TWO.replace("until = 1.0", "until = 6.0").replace("size = [10.0, 5.0]", "size = [20.0, 5.0]"))
+        run = self.start("run", "slow.toml", "--quiet", "-o", "slow.h5", "--set", "spring.dt=2e-7")
+        self.addCleanup(lambda: (run.kill(), run.communicate()))
+        frames = lambda: self.carom("convert", "slow.h5", "seen.csv", "--frame", 1, "--force", "--quiet").status == 0
+        self.until(lambda: (self.folder / "slow.h5").exists() and frames())
+        process = self.open("slow.h5", "--paused", "--no-panels")
+        self.act(process, ["key", "End"])
+        at = lambda: columns_of(self.screen.pixels(), PINK)[0][0]
+        seen = at()
+        self.assertIsNone(run.poll(), "it is still being written")
+        self.until(lambda: at() > seen + 5, process)  # nobody has touched the window
+        self.close(process)
+
+    def test_the_windows_button_closes_it(self):
+        process = self.open("two.toml", "--paused")
+        library = ctypes.CDLL("libX11.so.6")
+        library.XOpenDisplay.restype = ctypes.c_void_p
+        library.XInternAtom.restype = ctypes.c_ulong
+        display = ctypes.c_void_p(library.XOpenDisplay(self.screen.display.encode()))
+        window = int(subprocess.run(["xdotool", "search", "--name", "carom: two"], env=self.screen.environment,
+                                    capture_output=True, text=True, check=True).stdout.split()[0])
+        # XClientMessageEvent: what a window manager sends.
+        protocols = library.XInternAtom(display, b"WM_PROTOCOLS", 0)
+        message = library.XInternAtom(display, b"WM_DELETE_WINDOW", 0)
+        event = struct.pack("@iLi4xPLLi4x5L", 33, 0, 0, 0, window, protocols, 32, message, 0, 0, 0, 0)
+        library.XSendEvent(display, ctypes.c_ulong(window), 0, ctypes.c_long(0), ctypes.create_string_buffer(event, 192))
+        library.XSync(display, 0)
+        library.XCloseDisplay(display)
+        self.assertEqual(process.wait(timeout=30), 0)
+        self.closed_at(process.communicate()[1])
+        self.until(lambda: self.screen.pixels().max() == 0)
+
     def test_panels_and_help_come_and_go(self):
         process = self.open("two.toml", "--paused", "--no-panels")
         bare = self.screen.pixels()
-        self.screen.do("key", "Tab", "sleep", 0.5)
-        panels = self.screen.pixels()
-        self.screen.do("key", "F1", "sleep", 0.5)
-        helped = self.screen.pixels()
-        self.screen.do("key", "question", "sleep", 0.3, "key", "Tab", "sleep", 0.5)
-        again = self.screen.pixels()
+        panels = self.act(process, ["key", "Tab"])
+        helped = self.act(process, ["key", "F1"])
+        again = self.act(process, ["key", "question"], ["key", "Tab"])
         self.close(process)
         self.assertGreater((abs(bare - panels).max(axis=2) > 20).mean(), 0.1)
         self.assertGreater((abs(panels - helped).max(axis=2) > 20).mean(), 0.1)
@@ -324,38 +484,36 @@ class View(ProgramTest):
         # On a German keyboard + is where English ones have ], - is where / is, and ? is where - is, with shift. The
         # server forgets it with its last window.
         subprocess.run(["setxkbmap", "de"], env=self.screen.environment, check=True)
-        still = lambda *keys: (self.screen.do(*keys, "sleep", 0.5), self.screen.pixels())[1]
-        first = still("sleep", 0.1)
-        faster = still("key", "plus")
-        again = still("key", "minus")
-        helped = still("key", "question")
+        still = lambda *keys: self.act(process, *[["key", key] for key in keys])
+        first = still()
+        faster = still("plus")
+        again = still("minus")
+        helped = still("question")
         self.assertGreater((abs(first - faster).max(axis=2) > 20).sum(), 30)  # the number beside the slider
         self.assertEqual(abs(first - again).max(), 0)
         self.assertGreater((abs(first - helped).max(axis=2) > 20).mean(), 0.1)
         # Escape ends one thing at a time, and asks before a run that has gone on is lost.
-        closed = still("key", "Escape", "sleep", 0.2, "key", "Right")
+        closed = still("Escape", "Right")
         self.assertLess((abs(first - closed).max(axis=2) > 20).mean(), 0.05)
-        asked = still("key", "Escape")
+        asked = still("Escape")
         self.assertGreater((abs(asked - closed).max(axis=2) > 20).mean(), 0.02)
         self.assertIsNone(process.poll())
-        stays = still("key", "v", "sleep", 0.2, "key", "v")
+        stays = still("v", "v")
         self.assertEqual(abs(stays - closed).max(), 0)
         # A keyboard without Latin letters: the place stands for the letter.
         subprocess.run(["setxkbmap", "ru"], env=self.screen.environment, check=True)
-        bare = still("key", "Cyrillic_de")  # L: no title and scale
+        bare = still("Cyrillic_de")  # L: no title and scale
         self.assertGreater((abs(stays - bare).max(axis=2) > 20).sum(), 100)
-        self.screen.do("key", "Escape", "sleep", 0.2, "key", "Escape")
-        self.assertEqual(process.wait(timeout=30), 0)
-        self.until(lambda: self.screen.pixels().max() == 0)
+        self.close(process)
 
     def test_a_stored_run_shows_the_frames_of_the_file(self):
         self.succeed("run", "two.toml", "--quiet", "-o", "two.h5")
         process = self.open("two.h5", "--paused", "--no-panels")
-        self.screen.do("key", "Right", "sleep", 0.2, "key", "Right", "sleep", 0.3)
+        self.act(process, ["key", "Right"], ["key", "Right"])
         second = self.picture("two-1.png", process)
-        self.screen.do("key", "Left", "sleep", 0.3)
+        self.act(process, ["key", "Left"])
         first = self.picture("two-2.png", process)
-        self.screen.do("key", "End", "sleep", 0.3)
+        self.act(process, ["key", "End"])
         last = self.picture("two-3.png", process)
         time_shown, _ = self.closed_at(self.close(process))
         self.assertAlmostEqual(time_shown, 1.0, delta=0.01)
@@ -367,11 +525,10 @@ class View(ProgramTest):
         self.write("fall.toml", TWO.replace("[box]", "[physics]\ngravity = [0, -9.81]\n[box]"))
         self.succeed("run", "fall.toml", "--quiet", "-o", "fall.h5")
         process = self.open("fall.h5", "--paused")
-        self.screen.do("mousemove", 60, 252, "click", 1, "sleep", 0.4)  # "Look" closes
+        self.act(process, ["mousemove", 60, 252], ["mousedown", 1], ["mouseup", 1])  # "Look" closes
         columns = []
-        for keys in (["sleep", 0.2], ["key", "Right"], ["key", "End"]):
-            self.screen.do(*keys, "sleep", 0.4)
-            chart = self.screen.pixels()[364:420, 33:290]
+        for steps in ([], [["key", "Right"]], [["key", "End"]]):
+            chart = self.act(process, *steps)[364:420, 33:290]
             total = ((chart[:, :, 0] > 150) & (chart[:, :, 0] > 1.6 * chart[:, :, 1])).any(axis=0)  # red
             cursor = (chart.min(axis=2) > 180).sum(axis=0)
             columns.append((int(total.sum()), int(cursor.argmax()), int(cursor.max())))
@@ -385,12 +542,13 @@ class View(ProgramTest):
     def test_time_goes_back_in_a_live_run(self):
         process = self.open("two.toml", "--paused", "--no-panels")
         first = self.picture("two-1.png", process)
-        self.screen.do("key", "space", "sleep", 1.5, "key", "space", "sleep", 0.3)
-        for _ in range(2):
-            self.screen.do("key", "Right", "sleep", 0.5)
-        self.screen.do("key", "Left", "sleep", 0.3)
+        begin = columns_of(first, PINK)[0][0]
+        self.play(process, lambda: columns_of(self.screen.pixels(), PINK)[0][0] > begin + 30)
+        self.act(process, ["key", "Right"], ["key", "Right"], ["key", "Left"])
         before = self.picture("two-2.png", process)
-        self.screen.do(*["key", "Left", "sleep", 0.1] * 12, "sleep", 0.3)
+        for _ in range(100):
+            if (self.act(process, ["key", "Left"]) == first).all():
+                break
         again = self.picture("two-3.png", process)
         time_shown, step = self.closed_at(self.close(process))
         self.assertEqual((time_shown, step), (0.0, 0))
@@ -399,23 +557,18 @@ class View(ProgramTest):
 
     def test_the_help_is_searched(self):
         process = self.open("two.toml", "--paused", "--no-panels")
-        lines = lambda: int((abs(self.screen.pixels() - bare).max(axis=2) > 20).any(axis=1).sum())
+        lines = lambda shown: int((abs(shown - bare).max(axis=2) > 20).any(axis=1).sum())
         bare = self.screen.pixels()
-        self.screen.do("key", "F1", "sleep", 0.5)
-        whole = lines()
-        self.screen.do("key", "slash", "sleep", 0.3, "type", "--delay", 80, "ZOOM")
-        self.screen.do("sleep", 0.5)
-        found = lines()
+        whole = lines(self.act(process, ["key", "F1"]))
+        found = lines(self.act(process, ["key", "slash"], *[["key", letter] for letter in "ZOOM"]))
         self.assertLess(found, 0.4 * whole)
         # What is typed does nothing else; escape leaves the field, then closes the help.
-        self.screen.do("key", "Escape", "sleep", 0.3, "key", "Escape", "sleep", 0.3)
-        self.assertIsNone(process.poll())
-        self.assertEqual(abs(self.screen.pixels() - bare).max(), 0)
+        self.assertEqual(abs(self.act(process, ["key", "Escape"], ["key", "Escape"]) - bare).max(), 0)
         self.close(process)
 
     def test_a_movie_is_recorded(self):
         process = self.open("two.toml", "--no-panels")
-        self.screen.do("key", "r", "sleep", 1.5, "key", "r", "sleep", 0.5)
+        self.record(process, "two-1.mp4")
         self.close(process)
         probe = subprocess.run(["ffprobe", "-v", "error", "-count_frames", "-show_entries",
                                 "stream=nb_read_frames,width,height", "-of", "csv=p=0", self.folder / "two-1.mp4"],
@@ -427,8 +580,7 @@ class View(ProgramTest):
     def test_a_movie_may_be_of_another_kind(self):
         for kind, codec in (("webm", "vp9"), ("gif", "gif")):
             process = self.open("two.toml", "--no-panels", "--movie", kind)
-            self.screen.do("key", "r", "sleep", 1.0, "key", "r", "sleep", 0.3)
-            self.until(lambda kind=kind: (self.folder / f"two-1.{kind}").exists(), process)
+            self.record(process, f"two-1.{kind}")
             self.close(process)
             probe = subprocess.run(["ffprobe", "-v", "error", "-count_frames", "-show_entries",
                                     "stream=codec_name,nb_read_frames", "-of", "csv=p=0", self.folder / f"two-1.{kind}"],
@@ -466,13 +618,14 @@ class View(ProgramTest):
         process = self.open("two.toml", "--paused", "--no-panels")
         window = subprocess.run(["xdotool", "search", "--name", "carom: two"], env=self.screen.environment,
                                 capture_output=True, text=True, check=True).stdout.split()[0]
-        self.screen.do("windowsize", window, 400, 300, "sleep", 0.8)
+        self.act(process, ["windowsize", window, 400, 300])
         picture = self.picture("two-1.png", process)
         self.close(process)
         self.assertEqual(picture.shape, (300, 400, 3))
         self.assertEqual(len(columns_of(picture, PINK)), 3)  # two balls and the legend
 
-    def test_panels_go_with_the_size_and_letters_are_sharp_on_a_dense_display(self):
+    def dense(self, dpi):
+        """Another server, whose display has so many dots to the inch."""
         other = Screen()
         self.addCleanup(other.close)
         library = ctypes.CDLL("libX11.so.6")
@@ -480,13 +633,17 @@ class View(ProgramTest):
         library.XDefaultRootWindow.restype = library.XInternAtom.restype = ctypes.c_ulong
         display = ctypes.c_void_p(library.XOpenDisplay(other.display.encode()))
         self.addCleanup(library.XCloseDisplay, display)
-        said = b"Xft.dpi:\t192\n"
+        said = f"Xft.dpi:\t{dpi}\n".encode()
         atom = lambda name: ctypes.c_ulong(library.XInternAtom(display, name, 0))
         library.XChangeProperty(display, ctypes.c_ulong(library.XDefaultRootWindow(display)), atom(b"RESOURCE_MANAGER"),
                                 atom(b"STRING"), 8, 0, said, len(said))
         library.XSync(display, 0)
         usual, self.screen = self.screen, other
         self.addCleanup(setattr, self, "screen", usual)
+        return other
+
+    def test_panels_go_with_the_size_and_letters_are_sharp_on_a_dense_display(self):
+        other = self.dense(192)
         process = self.open("two.toml", "--paused")
         bar = other.pixels()[435:470, 20:620].max(axis=2)
         half = (bar > 80) & (bar <= 200)
@@ -495,11 +652,18 @@ class View(ProgramTest):
         self.assertLess(wide, 0.25 * letters, "rims of outlines are a pixel wide; those of enlarged letters are wider")
         window = subprocess.run(["xdotool", "search", "--name", "carom: two"], env=other.environment, capture_output=True,
                                 text=True, check=True).stdout.split()[0]
-        other.do("windowsize", window, 600, 400, "sleep", 0.8)
+        self.act(process, ["windowsize", window, 600, 400])
         column = other.pixels()[:400, 60]
         self.assertEqual(abs(column[318] - other.pixels()[318, 3]).max(), 0, "nothing between panel and status bar")
         other.do("key", "Escape")
         self.assertEqual(process.wait(timeout=30), 0)
+
+    def test_large_letters_in_a_small_window_leave_half_of_it_to_the_balls(self):
+        other = self.dense(288)
+        process = self.open("two.toml", "--paused")
+        balls = columns_of(other.pixels()[100:], PINK)
+        self.assertEqual(len(balls), 2)
+        self.assertGreater(balls[0][0], WIDTH // 2)
 
     def test_a_signal_ends_it(self):
         process = self.open("two.toml")
