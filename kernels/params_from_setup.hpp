@@ -29,22 +29,28 @@ struct BallSizes {
 inline BallSizes measure_sizes(const RawBalls& balls, int dimension) {
     BallSizes sizes;
     sizes.count = balls.count;
-    sizes.uniform = balls.count > 0 && balls.inverse_mass[0] > 0.0;
     double smallest_inverse = HUGE_VAL;
-    sizes.smallest_radius = balls.count > 0 ? balls.radius[0] : 0.0;
-    for (std::size_t id = 0; id < balls.count; ++id) {
-        sizes.smallest_radius = std::min(sizes.smallest_radius, balls.radius[id]);
-        sizes.largest_radius = std::max(sizes.largest_radius, balls.radius[id]);
-        if (balls.inverse_mass[id] > 0.0) smallest_inverse = std::min(smallest_inverse, balls.inverse_mass[id]);
-        sizes.uniform =
-            sizes.uniform && balls.radius[id] == balls.radius[0] && balls.inverse_mass[id] == balls.inverse_mass[0];
-        double squared = 0.0;
-        for (int axis = 0; axis < dimension; ++axis) squared += balls.velocity[axis][id] * balls.velocity[axis][id];
-        sizes.fastest = std::max(sizes.fastest, squared);
-    }
+    double first_radius = 0.0;
+    double first_inverse = 0.0;
+    balls.for_each_part([&](const RawBalls& part) {
+        if (part.first == 0 && part.count > 0) {
+            sizes.smallest_radius = first_radius = part.radius[0];
+            first_inverse = part.inverse_mass[0];
+            sizes.uniform = first_inverse > 0.0;
+        }
+        for (std::size_t at = 0; at < part.count; ++at) {
+            sizes.smallest_radius = std::min(sizes.smallest_radius, part.radius[at]);
+            sizes.largest_radius = std::max(sizes.largest_radius, part.radius[at]);
+            if (part.inverse_mass[at] > 0.0) smallest_inverse = std::min(smallest_inverse, part.inverse_mass[at]);
+            sizes.uniform = sizes.uniform && part.radius[at] == first_radius && part.inverse_mass[at] == first_inverse;
+            double squared = 0.0;
+            for (int axis = 0; axis < dimension; ++axis) squared += part.velocity[axis][at] * part.velocity[axis][at];
+            sizes.fastest = std::max(sizes.fastest, squared);
+        }
+    });
     sizes.fastest = std::sqrt(sizes.fastest);
     sizes.largest_mass = smallest_inverse < HUGE_VAL ? 1.0 / smallest_inverse : 0.0;
-    if (sizes.uniform) sizes.mass = 1.0 / balls.inverse_mass[0];
+    if (sizes.uniform) sizes.mass = 1.0 / first_inverse;
     return sizes;
 }
 

@@ -63,6 +63,11 @@ public:
     /// Copies the raw state out.
     virtual void store(const BallArrays& balls) = 0;
 
+    /// Whether no process need have room for all balls; then they come in parts, too.
+    [[nodiscard]] virtual bool in_parts() const { return false; }
+    /// So many balls from `first` on, of which the arrays are: raw as store, else as request_frame, and complete.
+    virtual void part(bool /*raw*/, std::size_t /*first*/, std::size_t /*count*/, const BallArrays& /*arrays*/) {}
+
     [[nodiscard]] virtual std::string device() const = 0;
     [[nodiscard]] virtual int threads() const = 0;
     [[nodiscard]] virtual std::uint64_t memory_bytes() const = 0;

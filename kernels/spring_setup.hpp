@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "kernels/core/portability.hpp"
@@ -76,12 +77,24 @@ struct VelocityChange {
 /// unchanged.
 struct RawBalls {
     std::size_t count = 0;
+    std::size_t first = 0;  ///< of a part: the id of its first ball
     std::array<const double*, 3> position{};
     std::array<const double*, 3> velocity{};
     std::array<const std::int32_t*, 3> image{};
     const std::uint8_t* gone = nullptr;
     const double* radius = nullptr;
     const double* inverse_mass = nullptr;  ///< 0 for infinite mass
+
+    /// Calls take(part) for all balls, some at a time in the order of ids: for ranks, of which none need have room for
+    /// all. Then there are no arrays; `count` is that of all.
+    using Parts = std::function<void(const std::function<void(const RawBalls& part)>& take)>;
+    const Parts* parts = nullptr;
+
+    template <class F>
+    void for_each_part(F&& take) const {
+        if (parts != nullptr) return (*parts)(take);
+        take(*this);
+    }
 };
 
 /// Where balls are written to, in id order: raw, or as a frame with velocities at the time of the positions.

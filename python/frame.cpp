@@ -130,8 +130,8 @@ public:
         const OthersMayRun others;
         reader_.emplace(path);
         const TrajectoryHeader& header = reader_->header();
-        context_ = std::make_shared<FrameContext>(
-            FrameContext{header.box, header.species_table, header.species, header.scene_source, header.scene_path});
+        context_ = std::make_shared<FrameContext>(FrameContext{header.box, header.species_table, header.species.rows(),
+                                                               header.scene_source, header.scene_path});
     }
 
     /// Does it without holding up other threads of Python.

@@ -29,7 +29,7 @@ std::string as_text(const PreparedScene& run, const std::optional<RankMemory>& r
     const auto line = [&](const std::string& name, const std::string& value) {
         text += fmt::format("  {:<18}{}\n", name, value);
     };
-    line("balls", fmt::format("{} in {}D", count_text(run.state.balls.size()), run.scene.dimension()));
+    line("balls", fmt::format("{} in {}D", count_text(run.state.ball_count()), run.scene.dimension()));
     for (const LoadEntry& load : run.scene.loads) line("loaded", visible(load.loaded->summary()));
     line("packing fraction", fmt::format("{:.4g}", run.figures.packing_fraction));
     if (run.figures.size_ratio > 1.0) {
@@ -55,8 +55,9 @@ std::string as_text(const PreparedScene& run, const std::optional<RankMemory>& r
         for (int axis = 0; axis < run.scene.dimension(); ++axis) {
             layers += (axis == 0 ? "" : " x ") + std::to_string(ranks->layers[axis]);
         }
-        line("ranks", fmt::format("{}, {} bricks: {} for rank 0, {} for each other", ranks->ranks, layers,
-                                  bytes_text(ranks->rank_0), bytes_text(ranks->other)));
+        line("ranks", fmt::format("{}, {} bricks: {} for rank 0, {} for each other{}", ranks->ranks, layers,
+                                  bytes_text(ranks->rank_0), bytes_text(ranks->other),
+                                  ranks->has_all.empty() ? "" : "; rank 0 has all balls, for " + ranks->has_all));
     }
     line("output", fmt::format("{} and {}, about {}", plural(run.frames, "frame"), plural(run.rows, "row"),
                                bytes_text(run.output_bytes)));
@@ -92,7 +93,9 @@ std::optional<RankMemory> ranks_asked_for(const CheckOptions& options, const Pre
 
 int check(const CheckOptions& options) {
     if (options.scene.scene.empty()) throw InputError("no scene given; see carom check --help");
-    const PreparedScene run = prepare_scene(options.scene.request());
+    SceneRequest request = options.scene.request();
+    request.in_parts = !options.ranks.empty();
+    const PreparedScene run = prepare_scene(request);
     const std::optional<RankMemory> ranks = ranks_asked_for(options, run);
     if (options.json) {
         fmt::print("{}\n", check_json(run, estimate_seconds(run), ranks));

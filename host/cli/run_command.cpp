@@ -68,6 +68,7 @@ int run(const RunOptions& options, const std::string& program) {
     SceneRequest request = options.scene.request();
     request.force = options.force;
     if (Ranks* const ranks = ranks_of_run()) {
+        request.in_parts = true;
         if (request.threads == 0) request.threads = threads_of_rank(launch());
         if (!options.ranks_per_axis.empty()) ranks->cut_into(parse_layers(options.ranks_per_axis, ranks->count()));
     } else if (!options.ranks_per_axis.empty()) {

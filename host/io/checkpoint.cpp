@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
+#include <stdexcept>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -25,23 +27,6 @@ constexpr const char* kKind = "checkpoint of carom";
 constexpr std::array<const char*, 3> kComponentNames{"x", "y", "z"};
 constexpr const char* kChecksum = "checksum";  // attribute of the file: of all else in it
 
-template <class Value>
-void write_axes(hid_t parent, const std::string& name, const std::array<std::vector<Value>, 3>& values) {
-    const h5::Handle group = h5::create_group(parent, name);
-    for (std::size_t axis = 0; axis < 3; ++axis) h5::write_array(group, kComponentNames[axis], values[axis]);
-}
-
-/// Each axis is as long as the number of balls, or empty.
-template <class Value>
-void read_axes(hid_t parent, const std::string& name, std::size_t count, std::array<std::vector<Value>, 3>& values) {
-    const h5::Handle group = h5::open_group(parent, name);
-    for (std::size_t axis = 0; axis < 3; ++axis) {
-        values[axis] = h5::read_array<Value>(group, kComponentNames[axis]);
-        if (!values[axis].empty() && values[axis].size() != count)
-            throw h5::Error("`" + name + "` has the wrong length");
-    }
-}
-
 /// A number of things, as h5::set_attribute wrote it.
 std::uint64_t count_attribute(hid_t object, const std::string& name) {
     const std::int64_t value = h5::integer_attribute(object, name);
@@ -49,36 +34,124 @@ std::uint64_t count_attribute(hid_t object, const std::string& name) {
     return static_cast<std::uint64_t>(value);
 }
 
-void write_balls(hid_t parent, const Balls& balls) {
-    const h5::Handle group = h5::create_group(parent, "balls");
-    h5::set_attribute(group, "dimension", std::int64_t{balls.dimension});
-    write_species_table(group, "species_table", balls.species_table);
-    h5::write_array(group, "species", balls.species);
-    write_axes(group, "position", balls.position);
-    write_axes(group, "velocity", balls.velocity);
-    write_axes(group, "spin", balls.spin);
-    write_axes(group, "image", balls.image);
-    h5::write_array(group, "gone", balls.gone);
+/// The balls of a checkpoint, while they come.
+class BallDatasets {
+public:
+    /// \param balls  dimension and species table
+    BallDatasets(hid_t parent, const Balls& balls, std::size_t count)
+        : count_(count), group_(h5::create_group(parent, "balls")) {
+        h5::set_attribute(group_, "dimension", std::int64_t{balls.dimension});
+        write_species_table(group_, "species_table", balls.species_table);
+        BallColumns empty;
+        empty.resize(balls.dimension, 1);  // to see which axes there are
+        create<std::uint32_t>(group_, "species", true);
+        create_axes<double>("position", empty.position);
+        create_axes<double>("velocity", empty.velocity);
+        create_axes<double>("spin", empty.spin);
+        create_axes<std::int32_t>("image", empty.image);
+        create<std::uint8_t>(group_, "gone", true);
+    }
+
+    void write(const Balls& part) {
+        if (part.first != written_ || part.first + part.size() + part.rest != count_) {
+            throw std::invalid_argument("a part of the balls is missing");
+        }
+        std::size_t dataset = 0;
+        const auto next = [&](const auto& values) {
+            datasets_[dataset++].write(part.first, values.size(), values.data());
+        };
+        const auto next_axes = [&](const auto& axes) {
+            for (const auto& values : axes) next(values);
+        };
+        next(part.species);
+        next_axes(part.position);
+        next_axes(part.velocity);
+        next_axes(part.spin);
+        next_axes(part.image);
+        next(part.gone);
+        written_ += part.size();
+    }
+    [[nodiscard]] bool whole() const { return written_ == count_; }
+
+private:
+    template <class Value>
+    void create(hid_t parent, const std::string& name, bool is_there) {
+        datasets_.emplace_back(parent, name, h5::memory_type<Value>(), is_there ? count_ : 0);
+    }
+    template <class Value>
+    void create_axes(const std::string& name, const std::array<std::vector<Value>, 3>& axes) {
+        const h5::Handle group = h5::create_group(group_, name);
+        for (std::size_t axis = 0; axis < 3; ++axis) create<Value>(group, kComponentNames[axis], !axes[axis].empty());
+    }
+
+    std::size_t count_;
+    std::size_t written_ = 0;
+    h5::Handle group_;
+    std::vector<h5::ArrayInParts> datasets_;  // in the order of write()
+};
+
+/// Reads of an array what belongs to the balls of `part`. \param or_empty  it need not be there
+template <class Value>
+void read_part(hid_t parent, const std::string& name, const Balls& part, bool or_empty, std::vector<Value>& values) {
+    const h5::Handle dataset = h5::open_dataset(parent, name);
+    const std::size_t size = h5::array_size(dataset);
+    values.resize(size == 0 && or_empty ? 0 : part.species.size());
+    if (size != part.first + values.size() + part.rest && !values.empty()) {
+        throw h5::Error("`" + name + "` has the wrong length");
+    }
+    if (h5::extents(dataset).size() != 1) throw h5::Error("`" + name + "` has the wrong shape");
+    h5::read_part_of(dataset, h5::memory_type<Value>(), part.first, values.size(), values.data());
 }
 
-Balls read_balls(hid_t parent) {
+/// Each axis is as long as the number of balls, or empty.
+template <class Value>
+void read_axes(hid_t parent, const std::string& name, const Balls& part, std::array<std::vector<Value>, 3>& values) {
+    const h5::Handle group = h5::open_group(parent, name);
+    for (std::size_t axis = 0; axis < 3; ++axis) read_part(group, kComponentNames[axis], part, true, values[axis]);
+}
+
+std::size_t count_balls(hid_t parent) { return h5::array_size(h5::open_dataset(parent, "balls/species")); }
+
+/// So many from `first` on.
+Balls read_balls(hid_t parent, std::size_t first, std::size_t count) {
     const h5::Handle group = h5::open_group(parent, "balls");
     Balls balls;
     balls.dimension = static_cast<int>(h5::integer_attribute(group, "dimension"));
     if (balls.dimension != 2 && balls.dimension != 3) throw h5::Error("dimension is neither 2 nor 3");
     balls.species_table = read_species_table(group, "species_table");
-    balls.species = h5::read_array<std::uint32_t>(group, "species");
+    balls.first = first;
+    balls.rest = count_balls(parent) - first - count;
+    balls.species.resize(count);
+    read_part(group, "species", balls, false, balls.species);
     for (const std::uint32_t species : balls.species) {
         if (species >= balls.species_table.size()) throw h5::Error("a ball is of an unknown species");
     }
-    read_axes(group, "position", balls.size(), balls.position);
-    read_axes(group, "velocity", balls.size(), balls.velocity);
-    read_axes(group, "spin", balls.size(), balls.spin);
-    read_axes(group, "image", balls.size(), balls.image);
-    balls.gone = h5::read_array<std::uint8_t>(group, "gone");
-    if (balls.gone.size() != balls.size()) throw h5::Error("`gone` has the wrong length");
+    read_axes(group, "position", balls, balls.position);
+    read_axes(group, "velocity", balls, balls.velocity);
+    read_axes(group, "spin", balls, balls.spin);
+    read_axes(group, "image", balls, balls.image);
+    read_part(group, "gone", balls, false, balls.gone);
     return balls;
 }
+
+/// The balls of a checkpoint that stay in the file.
+class StoredParts final : public BallParts {
+public:
+    StoredParts(std::shared_ptr<const ReadableFile> file, std::size_t count) : file_(std::move(file)), count_(count) {}
+    [[nodiscard]] std::size_t size() const override { return count_; }
+    void each(const std::function<void(const Balls& part)>& take) const override {
+        constexpr std::size_t kMost = std::size_t{1} << 16;
+        for (std::size_t first = 0; first < count_; first += kMost) {
+            Balls part;
+            file_->read([&](hid_t file) { part = read_balls(file, first, std::min(kMost, count_ - first)); });
+            take(part);
+        }
+    }
+
+private:
+    std::shared_ptr<const ReadableFile> file_;
+    std::size_t count_;
+};
 
 void write_tallies(hid_t parent, const Tallies& tallies) {
     const h5::Handle group = h5::create_group(parent, "tallies");
@@ -291,47 +364,95 @@ SolverRecords read_records(hid_t parent, int dimension) {
     return records;
 }
 
-void write_checkpoint(hid_t file, const Checkpoint& checkpoint) {
-    h5::set_attribute(file, "format", std::string(kCheckpointFormat));
-    h5::set_attribute(file, "format_version", std::int64_t{kFormatVersion});
-    h5::set_attribute(file, "version", checkpoint.version.empty() ? program_version() : checkpoint.version);
-    h5::set_attribute(file, "step", static_cast<std::int64_t>(checkpoint.state.step));
-    h5::set_attribute(file, "time", checkpoint.state.time);
-    write_scene_text(file, "scene", checkpoint.scene_path, checkpoint.scene_source);
-    write_description(file, "solver", checkpoint.description);
-    write_balls(file, checkpoint.state.balls);
-    write_tallies(file, checkpoint.state.tallies);
-    RecordsWriter(file, checkpoint.state.balls.dimension).write(checkpoint.state.records);
-    h5::set_attribute(file, kChecksum, fmt::format("{:016x}", h5::contents_hash(file, kChecksum)));
-}
-
 }  // namespace
 
-void save_checkpoint(const std::string& path, const Checkpoint& checkpoint) {
-    h5::silence();
-    OrderedFile file(path, true);
-    h5::Handle hdf5;
-    try {
-        h5::require_memory(checkpoint.state.balls.size() * sizeof(double));
-        const h5::Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "create properties");
-        use_ordered_file(access, file);
-        hdf5 = h5::Handle(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access), H5Fclose, "create a file");
-        write_checkpoint(hdf5, checkpoint);
-        h5::check(H5Fflush(hdf5, H5F_SCOPE_LOCAL), "flush");
-        hdf5.reset();
-        if (!file.failure().empty()) throw h5::Error("cannot close");
-        if (!file.take_place()) throw h5::Error("cannot rename into place");
-    } catch (const h5::Error& error) {
-        const std::string cause = file.failure().empty() ? error.what() : file.failure();
-        file.abandon();
-        hdf5.reset();
-        throw SystemError(fmt::format("{}: {}; no checkpoint was written, an older one is untouched", path, cause));
+class CheckpointWriter::Impl {
+public:
+    Impl(const std::string& path, const Checkpoint& checkpoint, std::size_t balls) : path_(path), file_(path, true) {
+        attempt([&] {
+            const h5::Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "create properties");
+            use_ordered_file(access, file_);
+            hdf5_ = h5::Handle(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access), H5Fclose, "create a file");
+            h5::set_attribute(hdf5_, "format", std::string(kCheckpointFormat));
+            h5::set_attribute(hdf5_, "format_version", std::int64_t{kFormatVersion});
+            h5::set_attribute(hdf5_, "version", checkpoint.version.empty() ? program_version() : checkpoint.version);
+            h5::set_attribute(hdf5_, "step", static_cast<std::int64_t>(checkpoint.state.step));
+            h5::set_attribute(hdf5_, "time", checkpoint.state.time);
+            write_scene_text(hdf5_, "scene", checkpoint.scene_path, checkpoint.scene_source);
+            write_description(hdf5_, "solver", checkpoint.description);
+            balls_.emplace(hdf5_, checkpoint.state.balls, balls);
+        });
     }
+    ~Impl() {
+        if (hdf5_) abandon();
+    }
+    Impl(const Impl&) = delete;
+    Impl& operator=(const Impl&) = delete;
+
+    void add(const Balls& part) {
+        attempt([&] {
+            h5::require_memory(part.size() * sizeof(double));
+            balls_.value().write(part);
+        });
+    }
+
+    void finish(const SolverState& state) {
+        attempt([&] {
+            if (!balls_.value().whole()) throw std::invalid_argument("a part of the balls is missing");
+            write_tallies(hdf5_, state.tallies);
+            RecordsWriter(hdf5_, state.balls.dimension).write(state.records);
+            h5::set_attribute(hdf5_, kChecksum, fmt::format("{:016x}", h5::contents_hash(hdf5_, kChecksum)));
+            balls_.reset();
+            h5::check(H5Fflush(hdf5_, H5F_SCOPE_LOCAL), "flush");
+            hdf5_.reset();
+            if (!file_.failure().empty()) throw h5::Error("cannot close");
+            if (!file_.take_place()) throw h5::Error("cannot rename into place");
+        });
+    }
+
+private:
+    template <class Action>
+    void attempt(const Action& action) {
+        h5::silence();
+        try {
+            h5::require_memory();
+            action();
+        } catch (const h5::Error& error) {
+            const std::string cause = file_.failure().empty() ? error.what() : file_.failure();
+            abandon();
+            throw SystemError(
+                fmt::format("{}: {}; no checkpoint was written, an older one is untouched", path_, cause));
+        }
+    }
+    void abandon() {
+        file_.abandon();
+        balls_.reset();
+        hdf5_.reset();
+    }
+
+    std::string path_;
+    OrderedFile file_;  // outlives the HDF5 file that writes through it
+    h5::Handle hdf5_;
+    std::optional<BallDatasets> balls_;
+};
+
+CheckpointWriter::CheckpointWriter(const std::string& path, const Checkpoint& checkpoint, std::size_t balls)
+    : impl_(std::make_unique<Impl>(path, checkpoint, balls)) {}
+CheckpointWriter::~CheckpointWriter() = default;
+void CheckpointWriter::add(const Balls& part) { impl_->add(part); }
+void CheckpointWriter::finish(const SolverState& state) { impl_->finish(state); }
+
+void save_checkpoint(const std::string& path, const Checkpoint& checkpoint) {
+    CheckpointWriter writer(path, checkpoint, checkpoint.state.balls.size());
+    writer.add(checkpoint.state.balls);
+    writer.finish(checkpoint.state);
 }
 
-Checkpoint load_checkpoint(const std::string& path) {
+Checkpoint load_checkpoint(const std::string& path, bool in_parts) {
     Checkpoint checkpoint;
-    ReadableFile(path, kKind).read([&](hid_t file) {
+    std::size_t count = 0;
+    const auto readable = std::make_shared<const ReadableFile>(path, kKind);
+    readable->read([&](hid_t file) {
         if (!h5::has_attribute(file, "format") || h5::string_attribute(file, "format") != kCheckpointFormat) {
             const bool trajectory = h5::exists(file, "particles");
             throw h5::Error(trajectory ? "it is a trajectory; the checkpoint of its run has checkpoint in its name"
@@ -351,10 +472,15 @@ Checkpoint load_checkpoint(const std::string& path) {
         checkpoint.description = read_description(file, "solver");
         checkpoint.state.step = count_attribute(file, "step");
         checkpoint.state.time = h5::double_attribute(file, "time");
-        checkpoint.state.balls = read_balls(file);
+        count = count_balls(file);
+        checkpoint.state.balls = read_balls(file, 0, in_parts ? 0 : count);
         checkpoint.state.tallies = read_tallies(file);
         checkpoint.state.records = read_records(file, checkpoint.state.balls.dimension);
     });
+    if (in_parts) {
+        checkpoint.state.balls.rest = 0;
+        checkpoint.state.parts = std::make_shared<const StoredParts>(readable, count);
+    }
     return checkpoint;
 }
 
@@ -376,16 +502,16 @@ void require_possible_balls(const Balls& balls, const Vector3& lowest, const Vec
         }
     }
     for (std::size_t id = 0; id < balls.size(); ++id) {
-        if (balls.gone[id] > 1) throw DamagedState(fmt::format("ball {} is neither in nor gone", id));
+        if (balls.gone[id] > 1) throw DamagedState(fmt::format("ball {} is neither in nor gone", balls.first + id));
         if (balls.gone[id] == 1) continue;
         for (int axis = 0; axis < 3; ++axis) {
             const bool moves = axis < balls.dimension;
             if ((moves && !std::isfinite(balls.velocity[axis][id])) ||
                 (!balls.spin[axis].empty() && !std::isfinite(balls.spin[axis][id]))) {
-                throw DamagedState(fmt::format("ball {} has a velocity that is not a number", id));
+                throw DamagedState(fmt::format("ball {} has a velocity that is not a number", balls.first + id));
             }
             if (moves && !(balls.position[axis][id] >= lowest[axis] && balls.position[axis][id] <= highest[axis])) {
-                throw DamagedState(fmt::format("ball {} is at {} = {:g}, which is not in the box", id,
+                throw DamagedState(fmt::format("ball {} is at {} = {:g}, which is not in the box", balls.first + id,
                                                kComponentNames[axis], balls.position[axis][id]));
             }
         }
@@ -430,7 +556,7 @@ void require_possible(const SolverState& state, const Scene& scene) {
         lowest[axis] = scene.box.min[axis] - slack;
         highest[axis] = scene.box.min[axis] + scene.box.size[axis] + slack;
     }
-    require_possible_balls(balls, lowest, highest);
+    state.for_each_part([&](const Balls& part) { require_possible_balls(part, lowest, highest); });
     require_possible_tallies(state.tallies, WallNumber::count(scene.walls.size()));
     if (state.records.spring) {
         require_possible_springs(*state.records.spring);
@@ -439,6 +565,8 @@ void require_possible(const SolverState& state, const Scene& scene) {
             throw DamagedState(fmt::format("its time {:.9g} is not that of its step {}", state.time, state.step));
         }
     }
+    // Where nobody has all balls, the guard of the first step finds it.
+    if (state.parts != nullptr) return;
     if (const auto overlap = impossible_overlap(scene, balls)) {
         throw DamagedState(
             fmt::format("balls {} and {} overlap by {:.3g} of the sum of their radii, from which no run "

@@ -369,6 +369,37 @@ void write_array_of(hid_t parent, const std::string& name, hid_t type, const voi
     if (count > 0) check(H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), "write a dataset");
 }
 
+ArrayInParts::ArrayInParts(hid_t parent, const std::string& name, hid_t type, std::size_t count)
+    : dataset_(H5Dcreate2(parent, name.c_str(), type, line_space(count), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+               H5Dclose, "create a dataset"),
+      type_(type),
+      count_(count) {}
+
+namespace {
+
+/// Entries of a dataset of one dimension. \pre there are any
+Handle part_of(hid_t dataset, std::size_t first, std::size_t count) {
+    Handle space(H5Dget_space(dataset), H5Sclose, "read a dataspace");
+    const hsize_t start = first;
+    const hsize_t length = count;
+    check(H5Sselect_hyperslab(space, H5S_SELECT_SET, &start, nullptr, &length, nullptr), "select a part");
+    return space;
+}
+
+}  // namespace
+
+void ArrayInParts::write(std::size_t first, std::size_t count, const void* values) {
+    if (count == 0) return;
+    check(H5Dwrite(dataset_, type_, line_space(count), part_of(dataset_, first, count), H5P_DEFAULT, values),
+          "write a dataset");
+}
+
+void read_part_of(hid_t dataset, hid_t type, std::size_t first, std::size_t count, void* values) {
+    if (count == 0) return;
+    check(H5Dread(dataset, type, line_space(count), part_of(dataset, first, count), H5P_DEFAULT, values),
+          "read a dataset");
+}
+
 std::size_t array_size(hid_t dataset) {
     const Handle type(H5Dget_type(dataset), H5Tclose, "read a type");
     return stored_count(dataset, size_of(type));
@@ -380,29 +411,40 @@ void read_array_of(hid_t dataset, hid_t type, void* values) {
 
 namespace {
 
+constexpr std::size_t kHashedAtOnce = std::size_t{1} << 17;  // values
+
 /// The hash of all that an object holds, one thing after the other.
 class ContentsHash {
 public:
     void text(const std::string& text) { bytes(text.data(), text.size()); }
     void number(std::uint64_t number) { hash_ = absorb_bits(hash_, number); }
     void bytes(const void* from, std::size_t size) { hash_ = absorb_bytes(hash_, from, size); }
+    /// bytes() but for how many there are: in parts of whole words, of which the last alone may end within one.
+    void words(const void* from, std::size_t size) { hash_ = absorb_words(hash_, from, size); }
     [[nodiscard]] std::uint64_t value() const { return hash_; }
 
 private:
     std::uint64_t hash_ = 0;
 };
 
-void hash_values(ContentsHash& hash, const Handle& type, std::size_t count, const std::function<void(void*)>& read) {
+/// \param part  values that are read at once, whole words of them
+/// \param read  gives so many values from a first one on
+void hash_values(ContentsHash& hash, const Handle& type, std::size_t count, std::size_t part,
+                 const std::function<void(std::size_t first, std::size_t count, void* values)>& read) {
     if (check(H5Tdetect_class(type, H5T_VLEN), "read a type") > 0 ||
         check(H5Tis_variable_str(type), "read a type") > 0) {
         throw Error("values of fixed length expected");
     }
     const std::size_t size = size_of(type);
-    std::vector<char> values(count * size);
-    if (count > 0) read(values.data());
     hash.number(static_cast<std::uint64_t>(H5Tget_class(type)));
     hash.number(size);
-    hash.bytes(values.data(), values.size());
+    hash.number(count * size);
+    std::vector<char> values(std::min(count, part) * size);
+    for (std::size_t first = 0; first < count; first += part) {
+        const std::size_t some = std::min(part, count - first);
+        read(first, some, values.data());
+        hash.words(values.data(), some * size);
+    }
 }
 
 void hash_attributes(ContentsHash& hash, hid_t object, const std::string& except) {
@@ -416,8 +458,10 @@ void hash_attributes(ContentsHash& hash, hid_t object, const std::string& except
         hash.text(name);
         const Handle attribute = open_attribute(object, name);
         const Handle type(H5Aget_type(attribute), H5Tclose, "read a type");
-        hash_values(hash, type, value_count_of_attribute(attribute, size_of(type)),
-                    [&](void* values) { check(H5Aread(attribute, type, values), "read an attribute"); });
+        const std::size_t count = value_count_of_attribute(attribute, size_of(type));
+        hash_values(hash, type, count, count, [&](std::size_t, std::size_t, void* values) {
+            check(H5Aread(attribute, type, values), "read an attribute");
+        });
     }
 }
 
@@ -438,7 +482,11 @@ void hash_group(ContentsHash& hash, hid_t group, const std::string& except, int 
             hash_attributes(hash, object, "");
             const Handle dataset = open_dataset(group, name);
             const Handle type(H5Dget_type(dataset), H5Tclose, "read a type");
-            hash_values(hash, type, stored_count(dataset, size_of(type)), [&](void* values) {
+            const std::size_t count = stored_count(dataset, size_of(type));
+            const bool line = extents(dataset).size() == 1;
+            const std::size_t part = line ? kHashedAtOnce : count;
+            hash_values(hash, type, count, part, [&](std::size_t first, std::size_t some, void* values) {
+                if (line) return read_part_of(dataset, type, first, some, values);
                 check(H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), "read a dataset");
             });
         }

@@ -140,6 +140,22 @@ void write_array_of(hid_t parent, const std::string& name, hid_t type, const voi
 std::size_t array_size(hid_t dataset);
 void read_array_of(hid_t dataset, hid_t type, void* values);
 
+/// A dataset of one dimension that is written in parts, by whoever has them one after the other.
+class ArrayInParts {
+public:
+    /// Creates it, for `count` values in all.
+    ArrayInParts(hid_t parent, const std::string& name, hid_t type, std::size_t count);
+    void write(std::size_t first, std::size_t count, const void* values);
+
+private:
+    Handle dataset_;
+    hid_t type_;
+    std::size_t count_;
+};
+
+/// Reads so many values from `first` on. \pre array_size() was asked for
+void read_part_of(hid_t dataset, hid_t type, std::size_t first, std::size_t count, void* values);
+
 /// A dataset of one dimension.
 template <class T>
 void write_array(hid_t parent, const std::string& name, const std::vector<T>& values) {

@@ -19,15 +19,16 @@ std::uint64_t expected_count(double until, double every) {
 
 }  // namespace
 
-TrajectoryHeader make_trajectory_header(const Scene& scene, const Balls& balls, const SolverDescription& description,
+TrajectoryHeader make_trajectory_header(const Scene& scene, const std::vector<Species>& species_table,
+                                        const SpeciesById& species, const SolverDescription& description,
                                         const std::vector<ObservableInfo>& observables) {
     TrajectoryHeader header;
     header.title = scene.title;
     header.scene_path = scene.path;
     header.scene_source = scene.source;
     header.box = scene.box;
-    header.species_table = balls.species_table;
-    header.species = balls.species;
+    header.species_table = species_table;
+    header.species = species;
     header.description = description;
     header.fields = scene.output.fields;
     header.observables = observables;

@@ -20,8 +20,8 @@ struct TrajectoryHeader {
     std::string scene_source;  ///< the complete text that reproduces the run
     Box box;
     std::vector<Species> species_table;
-    std::vector<std::uint32_t> species;  ///< one per ball, by id; index into species_table
-    SolverDescription description;       ///< "single" precision: velocities and spins are stored as float
+    SpeciesById species;            ///< rows of species_table
+    SolverDescription description;  ///< "single" precision: velocities and spins are stored as float
     std::vector<std::string> fields{"position", "velocity", "spin", "species"};  ///< [output] fields
     std::vector<ObservableInfo> observables;                                     ///< columns of a row, in this order
     std::vector<AverageInfo> averages;                                           ///< with a table of each in each frame
@@ -44,7 +44,8 @@ struct RunChange {
 };
 
 /// The header of a run of `scene`.
-TrajectoryHeader make_trajectory_header(const Scene& scene, const Balls& balls, const SolverDescription& description,
+TrajectoryHeader make_trajectory_header(const Scene& scene, const std::vector<Species>& species_table,
+                                        const SpeciesById& species, const SolverDescription& description,
                                         const std::vector<ObservableInfo>& observables);
 
 /// Bytes that a trajectory takes on disk, to within a few per cent, if no ball spins: what is zero throughout takes

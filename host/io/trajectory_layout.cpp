@@ -97,7 +97,13 @@ void write_trajectory_header(hid_t file, const TrajectoryHeader& header) {
     write_scene_text(parameters, "scene", header.scene_path, header.scene_source);
     write_box(parameters, "box", header.box);
     write_species_table(parameters, "species", header.species_table);
-    h5::write_array(parameters, "species_of_ball", header.species);
+    h5::ArrayInParts species(parameters, "species_of_ball", H5T_NATIVE_UINT32, header.species.size());
+    std::vector<std::uint32_t> rows(std::min(header.species.size(), balls_per_chunk(header.species.size())));
+    for (std::size_t first = 0; first < header.species.size(); first += rows.size()) {
+        rows.resize(std::min(rows.size(), header.species.size() - first));
+        header.species.copy(first, rows);
+        species.write(first, rows.size(), rows.data());
+    }
     write_description(parameters, "solver", header.description);
     write_units(parameters);
     write_observable_order(parameters, header.observables);
@@ -124,9 +130,9 @@ TrajectoryHeader read_trajectory_header(hid_t file) {
     header.box = read_box(parameters, "box");
     header.species_table = read_species_table(parameters, "species");
     header.species = h5::read_array<std::uint32_t>(parameters, "species_of_ball");
-    for (const std::uint32_t species : header.species) {
-        if (species >= header.species_table.size()) throw h5::Error("a ball is of an unknown species");
-    }
+    header.species.for_each_stretch([&](std::uint32_t row, std::size_t) {
+        if (row >= header.species_table.size()) throw h5::Error("a ball is of an unknown species");
+    });
     header.description = read_description(parameters, "solver");
     header.observables = read_observable_infos(file, parameters);
     header.averages = read_average_infos(file);
@@ -208,28 +214,19 @@ void GrowingDataset::write_block(const std::vector<hsize_t>& start, const std::v
     h5::check(H5Dwrite(dataset_, memory_type, in_memory, in_file, H5P_DEFAULT, values), "write a dataset");
 }
 
-GrowingDataset::Chunks GrowingDataset::raw_chunks(std::size_t entry) const {
-    Chunks chunks;
-    for (std::size_t row = 0; row < extents_[1]; row += rows_per_chunk_) {
-        const hsize_t offset[] = {entry, row, 0, 0};
-        hsize_t size = 0;
-        h5::check(H5Dget_chunk_storage_size(dataset_, offset, &size), "read the size of a chunk");
-        std::vector<std::byte> chunk(size);
-        std::uint32_t skipped_filters = 0;
-        h5::check(H5Dread_chunk(dataset_, H5P_DEFAULT, offset, &skipped_filters, chunk.data()), "read a chunk");
-        if (skipped_filters != 0) return {};
-        chunks.push_back(std::move(chunk));
-    }
-    return chunks;
+GrowingDataset::Chunk GrowingDataset::raw_chunk(std::size_t entry, std::size_t row) const {
+    const hsize_t offset[] = {entry, row, 0, 0};
+    hsize_t size = 0;
+    h5::check(H5Dget_chunk_storage_size(dataset_, offset, &size), "read the size of a chunk");
+    Chunk chunk(size);
+    std::uint32_t skipped_filters = 0;
+    h5::check(H5Dread_chunk(dataset_, H5P_DEFAULT, offset, &skipped_filters, chunk.data()), "read a chunk");
+    return skipped_filters == 0 ? chunk : Chunk{};
 }
 
-void GrowingDataset::write_raw_chunks(std::size_t entry, const Chunks& chunks) {
-    hsize_t row = 0;
-    for (const std::vector<std::byte>& chunk : chunks) {
-        const hsize_t offset[] = {entry, row, 0, 0};
-        h5::check(H5Dwrite_chunk(dataset_, H5P_DEFAULT, 0, offset, chunk.size(), chunk.data()), "write a chunk");
-        row += rows_per_chunk_;
-    }
+void GrowingDataset::write_raw_chunk(std::size_t entry, std::size_t row, const Chunk& chunk) {
+    const hsize_t offset[] = {entry, row, 0, 0};
+    h5::check(H5Dwrite_chunk(dataset_, H5P_DEFAULT, 0, offset, chunk.size(), chunk.data()), "write a chunk");
 }
 
 // Frames.
@@ -240,12 +237,6 @@ namespace {
 constexpr std::size_t kMostBallsPerChunk = 1u << 18;
 /// Several frames of few balls share a chunk of about this size [bytes].
 constexpr std::size_t kSmallChunk = 16384;
-
-/// Chunks of equal size, so that the last one is full as well.
-std::size_t rows_per_chunk(std::size_t balls) {
-    const std::size_t chunks = (balls + kMostBallsPerChunk - 1) / kMostBallsPerChunk;
-    return chunks <= 1 ? std::max<std::size_t>(balls, 1) : (balls + chunks - 1) / chunks;
-}
 
 /// The box as basis vectors, one per row; MDAnalysis understands no shorter form. A 2D system is a layer as thick as
 /// its largest ball.
@@ -266,6 +257,12 @@ bool all_zero(const std::vector<std::byte>& bytes, std::size_t size) {
 
 }  // namespace
 
+/// Chunks of equal size, so that the last one is full as well.
+std::size_t balls_per_chunk(std::size_t balls) {
+    const std::size_t chunks = (balls + kMostBallsPerChunk - 1) / kMostBallsPerChunk;
+    return chunks <= 1 ? std::max<std::size_t>(balls, 1) : (balls + chunks - 1) / chunks;
+}
+
 std::size_t frames_per_chunk(std::size_t balls, std::uint64_t expected_frames) {
     const std::size_t fit = kSmallChunk / (std::max<std::size_t>(balls, 1) * 3 * sizeof(double));
     const std::uint64_t expected = expected_frames == 0 ? kSmallChunk : expected_frames;
@@ -274,11 +271,12 @@ std::size_t frames_per_chunk(std::size_t balls, std::uint64_t expected_frames) {
 
 FrameDatasets::FrameDatasets(hid_t particles, const TrajectoryHeader& header)
     : count_(header.ball_count()),
-      rows_per_chunk_(rows_per_chunk(count_)),
+      rows_per_chunk_(balls_per_chunk(count_)),
       frames_per_chunk_(frames_per_chunk(count_, header.expected_frames)),
       single_(header.single_precision()),
       edge_matrix_(edge_matrix(header)),
-      gone_(count_, 0) {
+      species_of_(header.species),
+      gone_((count_ + rows_per_chunk_ - 1) / rows_per_chunk_) {
     const hid_t real = single_ ? H5T_IEEE_F32LE : H5T_IEEE_F64LE;
     // Small chunks are written more than once, which a compressed one cannot be.
     const bool compressed = frames_per_chunk_ == 1;
@@ -286,13 +284,12 @@ FrameDatasets::FrameDatasets(hid_t particles, const TrajectoryHeader& header)
     if (has_field(header, "velocity")) velocity_ = create(particles, "velocity", real, true);
     if (has_field(header, "spin")) spin_ = create(particles, "spin", real, true);
     if (has_field(header, "position")) image_ = create(particles, "image", H5T_STD_I32LE, true);
-    if (has_field(header, "species")) {
-        species_.emplace(Repeated{create(particles, "species", H5T_STD_I32LE, false, compressed), {}, {}});
-        species_->values.assign(header.species.begin(), header.species.end());
-    }
-    id_.emplace(Repeated{create(particles, "id", H5T_STD_I32LE, false, compressed), {}, {}});
-    id_->values.resize(count_);
-    std::iota(id_->values.begin(), id_->values.end(), 0);
+    const auto repeated = [&](const char* name) {
+        return Repeated{create(particles, name, H5T_STD_I32LE, false, compressed),
+                        std::vector<GrowingDataset::Chunk>(gone_.size())};
+    };
+    if (has_field(header, "species")) species_.emplace(repeated("species"));
+    id_.emplace(repeated("id"));
 
     const h5::Handle edges = h5::create_group(h5::open_group(particles, "box"), "edges");
     edges_.emplace(edges, "value", H5T_IEEE_F64LE,
@@ -322,7 +319,7 @@ GrowingDataset FrameDatasets::create(hid_t particles, const std::string& name, h
     return dataset;
 }
 
-void FrameDatasets::append(std::size_t index, const Frame& frame) {
+void FrameDatasets::begin(std::size_t index, const Frame& frame) {
     const auto step = static_cast<std::int64_t>(frame.step);
     step_->extend(index + 1);
     step_->write(index, 1, H5T_NATIVE_INT64, &step);
@@ -330,64 +327,81 @@ void FrameDatasets::append(std::size_t index, const Frame& frame) {
     time_->write(index, 1, H5T_NATIVE_DOUBLE, &frame.time);
     edges_->extend(index + 1);
     edges_->write(index, 1, H5T_NATIVE_DOUBLE, edge_matrix_.data());
-
-    if (position_) append_vectors(*position_, index, frame, frame.position);
-    if (velocity_) append_vectors(*velocity_, index, frame, frame.velocity);
-    if (spin_) append_vectors(*spin_, index, frame, frame.spin);
-    if (image_) append_blocks<std::int32_t>(*image_, index, frame, frame.image, 0);
-
-    const bool left = frame.gone != gone_;
-    if (left) {
-        gone_ = frame.gone;
-        for (std::size_t id = 0; id < count_; ++id) id_->values[id] = gone_[id] ? -1 : static_cast<std::int32_t>(id);
+    for (auto* const dataset : {&position_, &velocity_, &spin_, &image_}) {
+        if (*dataset) (*dataset)->extend(index + 1);
     }
-    append_repeated(*id_, index, left);
-    if (species_) append_repeated(*species_, index, false);
+    for (auto* const element : {&id_, &species_}) {
+        if (*element) (*element)->dataset.extend(index + 1);
+    }
 }
 
-void FrameDatasets::append_vectors(GrowingDataset& dataset, std::size_t index, const Frame& frame,
-                                   const std::array<std::vector<double>, 3>& source) {
-    if (single_ && &source != &frame.position) {
-        append_blocks<float>(dataset, index, frame, source, std::numeric_limits<float>::quiet_NaN());
+void FrameDatasets::append(std::size_t index, const Frame& frame) {
+    if (frame.first == 0) begin(index, frame);
+    for (std::size_t at = 0; at < frame.size(); at += rows_per_chunk_) {
+        const Rows rows{frame, at, std::min(rows_per_chunk_, frame.size() - at)};
+        if (position_) write_vectors(*position_, index, rows, frame.position);
+        if (velocity_) write_vectors(*velocity_, index, rows, frame.velocity);
+        if (spin_) write_vectors(*spin_, index, rows, frame.spin);
+        if (image_) write_block<std::int32_t>(*image_, index, rows, frame.image, 0);
+
+        const auto gone = std::span(frame.gone).subspan(at, rows.count);
+        std::vector<std::uint8_t>& before = gone_[rows.id() / rows_per_chunk_];
+        const bool any = std::ranges::any_of(gone, [](std::uint8_t one) { return one != 0; });
+        const bool left = before.empty() ? any : !std::ranges::equal(before, gone);
+        if (left) before.assign(gone.begin(), gone.end());
+        const auto id_of = [&](std::size_t id) {
+            return gone[id - rows.id()] != 0 ? -1 : static_cast<std::int32_t>(id);
+        };
+        const auto species_of = [&](std::size_t id) { return static_cast<std::int32_t>(species_of_[id]); };
+        write_repeated(*id_, index, rows, left, id_of);
+        if (species_) write_repeated(*species_, index, rows, false, species_of);
+    }
+}
+
+void FrameDatasets::write_vectors(GrowingDataset& dataset, std::size_t index, const Rows& rows,
+                                  const std::array<std::vector<double>, 3>& source) {
+    if (single_ && &source != &rows.frame.position) {
+        write_block<float>(dataset, index, rows, source, std::numeric_limits<float>::quiet_NaN());
     } else {
-        append_blocks<double>(dataset, index, frame, source, std::numeric_limits<double>::quiet_NaN());
+        write_block<double>(dataset, index, rows, source, std::numeric_limits<double>::quiet_NaN());
     }
 }
 
 template <class Value, class Source>
-void FrameDatasets::append_blocks(GrowingDataset& dataset, std::size_t index, const Frame& frame, const Source& source,
-                                  Value gone) {
-    dataset.extend(index + 1);
-    buffer_.resize(std::min(count_, rows_per_chunk_) * 3 * sizeof(Value));
+void FrameDatasets::write_block(GrowingDataset& dataset, std::size_t index, const Rows& rows, const Source& source,
+                                Value gone) {
+    buffer_.resize(rows.count * 3 * sizeof(Value));
     auto* const values = reinterpret_cast<Value*>(buffer_.data());
-    for (std::size_t begin = 0; begin < count_; begin += rows_per_chunk_) {
-        const std::size_t rows = std::min(rows_per_chunk_, count_ - begin);
-        for (std::size_t axis = 0; axis < 3; ++axis) {
-            Value* out = values + axis;
-            if (source[axis].empty()) {
-                for (std::size_t row = 0; row < rows; ++row) out[3 * row] = Value{};
-            } else {
-                const auto* in = source[axis].data() + begin;
-                for (std::size_t row = 0; row < rows; ++row) out[3 * row] = static_cast<Value>(in[row]);
-            }
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+        Value* out = values + axis;
+        if (source[axis].empty()) {
+            for (std::size_t row = 0; row < rows.count; ++row) out[3 * row] = Value{};
+        } else {
+            const auto* in = source[axis].data() + rows.begin;
+            for (std::size_t row = 0; row < rows.count; ++row) out[3 * row] = static_cast<Value>(in[row]);
         }
-        for (std::size_t row = 0; row < rows; ++row) {
-            if (frame.gone[begin + row]) std::fill_n(values + 3 * row, 3, gone);
-        }
-        // What is not written reads as zero. Only whole chunks: a shared one may hold another frame already.
-        if (frames_per_chunk_ == 1 && all_zero(buffer_, rows * 3 * sizeof(Value))) continue;
-        dataset.write_rows(index, begin, rows, h5::memory_type<Value>(), values);
     }
+    for (std::size_t row = 0; row < rows.count; ++row) {
+        if (rows.frame.gone[rows.begin + row]) std::fill_n(values + 3 * row, 3, gone);
+    }
+    // What is not written reads as zero. Only whole chunks: a shared one may hold another frame already.
+    if (frames_per_chunk_ == 1 && all_zero(buffer_, buffer_.size())) return;
+    dataset.write_rows(index, rows.id(), rows.count, h5::memory_type<Value>(), values);
 }
 
-void FrameDatasets::append_repeated(Repeated& element, std::size_t index, bool changed) {
-    element.dataset.extend(index + 1);
-    if (!changed && !element.chunks.empty()) {
-        element.dataset.write_raw_chunks(index, element.chunks);
+template <class Value>
+void FrameDatasets::write_repeated(Repeated& element, std::size_t index, const Rows& rows, bool changed,
+                                   const Value& value) {
+    GrowingDataset::Chunk& chunk = element.chunks[rows.id() / rows_per_chunk_];
+    if (!changed && !chunk.empty()) {
+        element.dataset.write_raw_chunk(index, rows.id(), chunk);
         return;
     }
-    element.dataset.write(index, 1, H5T_NATIVE_INT32, element.values.data());
-    if (frames_per_chunk_ == 1 && count_ > 0) element.chunks = element.dataset.raw_chunks(index);
+    buffer_.resize(rows.count * sizeof(std::int32_t));
+    auto* const values = reinterpret_cast<std::int32_t*>(buffer_.data());
+    for (std::size_t row = 0; row < rows.count; ++row) values[row] = value(rows.id() + row);
+    element.dataset.write_rows(index, rows.id(), rows.count, H5T_NATIVE_INT32, values);
+    if (frames_per_chunk_ == 1) chunk = element.dataset.raw_chunk(index, rows.id());
 }
 
 // Rows.

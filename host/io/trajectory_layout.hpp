@@ -55,11 +55,12 @@ public:
     /// Writes some rows of one entry.
     void write_rows(std::size_t entry, std::size_t first_row, std::size_t count, hid_t memory_type, const void* values);
 
-    using Chunks = std::vector<std::vector<std::byte>>;
-    /// Chunks of an entry as they are in the file, compressed; none if they did not become smaller.
-    [[nodiscard]] Chunks raw_chunks(std::size_t entry) const;
-    /// Writes such chunks as those of another entry.
-    void write_raw_chunks(std::size_t entry, const Chunks& chunks);
+    using Chunk = std::vector<std::byte>;
+    /// The chunk of an entry that begins with a row as it is in the file, compressed; empty if it did not become
+    /// smaller.
+    [[nodiscard]] Chunk raw_chunk(std::size_t entry, std::size_t row) const;
+    /// Writes such a chunk as that of another entry.
+    void write_raw_chunk(std::size_t entry, std::size_t row, const Chunk& chunk);
 
     [[nodiscard]] hid_t id() const { return dataset_; }
 
@@ -72,6 +73,8 @@ private:
     h5::Handle dataset_;
 };
 
+/// Balls in a chunk where frames do not share any: what comes in parts, comes in parts of so many.
+std::size_t balls_per_chunk(std::size_t balls);
 /// Frames in a chunk: few balls share one of 16 kB. \param expected_frames  of the whole run; 0: unknown
 std::size_t frames_per_chunk(std::size_t balls, std::uint64_t expected_frames);
 /// Entries in a chunk of step and time of frames, and of the box where frames do not share chunks.
@@ -84,24 +87,33 @@ public:
     /// Creates them; the one that readers take the number of frames from comes first (see OrderedFile).
     FrameDatasets(hid_t particles, const TrajectoryHeader& header);
 
-    /// Makes all of them index + 1 long, and writes that entry.
+    /// Makes all of them index + 1 long, and writes that entry, chunk after chunk of all.
+    /// \param frame  whole, or parts of whole chunks one after the other
     void append(std::size_t index, const Frame& frame);
 
 private:
     /// Numbers per ball that seldom change from frame to frame: compressed once, and written again as they are.
     struct Repeated {
         GrowingDataset dataset;
-        GrowingDataset::Chunks chunks;
-        std::vector<std::int32_t> values;
+        std::vector<GrowingDataset::Chunk> chunks;
+    };
+    /// Balls of a frame that are a chunk.
+    struct Rows {
+        const Frame& frame;
+        std::size_t begin;  // in the frame
+        std::size_t count;
+        [[nodiscard]] std::size_t id() const { return frame.first + begin; }
     };
 
     GrowingDataset create(hid_t particles, const std::string& name, hid_t type, bool vectors, bool compressed = false);
-    void append_vectors(GrowingDataset& dataset, std::size_t index, const Frame& frame,
-                        const std::array<std::vector<double>, 3>& source);
+    void begin(std::size_t index, const Frame& frame);
+    void write_vectors(GrowingDataset& dataset, std::size_t index, const Rows& rows,
+                       const std::array<std::vector<double>, 3>& source);
     template <class Value, class Source>
-    void append_blocks(GrowingDataset& dataset, std::size_t index, const Frame& frame, const Source& source,
-                       Value gone);
-    void append_repeated(Repeated& element, std::size_t index, bool changed);
+    void write_block(GrowingDataset& dataset, std::size_t index, const Rows& rows, const Source& source, Value gone);
+    /// \param value  of a ball, by id
+    template <class Value>
+    void write_repeated(Repeated& element, std::size_t index, const Rows& rows, bool changed, const Value& value);
 
     const std::size_t count_;
     const std::size_t rows_per_chunk_;
@@ -110,8 +122,9 @@ private:
     std::optional<GrowingDataset> position_, velocity_, spin_, image_, edges_, step_, time_;
     std::optional<Repeated> species_, id_;
     std::array<double, 9> edge_matrix_{};
-    std::vector<std::uint8_t> gone_;  // as of the last frame
-    std::vector<std::byte> buffer_;   // one chunk of vectors
+    SpeciesById species_of_;
+    std::vector<std::vector<std::uint8_t>> gone_;  // as of the last frame, by chunks; empty: none of them
+    std::vector<std::byte> buffer_;                // one chunk of vectors
 };
 
 /// Rows of `width` numbers in a chunk of an element of /observables.

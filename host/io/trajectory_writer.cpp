@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <exception>
 #include <limits>
@@ -55,7 +56,7 @@ public:
                 fmt::format("{}: {} balls are more than the 2147483647 that a file can number", path, count_));
         }
         try {
-            h5::require_memory(count_ * sizeof(std::uint32_t));
+            h5::require_memory(std::min(count_, balls_per_chunk(count_)) * sizeof(std::uint32_t));
             hdf5_ = create_file(file_);
             const h5::Handle particles = h5::create_group(h5::create_group(hdf5_, "particles"), "all");
             write_trajectory_header(hdf5_, header);
@@ -84,14 +85,22 @@ public:
     Impl& operator=(const Impl&) = delete;
 
     void append(const Frame& frame) {
-        if (frame.size() != count_ || frame.dimension != dimension_) {
+        if (frame.first + frame.size() + frame.rest != count_ || frame.dimension != dimension_) {
             throw std::invalid_argument("a frame has other balls than the header");
         }
+        if (frame.first != part_of_frame_) throw std::invalid_argument("a part of a frame is missing");
+        part_of_frame_ = 0;
         attempt([&] {
-            row_datasets_->fill_up(frames_ + 1, frame.time, frame.step);
-            row_datasets_->write();
-            if (!tables_.empty()) average_datasets_->append(frames_, frame.time, frame.step, tables_);
+            if (frame.first == 0) {
+                row_datasets_->fill_up(frames_ + 1, frame.time, frame.step);
+                row_datasets_->write();
+                if (!tables_.empty()) average_datasets_->append(frames_, frame.time, frame.step, tables_);
+            }
             frame_datasets_->append(frames_, frame);
+            if (frame.rest > 0) {
+                part_of_frame_ = frame.first + frame.size();
+                return;
+            }
             commit();
             require_in_place();
             ++frames_;
@@ -145,7 +154,9 @@ private:
         if (!failure_.empty()) throw SystemError(failure_);
         if (!hdf5_) throw std::logic_error("the trajectory is closed");
         try {
-            h5::require_memory(count_ * sizeof(double));
+            // What there is of a frame must not be taken for all of it.
+            if (part_of_frame_ > 0) throw h5::Error("the rest of a frame has not come");
+            h5::require_memory(std::min(count_, balls_per_chunk(count_)) * sizeof(double));
             action();
         } catch (const h5::Error& error) {
             failure_ =
@@ -201,6 +212,7 @@ private:
     std::optional<ChangeDatasets> change_datasets_;
     std::vector<AverageTable> tables_;  // of the next frame
     std::size_t frames_ = 0;
+    std::size_t part_of_frame_ = 0;  // its balls that have come; 0: none is under way
     std::size_t rows_ = 0;
     std::chrono::steady_clock::time_point last_commit_ = std::chrono::steady_clock::now();
     std::string failure_;  // of an earlier call

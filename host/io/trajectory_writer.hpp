@@ -25,7 +25,8 @@ public:
     TrajectoryWriter& operator=(const TrajectoryWriter&) = delete;
 
     /// Appends a frame and the rows before it; both are in the file when this returns. A row that belongs to the time
-    /// of a frame is appended before it.
+    /// of a frame is appended before it. A frame may come in parts, of balls_per_chunk() balls each, with nothing else
+    /// between; the last one makes it a frame.
     /// \throws SystemError  names the file, the cause, and the frames that are safely in it; further calls then throw
     /// too
     void append(const Frame& frame);

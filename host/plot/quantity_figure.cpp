@@ -292,7 +292,7 @@ Image draw_frame(const TrajectoryReader& trajectory, std::size_t index, const Pi
     Balls balls;
     balls.dimension = header.dimension();
     balls.species_table = header.species_table;
-    balls.species = header.species;
+    balls.species = header.species.rows();
     Frame frame;
     trajectory.read(index, frame);
     return draw_balls(scene, balls, frame, options);

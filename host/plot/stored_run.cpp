@@ -144,7 +144,7 @@ RunAverage computed(const TrajectoryReader& trajectory, const Scene& scene, Obse
     if (!(every > 0.0)) every = std::max(scene.run.until, 1.0);
     entry.from = times[0];
     const auto population =
-        std::make_shared<Population>(Population{trajectory.header().species_table, trajectory.header().species});
+        std::make_shared<Population>(Population{trajectory.header().species_table, trajectory.header().species.rows()});
     const auto averager = make_average(
         entry, {.box = trajectory.header().box, .population = population, .every = every, .samples = times.size()});
     const std::vector<double> masses = finite_masses(population->table);
@@ -210,7 +210,8 @@ MeasuredRun stored_run(const TrajectoryReader& trajectory) {
                     .solver = header.description,
                     .changed = !trajectory.changes().empty(),
                     .time = table.time};
-    for (const std::uint32_t index : header.species) run.counts[index] += 1.0;
+    header.species.for_each_stretch(
+        [&](std::uint32_t row, std::size_t count) { run.counts[row] += static_cast<double>(count); });
     if (const auto columns = columns_of(table, "temperature"); !columns.empty()) run.temperature = columns.front();
     run.wall_pressure = columns_of(table, "wall_pressure");
     if (const auto balls = columns_of(table, "balls"); !balls.empty() && table.rows() > 0) {

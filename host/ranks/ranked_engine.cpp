@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <exception>
+#include <optional>
 #include <span>
 
 #include "host/backends/spring_backends.hpp"
@@ -17,13 +18,15 @@ namespace carom {
 
 namespace {
 
-enum class Order : std::uint8_t { kMake, kAdvance, kSums, kCounts, kFrame, kRawFrame, kFigures, kDrop, kWork, kEnd };
+enum class Order : std::uint8_t { kMake, kAdvance, kSums, kCounts, kHold, kPart, kFigures, kDrop, kWork, kEnd };
 
 struct Command {
     Order order = Order::kEnd;
-    std::uint64_t number = 0;  ///< of steps, or bytes that follow; to kMake: kOnCuda
+    std::uint64_t number = 0;  ///< of steps, or bytes that follow; of a part, its first ball; to others: below
+    std::uint64_t count = 0;   ///< of balls in a part
 };
-constexpr std::uint64_t kOnCuda = 1;
+constexpr std::uint64_t kOnCuda = 1;  // to kMake
+constexpr std::uint64_t kRaw = 1;     // to kHold
 
 /// What a rank tells of itself.
 struct RankReport {
@@ -65,24 +68,39 @@ public:
         }
     }
 
-    /// Gives rank 0 the balls of all ranks, some at a time: place(FrameBall) each.
-    template <class F>
-    void gather(bool raw, F&& place) {
+    /// Holds the balls as they are now, for gather().
+    void hold(bool raw) {
         bricks_->frame(raw, frame_);
+        by_id_.resize(frame_.size());
+        for (std::size_t k = 0; k < frame_.size(); ++k) by_id_[k] = std::uint64_t{frame_[k].id} << 32 | k;
+        std::sort(by_id_.begin(), by_id_.end());
+    }
+
+    /// Gives rank 0 those that all ranks hold, `count` ids from `first` on, some at a time: place(FrameBall) each.
+    template <class F>
+    void gather(std::uint64_t first, std::uint64_t count, F&& place) {
+        const auto from = std::ranges::lower_bound(by_id_, first << 32);
+        const auto end = std::ranges::lower_bound(by_id_, (first + count) << 32);
+        const std::span<const std::uint64_t> mine(from, end);
+        if (transport_.rank() == 0) {
+            for (const std::uint64_t one : mine) place(frame_[static_cast<std::uint32_t>(one)]);
+        }
+        piece_.resize(kPiece);
         if (transport_.rank() != 0) {
-            std::uint64_t count = frame_.size();
-            transport_.send_to(0, std::as_bytes(std::span(&count, 1)));
-            for (std::size_t at = 0; at < frame_.size(); at += kPiece) {
-                transport_.send_to(0, std::as_bytes(std::span(frame_).subspan(at).first(piece_of(frame_.size() - at))));
+            std::uint64_t all = mine.size();
+            transport_.send_to(0, std::as_bytes(std::span(&all, 1)));
+            for (std::size_t at = 0; at < mine.size(); at += kPiece) {
+                const std::span some = std::span(piece_).first(piece_of(mine.size() - at));
+                for (std::size_t k = 0; k < some.size(); ++k)
+                    some[k] = frame_[static_cast<std::uint32_t>(mine[at + k])];
+                transport_.send_to(0, std::as_bytes(some));
             }
             return;
         }
-        std::ranges::for_each(frame_, place);
-        frame_.resize(std::max(frame_.size(), kPiece));  // from here on room for what comes
         for (int peer = 1; peer < transport_.size(); ++peer) {
-            const auto count = values_in<std::uint64_t>(transport_.receive_from(peer)).at(0);
-            for (std::size_t at = 0; at < count; at += kPiece) {
-                const std::span some = std::span(frame_).first(piece_of(count - at));
+            const auto all = values_in<std::uint64_t>(transport_.receive_from(peer)).at(0);
+            for (std::size_t at = 0; at < all; at += kPiece) {
+                const std::span some = std::span(piece_).first(piece_of(all - at));
                 transport_.receive_from(peer, std::as_writable_bytes(some));
                 std::ranges::for_each(some, place);
             }
@@ -100,6 +118,8 @@ private:
     std::unique_ptr<BrickEngine> bricks_;
     RankSteps steps_;
     std::vector<FrameBall> frame_;
+    std::vector<std::uint64_t> by_id_;  // id, and place in frame_
+    std::vector<FrameBall> piece_;
 };
 
 class RankedEngine final : public SpringEngine {
@@ -126,6 +146,7 @@ public:
 
     AdvanceResult advance(std::uint64_t steps) override {
         AdvanceResult result;
+        held_.reset();
         order(Order::kAdvance, steps, [&] { result = part_.advance(steps); });
         if (const int signal = part_.steps().signal(); signal != 0) tell_signal(signal);
         return result;
@@ -149,9 +170,11 @@ public:
         return result;
     }
 
-    void request_frame(const BallArrays& arrays) override { gather(Order::kFrame, arrays); }
+    void request_frame(const BallArrays& arrays) override { part(false, 0, count_, arrays); }
     void finish_frame() override {}
-    void store(const BallArrays& arrays) override { gather(Order::kRawFrame, arrays); }
+    void store(const BallArrays& arrays) override { part(true, 0, count_, arrays); }
+    bool in_parts() const override { return true; }
+    void part(bool raw, std::size_t first, std::size_t count, const BallArrays& arrays) override;
 
     std::string device() const override { return part_.bricks().device(); }
     int threads() const override { return part_.bricks().threads(); }
@@ -170,17 +193,17 @@ public:
     bool write_picture(const PictureOrder&, const PictureArrays&, std::span<float>) override { return false; }
 
 private:
-    void say(Order order, std::uint64_t number = 0) const {
-        Command command{order, number};
+    void say(Order order, std::uint64_t number = 0, std::uint64_t count = 0) const {
+        Command command{order, number, count};
         transport_.broadcast_value(command);
     }
     /// Gives an order and does it. Where that fails half-way, the others wait for what does not come: then none
     /// follows.
     template <class Action>
-    void order(Order order, std::uint64_t number, Action&& action) const {
+    void order(Order order, std::uint64_t number, Action&& action, std::uint64_t count = 0) const {
         orders_.require_none("the other ranks' part");
         orders_.change([&] {
-            say(order, number);
+            say(order, number, count);
             action();
         });
     }
@@ -193,38 +216,44 @@ private:
         ask(Order::kFigures, [&](auto bytes) { all.push_back(values_in<RankReport>(bytes).at(0)); });
         return all;
     }
-    void gather(Order what, const BallArrays& arrays) {
-        const bool raw = what == Order::kRawFrame;
-        std::fill_n(arrays.gone, count_, std::uint8_t{1});
-        std::size_t in = 0;
-        order(what, 0, [&] {
-            part_.gather(raw, [&](const FrameBall& ball) {
-                ++in;
-                arrays.gone[ball.id] = 0;
-                for (int axis = 0; axis < dimension_; ++axis) {
-                    arrays.position[axis][ball.id] = ball.position[axis];
-                    arrays.velocity[axis][ball.id] = ball.velocity[axis];
-                    arrays.image[axis][ball.id] = ball.image[axis];
-                }
-            });
-        });
-        for (std::size_t id = 0; in < count_ && id < count_; ++id) {  // those that no rank has
-            if (arrays.gone[id] == 0) continue;
-            for (int axis = 0; axis < dimension_; ++axis) {
-                arrays.position[axis][id] = raw ? part_.bricks().box_min(axis) : std::nan("");
-                arrays.velocity[axis][id] = raw ? 0.0 : std::nan("");
-                arrays.image[axis][id] = 0;
-            }
-        }
-    }
-
     Transport& transport_;
     HalfDone& orders_;
     Tallies before_;
     std::size_t count_;
     int dimension_;
     mutable Part part_;
+    std::optional<bool> held_;  // by all ranks of the present step: raw or not
 };
+
+void RankedEngine::part(bool raw, std::size_t first, std::size_t count, const BallArrays& arrays) {
+    if (held_ != raw) {
+        held_.reset();
+        order(Order::kHold, raw ? kRaw : 0, [&] { part_.hold(raw); });
+        held_ = raw;
+    }
+    std::fill_n(arrays.gone, count, std::uint8_t{1});
+    std::size_t in = 0;
+    const auto put = [&](const FrameBall& ball) {
+        const std::size_t at = ball.id - first;
+        ++in;
+        arrays.gone[at] = 0;
+        for (int axis = 0; axis < dimension_; ++axis) {
+            arrays.position[axis][at] = ball.position[axis];
+            arrays.velocity[axis][at] = ball.velocity[axis];
+            arrays.image[axis][at] = ball.image[axis];
+        }
+    };
+    order(
+        Order::kPart, first, [&] { part_.gather(first, count, put); }, count);
+    for (std::size_t at = 0; in < count && at < count; ++at) {  // those that no rank has
+        if (arrays.gone[at] == 0) continue;
+        for (int axis = 0; axis < dimension_; ++axis) {
+            arrays.position[axis][at] = raw ? part_.bricks().box_min(axis) : std::nan("");
+            arrays.velocity[axis][at] = raw ? 0.0 : std::nan("");
+            arrays.image[axis][at] = 0;
+        }
+    }
+}
 
 EngineFigures RankedEngine::figures() const {
     const std::vector<RankReport> all = reports();
@@ -347,9 +376,11 @@ void serve_rank(Transport& transport, const RankWork& work, const BrickMaker& ma
             }
             case Order::kEnd:
                 return;
-            case Order::kFrame:
-            case Order::kRawFrame:
-                part->gather(command.order == Order::kRawFrame, [](const FrameBall&) {});
+            case Order::kHold:
+                part->hold(command.number == kRaw);
+                break;
+            case Order::kPart:
+                part->gather(command.number, command.count, [](const FrameBall&) {});
                 break;
             default:
                 part->answer(command.order, [](auto) {});

@@ -30,6 +30,7 @@ constexpr double kMostSigmas = 5.0;
 constexpr double kSharp = 0.1;
 /// Half a megabyte.
 constexpr std::size_t kMostLooks = 4096;
+constexpr std::size_t kAtOnce = 4096;  // balls that are looked at
 
 }  // namespace
 
@@ -40,7 +41,9 @@ EquilibriumWatch::EquilibriumWatch(const PreparedScene& run)
     stages_.stages = scene.stages;
     std::vector<std::size_t> place(balls.species_table.size());
     std::vector<double> counts(place.size(), 0.0);
-    for (const std::uint32_t index : balls.species) counts[species_row(balls.species_table, index)] += 1.0;
+    run.species->for_each_stretch([&](std::uint32_t row, std::size_t count) {
+        counts[species_row(balls.species_table, row)] += static_cast<double>(count);
+    });
     bool fixed = false;
     for (std::size_t k = 0; k < place.size(); ++k) {
         const Species& species = balls.species_table[k];
@@ -51,22 +54,18 @@ EquilibriumWatch::EquilibriumWatch(const PreparedScene& run)
         place[k] = groups_.size() - 1;
         if (!moves) place[k] = counts.size();
     }
-    std::vector<float> mass_share(place.size(), 1.0F);
-    bool sizes = false;
+    std::vector<double> mass_share(place.size(), 1.0);
     for (std::uint32_t k = 0; k < place.size(); ++k) {
         const std::uint32_t row = species_row(balls.species_table, k);
         place[k] = place[row];
-        sizes = sizes || row != k;
         if (row == k) continue;
         mass_share[k] = static_cast<float>(balls.species_table[k].mass / balls.species_table[row].mass);
     }
-    if (groups_.size() > 1 || fixed) {
-        group_of_.reserve(balls.species.size());
-        for (const std::uint32_t index : balls.species) group_of_.push_back(static_cast<std::uint32_t>(place[index]));
+    for (std::size_t k = 0; k < place.size(); ++k) {
+        const double mass = place[k] < groups_.size() ? groups_[place[k]].mass * mass_share[k] : 0.0;
+        rows_.push_back({place[k], mass});
     }
-    if (sizes) {
-        for (const std::uint32_t index : balls.species) mass_share_.push_back(mass_share[index]);
-    }
+    species_ = run.species;
     // Nothing pushes balls along such an axis to either side: in equilibrium they are everywhere alike.
     bool one_temperature = true;
     const auto& faces = scene.box.temperature;
@@ -91,33 +90,21 @@ void EquilibriumWatch::look(const Frame& frame) {
     if (!(every_ > 0.0) || std::abs(intervals - std::round(intervals)) > kOffTime) return;
     if (!looks_.empty() && frame.time < after(looks_.back())) return;  // as the first frame of a resumed run
     const auto dimension = static_cast<std::size_t>(box_.dimension);
-    std::vector<double> sums(modes_.size(), 0.0);
-    std::vector<double> balls(groups_.size(), 0.0);
-    std::vector<double> warmth(groups_.size(), 0.0);
-    double squares = 0.0;
-    for (std::size_t id = 0; id < frame.size(); ++id) {
-        const std::size_t group = group_of_.empty() ? 0 : group_of_[id];
-        if (frame.gone[id] != 0 || group >= groups_.size()) continue;
-        balls[group] += 1.0;
-        const double mass = groups_[group].mass * (mass_share_.empty() ? 1.0 : static_cast<double>(mass_share_[id]));
-        for (std::size_t axis = 0; axis < dimension; ++axis) {
-            const double velocity = frame.velocity[axis][id];
-            const double energy = mass * velocity * velocity;
-            warmth[group] += energy;
-            squares += energy * energy;
-        }
+    if (frame.first == 0) {
+        const std::vector<double> none(groups_.size(), 0.0);
+        sums_ = {.modes = std::vector<double>(modes_.size(), 0.0), .balls = none, .warmth = none};
     }
-    for (std::size_t k = 0; k < modes_.size(); ++k) {
-        const Mode& mode = modes_[k];
-        const double radius = groups_[mode.group].radius;
-        const double low = box_.low(mode.axis, radius);
-        const double period = (box_.periodic(mode.axis) ? 1.0 : 2.0) * box_.length(mode.axis, radius);
-        const std::vector<double>& position = frame.position[static_cast<std::size_t>(mode.axis)];
-        for (std::size_t id = 0; id < frame.size(); ++id) {
-            const std::size_t group = group_of_.empty() ? 0 : group_of_[id];
-            if (frame.gone[id] == 0 && group == mode.group) sums[k] += wave((position[id] - low) / period + mode.phase);
-        }
+    std::vector<std::uint32_t> rows(std::min(frame.size(), kAtOnce));
+    for (std::size_t begin = 0; begin < frame.size(); begin += rows.size()) {
+        rows.resize(std::min(rows.size(), frame.size() - begin));
+        species_->copy(frame.first + begin, rows);
+        add(frame, begin, rows);
     }
+    if (frame.rest > 0) return;
+    const std::vector<double>& sums = sums_.modes;
+    const std::vector<double>& balls = sums_.balls;
+    const std::vector<double>& warmth = sums_.warmth;
+    const double squares = sums_.squares;
     Look look{.time = frame.time, .numbers = {}};
     for (std::size_t k = 0; k < modes_.size(); ++k) look.numbers.push_back(sums[k] / balls[modes_[k].group]);
     double all = 0.0;
@@ -132,6 +119,38 @@ void EquilibriumWatch::look(const Frame& frame) {
     look.numbers.push_back(squares * components / (all * all));
     looks_.push_back(std::move(look));
     thin();
+}
+
+/// Some balls of a frame, of the species `rows`.
+void EquilibriumWatch::add(const Frame& frame, std::size_t begin, std::span<const std::uint32_t> rows) {
+    const auto dimension = static_cast<std::size_t>(box_.dimension);
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+        const std::size_t at = begin + k;
+        const auto [group, mass] = rows_[rows[k]];
+        if (frame.gone[at] != 0 || group >= groups_.size()) continue;
+        sums_.balls[group] += 1.0;
+        for (std::size_t axis = 0; axis < dimension; ++axis) {
+            const double velocity = frame.velocity[axis][at];
+            const double energy = mass * velocity * velocity;
+            sums_.warmth[group] += energy;
+            sums_.squares += energy * energy;
+        }
+    }
+    for (std::size_t number = 0; number < modes_.size(); ++number) {
+        const Mode& mode = modes_[number];
+        const double radius = groups_[mode.group].radius;
+        const double low = box_.low(mode.axis, radius);
+        const double period = (box_.periodic(mode.axis) ? 1.0 : 2.0) * box_.length(mode.axis, radius);
+        const std::vector<double>& position = frame.position[static_cast<std::size_t>(mode.axis)];
+        double sum = sums_.modes[number];
+        for (std::size_t k = 0; k < rows.size(); ++k) {
+            const std::size_t at = begin + k;
+            if (frame.gone[at] == 0 && rows_[rows[k]].group == mode.group) {
+                sum += wave((position[at] - low) / period + mode.phase);
+            }
+        }
+        sums_.modes[number] = sum;
+    }
 }
 
 /// When the next frame is due that is looked at, or a little before.

@@ -2,7 +2,9 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,7 +26,7 @@ public:
     explicit EquilibriumWatch(const PreparedScene& run);
 
     /// Only frames at multiples of their interval count, so that where a run was stopped and resumed makes no
-    /// difference.
+    /// difference. \param frame  whole, or its parts one after the other
     void look(const Frame& frame);
 
     /// The means of the rows, from when on frames agree that the run is at equilibrium too.
@@ -52,6 +54,18 @@ private:
         double time = 0.0;
         std::vector<double> numbers;
     };
+    /// What a row of the species table is here.
+    struct Row {
+        std::size_t group = 0;  // groups_.size() or more: none
+        double mass = 0.0;
+    };
+    /// Over the balls of a frame.
+    struct Sums {
+        std::vector<double> modes;
+        std::vector<double> balls;   // by group
+        std::vector<double> warmth;  // likewise
+        double squares = 0.0;
+    };
     /// When the last of the modes has settled, and what that is.
     struct Settling {
         double since = -std::numeric_limits<double>::infinity();
@@ -63,6 +77,7 @@ private:
     [[nodiscard]] std::pair<std::optional<bool>, std::string> steady(double since) const;
     [[nodiscard]] std::string name_of(std::size_t number) const;
     [[nodiscard]] double after(const Look& look) const;
+    void add(const Frame& frame, std::size_t begin, std::span<const std::uint32_t> rows);
     void thin();
 
     Scene stages_;               // its stages say what counts
@@ -70,11 +85,12 @@ private:
     double stride_ = 1.0;        // between frames that are looked at, in intervals: a power of two
     double between_collisions_;  // of a ball, on average [time]; 0: none move
     Box box_;
-    std::vector<Group> groups_;            // of finite mass, one a species
-    std::vector<std::uint32_t> group_of_;  // by ball; groups_.size(): none. Empty: all balls are of one
-    std::vector<float> mass_share_;        // by ball, over that of its species; empty: 1
+    std::vector<Group> groups_;  // of finite mass, one a species
+    std::vector<Row> rows_;
+    std::shared_ptr<const SpeciesById> species_;
     std::vector<Mode> modes_;
     std::vector<Look> looks_;
+    Sums sums_;  // of a frame of which parts are still to come
 };
 
 }  // namespace carom

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "host/io/trajectory_layout.hpp"
 #include "host/observables/registry.hpp"
 
 namespace carom {
@@ -24,9 +25,9 @@ std::uint64_t frame_bytes_per_ball(int dimension) {
 
 }  // namespace
 
-std::size_t frames_in_flight(std::size_t balls) {
+std::size_t frames_in_flight(std::size_t balls, bool in_parts) {
     constexpr std::size_t kManyBalls = 800'000;  // a frame then takes some 50 MB
-    return balls > kManyBalls ? 2 : 4;
+    return in_parts || balls > kManyBalls ? 2 : 4;
 }
 
 std::uint64_t memory_beside_solver(int dimension, std::size_t balls, std::uint64_t frames) {
@@ -37,6 +38,19 @@ std::uint64_t memory_beside_solver(int dimension, std::size_t balls, std::uint64
     const std::uint64_t held = std::min<std::uint64_t>(frames, frames_in_flight(balls));
     const std::uint64_t buffers = std::min<std::uint64_t>(kFileBuffers, kFileBuffersPerBall * balls);
     return kMemoryOfProgram + buffers + balls * (held * frame + checkpoint + spins + species);
+}
+
+std::uint64_t memory_of_parts(int dimension, std::size_t balls) {
+    const std::uint64_t frame = frame_bytes_per_ball(dimension);
+    const std::uint64_t part = std::min(balls, balls_per_chunk(balls));
+    const std::uint64_t chunk = 3 * 8;  // on its way to the file
+    const std::uint64_t buffers = std::min<std::uint64_t>(kFileBuffers, kFileBuffersPerBall * balls);
+    return buffers + part * (frames_in_flight(balls, true) * frame + frame + 4 + chunk);
+}
+
+std::uint64_t memory_of_dealing(int dimension, std::size_t balls) {
+    const std::uint64_t properties = 2 * 8;  // radius and inverse mass
+    return balls * (frame_bytes_per_ball(dimension) + 4 + properties);
 }
 
 std::uint64_t memory_of_copies(int dimension, std::size_t balls) { return balls * frame_bytes_per_ball(dimension); }

@@ -16,6 +16,11 @@ constexpr std::uint64_t kMpiMemory = 7'000'000;         ///< of a rank, with Ope
 /// \param frames  to be written
 std::uint64_t memory_beside_solver(int dimension, std::size_t balls, std::uint64_t frames);
 
+/// The same where balls come in parts [bytes]: parts of frames and of the checkpoint.
+std::uint64_t memory_of_parts(int dimension, std::size_t balls);
+/// Of rank 0 while it has all balls, which were placed there, and deals them out [bytes].
+std::uint64_t memory_of_dealing(int dimension, std::size_t balls);
+
 /// What the host holds besides where the balls are in a GPU's memory [bytes]: a frame on its way.
 std::uint64_t memory_of_copies(int dimension, std::size_t balls);
 
@@ -24,7 +29,8 @@ std::uint64_t memory_of_copies(int dimension, std::size_t balls);
 std::uint64_t observables_memory(const Scene& scene, const Balls& balls);
 
 /// Frames kept at once, by the number of balls: two when each is large, one being filled and one being written.
-std::size_t frames_in_flight(std::size_t balls);
+/// \param in_parts  parts of them
+std::size_t frames_in_flight(std::size_t balls, bool in_parts = false);
 
 /// Memory of this machine [bytes].
 std::uint64_t machine_memory_bytes();

@@ -31,24 +31,6 @@ std::vector<std::unique_ptr<Observable>> make_all(const Scene& scene, const Obse
     return all;
 }
 
-double mean_radius(const Balls& balls) {
-    std::vector<std::uint64_t> counts(balls.species_table.size());
-    for (const auto index : balls.species) ++counts[index];
-    double sum = 0.0;
-    for (std::size_t k = 0; k < counts.size(); ++k)
-        sum += static_cast<double>(counts[k]) * balls.species_table[k].radius;
-    return balls.size() == 0 ? 0.0 : sum / static_cast<double>(balls.size());
-}
-
-double finite_mass(const Balls& balls) {
-    double sum = 0.0;
-    for (std::size_t id = 0; id < balls.size(); ++id) {
-        const double mass = balls.species_of(id).mass;
-        sum += balls.gone[id] == 0 && std::isfinite(mass) ? mass : 0.0;
-    }
-    return sum;
-}
-
 /// The balls at time 0 as the solver holds them: rounded to its own coordinates, so that a ball that rests has not
 /// moved.
 Balls balls_at_start(const PreparedScene& run, Solver& solver) {
@@ -83,27 +65,38 @@ bool needs_start(const Scene& scene) {
                                [](const ObserveEntry& entry) { return find_observable_kind(entry.kind).from_start; });
 }
 
-ObservableSet make_observables(const Scene& scene, const Balls& balls, const Balls* start) {
+bool needs_all_balls(const Scene& scene) { return !scene.observables.empty(); }
+
+namespace {
+
+ObservableSet make_observables_of(const Scene& scene, const BallFigures& figures, const Balls& balls, std::size_t count,
+                                  const Balls* start) {
     return ObservableSet(make_all(scene, {.box = scene.box,
-                                          .mean_radius = mean_radius(balls),
-                                          .mass = finite_mass(balls),
-                                          .balls = balls.size(),
+                                          .mean_radius = figures.mean_radius,
+                                          .mass = figures.mobile_mass,
+                                          .balls = count,
                                           .species = &balls,
                                           .start = start,
                                           .driven = scene.driven(),
                                           .walls = scene.walls.size()}));
 }
 
+}  // namespace
+
+ObservableSet make_observables(const PreparedScene& run, const Balls* start) {
+    return make_observables_of(run.scene, run.figures, run.state.balls, run.state.ball_count(), start);
+}
+
 std::vector<ObservableInfo> observable_infos(const Scene& scene) {
     Balls nothing;
     nothing.dimension = scene.dimension();
-    return make_observables(scene, nothing, &nothing).infos();
+    return make_observables_of(scene, {}, nothing, 0, &nothing).infos();
 }
 
 ObservableSet observables_of_run(const PreparedScene& run, Solver& solver) {
-    if (!needs_start(run.scene)) return make_observables(run.scene, run.state.balls, nullptr);
+    if (!needs_start(run.scene)) return make_observables(run, nullptr);
     const Balls start = balls_at_start(run, solver);
-    return make_observables(run.scene, run.state.balls, &start);
+    return make_observables(run, &start);
 }
 
 namespace {
@@ -126,26 +119,13 @@ constexpr double kDearer = 4.0;
 }  // namespace
 
 double mean_free_time(const PreparedScene& run) {
-    const Balls& balls = run.state.balls;
-    double kinetic = 0.0;
-    double mass = 0.0;
-    double radius = 0.0;
-    double mobile = 0.0;
-    for (std::size_t id = 0; id < balls.size(); ++id) {
-        const Species& species = balls.species_of(id);
-        if (!std::isfinite(species.mass) || balls.gone[id] != 0) continue;
-        for (int axis = 0; axis < balls.dimension; ++axis) {
-            kinetic += 0.5 * species.mass * balls.velocity[axis][id] * balls.velocity[axis][id];
-        }
-        mass += species.mass;
-        radius += species.radius;
-        mobile += 1.0;
-    }
-    if (mobile < 2.0 || !(kinetic > 0.0)) return 0.0;
-    const double temperature = 2.0 * kinetic / (balls.dimension * mobile);
-    const double phi = std::min(run.figures.packing_fraction, largest_fluid_fraction(balls.dimension));
-    const double rate = collision_rate(balls.dimension, hard_compressibility(balls.dimension, phi), temperature,
-                                       mass / mobile, 2.0 * radius / mobile);
+    const BallFigures& balls = run.figures;
+    const int dimension = run.scene.dimension();
+    if (balls.mobile < 2.0 || !(balls.kinetic > 0.0)) return 0.0;
+    const double temperature = 2.0 * balls.kinetic / (dimension * balls.mobile);
+    const double phi = std::min(run.figures.packing_fraction, largest_fluid_fraction(dimension));
+    const double rate = collision_rate(dimension, hard_compressibility(dimension, phi), temperature,
+                                       balls.mobile_mass / balls.mobile, 2.0 * balls.mobile_radius / balls.mobile);
     return rate > 0.0 ? 1.0 / rate : 0.0;
 }
 
@@ -175,7 +155,7 @@ SamplePlan sample_plan(const PreparedScene& run, const ObserveEntry& entry) {
     const auto averages = static_cast<double>(
         std::ranges::count_if(run.scene.observables, [](const ObserveEntry& one) { return is_average(one.kind); }));
     const double share = averages / kAllKinds * (dt > 0.0 ? kSteps * dt : kMeanFreeTimes * between_collisions);
-    const double seconds = kSecondsPerSample + kSecondsPerBall * static_cast<double>(run.state.balls.size());
+    const double seconds = kSecondsPerSample + kSecondsPerBall * static_cast<double>(run.state.ball_count());
     const double minded = averages * run.scene.run.until * seconds / kSeconds;
     const double affordable = std::min(share, minded);
     const double cost = kind.pairs ? kPairs : 1.0;

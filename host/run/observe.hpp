@@ -24,15 +24,17 @@
 namespace carom {
 
 /// The observables of a scene: the default ones, then those of its [[observe]] entries.
-/// \param balls  any state of the run; for the mean radius
 /// \param start  the balls as the solver holds them at time 0; used only while this runs, and only if needs_start
-ObservableSet make_observables(const Scene& scene, const Balls& balls, const Balls* start);
+ObservableSet make_observables(const PreparedScene& run, const Balls* start);
 
 /// The same for a run that is about to start or to go on.
 ObservableSet observables_of_run(const PreparedScene& run, Solver& solver);
 
 /// Whether make_observables wants to know where the balls were at time 0.
 bool needs_start(const Scene& scene);
+
+/// Whether some [[observe]] wants all balls in one place, however many.
+bool needs_all_balls(const Scene& scene);
 
 /// What a row of that scene holds, without making anything.
 std::vector<ObservableInfo> observable_infos(const Scene& scene);

@@ -1,7 +1,9 @@
 #include "host/run/output_queue.hpp"
 
+#include <algorithm>
 #include <utility>
 
+#include "host/io/trajectory_layout.hpp"
 #include "kernels/core/team.hpp"
 
 namespace carom {
@@ -25,12 +27,56 @@ void TrajectorySink::write_checkpoint(SolverState& state) {
     plan_.store(state);
     std::swap(checkpoint_.state, state);  // a state may be gigabytes
     try {
-        save_checkpoint(checkpoint_path_, checkpoint_);
+        const Balls& balls = checkpoint_.state.balls;
+        if (balls.first == 0) {
+            checkpoint_writer_.reset();  // of one that was not finished
+            checkpoint_writer_.emplace(checkpoint_path_, checkpoint_, balls.size() + balls.rest);
+        }
+        checkpoint_writer_.value().add(balls);
+        if (balls.rest == 0) {
+            checkpoint_writer_->finish(checkpoint_.state);
+            checkpoint_writer_.reset();
+        }
     } catch (...) {
+        checkpoint_writer_.reset();
         std::swap(checkpoint_.state, state);
         throw;
     }
     std::swap(checkpoint_.state, state);
+}
+
+namespace {
+
+/// Calls f(first, count) for each part of the balls as files want them.
+template <class F>
+void for_each_part(const BallsInParts& balls, F&& f) {
+    const std::size_t all = balls.ball_count();
+    const std::size_t most = balls_per_chunk(all);
+    std::size_t first = 0;
+    do {
+        const std::size_t count = std::min(most, all - first);
+        f(first, count);
+        first += count;
+    } while (first < all);
+}
+
+}  // namespace
+
+void save_in_parts(Solver& solver, SolverState& state, const std::function<void(SolverState&)>& add,
+                   const std::function<void(SolverState&)>& write) {
+    BallsInParts* const parts = parts_of(solver);
+    if (parts == nullptr) {
+        solver.save(state);
+        add(state);
+        write(state);
+        return;
+    }
+    parts->save_without_balls(state);
+    add(state);
+    for_each_part(*parts, [&](std::size_t first, std::size_t count) {
+        parts->save_part(first, count, state.balls);
+        write(state);
+    });
 }
 
 OutputQueue::OutputQueue(Solver& solver, RunSink& sink, std::size_t max_frames)
@@ -45,30 +91,56 @@ OutputQueue::~OutputQueue() {
     thread_.join();
 }
 
-void OutputQueue::push_frame() {
-    Slot* slot = nullptr;
-    {
-        std::unique_lock lock(mutex_);
-        rethrow_if_failed();
-        // Even if one is free: so the memory that a run takes does not depend on how fast the disk is.
-        if (slots_.size() < max_frames_) {
-            slots_.push_back(std::make_unique<Slot>());
-            free_.push_front(slots_.back().get());
-        }
-        progress_.wait(lock, [this] { return !free_.empty() || failure_; });
-        rethrow_if_failed();
-        slot = free_.front();
-        free_.pop_front();
+OutputQueue::Slot& OutputQueue::take_slot() {
+    std::unique_lock lock(mutex_);
+    rethrow_if_failed();
+    // Even if one is free: so the memory that a run takes does not depend on how fast the disk is.
+    if (slots_.size() < max_frames_) {
+        slots_.push_back(std::make_unique<Slot>());
+        free_.push_front(slots_.back().get());
     }
-    if (last_slot_ != nullptr) complete(*last_slot_);
-    last_slot_ = slot;
-    slot->complete = false;
-    solver_.request_frame(slot->frame);
+    progress_.wait(lock, [this] { return !free_.empty() || failure_; });
+    rethrow_if_failed();
+    Slot* const slot = free_.front();
+    free_.pop_front();
+    return *slot;
+}
+
+void OutputQueue::push_slot(Slot& slot) {
     {
         const std::lock_guard lock(mutex_);
-        jobs_.emplace_back(FrameJob{slot});
+        jobs_.emplace_back(FrameJob{&slot});
     }
     work_left_.notify_one();
+}
+
+void OutputQueue::push_frame() {
+    if (BallsInParts* const parts = parts_of(solver_)) return push_frame_in_parts(*parts);
+    Slot& slot = take_slot();
+    if (last_slot_ != nullptr) complete(*last_slot_);
+    last_slot_ = &slot;
+    slot.complete = false;
+    solver_.request_frame(slot.frame);
+    push_slot(slot);
+}
+
+void OutputQueue::push_frame_in_parts(BallsInParts& balls) {
+    StateHash hash;
+    hash_of_parts_.reset();
+    for_each_part(balls, [&](std::size_t first, std::size_t count) {
+        Slot& slot = take_slot();
+        slot.complete = true;
+        balls.frame_part(first, count, slot.frame);
+        hash.add(slot.frame);
+        push_slot(slot);
+    });
+    hash_of_parts_ = hash;
+}
+
+std::optional<std::uint64_t> OutputQueue::last_hash() const {
+    if (hash_of_parts_) return hash_of_parts_->value();
+    if (last_slot_ == nullptr) return std::nullopt;
+    return state_hash(last_slot_->frame);
 }
 
 void OutputQueue::complete(Slot& slot) {
@@ -98,19 +170,22 @@ void OutputQueue::push_averages(std::vector<AverageTable> tables) {
 }
 
 void OutputQueue::push_checkpoint(const std::function<void(SolverState&)>& add) {
-    {
+    const auto wait = [this] {
         std::unique_lock lock(mutex_);
         progress_.wait(lock, [this] { return !checkpoint_busy_ || failure_; });
         rethrow_if_failed();
-    }
-    solver_.save(checkpoint_);
-    add(checkpoint_);
-    {
-        const std::lock_guard lock(mutex_);
-        checkpoint_busy_ = true;
-        jobs_.emplace_back(CheckpointJob{});
-    }
-    work_left_.notify_one();
+    };
+    wait();
+    save_in_parts(solver_, checkpoint_, add, [&](const SolverState& state) {
+        const bool last = state.balls.rest == 0;
+        {
+            const std::lock_guard lock(mutex_);
+            checkpoint_busy_ = true;
+            jobs_.emplace_back(CheckpointJob{});
+        }
+        work_left_.notify_one();
+        if (!last) wait();  // for its room
+    });
 }
 
 void OutputQueue::drain() {
@@ -156,12 +231,12 @@ void OutputQueue::work() {
         const bool written = !failure_;
         if (const auto* frame_job = std::get_if<FrameJob>(&job)) {
             free_.push_back(frame_job->slot);
-            frames_written_ += written ? 1 : 0;
+            frames_written_ += written && frame_job->slot->frame.rest == 0 ? 1 : 0;
         } else if (std::holds_alternative<ObservableRow>(job)) {
             rows_written_ += written ? 1 : 0;
         } else if (std::holds_alternative<CheckpointJob>(job)) {
             checkpoint_busy_ = false;
-            if (written) checkpoint_time_ = checkpoint_.time;
+            if (written && checkpoint_.balls.rest == 0) checkpoint_time_ = checkpoint_.time;
         }
         jobs_.pop_front();
         progress_.notify_all();

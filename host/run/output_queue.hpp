@@ -28,11 +28,12 @@ class RunSink {
 public:
     virtual ~RunSink() = default;
     /// The frame is on disk when this returns.
+    /// \param frame  whole, or its parts one after the other (of a solver's BallsInParts)
     virtual void write_frame(const Frame& frame) = 0;
     virtual void write_row(const ObservableRow& row) = 0;
     /// The averages as of the frame that follows.
     virtual void write_averages(const std::vector<AverageTable>&) {}
-    /// \param state  may be taken out and put back, so that it need not be copied
+    /// \param state  may be taken out and put back, so that it need not be copied; its balls come as a frame's
     virtual void write_checkpoint(SolverState& state) = 0;
 };
 
@@ -51,8 +52,15 @@ private:
     TrajectoryWriter& writer_;
     std::string checkpoint_path_;
     Checkpoint checkpoint_;  // all but the state
+    std::optional<CheckpointWriter> checkpoint_writer_;
     const SolverPlan& plan_;
 };
+
+/// Calls write(state) for a checkpoint of what a solver has now: in parts where it has parts.
+/// \param state  room for it
+/// \param add    adds what else the run needs
+void save_in_parts(Solver& solver, SolverState& state, const std::function<void(SolverState&)>& add,
+                   const std::function<void(SolverState&)>& write);
 
 /// Writes on a thread of its own, so that the solver goes on meanwhile. The queue is bounded: whoever is faster waits.
 /// What the sink throws comes out of the next call here, and of every one after that; later jobs are dropped.
@@ -76,8 +84,8 @@ public:
     /// Waits until everything queued is on disk.
     void drain();
 
-    /// The frame that was pushed last; call after drain. Null if there was none.
-    [[nodiscard]] const Frame* last_frame() const { return last_slot_ == nullptr ? nullptr : &last_slot_->frame; }
+    /// Of the frame that was pushed last; call after drain. None if there was none.
+    [[nodiscard]] std::optional<std::uint64_t> last_hash() const;
     /// Written without error so far.
     [[nodiscard]] std::size_t frames_written() const;
     [[nodiscard]] std::size_t rows_written() const;
@@ -96,6 +104,9 @@ private:
     using Job = std::variant<FrameJob, ObservableRow, CheckpointJob, std::vector<AverageTable>>;
 
     void work();
+    Slot& take_slot();
+    void push_slot(Slot& slot);
+    void push_frame_in_parts(BallsInParts& balls);
     void perform(Job& job);
     void complete(Slot& slot);
     void rethrow_if_failed() const;
@@ -104,7 +115,8 @@ private:
     RunSink& sink_;
     const std::size_t max_frames_;
     std::vector<std::unique_ptr<Slot>> slots_;  // all that were ever needed, reused
-    Slot* last_slot_ = nullptr;
+    Slot* last_slot_ = nullptr;                 // of a frame that is whole
+    std::optional<StateHash> hash_of_parts_;    // of the last one that is not
     SolverState checkpoint_;
 
     std::mutex copy_mutex_;  // the solver copies one frame at a time

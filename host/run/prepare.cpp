@@ -172,7 +172,8 @@ void require_room(const Scene& scene, double balls, double from) {
 
 /// The balls are measured here, for all of the run.
 void plan_run(PreparedScene& run, int threads) {
-    const MeasuredBalls balls = measure_balls(run.scene, run.state.balls);
+    MeasuredBalls balls = measure_balls(run.scene, run.state);
+    run.species = std::make_shared<const SpeciesById>(std::move(balls.species_of));
     run.figures = balls;
     run.threads = threads;
     run.plan = make_plan(run.scene, run.state, balls, threads);
@@ -190,7 +191,7 @@ void space_rows(PreparedScene& run) {
     const double until = run.scene.run.until;
     const double dt = run.plan->least_interval();
     const double interval = dt > 0.0 ? kSteps * dt : kMeanFreeTimes * mean_free_time(run);
-    const double few = kSeconds / (kSecondsPerBall * static_cast<double>(run.state.balls.size()));
+    const double few = kSeconds / (kSecondsPerBall * static_cast<double>(run.state.ball_count()));
     const double rows = interval > 0.0 ? std::max(few, until / interval) : std::numeric_limits<double>::infinity();
     for (const double thinned : kThinned) {
         run.scene.output.observables_every = thinned * until / 1000.0;
@@ -217,7 +218,7 @@ void require_hope(const PreparedScene& run, const SceneRequest& request) {
 
 /// All that follows from scene and state.
 void derive(PreparedScene& run) {
-    const Balls& balls = run.state.balls;
+    const std::size_t balls = run.state.ball_count();
     const SolverPlan& plan = *run.plan;
     run.steps = plan.steps_to(run.scene.run.until);
     const auto due = [&](double every) {
@@ -230,20 +231,20 @@ void derive(PreparedScene& run) {
 
     const RunAverages averages(run, {});
     run.memory_bytes = plan.memory_bytes();
-    run.host_memory_bytes =
-        memory_beside_solver(run.scene.dimension(), balls.size(), run.frames) + averages.most_bytes();
+    run.host_memory_bytes = memory_beside_solver(run.scene.dimension(), balls, run.frames) + averages.most_bytes();
     if (plan.processor() == "cpu") {
         run.memory_bytes = run.host_memory_bytes += run.memory_bytes;
     } else {
-        run.host_memory_bytes += memory_of_copies(run.scene.dimension(), balls.size());
+        run.host_memory_bytes += memory_of_copies(run.scene.dimension(), balls);
     }
 
     SolverDescription description;
     description.precision = plan.precision();
-    TrajectoryHeader header = make_trajectory_header(run.scene, balls, description, observable_infos(run.scene));
+    TrajectoryHeader header = make_trajectory_header(run.scene, run.state.balls.species_table, *run.species,
+                                                     description, observable_infos(run.scene));
     header.averages = averages.infos();
     run.output_bytes = estimate_trajectory_bytes(header, run.frames, run.rows);
-    if (balls.size() == 0) run.warnings.emplace_back("the scene has no balls: a [[ball]] or a [[fill]] would be some");
+    if (balls == 0) run.warnings.emplace_back("the scene has no balls: a [[ball]] or a [[fill]] would be some");
     std::ranges::move(plan.warnings(), std::back_inserter(run.warnings));
     std::ranges::move(stage_warnings(run.scene), std::back_inserter(run.warnings));
     const double volume = run.figures.packing_fraction * run.scene.box.volume();
@@ -277,7 +278,13 @@ PreparedScene prepare_scene(const SceneRequest& request) {
     const SceneText scene = request.text ? *request.text : read_scene_text(request.scene);
     PreparedScene run;
     run.scene = parse_scene(scene.text, scene.path, request.overrides, ball_reader(request.typed));
-    run.state.balls = make_balls(run.scene);
+    if (request.in_parts && !needs_all_balls(run.scene)) run.state.parts = balls_in_parts(run.scene);
+    if (run.state.parts != nullptr) {
+        run.state.balls.dimension = run.scene.dimension();
+        run.state.balls.species_table = run.scene.species;
+    } else {
+        run.state.balls = make_balls(run.scene);
+    }
     plan_run(run, request.threads);
     require_hope(run, request);
     // What the run needs of them it has; the scene keeps what they were read from.
@@ -372,13 +379,16 @@ PreparedScene begin_from(const std::string& path, Checkpoint& checkpoint, const 
 }  // namespace
 
 PreparedScene prepare_resume(const std::string& checkpoint_path, const SceneRequest& request) {
-    Checkpoint checkpoint = load_checkpoint(checkpoint_path);
+    Checkpoint checkpoint = load_checkpoint(checkpoint_path, request.in_parts);
     const bool changed = std::ranges::any_of(request.overrides, [](const std::string& override) {
         return std::ranges::find(kHarmless, key_of(override)) == kHarmless.end();
     });
     const auto parse = [&checkpoint](const std::vector<std::string>& overrides) {
         return parse_scene(checkpoint.scene_source, checkpoint.scene_path, overrides);
     };
+    if (request.in_parts && (changed || of_checkpoint(checkpoint_path, [&] { return needs_all_balls(parse({})); }))) {
+        checkpoint = load_checkpoint(checkpoint_path);
+    }
     of_checkpoint(checkpoint_path, [&] {
         try {
             require_possible(checkpoint.state, parse({}));
@@ -413,9 +423,24 @@ PreparedScene prepare_resume(const std::string& checkpoint_path, const SceneRequ
 
 RankMemory memory_of_ranks(const PreparedScene& run, int ranks, const std::array<int, 3>& layers) {
     const SolverPlan::RankShare share = run.plan->share(ranks, layers);
-    const std::uint64_t beside =
-        run.plan->processor() == "cpu" ? run.memory_bytes - share.alone : run.host_memory_bytes;
-    return {ranks, share.layers, beside + kMpiMemory + share.bytes, kMemoryOfProgram + kMpiMemory + share.bytes};
+    const int dimension = run.scene.dimension();
+    const std::size_t balls = run.state.ball_count();
+    const std::uint64_t each = kMemoryOfProgram + kMpiMemory + share.bytes;
+    RankMemory memory{ranks, share.layers, each + memory_of_parts(dimension, balls), each, ""};
+    const auto takes = [&](std::uint64_t bytes, const char* why) {
+        memory.rank_0 = std::max(memory.rank_0, each + bytes);
+        memory.has_all = why;
+    };
+    if (run.state.parts == nullptr) takes(memory_of_dealing(dimension, balls), "they cannot be placed in parts");
+    if (!run.scene.stages.empty() || run.scene.thermostat.kind == Thermostat::Kind::kRescale) {
+        takes(2 * memory_of_dealing(dimension, balls), "stages, and a thermostat that rescales, pass them on");
+    }
+    if (needs_all_balls(run.scene)) {
+        takes(memory_of_parts(dimension, balls) + observables_memory(run.scene, run.state.balls) +
+                  RunAverages(run, {}).most_bytes(),
+              "[[observe]] looks at them");
+    }
+    return memory;
 }
 
 }  // namespace carom

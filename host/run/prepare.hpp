@@ -34,6 +34,7 @@ struct SceneRequest {
     int threads = 0;                     ///< 0: all
     bool force = false;                  ///< insist on a run of which nothing can come
     std::optional<SceneText> text;       ///< of the scene, where it has been read already
+    bool in_parts = false;               ///< ranks share the run: where that is possible, nobody needs all balls
 };
 
 /// A scene with all that follows from it, before anything is computed.
@@ -41,12 +42,13 @@ struct PreparedScene {
     Scene scene;
     BallFigures figures;
     std::shared_ptr<const SolverPlan> plan;
-    SolverState state;                    ///< the initial balls, or those of the checkpoint
-    std::string resumed_from;             ///< the checkpoint; empty: the run starts anew
-    int threads = 0;                      ///< as SceneRequest::threads
-    std::uint64_t steps = 0;              ///< from state.step on; 0: only the run itself can tell
-    std::uint64_t frames = 0;             ///< to be written
-    std::uint64_t rows = 0;               ///< of observables, to be written
+    SolverState state;                           ///< the initial balls, or those of the checkpoint
+    std::shared_ptr<const SpeciesById> species;  ///< of these, which outlives them
+    std::string resumed_from;                    ///< the checkpoint; empty: the run starts anew
+    int threads = 0;                             ///< as SceneRequest::threads
+    std::uint64_t steps = 0;                     ///< from state.step on; 0: only the run itself can tell
+    std::uint64_t frames = 0;                    ///< to be written
+    std::uint64_t rows = 0;                      ///< of observables, to be written
     std::uint64_t memory_bytes = 0;       ///< predicted peak: of this process, or for "cuda" of the device's memory
     std::uint64_t host_memory_bytes = 0;  ///< predicted peak of this process
     std::uint64_t output_bytes = 0;       ///< predicted size of the trajectory
@@ -62,8 +64,9 @@ PreparedScene prepare_scene(const SceneRequest& request);
 struct RankMemory {
     int ranks = 1;
     std::array<int, 3> layers{1, 1, 1};  ///< into which the axes are cut
-    std::uint64_t rank_0 = 0;            ///< which has all balls besides, for files
+    std::uint64_t rank_0 = 0;            ///< which writes the files
     std::uint64_t other = 0;             ///< of each other
+    std::string has_all;                 ///< why rank 0 has room for all balls; empty: it needs none
 };
 /// \param layers  0: as is best
 /// \throws InputError  the run cannot be shared so

@@ -49,7 +49,7 @@ public:
         timed([&] {
             outcome_.first = outcome_.last = solver_.totals();
             outcome_.first_tallies = solver_.tallies();
-            queue_.emplace(solver_, sink_, frames_in_flight(outcome_.first.balls));
+            queue_.emplace(solver_, sink_, frames_in_flight(outcome_.first.balls, parts_of(solver_) != nullptr));
             if (averages_ != nullptr) averages_->start(solver_);
             push_row(false);
             push_frame();
@@ -85,7 +85,7 @@ public:
                 if (last_frame_ != solver_.time()) push_frame();
                 push_checkpoint();
                 queue_->drain();
-                if (const Frame* frame = queue_->last_frame()) outcome_.hash = state_hash(*frame);
+                outcome_.hash = queue_->last_hash();
             });
         }
         collect();
@@ -190,9 +190,10 @@ private:
         queue_.reset();  // its thread is done with the sink
         try {
             SolverState state;
-            solver_.save(state);
-            if (averages_ != nullptr) averages_->save(state);
-            sink_.write_checkpoint(state);
+            const auto add = [this](SolverState& to) {
+                if (averages_ != nullptr) averages_->save(to);
+            };
+            save_in_parts(solver_, state, add, [this](SolverState& part) { sink_.write_checkpoint(part); });
             outcome_.checkpoint_time = state.time;
         } catch (const std::exception&) {
             // The first error is the one to tell; an older checkpoint, if there is one, is still on disk.
@@ -292,7 +293,7 @@ MemoryRun run_in_memory(PreparedScene run, const std::function<int()>& interrupt
 
 std::vector<ObservableInfo> infos_in_memory(const PreparedScene& run) {
     const std::unique_ptr<Solver> solver = run.plan->make_solver(run.state, "");
-    std::vector<ObservableInfo> infos = make_observables(run.scene, run.state.balls, &run.state.balls).infos();
+    std::vector<ObservableInfo> infos = make_observables(run, &run.state.balls).infos();
     append_average_infos(average_infos(run), infos);
     return infos;
 }

@@ -61,8 +61,10 @@ public:
     }
     void write_checkpoint(SolverState& state) override {
         if (!saves_) return;
-        state.records.changed = run_.changed;
-        watch_.save(state);  // here, where all frames before have been looked at
+        if (state.balls.first == 0) {
+            state.records.changed = run_.changed;
+            watch_.save(state);  // here, where all frames before have been looked at
+        }
         each([&](RunSink& sink) { sink.write_checkpoint(state); });
     }
 
@@ -94,7 +96,8 @@ MeasuredRun measured_run(const PreparedScene& run, const SolverDescription& solv
     MeasuredRun measured{.scene = run.scene, .species = run.state.balls.species_table, .solver = solver};
     measured.changed = run.state.records.changed;
     measured.counts.assign(measured.species.size(), 0.0);
-    for (const std::uint32_t index : run.state.balls.species) measured.counts[index] += 1.0;
+    run.species->for_each_stretch(
+        [&](std::uint32_t row, std::size_t count) { measured.counts[row] += static_cast<double>(count); });
     return measured;
 }
 
@@ -122,7 +125,7 @@ std::vector<TheoryCheck> theory_of_numbers(MeasuredRun& run, const RowMeans& mea
 std::optional<double> estimate_seconds(const PreparedScene& run) {
     constexpr double kWarmUp = 0.1;
     constexpr double kMeasured = 0.25;
-    if (run.host_memory_bytes > machine_memory_bytes()) return std::nullopt;
+    if (run.state.parts != nullptr || run.host_memory_bytes > machine_memory_bytes()) return std::nullopt;
     using Clock = std::chrono::steady_clock;
     const auto timed = [](const auto& action) {
         const auto begin = Clock::now();
@@ -162,7 +165,8 @@ public:
           solver_(make_solver()),
           observables_(all_observables()),
           description_(solver_->describe()),
-          header_(make_trajectory_header(run_.scene, run_.state.balls, description_, observables_.infos())),
+          header_(make_trajectory_header(run_.scene, run_.state.balls.species_table, *run_.species, description_,
+                                         observables_.infos())),
           averages_(of_checkpoint(run_.resumed_from, [&] { return RunAverages(run_, observables_.infos()); })),
           measured_(measured_run(run_, description_)),
           watch_(run_),
@@ -187,7 +191,7 @@ public:
             writer_ = std::make_unique<TrajectoryWriter>(files.trajectory, header_, options_.force);
             sink_ = std::make_unique<TrajectorySink>(*writer_, files.checkpoint, header_, *run_.plan);
         }
-        balls_ = run_.state.balls.size();
+        balls_ = run_.state.ball_count();
         watched_ =
             std::make_unique<WatchedSink>(sink_.get(), options_.also, observables_.infos(), balls_, measured_, watch_);
         header_ = {};  // gigabytes for many balls
@@ -272,7 +276,8 @@ public:
         return changing_ != nullptr ? changing_->time_of_step(step) : run_.plan->time_of_step(step);
     }
     [[nodiscard]] TrajectoryHeader header(const Balls& balls) {
-        TrajectoryHeader header = make_trajectory_header(scene(), balls, solver_->describe(), observables_.infos());
+        TrajectoryHeader header = make_trajectory_header(scene(), balls.species_table, balls.species,
+                                                         solver_->describe(), observables_.infos());
         header.averages = averages_.infos();
         header.changeable = options_.changeable;
         return header;
@@ -295,9 +300,10 @@ private:
     }
 
     std::unique_ptr<Solver> make_solver() {
-        if (run_.host_memory_bytes > machine_memory_bytes()) {
+        // What one process would need of many ranks' balls says nothing of this one.
+        if (run_.state.parts == nullptr && run_.host_memory_bytes > machine_memory_bytes()) {
             throw SystemError(fmt::format("{} need about {} of memory, and this machine has {}",
-                                          plural(run_.state.balls.size(), "ball"), bytes_text(run_.host_memory_bytes),
+                                          plural(run_.state.ball_count(), "ball"), bytes_text(run_.host_memory_bytes),
                                           bytes_text(machine_memory_bytes())));
         }
         return of_checkpoint(run_.resumed_from, [&]() -> std::unique_ptr<Solver> {

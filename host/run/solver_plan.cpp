@@ -201,7 +201,7 @@ public:
           design_(design_spring(scene, balls)),
           double_(scene.run.precision == Precision::kDouble),
           first_step_(state.step),
-          balls_(state.balls.size()),
+          balls_(state.ball_count()),
           sizes_(ball_sizes(balls)),
           observables_bytes_(observables_memory(scene, state.balls)),
           processor_(processor_for(scene, balls_)),
@@ -453,11 +453,11 @@ std::shared_ptr<const SolverPlan> make_plan(const Scene& scene, const SolverStat
 }
 
 std::shared_ptr<const SolverPlan> make_plan(const Scene& scene, const SolverState& state, int threads) {
-    return make_plan(scene, state, measure_balls(scene, state.balls), threads);
+    return make_plan(scene, state, measure_balls(scene, state), threads);
 }
 
 std::shared_ptr<const SolverPlan> make_spring_plan(const Scene& scene, const SolverState& state, int threads) {
-    return std::make_shared<SpringPlan>(scene, state, measure_balls(scene, state.balls), threads);
+    return std::make_shared<SpringPlan>(scene, state, measure_balls(scene, state), threads);
 }
 
 }  // namespace carom

@@ -270,7 +270,7 @@ void add_loaded(const Scene& scene, nlohmann::ordered_json& json) {
 std::string start_summary(const PreparedScene& run, const SolverDescription& solver, const OutputFiles& files) {
     const Scene& scene = run.scene;
     std::string text = fmt::format("{}: {} in {}D, box {}, packing fraction {:.4g}\n", scene_name(scene),
-                                   plural(run.state.balls.size(), "ball"), scene.dimension(), box_text(scene.box),
+                                   plural(run.state.ball_count(), "ball"), scene.dimension(), box_text(scene.box),
                                    run.figures.packing_fraction);
     text += fmt::format("{}: {}", solver.solver, run.plan->headline());
     text += run.steps > 0 ? ", " + plural(run.steps, run.plan->work().step_name) + " " : ", ";
@@ -329,7 +329,7 @@ std::string check_json(const PreparedScene& run, std::optional<double> seconds,
     json["scene"] = run.scene.path;
     json["title"] = run.scene.title;
     json["dimension"] = run.scene.dimension();
-    json["balls"] = run.state.balls.size();
+    json["balls"] = run.state.ball_count();
     add_loaded(run.scene, json);
     json["packing_fraction"] = run.figures.packing_fraction;
     json["size_ratio"] = run.figures.size_ratio;
@@ -353,6 +353,7 @@ std::string check_json(const PreparedScene& run, std::optional<double> seconds,
         json["ranks"] = ranks->ranks;
         json["ranks_per_axis"] = std::vector<int>(ranks->layers.begin(), ranks->layers.begin() + run.scene.dimension());
         json["rank_0_memory_bytes"] = ranks->rank_0;
+        json["rank_0_has_all_balls"] = !ranks->has_all.empty();
         json["rank_memory_bytes"] = ranks->other;
     }
     json["output_bytes"] = run.output_bytes;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -33,6 +34,14 @@ template <int Dim>
 using JointArranger = std::vector<std::vector<Point<Dim>>> (*)(const Scene& scene, std::size_t first, std::size_t end,
                                                                const std::vector<PlacedBall<Dim>>& before);
 
+/// Calls take(center) for the balls of a fill, one after the other, as often as it is asked: an Arranger's centres, for
+/// those who have no room for all.
+template <int Dim>
+using CenterWalk = std::function<void(const std::function<void(const Point<Dim>&)>& take)>;
+template <int Dim>
+using CenterWalkMaker = CenterWalk<Dim> (*)(const Scene& scene, std::size_t number,
+                                            const std::vector<PlacedBall<Dim>>& before);
+
 /// One arrangement.
 struct ArrangementEntry {
     Kind kind;  ///< what scenes call it, and the keys of [[fill]] that are its own
@@ -41,6 +50,9 @@ struct ArrangementEntry {
     /// Where fills of the kind that follow each other are placed together; null: one after the other.
     JointArranger<2> disks_together = nullptr;
     JointArranger<3> spheres_together = nullptr;
+    /// Null: all centres have to be there at once.
+    CenterWalkMaker<2> walk_disks = nullptr;
+    CenterWalkMaker<3> walk_spheres = nullptr;
     /// Of a fill that cannot be arranged so, whatever room there is; null: any can. The key "count" is packing_fraction
     /// where the scene says that.
     std::optional<Refusal> (*check)(const Scene& scene, const FillEntry& fill) = nullptr;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "host/scene/arrange.hpp"
@@ -77,10 +78,9 @@ Rows<Dim> rows_at(const Space<Dim>& space, double distance, bool square) {
     return best;
 }
 
-/// The sites that are free, and inside the region's walls.
-template <int Dim>
-std::vector<Point<Dim>> free_sites(const Space<Dim>& space, const Rows<Dim>& rows) {
-    std::vector<Point<Dim>> sites;
+/// Calls take(site) for the sites that are free, and inside the region's walls.
+template <int Dim, class Take>
+void for_each_free_site(const Space<Dim>& space, const Rows<Dim>& rows, const Take& take) {
     Vec<std::int64_t, Dim> index = Vec<std::int64_t, Dim>::filled(0);
     while (true) {
         std::int64_t sum = 0;
@@ -89,21 +89,28 @@ std::vector<Point<Dim>> free_sites(const Space<Dim>& space, const Rows<Dim>& row
             sum += index[axis];
             site[axis] = rows.first[axis] + static_cast<double>(index[axis]) * rows.step[axis];
         }
-        if ((!rows.even_only || sum % 2 == 0) && space.free_of_obstacles(site)) sites.push_back(site);
+        if ((!rows.even_only || sum % 2 == 0) && space.free_of_obstacles(site)) take(site);
         int axis = 0;
         while (axis < Dim && ++index[axis] == rows.number[axis]) {
             index[axis] = 0;
             ++axis;
         }
-        if (axis == Dim) return sites;
+        if (axis == Dim) return;
     }
 }
 
-/// At least `count` lattice sites that keep clear of walls and of the balls placed before, as far apart from each
-/// other as fits: square or cubic if `square`, else hexagonal or fcc; row by row, x fastest. Fewer than `count` where
-/// no more fit even with touching balls: then as many as fit.
+/// A lattice, and how many of its sites are free.
 template <int Dim>
-std::vector<Point<Dim>> lattice_sites(const Space<Dim>& space, std::uint64_t count, bool square) {
+struct Lattice {
+    Rows<Dim> rows{};
+    std::uint64_t free = 0;
+};
+
+/// One with at least `count` sites that keep clear of walls and of the balls placed before, as far apart from each
+/// other as fits: square or cubic if `square`, else hexagonal or fcc; row by row, x fastest. With fewer than `count`
+/// where no more fit even with touching balls: then as many as fit.
+template <int Dim>
+Lattice<Dim> lattice_of(const Space<Dim>& space, std::uint64_t count, bool square) {
     const double touching = 2.0 * space.radius();
     const double wanted = static_cast<double>(count);
     // The widest lattice with enough sites, by bisection; obstacles may then ask for a tighter one.
@@ -122,46 +129,69 @@ std::vector<Point<Dim>> lattice_sites(const Space<Dim>& space, std::uint64_t cou
     }
     // Where hardly any of a wide region is free, sites would be gone through for ever.
     const double worth_a_look = 1.0e7 + 100.0 * wanted;
-    std::vector<Point<Dim>> most;
+    Lattice<Dim> most;
     for (double distance = low; true; distance = larger(touching, distance * kTighter)) {
-        const auto rows = rows_at(space, distance, square);
-        if (rows.count() > worth_a_look) return most;
-        std::vector<Point<Dim>> sites = free_sites(space, rows);
-        if (sites.size() >= count) return sites;
-        if (sites.size() > most.size()) most = std::move(sites);
+        Lattice<Dim> lattice{rows_at(space, distance, square)};
+        if (lattice.rows.count() > worth_a_look) return most;
+        for_each_free_site(space, lattice.rows, [&](const Point<Dim>&) { ++lattice.free; });
+        if (lattice.free >= count) return lattice;
+        if (lattice.free > most.free) most = lattice;
         if (distance == touching) return most;
     }
 }
 
-/// Every so-many-th site, so that the empty ones are spread evenly.
+/// The lattice of a fill: square or cubic where that fits, else hexagonal or fcc. Every so-many-th site is taken, so
+/// that the empty ones are spread evenly.
 template <int Dim>
-std::vector<Point<Dim>> even_subset(const std::vector<Point<Dim>>& sites, std::uint64_t count) {
-    std::vector<Point<Dim>> chosen;
-    chosen.reserve(count);
-    std::uint64_t owed = 0;  // sites.size()-ths of a ball
-    for (const Point<Dim>& site : sites) {
-        owed += count;
-        if (owed < sites.size()) continue;
-        owed -= sites.size();
-        chosen.push_back(site);
+class LatticeFill {
+public:
+    LatticeFill(const Scene& scene, std::size_t number, const std::vector<PlacedBall<Dim>>& before)
+        : count_(scene.fills[number].count),
+          // Cells serve only to find what was placed before.
+          space_(scene, scene.fills[number], before.size(),
+                 obstacles_for(largest_radius(scene, scene.fills[number].species), before), 1.0,
+                 radii_of(scene, number)) {
+        std::uint64_t reached = 0;
+        for (const bool square : {true, false}) {
+            lattice_ = lattice_of(space_, count_, square);
+            if (lattice_.free >= count_) return;
+            reached = std::max(reached, lattice_.free);
+        }
+        refuse_fill(scene, number, space_, reached);
     }
-    return chosen;
-}
 
-/// Square or cubic where that fits, else hexagonal or fcc.
+    template <class Take>
+    void for_each_center(const Take& take) const {
+        std::uint64_t owed = 0;  // lattice_.free-ths of a ball
+        for_each_free_site(space_, lattice_.rows, [&](const Point<Dim>& site) {
+            owed += count_;
+            if (owed < lattice_.free) return;
+            owed -= lattice_.free;
+            take(site);
+        });
+    }
+
+private:
+    std::uint64_t count_;
+    Space<Dim> space_;
+    Lattice<Dim> lattice_;
+};
+
 template <int Dim>
 std::vector<Point<Dim>> arrange_on_lattice(const Scene& scene, std::size_t number,
                                            const std::vector<PlacedBall<Dim>>& before) {
-    const FillEntry& fill = scene.fills[number];
-    const Space<Dim> space(scene, fill, fill.count, obstacles_for(largest_radius(scene, fill.species), before), 1.0,
-                           radii_of(scene, number));
-    std::uint64_t reached = 0;
-    for (const bool square : {true, false}) {
-        const auto sites = lattice_sites(space, fill.count, square);
-        if (sites.size() >= fill.count) return even_subset(sites, fill.count);
-        reached = std::max<std::uint64_t>(reached, sites.size());
-    }
-    refuse_fill(scene, number, space, reached);
+    std::vector<Point<Dim>> centers;
+    centers.reserve(scene.fills[number].count);
+    LatticeFill<Dim>(scene, number, before).for_each_center([&](const Point<Dim>& center) {
+        centers.push_back(center);
+    });
+    return centers;
+}
+
+template <int Dim>
+CenterWalk<Dim> walk_on_lattice(const Scene& scene, std::size_t number, const std::vector<PlacedBall<Dim>>& before) {
+    const auto fill = std::make_shared<const LatticeFill<Dim>>(scene, number, before);
+    return [fill](const std::function<void(const Point<Dim>&)>& take) { fill->for_each_center(take); };
 }
 
 }  // namespace
@@ -169,7 +199,9 @@ std::vector<Point<Dim>> arrange_on_lattice(const Scene& scene, std::size_t numbe
 ArrangementEntry lattice_arrangement() {
     return {.kind = {"lattice", {}, "square or cubic where that fits, else hexagonal or fcc"},
             .disks = arrange_on_lattice<2>,
-            .spheres = arrange_on_lattice<3>};
+            .spheres = arrange_on_lattice<3>,
+            .walk_disks = walk_on_lattice<2>,
+            .walk_spheres = walk_on_lattice<3>};
 }
 
 namespace {
@@ -238,7 +270,12 @@ std::vector<Point<Dim>> shaken_lattice(const Scene& scene, std::size_t number,
     const FillEntry& fill = scene.fills[number];
     Space<Dim> space(scene, fill, fill.count, obstacles_for(largest_radius(scene, fill.species), before), 1.0,
                      radii_of(scene, number));
-    const auto sites = lattice_sites(space, fill.count, false);
+    const Lattice<Dim> lattice = lattice_of(space, fill.count, false);
+    std::vector<Point<Dim>> sites;
+    sites.reserve(lattice.free);
+    if (lattice.free > 0) {
+        for_each_free_site(space, lattice.rows, [&](const Point<Dim>& site) { sites.push_back(site); });
+    }
     if (sites.size() < fill.count) refuse_fill(scene, number, space, sites.size());
     for (const auto& site : random_subset(sites, fill.count, scene.seed, number)) space.insert(site);
     shake(space, 0.2 * space.radius(), scene.seed, number);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "host/scene/walls.hpp"
 #include "kernels/physics/pair_distribution.hpp"
@@ -27,27 +28,53 @@ constexpr double kRadiiPerStep = 0.1;      // of the smallest radius, at the des
 
 bool has_walls(const Scene& scene) { return !all_walls(scene).empty(); }
 
-/// In the order of the species table.
-std::vector<PresentSpecies> present_species(const Balls& balls) {
-    std::vector<PresentSpecies> all(balls.species_table.size());
-    std::vector<double> square(all.size(), 0.0);
-    for (std::size_t id = 0; id < balls.size(); ++id) {
-        const std::size_t species = balls.species[id];
-        double speed_square = 0.0;
-        for (int axis = 0; axis < balls.dimension; ++axis) {
-            speed_square += balls.velocity[axis][id] * balls.velocity[axis][id];
+/// Goes over the balls of a run, in the order of ids.
+class Measuring {
+public:
+    void add(const Balls& balls) {
+        if (species_.empty()) {
+            species_.resize(balls.species_table.size());
+            for (std::size_t row = 0; row < species_.size(); ++row) {
+                species_[row].radius = balls.species_table[row].radius;
+                species_[row].mass = balls.species_table[row].mass;
+            }
+            fastest_square_.resize(species_.size(), 0.0);
         }
-        square[species] = std::max(square[species], speed_square);
-        ++all[species].count;
+        for (std::size_t at = 0; at < balls.size(); ++at) {
+            const std::uint32_t row = balls.species[at];
+            PresentSpecies& species = species_[row];
+            ++species.count;
+            species_of_.append(row);
+            double square = 0.0;
+            for (int axis = 0; axis < balls.dimension; ++axis) {
+                square += balls.velocity[axis][at] * balls.velocity[axis][at];
+            }
+            fastest_square_[row] = std::max(fastest_square_[row], square);
+            if (!species.mobile()) continue;
+            ++movable_;
+            const bool in = balls.gone[at] == 0;
+            for (int axis = 0; axis < balls.dimension; ++axis) {
+                const double v = balls.velocity[axis][at];
+                squares_ += v * v;
+                if (in) figures_.kinetic += 0.5 * species.mass * v * v;
+            }
+            if (!in) continue;
+            figures_.mobile += 1.0;
+            figures_.mobile_mass += species.mass;
+            figures_.mobile_radius += species.radius;
+        }
     }
-    for (std::size_t index = 0; index < all.size(); ++index) {
-        all[index].radius = balls.species_table[index].radius;
-        all[index].mass = balls.species_table[index].mass;
-        all[index].fastest = std::sqrt(square[index]);
-    }
-    std::erase_if(all, [](const PresentSpecies& species) { return species.count == 0; });
-    return all;
-}
+
+    MeasuredBalls result(const Scene& scene);
+
+private:
+    BallFigures figures_;
+    std::vector<PresentSpecies> species_;  // by rows of the table
+    std::vector<double> fastest_square_;   // likewise
+    SpeciesById species_of_;
+    std::uint64_t movable_ = 0;  // of finite mass, in or not
+    double squares_ = 0.0;       // of their velocities
+};
 
 /// The contact of the two lightest balls of finite mass, which has the smallest reduced mass and so the shortest
 /// duration.
@@ -123,17 +150,6 @@ double design_speed(const SpeedTerms& terms, const std::vector<PresentSpecies>& 
     double largest = 0.0;
     for (const PresentSpecies& one : species) largest = std::max(largest, one.radius);
     return largest > 0.0 ? 2.0 * largest : 1.0;
-}
-
-double rms_speed(const Balls& balls) {
-    double sum = 0.0;
-    std::uint64_t count = 0;
-    for (std::size_t id = 0; id < balls.size(); ++id) {
-        if (std::isinf(balls.species_of(id).mass)) continue;
-        ++count;
-        for (int axis = 0; axis < balls.dimension; ++axis) sum += balls.velocity[axis][id] * balls.velocity[axis][id];
-    }
-    return count == 0 ? 0.0 : std::sqrt(sum / static_cast<double>(count));
 }
 
 /// Of balls that were loaded.
@@ -237,15 +253,35 @@ std::vector<PossibleContact> extreme_contacts(const std::vector<PresentSpecies>&
     return contacts;
 }
 
-MeasuredBalls measure_balls(const Scene& scene, const Balls& balls) {
-    const std::vector<PresentSpecies> species = present_species(balls);
-    MeasuredBalls measured{{.rms_speed = rms_speed(balls), .packing_fraction = packing_fraction(scene, species)},
-                           species};
+MeasuredBalls Measuring::result(const Scene& scene) {
+    MeasuredBalls measured{figures_, species_, std::move(species_of_)};
+    std::vector<PresentSpecies>& species = measured.species;
+    for (std::size_t row = 0; row < species.size(); ++row) {
+        species[row].fastest = std::sqrt(fastest_square_[row]);
+        measured.mean_radius += static_cast<double>(species[row].count) * species[row].radius;
+    }
+    const std::size_t balls = measured.species_of.size();
+    measured.mean_radius = balls == 0 ? 0.0 : measured.mean_radius / static_cast<double>(balls);
+    measured.rms_speed = movable_ == 0 ? 0.0 : std::sqrt(squares_ / static_cast<double>(movable_));
+    std::erase_if(species, [](const PresentSpecies& one) { return one.count == 0; });
+    measured.packing_fraction = packing_fraction(scene, species);
     if (!species.empty()) {
         const auto [smallest, largest] = std::ranges::minmax_element(species, {}, &PresentSpecies::radius);
         measured.size_ratio = largest->radius / smallest->radius;
     }
     return measured;
+}
+
+MeasuredBalls measure_balls(const Scene& scene, const SolverState& state) {
+    Measuring measuring;
+    state.for_each_part([&](const Balls& part) { measuring.add(part); });
+    return measuring.result(scene);
+}
+
+MeasuredBalls measure_balls(const Scene& scene, const Balls& balls) {
+    Measuring measuring;
+    measuring.add(balls);
+    return measuring.result(scene);
 }
 
 SpringDesign design_spring(const Scene& scene, const Balls& balls) {

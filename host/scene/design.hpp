@@ -6,6 +6,7 @@
 
 #include "host/scene/scene.hpp"
 #include "host/state/balls.hpp"
+#include "host/state/solver.hpp"
 #include "host/state/solver_records.hpp"
 #include "kernels/core/at_fault.hpp"
 #include "kernels/physics/contact_laws.hpp"
@@ -19,6 +20,13 @@ struct BallFigures {
     double rms_speed = 0.0;         ///< of the initial balls of finite mass [length/time]
     double packing_fraction = 0.0;  ///< of the box
     double size_ratio = 1.0;        ///< largest over smallest radius
+    double mean_radius = 0.0;       ///< of all balls [length]
+
+    // Sums over the balls of finite mass that are in.
+    double mobile = 0.0;         ///< how many
+    double mobile_mass = 0.0;    ///< [mass]
+    double mobile_radius = 0.0;  ///< [length]
+    double kinetic = 0.0;        ///< [energy]
 };
 
 /// A species that has balls in the scene.
@@ -34,8 +42,10 @@ struct PresentSpecies {
 /// The balls of a run, gone over once for all that is derived from them.
 struct MeasuredBalls : BallFigures {
     std::vector<PresentSpecies> species;  ///< in the order of the species table
+    SpeciesById species_of;               ///< of each ball
 };
 
+MeasuredBalls measure_balls(const Scene& scene, const SolverState& state);
 MeasuredBalls measure_balls(const Scene& scene, const Balls& balls);
 
 /// The largest speed to expect of balls, without what moving walls add; 0 where nothing moves [length/time].

@@ -9,6 +9,7 @@
 #include <limits>
 #include <map>
 #include <new>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -80,17 +81,56 @@ double mass_share(const Balls& balls, std::uint64_t id) {
     return own.size_of < 0 ? 1.0 : own.mass / balls.species_table[static_cast<std::size_t>(own.size_of)].mass;
 }
 
-void remove_mean(Balls& balls, const Range& range) {
-    Sum mass;
-    for (std::uint64_t id = range.first; id < range.end; ++id) mass.add(mass_share(balls, id));
-    for (int axis = 0; axis < balls.dimension; ++axis) {
+/// What makes the velocities of a fill of the normal deviates of its balls: ((deviate - mean) factor) - rest.
+struct ThermalLaw {
+    Vector3 mean{};
+    double factor = 1.0;
+    Vector3 rest{};  ///< what rounding left; too small to change the temperature
+
+    [[nodiscard]] double velocity(int axis, double deviate) const {
+        return (deviate - mean[axis]) * factor - rest[axis];
+    }
+};
+
+/// So that all have the wanted sums: no momentum, if that is asked for, and the temperature.
+/// \param deviate  of an axis and a ball, by id  \param share  mass_share()
+template <class Deviate, class Share>
+ThermalLaw thermal_law(const Scene& scene, const FillEntry& fill, const Range& range, const Deviate& deviate,
+                       const Share& share) {
+    const int dimension = scene.dimension();
+    ThermalLaw law;
+    const auto mean = [&](int axis) {
+        Sum mass;
         Sum sum;
         for (std::uint64_t id = range.first; id < range.end; ++id) {
-            sum.add(mass_share(balls, id) * balls.velocity[axis][id]);
+            mass.add(share(id));
+            sum.add(share(id) * law.velocity(axis, deviate(axis, id)));
         }
-        const double mean = sum.value() / mass.value();
-        for (std::uint64_t id = range.first; id < range.end; ++id) balls.velocity[axis][id] -= mean;
+        return sum.value() / mass.value();
+    };
+    if (fill.zero_momentum) {
+        for (int axis = 0; axis < dimension; ++axis) law.mean[axis] = mean(axis);
     }
+    Sum square;
+    for (int axis = 0; axis < dimension; ++axis) {
+        for (std::uint64_t id = range.first; id < range.end; ++id) {
+            const double v = law.velocity(axis, deviate(axis, id));
+            square.add(share(id) * (v * v));
+        }
+    }
+    if (square.value() == 0.0) return law;
+    const double wanted = dimension * range.count() * *fill.temperature / scene.species[fill.species].mass;
+    law.factor = square_root(wanted / square.value());
+    if (fill.zero_momentum) {
+        for (int axis = 0; axis < dimension; ++axis) law.rest[axis] = mean(axis);
+    }
+    return law;
+}
+
+/// Keyed by (seed, id).
+double normal_deviate(const Scene& scene, int axis, std::uint64_t id) {
+    const NormalPair pair = normal_pair(random_words(scene.seed, id, RandomPurpose::kVelocity, axis < 2 ? 0 : 1));
+    return axis == 1 ? pair.second : pair.first;
 }
 
 /// Normal deviates, then moved and scaled to the wanted sums.
@@ -99,26 +139,18 @@ void thermal(const Scene& scene, const FillEntry& fill, const Range& range, Ball
         const NormalPair pair = normal_pair(random_words(scene.seed, id, RandomPurpose::kVelocity, 0));
         balls.velocity[0][id] = pair.first;
         balls.velocity[1][id] = pair.second;
-        if (balls.dimension == 3) {
-            balls.velocity[2][id] = normal_pair(random_words(scene.seed, id, RandomPurpose::kVelocity, 1)).first;
-        }
+        if (balls.dimension == 3) balls.velocity[2][id] = normal_deviate(scene, 2, id);
         const double slower = square_root(mass_share(balls, id));
         for (int axis = 0; axis < balls.dimension; ++axis) balls.velocity[axis][id] /= slower;
     }
-    if (fill.zero_momentum) remove_mean(balls, range);
-    Sum square;
+    const ThermalLaw law = thermal_law(
+        scene, fill, range, [&](int axis, std::uint64_t id) { return balls.velocity[axis][id]; },
+        [&](std::uint64_t id) { return mass_share(balls, id); });
     for (int axis = 0; axis < balls.dimension; ++axis) {
         for (std::uint64_t id = range.first; id < range.end; ++id) {
-            square.add(mass_share(balls, id) * (balls.velocity[axis][id] * balls.velocity[axis][id]));
+            balls.velocity[axis][id] = law.velocity(axis, balls.velocity[axis][id]);
         }
     }
-    if (square.value() == 0.0) return;
-    const double wanted = balls.dimension * range.count() * *fill.temperature / scene.species[fill.species].mass;
-    const double factor = square_root(wanted / square.value());
-    for (int axis = 0; axis < balls.dimension; ++axis) {
-        for (std::uint64_t id = range.first; id < range.end; ++id) balls.velocity[axis][id] *= factor;
-    }
-    if (fill.zero_momentum) remove_mean(balls, range);  // what rounding left; too small to change the temperature
 }
 
 /// Uniform on the unit circle, or on the unit sphere (Archimedes: height and longitude are uniform).
@@ -128,10 +160,6 @@ Vector3 random_direction(int dimension, const RandomWords& words) {
     const double height = 2.0 * words.uniform(0) - 1.0;
     const double radius = square_root((1.0 - height) * (1.0 + height));
     return {radius * around.cosine, radius * around.sine, height};
-}
-
-void set_velocity(Balls& balls, std::uint64_t id, double speed, const Vector3& direction) {
-    for (int axis = 0; axis < balls.dimension; ++axis) balls.velocity[axis][id] = speed * direction[axis];
 }
 
 /// A vector of length 1 at right angles to a unit vector.
@@ -153,34 +181,30 @@ Vector3 perpendicular(int dimension, const Vector3& to) {
     return cross;
 }
 
-/// Equal speeds; with zero momentum ball k and ball k + count / 2 go opposite ways, and of an odd count the last
-/// three go 120 degrees apart.
-void equal_speeds(const Scene& scene, const FillEntry& fill, const Range& range, Balls& balls) {
-    const auto direction = [&](std::uint64_t id) {
-        return random_direction(balls.dimension, random_words(scene.seed, id, RandomPurpose::kDirection, 0));
+/// Of a ball of equal speeds; with zero momentum ball k and ball k + count / 2 go opposite ways, and of an odd count
+/// the last three go 120 degrees apart.
+Vector3 velocity_of_equal_speed(const Scene& scene, const FillEntry& fill, std::uint64_t first, std::uint64_t id) {
+    const int dimension = scene.dimension();
+    const auto times = [](double speed, Vector3 direction) {
+        for (double& part : direction) part *= speed;
+        return direction;
+    };
+    const auto direction = [&](std::uint64_t of) {
+        return random_direction(dimension, random_words(scene.seed, of, RandomPurpose::kDirection, 0));
     };
     const double speed = *fill.speed;
-    if (!fill.zero_momentum || fill.count == 1) {
-        for (std::uint64_t id = range.first; id < range.end; ++id) set_velocity(balls, id, speed, direction(id));
-        return;
-    }
+    if (!fill.zero_momentum || fill.count == 1) return times(speed, direction(id));
     const std::uint64_t paired = fill.count % 2 == 0 ? fill.count : fill.count - 3;
-    for (std::uint64_t pair = 0; pair < paired / 2; ++pair) {
-        const std::uint64_t id = range.first + pair;
-        const Vector3 along = direction(id);
-        set_velocity(balls, id, speed, along);
-        set_velocity(balls, id + paired / 2, -speed, along);
-    }
-    if (paired == fill.count) return;
-    const std::uint64_t id = range.first + paired;
-    const Vector3 along = direction(id);
-    const Vector3 aside = perpendicular(balls.dimension, along);
-    set_velocity(balls, id, speed, along);
-    for (const double side : {1.0, -1.0}) {
-        Vector3 turned{};
-        for (int axis = 0; axis < 3; ++axis) turned[axis] = -0.5 * along[axis] + side * square_root(0.75) * aside[axis];
-        set_velocity(balls, id + (side > 0.0 ? 1 : 2), speed, turned);
-    }
+    const std::uint64_t number = id - first;
+    if (number < paired / 2) return times(speed, direction(id));
+    if (number < paired) return times(-speed, direction(id - paired / 2));
+    const Vector3 along = direction(first + paired);
+    if (number == paired) return times(speed, along);
+    const Vector3 aside = perpendicular(dimension, along);
+    const double side = number == paired + 1 ? 1.0 : -1.0;
+    Vector3 turned{};
+    for (int axis = 0; axis < 3; ++axis) turned[axis] = -0.5 * along[axis] + side * square_root(0.75) * aside[axis];
+    return times(speed, turned);
 }
 
 /// Gives the balls of a fill, ids from `first` on, their velocities. Random numbers are keyed by (seed, id).
@@ -188,7 +212,12 @@ void set_velocities(const Scene& scene, const FillEntry& fill, std::uint64_t fir
     const Range range{first, first + fill.count};
     if (fill.count == 0) return;
     if (fill.temperature > 0.0) thermal(scene, fill, range, balls);
-    if (fill.speed > 0.0) equal_speeds(scene, fill, range, balls);
+    if (fill.speed > 0.0) {
+        for (std::uint64_t id = range.first; id < range.end; ++id) {
+            const Vector3 velocity = velocity_of_equal_speed(scene, fill, first, id);
+            for (int axis = 0; axis < balls.dimension; ++axis) balls.velocity[axis][id] = velocity[axis];
+        }
+    }
 }
 
 /// Gives the balls of a fill, ids from `first` on, their species: where sizes differ, rows of the table that follow
@@ -312,22 +341,23 @@ std::size_t place_loaded(const Scene& scene, const Balls& loaded, std::size_t fi
     return first + loaded.size();
 }
 
+void put(const BallEntry& entry, std::size_t at, Balls& balls) {
+    balls.species[at] = entry.species;
+    for (int axis = 0; axis < balls.dimension; ++axis) {
+        balls.position[axis][at] = entry.position[axis];
+        balls.velocity[axis][at] = entry.velocity[axis];
+    }
+    for (int axis = 0; axis < 3; ++axis) {
+        if (!balls.spin[axis].empty()) balls.spin[axis][at] = entry.spin[axis];
+    }
+}
+
 Balls placed_balls(const Scene& scene) {
     Balls balls;
     balls.dimension = scene.dimension();
     balls.species_table = scene.species;
     balls.resize(scene.ball_count());
-    for (std::size_t id = 0; id < scene.balls.size(); ++id) {
-        const BallEntry& entry = scene.balls[id];
-        balls.species[id] = entry.species;
-        for (int axis = 0; axis < balls.dimension; ++axis) {
-            balls.position[axis][id] = entry.position[axis];
-            balls.velocity[axis][id] = entry.velocity[axis];
-        }
-        for (int axis = 0; axis < 3; ++axis) {
-            if (!balls.spin[axis].empty()) balls.spin[axis][id] = entry.spin[axis];
-        }
-    }
+    for (std::size_t id = 0; id < scene.balls.size(); ++id) put(scene.balls[id], id, balls);
     std::size_t next = scene.balls.size();
     for (const LoadEntry& load : scene.loads) {
         if (load.loaded != nullptr) next = place_loaded(scene, *load.loaded->balls, next, balls);
@@ -340,7 +370,87 @@ Balls placed_balls(const Scene& scene) {
     return balls;
 }
 
+/// [[ball]]s, and behind them a fill whose centres come one after the other.
+template <int Dim>
+class PlacedParts final : public BallParts {
+public:
+    PlacedParts(const Scene& scene, CenterWalkMaker<Dim> walk) : scene_(scene) {
+        if (scene_.fills.empty()) return;
+        std::vector<PlacedBall<Dim>> before(scene_.balls.size());
+        for (std::size_t id = 0; id < before.size(); ++id) {
+            before[id].radius = scene_.species[scene_.balls[id].species].radius;
+            for (int axis = 0; axis < Dim; ++axis) before[id].center[axis] = scene_.balls[id].position[axis];
+        }
+        walk_ = walk(scene_, 0, before);
+        const FillEntry& fill = scene_.fills[0];
+        if (!(fill.temperature > 0.0) || fill.count == 0) return;
+        const Range range{scene_.balls.size(), size()};
+        law_ = thermal_law(
+            scene_, fill, range, [&](int axis, std::uint64_t id) { return normal_deviate(scene_, axis, id); },
+            [](std::uint64_t) { return 1.0; });
+    }
+
+    [[nodiscard]] std::size_t size() const override { return scene_.ball_count(); }
+
+    void each(const std::function<void(const Balls& part)>& take) const override {
+        Balls part;
+        part.dimension = Dim;
+        part.species_table = scene_.species;
+        part.rest = size();
+        std::size_t id = 0;
+        std::size_t at = 0;  // in the part
+        const auto next = [&](const auto& set) {
+            if (at == 0) {
+                part.first = id;
+                part.resize(0);
+                part.resize(std::min(kMost, size() - id));
+                part.rest = size() - id - part.size();
+            }
+            set(at);
+            ++id;
+            if (++at < part.size()) return;
+            take(part);
+            at = 0;
+        };
+        for (const BallEntry& entry : scene_.balls) next([&](std::size_t to) { put(entry, to, part); });
+        if (!walk_) return;
+        const FillEntry& fill = scene_.fills[0];
+        walk_([&](const Point<Dim>& center) {
+            next([&](std::size_t to) {
+                part.species[to] = fill.species;
+                for (int axis = 0; axis < Dim; ++axis) {
+                    part.position[axis][to] = center[axis];
+                    if (law_) part.velocity[axis][to] = law_->velocity(axis, normal_deviate(scene_, axis, id));
+                }
+                if (!(fill.speed > 0.0)) return;
+                const Vector3 velocity = velocity_of_equal_speed(scene_, fill, scene_.balls.size(), id);
+                for (int axis = 0; axis < Dim; ++axis) part.velocity[axis][to] = velocity[axis];
+            });
+        });
+    }
+
+private:
+    static constexpr std::size_t kMost = std::size_t{1} << 16;
+
+    Scene scene_;
+    CenterWalk<Dim> walk_;
+    std::optional<ThermalLaw> law_;
+};
+
 }  // namespace
+
+std::shared_ptr<const BallParts> balls_in_parts(const Scene& scene) {
+    if (scene.run.solver != SolverKind::kSpring || !scene.loads.empty() || scene.fills.size() > 1) return nullptr;
+    const ArrangementEntry* by = nullptr;
+    if (!scene.fills.empty()) {
+        by = &arrangements()[scene.fills[0].arrangement];
+        if (by->walk_disks == nullptr || sizes_of(scene, scene.fills[0].species) != nullptr) return nullptr;
+    }
+    if (scene.dimension() == 2) {
+        return std::make_shared<const PlacedParts<2>>(scene, by != nullptr ? by->walk_disks : nullptr);
+    }
+    return std::make_shared<const PlacedParts<3>>(scene, by != nullptr ? by->walk_spheres : nullptr);
+}
 
 double ball_bytes(int dimension) {
     const double numbers = dimension == 2 ? 2 + 2 + 1 : 3 + 3 + 3;  // position, velocity, spin

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <memory>
+
 #include "host/scene/scene.hpp"
 #include "host/state/balls.hpp"
 
@@ -9,6 +11,10 @@ namespace carom {
 /// scene and seed give the same bits on every machine.
 /// \throws InputError  when a fill cannot be placed; says what is reachable
 Balls make_balls(const Scene& scene);
+
+/// The same, where they can be made one after the other: [[ball]]s and at most one fill, on a lattice, of one size.
+/// Null where they cannot, or the solver wants all. \throws InputError  as make_balls
+std::shared_ptr<const BallParts> balls_in_parts(const Scene& scene);
 
 /// Memory that one of Balls takes [bytes].
 double ball_bytes(int dimension);

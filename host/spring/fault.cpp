@@ -17,11 +17,12 @@ std::string vector_text(const std::array<std::vector<double>, 3>& values, std::s
 }
 
 std::string ball_text(const Balls& balls, std::size_t id) {
-    const Species& species = balls.species_of(id);
+    const std::size_t at = id - balls.first;
+    const Species& species = balls.species_of(at);
     return fmt::format("ball {}{} of radius {:.6g} at {} with velocity {}", id,
                        species.name.empty() ? "" : " (" + species.name + ")", species.radius,
-                       vector_text(balls.position, id, balls.dimension),
-                       vector_text(balls.velocity, id, balls.dimension));
+                       vector_text(balls.position, at, balls.dimension),
+                       vector_text(balls.velocity, at, balls.dimension));
 }
 
 std::string wall_text(std::uint32_t number) {
@@ -31,7 +32,8 @@ std::string wall_text(std::uint32_t number) {
 
 }  // namespace
 
-std::string explain_fault(const SpringFault& fault, const Balls& balls, double time, std::uint64_t step) {
+std::string explain_fault(const SpringFault& fault, const BallsFrom& balls_from, double time, std::uint64_t step) {
+    const Balls balls = balls_from(fault.ball);
     const std::string who = ball_text(balls, fault.ball);
     const std::string when = fmt::format("at time {:.9g} (step {})", time, step);
     switch (fault.kind) {
@@ -47,7 +49,7 @@ std::string explain_fault(const SpringFault& fault, const Balls& balls, double t
                 "{}: {} would move farther than the largest radius in one step; lower spring.dt, or the speeds", when,
                 who);
         case SpringFault::Kind::kLeftBox:
-            if (std::isinf(balls.species_of(fault.ball).mass)) {
+            if (std::isinf(balls.species_of(fault.ball - balls.first).mass)) {
                 return fmt::format(
                     "{}: the centre of {} has passed {}; its mass is inf, so no wall turns it back: an open or "
                     "periodic "
@@ -60,7 +62,7 @@ std::string explain_fault(const SpringFault& fault, const Balls& balls, double t
             return fmt::format(
                 "{}: {} and {} overlap beyond half the smaller radius from centre to centre; raise spring.stiffness "
                 "or lower spring.dt",
-                when, who, ball_text(balls, fault.other));
+                when, who, ball_text(balls_from(fault.other), fault.other));
         case SpringFault::Kind::kForceLimit:
             return fmt::format(
                 "{}: the contact force on {} exceeds the largest that can be summed; lower spring.dt, spring.damping "

@@ -15,7 +15,7 @@ namespace carom {
 
 namespace {
 
-class SpringSolver final : public Solver, public BallsInPlace {
+class SpringSolver final : public Solver, public BallsInPlace, public BallsInParts {
 public:
     SpringSolver(const std::vector<SpringStage>& stages, const SolverState& state, std::string name,
                  SpringEngineMaker make)
@@ -24,20 +24,23 @@ public:
           setup_(stages_[stage_].setup),
           name_(std::move(name)),
           make_(std::move(make)),
-          species_table_(state.balls.species_table),
-          species_(state.balls.species),
-          spin_(state.balls.spin),
-          properties_(state.balls) {
-        const Balls& balls = state.balls;
-        const std::size_t count = balls.size();
+          species_table_(state.balls.species_table) {
+        state.for_each_part([this](const Balls& part) { look_over(part); });
         work_before_ = state.tallies.work;
-        make_engine(balls, state.step, state.tallies);
-        for (std::size_t id = 0; id < count; ++id) {
-            if (properties_.inverse_mass[id] != 0.0 || balls.gone[id]) continue;
-            for (int axis = 0; axis < setup_.dimension; ++axis)
-                moving_heavy_ = moving_heavy_ || balls.velocity[axis][id] != 0.0;
+        const BallProperties properties(state.balls);
+        const RawBalls::Parts parts = [&state](const auto& take) {
+            state.parts->each([&](const Balls& part) {
+                const BallProperties of_part(part);
+                take(of_part.of(part));
+            });
+        };
+        RawBalls raw = properties.of(state.balls);
+        if (state.parts != nullptr) {
+            raw.count = species_.size();
+            raw.parts = &parts;
         }
-        count_spin(balls);
+        make_engine(raw, state.step, state.tallies);
+        if (spinning() > 0) count_spin(state.parts != nullptr ? balls_in(0, spinning()) : state.balls);
     }
 
     double time() const override { return static_cast<double>(step()) * setup_.dt; }
@@ -71,7 +74,9 @@ public:
     Totals totals() override {
         require_engine();
         Totals totals = engine_->totals();
-        if (rotational_ > 0.0 && engine_->tallies().balls_left != left_with_spin_) count_spin(current_balls());
+        if (rotational_ > 0.0 && engine_->tallies().balls_left != left_with_spin_) {
+            count_spin(in_parts() ? balls_in(0, spinning()) : current_balls());
+        }
         totals.rotational = rotational_;
         for (std::size_t axis = 0; axis < 3; ++axis) totals.angular_momentum[axis] += spin_momentum_[axis];
         return totals;
@@ -89,10 +94,7 @@ public:
 
     void request_frame(Frame& frame) override {
         require_engine();
-        frame.resize(setup_.dimension, species_.size());
-        frame.time = time();
-        frame.step = step();
-        frame.spin = spin_;
+        prepare_frame(frame, 0, species_.size());
         engine_->request_frame(arrays_of(frame));
     }
 
@@ -111,12 +113,29 @@ public:
     }
 
     void save(SolverState& state) override {
+        save_without_balls(state);
+        state.balls = engine_ ? current_balls() : left_.balls;
+    }
+
+    bool in_parts() const override { return engine_ && engine_->in_parts(); }
+    std::size_t ball_count() const override { return species_.size(); }
+    void frame_part(std::size_t first, std::size_t count, Frame& part) override {
+        prepare_frame(part, first, count);
+        engine_->part(false, first, count, arrays_of(part));
+    }
+    void save_without_balls(SolverState& state) override {
         state.step = step();
         state.time = time();
-        state.balls = engine_ ? current_balls() : left_.balls;
+        state.balls = {};
+        state.balls.dimension = setup_.dimension;
+        state.balls.species_table = species_table_;
         state.tallies = tallies();
         state.records = {};
         if (stages_.size() > 1) state.records.spring_stage = stage_;
+    }
+    void save_part(std::size_t first, std::size_t count, Balls& part) override {
+        prepare_balls(part, first, count);
+        engine_->part(true, first, count, arrays_of(part));
     }
 
     SolverDescription describe() const override {
@@ -155,11 +174,27 @@ private:
         return std::min(static_cast<std::size_t>(state.records.spring_stage.value_or(0)), stages - 1);
     }
 
-    void make_engine(const Balls& balls, std::uint64_t step, const Tallies& tallies) {
+    /// Takes from the balls that it starts with what never changes.
+    void look_over(const Balls& part) {
+        for (std::size_t at = 0; at < part.size(); ++at) species_.append(part.species[at]);
+        for (std::size_t axis = 0; axis < 3; ++axis) {
+            const std::vector<double>& spins = part.spin[axis];
+            const auto last = std::find_if(spins.rbegin(), spins.rend(), [](double spin) { return spin != 0.0; });
+            if (last == spins.rend()) continue;
+            spin_[axis].resize(part.first);
+            spin_[axis].insert(spin_[axis].end(), spins.begin(), last.base());
+        }
+        for (std::size_t at = 0; at < part.size() && !moving_heavy_; ++at) {
+            if (!is_fixed(part.species[at]) || part.gone[at]) continue;
+            for (int axis = 0; axis < setup_.dimension; ++axis)
+                moving_heavy_ = moving_heavy_ || part.velocity[axis][at] != 0.0;
+        }
+    }
+
+    void make_engine(const RawBalls& balls, std::uint64_t step, const Tallies& tallies) {
         impulse_before_ = tallies.wall_impulse;
-        const RawBalls raw_balls = properties_.of(balls);
-        auto made = make_ ? make_(setup_, raw_balls, step, tallies)
-                          : std::move(make_spring_processor(name_, setup_, raw_balls, step, tallies).engine);
+        auto made = make_ ? make_(setup_, balls, step, tallies)
+                          : std::move(make_spring_processor(name_, setup_, balls, step, tallies).engine);
         const std::scoped_lock lock(engine_mutex_);
         engine_ = std::move(made);
     }
@@ -185,7 +220,7 @@ private:
         for (int axis = 0; axis < setup_.dimension; ++axis) {
             for (std::size_t id = 0; id < balls.size(); ++id) {
                 double& v = balls.velocity[axis][id];
-                if (properties_.inverse_mass[id] != 0.0 && balls.gone[id] == 0) v = change.of(axis, v);
+                if (!is_fixed(balls.species[id]) && balls.gone[id] == 0) v = change.of(axis, v);
             }
         }
         {
@@ -199,7 +234,8 @@ private:
         const std::vector<double> impulse = impulse_before_;
         setup_ = stages_[next].setup;
         try {
-            make_engine(balls, left_.step, left_.tallies);
+            const BallProperties properties(balls);
+            make_engine(properties.of(balls), left_.step, left_.tallies);
         } catch (const std::exception& error) {
             stage_ = stage;
             setup_ = stages_[stage].setup;
@@ -284,19 +320,50 @@ private:
         return arrays;
     }
 
+    /// Makes room for the balls from `first` on, and puts in what never changes.
+    void prepare(BallColumns& balls, std::size_t first, std::size_t count) const {
+        balls.first = first;
+        balls.rest = species_.size() - first - count;
+        balls.resize(setup_.dimension, count);
+        for (std::size_t axis = 0; axis < 3; ++axis) {
+            if (balls.spin[axis].empty()) continue;
+            const std::size_t some = std::min(count, spin_[axis].size() - std::min(first, spin_[axis].size()));
+            const auto from = spin_[axis].begin() + static_cast<std::ptrdiff_t>(some > 0 ? first : 0);
+            std::fill(std::copy_n(from, some, balls.spin[axis].begin()), balls.spin[axis].end(), 0.0);
+        }
+    }
+    void prepare_frame(Frame& frame, std::size_t first, std::size_t count) const {
+        prepare(frame, first, count);
+        frame.time = time();
+        frame.step = step();
+    }
+    void prepare_balls(Balls& balls, std::size_t first, std::size_t count) const {
+        prepare(balls, first, count);
+        balls.species.resize(count);
+        species_.copy(first, balls.species);
+    }
+
     [[nodiscard]] Balls current_balls() {
         Balls balls;
-        balls.dimension = setup_.dimension;
         balls.species_table = species_table_;
-        balls.resize(species_.size());
-        balls.species = species_;
-        balls.spin = spin_;
+        prepare_balls(balls, 0, species_.size());
         engine_->store(arrays_of(balls));
         return balls;
     }
 
+    /// So many from `first` on. \pre in_parts()
+    [[nodiscard]] Balls balls_in(std::size_t first, std::size_t count) {
+        Balls balls;
+        balls.species_table = species_table_;
+        save_part(first, count, balls);
+        return balls;
+    }
+
+    [[nodiscard]] bool is_fixed(std::uint32_t species) const { return std::isinf(species_table_[species].mass); }
+
     [[noreturn]] void throw_fault(const SpringFault& fault) {
-        throw SimulationError(explain_fault(fault, current_balls(), time(), step()));
+        const auto around = [this](std::uint32_t id) { return in_parts() ? balls_in(id, 1) : current_balls(); };
+        throw SimulationError(explain_fault(fault, around, time(), step()));
     }
 
     /// Moment of inertia times spin, per axis (2D: only axis 2).
@@ -304,21 +371,24 @@ private:
         const Species& species = species_table_[species_[id]];
         return std::isinf(species.mass) ? 0.0 : species.mass * species.radius_of_gyration * species.radius_of_gyration;
     }
+    /// Balls up to the last that spins.
+    [[nodiscard]] std::size_t spinning() const { return std::max({spin_[0].size(), spin_[1].size(), spin_[2].size()}); }
+    [[nodiscard]] double spin_of(std::size_t axis, std::size_t id) const {
+        return id < spin_[axis].size() ? spin_[axis][id] : 0.0;
+    }
     [[nodiscard]] double spin_energy(std::size_t id) const {
         double squared = 0.0;
-        for (const auto& axis : spin_) squared += axis.empty() ? 0.0 : axis[id] * axis[id];
+        for (std::size_t axis = 0; axis < 3; ++axis) squared += spin_of(axis, id) * spin_of(axis, id);
         return 0.5 * inertia(id) * squared;
     }
     /// Spins never change, but go with the balls that leave.
     void count_spin(const Balls& balls) {
         rotational_ = 0.0;
         spin_momentum_ = {};
-        for (std::size_t id = 0; id < balls.size(); ++id) {
+        for (std::size_t id = 0; id < spinning(); ++id) {
             if (balls.gone[id]) continue;
             rotational_ += spin_energy(id);
-            for (std::size_t axis = 0; axis < 3; ++axis) {
-                if (!spin_[axis].empty()) spin_momentum_[axis] += inertia(id) * spin_[axis][id];
-            }
+            for (std::size_t axis = 0; axis < 3; ++axis) spin_momentum_[axis] += inertia(id) * spin_of(axis, id);
         }
         left_with_spin_ = engine_->tallies().balls_left;
     }
@@ -329,16 +399,15 @@ private:
     std::string name_;
     SpringEngineMaker make_;
     std::vector<Species> species_table_;
-    std::vector<std::uint32_t> species_;
-    std::array<std::vector<double>, 3> spin_;  // nothing changes it: the contacts are smooth
-    BallProperties properties_;
-    double rotational_ = 0.0;             // of the balls that are in
-    Vector3 spin_momentum_{};             // likewise
-    std::uint64_t left_with_spin_ = 0;    // balls that had left when these were counted
-    bool moving_heavy_ = false;           // bodies of infinite mass that move
-    double work_before_ = 0.0;            // before this engine
-    double thermostat_heat_ = 0.0;        // of scaling, since this began
-    std::vector<double> impulse_before_;  // on walls, before this engine
+    SpeciesById species_;
+    std::array<std::vector<double>, 3> spin_;  // up to the last that is not 0; nothing changes it: contacts are smooth
+    double rotational_ = 0.0;                  // of the balls that are in
+    Vector3 spin_momentum_{};                  // likewise
+    std::uint64_t left_with_spin_ = 0;         // balls that had left when these were counted
+    bool moving_heavy_ = false;                // bodies of infinite mass that move
+    double work_before_ = 0.0;                 // before this engine
+    double thermostat_heat_ = 0.0;             // of scaling, since this began
+    std::vector<double> impulse_before_;       // on walls, before this engine
     std::unique_ptr<SpringEngine> engine_;
     std::mutex engine_mutex_;  // held while engine_ becomes another one
     struct Left {
@@ -365,6 +434,7 @@ BallProperties::BallProperties(const Balls& balls) : radius(balls.size()), inver
 RawBalls BallProperties::of(const Balls& balls) const {
     RawBalls raw;
     raw.count = balls.size();
+    raw.first = balls.first;
     for (int axis = 0; axis < balls.dimension; ++axis) {
         raw.position[axis] = balls.position[axis].data();
         raw.velocity[axis] = balls.velocity[axis].data();

@@ -45,7 +45,10 @@ using SpringEngineMaker = std::function<std::unique_ptr<SpringEngine>(const Spri
 std::unique_ptr<Solver> make_spring_solver(const std::vector<SpringStage>& stages, const SolverState& state,
                                            const std::string& processor, SpringEngineMaker make = {});
 
+/// Balls that this one is among, all of them or a part.
+using BallsFrom = std::function<Balls(std::uint32_t id)>;
+
 /// One sentence on a fault: who, where, when, and what may help.
-std::string explain_fault(const SpringFault& fault, const Balls& balls, double time, std::uint64_t step);
+std::string explain_fault(const SpringFault& fault, const BallsFrom& balls_from, double time, std::uint64_t step);
 
 }  // namespace carom

@@ -20,9 +20,8 @@ inline std::uint64_t absorb_bits(std::uint64_t hash, std::uint64_t word) {
     return mix_bits(hash + 0x9e3779b97f4a7c15ULL + word);
 }
 
-/// The same of all bytes, after how many there are.
-inline std::uint64_t absorb_bytes(std::uint64_t hash, const void* bytes, std::size_t size) {
-    hash = absorb_bits(hash, size);
+/// The same of all bytes, eight at a time.
+inline std::uint64_t absorb_words(std::uint64_t hash, const void* bytes, std::size_t size) {
     const auto* at = static_cast<const char*>(bytes);
     while (size > 0) {
         std::uint64_t word = 0;
@@ -33,6 +32,11 @@ inline std::uint64_t absorb_bytes(std::uint64_t hash, const void* bytes, std::si
         size -= part;
     }
     return hash;
+}
+
+/// The same of all bytes, after how many there are.
+inline std::uint64_t absorb_bytes(std::uint64_t hash, const void* bytes, std::size_t size) {
+    return absorb_words(absorb_bits(hash, size), bytes, size);
 }
 
 }  // namespace carom

@@ -56,8 +56,17 @@ struct SolverState {
     std::uint64_t step = 0;
     double time = 0.0;
     Balls balls;  ///< raw; positions and velocities convert to the solver's own form and back without loss
+    std::shared_ptr<const BallParts> parts;  ///< who gives them instead; of `balls` there is the species table
     Tallies tallies;
     SolverRecords records;
+
+    [[nodiscard]] std::size_t ball_count() const { return parts != nullptr ? parts->size() : balls.size(); }
+    /// Calls take(part) for all balls.
+    template <class F>
+    void for_each_part(F&& take) const {
+        if (parts != nullptr) return parts->each(take);
+        take(balls);
+    }
 };
 
 /// A solver over one scene. One instance is used from one thread.
@@ -120,6 +129,29 @@ public:
     /// Who writes balls for pictures; another one, perhaps, once the solver has gone on.
     [[nodiscard]] virtual PictureSource* pictures() = 0;
 };
+
+/// What a solver is besides whose balls are spread over processes of which none has room for all: they come in parts
+/// (BallColumns), of which each is asked for by itself.
+class BallsInParts {
+public:
+    virtual ~BallsInParts() = default;
+
+    /// Whether they are.
+    [[nodiscard]] virtual bool in_parts() const = 0;
+    [[nodiscard]] virtual std::size_t ball_count() const = 0;
+    /// Part of the frame of now; complete when this returns.
+    virtual void frame_part(std::size_t first, std::size_t count, Frame& part) = 0;
+    /// What Solver::save gives beside balls; of those, dimension and species table.
+    virtual void save_without_balls(SolverState& state) = 0;
+    /// Part of the balls that it gives.
+    virtual void save_part(std::size_t first, std::size_t count, Balls& part) = 0;
+};
+
+/// Null: a frame has room for all balls.
+inline BallsInParts* parts_of(Solver& solver) {
+    auto* const balls = dynamic_cast<BallsInParts*>(&solver.itself());
+    return balls != nullptr && balls->in_parts() ? balls : nullptr;
+}
 
 /// Null: they come by frames alone.
 inline PictureSource* pictures_of(Solver& solver) {

@@ -125,7 +125,7 @@ public:
         const TrajectoryHeader& header = reader_.header();
         balls_.dimension = header.dimension();
         balls_.species_table = header.species_table;
-        balls_.species = header.species;
+        balls_.species = header.species.rows();
         const std::size_t stored = reader_.frame_count();
         if (stored == 0) throw InputError(path + ": holds no frame");
         switch (choice.kind) {

@@ -17,7 +17,7 @@ namespace carom {
 namespace {
 
 TrajectoryHeader header_of(const Scene& scene, const Balls& balls, const SolverDescription& description) {
-    TrajectoryHeader header = make_trajectory_header(scene, balls, description, {});
+    TrajectoryHeader header = make_trajectory_header(scene, balls.species_table, balls.species, description, {});
     header.changeable = true;
     return header;
 }

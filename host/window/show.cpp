@@ -229,7 +229,7 @@ public:
         const TrajectoryHeader& header = reader_.header();
         balls_.dimension = header.dimension();
         balls_.species_table = header.species_table;
-        balls_.species = header.species;
+        balls_.species = header.species.rows();
         if (reader_.frame_count() == 0) throw InputError(path + ": holds no frame");
         // A run that took simulated years is to be seen within seconds.
         constexpr double kSeconds = 10.0;

@@ -110,11 +110,11 @@ BrickForecast predict_brick_memory(const SpringSetup& setup, const BallSizes& si
     const double count = static_cast<double>(sizes.count);
     const double own = count * std::min(1.0, cut.brick / cells);
     const double all = static_cast<double>(predict_cpu_memory(setup, sizes, packing_fraction));
-    // Beside its share of what one process holds: where its balls were, to go back to; a frame of them; and, what the
-    // system hardly gets back, the records by which it got them, and a copy of these.
+    // Beside its share of what one process holds: where its balls were, to go back to; a frame of them, and their
+    // order by ids; and, what the system hardly gets back, the records by which it got them, and a copy of these.
     const double real = twice ? 8.0 : 4.0;
     const double record = setup.dimension * (2.0 * real + 4.0) + 2.0 * real + 8.0;
-    const double kept = 2.0 * setup.dimension * real + sizeof(FrameBall) + 2.0 * record;
+    const double kept = 2.0 * setup.dimension * real + sizeof(FrameBall) + sizeof(std::uint64_t) + 2.0 * record;
     return {cut.layers, static_cast<std::uint64_t>(all * std::min(1.0, cut.window / cells) + own * kept)};
 }
 

@@ -80,44 +80,61 @@ inline Cut balanced_cut(Transport& transport, const BrickEngine& bricks) {
     return balanced;
 }
 
-/// Rank 0 gives every rank its balls, and this one those that it returns; a ball that is gone is nobody's.
+/// Rank 0 gives every rank its balls, some at a time, and this one those that it returns; a ball that is gone is
+/// nobody's.
 /// \param balls  null on others than rank 0
 template <class Real, int Dim>
 std::vector<BrickRecord<Real, Dim>> deal_from_rank_0(Transport& transport, const SpringParams<Real, Dim>& params,
                                                      const Cut& cut, const RawBalls* balls) {
     using Record = BrickRecord<Real, Dim>;
-    if (balls == nullptr) return values_in<Record>(transport.receive_from(0));
-    const auto place = [&](std::size_t id, Record& record) {
+    std::vector<Record> mine;
+    if (balls == nullptr) {
+        for (;;) {
+            const auto some = values_in<Record>(transport.receive_from(0));
+            if (some.empty()) return mine;
+            mine.insert(mine.end(), some.begin(), some.end());
+        }
+    }
+    const auto place = [&](const RawBalls& part, std::size_t at, Record& record) {
         Vec<std::int64_t, Dim> wide;
         for (int axis = 0; axis < Dim; ++axis) {
-            wide[axis] = params.coordinates.from_position(axis, balls->position[axis][id]);
-            record.image[axis] = balls->image[axis][id] + params.coordinates.wrap(axis, wide[axis]);
+            wide[axis] = params.coordinates.from_position(axis, part.position[axis][at]);
+            record.image[axis] = part.image[axis][at] + params.coordinates.wrap(axis, wide[axis]);
             record.x[axis] = Coordinates<Real, Dim>::narrow(wide[axis]);
-            record.v[axis] = static_cast<Real>(balls->velocity[axis][id]);
+            record.v[axis] = static_cast<Real>(part.velocity[axis][at]);
         }
-        record.radius = static_cast<Real>(balls->radius[id]);
-        record.inverse_mass = static_cast<Real>(balls->inverse_mass[id]);
-        record.id = static_cast<std::uint32_t>(id);
+        record.radius = static_cast<Real>(part.radius[at]);
+        record.inverse_mass = static_cast<Real>(part.inverse_mass[at]);
+        record.id = static_cast<std::uint32_t>(part.first + at);
         const auto cell = params.grid.cell_of(wide);
         record.cell = params.grid.number(cell);
         return cut.owner(std::span(&cell[0], Dim));
     };
-    std::vector<std::uint16_t> owner(balls->count);
+    // Few enough that what waits for all ranks is small, and many enough that a message is worth while.
+    constexpr std::size_t kMost = std::size_t{1} << 20;  // bytes to a rank
+    std::vector<std::vector<std::byte>> out(static_cast<std::size_t>(transport.size()));
+    const auto send = [&](int rank) {
+        transport.send_to(rank, out[static_cast<std::size_t>(rank)]);
+        out[static_cast<std::size_t>(rank)].clear();
+    };
     Record record{};
-    for (std::size_t id = 0; id < balls->count; ++id) {
-        if (!balls->gone[id]) owner[id] = static_cast<std::uint16_t>(place(id, record));
-    }
-    std::vector<std::byte> bytes;
-    for (int rank = transport.size() - 1; rank >= 0; --rank) {
-        bytes.clear();
-        for (std::size_t id = 0; id < balls->count; ++id) {
-            if (balls->gone[id] || owner[id] != rank) continue;
-            place(id, record);
-            append(bytes, record);
+    balls->for_each_part([&](const RawBalls& part) {
+        for (std::size_t at = 0; at < part.count; ++at) {
+            if (part.gone[at]) continue;
+            const int owner = place(part, at, record);
+            if (owner == 0) {
+                mine.push_back(record);
+                continue;
+            }
+            append(out[static_cast<std::size_t>(owner)], record);
+            if (out[static_cast<std::size_t>(owner)].size() >= kMost) send(owner);
         }
-        if (rank > 0) transport.send_to(rank, bytes);
+    });
+    for (int rank = 1; rank < transport.size(); ++rank) {
+        if (!out[static_cast<std::size_t>(rank)].empty()) send(rank);
+        send(rank);  // nothing: there are no more
     }
-    return values_in<Record>(bytes);
+    return mine;
 }
 
 /// Balls on their way to other ranks, when bricks may change.

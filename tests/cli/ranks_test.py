@@ -150,6 +150,45 @@ class Ranks(Launched):
             self.assertEqual((run["backend"], run["ranks"], run["device"]), ("cuda", ranks, "emulated"))
             self.assertEqual(self.values("gpus.h5"), self.values("alone.h5"))
 
+    def test_files_in_parts_are_those_of_one_process(self):
+        # More balls than a part has.
+        many = (GAS.replace("[24.0, 24.0]", "[700.0, 700.0]")
+                .replace("count = 200", 'count = 280000\narrangement = "lattice"')
+                .replace("until = 0.5", "until = 0.01").replace("every = 0.1\n", "every = 0.005\n"))
+        (self.folder / "many.toml").write_text(many)
+        for ranks in (1, 2):
+            self.summary(ranks, "run", "many.toml", "-o", f"{ranks}.h5")
+        for ranks in (1, 2):  # which goes on from what the other has left
+            run = self.summary(ranks, "run", "--resume", f"{3 - ranks}.checkpoint.h5", "-o", f"on{ranks}.h5", "--until",
+                               "0.015")
+            self.assertEqual(run.get("ranks", 1), ranks)
+        self.assertEqual(self.values("1.h5"), self.values("2.h5"))
+        self.assertEqual(self.values("on1.h5"), self.values("on2.h5"))
+        balls = []
+        for ranks in (1, 2):
+            with h5py.File(self.folder / f"on{ranks}.checkpoint.h5") as file:
+                found = {}
+                file["balls"].visititems(lambda path, item: found.update({path: item[()].tobytes()})
+                                         if isinstance(item, h5py.Dataset) else None)
+                balls.append(found)
+        self.assertEqual(*balls)
+        self.assertEqual((self.folder / "1.h5").stat().st_size, (self.folder / "2.h5").stat().st_size)
+
+    def test_a_full_disk_in_the_middle_of_a_frame_in_parts_loses_only_that(self):
+        many = (GAS.replace("[24.0, 24.0]", "[900.0, 900.0]")
+                .replace("count = 200", 'count = 600000\narrangement = "lattice"')
+                .replace("until = 0.5", "until = 1000.0").replace("every = 0.1\n", "every = 0.01\n"))
+        (self.folder / "many.toml").write_text(many)
+        run = self.start(2, "run", "many.toml", "--quiet", "-o", "many.h5")
+        for _ in range(600):
+            if (self.folder / "many.h5").exists() and (self.folder / "many.h5").stat().st_size > 20e6:
+                break
+            time.sleep(0.1)
+        # Of a frame of 24 MB and some: room for one of its three parts.
+        said = self.fill_disk(run, "many.h5", 34_000_000)
+        self.assertRegex(said, r"^carom: .*many\.h5.* frames? and .*safely")
+        self.succeed("state", "many.h5")
+
     def test_a_run_goes_on_with_another_number(self):
         (self.folder / "gas.toml").write_text(GAS)
         whole = self.summary(1, "run", "gas.toml", "-o", "whole.h5", "--until", "0.6")
@@ -288,12 +327,8 @@ velocity = [{v}, 0.0]
         self.assertIn(said[1:], ([], ["carom: interrupted"]))
         self.assertLess(time.monotonic() - begin, 60.0)
 
-    def test_what_ranks_take_of_memory_is_foretold_within_a_fifth(self):
-        (self.folder / "many.toml").write_text(GAS.replace("[24.0, 24.0]", "[700.0, 700.0]")
-                                               .replace("count = 200", "count = 240000"))
-        told = json.loads(self.succeed("check", "many.toml", "--steps", "20", "--ranks", "3", "--json").out)
-        self.assertEqual(told["ranks"], 3)
-        run = self.start(3, "run", "many.toml", "--steps", "20", "--quiet", "--threads", "1")
+    def peaks(self, run):
+        """The most memory that each rank has had, once the run is over [bytes]."""
         peaks = {}
         while run.poll() is None:
             for rank, process in self.ranks_of(run).items():
@@ -305,9 +340,40 @@ velocity = [{v}, 0.0]
                     peaks[rank] = max(peaks.get(rank, 0), 1024 * int(found.group(1)))
             time.sleep(0.02)
         self.assertEqual(run.returncode, 0, run.communicate()[1])
-        for rank in range(3):
+        return peaks
+
+    def foretold_and_taken(self, scene, ranks):
+        """Of each rank; the second within a fifth of the first."""
+        told = json.loads(self.succeed("check", scene, "--steps", "20", "--ranks", ranks, "--json").out)
+        self.assertEqual(told["ranks"], ranks)
+        run = self.start(ranks, "run", scene, "--steps", "20", "--checkpoint-every", "0.01", "--quiet", "--force",
+                         "--threads", "1")
+        peaks = self.peaks(run)
+        for rank in range(ranks):
             foretold = told["rank_0_memory_bytes" if rank == 0 else "rank_memory_bytes"]
-            self.assertAlmostEqual(foretold / peaks[rank], 1.0, delta=0.2, msg=f"rank {rank}: {peaks}")
+            self.assertAlmostEqual(foretold / peaks[rank], 1.0, delta=0.2, msg=f"{scene}, rank {rank}: {told}, {peaks}")
+        return told, peaks
+
+    def test_what_ranks_take_of_memory_is_foretold_within_a_fifth(self):
+        many = (GAS.replace("[24.0, 24.0]", "[700.0, 700.0]").replace("count = 200", "count = 240000"))
+        (self.folder / "many.toml").write_text(many)
+        told, _ = self.foretold_and_taken("many.toml", 3)
+        self.assertTrue(told["rank_0_has_all_balls"], "they are placed at random")
+
+    def test_no_rank_has_room_for_all_balls_of_a_lattice(self):
+        # Frames and checkpoints included; what rank 0 has beside the others does not grow with the balls.
+        lattice = GAS.replace("count = 200", 'count = 1000000\narrangement = "lattice"').replace("[24.0, 24.0]",
+                                                                                                "[1500.0, 1500.0]")
+        (self.folder / "lattice.toml").write_text(lattice)
+        taken = {}
+        for ranks in (2, 4):
+            told, peaks = self.foretold_and_taken("lattice.toml", ranks)
+            self.assertFalse(told["rank_0_has_all_balls"])
+            taken[ranks] = peaks[0]
+            self.assertLess(peaks[0] - max(peaks[rank] for rank in range(1, ranks)), 65e6, peaks)
+        program = 26e6  # and libraries
+        parts = 40e6    # of a frame and a checkpoint, and what HDF5 has
+        self.assertLess((taken[4] - program - parts) / (taken[2] - program - parts), 0.65, taken)
 
     def test_what_check_is_asked_of_ranks_must_be_possible(self):
         (self.folder / "gas.toml").write_text(GAS)

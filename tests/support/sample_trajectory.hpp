@@ -75,7 +75,7 @@ inline TrajectoryHeader sample_header(const Sample& sample) {
     header.species_table = {{"pin \"one\"", 0.25, 1.5, 0.1, "#E91E63"},
                             {"", 0.125, std::numeric_limits<double>::infinity(), 0.05, ""},
                             {"gas", 0.1, 0.1, 0.07, ""}};
-    for (std::size_t id = 0; id < sample.balls; ++id) header.species.push_back(static_cast<std::uint32_t>(id % 3));
+    for (std::size_t id = 0; id < sample.balls; ++id) header.species.append(static_cast<std::uint32_t>(id % 3));
     header.description = {.solver = "spring",
                           .backend = "cpu",
                           .device = "a processor",

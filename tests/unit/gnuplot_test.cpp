@@ -321,7 +321,7 @@ public:
         const Scene scene = parse_scene(header.scene_source, header.scene_path);
         header.box = scene.box;
         header.species_table = {{"", kRadius, 1e-4, 0.0, ""}};
-        header.species.assign(1000, 0);
+        header.species.append(0, 1000);
         header.description.solver = "events";
         header.observables = {
             {.name = "temperature", .unit = "J", .label = "temperature", .components = {}},

@@ -223,6 +223,87 @@ TEST(Checkpoint, KeepsEveryBit) {
     EXPECT_NE(load_checkpoint(folder.file("c.h5")).version, "");
 }
 
+/// So many balls from `first` on.
+Balls part_of(const Balls& balls, std::size_t first, std::size_t count) {
+    Balls part;
+    part.dimension = balls.dimension;
+    part.species_table = balls.species_table;
+    part.resize(count);
+    part.first = first;
+    part.rest = balls.size() - first - count;
+    const auto copy = [&](const auto& from, auto& to) {
+        if (!from.empty()) std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(first), count, to.begin());
+    };
+    copy(balls.species, part.species);
+    copy(balls.gone, part.gone);
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+        copy(balls.position[axis], part.position[axis]);
+        copy(balls.velocity[axis], part.velocity[axis]);
+        copy(balls.spin[axis], part.spin[axis]);
+        copy(balls.image[axis], part.image[axis]);
+    }
+    return part;
+}
+
+TEST(Checkpoint, OfPartsIsThatOfTheWhole) {
+    const TemporaryFolder folder;
+    for (const int dimension : {2, 3}) {
+        const Checkpoint whole = sample_checkpoint(dimension, 70001);
+        const Balls& balls = whole.state.balls;
+        save_checkpoint(folder.file("whole.h5"), whole);
+        {
+            Checkpoint rest = whole;
+            rest.state.balls = part_of(balls, 0, 0);
+            CheckpointWriter writer(folder.file("parts.h5"), rest, balls.size());
+            for (std::size_t first = 0; first < balls.size(); first += 30000) {
+                EXPECT_FALSE(std::filesystem::exists(folder.file("parts.h5")) && dimension == 2);
+                writer.add(part_of(balls, first, std::min<std::size_t>(30000, balls.size() - first)));
+            }
+            writer.finish(rest.state);
+        }
+        expect_same(whole, load_checkpoint(folder.file("parts.h5")));
+        EXPECT_EQ(std::filesystem::file_size(folder.file("parts.h5")),
+                  std::filesystem::file_size(folder.file("whole.h5")));
+
+        Checkpoint read = load_checkpoint(folder.file("whole.h5"), true);
+        EXPECT_EQ(read.state.balls.size(), 0u);
+        ASSERT_NE(read.state.parts, nullptr);
+        EXPECT_EQ(read.state.ball_count(), balls.size());
+        std::filesystem::remove(folder.file("whole.h5"));  // another may have taken its place
+        std::size_t parts = 0;
+        read.state.parts->each([&](const Balls& part) {
+            ++parts;
+            const Balls same = part_of(balls, part.first, part.size());
+            EXPECT_EQ(part.rest, same.rest);
+            EXPECT_EQ(part.species, same.species);
+            EXPECT_EQ(part.gone, same.gone);
+            EXPECT_EQ(part.image, same.image);
+            for (std::size_t axis = 0; axis < 3; ++axis) {
+                EXPECT_TRUE(same_bits(part.position[axis], same.position[axis]));
+                EXPECT_TRUE(same_bits(part.velocity[axis], same.velocity[axis]));
+                EXPECT_TRUE(same_bits(part.spin[axis], same.spin[axis]));
+            }
+        });
+        EXPECT_EQ(parts, 2u);
+    }
+}
+
+TEST(Checkpoint, OfWhichAPartIsMissingLeavesTheOldOne) {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("a.h5");
+    const Checkpoint old = sample_checkpoint(2, 10, 1);
+    save_checkpoint(path, old);
+    const Checkpoint next = sample_checkpoint(2, 10, 2);
+    {
+        CheckpointWriter writer(path, next, 10);
+        writer.add(part_of(next.state.balls, 0, 4));
+        EXPECT_THROW(writer.add(part_of(next.state.balls, 5, 5)), std::invalid_argument);
+        EXPECT_THROW(writer.finish(next.state), std::invalid_argument);
+    }
+    expect_same(old, load_checkpoint(path));
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(std::filesystem::path(path).parent_path()), {}), 1);
+}
+
 TEST(Checkpoint, LeavesNothingElseInTheFolder) {
     const TemporaryFolder folder;
     save_checkpoint(folder.file("c.h5"), sample_checkpoint(2, 10));

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "host/io/hdf5.hpp"
+#include "host/io/trajectory_layout.hpp"
 #include "host/io/trajectory_reader.hpp"
 #include "host/io/trajectory_writer.hpp"
 #include "host/state/errors.hpp"
@@ -92,6 +93,74 @@ INSTANTIATE_TEST_SUITE_P(Samples, TrajectoryOfAnyKind,
                                          Sample{.dimension = 2, .balls = 5000, .periodic = false, .some_leave = true},
                                          Sample{.dimension = 2, .balls = 5000},
                                          Sample{.dimension = 3, .balls = 600001, .precision = "double"}));
+
+/// So many balls of a frame from `first` on.
+Frame part_of(const Frame& frame, std::size_t first, std::size_t count) {
+    Frame part;
+    part.resize(frame.dimension, count);
+    part.first = first;
+    part.rest = frame.size() - first - count;
+    part.time = frame.time;
+    part.step = frame.step;
+    const auto copy = [&](const auto& from, auto& to) {
+        if (!from.empty()) std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(first), count, to.begin());
+    };
+    copy(frame.gone, part.gone);
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+        copy(frame.position[axis], part.position[axis]);
+        copy(frame.velocity[axis], part.velocity[axis]);
+        copy(frame.spin[axis], part.spin[axis]);
+        copy(frame.image[axis], part.image[axis]);
+    }
+    return part;
+}
+
+TEST(Trajectory, OfPartsIsThatOfWholeFrames) {
+    const Sample sample{.dimension = 2, .balls = 600001, .periodic = false, .some_leave = true};
+    const TemporaryFolder folder;
+    write_sample(folder.file("whole.h5"), sample, 4);
+    const std::size_t most = balls_per_chunk(sample.balls);
+    EXPECT_LT(2 * most, sample.balls);
+    StateHash hash;
+    {
+        TrajectoryWriter writer(folder.file("parts.h5"), sample_header(sample), false);
+        for (std::size_t k = 0; k < 4; ++k) {
+            writer.append_row(test::sample_row(k));
+            const Frame frame = test::sample_frame(sample, k);
+            hash = {};
+            for (std::size_t first = 0; first < sample.balls; first += most) {
+                const Frame part = part_of(frame, first, std::min(most, sample.balls - first));
+                writer.append(part);
+                hash.add(part);
+                EXPECT_EQ(writer.frames(), part.rest == 0 ? k + 1 : k);
+            }
+            EXPECT_EQ(hash.value(), state_hash(frame));
+        }
+        writer.close(R"({"time": 1.5})");
+    }
+    const TrajectoryReader reader(folder.file("parts.h5"));
+    ASSERT_EQ(reader.frame_count(), 4u);
+    expect_frames(reader, sample, 4);
+    EXPECT_EQ(std::filesystem::file_size(folder.file("parts.h5")), std::filesystem::file_size(folder.file("whole.h5")));
+}
+
+TEST(Trajectory, AFrameOfWhichAPartIsMissingIsNotThere) {
+    const Sample sample{.dimension = 2, .balls = 600001};
+    const TemporaryFolder folder;
+    const std::string path = folder.file("a.h5");
+    {
+        TrajectoryWriter writer(path, sample_header(sample), false);
+        writer.append(test::sample_frame(sample, 0));
+        writer.append(part_of(test::sample_frame(sample, 1), 0, balls_per_chunk(sample.balls)));
+        EXPECT_THROW(writer.append(test::sample_frame(sample, 1)), std::invalid_argument);
+        EXPECT_THAT(message_of<SystemError>([&] { writer.append_row(test::sample_row(1)), writer.flush(); }),
+                    testing::HasSubstr("1 frames and 1 rows are safely in it"));
+        EXPECT_THROW(writer.close("{}"), SystemError);
+    }
+    const TrajectoryReader reader(path);
+    ASSERT_EQ(reader.frame_count(), 1u);
+    expect_frames(reader, sample, 1);
+}
 
 TEST(Trajectory, HeaderReadsBack) {
     const TemporaryFolder folder;

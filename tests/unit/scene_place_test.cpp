@@ -288,6 +288,95 @@ TEST(Velocities, ExplicitBallsKeepTheirsAndComeFirst) {
     EXPECT_EQ(balls.species_of(3).radius, 0.5);
 }
 
+/// All parts as one.
+Balls joined(const BallParts& parts, std::size_t* number = nullptr) {
+    Balls all;
+    parts.each([&](const Balls& part) {
+        if (part.first == 0) all = {};
+        EXPECT_EQ(part.first, all.size());
+        EXPECT_EQ(part.first + part.size() + part.rest, parts.size());
+        if (number != nullptr) ++*number;
+        all.dimension = part.dimension;
+        all.species_table = part.species_table;
+        const auto append = [](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); };
+        append(all.species, part.species);
+        append(all.gone, part.gone);
+        for (std::size_t axis = 0; axis < 3; ++axis) {
+            append(all.position[axis], part.position[axis]);
+            append(all.velocity[axis], part.velocity[axis]);
+            append(all.spin[axis], part.spin[axis]);
+            append(all.image[axis], part.image[axis]);
+        }
+    });
+    return all;
+}
+
+TEST(BallsInParts, AreThoseThatAreMadeAtOnce) {
+    const std::string lattice = "arrangement = \"lattice\"\n";
+    const std::string ball =
+        "[[ball]]\nradius = 1.0\nmass = 1.0\nposition = [5.0, 6.0]\nvelocity = [7.0, 8.0]\nspin = 9.0\n";
+    const std::string many =
+        "[scene]\ndimension = 2\nseed = 3\n[box]\nsize = [500.0, 400.0]\n[[fill]]\nradius = 0.5\nmass = 2.0\n"
+        "count = 150000\ntemperature = 3.0\n" +
+        lattice;
+    std::size_t parts = 0;
+    for (const std::string& text :
+         {gas(("count = 500\ntemperature = 3.0\n" + lattice).c_str()),
+          gas(("count = 500\ntemperature = 3.0\n" + lattice).c_str(), 3),
+          gas(("count = 500\ntemperature = 3.0\nzero_momentum = false\n" + lattice + ball).c_str()),
+          gas(("count = 501\nspeed = 2.5\n" + lattice).c_str(), 3), gas(("count = 500\n" + lattice + ball).c_str()),
+          "[scene]\ndimension = 2\n[box]\nsize = [9.0, 9.0]\n" + ball, many}) {
+        const Scene scene = parse_scene(text, "gas.toml");
+        const auto made = balls_in_parts(scene);
+        ASSERT_NE(made, nullptr) << text;
+        const Balls whole = make_balls(scene);
+        for (int time = 0; time < 2; ++time) {  // as often as it is asked
+            parts = 0;
+            const Balls all = joined(*made, &parts);
+            EXPECT_EQ(all.species, whole.species) << text;
+            EXPECT_EQ(all.species_table, whole.species_table) << text;
+            EXPECT_EQ(all.position, whole.position) << text;
+            EXPECT_EQ(all.velocity, whole.velocity) << text;
+            EXPECT_EQ(all.spin, whole.spin) << text;
+            EXPECT_EQ(all.image, whole.image) << text;
+            EXPECT_EQ(all.gone, whole.gone) << text;
+        }
+    }
+    EXPECT_GT(parts, 2u);
+}
+
+TEST(BallsInParts, AreNoneWhereAllMustBeThere) {
+    const std::string lattice = "arrangement = \"lattice\"\n";
+    const std::string fill = "[[fill]]\nradius = 0.5\nmass = 2.0\ncount = 5\n" + lattice;
+    for (const std::string& text :
+         {gas("count = 500\n"), gas(("count = 50\nsizes = {kind = \"lognormal\", spread = 0.1}\n" + lattice).c_str()),
+          gas(("count = 50\n" + lattice + fill).c_str()),
+          gas(("count = 50\n" + lattice + "[run]\nsolver = \"events\"\n").c_str())}) {
+        EXPECT_EQ(balls_in_parts(parse_scene(text, "gas.toml")), nullptr) << text;
+    }
+    EXPECT_THROW(static_cast<void>(balls_in_parts(parse_scene(gas(("count = 50000\n" + lattice).c_str()), "gas.toml"))),
+                 InputError);
+}
+
+TEST(SpeciesById, AreWhatWasPutIn) {
+    std::vector<std::uint32_t> rows(1000, 4);
+    for (std::size_t id = 200; id < 300; ++id) rows[id] = static_cast<std::uint32_t>(id % 2);
+    for (std::size_t id = 500; id < 1000; ++id) rows[id] = 7;
+    for (const std::size_t period : {1000, 3}) {  // few stretches, and as many as there are balls
+        for (std::size_t id = 0; id < rows.size(); ++id) rows[id] += id % period == 1 ? 1 : 0;
+        const SpeciesById species(rows);
+        ASSERT_EQ(species.size(), rows.size());
+        EXPECT_EQ(species.rows(), rows);
+        for (std::size_t id = 0; id < rows.size(); ++id) EXPECT_EQ(species[id], rows[id]) << id;
+        std::vector<std::uint32_t> some(333);
+        species.copy(190, some);
+        EXPECT_TRUE(std::equal(some.begin(), some.end(), rows.begin() + 190));
+        std::vector<std::uint32_t> told;
+        species.for_each_stretch([&](std::uint32_t row, std::size_t count) { told.insert(told.end(), count, row); });
+        EXPECT_EQ(told, rows);
+    }
+}
+
 /// `sizes` of a fill of disks or spheres.
 std::string sized_gas(const std::string& sizes, const std::string& more, int dimension = 2) {
     return gas(("sizes = {" + sizes + "}\n" + more).c_str(), dimension);
