@@ -3,7 +3,9 @@
 #include <cstdint>
 #include <limits>
 
+#include "kernels/core/box_cells.hpp"
 #include "kernels/core/picture.hpp"
+#include "kernels/physics/pair_distribution.hpp"
 #include "kernels/spring_contact.hpp"
 
 // What one sees of a ball at the time of its position. Observing changes nothing: velocities are brought to the
@@ -261,7 +263,89 @@ CAROM_HD void observe(const SpringParams<typename Kind::Real, Kind::kDim>& param
 
 // What a renderer sees of a ball. One function for all processors.
 
+/// AroundSums of a cell while they are summed: steps of grids, so that the order of the balls, and with it the
+/// processor, does not matter. Threads add to them side by side, so what has a fine word has no carry: its steps leave
+/// room for those of 2^33 balls.
+struct AroundWords {
+    enum : int { kMobile, kVolume, kMass, kMomentum, kEnergy = kMomentum + 6, kCount = kEnergy + 2 };
+    static constexpr double kSteps = 0x1p36;      // of the largest ball's volume and mass
+    static constexpr double kFineSteps = 0x1p30;  // of a coarse one
+
+    std::int64_t words[kCount];
+
+    /// \param add  adds an integer to one that is shared
+    template <class Add>
+    CAROM_HD void add_terms(int at, const FixedGrid<double>& grid, double term, Add&& add) {
+        const double inside = larger(smaller(term, grid.limit), -grid.limit);
+        const std::int64_t coarse = nearest_integer(inside * grid.to_grid);
+        const double remainder = inside - static_cast<double>(coarse) * grid.from_grid;  // exact
+        add(words + at, coarse);
+        add(words + at + 1, nearest_integer(remainder * grid.to_grid * kFineSteps));
+    }
+    [[nodiscard]] CAROM_HD double total(int at, const FixedGrid<double>& grid) const {
+        return fused(static_cast<double>(words[at]), grid.from_grid,
+                     static_cast<double>(words[at + 1]) * (grid.from_grid / kFineSteps));
+    }
+    [[nodiscard]] CAROM_HD AroundSums sums(const PictureOrder& order, const ObserveGrids& grids) const {
+        AroundSums sums;
+        sums.mobile = static_cast<double>(words[kMobile]);
+        sums.volume = static_cast<double>(words[kVolume]) * (order.largest_volume / kSteps);
+        sums.mass = static_cast<double>(words[kMass]) * (order.largest_mass / kSteps);
+        for (int axis = 0; axis < 3; ++axis) sums.momentum[axis] = total(kMomentum + 2 * axis, grids.momentum);
+        sums.energy = total(kEnergy, grids.energy);
+        return sums;
+    }
+};
+
+/// The cell of a place.
+template <int Dim>
+CAROM_HD std::int64_t cell_around(const BoxCells& cells, const Vec<double, Dim>& position) {
+    std::int64_t cell = 0;
+    for (int axis = Dim - 1; axis >= 0; --axis) cell = cell * cells.count[axis] + cells.index(axis, position[axis]);
+    return cell;
+}
+
+/// Adds a ball to those of its cell.
+/// \param v    at the time of the position
+/// \param add  see AroundWords
+template <class Real, int Dim, class Add>
+CAROM_HD void add_around(const PictureOrder& order, const ObserveGrids& grids, const Vec<double, Dim>& position,
+                         const Vec<Real, Dim>& v, Real radius, Real inverse_mass, AroundWords* cells, Add&& add) {
+    AroundWords& to = cells[cell_around(order.cells, position)];
+    const double volume = ball_volume(Dim, static_cast<double>(radius));
+    add(to.words + AroundWords::kVolume, nearest_integer(volume / order.largest_volume * AroundWords::kSteps));
+    if (!(inverse_mass > Real(0)) || order.value == PictureOrder::Value::kDensity) return;
+    const double mass = 1.0 / static_cast<double>(inverse_mass);
+    add(to.words + AroundWords::kMobile, 1);
+    add(to.words + AroundWords::kMass, nearest_integer(mass / order.largest_mass * AroundWords::kSteps));
+    double speed_squared = 0.0;
+    for (int axis = 0; axis < Dim; ++axis) {
+        const auto component = static_cast<double>(v[axis]);
+        speed_squared = speed_squared + component * component;
+        to.add_terms(AroundWords::kMomentum + 2 * axis, grids.momentum, mass * component, add);
+    }
+    to.add_terms(AroundWords::kEnergy, grids.energy, mass * speed_squared, add);
+}
+
+/// What the colour of all balls of a cell stands for.
+CAROM_HD float around_value(const PictureOrder& order, const ObserveGrids& grids, const AroundWords* cells,
+                            std::int64_t cell) {
+    AroundWords all = {};
+    double looked = 0.0;
+    order.cells.near(cell, [&](std::int64_t other) {
+        for (int k = 0; k < AroundWords::kCount; ++k) all.words[k] += cells[other].words[k];
+        looked = looked + 1.0;
+    });
+    const AroundSums sums = all.sums(order, grids);
+    if (order.value == PictureOrder::Value::kDensity) {
+        return static_cast<float>(sums.density(looked * order.cells.cell_volume()));
+    }
+    return static_cast<float>(order.value == PictureOrder::Value::kFlow ? sums.flow()
+                                                                        : sums.temperature(order.cells.dimension));
+}
+
 /// What the colour of a ball stands for.
+/// \param given    what give_picture_values() had, by id; of what is around, around_value() by cell
 /// \param v        at the time of the position
 /// \param overlap  the deepest of its contacts with balls, as a fraction of the smaller radius
 template <class Real, int Dim>
@@ -290,6 +374,10 @@ CAROM_HD float picture_value(const PictureOrder& order, const float* given, std:
             for (int axis = 1; axis < Dim; ++axis) x = axis == order.axis ? position[axis] : x;
             return static_cast<float>(order.down ? order.face - x : x - order.face);
         }
+        case PictureOrder::Value::kDensity:
+        case PictureOrder::Value::kTemperature:
+        case PictureOrder::Value::kFlow:
+            return given[cell_around(order.cells, position)];
     }
     return 0.0f;
 }
@@ -308,7 +396,32 @@ CAROM_HD void hide_ball(const PictureArrays& to, std::uint64_t id) {
     to.values[id] = std::numeric_limits<float>::quiet_NaN();
 }
 
-/// Writes the ball in `slot`, at step `step`. `neighbours` as for spring_step.
+/// The velocity, at the time of the position, of the ball in `slot`, if a picture asks for it; else as it is kept.
+template <class Kind, class Neighbours>
+CAROM_HD Vec<typename Kind::Real, Kind::kDim> picture_velocity(
+    const SpringParams<typename Kind::Real, Kind::kDim>& params,
+    const BallsView<typename Kind::Real, Kind::kDim>& balls, const OwnBall<Kind>& own,
+    const Vec<double, Kind::kDim>& position, std::uint64_t step, Neighbours&& neighbours, const PictureOrder& order) {
+    using Real = typename Kind::Real;
+    if (!order.moving() || step == 0 || !(params.lag > Real(0))) return own.v;
+    SpringSums unused = SpringSums::zero();
+    return velocity_now<Kind>(lag_at(params, step), own,
+                              feel<Kind>(params, balls, own, position, params.walls_time(step), neighbours, unused));
+}
+
+/// Adds the ball in `slot`, at step `step`, to those of its cell. `neighbours` as for spring_step.
+template <class Kind, class Neighbours, class Add>
+CAROM_HD void sum_around(const SpringParams<typename Kind::Real, Kind::kDim>& params,
+                         const BallsView<typename Kind::Real, Kind::kDim>& balls, std::uint32_t slot,
+                         std::uint64_t step, Neighbours&& neighbours, const PictureOrder& order, AroundWords* cells,
+                         Add&& add) {
+    const OwnBall<Kind> own = load_ball<Kind>(params, balls, slot);
+    const auto place = place_of(params, own.x, balls.cell[slot]);
+    const auto v = picture_velocity<Kind>(params, balls, own, place.position, step, neighbours, order);
+    add_around(order, params.observe, place.position, v, own.radius, own.inverse_mass, cells, add);
+}
+
+/// Writes the ball in `slot`, at step `step`. `neighbours` as for spring_step; `given` as for picture_value.
 template <class Kind, class Neighbours>
 CAROM_HD void draw_ball(const SpringParams<typename Kind::Real, Kind::kDim>& params,
                         const BallsView<typename Kind::Real, Kind::kDim>& balls, std::uint32_t slot, std::uint64_t step,
@@ -320,20 +433,14 @@ CAROM_HD void draw_ball(const SpringParams<typename Kind::Real, Kind::kDim>& par
     const auto place = place_of(params, own.x, balls.cell[slot]);
     Vec<Real, Kind::kDim> v = own.v;
     Real overlap = Real(0);
-    const bool moving =
-        order.value == PictureOrder::Value::kSpeed || order.value == PictureOrder::Value::kKineticEnergy;
-    if (moving && step > 0 && params.lag > Real(0)) {
-        SpringSums unused = SpringSums::zero();
-        v = velocity_now<Kind>(
-            lag_at(params, step), own,
-            feel<Kind>(params, balls, own, place.position, params.walls_time(step), neighbours, unused));
-    } else if (order.value == PictureOrder::Value::kOverlap) {
+    if (order.value == PictureOrder::Value::kOverlap) {
         neighbours([&](std::uint32_t j) {
             PairContact<Real, Kind::kDim> contact;
             if (!touching<Kind>(params, balls, own, j, contact)) return;
             overlap = larger(contact.overlap / smaller(own.radius, contact.other_radius), overlap);
         });
     }
+    if (!order.around()) v = picture_velocity<Kind>(params, balls, own, place.position, step, neighbours, order);
     to.places[id] = picture_place(order, place.position, static_cast<float>(own.radius));
     to.values[id] = picture_value(order, given, id, place.position, v, own.inverse_mass, overlap);
 }

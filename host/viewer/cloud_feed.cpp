@@ -186,7 +186,7 @@ float largest_radius(const Balls& balls) {
 
 /// What write_picture of a CPU says no to.
 bool written_on_host(const PictureSource& source, Quantity quantity) {
-    return source.pictures_on_host() && quantity != Quantity::kOverlap && !is_local(quantity);
+    return source.pictures_on_host() && quantity != Quantity::kOverlap;
 }
 
 }  // namespace
@@ -198,9 +198,9 @@ bool CloudFeed::needs_frame(CloudStore& store, int slot, Solver& solver, Quantit
     return source == nullptr || !written_on_host(*source, quantity);
 }
 
-/// Hands over the values that a processor does not find: those that do not change with time once, local ones each time.
+/// Hands over the values that a processor does not find, once: they do not change with time.
 void CloudFeed::give(Solver& solver, const Scene& scene, const Balls& balls, Quantity quantity, const Frame* frame) {
-    if (given_ == quantity && !is_local(quantity)) return;
+    if (given_ == quantity) return;
     if (frame == nullptr) {
         solver.request_frame(frame_);
         solver.finish_frame(frame_);
@@ -218,7 +218,7 @@ ValueRange CloudFeed::fill(CloudStore& store, int slot, Solver& solver, const Sc
         store.fill(slot, clouds_.make(scene, balls, *frame, values_));
         return quantity == Quantity::kSpecies ? ValueRange{} : range_of(quantity, values_);
     }
-    const PictureOrder order = picture_order(quantity, scene);
+    const PictureOrder order = picture_order(quantity, scene, balls);
     if (order.value == PictureOrder::Value::kGiven) give(solver, scene, balls, quantity, frame);
     const std::size_t count = balls.size();
     const bool ranged = quantity != Quantity::kSpecies;

@@ -17,23 +17,48 @@ namespace carom {
 
 namespace {
 
-/// Balls by cells that are no smaller than the largest diameter, so that partners are in neighbouring ones.
+/// Cells of a scene's box that are no smaller than the largest diameter, and no more of them than balls, however large
+/// the box.
+/// \param each  how many balls a cell has on average, at least
+BoxCells cells_of(const Scene& scene, const Balls& balls, double each) {
+    BoxCells cells;
+    cells.dimension = scene.dimension();
+    double largest = 0.0;
+    const auto used = species_in_use(balls);
+    for (std::size_t k = 0; k < used.size(); ++k) {
+        if (used[k]) largest = std::max(largest, balls.species_table[k].radius);
+    }
+    // As wide along all axes, but those that are narrower than that.
+    std::array<bool, 3> narrow{};
+    double width = 0.0;
+    for (int pass = 0; pass < cells.dimension; ++pass) {
+        double room = 1.0;
+        int wide = 0;
+        for (int axis = 0; axis < cells.dimension; ++axis) {
+            if (narrow[axis]) continue;
+            room *= scene.box.size[axis];
+            ++wide;
+        }
+        if (wide == 0) break;
+        width = std::pow(room * each / std::max(1.0, static_cast<double>(balls.size())), 1.0 / wide);
+        for (int axis = 0; axis < cells.dimension; ++axis) narrow[axis] = narrow[axis] || scene.box.size[axis] < width;
+    }
+    for (int axis = 0; axis < cells.dimension; ++axis) {
+        cells.min[axis] = scene.box.min[axis];
+        cells.size[axis] = scene.box.size[axis];
+        cells.periodic[axis] = scene.box.periodic(axis);
+        const double fit = largest > 0.0 ? std::floor(cells.size[axis] / (2.0 * largest)) : 1.0;
+        const double most = narrow[axis] ? 1.0 : std::floor(cells.size[axis] / width);
+        cells.count[axis] = static_cast<std::int64_t>(std::max(1.0, std::min(fit, most)));
+    }
+    return cells;
+}
+
+/// The balls of a frame by cells, so that partners are in neighbouring ones.
 class Cells {
 public:
-    /// \param each  how many balls a cell has on average, at least
-    Cells(const Scene& scene, const Balls& balls, const Frame& frame, double each = 1.0)
-        : box_(scene.box), balls_(balls), frame_(frame) {
-        double largest = 0.0;
-        for (std::size_t id = 0; id < frame.size(); ++id) {
-            if (present(id)) largest = std::max(largest, balls.species_of(id).radius);
-        }
-        // No more cells than balls, however large the box.
-        const double most = std::max(1.0, std::pow(static_cast<double>(frame.size()) / each, 1.0 / box_.dimension));
-        for (int axis = 0; axis < box_.dimension; ++axis) {
-            const double fit = largest > 0.0 ? std::floor(box_.size[axis] / (2.0 * largest)) : 1.0;
-            count_[axis] = static_cast<std::int64_t>(std::clamp(fit, 1.0, std::ceil(most)));
-        }
-        start_.assign(static_cast<std::size_t>(count_[0] * count_[1] * count_[2]) + 1, 0);
+    Cells(const BoxCells& cells, const Frame& frame) : box_(cells), frame_(frame) {
+        start_.assign(static_cast<std::size_t>(box_.cells()) + 1, 0);
         for (std::size_t id = 0; id < frame.size(); ++id) {
             if (present(id)) ++start_[cell_of(id) + 1];
         }
@@ -56,63 +81,26 @@ public:
     /// Calls `meet` with each ball of the cells around that of ball `id`.
     template <class Meet>
     void around(std::size_t id, const Meet& meet) const {
-        near(id, [&](std::size_t cell) {
-            for (std::size_t k = start_[cell]; k < start_[cell + 1]; ++k) meet(sorted_[k]);
+        box_.near(static_cast<std::int64_t>(cell_of(id)), [&](std::int64_t cell) {
+            for (const std::size_t other : balls_of(static_cast<std::size_t>(cell))) meet(other);
         });
-    }
-
-    /// Calls `look` with each of the cells around that of ball `id`, and that one.
-    template <class Look>
-    void near(std::size_t id, const Look& look) const {
-        std::array<std::array<std::int64_t, 3>, 3> near{};
-        std::array<int, 3> found{1, 1, 1};
-        for (int axis = 0; axis < box_.dimension; ++axis) {
-            found[axis] = 0;
-            const std::int64_t at = index(id, axis);
-            for (std::int64_t cell = at - 1; cell <= at + 1; ++cell) {
-                std::int64_t inside = cell;
-                if (box_.periodic(axis)) inside = (cell + count_[axis]) % count_[axis];
-                if (inside < 0 || inside >= count_[axis]) continue;
-                const auto end = near[axis].begin() + found[axis];
-                if (std::find(near[axis].begin(), end, inside) == end) near[axis][found[axis]++] = inside;
-            }
-        }
-        for (int z = 0; z < found[2]; ++z) {
-            for (int y = 0; y < found[1]; ++y) {
-                for (int x = 0; x < found[0]; ++x) {
-                    look(static_cast<std::size_t>((near[2][z] * count_[1] + near[1][y]) * count_[0] + near[0][x]));
-                }
-            }
-        }
     }
 
     [[nodiscard]] std::size_t size() const { return start_.size() - 1; }
     [[nodiscard]] std::span<const std::size_t> balls_of(std::size_t cell) const {
         return {sorted_.data() + start_[cell], start_[cell + 1] - start_[cell]};
     }
-    /// [length^d]
-    [[nodiscard]] double cell_volume() const {
-        double volume = 1.0;
-        for (int axis = 0; axis < box_.dimension; ++axis) volume *= box_.size[axis] / static_cast<double>(count_[axis]);
-        return volume;
-    }
-
-private:
-    [[nodiscard]] std::int64_t index(std::size_t id, int axis) const {
-        const double share = (frame_.position[axis][id] - box_.min[axis]) / box_.size[axis];
-        const double at = std::floor(share * static_cast<double>(count_[axis]));
-        return static_cast<std::int64_t>(std::clamp(at, 0.0, static_cast<double>(count_[axis] - 1)));
-    }
     [[nodiscard]] std::size_t cell_of(std::size_t id) const {
         std::int64_t cell = 0;
-        for (int axis = box_.dimension - 1; axis >= 0; --axis) cell = cell * count_[axis] + index(id, axis);
+        for (int axis = box_.dimension - 1; axis >= 0; --axis) {
+            cell = cell * box_.count[axis] + box_.index(axis, frame_.position[axis][id]);
+        }
         return static_cast<std::size_t>(cell);
     }
 
-    const Box& box_;
-    const Balls& balls_;
+private:
+    const BoxCells box_;
     const Frame& frame_;
-    std::array<std::int64_t, 3> count_{1, 1, 1};
     std::vector<std::size_t> start_;
     std::vector<std::size_t> sorted_;
 };
@@ -132,7 +120,7 @@ double overlap_of(const Scene& scene, const Balls& balls, const Frame& frame, st
 
 void visit_contacts(const Scene& scene, const Balls& balls, const Frame& frame,
                     const std::function<void(std::size_t, std::size_t, double)>& meet) {
-    const Cells cells(scene, balls, frame);
+    const Cells cells(cells_of(scene, balls, 1.0), frame);
     for (std::size_t i = 0; i < frame.size(); ++i) {
         if (!cells.present(i)) continue;
         cells.around(i, [&](std::size_t j) {
@@ -218,37 +206,22 @@ Heights heights_of(const Scene& scene) {
     return {axis, scene.box.min[axis] + (down ? scene.box.size[axis] : 0.0), down};
 }
 
-/// What balls of a cell have together.
-struct CellSums {
-    double count = 0.0;
-    double volume = 0.0;  ///< of balls [length^d]
-    double mass = 0.0;
-    std::array<double, 3> momentum{};
-    double energy = 0.0;  ///< twice the kinetic
-
-    void add(const CellSums& other) {
-        count += other.count;
-        volume += other.volume;
-        mass += other.mass;
-        for (std::size_t axis = 0; axis < 3; ++axis) momentum[axis] += other.momentum[axis];
-        energy += other.energy;
-    }
-};
+constexpr double kBallsOfCell = 10.0;  // of what is around a ball
 
 void fill_local(Quantity quantity, const Scene& scene, const Balls& balls, const Frame& frame,
                 std::vector<float>& values) {
-    constexpr double kBallsOfCell = 10.0;
-    const Cells cells(scene, balls, frame, kBallsOfCell);
+    const BoxCells box = cells_of(scene, balls, kBallsOfCell);
+    const Cells cells(box, frame);
     const int dimension = frame.dimension;
-    std::vector<CellSums> sums(cells.size());
+    std::vector<AroundSums> sums(cells.size());
     for (std::size_t cell = 0; cell < cells.size(); ++cell) {
         for (const std::size_t id : cells.balls_of(cell)) {
             const Species& species = balls.species_of(id);
-            CellSums one;
+            AroundSums one;
             one.volume = ball_volume(dimension, species.radius);
             const double speed2 = squared(frame.velocity, id);
             if (std::isfinite(species.mass) && std::isfinite(speed2)) {
-                one.count = 1.0;
+                one.mobile = 1.0;
                 one.mass = species.mass;
                 one.energy = species.mass * speed2;
                 for (int axis = 0; axis < dimension; ++axis) {
@@ -260,19 +233,14 @@ void fill_local(Quantity quantity, const Scene& scene, const Balls& balls, const
     }
     fill(frame, values, [&](std::size_t id) {
         if (!cells.present(id)) return double{kNone};
-        CellSums all;
+        AroundSums all;
         double looked = 0.0;
-        cells.near(id, [&](std::size_t cell) {
-            all.add(sums[cell]);
+        box.near(static_cast<std::int64_t>(cells.cell_of(id)), [&](std::int64_t cell) {
+            all.add(sums[static_cast<std::size_t>(cell)]);
             looked += 1.0;
         });
-        if (quantity == Quantity::kDensity) return all.volume / (looked * cells.cell_volume());
-        double flow = 0.0;
-        for (const double component : all.momentum) flow += component * component;
-        if (!(all.mass > 0.0)) return double{kNone};
-        if (quantity == Quantity::kFlow) return std::sqrt(flow) / all.mass;
-        // Less the flow's energy, which takes one ball's freedom.
-        return all.count > 1.0 ? (all.energy - flow / all.mass) / (dimension * (all.count - 1.0)) : double{kNone};
+        if (quantity == Quantity::kDensity) return all.density(looked * box.cell_volume());
+        return quantity == Quantity::kFlow ? all.flow() : all.temperature(dimension);
     });
 }
 
@@ -382,17 +350,32 @@ void evaluate(Quantity quantity, const Scene& scene, const Balls& balls, const F
     }
 }
 
-bool is_local(Quantity quantity) {
-    return quantity == Quantity::kDensity || quantity == Quantity::kTemperature || quantity == Quantity::kFlow;
-}
-
 double energy_of(const Balls& balls, const Frame& frame, std::size_t id) {
     const Species& species = balls.species_of(id);
     const double gyration = species.radius_of_gyration;
     return translation_of(balls, frame, id) + 0.5 * species.mass * gyration * gyration * squared(frame.spin, id);
 }
 
-PictureOrder picture_order(Quantity quantity, const Scene& scene) {
+namespace {
+
+/// What sums of cells are steps of.
+void measure_largest(const Balls& balls, PictureOrder& order) {
+    double radius = 0.0;
+    double mass = 0.0;
+    const auto used = species_in_use(balls);
+    for (std::size_t k = 0; k < used.size(); ++k) {
+        const Species& species = balls.species_table[k];
+        if (!used[k]) continue;
+        radius = std::max(radius, species.radius);
+        if (std::isfinite(species.mass)) mass = std::max(mass, species.mass);
+    }
+    if (radius > 0.0) order.largest_volume = ball_volume(order.cells.dimension, radius);
+    if (mass > 0.0) order.largest_mass = mass;
+}
+
+}  // namespace
+
+PictureOrder picture_order(Quantity quantity, const Scene& scene, const Balls& balls) {
     using Value = PictureOrder::Value;
     PictureOrder order;
     const Vector3 origin = cloud_origin(scene.box);
@@ -400,11 +383,17 @@ PictureOrder picture_order(Quantity quantity, const Scene& scene) {
     switch (quantity) {
         case Quantity::kSpecies:
         case Quantity::kSpin:
+        case Quantity::kFormula:
+            order.value = Value::kGiven;
+            break;
         case Quantity::kDensity:
         case Quantity::kTemperature:
         case Quantity::kFlow:
-        case Quantity::kFormula:
-            order.value = Value::kGiven;
+            order.value = quantity == Quantity::kDensity ? Value::kDensity
+                          : quantity == Quantity::kFlow  ? Value::kFlow
+                                                         : Value::kTemperature;
+            order.cells = cells_of(scene, balls, kBallsOfCell);
+            measure_largest(balls, order);
             break;
         case Quantity::kSpeed:
             order.value = Value::kSpeed;

@@ -44,9 +44,6 @@ enum class Quantity : std::uint8_t {
     kFormula  ///< what a BallFormula gives, which whoever draws has
 };
 
-/// Whether it is of what is around a ball, and so is found from frames alone.
-[[nodiscard]] bool is_local(Quantity quantity);
-
 /// Its name on the command line, and what a legend calls it.
 struct QuantityInfo {
     Quantity quantity;
@@ -93,7 +90,7 @@ double energy_of(const Balls& balls, const Frame& frame, std::size_t id);
 
 /// The same for a processor that evaluates it where the balls are. PictureOrder::Value::kGiven: what evaluate() gives,
 /// which stays as it is.
-PictureOrder picture_order(Quantity quantity, const Scene& scene);
+PictureOrder picture_order(Quantity quantity, const Scene& scene, const Balls& balls);
 
 /// Values that a range is found from, at most.
 constexpr std::size_t kRangeSample = 65536;

@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 
+#include "kernels/core/box_cells.hpp"
 #include "kernels/core/portability.hpp"
 
 // What a processor writes of its balls for a renderer, and where to.
@@ -20,13 +21,36 @@ struct BallPlace {
 
 /// What a picture wants to know of the balls.
 struct PictureOrder {
-    enum class Value : std::uint8_t { kGiven, kSpeed, kKineticEnergy, kOverlap, kId, kHeight };
+    enum class Value : std::uint8_t {
+        kGiven,
+        kSpeed,
+        kKineticEnergy,
+        kOverlap,
+        kId,
+        kHeight,
+        kDensity,
+        kTemperature,
+        kFlow
+    };
 
     Value value = Value::kSpeed;
-    double origin[3] = {};  ///< [length]
-    int axis = 0;           ///< kHeight: along which one
-    double face = 0.0;      ///< kHeight: where it is 0 [length]
-    bool down = false;      ///< kHeight: it grows against the axis
+    double origin[3] = {};        ///< [length]
+    int axis = 0;                 ///< kHeight: along which one
+    double face = 0.0;            ///< kHeight: where it is 0 [length]
+    bool down = false;            ///< kHeight: it grows against the axis
+    BoxCells cells;               ///< of what is around a ball: kDensity, kTemperature, kFlow
+    double largest_volume = 1.0;  ///< of a ball [length^d]
+    double largest_mass = 1.0;    ///< of balls that move
+
+    /// Whether it is of what is around a ball.
+    [[nodiscard]] CAROM_HD bool around() const {
+        return value == Value::kDensity || value == Value::kTemperature || value == Value::kFlow;
+    }
+    /// Whether velocities at the time of the positions are asked for.
+    [[nodiscard]] CAROM_HD bool moving() const {
+        return value == Value::kSpeed || value == Value::kKineticEnergy || value == Value::kTemperature ||
+               value == Value::kFlow;
+    }
 };
 
 /// One entry a ball, by id, in memory of the processor that writes them.

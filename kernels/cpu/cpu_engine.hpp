@@ -139,6 +139,8 @@ protected:
     std::vector<TileForces<Real, Dim>> tile_forces_;  // one per thread
     std::vector<std::uint32_t> near_walls_;           // slots of balls that may reach a thermal wall; at the last sort
     std::vector<float> picture_given_;                // by id
+    std::vector<AroundWords> around_;                 // by cell of a picture's
+    std::vector<float> around_value_;                 // the same
     ThreadTally trial_;                               // of the step that was tried last
     std::array<std::int64_t, kHeatSources> trial_heat_{};
     double motion_ = 0.0;                // bound on how far any ball has moved since the sort [length]

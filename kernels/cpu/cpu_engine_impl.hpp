@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <string>
 #include <thread>
 
@@ -514,14 +515,36 @@ bool CpuEngine<Real, Dim>::write_picture(const PictureOrder& order, const Pictur
     const std::size_t count = gone_.size();
     if (order.value == Value::kOverlap || (order.value == Value::kGiven && picture_given_.size() != count))
         return false;
-    const bool still = order.value != Value::kSpeed && order.value != Value::kKineticEnergy;
-    for_each_place(still, [&](std::uint32_t slot, const Place<Real, Dim>& place, const Vec<Real, Dim>& v) {
-        const std::uint32_t id = id_[slot];
-        const Real radius = uniform_ ? params_.uniform_radius : radius_[slot];
-        const Real inverse_mass = uniform_ ? params_.uniform_inverse_mass : inverse_mass_[slot];
-        to.places[id] = picture_place(order, place.position, static_cast<float>(radius));
-        to.values[id] = picture_value(order, picture_given_.data(), id, place.position, v, inverse_mass, Real(0));
-    });
+    const auto each = [&](bool raw, auto&& f) {
+        for_each_place(raw, [&](std::uint32_t slot, const Place<Real, Dim>& place, const Vec<Real, Dim>& v) {
+            const Real radius = uniform_ ? params_.uniform_radius : radius_[slot];
+            const Real inverse_mass = uniform_ ? params_.uniform_inverse_mass : inverse_mass_[slot];
+            f(id_[slot], place.position, v, radius, inverse_mass);
+        });
+    };
+    using Position = Vec<double, Dim>;
+    const float* given = picture_given_.data();
+    if (order.around()) {
+        const std::int64_t cells = order.cells.cells();
+        around_.assign(static_cast<std::size_t>(cells), {});
+        around_value_.resize(static_cast<std::size_t>(cells));
+        each(!order.moving(),
+             [&](std::uint32_t, const Position& position, const Vec<Real, Dim>& v, Real radius, Real inverse_mass) {
+                 add_around(order, params_.observe, position, v, radius, inverse_mass, around_.data(),
+                            [](std::int64_t* to_word, std::int64_t value) {
+                                std::atomic_ref(*to_word).fetch_add(value, std::memory_order_relaxed);
+                            });
+             });
+        for (std::int64_t cell = 0; cell < cells; ++cell) {
+            around_value_[static_cast<std::size_t>(cell)] = around_value(order, params_.observe, around_.data(), cell);
+        }
+        given = around_value_.data();
+    }
+    each(order.around() || !order.moving(),
+         [&](std::uint32_t id, const Position& position, const Vec<Real, Dim>& v, Real radius, Real inverse_mass) {
+             to.places[id] = picture_place(order, position, static_cast<float>(radius));
+             to.values[id] = picture_value(order, given, id, position, v, inverse_mass, Real(0));
+         });
     for (std::size_t id = 0; id < count; ++id) {
         if (gone_[id]) hide_ball(to, id);
     }

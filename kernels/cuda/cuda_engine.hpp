@@ -183,6 +183,8 @@ protected:
     PinnedArray<Record> seen_;                           // the record as the host last saw it
     DeviceArray<float> picture_given_, picture_sample_;  // empty until a picture wants them
     PinnedArray<float> picture_sample_here_;
+    DeviceArray<AroundWords> around_;  // by cell of a picture's; empty until one wants them
+    DeviceArray<float> around_value_;  // the same
     Scratch scratch_;
     StepGraph graphs_[2][2];  // by motion_ and labels_
     bool launched_ = false;   // a kernel's first launch loads it, which must not happen while a graph is recorded

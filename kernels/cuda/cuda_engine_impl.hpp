@@ -32,10 +32,21 @@ bool CudaEngine<Real, Dim>::write_picture(const PictureOrder& order, const Pictu
     if (order.value == PictureOrder::Value::kGiven && picture_given_.size() != count_) return false;
     sort_if_due();
     queue_.launch(count_, HideGoneBody{gone_.data(), to});
+    const auto cells = static_cast<std::size_t>(order.around() ? order.cells.cells() : 0);
+    if (around_.size() < cells) {
+        around_ = DeviceArray<AroundWords>(cells);
+        around_value_ = DeviceArray<float>(cells);
+    }
     with_kind([&](auto kind) {
         using Variant = decltype(kind);
+        if (cells > 0) {
+            queue_.launch(cells, ClearAroundBody{around_.data()});
+            queue_.launch(seen().active,
+                          SumAroundBody<Variant>{params_, state_view(motion_), record_.data(), order, around_.data()});
+            queue_.launch(cells, AroundValueBody{order, params_.observe, around_.data(), around_value_.data()});
+        }
         queue_.launch(seen().active, DrawBody<Variant>{params_, state_view(motion_), record_.data(), order,
-                                                       picture_given_.data(), to});
+                                                       cells > 0 ? around_value_.data() : picture_given_.data(), to});
     });
     if (!sample.empty()) {
         if (picture_sample_.size() < sample.size()) {
@@ -609,6 +620,7 @@ std::uint64_t CudaEngine<Real, Dim>::memory_bytes() const {
     for (const Labels& labels : label_sets_) {
         total += labels.radius.bytes() + labels.inverse_mass.bytes() + labels.id.bytes() + labels.cell.bytes();
     }
+    total += around_.bytes() + around_value_.bytes();
     return total;
 }
 

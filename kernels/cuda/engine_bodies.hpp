@@ -715,6 +715,46 @@ struct HideGoneBody {
     }
 };
 
+/// Thread i takes cell i of those around balls.
+struct ClearAroundBody {
+    AroundWords* around;
+
+    CAROM_HD void operator()(std::uint64_t cell) const { around[cell] = {}; }
+};
+
+/// Thread i takes slot i: reads what a step reads and adds 11 integers at most to those of its cell.
+template <class Kind>
+struct SumAroundBody {
+    using Real = typename Kind::Real;
+    static constexpr int kDim = Kind::kDim;
+
+    SpringParams<Real, kDim> params;
+    StateView<Real, kDim> state;
+    const ControlRecord<Real, kDim>* record;
+    PictureOrder order;
+    AroundWords* around;
+
+    CAROM_HD void operator()(std::uint64_t index) const {
+        if (index >= record->active) return;
+        const auto slot = static_cast<std::uint32_t>(index);
+        if (state.gone[state.balls.id[slot]] != 0) return;
+        sum_around<Kind>(params, state.balls, slot, record->step, state.walk(params.grid, slot), order, around,
+                         [](std::int64_t* place, std::int64_t value) { add_shared(place, value); });
+    }
+};
+
+/// Thread i takes cell i: what colours the balls in it.
+struct AroundValueBody {
+    PictureOrder order;
+    ObserveGrids grids;
+    const AroundWords* around;
+    float* values;
+
+    CAROM_HD void operator()(std::uint64_t cell) const {
+        values[cell] = around_value(order, grids, around, static_cast<std::int64_t>(cell));
+    }
+};
+
 /// Thread i takes slot i: reads what a step reads and writes 20 bytes a ball, at its id.
 template <class Kind>
 struct DrawBody {

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "kernels/core/portability.hpp"
 #include "kernels/core/transcendental.hpp"
 
 // The radial distribution function: g(r) = mean number of other balls between r and r + dr from a ball, over what it
@@ -11,7 +12,7 @@
 namespace carom {
 
 /// Area of a disk (2D) or volume of a ball (3D) [length^d].
-inline double ball_volume(int dimension, double r) {
+CAROM_HD double ball_volume(int dimension, double r) {
     return dimension == 2 ? kPi * r * r : 4.0 / 3.0 * kPi * r * r * r;
 }
 

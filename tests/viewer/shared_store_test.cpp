@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <functional>
 #include <string>
@@ -28,6 +29,8 @@ std::string gas(const std::string& box) {
 const std::string kPlain = gas("dimension = 2\n[box]\nsize = [30, 22]\n");
 const std::string kRing = gas("dimension = 2\n[box]\nsize = [30, 22]\nboundary = [\"periodic\", \"periodic\"]\n");
 const std::string kOpen = gas("dimension = 2\n[box]\nsize = [30, 22]\nboundary = [\"open\", \"wall\"]\n");
+const std::string kLong =
+    gas("dimension = 3\n[box]\nsize = [30, 9, 9]\nboundary = [\"periodic\", \"wall\", \"wall\"]\n");
 const std::string kDeep =
     gas("dimension = 3\n[box]\nsize = [11, 11, 11]\nboundary = [\"periodic\", \"wall\", \"wall\"]\n");
 
@@ -97,14 +100,56 @@ Written write(const Processor& processor, Gas& gas, PictureOrder::Value value, s
     order.origin[0] = 1.5;
     order.axis = 1;
     order.face = 0.25;
+    order.cells.dimension = gas.setup.dimension;
+    for (int axis = 0; axis < gas.setup.dimension; ++axis) {
+        order.cells.size[axis] = gas.setup.box_size[axis];
+        order.cells.count[axis] = 3 + axis;
+        order.cells.periodic[axis] = gas.setup.sides[axis][0] == SpringSetup::Side::kPeriodic;
+    }
     EXPECT_TRUE(engine->write_picture(order, {written.places.data(), written.values.data()}, written.sample));
     return written;
+}
+
+/// What is around balls, summed by an engine in integers, and from a frame in doubles.
+TEST(WritePicture, SumsWhatIsAroundABallAsFramesDo) {
+    for (const std::string* text : {&kRing, &kOpen, &kLong}) {
+        const PreparedScene scene = prepared(*text);
+        const auto solver = scene.plan->make_solver(scene.state, "");
+        solver->advance_to(0.5, 60.0);
+        Frame frame;
+        solver->request_frame(frame);
+        solver->finish_frame(frame);
+        const std::size_t count = frame.size();
+        for (const Quantity quantity : {Quantity::kDensity, Quantity::kTemperature, Quantity::kFlow}) {
+            std::vector<BallPlace> places(count);
+            std::vector<float> values(count);
+            std::vector<float> expected;
+            const PictureOrder order = picture_order(quantity, scene.scene, scene.state.balls);
+            EXPECT_GT(order.cells.cells(), 4);
+            ASSERT_TRUE(pictures_of(*solver)->write_picture(order, {places.data(), values.data()}, {}));
+            evaluate(quantity, scene.scene, scene.state.balls, frame, expected);
+            std::vector<float> numbers;
+            for (std::size_t id = 0; id < count; ++id) {
+                // The radius of single precision is in the density; else what differs is the rounding of a few sums.
+                constexpr double kRounding = 1e-6;
+                const bool number = std::isfinite(expected[id]);
+                EXPECT_EQ(std::isfinite(values[id]), number);
+                if (!number) continue;
+                EXPECT_NEAR(values[id], expected[id], kRounding * expected[id]) << *text << id;
+                numbers.push_back(expected[id]);
+            }
+            ASSERT_GT(numbers.size(), count / 2);
+            const auto [least, most] = std::ranges::minmax(numbers);
+            EXPECT_LT(least, 0.9f * most);
+        }
+    }
 }
 
 TEST(WritePicture, GivesTheSameBitsOnEachProcessorThatThisMemoryIsFor) {
     using Value = PictureOrder::Value;
     for (const char* name : {"walls_2d", "damped_3d"}) {
-        for (const Value value : {Value::kGiven, Value::kSpeed, Value::kKineticEnergy, Value::kId, Value::kHeight}) {
+        for (const Value value : {Value::kGiven, Value::kSpeed, Value::kKineticEnergy, Value::kId, Value::kHeight,
+                                  Value::kDensity, Value::kTemperature, Value::kFlow}) {
             Gas gas = scenario(name).make();
             const Written first = write({"cpu1", 1}, gas, value, 60);
             const auto [least, most] = std::ranges::minmax(first.values);
@@ -167,7 +212,8 @@ TEST(SharedStore, IsNotTakenWhereNothingCanBeShared) {
 
 /// The CPU writes what OpenGL reads; the pictures are those of frames.
 TEST(CloudFeed, ShowsTheSamePictureAsFramesFromTheCpu) {
-    for (const Quantity quantity : {Quantity::kSpecies, Quantity::kSpeed, Quantity::kHeight, Quantity::kOverlap}) {
+    for (const Quantity quantity : {Quantity::kSpecies, Quantity::kSpeed, Quantity::kHeight, Quantity::kOverlap,
+                                    Quantity::kDensity, Quantity::kTemperature, Quantity::kFlow}) {
         for (const std::string* text : {&kPlain, &kOpen, &kDeep}) {
             Studio studio(*text, {.quantity = quantity, .labels = false});
             const PreparedScene scene = prepared(*text);
@@ -188,7 +234,13 @@ TEST(CloudFeed, ShowsTheSamePictureAsFramesFromTheCpu) {
             studio.painter().draw(frame, {});
             Pixels copied;
             studio.painter().read(copied);
-            EXPECT_EQ(fed.rgb, copied.rgb) << *text;
+            // What is around a ball is summed another way there, and may be another of 256 colours.
+            const int most = picture_order(quantity, scene.scene, scene.state.balls).around() ? 2 : 0;
+            int largest = 0;
+            for (std::size_t k = 0; k < fed.rgb.size(); ++k) {
+                largest = std::max(largest, std::abs(static_cast<int>(fed.rgb[k]) - static_cast<int>(copied.rgb[k])));
+            }
+            EXPECT_LE(largest, most) << *text;
         }
     }
 }
