@@ -24,7 +24,7 @@ import tempfile
 import time
 
 # What may differ: times, names, and what a backend keeps to itself.
-OPEN = {"wall_seconds", "observables_seconds", "ball_steps_per_second", "backend", "device", "threads", "memory_bytes", "output",
+OPEN = {"wall_seconds", "step_seconds", "observables_seconds", "ball_steps_per_second", "backend", "device", "threads", "memory_bytes", "output",
         "checkpoint", "sorts", "warnings"}
 
 # For a launcher of MPI: ranks share the cores, and root is asked twice whether it means it.

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::carom.CaromWarning")  # of the 
 
 SCENES = sorted(path.stem for path in (SOURCE / "scenes").glob("*.toml") if ".sweep" not in path.name)
 # What two runs of the same bits may differ in.
-OTHERWISE = {"wall_seconds", "observables_seconds", "ball_steps_per_second", "collisions_per_second",
+OTHERWISE = {"wall_seconds", "step_seconds", "observables_seconds", "ball_steps_per_second", "collisions_per_second",
              "events_per_second", "output", "checkpoint", "memory_bytes"}
 
 
