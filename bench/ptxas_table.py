@@ -27,7 +27,7 @@ def main(path):
     for line in text.splitlines():
         if found := ENTRY.search(line):
             name = short(found[1])
-            ours = name.startswith(("step_kernel", "launch_kernel"))  # the rest is Thrust's
+            ours = name.startswith(("step_kernel", "launch_kernel", "crew_kernel"))  # the rest is Thrust's
             kernel = rows.setdefault((found[2], name), {"kernel": name, "architecture": found[2]}) if ours else None
             callee = False
         elif kernel is not None and "Function properties for" in line:

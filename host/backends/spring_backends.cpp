@@ -64,9 +64,10 @@ std::string choose_processor(ProcessorChoice choice, std::size_t balls) {
 }
 
 SpringProcessor make_spring_processor(const std::string& name, const SpringSetup& setup, const RawBalls& balls,
-                                      std::uint64_t step, const Tallies& tallies) {
+                                      std::uint64_t step, const Tallies& tallies,
+                                      [[maybe_unused]] const std::shared_ptr<EnginePack>& pack) {
 #if defined(CAROM_HAVE_CUDA)
-    if (name == "cuda") return {name, make_cuda_engine(setup, balls, step, tallies)};
+    if (name == "cuda") return {name, make_cuda_engine(setup, balls, step, tallies, {.pack = pack})};
 #endif
     return {name, make_cpu_engine(setup, balls, step, tallies)};
 }

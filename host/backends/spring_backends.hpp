@@ -15,6 +15,8 @@
 
 namespace carom {
 
+class EnginePack;
+
 /// A GPU as `carom info` shows it.
 struct DeviceInfo {
     std::string name;
@@ -50,8 +52,10 @@ constexpr std::size_t kAutoCudaBalls = 20000;
 std::string choose_processor(ProcessorChoice choice, std::size_t balls);
 
 /// Makes an engine on the processor called `name`.
+/// \param pack  whose launches it shares on a GPU; null: it has its own
 SpringProcessor make_spring_processor(const std::string& name, const SpringSetup& setup, const RawBalls& balls,
-                                      std::uint64_t step, const Tallies& tallies);
+                                      std::uint64_t step, const Tallies& tallies,
+                                      const std::shared_ptr<EnginePack>& pack = nullptr);
 
 /// A rank's share of an engine on the processor called `name`: see make_cpu_brick and make_cuda_brick.
 std::unique_ptr<BrickEngine> make_spring_bricks(const std::string& name, Transport& transport, const SpringSetup* setup,

@@ -5,14 +5,19 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <span>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include "kernels/core/half_done.hpp"
 #include "kernels/cuda/engine_bodies.hpp"
 #include "kernels/cuda/queue.hpp"
 #include "kernels/cuda/sampler.hpp"
+#include "kernels/cuda/small_system.hpp"
 #include "kernels/cuda/spring_cuda.hpp"
+#include "kernels/engine_pack.hpp"
 #include "kernels/params_from_setup.hpp"
 #include "kernels/ranks/brick_engine.hpp"
 #include "kernels/ranks/transport.hpp"
@@ -40,7 +45,11 @@ struct CudaRun {
 template <class Real, int Dim>
 class CudaEngine : public SpringEngine {
 public:
-    CudaEngine(const SpringSetup& setup, const RawBalls& balls, std::uint64_t step, const Tallies& tallies);
+    CudaEngine(const SpringSetup& setup, const RawBalls& balls, std::uint64_t step, const Tallies& tallies,
+               const CrewOptions& crew);
+    ~CudaEngine() override { leave_pack(); }
+    CudaEngine(const CudaEngine&) = delete;
+    CudaEngine& operator=(const CudaEngine&) = delete;
 
     AdvanceResult advance(std::uint64_t steps) override;
     bool change(const SpringSetup& setup, bool same_setup, const VelocityChange& velocities) override;
@@ -92,7 +101,7 @@ protected:
     [[nodiscard]] const Record& seen() const { return *seen_.data(); }
     void look();
 
-    [[nodiscard]] BallsView<Real, Dim> balls_view(int motion) const;
+    [[nodiscard]] BallsView<Real, Dim> balls_view(int motion) const { return read_only(ordered_view(motion, labels_)); }
     [[nodiscard]] StateView<Real, Dim> state_view(int motion) const {
         return {balls_view(motion), search_, gone_.data()};
     }
@@ -108,6 +117,7 @@ protected:
         for (auto& graphs : graphs_) {
             for (StepGraph& graph : graphs) graph.balls = 0;
         }
+        system_told_ = false;
     }
 
     [[nodiscard]] CellOrder cell_order() const { return {sorted_cell_.data(), sorted_from_.data()}; }
@@ -126,6 +136,27 @@ protected:
     void queue_refresh(int motion, std::uint32_t balls);
     void queue_step(int motion, std::uint32_t balls);
     const StepGraph& step_graph();
+
+    /// What a crew is to do for an engine, and where those that lead keep what they need for it.
+    struct CrewWork {
+        CudaEngine* engine;
+        std::uint64_t until;
+    };
+    struct CrewDesk {
+        DeviceArray<StepErrand<Real, Dim>> errands;
+        DeviceArray<Record> seen;
+        std::vector<Record> seen_here;
+    };
+    /// A crew does the steps and sorts of this system.
+    [[nodiscard]] bool has_crew() const { return crews_ && listed_; }
+    void tell_system();
+    void send_crew(std::uint64_t until);
+    void send_crews_for(std::span<void* const> works, std::shared_ptr<void>& desk);
+    void join_pack();
+    void leave_pack();
+    [[nodiscard]] int crew_kind() const {
+        return static_cast<int>(sizeof(Real)) << 4 | Dim << 2 | (damped_ ? 2 : 0) | (uniform_ ? 1 : 0);
+    }
 
     [[nodiscard]] SpringSums sum_all();
     void gather_frame(const FrameView<Real, Dim>& to, bool raw);
@@ -188,6 +219,13 @@ protected:
     Scratch scratch_;
     StepGraph graphs_[2][2];  // by motion_ and labels_
     bool launched_ = false;   // a kernel's first launch loads it, which must not happen while a graph is recorded
+    bool crews_ = false;      // it is small enough for them; see has_crew()
+    bool system_told_ = false;
+    DeviceArray<SmallSystem<Real, Dim>> system_;
+    DeviceArray<std::uint32_t> block_sums_;
+    std::shared_ptr<EnginePack> pack_;
+    std::optional<int> kind_in_pack_;
+    std::shared_ptr<void> desk_;  // where it leads for itself
 
     std::mutex frame_mutex_;  // over what follows, and frame_
     PinnedArray<unsigned char> frame_pinned_;
@@ -217,8 +255,12 @@ std::uint64_t array_bytes(std::size_t count, std::uint64_t cells, bool uniform) 
     const std::uint64_t groups = (count + kGroup - 1) / kGroup;
     const std::uint64_t lists =
         count * sizeof(std::uint16_t) + (3 * (groups + 1) + kListed<Dim> * kGroup * groups) * sizeof(std::uint32_t);
+    const std::uint64_t crew = count <= kCrewBalls
+                                   ? sizeof(SmallSystem<Real, Dim>) + sizeof(ControlRecord<Real, Dim>) +
+                                         sizeof(StepErrand<Real, Dim>) + kMostCrewBlocks * sizeof(std::uint32_t)
+                                   : 0;
     return per_ball * count + lists + (cells + 1) * sizeof(std::uint32_t) + sizeof(ControlRecord<Real, Dim>) +
-           std::min(count, kSumThreads) * sizeof(SpringSums);
+           std::min(count, kSumThreads) * sizeof(SpringSums) + crew;
 }
 
 /// With Thrust's working memory: what is sorted a second time, and some counters.
@@ -231,7 +273,7 @@ std::uint64_t predict_memory_of(const SpringSetup& setup, const BallSizes& sizes
 
 template <class Real, int Dim>
 std::unique_ptr<SpringEngine> make_engine_of(const SpringSetup& setup, const RawBalls& balls, std::uint64_t step,
-                                             const Tallies& tallies);
+                                             const Tallies& tallies, const CrewOptions& crew);
 
 template <class Real, int Dim>
 std::unique_ptr<BrickEngine> make_brick_of(Transport& transport, const SpringSetup* setup, const RawBalls* balls,

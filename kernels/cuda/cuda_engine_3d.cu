@@ -4,7 +4,7 @@
 namespace carom::CAROM_PROCESSOR {
 
 template std::unique_ptr<SpringEngine> make_engine_of<double, 3>(const SpringSetup&, const RawBalls&, std::uint64_t,
-                                                                 const Tallies&);
+                                                                 const Tallies&, const CrewOptions&);
 template std::unique_ptr<BrickEngine> make_brick_of<double, 3>(Transport&, const SpringSetup*, const RawBalls*,
                                                                std::uint64_t, const std::array<int, 3>&);
 

@@ -100,13 +100,19 @@ CudaEngine<Real, Dim>::CudaEngine(const CudaRun<Real, Dim>& run)
 
 template <class Real, int Dim>
 CudaEngine<Real, Dim>::CudaEngine(const SpringSetup& setup, const RawBalls& balls, std::uint64_t step,
-                                  const Tallies& tallies)
+                                  const Tallies& tallies, const CrewOptions& crew)
     : CudaEngine(run_of(setup, measure_sizes(balls, Dim), step)) {
     const std::size_t walls = before_.wall_impulse.size();
     before_ = tallies;
     before_.wall_impulse.resize(walls);
     before_.wall_heat.resize(walls);
     allocate();
+    if (crew.crews && count_ <= kCrewBalls && crews_work()) {
+        crews_ = true;
+        system_ = DeviceArray<SmallSystem<Real, Dim>>(1);
+        block_sums_ = DeviceArray<std::uint32_t>(kMostCrewBlocks);
+        pack_ = crew.pack;
+    }
     seen_.data()->active = static_cast<std::uint32_t>(count_);
     queue_.upload(seen_.data(), record_.data(), 1);
     load(balls);
@@ -200,21 +206,6 @@ template <class Real, int Dim>
 void CudaEngine<Real, Dim>::look() {
     queue_.download(record_.data(), seen_.data(), 1);
     queue_.wait();
-}
-
-template <class Real, int Dim>
-BallsView<Real, Dim> CudaEngine<Real, Dim>::balls_view(int motion) const {
-    BallsView<Real, Dim> view;
-    for (int axis = 0; axis < Dim; ++axis) {
-        view.x[axis] = motions_[motion].x[axis].data();
-        view.v[axis] = motions_[motion].v[axis].data();
-    }
-    const Labels& labels = label_sets_[labels_];
-    view.radius = labels.radius.data();
-    view.inverse_mass = labels.inverse_mass.data();
-    view.id = labels.id.data();
-    view.cell = labels.cell.data();
-    return view;
 }
 
 template <class Real, int Dim>
@@ -396,20 +387,121 @@ const typename CudaEngine<Real, Dim>::StepGraph& CudaEngine<Real, Dim>::step_gra
     return graph;
 }
 
+/// Writes down for crews where everything is, and what they are to know.
+template <class Real, int Dim>
+void CudaEngine<Real, Dim>::tell_system() {
+    if (system_told_) return;
+    const auto system = std::make_unique<SmallSystem<Real, Dim>>();
+    system->params = params_;
+    for (int motion = 0; motion < 2; ++motion) {
+        for (int labels = 0; labels < 2; ++labels) {
+            const OrderedView<Real, Dim> view = ordered_view(motion, labels);
+            system->state[motion][labels] = {read_only(view), search_, gone_.data()};
+            system->ordered[motion][labels] = view;
+            system->moved[motion] = {view.x, view.v, gone_.data()};
+        }
+    }
+    system->cell_start = cell_start_.data();
+    for (int axis = 0; axis < Dim; ++axis) system->image[axis] = image_[axis].data();
+    system->order = cell_order();
+    system->lists = lists_view();
+    system->near_count = near_count_.data();
+    system->record = record_.data();
+    system->block_sums = block_sums_.data();
+    system->wall_numbers = before_.wall_impulse.size();
+    queue_.upload(system.get(), system_.data(), 1);
+    queue_.wait();
+    system_told_ = true;
+}
+
+/// Steps, and sorts in between, without the host; with those of others, where there is a pack.
+template <class Real, int Dim>
+void CudaEngine<Real, Dim>::send_crew(std::uint64_t until) {
+    tell_system();
+    const std::uint64_t before = step();
+    const std::uint32_t sorts_before = seen().sorts;
+    CrewWork work{this, until};
+    const auto lead = [this](std::span<void* const> works, std::shared_ptr<void>& desk) {
+        send_crews_for(works, desk);
+    };
+    if (pack_ != nullptr) {
+        join_pack();
+        queue_.wait();  // whoever leads has another queue
+        pack_->together(crew_kind(), &work, lead);
+    } else {
+        void* const alone = &work;
+        lead({&alone, 1}, desk_);
+    }
+    const std::uint32_t sorts = seen().sorts - sorts_before;
+    sorts_ += sorts;
+    labels_ = static_cast<int>((static_cast<std::uint32_t>(labels_) + sorts) % 2);
+    motion_ = static_cast<int>((static_cast<std::uint64_t>(motion_) + (step() - before) + sorts) % 2);
+}
+
+/// \param works  CrewWork of engines of one kind, this one's among them
+/// \param desk   a CrewDesk
+template <class Real, int Dim>
+void CudaEngine<Real, Dim>::send_crews_for(std::span<void* const> works, std::shared_ptr<void>& desk) {
+    if (desk == nullptr) desk = std::make_shared<CrewDesk>();
+    CrewDesk& kept = *static_cast<CrewDesk*>(desk.get());
+    if (kept.seen.size() < works.size()) {
+        kept.seen = DeviceArray<Record>(works.size());
+        kept.seen_here.resize(works.size());
+    }
+    std::vector<StepErrand<Real, Dim>> errands;
+    std::uint64_t largest = 0;
+    for (std::size_t k = 0; k < works.size(); ++k) {
+        const CrewWork& work = *static_cast<const CrewWork*>(works[k]);
+        errands.push_back({.where = work.engine->system_.data(),
+                           .seen = kept.seen.data() + k,
+                           .until = work.until,
+                           .motion = static_cast<std::uint32_t>(work.engine->motion_),
+                           .labels = static_cast<std::uint32_t>(work.engine->labels_),
+                           .gate = {}});
+        largest = std::max<std::uint64_t>(largest, work.engine->seen().active);
+    }
+    with_kind([&](auto kind) { send_crews<CarryOnBody<decltype(kind)>>(queue_, kept.errands, errands, largest); });
+    queue_.download(kept.seen.data(), kept.seen_here.data(), works.size());
+    queue_.wait();
+    for (std::size_t k = 0; k < works.size(); ++k) {
+        *static_cast<const CrewWork*>(works[k])->engine->seen_.data() = kept.seen_here[k];
+    }
+}
+
+/// Others wait for this engine's steps from now on.
+template <class Real, int Dim>
+void CudaEngine<Real, Dim>::join_pack() {
+    if (kind_in_pack_ == crew_kind()) return;
+    leave_pack();
+    pack_->join(crew_kind());
+    kind_in_pack_ = crew_kind();
+}
+
+template <class Real, int Dim>
+void CudaEngine<Real, Dim>::leave_pack() {
+    if (kind_in_pack_) pack_->leave(*kind_in_pack_);
+    kind_in_pack_.reset();
+}
+
 template <class Real, int Dim>
 AdvanceResult CudaEngine<Real, Dim>::advance(std::uint64_t steps) {
     const std::uint64_t begin = step();
     AdvanceResult result;
     if (seen().fault_key != FaultKey::kNone) queue_.launch(1, ClearFaultBody<Real, Dim>{record_.data()});
     while (step() - begin < steps) {
-        sort_if_due();
+        if (!has_crew()) sort_if_due();
         const std::uint64_t before = step();
         half_done_.change([&] {
             fit_lists();
+            if (has_crew()) {
+                send_crew(std::min(begin + steps, before + kMostQueued));
+                return;
+            }
+            leave_pack();
             queue_steps(steps_to_queue(steps - (before - begin)));
             look();
+            if ((step() - before) % 2 == 1) motion_ = 1 - motion_;
         });
-        if ((step() - before) % 2 == 1) motion_ = 1 - motion_;
         if (seen().fault_key != FaultKey::kNone) {
             result.fault = FaultKey::unpack(seen().fault_key);
             break;
@@ -612,7 +704,8 @@ std::uint64_t CudaEngine<Real, Dim>::memory_bytes() const {
     std::uint64_t total = sorted_cell_.bytes() + sorted_from_.bytes() + near_count_.bytes() + first_row_.bytes() +
                           at_faces_.bytes() + face_group_.bytes() + entry_.bytes() + cell_start_.bytes() +
                           gone_.bytes() + frame_.bytes() + sums_.bytes() + record_.bytes() + scratch_.bytes() +
-                          picture_given_.bytes() + picture_sample_.bytes() + sampler_.memory_bytes();
+                          system_.bytes() + block_sums_.bytes() + picture_given_.bytes() + picture_sample_.bytes() +
+                          sampler_.memory_bytes();
     for (int axis = 0; axis < Dim; ++axis) {
         total += image_[axis].bytes();
         for (const Motion& motion : motions_) total += motion.x[axis].bytes() + motion.v[axis].bytes();
@@ -638,8 +731,8 @@ std::string CudaEngine<Real, Dim>::device() const {
 
 template <class Real, int Dim>
 std::unique_ptr<SpringEngine> make_engine_of(const SpringSetup& setup, const RawBalls& balls, std::uint64_t step,
-                                             const Tallies& tallies) {
-    return std::make_unique<CudaEngine<Real, Dim>>(setup, balls, step, tallies);
+                                             const Tallies& tallies, const CrewOptions& crew) {
+    return std::make_unique<CudaEngine<Real, Dim>>(setup, balls, step, tallies, crew);
 }
 
 }  // namespace carom::CAROM_PROCESSOR

@@ -23,6 +23,7 @@ struct ControlRecord {
     std::uint32_t active;       ///< balls still in; their slots come first
     std::uint32_t rows;         ///< that the lists of this sort take; more than there is room for: they are not there
     std::uint32_t face_groups;  ///< how many groups have balls near faces or walls
+    std::uint32_t sorts;        ///< that crews have done; see small_system.hpp
     StepNow<Real, Dim> now;     ///< of the next step
     double motion;              ///< bound on how far any ball has moved since the sort [length]
     double last_motion;         ///< the last step's share of it [length]
@@ -78,26 +79,33 @@ CAROM_HD void offer_peaks(ControlRecord<Real, Dim>& record, const StepPeaks<type
     raise_shared(&record.max_overlap, peaks.overlap);
 }
 
-/// Ends a step, in one thread: counts it and prepares the next, or halts. A step with a fault does not count.
+/// At the end of a step, what has been counted by walls and sources of heat: by those of the numbers `first`,
+/// `first + apart`, ... A step with a fault does not count.
 template <class Real, int Dim>
-CAROM_HD void end_step(const SpringParams<Real, Dim>& params, ControlRecord<Real, Dim>& record, int wall_numbers) {
+CAROM_HD void count_step(const SpringParams<Real, Dim>& params, ControlRecord<Real, Dim>& record, int wall_numbers,
+                         int first, int apart) {
     const bool fault = load_shared(&record.fault_key) != FaultKey::kNone;
-    for (int wall = 0; wall < wall_numbers; ++wall) {
+    for (int wall = first; wall < wall_numbers; wall += apart) {
         const std::int64_t impulse = load_shared(&record.step_impulse[wall]);
         if (impulse == 0) continue;
         record.step_impulse[wall] = 0;
         if (!fault) record.impulse[wall].add(impulse);
     }
-    for (int source = 0; params.refreshes() && source < kHeatSources; ++source) {
+    for (int source = first; params.refreshes() && source < kHeatSources; source += apart) {
         const std::int64_t heat = load_shared(&record.step_heat[source]);
         if (heat == 0) continue;
         record.step_heat[source] = 0;
         if (!fault) record.heat[source].add(heat);
     }
+}
+
+/// Ends a step, in one thread: counts it and prepares the next, or halts.
+template <class Real, int Dim>
+CAROM_HD void close_step(const SpringParams<Real, Dim>& params, ControlRecord<Real, Dim>& record) {
     const Real fastest = from_bits(load_shared(&record.largest_speed_squared));
     record.largest_speed_squared = 0;
     record.tickets = 0;
-    if (fault) {
+    if (load_shared(&record.fault_key) != FaultKey::kNone) {
         record.halted = 1;
         return;
     }
@@ -233,11 +241,35 @@ struct StateView {
     }
 };
 
-/// One step of one ball. Reads its own state (2D single precision: 24 bytes; 3D: 32), its list, and the positions of
-/// those in it, mostly from cache, and writes 16 (24). \tparam kListed  whether there are lists; else it looks at all
-/// balls of the cells around its own
-/// \tparam kFaces  false: balls that may reach a face are left to FaceStepBody, for whose sake all threads would
+/// One step of the ball in `slot`. Reads its own state (2D single precision: 24 bytes; 3D: 32), its list, and the
+/// positions of those in it, mostly from cache, and writes 16 (24).
+/// \tparam kListed  whether there are lists; else it looks at all balls of the cells around its own
+/// \tparam kFaces   false: balls that may reach a face are left to FaceStepBody, for whose sake all threads would
 /// otherwise need a third more registers
+template <class Kind, bool kListed, bool kFaces>
+CAROM_HD StepPeaks<typename Phase<typename Kind::Real>::Stored> step_slot(
+    const SpringParams<typename Kind::Real, Kind::kDim>& params,
+    const StateView<typename Kind::Real, Kind::kDim>& state, const NearLists& lists,
+    const MovedView<typename Kind::Real, Kind::kDim>& out, ControlRecord<typename Kind::Real, Kind::kDim>* record,
+    std::uint32_t slot) {
+    if constexpr (!kFaces) {
+        if (lists.near_faces(slot)) return {};
+    }
+    DeviceTally<typename Kind::Real, Kind::kDim> tally{record, state.balls.id};
+    // record->now is read where it is needed, not kept in registers through the search for contacts.
+    if constexpr (kListed) {
+        const ListWalk<Kind> neighbours{params, state.balls, lists, slot};
+        const bool at_face = kFaces && lists.near_faces(slot);
+        spring_step<Kind>(params, record->now, state.balls, out, slot, at_face, neighbours, tally);
+    } else {
+        const CellWalk<Kind::kDim> neighbours = state.walk(params.grid, slot);
+        spring_step<Kind>(params, record->now, state.balls, out, slot, near_faces(params, neighbours.cell), neighbours,
+                          tally);
+    }
+    return tally.peaks();
+}
+
+/// Thread i takes slot i.
 template <class Kind, bool kListed, bool kFaces>
 struct StepBody {
     using Real = typename Kind::Real;
@@ -257,26 +289,14 @@ struct StepBody {
     CAROM_HD bool idle() const { return record->halted != 0; }
     CAROM_HD StepPeaks<Word> operator()(std::uint64_t index) const {
         if (index >= record->active) return {};
-        const auto slot = static_cast<std::uint32_t>(index);
-        if constexpr (!kFaces) {
-            if (lists.near_faces(slot)) return {};
-        }
-        DeviceTally<Real, kDim> tally{record, state.balls.id};
-        // record->now is read where it is needed, not kept in registers through the search for contacts.
-        if constexpr (kListed) {
-            const ListWalk<Kind> neighbours{params, state.balls, lists, slot};
-            const bool at_face = kFaces && lists.near_faces(slot);
-            spring_step<Kind>(params, record->now, state.balls, out, slot, at_face, neighbours, tally);
-        } else {
-            const CellWalk<kDim> neighbours = state.walk(params.grid, slot);
-            spring_step<Kind>(params, record->now, state.balls, out, slot, near_faces(params, neighbours.cell),
-                              neighbours, tally);
-        }
-        return tally.peaks();
+        return step_slot<Kind, kListed, kFaces>(params, state, lists, out, record, static_cast<std::uint32_t>(index));
     }
     CAROM_HD void offer(const StepPeaks<Word>& peaks) const { offer_peaks(*record, peaks); }
     CAROM_HD std::uint32_t* tickets() const { return &record->tickets; }
-    CAROM_HD void finish() const { end_step(params, *record, wall_numbers); }
+    CAROM_HD void finish() const {
+        count_step(params, *record, wall_numbers, 0, 1);
+        close_step(params, *record);
+    }
 };
 
 /// Before a step that leaves them out: the step of the balls that may reach a face or a wall. Each warp takes groups
@@ -308,7 +328,20 @@ struct FaceStepBody {
     }
 };
 
-/// Before a step, where velocities are drawn anew. Thread i takes slot i; few have anything to do.
+/// Before a step, where velocities are drawn anew: that of the ball in `slot`. Few have anything to do.
+template <class Kind>
+CAROM_HD void refresh_slot(const SpringParams<typename Kind::Real, Kind::kDim>& params,
+                           const StateView<typename Kind::Real, Kind::kDim>& state,
+                           const Vec<typename Kind::Real*, Kind::kDim>& velocity,
+                           ControlRecord<typename Kind::Real, Kind::kDim>* record, std::uint32_t slot) {
+    const CellWalk<Kind::kDim> neighbours = state.walk(params.grid, slot);
+    const bool near_walls = near_faces(params, neighbours.cell);
+    if (!near_walls && !thermostat_acts(params, record->step)) return;
+    DeviceTally<typename Kind::Real, Kind::kDim> tally{record, state.balls.id};
+    refresh_ball<Kind>(params, state.balls, state.gone, velocity, record->step, slot, near_walls, neighbours, tally);
+}
+
+/// Thread i takes slot i.
 template <class Kind>
 struct RefreshBody {
     using Real = typename Kind::Real;
@@ -321,13 +354,7 @@ struct RefreshBody {
 
     CAROM_HD void operator()(std::uint64_t index) const {
         if (record->halted != 0 || index >= record->active) return;
-        const auto slot = static_cast<std::uint32_t>(index);
-        const CellWalk<kDim> neighbours = state.walk(params.grid, slot);
-        const bool near_walls = near_faces(params, neighbours.cell);
-        if (!near_walls && !thermostat_acts(params, record->step)) return;
-        DeviceTally<Real, kDim> tally{record, state.balls.id};
-        refresh_ball<Kind>(params, state.balls, state.gone, velocity, record->step, slot, near_walls, neighbours,
-                           tally);
+        refresh_slot<Kind>(params, state, velocity, record, static_cast<std::uint32_t>(index));
     }
 };
 
@@ -494,6 +521,21 @@ struct OrderedView {
     std::uint32_t* cell;
 };
 
+/// The same, to be read.
+template <class Real, int Dim>
+CAROM_HD BallsView<Real, Dim> read_only(const OrderedView<Real, Dim>& view) {
+    BallsView<Real, Dim> balls;
+    for (int axis = 0; axis < Dim; ++axis) {
+        balls.x[axis] = view.x[axis];
+        balls.v[axis] = view.v[axis];
+    }
+    balls.radius = view.radius;
+    balls.inverse_mass = view.inverse_mass;
+    balls.id = view.id;
+    balls.cell = view.cell;
+    return balls;
+}
+
 /// Thread i takes ball i of a state that comes from the host.
 template <class Real, int Dim>
 struct LoadBody {
@@ -520,7 +562,24 @@ struct LoadBody {
     }
 };
 
-/// Thread i takes slot i: the ball's new cell, and how often it has crossed a periodic face since the last sort.
+/// The cell that the ball in `slot` is in now, or the number behind them all for one that is gone; and counts how often
+/// it has crossed a periodic face since the last sort.
+template <class Real, int Dim>
+CAROM_HD std::uint32_t new_cell(const SpringParams<Real, Dim>& params, const StateView<Real, Dim>& state,
+                                const Vec<std::int32_t*, Dim>& image, std::uint32_t slot) {
+    const std::uint32_t id = state.balls.id[slot];
+    if (state.gone[id] != 0) return params.grid.count();
+    Vec<typename Phase<Real>::Stored, Dim> x;
+    for (int axis = 0; axis < Dim; ++axis) x[axis] = state.balls.x[axis][slot];
+    auto wide = wide_position(params, x, params.grid.cell(state.balls.cell[slot]));
+    for (int axis = 0; axis < Dim; ++axis) {
+        const std::int32_t crossings = params.coordinates.wrap(axis, wide[axis]);
+        if (crossings != 0) image[axis][id] += crossings;
+    }
+    return params.grid.number(params.grid.cell_of(wide));
+}
+
+/// Thread i takes slot i.
 template <class Real, int Dim>
 struct NewCellBody {
     SpringParams<Real, Dim> params;
@@ -530,21 +589,25 @@ struct NewCellBody {
 
     CAROM_HD void operator()(std::uint64_t index) const {
         const auto slot = static_cast<std::uint32_t>(index);
-        const std::uint32_t id = state.balls.id[slot];
-        if (state.gone[id] != 0) {
-            order.put(slot, params.grid.count());
-            return;
-        }
-        Vec<typename Phase<Real>::Stored, Dim> x;
-        for (int axis = 0; axis < Dim; ++axis) x[axis] = state.balls.x[axis][slot];
-        auto wide = wide_position(params, x, params.grid.cell(state.balls.cell[slot]));
-        for (int axis = 0; axis < Dim; ++axis) {
-            const std::int32_t crossings = params.coordinates.wrap(axis, wide[axis]);
-            if (crossings != 0) image[axis][id] += crossings;
-        }
-        order.put(slot, params.grid.number(params.grid.cell_of(wide)));
+        order.put(slot, new_cell(params, state, image, slot));
     }
 };
+
+/// Brings the ball of an old slot to a new one, in `cell`.
+template <class Real, int Dim>
+CAROM_HD void move_ball(const BallsView<Real, Dim>& from, std::uint32_t old, const OrderedView<Real, Dim>& to,
+                        std::uint32_t slot, std::uint32_t cell) {
+    for (int axis = 0; axis < Dim; ++axis) {
+        to.x[axis][slot] = from.x[axis][old];
+        to.v[axis][slot] = from.v[axis][old];
+    }
+    if (to.radius != nullptr) {
+        to.radius[slot] = from.radius[old];
+        to.inverse_mass[slot] = from.inverse_mass[old];
+    }
+    to.id[slot] = from.id[old];
+    to.cell[slot] = cell;
+}
 
 /// Thread i takes new slot i and fetches its ball from the old one.
 template <class Real, int Dim>
@@ -555,17 +618,7 @@ struct ReorderBody {
 
     CAROM_HD void operator()(std::uint64_t index) const {
         const auto slot = static_cast<std::uint32_t>(index);
-        const std::uint32_t old = order.from[slot];
-        for (int axis = 0; axis < Dim; ++axis) {
-            to.x[axis][slot] = from.x[axis][old];
-            to.v[axis][slot] = from.v[axis][old];
-        }
-        if (to.radius != nullptr) {
-            to.radius[slot] = from.radius[old];
-            to.inverse_mass[slot] = from.inverse_mass[old];
-        }
-        to.id[slot] = from.id[old];
-        to.cell[slot] = order.cell[slot];
+        move_ball(from, order.from[slot], to, slot, order.cell[slot]);
     }
 };
 
@@ -605,6 +658,17 @@ CAROM_HD void visit_near(const SpringParams<typename Kind::Real, Kind::kDim>& pa
     });
 }
 
+/// How many are near the ball in `slot`, or kTooMany. \tparam kShared  as CellWalk
+template <class Kind, bool kShared>
+CAROM_HD std::uint16_t count_near(const SpringParams<typename Kind::Real, Kind::kDim>& params,
+                                  const StateView<typename Kind::Real, Kind::kDim>& state, std::uint32_t slot) {
+    std::uint16_t found = 0;
+    visit_near<Kind, kShared>(params, state, slot, [&](std::uint32_t) {
+        if (found != kTooMany) ++found;
+    });
+    return found;
+}
+
 /// Thread i takes slot i, behind a sort: how many are near.
 template <class Kind, bool kShared>
 struct CountNearBody {
@@ -618,21 +682,34 @@ struct CountNearBody {
 
     CAROM_HD void operator()(std::uint64_t index) const {
         const auto slot = static_cast<std::uint32_t>(index);
-        std::uint16_t found = 0;
-        if (index < record->active) {
-            visit_near<Kind, kShared>(params, state, slot, [&](std::uint32_t) {
-                if (found != kTooMany) ++found;
-            });
-        }
-        count[slot] = found;
+        count[slot] = index < record->active ? count_near<Kind, kShared>(params, state, slot) : std::uint16_t{0};
     }
 };
 
-/// Thread i takes group i: the length of its longest list, and who may reach a face.
+constexpr std::uint32_t kNoLists = 1U << 31;  ///< more rows than there will ever be room for
+
+/// Of a group the length of its longest list, and who may reach a face.
+template <class Real, int Dim>
+CAROM_HD void measure_group(const SpringParams<Real, Dim>& params, const std::uint32_t* cell,
+                            ControlRecord<Real, Dim>& record, const std::uint16_t* count, const NearLists& lists,
+                            std::uint32_t group) {
+    const std::uint32_t first = group * kGroup;
+    const std::uint32_t left = record.active > first ? record.active - first : 0;
+    std::uint32_t rows = 0;
+    std::uint32_t at_faces = 0;
+    for (std::uint32_t lane = 0; lane < kGroup && lane < left; ++lane) {
+        const std::uint32_t found = count[first + lane];
+        if (found > rows) rows = found;
+        if (near_faces(params, params.grid.cell(cell[first + lane]))) at_faces |= 1U << lane;
+    }
+    lists.first_row[group] = rows == kTooMany ? kNoLists : rows;
+    lists.at_faces[group] = at_faces;
+    if (at_faces != 0) lists.face_group[next_shared(&record.face_groups)] = group;
+}
+
+/// Thread i takes group i.
 template <class Real, int Dim>
 struct MeasureGroupBody {
-    static constexpr std::uint32_t kNoLists = 1U << 31;  // more rows than there will ever be room for
-
     SpringParams<Real, Dim> params;
     const std::uint32_t* cell;
     ControlRecord<Real, Dim>* record;
@@ -640,19 +717,7 @@ struct MeasureGroupBody {
     NearLists lists;
 
     CAROM_HD void operator()(std::uint64_t index) const {
-        const auto group = static_cast<std::uint32_t>(index);
-        const std::uint32_t first = group * kGroup;
-        const std::uint32_t left = record->active > first ? record->active - first : 0;
-        std::uint32_t rows = 0;
-        std::uint32_t at_faces = 0;
-        for (std::uint32_t lane = 0; lane < kGroup && lane < left; ++lane) {
-            const std::uint32_t found = count[first + lane];
-            if (found > rows) rows = found;
-            if (near_faces(params, params.grid.cell(cell[first + lane]))) at_faces |= 1U << lane;
-        }
-        lists.first_row[group] = rows == kTooMany ? kNoLists : rows;
-        lists.at_faces[group] = at_faces;
-        if (at_faces != 0) lists.face_group[next_shared(&record->face_groups)] = group;
+        measure_group(params, cell, *record, count, lists, static_cast<std::uint32_t>(index));
     }
 };
 
@@ -669,7 +734,20 @@ struct ListedBody {
     }
 };
 
-/// Thread i takes slot i, of whole groups: writes its list.
+/// Writes the list of a slot; of one that is empty, in the last group, nothing but the slot itself.
+template <class Kind, bool kShared>
+CAROM_HD void list_near(const SpringParams<typename Kind::Real, Kind::kDim>& params,
+                        const StateView<typename Kind::Real, Kind::kDim>& state, const NearLists& lists,
+                        std::uint32_t slot, bool empty) {
+    std::uint32_t row = lists.first_row[slot / kGroup];
+    const std::uint32_t last = lists.first_row[slot / kGroup + 1];
+    if (!empty) {
+        visit_near<Kind, kShared>(params, state, slot, [&](std::uint32_t j) { lists.at(row++, slot) = j; });
+    }
+    for (; row < last; ++row) lists.at(row, slot) = slot;
+}
+
+/// Thread i takes slot i, of whole groups.
 template <class Kind, bool kShared>
 struct ListNearBody {
     using Real = typename Kind::Real;
@@ -682,13 +760,7 @@ struct ListNearBody {
 
     CAROM_HD void operator()(std::uint64_t index) const {
         if (record->rows > lists.room) return;
-        const auto slot = static_cast<std::uint32_t>(index);
-        std::uint32_t row = lists.first_row[slot / kGroup];
-        const std::uint32_t last = lists.first_row[slot / kGroup + 1];
-        if (index < record->active) {
-            visit_near<Kind, kShared>(params, state, slot, [&](std::uint32_t j) { lists.at(row++, slot) = j; });
-        }
-        for (; row < last; ++row) lists.at(row, slot) = slot;
+        list_near<Kind, kShared>(params, state, lists, static_cast<std::uint32_t>(index), index >= record->active);
     }
 };
 

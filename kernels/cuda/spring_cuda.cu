@@ -9,13 +9,13 @@ namespace CAROM_PROCESSOR {
 namespace {
 
 std::unique_ptr<SpringEngine> make_engine(const SpringSetup& setup, const RawBalls& balls, std::uint64_t step,
-                                          const Tallies& tallies) {
+                                          const Tallies& tallies, const CrewOptions& crew) {
     if (setup.double_precision) {
-        return setup.dimension == 2 ? make_engine_of<double, 2>(setup, balls, step, tallies)
-                                    : make_engine_of<double, 3>(setup, balls, step, tallies);
+        return setup.dimension == 2 ? make_engine_of<double, 2>(setup, balls, step, tallies, crew)
+                                    : make_engine_of<double, 3>(setup, balls, step, tallies, crew);
     }
-    return setup.dimension == 2 ? make_engine_of<float, 2>(setup, balls, step, tallies)
-                                : make_engine_of<float, 3>(setup, balls, step, tallies);
+    return setup.dimension == 2 ? make_engine_of<float, 2>(setup, balls, step, tallies, crew)
+                                : make_engine_of<float, 3>(setup, balls, step, tallies, crew);
 }
 
 std::unique_ptr<BrickEngine> make_brick(Transport& transport, const SpringSetup* setup, const RawBalls* balls,
@@ -47,8 +47,8 @@ std::uint64_t predict_memory(const SpringSetup& setup, const BallSizes& sizes) {
 std::string emulated::device_name() { return "emulated"; }
 
 std::unique_ptr<SpringEngine> make_emulated_engine(const SpringSetup& setup, const RawBalls& balls, std::uint64_t step,
-                                                   const Tallies& tallies) {
-    return emulated::make_engine(setup, balls, step, tallies);
+                                                   const Tallies& tallies, const CrewOptions& crew) {
+    return emulated::make_engine(setup, balls, step, tallies, crew);
 }
 
 std::unique_ptr<BrickEngine> make_emulated_brick(Transport& transport, const SpringSetup* setup, const RawBalls* balls,
@@ -67,10 +67,10 @@ std::uint64_t predict_emulated_sampler(std::size_t balls, int dimension, bool pa
 #else
 
 std::unique_ptr<SpringEngine> make_cuda_engine(const SpringSetup& setup, const RawBalls& balls, std::uint64_t step,
-                                               const Tallies& tallies) {
+                                               const Tallies& tallies, const CrewOptions& crew) {
     const std::uint64_t own = cuda::predict_memory(setup, measure_sizes(balls, setup.dimension));
     cuda::require_memory(own + setup.memory_beside, balls.count);
-    return cuda::make_engine(setup, balls, step, tallies);
+    return cuda::make_engine(setup, balls, step, tallies, crew);
 }
 
 std::unique_ptr<BrickEngine> make_cuda_brick(Transport& transport, const SpringSetup* setup, const RawBalls* balls,

@@ -16,6 +16,14 @@
 
 namespace carom {
 
+class EnginePack;
+
+/// How small systems use the GPU; changes no bit.
+struct CrewOptions {
+    bool crews = true;                           ///< they do many steps in a launch
+    std::shared_ptr<EnginePack> pack = nullptr;  ///< whose launches they share; null: each has its own
+};
+
 /// A GPU that the driver offers.
 struct CudaDevice {
     std::string name;
@@ -31,10 +39,11 @@ std::vector<CudaDevice> list_cuda_devices();
 /// The spring engine of the GPU (device 0): one thread a ball, batches of steps without the host.
 /// \param step     steps done before (a restart)
 /// \param tallies  counted before
+/// \param crew     of a small system
 /// \throws std::runtime_error  naming the call and the device that failed; with too little memory, what is needed,
 ///                             what is free, and how many balls would fit
 std::unique_ptr<SpringEngine> make_cuda_engine(const SpringSetup& setup, const RawBalls& balls, std::uint64_t step,
-                                               const Tallies& tallies);
+                                               const Tallies& tallies, const CrewOptions& crew = {});
 
 /// A rank's share of such an engine, on the rank's own GPU where the machine has several; together.
 /// \param setup, balls, step, layers  as make_cpu_brick has them
@@ -55,7 +64,7 @@ std::unique_ptr<LadderEngine> make_cuda_copy(std::size_t bytes);
 
 /// The same sources run on the host, thread by thread: for tests. In the library carom_emulated.
 std::unique_ptr<SpringEngine> make_emulated_engine(const SpringSetup& setup, const RawBalls& balls, std::uint64_t step,
-                                                   const Tallies& tallies);
+                                                   const Tallies& tallies, const CrewOptions& crew = {});
 std::unique_ptr<BrickEngine> make_emulated_brick(Transport& transport, const SpringSetup* setup, const RawBalls* balls,
                                                  std::uint64_t step, const std::array<int, 3>& layers);
 std::uint64_t predict_emulated_memory(const SpringSetup& setup, const BallSizes& sizes);

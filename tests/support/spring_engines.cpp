@@ -436,7 +436,8 @@ testing::AssertionResult same_balls(const std::string& what, const Gas& expected
 }
 
 std::vector<Processor> processors() {
-    return {{"cpu1", 1}, {"cpu2", 2}, {"cpu3", 3}, {"ranks", 1}, {"emulated"}, {"emulated_ranks"}, {"cuda"}};
+    return {{"cpu1", 1},  {"cpu2", 2},           {"cpu3", 3},        {"ranks", 1},
+            {"emulated"}, {"emulated_launches"}, {"emulated_ranks"}, {"cuda"}};
 }
 
 std::string missing(const Processor& processor) {
@@ -529,13 +530,16 @@ BrickMaker brick_maker(const Processor& processor) {
 namespace {
 
 std::unique_ptr<SpringEngine> engine_on(const Processor& processor, SpringSetup setup, const RawBalls& balls,
-                                        std::uint64_t step, const Tallies& tallies) {
+                                        std::uint64_t step, const Tallies& tallies,
+                                        [[maybe_unused]] const std::shared_ptr<EnginePack>& pack = nullptr) {
     setup.threads = processor.threads;
 #if defined(CAROM_HAVE_EMULATED)
-    if (processor.name == "emulated") return make_emulated_engine(setup, balls, step, tallies);
+    if (processor.name == "emulated" || processor.name == "emulated_launches") {
+        return make_emulated_engine(setup, balls, step, tallies, {.crews = processor.name == "emulated", .pack = pack});
+    }
 #endif
 #if defined(CAROM_HAVE_CUDA)
-    if (processor.name == "cuda") return make_cuda_engine(setup, balls, step, tallies);
+    if (processor.name == "cuda") return make_cuda_engine(setup, balls, step, tallies, {.pack = pack});
 #endif
     if (const BrickMaker maker = brick_maker(processor)) {
         // Nearly all scenarios have as many balls as four divides.
@@ -554,8 +558,9 @@ std::unique_ptr<SpringEngine> engine_on(const Processor& processor, SpringSetup 
 
 }  // namespace
 
-std::unique_ptr<SpringEngine> make_engine(const Processor& processor, Gas& gas) {
-    return engine_on(processor, gas.setup, gas.raw(), gas.step, gas.tallies);
+std::unique_ptr<SpringEngine> make_engine(const Processor& processor, Gas& gas,
+                                          const std::shared_ptr<EnginePack>& pack) {
+    return engine_on(processor, gas.setup, gas.raw(), gas.step, gas.tallies, pack);
 }
 
 std::unique_ptr<Solver> make_solver_on(const Processor& processor, const PreparedScene& run) {

@@ -17,6 +17,7 @@
 namespace carom {
 struct PreparedScene;
 class Solver;
+class EnginePack;
 }  // namespace carom
 
 namespace carom::test {
@@ -71,8 +72,10 @@ const Scenario& scenario(const std::string& name);
 
 /// A way to run the spring engine.
 struct Processor {
-    std::string name;  ///< "cpu1", "cpu2", "cpu3", "ranks", "ranks8", "emulated", "emulated_ranks", "cuda"
-    int threads = 1;   ///< of the CPU
+    /// "cpu1", "cpu2", "cpu3", "ranks", "ranks8", "emulated", "emulated_launches" (each step of its own),
+    /// "emulated_ranks", "cuda"
+    std::string name;
+    int threads = 1;  ///< of the CPU
 };
 
 /// GoogleTest prints parameters so.
@@ -92,7 +95,9 @@ std::string missing(const Processor& processor);
     }
 bool gpu_required(const Processor& processor);
 
-std::unique_ptr<SpringEngine> make_engine(const Processor& processor, Gas& gas);
+/// \param pack  whose launches a GPU's engine shares
+std::unique_ptr<SpringEngine> make_engine(const Processor& processor, Gas& gas,
+                                          const std::shared_ptr<EnginePack>& pack = nullptr);
 /// What makes bricks of the processors called by ranks; of others empty.
 BrickMaker brick_maker(const Processor& processor);
 

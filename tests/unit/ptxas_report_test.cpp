@@ -63,15 +63,18 @@ TEST(PtxasReport, StepsSpillNothing) {
     std::stringstream text;
     text << file.rdbuf();
     int steps = 0;
+    int crews = 0;
     for (const KernelReport& kernel : read_report(text.str())) {
-        if (kernel.name.find("step_kernel") == std::string::npos) continue;
-        ++steps;
+        const bool crew = kernel.name.find("crew_kernel") != std::string::npos;
+        if (!crew && kernel.name.find("step_kernel") == std::string::npos) continue;
+        ++(crew ? crews : steps);
         EXPECT_EQ(kernel.spills, 0) << kernel.name;
         EXPECT_EQ(kernel.stack, 0) << kernel.name;
         EXPECT_GT(kernel.registers, 0) << kernel.name;
         EXPECT_LE(kernel.registers, kernel.name.find("StepKindIf") != std::string::npos ? 80 : 128) << kernel.name;
     }
     EXPECT_GE(steps, 16) << "single and double, 2D and 3D, damped or not, alike or not";
+    EXPECT_GE(crews, 16);
 }
 
 }  // namespace

@@ -10,8 +10,8 @@ std::vector<CudaDevice> list_cuda_devices() {
 }
 
 std::unique_ptr<SpringEngine> make_cuda_engine(const SpringSetup& setup, const RawBalls& balls, std::uint64_t step,
-                                               const Tallies& tallies) {
-    return make_emulated_engine(setup, balls, step, tallies);
+                                               const Tallies& tallies, const CrewOptions& crew) {
+    return make_emulated_engine(setup, balls, step, tallies, crew);
 }
 
 std::unique_ptr<BrickEngine> make_cuda_brick(Transport& transport, const SpringSetup* setup, const RawBalls* balls,

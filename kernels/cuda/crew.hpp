@@ -1,0 +1,287 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+
+#include "kernels/cuda/queue.hpp"
+
+// Threads of the GPU that carry one small system through many steps without a launch: a crew. It is a block, a cluster
+// of blocks, or a whole grid, and has one way to agree on anything: all wait until all are there, and one block does
+// what is to be done before they go on. What steers a crew is read behind such a meeting and changed in one alone, so
+// that all of it goes the same way. On the host (emulated) a crew is the thread that runs everything.
+
+namespace carom::CAROM_PROCESSOR {
+
+/// Where the blocks of a crew that is a grid wait for each other.
+struct Gate {
+    std::uint32_t arrived = 0;
+    std::uint32_t opened = 0;
+};
+
+/// Balls from which on a system that is alone gets a grid and not a cluster: so many as a cluster of 16 blocks has four
+/// a thread of. A cluster meets in some 200 cycles, a grid, through the second-level cache, in ten times as many.
+constexpr std::uint64_t kGridBalls = 16384;
+/// Balls from which on a system has launches of its own for each step: one would keep a GPU busy for longer than a
+/// launch takes, and blocks that are made anew share the work out better than a crew does.
+constexpr std::uint64_t kCrewBalls = 200000;
+/// Adds; a sum of 2^32 and more stays at 2^32 - 1.
+CAROM_HD std::uint32_t bounded_sum(std::uint32_t a, std::uint32_t b) {
+    const std::uint32_t sum = a + b;
+    return sum < a ? 0xffffffffU : sum;
+}
+
+class Crew {
+public:
+    /// \param gate  of a crew that is a grid; null: it is a block, or a cluster of `blocks` of them
+    CAROM_HD explicit Crew(unsigned blocks = 1, Gate* gate = nullptr) : blocks_(blocks), gate_(gate) {}
+
+    /// Calls f(i) for all i < n. What they write, others of the crew see behind the next meeting.
+    template <class F>
+    CAROM_HD void each(std::uint32_t n, F&& f) const {
+#if defined(__CUDA_ARCH__)
+        for (std::uint32_t i = thread(); i < n; i += threads()) f(i);
+#else
+        for (std::uint32_t i = n; i-- > 0;) f(i);
+#endif
+    }
+
+    /// Waits until all are there.
+    CAROM_HD void meet() const {
+#if defined(__CUDA_ARCH__)
+        if (gate_ != nullptr) {
+            pass_gate([](int, int) {});
+        } else {
+            meet_cluster();
+        }
+#endif
+    }
+
+    /// Waits until all are there; then the threads of one block call f(thread, threads), and all go on behind it.
+    template <class F>
+    CAROM_HD void meet(F&& f) const {
+#if defined(__CUDA_ARCH__)
+        if (gate_ != nullptr) {
+            pass_gate(f);
+        } else {
+            meet_cluster();
+            if (rank() == 0) f(static_cast<int>(threadIdx.x), kBlockThreads);
+            meet_cluster();
+        }
+#else
+        f(0, 1);
+#endif
+    }
+
+    /// Replaces each of `count` numbers by the bounded sum of those before it. Behind a meeting, and one must follow.
+    /// \param sums  room for one a block
+    CAROM_HD void sum_before(std::uint32_t* numbers, std::uint32_t count, [[maybe_unused]] std::uint32_t* sums) const {
+#if defined(__CUDA_ARCH__)
+        // Each thread has a stretch, so that there is one sum over threads however many numbers there are.
+        const std::uint32_t stretch = (count + threads() - 1) / threads();
+        const std::uint32_t first = thread() * stretch < count ? thread() * stretch : count;
+        const std::uint32_t last = count - first < stretch ? count : first + stretch;
+        std::uint32_t sum = 0;
+        for (std::uint32_t i = first; i < last; ++i) sum = bounded_sum(sum, numbers[i]);
+        std::uint32_t all = 0;
+        sum = sum_of_threads_before(sum, all);
+        if (blocks_ > 1) {
+            if (threadIdx.x == 0) sums[rank()] = all;
+            meet();
+            std::uint32_t before = 0;
+            for (unsigned block = threadIdx.x; block < rank(); block += kBlockThreads) {
+                before = bounded_sum(before, sums[block]);
+            }
+            sum_of_threads_before(before, all);
+            sum = bounded_sum(sum, all);
+        }
+        for (std::uint32_t i = first; i < last; ++i) {
+            const std::uint32_t number = numbers[i];
+            numbers[i] = sum;
+            sum = bounded_sum(sum, number);
+        }
+#else
+        std::uint32_t sum = 0;
+        for (std::uint32_t i = 0; i < count; ++i) sum = bounded_sum(sum, std::exchange(numbers[i], sum));
+#endif
+    }
+
+    /// Calls f(largest) with the largest of the threads' peaks, once or for parts of the crew.
+    template <class Word, class F>
+    CAROM_HD void offer(const StepPeaks<Word>& peaks, F&& f) const {
+#if defined(__CUDA_ARCH__)
+        const StepPeaks<Word> largest = block_peaks(peaks);
+        if (threadIdx.x == 0) f(largest);
+#else
+        f(peaks);
+#endif
+    }
+
+    /// A copy that is nearer to the threads; one a kernel.
+    template <class T>
+    CAROM_HD const T& keep(const T& value) const {
+#if defined(__CUDA_ARCH__)
+        __shared__ std::uint64_t s_kept[sizeof(T) / sizeof(std::uint64_t)];
+        copy_words(value, s_kept, threadIdx.x, kBlockThreads);
+        __syncthreads();
+        return *reinterpret_cast<const T*>(s_kept);
+#else
+        return value;
+#endif
+    }
+
+    /// Behind a meeting.
+    template <class T>
+    CAROM_HD void copy(const T& from, T& to) const {
+#if defined(__CUDA_ARCH__)
+        copy_words(from, reinterpret_cast<std::uint64_t*>(&to), thread(), threads());
+#else
+        to = from;
+#endif
+    }
+
+private:
+#if defined(__CUDA_ARCH__)
+    __device__ unsigned rank() const { return blockIdx.x % blocks_; }
+    __device__ std::uint32_t thread() const { return rank() * kBlockThreads + threadIdx.x; }
+    __device__ std::uint32_t threads() const { return blocks_ * kBlockThreads; }
+
+    template <class T>
+    __device__ static void copy_words(const T& from, std::uint64_t* to, std::uint32_t first, std::uint32_t apart) {
+        static_assert(sizeof(T) % sizeof(std::uint64_t) == 0);
+        const auto* const words = reinterpret_cast<const std::uint64_t*>(&from);
+        for (std::uint32_t i = first; i < sizeof(T) / sizeof(std::uint64_t); i += apart) to[i] = words[i];
+    }
+
+    __device__ void meet_cluster() const {
+#if __CUDA_ARCH__ >= 900
+        if (blocks_ > 1) {
+            __cluster_barrier_arrive();  // releases, and the wait acquires, what the cluster wrote
+            __cluster_barrier_wait();
+            return;
+        }
+#endif
+        __syncthreads();
+    }
+
+    /// The last block to come does f, and opens the gate for the others.
+    template <class F>
+    __device__ void pass_gate(F&& f) const {
+        using Counter = ::cuda::atomic_ref<std::uint32_t, ::cuda::thread_scope_device>;
+        __shared__ std::uint32_t s_turn;
+        __shared__ bool s_last;
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            const std::uint32_t before = Counter(gate_->arrived).fetch_add(1U, ::cuda::memory_order_acq_rel);
+            s_turn = before / blocks_ + 1;
+            s_last = before % blocks_ == blocks_ - 1;
+        }
+        __syncthreads();
+        if (s_last) {
+            f(static_cast<int>(threadIdx.x), kBlockThreads);
+            __syncthreads();
+            if (threadIdx.x == 0) Counter(gate_->opened).store(s_turn, ::cuda::memory_order_release);
+        } else if (threadIdx.x == 0) {
+            while (Counter(gate_->opened).load(::cuda::memory_order_acquire) < s_turn) __nanosleep(20);
+        }
+        __syncthreads();
+    }
+
+    /// Of one number a thread: the sum of those of the block's threads before this one, and of all of the block.
+    __device__ static std::uint32_t sum_of_threads_before(std::uint32_t number, std::uint32_t& all) {
+        constexpr unsigned kWarps = kBlockThreads / 32;
+        __shared__ std::uint32_t s_sum[kWarps];
+        const unsigned lane = threadIdx.x % 32;
+        const unsigned warp = threadIdx.x / 32;
+        std::uint32_t sum = number;  // with its own
+        for (unsigned apart = 1; apart < 32; apart *= 2) {
+            const std::uint32_t other = __shfl_up_sync(0xffffffffU, sum, apart);
+            if (lane >= apart) sum = bounded_sum(sum, other);
+        }
+        std::uint32_t before = __shfl_up_sync(0xffffffffU, sum, 1);
+        if (lane == 0) before = 0;
+        __syncthreads();  // who read the sums of the time before is done
+        if (lane == 31) s_sum[warp] = sum;
+        __syncthreads();
+        all = 0;
+        for (unsigned other = 0; other < kWarps; ++other) {
+            if (other == warp) before = bounded_sum(all, before);
+            all = bounded_sum(all, s_sum[other]);
+        }
+        return before;
+    }
+#endif
+
+    unsigned blocks_;
+    Gate* gate_;
+};
+
+#if defined(CAROM_EMULATED)
+
+/// Whether the GPU in use has what crews need.
+inline bool crews_work() { return true; }
+
+/// Does the errands, each by a crew of its own: Body::run(errand, crew).
+/// \param table  becomes large enough
+/// \param balls  of the largest system
+template <class Body>
+void send_crews(Queue& /*queue*/, DeviceArray<typename Body::Errand>& /*table*/,
+                std::span<const typename Body::Errand> errands, std::uint64_t /*balls*/) {
+    device_call("launch");
+    for (const auto& errand : errands) Body::run(errand, Crew());
+}
+
+#else
+
+/// Each crew does an errand of the table. \param grid  the launch is one crew; else crews are blocks or clusters
+template <class Body>
+__global__ void __launch_bounds__(kBlockThreads, kBlocksOfLaunch)
+    crew_kernel(typename Body::Errand* errands, unsigned blocks, bool grid) {
+    auto& errand = errands[blockIdx.x / blocks];
+    Body::run(errand, Crew(blocks, grid ? &errand.gate : nullptr));
+}
+
+/// Whether the GPU in use has what crews need.
+bool crews_work();
+
+/// How the threads of a launch fall into crews.
+struct CrewShape {
+    unsigned blocks = 1;  ///< of a crew
+    bool grid = false;    ///< it is the whole launch; else a cluster, if it has several blocks
+};
+
+/// How many blocks of a kernel the GPU holds at a time.
+struct CrewRoom {
+    static constexpr unsigned kSizes[] = {16, 8, 4, 2};  ///< of clusters; not all GPUs have 16
+
+    unsigned alone = 0;
+    unsigned clustered[4] = {};  ///< in clusters of these sizes; 0: there are none
+    bool grids = false;
+
+    static CrewRoom of(const void* kernel);
+    /// How so many crews should look, each for a system of at most `balls` balls.
+    [[nodiscard]] CrewShape shape(std::uint64_t crews, std::uint64_t balls) const;
+};
+
+/// Launches a kernel with arguments as cudaLaunchKernelExC has them.
+void launch_crews(const Queue& queue, const void* kernel, std::size_t crews, const CrewShape& shape, void** arguments);
+
+template <class Body>
+void send_crews(Queue& queue, DeviceArray<typename Body::Errand>& table, std::span<const typename Body::Errand> errands,
+                std::uint64_t balls) {
+    const auto* const kernel = reinterpret_cast<const void*>(crew_kernel<Body>);
+    static const CrewRoom room = CrewRoom::of(kernel);  // to ask takes longer than a launch
+    if (table.size() < errands.size()) table = DeviceArray<typename Body::Errand>(errands.size());
+    queue.upload(errands.data(), table.data(), errands.size());
+    const CrewShape shape = room.shape(errands.size(), balls);
+    auto* first = table.data();
+    unsigned blocks = shape.blocks;
+    bool grid = shape.grid;
+    void* arguments[] = {&first, &blocks, &grid};
+    launch_crews(queue, kernel, errands.size(), shape, arguments);
+}
+
+#endif
+
+}  // namespace carom::CAROM_PROCESSOR

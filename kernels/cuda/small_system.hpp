@@ -1,0 +1,146 @@
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/cuda/crew.hpp"
+#include "kernels/cuda/engine_bodies.hpp"
+
+// A small system as a crew carries it on: the steps of StepBody, and the sorts between them, in one launch. It leaves
+// everything as launches of their own would, but for the order of balls within a cell.
+
+namespace carom::CAROM_PROCESSOR {
+
+/// Numbers that a crew needs to add up over its blocks: no grid has more.
+constexpr std::size_t kMostCrewBlocks = kCrewBalls / kBlockThreads + 1;
+
+/// Where everything of a system is, in its engine's memory on the device.
+template <class Real, int Dim>
+struct SmallSystem {
+    SpringParams<Real, Dim> params;
+    // By motion and labels: a step goes to the other motion, a sort to both others. Views as bodies take them, so that
+    // threads read pointers when they need them, and do not keep them all in registers.
+    StateView<Real, Dim> state[2][2];
+    OrderedView<Real, Dim> ordered[2][2];
+    MovedView<Real, Dim> moved[2];  // by motion
+    std::uint32_t* cell_start;
+    Vec<std::int32_t*, Dim> image;
+    CellOrder order;
+    NearLists lists;
+    std::uint16_t* near_count;
+    ControlRecord<Real, Dim>* record;
+    std::uint32_t* block_sums;  // kMostCrewBlocks
+    std::uint64_t wall_numbers;
+};
+
+/// A sort, in the crew that is to go on behind it. Cells are counted, and each ball takes the next place of its cell.
+/// \param motion, labels  where the balls are; from then on, in the others
+template <class Kind>
+CAROM_HD void sort_small(const Crew& crew, const SmallSystem<typename Kind::Real, Kind::kDim>& system,
+                         std::uint32_t motion, std::uint32_t labels) {
+    using NearKind = StepKind<typename Kind::Real, Kind::kDim, false, Kind::kUniform>;  // who is near asks for no more
+    const auto& params = system.params;
+    auto& record = *system.record;
+    const std::uint32_t cells = params.grid.count();
+    const std::uint32_t before = record.active;
+    const auto& from = system.state[motion][labels];
+    crew.each(cells + 1, [&](std::uint32_t cell) { system.cell_start[cell] = 0; });
+    crew.meet();
+    crew.each(before, [&](std::uint32_t slot) {
+        const std::uint32_t cell = new_cell(params, from, system.image, slot);
+        system.order.cell[slot] = cell;
+        system.order.from[slot] = next_shared(&system.cell_start[cell]);
+    });
+    crew.meet();
+    crew.sum_before(system.cell_start, cells + 1, system.block_sums);
+    crew.meet();
+    const auto& to = system.ordered[1 - motion][1 - labels];
+    crew.each(before, [&](std::uint32_t slot) {
+        const std::uint32_t cell = system.order.cell[slot];
+        move_ball(from.balls, slot, to, system.cell_start[cell] + system.order.from[slot], cell);
+    });
+    crew.meet([&](int thread, int /*threads*/) {
+        if (thread != 0) return;
+        SortedBody<typename Kind::Real, Kind::kDim>{&record, system.cell_start + cells}(0);
+        ++record.sorts;
+    });
+
+    const auto& state = system.state[1 - motion][1 - labels];
+    const std::uint32_t active = record.active;
+    const std::uint32_t groups = (active + kGroup - 1) / kGroup;
+    crew.each(active,
+              [&](std::uint32_t slot) { system.near_count[slot] = count_near<NearKind, false>(params, state, slot); });
+    crew.meet();
+    crew.each(groups + 1, [&](std::uint32_t group) {
+        measure_group(params, state.balls.cell, record, system.near_count, system.lists, group);
+    });
+    crew.meet();
+    crew.sum_before(system.lists.first_row, groups + 1, system.block_sums);
+    crew.meet([&](int thread, int /*threads*/) {
+        if (thread == 0) ListedBody<typename Kind::Real, Kind::kDim>{&record, system.lists, groups}(0);
+    });
+    if (record.halted != 0) return;
+    crew.each(groups * kGroup, [&](std::uint32_t slot) {
+        list_near<NearKind, false>(params, state, system.lists, slot, slot >= active);
+    });
+    crew.meet();
+}
+
+/// How far a crew is to carry a system on.
+template <class Real, int Dim>
+struct StepErrand {
+    const SmallSystem<Real, Dim>* where;
+    ControlRecord<Real, Dim>* seen;  ///< gets what the record is at the end
+    std::uint64_t until;             ///< step
+    std::uint32_t motion;            ///< where the state is at the beginning
+    std::uint32_t labels;
+    Gate gate;
+};
+
+/// Steps, and sorts when they are due. Ends before the step that it was to come to where there is a fault, or lists
+/// have outgrown their room.
+template <class Kind>
+struct CarryOnBody {
+    using Real = typename Kind::Real;
+    static constexpr int kDim = Kind::kDim;
+    using Errand = StepErrand<Real, kDim>;
+    static constexpr int kBlocks = sizeof(Real) == 4 ? 3 : 2;  // see kBlocksOfLaunch
+
+    CAROM_HD static void run(const Errand& errand, const Crew& crew) {
+        using NearKind = StepKind<Real, kDim, false, Kind::kUniform>;
+        const SmallSystem<Real, kDim>& system = crew.keep(*errand.where);
+        const auto& params = system.params;
+        auto& record = *system.record;
+        std::uint32_t motion = errand.motion;
+        std::uint32_t labels = errand.labels;
+        while (record.step < errand.until) {
+            if (sort_due(params, record.motion)) {
+                sort_small<Kind>(crew, system, motion, labels);
+                motion = 1 - motion;
+                labels = 1 - labels;
+            }
+            if (record.halted != 0) break;
+            const auto& state = system.state[motion][labels];
+            const std::uint32_t active = record.active;
+            if (params.refreshes()) {
+                const auto& velocity = system.ordered[motion][labels].v;
+                crew.each(active,
+                          [&](std::uint32_t slot) { refresh_slot<NearKind>(params, state, velocity, &record, slot); });
+                crew.meet();
+            }
+            const auto& moved = system.moved[1 - motion];
+            StepPeaks<typename Phase<Real>::Stored> peaks;
+            crew.each(active, [&](std::uint32_t slot) {
+                peaks.raise(step_slot<Kind, true, true>(params, state, system.lists, moved, &record, slot));
+            });
+            crew.offer(peaks, [&](const auto& largest) { offer_peaks(record, largest); });
+            crew.meet([&](int thread, int threads) {
+                count_step(params, record, static_cast<int>(system.wall_numbers), thread, threads);
+                if (thread == 0) close_step(params, record);
+            });
+            motion = 1 - motion;
+        }
+        crew.copy(record, *errand.seen);
+    }
+};
+
+}  // namespace carom::CAROM_PROCESSOR
