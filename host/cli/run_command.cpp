@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -13,10 +14,15 @@
 #include "host/run/simulate.hpp"
 #include "host/scene/load.hpp"
 #include "host/state/errors.hpp"
+#include "host/sweep/run_copies.hpp"
 
 namespace carom {
 
 namespace {
+
+constexpr std::uint64_t kMostCopies = 1'000'000;
+
+std::string plural_copies(std::uint64_t count) { return count_text(count) + (count == 1 ? " copy" : " copies"); }
 
 struct RunOptions {
     SceneOptions scene;
@@ -26,6 +32,7 @@ struct RunOptions {
     std::string resume;
     std::string events_log;
     std::string ranks_per_axis;
+    std::string copies;
     bool json = false;
     bool quiet = false;
     bool force = false;
@@ -59,6 +66,54 @@ int report(const Simulation& simulation, const std::string& program, const Outpu
     return static_cast<int>(outcome.status);
 }
 
+/// What is to be said at the end of copies beside the exit status.
+int report_copies(const CopiesOutcome& outcome, const RunOptions& options, const std::string& program,
+                  const OutputFiles& files) {
+    const auto& copies = outcome.copies;
+    const auto saved = static_cast<std::uint64_t>(std::ranges::count_if(copies, &CopyOutcome::saved));
+    const std::string go_on =
+        saved + static_cast<std::uint64_t>(std::ranges::count_if(copies, &CopyOutcome::was_over)) == copies.size()
+            ? fmt::format("to go on: {} run --copies {} --resume {}", shell_quoted(program), copies.size(),
+                          shell_quoted(files.checkpoint))
+            : fmt::format("{} of {} left a checkpoint", saved, plural_copies(copies.size()));
+    if (outcome.signal != 0) {
+        say("carom: interrupted; {}\n", go_on);
+        return 128 + outcome.signal;
+    }
+    if (!outcome.error.empty()) {
+        say("carom: {}; {}\n", outcome.error, go_on);
+        return static_cast<int>(outcome.status);
+    }
+    for (const CopyOutcome& copy : copies) {
+        if (copy.status != ExitStatus::kCannotContinue) continue;
+        say("carom: seed {}: {}; {} in {}\n", copy.seed, copy.error, copy.saved ? "checkpoint" : "trajectory",
+            visible(copy.saved ? copy.files.checkpoint : copy.files.trajectory));
+    }
+    if (!options.quiet) {
+        say("{} in {:.3g} s; trajectories: {} to {}\n", plural_copies(copies.size()), outcome.wall_seconds,
+            visible(copies.front().files.trajectory), visible(copies.back().files.trajectory));
+    }
+    return static_cast<int>(outcome.status);
+}
+
+int run_all_copies(const RunOptions& options, const SceneRequest& request, const SimulateOptions& simulate_options,
+                   const std::string& program) {
+    if (ranks_of_run() != nullptr) {
+        throw InputError("--copies: each is a run of one process; allowed: without mpirun and srun");
+    }
+    CopiesOptions copies{.request = request,
+                         .resume = options.resume,
+                         .run = simulate_options,
+                         .copies = parse_whole("--copies", options.copies, 1),
+                         .quiet = options.quiet};
+    if (copies.copies > kMostCopies) {
+        throw InputError(fmt::format("--copies: {} are too many; allowed: up to {}", copies.copies, kMostCopies));
+    }
+    const CopiesOutcome outcome = run_copies(copies);
+    if (options.json) fmt::print("{}\n", copies_json(outcome));
+    return report_copies(outcome, options, program, simulate_options.files);
+}
+
 int run(const RunOptions& options, const std::string& program) {
     const bool resume = !options.resume.empty();
     if (resume && !options.scene.scene.empty()) {
@@ -86,6 +141,7 @@ int run(const RunOptions& options, const std::string& program) {
         simulate_options.checkpoint_every = parse_time("--checkpoint-every", options.checkpoint_every);
     }
     simulate_options.events_log = options.events_log;
+    if (!options.copies.empty()) return run_all_copies(options, request, simulate_options, program);
     const std::string input = resume ? options.resume : find_scene(request.scene);
     check_output_files(files, input, resume, options.force);
     if (!options.events_log.empty()) {
@@ -116,6 +172,9 @@ Action add_run_command(CommandOptions& command, const std::string& program) {
     command.option("--events-log", options->events_log, "FILE", "CSV of every collision (events solver)");
     command.option("--ranks-per-axis", options->ranks_per_axis, "X,Y[,Z]",
                    "Under mpirun or srun: into how many layers of ranks each axis is cut; as is best by default");
+    command.option("--copies", options->copies, "N",
+                   "Run so many copies side by side, each with the seed behind that of the one before; files are "
+                   "numbered, as in SCENE.001.h5");
     command.flag("--json", options->json, "End with a summary as one JSON object on standard output");
     command.flag("--quiet", options->quiet, "No summaries and no progress");
     command.flag("--force", options->force, "Overwrite files that exist, and insist on an unstable time step");

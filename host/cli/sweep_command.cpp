@@ -120,7 +120,9 @@ Action add_sweep_command(CommandOptions& command, const std::string& program) {
     add_scene_options(command, options->scene);
     command.leave_out("SCENE");
     command.required_argument("SWEEP", options->scene.scene, "Sweep file, or the name of an installed sweep");
-    command.describe("--threads", "Runs at once, each on one thread; as many as there are cores by default");
+    command.describe(
+        "--threads",
+        "Runs at once, each on one thread; by default as many as there are cores, or as a GPU has room for");
     command.describe("--seed", "Seed of all randomness, the same in all runs");
     command.option("-o,--output", options->output, "FILE", "Table; SWEEP.csv in this folder by default");
     command.option("--shard", options->shard, "I/N",

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -69,6 +70,18 @@ std::string default_resumed_trajectory(const std::string& checkpoint) {
 }
 
 std::string default_checkpoint(const std::string& trajectory) { return without(trajectory, ".h5") + ".checkpoint.h5"; }
+
+std::string numbered_file(const std::string& path, std::uint64_t number, std::uint64_t most) {
+    constexpr std::size_t kLeastDigits = 3;
+    const std::size_t digits = std::max(kLeastDigits, std::to_string(most).size());
+    std::string text = std::to_string(number);
+    text.insert(0, digits - text.size(), '0');
+    const fs::path whole(path);
+    std::string ending = whole.extension().string();
+    const std::string checkpoint = ".checkpoint" + ending;
+    if (whole.filename().string().ends_with(checkpoint)) ending = checkpoint;
+    return without(path, ending) + "." + text + ending;
+}
 
 void check_output_files(const OutputFiles& files, const std::string& input, bool resumed, bool force) {
     if (same_file(files.trajectory, files.checkpoint)) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace carom {
@@ -16,6 +17,10 @@ std::string default_trajectory(const std::string& scene);
 /// For a resumed run, from the checkpoint's name: NAME.checkpoint.h5 gives NAME-2.h5, then NAME-3.h5 and so on, in the
 /// same folder; the first number that is free.
 std::string default_resumed_trajectory(const std::string& checkpoint);
+
+/// The name of a copy's file: NAME.007.h5 for NAME.h5, NAME.007.checkpoint.h5 for NAME.checkpoint.h5.
+/// \param number  as many digits as `most` has, but three at least
+std::string numbered_file(const std::string& path, std::uint64_t number, std::uint64_t most);
 
 /// NAME.checkpoint.h5 for NAME.h5.
 std::string default_checkpoint(const std::string& trajectory);

@@ -414,7 +414,7 @@ PreparedScene prepare_resume(const std::string& checkpoint_path, const SceneRequ
         derive(run);
     });
     if (run.plan->reachable_time(run.scene.run.until) <= run.state.time) {
-        throw InputError(
+        throw RunIsOver(
             fmt::format("--resume {}: the run is at time {} already, and is to end at {}; --until T goes on",
                         checkpoint_path, run.state.time, run.scene.run.until));
     }

@@ -72,9 +72,15 @@ struct RankMemory {
 /// \throws InputError  the run cannot be shared so
 RankMemory memory_of_ranks(const PreparedScene& run, int ranks, const std::array<int, 3>& layers);
 
+/// There is nothing left to do of a run that is to go on.
+class RunIsOver : public InputError {
+    using InputError::InputError;
+};
+
 /// The same from a checkpoint. If nothing is overridden that changes the trajectory the run goes on; else it is a new
 /// one, from time 0 on, of the balls as they are, and Scene::history says so. \throws InputError  besides, when the
-/// balls themselves would be others, or the end has been reached already
+/// balls themselves would be others
+/// \throws RunIsOver  the end has been reached already
 PreparedScene prepare_resume(const std::string& checkpoint_path, const SceneRequest& request);
 
 /// Does what looks at the state that a run starts from; where that comes from a checkpoint, and is damaged, the file is

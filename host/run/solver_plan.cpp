@@ -242,7 +242,18 @@ public:
                     return ranks->make_engine(setup, balls, step, tallies);
                 });
         }
-        return make_spring_solver(stages_, state, processor_);
+        return make_spring_solver(
+            stages_, state, processor_,
+            [this_processor = processor_, pack = pack_](const SpringSetup& setup, const RawBalls& balls,
+                                                        std::uint64_t step, const Tallies& tallies) {
+                return make_spring_processor(this_processor, setup, balls, step, tallies, pack).engine;
+            });
+    }
+    std::shared_ptr<const SolverPlan> in_pack(const std::shared_ptr<EnginePack>& pack) const override {
+        if (processor_ == "cpu") return nullptr;
+        auto plan = std::make_shared<SpringPlan>(*this);
+        plan->pack_ = pack;
+        return plan;
     }
 
     std::string name() const override { return "spring"; }
@@ -367,6 +378,7 @@ private:
     std::uint64_t observables_bytes_;
     std::string processor_;
     std::uint64_t sampler_bytes_;
+    std::shared_ptr<EnginePack> pack_ = nullptr;  // whose launches its runs share on a GPU
     SpringSetup setup_;
     std::vector<SpringStage> stages_;
     std::vector<std::string> warnings_;

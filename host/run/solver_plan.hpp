@@ -12,6 +12,7 @@
 
 namespace carom {
 
+class EnginePack;
 struct BallSizes;
 struct EventsSetup;
 struct SpringSetup;
@@ -46,6 +47,11 @@ public:
     /// \throws SystemError  the log cannot be written; or there is no such device
     [[nodiscard]] virtual std::unique_ptr<Solver> make_solver(const SolverState& state,
                                                               const std::string& log) const = 0;
+
+    /// The same, for a run beside others, with which it shares launches on a GPU; null: that changes nothing.
+    [[nodiscard]] virtual std::shared_ptr<const SolverPlan> in_pack(const std::shared_ptr<EnginePack>&) const {
+        return nullptr;
+    }
 
     [[nodiscard]] virtual std::string name() const = 0;       ///< as run.solver
     [[nodiscard]] virtual std::string processor() const = 0;  ///< "cpu" or "cuda"

@@ -11,7 +11,9 @@
 #include <string_view>
 #include <tuple>
 
+#include "host/backends/spring_backends.hpp"
 #include "host/ranks/launched.hpp"
+#include "host/run/memory.hpp"
 #include "host/state/errors.hpp"
 #include "kernels/core/team.hpp"
 
@@ -130,6 +132,25 @@ void Pool::work() {
         }
         ended_some_.notify_all();
     }
+}
+
+int runs_at_once(const PreparedScene& run) {
+    const auto cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+    if (run.plan->processor() != "cuda") return cores;
+    constexpr double kMost = 512.0;  // runs of a block each would keep the largest GPU busy: 132 processors hold 396
+    constexpr double kShare = 0.8;   // of a memory: what is said of a run is about right
+    const std::vector<DeviceInfo> devices = cuda_devices();
+    if (devices.empty()) return cores;
+    const double by_device = kShare * static_cast<double>(devices.front().memory_bytes) /
+                             static_cast<double>(std::max<std::uint64_t>(run.memory_bytes, 1));
+    const std::uint64_t each = run.host_memory_bytes - std::min(run.host_memory_bytes, kMemoryOfProgram);
+    const double by_host =
+        kShare * static_cast<double>(machine_memory_bytes()) / static_cast<double>(std::max<std::uint64_t>(each, 1));
+    return static_cast<int>(std::clamp(std::min(by_device, by_host), 1.0, kMost));
+}
+
+void share_launches(PreparedScene& run, const std::shared_ptr<EnginePack>& pack) {
+    if (auto shared = run.plan->in_pack(pack)) run.plan = std::move(shared);
 }
 
 namespace {

@@ -8,6 +8,7 @@
 #include <exception>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -16,9 +17,12 @@
 #include <vector>
 
 #include "host/ranks/ranked_engine.hpp"
+#include "host/run/prepare.hpp"
 #include "host/sweep/journal.hpp"
 
 namespace carom {
+
+class EnginePack;
 
 /// What a thread does with a number; what comes of it, if anything.
 /// \param stopped  gives a number other than 0 once it is to end early
@@ -79,6 +83,12 @@ private:
     bool over_ = false;
     std::vector<std::thread> threads_;
 };
+
+/// How many runs like this one go on at once in this process, each in a thread: on a GPU, whose launches they share, as
+/// many as its memory and the host's have room for; else as many as there are cores.
+int runs_at_once(const PreparedScene& run);
+/// Lets its steps go to the GPU, if it runs on one, with those of others of the pack.
+void share_launches(PreparedScene& run, const std::shared_ptr<EnginePack>& pack);
 
 /// Jobs for the threads of this process, and of all ranks that it leads.
 struct SharedJobs {

@@ -26,6 +26,7 @@
 #include "host/state/text.hpp"
 #include "host/sweep/jobs.hpp"
 #include "host/sweep/journal.hpp"
+#include "kernels/engine_pack.hpp"
 
 namespace carom {
 
@@ -136,8 +137,11 @@ Job job_of(const Sweep& sweep, const SweepOptions& options, const std::vector<st
             return std::nullopt;
         };
     }
-    return [&](std::uint64_t run, const std::function<int()>& stopped) -> std::optional<RunResult> {
-        const MemoryRun done = run_in_memory(prepare_run(sweep, options, run), stopped);
+    return [&, pack = std::make_shared<EnginePack>()](std::uint64_t run,
+                                                      const std::function<int()>& stopped) -> std::optional<RunResult> {
+        PreparedScene prepared = prepare_run(sweep, options, run);
+        share_launches(prepared, pack);
+        const MemoryRun done = run_in_memory(std::move(prepared), stopped);
         if (done.outcome.status == ExitStatus::kSystemFailure) throw SystemError(done.outcome.error);
         if (done.outcome.signal != 0) return std::nullopt;
         RunResult result;
@@ -510,7 +514,11 @@ SweepOutcome run_sweep(const Sweep& sweep, const SweepOptions& options, const Sw
         sweep, options, [&signals] { return signals.caught(); }, progress);
     if (columns.empty()) return {.signal = signals.caught(), .rows = sweep.rows(), .runs = sweep.runs()};
     Journal journal(journal_path(output.table), sweep_key(sweep, options, columns), columns.size(), output.force);
-    return SweepRun(sweep, options, output, columns, journal).run(signals);
+    SweepOptions side_by_side = options;
+    if (options.threads == 0 && options.ranks == nullptr) {
+        side_by_side.threads = runs_at_once(prepare_run(sweep, options, 0));
+    }
+    return SweepRun(sweep, side_by_side, output, columns, journal).run(signals);
 }
 
 std::string sweep_json(const SweepOutcome& outcome, const Sweep& sweep, const SweepOutput& output) {
