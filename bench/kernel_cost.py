@@ -50,6 +50,7 @@ def measure(build, dimension, fraction, precision, balls):
         settled = carom("run", "s.toml", "--precision", precision, "--backend", "cpu", "--steps", str(SETTLING), "-o", "a.h5")
         modules = f"{build}/tests/device/counted:{build}/tests/device/plain"
         counted = carom("run", "--resume", "a.checkpoint.h5", "--backend", "cuda", "--steps", str(SETTLING + COUNTED), "-o", "b.h5",
+                        PTX_COOPERATIVE="0",  # the launches of large systems
                         PTX_MODULES=modules, PTX_PTXAS=str(build / "ptxas-report.txt"), PTX_COUNT=f"{folder}/counts.json")
         if counted["backend"] != "cuda":
             sys.exit("the counted run was not on the CUDA backend")

@@ -57,10 +57,10 @@ own_tests() {
     return $status
 }
 
-part quick scenes --steps-scale 0.5 --settings ''
+part quick scenes --steps-scale 0.5 --settings '' --settings COOPERATIVE=0
 part shuffled scenes --steps-scale 0.25 --no-resume --settings ORDER=reverse,SCHEDULE=eager,POISON=0xff,TIGHT=1 \
-    --settings ORDER=shuffled,SCHEDULE=random,SEED=7,PAGEABLE=late,POISON=0
-part check scenes --steps-scale 0.06 --no-resume --settings CHECK=1
+    --settings ORDER=shuffled,SCHEDULE=random,SEED=7,PAGEABLE=late,POISON=0 --settings ORDER=shuffled,SEED=3,CLUSTERS=0
+part check scenes --steps-scale 0.06 --no-resume --settings CHECK=1 --settings CHECK=1,CLUSTERS=0 --settings CHECK=1,COOPERATIVE=0
 command -v mpirun >/dev/null && part ranks shared
 part broken broken
 part pictures pictures

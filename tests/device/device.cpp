@@ -10,8 +10,10 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <numeric>
 #include <set>
+#include <span>
 #include <string>
 #include <tuple>
 
@@ -48,7 +50,7 @@ namespace {
 
 constexpr std::size_t kStackBytes = 256 * 1024;
 
-enum class State : std::uint8_t { kReady, kAtWarp, kAtBarrier, kDone };
+enum class State : std::uint8_t { kReady, kAtWarp, kAtBarrier, kAtCluster, kDone };
 enum class Meeting : std::uint8_t { kSync, kShuffle, kVote, kMatch, kReduce };
 
 struct Fibre {
@@ -64,6 +66,7 @@ struct Fibre {
     std::uint64_t out = 0;
     std::uint32_t barrier = 0, barrier_count = 0;
     bool barrier_value = false;
+    bool yielded = false;  // it could have gone on, but lets others
 };
 
 PTX_EARLY std::vector<void*> g_stacks;
@@ -73,9 +76,10 @@ PTX_EARLY std::vector<void*> g_stacks;
 struct Block {
     const Kernel* kernel;
     const std::uint8_t* params;
+    std::uint8_t* shared;
     std::vector<Fibre> fibres;
+    std::vector<std::uint32_t> clocks;  // Thread::clocks
     void* main = nullptr;
-    Fibre* current = nullptr;
     std::uint32_t live = 0;
 };
 
@@ -84,6 +88,7 @@ Running g_running{};
 namespace {
 
 PTX_EARLY Random g_order(1);
+PTX_EARLY std::map<std::uintptr_t, std::vector<std::uint32_t>> g_released;  // the clocks that a place was released with
 
 std::string where(const Thread& t, int line) {
     char text[256];
@@ -188,62 +193,111 @@ void meet(Thread& t, Meeting meeting, std::uint32_t mask, std::uint64_t value, i
         if ((here >> lane & 1) != 0) block.fibres[first + lane].state = State::kReady;
 }
 
-void run_block(Block& block, bool shuffled) {
-    const auto n = static_cast<std::uint32_t>(block.fibres.size());
-    block.live = n;
+void join(std::vector<std::uint32_t>& clocks, const std::vector<std::uint32_t>& others) {
+    for (std::size_t rank = 0; rank < clocks.size(); ++rank) clocks[rank] = std::max(clocks[rank], others[rank]);
+}
+
+/// Lets those go on that wait at a barrier to which all that still live have come.
+bool open_barriers(Block& block) {
+    struct Waiting {
+        std::uint32_t here = 0, yes = 0, count = 0;
+    };
+    Waiting waiting[16];
+    for (const Fibre& fibre : block.fibres) {
+        if (fibre.state != State::kAtBarrier) continue;
+        Waiting& at = waiting[fibre.barrier];
+        ++at.here;
+        at.yes += fibre.barrier_value ? 1 : 0;
+        at.count = fibre.barrier_count;
+    }
+    bool opened = false;
+    for (std::uint32_t which = 0; which < 16; ++which) {
+        const Waiting& at = waiting[which];
+        if (at.here == 0 || at.here != (at.count == 0 ? block.live : at.count)) continue;
+        if (at.count == 0 && at.here != block.fibres.size())
+            remark_once("barrier with threads that have ended: " + std::string(short_name(block.kernel->name)));
+        for (Fibre& fibre : block.fibres) {
+            if (fibre.state != State::kAtBarrier || fibre.barrier != which) continue;
+            fibre.out = at.yes | std::uint64_t{at.here} << 32;
+            fibre.state = State::kReady;
+            ++fibre.thread.stage;
+        }
+        opened = true;
+    }
+    return opened;
+}
+
+/// The same for the barrier of the cluster.
+bool open_cluster(std::span<Block> team) {
+    for (const Block& block : team)
+        for (const Fibre& fibre : block.fibres)
+            if (fibre.state != State::kAtCluster && fibre.state != State::kDone) return false;
+    std::vector<std::uint32_t> all = team[0].clocks;
+    for (Block& block : team) join(all, block.clocks);
+    bool opened = false;
+    for (std::size_t rank = 0; rank < team.size(); ++rank) {
+        team[rank].clocks = all;
+        if (!all.empty()) ++team[rank].clocks[rank];
+        for (Fibre& fibre : team[rank].fibres) {
+            if (fibre.state != State::kAtCluster) continue;
+            if (!all.empty()) fibre.thread.clocks = team[rank].clocks.data();
+            fibre.state = State::kReady;
+            ++fibre.thread.stage;
+            opened = true;
+        }
+    }
+    return opened;
+}
+
+/// Runs blocks at a time, a thread after the other.
+void run_team(std::span<Block> team, bool shuffled) {
+    constexpr int kPatience = 10000;  // rounds in which threads do nothing but let others go first
+    const auto n = static_cast<std::uint32_t>(team[0].fibres.size());
     static std::vector<std::uint32_t> order;
     order.resize(n);
     std::iota(order.begin(), order.end(), 0U);
     if (shuffled) g_order.shuffle(order);
-    while (block.live > 0) {
+    int in_vain = 0;
+    while (true) {
+        bool live = false;
         bool moved = false;
-        for (const std::uint32_t index : order) {
-            Fibre& fibre = block.fibres[index];
-            if (fibre.state != State::kReady) continue;
-            moved = true;
-            block.current = &fibre;
-            g_running.fibre = &fibre;
-            g_running.thread = &fibre.thread;
-            ptx_switch(&block.main, fibre.saved);
-        }
-        if (moved) continue;
-        // Nobody can go on: barriers where all that still live have come.
-        std::uint32_t waiting = 0;
-        bool opened = false;
-        for (Fibre& fibre : block.fibres) waiting += fibre.state == State::kAtBarrier ? 1 : 0;
-        for (std::uint32_t which = 0; which < 16 && !opened; ++which) {
-            std::uint32_t here = 0;
-            std::uint32_t count = 0;
-            std::uint32_t yes = 0;
-            for (const Fibre& fibre : block.fibres) {
-                if (fibre.state != State::kAtBarrier || fibre.barrier != which) continue;
-                ++here;
-                yes += fibre.barrier_value ? 1 : 0;
-                count = fibre.barrier_count;
+        bool yielded = false;
+        for (std::uint32_t rank = 0; rank < team.size(); ++rank) {
+            Block& block = team[rank];
+            enter_block(rank);
+            g_running.shared = block.shared;
+            for (const std::uint32_t index : order) {
+                Fibre& fibre = block.fibres[index];
+                if (fibre.state != State::kReady) continue;
+                g_running.fibre = &fibre;
+                g_running.thread = &fibre.thread;
+                ptx_switch(&block.main, fibre.saved);
+                yielded = yielded || fibre.yielded;
+                moved = moved || !fibre.yielded;
+                fibre.yielded = false;
             }
-            if (here == 0) continue;
-            if (count == 0 ? here != block.live : here != count) continue;
-            if (count == 0 && here != n)
-                remark_once("barrier with threads that have ended: " + std::string(short_name(block.kernel->name)));
-            for (Fibre& fibre : block.fibres) {
-                if (fibre.state != State::kAtBarrier || fibre.barrier != which) continue;
-                fibre.out = yes | std::uint64_t{here} << 32;
-                fibre.state = State::kReady;
-                ++fibre.thread.stage;
-            }
-            opened = true;
+            moved = open_barriers(block) || moved;
+            live = live || block.live > 0;
         }
-        if (opened) continue;
-        std::string text = "threads of a block wait for ever in " + std::string(short_name(block.kernel->name)) + ":";
+        if (!live) return;
+        moved = open_cluster(team) || moved;
+        in_vain = moved ? 0 : in_vain + 1;
+        if (moved || (yielded && in_vain < kPatience)) continue;
+        std::string text = "threads of a block wait for ever in " + std::string(short_name(team[0].kernel->name)) + ":";
         std::set<std::tuple<int, int, std::uint32_t>> seen;
-        for (const Fibre& fibre : block.fibres) {
-            if (fibre.state == State::kDone) continue;
-            if (!seen.insert({static_cast<int>(fibre.state), fibre.line, fibre.mask}).second) continue;
-            char line[128];
-            std::snprintf(line, sizeof line, " [thread %u at PTX line %d, %s, mask %08x]", fibre.thread.linear,
-                          fibre.line, fibre.state == State::kAtWarp ? "warp" : "barrier", fibre.mask);
-            text += line;
-            if (seen.size() > 8) break;
+        for (const Block& block : team) {
+            for (const Fibre& fibre : block.fibres) {
+                if (fibre.state == State::kDone || seen.size() > 8) continue;
+                if (!seen.insert({static_cast<int>(fibre.state), fibre.line, fibre.mask}).second) continue;
+                const char* const at = fibre.state == State::kAtWarp      ? "warp"
+                                       : fibre.state == State::kAtBarrier ? "barrier"
+                                       : fibre.state == State::kAtCluster ? "cluster"
+                                                                          : "sleep";
+                char line[128];
+                std::snprintf(line, sizeof line, " [thread %u of block %u at PTX line %d, %s, mask %08x]",
+                              fibre.thread.linear, fibre.thread.ctaid[0], fibre.line, at, fibre.mask);
+                text += line;
+            }
         }
         fail(text);
     }
@@ -404,7 +458,37 @@ std::uint32_t active_mask(Thread& t, int line) {
 void yield(Thread& t) {
     Fibre& self = fibre_of(t);
     self.state = State::kReady;
+    self.yielded = true;
     leave(self);
+}
+
+void cluster_barrier(Thread& t, int line) {
+    Fibre& self = fibre_of(t);
+    self.line = line;
+    self.mask = 0;
+    self.state = State::kAtCluster;
+    leave(self);
+}
+
+// Blocks of a team see what others did through places that these release and they acquire. A clock a block is enough:
+// who of a block passes on what its other threads wrote has met them at a barrier, which is looked for there.
+
+void release(Thread& t, std::uintptr_t at, bool replaces) {
+    if (t.clocks == nullptr) return;
+    std::vector<std::uint32_t>& mine = t.block->clocks;
+    std::vector<std::uint32_t>& there = g_released[at];
+    if (replaces || there.empty()) {
+        there = mine;
+    } else {
+        join(there, mine);
+    }
+    ++mine[t.team_rank];
+}
+
+void acquire(Thread& t, std::uintptr_t at) {
+    if (t.clocks == nullptr) return;
+    const auto there = g_released.find(at);
+    if (there != g_released.end()) join(t.block->clocks, there->second);
 }
 
 void trap(Thread& t, int line) { fail(where(t, line) + ": trap"); }
@@ -493,21 +577,21 @@ void Counts::add(const Straight* straights, int straight_count, const std::vecto
 }
 
 void run_grid(const Module& module, Counts& counts, const Kernel& kernel, const std::uint32_t grid[3],
-              const std::uint32_t block_size[3], std::uint32_t dynamic_shared, const std::uint8_t* params,
-              Order order) {
+              const std::uint32_t block_size[3], std::uint32_t team_size, std::uint32_t dynamic_shared,
+              const std::uint8_t* params, Order order) {
     const std::uint32_t threads = block_size[0] * block_size[1] * block_size[2];
     const std::uint32_t static_shared = (static_cast<std::uint32_t>(kernel.static_shared) + 15) / 16 * 16;
     const std::uint32_t total = static_shared + dynamic_shared;
+    const std::size_t apart = (total + 1024 + 256 + 255) / 256 * 256;
     static std::vector<std::uint8_t> shared_memory;
-    shared_memory.resize(total + 1024 + 256);
+    shared_memory.resize(apart * team_size + 256);
     auto* const shared =
         reinterpret_cast<std::uint8_t*>((reinterpret_cast<std::uintptr_t>(shared_memory.data()) + 255) / 256 * 256);
 
-    static Block block;
-    block.kernel = &kernel;
-    block.params = params;
-    block.fibres.resize(threads);
-    while (g_stacks.size() < threads) {
+    static std::vector<Block> blocks_at_a_time;
+    blocks_at_a_time.resize(std::max<std::size_t>(blocks_at_a_time.size(), team_size));
+    const std::span<Block> team(blocks_at_a_time.data(), team_size);
+    while (kernel.synchronizes && g_stacks.size() < std::size_t{threads} * team_size) {
         void* memory = mmap(nullptr, kStackBytes + 4096, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (memory == MAP_FAILED) fail("no memory for stacks");
@@ -515,16 +599,17 @@ void run_grid(const Module& module, Counts& counts, const Kernel& kernel, const 
         g_stacks.push_back(static_cast<char*>(memory) + 4096);
     }
     const std::uint64_t blocks = std::uint64_t{grid[0]} * grid[1] * grid[2];
+    const std::uint64_t teams = blocks / team_size;
     // Blocks that wait for others are run in order, which is what makes waiting end.
     const bool free_order = order != Order::kForward && (!kernel.waits || std::strstr(kernel.name, "carom") != nullptr);
-    std::vector<std::uint32_t> block_order;
-    if (free_order && blocks > 1) {
-        block_order.resize(blocks);
-        std::iota(block_order.begin(), block_order.end(), 0U);
+    std::vector<std::uint32_t> team_order;
+    if (free_order && teams > 1) {
+        team_order.resize(teams);
+        std::iota(team_order.begin(), team_order.end(), 0U);
         if (order == Order::kReverse)
-            std::reverse(block_order.begin(), block_order.end());
+            std::reverse(team_order.begin(), team_order.end());
         else
-            g_order.shuffle(block_order);
+            g_order.shuffle(team_order);
     }
     begin_launch(kernel);
     g_running.kernel = &kernel;
@@ -534,60 +619,76 @@ void run_grid(const Module& module, Counts& counts, const Kernel& kernel, const 
     std::vector<std::uint32_t> thread_order;
     const auto straights = static_cast<std::size_t>(module.straight_count);
     std::vector<std::uint32_t> executed;
-    for (std::uint64_t step = 0; step < blocks; ++step) {
-        const std::uint64_t index = block_order.empty() ? step : block_order[step];
-        std::memset(shared, 0xcc, total);
-        begin_block(shared, total);
-        executed.assign(straights * threads, 0);
-        Thread thread{};
-        thread.ctaid[0] = static_cast<std::uint32_t>(index % grid[0]);
-        thread.ctaid[1] = static_cast<std::uint32_t>(index / grid[0] % grid[1]);
-        thread.ctaid[2] = static_cast<std::uint32_t>(index / grid[0] / grid[1]);
-        for (int axis = 0; axis < 3; ++axis) {
-            thread.ntid[axis] = block_size[axis];
-            thread.nctaid[axis] = grid[axis];
-        }
-        thread.shared = shared;
-        thread.static_shared = static_shared;
-        thread.dynamic_shared = dynamic_shared;
-        thread.total_shared = total;
-        thread.block = &block;
-        const auto numbered = [&](std::uint32_t linear) {
-            thread.linear = linear;
-            thread.counts = executed.data() + linear * straights;
-            thread.tid[0] = linear % block_size[0];
-            thread.tid[1] = linear / block_size[0] % block_size[1];
-            thread.tid[2] = linear / block_size[0] / block_size[1];
-            thread.lane = linear % 32;
-            thread.warp = linear / 32;
-            return thread;
-        };
-        if (!kernel.synchronizes) {
-            if (free_order && order == Order::kShuffled) {
-                if (thread_order.size() != threads) {
-                    thread_order.resize(threads);
-                    std::iota(thread_order.begin(), thread_order.end(), 0U);
+    for (std::uint64_t step = 0; step < teams; ++step) {
+        const std::uint64_t first = (team_order.empty() ? step : team_order[step]) * team_size;
+        executed.assign(straights * threads * team_size, 0);
+        g_released.clear();
+        for (std::uint32_t rank = 0; rank < team_size; ++rank) {
+            const std::uint64_t index = first + rank;
+            Block& block = team[rank];
+            block.kernel = &kernel;
+            block.params = params;
+            block.shared = shared + rank * apart;
+            block.live = threads;
+            block.clocks.assign(team_size > 1 ? team_size : 0, 0);
+            if (team_size > 1) block.clocks[rank] = 1;
+            std::memset(block.shared, 0xcc, total);
+            begin_block(rank, total);
+            enter_block(rank);
+            g_running.shared = block.shared;
+            Thread thread{};
+            thread.ctaid[0] = static_cast<std::uint32_t>(index % grid[0]);
+            thread.ctaid[1] = static_cast<std::uint32_t>(index / grid[0] % grid[1]);
+            thread.ctaid[2] = static_cast<std::uint32_t>(index / grid[0] / grid[1]);
+            for (int axis = 0; axis < 3; ++axis) {
+                thread.ntid[axis] = block_size[axis];
+                thread.nctaid[axis] = grid[axis];
+            }
+            thread.shared = block.shared;
+            thread.static_shared = static_shared;
+            thread.dynamic_shared = dynamic_shared;
+            thread.total_shared = total;
+            thread.block = &block;
+            thread.team_size = team_size;
+            thread.team_rank = rank;
+            thread.clocks = team_size > 1 ? block.clocks.data() : nullptr;
+            const auto numbered = [&](std::uint32_t linear) {
+                thread.linear = linear;
+                thread.counts = executed.data() + (rank * threads + linear) * straights;
+                thread.tid[0] = linear % block_size[0];
+                thread.tid[1] = linear / block_size[0] % block_size[1];
+                thread.tid[2] = linear / block_size[0] / block_size[1];
+                thread.lane = linear % 32;
+                thread.warp = linear / 32;
+                return thread;
+            };
+            if (!kernel.synchronizes) {
+                if (free_order && order == Order::kShuffled) {
+                    if (thread_order.size() != threads) {
+                        thread_order.resize(threads);
+                        std::iota(thread_order.begin(), thread_order.end(), 0U);
+                    }
+                    g_order.shuffle(thread_order);
                 }
-                g_order.shuffle(thread_order);
+                for (std::uint32_t i = 0; i < threads; ++i) {
+                    const std::uint32_t linear = !free_order                ? i
+                                                 : order == Order::kReverse ? threads - 1 - i
+                                                                            : thread_order[i];
+                    Thread mine = numbered(linear);
+                    g_running.thread = &mine;
+                    kernel.run(mine, params);
+                }
+                continue;
             }
+            block.fibres.resize(threads);
             for (std::uint32_t i = 0; i < threads; ++i) {
-                const std::uint32_t linear = !free_order                ? i
-                                             : order == Order::kReverse ? threads - 1 - i
-                                                                        : thread_order[i];
-                Thread mine = numbered(linear);
-                g_running.thread = &mine;
-                kernel.run(mine, params);
+                Fibre& fibre = block.fibres[i];
+                fibre.thread = numbered(i);
+                fibre.stack = g_stacks[std::size_t{rank} * threads + i];
+                prepare(fibre);
             }
-            if (straights > 0) counts.add(module.straights, module.straight_count, executed);
-            continue;
         }
-        for (std::uint32_t i = 0; i < threads; ++i) {
-            Fibre& fibre = block.fibres[i];
-            fibre.thread = numbered(i);
-            fibre.stack = g_stacks[i];
-            prepare(fibre);
-        }
-        run_block(block, free_order && order == Order::kShuffled);
+        if (kernel.synchronizes) run_team(team, free_order && order == Order::kShuffled);
         if (straights > 0) counts.add(module.straights, module.straight_count, executed);
     }
     g_running = {};

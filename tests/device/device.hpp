@@ -23,6 +23,9 @@ struct Settings {
     std::uint64_t seed = 1;                       ///< PTX_SEED
     int poison = 0xcc;                            ///< PTX_POISON: fresh memory
     std::size_t memory = std::size_t{8} << 30;    ///< PTX_MEMORY: of the device [bytes]
+    int processors = 8;                           ///< PTX_PROCESSORS: of the device
+    bool clusters = true;                         ///< PTX_CLUSTERS=0: it has no clusters
+    bool cooperative = true;                      ///< PTX_COOPERATIVE=0: it has no cooperative launches
     std::size_t pinned_blocks = ~std::size_t{0};  ///< PTX_PINNED: of the host's memory, at a time
     bool tight = false;                           ///< PTX_TIGHT: blocks end at their last byte but 15
     bool check = false;                           ///< PTX_CHECK: these modules check every access
@@ -77,8 +80,10 @@ struct Counts {
 };
 
 /// \param module  of the kernel; if it counts, to `counts`
+/// \param team    blocks that run at a time: 1, a cluster, or all
 void run_grid(const Module& module, Counts& counts, const Kernel& kernel, const std::uint32_t grid[3],
-              const std::uint32_t block[3], std::uint32_t dynamic_shared, const std::uint8_t* params, Order order);
+              const std::uint32_t block[3], std::uint32_t team, std::uint32_t dynamic_shared,
+              const std::uint8_t* params, Order order);
 void seed_order(std::uint64_t seed);
 
 /// A defect of the program: said with where the host is, then the process ends (status 86).

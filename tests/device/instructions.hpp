@@ -28,9 +28,12 @@ struct Thread {
     std::uint32_t linear;   // in its block
     std::uint32_t* counts;  // how often each Straight was executed, in modules that count
     Block* block;
-    std::uint32_t stage = 0;  // barriers of the block passed
-    bool released = false;    // a fence since the last atomic
-    bool acquired = false;    // an atomic between two fences: sees what others wrote
+    // Blocks that run at a time: a cluster, or the grid of a cooperative launch.
+    std::uint32_t team_size = 1, team_rank = 0;
+    std::uint32_t* clocks = nullptr;  // by rank: up to where its block has seen what that block did; null: it is alone
+    std::uint32_t stage = 0;          // barriers of the block passed
+    bool released = false;            // a fence since the last atomic
+    bool acquired = false;            // an atomic between two fences: sees what others wrote
 };
 
 struct Param {
@@ -83,6 +86,9 @@ std::uint32_t match_any(Thread&, std::uint64_t value, std::uint32_t mask, int li
 std::uint32_t reduce_warp(Thread&, Reduce, bool is_signed, std::uint32_t value, std::uint32_t mask, int line);
 std::uint32_t active_mask(Thread&, int line);
 void yield(Thread&);
+void cluster_barrier(Thread&, int line);
+void release(Thread&, std::uintptr_t at, bool replaces);
+void acquire(Thread&, std::uintptr_t at);
 [[noreturn]] void trap(Thread&, int line);
 [[noreturn]] void misaligned(Thread&, std::uintptr_t at, int bytes, int line);
 [[noreturn]] void division_by_zero(Thread&, int line);

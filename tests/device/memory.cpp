@@ -29,7 +29,8 @@ struct Touch {
     std::uint32_t launch = 0;
     std::uint32_t writer = 0;  // thread of the grid, from 1
     std::uint32_t reader = 0;
-    std::uint8_t writer_stage = 0, reader_stage = 0;
+    std::uint32_t writer_stage = 0, reader_stage = 0;
+    std::uint32_t writer_clock = 0, reader_clock = 0;  // of its block
     bool writer_strong = false, reader_strong = false;
 };
 
@@ -64,9 +65,13 @@ PTX_EARLY std::vector<std::pair<std::uintptr_t, std::size_t>> g_known;
 BlockOfMemory* g_last = nullptr;
 std::uintptr_t g_last_at = 0;
 
-const std::uint8_t* g_shared = nullptr;
-PTX_EARLY std::vector<std::uint8_t> g_shared_written;
-PTX_EARLY std::vector<Touch> g_shared_touched;
+/// The shared memory of a block.
+struct SharedChecks {
+    std::vector<std::uint8_t> written;
+    std::vector<Touch> touched;
+};
+PTX_EARLY std::vector<SharedChecks> g_shared;  // by rank in the team
+std::uint32_t g_rank = 0;
 
 unsigned read_rights() {
     unsigned rights = 0;
@@ -117,12 +122,18 @@ std::uint32_t who(const Thread& t) {
     return block * (t.ntid[0] * t.ntid[1] * t.ntid[2]) + t.linear + 1;
 }
 
-bool ordered(const Thread& t, std::uint32_t other, std::uint8_t stage, bool shared) {
+std::uint32_t clock_of(const Thread& t) { return t.clocks == nullptr ? 0 : t.clocks[t.team_rank]; }
+
+bool ordered(const Thread& t, std::uint32_t other, std::uint32_t stage, std::uint32_t clock, bool shared) {
     if (t.acquired) return true;
     const std::uint32_t size = t.ntid[0] * t.ntid[1] * t.ntid[2];
-    const std::uint32_t me = who(t);
-    if ((other - 1) / size != (me - 1) / size) return false;
-    if (stage < static_cast<std::uint8_t>(t.stage)) return true;
+    const std::uint32_t block = (other - 1) / size;
+    const std::uint32_t mine = (who(t) - 1) / size;
+    if (block != mine) {
+        if (t.clocks == nullptr || block / t.team_size != mine / t.team_size) return false;
+        return t.clocks[block % t.team_size] >= clock;
+    }
+    if (stage < t.stage) return true;
     return shared && ((other - 1) % size) / 32 == t.warp;  // a warp's own order is the warp operations' affair
 }
 
@@ -131,19 +142,21 @@ const char* race(Thread& t, Touch& touch, bool write, bool strong, bool shared) 
     const char* found = nullptr;
     if (touch.launch != g_launch) touch = Touch{.launch = g_launch};
     if (touch.writer != 0 && touch.writer != me && !(strong && touch.writer_strong) &&
-        !ordered(t, touch.writer, touch.writer_stage, shared))
+        !ordered(t, touch.writer, touch.writer_stage, touch.writer_clock, shared))
         found = write ? "race: another thread of this launch wrote it, too"
                       : "race: another thread of this launch wrote it";
     if (write && touch.reader != 0 && touch.reader != me && !(strong && touch.reader_strong) &&
-        !ordered(t, touch.reader, touch.reader_stage, shared))
+        !ordered(t, touch.reader, touch.reader_stage, touch.reader_clock, shared))
         found = "race: another thread of this launch read it";
     if (write) {
         touch.writer = me;
-        touch.writer_stage = static_cast<std::uint8_t>(t.stage);
+        touch.writer_stage = t.stage;
+        touch.writer_clock = clock_of(t);
         touch.writer_strong = strong;
     } else if (touch.reader == 0 || touch.reader_strong || touch.reader == me || !strong) {
         touch.reader = me;
-        touch.reader_stage = static_cast<std::uint8_t>(t.stage);
+        touch.reader_stage = t.stage;
+        touch.reader_clock = clock_of(t);
         touch.reader_strong = strong;
     }
     return found;
@@ -176,10 +189,10 @@ const char* check(Thread& t, std::uintptr_t at, unsigned bytes, bool strong, boo
         const char* found = nullptr;
         for (unsigned i = 0; i < bytes; ++i) {
             if (write)
-                g_shared_written[offset + i] = 1;
-            else if (g_shared_written[offset + i] == 0)
+                g_shared[g_rank].written[offset + i] = 1;
+            else if (g_shared[g_rank].written[offset + i] == 0)
                 found = "shared memory that nobody wrote";
-            const char* also = race(t, g_shared_touched[offset + i], write, strong, true);
+            const char* also = race(t, g_shared[g_rank].touched[offset + i], write, strong, true);
             if (also != nullptr) found = also;
         }
         return found;
@@ -381,12 +394,13 @@ void pin_open(const void* at) {
     if (found != g_pinned.end()) mprotect(found->second.pages, found->second.page_bytes, PROT_READ | PROT_WRITE);
 }
 void begin_launch(const Kernel&) { ++g_launch; }
-void begin_block(const std::uint8_t* shared, std::uint32_t bytes) {
-    g_shared = shared;
+void begin_block(std::uint32_t rank, std::uint32_t shared_bytes) {
     if (!settings().check) return;
-    g_shared_written.assign(bytes, 0);
-    g_shared_touched.assign(bytes, Touch{});
+    if (g_shared.size() <= rank) g_shared.resize(rank + 1);
+    g_shared[rank].written.assign(shared_bytes, 0);
+    g_shared[rank].touched.assign(shared_bytes, Touch{});
 }
+void enter_block(std::uint32_t rank) { g_rank = rank; }
 const char* check_device_read(Thread& t, std::uintptr_t at, unsigned bytes, bool strong) {
     return check(t, at, bytes, strong, false);
 }

@@ -54,28 +54,37 @@ class Harness(unittest.TestCase):
 
 
 class Scenes(unittest.TestCase):
-    def compare(self, precision, scale, settings):
+    def compare(self, precision, scale, settings, names=SHORT):
         chosen = [trial for trial in scenes.trials(BUILD, precisions=[precision], scale=scale)
-                  if any(trial.name.startswith(name) for name in SHORT)]
-        self.assertEqual(len(chosen), 2 * len(SHORT))
+                  if any(trial.name.startswith(name) for name in names)]
+        self.assertEqual(len(chosen), 2 * len(names))
+        launches = settings.get("COOPERATIVE") == "0"  # and no crews: a step is a launch, and many are a graph
         played = 0
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
             for trial, (wrong, graphs) in zip(chosen, pool.map(lambda trial: trial.compare(settings, resume=False), chosen)):
                 with self.subTest(trial.name):
                     self.assertEqual(wrong, [])
-                    if trial.silent and trial.steps is not None and trial.steps >= 100:
+                    if launches and trial.silent and trial.steps is not None and trial.steps >= 100:
                         self.assertGreater(graphs, 0, "no graph was played")
                         played += 1
-        self.assertGreater(played, 0, "no run was long enough for graphs")
+                    if not launches:
+                        self.assertEqual(graphs, 0, "no crew did the steps")
+        if launches:
+            self.assertGreater(played, 0, "no run was long enough for graphs")
 
     def test_single_precision_out_of_order_has_the_bits_of_the_cpu(self):
         self.compare("single", 0.1, {"ORDER": "shuffled", "SCHEDULE": "random", "SEED": "7", "PAGEABLE": "late", "POISON": "0"})
 
     def test_double_precision_late_has_the_bits_of_the_cpu(self):
-        self.compare("double", 0.1, {"SCHEDULE": "lazy", "TIGHT": "1", "POISON": "0xff"})
+        self.compare("double", 0.1, {"SCHEDULE": "lazy", "TIGHT": "1", "POISON": "0xff", "COOPERATIVE": "0"})
 
     def test_with_every_access_checked(self):
         self.compare("single", 0.05, {"CHECK": "1"})
+
+    def test_launches_and_grids_with_every_access_checked(self):
+        names = ("open, 2D", "polydisperse, thermal, damped, 2D", "many balls with faces, 2D")
+        for without in ("COOPERATIVE", "CLUSTERS"):
+            self.compare("single", 0.05 if without == "CLUSTERS" else 0.1, {"CHECK": "1", without: "0"}, names)
 
     @unittest.skipUnless(shutil.which("mpirun") and (BUILD / "bin/carom_mpi.so").exists(), "no mpirun here, or built without MPI")
     def test_ranks_with_every_access_checked(self):

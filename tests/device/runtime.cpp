@@ -56,6 +56,9 @@ Settings read_settings() {
     s.seed = env_number("PTX_SEED", 1);
     s.poison = static_cast<int>(env_number("PTX_POISON", 0xcc));
     s.memory = env_number("PTX_MEMORY", s.memory);
+    s.processors = static_cast<int>(env_number("PTX_PROCESSORS", static_cast<std::size_t>(s.processors)));
+    s.clusters = env_number("PTX_CLUSTERS", 1) != 0;
+    s.cooperative = env_number("PTX_COOPERATIVE", 1) != 0;
     s.pinned_blocks = env_number("PTX_PINNED", s.pinned_blocks);
     s.tight = env_is("PTX_TIGHT", "1");
     s.check = env_is("PTX_CHECK", "1");
@@ -134,6 +137,7 @@ struct Function {
     int module = -1;
     int dynamic_limit = 48 * 1024;
     bool loaded = false;
+    bool large_clusters = false;  // of 16 blocks are allowed
     long launches = 0;
     int registers = 0;  // 0: not known
     int spill_bytes = 0, stack_bytes = 0;
@@ -298,6 +302,7 @@ struct Op {
     // kernel
     Function* function = nullptr;
     std::uint32_t grid[3]{}, block[3]{};
+    std::uint32_t team = 1;  // blocks that run at a time
     std::uint32_t shared = 0;
     std::shared_ptr<std::vector<std::uint8_t>> params;
     // copy, set
@@ -421,7 +426,7 @@ void step(CUstream_st& stream) {
             AsDevice device;
             Function& f = *op.function;
             run_grid(*g_modules[static_cast<std::size_t>(f.module)]->module, f.counts, *f.kernel, op.grid, op.block,
-                     op.shared, op.params->data(), settings().order);
+                     op.team, op.shared, op.params->data(), settings().order);
             break;
         }
         case Op::Kind::kCopy: {
@@ -556,8 +561,19 @@ bool out_of_resources(const Function& f, unsigned threads, unsigned shared) {
     return shared > static_cast<unsigned>(227 * 1024);
 }
 
-cudaError_t launch(const void* host, dim3 grid, dim3 block, void** args, std::size_t shared,
-                   cudaStream_t stream_handle) {
+/// Of a kernel: how many on a processor of the device.
+int resident_blocks(const Function& f, int threads, std::size_t shared) {
+    const int registers = f.registers > 0 ? f.registers : 64;
+    const int warps = (threads + 31) / 32;
+    const int by_threads = 2048 / (warps * 32);
+    const int by_registers = 65536 / (warps * ((registers * 32 + 255) / 256 * 256));
+    const auto bytes = static_cast<int>(shared) + f.kernel->static_shared + 1024;
+    return std::max(0, std::min({by_threads, by_registers, 228 * 1024 / bytes, 32}));
+}
+
+/// \param team  blocks that run at a time
+cudaError_t launch(const void* host, dim3 grid, dim3 block, void** args, std::size_t shared, cudaStream_t stream_handle,
+                   unsigned team = 1) {
     const std::lock_guard lock(g_lock);
     CUstream_st* stream = stream_of(stream_handle);
     Function& f = kernel_of(host);
@@ -594,6 +610,7 @@ cudaError_t launch(const void* host, dim3 grid, dim3 block, void** args, std::si
     op.function = &f;
     op.grid[0] = grid.x, op.grid[1] = grid.y, op.grid[2] = grid.z;
     op.block[0] = block.x, op.block[1] = block.y, op.block[2] = block.z;
+    op.team = team;
     op.shared = static_cast<std::uint32_t>(shared);
     op.params = std::make_shared<std::vector<std::uint8_t>>(static_cast<std::size_t>(f.kernel->param_bytes) + 64,
                                                             std::uint8_t{0xcc});
@@ -799,7 +816,32 @@ cudaError_t CUDARTAPI cudaLaunchKernel(const void* host, dim3 grid, dim3 block, 
     return launch(host, grid, block, args, shared, stream);
 }
 cudaError_t CUDARTAPI cudaLaunchKernelExC(const cudaLaunchConfig_t* c, const void* host, void** args) {
-    return launch(host, c->gridDim, c->blockDim, args, c->dynamicSmemBytes, c->stream);
+    unsigned team = 1;
+    for (unsigned i = 0; i < c->numAttrs; ++i) {
+        const cudaLaunchAttribute& attribute = c->attrs[i];
+        if (attribute.id == cudaLaunchAttributeClusterDimension) {
+            const auto& size = attribute.val.clusterDim;
+            team = size.x;
+            const Function& f = kernel_of(host);
+            if (!settings().clusters || size.y != 1 || size.z != 1 || team == 0 || c->gridDim.x % team != 0 ||
+                team > (f.large_clusters ? 16U : 8U)) {
+                remark("launch of " + short_name(f.name.c_str()) + " in clusters that are not allowed");
+                return set_error(cudaErrorInvalidClusterSize);
+            }
+        } else if (attribute.id == cudaLaunchAttributeCooperative && attribute.val.cooperative != 0) {
+            team = c->gridDim.x;
+            const Function& f = kernel_of(host);
+            const auto threads = static_cast<int>(c->blockDim.x);
+            if (!settings().cooperative || c->gridDim.y != 1 || c->gridDim.z != 1 ||
+                static_cast<int>(team) > settings().processors * resident_blocks(f, threads, c->dynamicSmemBytes)) {
+                remark("cooperative launch of " + short_name(f.name.c_str()) + " with more blocks than run at a time");
+                return set_error(cudaErrorCooperativeLaunchTooLarge);
+            }
+        } else {
+            remark_once("launch attribute " + std::to_string(static_cast<int>(attribute.id)) + " is not known here");
+        }
+    }
+    return launch(host, c->gridDim, c->blockDim, args, c->dynamicSmemBytes, c->stream, team);
 }
 
 // -- devices
@@ -835,7 +877,7 @@ cudaError_t CUDARTAPI cudaGetDeviceProperties(cudaDeviceProp* p, int device) {
     p->maxThreadsPerBlock = 1024;
     p->major = g_target / 10;
     p->minor = g_target % 10;
-    p->multiProcessorCount = 132;
+    p->multiProcessorCount = settings().processors;
     p->maxThreadsPerMultiProcessor = g_target == 75 ? 1024 : 2048;
     p->sharedMemPerMultiprocessor = 228 * 1024;
     p->regsPerMultiprocessor = 65536;
@@ -885,7 +927,13 @@ cudaError_t CUDARTAPI cudaDeviceGetAttribute(int* value, cudaDeviceAttr what, in
             *value = 65536;
             break;
         case cudaDevAttrMultiProcessorCount:
-            *value = 132;
+            *value = settings().processors;
+            break;
+        case cudaDevAttrClusterLaunch:
+            *value = g_target >= 90 && settings().clusters ? 1 : 0;
+            break;
+        case cudaDevAttrCooperativeLaunch:
+            *value = settings().cooperative ? 1 : 0;
             break;
         case cudaDevAttrMaxThreadsPerMultiProcessor:
             *value = 2048;
@@ -990,23 +1038,30 @@ cudaError_t CUDARTAPI cudaFuncSetAttribute(const void* host, cudaFuncAttribute w
         if (f.kernel->static_shared + value > 227 * 1024) return set_error(cudaErrorInvalidValue);
         f.dynamic_limit = std::max(48 * 1024, f.kernel->static_shared + value);
     }
+    if (what == cudaFuncAttributeNonPortableClusterSizeAllowed) f.large_clusters = value != 0;
     return cudaSuccess;
 }
 cudaError_t CUDARTAPI cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* host, int threads,
                                                                              std::size_t shared, unsigned) {
     const std::lock_guard lock(g_lock);
-    const Function& f = kernel_of(host);
-    const int registers = f.registers > 0 ? f.registers : 64;
-    const int warps = (threads + 31) / 32;
-    const int by_threads = 2048 / (warps * 32);
-    const int by_registers = 65536 / (warps * ((registers * 32 + 255) / 256 * 256));
-    const auto bytes = static_cast<int>(shared) + f.kernel->static_shared + 1024;
-    *blocks = std::max(0, std::min({by_threads, by_registers, 228 * 1024 / bytes, 32}));
+    *blocks = resident_blocks(kernel_of(host), threads, shared);
     return cudaSuccess;
 }
 cudaError_t CUDARTAPI cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* host, int threads,
                                                                     std::size_t shared) {
     return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, host, threads, shared, 0);
+}
+
+cudaError_t CUDARTAPI cudaOccupancyMaxActiveClusters(int* clusters, const void* host, const cudaLaunchConfig_t* c) {
+    const std::lock_guard lock(g_lock);
+    const Function& f = kernel_of(host);
+    unsigned size = 1;
+    for (unsigned i = 0; i < c->numAttrs; ++i)
+        if (c->attrs[i].id == cudaLaunchAttributeClusterDimension) size = c->attrs[i].val.clusterDim.x;
+    if (!settings().clusters || size > (f.large_clusters ? 16U : 8U)) return set_error(cudaErrorInvalidClusterSize);
+    const int blocks = settings().processors * resident_blocks(f, static_cast<int>(c->blockDim.x), c->dynamicSmemBytes);
+    *clusters = blocks / static_cast<int>(size);
+    return cudaSuccess;
 }
 
 // -- memory

@@ -768,7 +768,10 @@ class Translator:
         raw = "b%d" % WIDTH[typ] if typ in FLOAT else typ
         cpp = ctype(raw)
         if vec == 1:
-            return self.write(ops[0], raw, "load_%s<%s, %s>(t, %s, %d)" % (what, cpp, "true" if strong else "false", address, self.line))
+            load = self.write(ops[0], raw, "load_%s<%s, %s>(t, %s, %d)" % (what, cpp, "true" if strong else "false", address, self.line))
+            if "acquire" in mods:  # the address may be in the register that is written
+                load = "{ const uintptr_t from = (uintptr_t)%s; %s ptx::acquire(t, from); }" % (address, load)
+            return load
         names = [x.strip() for x in ops[0][1:-1].split(",")]
         parts = ["const uintptr_t at = (uintptr_t)%s;" % address, "aligned<%d>(t, at, %d);" % (vec * WIDTH[typ] // 8, self.line)]
         # Into temporaries first: the address may be in a register that is written.
@@ -791,7 +794,8 @@ class Translator:
         what = "param" if space == "param" else "shared" if space == "shared" else "local" if space == "local" else "global"
         flag = "true" if strong else "false"
         if vec == 1:
-            return "store_%s<%s, %s>(t, %s, %s, %d);" % (what, cpp, flag, address, self.read(ops[1], raw), self.line)
+            store = "store_%s<%s, %s>(t, %s, %s, %d);" % (what, cpp, flag, address, self.read(ops[1], raw), self.line)
+            return "ptx::release(t, (uintptr_t)%s, true); %s" % (address, store) if "release" in mods else store
         names = [x.strip() for x in ops[1][1:-1].split(",")]
         parts = ["const uintptr_t at = (uintptr_t)%s;" % address, "aligned<%d>(t, at, %d);" % (vec * WIDTH[typ] // 8, self.line)]
         for i, x in enumerate(names):
@@ -815,7 +819,12 @@ class Translator:
         values = ", ".join(self.read(x, typ) for x in rest[1:])
         what = "shared" if space == "shared" else "global"
         call = "atomic_%s<%s, ptx::Space::k%s>(t, (uintptr_t)%s, %d, %s)" % (kind, ctype(typ), what.capitalize(), address, self.line, values)
-        return call + ";" if d is None else self.write(d, typ, call)
+        code = call + ";" if d is None else self.write(d, typ, call)
+        before = "ptx::release(t, place, false); " if "release" in mods or "acq_rel" in mods else ""
+        behind = " ptx::acquire(t, place);" if "acquire" in mods or "acq_rel" in mods else ""
+        if before or behind:
+            code = "{ const uintptr_t place = (uintptr_t)%s; %s%s%s }" % (address, before, code, behind)
+        return code
 
     def op_red(self, mods, ops):
         if "async" in mods:
@@ -1254,7 +1263,14 @@ class Translator:
         count = self.read(ops[1], "u32") if len(ops) > 1 else "0u"
         return "ptx::barrier(t, %s, %s, %d);" % (self.read(ops[0], "u32"), count, self.line)
 
-    op_barrier = op_bar
+    def op_barrier(self, mods, ops):
+        if mods[0] != "cluster":
+            return self.op_bar(mods, ops)
+        self.f.synchronizes = True
+        if "relaxed" in mods:
+            raise Unknown("barrier.cluster that orders nothing")
+        # Who arrives waits at once in our kernels, so arriving is nothing of its own.
+        return ";" if mods[1] == "arrive" else "ptx::cluster_barrier(t, %d);" % self.line
 
     def op_shfl(self, mods, ops):
         self.f.synchronizes = True
