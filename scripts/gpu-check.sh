@@ -32,9 +32,11 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 single_steps=10000 double_steps=2000 sanitized_steps=60 sanitized_balls=3000 shards=4 shared_balls=400000 shared_steps=400
+copies=256 copied_steps=20000
 sizes=4096,100000,1000000,16000000 largest=100000000 viewer_sizes=()
 if [ -n "${CAROM_REHEARSAL:-}" ]; then
     single_steps=10 double_steps=5 sanitized_steps=3 sanitized_balls=300 shards=1 shared_balls=400 shared_steps=40
+    copies=3 copied_steps=5
     sizes=1000,4096 largest=8000 viewer_sizes=(--sizes 1000)
 fi
 
@@ -141,6 +143,32 @@ bench() { # DIMENSION SIZES SECONDS NAME [options...]
 }
 for dimension in 2 3; do
     bench $dimension "$sizes" 55 bench-${dimension}d --only copy,integrate,textbook,spring
+done
+
+# Many small systems, which share launches: the sum of their own rates, and whether one of them is what it is alone. One
+# of so many balls has been measured above.
+for dimension in 2 3; do
+    [ $dimension = 2 ] && edge=80.2 || edge=19.27 # a fraction of 0.5, and of 0.3
+    small=(gas${dimension}d --solver spring --steps $copied_steps --set "fill[0].count=4096" --quiet --json --force
+        --set "box.size=[$edge,$edge$([ $dimension = 2 ] || echo ",$edge")]" --set "fill[0].arrangement=lattice"
+        --set output.every=0 --set output.observables_every=0)
+    name="$copies copies of 4096, ${dimension}D"
+    if ! timeout "$(limit 60)" "$carom" run "${small[@]}" --backend cuda --copies $copies -o "$work/copy.h5" \
+        >"$out/copies-${dimension}d.json" 2>"$out/copies-${dimension}d.txt"; then
+        record bench "$name" false "$(tail -n 1 "$out/copies-${dimension}d.txt")"
+        continue
+    fi
+    rm -f "$work"/copy.*.h5
+    tr '{' '\n' <"$out/copies-${dimension}d.json" | grep '"ball_steps_per_second"' >"$work/copies.txt"
+    rate=$(sed 's/.*"ball_steps_per_second": *\([^,}]*\).*/\1/' "$work/copies.txt" | awk '{ sum += $1 } END { printf "%.3g", sum }')
+    tr ',' '\n' <"$out/copies-${dimension}d.json" | grep '"state_hash"' | tail -n 1 >"$work/last.txt"
+    timeout "$(limit 30)" "$carom" run "${small[@]}" --backend cpu --seed $copies -o "$work/alone.h5" >"$work/alone.json" 2>/dev/null
+    hash=$(field state_hash "$work/alone.json")
+    if [ -n "$hash" ] && [ "$hash" = "$(field state_hash "$work/last.txt")" ]; then
+        record bench "$name" true "$rate ball-steps/s, the last with the bits that it has alone on the CPU"
+    else
+        record bench "$name" false "the last has $(field state_hash "$work/last.txt"), alone on the CPU ${hash:-none}"
+    fi
 done
 
 # 4. Every scene that the spring solver takes, on both processors: the same hash, bit for bit. Several at once.

@@ -81,6 +81,8 @@ class GpuCheck(ProgramTest):
         for name in ("copy", "textbook 2D 4096 single", "spring 3D 4096 single", "spring 2D 8000 single",
                      "spring 3D 8000 single"):
             self.assertIn(name, measured)
+        for dimension in (2, 3):
+            self.assertTrue(parts["bench"][f"3 copies of 4096, {dimension}D"]["ok"])
         self.assertEqual(set(parts["sanitizer"]), {f"{tool} {dimension}D" for dimension in (2, 3)
                                                    for tool in ("memcheck", "racecheck", "initcheck")})
         self.assertTrue(all(row["ok"] for row in parts["sanitizer"].values()))
