@@ -16,6 +16,7 @@
 #include "host/run/run_loop.hpp"
 #include "host/run/say.hpp"
 #include "host/run/signals.hpp"
+#include "host/scene/load.hpp"
 #include "host/state/errors.hpp"
 #include "host/sweep/jobs.hpp"
 #include "host/sweep/run_sweep.hpp"
@@ -109,6 +110,8 @@ private:
                 if (!first) first = std::move(run);
             } catch (const RunIsOver& error) {
                 outcome_.copies[k].was_over = true;
+                const Checkpoint checkpoint = load_checkpoint(name_of(options_.resume, k));
+                outcome_.copies[k].seed = parse_scene(checkpoint.scene_source, checkpoint.scene_path).seed;
                 if (over.empty()) over = error.what();
             }
         }

@@ -103,7 +103,6 @@ struct CarryOnBody {
     using Real = typename Kind::Real;
     static constexpr int kDim = Kind::kDim;
     using Errand = StepErrand<Real, kDim>;
-    static constexpr int kBlocks = sizeof(Real) == 4 ? 3 : 2;  // see kBlocksOfLaunch
 
     CAROM_HD static void run(const Errand& errand, const Crew& crew) {
         using NearKind = StepKind<Real, kDim, false, Kind::kUniform>;
