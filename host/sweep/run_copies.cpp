@@ -205,10 +205,8 @@ std::string copies_json(const CopiesOutcome& outcome) {
     nlohmann::ordered_json json;
     json["copies"] = std::vector<nlohmann::ordered_json>();
     for (const CopyOutcome& copy : outcome.copies) {
-        nlohmann::ordered_json one;
-        if (!copy.json.empty()) one = nlohmann::ordered_json::parse(copy.json);
         nlohmann::ordered_json told{{"seed", copy.seed}, {"was_over", copy.was_over}};
-        told.update(one);
+        if (!copy.json.empty()) told.update(nlohmann::ordered_json::parse(copy.json));
         json["copies"].push_back(std::move(told));
     }
     json["at_once"] = outcome.at_once;

@@ -98,6 +98,7 @@ class Copies(ProgramTest):
         (self.folder / "a.002.checkpoint.h5").rename(self.folder / "b.002.checkpoint.h5")
         told = self.json("--resume", "b.checkpoint.h5", "--copies", 2, "--until", 1, "-o", "c.h5")
         self.assertEqual([copy["was_over"] for copy in told["copies"]], [True, False])
+        self.assertEqual([copy["seed"] for copy in told["copies"]], [7, 8])
         self.assertEqual(told["copies"][1]["state_hash"], self.alone(8, "--until", 1))
         self.assertNotIn("c.001.h5", self.files())
 
