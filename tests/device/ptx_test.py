@@ -67,7 +67,7 @@ class Scenes(unittest.TestCase):
                     if launches and trial.silent and trial.steps is not None and trial.steps >= 100:
                         self.assertGreater(graphs, 0, "no graph was played")
                         played += 1
-                    if not launches:
+                    if not launches and trial.name.startswith("walls, 2D"):  # others may have no lists, and so no crew
                         self.assertEqual(graphs, 0, "no crew did the steps")
         if launches:
             self.assertGreater(played, 0, "no run was long enough for graphs")
@@ -82,9 +82,9 @@ class Scenes(unittest.TestCase):
         self.compare("single", 0.05, {"CHECK": "1"})
 
     def test_launches_and_grids_with_every_access_checked(self):
-        names = ("open, 2D", "polydisperse, thermal, damped, 2D", "many balls with faces, 2D")
-        for without in ("COOPERATIVE", "CLUSTERS"):
-            self.compare("single", 0.05 if without == "CLUSTERS" else 0.1, {"CHECK": "1", without: "0"}, names)
+        names = ("walls, 2D", "polydisperse, thermal, damped, 2D", "many balls with faces, 2D")
+        self.compare("single", 0.1, {"CHECK": "1", "COOPERATIVE": "0"}, names)
+        self.compare("single", 0.05, {"CHECK": "1", "CLUSTERS": "0"}, names[:2])  # of so many balls a crew is a grid anyway
 
     @unittest.skipUnless(shutil.which("mpirun") and (BUILD / "bin/carom_mpi.so").exists(), "no mpirun here, or built without MPI")
     def test_ranks_with_every_access_checked(self):
