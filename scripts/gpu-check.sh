@@ -149,7 +149,7 @@ done
 # of so many balls has been measured above.
 for dimension in 2 3; do
     [ $dimension = 2 ] && edge=80.2 || edge=19.27 # a fraction of 0.5, and of 0.3
-    small=(gas${dimension}d --solver spring --steps $copied_steps --set "fill[0].count=4096" --quiet --json --force
+    small=(scenes/gas${dimension}d.toml --solver spring --steps $copied_steps --set "fill[0].count=4096" --quiet --json --force
         --set "box.size=[$edge,$edge$([ $dimension = 2 ] || echo ",$edge")]" --set "fill[0].arrangement=lattice"
         --set output.every=0 --set output.observables_every=0)
     name="$copies copies of 4096, ${dimension}D"
