@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -47,6 +48,9 @@ struct RunChange {
 TrajectoryHeader make_trajectory_header(const Scene& scene, const std::vector<Species>& species_table,
                                         const SpeciesById& species, const SolverDescription& description,
                                         const std::vector<ObservableInfo>& observables);
+
+/// Balls in a chunk where frames do not share any: what comes in parts, comes in parts of so many.
+std::size_t balls_per_chunk(std::size_t balls);
 
 /// Bytes that a trajectory takes on disk, to within a few per cent, if no ball spins: what is zero throughout takes
 /// no space.

@@ -73,8 +73,6 @@ private:
     h5::Handle dataset_;
 };
 
-/// Balls in a chunk where frames do not share any: what comes in parts, comes in parts of so many.
-std::size_t balls_per_chunk(std::size_t balls);
 /// Frames in a chunk: few balls share one of 16 kB. \param expected_frames  of the whole run; 0: unknown
 std::size_t frames_per_chunk(std::size_t balls, std::uint64_t expected_frames);
 /// Entries in a chunk of step and time of frames, and of the box where frames do not share chunks.

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "host/io/trajectory_layout.hpp"
+#include "host/io/trajectory_header.hpp"
 #include "host/observables/registry.hpp"
 
 namespace carom {

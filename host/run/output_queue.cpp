@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "host/io/trajectory_layout.hpp"
+#include "host/io/trajectory_header.hpp"
 #include "kernels/core/team.hpp"
 
 namespace carom {

@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "host/io/hdf5.hpp"
-#include "host/io/trajectory_layout.hpp"
 #include "host/io/trajectory_reader.hpp"
 #include "host/io/trajectory_writer.hpp"
 #include "host/state/errors.hpp"
