@@ -6,13 +6,18 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cerrno>
 #include <climits>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <initializer_list>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "host/state/errors.hpp"
 
@@ -149,6 +154,65 @@ int rename_to_new(const char* from, const char* to) {
 
 }  // namespace
 
+/// A handler of signals can reach nothing but a global, and what it looks at must not go meanwhile. So the names stand
+/// here, and one that a handler has got hold of is never given back.
+struct PartialFile {
+    enum State { kFree, kTaken, kThere, kRemoved };
+    std::atomic<int> state = kFree;
+    pid_t process = 0;  ///< whose it is, for children of Python have these names too
+    std::array<char, PATH_MAX> name{};
+};
+
+namespace {
+
+/// More at a time than any command writes; of one beyond them, a signal would leave what there is.
+std::array<PartialFile, 16> partial_files;
+
+/// Signals that end the program wait in this thread, so that none comes between a file and the note of it.
+class SignalsHeld {
+public:
+    SignalsHeld() {
+        sigset_t held;
+        sigemptyset(&held);
+        for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&held, number);
+        pthread_sigmask(SIG_BLOCK, &held, &before_);
+    }
+    ~SignalsHeld() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+    SignalsHeld(const SignalsHeld&) = delete;
+    SignalsHeld& operator=(const SignalsHeld&) = delete;
+
+private:
+    sigset_t before_{};
+};
+
+PartialFile* note_partial(const std::string& temporary) {
+    if (temporary.size() >= PATH_MAX) return nullptr;
+    for (PartialFile& file : partial_files) {
+        int expected = PartialFile::kFree;
+        if (!file.state.compare_exchange_strong(expected, PartialFile::kTaken)) continue;
+        file.process = ::getpid();
+        std::memcpy(file.name.data(), temporary.c_str(), temporary.size() + 1);
+        file.state = PartialFile::kThere;
+        return &file;
+    }
+    return nullptr;
+}
+
+void forget_partial(PartialFile* file) {
+    int expected = PartialFile::kThere;
+    if (file != nullptr) file->state.compare_exchange_strong(expected, PartialFile::kFree);
+}
+
+}  // namespace
+
+void remove_partial_files() noexcept {
+    for (PartialFile& file : partial_files) {
+        int expected = PartialFile::kThere;
+        if (!file.state.compare_exchange_strong(expected, PartialFile::kRemoved)) continue;
+        if (file.process == ::getpid()) ::unlink(file.name.data());
+    }
+}
+
 std::string target_of(const std::string& path) {
     constexpr int kMostLinks = 40;  // as the system has it
     std::error_code error;
@@ -199,13 +263,16 @@ Replacement::Replacement(const std::string& path, bool replace) : path_(target_o
     has_older_ = ::stat(path_.c_str(), &status) == 0;
     if (has_older_ && being_written(path_, 0)) throw_being_written(path);
     temporary_ = path_ + std::string(kPartial);  // always the same name, so that what a killed process left goes
+    const SignalsHeld held;
     descriptor_ = create_locked(temporary_, path);
+    known_ = note_partial(temporary_);
 }
 
 Replacement::~Replacement() {
     // First it goes, then its locks: that it is closed would do, were there not children of a process of Python that
     // have it open too.
     if (!in_place_) ::unlink(temporary_.c_str());
+    forget_partial(known_);
     unlock(descriptor_, kFarByte, 0);
     ::close(descriptor_);
 }
@@ -216,6 +283,7 @@ void Replacement::commit(bool sync) {
         has_older_ ? ::rename(temporary_.c_str(), path_.c_str()) : rename_to_new(temporary_.c_str(), path_.c_str());
     if (status != 0) fail(path_, "rename into place");
     in_place_ = true;
+    forget_partial(std::exchange(known_, nullptr));
     if (sync) sync_folder(path_);
 }
 

@@ -36,6 +36,12 @@ WriterState told_by_writer(int descriptor);
 /// \throws InputError  there is a file, and `force` is not given; or something that is no file (a pipe, a device)
 void require_replaceable(const std::string& path, bool force, const std::string& advice = "--force overwrites it");
 
+struct PartialFile;  // what remove_partial_files() knows of one
+
+/// Removes what has been begun of files that are not whole, of this process. Only for one that ends at once: may be
+/// called at any moment, in a handler of signals too.
+void remove_partial_files() noexcept;
+
 /// A file that takes its place only when it is whole: it is written under another name in the same folder,
 /// NAME.carom-partial, and renamed. Until then an older file of that name is untouched. As long as it is there, under
 /// either name, no other process of carom writes a file of that name.
@@ -69,6 +75,7 @@ private:
     std::string path_;
     std::string temporary_;
     int descriptor_ = -1;
+    PartialFile* known_ = nullptr;  ///< until it is in place
     bool has_older_ = false;
     bool in_place_ = false;
     WriterState told_;

@@ -4,6 +4,7 @@
 
 #include <initializer_list>
 
+#include "host/io/replacement.hpp"
 #include "host/ranks/launched.hpp"
 
 namespace carom {
@@ -21,6 +22,7 @@ extern "C" void note_signal(int number) {
         sigset_t only;
         sigemptyset(&only);
         sigaddset(&only, number);
+        remove_partial_files();
         pthread_sigmask(SIG_UNBLOCK, &only, nullptr);
         std::raise(number);
         ::_exit(128 + number);
@@ -33,6 +35,7 @@ extern "C" void end_by_signal(int number) {
     static constexpr char kMessage[] = "carom: interrupted\n";
     const ssize_t written = ::write(STDERR_FILENO, kMessage, sizeof kMessage - 1);
     static_cast<void>(written);
+    remove_partial_files();
     ::_exit(128 + number);
 }
 

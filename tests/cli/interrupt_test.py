@@ -121,13 +121,39 @@ class Interrupted(ProgramTest):
 
     def test_a_second_signal_kills_at_once(self):
         process = self.start("run", "gas.toml", "-o", "twice.h5", "--until", 100 * self.until, "--set", "output.every=0")
-        time.sleep(0.3)
+        while not (self.folder / "twice.h5").exists():  # until then a signal ends the program as any other
+            self.assertIsNone(process.poll())
+            time.sleep(0.002)
         process.send_signal(signal.SIGSTOP)  # both are there when it wakes
         process.send_signal(signal.SIGINT)
         process.send_signal(signal.SIGTERM)
         process.send_signal(signal.SIGCONT)
         process.communicate(timeout=60)
         self.assertIn(process.returncode, (-signal.SIGINT, -signal.SIGTERM))
+
+    def test_what_is_not_whole_goes_when_a_signal_ends_the_program(self):
+        def ended_within(name, numbers, *arguments):
+            """Whether the signals found a file half written; whatever they found, it is gone."""
+            partial = self.folder / (name + ".carom-partial")
+            process = self.start(*arguments)
+            while not partial.exists() and process.poll() is None:
+                time.sleep(0.0005)
+            process.send_signal(signal.SIGSTOP)
+            within = partial.exists()
+            for number in numbers:
+                process.send_signal(number)
+            process.send_signal(signal.SIGCONT)
+            process.communicate(timeout=60)
+            self.assertFalse(partial.exists(), arguments)
+            return within and process.returncode in [code for number in numbers for code in (128 + number, -number)]
+
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            self.assertTrue(any(ended_within("c.csv", [number], "convert", "whole.h5", "c.csv", "--force")
+                                for _ in range(TIMES)), number)
+        # What ends in order at the first signal ends at once by the second.
+        for numbers, follow in (([signal.SIGTERM], []), ([signal.SIGINT, signal.SIGTERM], ["--follow"])):
+            self.assertTrue(any(ended_within("p.png", numbers, "plot", "whole.h5", "energy", "-o", "p.png", "--force", *follow)
+                                for _ in range(TIMES)), numbers)
 
     def test_signals_that_the_caller_ignores_stay_ignored(self):
         def ignore():
@@ -136,6 +162,7 @@ class Interrupted(ProgramTest):
 
         process = self.start("run", "gas.toml", "-o", "ignored.h5", *self.options, preexec_fn=ignore)
         while not (self.folder / "ignored.h5").exists():
+            self.assertIsNone(process.poll())
             time.sleep(0.002)
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) * 2:
             process.send_signal(number)
