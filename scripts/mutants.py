@@ -4,8 +4,9 @@
 usage: scripts/mutants.py [--build DIR] [--only TEXT]... [--output FILE.json]
 
 tests/mutants.toml lists the mutants: a file, what stands there once, what is put in its place, and the source of the
-tests that should fail (`filter`: which of them). For each, the changed file is compiled alone, or, where it is a header, the test that includes it;
-the rest comes from a build with -DCAROM_TESTS=ON -DCAROM_UNITY=OFF (default: build/mutants, made when it is not there).
+tests that should fail (`filter`: which of them). For each, the changed file is compiled alone, or, where it is a header, the
+test that includes it, or the source that `through` names; the rest comes from a build without -DCAROM_UNITY=ON (default:
+build/mutants, made when it is not there), in which the programs that are needed are brought up to date first.
 A mutant is killed when its tests fail with it, and pass without. Exit status 0 if all are. What an older FILE.json says
 of mutants that are not tried this time stays in it; those that are no longer listed go.
 """
@@ -27,11 +28,12 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 LIMIT = 300  # of one run of tests [s]: a mutant that never ends is killed
 
 
-def make_build(build):
+def make_build(build, mutants):
     if not (build / "build.ninja").exists():
         subprocess.run(["cmake", "-S", ROOT, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=RelWithDebInfo",
                         "-DCAROM_CUDA=OFF", "-DCAROM_UNITY=OFF", "-DCAROM_PCH=OFF"], check=True)
-    subprocess.run(["cmake", "--build", build], check=True)
+    programs = {"bin/carom" if one["tests"].endswith(".py") else f"carom_{one['tests'].split('/')[0]}_tests" for one in mutants}
+    subprocess.run(["cmake", "--build", build, "--target", *sorted(programs)], check=True)
 
 
 class Build:
@@ -134,12 +136,12 @@ def try_mutant(build, mutant, sound):
         changed = folder / "overlay" / path
         changed.parent.mkdir(parents=True)
         changed.write_text(text.replace(mutant["old"], mutant["new"]))
-        source = path if path.endswith(".cpp") else test
-        made, said = build.compiled(source, folder / "overlay", changed if source == path else ROOT / test,
+        source = mutant.get("through", path if path.endswith(".cpp") else test)
+        made, said = build.compiled(source, folder / "overlay", changed if source == path else ROOT / source,
                                     folder / "mutant.o")
         if made is None:
             return name, False, "does not compile: " + next((line for line in said.splitlines() if "error" in line), "")
-        if source == path:
+        if source != test:
             passed, why = build.run(test, [made], folder, selected)
         else:
             passed, why = build.run(test, [], folder, selected, own_test=made)
@@ -152,10 +154,10 @@ def main():
     parser.add_argument("--only", action="append", help="those whose file or text has this, or one of these")
     parser.add_argument("--output", type=pathlib.Path, help="results as JSON")
     options = parser.parse_args()
-    make_build(options.build)
-    build = Build(options.build.resolve())
     listed = tomllib.loads((ROOT / "tests/mutants.toml").read_text())["mutant"]
     mutants = [one for one in listed if any(text in one["file"] + one["old"] for text in options.only or [""])]
+    make_build(options.build, mutants)
+    build = Build(options.build.resolve())
     commit = subprocess.run(["git", "-C", ROOT, "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True,
                             check=True).stdout.strip()
     known_names = [name_of(one) for one in listed]
