@@ -96,6 +96,14 @@ std::size_t size_of(hid_t type) {
     return size;
 }
 
+/// Size of the file that an object is in.
+hsize_t file_bytes(hid_t object) {
+    const Handle file(H5Iget_file_id(object), H5Fclose, "find the file");
+    hsize_t bytes = 0;
+    check(H5Fget_filesize(file, &bytes), "read the size of the file");
+    return bytes;
+}
+
 /// Number of values of a dataset whose bytes are all in the file: a damaged size must not ask for all memory.
 /// A single one may be missing yet, as the summary of a run that goes on.
 /// \param size  of a value [bytes]
@@ -104,10 +112,7 @@ std::size_t stored_count(hid_t dataset, std::size_t size) {
     const std::size_t count = value_count(Handle(H5Dget_space(dataset), H5Sclose, "read a dataspace"));
     if (count == 0 || (count == 1 && size <= kMostUnwritten)) return count;
     const hsize_t stored = H5Dget_storage_size(dataset);
-    const Handle file(H5Iget_file_id(dataset), H5Fclose, "find the file");
-    hsize_t bytes = 0;
-    check(H5Fget_filesize(file, &bytes), "read the size of the file");
-    if (stored / size < count || stored > bytes) throw Error("a dataset holds less than its extent says");
+    if (stored / size < count || stored > file_bytes(dataset)) throw Error("a dataset holds less than its extent says");
     return count;
 }
 
@@ -151,10 +156,20 @@ std::string name_in(hid_t group, hsize_t k) {
     });
 }
 
-herr_t keep_innermost(unsigned depth, const H5E_error2_t* error, void* text) {
+struct Innermost {
+    std::string text;
+    bool of_memory = false;
+};
+
+herr_t keep_innermost(unsigned depth, const H5E_error2_t* error, void* into) {
+    auto& innermost = *static_cast<Innermost*>(into);
     try {
-        if (depth == 0 && error->desc != nullptr) *static_cast<std::string*>(text) = error->desc;
+        if (depth > 0) return 0;
+        innermost.of_memory =
+            error->maj_num == H5E_RESOURCE && (error->min_num == H5E_NOSPACE || error->min_num == H5E_CANTALLOC);
+        if (error->desc != nullptr) innermost.text = error->desc;
     } catch (const std::bad_alloc&) {  // must not pass through HDF5
+        innermost.of_memory = true;
     }
     return 0;
 }
@@ -170,10 +185,11 @@ void silence() {
 }
 
 void fail(const char* what) {
-    std::string innermost;
+    Innermost innermost;
     H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_innermost, &innermost);
     H5Eclear2(H5E_DEFAULT);
-    throw Error(std::string("cannot ") + what + (innermost.empty() ? "" : ": HDF5: " + innermost));
+    if (innermost.of_memory) throw OutOfMemory();
+    throw Error(std::string("cannot ") + what + (innermost.text.empty() ? "" : ": HDF5: " + innermost.text));
 }
 
 void require_memory(std::size_t bytes) {
@@ -181,7 +197,7 @@ void require_memory(std::size_t bytes) {
     const std::size_t size = 2 * bytes + kOwn;
     void* const probe =
         ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (probe == MAP_FAILED) throw Error("out of memory");
+    if (probe == MAP_FAILED) throw OutOfMemory();
     ::munmap(probe, size);
 }
 
@@ -398,6 +414,11 @@ void read_part_of(hid_t dataset, hid_t type, std::size_t first, std::size_t coun
     if (count == 0) return;
     check(H5Dread(dataset, type, line_space(count), part_of(dataset, first, count), H5P_DEFAULT, values),
           "read a dataset");
+}
+
+bool may_hold(hid_t dataset, std::size_t values) {
+    const Handle type(H5Dget_type(dataset), H5Tclose, "read a type");
+    return values <= file_bytes(dataset) / size_of(type);
 }
 
 std::size_t array_size(hid_t dataset) {
@@ -659,11 +680,6 @@ ReadableFile::ReadableFile(std::string path, std::string kind, int descriptor)
         require_hdf5();
         h5::silence();
         H5PLset_loading_state(0);  // no code that a file asks for
-        try {
-            h5::require_memory();
-        } catch (const h5::Error& error) {
-            throw SystemError(fmt::format("{}: cannot be read: {}", path_, error.what()));
-        }
         read([](hid_t) {});
     } catch (...) {
         ::close(descriptor_);
@@ -708,15 +724,22 @@ void ReadableFile::open() const {
     file_ = h5::Handle(H5Fopen(path_.c_str(), H5F_ACC_RDONLY, access), H5Fclose, "open it");
 }
 
+void ReadableFile::throw_out_of_memory() const {
+    throw SystemError(fmt::format("{}: cannot be read: out of memory", path_));
+}
+
 void ReadableFile::read(const std::function<void(hid_t file)>& action) const {
     constexpr std::chrono::seconds kPatience{2};  // a writer that is at it all the time leaves a gap before
     const auto last = std::chrono::steady_clock::now() + kPatience;
     for (;;) {
         try {
+            h5::require_memory();
             if (!file_ || opened_ != version()) open();
             action(file_);
             if (consistent() || std::chrono::steady_clock::now() > last) return;
             file_.reset();
+        } catch (const h5::OutOfMemory&) {
+            throw_out_of_memory();
         } catch (const h5::Error& error) {
             if (opened_ != version() && std::chrono::steady_clock::now() < last) {
                 file_.reset();
@@ -726,7 +749,7 @@ void ReadableFile::read(const std::function<void(hid_t file)>& action) const {
         } catch (const std::length_error&) {
             throw InputError(fmt::format("{}: is not a whole {}: a size makes no sense", path_, kind_));
         } catch (const std::bad_alloc&) {
-            throw InputError(fmt::format("{}: too large for this machine's memory, or damaged", path_));
+            throw_out_of_memory();
         }
     }
 }

@@ -20,16 +20,22 @@ class Error : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+/// There is not enough memory for what was to be done.
+class OutOfMemory : public Error {
+public:
+    OutOfMemory() : Error("out of memory") {}
+};
+
 /// Stops HDF5 from printing its errors, in the thread that calls this.
 void silence();
 
-/// Throws Error, with HDF5's innermost message.
+/// Throws Error, with HDF5's innermost message; OutOfMemory where that says so.
 [[noreturn]] void fail(const char* what);
 
 /// HDF5 itself does not look whether it gets the little memory that it asks for (1.10.8 writes through a null pointer):
 /// so there is some before it is called.
 /// \param bytes  that are handed to it besides
-/// \throws Error  there is not enough
+/// \throws OutOfMemory
 void require_memory(std::size_t bytes = 0);
 
 /// Passes a result of HDF5 through if it is no error (negative). \param what  completes "cannot ..."
@@ -136,6 +142,8 @@ void write_strings(hid_t parent, const std::string& name, std::span<const std::s
 std::vector<std::string> read_strings(hid_t parent, const std::string& name);
 
 void write_array_of(hid_t parent, const std::string& name, hid_t type, const void* values, std::size_t count);
+/// Whether the file is large enough for so many values of a dataset's type: what no file can hold, nobody allocates.
+[[nodiscard]] bool may_hold(hid_t dataset, std::size_t values);
 /// Number of values. \throws Error  if not all of them have been written
 std::size_t array_size(hid_t dataset);
 void read_array_of(hid_t dataset, hid_t type, void* values);
@@ -196,6 +204,7 @@ public:
 
     [[nodiscard]] const std::string& path() const { return path_; }
     /// Runs `action`, perhaps more than once; what goes wrong in it becomes an InputError that names the file.
+    /// \throws SystemError  there is not enough memory for it
     void read(const std::function<void(hid_t file)>& action) const;
 
 private:
@@ -208,6 +217,7 @@ private:
     };
     [[nodiscard]] Version version() const;
     void require_hdf5() const;
+    [[noreturn]] void throw_out_of_memory() const;
     [[nodiscard]] const char* article() const { return kind_.starts_with("H5MD") ? "an" : "a"; }
     void open() const;
     /// Whether what was read since open() fits together.

@@ -555,6 +555,7 @@ std::vector<double> read_entry(hid_t file, const std::string& path, std::size_t 
     std::size_t count = 1;
     for (const hsize_t extent : extents) count *= extent;
     if (count != numbers) throw h5::Error("`" + path + "` has the wrong shape");
+    if (!h5::may_hold(dataset, count)) throw h5::Error("`" + path + "` holds less than its extent says");
     const h5::Handle in_file(H5Dget_space(dataset), H5Sclose, "read a dataspace");
     h5::check(H5Sselect_hyperslab(in_file, H5S_SELECT_SET, start.data(), nullptr, extents.data(), nullptr),
               "select a part");

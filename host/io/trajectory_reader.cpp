@@ -15,6 +15,7 @@
 #include "host/io/checkpoint.hpp"
 #include "host/io/hdf5.hpp"
 #include "host/io/trajectory_layout.hpp"
+#include "host/scene/load.hpp"
 #include "host/state/errors.hpp"
 #include "host/state/text.hpp"
 
@@ -268,5 +269,11 @@ AverageTable TrajectoryReader::average(const std::string& name, std::size_t fram
 }
 std::vector<RunChange> TrajectoryReader::changes() const { return impl_->changes(); }
 std::string TrajectoryReader::summary() const { return impl_->summary(); }
+
+Scene TrajectoryReader::scene(const std::vector<std::string>& overrides) const {
+    Scene scene = parse_scene(header().scene_source, fmt::format("{}: its {}", path(), header().scene_path), overrides);
+    scene.path = header().scene_path;
+    return scene;
+}
 
 }  // namespace carom

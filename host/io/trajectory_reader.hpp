@@ -55,6 +55,8 @@ public:
     [[nodiscard]] std::vector<RunChange> changes() const;
     /// The JSON object that ended the run; empty if it did not end in order.
     [[nodiscard]] std::string summary() const;
+    /// What was run. \throws InputError  the file's scene is none; names both
+    [[nodiscard]] Scene scene(const std::vector<std::string>& overrides = {}) const;
 
 private:
     class Impl;

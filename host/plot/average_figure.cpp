@@ -11,7 +11,6 @@
 #include "host/observables/average.hpp"
 #include "host/plot/figure.hpp"
 #include "host/plot/stored_run.hpp"
-#include "host/scene/load.hpp"
 #include "host/state/errors.hpp"
 #include "host/theory/conduction.hpp"
 #include "host/theory/gas_theory.hpp"
@@ -237,7 +236,7 @@ Drawing average_figure(const std::vector<const TrajectoryReader*>& runs, const s
     const AverageInfo* info = find_average(first, quantity);
     if (info != nullptr ? !info->y.label.empty() : quantity.ends_with("_map")) {
         if (runs.size() > 1) throw InputError("maps cannot be laid over each other");
-        const Scene scene = parse_scene(first.header().scene_source, first.header().scene_path);
+        const Scene scene = first.scene();
         const TimeWindow own = window.of(first);
         MapFigure map = map_figure(first, scene, run_average(first, scene, quantity, own));
         map.title += own.words();

@@ -211,19 +211,23 @@ Script figure_head(const std::string& title, const Canvas& canvas) {
     return script;
 }
 
-void run_gnuplot(const Script& script, const std::string& path) {
-    ReplacementFile figure(path);  // an older one stays until this one is whole
+std::string drawn_by_gnuplot(const Script& script, const std::string& name) {
     ChildProcess gnuplot({"gnuplot", "--default-settings", "-"},
                          "figures are drawn by gnuplot, which is not installed; apt-get install gnuplot-nox");
     // It is given no name of a file, and ignores that a disk is full: what it draws comes through memory. What it says
     // about fonts and the like is of no use.
     const bool sent = gnuplot.write(script.text());
     const int status = gnuplot.wait();
-    const std::string drawn = gnuplot.output();
+    std::string drawn = gnuplot.output();
     if (!sent || status != 0 || !is_whole(drawn)) {
-        throw SystemError(fmt::format("gnuplot could not draw {} (status {})", path, status));
+        throw SystemError(fmt::format("gnuplot could not draw {} (status {})", name, status));
     }
-    figure.write(drawn);
+    return drawn;
+}
+
+void run_gnuplot(const Script& script, const std::string& path) {
+    ReplacementFile figure(path);  // an older one stays until this one is whole
+    figure.write(drawn_by_gnuplot(script, path));
     figure.commit();
 }
 

@@ -133,8 +133,12 @@ std::vector<std::string> broken_into_lines(std::string_view text, std::size_t mo
 /// \throws InputError  an ending that is not .png, .svg or .pdf; or a size in pixels of what has none
 Script figure_head(const std::string& title, const Canvas& canvas);
 
-/// Runs gnuplot on a script that draws `path`.
-/// \throws SystemError  gnuplot is not installed, or fails; or the file cannot be written
+/// Runs gnuplot on a script. Returns the picture, as it would stand in a file. \param name  of it, for messages
+/// \throws SystemError  gnuplot is not installed, or fails
+std::string drawn_by_gnuplot(const Script& script, const std::string& name);
+
+/// The same, into a file.
+/// \throws SystemError  as above; or the file cannot be written
 void run_gnuplot(const Script& script, const std::string& path);
 
 }  // namespace carom

@@ -13,7 +13,6 @@
 #include "host/plot/average_figure.hpp"
 #include "host/plot/figure.hpp"
 #include "host/plot/run_figure.hpp"
-#include "host/scene/load.hpp"
 #include "host/state/errors.hpp"
 #include "host/theory/measured_run.hpp"
 
@@ -288,7 +287,7 @@ Drawing quantities_figure(const std::vector<const TrajectoryReader*>& runs, cons
 
 Image draw_frame(const TrajectoryReader& trajectory, std::size_t index, const PictureOptions& options) {
     const TrajectoryHeader& header = trajectory.header();
-    const Scene scene = parse_scene(header.scene_source, header.scene_path);
+    const Scene scene = trajectory.scene();
     Balls balls;
     balls.dimension = header.dimension();
     balls.species_table = header.species_table;

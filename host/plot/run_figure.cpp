@@ -17,7 +17,6 @@
 #include "host/plot/figure.hpp"
 #include "host/run/say.hpp"
 #include "host/scene/keys.hpp"
-#include "host/scene/load.hpp"
 #include "host/state/errors.hpp"
 #include "host/theory/measured_run.hpp"
 #include "host/theory/theory_checks.hpp"
@@ -285,7 +284,7 @@ std::vector<std::string> quantities_with_theory(const TrajectoryReader& trajecto
 std::vector<std::string> rows_of_interest(const TrajectoryReader& trajectory) {
     constexpr std::size_t kMostCurves = 20;
     const ObservableTable table = trajectory.observables();
-    const Scene scene = parse_scene(trajectory.header().scene_source, trajectory.header().scene_path);
+    const Scene scene = trajectory.scene();
     std::vector<std::string> names;
     for (const ObservableInfo& info : table.observables) {
         const bool asked_for =

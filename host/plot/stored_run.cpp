@@ -17,7 +17,6 @@
 #include "host/observables/registry.hpp"
 #include "host/observables/time_series.hpp"
 #include "host/run/say.hpp"
-#include "host/scene/load.hpp"
 #include "host/state/errors.hpp"
 
 namespace carom {
@@ -204,7 +203,7 @@ std::string TimeWindow::words() const {
 MeasuredRun stored_run(const TrajectoryReader& trajectory) {
     const TrajectoryHeader& header = trajectory.header();
     const ObservableTable table = trajectory.observables();
-    MeasuredRun run{.scene = parse_scene(header.scene_source, header.scene_path),
+    MeasuredRun run{.scene = trajectory.scene(),
                     .species = header.species_table,
                     .counts = std::vector<double>(header.species_table.size(), 0.0),
                     .solver = header.description,
@@ -231,7 +230,7 @@ std::string run_name(const TrajectoryReader& trajectory) {
 
 std::string run_note(const TrajectoryReader& trajectory) {
     const TrajectoryHeader& header = trajectory.header();
-    const Scene scene = parse_scene(header.scene_source, header.scene_path);
+    const Scene scene = trajectory.scene();
     const SolverDescription& of = header.description;
     return fmt::format("{}, {}, seed {}, carom {}", plural(header.ball_count(), "ball"),
                        of.dt > 0.0 ? fmt::format("dt = {:.4g}{}", of.dt, scene.units.behind("s")) : of.solver,

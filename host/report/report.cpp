@@ -1,12 +1,12 @@
 #include "host/report/report.hpp"
 
 #include <fmt/format.h>
-#include <stdlib.h>  // NOLINT: mkdtemp is POSIX's
 
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <cmath>
+#include <cstdint>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <vector>
@@ -15,6 +15,8 @@
 #include "host/observables/average.hpp"
 #include "host/observables/observable.hpp"
 #include "host/plot/figure.hpp"
+#include "host/plot/gnuplot.hpp"
+#include "host/plot/image.hpp"
 #include "host/plot/quantity_figure.hpp"
 #include "host/plot/run_figure.hpp"
 #include "host/plot/stored_run.hpp"
@@ -87,27 +89,6 @@ pre {{ background: var(--box); padding: 0.8rem; overflow-x: auto; font-size: 0.8
 }}
 </style>
 )";
-
-/// Files on their way into the page.
-class WorkFolder {
-public:
-    WorkFolder() {
-        std::string pattern = (fs::temp_directory_path() / "carom-report-XXXXXX").string();
-        if (::mkdtemp(pattern.data()) == nullptr) throw SystemError("cannot make a temporary folder " + pattern);
-        path_ = pattern;
-    }
-    ~WorkFolder() {
-        std::error_code ignored;
-        fs::remove_all(path_, ignored);
-    }
-    WorkFolder(const WorkFolder&) = delete;
-    WorkFolder& operator=(const WorkFolder&) = delete;
-
-    [[nodiscard]] std::string file(const std::string& name) const { return (path_ / name).string(); }
-
-private:
-    fs::path path_;
-};
 
 class Report {
 public:
@@ -324,10 +305,9 @@ private:
     }
 
     Html picture(std::size_t frame, const std::string& which) {
-        const std::string path = folder_.file("frame.png");
-        write_png(draw_frame(trajectory_, frame, kPicture), path);
+        const std::vector<std::uint8_t> png = png_of(draw_frame(trajectory_, frame, kPicture), which);
         const std::string time = fmt::format("t = {:.6g}{}", trajectory_.times()[frame], run_.scene.units.behind("s"));
-        return html_figure(data_url(read_text_file(path), "image/png"), which + ", " + time,
+        return html_figure(data_url(std::string(png.begin(), png.end()), "image/png"), which + ", " + time,
                            fmt::format("the balls in their box at {}", time));
     }
 
@@ -338,18 +318,18 @@ private:
             const AverageInfo* average = nullptr;
             for (const AverageInfo& info : header_.averages) average = info.name == quantity ? &info : average;
             const bool dots = average != nullptr ? !average->y.label.empty() : rows_ > kMostVectorRows;
-            const std::string path = folder_.file(dots ? "figure.png" : "figure.svg");
+            std::string drawn;
             std::string words;
             try {
                 const Drawing drawing = quantity_figure({&trajectory_}, quantity);
-                run_gnuplot(figure_script(drawing, {path, !dots}), path);
+                const char* const form = dots ? "figure.png" : "figure.svg";
+                drawn = drawn_by_gnuplot(figure_script(drawing, {form, !dots}), quantity);
                 words = figure_words(drawing);
             } catch (const InputError&) {
                 without += (without.empty() ? "" : ", ") + quantity;
                 continue;
             }
-            figures +=
-                html_figure(data_url(read_text_file(path), dots ? "image/png" : "image/svg+xml"), quantity, words);
+            figures += html_figure(data_url(drawn, dots ? "image/png" : "image/svg+xml"), quantity, words);
         }
         return Html::markup("{}<div class=\"figures\">\n{}</div>\n{}", heading("Figures"), figures,
                             without.empty() ? Html() : paragraph("No values in this run: " + without + "."));
@@ -392,7 +372,6 @@ private:
     const MeasuredRun run_;
     Json summary_;
     std::size_t rows_;
-    WorkFolder folder_;
     Html contents_;
 };
 

@@ -13,12 +13,14 @@
 namespace carom {
 
 std::string read_text_file(const std::string& path) {
+    constexpr std::size_t kMost = std::size_t{1} << 30;  // bytes; a device may have no end
     // Part by part: `<< file.rdbuf()` would take a failure on the way, or the end of memory, for the end of the file.
     std::ifstream file(path, std::ios::binary);
     std::string text;
     std::array<char, 1 << 16> part;
     while (file.read(part.data(), part.size()), file.gcount() > 0) {
         text.append(part.data(), static_cast<std::size_t>(file.gcount()));
+        if (text.size() > kMost) throw InputError(path + ": is larger than any text that is read (1 GB)");
     }
     if (!file.is_open() || file.bad()) {
         throw SystemError(fmt::format("{}: cannot be read: {}", path, std::strerror(errno)));

@@ -395,7 +395,11 @@ toml::table parse_text(std::string_view text, const std::string& path) {
 std::string scene_path(const std::string& scene, const std::string& sweep) {
     std::error_code error;
     const fs::path beside = fs::path(sweep).parent_path() / scene;
-    return fs::is_regular_file(beside, error) ? beside.string() : find_scene(scene);
+    if (fs::is_regular_file(beside, error)) return beside.string();
+    std::string found = find_scene(scene);
+    // A stranger's sweep would else wait for a pipe, or read a device that has no end.
+    if (!fs::is_regular_file(found, error)) throw SystemError(found + ": is not a regular file");
+    return found;
 }
 
 void read_head(const SweepEntry& entry, Sweep& sweep) {

@@ -9,7 +9,6 @@
 #include "host/io/trajectory_reader.hpp"
 #include "host/run/say.hpp"
 #include "host/run/schedule.hpp"
-#include "host/scene/load.hpp"
 #include "host/state/errors.hpp"
 
 namespace carom {
@@ -121,7 +120,7 @@ namespace {
 class TrajectorySource final : public FrameSource {
 public:
     TrajectorySource(const std::string& path, const FrameChoice& choice, const std::vector<std::string>& look)
-        : reader_(path), scene_(parse_scene(reader_.header().scene_source, reader_.header().scene_path, look)) {
+        : reader_(path), scene_(reader_.scene(look)) {
         const TrajectoryHeader& header = reader_.header();
         balls_.dimension = header.dimension();
         balls_.species_table = header.species_table;

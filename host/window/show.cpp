@@ -13,7 +13,6 @@
 #include "host/plot/quantity_figure.hpp"
 #include "host/plot/run_figure.hpp"
 #include "host/run/say.hpp"
-#include "host/scene/load.hpp"
 #include "host/state/errors.hpp"
 #include "host/viewer/opengl.hpp"
 #include "host/window/live_run.hpp"
@@ -225,7 +224,7 @@ namespace {
 class StoredShow final : public Show {
 public:
     StoredShow(const std::string& path, const std::vector<std::string>& look)
-        : reader_(path), scene_(parse_scene(reader_.header().scene_source, reader_.header().scene_path, look)) {
+        : reader_(path), scene_(reader_.scene(look)) {
         const TrajectoryHeader& header = reader_.header();
         balls_.dimension = header.dimension();
         balls_.species_table = header.species_table;

@@ -9,7 +9,7 @@ import unittest
 import h5py
 import numpy as np
 
-from program import GAS, MIXTURE, ProgramTest
+from program import GAS, MIXTURE, ProgramTest, cached
 
 AVERAGES = """
 [[observe]]
@@ -152,6 +152,70 @@ class Checkpoints(HostileFileTest):
                 file.attrs["time"] = np.nan
             self.refuses(source, time, "time")
 
+    def test_what_has_no_sense(self):
+        """Lengths, counts and numbers of what is not the balls."""
+        def attribute(place, name, value):
+            def change(file):
+                file[place].attrs[name] = value
+            return change
+
+        def array(place, value):
+            def change(file):
+                del file[place]
+                file[place] = value
+            return change
+
+        def record(name, values):
+            def change(file):
+                place = records(file)[name].name
+                kept = file[place][...]
+                del file[place]
+                file[place] = values(kept)
+            return change
+
+        def put(place, value):
+            def change(file):
+                file[place][0] = value
+            return change
+
+        def renamed(name):
+            def change(file):
+                names = file["extra/names"]
+                names[...] = np.array([other.replace(name, b"unknown") for other in names[...]], names.dtype)
+            return change
+
+        def as_in_space(file):
+            text = file["scene"][()]
+            file["scene"][...] = np.bytes_(text.replace(b"dimension = 2", b"dimension = 3"))
+
+        for solver in ("spring", "events"):
+            source = self.run_scene(solver)
+            own = {"spring": "spring_design", "events": "events"}[solver]
+            for change, says in [
+                    (array("balls/position/x", np.zeros(3)), "`position` has the wrong length"),
+                    (array("balls/gone", np.zeros(3, "u1")), "`gone` has the wrong length"),
+                    (attribute("balls", "dimension", 4), "dimension is neither 2 nor 3"),
+                    (attribute("tallies", "balls_left", -1), "`balls_left` is below 0"),
+                    (attribute("/", "step", -1), "`step` is below 0"),
+                    (attribute("/", "format_version", 2), "of format version 2, newer than this program's 1"),
+                    (attribute("tallies", "max_overlap", np.nan), "counted is not a number"),
+                    (attribute("tallies", "work", np.nan), "counted is not a number"),
+                    (put("tallies/wall_impulse", np.nan), "counted is not a number"),
+                    (record(own, lambda kept: kept[:-1]), f"`{own}` is too short"),
+                    (as_in_space, "another dimension than its scene|its scene is wrong")]:
+                self.refuses(source, change, says)
+        self.refuses(source, renamed(b"events_flow"), "`events_flow` is missing")
+        self.refuses(source, record("events", lambda kept: [*kept[:6], 0.5, *kept[7:]]),
+                     "`events` has no count where one is expected")
+        self.refuses("spring.c.h5", attribute("/", "step", 7), "its time .* is not that of its step 7")
+
+    def test_groups_in_themselves(self):
+        source = self.run_scene("spring")
+
+        def loop(file):
+            file["balls/again"] = file["balls"]
+        self.refuses(source, loop, "groups lie in groups without an end", checksum=True)
+
     def test_records_of_events_that_cannot_be(self):
         def put(name, value, index=3):
             def change(file):
@@ -291,6 +355,17 @@ class OtherFiles(HostileFileTest):
         self.assertEqual(result.status, 2)
         self.assertIn("holds less than its extent says", result.err)
 
+    def test_a_scene_that_is_none_is_told_with_the_name_of_its_file(self):
+        def change(file):
+            text = file["parameters/scene"][()]
+            file["parameters/scene"][...] = np.bytes_(text.replace(b"dimension = 2", b"dimension = 7"))
+        self.change("gas.h5", "bad.h5", change)
+        commands = [*self.commands("bad.h5")[2:], ["plot", "bad.h5", "balls", "-o", "x.png"], ["plot", "bad.h5", "density_map"]]
+        if cached("CAROM_VIEWER") != "OFF":
+            commands.append(["render", "bad.h5", "-o", "x.png", "--last"])
+        for command in commands:
+            self.refused(*command, says=r"\Acarom: bad\.h5: its gas\.toml:\d+:\d+: scene.dimension", naming="bad.h5")
+
     def test_averages_of_other_shapes(self):
         self.write("a.toml", GAS + AVERAGES)
         self.succeed("run", "a.toml", "--quiet", "-o", "gas.h5", "--force")
@@ -308,11 +383,35 @@ class OtherFiles(HostileFileTest):
                     file[place].attrs.update(attributes)
                 self.check(change)
 
+        def all_alike(file, points=1 << 27):  # a GB that nobody has written
+            for part in ("value", "error", "x"):
+                place = f"observables/speed/{part}"
+                attributes = dict(file[place].attrs)
+                del file[place]
+                file.create_dataset(place, (frames, points), "f8", chunks=(1, 64), maxshape=(None, None))
+                file[place].attrs.update(attributes)
+        self.change("gas.h5", "bad.h5", all_alike)
+        self.refused("plot", "bad.h5", "speed", "-o", "x.svg", says="`observables/speed/value` holds less than its extent says",
+                     naming="bad.h5")
+
     def test_a_summary_of_many_layers(self):
         def change(file):
             del file["parameters/summary"]
             file["parameters/summary"] = np.bytes_('{"a":' * 2000000 + "1" + "}" * 2000000)
         self.check(change)
+
+
+class TextsWithoutAnEnd(HostileFileTest):
+    def test_a_sweep_reads_its_scene_from_a_regular_file_only(self):
+        os.mkfifo(self.folder / "pipe.toml")
+        for scene in ("/dev/zero", "/dev/stdin", "pipe.toml", str(self.folder / "pipe.toml")):
+            self.write("s.sweep.toml", f'[sweep]\nscene = "{scene}"\nrecord = ["temperature"]\n'
+                                       '[[axis]]\nkey = "scene.seed"\nname = "seed"\nvalues = [1]\n')
+            self.refused("sweep", "s.sweep.toml", "--quiet", says="scene: .*: is not a regular file", naming="s.sweep.toml")
+
+    def test_a_device_that_has_none_is_given_up(self):
+        for command in (["check", "/dev/zero"], ["plot", "/dev/zero", "energy"]):
+            self.refused(*command, says="larger than any text|not", naming="/dev/zero")
 
 
 class Sizes(ProgramTest):

@@ -92,5 +92,36 @@ class LittleMemory(ProgramTest):
             print(dict(self.statuses), flush=True)
 
 
+class LittleMemoryForReaders(ProgramTest):
+    def test_any_limit_ends_in_order(self):
+        self.write("gas.toml", GAS + '[[observe]]\nname = "speed"\nkind = "speed"\n')
+        self.succeed("run", "gas.toml", "--quiet", "--until", "0.2")
+        self.write("loads.toml", GAS[:GAS.index("[[fill]]")] + '[[load]]\nfile = "gas.h5"\n')
+        commands = [["state", "gas.h5", "--json"], ["plot", "gas.h5", "energy", "--csv", "-o", "-"],
+                    ["plot", "gas.h5", "speed", "--csv", "-o", "-"], ["convert", "gas.h5", "c.csv", "--force"],
+                    ["run", "--resume", "gas.checkpoint.h5", "--until", "0.21", "-o", "r.h5", "--force", "--quiet"],
+                    ["check", "loads.toml"]]
+        more = max(0, image_bytes() - IMAGE_WITHOUT_GPU_CODE)
+        whole = {}
+        for command in commands:
+            whole[tuple(command)] = self.succeed(*command).out
+        statuses = collections.Counter()
+        for k, quarters in enumerate(range(80 * 4, 34 * 4, -1 if WHOLE else -3)):
+            limit = (quarters * MB) // 4 + more
+            for command in commands if WHOLE else commands[k % 2::2]:
+                result = self.carom(*command, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
+                where = f"{command}, {limit >> 10} kB: {result.err}"
+                statuses[result.status] += 1
+                if result.status == NOT_LOADED or (result.status == -signal.SIGSEGV and limit <= image_bytes()):
+                    continue
+                self.assertIn(result.status, (0, 4), where)
+                if result.status == 4:
+                    self.assertRegex(result.err, r"\Acarom: [^\n]+\n\Z", where)
+                elif command[0] != "check":  # which says how fast this machine is
+                    self.assertEqual(result.out, whole[tuple(command)], where)
+        self.assertGreater(statuses[4], 5)
+        self.assertGreater(statuses[0], 5)
+
+
 if __name__ == "__main__":
     unittest.main()

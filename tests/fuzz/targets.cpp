@@ -603,7 +603,7 @@ void read_trajectory(const std::string& input) {
             refusable([&] { static_cast<void>(figure_csv(run_figure(reader, quantity))); });
         }
         refusable([&] {
-            const Scene scene = parse_scene(reader.header().scene_source, reader.header().scene_path);
+            const Scene scene = reader.scene();
             for (const std::string& quantity : some(average_quantities(reader))) {
                 refusable([&] { static_cast<void>(run_average(reader, scene, quantity)); });
             }
