@@ -192,8 +192,8 @@ class Checkpoints(HostileFileTest):
             source = self.run_scene(solver)
             own = {"spring": "spring_design", "events": "events"}[solver]
             for change, says in [
-                    (array("balls/position/x", np.zeros(3)), "`position` has the wrong length"),
-                    (array("balls/gone", np.zeros(3, "u1")), "`gone` has the wrong length"),
+                    (array("balls/position/x", np.zeros(3)), "has the wrong length"),
+                    (array("balls/gone", np.zeros(3, "u1")), "has the wrong length"),
                     (attribute("balls", "dimension", 4), "dimension is neither 2 nor 3"),
                     (attribute("tallies", "balls_left", -1), "`balls_left` is below 0"),
                     (attribute("/", "step", -1), "`step` is below 0"),
