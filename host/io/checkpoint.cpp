@@ -34,62 +34,6 @@ std::uint64_t count_attribute(hid_t object, const std::string& name) {
     return static_cast<std::uint64_t>(value);
 }
 
-/// The balls of a checkpoint, while they come.
-class BallDatasets {
-public:
-    /// \param balls  dimension and species table
-    BallDatasets(hid_t parent, const Balls& balls, std::size_t count)
-        : count_(count), group_(h5::create_group(parent, "balls")) {
-        h5::set_attribute(group_, "dimension", std::int64_t{balls.dimension});
-        write_species_table(group_, "species_table", balls.species_table);
-        BallColumns empty;
-        empty.resize(balls.dimension, 1);  // to see which axes there are
-        create<std::uint32_t>(group_, "species", true);
-        create_axes<double>("position", empty.position);
-        create_axes<double>("velocity", empty.velocity);
-        create_axes<double>("spin", empty.spin);
-        create_axes<std::int32_t>("image", empty.image);
-        create<std::uint8_t>(group_, "gone", true);
-    }
-
-    void write(const Balls& part) {
-        if (part.first != written_ || part.first + part.size() + part.rest != count_) {
-            throw std::invalid_argument("a part of the balls is missing");
-        }
-        std::size_t dataset = 0;
-        const auto next = [&](const auto& values) {
-            datasets_[dataset++].write(part.first, values.size(), values.data());
-        };
-        const auto next_axes = [&](const auto& axes) {
-            for (const auto& values : axes) next(values);
-        };
-        next(part.species);
-        next_axes(part.position);
-        next_axes(part.velocity);
-        next_axes(part.spin);
-        next_axes(part.image);
-        next(part.gone);
-        written_ += part.size();
-    }
-    [[nodiscard]] bool whole() const { return written_ == count_; }
-
-private:
-    template <class Value>
-    void create(hid_t parent, const std::string& name, bool is_there) {
-        datasets_.emplace_back(parent, name, h5::memory_type<Value>(), is_there ? count_ : 0);
-    }
-    template <class Value>
-    void create_axes(const std::string& name, const std::array<std::vector<Value>, 3>& axes) {
-        const h5::Handle group = h5::create_group(group_, name);
-        for (std::size_t axis = 0; axis < 3; ++axis) create<Value>(group, kComponentNames[axis], !axes[axis].empty());
-    }
-
-    std::size_t count_;
-    std::size_t written_ = 0;
-    h5::Handle group_;
-    std::vector<h5::ArrayInParts> datasets_;  // in the order of write()
-};
-
 /// Reads of an array what belongs to the balls of `part`. \param or_empty  it need not be there
 template <class Value>
 void read_part(hid_t parent, const std::string& name, const Balls& part, bool or_empty, std::vector<Value>& values) {
@@ -367,6 +311,63 @@ SolverRecords read_records(hid_t parent, int dimension) {
 }  // namespace
 
 class CheckpointWriter::Impl {
+    /// The balls of a checkpoint, while they come.
+    class BallDatasets {
+    public:
+        /// \param balls  dimension and species table
+        BallDatasets(hid_t parent, const Balls& balls, std::size_t count)
+            : count_(count), group_(h5::create_group(parent, "balls")) {
+            h5::set_attribute(group_, "dimension", std::int64_t{balls.dimension});
+            write_species_table(group_, "species_table", balls.species_table);
+            BallColumns empty;
+            empty.resize(balls.dimension, 1);  // to see which axes there are
+            create<std::uint32_t>(group_, "species", true);
+            create_axes<double>("position", empty.position);
+            create_axes<double>("velocity", empty.velocity);
+            create_axes<double>("spin", empty.spin);
+            create_axes<std::int32_t>("image", empty.image);
+            create<std::uint8_t>(group_, "gone", true);
+        }
+
+        void write(const Balls& part) {
+            if (part.first != written_ || part.first + part.size() + part.rest != count_) {
+                throw std::invalid_argument("a part of the balls is missing");
+            }
+            std::size_t dataset = 0;
+            const auto next = [&](const auto& values) {
+                datasets_[dataset++].write(part.first, values.size(), values.data());
+            };
+            const auto next_axes = [&](const auto& axes) {
+                for (const auto& values : axes) next(values);
+            };
+            next(part.species);
+            next_axes(part.position);
+            next_axes(part.velocity);
+            next_axes(part.spin);
+            next_axes(part.image);
+            next(part.gone);
+            written_ += part.size();
+        }
+        [[nodiscard]] bool whole() const { return written_ == count_; }
+
+    private:
+        template <class Value>
+        void create(hid_t parent, const std::string& name, bool is_there) {
+            datasets_.emplace_back(parent, name, h5::memory_type<Value>(), is_there ? count_ : 0);
+        }
+        template <class Value>
+        void create_axes(const std::string& name, const std::array<std::vector<Value>, 3>& axes) {
+            const h5::Handle group = h5::create_group(group_, name);
+            for (std::size_t axis = 0; axis < 3; ++axis)
+                create<Value>(group, kComponentNames[axis], !axes[axis].empty());
+        }
+
+        std::size_t count_;
+        std::size_t written_ = 0;
+        h5::Handle group_;
+        std::vector<h5::ArrayInParts> datasets_;  // in the order of write()
+    };
+
 public:
     Impl(const std::string& path, const Checkpoint& checkpoint, std::size_t balls) : path_(path), file_(path, true) {
         attempt([&] {
