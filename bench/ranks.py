@@ -95,7 +95,7 @@ def main():
             rows = sorted(rows + [row for row in before if row["dimension"] != options.dimension],
                           key=lambda row: row["dimension"])
         info = json.loads(call([carom, "info", "--json"], "."))
-        result = {"command": f"bench/ranks.py build/release/bin/carom --turns {options.turns}", "commit": info.get("commit"),
+        result = {"command": f"bench/ranks.py build/default/bin/carom --turns {options.turns}", "commit": info.get("commit"),
                   "processor": info.get("processor"), "rows": rows}
         pathlib.Path(options.output).write_text(json.dumps(result, indent=1) + "\n")
 

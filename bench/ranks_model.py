@@ -4,16 +4,20 @@
 
 usage: bench/ranks_model.py CAROM [-o RESULT.json] [--turns N] [--dimension D] [--quick]
 
-The time of a rank's step is a line in what it has to do,
+The time of a rank's step is what its balls take, and what sharing adds:
 
-    T = n t_ball + c t_copy + m t_message,
+    T = (n t_ball (1 + imbalance) + c t_copy) (1 + unevenness) + m t_message,
 
-n its balls, c the copies it sends, m its messages. Taken from runs of two ranks on the same gas in a flat box: cut across,
-it has few copies; cut along, FLATNESS times as many. What differs is copies' alone. What a message costs, however short, comes
-from a gas so small that it does little else. The runs that check the model have other boxes, and more ranks; where there are
-more ranks than cores, a core does the work of several, one after the other.
+n its balls, c the copies it sends, m its messages. What a ball takes depends on how much of a brick a cache holds, so t_ball is
+that of a process which has a box of a brick's size and shape for itself, beside as many others as there are cores. A copy's
+time is taken from two ranks on one gas in a flat box: cut across, it has few copies; cut along, FLATNESS times as many; what
+the bricks take alone is subtracted. Cut across, with many balls, it has next to nothing to send, so what it takes longer than
+alone is waiting for whichever core is slower at the moment: the unevenness of this machine's cores. What a message costs,
+however short, comes from a gas so small that it does little else.
+The runs that check the model are others. Where there are more ranks than cores, a core does the work of several, one after
+the other.
 
-All ranks have one thread. Times are of steps alone (rank_seconds of carom's summary): no placing, no files.
+All ranks have one thread. Times are of steps alone (step_seconds, rank_seconds of carom's summary): no placing, no files.
 
 Last, what the model says of GPUs on a cluster, of which nothing is measured: CLUSTER holds all that is assumed.
 """
@@ -24,11 +28,12 @@ import math
 import os
 import pathlib
 import statistics
+import subprocess
 import tempfile
 
 from spring_against_lammps import DT, STIFFNESS, call
 
-FLATNESS = 16
+FLATNESS = {2: 64, 3: 16}  # so that copies are some tenth of the balls
 START = 100
 
 # A GPU's rate is what it would read of memory in a step (bench/results/kernel_cost.json: 193 bytes a ball in 3D, single
@@ -70,45 +75,67 @@ class Bench:
     def __init__(self, carom, folder):
         self.carom, self.folder, self.placed = carom, folder, set()
 
-    def run(self, dimension, fraction, balls, shape, ranks, layers, steps):
-        """The run's figures, with seconds a step, and balls, copies and messages of a rank."""
-        name = f"gas{dimension}_{balls}_" + "x".join(map(str, shape))
+    def place(self, dimension, fraction, balls, shape):
+        name = f"gas{dimension}_{balls}_" + "x".join(f"{along:g}" for along in shape)
         if name not in self.placed:
             (self.folder / f"{name}.toml").write_text(scene(dimension, fraction, balls, shape))
             call([self.carom, "run", f"{name}.toml", "-o", f"{name}.h5", "--steps", str(START), "--quiet"], self.folder)
             self.placed.add(name)
-        summary = json.loads(call(
-            ["mpirun", "--allow-run-as-root", "-n", str(ranks), self.carom, "run", "--resume", f"{name}.checkpoint.h5", "-o",
-             "out.h5", "--checkpoint", "out.checkpoint.h5", "--steps", str(START + steps), "--threads", "1", "--ranks-per-axis",
-             ",".join(map(str, layers)), "--quiet", "--json", "--force"], self.folder))
+        return name
+
+    def command(self, name, out, steps):
+        return [self.carom, "run", "--resume", f"{name}.checkpoint.h5", "-o", f"{out}.h5",
+                "--checkpoint", f"{out}.checkpoint.h5", "--steps", str(START + steps), "--threads", "1", "--quiet", "--json",
+                "--force"]
+
+    def run(self, dimension, fraction, balls, shape, ranks, layers, steps):
+        """The run's figures, with seconds a step, and balls, copies and messages of a rank."""
+        name = self.place(dimension, fraction, balls, shape)
+        summary = json.loads(call(["mpirun", "--allow-run-as-root", "-n", str(ranks), *self.command(name, "out", steps),
+                                   "--ranks-per-axis", ",".join(map(str, layers))], self.folder))
         seconds = summary["rank_seconds"] / steps
         return {"dimension": dimension, "balls": balls, "ranks": ranks, "layers": layers, "seconds": seconds,
                 "waiting": seconds * summary["rank_waiting_share"], "own_balls": balls / ranks,
                 "copies": summary["rank_copies"] / ranks, "messages": summary["rank_messages_per_step"] / ranks,
                 "bytes": summary["rank_bytes_per_step"] / ranks, "imbalance": summary["rank_imbalance"]}
 
-    def quickest(self, turns, *case):
-        """Of several runs: others on the machine only ever make one slower."""
-        return min((self.run(*case) for _ in range(turns)), key=lambda row: row["seconds"])
+    def alone(self, dimension, fraction, balls, shape, ranks, layers, steps):
+        """Seconds a step of a process that has a brick for itself, beside as many others as there are cores."""
+        name = self.place(dimension, fraction, balls // ranks, [along / cut for along, cut in zip(shape, layers)])
+        at_once = [subprocess.Popen(self.command(name, f"out{k}", steps), cwd=self.folder, stdout=subprocess.PIPE, text=True)
+                   for k in range(min(os.cpu_count(), ranks))]
+        summaries = [json.loads(one.communicate()[0]) for one in at_once]
+        return statistics.mean(summary["step_seconds"] for summary in summaries) / steps
+
+    def typical(self, turns, *case):
+        """With what a brick takes alone: the quickest, and times the median of what sharing makes of it. Neighbours in time
+        are compared, for the machine's speed changes from one minute to the next."""
+        rows = [self.run(*case) | {"alone": self.alone(*case)} for _ in range(turns)]
+        alone = min(row["alone"] for row in rows)
+        ratios = sorted(row["seconds"] / row["alone"] for row in rows)
+        return {**rows[0], "alone": alone, "seconds": statistics.median(ratios) * alone, "ratios": ratios,
+                "waiting": alone * statistics.median(row["waiting"] / row["alone"] for row in rows)}
 
 
 def constants(bench, dimension, fraction, balls, steps, turns):
-    flat = [FLATNESS, 1, 1][:dimension]
+    flat = [FLATNESS[dimension], 1, 1][:dimension]
     across = [2, 1, 1][:dimension]
     along = [1, 2, 1][:dimension]
-    few = bench.quickest(turns, dimension, fraction, balls, flat, 2, across, steps)
-    many = bench.quickest(turns, dimension, fraction, balls, flat, 2, along, steps)
-    small = bench.quickest(turns, dimension, fraction, 1000, [1] * dimension, 2, across, 20 * steps)
+    few = bench.typical(turns, dimension, fraction, balls // 10, flat, 2, across, 10 * steps)
+    many = bench.typical(turns, dimension, fraction, balls // 10, flat, 2, along, 10 * steps)
+    small = bench.typical(turns, dimension, fraction, 1000, [1] * dimension, 2, across, 20 * steps)
+    large = bench.typical(turns, dimension, fraction, balls, flat, 2, across, steps)
     message = small["waiting"] / small["messages"]
-    copy = (many["seconds"] - few["seconds"]) / (many["copies"] - few["copies"])
-    ball = (few["seconds"] - few["copies"] * copy - few["messages"] * message) / few["own_balls"]
-    return {"dimension": dimension, "ball_seconds": ball, "copy_seconds": copy, "message_seconds": message,
-            "copy_bytes": many["bytes"] / many["copies"], "taken_from": [few, many, small]}
+    uneven = large["seconds"] / large["alone"] / (1 + large["imbalance"]) - 1
+    beyond = [row["seconds"] / (1 + uneven) - row["alone"] * (1 + row["imbalance"]) for row in (few, many)]
+    return {"dimension": dimension, "copy_seconds": (beyond[1] - beyond[0]) / (many["copies"] - few["copies"]),
+            "message_seconds": message, "unevenness": uneven, "copy_bytes": many["bytes"] / many["copies"],
+            "taken_from": [few, many, small, large]}
 
 
 def reckoned(row, known, cores):
-    work = row["own_balls"] * known["ball_seconds"] + row["copies"] * known["copy_seconds"]
-    return (work * (1 + row["imbalance"]) + row["messages"] * known["message_seconds"]) * max(1, row["ranks"] / cores)
+    work = row["alone"] * (1 + row["imbalance"]) + row["copies"] * known["copy_seconds"]
+    return (work * (1 + known["unevenness"]) + row["messages"] * known["message_seconds"]) * max(1, row["ranks"] / cores)
 
 
 def on_cluster(balls, ranks, fraction=0.3, margin=0.15):
@@ -136,14 +163,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("carom")
     parser.add_argument("-o", "--output")
-    parser.add_argument("--turns", type=int, default=5)
+    parser.add_argument("--turns", type=int, default=7)
     parser.add_argument("--quick", action="store_true", help="10^5 balls")
     parser.add_argument("--dimension", type=int, choices=(2, 3), help="only this one; RESULT keeps the other")
     options = parser.parse_args()
     carom = str(pathlib.Path(options.carom).resolve())
     os.environ.setdefault("OMPI_MCA_rmaps_base_oversubscribe", "1")
     cores = os.cpu_count()
-    balls, steps = (100_000, 400) if options.quick else (1_000_000, 150)
+    balls, steps = (100_000, 400) if options.quick else (1_000_000, 100)
     found, checked = [], []
     with tempfile.TemporaryDirectory() as name:
         bench = Bench(carom, pathlib.Path(name))
@@ -152,18 +179,21 @@ def main():
                 continue
             known = constants(bench, dimension, fraction, balls, steps, options.turns)
             found.append(known)
-            print(f"{dimension}D: {1e9 * known['ball_seconds']:.3g} ns a ball, {1e9 * known['copy_seconds']:.3g} ns and "
-                  f"{known['copy_bytes']:.3g} bytes a copy, {1e6 * known['message_seconds']:.3g} us a message", flush=True)
+            print(f"{dimension}D: {1e9 * known['copy_seconds']:.3g} ns and "
+                  f"{known['copy_bytes']:.3g} bytes a copy, {1e6 * known['message_seconds']:.3g} us a message, "
+                  f"unevenness {known['unevenness']:.3f}", flush=True)
             for layers in [2, 1, 1], [3, 1, 1], [2, 2, 1], [3, 2, 1], [4, 2, 1], [2, 2, 2]:
                 if dimension == 2 and layers[2] > 1:
                     continue
-                row = bench.quickest(options.turns, dimension, fraction, balls, [1] * dimension, math.prod(layers),
+                row = bench.typical(options.turns, dimension, fraction, balls, [1] * dimension, math.prod(layers),
                                      layers[:dimension], steps)
                 row["reckoned_seconds"] = reckoned(row, known, cores)
                 row["measured_over_reckoned"] = row["seconds"] / row["reckoned_seconds"]
                 checked.append(row)
-                print(f"   {row['ranks']} ranks, {' x '.join(map(str, row['layers']))}: {1e3 * row['seconds']:.4g} ms a step, "
-                      f"reckoned {1e3 * row['reckoned_seconds']:.4g}, ratio {row['measured_over_reckoned']:.3f}", flush=True)
+                print(f"   {row['ranks']} ranks, {' x '.join(map(str, row['layers']))}: "
+                      f"{1e9 * row['alone'] / row['own_balls']:.3g} ns a ball, {1e3 * row['seconds']:.4g} ms a step, "
+                      f"reckoned {1e3 * row['reckoned_seconds']:.4g}, ratio "
+                      f"{row['measured_over_reckoned']:.3f}", flush=True)
     print(f"measured over reckoned: {min(r['measured_over_reckoned'] for r in checked):.3f} to "
           f"{max(r['measured_over_reckoned'] for r in checked):.3f}, median "
           f"{statistics.median(r['measured_over_reckoned'] for r in checked):.3f}")
@@ -180,7 +210,7 @@ def main():
             checked = sorted(checked + [row for row in before["checked"] if row["dimension"] != options.dimension],
                              key=lambda row: row["dimension"])
         info = json.loads(call([carom, "info", "--json"], "."))
-        result = {"command": f"bench/ranks_model.py build/release/bin/carom --turns {options.turns}", "commit": info.get("commit"),
+        result = {"command": f"bench/ranks_model.py build/default/bin/carom --turns {options.turns}", "commit": info.get("commit"),
                   "processor": info.get("processor"), "cores": cores, "constants": found, "checked": checked,
                   "assumed": CLUSTER, "predicted": predicted}
         pathlib.Path(options.output).write_text(json.dumps(result, indent=1) + "\n")

@@ -18,7 +18,7 @@ foreach(lang CXX CUDA)
   set(CMAKE_${lang}_FLAGS_RELWITHDEBINFO "-O1 -g1")
   set(CMAKE_${lang}_FLAGS_RELEASE "-O1 -DNDEBUG")
 endforeach()
-if(CAROM_SANITIZE) # half the time to compile; what runs long is hot
+if(CAROM_SANITIZE AND NOT CAROM_FUZZ) # half the time to compile; what runs long is hot
   string(REPLACE "-O1" "-O0" CMAKE_CXX_FLAGS_RELWITHDEBINFO "${CMAKE_CXX_FLAGS_RELWITHDEBINFO}")
 endif()
 set(carom_hot_options "")

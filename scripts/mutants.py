@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Breaks the program at one place at a time, and looks whether a test notices.
 
-usage: scripts/mutants.py [--build DIR] [--only TEXT]... [--output FILE.json]
+usage: scripts/mutants.py [--build DIR] [--only TEXT]... [--output FILE.json [--new]]
 
 tests/mutants.toml lists the mutants: a file, what stands there once, what is put in its place, and the source of the
 tests that should fail (`filter`: which of them). For each, the changed file is compiled alone, or, where it is a header, the
@@ -153,18 +153,22 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/mutants")
     parser.add_argument("--only", action="append", help="those whose file or text has this, or one of these")
     parser.add_argument("--output", type=pathlib.Path, help="results as JSON")
+    parser.add_argument("--new", action="store_true", help="those alone that FILE.json does not have, or not as killed")
     options = parser.parse_args()
     listed = tomllib.loads((ROOT / "tests/mutants.toml").read_text())["mutant"]
     mutants = [one for one in listed if any(text in one["file"] + one["old"] for text in options.only or [""])]
-    make_build(options.build, mutants)
-    build = Build(options.build.resolve())
-    commit = subprocess.run(["git", "-C", ROOT, "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True,
-                            check=True).stdout.strip()
     known_names = [name_of(one) for one in listed]
     results = {}
     if options.output and options.output.exists():
         older = json.loads(options.output.read_text())["results"]
         results = {result["mutant"]: result for result in older if result["mutant"] in known_names}
+
+    if options.new:
+        mutants = [one for one in mutants if not results.get(name_of(one), {"killed": False})["killed"]]
+    make_build(options.build, mutants)
+    build = Build(options.build.resolve())
+    commit = subprocess.run(["git", "-C", ROOT, "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True,
+                            check=True).stdout.strip()
 
     known = {}
 

@@ -14,7 +14,6 @@
 #include "host/backends/spring_backends.hpp"
 #include "host/ranks/launched.hpp"
 #include "host/run/memory.hpp"
-#include "host/state/errors.hpp"
 #include "kernels/core/team.hpp"
 
 namespace carom {
@@ -357,6 +356,19 @@ void do_jobs(SharedJobs jobs, const std::function<int(JobsSoFar)>& look) {
     }
     if (not_looked) std::rethrow_exception(not_looked);
     if (failure.error) std::rethrow_exception(failure.error);
+}
+
+std::optional<std::pair<ExitStatus, std::string>> failure_of(const std::function<void()>& work) {
+    try {
+        work();
+        return std::nullopt;
+    } catch (const InputError& error) {
+        return {{ExitStatus::kBadInput, error.what()}};
+    } catch (const SystemError& error) {
+        return {{ExitStatus::kSystemFailure, error.what()}};
+    } catch (const std::bad_alloc&) {
+        return {{ExitStatus::kSystemFailure, "out of memory; fewer --threads need less"}};
+    }
 }
 
 void help_with_jobs(Transport& transport, int threads, const Job& job, const std::exception_ptr& hindrance) {

@@ -12,12 +12,14 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "host/ranks/ranked_engine.hpp"
 #include "host/run/prepare.hpp"
+#include "host/state/errors.hpp"
 #include "host/sweep/journal.hpp"
 
 namespace carom {
@@ -111,6 +113,10 @@ struct JobsSoFar {
 /// \param look  is told now and again, and when all is done, on this thread; gives other than 0 to end early
 /// \throws what a job or `look` threw, once nobody is doing anything any more
 void do_jobs(SharedJobs jobs, const std::function<int(JobsSoFar)>& look);
+
+/// Does work of jobs for a command, which tells in one line what it could not do.
+/// \returns the status and that line; nothing where it got to its end
+std::optional<std::pair<ExitStatus, std::string>> failure_of(const std::function<void()>& work);
 
 /// The part of another rank in them. What a job throws is told by rank 0.
 /// \param hindrance  why this rank cannot do such jobs, if it cannot: told by rank 0, and nobody begins any

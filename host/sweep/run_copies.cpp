@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "host/io/checkpoint.hpp"
@@ -54,7 +55,7 @@ public:
         }
         SweepProgress progress(progress_style(options_.quiet, stderr), stderr, options_.copies,
                                options_.copies - left.size());
-        try {
+        const auto failure = failure_of([&] {
             do_jobs({.numbers = left,
                      .threads = outcome_.at_once,
                      .job = [this](std::uint64_t k, const std::function<int()>& stopped) -> std::optional<RunResult> {
@@ -70,14 +71,9 @@ public:
             for (const std::uint64_t k : left) {
                 if (outcome_.signal != 0 && !outcome_.copies[k].begun) run_copy(k, [this] { return outcome_.signal; });
             }
-        } catch (const InputError& error) {
-            fail(ExitStatus::kBadInput, error.what());
-        } catch (const SystemError& error) {
-            fail(ExitStatus::kSystemFailure, error.what());
-        } catch (const std::bad_alloc&) {
-            fail(ExitStatus::kSystemFailure, "out of memory; fewer --threads need less");
-        }
+        });
         progress.clear();
+        if (failure) std::tie(outcome_.status, outcome_.error) = *failure;
         sum_up();
         outcome_.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
         return std::move(outcome_);
@@ -183,11 +179,6 @@ private:
             if (std::ranges::none_of(outcome_.copies, stopped)) outcome_.signal = 0;
             for (const CopyOutcome& copy : outcome_.copies) outcome_.status = std::max(outcome_.status, copy.status);
         }
-    }
-
-    void fail(ExitStatus status, const std::string& error) {
-        outcome_.status = status;
-        outcome_.error = error;
     }
 
     const CopiesOptions& options_;

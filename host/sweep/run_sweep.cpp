@@ -13,6 +13,7 @@
 #include <optional>
 #include <string_view>
 #include <thread>
+#include <tuple>
 #include <utility>
 
 #include "carom_build_info.hpp"
@@ -392,17 +393,15 @@ public:
     SweepOutcome run(const SignalGuard& signals) {
         const auto begin = Clock::now();
         SweepProgress progress(progress_style(output_.quiet, stderr), stderr, outcome_.runs, outcome_.runs_before);
-        try {
+        const auto failure = failure_of([&] {
             do_runs(signals, progress);
             if (outcome_.signal == 0) write_table();
-        } catch (const InputError& error) {
-            fail(ExitStatus::kBadInput, error.what());
-        } catch (const SystemError& error) {
-            fail(ExitStatus::kSystemFailure, error.what());
-        } catch (const std::bad_alloc&) {
-            fail(ExitStatus::kSystemFailure, "out of memory; fewer --threads need less");
-        }
+        });
         progress.clear();
+        if (failure) {
+            std::tie(outcome_.status, outcome_.error) = *failure;
+            outcome_.signal = 0;
+        }
         outcome_.runs_done = journal_.results().size();
         list_failures();
         outcome_.wall_seconds = std::chrono::duration<double>(Clock::now() - begin).count();
@@ -451,12 +450,6 @@ private:
         if (outcome_.status == ExitStatus::kDone && outcome_.signal == 0 && !outcome_.failed.empty()) {
             outcome_.status = ExitStatus::kCannotContinue;
         }
-    }
-
-    void fail(ExitStatus status, const std::string& error) {
-        outcome_.status = status;
-        outcome_.error = error;
-        outcome_.signal = 0;
     }
 
     const Sweep& sweep_;
