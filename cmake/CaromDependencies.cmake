@@ -93,19 +93,27 @@ target_include_directories(carom_dep_toml SYSTEM INTERFACE ${CAROM_TOMLPLUSPLUS_
 add_library(carom_dep_random123 INTERFACE)
 target_include_directories(carom_dep_random123 SYSTEM INTERFACE ${CAROM_RANDOM123_INCLUDE})
 
+# HDF5's drivers for remote storage pull in libcurl, OpenSSL and thirty others, to which nothing here refers. A program that
+# holds HDF5 itself does without them, and starts in half the time. A module of Python takes the shared one: Debian's other
+# is made for programs.
 add_library(carom_dep_hdf5 INTERFACE)
 target_include_directories(carom_dep_hdf5 SYSTEM INTERFACE ${HDF5_INCLUDE_DIRS})
-if(CAROM_STATIC)
-  # HDF5's drivers for remote storage would pull in libcurl and OpenSSL; nothing here refers to them, so they stay out.
+list(GET HDF5_C_LIBRARIES 0 carom_hdf5)
+get_filename_component(carom_hdf5 "${carom_hdf5}" DIRECTORY)
+find_library(CAROM_HDF5_STATIC_LIBRARY libhdf5.a HINTS "${carom_hdf5}" NO_DEFAULT_PATH)
+find_library(CAROM_AEC_LIBRARY aec)
+mark_as_advanced(CAROM_HDF5_STATIC_LIBRARY CAROM_AEC_LIBRARY)
+if(CAROM_HDF5_STATIC_LIBRARY AND CAROM_AEC_LIBRARY)
   set(hdf5_libraries ${HDF5_C_LIBRARIES})
   # The C library's own parts (m, dl, pthread) remain shared.
-  list(FILTER hdf5_libraries EXCLUDE REGEX "/lib(curl|crypto|ssl|m|dl|pthread)[.]")
-  find_library(CAROM_AEC_LIBRARY aec)
-  mark_as_advanced(CAROM_AEC_LIBRARY)
-  if(CAROM_AEC_LIBRARY)
-    list(APPEND hdf5_libraries ${CAROM_AEC_LIBRARY})
+  list(FILTER hdf5_libraries EXCLUDE REGEX "/lib(hdf5|curl|crypto|ssl|m|dl|pthread)[.]")
+  list(PREPEND hdf5_libraries ${CAROM_HDF5_STATIC_LIBRARY})
+  list(APPEND hdf5_libraries ${CAROM_AEC_LIBRARY} m ${CMAKE_DL_LIBS})
+  if(NOT CAROM_STATIC)
+    set(hdf5_libraries
+      "$<IF:$<STREQUAL:$<TARGET_PROPERTY:TYPE>,MODULE_LIBRARY>,${HDF5_C_LIBRARIES},${hdf5_libraries}>")
   endif()
-  target_link_libraries(carom_dep_hdf5 INTERFACE ${hdf5_libraries} m ${CMAKE_DL_LIBS})
+  target_link_libraries(carom_dep_hdf5 INTERFACE "${hdf5_libraries}")
 else()
   target_link_libraries(carom_dep_hdf5 INTERFACE ${HDF5_C_LIBRARIES})
 endif()

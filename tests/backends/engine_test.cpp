@@ -190,7 +190,8 @@ INSTANTIATE_TEST_SUITE_P(Backends, CudaSources, testing::Values(Processor{"emula
 #if defined(CAROM_HAVE_CUDA)
 
 /// Without a driver there is nothing to wait for: some twentieth of what is allowed, the first time, with the libraries
-/// it loads. Processor time, since others may want the processor; a wait would show in the best of some tries by the clock.
+/// it loads. Processor time, since others may want the processor; a wait would show in the best of some tries by the
+/// clock.
 TEST(CudaDevices, AreListedAtOnceWhereThereIsNoDriver) {
     constexpr int kTries = 50;
     constexpr double kMost = 0.02;  // [s]

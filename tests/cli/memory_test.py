@@ -16,7 +16,7 @@ from program import GAS, PROGRAM, ProgramTest
 
 MB = 1 << 20
 WHOLE = os.environ.get("CAROM_WHOLE_SWEEP") == "1"
-IMAGE_WITHOUT_GPU_CODE = 8 * MB  # to which the limits below belong
+IMAGE_WITHOUT_GPU_CODE = 11 * MB  # to which the limits below belong
 LATER = "0.15"  # than any run here ends
 NOT_LOADED = 127  # by the system's loader, which has no room for the program's libraries: main() has not begun
 
@@ -106,7 +106,7 @@ class LittleMemoryForReaders(ProgramTest):
         for command in commands:
             whole[tuple(command)] = self.succeed(*command).out
         statuses = collections.Counter()
-        for k, quarters in enumerate(range(80 * 4, 34 * 4, -1 if WHOLE else -3)):
+        for k, quarters in enumerate(range(66 * 4, 16 * 4, -1 if WHOLE else -3)):
             limit = (quarters * MB) // 4 + more
             for command in commands if WHOLE else commands[k % 2::2]:
                 result = self.carom(*command, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
