@@ -327,7 +327,7 @@ CAROM_HD void add_around(const PictureOrder& order, const ObserveGrids& grids, c
     to.add_terms(AroundWords::kEnergy, grids.energy, mass * speed_squared, add);
 }
 
-/// What the colour of all balls of a cell stands for.
+/// What colours stand for in the middle of a cell.
 CAROM_HD float around_value(const PictureOrder& order, const ObserveGrids& grids, const AroundWords* cells,
                             std::int64_t cell) {
     AroundWords all = {};
@@ -376,8 +376,12 @@ CAROM_HD float picture_value(const PictureOrder& order, const float* given, std:
         }
         case PictureOrder::Value::kDensity:
         case PictureOrder::Value::kTemperature:
-        case PictureOrder::Value::kFlow:
-            return given[cell_around(order.cells, position)];
+        case PictureOrder::Value::kFlow: {
+            double place[3] = {};
+            for (int axis = 0; axis < Dim; ++axis) place[axis] = position[axis];
+            return static_cast<float>(
+                order.cells.between(place, [&](std::int64_t cell) { return static_cast<double>(given[cell]); }));
+        }
     }
     return 0.0f;
 }

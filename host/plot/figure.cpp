@@ -104,8 +104,12 @@ Word style_of(const Curve& curve) {
     if (curve.boxes) return "boxes fillstyle solid 0.35 noborder";
     if (curve.band) return one ? Word("yerrorbars pointtype 7") : Word("lines");
     if (curve.hollow) return curve.error.empty() ? Word("points pointtype 6") : Word("yerrorbars pointtype 6");
-    if (!curve.error.empty()) return "yerrorbars pointtype 7 pointsize 0.6";
-    if (curve.points) return "points pointtype 7 pointsize 0.6";
+    constexpr std::size_t kMany = 100;  // that would be a band if they were as large as few
+    const bool many = curve.x.size() > kMany;
+    if (!curve.error.empty()) {
+        return many ? Word("yerrorbars pointtype 7 pointsize 0.6") : Word("yerrorbars pointtype 7 pointsize 1");
+    }
+    if (curve.points) return many ? Word("points pointtype 7 pointsize 0.6") : Word("points pointtype 7 pointsize 1");
     if (curve.marked) return "linespoints pointtype 7 pointsize 0.6";
     if (one && curve.thick) return "points pointtype 2 pointsize 2";
     return one ? Word("points pointtype 7") : Word("lines");
@@ -270,11 +274,16 @@ void add_figure(Script& script, const Figure& figure, const LabelRoom& room) {
         return !curve.error.empty() && !curve.band && curve.x.size() > kWithEnds;
     });
     if (crowded) script.add("set errorbars 0\n");
+    // Points stand over lines, which would cover them where theory is right.
     std::vector<Script> plots;
+    std::vector<Script> points;
     for (std::size_t k = 0; k < figure.curves.size(); ++k) {
-        script.block(Script("curve{}", k), rows_of(figure.curves[k]));
-        add_plots(plots, figure.curves[k], k, room.across);
+        const Curve& curve = figure.curves[k];
+        script.block(Script("curve{}", k), rows_of(curve));
+        const bool single = curve.points || curve.hollow || (!curve.error.empty() && !curve.band);
+        add_plots(single ? points : plots, curve, k, room.across);
     }
+    plots.insert(plots.end(), points.begin(), points.end());
     script.plot(plots);
 }
 

@@ -25,6 +25,7 @@ constexpr float kLegendRoom = 138.0f;
 constexpr float kTitle = 14.0f;
 constexpr float kLabel = 11.0f;
 constexpr float kNotesRoom = 250.0f;
+constexpr float kLegendShare = 0.2f;  // of the width, at most
 
 /// The largest of 1, 2 and 5 times a power of ten that is no more than `most`.
 double round_below(double most) {
@@ -41,6 +42,17 @@ std::string unit_text(const UnitNames& units, std::string_view unit) {
     const bool plain =
         Letters::there() || std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
     return plain && !unit.empty() ? text : "";
+}
+
+/// As much of words as has room.
+std::string shortened(std::string words, float size, float room) {
+    if (text_width(size, words) <= room) return words;
+    while (!words.empty() && text_width(size, words + "...") > room) {
+        while ((static_cast<unsigned char>(words.back()) & 0xC0U) == 0x80U)
+            words.pop_back();  // to a letter's first byte
+        words.pop_back();
+    }
+    return words + "...";
 }
 
 class Overlay {
@@ -111,9 +123,13 @@ private:
         const std::string unit = unit_text(*content_.units, content_.unit);
         const std::string label =
             unit.empty() ? content_.label : fmt::format("{} [{}]", content_.label, unit.substr(1));
-        const float size = std::min(
-            px(kLabel), px(kLabel) * (width_ - left - px(6.0f)) / std::max(1.0f, text_width(px(kLabel), label)));
-        text(left, px(kTitleRoom + 10.0f), size, label);
+        constexpr float kLeast = 0.8f;
+        const float room = std::max(width_ - left, kLegendShare * width_) - px(6.0f);
+        const float size = px(kLabel) * std::clamp(room / std::max(1.0f, text_width(px(kLabel), label)), kLeast, 1.0f);
+        const std::string words = shortened(label, size, room);
+        const float start = std::min(left, width_ - px(6.0f) - text_width(size, words));
+        if (start < left) back(start - px(4.0f), px(kTitleRoom - 6.0f), left, px(kTitleRoom + 16.0f));
+        text(start, px(kTitleRoom + 10.0f), size, words);
         const auto low = static_cast<double>(content_.range.low);
         if (constant) {
             lines_.add_rectangle(left, top, left + bar, top + bar, content_.palette->at(0.5f));
@@ -239,7 +255,6 @@ std::vector<double> round_values(double low, double high, int most) {
 
 float overlay_scale(int width, int height) {
     constexpr float kHeight = 800.0f;
-    constexpr float kLegendShare = 0.2f;
     return std::clamp(
         std::min(static_cast<float>(height) / kHeight, kLegendShare * static_cast<float>(width) / kLegendRoom), 0.55f,
         6.0f);
@@ -583,7 +598,7 @@ PictureContent Painter::content(double time, std::size_t balls, const std::vecto
             fmt::format("{}{}, t = {:.5g}{}", some, plural(balls, "ball"), time, unit_text(scene_.units, "s"));
         const OverlayContent words{.title = scene_.title.empty() ? facts : scene_.title + ":  " + facts,
                                    .notes = notes,
-                                   .label = formula_ ? formula_->text() : info_of(quantity_).label,
+                                   .label = formula_ ? formula_->name() : info_of(quantity_).label,
                                    .unit = info_of(quantity_).unit,
                                    .palette = &palette_,
                                    .range = range_,

@@ -231,16 +231,23 @@ void fill_local(Quantity quantity, const Scene& scene, const Balls& balls, const
             sums[cell].add(one);
         }
     }
-    fill(frame, values, [&](std::size_t id) {
-        if (!cells.present(id)) return double{kNone};
+    std::vector<double> middles(cells.size());
+    for (std::size_t cell = 0; cell < cells.size(); ++cell) {
         AroundSums all;
         double looked = 0.0;
-        box.near(static_cast<std::int64_t>(cells.cell_of(id)), [&](std::int64_t cell) {
-            all.add(sums[static_cast<std::size_t>(cell)]);
+        box.near(static_cast<std::int64_t>(cell), [&](std::int64_t other) {
+            all.add(sums[static_cast<std::size_t>(other)]);
             looked += 1.0;
         });
-        if (quantity == Quantity::kDensity) return all.density(looked * box.cell_volume());
-        return quantity == Quantity::kFlow ? all.flow() : all.temperature(dimension);
+        middles[cell] = quantity == Quantity::kDensity ? all.density(looked * box.cell_volume())
+                        : quantity == Quantity::kFlow  ? all.flow()
+                                                       : all.temperature(dimension);
+    }
+    fill(frame, values, [&](std::size_t id) {
+        if (!cells.present(id)) return double{kNone};
+        double place[3] = {};
+        for (int axis = 0; axis < dimension; ++axis) place[axis] = frame.position[axis][id];
+        return box.between(place, [&](std::int64_t cell) { return middles[static_cast<std::size_t>(cell)]; });
     });
 }
 
@@ -289,7 +296,8 @@ Formula formula_for(const std::string& text, const Balls& balls, const std::stri
 }  // namespace
 
 BallFormula::BallFormula(std::string text, const Balls& balls, const std::string& label)
-    : text_(std::move(text)), formula_(formula_for(text_, balls, label, numbers_)) {}
+    // Without a colon find() gives one before 0.
+    : text_(std::move(text)), formula_(formula_for(text_.substr(text_.find(':') + 1), balls, label, numbers_)) {}
 
 void BallFormula::evaluate(const Balls& balls, const Frame& frame, std::vector<float>& values) const {
     std::vector<double> numbers(kNumbersOfABall.size());

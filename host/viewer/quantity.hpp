@@ -57,7 +57,7 @@ std::span<const QuantityInfo> quantities();
 const QuantityInfo& info_of(Quantity quantity);
 
 /// A formula of the numbers of one ball: id, species, x, y, z, vx, vy, vz, speed, spin, radius, mass. A species' name
-/// stands for its number, if formulas can have such a name.
+/// stands for its number, if formulas can have such a name. With a colon it has a name: "from the middle: x - 5".
 class BallFormula {
 public:
     /// \param label  as messages name it
@@ -65,6 +65,8 @@ public:
     BallFormula(std::string text, const Balls& balls, const std::string& label);
 
     [[nodiscard]] const std::string& text() const { return text_; }
+    /// For legends: its name, or else all of it.
+    [[nodiscard]] std::string name() const { return text_.substr(0, text_.find(':')); }
     /// By id; NaN of a ball that has left. \param balls  for species
     void evaluate(const Balls& balls, const Frame& frame, std::vector<float>& values) const;
 

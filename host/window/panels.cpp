@@ -40,25 +40,52 @@ void change(Show& show, const std::string& label, const std::string& override, s
     }
 }
 
-/// Rows of names, sliders, numbers and units. All such tables have the same columns: the sliders take what is left.
-bool begin_dials() {
-    if (!ImGui::BeginTable("dials", 4, ImGuiTableFlags_SizingFixedFit | ImGuiTableFlags_NoSavedSettings)) return false;
-    const auto column = [](const char* name, float width) {
-        ImGui::TableSetupColumn(name, ImGuiTableColumnFlags_WidthFixed, width);
-    };
-    column("name", ImGui::CalcTextSize("restitution").x);
-    ImGui::TableSetupColumn("slider", ImGuiTableColumnFlags_WidthStretch);
-    column("number", ImGui::CalcTextSize("-1.234e-05").x);
-    column("unit", ImGui::CalcTextSize("m/s2").x);
-    return true;
+void text(const std::string& words) { ImGui::TextUnformatted(words.c_str()); }
+void wrapped(const ImVec4& color, const std::string& words) {
+    ImGui::PushStyleColor(ImGuiCol_Text, color);
+    ImGui::TextWrapped("%s", words.c_str());
+    ImGui::PopStyleColor();
 }
-
 /// Below the row that cannot be used.
 void explain(const std::string& why_not) {
-    if (why_not.empty()) return;
-    ImGui::PushStyleColor(ImGuiCol_Text, ImGui::GetStyleColorVec4(ImGuiCol_TextDisabled));
-    ImGui::TextWrapped("%s", why_not.c_str());
-    ImGui::PopStyleColor();
+    if (!why_not.empty()) wrapped(ImGui::GetStyleColorVec4(ImGuiCol_TextDisabled), why_not);
+}
+
+// Where letters are large, half a window is narrow: what does not fit beside something stands below it.
+
+float width_of(const std::string& words) { return ImGui::CalcTextSize(words.c_str()).x; }
+float width_of_check(const char* words) {
+    return ImGui::GetFrameHeight() + ImGui::GetStyle().ItemInnerSpacing.x + width_of(words);
+}
+float spacing() { return ImGui::GetStyle().ItemSpacing.x; }
+/// The least that a slider is to have.
+float least() { return 6.0f * ImGui::GetFontSize(); }
+
+/// What comes next, so wide, stands beside the last thing if there is room.
+void beside(float width) {
+    const float right = ImGui::GetWindowPos().x + ImGui::GetWindowContentRegionMax().x;
+    if (ImGui::GetItemRectMax().x + spacing() + width <= right) ImGui::SameLine();
+}
+bool next_button(const char* words) {
+    beside(width_of(words) + 2.0f * ImGui::GetStyle().FramePadding.x);
+    return ImGui::Button(words);
+}
+/// Gives what comes next all that so many pixels of other things leave, or all if that is too little.
+void leave(float others) {
+    const float rest = ImGui::GetContentRegionAvail().x - others - spacing();
+    ImGui::SetNextItemWidth(rest >= least() ? rest : -1.0f);
+}
+/// What `draw` makes, of the usual width or a lesser one, and its name.
+template <class Draw>
+void named(const char* name, Draw&& draw) {
+    const float rest = ImGui::GetContentRegionAvail().x - width_of(name) - ImGui::GetStyle().ItemInnerSpacing.x;
+    ImGui::SetNextItemWidth(rest >= least() ? std::min(rest, ImGui::CalcItemWidth()) : -1.0f);
+    ImGui::PushID(name);
+    draw();
+    ImGui::PopID();
+    const float right = ImGui::GetWindowPos().x + ImGui::GetWindowContentRegionMax().x;
+    if (ImGui::GetItemRectMax().x + width_of(name) < right) ImGui::SameLine(0.0f, ImGui::GetStyle().ItemInnerSpacing.x);
+    text(name);
 }
 
 }  // namespace
@@ -69,18 +96,32 @@ std::optional<double> PhysicsPanel::draw(const Dial& dial) {
     if (held.first == 0.0) held.first = dial.now;
     std::optional<double> settled;
     ImGui::PushID(dial.key.c_str());
-    ImGui::TableNextRow();
-    ImGui::TableNextColumn();
+    // A name, a slider, a number and a unit. All rows have the same columns: the slider takes what is left.
+    const float number_width = width_of("-1.234e-05");
+    const float before = width_of("restitution") + spacing();
+    const float after = spacing() + number_width;
+    const float behind = spacing() + width_of("m/s2");
+    const float room = ImGui::GetContentRegionAvail().x;
+    const bool wide = room - before - after - behind >= least();
     ImGui::AlignTextToFramePadding();
-    ImGui::TextUnformatted(dial.label.c_str());
+    text(dial.label);
+    const auto unit_of = [&] {
+        ImGui::SameLine();
+        ImGui::AlignTextToFramePadding();
+        ImGui::TextDisabled("%s", dial.unit.c_str());
+    };
+    if (wide) {
+        ImGui::SameLine(ImGui::GetCursorPosX() + before);
+    } else {
+        unit_of();
+    }
     ImGui::BeginDisabled(!dial.why_not.empty());
 
     // A logarithmic slider of Dear ImGui takes what is below a thousandth for 0, so these move a factor.
     const bool factor = dial.reach > 0.0;
     const double unit = factor ? held.first : 1.0;
     auto place = held.slider.value_or(static_cast<float>(held.typed.value_or(dial.now) / unit));
-    ImGui::TableNextColumn();
-    ImGui::SetNextItemWidth(-1.0f);
+    ImGui::SetNextItemWidth(wide ? room - before - after - behind : std::max(1.0f, room - after));
     ImGui::SliderFloat("##slider", &place, static_cast<float>(factor ? 1.0 / dial.reach : dial.low),
                        static_cast<float>(factor ? dial.reach : dial.high), "",
                        ImGuiSliderFlags_NoInput | (factor ? ImGuiSliderFlags_Logarithmic : 0));
@@ -88,8 +129,8 @@ std::optional<double> PhysicsPanel::draw(const Dial& dial) {
     if (ImGui::IsItemDeactivatedAfterEdit()) settled = static_cast<double>(place) * unit;
 
     double number = held.slider || settled ? static_cast<double>(place) * unit : held.typed.value_or(dial.now);
-    ImGui::TableNextColumn();
-    ImGui::SetNextItemWidth(-1.0f);
+    ImGui::SameLine();
+    ImGui::SetNextItemWidth(number_width);
     ImGui::InputDouble("##number", &number, 0.0, 0.0, "%.4g", ImGuiInputTextFlags_CharsScientific);
     // Whoever leaves it as it was, or takes back what he typed, has not settled on what it was rounded to.
     const auto shown = [](double value) { return fmt::format("{:.4g}", value); };
@@ -97,9 +138,7 @@ std::optional<double> PhysicsPanel::draw(const Dial& dial) {
     held.typed = ImGui::IsItemActive() ? std::optional(number) : std::nullopt;
 
     ImGui::EndDisabled();
-    ImGui::TableNextColumn();
-    ImGui::AlignTextToFramePadding();
-    ImGui::TextDisabled("%s", dial.unit.c_str());
+    if (wide) unit_of();
     ImGui::PopID();
     return settled;
 }
@@ -128,19 +167,16 @@ void PhysicsPanel::gravity(Show& show, const Scene& now, std::string& message) {
     Dial bounce{
         .key = "physics.restitution", .label = "restitution", .now = now.physics.restitution, .low = 0.05, .high = 1.0};
     if (show.spring() && now.spring.damping) bounce.why_not = "restitution has no effect: spring.damping is a number";
-    if (begin_dials()) {
-        if (const auto gravity = draw(fall)) {
-            std::string vector;
-            for (int k = 0; k < now.dimension(); ++k) {
-                if (k > 0) vector += ", ";
-                vector += k == axis ? fmt::format("{:.6g}", *gravity) : fmt::format("{}", now.physics.gravity[k]);
-            }
-            change(show, fall.label, "physics.gravity=[" + vector + "]", message);
+    if (const auto gravity = draw(fall)) {
+        std::string vector;
+        for (int k = 0; k < now.dimension(); ++k) {
+            if (k > 0) vector += ", ";
+            vector += k == axis ? fmt::format("{:.6g}", *gravity) : fmt::format("{}", now.physics.gravity[k]);
         }
-        if (const auto restitution = draw(bounce)) {
-            change(show, bounce.label, fmt::format("physics.restitution={:.4g}", *restitution), message);
-        }
-        ImGui::EndTable();
+        change(show, fall.label, "physics.gravity=[" + vector + "]", message);
+    }
+    if (const auto restitution = draw(bounce)) {
+        change(show, bounce.label, fmt::format("physics.restitution={:.4g}", *restitution), message);
     }
     explain(fall.why_not);
     explain(bounce.why_not);
@@ -150,24 +186,19 @@ void PhysicsPanel::springs(Show& show, std::string& message) {
     const auto spring = show.spring();
     if (!spring) return;
     const SoftContact law{contact_law_called(show.scene().spring.law, show.scene().spring.own), 0.0};
-    if (begin_dials()) {
-        for (const Dial& dial : {Dial{.key = "spring.stiffness",
-                                .label = "stiffness",
-                                .unit = std::string(law.stiffness_unit()),
-                                .now = spring->stiffness,
-                                .reach = kReachOfSprings},
-                                 Dial{.key = "spring.dt",
-                                 .label = "time step",
-                                 .unit = "s",
-                                 .now = spring->dt,
-                                 .reach = kReachOfSprings}}) {
-            if (const auto value = draw(dial))
-                change(show, dial.label, fmt::format("{}={:.4g}", dial.key, *value), message);
+    for (const Dial& dial :
+         {Dial{.key = "spring.stiffness",
+         .label = "stiffness",
+         .unit = std::string(law.stiffness_unit()),
+         .now = spring->stiffness,
+         .reach = kReachOfSprings},
+          Dial{.key = "spring.dt", .label = "time step", .unit = "s", .now = spring->dt, .reach = kReachOfSprings}}) {
+        if (const auto value = draw(dial)) {
+            change(show, dial.label, fmt::format("{}={:.4g}", dial.key, *value), message);
         }
-        ImGui::EndTable();
     }
     if (spring->longest_dt > 0.0) {
-        ImGui::TextDisabled("at most %.3g s, for the contacts", spring->longest_dt);
+        explain(fmt::format("at most {:.3g} s, for the contacts", spring->longest_dt));
     }
 }
 
@@ -196,14 +227,11 @@ void PhysicsPanel::temperatures(Show& show, const Scene& now, std::string& messa
                          .now = now.walls[wall].temperature,
                          .reach = kReachOfTemperatures});
     }
-    if (dials.empty()) return;
-    ImGui::TextDisabled("temperatures of walls");
-    if (!begin_dials()) return;
+    if (!dials.empty()) explain("temperatures of walls");
     for (const Dial& dial : dials) {
         if (const auto value = draw(dial))
             change(show, dial.label, fmt::format("{}={:.4g}", dial.key, *value), message);
     }
-    ImGui::EndTable();
 }
 
 namespace {
@@ -211,23 +239,27 @@ namespace {
 /// Of the speed asked for: what is less than that cannot be kept.
 constexpr double kKept = 0.9;
 
-void text(const std::string& words) { ImGui::TextUnformatted(words.c_str()); }
-
 /// No table of ImGui's, which is as wide as what stood there a picture ago and cuts off a value that grows.
-void table(const std::vector<Reading>& readings) {
+/// \param right  where lines end, from the panel's left rim
+void table(const std::vector<Reading>& readings, float right) {
     float widest = 0.0f;
-    for (const auto& [name, value] : readings) widest = std::max(widest, ImGui::CalcTextSize(name.c_str()).x);
-    const float values = ImGui::GetCursorPosX() + widest + ImGui::GetStyle().ItemSpacing.x;
+    for (const auto& [name, value] : readings) widest = std::max(widest, width_of(name));
+    const float left = ImGui::GetCursorPosX();
+    const float values = left + widest + spacing();
+    ImGui::PushTextWrapPos(right);
     for (const auto& [name, value] : readings) {
         ImGui::TextDisabled("%s", name.c_str());
-        ImGui::SameLine(values);
+        if (right - values >= least()) {
+            ImGui::SameLine(values);
+        } else {
+            ImGui::SetCursorPosX(left + ImGui::GetFontSize());
+        }
         text(value);
     }
+    ImGui::PopTextWrapPos();
 }
-
-}  // namespace
-
-namespace {
+/// Within the panel.
+void table(const std::vector<Reading>& readings) { table(readings, ImGui::GetWindowContentRegionMax().x); }
 
 /// Of large letters in a small window no more than half of it: the rest is for the picture.
 float panel_width() { return std::min(23.0f * ImGui::GetFontSize(), 0.5f * ImGui::GetIO().DisplaySize.x); }
@@ -248,16 +280,15 @@ Wishes Panels::draw(Show& show, Painter& painter, ViewState& state) {
     // A window of another size has them where they are at first; in between one may move them.
     const std::array size{io.DisplaySize.x, io.DisplaySize.y};
     when_ = std::exchange(size_, size) == size ? ImGuiCond_Once : ImGuiCond_Always;
-    ImGui::SetNextWindowPos(ImVec2(0.6f * unit, 3.6f * unit), when_);
-    ImGui::SetNextWindowSize(ImVec2(panel_width(), io.DisplaySize.y - 8.0f * unit), when_);
+    const float top = std::min(3.6f * unit, 0.1f * io.DisplaySize.y);  // below the title
+    ImGui::SetNextWindowPos(ImVec2(0.6f * unit, top), when_);
+    ImGui::SetNextWindowSize(ImVec2(panel_width(), io.DisplaySize.y - top - 4.4f * unit), when_);
     ImGui::SetNextWindowBgAlpha(0.86f);
     if (ImGui::Begin("carom", nullptr, ImGuiWindowFlags_NoCollapse)) {
         control(show, state, wishes);
         table(show.readings());
         if (!show.error().empty()) {
-            ImGui::PushStyleColor(ImGuiCol_Text, ImVec4(1.0f, 0.5f, 0.4f, 1.0f));
-            ImGui::TextWrapped("%s", show.error().c_str());
-            ImGui::PopStyleColor();
+            wrapped(ImVec4(1.0f, 0.5f, 0.4f, 1.0f), show.error());
         }
         if (state.selected && ImGui::CollapsingHeader("Ball", ImGuiTreeNodeFlags_DefaultOpen)) ball(show, state);
         if (ImGui::CollapsingHeader("Look", ImGuiTreeNodeFlags_DefaultOpen)) look(show, painter, state, wishes);
@@ -287,51 +318,46 @@ Wishes Panels::draw(Show& show, Painter& painter, ViewState& state) {
 
 void Panels::control(Show& show, ViewState& state, Wishes& wishes) {
     if (ImGui::Button(show.playing() ? "Pause" : "Play")) show.set_playing(!show.playing());
-    ImGui::SameLine();
-    if (ImGui::Button("Step")) show.step(1);
-    ImGui::SameLine();
-    if (ImGui::Button("Reset")) show.reset();
-    ImGui::SameLine();
-    if (ImGui::Button("Picture")) wishes.screenshot = true;
-    ImGui::SameLine();
-    if (ImGui::Button(state.recording ? "End" : "Record")) wishes.record = true;
+    if (next_button("Step")) show.step(1);
+    if (next_button("Reset")) show.reset();
+    if (next_button("Picture")) wishes.screenshot = true;
+    if (next_button(state.recording ? "End" : "Record")) wishes.record = true;
     auto speed = static_cast<float>(show.speed());
     // Beside the slider: its grab would cover the words.
     const std::string words = fmt::format("{:.3g} s per second", speed);
-    ImGui::SetNextItemWidth(-ImGui::CalcTextSize("0.0123 s per second").x - ImGui::GetStyle().ItemSpacing.x);
+    leave(width_of("0.0123 s per second"));
     if (ImGui::SliderFloat("##speed", &speed, 1e-4f, 1e3f, "", ImGuiSliderFlags_Logarithmic)) {
         show.set_speed(static_cast<double>(speed));
     }
-    ImGui::SameLine();
+    beside(width_of(words));
     text(words);
     if (!show.live()) return;
     const double reached = show.reached();
     if (reached > 0.0 && reached < kKept * show.speed()) {
-        ImGui::TextColored(ImVec4(1.0f, 0.75f, 0.3f, 1.0f), "only %.3g s per second reached", reached);
+        wrapped(ImVec4(1.0f, 0.75f, 0.3f, 1.0f), fmt::format("only {:.3g} s per second reached", reached));
     } else {
-        ImGui::TextDisabled("%s", reached > 0.0    ? "which is reached"
-                                  : show.playing() ? "reached: not known yet"
-                                                   : "paused");
+        explain(reached > 0.0 ? "which is reached" : show.playing() ? "reached: not known yet" : "paused");
     }
     const Rewind rewind = show.rewind();
     const double end = std::max(rewind.to, show.time());
     auto share = static_cast<float>(end > rewind.from ? (show.time() - rewind.from) / (end - rewind.from) : 1.0);
     const std::string kept =
         fmt::format("{}, {:.3g} MB", plural(rewind.states, "state"), static_cast<double>(rewind.bytes) / 1e6);
-    ImGui::SetNextItemWidth(-ImGui::CalcTextSize("9999 states, 256 MB").x - ImGui::GetStyle().ItemSpacing.x);
+    leave(width_of("9999 states, 256 MB"));
     const std::string at = fmt::format("t = {:.4g}", show.time());
     ImGui::BeginDisabled(rewind.states == 0);
     if (ImGui::SliderFloat("##back", &share, 0.0f, 1.0f, at.c_str(), ImGuiSliderFlags_NoInput)) {
         show.rewind_to(rewind.from + static_cast<double>(share) * (end - rewind.from));
     }
     ImGui::EndDisabled();
-    ImGui::SameLine();
-    ImGui::TextDisabled("%s", kept.c_str());
+    beside(width_of(kept));
+    explain(kept);
 }
 
 void Panels::look(Show& show, Painter& painter, ViewState& state, Wishes& wishes) {
     const auto all = quantities();
-    if (ImGui::BeginCombo("colour", info_of(painter.quantity()).label)) {
+    named("colour", [&] {
+        if (!ImGui::BeginCombo("##", info_of(painter.quantity()).label)) return;
         for (const QuantityInfo& info : all) {
             if (ImGui::Selectable(info.label, info.quantity == painter.quantity())) {
                 painter.set_quantity(info.quantity);
@@ -340,15 +366,16 @@ void Panels::look(Show& show, Painter& painter, ViewState& state, Wishes& wishes
             }
         }
         ImGui::EndCombo();
-    }
+    });
     if (!painter.palette().categories) {
         const auto maps = color_maps();
-        if (ImGui::BeginCombo("map", maps[static_cast<std::size_t>(painter.color_map())].name)) {
+        named("map", [&] {
+            if (!ImGui::BeginCombo("##", maps[static_cast<std::size_t>(painter.color_map())].name)) return;
             for (const ColorMapInfo& info : maps) {
                 if (ImGui::Selectable(info.name, info.map == painter.color_map())) painter.set_color_map(info.map);
             }
             ImGui::EndCombo();
-        }
+        });
         if (ImGui::Checkbox("fixed range", &fixed_range_)) {
             painter.set_range(fixed_range_ ? std::optional(painter.range()) : std::nullopt);
         }
@@ -365,14 +392,15 @@ void Panels::look(Show& show, Painter& painter, ViewState& state, Wishes& wishes
     const auto formula = [&](const char* name, const char* hint, std::string now, const auto& set) {
         std::array<char, 512> typed{};
         now.copy(typed.data(), typed.size() - 1);
-        if (!ImGui::InputTextWithHint(name, hint, typed.data(), typed.size(), ImGuiInputTextFlags_EnterReturnsTrue)) {
-            return;
-        }
-        try {
-            set(std::string(typed.data()));
-        } catch (const InputError& error) {
-            state.message = error.what();
-        }
+        named(name, [&] {
+            if (!ImGui::InputTextWithHint("##", hint, typed.data(), typed.size(), ImGuiInputTextFlags_EnterReturnsTrue))
+                return;
+            try {
+                set(std::string(typed.data()));
+            } catch (const InputError& error) {
+                state.message = error.what();
+            }
+        });
     };
     formula("by formula", "speed / radius", painter.quantity() == Quantity::kFormula ? painter.coloring() : "",
             [&](const std::string& typed) {
@@ -381,13 +409,10 @@ void Panels::look(Show& show, Painter& painter, ViewState& state, Wishes& wishes
     formula("show", "all; or: x < 2 and vy > 0", painter.selection(),
             [&](const std::string& typed) { painter.set_selection(typed); });
     if (ImGui::Checkbox("title and legend", &state.labels)) painter.set_labels(state.labels);
-    ImGui::SameLine();
-    if (ImGui::Button("Fit")) wishes.fit = true;
-    ImGui::SameLine();
-    if (ImGui::Button("Copy")) wishes.copy = true;
-    ImGui::SameLine();
+    if (next_button("Fit")) wishes.fit = true;
+    if (next_button("Copy")) wishes.copy = true;
     ImGui::BeginDisabled(state.recording);
-    if (ImGui::Button((std::string(state.movie.substr(1)) + "###movie").c_str())) {  // the next kind
+    if (next_button(std::string(state.movie.substr(1)).c_str())) {  // the next kind
         const auto kinds = movie_endings();
         const auto at = std::ranges::find(kinds, state.movie);
         state.movie = kinds[static_cast<std::size_t>(at - kinds.begin() + 1) % kinds.size()];
@@ -396,7 +421,7 @@ void Panels::look(Show& show, Painter& painter, ViewState& state, Wishes& wishes
     ImGui::EndDisabled();
     bool arrows = painter.arrows();
     if (ImGui::Checkbox("velocities", &arrows)) painter.set_arrows(arrows);
-    ImGui::SameLine();
+    beside(width_of_check("contacts"));
     bool contacts = painter.contacts();
     if (ImGui::Checkbox("contacts", &contacts)) painter.set_contacts(contacts);
     bool glow = painter.glow();
@@ -404,8 +429,8 @@ void Panels::look(Show& show, Painter& painter, ViewState& state, Wishes& wishes
     const Box& box = show.scene().box;
     if (box.periodic(0) || box.periodic(1) || box.periodic(2)) {
         int copies = painter.copies();
-        ImGui::SameLine();
-        ImGui::SetNextItemWidth(6.0f * ImGui::GetFontSize());
+        beside(least() + width_of("copies"));
+        ImGui::SetNextItemWidth(least());
         if (ImGui::SliderInt("copies", &copies, 0, static_cast<int>(kMostCopies))) painter.set_copies(copies);
     }
     if (show.scene().dimension() == 3) {
@@ -414,19 +439,20 @@ void Panels::look(Show& show, Painter& painter, ViewState& state, Wishes& wishes
         float cut = static_cast<float>(state.clip.value_or(0.0));
         const std::size_t kept = painter.kept_clips();
         ImGui::BeginDisabled(kept >= kMostClips);
-        if (ImGui::SliderFloat("cut off", &cut, 0.0f, 1.0f)) {
+        named("cut off", [&] {
+            if (!ImGui::SliderFloat("##", &cut, 0.0f, 1.0f)) return;
             state.clip = cut > 0.0f ? std::optional(static_cast<double>(cut)) : std::nullopt;
-        }
+        });
         ImGui::EndDisabled();
         ImGui::BeginDisabled(!state.clip);
         if (ImGui::Button("Keep this cut")) wishes.keep_clip = true;
         ImGui::EndDisabled();
-        ImGui::SameLine();
         ImGui::BeginDisabled(kept == 0);
-        if (ImGui::Button("Drop")) wishes.drop_clips = true;
+        if (next_button("Drop")) wishes.drop_clips = true;
         ImGui::EndDisabled();
-        ImGui::SameLine();
-        ImGui::TextDisabled("%s kept", plural(kept, "cut").c_str());
+        const std::string cuts = plural(kept, "cut") + " kept";
+        beside(width_of(cuts));
+        explain(cuts);
     }
 }
 
@@ -439,23 +465,19 @@ void Panels::plots(Show& show) {
     for (std::size_t k = 0; k < charts_.size() && !names.empty(); ++k) {
         ChosenChart& chart = charts_[k];
         ImGui::PushID(static_cast<int>(k));
-        ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x - 9.5f * unit);
+        leave(9.0f * unit);
         if (ImGui::BeginCombo("##of", chart.name.c_str())) {
             for (const std::string& name : names) {
                 if (ImGui::Selectable(name.c_str(), name == chart.name)) chart = {.name = name, .drift = chart.drift};
             }
             ImGui::EndCombo();
         }
-        ImGui::SameLine();
+        beside(width_of_check("drift"));
         if (ImGui::Checkbox("drift", &chart.drift)) chart.edition.reset();
-        ImGui::SameLine();
         constexpr std::size_t kMost = 8;
-        if (ImGui::Button("+") && charts_.size() < kMost)
+        if (next_button("+") && charts_.size() < kMost)
             charts_.insert(charts_.begin() + static_cast<std::ptrdiff_t>(k), chart);
-        if (charts_.size() > 1) {
-            ImGui::SameLine();
-            if (ImGui::Button("-")) taken = k;
-        }
+        if (charts_.size() > 1 && next_button("-")) taken = k;
         ImGui::PopID();
         ChosenChart& shown = charts_[k];
         if (shown.edition != show.chart_edition()) {
@@ -519,8 +541,7 @@ void Panels::ball(Show& show, ViewState& state) {
            {"touches", partners.empty() ? "no ball" : partners},
            {"radius, mass", fmt::format("{:.5g}, {:.5g}", species.radius, species.mass)}});
     ImGui::Checkbox("follow", &state.follow);
-    ImGui::SameLine();
-    if (ImGui::Button("Let go")) state.selected.reset();
+    if (next_button("Let go")) state.selected.reset();
     if (show.watched().id() != id) return;
     const auto cursor = show.live() ? std::nullopt : std::optional(show.time());
     draw_chart(show.watched().speed(show.scene()), cursor);
@@ -531,18 +552,23 @@ void Panels::playback_bar(Show& show) {
     const ImGuiIO& io = ImGui::GetIO();
     const float unit = ImGui::GetFontSize();
     const float left = left_room() + 2.0f * unit;
+    const float width = io.DisplaySize.x - left - 2.0f * unit;
     ImGui::SetNextWindowPos(ImVec2(left, io.DisplaySize.y - 3.0f * unit), when_, ImVec2(0.0f, 1.0f));
-    ImGui::SetNextWindowSize(ImVec2(io.DisplaySize.x - left - 2.0f * unit, 0.0f), when_);
-    if (ImGui::Begin("Frames", nullptr, ImGuiWindowFlags_NoCollapse)) {
+    ImGui::SetNextWindowSize(ImVec2(width, 0.0f), when_);
+    // Where the slider needs a line of its own, that of the title is given to it.
+    const bool narrow = width < 14.0f * unit;
+    if (ImGui::Begin("Frames", nullptr, ImGuiWindowFlags_NoCollapse | (narrow ? ImGuiWindowFlags_NoTitleBar : 0))) {
         int index = static_cast<int>(show.frame_index());
-        ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x - 6.0f * unit);
+        leave(width_of_check("loop"));
         const int last = static_cast<int>(show.frame_count()) - 1;
-        const std::string words = fmt::format("t = {:.5g} s  ({} of {})", show.frame()->time, index, last);
+        std::string words = fmt::format("t = {:.5g} s", show.frame()->time);
+        const std::string which = fmt::format("  ({} of {})", index, last);
+        if (width_of(words + which) < ImGui::CalcItemWidth()) words += which;
         if (ImGui::SliderInt("##frame", &index, 0, last, words.c_str(), ImGuiSliderFlags_NoInput)) {
             show.set_playing(false);
             show.go_to(static_cast<std::size_t>(std::max(0, index)));
         }
-        ImGui::SameLine();
+        beside(width_of_check("loop"));
         bool loop = show.looping();
         if (ImGui::Checkbox("loop", &loop)) show.set_looping(loop);
     }
@@ -565,8 +591,10 @@ void Panels::ask(const Show& show, ViewState& state, Wishes& wishes) {
     constexpr ImGuiWindowFlags kQuestion = ImGuiWindowFlags_AlwaysAutoResize | ImGuiWindowFlags_NoCollapse;
     if (ImGui::Begin("Leave?", nullptr, kQuestion)) {
         const std::string file = show.stored_in();
+        ImGui::PushTextWrapPos(ImGui::GetIO().DisplaySize.x - 2.0f * ImGui::GetFontSize());
         text(file.empty() ? "The run ends, and is not stored."
                           : fmt::format("The run ends; it is stored in {}.", file));
+        ImGui::PopTextWrapPos();
         if (ImGui::Button("Leave (escape)")) wishes.leave = true;
         ImGui::SameLine();
         if (ImGui::Button("Stay")) state.leaving = false;
@@ -613,7 +641,7 @@ void Panels::help(ViewState& state) {
             if (small(line.first + " " + line.second).find(small(sought_.data())) != std::string::npos)
                 found.push_back(line);
         }
-        table(found);
+        table(found, ImGui::GetIO().DisplaySize.x - 2.0f * ImGui::GetFontSize());
         if (found.empty()) ImGui::TextDisabled("nothing is called so");
     }
     ImGui::End();

@@ -37,6 +37,15 @@ double scale_at(const Camera& camera, double depth) {
     return camera.perspective() ? camera.scale() * camera.distance() / depth : camera.scale();
 }
 
+std::string toml_quoted(const std::string& text) {
+    std::string quoted = "\"";
+    for (const char letter : text) {
+        if (letter == '"' || letter == '\\') quoted += '\\';
+        quoted += letter;
+    }
+    return quoted + "\"";
+}
+
 std::string speed_text(const Vector3& velocity, const Scene& scene) {
     return fmt::format("{:.3g}{}", std::hypot(velocity[0], velocity[1], velocity[2]), scene.units.behind("m/s"));
 }
@@ -426,7 +435,7 @@ private:
             std::string option = key;
             std::ranges::replace(option, '_', '-');
             command += fmt::format(" --{} {}", option, shell_quoted(value));
-            file += fmt::format("{} = \"{}\"\n", key, value);
+            file += fmt::format("{} = {}\n", key, toml_quoted(value));
         }
         // What else the look of --look said.
         const auto has = [&](const std::string& name) { return file.find("\n" + name + " = ") != std::string::npos; };

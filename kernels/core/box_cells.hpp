@@ -55,6 +55,38 @@ struct BoxCells {
         }
     }
 
+    /// What cells have, evenly from the middle of one to that of the next, so that it does not jump from cell to cell.
+    /// \param of  gives a cell's; NaN: it has none, and is left out
+    template <class Of>
+    [[nodiscard]] CAROM_HD double between(const double (&place)[3], Of&& of) const {
+        std::int64_t at[3][2] = {};
+        double share[3][2] = {{1.0, 0.0}, {1.0, 0.0}, {1.0, 0.0}};
+        for (int axis = 0; axis < dimension; ++axis) {
+            const auto many = static_cast<double>(count[axis]);
+            const double along = (place[axis] - min[axis]) / size[axis] * many;
+            const double from_middle = smaller(larger(along, 0.0), many) + 0.5;  // of the cell before the first
+            const auto next = static_cast<std::int64_t>(from_middle);
+            share[axis][1] = from_middle - static_cast<double>(next);
+            share[axis][0] = 1.0 - share[axis][1];
+            for (int side = 0; side < 2; ++side) {
+                const std::int64_t k = next - 1 + side;
+                at[axis][side] =
+                    periodic[axis] ? inside(axis, k) : smaller(larger<std::int64_t>(k, 0), count[axis] - 1);
+            }
+        }
+        double sum = 0.0;
+        double shares = 0.0;
+        for (int corner = 0; corner < 1 << dimension; ++corner) {
+            const int side[3] = {corner & 1, corner >> 1 & 1, corner >> 2};
+            const double part = share[0][side[0]] * share[1][side[1]] * share[2][side[2]];
+            const double value = of((at[2][side[2]] * count[1] + at[1][side[1]]) * count[0] + at[0][side[0]]);
+            if (!(value == value)) continue;
+            sum = sum + part * value;
+            shares = shares + part;
+        }
+        return shares > 0.0 ? sum / shares : std::numeric_limits<double>::quiet_NaN();
+    }
+
 private:
     [[nodiscard]] CAROM_HD std::int64_t inside(int axis, std::int64_t k) const {
         return k < 0 ? k + count[axis] : k >= count[axis] ? k - count[axis] : k;

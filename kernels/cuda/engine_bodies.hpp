@@ -815,7 +815,7 @@ struct SumAroundBody {
     }
 };
 
-/// Thread i takes cell i: what colours the balls in it.
+/// Thread i takes cell i: what colours the balls about its middle.
 struct AroundValueBody {
     PictureOrder order;
     ObserveGrids grids;

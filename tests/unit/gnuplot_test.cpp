@@ -68,6 +68,18 @@ TEST(GnuplotScript, GivesErrorBarsEndsOnlyWherePointsAreFew) {
     }
 }
 
+TEST(GnuplotScript, HasPointsLargeEnoughAndOverTheLineOfTheory) {
+    for (const std::size_t points : {40U, 400U}) {
+        Figure figure = figure_of(std::vector<double>(points, 1.0));
+        figure.curves[0].error.assign(points, 0.1);
+        figure.curves.push_back({.label = "theory", .x = {0.0, 1.0}, .y = {1.0, 1.0}});
+        const std::string script = script_of(figure);
+        const std::string plot = script.substr(script.find("\nplot "));
+        EXPECT_LT(plot.find("$curve1"), plot.find("$curve0"));
+        EXPECT_EQ(plot.find("pointsize 1 ") != std::string::npos, points == 40U) << plot;
+    }
+}
+
 /// The lines of the title that a script gives to gnuplot, as they are written there.
 std::vector<std::string> title_lines(const std::string& script) {
     const std::string next = "'.\"\\n\".'";

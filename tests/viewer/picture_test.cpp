@@ -676,6 +676,9 @@ TEST(BallFormula, KnowsTheNumbersOfABallAndTheNamesOfSpecies) {
         }
         return std::string();
     }();
+    EXPECT_EQ(values("how far: x + 100 * y")[0], values("x + 100 * y")[0]);
+    EXPECT_EQ(BallFormula("how far: x", world.balls, "--color-by").name(), "how far");
+    EXPECT_EQ(BallFormula("2 * x", world.balls, "--color-by").name(), "2 * x");
     EXPECT_THAT(said, testing::HasSubstr("--select: \"x + speeed\", character 5: 'speeed' is not known; allowed: id"));
 }
 
@@ -720,6 +723,15 @@ TEST(Quantity, OfWhatIsAroundABall) {
     EXPECT_LT(flow[right], 0.5);
     world.frame.gone[left] = 1;
     EXPECT_TRUE(std::isnan(world.values(Quantity::kDensity)[left]));
+    world.frame.gone[left] = 0;
+    // A ball on its way from left to right sees no cells: from one place to the next a step of a twentieth at most.
+    std::vector<float> seen;
+    for (int k = 0; k <= 200; ++k) {
+        world.frame.position[0][left] = 1.0 + 10.0 * (k + 0.5) / 201.0;
+        seen.push_back(world.values(Quantity::kDensity)[left]);
+    }
+    for (std::size_t k = 1; k < seen.size(); ++k) EXPECT_NEAR(seen[k], seen[k - 1], 0.05 * share) << k;
+    EXPECT_GT(seen[150], 1.7 * seen[50]);
 }
 
 TEST(Contacts, AreAsBroadAsTheyPress) {

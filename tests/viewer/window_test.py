@@ -4,6 +4,7 @@ import ctypes
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import struct
 import subprocess
@@ -63,6 +64,34 @@ class Screen:
 
     def do(self, *words):
         subprocess.run(["xdotool", *map(str, words)], env=self.environment, check=True)
+
+    def x11(self):
+        """Xlib, and a connection of its own."""
+        library = ctypes.CDLL("libX11.so.6")
+        library.XOpenDisplay.restype = ctypes.c_void_p
+        for name in ("XInternAtom", "XDefaultRootWindow", "XCreateSimpleWindow"):
+            getattr(library, name).restype = ctypes.c_ulong
+        return library, ctypes.c_void_p(library.XOpenDisplay(self.display.encode()))
+
+    def clipboard(self):
+        """What has been copied: whoever has copied it is asked for it."""
+        library, display = self.x11()
+        root = ctypes.c_ulong(library.XDefaultRootWindow(display))
+        window = ctypes.c_ulong(library.XCreateSimpleWindow(display, root, 0, 0, 1, 1, 0, ctypes.c_ulong(0), ctypes.c_ulong(0)))
+        atom = lambda name: ctypes.c_ulong(library.XInternAtom(display, name, 0))
+        library.XConvertSelection(display, atom(b"CLIPBOARD"), atom(b"UTF8_STRING"), atom(b"CAROM"), window, ctypes.c_ulong(0))
+        event = ctypes.create_string_buffer(192)
+        selection_notify, words, size = 31, ctypes.c_char_p(), ctypes.c_ulong()
+        for _ in range(500):
+            if library.XCheckTypedWindowEvent(display, window, selection_notify, event):
+                break
+            time.sleep(0.02)
+        library.XGetWindowProperty(display, window, atom(b"CAROM"), ctypes.c_long(0), ctypes.c_long(65536), 0, ctypes.c_ulong(0),
+                                   ctypes.byref(ctypes.c_ulong()), ctypes.byref(ctypes.c_int()), ctypes.byref(size),
+                                   ctypes.byref(ctypes.c_ulong()), ctypes.byref(words))
+        text = words.value.decode() if size.value else ""
+        library.XCloseDisplay(display)
+        return text
 
 
 def asleep(pid):
@@ -209,7 +238,7 @@ class View(ProgramTest):
 
     def test_what_is_seen_can_be_had_again_as_a_file(self):
         for options in [["two.toml", "--color-by", "height"], ["spheres3d_frictionless", "--light", "--camera", "perspective"],
-                        ["two.toml", "--color-by", "x + 2 * radius", "--select", "x < 5 or vx == 7"],
+                        ["two.toml", "--color-by", 'how "far": x + 2 * radius', "--select", "x < 5 or vx == 7"],
                         ["spheres3d_frictionless", "--clip", "0:0:1:0.001", "--clip", "1:0:0:0.01", "--look", "own.toml"]]:
             name = pathlib.Path(options[0]).stem
             self.write("own.toml", '[look]\nbackground = "#204060"\ncolormap = "grey"\n')
@@ -221,7 +250,11 @@ class View(ProgramTest):
             self.act(process, ["key", "k"])
             stored = self.picture(f"{name}-1.png", process)
             self.until(lambda: (self.folder / f"{name}-1.look.toml").exists(), process)
+            copied = shlex.split(self.screen.clipboard())
             self.close(process)
+            self.assertEqual((copied[:3], copied[-2:]), (["carom", "render", options[0]], ["-o", f"{name}.png"]))
+            self.succeed(*copied[1:], "--force")
+            self.assertLessEqual(abs(pixels(self.folder / f"{name}.png") - stored).max(), 2, copied)
             again = ["render", options[0], "--look", f"{name}-1.look.toml", "--time", "0", "--size", f"{WIDTH}x{HEIGHT}"]
             self.succeed(*again, "-o", "again.png", "--force")
             self.assertLessEqual(abs(pixels(self.folder / "again.png") - stored).max(), 2, options)
@@ -435,6 +468,28 @@ class View(ProgramTest):
         self.assertAlmostEqual(velocity[0], 0.0, delta=0.05)
         self.assertGreater(velocity[1], 0.3)
 
+    def test_a_ball_that_is_picked_is_followed_until_escape_lets_go_of_it(self):
+        process = self.open("two.toml", "--paused", "--no-panels")
+        balls = lambda name: [sum(run) / 2 for run in columns_of(self.picture(name, process)[80:], PINK)]
+        click = lambda x, y: self.act(process, ["mousemove", x, y], ["mousedown", 1], ["mouseup", 1])
+        shown = self.screen.pixels()
+        x = sum(columns_of(shown[80:], PINK)[0]) // 2
+        y = int(numpy.flatnonzero((abs(shown[80:, x] - numpy.array(PINK)).max(axis=1) <= 2)).mean()) + 80
+        click(x, y)
+        self.act(process, ["key", "Tab"], ["mousemove", 100, 380], ["click", 5])
+        click(24, 382)  # "follow"
+        ringed = self.act(process, ["key", "Tab"])
+        first = balls("two-1.png")
+        self.play(process, lambda: sum(columns_of(self.screen.pixels()[80:], PINK)[1]) / 2 < first[1] - 30)
+        later = balls("two-2.png")
+        self.assertAlmostEqual(later[0], first[0], delta=1)
+        self.assertLess(later[1], first[1] - 20)
+        ring = lambda picture: (abs(picture - numpy.array([255, 217, 77])).max(axis=2) < 30).sum()
+        self.assertGreater(ring(ringed), 50)
+        self.assertLess(ring(self.act(process, ["key", "Escape"])), 5)
+        self.assertIsNone(process.poll())
+        self.close(process)
+
     def test_a_file_that_grows_is_followed(self):
         self.write("slow.toml", TWO.replace("until = 1.0", "until = 6.0").replace("size = [10.0, 5.0]", "size = [20.0, 5.0]"))
         run = self.start("run", "slow.toml", "--quiet", "-o", "slow.h5", "--set", "spring.dt=2e-7")
@@ -451,10 +506,7 @@ class View(ProgramTest):
 
     def test_the_windows_button_closes_it(self):
         process = self.open("two.toml", "--paused")
-        library = ctypes.CDLL("libX11.so.6")
-        library.XOpenDisplay.restype = ctypes.c_void_p
-        library.XInternAtom.restype = ctypes.c_ulong
-        display = ctypes.c_void_p(library.XOpenDisplay(self.screen.display.encode()))
+        library, display = self.screen.x11()
         window = int(subprocess.run(["xdotool", "search", "--name", "carom: two"], env=self.screen.environment,
                                     capture_output=True, text=True, check=True).stdout.split()[0])
         # XClientMessageEvent: what a window manager sends.
@@ -628,10 +680,7 @@ class View(ProgramTest):
         """Another server, whose display has so many dots to the inch."""
         other = Screen()
         self.addCleanup(other.close)
-        library = ctypes.CDLL("libX11.so.6")
-        library.XOpenDisplay.restype = ctypes.c_void_p
-        library.XDefaultRootWindow.restype = library.XInternAtom.restype = ctypes.c_ulong
-        display = ctypes.c_void_p(library.XOpenDisplay(other.display.encode()))
+        library, display = other.x11()
         self.addCleanup(library.XCloseDisplay, display)
         said = f"Xft.dpi:\t{dpi}\n".encode()
         atom = lambda name: ctypes.c_ulong(library.XInternAtom(display, name, 0))
@@ -664,6 +713,32 @@ class View(ProgramTest):
         balls = columns_of(other.pixels()[100:], PINK)
         self.assertEqual(len(balls), 2)
         self.assertGreater(balls[0][0], WIDTH // 2)
+
+    def test_what_does_not_fit_beside_a_slider_of_large_letters_stands_below_it(self):
+        other = self.dense(192)
+        process = self.open("gas3d")  # much slower than asked for, which is then said
+        panel = lambda: other.pixels()[95:360, :320]
+        near = lambda color: abs(panel() - numpy.array(color)).max(axis=2) <= 10
+
+        def widest_slider():
+            grab = near([61, 133, 224]).any(axis=1)
+            rows = numpy.split(numpy.arange(len(grab)), numpy.flatnonzero(numpy.diff(grab.astype(int))) + 1)
+            middles = [int(run.mean()) for run in rows if grab[run[0]] and len(run) > 10]
+            longest = 0
+            for middle in middles:  # of one colour, on either side of the grab
+                row = panel()[middle].sum(axis=1)
+                longest = max(longest, *(len(run) for run in numpy.split(row, numpy.flatnonzero(numpy.diff(row)) + 1)))
+            return longest
+
+        orange = [255, 191, 77]
+        self.until(lambda: near(orange).any(), process)
+        self.assertGreater(widest_slider(), 90)
+        self.assertLess(panel()[:, 293:304].max(), 90, "words are cut off at the panel's rim")
+        other.do("mousemove", 100, 300, "click", 5)
+        self.until(lambda: near([102, 102, 102]).sum() > 200, process)  # "3 states, 11.6 MB"
+        self.assertGreater(widest_slider(), 90)
+        self.assertLess(panel()[:, 293:304].max(), 90, "words are cut off at the panel's rim")
+        process.kill()
 
     def test_a_signal_ends_it(self):
         process = self.open("two.toml")
