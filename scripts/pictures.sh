@@ -86,7 +86,7 @@ if asked film; then
     "$carom" render piston.h5 --time 160 --chart temperature --chart drift:total_energy --size 1000x600 \
         -o "$images/film.png" --force --quiet
 fi
-window window temperature_gradient 'click 60 288; click 60 311; click 217 403; key ctrl+a; words 12; key Return; sleep 12'
+window window temperature_gradient 'click 60 288; click 60 311; click 217 397; key ctrl+a; words 12; key Return; sleep 12'
 window window3d gas3d 'sleep 2' --paused --camera perspective --color-by temperature --colormap ember --range 0.75:1.2
 
 scene billiards 0.9

@@ -343,7 +343,7 @@ class View(ProgramTest):
         click(60, 292)  # "Look" closes
         click(60, 315)  # "Physics" opens
         for number in ("15", "0", "20"):
-            click(210, 407)
+            click(210, 397)
             # As fast as can be: the key is up again before the next picture.
             self.act(process, ["type", "--delay", 0, number], ["key", "--delay", 0, "Return"])
         self.close(process)
