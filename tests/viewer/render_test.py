@@ -332,15 +332,16 @@ backend = "cpu"
         self.assertLess(columns.max(), box - 15, "and not on the box")
 
     def test_a_legend_of_many_letters_ends_within_the_picture(self):
-        ends = []
+        widths = []
         for color in ("how far: sqrt(x^2 + y^2)", "sqrt((x - 5.0)^2 + (y - 2.5)^2) * mass / radius"):
             self.succeed("render", "two.toml", "-o", "legend.png", "--force", "--time", "0", "--size", "800x600", "--color-by", color)
-            picture = pixels(self.folder / "legend.png")[32:46, 680:]  # above the bar
-            ink = (picture.min(axis=2) > 150).any(axis=0)
-            ends.append(int(numpy.flatnonzero(ink)[-1]))
-            self.assertLess(ends[-1], 120 - 3, color)
-        self.assertLess(ends[0], 60, "its name alone")
-        self.assertGreater(ends[1], 80, "as much as there is room for")
+            ink = (pixels(self.folder / "legend.png")[38:56].min(axis=2) > 150).any(axis=0)  # above the bar
+            columns = numpy.flatnonzero(ink)
+            self.assertLess(columns[-1], 800 - 3, color)
+            self.assertGreaterEqual(columns[0], 0.8 * 800 - 1, "a fifth of the width at most")
+            widths.append(columns[-1] - columns[0])
+        self.assertLess(widths[0], 60, "its name alone")
+        self.assertGreater(widths[1], 120, "as much as there is room for")
 
     def test_arrows_have_a_scale(self):
         for name, options in (("without", []), ("with", ["--arrows"])):
