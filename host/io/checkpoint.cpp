@@ -81,8 +81,10 @@ Balls read_balls(hid_t parent, std::size_t first, std::size_t count) {
 /// The balls of a checkpoint that stay in the file.
 class StoredParts final : public BallParts {
 public:
-    StoredParts(std::shared_ptr<const ReadableFile> file, std::size_t count) : file_(std::move(file)), count_(count) {}
+    StoredParts(std::shared_ptr<const ReadableFile> file, std::size_t count, std::vector<Species> table)
+        : file_(std::move(file)), count_(count), table_(std::move(table)) {}
     [[nodiscard]] std::size_t size() const override { return count_; }
+    [[nodiscard]] const std::vector<Species>& species_table() const override { return table_; }
     void each(const std::function<void(const Balls& part)>& take) const override {
         constexpr std::size_t kMost = std::size_t{1} << 16;
         for (std::size_t first = 0; first < count_; first += kMost) {
@@ -95,6 +97,7 @@ public:
 private:
     std::shared_ptr<const ReadableFile> file_;
     std::size_t count_;
+    std::vector<Species> table_;
 };
 
 void write_tallies(hid_t parent, const Tallies& tallies) {
@@ -480,7 +483,8 @@ Checkpoint load_checkpoint(const std::string& path, bool in_parts) {
     });
     if (in_parts) {
         checkpoint.state.balls.rest = 0;
-        checkpoint.state.parts = std::make_shared<const StoredParts>(readable, count);
+        checkpoint.state.parts =
+            std::make_shared<const StoredParts>(readable, count, checkpoint.state.balls.species_table);
     }
     return checkpoint;
 }

@@ -79,7 +79,7 @@ struct AverageTable {
 /// The balls of a run, as far as averages care.
 struct Population {
     std::vector<Species> table;
-    std::vector<std::uint32_t> species;  ///< one per ball, by id; index into table
+    SpeciesById species;  ///< rows of the table
 };
 
 /// By species; 0 for what is infinite. What BallKinds wants.

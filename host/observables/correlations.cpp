@@ -159,13 +159,24 @@ private:
         return static_cast<double>(correlator_.starts(0)) >= kLeastSpans * static_cast<double>(correlator_.lag(k));
     }
     static std::vector<std::uint32_t> picked(const Population& population, const Selection& selection) {
-        std::vector<std::uint32_t> all;
-        for (std::size_t id = 0; id < population.species.size(); ++id) {
-            if (selection.chosen(id)) all.push_back(static_cast<std::uint32_t>(id));
-        }
-        if (all.size() <= kMostFollowed) return all;
+        const auto chosen = selection.by_species();
+        std::size_t all = 0;
+        population.species.for_each_stretch(
+            [&](std::uint32_t row, std::size_t count) { all += chosen[row] != 0 ? count : 0; });
+        const std::size_t followed = std::min(all, kMostFollowed);
         std::vector<std::uint32_t> some;
-        for (std::size_t k = 0; k < kMostFollowed; ++k) some.push_back(all[k * all.size() / kMostFollowed]);
+        const auto next = [&] { return some.size() * all / followed; };  // of those that are chosen
+        std::size_t id = 0;
+        std::size_t before = 0;  // of those that are chosen
+        population.species.for_each_stretch([&](std::uint32_t row, std::size_t count) {
+            if (chosen[row] != 0) {
+                while (some.size() < followed && next() < before + count) {
+                    some.push_back(static_cast<std::uint32_t>(id + next() - before));
+                }
+                before += count;
+            }
+            id += count;
+        });
         return some;
     }
 

@@ -18,26 +18,13 @@ FrameSampler::FrameSampler(const Frame& frame, const BallKinds& kinds) : dimensi
 }
 
 double FrameSampler::fastest_squared() {
-    std::call_once(fastest_known_, [this] {
-        for (std::uint64_t id = 0; id < balls_.count; ++id) {
-            if (balls_.gone[id] == 0) fastest_squared_ = larger(balls_.speed_squared(id, dimension_), fastest_squared_);
-        }
-    });
+    std::call_once(fastest_known_, [this] { fastest_squared_ = largest_speed_squared(balls_, dimension_); });
     return fastest_squared_;
 }
 
 double FrameSampler::sums(const BallSums& what, std::span<const std::uint8_t> chosen, std::span<std::int64_t> sums) {
     std::ranges::fill(sums, 0);
-    const auto add = [to = sums.data()](std::uint32_t place, std::int64_t steps) { to[place] += steps; };
-    double largest = 0.0;
-    std::int64_t looked_at = 0;
-    for (std::uint64_t id = 0; id < balls_.count; ++id) {
-        if (!balls_.has(id, chosen.data())) continue;
-        largest = larger(what.look(balls_, id, add), largest);
-        ++looked_at;
-    }
-    sums.back() = looked_at;
-    return largest;
+    return add_balls(what, balls_, chosen.data(), sums.data());
 }
 
 PairSample FrameSampler::pairs(const PairOrder& order, std::span<const std::uint8_t> references,

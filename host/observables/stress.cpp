@@ -74,8 +74,10 @@ protected:
 private:
     static double mean_radius(const Population& population) {
         double sum = 0.0;
-        for (const std::uint32_t index : population.species) sum += population.table[index].radius;
-        return population.species.empty() ? 0.0 : sum / static_cast<double>(population.species.size());
+        population.species.for_each_stretch([&](std::uint32_t row, std::size_t count) {
+            for (std::size_t k = 0; k < count; ++k) sum += population.table[row].radius;
+        });
+        return population.species.size() == 0 ? 0.0 : sum / static_cast<double>(population.species.size());
     }
 
     [[nodiscard]] bool counts(BallSampler&, const Moment&) final { return known_; }

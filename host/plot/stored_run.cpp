@@ -143,7 +143,8 @@ RunAverage computed(const TrajectoryReader& trajectory, const Scene& scene, Obse
     if (!(every > 0.0)) every = std::max(scene.run.until, 1.0);
     entry.from = times[0];
     const auto population =
-        std::make_shared<Population>(Population{trajectory.header().species_table, trajectory.header().species.rows()});
+        std::make_shared<Population>(Population{trajectory.header().species_table, trajectory.header().species});
+    const std::vector<std::uint32_t> species = population->species.rows();
     const auto averager = make_average(
         entry, {.box = trajectory.header().box, .population = population, .every = every, .samples = times.size()});
     const std::vector<double> masses = finite_masses(population->table);
@@ -152,7 +153,7 @@ RunAverage computed(const TrajectoryReader& trajectory, const Scene& scene, Obse
         const double intervals = (times[k] - times[0]) / every;
         if (!scene.measures(times[k]) || std::abs(intervals - std::round(intervals)) > kOffTime) continue;
         trajectory.read(frames[k], frame);
-        FrameSampler balls(frame, {.species = population->species, .mass = masses});
+        FrameSampler balls(frame, {.species = species, .mass = masses});
         averager->add(balls, {.time = times[k], .index = static_cast<std::uint64_t>(std::llround(intervals))});
     }
     return {averager->info(), averager->table()};

@@ -92,6 +92,11 @@ SpringFault RankSteps::careful_step() {
     return {};
 }
 
+void RankSteps::change(const SpringSetup* setup, bool same_setup, const VelocityChange& velocities) {
+    bricks_.go_on_with(setup, velocities);
+    if (!same_setup) deal();  // who is near what walls is other than it was
+}
+
 AdvanceResult RankSteps::advance(std::uint64_t steps) {
     const auto began = std::chrono::steady_clock::now();
     AdvanceResult result;

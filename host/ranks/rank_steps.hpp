@@ -33,6 +33,8 @@ public:
     RankSteps(BrickEngine& bricks, Transport& transport) : bricks_(bricks), transport_(transport) {}
 
     AdvanceResult advance(std::uint64_t steps);
+    /// As SpringEngine::change. \param setup  as BrickEngine::go_on_with
+    void change(const SpringSetup* setup, bool same_setup, const VelocityChange& velocities);
     /// The number of a signal that any rank has got; 0: none.
     [[nodiscard]] int signal() const { return static_cast<int>(known_.signal); }
     [[nodiscard]] const RankFigures& figures() const { return figures_; }

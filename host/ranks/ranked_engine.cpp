@@ -10,6 +10,7 @@
 #include <span>
 
 #include "host/backends/spring_backends.hpp"
+#include "host/ranks/held_balls.hpp"
 #include "host/ranks/launched.hpp"
 #include "host/ranks/rank_steps.hpp"
 #include "kernels/spring_refresh.hpp"
@@ -18,11 +19,24 @@ namespace carom {
 
 namespace {
 
-enum class Order : std::uint8_t { kMake, kAdvance, kSums, kCounts, kHold, kPart, kFigures, kDrop, kWork, kEnd };
+enum class Order : std::uint8_t {
+    kMake,
+    kAdvance,
+    kChange,
+    kSums,
+    kCounts,
+    kHold,
+    kPart,
+    kLook,
+    kFigures,
+    kDrop,
+    kWork,
+    kEnd
+};
 
 struct Command {
     Order order = Order::kEnd;
-    std::uint64_t number = 0;  ///< of steps, or bytes that follow; of a part, its first ball; to others: below
+    std::uint64_t number = 0;  ///< of steps, bytes that follow, a question; of a part, its first ball; to others: below
     std::uint64_t count = 0;   ///< of balls in a part
 };
 constexpr std::uint64_t kOnCuda = 1;  // to kMake
@@ -44,11 +58,18 @@ public:
          const RawBalls* balls, std::uint64_t step, const std::array<int, 3>& layers)
         : transport_(transport),
           bricks_(maker(processor, transport, setup, balls, step, layers)),
-          steps_(*bricks_, transport) {}
+          steps_(*bricks_, transport),
+          held_(transport) {}
 
     [[nodiscard]] BrickEngine& bricks() { return *bricks_; }
     [[nodiscard]] const RankSteps& steps() const { return steps_; }
     AdvanceResult advance(std::uint64_t steps) { return steps_.advance(steps); }
+    /// What rank 0 has is for all.
+    void change(const SpringSetup* setup, bool same_setup, VelocityChange velocities) {
+        transport_.broadcast_value(same_setup);
+        transport_.broadcast_value(velocities);
+        steps_.change(same_setup ? nullptr : setup, same_setup, velocities);
+    }
 
     /// Calls f(bytes) on rank 0 with what each rank has to say to kSums, kCounts or kFigures.
     template <class F>
@@ -68,48 +89,11 @@ public:
         }
     }
 
-    /// Holds the balls as they are now, for gather().
-    void hold(bool raw) {
-        bricks_->frame(raw, frame_);
-        by_id_.resize(frame_.size());
-        for (std::size_t k = 0; k < frame_.size(); ++k) by_id_[k] = std::uint64_t{frame_[k].id} << 32 | k;
-        std::sort(by_id_.begin(), by_id_.end());
-    }
-
-    /// Gives rank 0 those that all ranks hold, `count` ids from `first` on, some at a time: place(FrameBall) each.
-    template <class F>
-    void gather(std::uint64_t first, std::uint64_t count, F&& place) {
-        const auto from = std::ranges::lower_bound(by_id_, first << 32);
-        const auto end = std::ranges::lower_bound(by_id_, (first + count) << 32);
-        const std::span<const std::uint64_t> mine(from, end);
-        if (transport_.rank() == 0) {
-            for (const std::uint64_t one : mine) place(frame_[static_cast<std::uint32_t>(one)]);
-        }
-        piece_.resize(kPiece);
-        if (transport_.rank() != 0) {
-            std::uint64_t all = mine.size();
-            transport_.send_to(0, std::as_bytes(std::span(&all, 1)));
-            for (std::size_t at = 0; at < mine.size(); at += kPiece) {
-                const std::span some = std::span(piece_).first(piece_of(mine.size() - at));
-                for (std::size_t k = 0; k < some.size(); ++k)
-                    some[k] = frame_[static_cast<std::uint32_t>(mine[at + k])];
-                transport_.send_to(0, std::as_bytes(some));
-            }
-            return;
-        }
-        for (int peer = 1; peer < transport_.size(); ++peer) {
-            const auto all = values_in<std::uint64_t>(transport_.receive_from(peer)).at(0);
-            for (std::size_t at = 0; at < all; at += kPiece) {
-                const std::span some = std::span(piece_).first(piece_of(all - at));
-                transport_.receive_from(peer, std::as_writable_bytes(some));
-                std::ranges::for_each(some, place);
-            }
-        }
-    }
+    /// Holds the balls as they are now, for held() to be asked of.
+    void hold(bool raw) { held_.hold(*bricks_, raw); }
+    [[nodiscard]] HeldBalls& held() { return held_; }
 
 private:
-    static constexpr std::size_t kPiece = 16384;  // balls, of a MB
-    static std::size_t piece_of(std::size_t left) { return std::min(left, kPiece); }
     [[nodiscard]] RankReport report() const {
         return {bricks_->memory_bytes(), bricks_->balls(), bricks_->copies(), bricks_->traffic(), steps_.figures()};
     }
@@ -117,12 +101,10 @@ private:
     Transport& transport_;
     std::unique_ptr<BrickEngine> bricks_;
     RankSteps steps_;
-    std::vector<FrameBall> frame_;
-    std::vector<std::uint64_t> by_id_;  // id, and place in frame_
-    std::vector<FrameBall> piece_;
+    HeldBalls held_;
 };
 
-class RankedEngine final : public SpringEngine {
+class RankedEngine final : public SpringEngine, private BallSampler {
 public:
     RankedEngine(const BrickMaker& maker, const std::string& processor, Transport& transport, HalfDone& orders,
                  const std::array<int, 3>& layers, const SpringSetup& setup, const RawBalls& balls, std::uint64_t step,
@@ -146,10 +128,17 @@ public:
 
     AdvanceResult advance(std::uint64_t steps) override {
         AdvanceResult result;
-        held_.reset();
+        holds_raw_.reset();
         order(Order::kAdvance, steps, [&] { result = part_.advance(steps); });
         if (const int signal = part_.steps().signal(); signal != 0) tell_signal(signal);
         return result;
+    }
+    bool change(const SpringSetup& setup, bool same_setup, const VelocityChange& velocities) override {
+        before_ = tallies();  // in units of the old setup
+        before_.sorts -= part_.steps().figures().dealings;
+        holds_raw_.reset();
+        order(Order::kChange, 0, [&] { part_.change(&setup, same_setup, velocities); });
+        return true;
     }
     std::uint64_t step() const override { return part_.bricks().step(); }
     std::uint64_t steps_at_once() const override { return RankSteps::kLongestCoast; }
@@ -170,6 +159,12 @@ public:
         return result;
     }
 
+    /// Each rank looks at the balls that it has.
+    BallSampler* sample_balls(const BallKinds& kinds) override {
+        hold(false);
+        if (!std::exchange(kinds_told_, true)) ask(Question::kKinds, [&] { held().learn_kinds(&kinds, count_); });
+        return this;
+    }
     void request_frame(const BallArrays& arrays) override { part(false, 0, count_, arrays); }
     void finish_frame() override {}
     void store(const BallArrays& arrays) override { part(true, 0, count_, arrays); }
@@ -211,6 +206,53 @@ private:
     void ask(Order what, F&& f) const {
         order(what, 0, [&] { part_.answer(what, f); });
     }
+    using Question = HeldBalls::Question;
+    template <class Action>
+    void ask(Question question, Action&& action) const {
+        order(Order::kLook, static_cast<std::uint64_t>(question), action);
+    }
+    [[nodiscard]] HeldBalls& held() const { return part_.held(); }
+    /// Has all hold the balls of now.
+    void hold(bool raw) {
+        if (holds_raw_ == raw) return;
+        holds_raw_.reset();
+        kinds_told_ = false;
+        fastest_squared_.reset();
+        order(Order::kHold, raw ? kRaw : 0, [&] { part_.hold(raw); });
+        holds_raw_ = raw;
+    }
+
+    double fastest_squared() override {
+        if (!fastest_squared_) ask(Question::kFastest, [&] { fastest_squared_ = held().fastest_squared(); });
+        return *fastest_squared_;
+    }
+    double sums(const BallSums& what, std::span<const std::uint8_t> chosen, std::span<std::int64_t> sums) override {
+        std::vector<std::int64_t> numbers;
+        double largest = 0.0;
+        ask(Question::kSums, [&] { largest = held().sums(what, {chosen.begin(), chosen.end()}, numbers); });
+        std::ranges::copy(numbers, sums.begin());
+        return largest;
+    }
+    PairSample pairs(const PairOrder& order, std::span<const std::uint8_t> references,
+                     std::span<const std::uint8_t> others, std::span<std::int64_t> pairs) override {
+        std::vector<std::int64_t> numbers;
+        PairSample sample;
+        ask(Question::kPairs, [&] {
+            sample =
+                held().pairs(order, {references.begin(), references.end()}, {others.begin(), others.end()}, numbers);
+        });
+        std::ranges::copy(numbers, pairs.begin());
+        return sample;
+    }
+    void follow(std::span<const std::uint32_t> ids, Followed what, std::span<const double> size,
+                std::span<double> values) override {
+        std::vector<double> numbers;
+        ask(Question::kFollow, [&] {
+            held().follow({ids.begin(), ids.end()}, what, {size.begin(), size.end()}, numbers);
+        });
+        std::ranges::copy(numbers, values.begin());
+    }
+
     [[nodiscard]] std::vector<RankReport> reports() const {
         std::vector<RankReport> all;
         ask(Order::kFigures, [&](auto bytes) { all.push_back(values_in<RankReport>(bytes).at(0)); });
@@ -222,15 +264,13 @@ private:
     std::size_t count_;
     int dimension_;
     mutable Part part_;
-    std::optional<bool> held_;  // by all ranks of the present step: raw or not
+    std::optional<bool> holds_raw_;  // by all ranks of the present step: raw or not
+    bool kinds_told_ = false;        // of what is held
+    std::optional<double> fastest_squared_;
 };
 
 void RankedEngine::part(bool raw, std::size_t first, std::size_t count, const BallArrays& arrays) {
-    if (held_ != raw) {
-        held_.reset();
-        order(Order::kHold, raw ? kRaw : 0, [&] { part_.hold(raw); });
-        held_ = raw;
-    }
+    hold(raw);
     std::fill_n(arrays.gone, count, std::uint8_t{1});
     std::size_t in = 0;
     const auto put = [&](const FrameBall& ball) {
@@ -244,7 +284,7 @@ void RankedEngine::part(bool raw, std::size_t first, std::size_t count, const Ba
         }
     };
     order(
-        Order::kPart, first, [&] { part_.gather(first, count, put); }, count);
+        Order::kPart, first, [&] { held().gather(first, count, put); }, count);
     for (std::size_t at = 0; in < count && at < count; ++at) {  // those that no rank has
         if (arrays.gone[at] == 0) continue;
         for (int axis = 0; axis < dimension_; ++axis) {
@@ -365,6 +405,9 @@ void serve_rank(Transport& transport, const RankWork& work, const BrickMaker& ma
             case Order::kAdvance:
                 part->advance(command.number);
                 break;
+            case Order::kChange:
+                part->change(nullptr, false, {});
+                break;
             case Order::kDrop:
                 part.reset();
                 break;
@@ -380,7 +423,10 @@ void serve_rank(Transport& transport, const RankWork& work, const BrickMaker& ma
                 part->hold(command.number == kRaw);
                 break;
             case Order::kPart:
-                part->gather(command.number, command.count, [](const FrameBall&) {});
+                part->held().gather(command.number, command.count, [](const FrameBall&) {});
+                break;
+            case Order::kLook:
+                part->held().answer(static_cast<HeldBalls::Question>(command.number));
                 break;
             default:
                 part->answer(command.order, [](auto) {});

@@ -55,10 +55,12 @@ std::uint64_t memory_of_dealing(int dimension, std::size_t balls) {
 
 std::uint64_t memory_of_copies(int dimension, std::size_t balls) { return balls * frame_bytes_per_ball(dimension); }
 
-std::uint64_t observables_memory(const Scene& scene, const Balls& balls) {
+std::uint64_t observables_memory(const Scene& scene, const SolverState& state) {
     if (scene.observables.empty()) return 0;
+    const Balls& balls = state.balls;
+    const std::size_t count = state.ball_count();
     const auto dimension = static_cast<std::uint64_t>(scene.dimension());
-    std::uint64_t bytes = balls.size() * frame_bytes_per_ball(scene.dimension());  // the frame that they look at
+    std::uint64_t bytes = count * frame_bytes_per_ball(scene.dimension());  // the frame that they look at
     bool rows = false;
     bool averages = false;
     for (const ObserveEntry& entry : scene.observables) {
@@ -74,10 +76,21 @@ std::uint64_t observables_memory(const Scene& scene, const Balls& balls) {
         }
         bytes += watched * (4 + 8 * dimension);  // its id, and where it was at the start
     }
-    if (averages) bytes += balls.size() * 4;  // species
+    if (averages) bytes += count * 4;  // species
     // Rows and averages have a frame each.
-    if (rows && averages) bytes += balls.size() * frame_bytes_per_ball(scene.dimension());
+    if (rows && averages) bytes += count * frame_bytes_per_ball(scene.dimension());
     return bytes;
+}
+
+std::uint64_t memory_of_looking(const Scene& scene, std::size_t balls) {
+    constexpr std::uint64_t kSpecies = 4;
+    constexpr std::uint64_t kPlaces = 2 * 32;  // of those whose pairs are counted, and of their partners
+    std::uint64_t bytes = 0;
+    for (const ObserveEntry& entry : scene.observables) {
+        if (!is_average(entry.kind)) continue;
+        bytes = std::max(bytes, kSpecies + (find_observable_kind(entry.kind).pairs ? kPlaces : 0));
+    }
+    return balls * bytes;
 }
 
 std::uint64_t machine_memory_bytes() {

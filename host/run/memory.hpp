@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "host/scene/scene.hpp"
-#include "host/state/balls.hpp"
+#include "host/state/solver.hpp"
 
 namespace carom {
 
@@ -26,7 +26,9 @@ std::uint64_t memory_of_copies(int dimension, std::size_t balls);
 
 /// What the [[observe]] entries of a scene keep [bytes]: the places at the start of the balls that they watch, and a
 /// frame.
-std::uint64_t observables_memory(const Scene& scene, const Balls& balls);
+std::uint64_t observables_memory(const Scene& scene, const SolverState& state);
+/// What averages take of a rank that looks at so many balls of its own, beside a frame of them [bytes].
+std::uint64_t memory_of_looking(const Scene& scene, std::size_t balls);
 
 /// Frames kept at once, by the number of balls: two when each is large, one being filled and one being written.
 /// \param in_parts  parts of them

@@ -65,7 +65,9 @@ bool needs_start(const Scene& scene) {
                                [](const ObserveEntry& entry) { return find_observable_kind(entry.kind).from_start; });
 }
 
-bool needs_all_balls(const Scene& scene) { return !scene.observables.empty(); }
+bool needs_all_balls(const Scene& scene) {
+    return std::ranges::any_of(scene.observables, [](const ObserveEntry& entry) { return !is_average(entry.kind); });
+}
 
 namespace {
 
@@ -261,7 +263,7 @@ void RunAverages::make_averages(const PreparedScene& run) {
         if (!population_) {
             auto population = std::make_shared<Population>();
             population->table = run.state.balls.species_table;
-            population->species = run.state.balls.species;
+            population->species = *run.species;
             masses_ = finite_masses(population->table);
             population_ = std::move(population);
         }
@@ -413,6 +415,20 @@ void RunAverages::take(Solver& solver) {
     half_done_.change([&] { sample(solver); });
 }
 
+/// What a sampler of the solver's balls is to know of them.
+BallKinds RunAverages::kinds_for(Solver& solver) {
+    BallKinds kinds{.mass = masses_};
+    if (parts_of(solver) != nullptr) {
+        kinds.stretches = [population = population_](const BallKinds::Take& take) {
+            population->species.for_each_stretch(take);
+        };
+        return kinds;
+    }
+    if (rows_of_species_.empty()) rows_of_species_ = population_->species.rows();
+    kinds.species = rows_of_species_;
+    return kinds;
+}
+
 void RunAverages::sample(Solver& solver) {
     const double now = solver.time();
     std::optional<Tallies> tallies;
@@ -438,7 +454,7 @@ void RunAverages::sample(Solver& solver) {
         }
     }
     const bool measured = stages_.measures(now);
-    const BallKinds kinds{.species = population_->species, .mass = masses_};
+    const BallKinds kinds = kinds_for(solver);
     auto* const in_place = dynamic_cast<BallsInPlace*>(&solver.itself());
     if (BallSampler* const balls = in_place != nullptr ? in_place->sample_balls(kinds) : nullptr) {
         due.insert(due.end(), at_once.begin(), at_once.end());

@@ -33,7 +33,8 @@ ObservableSet observables_of_run(const PreparedScene& run, Solver& solver);
 /// Whether make_observables wants to know where the balls were at time 0.
 bool needs_start(const Scene& scene);
 
-/// Whether some [[observe]] wants all balls in one place, however many.
+/// Whether some [[observe]] wants all balls in one place, however many: averages ask who has them for sums, but values
+/// of rows look at a frame.
 bool needs_all_balls(const Scene& scene);
 
 /// What a row of that scene holds, without making anything.
@@ -102,12 +103,14 @@ private:
     };
     void look(BallSampler& balls, double now, const std::vector<Due>& due, bool measured, int threads);
     void wait();
+    [[nodiscard]] BallKinds kinds_for(Solver& solver);
     void begin(Solver& solver);
     void watch(Solver& solver);
     void sample(Solver& solver);
 
     std::shared_ptr<const Population> population_;  // null without any
     std::vector<double> masses_;                    // by species, as BallKinds wants them
+    std::vector<std::uint32_t> rows_of_species_;    // by id, where a process has all balls; from the first sample on
     std::vector<Entry> entries_;
     std::vector<AverageInfo> infos_;
     Scene stages_;  // its stages say when samples are taken, and these, or else its physics, what gravity there is

@@ -281,7 +281,7 @@ PreparedScene prepare_scene(const SceneRequest& request) {
     if (request.in_parts && !needs_all_balls(run.scene)) run.state.parts = balls_in_parts(run.scene);
     if (run.state.parts != nullptr) {
         run.state.balls.dimension = run.scene.dimension();
-        run.state.balls.species_table = run.scene.species;
+        run.state.balls.species_table = run.state.parts->species_table();
     } else {
         run.state.balls = make_balls(run.scene);
     }
@@ -425,20 +425,17 @@ RankMemory memory_of_ranks(const PreparedScene& run, int ranks, const std::array
     const SolverPlan::RankShare share = run.plan->share(ranks, layers);
     const int dimension = run.scene.dimension();
     const std::size_t balls = run.state.ball_count();
-    const std::uint64_t each = kMemoryOfProgram + kMpiMemory + share.bytes;
-    RankMemory memory{ranks, share.layers, each + memory_of_parts(dimension, balls), each, ""};
+    const std::uint64_t each = kMemoryOfProgram + kMpiMemory + share.bytes +
+                               memory_of_looking(run.scene, balls / static_cast<std::size_t>(ranks));
+    const std::uint64_t alone = memory_of_parts(dimension, balls) + RunAverages(run, {}).most_bytes();
+    RankMemory memory{ranks, share.layers, each + alone, each, ""};
     const auto takes = [&](std::uint64_t bytes, const char* why) {
         memory.rank_0 = std::max(memory.rank_0, each + bytes);
         memory.has_all = why;
     };
     if (run.state.parts == nullptr) takes(memory_of_dealing(dimension, balls), "they cannot be placed in parts");
-    if (!run.scene.stages.empty() || run.scene.thermostat.kind == Thermostat::Kind::kRescale) {
-        takes(2 * memory_of_dealing(dimension, balls), "stages, and a thermostat that rescales, pass them on");
-    }
     if (needs_all_balls(run.scene)) {
-        takes(memory_of_parts(dimension, balls) + observables_memory(run.scene, run.state.balls) +
-                  RunAverages(run, {}).most_bytes(),
-              "[[observe]] looks at them");
+        takes(alone + observables_memory(run.scene, run.state), "values of rows by [[observe]] look at them");
     }
     return memory;
 }

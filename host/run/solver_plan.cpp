@@ -203,7 +203,7 @@ public:
           first_step_(state.step),
           balls_(state.ball_count()),
           sizes_(ball_sizes(balls)),
-          observables_bytes_(observables_memory(scene, state.balls)),
+          observables_bytes_(observables_memory(scene, state)),
           processor_(processor_for(scene, balls_)),
           sampler_bytes_(sampler_bytes(processor_, scene, balls_)) {
         load_design(state, design_);

@@ -148,16 +148,17 @@ public:
     LatticeFill(const Scene& scene, std::size_t number, const std::vector<PlacedBall<Dim>>& before)
         : count_(scene.fills[number].count),
           // Cells serve only to find what was placed before.
-          space_(scene, scene.fills[number], before.size(),
-                 obstacles_for(largest_radius(scene, scene.fills[number].species), before), 1.0,
-                 radii_of(scene, number)) {
+          space_(scene, scene.fills[number], before.size(), before) {
         std::uint64_t reached = 0;
         for (const bool square : {true, false}) {
             lattice_ = lattice_of(space_, count_, square);
             if (lattice_.free >= count_) return;
             reached = std::max(reached, lattice_.free);
         }
-        refuse_fill(scene, number, space_, reached);
+        refuse_fill(
+            scene, number,
+            Space<Dim>(scene, scene.fills[number], 0, std::vector<Obstacle<Dim>>{}, 1.0, radii_of(scene, number)),
+            reached);
     }
 
     template <class Take>

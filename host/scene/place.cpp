@@ -75,10 +75,10 @@ struct Range {
     [[nodiscard]] double count() const { return static_cast<double>(end - first); }
 };
 
-/// Of a ball over its species' mass: 1 but where sizes differ.
-double mass_share(const Balls& balls, std::uint64_t id) {
-    const Species& own = balls.species_of(id);
-    return own.size_of < 0 ? 1.0 : own.mass / balls.species_table[static_cast<std::size_t>(own.size_of)].mass;
+/// Of a ball of that row over its species' mass: 1 but where sizes differ.
+double mass_share(const std::vector<Species>& table, std::uint32_t row) {
+    const Species& own = table[row];
+    return own.size_of < 0 ? 1.0 : own.mass / table[static_cast<std::size_t>(own.size_of)].mass;
 }
 
 /// What makes the velocities of a fill of the normal deviates of its balls: ((deviate - mean) factor) - rest.
@@ -140,12 +140,12 @@ void thermal(const Scene& scene, const FillEntry& fill, const Range& range, Ball
         balls.velocity[0][id] = pair.first;
         balls.velocity[1][id] = pair.second;
         if (balls.dimension == 3) balls.velocity[2][id] = normal_deviate(scene, 2, id);
-        const double slower = square_root(mass_share(balls, id));
+        const double slower = square_root(mass_share(balls.species_table, balls.species[id]));
         for (int axis = 0; axis < balls.dimension; ++axis) balls.velocity[axis][id] /= slower;
     }
     const ThermalLaw law = thermal_law(
         scene, fill, range, [&](int axis, std::uint64_t id) { return balls.velocity[axis][id]; },
-        [&](std::uint64_t id) { return mass_share(balls, id); });
+        [&](std::uint64_t id) { return mass_share(balls.species_table, balls.species[id]); });
     for (int axis = 0; axis < balls.dimension; ++axis) {
         for (std::uint64_t id = range.first; id < range.end; ++id) {
             balls.velocity[axis][id] = law.velocity(axis, balls.velocity[axis][id]);
@@ -220,23 +220,30 @@ void set_velocities(const Scene& scene, const FillEntry& fill, std::uint64_t fir
     }
 }
 
-/// Gives the balls of a fill, ids from `first` on, their species: where sizes differ, rows of the table that follow
-/// those of the scene, from the smallest to the largest.
-void set_species(const Scene& scene, const FillEntry& fill, std::uint64_t first, Balls& balls) {
+/// Rows of the table that follow those that there are, from the smallest to the largest of a fill's sizes, by factor.
+using SizeRows = std::map<double, std::uint32_t>;
+SizeRows add_sizes(const Scene& scene, const FillEntry& fill, std::uint64_t first, std::vector<Species>& table) {
+    SizeRows rows;
     const Sizes* sizes = sizes_of(scene, fill.species);
-    const auto of_fill = std::span(balls.species).subspan(first, fill.count);
-    std::ranges::fill(of_fill, fill.species);
-    if (sizes == nullptr) return;
-    std::map<double, std::uint32_t> rows;
+    if (sizes == nullptr) return rows;
     for (std::uint64_t id = first; id < first + fill.count; ++id) rows.emplace(sizes->factor(scene.seed, id), 0);
     for (auto& [factor, row] : rows) {
-        row = static_cast<std::uint32_t>(balls.species_table.size());
-        balls.species_table.push_back(
-            resized(scene.species[fill.species], fill.species, *sizes, factor, scene.dimension()));
+        row = static_cast<std::uint32_t>(table.size());
+        table.push_back(resized(scene.species[fill.species], fill.species, *sizes, factor, scene.dimension()));
     }
-    for (std::uint64_t id = first; id < first + fill.count; ++id) {
-        balls.species[id] = rows.find(sizes->factor(scene.seed, id))->second;
-    }
+    return rows;
+}
+
+/// \param rows  of its fill
+std::uint32_t row_of(const Scene& scene, const FillEntry& fill, const SizeRows& rows, std::uint64_t id) {
+    const Sizes* sizes = sizes_of(scene, fill.species);
+    return sizes == nullptr ? fill.species : rows.find(sizes->factor(scene.seed, id))->second;
+}
+
+/// Gives the balls of a fill, ids from `first` on, their species.
+void set_species(const Scene& scene, const FillEntry& fill, std::uint64_t first, Balls& balls) {
+    const SizeRows rows = add_sizes(scene, fill, first, balls.species_table);
+    for (std::uint64_t id = first; id < first + fill.count; ++id) balls.species[id] = row_of(scene, fill, rows, id);
 }
 
 /// The first fill after `number` that is not placed together with it.
@@ -370,32 +377,45 @@ Balls placed_balls(const Scene& scene) {
     return balls;
 }
 
-/// [[ball]]s, and behind them a fill whose centres come one after the other.
+/// Null: the centres of the fill have to be there at once.
+template <int Dim>
+CenterWalkMaker<Dim> walk_of(const FillEntry& fill) {
+    const ArrangementEntry& by = arrangements()[fill.arrangement];
+    if constexpr (Dim == 2) {
+        return by.walk_disks;
+    } else {
+        return by.walk_spheres;
+    }
+}
+
+/// [[ball]]s, and behind them fills whose centres come one after the other.
 template <int Dim>
 class PlacedParts final : public BallParts {
 public:
-    PlacedParts(const Scene& scene, CenterWalkMaker<Dim> walk) : scene_(scene) {
-        if (scene_.fills.empty()) return;
-        std::vector<PlacedBall<Dim>> before(scene_.balls.size());
-        for (std::size_t id = 0; id < before.size(); ++id) {
-            before[id].radius = scene_.species[scene_.balls[id].species].radius;
-            for (int axis = 0; axis < Dim; ++axis) before[id].center[axis] = scene_.balls[id].position[axis];
+    explicit PlacedParts(const Scene& scene) : scene_(scene), table_(scene.species) {
+        for (std::size_t number = 0; number < scene_.fills.size(); ++number) {
+            const FillEntry& entry = scene_.fills[number];
+            fills_.push_back({.first = first_id(scene_, number),
+                              .walk = walk_of<Dim>(entry)(scene_, number, placed_near(number)),
+                              .rows = {},
+                              .law = {}});
+            Fill& fill = fills_.back();
+            fill.rows = add_sizes(scene_, entry, fill.first, table_);
+            if (!(entry.temperature > 0.0) || entry.count == 0) continue;
+            fill.law = thermal_law(
+                scene_, entry, {fill.first, fill.first + entry.count},
+                [&](int axis, std::uint64_t id) { return deviate(number, axis, id); },
+                [&](std::uint64_t id) { return mass_share(table_, row(number, id)); });
         }
-        walk_ = walk(scene_, 0, before);
-        const FillEntry& fill = scene_.fills[0];
-        if (!(fill.temperature > 0.0) || fill.count == 0) return;
-        const Range range{scene_.balls.size(), size()};
-        law_ = thermal_law(
-            scene_, fill, range, [&](int axis, std::uint64_t id) { return normal_deviate(scene_, axis, id); },
-            [](std::uint64_t) { return 1.0; });
     }
 
     [[nodiscard]] std::size_t size() const override { return scene_.ball_count(); }
+    [[nodiscard]] const std::vector<Species>& species_table() const override { return table_; }
 
     void each(const std::function<void(const Balls& part)>& take) const override {
         Balls part;
         part.dimension = Dim;
-        part.species_table = scene_.species;
+        part.species_table = table_;
         part.rest = size();
         std::size_t id = 0;
         std::size_t at = 0;  // in the part
@@ -413,43 +433,85 @@ public:
             at = 0;
         };
         for (const BallEntry& entry : scene_.balls) next([&](std::size_t to) { put(entry, to, part); });
-        if (!walk_) return;
-        const FillEntry& fill = scene_.fills[0];
-        walk_([&](const Point<Dim>& center) {
-            next([&](std::size_t to) {
-                part.species[to] = fill.species;
-                for (int axis = 0; axis < Dim; ++axis) {
-                    part.position[axis][to] = center[axis];
-                    if (law_) part.velocity[axis][to] = law_->velocity(axis, normal_deviate(scene_, axis, id));
-                }
-                if (!(fill.speed > 0.0)) return;
-                const Vector3 velocity = velocity_of_equal_speed(scene_, fill, scene_.balls.size(), id);
-                for (int axis = 0; axis < Dim; ++axis) part.velocity[axis][to] = velocity[axis];
+        for (std::size_t number = 0; number < fills_.size(); ++number) {
+            const Fill& fill = fills_[number];
+            const FillEntry& entry = scene_.fills[number];
+            fill.walk([&](const Point<Dim>& center) {
+                next([&](std::size_t to) {
+                    part.species[to] = row(number, id);
+                    for (int axis = 0; axis < Dim; ++axis) {
+                        part.position[axis][to] = center[axis];
+                        if (fill.law) part.velocity[axis][to] = fill.law->velocity(axis, deviate(number, axis, id));
+                    }
+                    if (!(entry.speed > 0.0)) return;
+                    const Vector3 velocity = velocity_of_equal_speed(scene_, entry, fill.first, id);
+                    for (int axis = 0; axis < Dim; ++axis) part.velocity[axis][to] = velocity[axis];
+                });
             });
-        });
+        }
     }
 
 private:
     static constexpr std::size_t kMost = std::size_t{1} << 16;
 
+    struct Fill {
+        std::uint64_t first;  ///< id
+        CenterWalk<Dim> walk;
+        SizeRows rows;
+        std::optional<ThermalLaw> law;
+    };
+
+    [[nodiscard]] std::uint32_t row(std::size_t number, std::uint64_t id) const {
+        return row_of(scene_, scene_.fills[number], fills_[number].rows, id);
+    }
+    [[nodiscard]] double deviate(std::size_t number, int axis, std::uint64_t id) const {
+        return normal_deviate(scene_, axis, id) / square_root(mass_share(table_, row(number, id)));
+    }
+
+    /// Of the balls that are placed before a fill those that may be in the way of its own.
+    [[nodiscard]] std::vector<PlacedBall<Dim>> placed_near(std::size_t number) const {
+        constexpr double kSlack = 1.0 + 1e-9;  // for rounding
+        const Region<Dim> region(scene_, scene_.fills[number]);
+        const double own = largest_radius(scene_, scene_.fills[number].species);
+        std::vector<PlacedBall<Dim>> near;
+        const auto add = [&](const Point<Dim>& center, double radius) {
+            const double reach = kSlack * (own + radius);
+            for (int axis = 0; axis < Dim; ++axis) {
+                const double side = scene_.box.size[axis];
+                const double at = center[axis] - region.low[axis];
+                const auto reaches = [&](double place) {
+                    return place > -reach && place < region.length[axis] + reach;
+                };
+                const bool around = scene_.box.periodic(axis) && (reaches(at - side) || reaches(at + side));
+                if (!around && !reaches(at)) return;
+            }
+            near.push_back({center, radius});
+        };
+        for (const BallEntry& entry : scene_.balls) {
+            Point<Dim> center;
+            for (int axis = 0; axis < Dim; ++axis) center[axis] = entry.position[axis];
+            add(center, scene_.species[entry.species].radius);
+        }
+        for (std::size_t before = 0; before < number; ++before) {
+            std::uint64_t id = fills_[before].first;
+            fills_[before].walk([&](const Point<Dim>& center) { add(center, table_[row(before, id++)].radius); });
+        }
+        return near;
+    }
+
     Scene scene_;
-    CenterWalk<Dim> walk_;
-    std::optional<ThermalLaw> law_;
+    std::vector<Species> table_;
+    std::vector<Fill> fills_;
 };
 
 }  // namespace
 
 std::shared_ptr<const BallParts> balls_in_parts(const Scene& scene) {
-    if (scene.run.solver != SolverKind::kSpring || !scene.loads.empty() || scene.fills.size() > 1) return nullptr;
-    const ArrangementEntry* by = nullptr;
-    if (!scene.fills.empty()) {
-        by = &arrangements()[scene.fills[0].arrangement];
-        if (by->walk_disks == nullptr || sizes_of(scene, scene.fills[0].species) != nullptr) return nullptr;
-    }
-    if (scene.dimension() == 2) {
-        return std::make_shared<const PlacedParts<2>>(scene, by != nullptr ? by->walk_disks : nullptr);
-    }
-    return std::make_shared<const PlacedParts<3>>(scene, by != nullptr ? by->walk_spheres : nullptr);
+    if (scene.run.solver != SolverKind::kSpring || !scene.loads.empty()) return nullptr;
+    const auto walks = [](const FillEntry& fill) { return walk_of<2>(fill) != nullptr; };
+    if (!std::ranges::all_of(scene.fills, walks)) return nullptr;
+    if (scene.dimension() == 2) return std::make_shared<const PlacedParts<2>>(scene);
+    return std::make_shared<const PlacedParts<3>>(scene);
 }
 
 double ball_bytes(int dimension) {

@@ -110,7 +110,8 @@ class BallParts {
 public:
     virtual ~BallParts() = default;
     [[nodiscard]] virtual std::size_t size() const = 0;  ///< of all
-    /// Parts have a species table of their own, the same in each; one is good until the next comes.
+    [[nodiscard]] virtual const std::vector<Species>& species_table() const = 0;
+    /// Parts have that table, too; one is good until the next comes.
     virtual void each(const std::function<void(const Balls& part)>& take) const = 0;
 };
 

@@ -47,6 +47,7 @@ public:
     void reject() override { this->settle(); }
     void keep() override;
     void go_back() override;
+    void go_on_with(const SpringSetup* setup, const VelocityChange& velocities) override;
     SpringSums sums() override {
         update_copies_to_look();
         return this->sum_all();
@@ -501,6 +502,24 @@ void CpuBrick<Real, Dim>::go_back() {
     left_since_.clear();
     this->near_margin_ = 0.0;
     fresh_ = false;
+}
+
+template <class Real, int Dim>
+void CpuBrick<Real, Dim>::go_on_with(const SpringSetup* setup, const VelocityChange& velocities) {
+    this->half_done_.change([&] {
+        this->change_velocities(velocities);
+        this->last_motion_ = velocities.bound(this->last_motion_ / this->params_.dt) * this->params_.dt;
+        this->impulse_ = {};
+        this->heat_ = {};
+        this->tallies_.max_overlap = 0.0;
+        this->tallies_.balls_left = 0;
+        fresh_ = false;
+        CpuRun<Real, Dim> run{this->params_, this->sizes_, this->damped_, this->threads_, this->step_, 0};
+        if (setup != nullptr) run = this->run_under(*setup);
+        transport_.broadcast_value(run);
+        this->params_ = run.params;
+        this->damped_ = run.damped;
+    });
 }
 
 template <class Real, int Dim>

@@ -101,6 +101,8 @@ protected:
     template <class F>
     void look(F&& f);
     [[nodiscard]] SpringSums sum_all();
+    void change_velocities(const VelocityChange& velocities);
+    [[nodiscard]] CpuRun<Real, Dim> run_under(SpringSetup setup) const;
 
     /// Calls f with a StepKind value that fits this run.
     template <class F>

@@ -389,21 +389,32 @@ bool CpuEngine<Real, Dim>::change(const SpringSetup& setup, bool same_setup, con
         tallies_ = tallies();
         impulse_ = {};
         heat_ = {};
-        for (std::uint32_t slot = 0; slot < active_ && !velocities.none(); ++slot) {
-            if (gone_[id_[slot]] || (!uniform_ && !(inverse_mass_[slot] > Real(0)))) continue;
-            for (int axis = 0; axis < Dim; ++axis) {
-                Real& v = buffers_[current_].v[axis][slot];
-                v = static_cast<Real>(velocities.of(axis, static_cast<double>(v)));
-            }
-        }
+        change_velocities(velocities);
         if (same_setup) return;
-        SpringSetup with_margin = setup;
-        with_margin.margin = params_.margin;
-        params_ = make_params<Real, Dim>(with_margin, sizes_);
-        damped_ = setup.damped();
+        const CpuRun<Real, Dim> run = run_under(setup);
+        params_ = run.params;
+        damped_ = run.damped;
         sort();  // who is near what walls is other than it was
     });
     return true;
+}
+
+template <class Real, int Dim>
+void CpuEngine<Real, Dim>::change_velocities(const VelocityChange& velocities) {
+    for (std::uint32_t slot = 0; slot < active_ && !velocities.none(); ++slot) {
+        if (gone_[id_[slot]] || (!uniform_ && !(inverse_mass_[slot] > Real(0)))) continue;
+        for (int axis = 0; axis < Dim; ++axis) {
+            Real& v = buffers_[current_].v[axis][slot];
+            v = static_cast<Real>(velocities.of(axis, static_cast<double>(v)));
+        }
+    }
+}
+
+/// Goes on from here under another setup, with the same cells.
+template <class Real, int Dim>
+CpuRun<Real, Dim> CpuEngine<Real, Dim>::run_under(SpringSetup setup) const {
+    setup.margin = params_.margin;
+    return run_of(setup, sizes_, step_);
 }
 
 /// Looks at the state between steps: calls look(thread, tile_look, near pairs, find) for every thread, as TileLook

@@ -46,6 +46,7 @@ public:
     void reject() override;
     void keep() override;
     void go_back() override;
+    void go_on_with(const SpringSetup* setup, const VelocityChange& velocities) override;
     SpringSums sums() override {
         update_copies_to_look();
         return this->sum_all();
@@ -667,6 +668,20 @@ void CudaBrick<Real, Dim>::go_back() {
     fresh_ = false;
     tried_ = false;
     packed_.reset();
+}
+
+template <class Real, int Dim>
+void CudaBrick<Real, Dim>::go_on_with(const SpringSetup* setup, const VelocityChange& velocities) {
+    this->half_done_.change([&] {
+        const double fastest = velocities.bound(this->seen().last_motion / this->params_.dt);
+        this->change_velocities(velocities);
+        CudaRun<Real, Dim> run{this->params_, this->sizes_, this->damped_, this->listed_, step(), 0};
+        if (setup != nullptr) run = this->run_under(*setup);
+        transport_.broadcast_value(run);
+        this->begin_anew(&run, fastest);
+        packed_.reset();
+        fresh_ = false;
+    });
 }
 
 template <class Real, int Dim>

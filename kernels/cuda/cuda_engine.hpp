@@ -97,6 +97,9 @@ protected:
     void allocate();
     void load(const RawBalls& balls);
     void upload_as_real(const double* values, Real* to);
+    void change_velocities(const VelocityChange& velocities);
+    [[nodiscard]] CudaRun<Real, Dim> run_under(SpringSetup setup) const;
+    void begin_anew(const CudaRun<Real, Dim>* run, double fastest);
 
     [[nodiscard]] const Record& seen() const { return *seen_.data(); }
     void look();

@@ -519,39 +519,57 @@ bool CudaEngine<Real, Dim>::change(const SpringSetup& setup, bool same_setup, co
     const double fastest = velocities.bound(seen().last_motion / params_.dt);
     if (!margin_still_fits(setup, static_cast<double>(params_.largest_diameter), fastest, params_.margin)) return false;
     half_done_.change([&] {
-        if (!velocities.none()) {
-            with_near_kind([&](auto kind) {
-                queue_.launch(seen().active,
-                              ChangeVelocityBody<decltype(kind)>{params_, state_view(motion_),
-                                                                 ordered_view(motion_, labels_).v, velocities});
-            });
-        }
-        look();
-        // What was counted is in units of the old setup.
-        before_ = tallies();
+        change_velocities(velocities);
+        before_ = tallies();  // in units of the old setup
         sorts_ = 0;
-        Record& record = *seen_.data();
-        record.balls_left = 0;
-        record.max_overlap = 0;
-        std::fill(std::begin(record.impulse), std::end(record.impulse), WideCount{});
-        std::fill(std::begin(record.heat), std::end(record.heat), WideCount{});
-        if (!same_setup) {
-            SpringSetup with_margin = setup;
-            with_margin.margin = params_.margin;
-            params_ = make_params<Real, Dim>(with_margin, sizes_);
-            damped_ = setup.damped();
-            forget_graphs();
-            launched_ = false;  // there may be kernels in a step that were not in those before
-            record.now = step_now(params_, record.step);
-        }
-        record.last_motion = fastest * params_.dt;
-        queue_.upload(seen_.data(), record_.data(), 1);
-        queue_.wait();
+        const CudaRun<Real, Dim> run = run_under(setup);
+        begin_anew(same_setup ? nullptr : &run, fastest);
         if (!same_setup) sort();  // who is near what walls is other than it was
     });
     return true;
 }
 
+/// Goes on from here under another setup, with the same cells.
+template <class Real, int Dim>
+CudaRun<Real, Dim> CudaEngine<Real, Dim>::run_under(SpringSetup setup) const {
+    setup.margin = params_.margin;
+    return run_of(setup, sizes_, step());
+}
+
+/// Counts from now on.
+/// \param run      under what it goes on; null: as it did
+/// \param fastest  speed of the fastest ball
+template <class Real, int Dim>
+void CudaEngine<Real, Dim>::begin_anew(const CudaRun<Real, Dim>* run, double fastest) {
+    Record& record = *seen_.data();
+    record.balls_left = 0;
+    record.max_overlap = 0;
+    std::fill(std::begin(record.impulse), std::end(record.impulse), WideCount{});
+    std::fill(std::begin(record.heat), std::end(record.heat), WideCount{});
+    if (run != nullptr) {
+        params_ = run->params;
+        damped_ = run->damped;
+        forget_graphs();
+        launched_ = false;  // there may be kernels in a step that were not in those before
+        record.now = step_now(params_, record.step);
+    }
+    record.last_motion = fastest * params_.dt;
+    queue_.upload(seen_.data(), record_.data(), 1);
+    queue_.wait();
+}
+
+/// The host has seen the state then.
+template <class Real, int Dim>
+void CudaEngine<Real, Dim>::change_velocities(const VelocityChange& velocities) {
+    if (!velocities.none()) {
+        with_near_kind([&](auto kind) {
+            queue_.launch(seen().active,
+                          ChangeVelocityBody<decltype(kind)>{params_, state_view(motion_),
+                                                             ordered_view(motion_, labels_).v, velocities});
+        });
+    }
+    look();
+}
 template <class Real, int Dim>
 Totals CudaEngine<Real, Dim>::totals() {
     sort_if_due();

@@ -98,6 +98,12 @@ public:
     virtual void keep() = 0;
     virtual void go_back() = 0;
 
+    /// Between steps gives the balls other velocities and, where there are any, takes other constants for them,
+    /// together; what was counted begins anew. After other constants balls must be dealt out. As SpringEngine::change,
+    /// but the margin stays whatever a new engine would choose: one would need all balls in one place. \param setup
+    /// rank 0 has it, for all; null there: the constants stay
+    virtual void go_on_with(const SpringSetup* setup, const VelocityChange& velocities) = 0;
+
     virtual SpringSums sums() = 0;  ///< together
     /// Balls that are in; together. \param raw  as SpringEngine::store, else as request_frame
     virtual void frame(bool raw, std::vector<FrameBall>& balls) = 0;

@@ -67,6 +67,8 @@ public:
     [[nodiscard]] std::vector<std::byte> receive_from(int peer);
     /// The same where the number is known. \throws RanksLost  it is another
     void receive_from(int peer, std::span<std::byte> bytes);
+    /// Sends bytes to one rank, and gives what another sends to this one.
+    [[nodiscard]] std::vector<std::byte> pass(int to, std::span<const std::byte> bytes, int from);
     /// Sends each of `peers` its bytes, of any number; gives what they sent, in their order.
     [[nodiscard]] std::vector<std::vector<std::byte>> exchange(const std::vector<int>& peers,
                                                                const std::vector<std::vector<std::byte>>& out);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 
 #include "kernels/sampling/ball_sums.hpp"
@@ -10,8 +11,11 @@ namespace carom {
 
 /// What is known of balls by species, and whose species is which.
 struct BallKinds {
-    std::span<const std::uint32_t> species;  ///< by id
-    std::span<const double> mass;            ///< by species; 0 for what is infinite [mass]
+    std::span<const std::uint32_t> species = {};  ///< by id; empty where nobody has room for all: then `stretches` tell
+    std::span<const double> mass;                 ///< by species; 0 for what is infinite [mass]
+    /// Calls take(species, count) for all balls in the order of ids, so many at a time that are of one species.
+    using Take = std::function<void(std::uint32_t species, std::uint64_t count)>;
+    std::function<void(const Take& take)> stretches = {};
 };
 
 /// Looks at all balls at one time, on the processor in whose memory they are, and hands out sums: the same bits on

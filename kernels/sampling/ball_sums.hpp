@@ -288,4 +288,32 @@ private:
     }
 };
 
+/// What a processor does whose memory the balls are in: adds the terms of those that are chosen, and their number, to a
+/// table.
+/// \return  the largest of what BallSums::look returns
+template <class Real>
+double add_balls(const BallSums& what, const SampledBalls<Real>& balls, const std::uint8_t* chosen,
+                 std::int64_t* sums) {
+    const auto add = [sums](std::uint32_t place, std::int64_t steps) { sums[place] += steps; };
+    double largest = 0.0;
+    std::int64_t looked_at = 0;
+    for (std::uint64_t id = 0; id < balls.count; ++id) {
+        if (!balls.has(id, chosen)) continue;
+        largest = larger(what.look(balls, id, add), largest);
+        ++looked_at;
+    }
+    sums[what.width() - 1] += looked_at;
+    return largest;
+}
+
+/// The largest square of a speed among the balls that are in.
+template <class Real>
+double largest_speed_squared(const SampledBalls<Real>& balls, int dimension) {
+    double largest = 0.0;
+    for (std::uint64_t id = 0; id < balls.count; ++id) {
+        if (balls.gone[id] == 0) largest = larger(balls.speed_squared(id, dimension), largest);
+    }
+    return largest;
+}
+
 }  // namespace carom

@@ -118,11 +118,20 @@ struct SortedPlaces {
     const std::uint32_t* cell_start;  ///< first slot of each cell, and one more
     const std::uint32_t* id;          ///< by slot
     const double* position[3];        ///< by slot
+
+    struct Slots {
+        std::uint32_t begin;
+        std::uint32_t end;
+    };
+    CAROM_HD Slots in(std::uint32_t cell) const { return {cell_start[cell], cell_start[cell + 1]}; }
+    CAROM_HD double at(std::uint32_t slot, int axis) const { return position[axis][slot]; }
+    CAROM_HD std::uint32_t id_of(std::uint32_t slot) const { return id[slot]; }
 };
 
 /// Calls add(bin) for each ball within reach of one.
-template <class Add>
-CAROM_HD void look_around(const PairOrder& order, const PairCells& cells, const SortedPlaces& places,
+/// \param places  SortedPlaces, or what has the same to say
+template <class Places, class Add>
+CAROM_HD void look_around(const PairOrder& order, const PairCells& cells, const Places& places,
                           const Vec<double, 3>& at, std::uint32_t id, const Add& add) {
     std::uint32_t found[3][3] = {};
     int near[3] = {1, 1, 1};
@@ -135,17 +144,18 @@ CAROM_HD void look_around(const PairOrder& order, const PairCells& cells, const 
         for (int j = 0; j < near[1]; ++j) {
             for (int i = 0; i < near[0]; ++i) {
                 const std::uint32_t cell = (found[2][k] * cells.cells[1] + found[1][j]) * cells.cells[0] + found[0][i];
-                for (std::uint32_t slot = places.cell_start[cell]; slot < places.cell_start[cell + 1]; ++slot) {
+                const auto slots = places.in(cell);
+                for (std::uint32_t slot = slots.begin; slot < slots.end; ++slot) {
                     double squared = 0.0;
                     for (int axis = 0; axis < order.dimension; ++axis) {
-                        double way = places.position[axis][slot] - at[axis];
+                        double way = places.at(slot, axis) - at[axis];
                         if (cells.periodic[axis]) {
                             if (way > cells.half[axis]) way -= 2.0 * cells.half[axis];
                             if (way < -cells.half[axis]) way += 2.0 * cells.half[axis];
                         }
                         squared = squared + way * way;
                     }
-                    if (!(squared < squared_reach) || places.id[slot] == id) continue;
+                    if (!(squared < squared_reach) || places.id_of(slot) == id) continue;
                     const auto bin = static_cast<std::uint32_t>(square_root(squared) * per_length);
                     add(bin < order.bins ? bin : order.bins - 1);
                 }

@@ -86,7 +86,11 @@ TEST_P(AveragesOn, AreThoseOfTheCpu) {
     EXPECT_EQ(averaged(GetParam()), expected);
 }
 
-INSTANTIATE_TEST_SUITE_P(Processors, AveragesOn, testing::Values(Processor{"emulated"}, Processor{"cuda"}),
+INSTANTIATE_TEST_SUITE_P(Processors, AveragesOn,
+                         testing::Values(Processor{"emulated"}, Processor{"cuda"}, Processor{"ranks1"},
+                                         Processor{"ranks2"}, Processor{"ranks3"}, Processor{"ranks4"},
+                                         Processor{"ranks8"}, Processor{"emulated_ranks2"},
+                                         Processor{"emulated_ranks4"}),
                          [](const auto& instance) { return instance.param.name; });
 
 }  // namespace carom::test::averages_on_processors_test

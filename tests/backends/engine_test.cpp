@@ -76,13 +76,13 @@ TEST_P(Engine, GoesOnUnderAnotherSetupAsOneMadeAnewWould) {
             warmer.thermostat_rate = 4.0;
             warmer.thermostat_temperature = 0.5;
             warmer.seed = 7;
+            // Another wall to be near to.
+            if (gas.setup.sides[1][0] == Side::kWall) warmer.face_temperature[1] = {2.0, 0.0};
             const VelocityChange changes[] = {{.factor = 1.25}, {.factor = 1.0, .added = {0.0, -0.125, 0.0}}};
             for (const bool same_setup : {true, false}) {
                 const VelocityChange& change = changes[same_setup ? 0 : 1];
                 const SpringSetup& setup = same_setup ? gas.setup : warmer;
-                const bool in_place = engine->change(setup, same_setup, change);
-                EXPECT_EQ(in_place, !brick_maker(GetParam()));
-                if (!in_place) break;
+                ASSERT_TRUE(engine->change(setup, same_setup, change));
                 for (std::size_t id = 0; id < stored.size(); ++id) {
                     if (stored.inverse_mass[id] == 0.0 || stored.gone[id] != 0) continue;
                     for (int axis = 0; axis < setup.dimension; ++axis)
@@ -102,13 +102,18 @@ TEST_P(Engine, GoesOnUnderAnotherSetupAsOneMadeAnewWould) {
     }
 }
 
-/// Much faster balls want a wider margin, and a new engine for it.
+/// Much faster balls want a wider margin, and a new engine for it, but with ranks, where that would take all balls to
+/// one of them.
 TEST_P(Engine, LetsOneBeMadeAnewWhereThatIsFaster) {
     CAROM_REQUIRE(GetParam());
     Gas gas = scenario("walls_2d").make();
     auto engine = make_engine(GetParam(), gas);
     ASSERT_EQ(engine->advance(50).steps, 50U);
     const Seen before = look(*engine, gas);
+    if (brick_maker(GetParam())) {
+        EXPECT_TRUE(engine->change(gas.setup, true, {.factor = 1e3}));
+        return;
+    }
     EXPECT_FALSE(engine->change(gas.setup, true, {.factor = 1e3}));
     EXPECT_TRUE(same_bits(before, look(*engine, gas)));
 }

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import random
 import re
 import resource
 import shutil
@@ -20,6 +21,36 @@ LAUNCHER = shutil.which("mpirun")
 # Root may be asked for twice whether it means it; and none of these runs shall be bound to one core.
 LAUNCH = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
           "OMPI_MCA_hwloc_base_binding_policy": "none", "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
+
+KILLS = int(os.environ.get("CAROM_KILLS", "2"))
+
+# More balls than a part of a frame or checkpoint has.
+MANY = (GAS.replace("[24.0, 24.0]", "[700.0, 700.0]").replace("count = 200", 'count = 280000\narrangement = "lattice"')
+        .replace("until = 0.5", "until = 0.01").replace("every = 0.1\n", "every = 0.005\n"))
+
+# All that is done where the balls are: lattices of several sizes, stages, a thermostat that rescales, averages.
+OBSERVED = (GAS.replace("count = 200", 'count = 200\narrangement = "lattice"\nsizes = {kind = "lognormal", spread = 0.1}')
+            .replace("every = 0.1\n", "every = 0.25\n") + """
+[[fill]]
+count = 20
+radius = 0.3
+mass = 2.0
+temperature = 1.0
+arrangement = "lattice"
+
+[[stage]]
+until = 0.2
+thermostat = {kind = "rescale", temperature = 0.5, every = 0.03}
+
+[[stage]]
+until = 0.3
+gravity = [0.0, -1.0]
+measure = true
+
+[[stage]]
+until = 0.5
+""" + "".join(f'[[observe]]\nname = "a_{kind}"\nkind = "{kind}"\nevery = 0.01\n' for kind in
+              ("speed", "velocity", "density", "temperature_map", "gr", "msd", "vacf", "stress")))
 
 SPHERES = """
 [scene]
@@ -119,7 +150,8 @@ class Ranks(Launched):
     def test_any_number_gives_the_bits_of_one(self):
         (self.folder / "gas.toml").write_text(GAS)
         (self.folder / "spheres.toml").write_text(SPHERES)
-        for scene, counts in (("gas", (1, 2, 4)), ("spheres", (1, 3))):
+        (self.folder / "observed.toml").write_text(OBSERVED)
+        for scene, counts in (("gas", (1, 2, 4)), ("spheres", (1, 3)), ("observed", (1, 3))):
             runs = {ranks: self.summary(ranks, "run", f"{scene}.toml", "-o", f"{scene}{ranks}.h5") for ranks in counts}
             for ranks, run in runs.items():
                 with self.subTest(scene=scene, ranks=ranks):
@@ -151,11 +183,7 @@ class Ranks(Launched):
             self.assertEqual(self.values("gpus.h5"), self.values("alone.h5"))
 
     def test_files_in_parts_are_those_of_one_process(self):
-        # More balls than a part has.
-        many = (GAS.replace("[24.0, 24.0]", "[700.0, 700.0]")
-                .replace("count = 200", 'count = 280000\narrangement = "lattice"')
-                .replace("until = 0.5", "until = 0.01").replace("every = 0.1\n", "every = 0.005\n"))
-        (self.folder / "many.toml").write_text(many)
+        (self.folder / "many.toml").write_text(MANY)
         for ranks in (1, 2):
             self.summary(ranks, "run", "many.toml", "-o", f"{ranks}.h5")
         for ranks in (1, 2):  # which goes on from what the other has left
@@ -173,6 +201,43 @@ class Ranks(Launched):
                 balls.append(found)
         self.assertEqual(*balls)
         self.assertEqual((self.folder / "1.h5").stat().st_size, (self.folder / "2.h5").stat().st_size)
+
+    def test_after_kill_9_of_any_rank_the_file_opens_and_the_last_checkpoint_goes_on(self):
+        (self.folder / "many.toml").write_text(MANY)
+        options = ("--set", "output.every=0.001", "--until", "0.004", "--checkpoint-every", "0.001")
+        begin = time.monotonic()
+        whole = self.summary(2, "run", "many.toml", "-o", "whole.h5", *options)
+        length = time.monotonic() - begin
+        chance = random.Random(KILLS)
+        resumed = 0
+        for k in range(4 * KILLS):
+            if resumed == KILLS:
+                break
+            run = self.start(2, "run", "many.toml", "--quiet", "-o", "killed.h5", "--force", *options)
+            time.sleep(chance.uniform(0.3, 1.0) * length)
+            processes = self.ranks_of(run)
+            if len(processes) < 2:
+                run.communicate(timeout=60)
+                continue
+            os.kill(processes[k % 2], signal.SIGKILL)
+            run.communicate(timeout=60)
+            self.assert_ended(processes.values())
+            if not (self.folder / "killed.checkpoint.h5").exists():
+                continue
+            with h5py.File(self.folder / "killed.h5") as file:
+                times = file["particles/all/position/time"][()]
+                self.assertEqual(file["particles/all/position/value"].shape[0], len(times))
+            rest = self.run_json("--resume", "killed.checkpoint.h5", "-o", "rest.h5", "--force", *options[:4])
+            self.assertEqual(rest["state_hash"], whole["state_hash"])
+            with h5py.File(self.folder / "rest.h5") as file:
+                begin = file["particles/all/position/time"][0]
+            # All frames before the checkpoint had been written when it was taken.
+            self.assertGreaterEqual(sum(t <= begin + 1e-9 for t in times), round(begin / 0.001))
+            resumed += 1
+            (self.folder / "killed.checkpoint.h5").unlink()
+        self.assertEqual(resumed, KILLS)
+        if KILLS > 5:
+            print(f"{resumed} kills, each resumed to the same bits", flush=True)
 
     def test_a_full_disk_in_the_middle_of_a_frame_in_parts_loses_only_that(self):
         many = (GAS.replace("[24.0, 24.0]", "[900.0, 900.0]")
@@ -364,6 +429,8 @@ velocity = [{v}, 0.0]
         # Frames and checkpoints included; what rank 0 has beside the others does not grow with the balls.
         lattice = GAS.replace("count = 200", 'count = 1000000\narrangement = "lattice"').replace("[24.0, 24.0]",
                                                                                                 "[1500.0, 1500.0]")
+        for kind in ("speed", "gr", "density"):
+            lattice += f'[[observe]]\nname = "a_{kind}"\nkind = "{kind}"\nevery = 0.01\n'
         (self.folder / "lattice.toml").write_text(lattice)
         taken = {}
         for ranks in (2, 4):

@@ -34,6 +34,7 @@ public:
     /// Goes on by `every`, then looks; so many times.
     void run(double every, std::uint64_t samples) {
         const std::vector<double> masses = finite_masses(population_->table);
+        const std::vector<std::uint32_t> species = population_->species.rows();
         Frame frame;
         for (std::uint64_t k = 0; k < samples; ++k) {
             engine_->advance(time_ += every, ~0ULL);
@@ -46,7 +47,7 @@ public:
             for (const auto& averager : averagers_) {
                 averager->account(
                     {.time = time_, .tallies = tallies, .totals = {}, .path_length = statistics.path_length});
-                FrameSampler balls(frame, {.species = population_->species, .mass = masses});
+                FrameSampler balls(frame, {.species = species, .mass = masses});
                 averager->add(balls, {.time = time_, .index = index_});
             }
             ++index_;

@@ -487,13 +487,21 @@ public:
           engine_(ranks_.make_engine(setup, balls, step, tallies)) {}
 
     AdvanceResult advance(std::uint64_t steps) override { return engine_->advance(steps); }
+    bool change(const SpringSetup& setup, bool same_setup, const VelocityChange& velocities) override {
+        return engine_->change(setup, same_setup, velocities);
+    }
     std::uint64_t step() const override { return engine_->step(); }
     std::uint64_t steps_at_once() const override { return engine_->steps_at_once(); }
     Totals totals() override { return engine_->totals(); }
     Tallies tallies() override { return engine_->tallies(); }
     void request_frame(const BallArrays& arrays) override { engine_->request_frame(arrays); }
     void finish_frame() override { engine_->finish_frame(); }
+    BallSampler* sample_balls(const BallKinds& kinds) override { return engine_->sample_balls(kinds); }
     void store(const BallArrays& balls) override { engine_->store(balls); }
+    bool in_parts() const override { return engine_->in_parts(); }
+    void part(bool raw, std::size_t first, std::size_t count, const BallArrays& arrays) override {
+        engine_->part(raw, first, count, arrays);
+    }
     std::string device() const override { return engine_->device(); }
     int threads() const override { return engine_->threads(); }
     std::uint64_t memory_bytes() const override { return engine_->memory_bytes(); }

@@ -34,8 +34,9 @@ struct AverageState {
         for (auto& faces : box.faces) faces = {face, face};
         population->table = {{"a", 0.1, 1.0, 0.05, ""}, {"b", 0.2, 3.0, 0.05, ""}, {"wall", 1.0, INFINITY, 0.5, ""}};
         frame.resize(dimension, count);
-        for (std::size_t id = 0; id < count; ++id) population->species.push_back(static_cast<std::uint32_t>(id % 2));
-        population->species[0] = 2;
+        for (std::size_t id = 0; id < count; ++id) {
+            population->species.append(id == 0 ? 2 : static_cast<std::uint32_t>(id % 2));
+        }
         shake(seed);
     }
     /// Other places and velocities.
@@ -60,7 +61,8 @@ struct AverageState {
     /// One sample of the balls as they are.
     void show(Average& averager, std::uint64_t index) const {
         const std::vector<double> masses = finite_masses(population->table);
-        FrameSampler balls(frame, {.species = population->species, .mass = masses});
+        const std::vector<std::uint32_t> rows = population->species.rows();
+        FrameSampler balls(frame, {.species = rows, .mass = masses});
         averager.add(balls, {.time = frame.time, .index = index});
     }
     [[nodiscard]] const Species& species(std::size_t id) const { return population->table[population->species[id]]; }
@@ -572,7 +574,7 @@ TEST_P(ContactAverages, StressOfSpringsIsThatOfTheMoment) {
 
 TEST_P(ContactAverages, BetweenWallsTheVolumeIsThatOfTheCentres) {
     double mean_radius = 0.0;
-    for (const std::uint32_t index : state.population->species) mean_radius += state.population->table[index].radius;
+    for (const std::uint32_t row : state.population->species.rows()) mean_radius += state.population->table[row].radius;
     mean_radius /= static_cast<double>(state.population->species.size());
     state.box.faces[0] = {Face::kWall, Face::kWall};
     const auto stress = make("stress");

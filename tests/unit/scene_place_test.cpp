@@ -298,6 +298,7 @@ Balls joined(const BallParts& parts, std::size_t* number = nullptr) {
         if (number != nullptr) ++*number;
         all.dimension = part.dimension;
         all.species_table = part.species_table;
+        EXPECT_EQ(part.species_table, parts.species_table());
         const auto append = [](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); };
         append(all.species, part.species);
         append(all.gone, part.gone);
@@ -309,6 +310,23 @@ Balls joined(const BallParts& parts, std::size_t* number = nullptr) {
         }
     });
     return all;
+}
+
+/// Of several sizes, and among each other: what was placed before is in the way, around periodic sides too.
+std::string sized(int dimension) {
+    const std::string third = dimension == 3 ? ", 20.0" : "";
+    std::string text = "[scene]\ndimension = " + std::to_string(dimension) + "\nseed = 5\n[box]\nsize = [40.0, 30.0" +
+                       third + "]\nboundary = [\"periodic\", \"wall\"" + (dimension == 3 ? ", \"wall\"" : "") + "]\n";
+    for (const char* more : {"count = 60\ntemperature = 2.0\nsizes = {kind = \"lognormal\", spread = 0.1}\n",
+                             "count = 40\nspeed = 1.5\nzero_momentum = true\n",
+                             "count = 50\ntemperature = 0.5\nzero_momentum = false\nsizes = {kind = \"table\", values "
+                             "= [0.5, 1.5], mass = \"equal\"}\n"}) {
+        text += std::string("[[fill]]\nradius = 0.4\nmass = 2.0\narrangement = \"lattice\"\n") + more;
+    }
+    // Its balls would lie in those of the first fills that are near the other end of the box.
+    text += "[[fill]]\nradius = 0.5\nmass = 1.0\narrangement = \"lattice\"\ncount = 30\nregion = {min = [0.0, 0.0" +
+            std::string(dimension == 3 ? ", 0.0" : "") + "], max = [6.0, 30.0" + third + "]}\n";
+    return text;
 }
 
 TEST(BallsInParts, AreThoseThatAreMadeAtOnce) {
@@ -325,7 +343,7 @@ TEST(BallsInParts, AreThoseThatAreMadeAtOnce) {
           gas(("count = 500\ntemperature = 3.0\n" + lattice).c_str(), 3),
           gas(("count = 500\ntemperature = 3.0\nzero_momentum = false\n" + lattice + ball).c_str()),
           gas(("count = 501\nspeed = 2.5\n" + lattice).c_str(), 3), gas(("count = 500\n" + lattice + ball).c_str()),
-          "[scene]\ndimension = 2\n[box]\nsize = [9.0, 9.0]\n" + ball, many}) {
+          "[scene]\ndimension = 2\n[box]\nsize = [9.0, 9.0]\n" + ball, sized(2), sized(3), many}) {
         const Scene scene = parse_scene(text, "gas.toml");
         const auto made = balls_in_parts(scene);
         ASSERT_NE(made, nullptr) << text;
@@ -347,11 +365,9 @@ TEST(BallsInParts, AreThoseThatAreMadeAtOnce) {
 
 TEST(BallsInParts, AreNoneWhereAllMustBeThere) {
     const std::string lattice = "arrangement = \"lattice\"\n";
-    const std::string fill = "[[fill]]\nradius = 0.5\nmass = 2.0\ncount = 5\n" + lattice;
-    for (const std::string& text :
-         {gas("count = 500\n"), gas(("count = 50\nsizes = {kind = \"lognormal\", spread = 0.1}\n" + lattice).c_str()),
-          gas(("count = 50\n" + lattice + fill).c_str()),
-          gas(("count = 50\n" + lattice + "[run]\nsolver = \"events\"\n").c_str())}) {
+    const std::string fill = "[[fill]]\nradius = 0.5\nmass = 2.0\ncount = 5\n";
+    for (const std::string& text : {gas("count = 500\n"), gas(("count = 50\n" + lattice + fill).c_str()),
+                                    gas(("count = 50\n" + lattice + "[run]\nsolver = \"events\"\n").c_str())}) {
         EXPECT_EQ(balls_in_parts(parse_scene(text, "gas.toml")), nullptr) << text;
     }
     EXPECT_THROW(static_cast<void>(balls_in_parts(parse_scene(gas(("count = 50000\n" + lattice).c_str()), "gas.toml"))),
