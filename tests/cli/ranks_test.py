@@ -263,15 +263,17 @@ class Ranks(Launched):
 
     def test_what_cannot_be_shared_is_refused_in_one_line(self):
         (self.folder / "gas.toml").write_text(GAS)
-        for options, words in ((("--solver", "events"), "run.solver: the events solver runs in one process"),
-                               (("--device", "0"), "--device: each rank takes one of its machine's GPUs by itself"),
-                               (("--ranks-per-axis", "3,1"), "--ranks-per-axis: '3,1' is not how 2 ranks stand"),
-                               (("--set", "nothing.at=1"), "nothing")):
+        runs = [(options, words, self.start(2, "run", "gas.toml", *options)) for options, words in (
+            (("--solver", "events"), "run.solver: the events solver runs in one process"),
+            (("--device", "0"), "--device: each rank takes one of its machine's GPUs by itself"),
+            (("--ranks-per-axis", "3,1"), "--ranks-per-axis: '3,1' is not how 2 ranks stand"),
+            (("--set", "nothing.at=1"), "nothing"))]  # side by side: to start takes longest
+        for options, words, run in runs:
             with self.subTest(options=options):
-                done = self.launch(2, "run", "gas.toml", *options)
-                self.assertEqual(done.returncode, 2, done.stderr)
-                lines = self.said_by_carom(done.stderr)
-                self.assertEqual(len(lines), 1, done.stderr)
+                _, errors = run.communicate(timeout=60)
+                self.assertEqual(run.returncode, 2, errors)
+                lines = self.said_by_carom(errors)
+                self.assertEqual(len(lines), 1, errors)
                 self.assertIn(words, lines[0])
         alone = self.carom("run", "gas.toml", "--ranks-per-axis", "1,1")
         self.assertEqual(alone.status, 2)
@@ -285,11 +287,11 @@ class Ranks(Launched):
     def begin(self, ranks, *launcher):
         (self.folder / "gas.toml").write_text(GAS)
         run = self.start(ranks, "run", "gas.toml", "--until", "1e4", "--quiet", "-o", "long.h5", launcher=launcher)
-        for _ in range(300):
+        for _ in range(1500):
             if (self.folder / "long.h5").exists() and len(self.ranks_of(run)) == ranks:
-                time.sleep(0.5)
+                time.sleep(0.1)
                 return run
-            time.sleep(0.1)
+            time.sleep(0.02)
         self.fail("the run does not begin")
 
     def test_a_signal_to_any_rank_or_all_ends_the_run_with_a_checkpoint(self):
@@ -307,7 +309,7 @@ class Ranks(Launched):
                 (self.folder / "long.h5").unlink()
 
     def test_a_signal_to_the_launcher_is_one_to_all(self):
-        run = self.begin(3, "--mca", "odls_base_sigkill_timeout", "10")  # [s], which it waits in any case
+        run = self.begin(3, "--mca", "odls_base_sigkill_timeout", "4")  # [s], which it waits in any case
         processes = self.ranks_of(run).values()
         run.terminate()
         _, errors = run.communicate(timeout=60)
@@ -409,9 +411,9 @@ velocity = [{v}, 0.0]
 
     def foretold_and_taken(self, scene, ranks):
         """Of each rank; the second within a fifth of the first."""
-        told = json.loads(self.succeed("check", scene, "--steps", "20", "--ranks", ranks, "--json").out)
+        told = json.loads(self.succeed("check", scene, "--steps", "4", "--ranks", ranks, "--json").out)
         self.assertEqual(told["ranks"], ranks)
-        run = self.start(ranks, "run", scene, "--steps", "20", "--checkpoint-every", "0.01", "--quiet", "--force",
+        run = self.start(ranks, "run", scene, "--steps", "4", "--checkpoint-every", "0.002", "--quiet", "--force",
                          "--threads", "1")
         peaks = self.peaks(run)
         for rank in range(ranks):
@@ -427,10 +429,10 @@ velocity = [{v}, 0.0]
 
     def test_no_rank_has_room_for_all_balls_of_a_lattice(self):
         # Frames and checkpoints included; what rank 0 has beside the others does not grow with the balls.
-        lattice = GAS.replace("count = 200", 'count = 1000000\narrangement = "lattice"').replace("[24.0, 24.0]",
-                                                                                                "[1500.0, 1500.0]")
+        lattice = (GAS.replace("count = 200", 'count = 700000\narrangement = "lattice"')
+                   .replace("[24.0, 24.0]", "[1250.0, 1250.0]"))
         for kind in ("speed", "gr", "density"):
-            lattice += f'[[observe]]\nname = "a_{kind}"\nkind = "{kind}"\nevery = 0.01\n'
+            lattice += f'[[observe]]\nname = "a_{kind}"\nkind = "{kind}"\nevery = 0.002\n'
         (self.folder / "lattice.toml").write_text(lattice)
         taken = {}
         for ranks in (2, 4):
@@ -488,11 +490,16 @@ values = [1, 2, 3, 4]
 class Sweeps(Launched):
     """One sweep, its runs spread over ranks."""
 
-    def prepare(self, solver="events", until=60.0, sweep=SWEEP):
-        (self.folder / "gas.toml").write_text(SWEEP_GAS % (solver, until))
-        (self.folder / "t.sweep.toml").write_text(sweep)
-        self.succeed("sweep", "t.sweep.toml", "--quiet", "-o", "whole.csv", "--threads", "2", "--force")
-        self.whole = (self.folder / "whole.csv").read_bytes()
+    tables = {}  # by one process, of each scene
+
+    def prepare(self, solver="events", until=60.0):
+        scene = SWEEP_GAS % (solver, until)
+        (self.folder / "gas.toml").write_text(scene)
+        (self.folder / "t.sweep.toml").write_text(SWEEP)
+        if scene not in self.tables:
+            self.succeed("sweep", "t.sweep.toml", "--quiet", "-o", "whole.csv", "--threads", "2", "--force")
+            self.tables[scene] = (self.folder / "whole.csv").read_bytes()
+        self.whole = self.tables[scene]
 
     def table(self):
         return (self.folder / "t.csv").read_bytes()
