@@ -1,5 +1,6 @@
 """A run that is shared by ranks, under a real launcher of MPI."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -217,17 +218,17 @@ class Ranks(Launched):
             run = self.start(2, "run", "many.toml", "--quiet", "-o", "killed.h5", "--force", *options, "0.004")
             time.sleep(chance.uniform(0.3, 1.0) * length)
             processes = self.ranks_of(run)
-            if len(processes) < 2:
-                run.communicate(timeout=60)
-                continue
-            os.kill(processes[k % 2], signal.SIGKILL)
+            with contextlib.suppress(KeyError, ProcessLookupError):  # it is done
+                os.kill(processes[k % 2], signal.SIGKILL)
             run.communicate(timeout=60)
+            if run.returncode == 0:
+                continue
             self.assert_ended(processes.values())
             if not (self.folder / "killed.checkpoint.h5").exists():
                 continue
             with h5py.File(self.folder / "killed.h5") as file:
                 times = file["particles/all/position/time"][()]
-                self.assertEqual(file["particles/all/position/value"].shape[0], len(times))
+            self.succeed("state", "killed.h5")
             rest = self.run_json("--resume", "killed.checkpoint.h5", "-o", "rest.h5", "--force", "--until", "0.005")
             self.assertEqual(rest["state_hash"], whole["state_hash"])
             with h5py.File(self.folder / "rest.h5") as file:
