@@ -211,12 +211,14 @@ class Ranks(Launched):
         length = time.monotonic() - begin
         chance = random.Random(KILLS)
         resumed = 0
-        for k in range(4 * KILLS):
+        for k in range(10 * KILLS):
             if resumed == KILLS:
                 break
             (self.folder / "killed.checkpoint.h5").unlink(missing_ok=True)
             run = self.start(2, "run", "many.toml", "--quiet", "-o", "killed.h5", "--force", *options, "0.004")
-            time.sleep(chance.uniform(0.3, 1.0) * length)
+            while not (self.folder / "killed.checkpoint.h5").exists() and run.poll() is None:
+                time.sleep(0.01)
+            time.sleep(chance.uniform(0.0, 0.3) * length)
             processes = self.ranks_of(run)
             with contextlib.suppress(KeyError, ProcessLookupError):  # it is done
                 os.kill(processes[k % 2], signal.SIGKILL)
