@@ -432,8 +432,8 @@ velocity = [{v}, 0.0]
 
     def test_no_rank_has_room_for_all_balls_of_a_lattice(self):
         # Frames and checkpoints included; what rank 0 has beside the others does not grow with the balls.
-        lattice = (GAS.replace("count = 200", 'count = 700000\narrangement = "lattice"')
-                   .replace("[24.0, 24.0]", "[1250.0, 1250.0]"))
+        lattice = (GAS.replace("count = 200", 'count = 1000000\narrangement = "lattice"')
+                   .replace("[24.0, 24.0]", "[1500.0, 1500.0]"))
         for kind in ("speed", "gr", "density"):
             lattice += f'[[observe]]\nname = "a_{kind}"\nkind = "{kind}"\nevery = 0.002\n'
         (self.folder / "lattice.toml").write_text(lattice)
