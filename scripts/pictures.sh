@@ -67,7 +67,7 @@ window() {
     words() { xdotool type "$1" sleep 0.5; }
     click() { xdotool mousemove "$1" "$2" sleep 0.3 mousedown 1 sleep 0.2 mouseup 1 sleep 0.5; }
     eval "$3"
-    xdotool mousemove 1279 799 sleep 1
+    xdotool mousemove 1279 799 sleep 4 # until what stands still is drawn with all care
     ffmpeg -v error -y -f x11grab -draw_mouse 0 -video_size 1280x800 -i "$DISPLAY" -frames:v 1 "$images/$1.png"
     kill "$view"
     wait "$view" || true

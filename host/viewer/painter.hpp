@@ -198,6 +198,7 @@ public:
     void set_panel_room(float left, float bottom);
     [[nodiscard]] Quantity quantity() const { return quantity_; }
     [[nodiscard]] ValueRange range() const { return range_; }
+    [[nodiscard]] bool range_fixed() const { return fixed_range_.has_value(); }
     [[nodiscard]] Camera& camera() { return camera_; }
     [[nodiscard]] const OffscreenTarget& target() const { return *target_; }
     [[nodiscard]] const Palette& palette() const { return palette_; }

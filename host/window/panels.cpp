@@ -362,7 +362,6 @@ void Panels::look(Show& show, Painter& painter, ViewState& state, Wishes& wishes
             if (ImGui::Selectable(info.label, info.quantity == painter.quantity())) {
                 painter.set_quantity(info.quantity);
                 show.set_quantity(info.quantity);
-                fixed_range_ = false;
             }
         }
         ImGui::EndCombo();
@@ -376,10 +375,11 @@ void Panels::look(Show& show, Painter& painter, ViewState& state, Wishes& wishes
             }
             ImGui::EndCombo();
         });
-        if (ImGui::Checkbox("fixed range", &fixed_range_)) {
-            painter.set_range(fixed_range_ ? std::optional(painter.range()) : std::nullopt);
+        bool fixed = painter.range_fixed();
+        if (ImGui::Checkbox("fixed range", &fixed)) {
+            painter.set_range(fixed ? std::optional(painter.range()) : std::nullopt);
         }
-        if (fixed_range_) {
+        if (fixed) {
             ValueRange range = painter.range();
             const float width = range.high - range.low;
             const float speed = 0.01f * (width > 0.0f ? width : std::max(1.0f, std::abs(range.high)));

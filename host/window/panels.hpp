@@ -110,7 +110,6 @@ private:
     double counted_at_ = -1.0;       // [s]
     std::optional<std::uint64_t> counted_step_;
     PhysicsPanel physics_;
-    bool fixed_range_ = false;
     std::array<float, 2> size_{};  // of the window, a picture ago
     int when_ = 0;                 // panels are put where they belong, in Dear ImGui's words
 };

@@ -740,6 +740,13 @@ class View(ProgramTest):
         self.assertLess(panel()[:, 293:304].max(), 90, "words are cut off at the panel's rim")
         process.kill()
 
+    def test_a_range_that_was_given_is_seen_to_be_fixed(self):
+        for options, fixed in (([], False), (["--range", "0:3"], True)):
+            process = self.open("two.toml", "--paused", "--color-by", "speed", *options)
+            tick = abs(self.screen.pixels()[364:385, 15:35] - numpy.array([66, 150, 250])).max(axis=2) < 12
+            self.assertEqual(tick.sum() > 10, fixed, options)
+            self.close(process)
+
     def test_a_signal_ends_it(self):
         process = self.open("two.toml")
         process.terminate()
