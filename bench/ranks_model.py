@@ -8,14 +8,14 @@ The time of a rank's step is what its balls take, and what sharing adds:
 
     T = (n t_ball (1 + imbalance) + c t_copy) (1 + unevenness) + m t_message,
 
-n its balls, c the copies it sends, m its messages. What a ball takes depends on how much of a brick a cache holds, so t_ball is
-that of a process which has a box of a brick's size and shape for itself, beside as many others as there are cores. A copy's
-time is taken from two ranks on one gas in a flat box: cut across, it has few copies; cut along, FLATNESS times as many; what
-the bricks take alone is subtracted. Cut across, with many balls, it has next to nothing to send, so what it takes longer than
-alone is waiting for whichever core is slower at the moment: the unevenness of this machine's cores. What a message costs,
-however short, comes from a gas so small that it does little else.
-The runs that check the model are others. Where there are more ranks than cores, a core does the work of several, one after
-the other.
+n its balls, c the copies it sends, m its messages. What a ball takes depends on how much of its share of the balls a core's
+cache holds, so t_ball is that of a process which has a box of that size for itself, beside as many others as there are cores. A
+copy's time is taken from two ranks on one gas in a flat box: cut across, it has few copies; cut along, FLATNESS times as many;
+what the bricks take alone is subtracted. Cut across, with many balls, it has next to nothing to send, so what it takes longer
+than alone is waiting for whichever core is slower at the moment: the unevenness of this machine's cores. What a message costs,
+however short, comes from a gas so small that it does little else: on two ranks, and on eight for ranks that share cores.
+The runs that check the model are others. Where there are more ranks than cores, a core does the steps of several ranks, one
+after the other, and a step takes as many T as a core has ranks, rounded up.
 
 All ranks have one thread. Times are of steps alone (step_seconds, rank_seconds of carom's summary): no placing, no files.
 
@@ -34,6 +34,7 @@ import tempfile
 from spring_against_lammps import DT, STIFFNESS, call
 
 FLATNESS = {2: 64, 3: 16}  # so that copies are some tenth of the balls
+CUTS = {2: [[2, 1], [3, 1], [2, 2], [3, 2], [4, 2]], 3: [[2, 1, 1], [3, 1, 1], [2, 2, 1], [3, 2, 1], [2, 2, 2]]}
 START = 100
 
 # A GPU's rate is what it would read of memory in a step (bench/results/kernel_cost.json: 193 bytes a ball in 3D, single
@@ -100,42 +101,48 @@ class Bench:
                 "bytes": summary["rank_bytes_per_step"] / ranks, "imbalance": summary["rank_imbalance"]}
 
     def alone(self, dimension, fraction, balls, shape, ranks, layers, steps):
-        """Seconds a step of a process that has a brick for itself, beside as many others as there are cores."""
-        name = self.place(dimension, fraction, balls // ranks, [along / cut for along, cut in zip(shape, layers)])
+        """Seconds a step of a rank's balls, of a process that has a core's share of all for itself, beside as many others as
+        there are cores."""
+        cores = min(os.cpu_count(), ranks)
+        cut = layers if ranks == cores else [cores, 1, 1]
+        name = self.place(dimension, fraction, balls // cores, [along / parts for along, parts in zip(shape, cut)])
         at_once = [subprocess.Popen(self.command(name, f"out{k}", steps), cwd=self.folder, stdout=subprocess.PIPE, text=True)
-                   for k in range(min(os.cpu_count(), ranks))]
+                   for k in range(cores)]
         summaries = [json.loads(one.communicate()[0]) for one in at_once]
-        return statistics.mean(summary["step_seconds"] for summary in summaries) / steps
+        return statistics.mean(summary["step_seconds"] for summary in summaries) / steps * cores / ranks
 
-    def typical(self, turns, *case):
-        """With what a brick takes alone: the quickest, and times the median of what sharing makes of it. Neighbours in time
-        are compared, for the machine's speed changes from one minute to the next."""
+    def quickest(self, turns, *case):
+        """The run and the brick alone that took least of all turns: what a shared machine's other users leave undisturbed."""
         rows = [self.run(*case) | {"alone": self.alone(*case)} for _ in range(turns)]
-        alone = min(row["alone"] for row in rows)
-        ratios = sorted(row["seconds"] / row["alone"] for row in rows)
-        return {**rows[0], "alone": alone, "seconds": statistics.median(ratios) * alone, "ratios": ratios,
-                "waiting": alone * statistics.median(row["waiting"] / row["alone"] for row in rows)}
+        least = min(rows, key=lambda row: row["seconds"])
+        return {**least, "alone": min(row["alone"] for row in rows), "all_seconds": sorted(row["seconds"] for row in rows)}
 
 
-def constants(bench, dimension, fraction, balls, steps, turns):
+def constants(bench, dimension, fraction, balls, steps, turns, cuts):
     flat = [FLATNESS[dimension], 1, 1][:dimension]
     across = [2, 1, 1][:dimension]
     along = [1, 2, 1][:dimension]
-    few = bench.typical(turns, dimension, fraction, balls // 10, flat, 2, across, 10 * steps)
-    many = bench.typical(turns, dimension, fraction, balls // 10, flat, 2, along, 10 * steps)
-    small = bench.typical(turns, dimension, fraction, 1000, [1] * dimension, 2, across, 20 * steps)
-    large = bench.typical(turns, dimension, fraction, balls, flat, 2, across, steps)
-    message = small["waiting"] / small["messages"]
+    few = bench.quickest(turns, dimension, fraction, balls // 10, flat, 2, across, 20 * steps)
+    many = bench.quickest(turns, dimension, fraction, balls // 10, flat, 2, along, 20 * steps)
+    small = [bench.quickest(turns, dimension, fraction, 2000, [1] * dimension, math.prod(layers), layers, 10 * steps)
+             for layers in (cuts[0], cuts[-1])]
+    large = bench.quickest(turns, dimension, fraction, balls, flat, 2, across, steps)
     uneven = large["seconds"] / large["alone"] / (1 + large["imbalance"]) - 1
     beyond = [row["seconds"] / (1 + uneven) - row["alone"] * (1 + row["imbalance"]) for row in (few, many)]
     return {"dimension": dimension, "copy_seconds": (beyond[1] - beyond[0]) / (many["copies"] - few["copies"]),
-            "message_seconds": message, "unevenness": uneven, "copy_bytes": many["bytes"] / many["copies"],
-            "taken_from": [few, many, small, large]}
+            "unevenness": uneven, "copy_bytes": many["bytes"] / many["copies"],
+            "message_seconds": [(row["seconds"] / rounds(row) - row["alone"]) / row["messages"] for row in small],
+            "taken_from": [few, many, *small, large]}
 
 
-def reckoned(row, known, cores):
+def rounds(row):
+    return math.ceil(row["ranks"] / os.cpu_count())
+
+
+def reckoned(row, known):
     work = row["alone"] * (1 + row["imbalance"]) + row["copies"] * known["copy_seconds"]
-    return (work * (1 + known["unevenness"]) + row["messages"] * known["message_seconds"]) * max(1, row["ranks"] / cores)
+    messages = row["messages"] * known["message_seconds"][rounds(row) > 1]
+    return (work * (1 + known["unevenness"]) + messages) * rounds(row)
 
 
 def on_cluster(balls, ranks, fraction=0.3, margin=0.15):
@@ -144,6 +151,7 @@ def on_cluster(balls, ranks, fraction=0.3, margin=0.15):
     width = (1 + margin) / (math.pi / 6 / fraction) ** (1 / 3)  # of a cell, in mean distances of balls
     side = own ** (1 / 3)
     copies = (side + 2 * width) ** 3 - own  # faces, edges and corners
+    inner = max(0.0, side - 2 * width) ** 3  # messages are under way while these are stepped
     messages = 2 * 26  # to each neighbour what the host must know, and the places
     parts = {"steps": own / CLUSTER["gpu_ball_steps_per_second"],
              "imbalance": CLUSTER["imbalance"] * own / CLUSTER["gpu_ball_steps_per_second"],
@@ -153,6 +161,8 @@ def on_cluster(balls, ranks, fraction=0.3, margin=0.15):
              "words": CLUSTER["word_seconds_per_doubling"] * math.log2(ranks) / CLUSTER["steps_per_word"],
              "dealing": (2 * CLUSTER["record_bytes"] * copies / CLUSTER["dealing_bytes_per_second"] +
                          ranks * CLUSTER["message_seconds"]) / CLUSTER["steps_per_dealing"]}
+    under_way = parts["bytes"] + parts["messages"]
+    parts["hidden"] = -min(under_way, inner / CLUSTER["gpu_ball_steps_per_second"])
     step = sum(parts.values())
     return {"balls": balls, "gpus": ranks, "balls_per_gpu": own, "copies": copies, "bytes": 12 * copies,
             "gpu_memory_bytes": CLUSTER["gpu_bytes_a_ball"] * (own + copies) + balls, "seconds": step,
@@ -170,24 +180,24 @@ def main():
     carom = str(pathlib.Path(options.carom).resolve())
     os.environ.setdefault("OMPI_MCA_rmaps_base_oversubscribe", "1")
     cores = os.cpu_count()
-    balls, steps = (100_000, 400) if options.quick else (1_000_000, 100)
+    balls, steps = (100_000, 400) if options.quick else (300_000, 250)
     found, checked = [], []
     with tempfile.TemporaryDirectory() as name:
         bench = Bench(carom, pathlib.Path(name))
         for dimension, fraction in (2, 0.5), (3, 0.3):
             if options.dimension not in (None, dimension):
                 continue
-            known = constants(bench, dimension, fraction, balls, steps, options.turns)
+            cuts = CUTS[dimension]
+            known = constants(bench, dimension, fraction, balls, steps, 2 * options.turns, cuts)
             found.append(known)
             print(f"{dimension}D: {1e9 * known['copy_seconds']:.3g} ns and "
-                  f"{known['copy_bytes']:.3g} bytes a copy, {1e6 * known['message_seconds']:.3g} us a message, "
-                  f"unevenness {known['unevenness']:.3f}", flush=True)
-            for layers in [2, 1, 1], [3, 1, 1], [2, 2, 1], [3, 2, 1], [4, 2, 1], [2, 2, 2]:
-                if dimension == 2 and layers[2] > 1:
-                    continue
-                row = bench.typical(options.turns, dimension, fraction, balls, [1] * dimension, math.prod(layers),
-                                     layers[:dimension], steps)
-                row["reckoned_seconds"] = reckoned(row, known, cores)
+                  f"{known['copy_bytes']:.3g} bytes a copy, "
+                  "{:.3g} us a message, {:.3g} us where ranks share cores, ".format(*(1e6 * t for t in known["message_seconds"]))
+                  + f"unevenness {known['unevenness']:.3f}", flush=True)
+            for layers in cuts:
+                row = bench.quickest(options.turns, dimension, fraction, balls, [1] * dimension, math.prod(layers),
+                                     layers, steps)
+                row["reckoned_seconds"] = reckoned(row, known)
                 row["measured_over_reckoned"] = row["seconds"] / row["reckoned_seconds"]
                 checked.append(row)
                 print(f"   {row['ranks']} ranks, {' x '.join(map(str, row['layers']))}: "

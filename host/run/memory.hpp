@@ -8,7 +8,7 @@
 
 namespace carom {
 
-constexpr std::uint64_t kMemoryOfProgram = 18'500'000;  ///< with libraries and threads: measured on a run of two balls
+constexpr std::uint64_t kMemoryOfProgram = 16'500'000;  ///< with libraries and threads: measured on a run of two balls
 constexpr std::uint64_t kMpiMemory = 7'000'000;         ///< of a rank, with OpenMPI: measured the same way
 
 /// Memory of the process at its peak, less what the solver's processor holds [bytes]: program and libraries, frames

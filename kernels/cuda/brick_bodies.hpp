@@ -72,6 +72,16 @@ struct BrickView {
         }
         return inside;
     }
+    /// Whether a cell of the brick lies beside one of another rank's: whether the window goes on there.
+    [[nodiscard]] CAROM_HD bool at_border(const Vec<std::int32_t, Dim>& cell) const {
+        bool beside = false;
+        for (int axis = 0; axis < Dim; ++axis) {
+            const std::int32_t here = cell[axis] + offset[axis];
+            beside = beside || (cell[axis] == first[axis] && here > 0) ||
+                     (cell[axis] == end[axis] - 1 && here < cells[axis] - 1);
+        }
+        return beside;
+    }
     [[nodiscard]] CAROM_HD std::uint32_t number(const Vec<std::int32_t, Dim>& cell) const {
         Grid<Dim> window{};
         window.cells = cells;
@@ -235,6 +245,28 @@ struct PlaceCopyBody {
         const auto slot = first_copy + static_cast<std::uint32_t>(index);
         put_record(to, image, slot, records[from]);
         received[from].slot = slot;
+    }
+};
+
+/// Thread i takes group i of slots, behind MeasureGroupBody: those that may reach a copy have a step apart, too.
+template <class Real, int Dim>
+struct BorderGroupBody {
+    Grid<Dim> grid;
+    BrickView<Dim> brick;
+    const std::uint32_t* cell;  // of the box
+    ControlRecord<Real, Dim>* record;
+    NearLists lists;
+
+    CAROM_HD void operator()(std::uint64_t index) const {
+        const auto group = static_cast<std::uint32_t>(index);
+        std::uint32_t at_borders = 0;
+        for (std::uint32_t lane = 0; lane < kGroup && group * kGroup + lane < record->active; ++lane) {
+            if (brick.at_border(grid.cell(cell[group * kGroup + lane]))) at_borders |= 1U << lane;
+        }
+        if (at_borders == 0) return;
+        const std::uint32_t at_faces = lists.at_faces[group];
+        lists.at_faces[group] = at_faces | at_borders;
+        if (at_faces == 0) lists.face_group[next_shared(&record->face_groups)] = group;
     }
 };
 

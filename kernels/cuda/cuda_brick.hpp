@@ -18,8 +18,9 @@
 namespace carom::CAROM_PROCESSOR {
 
 /// A rank's share of the engine of the GPU: see BrickEngine. Its own balls come first, as in a run of one process, and
-/// behind them copies, in the order of the window's cells. The step's kernels are the same; the host waits for each
-/// step, since messages follow it, whose bytes were packed behind it already.
+/// behind them copies, in the order of the window's cells. The step's kernels are the same: balls that can reach no
+/// copy are stepped while messages are under way, the others when they have come. The host waits for each step, since
+/// messages follow it, whose bytes were packed behind it already.
 template <class Real, int Dim>
 class CudaBrick final : public BrickEngine, private CudaEngine<Real, Dim> {
 public:
@@ -131,9 +132,9 @@ private:
         return neighbours * sizeof(BrickHeader) + balls * bytes_a_ball(what);
     }
     void pack(What what, int motion);
-    BrickNews swap_through_host(What what, const BrickHeader& header);
+    BrickNews swap_through_host(What what, const BrickHeader& header, bool aside);
     BrickNews swap_on_devices(What what, const BrickHeader& header);
-    bool update_copies(What what, bool held_up);
+    bool update_copies(What what, bool held_up, bool aside = false);
     void update_copies_to_look();
 
     Transport& transport_;
@@ -390,6 +391,10 @@ void CudaBrick<Real, Dim>::copy_borders() {
 
     if (this->listed_) {
         this->measure_lists();
+        this->queue_.launch(
+            (this->seen().active + kGroup - 1) / kGroup,
+            BorderGroupBody<Real, Dim>{this->params_.grid, brick_, this->label_sets_[this->labels_].cell.data(),
+                                       this->record_.data(), this->lists_view()});
         this->write_lists();
         this->look();
         if (this->fit_lists()) this->look();
@@ -497,7 +502,7 @@ void CudaBrick<Real, Dim>::pack(What what, int motion) {
 }
 
 template <class Real, int Dim>
-BrickNews CudaBrick<Real, Dim>::swap_through_host(What what, const BrickHeader& header) {
+BrickNews CudaBrick<Real, Dim>::swap_through_host(What what, const BrickHeader& header, bool aside) {
     std::vector<Transport::Parcel> out;
     std::vector<Transport::Parcel> in;
     for (std::size_t k = 0; k < neighbours_.size(); ++k) {
@@ -514,7 +519,12 @@ BrickNews CudaBrick<Real, Dim>::swap_through_host(What what, const BrickHeader& 
     BrickNews news{header.held_up == 0, header.moved};
     for (const Transport::Parcel& parcel : in) news.hear(parcel.data);
     if (news.all) {
-        this->queue_.upload(in_.here.data(), in_.bytes.data(), message_bytes(neighbours_.size(), in_.count, what));
+        const std::size_t bytes = message_bytes(neighbours_.size(), in_.count, what);
+        if (aside) {
+            this->queue_.upload_aside(in_.here.data(), in_.bytes.data(), bytes);
+        } else {
+            this->queue_.upload(in_.here.data(), in_.bytes.data(), bytes);
+        }
     }
     return news;
 }
@@ -553,8 +563,9 @@ BrickNews CudaBrick<Real, Dim>::swap_on_devices(What what, const BrickHeader& he
 }
 
 /// Brings copies to the present step, unless some neighbour cannot go on. \returns  all can
+/// \param aside  what is queued does not touch copies, and all that did has been waited for
 template <class Real, int Dim>
-bool CudaBrick<Real, Dim>::update_copies(What what, bool held_up) {
+bool CudaBrick<Real, Dim>::update_copies(What what, bool held_up, bool aside) {
     const auto began = std::chrono::steady_clock::now();
     if (!held_up && packed_ != what) {
         pack(what, this->motion_);
@@ -562,7 +573,7 @@ bool CudaBrick<Real, Dim>::update_copies(What what, bool held_up) {
     }
     packed_.reset();
     const BrickHeader header{moved_, held_up ? 1U : 0U};
-    const BrickNews news = on_devices_ ? swap_on_devices(what, header) : swap_through_host(what, header);
+    const BrickNews news = on_devices_ ? swap_on_devices(what, header) : swap_through_host(what, header, aside);
     if (news.all) {
         this->queue_.launch(in_.count, UnpackBody<Real, Dim>{message_view(in_, what), now_view()});
         heard_motion_ += news.moved;
@@ -585,18 +596,21 @@ BrickEngine::Trial CudaBrick<Real, Dim>::try_step(bool held_up) {
     // Where velocities are drawn anew a dashpot sees them as they are then, which takes a second message.
     const bool drawn = this->damped_ && this->params_.refreshes();
     const What first{true, this->damped_ && !drawn};
-    if (!fresh_ && !update_copies(first, held_up)) held_up = true;
-    fresh_ = false;
-    if (sort_due(this->params_, heard_motion_)) held_up = true;
     tried_ = false;
     Trial trial;
     this->half_done_.change([&] {
         const std::uint32_t active = this->seen().active;
+        // Who draws velocities looks at copies. If some rank cannot go on, all come back to where they were.
+        const bool in_parts = !fresh_ && !held_up && this->faces_apart() && !this->params_.refreshes();
+        if (in_parts) this->queue_step(this->motion_, active, Base::StepPart::kInner);
+        if (!fresh_ && !update_copies(first, held_up, in_parts)) held_up = true;
+        fresh_ = false;
+        if (sort_due(this->params_, heard_motion_)) held_up = true;
         if (!held_up) this->queue_refresh(this->motion_, active);
         if (drawn && !update_copies({false, true}, held_up)) held_up = true;
         if (held_up) return;
         before_trial_ = this->seen();
-        this->queue_step(this->motion_, active);
+        this->queue_step(this->motion_, active, in_parts ? Base::StepPart::kOuter : Base::StepPart::kAll);
         pack(first, 1 - this->motion_);
         this->look();
         tried_ = true;

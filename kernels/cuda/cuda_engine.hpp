@@ -26,6 +26,8 @@ namespace carom::CAROM_PROCESSOR {
 
 /// Threads that sum over the balls, at most: they fill the largest GPU, and their sums take 7 MB.
 constexpr std::size_t kSumThreads = 32768;
+/// Balls from which on those near faces have a kernel of their own: a launch more, which fewer would wait for.
+constexpr std::size_t kFacesApart = 16384;
 /// Sums that the host adds up.
 constexpr std::size_t kMergedSums = 512;
 
@@ -137,7 +139,13 @@ protected:
     [[nodiscard]] std::uint64_t steps_to_queue(std::uint64_t wanted) const;
     void queue_steps(std::uint64_t steps);
     void queue_refresh(int motion, std::uint32_t balls);
-    void queue_step(int motion, std::uint32_t balls);
+    /// Balls that reach no face and nothing of another rank, and the others with the end of the step.
+    enum class StepPart : std::uint8_t { kAll, kInner, kOuter };
+    void queue_step(int motion, std::uint32_t balls, StepPart part = StepPart::kAll);
+    /// Whether balls at faces have a launch of their own.
+    [[nodiscard]] bool faces_apart() const {
+        return listed_ && !params_.has_shapes && (shared_ || !has_faces(params_) || count_ >= kFacesApart);
+    }
     const StepGraph& step_graph();
 
     /// What a crew is to do for an engine, and where those that lead keep what they need for it.

@@ -67,8 +67,6 @@ constexpr std::uint64_t kGraphSteps = 32;
 constexpr std::uint64_t kMostQueued = 4096;
 /// Steps queued beyond the estimate of when a sort is due: a step that does nothing costs less than another look.
 constexpr std::uint64_t kSpareSteps = 2;
-/// Balls from which on those near faces have a kernel of their own: a launch more, which fewer would wait for.
-constexpr std::size_t kFacesApart = 16384;
 /// Warps of that kernel, at most.
 constexpr std::uint32_t kFaceWarps = 8192;
 
@@ -340,32 +338,34 @@ void CudaEngine<Real, Dim>::queue_refresh(int motion, std::uint32_t balls) {
 }
 
 /// \param balls  at least as many as are in
+/// \param part   both have to be queued, if one is, and only where faces_apart()
 template <class Real, int Dim>
-void CudaEngine<Real, Dim>::queue_step(int motion, std::uint32_t balls) {
+void CudaEngine<Real, Dim>::queue_step(int motion, std::uint32_t balls, StepPart part) {
     const OrderedView<Real, Dim> to = ordered_view(1 - motion, labels_);
     const MovedView<Real, Dim> moved{to.x, to.v, gone_.data()};
     const int wall_numbers = static_cast<int>(before_.wall_impulse.size());
     with_kind([&](auto kind) {
         using Variant = decltype(kind);
         const auto step = [&](auto listed, auto faces) {
-            queue_.launch_step(balls,
-                               StepBody<Variant, decltype(listed)::value, decltype(faces)::value>{
-                                   params_, state_view(motion), lists_view(), moved, record_.data(), wall_numbers});
+            queue_.launch_step(balls, StepBody<Variant, decltype(listed)::value, decltype(faces)::value>{
+                                          params_, state_view(motion), lists_view(), moved, record_.data(),
+                                          wall_numbers, part == StepPart::kAll});
         };
         if (!listed_) {
             step(std::false_type{}, std::true_type{});
-        } else if (has_faces(params_) && (count_ < kFacesApart || params_.has_shapes)) {
+        } else if (!faces_apart()) {
             step(std::true_type{}, std::true_type{});
         } else {
-            if (has_faces(params_)) {
+            if (part != StepPart::kInner && (shared_ || has_faces(params_))) {
                 const std::uint32_t warps = std::min((balls + kGroup - 1) / kGroup, kFaceWarps);
                 queue_.launch(
                     std::uint64_t{warps} * kGroup,
                     FaceStepBody<Variant>{params_, state_view(motion), lists_view(), moved, record_.data(), warps});
             }
-            step(std::true_type{}, std::false_type{});
+            if (part != StepPart::kOuter) step(std::true_type{}, std::false_type{});
         }
     });
+    if (part == StepPart::kOuter) queue_.launch(1, EndStepBody<Real, Dim>{params_, record_.data(), wall_numbers});
 }
 
 /// The recording that fits the buffers in use. Balls only ever leave, so one for more balls still fits; a new one is

@@ -116,6 +116,13 @@ CAROM_HD void close_step(const SpringParams<Real, Dim>& params, ControlRecord<Re
     record.now = step_now(params, record.step);
 }
 
+/// The same with all that has been counted.
+template <class Real, int Dim>
+CAROM_HD void end_step(const SpringParams<Real, Dim>& params, ControlRecord<Real, Dim>& record, int wall_numbers) {
+    count_step(params, record, wall_numbers, 0, 1);
+    close_step(params, record);
+}
+
 // What one thread does with one ball in a step, and when one looks at the state. Thread i takes slot i: neighbouring
 // threads read neighbouring balls of one row of cells.
 
@@ -167,8 +174,9 @@ constexpr std::uint32_t kGroup = 32;  ///< slots whose lists lie side by side: t
 /// group of slots are as long as its longest, and lie side by side in rows, so that a warp reads a row at once.
 struct NearLists {
     std::uint32_t* first_row;  ///< of each group; behind them, how many rows there are
-    std::uint32_t*
-        at_faces;  ///< of each group, and one behind them: a bit for each slot that may reach a face or a wall
+    /// Of each group, and one behind them: a bit for each slot that may reach a face or a wall, or, where ranks share a
+    /// run, what another rank has.
+    std::uint32_t* at_faces;
     std::uint32_t* face_group;  ///< those of which one may, in any order; see ControlRecord::face_groups
     std::uint32_t* entry;       ///< kGroup in a row: slots; beyond the end of a list, the one whose list it is
     std::uint32_t room;         ///< rows that `entry` has room for
@@ -285,6 +293,7 @@ struct StepBody {
     MovedView<Real, kDim> out;
     ControlRecord<Real, kDim>* record;
     int wall_numbers;
+    bool ends;  // else EndStepBody ends the step
 
     CAROM_HD bool idle() const { return record->halted != 0; }
     CAROM_HD StepPeaks<Word> operator()(std::uint64_t index) const {
@@ -294,13 +303,24 @@ struct StepBody {
     CAROM_HD void offer(const StepPeaks<Word>& peaks) const { offer_peaks(*record, peaks); }
     CAROM_HD std::uint32_t* tickets() const { return &record->tickets; }
     CAROM_HD void finish() const {
-        count_step(params, *record, wall_numbers, 0, 1);
-        close_step(params, *record);
+        if (ends) end_step(params, *record, wall_numbers);
     }
 };
 
-/// Before a step that leaves them out: the step of the balls that may reach a face or a wall. Each warp takes groups
-/// that have some, `warps` apart.
+/// Behind a step of several launches, of which none ends it.
+template <class Real, int Dim>
+struct EndStepBody {
+    SpringParams<Real, Dim> params;
+    ControlRecord<Real, Dim>* record;
+    int wall_numbers;
+
+    CAROM_HD void operator()(std::uint64_t) const {
+        if (record->halted == 0) end_step(params, *record, wall_numbers);
+    }
+};
+
+/// Beside a step that leaves them out: the step of the balls that may reach a face or a wall, or what another rank has.
+/// Each warp takes groups that have some, `warps` apart.
 template <class Kind>
 struct FaceStepBody {
     using Real = typename Kind::Real;

@@ -214,6 +214,12 @@ public:
         download(device, host, count);
     }
 
+    /// Copies beside what is in the queue by now, and before what is put in later.
+    template <class T>
+    void upload_aside(const T* host, T* device, std::size_t count) {
+        upload(host, device, count);
+    }
+
     void wait() const { device_call("wait"); }
     void wait_aside() const { device_call("wait"); }  ///< for the last download_aside; from any thread
 };
@@ -318,6 +324,12 @@ public:
         check(cudaStreamWaitEvent(aside_, written_), "cudaStreamWaitEvent");
         copy(device, host, count * sizeof(T), cudaMemcpyDeviceToHost, aside_);
         check(cudaEventRecord(copied_, aside_), "cudaEventRecord");
+    }
+    template <class T>
+    void upload_aside(const T* host, T* device, std::size_t count) {
+        copy(host, device, count * sizeof(T), cudaMemcpyHostToDevice, aside_);
+        check(cudaEventRecord(copied_, aside_), "cudaEventRecord");
+        check(cudaStreamWaitEvent(stream_, copied_), "cudaStreamWaitEvent");
     }
     void wait() const { check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize"); }
     void wait_aside() const { check(cudaEventSynchronize(copied_), "cudaEventSynchronize"); }

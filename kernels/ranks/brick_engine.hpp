@@ -84,7 +84,7 @@ public:
 
     /// What comes of trying a step.
     struct Trial {
-        bool held_up = false;  ///< some rank cannot go on; nothing has been done
+        bool held_up = false;  ///< some rank cannot go on: all must go back
         std::uint64_t fault_key = FaultKey::kNone;
     };
     /// Computes the next step, together; commit() or reject() must follow where that was done.
