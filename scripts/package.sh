@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Makes dist/carom-VERSION-linux-ARCH.tar.gz: the program, the scenes, and what scripts/gpu-check.sh needs. It runs where
-# it is unpacked, with nothing installed but a C library as new as the one that is printed here.
+# it is unpacked, with nothing installed but a C library as new as the one that is printed here. Where there is MPI, the
+# archive has the module for it in lib/carom: without that very MPI it is of no use, and nobody looks at it.
 # usage: scripts/package.sh [cmake -D options, such as -DCMAKE_CUDA_ARCHITECTURES=90-real]
 source "$(dirname "$0")/common.sh"
 
@@ -9,7 +10,11 @@ scripts/install-deps.sh --test
 build=build/package
 say "Building, statically linked"
 cmake --preset release -B "$build" -DCAROM_STATIC=ON "$@"
-cmake --build "$build" -j "$jobs" --target carom carom_gpu_tests
+targets=(carom carom_gpu_tests)
+if cmake --build "$build" --target help | grep -q carom_mpi; then
+    targets+=(carom_mpi)
+fi
+cmake --build "$build" -j "$jobs" --target "${targets[@]}"
 
 version=$(sed -n 's/^CMAKE_PROJECT_VERSION:STATIC=//p' "$build/CMakeCache.txt")
 name=carom-$version-linux-$(uname -m)
@@ -42,6 +47,7 @@ glibc=$(objdump -T "$top/bin/carom" "$top"/tests/bin/* | grep -o 'GLIBC_[0-9.]*'
 {
     "$top/bin/carom" info
     echo "needs glibc $glibc or newer"
+    [ ! -e "$top/lib/carom/carom_mpi.so" ] || echo "module for $(mpirun --version | head -n 1)"
 } | tee "$top/BUILD.txt"
 
 tar -C dist -czf "$top.tar.gz" "$name"

@@ -88,7 +88,7 @@ class Scenes(unittest.TestCase):
 
     @unittest.skipUnless(shutil.which("mpirun") and (BUILD / "bin/carom_mpi.so").exists(), "no mpirun here, or built without MPI")
     def test_ranks_with_every_access_checked(self):
-        names = ("open, 2D", "polydisperse, thermal, damped, 2D", "walls as shapes, 3D")
+        names = ("open, 2D", "periodic, 3D", "polydisperse, thermal, damped, 2D", "walls as shapes, 3D")
         for trial in scenes.trials(BUILD, precisions=["single"], scale=0.05):
             if trial.name.startswith(names) and not trial.silent:
                 with self.subTest(trial.name):
