@@ -10,6 +10,7 @@
 
 #include "host/plot/ball_colors.hpp"
 #include "host/plot/image.hpp"
+#include "host/plot/letters.hpp"
 #include "host/plot/picture_view.hpp"
 #include "host/run/say.hpp"
 #include "host/scene/stages.hpp"
@@ -96,7 +97,10 @@ private:
     }
 
     void draw_2d() {
-        fill_rectangle(image_, px({kMargin, kTitleRoom}), px({kMargin + width_, kTitleRoom + height_}), kInside);
+        // What walls that move have left is outside.
+        const Room room = room_at(scene_, frame_.time);
+        fill_rectangle(image_, view_.project({room.axis[0].low, room.axis[1].high, 0.0}),
+                       view_.project({room.axis[0].high, room.axis[1].low, 0.0}), kInside);
         for (std::size_t id = 0; id < frame_.size(); ++id) {
             if (visible(id)) disk_and_its_images(id);
         }
@@ -251,7 +255,8 @@ private:
     void title() {
         std::uint64_t count = 0;
         for (const auto gone : frame_.gone) count += gone == 0 ? 1 : 0;
-        const std::string facts = fmt::format("{}, t = {:.6g}", plural(count, "ball"), frame_.time);
+        const std::string facts =
+            fmt::format("{}, t = {:.6g}{}", plural(count, "ball"), frame_.time, unit_text(scene_.units, "s"));
         const float end = static_cast<float>(image_.width()) - px(kMargin);
         float size = px(kTitle);
         const std::string text = scene_.title.empty() ? facts : scene_.title + ":  " + facts;
@@ -268,7 +273,9 @@ private:
             fill_rectangle(image_, px({left, bottom - y - 0.5f}), px({left + kBar, bottom - y}),
                            speed_color(static_cast<double>(y / length) * colors_.fastest, colors_.fastest));
         }
-        draw_text(image_, px({left, kTitleRoom + 14.0f}), px(kLabel), "speed [m/s]", kInk);
+        const std::string unit = unit_text(scene_.units, "m/s");
+        draw_text(image_, px({left, kTitleRoom + 14.0f}), px(kLabel),
+                  unit.empty() ? "speed" : fmt::format("speed [{}]", unit.substr(1)), kInk);
         // Round numbers, four to nine of them.
         double step = std::pow(10.0, std::floor(std::log10(colors_.fastest)));
         if (colors_.fastest / step < 2.0) {

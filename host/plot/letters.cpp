@@ -171,4 +171,11 @@ float text_width(float height, std::string_view text) { return strokes_width(hei
 
 #endif
 
+std::string unit_text(const UnitNames& units, std::string_view unit) {
+    std::string text = units.behind(unit);
+    const bool plain =
+        Letters::there() || std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+    return plain && !unit.empty() ? text : "";
+}
+
 }  // namespace carom

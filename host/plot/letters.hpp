@@ -3,11 +3,13 @@
 #include <functional>
 #include <map>
 #include <span>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <vector>
 
 #include "host/plot/image.hpp"
+#include "host/scene/units.hpp"
 
 namespace carom {
 
@@ -41,5 +43,8 @@ private:
 
     std::map<std::tuple<char32_t, int, int>, std::vector<Run>> drawn_;
 };
+
+/// A unit behind a number, in the scene's names; none where these have letters that pictures do not.
+std::string unit_text(const UnitNames& units, std::string_view unit);
 
 }  // namespace carom

@@ -202,8 +202,12 @@ private:
             }
         }
         add(rows, "computed in", told("wall_seconds") + " s");
-        add(rows, "ball-steps per second", told("ball_steps_per_second"));
-        add(rows, "events per second", told("events_per_second"));
+        for (const char* key : {"ball_steps_per_second", "events_per_second"}) {
+            if (!summary_.contains(key) || !summary_[key].is_number()) continue;
+            std::string name = key;
+            std::ranges::replace(name, '_', ' ');
+            add(rows, name.c_str(), count_text(static_cast<std::uint64_t>(summary_[key].get<double>())));
+        }
         add(rows, "total energy", told("energy_total", "J"));
         add(rows, "energy drift, relative", told("energy_drift"));
         if (driven()) {
@@ -322,8 +326,9 @@ private:
             std::string words;
             try {
                 const Drawing drawing = quantity_figure({&trajectory_}, quantity);
-                const char* const form = dots ? "figure.png" : "figure.svg";
-                drawn = drawn_by_gnuplot(figure_script(drawing, {form, !dots}), quantity);
+                Canvas canvas(dots ? "figure.png" : "figure.svg", !dots);
+                canvas.note = run_note(trajectory_);
+                drawn = drawn_by_gnuplot(figure_script(drawing, canvas), quantity);
                 words = figure_words(drawing);
             } catch (const InputError&) {
                 without += (without.empty() ? "" : ", ") + quantity;

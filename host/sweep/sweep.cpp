@@ -498,7 +498,10 @@ std::string find_sweep(const std::string& path_or_name) {
             // The message would speak of scenes.
         }
     }
-    throw SystemError(fmt::format("{}: no such file, and no installed sweep of this name", path_or_name));
+    throw SystemError(
+        installed_scenes().empty()
+            ? fmt::format("{}: no such file, and no scenes are installed in {}", path_or_name, installed_folder())
+            : fmt::format("{}: no such file, and no installed sweep of this name", path_or_name));
 }
 
 Sweep load_sweep(const std::string& path_or_name, const std::vector<std::string>& overrides) {

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "host/plot/image.hpp"
+#include "host/plot/letters.hpp"
 #include "host/viewer/painter.hpp"
 
 namespace carom {
@@ -67,7 +68,8 @@ Ticks ticks_of(double low, double high, int most, bool logarithmic) {
     return ticks;
 }
 
-std::string plain_label(const std::string& label, const std::string& unit, const UnitNames& names) {
+std::string chart_label(const std::string& label, const std::string& unit, const UnitNames& names) {
+    if (Letters::there()) return axis_label(label, unit, names);
     constexpr unsigned char kBeyondLatin = 0xC4;  // such bytes begin letters that there are none of
     const auto lacks = [](char c) { return static_cast<unsigned char>(c) >= kBeyondLatin; };
     std::string said = names.of(unit);
@@ -207,7 +209,7 @@ void add_chart(LineList& lines, const Figure& figure, const ChartPlace& whole, c
         lines.add_text(x, y, text, words, color);
         return x + text_width(text, words) + row;
     };
-    const std::string label = plain_label(figure.y_label, figure.y_unit, figure.units);
+    const std::string label = chart_label(figure.y_label, figure.y_unit, figure.units);
     float x = write(whole.left, label, theme.ink);
     for (std::size_t k = 0; figure.curves.size() > 1 && k < figure.curves.size(); ++k) {
         const std::string& name = figure.curves[k].label;
@@ -250,7 +252,7 @@ void add_chart(LineList& lines, const Figure& figure, const ChartPlace& whole, c
     pen.line(place.left, place.top, place.left, place.bottom, 1.2f, theme.ink);
     y = place.bottom + 1.9f * row;
     const std::string from = y_ticks.from.empty() ? "" : fmt::format("; told from {} on", y_ticks.from);
-    write(place.left, plain_label(figure.x_label, figure.x_unit, figure.units) + from, theme.ink);
+    write(place.left, chart_label(figure.x_label, figure.x_unit, figure.units) + from, theme.ink);
     const bool above = std::ranges::any_of(figure.curves, [](const Curve& curve) { return curve.boxes; });
     for (const bool theory : {!above, above}) {  // below what was measured, but over bars
         for (std::size_t k = 0; k < figure.curves.size(); ++k) {

@@ -27,8 +27,8 @@ struct Ticks {
 /// \param logarithmic  then low and high are powers of ten
 Ticks ticks_of(double low, double high, int most, bool logarithmic);
 
-/// "energy [J]"; what letters of pictures and panels lack, superscripts of exponents, as H5MD writes it.
-std::string plain_label(const std::string& label, const std::string& unit, const UnitNames& names);
+/// "speed [m·s⁻¹]", as axis_label; without a font, where letters have no superscripts, as H5MD writes it.
+std::string chart_label(const std::string& label, const std::string& unit, const UnitNames& names);
 
 /// What a figure's axes span. Where one is logarithmic, powers of ten.
 class ChartAxes {

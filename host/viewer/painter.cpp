@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "host/plot/image.hpp"
+#include "host/plot/letters.hpp"
 #include "host/run/say.hpp"
 #include "host/state/errors.hpp"
 #include "host/viewer/scenery.hpp"
@@ -34,14 +35,6 @@ double round_below(double most) {
         if (digit * power <= most) return digit * power;
     }
     return power;
-}
-
-/// A unit behind a number, in the scene's names; none where these have letters that pictures do not.
-std::string unit_text(const UnitNames& units, std::string_view unit) {
-    std::string text = units.behind(unit);
-    const bool plain =
-        Letters::there() || std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
-    return plain && !unit.empty() ? text : "";
 }
 
 /// As much of words as has room.

@@ -308,14 +308,14 @@ private:
 }  // namespace
 
 void draw_chart(const Figure& figure, const std::optional<double>& cursor) {
-    const std::string label = plain_label(figure.y_label, figure.y_unit, figure.units);
+    const std::string label = chart_label(figure.y_label, figure.y_unit, figure.units);
     const auto axes = ChartAxes::of(figure);
     if (!axes) {
         ImGui::TextDisabled("%s: nothing to show yet", label.c_str());
         return;
     }
     // Beside the lines they would cover them. What does not fit goes on in another line.
-    const std::string below = plain_label(figure.x_label, figure.x_unit, figure.units);
+    const std::string below = chart_label(figure.x_label, figure.x_unit, figure.units);
     ImGui::PushStyleColor(ImGuiCol_Text, ImGui::GetStyleColorVec4(ImGuiCol_TextDisabled));
     ImGui::TextWrapped("%s over %s%s", label.c_str(), below.c_str(), figure.curves.size() > 1 ? ":" : "");
     ImGui::PopStyleColor();

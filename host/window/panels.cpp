@@ -41,6 +41,12 @@ void change(Show& show, const std::string& label, const std::string& override, s
 }
 
 void text(const std::string& words) { ImGui::TextUnformatted(words.c_str()); }
+/// Words, the scene's units among them, in the place of a format.
+std::string as_format(const std::string& words) {
+    std::string format;
+    for (const char letter : words) format += letter == '%' ? std::string("%%") : std::string(1, letter);
+    return format;
+}
 void wrapped(const ImVec4& color, const std::string& words) {
     ImGui::PushStyleColor(ImGuiCol_Text, color);
     ImGui::TextWrapped("%s", words.c_str());
@@ -91,7 +97,8 @@ void named(const char* name, Draw&& draw) {
 }  // namespace
 
 /// \returns  the number that the user has settled on, at that moment
-std::optional<double> PhysicsPanel::draw(const Dial& dial) {
+/// \param dial  with a unit as UnitNames::behind wants it
+std::optional<double> PhysicsPanel::draw(const Dial& dial, const UnitNames& units) {
     Held& held = held_[dial.key];
     if (held.first == 0.0) held.first = dial.now;
     std::optional<double> settled;
@@ -100,7 +107,7 @@ std::optional<double> PhysicsPanel::draw(const Dial& dial) {
     const float number_width = width_of("-1.234e-05");
     const float before = width_of("restitution") + spacing();
     const float after = spacing() + number_width;
-    const float behind = spacing() + width_of("m/s2");
+    const float behind = spacing() + width_of(units.behind("m/s^2"));
     const float room = ImGui::GetContentRegionAvail().x;
     const bool wide = room - before - after - behind >= least();
     ImGui::AlignTextToFramePadding();
@@ -108,7 +115,7 @@ std::optional<double> PhysicsPanel::draw(const Dial& dial) {
     const auto unit_of = [&] {
         ImGui::SameLine();
         ImGui::AlignTextToFramePadding();
-        ImGui::TextDisabled("%s", dial.unit.c_str());
+        ImGui::TextDisabled("%s", dial.unit.empty() ? "" : units.behind(dial.unit).c_str());
     };
     if (wide) {
         ImGui::SameLine(ImGui::GetCursorPosX() + before);
@@ -159,7 +166,7 @@ void PhysicsPanel::gravity(Show& show, const Scene& now, std::string& message) {
     }
     Dial fall{.key = "physics.gravity",
               .label = fmt::format("gravity {}", kAxes[static_cast<std::size_t>(axis)]),
-              .unit = "m/s2",
+              .unit = "m/s^2",
               .now = now.physics.gravity[axis],
               .low = -20.0,
               .high = 20.0};
@@ -167,7 +174,7 @@ void PhysicsPanel::gravity(Show& show, const Scene& now, std::string& message) {
     Dial bounce{
         .key = "physics.restitution", .label = "restitution", .now = now.physics.restitution, .low = 0.05, .high = 1.0};
     if (show.spring() && now.spring.damping) bounce.why_not = "restitution has no effect: spring.damping is a number";
-    if (const auto gravity = draw(fall)) {
+    if (const auto gravity = draw(fall, now.units)) {
         std::string vector;
         for (int k = 0; k < now.dimension(); ++k) {
             if (k > 0) vector += ", ";
@@ -175,7 +182,7 @@ void PhysicsPanel::gravity(Show& show, const Scene& now, std::string& message) {
         }
         change(show, fall.label, "physics.gravity=[" + vector + "]", message);
     }
-    if (const auto restitution = draw(bounce)) {
+    if (const auto restitution = draw(bounce, now.units)) {
         change(show, bounce.label, fmt::format("physics.restitution={:.4g}", *restitution), message);
     }
     explain(fall.why_not);
@@ -193,7 +200,7 @@ void PhysicsPanel::springs(Show& show, std::string& message) {
          .now = spring->stiffness,
          .reach = kReachOfSprings},
           Dial{.key = "spring.dt", .label = "time step", .unit = "s", .now = spring->dt, .reach = kReachOfSprings}}) {
-        if (const auto value = draw(dial)) {
+        if (const auto value = draw(dial, show.scene().units)) {
             change(show, dial.label, fmt::format("{}={:.4g}", dial.key, *value), message);
         }
     }
@@ -229,7 +236,7 @@ void PhysicsPanel::temperatures(Show& show, const Scene& now, std::string& messa
     }
     if (!dials.empty()) explain("temperatures of walls");
     for (const Dial& dial : dials) {
-        if (const auto value = draw(dial))
+        if (const auto value = draw(dial, now.units))
             change(show, dial.label, fmt::format("{}={:.4g}", dial.key, *value), message);
     }
 }
@@ -324,8 +331,9 @@ void Panels::control(Show& show, ViewState& state, Wishes& wishes) {
     if (next_button(state.recording ? "End" : "Record")) wishes.record = true;
     auto speed = static_cast<float>(show.speed());
     // Beside the slider: its grab would cover the words.
-    const std::string words = fmt::format("{:.3g} s per second", speed);
-    leave(width_of("0.0123 s per second"));
+    const std::string second = show.scene().units.behind("s");
+    const std::string words = fmt::format("{:.3g}{} per second", speed, second);
+    leave(width_of(fmt::format("0.0123{} per second", second)));
     if (ImGui::SliderFloat("##speed", &speed, 1e-4f, 1e3f, "", ImGuiSliderFlags_Logarithmic)) {
         show.set_speed(static_cast<double>(speed));
     }
@@ -334,7 +342,7 @@ void Panels::control(Show& show, ViewState& state, Wishes& wishes) {
     if (!show.live()) return;
     const double reached = show.reached();
     if (reached > 0.0 && reached < kKept * show.speed()) {
-        wrapped(ImVec4(1.0f, 0.75f, 0.3f, 1.0f), fmt::format("only {:.3g} s per second reached", reached));
+        wrapped(ImVec4(1.0f, 0.75f, 0.3f, 1.0f), fmt::format("only {:.3g}{} per second reached", reached, second));
     } else {
         explain(reached > 0.0 ? "which is reached" : show.playing() ? "reached: not known yet" : "paused");
     }
@@ -344,7 +352,7 @@ void Panels::control(Show& show, ViewState& state, Wishes& wishes) {
     const std::string kept =
         fmt::format("{}, {:.3g} MB", plural(rewind.states, "state"), static_cast<double>(rewind.bytes) / 1e6);
     leave(width_of("9999 states, 256 MB"));
-    const std::string at = fmt::format("t = {:.4g}", show.time());
+    const std::string at = as_format(fmt::format("t = {:.4g}{}", show.time(), second));
     ImGui::BeginDisabled(rewind.states == 0);
     if (ImGui::SliderFloat("##back", &share, 0.0f, 1.0f, at.c_str(), ImGuiSliderFlags_NoInput)) {
         show.rewind_to(rewind.from + static_cast<double>(share) * (end - rewind.from));
@@ -522,12 +530,13 @@ void Panels::ball(Show& show, ViewState& state) {
     const Frame& frame = *show.frame();
     if (id >= frame.size()) return;
     const Species& species = show.balls().species_of(id);
-    const auto vector = [&](const auto& components) {
+    const UnitNames& units = show.scene().units;
+    const auto vector = [&](const auto& components, const char* unit) {
         std::string words;
         for (const auto& component : components) {
             if (!component.empty()) words += fmt::format("{}{:.4g}", words.empty() ? "" : ", ", component[id]);
         }
-        return words;
+        return words.empty() ? words : words + units.behind(unit);
     };
     std::string partners;
     for (const std::size_t other : partners_of(show.scene(), show.balls(), frame, id)) {
@@ -535,11 +544,12 @@ void Panels::ball(Show& show, ViewState& state) {
     }
     table({{"id", std::to_string(id)},
            {"species", species.name},
-           {"position", vector(frame.position)},
-           {"velocity", vector(frame.velocity)},
-           {"spin", vector(frame.spin)},
+           {"position", vector(frame.position, "m")},
+           {"velocity", vector(frame.velocity, "m/s")},
+           {"spin", vector(frame.spin, "1/s")},
            {"touches", partners.empty() ? "no ball" : partners},
-           {"radius, mass", fmt::format("{:.5g}, {:.5g}", species.radius, species.mass)}});
+           {"radius, mass",
+            fmt::format("{:.5g}{}, {:.5g}{}", species.radius, units.behind("m"), species.mass, units.behind("kg"))}});
     ImGui::Checkbox("follow", &state.follow);
     if (next_button("Let go")) state.selected.reset();
     if (show.watched().id() != id) return;
@@ -561,7 +571,7 @@ void Panels::playback_bar(Show& show) {
         int index = static_cast<int>(show.frame_index());
         leave(width_of_check("loop"));
         const int last = static_cast<int>(show.frame_count()) - 1;
-        std::string words = fmt::format("t = {:.5g} s", show.frame()->time);
+        std::string words = as_format(fmt::format("t = {:.5g}{}", show.frame()->time, show.scene().units.behind("s")));
         const std::string which = fmt::format("  ({} of {})", index, last);
         if (width_of(words + which) < ImGui::CalcItemWidth()) words += which;
         if (ImGui::SliderInt("##frame", &index, 0, last, words.c_str(), ImGuiSliderFlags_NoInput)) {

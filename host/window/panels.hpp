@@ -43,7 +43,7 @@ private:
         std::optional<float> slider;
         std::optional<double> typed;
     };
-    [[nodiscard]] std::optional<double> draw(const Dial& dial);
+    [[nodiscard]] std::optional<double> draw(const Dial& dial, const UnitNames& units);
     void gravity(Show& show, const Scene& now, std::string& message);
     void springs(Show& show, std::string& message);
     void temperatures(Show& show, const Scene& now, std::string& message);

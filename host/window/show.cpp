@@ -148,16 +148,19 @@ public:
     [[nodiscard]] std::vector<Reading> readings() const override {
         if (now_ == nullptr) return {};
         const Totals& totals = now_->totals;
-        std::vector<Reading> all{{"time", fmt::format("{:.6g} s", now_->time)},
-                                 {run_.description().solver == "events" ? "events" : "step", count_text(now_->step)},
-                                 {"balls", count_text(totals.balls)},
-                                 {"kinetic energy", fmt::format("{:.8g} J", totals.kinetic + totals.rotational)},
-                                 {"total energy", fmt::format("{:.8g} J", totals.energy())}};
+        const std::string energy = run_.scene().units.behind("J");
+        std::vector<Reading> all{
+            {"time", fmt::format("{:.6g}{}", now_->time, run_.scene().units.behind("s"))},
+            {run_.description().solver == "events" ? "events" : "step", count_text(now_->step)},
+            {"balls", count_text(totals.balls)},
+            {"kinetic energy", fmt::format("{:.8g}{}", totals.kinetic + totals.rotational, energy)},
+            {"total energy", fmt::format("{:.8g}{}", totals.energy(), energy)}};
         if (totals.mobile > 0) {
             all.emplace_back(
                 "temperature",
-                fmt::format("{:.6g} J",
-                            2.0 * totals.kinetic / (static_cast<double>(totals.mobile) * run_.scene().dimension())));
+                fmt::format("{:.6g}{}",
+                            2.0 * totals.kinetic / (static_cast<double>(totals.mobile) * run_.scene().dimension()),
+                            energy));
         }
         if (run_.description().solver == "events") {
             all.emplace_back("collisions", count_text(now_->tallies.collisions));
@@ -294,12 +297,13 @@ public:
                            reader_.frame_count(), growing_ ? ", being written" : "");
     }
     [[nodiscard]] std::vector<Reading> readings() const override {
-        std::vector<Reading> all{{"time", fmt::format("{:.6g} s", frame_.time)},
+        const std::string energy = scene().units.behind("J");
+        std::vector<Reading> all{{"time", fmt::format("{:.6g}{}", frame_.time, scene().units.behind("s"))},
                                  {"frame", fmt::format("{} of {}", index_, reader_.frame_count() - 1)},
                                  {"step", count_text(frame_.step)}};
         for (const auto& [column, words, unit] :
-             {std::tuple{"balls", "balls", ""}, std::tuple{"kinetic_energy", "kinetic energy", " J"},
-              std::tuple{"total_energy", "total energy", " J"}, std::tuple{"temperature", "temperature", " J"}}) {
+             {std::tuple{"balls", "balls", std::string()}, std::tuple{"kinetic_energy", "kinetic energy", energy},
+              std::tuple{"total_energy", "total energy", energy}, std::tuple{"temperature", "temperature", energy}}) {
             if (const auto value = row_value(column)) all.emplace_back(words, fmt::format("{:.8g}{}", *value, unit));
         }
         return all;

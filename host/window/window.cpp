@@ -9,6 +9,7 @@
 #include <dlfcn.h>
 #include <imgui.h>
 
+#include <array>
 #include <cctype>
 #include <cmath>
 #include <utility>
@@ -142,6 +143,9 @@ Window::Window(const std::string& title, int width, int height) {
         font.FontDataOwnedByAtlas = false;
         font.OversampleH = 1;  // sharp, at whole pixels
         font.PixelSnapH = true;
+        // Latin, Greek and Cyrillic letters, and superscripts: what names of units and species are made of.
+        static constexpr std::array<ImWchar, 9> kLetters{0x20, 0x17F, 0x370, 0x4FF, 0x2010, 0x2027, 0x2070, 0x209F, 0};
+        font.GlyphRanges = kLetters.data();
         const std::span<const unsigned char> file = embedded_font();
         ImGui::GetIO().Fonts->AddFontFromMemoryTTF(const_cast<unsigned char*>(file.data()),
                                                    static_cast<int>(file.size()), font.SizePixels, &font);

@@ -108,6 +108,9 @@ class Scenes(ProgramTest):
         result = run("run", "gas2d")
         self.assertEqual((result.status, result.err),
                          (4, f"carom: gas2d: no such file, and no scenes are installed in {folder}\n"))
+        result = run("sweep", "pinfall")
+        self.assertEqual((result.status, result.err),
+                         (4, f"carom: pinfall: no such file, and no scenes are installed in {folder}\n"))
         self.assertEqual(run("scenes").err, f"carom: no scenes are installed in {folder}\n")
 
 

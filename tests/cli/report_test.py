@@ -207,6 +207,8 @@ class Report(ProgramTest):
         summary = dict(row[:2] for table in reversed(page.tables) for row in table)
         self.assertEqual(summary["balls"], "100 in 2D")
         self.assertEqual(summary["box"], "20 m (periodic) x 20 m (periodic)")
+        self.assertRegex(summary["events"], r"\A[0-9]{1,3}(,[0-9]{3})+\Z")
+        self.assertRegex(summary["events per second"], r"\A[0-9]{1,3}(,[0-9]{3})+\Z")
         self.assertRegex(summary["total energy"], r"\A[0-9.]+ J\Z")
         self.assertIn("kinetic_energy [J]", summary)
         self.assertIn("virial_pressure [N·m⁻¹]", summary)
@@ -229,6 +231,11 @@ class Report(ProgramTest):
         self.assertRegex(words[2], r"\Arelative change of total energy over time \[s\] from 0 to 60; total energy: [-0-9.e]+ to [-0-9.e]+\Z")
         self.assertRegex(words[5], r"; Maxwell-Boltzmann \(theory\): ")
         self.assertRegex(words[6], r"\Amap of .* from [0-9.]+ to [0-9.]+, over x \[m\] and y \[m\]\Z")
+        text = (self.folder / "gas.html").read_text()
+        drawn = [base64.b64decode(url).decode() for url in re.findall(r"data:image/svg\+xml;base64,([^\"]*)", text)]
+        self.assertGreater(len(drawn), 4)
+        for figure in drawn:  # what makes each again
+            self.assertRegex(figure, r">100 balls, events, seed 5, carom \d")
         self.assertEqual(captions, ["first frame, t = 0 s", "last frame, t = 60 s", "energy", "pressure", "temperature",
                                     "speeds", "map", "density", "kurtosis"])
 

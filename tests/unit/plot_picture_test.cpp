@@ -5,6 +5,7 @@
 #include "host/plot/ball_colors.hpp"
 #include "host/plot/ball_picture.hpp"
 #include "host/plot/image.hpp"
+#include "host/scene/load.hpp"
 
 namespace carom::plot_picture_test {
 
@@ -119,6 +120,35 @@ TEST_F(BallPictureTest, WhatHangsOverAPeriodicSideIsSeenAtTheOther) {
     EXPECT_NEAR(red_pixels(), whole, 0.06 * whole);
     scene.box.faces[0] = {Face::kOpen, Face::kOpen};
     EXPECT_LT(red_pixels(), 0.7 * whole);
+}
+
+TEST_F(BallPictureTest, TheSpaceThatAMovingWallHasLeftLooksAsOutside) {
+    scene = parse_scene(
+        "[scene]\ndimension = 2\n[box]\nsize = [10.0, 10.0]\n[run]\nuntil = 1.0\n[[ball]]\nradius = 1.0\nmass = 1.0\n"
+        "position = [8.0, 5.0]\n[[wall]]\nshape = \"plane\"\nnormal = [1.0, 0.0]\nvelocity = 1.0\n",
+        "test.toml");
+    frame.time = 3.0;
+    const Image image = draw_balls(scene, balls, frame, {.width = 600, .height = 450});
+    const auto at = [&](double x) { return image.at(static_cast<int>(28.0 + 36.0 * x), 62 + 36)[0]; };
+    EXPECT_EQ(at(2.5), 1.0f);
+    EXPECT_LT(at(3.5), 0.1f);
+}
+
+TEST_F(BallPictureTest, TimesAndSpeedsHaveTheUnitsOfTheScene) {
+    const auto ink_of = [&](int from, int to) {
+        Image image = draw_balls(scene, balls, frame, {.width = 600, .height = 450, .color_by = ColorBy::kSpeed});
+        double sum = 0.0;
+        for (int y = 0; y < (from > 0 ? 80 : 60); ++y) {  // above the bar, and the box
+            for (int x = from; x < to; ++x) sum += 1.0 - image.at(x, y)[0];
+        }
+        return sum;
+    };
+    frame.velocity[0][0] = 1.0;
+    const double title = ink_of(0, 300);
+    const double legend = ink_of(400, 546);
+    scene.units.reduced = true;
+    EXPECT_LT(ink_of(0, 300), title);
+    EXPECT_LT(ink_of(400, 546), 0.8 * legend);
 }
 
 TEST_F(BallPictureTest, BallsThatHaveLeftAreNotDrawn) {

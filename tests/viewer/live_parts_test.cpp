@@ -5,6 +5,7 @@
 #include <numeric>
 #include <vector>
 
+#include "host/plot/letters.hpp"
 #include "host/scene/load.hpp"
 #include "host/viewer/chart.hpp"
 #include "host/window/charts.hpp"
@@ -201,6 +202,11 @@ TEST(Ticks, AreRoundNumbersThatCanBeTold) {
     EXPECT_EQ(close.marks[1].second, "2e-05");
     EXPECT_TRUE(texts(1.0, 1.0).empty());
     EXPECT_TRUE(texts(0.0, std::nan("")).empty());
+}
+
+TEST(ChartLabels, HaveExponentsWhereThereAreLettersForThem) {
+    EXPECT_EQ(chart_label("speed", "m s-1", {}), Letters::there() ? "speed [m·s⁻¹]" : "speed [m s-1]");
+    EXPECT_EQ(chart_label("contacts", "", {}), "contacts");
 }
 
 TEST(BallHistory, IsTheSpeedAndTheEnergyOfOneBall) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <map>
 #include <string>
 #include <thread>
 #include <vector>
@@ -224,6 +225,31 @@ TEST(StoredShow, HasChartsOfRowsAndAveragesAndABallsHistory) {
     const Curve speed = show->watched().speed(show->scene()).curves[0];
     ASSERT_EQ(speed.x.size(), show->frame_count());
     EXPECT_NEAR(speed.y[4], 0.2, 1e-5);  // it falls from rest for 0.2 s
+    std::remove(path.c_str());
+}
+
+TEST(Shows, TellNumbersInTheUnitsOfTheScene) {
+    const std::string path = testing::TempDir() + "units.h5";
+    const auto scene = std::string(test::kBouncing) + "[units]\nlength = \"d\"\ntime = \"tau\"\nenergy = \"%s kT\"\n";
+    const SceneRequest request{.scene = "", .overrides = {"run.until=1"}, .text = SceneText{"test.toml", scene}};
+    static_cast<void>(simulate(prepare_scene(request), {.files = {.trajectory = path}, .force = true, .quiet = true}));
+    const EglContext context;
+    const auto live = make_live_show(request, {});
+    live->start(false);
+    for (int k = 0; k < 1000 && live->readings().empty(); ++k) {
+        live->update(0.0);
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    const auto stored = make_stored_show(path);
+    stored->start(false);
+    for (const Show* show : {live.get(), stored.get()}) {
+        std::map<std::string, std::string> told;
+        for (const auto& [name, value] : show->readings()) told[name] = value;
+        EXPECT_TRUE(told["time"].ends_with("0 tau")) << told["time"];
+        EXPECT_TRUE(told["total energy"].ends_with(" %s kT")) << told["total energy"];
+        EXPECT_TRUE(told["temperature"].ends_with(" %s kT")) << told["temperature"];
+    }
+    live->stop();
     std::remove(path.c_str());
 }
 
