@@ -4,9 +4,13 @@
 #include <glad/egl.h>
 #include <glad/gl.h>
 #include <malloc.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -223,6 +227,29 @@ std::string gl_description() {
     return fmt::format("{}, {}", text(GL_VERSION), text(GL_RENDERER));
 }
 
+namespace {
+
+/// Software fills the memory of a picture with zeros as it takes it; of a large one that takes as long as a third of
+/// the drawing where the kernel gives it in pages of 4 kB. So the C library has it ready in huge ones.
+void ready_memory_of_software_gl(std::size_t bytes) {
+#if defined(__GLIBC__) && defined(MADV_HUGEPAGE)
+    constexpr std::size_t kLarge = std::size_t{1} << 28U;  // [bytes]
+    constexpr std::uintptr_t kPage = std::uintptr_t{1} << 21U;
+    if (bytes < kLarge || !software_gl()) return;
+    mallopt(M_MMAP_MAX, 0);  // all from one heap, which keeps what is given back
+    mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
+    void* const block = std::malloc(bytes + kPage);
+    if (block == nullptr) return;
+    const auto begin = (reinterpret_cast<std::uintptr_t>(block) + kPage - 1) / kPage * kPage;
+    madvise(reinterpret_cast<void*>(begin), bytes, MADV_HUGEPAGE);  // if it can be
+    std::free(block);
+#else
+    static_cast<void>(bytes);
+#endif
+}
+
+}  // namespace
+
 OffscreenTarget::OffscreenTarget(int width, int height, int oversampling)
     : width_(width), height_(height), oversampling_(oversampling) {
     const int fine_width = width * oversampling;
@@ -233,6 +260,10 @@ OffscreenTarget::OffscreenTarget(int width, int height, int oversampling)
         throw SystemError(fmt::format("a picture of {}x{} is too large for OpenGL here; allowed: up to {} pixels",
                                       width, height, largest / oversampling));
     }
+    // Colours and depths; and, in the picture's size, colours, the picture and its file.
+    const std::size_t size = static_cast<std::size_t>(width) * static_cast<std::size_t>(height);
+    constexpr std::size_t kFinished = 4 + 3 + 4;
+    ready_memory_of_software_gl(size * (8 * static_cast<std::size_t>(oversampling * oversampling) + kFinished));
     glNamedRenderbufferStorage(fine_color_.name(), GL_RGBA8, fine_width, fine_height);
     glTextureStorage2D(fine_depth_.name(), 1, GL_DEPTH_COMPONENT32F, fine_width, fine_height);
     glTextureParameteri(fine_depth_.name(), GL_TEXTURE_MIN_FILTER, GL_NEAREST);

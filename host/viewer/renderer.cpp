@@ -317,8 +317,10 @@ private:
         glProgramUniform1i(program, light_.at("line_width"), target.oversampling());
         // Of many pixels each needs fewer.
         constexpr double kMany = 4e7;
-        const double pixels = static_cast<double>(target.width()) * target.height() * target.oversampling();
-        glProgramUniform1i(program, light_.at("points"), pixels * target.oversampling() > kMany ? 3 : 7);
+        constexpr double kVeryMany = 1e8;
+        const double pixels =
+            static_cast<double>(target.width()) * target.height() * target.oversampling() * target.oversampling();
+        glProgramUniform1i(program, light_.at("points"), pixels > kVeryMany ? 2 : pixels > kMany ? 3 : 7);
         glProgramUniform1i(program, light_.at("lamp_points"), target.oversampling() > 1 ? 1 : 4);
         glBindVertexArray(nothing_.name());
         glDisable(GL_DEPTH_TEST);
