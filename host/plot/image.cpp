@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <vector>
 
 #include "host/io/replacement.hpp"
@@ -87,13 +88,13 @@ std::vector<std::uint8_t> png_of(const Pixels& pixels, const std::string& what) 
     // it.
     constexpr std::uint64_t kLarge = 1U << 23U;  // [pixels]
     if (std::uint64_t{header.width} * header.height > kLarge) header.flags = PNG_IMAGE_FLAG_FAST;
-    std::vector<std::uint8_t> bytes(PNG_IMAGE_PNG_SIZE_MAX(header));
-    png_alloc_size_t size = bytes.size();
-    if (png_image_write_to_memory(&header, bytes.data(), &size, 0, pixels.rgb.data(), 0, nullptr) == 0) {
+    // Room for what cannot be packed, of which most is never touched.
+    png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(header);
+    const auto room = std::make_unique_for_overwrite<std::uint8_t[]>(size);
+    if (png_image_write_to_memory(&header, room.get(), &size, 0, pixels.rgb.data(), 0, nullptr) == 0) {
         throw SystemError("cannot make " + what + ": " + header.message);
     }
-    bytes.resize(size);
-    return bytes;
+    return {room.get(), room.get() + size};
 }
 
 std::vector<std::uint8_t> png_of(const Image& image, const std::string& what) {

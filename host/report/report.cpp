@@ -203,10 +203,13 @@ private:
         }
         add(rows, "computed in", told("wall_seconds") + " s");
         for (const char* key : {"ball_steps_per_second", "events_per_second"}) {
-            if (!summary_.contains(key) || !summary_[key].is_number()) continue;
+            constexpr double kMost = 1e18;  // that can be counted; a file may say anything
+            const double rate =
+                summary_.contains(key) && summary_[key].is_number() ? summary_[key].get<double>() : -1.0;
             std::string name = key;
             std::ranges::replace(name, '_', ' ');
-            add(rows, name.c_str(), count_text(static_cast<std::uint64_t>(summary_[key].get<double>())));
+            const bool counted = rate >= 0.0 && rate < kMost;
+            add(rows, name.c_str(), counted ? count_text(static_cast<std::uint64_t>(rate)) : told(key));
         }
         add(rows, "total energy", told("energy_total", "J"));
         add(rows, "energy drift, relative", told("energy_drift"));

@@ -242,15 +242,21 @@ public:
             list_->AddText(ImVec2(tick.x - 0.3f * unit - ImGui::CalcTextSize(text.c_str()).x, tick.y - 0.5f * unit),
                            kAxis, text.c_str());
         }
-        float free = at.x;  // of texts
-        for (const auto& [value, text] : axes.x_ticks(kAcross).marks) {
-            const ImVec2 tick = place(axes.across_tick(value), 0.0);
+        // Of many each second or third is told, so that they stand apart.
+        const auto marks = axes.x_ticks(kAcross).marks;
+        const auto tick_of = [&](std::size_t k) { return place(axes.across_tick(marks[k].first), 0.0); };
+        float widest = 0.0f;
+        for (const auto& [value, text] : marks) widest = std::max(widest, ImGui::CalcTextSize(text.c_str()).x);
+        const float apart = marks.size() > 1 ? std::max(1.0f, tick_of(1).x - tick_of(0).x) : size_.x;
+        const auto each = static_cast<std::size_t>(std::max(1.0f, std::ceil((widest + 0.5f * unit) / apart)));
+        for (std::size_t k = 0; k < marks.size(); ++k) {
+            const ImVec2 tick = tick_of(k);
             list_->AddLine(ImVec2(tick.x, tick.y), ImVec2(tick.x, corner_.y), kGrid);
-            const float half = 0.5f * ImGui::CalcTextSize(text.c_str()).x;
-            const float from = std::min(tick.x - half, at.x + width - 2.0f * half);
-            if (from < free) continue;
-            list_->AddText(ImVec2(from, end.y + 0.2f * unit), kAxis, text.c_str());
-            free = from + 2.0f * half + 0.5f * unit;
+            if (k % each != 0) continue;
+            const char* const text = marks[k].second.c_str();
+            const float length = ImGui::CalcTextSize(text).x;
+            const float from = std::min(tick.x - 0.5f * length, at.x + width - length);
+            list_->AddText(ImVec2(from, end.y + 0.2f * unit), kAxis, text);
         }
         list_->AddLine(ImVec2(corner_.x, end.y), end, kAxis);
         list_->AddLine(corner_, ImVec2(corner_.x, end.y), kAxis);

@@ -297,12 +297,16 @@ public:
                            reader_.frame_count(), growing_ ? ", being written" : "");
     }
     [[nodiscard]] std::vector<Reading> readings() const override {
+        constexpr double kMostBalls = 1e15;  // that can be told; a file may say anything
         const std::string energy = scene().units.behind("J");
         std::vector<Reading> all{{"time", fmt::format("{:.6g}{}", frame_.time, scene().units.behind("s"))},
                                  {"frame", fmt::format("{} of {}", index_, reader_.frame_count() - 1)},
                                  {"step", count_text(frame_.step)}};
+        if (const auto balls = row_value("balls"); balls && *balls >= 0.0 && *balls < kMostBalls) {
+            all.emplace_back("balls", count_text(static_cast<std::uint64_t>(*balls)));
+        }
         for (const auto& [column, words, unit] :
-             {std::tuple{"balls", "balls", std::string()}, std::tuple{"kinetic_energy", "kinetic energy", energy},
+             {std::tuple{"kinetic_energy", "kinetic energy", energy},
               std::tuple{"total_energy", "total energy", energy}, std::tuple{"temperature", "temperature", energy}}) {
             if (const auto value = row_value(column)) all.emplace_back(words, fmt::format("{:.8g}{}", *value, unit));
         }
