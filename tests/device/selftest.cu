@@ -1,5 +1,6 @@
-// What the harness itself must get right: instructions against the host's arithmetic, warps, barriers, atomics, CUB's
-// algorithms; and that each kind of defect is found. usage: selftest | selftest NAME-OF-DEFECT
+// What the harness itself must get right: instructions against the host's arithmetic, warps, barriers, atomics, blocks
+// that run at a time, CUB's algorithms; and that each kind of defect is found. usage: selftest | selftest
+// NAME-OF-DEFECT
 #include <cuda_runtime.h>
 #include <thrust/binary_search.h>
 #include <thrust/device_ptr.h>
@@ -13,6 +14,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <cuda/atomic>
 #include <functional>
 #include <map>
 #include <numeric>
@@ -347,6 +349,65 @@ void test_graph() {
     CHECK(cudaStreamDestroy(stream));
 }
 
+// Blocks that run at a time, as those of a cluster or of a cooperative launch do: each hands on what it was given.
+constexpr unsigned kBlocks = 4, kThreads = 64;
+enum class Meeting { kCluster, kGate, kNone };
+template <Meeting kMeeting>
+__global__ void hand_on_kernel(int* x, int* out, unsigned* arrived) {
+    const unsigned i = blockIdx.x * kThreads + threadIdx.x;
+    x[i] = static_cast<int>(i * i);
+#if __CUDA_ARCH__ >= 900
+    if (kMeeting == Meeting::kCluster) {
+        __cluster_barrier_arrive();
+        __cluster_barrier_wait();
+    }
+#endif
+    if (kMeeting == Meeting::kGate) {
+        const cuda::atomic_ref<unsigned, cuda::thread_scope_device> gate(*arrived);
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            gate.fetch_add(1U, cuda::memory_order_acq_rel);
+            while (gate.load(cuda::memory_order_acquire) < kBlocks) __nanosleep(20);
+        }
+        __syncthreads();
+    }
+    out[i] = x[kBlocks * kThreads - 1 - i];
+}
+void launch_at_once(const void* kernel, bool cluster, int* x, int* out, unsigned* arrived) {
+    cudaLaunchAttribute how{};
+    if (cluster) {
+        how.id = cudaLaunchAttributeClusterDimension;
+        how.val.clusterDim = {kBlocks, 1, 1};
+    } else {
+        how.id = cudaLaunchAttributeCooperative;
+        how.val.cooperative = 1;
+    }
+    cudaLaunchConfig_t config{};
+    config.gridDim = kBlocks;
+    config.blockDim = kThreads;
+    config.attrs = &how;
+    config.numAttrs = 1;
+    void* arguments[] = {&x, &out, &arrived};
+    CHECK(cudaLaunchKernelExC(&config, kernel, arguments));
+}
+void test_blocks_at_once() {
+    const std::pair<const void*, bool> ways[] = {
+        {reinterpret_cast<const void*>(&hand_on_kernel<Meeting::kCluster>), true},
+        {reinterpret_cast<const void*>(&hand_on_kernel<Meeting::kGate>), false}};
+    for (const auto& [kernel, cluster] : ways) {
+        Device<int> x(kBlocks * kThreads), out(kBlocks * kThreads);
+        Device<unsigned> arrived(std::vector<unsigned>{0});
+        launch_at_once(kernel, cluster, x.data, out.data, arrived.data);
+        const auto got = out.get();
+        bool good = true;
+        for (unsigned i = 0; i < kBlocks * kThreads; ++i) {
+            const unsigned other = kBlocks * kThreads - 1 - i;
+            good &= got[i] == static_cast<int>(other * other);
+        }
+        expect(good, cluster ? "a cluster that meets" : "a cooperative grid that meets");
+    }
+}
+
 // -- defects, each of which must be found
 
 __global__ void write_kernel(int* x, int at) { x[at] = 1; }
@@ -383,6 +444,7 @@ int main(int argc, char** argv) {
         test_integers();
         test_warps();
         test_atomics();
+        test_blocks_at_once();
         test_thrust();
         test_graph();
         std::printf(g_bad == 0 ? "selftest: all right\n" : "selftest: %d wrong\n", g_bad);
@@ -407,6 +469,12 @@ int main(int argc, char** argv) {
         race_kernel<<<1, 64>>>(x.data, y.data);
     }
     if (what == "shared-race") shared_race_kernel<<<1, 64>>>(y.data);
+    if (what == "cluster-race" || what == "grid-race") {
+        Device<int> to(kBlocks * kThreads), from(std::vector<int>(kBlocks * kThreads));
+        launch_at_once(reinterpret_cast<const void*>(&hand_on_kernel<Meeting::kNone>), what == "cluster-race",
+                       from.data, to.data, nullptr);
+        CHECK(cudaDeviceSynchronize());
+    }
     if (what == "hang") hang_kernel<<<1, 32>>>(y.data);
     if (what == "misaligned") misaligned_kernel<<<1, 1>>>(reinterpret_cast<char*>(x.data));
     if (what == "trap") assert_kernel<<<1, 1>>>(5);

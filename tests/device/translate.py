@@ -8,10 +8,10 @@ Beside NAME.so it leaves NAME.ptx, NAME.cpp and NAME.audit: what could make a GP
 and .ftz instructions, and additions and multiplications without a rounding, which ptxas may fuse. With --check every access of
 memory is checked; with --count it is counted which instructions are executed.
 
-What it accepts is what nvcc 13 makes of ordinary CUDA C++, Thrust and CUB (no tensor cores, textures, clusters or asynchronous
-copies). An instruction that it does not know is an error, never a guess. Registers become locals, labels and branches stay,
-memory operations become calls of templates in instructions.hpp, warp operations and barriers calls of the scheduler in
-device.cpp.
+What it accepts is what nvcc 13 makes of ordinary CUDA C++, Thrust and CUB (no tensor cores, textures, shared memory of other
+blocks or asynchronous copies). An instruction that it does not know is an error, never a guess. Registers become locals, labels
+and branches stay, memory operations become calls of templates in instructions.hpp, warp operations and barriers calls of the
+scheduler in device.cpp.
 """
 import argparse
 import pathlib
