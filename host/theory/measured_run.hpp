@@ -60,9 +60,11 @@ struct MeasuredRun {
     std::optional<double> equilibrated_since;  ///< the same where the run was at equilibrium, and nobody changed it
     /// Why what a theory of equilibrium says of it gets no verdict; empty: it was at equilibrium, or nobody has looked.
     std::string unsettled;
+    bool off_equilibrium = false;  ///< as far as could be told
 
     /// \param equilibrated  from `means_since` on; none: it could not be told
     void judge_equilibrium(std::optional<bool> equilibrated) {
+        off_equilibrium = equilibrated == false;
         equilibrated_since = equilibrated == true ? std::optional(means_since) : std::nullopt;
         unsettled = equilibrated == true ? "" : equilibrated ? "not at equilibrium" : "not known to be at equilibrium";
     }

@@ -287,6 +287,13 @@ class Wishes(FiguresTest):
             near = min(theory, key=lambda point: abs(point[0] - x))
             self.assertAlmostEqual(sigma, (y - near[1]) / error, delta=0.02 / error)
 
+    def test_theory_beside_a_run_that_is_not_at_equilibrium_says_that_it_is_of_that(self):
+        self.succeed("run", "free_expansion", "--until", "100", "--quiet", "--set", "output.every=10")
+        for quantity, theory in (("speed", "Maxwell-Boltzmann"), ("density", "uniform")):
+            rows = self.succeed("plot", "free_expansion.h5", quantity, "--csv", "-o", "-").out
+            self.assertIn(f'"{theory}, at equilibrium"', rows)
+        self.assertIn("\nMaxwell-Boltzmann,", self.succeed("plot", "gas.h5", "speed", "--csv", "-o", "-").out)
+
     def test_quantities_of_two_units_have_an_axis_each(self):
         _, script = self.plot("kinetic_energy", "temperature", "pressure")
         self.assertIn("set ylabel 'kinetic energy, temperature [J]'", script)
