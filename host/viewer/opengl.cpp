@@ -8,9 +8,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
 #include <cstdlib>
 #include <limits>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -234,14 +234,15 @@ namespace {
 void ready_memory_of_software_gl(std::size_t bytes) {
 #if defined(__GLIBC__) && defined(MADV_HUGEPAGE)
     constexpr std::size_t kLarge = std::size_t{1} << 28U;  // [bytes]
-    constexpr std::uintptr_t kPage = std::uintptr_t{1} << 21U;
+    constexpr std::size_t kPage = std::size_t{1} << 21U;
     if (bytes < kLarge || !software_gl()) return;
     mallopt(M_MMAP_MAX, 0);  // all from one heap, which keeps what is given back
     mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
-    void* const block = std::malloc(bytes + kPage);
+    std::size_t room = bytes + kPage;
+    void* const block = std::malloc(room);
     if (block == nullptr) return;
-    const auto begin = (reinterpret_cast<std::uintptr_t>(block) + kPage - 1) / kPage * kPage;
-    madvise(reinterpret_cast<void*>(begin), bytes, MADV_HUGEPAGE);  // if it can be
+    void* begin = block;
+    madvise(std::align(kPage, bytes, begin, room), bytes, MADV_HUGEPAGE);  // if it can be
     std::free(block);
 #else
     static_cast<void>(bytes);
