@@ -11,8 +11,8 @@ namespace carom {
 
 namespace {
 
-constexpr std::uint64_t kFileBuffers = 6'000'000;   // of the HDF5 library when files are large: measured
-constexpr std::uint64_t kFileBuffersPerBall = 25;   // until they are full
+constexpr std::uint64_t kFileBuffers = 6'000'000;  // of the HDF5 library when files are large: measured
+constexpr std::uint64_t kFileBuffersPerBall = 25;  // until they are full
 
 std::uint64_t numbers_per_ball(int dimension) {
     // Position and velocity; spin has one component in 2D and three in 3D.
