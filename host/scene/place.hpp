@@ -12,7 +12,8 @@ namespace carom {
 /// \throws InputError  when a fill cannot be placed; says what is reachable
 Balls make_balls(const Scene& scene);
 
-/// The same, where they can be made one after the other: [[ball]]s, and fills on lattices. Null where they cannot, or the solver wants all. \throws InputError  as make_balls
+/// The same, where they can be made one after the other: [[ball]]s, and fills on lattices. Null where they cannot, or
+/// the solver wants all. \throws InputError  as make_balls
 std::shared_ptr<const BallParts> balls_in_parts(const Scene& scene);
 
 /// Memory that one of Balls takes [bytes].
