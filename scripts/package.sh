@@ -11,7 +11,7 @@ build=build/package
 say "Building, statically linked"
 cmake --preset release -B "$build" -DCAROM_STATIC=ON "$@"
 targets=(carom carom_gpu_tests)
-if cmake --build "$build" --target help | grep -q carom_mpi; then
+if cmake --build "$build" --target help | grep carom_mpi >/dev/null; then # not -q, which ends before the other has
     targets+=(carom_mpi)
 fi
 cmake --build "$build" -j "$jobs" --target "${targets[@]}"

@@ -139,7 +139,7 @@ protected:
     [[nodiscard]] std::uint64_t steps_to_queue(std::uint64_t wanted) const;
     void queue_steps(std::uint64_t steps);
     void queue_refresh(int motion, std::uint32_t balls);
-    /// Balls that reach no face and nothing of another rank, and the others with the end of the step.
+    /// All of a step; balls that reach no face and nothing of another rank; the others, and the end of the step.
     enum class StepPart : std::uint8_t { kAll, kInner, kOuter };
     void queue_step(int motion, std::uint32_t balls, StepPart part = StepPart::kAll);
     /// Whether balls at faces have a launch of their own.

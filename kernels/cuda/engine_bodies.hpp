@@ -22,7 +22,7 @@ struct ControlRecord {
     std::uint32_t halted;
     std::uint32_t active;       ///< balls still in; their slots come first
     std::uint32_t rows;         ///< that the lists of this sort take; more than there is room for: they are not there
-    std::uint32_t face_groups;  ///< how many groups have balls near faces or walls
+    std::uint32_t face_groups;  ///< how many groups have balls of which NearLists::at_faces tells
     std::uint32_t sorts;        ///< that crews have done; see small_system.hpp
     StepNow<Real, Dim> now;     ///< of the next step
     double motion;              ///< bound on how far any ball has moved since the sort [length]
