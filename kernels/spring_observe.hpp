@@ -13,69 +13,83 @@
 
 namespace carom {
 
-/// Totals while they are summed: fixed-point integers, counts and maxima, so that the order of the balls, and
-/// with it the processor, does not matter. Pairs are added at both balls.
-struct SpringSums {
-    FixedSum<double, 4> energies;  // kinetic, spring (pairs twice), gravitational, virial (pairs twice)
+// Totals while they are summed: fixed-point integers, counts and maxima, so that the order of the balls, and with it
+// the processor, does not matter. In two parts, because a thread of a GPU has no room for all in registers.
+
+/// What contacts add. Pairs are added at both balls.
+struct ContactSums {
+    FixedSum<double, 2> energies;  // spring, virial; pairs twice
     FixedSum<double, 6> stress;    // pairs twice
-    FixedSum<double, 3> momentum;
-    FixedSum<double, 3> angular;
     double overlap;
-    double speed;
     std::uint64_t contacts;  // pairs twice
     std::uint64_t wall_contacts;
+
+    CAROM_HD static ContactSums zero() { return {FixedSum<double, 2>::zero(), FixedSum<double, 6>::zero(), 0.0, 0, 0}; }
+    CAROM_HD void merge(const ContactSums& other) {
+        energies.merge(other.energies);
+        stress.merge(other.stress);
+        overlap = larger(other.overlap, overlap);
+        contacts += other.contacts;
+        wall_contacts += other.wall_contacts;
+    }
+};
+
+/// What places and velocities add.
+struct MotionSums {
+    FixedSum<double, 2> energies;  // kinetic, gravitational
+    FixedSum<double, 3> momentum;
+    FixedSum<double, 3> angular;
+    double speed;
     std::uint64_t balls;
     std::uint64_t mobile;
 
-    CAROM_HD static SpringSums zero() {
-        return {FixedSum<double, 4>::zero(),
-                FixedSum<double, 6>::zero(),
-                FixedSum<double, 3>::zero(),
-                FixedSum<double, 3>::zero(),
-                0.0,
-                0.0,
-                0,
-                0,
-                0,
-                0};
+    CAROM_HD static MotionSums zero() {
+        return {FixedSum<double, 2>::zero(), FixedSum<double, 3>::zero(), FixedSum<double, 3>::zero(), 0.0, 0, 0};
     }
-
-    CAROM_HD void merge(const SpringSums& other) {
+    CAROM_HD void merge(const MotionSums& other) {
         energies.merge(other.energies);
-        stress.merge(other.stress);
         momentum.merge(other.momentum);
         angular.merge(other.angular);
-        overlap = larger(other.overlap, overlap);
         speed = larger(other.speed, speed);
-        contacts += other.contacts;
-        wall_contacts += other.wall_contacts;
         balls += other.balls;
         mobile += other.mobile;
+    }
+};
+
+struct SpringSums {
+    ContactSums contact;
+    MotionSums motion;
+
+    CAROM_HD static SpringSums zero() { return {ContactSums::zero(), MotionSums::zero()}; }
+    CAROM_HD void merge(const SpringSums& other) {
+        contact.merge(other.contact);
+        motion.merge(other.motion);
     }
 
     /// \param grids  those that the terms were added with
     /// Spins, which no contact changes, are left out.
     [[nodiscard]] Totals totals(const ObserveGrids& grids) const {
         Totals result;
-        const Vec<double, 4> energy = energies.total(grids.energy);
-        result.kinetic = energy[0];
-        result.spring = 0.5 * energy[1];
-        result.gravitational = energy[2];
-        result.virial = 0.5 * energy[3];
-        const Vec<double, 6> tensor = stress.total(grids.energy);
+        const Vec<double, 2> of_contacts = contact.energies.total(grids.energy);
+        result.spring = 0.5 * of_contacts[0];
+        result.virial = 0.5 * of_contacts[1];
+        const Vec<double, 6> tensor = contact.stress.total(grids.energy);
         for (int k = 0; k < 6; ++k) result.pair_stress[k] = 0.5 * tensor[k];
-        const Vec<double, 3> p = momentum.total(grids.momentum);
-        const Vec<double, 3> l = angular.total(grids.angular);
+        result.overlap = contact.overlap;
+        result.contacts = contact.contacts / 2;
+        result.wall_contacts = contact.wall_contacts;
+        const Vec<double, 2> of_motion = motion.energies.total(grids.energy);
+        result.kinetic = of_motion[0];
+        result.gravitational = of_motion[1];
+        const Vec<double, 3> p = motion.momentum.total(grids.momentum);
+        const Vec<double, 3> l = motion.angular.total(grids.angular);
         for (int axis = 0; axis < 3; ++axis) {
             result.momentum[axis] = p[axis];
             result.angular_momentum[axis] = l[axis];
         }
-        result.overlap = overlap;
-        result.speed = speed;
-        result.contacts = contacts / 2;
-        result.wall_contacts = wall_contacts;
-        result.balls = balls;
-        result.mobile = mobile;
+        result.speed = motion.speed;
+        result.balls = motion.balls;
+        result.mobile = motion.mobile;
         return result;
     }
 };
@@ -85,7 +99,7 @@ struct SpringSums {
 template <class Kind>
 CAROM_HD void feel_walls(const SpringParams<typename Kind::Real, Kind::kDim>& params, const OwnBall<Kind>& own,
                          const Vec<double, Kind::kDim>& position, double walls_time,
-                         FixedSum<typename Kind::Real, Kind::kDim>& sum, SpringSums& sums) {
+                         FixedSum<typename Kind::Real, Kind::kDim>& sum, ContactSums& sums) {
     using Real = typename Kind::Real;
     for (int index = 0; index < params.boundary_count; ++index) {
         WallContact<Real, Kind::kDim> contact;
@@ -93,8 +107,8 @@ CAROM_HD void feel_walls(const SpringParams<typename Kind::Real, Kind::kDim>& pa
         const WallGap<Kind::kDim> gap = wall_gap(params, wall, position, walls_time);
         if (!touching_wall<Kind>(params, own, gap, wall.speed, contact)) continue;
         if (contact.force <= params.force_grid.limit) sum.add(params.force_grid, contact.force * contact.normal);
-        Vec<double, 4> terms = Vec<double, 4>::filled(0.0);
-        terms[1] = 2.0 * params.wall_law.energy(contact.overlap, own.radius, Real(0));
+        Vec<double, 2> terms = Vec<double, 2>::filled(0.0);
+        terms[0] = 2.0 * params.wall_law.energy(contact.overlap, own.radius, Real(0));
         sums.energies.add_clamped(params.observe.energy, terms);
         sums.overlap = larger(static_cast<double>(contact.overlap / own.radius), sums.overlap);
         ++sums.wall_contacts;
@@ -119,14 +133,14 @@ CAROM_HD Vec<double, 6> stress_terms(const Vec<Real, Dim>& separation, double fa
 template <class Kind>
 CAROM_HD bool feel_ball(const SpringParams<typename Kind::Real, Kind::kDim>& params, const OwnBall<Kind>& own,
                         const PairContact<typename Kind::Real, Kind::kDim>& contact,
-                        Vec<typename Kind::Real, Kind::kDim>& force, SpringSums& sums) {
+                        Vec<typename Kind::Real, Kind::kDim>& force, ContactSums& sums) {
     using Real = typename Kind::Real;
     const Real factor = -contact.force * contact.inverse_distance;
     force = factor * contact.separation;
     const double distance = static_cast<double>(contact.distance);
-    Vec<double, 4> terms = Vec<double, 4>::filled(0.0);
-    terms[1] = params.pair_law.energy(contact.overlap, own.radius + contact.other_radius, params.distance_epsilon);
-    terms[3] = -static_cast<double>(factor) * distance * distance;
+    Vec<double, 2> terms;
+    terms[0] = params.pair_law.energy(contact.overlap, own.radius + contact.other_radius, params.distance_epsilon);
+    terms[1] = -static_cast<double>(factor) * distance * distance;
     sums.energies.add_clamped(params.observe.energy, terms);
     sums.stress.add_clamped(params.observe.energy, stress_terms(contact.separation, -static_cast<double>(factor)));
     sums.overlap =
@@ -140,7 +154,7 @@ template <class Kind, class Neighbours>
 CAROM_HD Vec<typename Kind::Real, Kind::kDim> feel(const SpringParams<typename Kind::Real, Kind::kDim>& params,
                                                    const BallsView<typename Kind::Real, Kind::kDim>& balls,
                                                    const OwnBall<Kind>& own, const Vec<double, Kind::kDim>& position,
-                                                   double walls_time, Neighbours&& neighbours, SpringSums& sums) {
+                                                   double walls_time, Neighbours&& neighbours, ContactSums& sums) {
     using Real = typename Kind::Real;
     FixedSum<Real, Kind::kDim> sum = FixedSum<Real, Kind::kDim>::zero();
     feel_walls<Kind>(params, own, position, walls_time, sum, sums);
@@ -239,23 +253,34 @@ CAROM_HD MotionTerms motion_terms(const SpringParams<Real, Dim>& params, Real in
     return terms;
 }
 
-/// Adds the ball in `slot`, at step `step`, to `sums`. `neighbours` as for spring_step.
+/// Adds the contacts of the ball in `slot`, at step `step`, to `sums`; returns its velocity at the time of its
+/// position. `neighbours` as for spring_step.
 template <class Kind, class Neighbours>
-CAROM_HD void observe(const SpringParams<typename Kind::Real, Kind::kDim>& params,
-                      const BallsView<typename Kind::Real, Kind::kDim>& balls, std::uint32_t slot, std::uint64_t step,
-                      Neighbours&& neighbours, SpringSums& sums) {
+CAROM_HD Vec<typename Kind::Real, Kind::kDim> observe_contacts(
+    const SpringParams<typename Kind::Real, Kind::kDim>& params,
+    const BallsView<typename Kind::Real, Kind::kDim>& balls, std::uint32_t slot, std::uint64_t step,
+    Neighbours&& neighbours, ContactSums& sums) {
     const OwnBall<Kind> own = load_ball<Kind>(params, balls, slot);
     const auto place = place_of(params, own.x, balls.cell[slot]);
     const auto force = feel<Kind>(params, balls, own, place.position, params.walls_time(step), neighbours, sums);
-    const auto v = velocity_now<Kind>(lag_at(params, step), own, force);
+    return velocity_now<Kind>(lag_at(params, step), own, force);
+}
+
+/// Adds what else there is of the ball in `slot` to `sums`; `v` from observe_contacts.
+template <class Kind>
+CAROM_HD void observe_motion(const SpringParams<typename Kind::Real, Kind::kDim>& params,
+                             const BallsView<typename Kind::Real, Kind::kDim>& balls, std::uint32_t slot,
+                             const Vec<typename Kind::Real, Kind::kDim>& v, MotionSums& sums) {
+    const OwnBall<Kind> own = load_ball<Kind>(params, balls, slot);
+    const auto place = place_of(params, own.x, balls.cell[slot]);
     const MotionTerms terms = motion_terms(params, own.inverse_mass, place.position, v);
     sums.speed = larger(square_root(terms.speed_squared), sums.speed);
     ++sums.balls;
     if (!(own.inverse_mass > 0)) return;
     ++sums.mobile;
-    Vec<double, 4> energies = Vec<double, 4>::filled(0.0);
+    Vec<double, 2> energies;
     energies[0] = terms.kinetic;
-    energies[2] = terms.gravitational;
+    energies[1] = terms.gravitational;
     sums.energies.add_clamped(params.observe.energy, energies);
     sums.momentum.add_clamped(params.observe.momentum, terms.momentum);
     sums.angular.add_clamped(params.observe.angular, terms.angular);
@@ -408,7 +433,7 @@ CAROM_HD Vec<typename Kind::Real, Kind::kDim> picture_velocity(
     const Vec<double, Kind::kDim>& position, std::uint64_t step, Neighbours&& neighbours, const PictureOrder& order) {
     using Real = typename Kind::Real;
     if (!order.moving() || step == 0 || !(params.lag > Real(0))) return own.v;
-    SpringSums unused = SpringSums::zero();
+    ContactSums unused = ContactSums::zero();
     return velocity_now<Kind>(lag_at(params, step), own,
                               feel<Kind>(params, balls, own, position, params.walls_time(step), neighbours, unused));
 }

@@ -101,7 +101,7 @@ CAROM_HD void refresh_ball(const SpringParams<typename Kind::Real, Kind::kDim>& 
     const Vec<double, kDim> position = user_position(params, wide);
     const double walls_time = params.walls_time(step);
     const auto force = [&] {
-        SpringSums unused = SpringSums::zero();
+        ContactSums unused = ContactSums::zero();
         return feel<Kind>(params, balls, ball.own, position, walls_time, neighbours, unused);
     };
     const auto spread = [&](double temperature) {

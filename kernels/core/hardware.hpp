@@ -2,7 +2,9 @@
 
 #include <sys/mman.h>
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <fstream>
 #include <new>
 #include <string>
@@ -22,6 +24,16 @@ namespace carom {
 /// that processors fetch together, each write would take it away from the other thread.
 constexpr std::size_t kThreadsApart = 128;
 
+/// How far behind a page's start the next large array begins, 0 to 3,840 bytes, in turn. Cache lines whose addresses
+/// are equal modulo 4,096 share the few places of one set of the nearest cache (8 in most processors). Arrays that all
+/// began with a page would put what a step reads and writes of one ball, 12 lines in 3D, into one set, and throw out
+/// each other. (Counted by cachegrind for 32 kB with 8 ways, 10^5 balls in 3D: 0.57 as many misses as without; in 2D
+/// 0.9.)
+inline std::size_t next_colour() {
+    static std::atomic<std::uint32_t> turn = 0;
+    return turn.fetch_add(1, std::memory_order_relaxed) % 16 * std::size_t{256};
+}
+
 /// Memory for arrays that are read at random places: on a cache line's start, and, from 2 MB on, in large pages where
 /// the system has them, or most accesses would wait for an address to be translated.
 ///
@@ -38,15 +50,23 @@ public:
 
     T* allocate(std::size_t count) {
         const std::size_t bytes = count * sizeof(T);
-        if (bytes < kLarge) return static_cast<T*>(::operator new(bytes, kLine));
-        return static_cast<T*>(map(mapped(bytes)));
+        if (bytes < kColoured) return static_cast<T*>(::operator new(bytes, kLine));
+        const std::size_t more = bytes + kSmall;
+        void* const pages = more < kLarge ? ::operator new(more, kPage) : map(mapped(more));
+        return reinterpret_cast<T*>(static_cast<char*>(pages) + next_colour());
     }
     void deallocate(T* data, std::size_t count) {
         const std::size_t bytes = count * sizeof(T);
-        if (bytes < kLarge) {
+        if (bytes < kColoured) {
             ::operator delete(data, kLine);
+            return;
+        }
+        const std::size_t more = bytes + kSmall;
+        char* const pages = reinterpret_cast<char*>(data) - reinterpret_cast<std::uintptr_t>(data) % kSmall;
+        if (more < kLarge) {
+            ::operator delete(pages, kPage);
         } else {
-            munmap(data, mapped(bytes));
+            munmap(pages, mapped(more));
         }
     }
     friend bool operator==(PageAllocator, PageAllocator) { return true; }
@@ -54,7 +74,9 @@ public:
 private:
     static constexpr std::size_t kLarge = std::size_t{2} << 20;
     static constexpr std::size_t kSmall = 4096;
+    static constexpr std::size_t kColoured = 32 * kSmall;  // the heap does not begin smaller ones with a page
     static constexpr std::align_val_t kLine{alignof(T) > 64 ? alignof(T) : 64};
+    static constexpr std::align_val_t kPage{kSmall};
 
     static std::size_t rounded(std::size_t bytes, std::size_t to) { return (bytes + to - 1) / to * to; }
 

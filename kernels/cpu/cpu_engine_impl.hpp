@@ -478,7 +478,7 @@ void CpuEngine<Real, Dim>::for_each_place(bool raw, F&& f) {
     sort_if_due();
     if (!raw && step_ > 0 && params_.lag > Real(0)) {
         look([&](auto& tiles, const NearPairs& near, auto&& find) {
-            SpringSums unused = SpringSums::zero();
+            ContactSums unused = ContactSums::zero();
             tiles.run(near, find, unused, f);
         });
         return;

@@ -519,7 +519,7 @@ public:
     /// Adds all contacts of the thread's balls to `sums`, and calls f(slot, place, v) for each of its balls that is
     /// still in, v being its velocity now.
     template <class Find, class F>
-    void run(const NearPairs& near, Find&& find, SpringSums& sums, F&& f) {
+    void run(const NearPairs& near, Find&& find, ContactSums& sums, F&& f) {
         work_.for_each_tile(near, find, [&](const NearPairs::Tile& tile, std::uint32_t first, std::uint32_t end) {
             feel_tile(near, tile, first, end, sums);
             for_each_ball(first, end, [&](std::uint32_t slot, const OwnBall<Kind>&, const Vec<Real, kDim>& v) {
@@ -532,8 +532,8 @@ public:
     template <class Find>
     void sum(const NearPairs& near, Find&& find, SpringSums& sums) {
         work_.for_each_tile(near, find, [&](const NearPairs::Tile& tile, std::uint32_t first, std::uint32_t end) {
-            feel_tile(near, tile, first, end, sums);
-            sum_motion(first, end, sums);
+            feel_tile(near, tile, first, end, sums.contact);
+            sum_motion(first, end, sums.motion);
         });
     }
 
@@ -563,7 +563,7 @@ private:
     }
 
     void feel_tile(const NearPairs& near, const NearPairs::Tile& tile, std::uint32_t first, std::uint32_t end,
-                   SpringSums& sums) {
+                   ContactSums& sums) {
         for (std::uint64_t balls = tile.near_faces; balls != 0; balls &= balls - 1) {
             const auto ball = static_cast<std::uint32_t>(std::countr_zero(balls));
             const std::uint32_t slot = first + ball;
@@ -586,7 +586,7 @@ private:
         work_.total_forces();
     }
 
-    void sum_motion(std::uint32_t first, std::uint32_t end, SpringSums& sums);
+    void sum_motion(std::uint32_t first, std::uint32_t end, MotionSums& sums);
 
     TileWork<Kind> work_;
     const Lag<Real, kDim> lag_;
@@ -594,7 +594,7 @@ private:
 };
 
 template <class Kind>
-void TileLook<Kind>::sum_motion(std::uint32_t first, std::uint32_t end, SpringSums& sums) {
+void TileLook<Kind>::sum_motion(std::uint32_t first, std::uint32_t end, MotionSums& sums) {
     const SpringParams<Real, kDim>& params = work_.params;
     std::uint32_t count = 0;  // of balls still in
     std::uint32_t mobile = 0;
@@ -639,7 +639,7 @@ void TileLook<Kind>::sum_motion(std::uint32_t first, std::uint32_t end, SpringSu
     sums.balls += count;
     sums.mobile += mobile;
     sums.energies.add_all_clamped(params.observe.energy, 0, kinetic, count);
-    sums.energies.add_all_clamped(params.observe.energy, 2, gravitational, count);
+    sums.energies.add_all_clamped(params.observe.energy, 1, gravitational, count);
     for (int axis = 0; axis < kDim; ++axis) {
         sums.momentum.add_all_clamped(params.observe.momentum, axis, momentum[axis], count);
     }

@@ -580,11 +580,19 @@ template <class Real, int Dim>
 SpringSums CudaEngine<Real, Dim>::sum_all() {
     const std::uint64_t parts = sums_.size();
     const std::uint64_t kept = sums_here_.size();
+    // The buffers that the next step writes to are free between steps.
+    const Vec<Real*, Dim> velocity_now = ordered_view(1 - motion_, labels_).v;
     with_kind([&](auto kind) {
         using Variant = decltype(kind);
-        queue_.launch(parts, ObserveBody<Variant>{params_, state_view(motion_), record_.data(), parts, sums_.data()});
+        queue_.launch(parts, ObserveContactsBody<Variant>{params_, state_view(motion_), record_.data(), parts,
+                                                          sums_.data(), velocity_now});
     });
-    queue_.launch(kept, MergeSumsBody{sums_.data(), parts, kept});
+    with_near_kind([&](auto kind) {
+        using Variant = decltype(kind);
+        queue_.launch(parts, ObserveMotionBody<Variant>{params_, state_view(motion_), record_.data(), parts,
+                                                        sums_.data(), velocity_now});
+    });
+    queue_.launch(2 * kept, MergeSumsBody{sums_.data(), parts, kept});
     queue_.download(sums_.data(), sums_here_.data(), kept);
     queue_.wait();
     SpringSums sums = SpringSums::zero();

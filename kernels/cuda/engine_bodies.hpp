@@ -399,10 +399,40 @@ struct ChangeVelocityBody {
     }
 };
 
-/// Thread i of `parts` sums over the slots i, i + parts, i + 2 parts, ... Any partition gives the same sums.
-/// (Not thrust::transform_reduce: it keeps many of these 200-byte sums a thread, in 8 kB of local memory.)
+// Sums over all balls. Thread i of `parts` takes the slots i, i + parts, i + 2 parts, ...; any partition gives the same
+// sums. In two launches, so that what each adds up stays in registers. (Not thrust::transform_reduce: it keeps many of
+// these sums a thread, in 8 kB of local memory.)
+
+/// What contacts add, and the balls' velocities at the time of their positions.
 template <class Kind>
-struct ObserveBody {
+struct ObserveContactsBody {
+    using Real = typename Kind::Real;
+    static constexpr int kDim = Kind::kDim;
+    static constexpr int kBlocks = sizeof(Real) == 8 && kDim == 3 ? 1 : kBlocksOfLaunch;  // needs more registers
+
+    SpringParams<Real, kDim> params;
+    StateView<Real, kDim> state;
+    const ControlRecord<Real, kDim>* record;
+    std::uint64_t parts;
+    SpringSums* sums;  // one a thread
+    Vec<Real*, kDim> velocity_now;
+
+    CAROM_HD void operator()(std::uint64_t part) const {
+        ContactSums total = ContactSums::zero();
+        for (std::uint64_t index = part; index < record->active; index += parts) {
+            const auto slot = static_cast<std::uint32_t>(index);
+            if (state.gone[state.balls.id[slot]] != 0) continue;
+            const auto v =
+                observe_contacts<Kind>(params, state.balls, slot, record->step, state.walk(params.grid, slot), total);
+            for (int axis = 0; axis < kDim; ++axis) velocity_now[axis][slot] = v[axis];
+        }
+        sums[part].contact = total;
+    }
+};
+
+/// What places and velocities add, behind ObserveContactsBody.
+template <class Kind>
+struct ObserveMotionBody {
     using Real = typename Kind::Real;
     static constexpr int kDim = Kind::kDim;
 
@@ -410,29 +440,42 @@ struct ObserveBody {
     StateView<Real, kDim> state;
     const ControlRecord<Real, kDim>* record;
     std::uint64_t parts;
-    SpringSums* sums;  // one a thread
+    SpringSums* sums;
+    Vec<Real*, kDim> velocity_now;
 
     CAROM_HD void operator()(std::uint64_t part) const {
-        SpringSums total = SpringSums::zero();
+        MotionSums total = MotionSums::zero();
         for (std::uint64_t index = part; index < record->active; index += parts) {
             const auto slot = static_cast<std::uint32_t>(index);
             if (state.gone[state.balls.id[slot]] != 0) continue;
-            observe<Kind>(params, state.balls, slot, record->step, state.walk(params.grid, slot), total);
+            Vec<Real, kDim> v;
+            for (int axis = 0; axis < kDim; ++axis) v[axis] = velocity_now[axis][slot];
+            observe_motion<Kind>(params, state.balls, slot, v, total);
         }
-        sums[part] = total;
+        sums[part].motion = total;
     }
 };
 
-/// Thread i of `kept` adds the sums i + kept, i + 2 kept, ... to sum i.
+/// Threads i and kept + i of 2 `kept` add the sums i + kept, i + 2 kept, ... to sum i, each one part of them.
 struct MergeSumsBody {
     SpringSums* sums;
     std::uint64_t parts;
     std::uint64_t kept;
 
-    CAROM_HD void operator()(std::uint64_t part) const {
-        SpringSums total = sums[part];
-        for (std::uint64_t other = part + kept; other < parts; other += kept) total.merge(sums[other]);
-        sums[part] = total;
+    CAROM_HD void operator()(std::uint64_t index) const {
+        if (index < kept) {
+            merge(&SpringSums::contact, index);
+        } else {
+            merge(&SpringSums::motion, index - kept);
+        }
+    }
+
+private:
+    template <class Sums>
+    CAROM_HD void merge(Sums SpringSums::*which, std::uint64_t part) const {
+        Sums total = sums[part].*which;
+        for (std::uint64_t other = part + kept; other < parts; other += kept) total.merge(sums[other].*which);
+        sums[part].*which = total;
     }
 };
 
@@ -492,7 +535,7 @@ struct BallNow {
         const OwnBall<Kind> own = load_ball<Kind>(params, state.balls, slot);
         BallNow now{place_of(params, own.x, state.balls.cell[slot]), own.v};
         if (!raw && step > 0 && params.lag > Real(0)) {
-            SpringSums unused = SpringSums::zero();
+            ContactSums unused = ContactSums::zero();
             const auto force = feel<Kind>(params, state.balls, own, now.place.position, params.walls_time(step),
                                           state.walk(params.grid, slot), unused);
             now.v = velocity_now<Kind>(lag_at(params, step), own, force);

@@ -160,8 +160,13 @@ CAROM_HD bool last_of(std::uint32_t* tickets, std::uint32_t callers) {
 
 constexpr int kBlockThreads = 256;
 /// Blocks that a multiprocessor must be able to hold: 2 leave a thread 128 registers, 3 leave it 80. Said outright,
-/// because otherwise the compiler may spill a few to hold one block more.
+/// because otherwise the compiler may spill a few to hold one block more. A body may say otherwise as `kBlocks`.
 constexpr int kBlocksOfLaunch = 2;
+template <class Body>
+constexpr int kBlocksOf = kBlocksOfLaunch;
+template <class Body>
+requires requires { Body::kBlocks; }
+constexpr int kBlocksOf<Body> = Body::kBlocks;
 
 #if defined(CAROM_EMULATED)
 
@@ -240,7 +245,7 @@ private:
 
 /// Thread i of the grid takes index i.
 template <class Body>
-__global__ void __launch_bounds__(kBlockThreads, kBlocksOfLaunch)
+__global__ void __launch_bounds__(kBlockThreads, kBlocksOf<Body>)
     launch_kernel(const __grid_constant__ Body body, std::uint64_t n) {
     const std::uint64_t index = static_cast<std::uint64_t>(blockIdx.x) * kBlockThreads + threadIdx.x;
     if (index < n) body(index);
@@ -275,7 +280,7 @@ __device__ __forceinline__ StepPeaks<Word> block_peaks(StepPeaks<Word> peaks) {
 
 /// Thread i of the grid takes index i; the last block to end does what ends the step, which saves a second launch.
 template <class Body>
-__global__ void __launch_bounds__(kBlockThreads, Body::kBlocks)
+__global__ void __launch_bounds__(kBlockThreads, kBlocksOf<Body>)
     step_kernel(const __grid_constant__ Body body, std::uint64_t n) {
     if (body.idle()) return;  // alike for all blocks: only the end of a step, behind all blocks, changes it
     const std::uint64_t index = static_cast<std::uint64_t>(blockIdx.x) * kBlockThreads + threadIdx.x;

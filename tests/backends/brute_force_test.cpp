@@ -89,8 +89,9 @@ public:
         SpringSums sums = SpringSums::zero();
         for (std::uint32_t i = 0; i < id_.size(); ++i) {
             if (gas_.gone[i] != 0) continue;
-            observe<Kind>(
-                params_, view(), i, gas_.step, [&](auto&& f) { others(i, f); }, sums);
+            const auto v = observe_contacts<Kind>(
+                params_, view(), i, gas_.step, [&](auto&& f) { others(i, f); }, sums.contact);
+            observe_motion<Kind>(params_, view(), i, v, sums.motion);
         }
         return sums.totals(params_.observe);
     }
