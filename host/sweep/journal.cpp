@@ -2,9 +2,11 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cmath>
@@ -14,7 +16,6 @@
 
 #include "host/state/errors.hpp"
 #include "host/state/hash.hpp"
-#include "host/state/text.hpp"
 
 namespace carom {
 
@@ -76,12 +77,36 @@ std::optional<std::pair<std::uint64_t, RunResult>> parse_journal_line(std::strin
 
 std::string journal_path(const std::string& table) { return table + ".part"; }
 
-Journal::Journal(std::string path, const std::string& key, std::size_t columns, bool force)
-    : path_(std::move(path)), columns_(columns) {
-    std::string text;
-    if (std::filesystem::exists(path_)) {
-        text = read_text_file(path_);
+Journal::File::File(const std::string& path) {
+    // Nobody named it: a link that lies there is not followed, and nothing else than a file is waited for.
+    constexpr int kHow = O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+    descriptor_ = open(path.c_str(), kHow, 0666);
+    if (descriptor_ < 0 && errno != ELOOP) {
+        throw SystemError(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
     }
+    struct stat status {};
+    if (descriptor_ >= 0 && fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode)) return;
+    if (descriptor_ >= 0) close(descriptor_);
+    throw InputError(path + ": exists and is not a regular file");
+}
+
+Journal::File::~File() { close(descriptor_); }
+
+std::string Journal::read() const {
+    std::string text;
+    std::array<char, 1 << 16> part;
+    for (;;) {
+        const ssize_t got = ::pread(file_.descriptor(), part.data(), part.size(), static_cast<off_t>(text.size()));
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) throw SystemError(fmt::format("{}: cannot be read: {}", path_, std::strerror(errno)));
+        if (got == 0) return text;
+        text.append(part.data(), static_cast<std::size_t>(got));
+    }
+}
+
+Journal::Journal(std::string path, const std::string& key, std::size_t columns, bool force)
+    : path_(std::move(path)), columns_(columns), file_(path_) {
+    const std::string text = read();
     const std::string head = first_line(key);
     // A head that was cut off says nothing, and nothing follows it.
     const bool ours = text.starts_with(head);
@@ -99,17 +124,10 @@ Journal::Journal(std::string path, const std::string& key, std::size_t columns, 
             results_.insert_or_assign(parsed->first, std::move(parsed->second));
         }
     }
-    descriptor_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    if (descriptor_ < 0 || ftruncate(descriptor_, static_cast<off_t>(good)) != 0) {
-        const std::string why = std::strerror(errno);
-        if (descriptor_ >= 0) close(descriptor_);
-        throw SystemError(fmt::format("cannot write {}: {}", path_, why));
+    if (ftruncate(file_.descriptor(), static_cast<off_t>(good)) != 0) {
+        throw SystemError(fmt::format("cannot write {}: {}", path_, std::strerror(errno)));
     }
     if (!ours) write(head);
-}
-
-Journal::~Journal() {
-    if (descriptor_ >= 0) close(descriptor_);
 }
 
 void Journal::add(std::uint64_t run, RunResult result) {
@@ -120,7 +138,7 @@ void Journal::add(std::uint64_t run, RunResult result) {
 void Journal::write(const std::string& text) {
     std::size_t at = 0;
     while (at < text.size()) {
-        const ssize_t wrote = ::write(descriptor_, text.data() + at, text.size() - at);
+        const ssize_t wrote = ::write(file_.descriptor(), text.data() + at, text.size() - at);
         if (wrote < 0 && errno == EINTR) continue;
         if (wrote <= 0) throw SystemError(fmt::format("cannot write {}: {}", path_, std::strerror(errno)));
         at += static_cast<std::size_t>(wrote);

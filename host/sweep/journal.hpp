@@ -25,12 +25,9 @@ public:
     /// \param key     tells sweeps apart: of another key, a file is another sweep's
     /// \param columns of a line
     /// \param force   begins anew over another sweep's file
-    /// \throws InputError   the file is another sweep's
+    /// \throws InputError   the file is another sweep's, or none: a link, a pipe, a device
     /// \throws SystemError  it cannot be read or written
     Journal(std::string path, const std::string& key, std::size_t columns, bool force);
-    ~Journal();
-    Journal(const Journal&) = delete;
-    Journal& operator=(const Journal&) = delete;
 
     /// By the number of the run.
     [[nodiscard]] const std::map<std::uint64_t, RunResult>& results() const { return results_; }
@@ -42,12 +39,26 @@ public:
     [[nodiscard]] const std::string& path() const { return path_; }
 
 private:
+    /// The file, open; begun where there was none.
+    class File {
+    public:
+        explicit File(const std::string& path);
+        ~File();
+        File(const File&) = delete;
+        File& operator=(const File&) = delete;
+        [[nodiscard]] int descriptor() const { return descriptor_; }
+
+    private:
+        int descriptor_;
+    };
+
+    [[nodiscard]] std::string read() const;
     void write(const std::string& text);
 
     std::string path_;
     std::size_t columns_;
     std::map<std::uint64_t, RunResult> results_;
-    int descriptor_ = -1;
+    File file_;
 };
 
 /// What a run came to as a line, which parse_journal_line reads back to the bit.

@@ -3,6 +3,7 @@
 import csv
 import json
 import math
+import os
 import re
 import resource
 import shlex
@@ -405,6 +406,21 @@ class Interrupted(SweepTest):
         self.assertRegex(result.err.splitlines()[-1], r"^carom: cannot write t\.csv\.part: .* kept in t\.csv\.part; to go on")
         self.succeed("sweep", "t.sweep.toml", "--quiet", *self.OPTIONS)
         self.assertEqual(self.bytes_of("t.csv"), self.bytes_of("whole.csv"))
+
+    def test_what_lies_in_the_journals_place_is_left_alone(self):
+        """A pipe was waited for, whatever signal came; an empty file at a link's other end was written to."""
+        journal = self.folder / "t.csv.part"
+        empty = self.folder / "empty"
+        empty.touch()
+        for put in (lambda: os.mkfifo(journal), lambda: journal.symlink_to("empty"), lambda: journal.symlink_to("nowhere")):
+            put()
+            for options in ((), ("--force",)):
+                result = self.carom("sweep", "t.sweep.toml", *self.OPTIONS, *options)
+                self.assertEqual(result.status, 2, result.err)
+                self.assertRegex(result.err, r"t\.csv\.part: exists and is not a regular file")
+                self.assertEqual(empty.stat().st_size, 0)
+                self.assertFalse((self.folder / "nowhere").exists())
+            journal.unlink()
 
     def test_another_sweep_does_not_go_on_from_there(self):
         self.interrupt(signal.SIGINT)

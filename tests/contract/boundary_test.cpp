@@ -18,13 +18,16 @@ namespace carom::boundary_test {
 constexpr double kRounding = 1e-12;  // of lengths of order 1 to 10
 
 /// Walls of a shape about the middle of the box, as scenes would say them: with each choice, and each direction askew
-/// and along an axis.
+/// and along an axis, both ways.
 template <class Shape>
 std::vector<KindValues> samples(int dimension) {
     std::vector<KindValues> all{{}};
     for (const Key& key : Shape::kKeys) {
         std::vector<KindValues::Value> values{test::example_value(key, dimension)};
-        if (key.type == KeyType::kDirection) values.push_back({0.0, -1.0, 0.0});
+        if (key.type == KeyType::kDirection) {
+            values.push_back({0.0, -1.0, 0.0});
+            values.push_back({0.0, 1.0, 0.0});
+        }
         for (std::size_t choice = 1; choice < choices_of(key).size(); ++choice) {
             values.push_back({static_cast<double>(choice)});
         }
@@ -110,10 +113,10 @@ TYPED_TEST(WallShapeContract, TheGapIsADistanceAndTheNormalItsGradient) {
 /// Small steps in time until the ball reaches the wall, then bisection; kNeverTouch if it does not within `until`.
 template <int Dim>
 double touch_by_bisection(const Boundary<Dim>& wall, const Point<Dim>& x, const Point<Dim>& v, const Point<Dim>& a,
-                          double radius, double until) {
+                          double radius, double since, double until) {
     constexpr int kSteps = 4000;
     const auto height = [&](double t) {
-        return wall.gap(x + t * v + (0.5 * t * t) * a - wall.reference, t).distance - radius;
+        return wall.gap(x + t * v + (0.5 * t * t) * a - wall.reference, since + t).distance - radius;
     };
     for (int k = 1; k <= kSteps; ++k) {
         double before = until * (k - 1) / kSteps;
@@ -144,7 +147,7 @@ TYPED_TEST(WallShapeContract, ABallTouchesWhenBisectionSaysSo) {
             for (const bool curved : {false, true}) {
                 const double found = curved ? wall.template touch_time<true>(x, v, a, kRadius, 0.0)
                                             : wall.template touch_time<false>(x, v, none, kRadius, 0.0);
-                const double expected = touch_by_bisection(wall, x, v, curved ? a : none, kRadius, kUntil);
+                const double expected = touch_by_bisection(wall, x, v, curved ? a : none, kRadius, 0.0, kUntil);
                 touched += expected < kNeverTouch ? 1 : 0;
                 if (found > kUntil && expected == kNeverTouch) continue;
                 // Grazing: a millionth of the way into the wall is passed between two of the steps.
@@ -167,10 +170,11 @@ TYPED_TEST(WallShapeContract, AWallThatMovesIsTouchedWhereItIs) {
         for (int k = 0; k < 100; ++k) {
             const Point<kDim> x = places.in_box();
             const Point<kDim> v = places.within(-1.0, 1.0);
-            if (gap_at(wall, x).distance < 0.31) continue;
+            const double since = k % 2 == 0 ? 0.0 : 1.3;
+            if (wall.gap(x - wall.reference, since).distance < 0.31) continue;
             const Point<kDim> none = Point<kDim>::filled(0.0);
-            const double found = wall.template touch_time<false>(x, v, none, 0.3, 0.0);
-            const double expected = touch_by_bisection(wall, x, v, none, 0.3, 8.0);
+            const double found = wall.template touch_time<false>(x, v, none, 0.3, since);
+            const double expected = touch_by_bisection(wall, x, v, none, 0.3, since, 8.0);
             if (found > 8.0 && expected == kNeverTouch) continue;
             ASSERT_NEAR(found, expected, 1e-9);
         }
@@ -248,7 +252,7 @@ TYPED_TEST(WallShapeContract, TheOutlineIsOnTheSurface) {
     }
 }
 
-TEST(WallShapes, WhatAWallLeavesOfTheBoxHoldsEveryPlaceBeforeIt) {
+TEST(WallShapes, WhatAWallLeavesOfTheBoxHoldsEveryPlaceBeforeItAndIsNoLarger) {
     const WallBox box{3, {-5.0, -5.0, -5.0}, {5.0, 5.0, 5.0}};
     for_each_wall<3>([&](const Boundary<3>& wall) {
         WallBox room = box;
@@ -261,6 +265,20 @@ TEST(WallShapes, WhatAWallLeavesOfTheBoxHoldsEveryPlaceBeforeIt) {
             for (int axis = 0; axis < 3; ++axis) {
                 ASSERT_GE(place[axis], room.low[axis]);
                 ASSERT_LE(place[axis], room.high[axis]);
+            }
+        }
+        // A side that it moved is touched by a ball somewhere in the room, which is where that ball's gap is zero.
+        for (int axis = 0; axis < 3; ++axis) {
+            for (const bool high : {false, true}) {
+                const double side = (high ? room.high : room.low)[axis];
+                if (side == (high ? box.high : box.low)[axis]) continue;
+                double least = 1.0;
+                for (int k = 0; k < 20000; ++k) {
+                    Point<3> place = k == 0 ? wall.reference : places.in_box();
+                    place[axis] = side;
+                    least = std::min(least, std::abs(gap_at(wall, place).distance - kRadius));
+                }
+                EXPECT_LT(least, 1e-3) << "axis " << axis << (high ? ", high" : ", low");
             }
         }
     });

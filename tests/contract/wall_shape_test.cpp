@@ -155,6 +155,36 @@ TEST_P(ShapeInAScene, IsTheSameForTheProgramAndOnEachProcessor) {
     });
 }
 
+/// The places of a face of the box, opposite to which a wall that goes through the seam stands, too.
+template <int Dim>
+bool meets_itself(const Boundary<Dim>& wall, int axis) {
+    std::mt19937_64 random(5);
+    for (int k = 0; k < 2000; ++k) {
+        Vec<double, Dim> place = anywhere<Dim>(random, 5.0);
+        place[axis] = -5.0;
+        const bool before = gap_at(wall, place).distance > 0.0;
+        place[axis] = 5.0;
+        if (before != (gap_at(wall, place).distance > 0.0)) return false;
+    }
+    return true;
+}
+
+TEST_P(ShapeInAScene, GoesThroughASeamWhereItMeetsItselfThere) {
+    with_walls([]<int Dim>(const Boundary<Dim>& wall, const std::string& text) {
+        for (int axis = 0; axis < Dim; ++axis) {
+            std::string seamed = text;
+            std::size_t at = seamed.find("boundary = [");
+            for (int face = 0; face <= axis; ++face) at = seamed.find("\"open\"", at + 1);
+            seamed.replace(at, 6, "\"periodic\"");
+            if (meets_itself(wall, axis)) {
+                EXPECT_NO_THROW(parse_scene(seamed, "test.toml", {})) << seamed;
+            } else {
+                EXPECT_THROW(parse_scene(seamed, "test.toml", {}), InputError) << seamed;
+            }
+        }
+    });
+}
+
 INSTANTIATE_TEST_SUITE_P(Registered, ShapeInAScene, each_kind_of("wall"), name_of_kind);
 
 }  // namespace carom::test::wall_shape_test

@@ -13,7 +13,7 @@ namespace carom::test::driven_walls_test {
 
 template <int Dim>
 void expect_flux_weighted(const Vec<double, Dim>& normal) {
-    constexpr int kDraws = 200000;
+    constexpr int kDraws = 1000000;
     const double spread = 1.7;
     double along = 0.0;
     double along_squared = 0.0;

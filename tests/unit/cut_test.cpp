@@ -76,6 +76,17 @@ void expect_whole_neighbourhoods(const std::vector<std::int32_t>& cells, const s
                     for (std::int32_t z = dimension == 3 ? first[2] : 0; z < (dimension == 3 ? end[2] : 1); ++z) {
                         EXPECT_TRUE(window.insert({x + by[0], y + by[1], z + by[2]}).second)
                             << "rank " << rank << " has a cell of rank " << from << " twice";
+                        // Along a cut axis the own cells are 1, 2, ..., and those around have one layer, none behind a
+                        // wall.
+                        const std::int32_t at[] = {x + by[0], y + by[1], z + by[2]};
+                        for (int axis = 0; axis < dimension; ++axis) {
+                            if (!cut.cuts(axis)) continue;
+                            const bool at_low = cut.first(rank, axis) == 0 && !periodic[axis];
+                            const bool at_high = cut.end(rank, axis) == cells[axis] && !periodic[axis];
+                            const std::int32_t own = cut.end(rank, axis) - cut.first(rank, axis);
+                            EXPECT_GE(at[axis], at_low ? 1 : 0) << "rank " << rank << " from " << from;
+                            EXPECT_LE(at[axis], at_high ? own : own + 1) << "rank " << rank << " from " << from;
+                        }
                     }
                 }
             }

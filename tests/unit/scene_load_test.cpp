@@ -548,6 +548,24 @@ TEST(StartOverlap, IsTheFirstOfAllPairs) {
     EXPECT_GT(deep, kCrowds / 10);
 }
 
+TEST(StartOverlap, BeginsWhereTheSolverSays) {
+    Scene scene;
+    scene.box.dimension = 2;
+    scene.box.faces.fill({Face::kPeriodic, Face::kPeriodic});
+    scene.box.size = {10.0, 10.0, 1.0};
+    scene.species.push_back({.name = "", .radius = 0.5, .mass = 1.0, .radius_of_gyration = 0.25, .color = ""});
+    scene.balls.assign(2, {.species = 0, .position = {1.0, 1.0, 0.0}, .velocity = {}, .spin = {}});
+    const auto overlap_at = [&](SolverKind solver, double distance) {
+        scene.run.solver = solver;
+        scene.balls[1].position[0] = 1.0 + distance;
+        return start_overlap(scene).has_value();
+    };
+    EXPECT_FALSE(overlap_at(SolverKind::kEvents, 1.0 - 0.9e-9));  // as docs/scene-file.md says
+    EXPECT_TRUE(overlap_at(SolverKind::kEvents, 1.0 - 1.1e-9));
+    EXPECT_FALSE(overlap_at(SolverKind::kSpring, 0.251));
+    EXPECT_TRUE(overlap_at(SolverKind::kSpring, 0.249));
+}
+
 /// So many that threads share them, of which few overlap.
 TEST(StartOverlap, IsTheFirstOfManyThatThreadsShare) {
     constexpr int kAlong = 40;
