@@ -24,8 +24,8 @@
 
 namespace carom::CAROM_PROCESSOR {
 
-/// Threads that sum over the balls, at most: they fill a large GPU (two blocks of 256 on each of 132 multiprocessors are
-/// 67,584), and their sums take 20 MB.
+/// Threads that sum over the balls, at most: they fill a large GPU (two blocks of 256 on each of 132 multiprocessors
+/// are 67,584), and their sums take 20 MB.
 constexpr std::size_t kSumThreads = 65536;
 /// Balls from which on those near faces have a kernel of their own: a launch more, which fewer would wait for.
 constexpr std::size_t kFacesApart = 16384;
