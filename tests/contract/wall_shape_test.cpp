@@ -155,7 +155,8 @@ TEST_P(ShapeInAScene, IsTheSameForTheProgramAndOnEachProcessor) {
     });
 }
 
-/// The places of a face of the box, opposite to which a wall that goes through the seam stands, too.
+/// Whether the two faces of the box across `axis` are on the same side of the wall, place by place: it then does not
+/// reach the seam between them, or meets itself there.
 template <int Dim>
 bool meets_itself(const Boundary<Dim>& wall, int axis) {
     std::mt19937_64 random(5);
