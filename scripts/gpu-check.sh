@@ -5,12 +5,14 @@
 # Python; takes under 8 minutes.
 # Run it from the unpacked archive of scripts/package.sh, or in a checkout with a build.
 # usage: scripts/gpu-check.sh OUTDIR [BUILD]       (BUILD: a build folder, such as build/cuda; default: the archive)
-# Leaves in OUTDIR: gpu-check.json (all results), and the log of each part. Prints a table last; exit status 0 if all is well.
-# With CAROM_REHEARSAL set every part does as little as it can: for a trial without a GPU (tests/cli/gpu_check_test.py).
+# Leaves in OUTDIR: gpu-check.json (all results, at any moment), and the log of each part. Prints a table last; exit status 0 if
+# all is well.
+# With CAROM_REHEARSAL set every part does as little as it can, and CAROM_CHECK_SECONDS is the time for all: for trials without a
+# GPU (tests/cli/gpu_check_test.py).
 set -uo pipefail
 
 if [ $# -lt 1 ] || [ $# -gt 2 ]; then
-    sed -n '7,8s/^# //p' "$0" >&2
+    sed -n '7,9s/^# //p' "$0" >&2
     exit 2
 fi
 mkdir -p "$1"
@@ -33,20 +35,26 @@ trap 'rm -rf "$work"' EXIT
 
 single_steps=10000 double_steps=2000 sanitized_steps=60 sanitized_balls=3000 shards=4 shared_balls=400000 shared_steps=400
 copies=256 copied_steps=20000
-sizes=4096,100000,1000000,16000000 largest=100000000 viewer_sizes=()
+sizes=4096,100000,1000000,16000000 largest=100000000 viewer_sizes=100000,1000000
 if [ -n "${CAROM_REHEARSAL:-}" ]; then
     single_steps=10 double_steps=5 sanitized_steps=3 sanitized_balls=300 shards=1 shared_balls=400 shared_steps=40
     copies=3 copied_steps=5
-    sizes=1000,4096 largest=8000 viewer_sizes=(--sizes 1000)
+    sizes=1000,4096 largest=8000 viewer_sizes=1000
 fi
 
 # limit SECONDS: at most that, and never past the end of the time for all.
-deadline=$((SECONDS + 465))
+deadline=$((EPOCHSECONDS + ${CAROM_CHECK_SECONDS:-465}))
 limit() {
-    local left=$((deadline - SECONDS))
+    local left=$((deadline - EPOCHSECONDS))
     [ "$left" -gt 1 ] || left=1
     [ "$1" -lt "$left" ] && echo "$1" || echo "$left"
 }
+
+# within SECONDS COMMAND...: ends it after them, also where it waits for a GPU that does not answer.
+within() { timeout -k 3 "$(limit "$1")" "${@:2}"; }
+
+# stopped STATUS: whether that is one that the end of the time gives.
+stopped() { [ "$1" -eq 124 ] || [ "$1" -eq 137 ]; }
 
 export CAROM_REQUIRE_GPU=1
 rows=()    # the table: part, result, remark
@@ -60,6 +68,27 @@ record() { # PART NAME OK(true|false|null) REMARK
     remark=$(tr -d '\\\000-\037' <<<"${4//\"/\'}")
     records+=("{\"part\": \"$1\", \"name\": \"$2\", \"ok\": $3, \"remark\": \"$remark\"}")
     echo "${rows[-1]}"
+    write_results
+}
+write_results() {
+    {
+        printf '{"gpu": "%s", "driver": "%s", "date": "%s", "seconds": %d, "failures": %d, "skipped": %d, "results": [\n' \
+            "$gpu" "$driver" "$(date -u +%FT%TZ)" "$SECONDS" "$bad" "$skipped"
+        local line between=
+        for line in "${records[@]}"; do
+            printf '%s  %s' "$between" "$line"
+            between=$',\n'
+        done
+        printf '\n]}\n'
+    } >"$work/results.json"
+    cp "$work/results.json" "$out/gpu-check.json.partial" && mv "$out/gpu-check.json.partial" "$out/gpu-check.json"
+}
+
+# has_time SECONDS PART NAME: else that part is told as left out.
+has_time() {
+    [ $((deadline - EPOCHSECONDS)) -lt "$1" ] || return 0
+    record "$2" "$3" null "no time left"
+    return 1
 }
 
 # field NAME FILE: a number or string from a one-line JSON object.
@@ -73,14 +102,18 @@ if [ -z "$gpu" ]; then
     exit 4
 fi
 echo "$gpu, driver $driver"
-"$carom" info >"$out/info.txt" 2>&1
+if ! within 60 "$carom" info >"$out/info.txt" 2>&1 || ! grep -q '^ *GPU  *[^n ]' "$out/info.txt"; then
+    cat "$out/info.txt" >&2
+    echo "nvidia-smi shows a GPU, and carom finds none that it can use" >&2
+    exit 4
+fi
 
 # 2. Tests that use the GPU, all at once: they wait for the processor more than for the GPU. The archive has one program of
 # all kinds.
 kinds=(backends golden viewer)
 [ -n "$build" ] || kinds=(gpu) shards=$((3 * shards))
 start_tests() { # KIND SHARD OF
-    CAROM_REQUIRE_GPU=1 GTEST_TOTAL_SHARDS=$3 GTEST_SHARD_INDEX=$2 timeout "$(limit 150)" \
+    CAROM_REQUIRE_GPU=1 GTEST_TOTAL_SHARDS=$3 GTEST_SHARD_INDEX=$2 within 150 \
         "$tests/carom_$1_tests" --gtest_filter='*cuda*:*Cuda*' --gtest_brief=1 >"$out/tests-$1-$2.txt" 2>&1
     echo $? >"$work/tests-$1-$2.status"
 }
@@ -104,7 +137,7 @@ for kind in "${kinds[@]}"; do
         failed=$((failed + $(grep -c '^\[  FAILED  \]' "$log")))
         case $(cat "$work/tests-$kind-$shard.status") in
             0) ;;
-            124) broken="stopped for time, see tests-$kind-$shard.txt" ;;
+            124 | 137) broken="stopped for time, see tests-$kind-$shard.txt" ;;
             1) broken="$failed failed, see tests-$kind-*.txt" ;;
             *) broken="crashed, see tests-$kind-$shard.txt" ;;
         esac
@@ -122,17 +155,24 @@ done
 # Rows as they stand in the JSON, one line each.
 bench() { # DIMENSION SIZES SECONDS NAME [options...]
     local dimension=$1 name=$4 seconds status row fraction=0.5
+    has_time 10 bench "$name" || return
     seconds=$(limit "$3")
     [ "$dimension" = 2 ] || fraction=0.3
-    timeout $((seconds + 5)) "$carom" bench --quick --backend cuda --dimension "$dimension" --sizes "$2" --fractions $fraction \
+    timeout -k 3 $((seconds + 5)) "$carom" bench --quick --backend cuda --dimension "$dimension" --sizes "$2" --fractions $fraction \
         --limit "$seconds" --patience 20 --json --quiet "${@:5}" >"$out/$name.json" 2>"$out/$name.txt"
     status=$?
-    if [ $status -ne 0 ]; then
+    if stopped $status; then
+        record bench "$name" null "stopped for time"
+        return
+    elif [ $status -ne 0 ]; then
         record bench "$name" false "status $status, see $name.txt"
         return
     fi
     tr '{' '\n' <"$out/$name.json" | grep '^"rung"' | grep '"per_second"' >"$work/rows.txt"
-    [ -s "$work/rows.txt" ] || record bench "$name" false "nothing was measured, see $name.json"
+    if [ ! -s "$work/rows.txt" ]; then # for want of time or memory, or since something is wrong
+        why=$(tr '{' '\n' <"$out/$name.json" | sed -n 's/.*"why": *"\([^"]*\)".*/\1/p' | head -n 1)
+        record bench "$name" "$([ -n "$why" ] && echo null || echo false)" "nothing was measured${why:+: $why}, see $name.json"
+    fi
     while read -r row; do
         echo "$row" >"$work/row.txt"
         dimension=$(field dimension "$work/row.txt")
@@ -153,8 +193,14 @@ for dimension in 2 3; do
         --set "box.size=[$edge,$edge$([ $dimension = 2 ] || echo ",$edge")]" --set "fill[0].arrangement=lattice"
         --set output.every=0 --set output.observables_every=0)
     name="$copies copies of 4096, ${dimension}D"
-    if ! timeout "$(limit 60)" "$carom" run "${small[@]}" --backend cuda --copies $copies -o "$work/copy.h5" \
-        >"$out/copies-${dimension}d.json" 2>"$out/copies-${dimension}d.txt"; then
+    has_time 10 bench "$name" || continue
+    within 60 "$carom" run "${small[@]}" --backend cuda --copies $copies -o "$work/copy.h5" \
+        >"$out/copies-${dimension}d.json" 2>"$out/copies-${dimension}d.txt"
+    status=$?
+    if stopped $status; then
+        record bench "$name" null "stopped for time"
+        continue
+    elif [ $status -ne 0 ]; then
         record bench "$name" false "$(tail -n 1 "$out/copies-${dimension}d.txt")"
         continue
     fi
@@ -162,7 +208,7 @@ for dimension in 2 3; do
     tr '{' '\n' <"$out/copies-${dimension}d.json" | grep '"ball_steps_per_second"' >"$work/copies.txt"
     rate=$(sed 's/.*"ball_steps_per_second": *\([^,}]*\).*/\1/' "$work/copies.txt" | awk '{ sum += $1 } END { printf "%.3g", sum }')
     tr ',' '\n' <"$out/copies-${dimension}d.json" | grep '"state_hash"' | tail -n 1 >"$work/last.txt"
-    timeout "$(limit 30)" "$carom" run "${small[@]}" --backend cpu --seed $copies -o "$work/alone.h5" >"$work/alone.json" 2>/dev/null
+    within 30 "$carom" run "${small[@]}" --backend cpu --seed $copies -o "$work/alone.h5" >"$work/alone.json" 2>/dev/null
     hash=$(field state_hash "$work/alone.json")
     if [ -n "$hash" ] && [ "$hash" = "$(field state_hash "$work/last.txt")" ]; then
         record bench "$name" true "$rate ball-steps/s, the last with the bits that it has alone on the CPU"
@@ -172,8 +218,11 @@ for dimension in 2 3; do
 done
 
 # 4. Every scene that the spring solver takes, on both processors: the same hash, bit for bit. Several at once.
-run_scene() { # SCENE BACKEND PRECISION STEPS NAME: leaves NAME.json and NAME.err
-    timeout "$limit_s" "$carom" run "$1" --solver spring --backend "$2" --threads 2 --precision "$3" --steps "$4" \
+run_scene() { # SCENE BACKEND PRECISION STEPS NAME: leaves NAME.json, NAME.err and NAME.status
+    local left=$((hashes_end - EPOCHSECONDS))
+    echo 124 >"$5.status"
+    [ $left -ge 2 ] || return
+    timeout -k 3 $((left < 60 ? left : 60)) "$carom" run "$1" --solver spring --backend "$2" --threads 2 --precision "$3" --steps "$4" \
         --set output.every=0 --set output.observables_every=0 --quiet --json --force -o "$5.h5" >"$5.json" 2>"$5.err"
     echo $? >"$5.status"
     rm -f "$5.h5"
@@ -183,17 +232,16 @@ both_processors() { # SCENE PRECISION STEPS
     name=$work/$(basename "$1" .toml)-$2
     run_scene "$1" cpu "$2" "$3" "$name-cpu"
     # What the spring solver does not take on the CPU, as friction, is not asked of the GPU.
-    [ "$(cat "$name-cpu.status")" = 2 ] || run_scene "$1" cuda "$2" "$3" "$name-cuda"
+    [ "$(cat "$name-cpu.status")" != 0 ] || run_scene "$1" cuda "$2" "$3" "$name-cuda"
 }
 export -f run_scene both_processors
-export carom work
-limit_s=$(limit 60)
-export limit_s
+hashes_end=$((EPOCHSECONDS + $(limit 120)))
+export carom work hashes_end
 for scene in scenes/*.toml; do
     case $scene in *.sweep.toml) continue ;; esac
     printf '%s single %d\n%s double %d\n' "$scene" $single_steps "$scene" $double_steps
 done >"$work/list.txt"
-timeout "$(limit 120)" xargs -P "$((($(nproc) + 1) / 2))" -L 1 bash -c 'both_processors "$@"' both <"$work/list.txt"
+xargs -P "$((($(nproc) + 1) / 2))" -L 1 bash -c 'both_processors "$@"' both <"$work/list.txt"
 while read -r scene precision steps; do
     name=$(basename "$scene" .toml)-$precision
     cpu=$work/$name-cpu cuda=$work/$name-cuda
@@ -201,6 +249,8 @@ while read -r scene precision steps; do
     other=$(field state_hash "$cuda.json" 2>/dev/null)
     if [ "$(cat "$cpu.status" 2>/dev/null)" = 2 ] && grep -qF 'solver = "events"' "$cpu.err"; then
         record hash "$name" null "not for this solver: $(head -n 1 "$cpu.err")"
+    elif grep -qE '^(124|137)$' "$cpu.status" "$cuda.status" 2>/dev/null; then
+        record hash "$name" null "stopped for time"
     elif [ -z "$hash" ] || [ -z "$other" ]; then
         record hash "$name" false "$(cat "$cpu.err" "$cuda.err" 2>/dev/null | tail -n 1)"
     elif [ "$hash" = "$other" ]; then
@@ -212,13 +262,18 @@ done <"$work/list.txt"
 
 # 5. Balls that CUDA writes into OpenGL's buffers, beside those that come by the host: what a picture takes, and that it is
 # the same one. The pictures themselves are compared by the tests above as well.
-if "$carom" bench --viewer --sizes 1000 --backend cpu --quick --quiet --json >"$out/viewer-cpu.json" 2>"$out/viewer.txt"; then
+within 30 "$carom" bench --viewer --sizes 1000 --backend cpu --quick --quiet --json >"$out/viewer-cpu.json" 2>"$out/viewer.txt"
+status=$?
+if stopped $status; then
+    record viewer interop null "stopped for time"
+elif [ $status -eq 0 ]; then
     for dimension in 2 3; do
+        has_time 10 viewer "${dimension}D" || continue
         json=$out/viewer-${dimension}d.json
-        timeout "$(limit 45)" "$carom" bench --viewer --dimension $dimension --backend cuda --quick --json --quiet \
-            "${viewer_sizes[@]}" >"$json" 2>>"$out/viewer.txt"
+        within 45 "$carom" bench --viewer --dimension $dimension --backend cuda --quick --json --quiet \
+            --sizes $viewer_sizes >"$json" 2>>"$out/viewer.txt"
         status=$?
-        if [ $status -eq 124 ]; then
+        if stopped $status; then
             record viewer "${dimension}D" null "stopped for time"
             continue
         elif [ $status -ne 0 ]; then
@@ -240,6 +295,9 @@ if "$carom" bench --viewer --sizes 1000 --backend cpu --quick --quiet --json >"$
         done <"$work/viewer.txt"
         if grep -q '"path":"shared"' "$json"; then
             record viewer "interop ${dimension}D" true "$(field opengl "$json")"
+        elif grep -qE '"opengl":"[^"]*(llvmpipe|softpipe)' "$json"; then
+            record viewer "interop ${dimension}D" null "OpenGL is not the GPU's here: $(field opengl "$json")"
+            skipped=$((skipped + 1))
         else
             record viewer "interop ${dimension}D" false "balls get to OpenGL $(field store "$json")"
         fi
@@ -280,13 +338,14 @@ else
         small_scene $dimension $sanitized_balls "$work/small$dimension.toml"
         for tool in memcheck racecheck initcheck; do
             log=$out/$tool-${dimension}d.txt
-            timeout "$(limit 15)" "$sanitizer" --tool $tool --error-exitcode 9 "$carom" run "$work/small$dimension.toml" \
+            has_time 5 sanitizer "$tool ${dimension}D" || continue
+            within 15 "$sanitizer" --tool $tool --error-exitcode 9 "$carom" run "$work/small$dimension.toml" \
                 --solver spring --backend cuda --steps $sanitized_steps --set output.every=0 \
                 --set output.observables_every=0 --quiet --force -o "$work/s.h5" >"$log" 2>&1
             status=$?
             if [ $status -eq 0 ]; then
                 record sanitizer "$tool ${dimension}D" true ""
-            elif [ $status -eq 124 ]; then
+            elif stopped $status; then
                 record sanitizer "$tool ${dimension}D" null "stopped for time"
             else
                 record sanitizer "$tool ${dimension}D" false "status $status, see $(basename "$log")"
@@ -299,7 +358,7 @@ fi
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 export PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
 run_shared() { # DIMENSION NAME LAUNCHER...
-    timeout "$(limit 40)" "${@:3}" "$carom" run "$work/shared$1.toml" --solver spring --backend cuda --steps $shared_steps \
+    within 40 "${@:3}" "$carom" run "$work/shared$1.toml" --solver spring --backend cuda --steps $shared_steps \
         --set output.every=0 --set output.observables_every=0 --quiet --json --force -o "$work/$2.h5" \
         >"$work/$2.json" 2>"$work/$2.err"
 }
@@ -309,6 +368,7 @@ for dimension in 2 3; do
         skipped=$((skipped + 1))
         continue
     fi
+    has_time 10 ranks "two ranks ${dimension}D" || continue
     small_scene $dimension $shared_balls "$work/shared$dimension.toml"
     run_shared $dimension alone env
     run_shared $dimension ranks mpirun -n 2
@@ -317,7 +377,7 @@ for dimension in 2 3; do
     if grep -q 'no module for MPI' "$work/ranks.err"; then
         record ranks "two ranks ${dimension}D" null "no module for MPI beside the program"
         skipped=$((skipped + 1))
-    elif [ $status -eq 124 ]; then
+    elif stopped $status; then
         record ranks "two ranks ${dimension}D" null "stopped for time"
     elif [ -z "$shared" ] || [ "$alone" != "$shared" ] || [ "$(field ranks "$work/ranks.json")" != 2.0 ]; then
         record ranks "two ranks ${dimension}D" false "alone '$alone', two ranks '$shared'; $(grep -m 1 '^carom:' "$work/ranks.err")"
@@ -329,23 +389,11 @@ done
 
 # 8. The largest gas, if there is time left for it.
 for dimension in 2 3; do
-    if [ $((deadline - SECONDS)) -gt 40 ]; then
-        bench $dimension $largest 60 bench-largest-${dimension}d --only spring --precision single
-    else
-        record bench "spring ${dimension}D $largest" null "no time left"
-    fi
+    has_time 60 bench "spring ${dimension}D $largest" || continue
+    bench $dimension $largest 60 bench-largest-${dimension}d --only spring --precision single
 done
 
-{
-    printf '{"gpu": "%s", "driver": "%s", "date": "%s", "seconds": %d, "failures": %d, "skipped": %d, "results": [\n' \
-        "$gpu" "$driver" "$(date -u +%FT%TZ)" "$SECONDS" "$bad" "$skipped"
-    for i in "${!records[@]}"; do
-        [ "$i" -eq 0 ] || printf ',\n'
-        printf '  %s' "${records[$i]}"
-    done
-    printf '\n]}\n'
-} >"$out/gpu-check.json"
-
+write_results
 printf '\n%s, driver %s, %d s\n\n' "$gpu" "$driver" "$SECONDS"
 printf '%s\n' "${rows[@]}"
 printf '\n'

@@ -47,5 +47,5 @@ foreach(group IN LISTS groups)
   endif()
   add_test("${KIND}/${group}" "${PROGRAM}" "--gtest_filter=${filter}")
   set_tests_properties("${KIND}/${group}" PROPERTIES
-    LABELS "${KIND}" TIMEOUT 900 COST "${cost_of_${group}}" ENVIRONMENT "${ENVIRONMENT}" WORKING_DIRECTORY "${FOLDER}" ${skip})
+    LABELS "${KIND}" TIMEOUT 900 COST "${cost_of_${group}}" ENVIRONMENT "${ENVIRONMENT};TEST_TMPDIR=${FOLDER}" WORKING_DIRECTORY "${FOLDER}" ${skip})
 endforeach()

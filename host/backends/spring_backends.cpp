@@ -17,9 +17,9 @@ namespace carom {
 
 bool cuda_built() { return true; }
 
-std::vector<DeviceInfo> cuda_devices() {
+std::vector<DeviceInfo> cuda_devices(std::string* why) {
     std::vector<DeviceInfo> devices;
-    for (const CudaDevice& device : list_cuda_devices()) {
+    for (const CudaDevice& device : list_cuda_devices(why)) {
         devices.push_back({device.name, device.memory_bytes, device.major, device.minor, device.driver});
     }
     return devices;
@@ -29,7 +29,10 @@ std::vector<DeviceInfo> cuda_devices() {
 
 bool cuda_built() { return false; }
 
-std::vector<DeviceInfo> cuda_devices() { return {}; }
+std::vector<DeviceInfo> cuda_devices(std::string* why) {
+    if (why != nullptr) *why = "this build has no CUDA backend";
+    return {};
+}
 
 #endif
 
@@ -54,12 +57,10 @@ void choose_cuda_device(std::uint64_t number) {
 std::string choose_processor(ProcessorChoice choice, std::size_t balls) {
     // Small systems do not even ask for a device: that wakes the driver, which takes a while.
     if (choice == ProcessorChoice::kCpu || (choice == ProcessorChoice::kAuto && balls < kAutoCudaBalls)) return "cpu";
-    const bool present = !cuda_devices().empty();
+    std::string why;
+    const bool present = !cuda_devices(&why).empty();
     if (choice == ProcessorChoice::kAuto) return present ? "cuda" : "cpu";
-    if (!present) {
-        throw std::runtime_error(cuda_built() ? "no CUDA device: no GPU or no driver was found; use --backend cpu"
-                                              : "no CUDA device: this build has no CUDA backend; use --backend cpu");
-    }
+    if (!present) throw std::runtime_error("no CUDA device: " + why + "; use --backend cpu");
     return "cuda";
 }
 

@@ -29,7 +29,8 @@ struct DeviceInfo {
 /// Whether this build contains the CUDA backend.
 bool cuda_built();
 /// The devices that the CUDA backend could use; empty without a driver, a device, or the backend.
-std::vector<DeviceInfo> cuda_devices();
+/// \param why  where it is given and there is none: why, without a full stop
+std::vector<DeviceInfo> cuda_devices(std::string* why = nullptr);
 
 /// Lets the CUDA backend see one device alone.
 /// \param number  among those that it could use; to be called before anything else here, which may wake the driver

@@ -59,12 +59,14 @@ nlohmann::ordered_json gather() {
                          {"threads", std::thread::hardware_concurrency()},
                          {"memory_bytes", machine_memory_bytes()}};
     info["gpus"] = nlohmann::ordered_json::array();
-    for (const DeviceInfo& device : cuda_devices()) {
+    std::string why;
+    for (const DeviceInfo& device : cuda_devices(&why)) {
         info["gpus"].push_back({{"name", device.name},
                                 {"memory_bytes", device.memory_bytes},
                                 {"compute_capability", fmt::format("{}.{}", device.major, device.minor)},
                                 {"driver", device.driver}});
     }
+    if (info["gpus"].empty()) info["no_gpu"] = why;
     const std::string module = mpi_module();
     info["mpi"] = module.empty() ? "none: no module carom_mpi.so" : module;
     info["opengl"] = opengl();
@@ -103,7 +105,7 @@ void print_text(const nlohmann::ordered_json& info) {
                                 bytes_text(gpu["memory_bytes"].get<std::uint64_t>()), text(gpu["compute_capability"]),
                                 text(gpu["driver"])));
     }
-    if (info["gpus"].empty()) line("GPU", cuda_built() ? "none found" : "none: this build has no CUDA backend");
+    if (info["gpus"].empty()) line("GPU", "none: " + text(info["no_gpu"]));
     line("OpenGL", text(info["opengl"]));
     line("MPI", text(info["mpi"]));
     line("window", text(info["window"]));

@@ -295,7 +295,8 @@ bool CudaEngine<Real, Dim>::fit_lists() {
     } catch (const std::exception&) {  // no memory for it
         listed_ = false;
     }
-    forget_graphs();  // they knew the old ones
+    forget_graphs();    // they knew the old ones
+    launched_ = false;  // without lists another kernel steps
     seen_.data()->rows = 0;
     if (listed_) {
         write_lists();

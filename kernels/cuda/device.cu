@@ -112,26 +112,34 @@ Queue::~Queue() {
 
 }  // namespace cuda
 
-std::vector<CudaDevice> list_cuda_devices() {
+std::vector<CudaDevice> list_cuda_devices(std::string* why) {
     std::vector<CudaDevice> devices;
+    const auto none = [&](std::string reason) {
+        cudaGetLastError();
+        if (why != nullptr) *why = std::move(reason);
+        return devices;
+    };
+    const auto version = [](int number) {
+        return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
+    };
     int driver = 0;  // 0 where none is installed: asking costs nothing
-    if (cudaDriverGetVersion(&driver) != cudaSuccess || driver == 0) {
-        cudaGetLastError();
-        return devices;
-    }
+    if (cudaDriverGetVersion(&driver) != cudaSuccess || driver == 0) return none("no driver was found");
     int count = 0;
-    if (cudaGetDeviceCount(&count) != cudaSuccess) {
-        cudaGetLastError();
-        return devices;
+    const cudaError_t counted = cudaGetDeviceCount(&count);
+    if (counted == cudaErrorInsufficientDriver) {
+        return none("the driver is for CUDA " + version(driver) + ", older than this build's " +
+                    version(CUDART_VERSION));
     }
+    if (counted == cudaErrorNoDevice || (counted == cudaSuccess && count == 0)) return none("no GPU was found");
+    if (counted != cudaSuccess) return none(std::string("no GPU can be used: ") + cudaGetErrorString(counted));
     for (int index = 0; index < count; ++index) {
         cudaDeviceProp properties{};
         if (cudaGetDeviceProperties(&properties, index) != cudaSuccess) {
             cudaGetLastError();
             continue;
         }
-        devices.push_back({properties.name, properties.totalGlobalMem, properties.major, properties.minor,
-                           std::to_string(driver / 1000) + "." + std::to_string(driver % 1000 / 10)});
+        devices.push_back(
+            {properties.name, properties.totalGlobalMem, properties.major, properties.minor, version(driver)});
     }
     return devices;
 }

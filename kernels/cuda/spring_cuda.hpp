@@ -34,7 +34,8 @@ struct CudaDevice {
 };
 
 /// The GPUs here; empty, at once, where there is no driver.
-std::vector<CudaDevice> list_cuda_devices();
+/// \param why  where it is given and there is none: why, without a full stop
+std::vector<CudaDevice> list_cuda_devices(std::string* why = nullptr);
 
 /// The spring engine of the GPU (device 0): one thread a ball, batches of steps without the host.
 /// \param step     steps done before (a restart)

@@ -91,8 +91,8 @@ class Bench(ProgramTest):
         process = self.start("bench", "--only", "integrate", "--sizes", "1000", "--repeats", "1000", "--backend", "cpu",
                              "--fractions", "0.3", "--dimension", "2,3", "--quick", "-o", "a.json", "--precision",
                              "single", "--threads", "1")
-        while "integrate" not in process.stderr.readline():
-            pass
+        while "integrate" not in (line := process.stderr.readline()):
+            self.assertNotEqual(line, "", "it is over")
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=290)
         self.assertEqual(process.returncode, 130)

@@ -88,7 +88,7 @@ class Following(FiguresTest):
         long = ["--until", "1e6", "--set", "output.every=0.05", "--quiet", "-o", "gas.h5"]
         run = self.start("run", "gas.toml", *long)
         self.addCleanup(run.kill)
-        self.until((self.folder / "gas.h5").exists)
+        self.until(lambda: self.carom("plot", "gas.h5", "kinetic_energy", "--csv", "-o", "-").status == 0)
         options = ["plot", "gas.h5", "kinetic_energy", "-o", "f.png", "--follow"]
         for last in (False, True):
             before = self.drawings()

@@ -6,6 +6,7 @@ import pathlib
 import shutil
 import stat
 import subprocess
+import time
 import unittest
 
 from program import PROGRAM, SOURCE, ProgramTest, cached
@@ -29,6 +30,12 @@ FAULTY = """#!/bin/sh
 case $* in *billiards*cuda*single*) set -- "$@" --set physics.gravity=[0.1,0.1] ;; esac
 exec {program} "$@"
 """
+# A GPU that answers once and never again, while the program waits for it whatever signal comes but SIGKILL.
+HANGING = """#!/bin/sh
+trap '' TERM
+[ $1 != info ] || { echo '  GPU         one that hangs'; exit 0; }
+while :; do sleep 1; done
+"""
 NVIDIA_SMI = "#!/bin/sh\necho a stand-in\n"
 
 
@@ -50,16 +57,40 @@ class GpuCheck(ProgramTest):
             tests = BIN / f"carom_{kind}_tests"
             if tests.exists():
                 self.script(build / "bin" / tests.name, TESTS.format(program=tests, some=wanted))
+        return self.run_script(build)
+
+    def run_script(self, build, **more):
         self.script(self.folder / "path/nvidia-smi", NVIDIA_SMI)
         self.script(self.folder / "path/compute-sanitizer", SANITIZER)
-        environment = dict(os.environ, PATH=f"{self.folder}/path:{os.environ['PATH']}", CAROM_REHEARSAL="1")
+        environment = dict(os.environ, PATH=f"{self.folder}/path:{os.environ['PATH']}", CAROM_REHEARSAL="1", **more)
         done = subprocess.run([SOURCE / "scripts/gpu-check.sh", self.folder / "out", build], env=environment,
                               capture_output=True, text=True, timeout=600)
-        results = json.loads((self.folder / "out/gpu-check.json").read_text())["results"]
         parts = {}
-        for row in results:
+        stored = self.folder / "out/gpu-check.json"
+        for row in json.loads(stored.read_text())["results"] if stored.exists() else []:
             parts.setdefault(row["part"], {})[row["name"]] = row
         return done.returncode, done.stdout + done.stderr, parts
+
+    def test_a_gpu_that_hangs_ends_in_time_with_what_was_not_run(self):
+        build = self.folder / "build"
+        self.script(build / "bin/carom", HANGING)
+        begin = time.monotonic()
+        status, text, parts = self.run_script(build, CAROM_CHECK_SECONDS="4")
+        self.assertLess(time.monotonic() - begin, 100.0)
+        self.assertEqual(status, 1, text)  # the tests are missing
+        self.assertEqual(set(parts), {"tests", "bench", "hash", "viewer", "sanitizer", "ranks"})
+        said = {row["remark"] for part, rows in parts.items() if part != "tests" for row in rows.values() if row["ok"] is None}
+        self.assertLessEqual(said, {"stopped for time", "no time left", "no mpirun"})
+        self.assertFalse([row for part, rows in parts.items() if part != "tests" for row in rows.values() if row["ok"] is not None])
+
+    def test_a_gpu_that_carom_cannot_use_is_said_before_anything_else(self):
+        build = self.folder / "build"
+        why = "none: the driver is for CUDA 12.4, older than this build's 13.0"
+        self.script(build / "bin/carom", f'#!/bin/sh\necho "  GPU         {why}"\n')
+        status, text, parts = self.run_script(build)
+        self.assertEqual((status, parts), (4, {}), text)
+        self.assertIn(why, text)
+        self.assertIn("carom finds none that it can use", text)
 
     def test_every_part_of_it_runs(self):
         status, text, parts = self.check()

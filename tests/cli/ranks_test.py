@@ -495,7 +495,7 @@ class Sweeps(Launched):
 
     tables = {}  # by one process, of each scene
 
-    def prepare(self, solver="events", until=60.0):
+    def prepare(self, solver="events", until=200.0):
         scene = SWEEP_GAS % (solver, until)
         (self.folder / "gas.toml").write_text(scene)
         (self.folder / "t.sweep.toml").write_text(SWEEP)

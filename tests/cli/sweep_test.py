@@ -288,7 +288,7 @@ values = [0.3, 1]
 
     def test_a_terminal_gets_a_bar(self):
         self.write("t.sweep.toml", GAS_SWEEP.format(average=""))
-        done = subprocess.run(["script", "-qec", f"{PROGRAM} sweep t.sweep.toml --until 20 --threads 1", "/dev/null"],
+        done = subprocess.run(["script", "-qec", f"{PROGRAM} sweep t.sweep.toml --until 100 --threads 1", "/dev/null"],
                               cwd=self.folder, capture_output=True, timeout=120, stdin=subprocess.DEVNULL)
         self.assertEqual(done.returncode, 0)
         self.assertRegex(done.stdout, rb"\r *\d+ % \[=*>? *\]  \d+ of 24 runs")
@@ -332,7 +332,7 @@ class SameBytes(SweepTest):
 
 
 class Interrupted(SweepTest):
-    OPTIONS = ["--until", "30", "--threads", "2"]
+    OPTIONS = ["--until", "120", "--threads", "2"]
 
     def setUp(self):
         super().setUp()

@@ -18,7 +18,9 @@ TEST_P(Readers, RefuseInOrderWhateverTheyAreGiven) {
     std::mt19937 random(20240229);
     for (const std::string& seed : seeds) ASSERT_NO_THROW(one.read(seed)) << seed;
     for (int k = 0; k < one.inputs; ++k) {
-        const std::string input = mutated(seeds[random() % seeds.size()], seeds[random() % seeds.size()], random);
+        const std::string& one_seed = seeds[random() % seeds.size()];
+        const std::string& another = seeds[random() % seeds.size()];
+        const std::string input = mutated(one_seed, another, random);
         ASSERT_NO_THROW(one.read(input)) << "input " << k << ":\n" << input;
     }
 }

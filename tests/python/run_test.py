@@ -439,8 +439,8 @@ import carom
 scene = carom.Scene({GAS!r})
 scene["run.until"] = 1e6
 run = carom.Run(scene, output={str(tmp_path / 'long.h5')!r})
-print("begun", flush=True)
 try:
+    print("begun", flush=True)
     run.advance()
 except KeyboardInterrupt:
     at = run.time

@@ -67,13 +67,13 @@ INSTANTIATE_TEST_SUITE_P(Solvers, LiveWalls, testing::Values("spring", "events")
                          [](const auto& param) { return std::string(param.param); });
 
 /// Of N balls with d degrees of freedom each, the temperature of a canonical gas has a relative deviation of
-/// sqrt(2 / (d N)); a false alarm of this is one in 15,000.
+/// sqrt(2 / (d N)). Which moment is seen depends on the clock; a false alarm is one in 150,000.
 void expect_heated(LiveLab& lab, double temperature) {
     lab.run.set_speed(1e4);
     lab.run.set_playing(true);
     const LiveFrame* warm = lab.wait([](const LiveFrame& f) { return f.time > 80.0; });
     ASSERT_NE(warm, nullptr) << lab.run.error();
-    EXPECT_NEAR(temperature_of(*warm), temperature, 4.0 * temperature * std::sqrt(2.0 / 200.0));
+    EXPECT_NEAR(temperature_of(*warm), temperature, 5.0 * temperature * std::sqrt(2.0 / 200.0));
 }
 
 TEST_P(LiveWalls, HotterWallsHeatTheGas) {
@@ -359,6 +359,8 @@ TEST_P(LiveWalls, MovingWallsStopWhenTheirStageEnds) {
     lab.run.want_frames(true);
     lab.run.set_speed(4.0);
     lab.run.set_playing(true);
+    ASSERT_NE(lab.wait([](const LiveFrame& f) { return f.frame->position[0][0] < 2.5; }), nullptr);
+    lab.run.set_speed(0.4);  // so that it is seen near the wall
     const LiveFrame* bounced = lab.wait([](const LiveFrame& f) { return f.frame->velocity[0][0] > 0.0; });
     ASSERT_NE(bounced, nullptr) << lab.run.error();
     EXPECT_NEAR(bounced->frame->position[0][0], 2.05, 0.12);  // of the picture after it

@@ -5,7 +5,7 @@
 
 namespace carom {
 
-std::vector<CudaDevice> list_cuda_devices() {
+std::vector<CudaDevice> list_cuda_devices(std::string*) {
     return {{.name = "rehearsal on the host", .memory_bytes = std::uint64_t{1} << 33U, .major = 9, .driver = "none"}};
 }
 
