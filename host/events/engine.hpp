@@ -1137,7 +1137,8 @@ void Engine<Dim, Gravity, Lists>::resume(const SolverState& state) {
                                 record.speed_scale, record.watch_time}) {
         if (!std::isfinite(number)) throw DamagedState("its clock is not a number");
     }
-    if (!(record.now >= 0.0 && record.now <= record.calendar_end && record.speed_scale >= 0.0)) {
+    if (!(record.now >= 0.0 && record.now <= record.calendar_end && record.calendar_end > 0.0 &&
+          record.speed_scale >= 0.0)) {
         throw DamagedState("its clock is out of order");
     }
     cells_.cut(grid, count());
@@ -1204,12 +1205,15 @@ void Engine<Dim, Gravity, Lists>::resume(const SolverState& state) {
     const auto& stale = usable(record.contact_stale, "contact_stale");
     // An event may be due at the very time at which the run was stopped, and be late by a rounding of it.
     const double late = 1.0e-6 * record.calendar_end;
+    // Nor before the calendar's first tick, of which it has less than 2^28.
+    const double earliest = std::max(record.now - late, -1.0e-9 * record.calendar_end);
     for (Slot i = 0; i < count(); ++i) {
         balls_.set_gone(i, state.balls.gone.at(i) != 0);
         if (!balls_.gone(i)) {
             require(std::isfinite(own_time[i]) && own_time[i] <= now_ + late, i, "time");
-            require(event_time[i] >= now_ - late && event_partner[i] != -1.0, i, "event");
-            require(contact_time[i] >= now_ - late, i, "contact");
+            require(event_time[i] >= earliest && event_partner[i] != -1.0, i, "event");
+            require(contact_time[i] >= earliest && (contact_time[i] >= kNeverTouch) == (contact_partner[i] == -1.0), i,
+                    "contact");
         }
         balls_.hot(i).time = own_time[i];
         forecast_[i].event_time = event_time[i];
@@ -1218,6 +1222,10 @@ void Engine<Dim, Gravity, Lists>::resume(const SolverState& state) {
         forecast_[i].partner_hits = stale[i] != 0.0 ? kStale : 0;
         next_[i].partner = partner(event_partner[i], i, "partner of its event");
         next_[i].partner_hits = forecast_[i].partner_hits;
+        for (const std::uint32_t met : {forecast_[i].partner, next_[i].partner}) {
+            const bool there = met >= count() || stale[i] != 0.0 || state.balls.gone.at(met) == 0;
+            require(balls_.gone(i) || there, i, "partner: it is gone");
+        }
         balls_.set_spin(i, state.balls, i);
     }
     if (!last_hit_.empty()) last_hit_ = usable(record.last_hit, "last_hit");

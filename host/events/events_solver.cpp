@@ -30,6 +30,11 @@ EventsSolver::EventsSolver(std::vector<EventsStage> stages, const SolverState& s
     }
     if (const auto& saved = state.records.events_progress) {
         stage_ = std::min(static_cast<std::size_t>(saved->stage), stages_.size() - 1);
+        const double every = stages_[stage_].thermostat_every;
+        const double due = every > 0.0 ? std::floor(state.time / every) : static_cast<double>(saved->visits);
+        if (!(std::abs(static_cast<double>(saved->visits) - due) <= 1.0)) {
+            throw DamagedState(fmt::format("its thermostat has come {} times, where {} are due", saved->visits, due));
+        }
         visits_ = saved->visits;
         draws_ = saved->draws;
     }

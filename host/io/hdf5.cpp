@@ -133,12 +133,23 @@ void require_own(hid_t parent, const std::string& path) {
     }
 }
 
-void require_own_storage(hid_t dataset, const std::string& name) {
+void require_plain_storage(hid_t dataset, const std::string& name) {
     const Handle properties(H5Dget_create_plist(dataset), H5Pclose, "read how a dataset is stored");
     if (check(H5Pget_external_count(properties), "read how a dataset is stored") > 0 ||
         H5Pget_layout(properties) == H5D_VIRTUAL) {
         throw Error("the numbers of `" + name + "` lie in another file, which is not read");
     }
+    // A filter makes a thousand bytes of one, and one behind another a million.
+    const int filters = check(H5Pget_nfilters(properties), "read how a dataset is stored");
+    int packed = 0;
+    for (int k = 0; k < filters; ++k) {
+        unsigned flags = 0;
+        std::size_t values = 0;
+        const H5Z_filter_t filter =
+            H5Pget_filter2(properties, static_cast<unsigned>(k), &flags, &values, nullptr, 0, nullptr, nullptr);
+        packed += filter == H5Z_FILTER_SHUFFLE || filter == H5Z_FILTER_FLETCHER32 ? 0 : 1;
+    }
+    if (packed > 1) throw Error("the numbers of `" + name + "` are packed more than once");
 }
 
 /// The name that `read` gives: it is asked twice, for the length and then for the text.
@@ -215,7 +226,7 @@ Handle open_dataset(hid_t parent, const std::string& name) {
     if (!exists(parent, name)) throw Error("dataset `" + name + "` is missing");
     require_own(parent, name);
     Handle dataset(H5Dopen2(parent, name.c_str(), H5P_DEFAULT), H5Dclose, "open a dataset");
-    require_own_storage(dataset, name);
+    require_plain_storage(dataset, name);
     return dataset;
 }
 
@@ -486,19 +497,22 @@ void hash_attributes(ContentsHash& hash, hid_t object, const std::string& except
     }
 }
 
-void hash_group(ContentsHash& hash, hid_t group, const std::string& except, int depth) {
+/// \param objects  how many have been read
+void hash_group(ContentsHash& hash, hid_t group, const std::string& except, int depth, std::size_t& objects) {
     constexpr int kDeepest = 8;  // groups in groups; a group may hold itself
+    constexpr std::size_t kMost = 100'000;
     if (depth > kDeepest) throw Error("groups lie in groups without an end");
     hash_attributes(hash, group, except);
     H5G_info_t info{};
     check(H5Gget_info(group, &info), "read a group");
     for (hsize_t k = 0; k < info.nlinks; ++k) {
+        if (++objects > kMost) throw Error("it holds more than any file of carom");
         const std::string name = name_in(group, k);
         hash.text(name);
         require_own(group, name);
         const Handle object(H5Oopen(group, name.c_str(), H5P_DEFAULT), H5Oclose, "open an object");
         if (H5Iget_type(object) == H5I_GROUP) {
-            hash_group(hash, object, "", depth + 1);
+            hash_group(hash, object, "", depth + 1, objects);
         } else if (H5Iget_type(object) == H5I_DATASET) {
             hash_attributes(hash, object, "");
             const Handle dataset = open_dataset(group, name);
@@ -519,7 +533,8 @@ void hash_group(ContentsHash& hash, hid_t group, const std::string& except, int 
 
 std::uint64_t contents_hash(hid_t group, const std::string& except) {
     ContentsHash hash;
-    hash_group(hash, group, except, 0);
+    std::size_t objects = 0;
+    hash_group(hash, group, except, 0, objects);
     return hash.value();
 }
 

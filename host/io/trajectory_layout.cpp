@@ -4,12 +4,14 @@
 #include <array>
 #include <limits>
 #include <numeric>
+#include <set>
 #include <span>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
 
 #include "host/io/records.hpp"
+#include "host/state/text.hpp"
 
 namespace carom {
 
@@ -54,9 +56,22 @@ void write_observable_order(hid_t parameters, const std::vector<ObservableInfo>&
     h5::write_strings(parameters, "observables", names);
 }
 
+/// Names of what a file holds become names of figures and tables, and stand in lines on a terminal.
+/// \throws h5::Error  one is none, leads elsewhere, has control characters, or is there twice
+std::vector<std::string> read_names(hid_t parameters, const char* of) {
+    std::vector<std::string> names = h5::read_strings(parameters, of);
+    std::set<std::string_view> seen;
+    for (const std::string& name : names) {
+        const bool usable = !name.empty() && !name.starts_with('.') && name.find('/') == std::string::npos;
+        if (!usable || visible(name) != name) throw h5::Error("`" + visible(name) + "` is no name of an observable");
+        if (!seen.insert(name).second) throw h5::Error("observable `" + name + "` is there twice");
+    }
+    return names;
+}
+
 std::vector<ObservableInfo> read_observable_infos(hid_t file, hid_t parameters) {
     std::vector<ObservableInfo> infos;
-    for (const std::string& name : h5::read_strings(parameters, "observables")) {
+    for (const std::string& name : read_names(parameters, "observables")) {
         const h5::Handle value = h5::open_dataset(file, "observables/" + name + "/value");
         ObservableInfo info;
         info.name = name;
@@ -661,7 +676,7 @@ std::vector<AverageInfo> read_average_infos(hid_t file) {
     std::vector<AverageInfo> infos;
     const h5::Handle parameters = h5::open_group(file, "parameters");
     if (!h5::exists(parameters, kOrder)) return infos;
-    for (const std::string& name : h5::read_strings(parameters, kOrder)) {
+    for (const std::string& name : read_names(parameters, kOrder)) {
         const h5::Handle group = h5::open_group(file, "observables/" + name);
         const h5::Handle value = h5::open_dataset(group, "value");
         AverageInfo info;

@@ -27,6 +27,11 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 double number_or_nan(const nlohmann::ordered_json& value) { return value.is_number() ? value.get<double>() : kNan; }
 
+/// An object in another; an empty one if there is none.
+nlohmann::ordered_json object_in(const nlohmann::ordered_json& outer, const char* key) {
+    return outer.contains(key) && outer[key].is_object() ? outer[key] : nlohmann::ordered_json::object();
+}
+
 /// The run's summary; an empty object if there is none.
 nlohmann::ordered_json summary_of(const TrajectoryReader& trajectory) {
     nlohmann::ordered_json json = nlohmann::ordered_json::parse(trajectory.summary(), nullptr, false);
@@ -43,13 +48,15 @@ void add_energy(MeasuredRun& run, const nlohmann::ordered_json& summary) {
 void add_means(MeasuredRun& run, const TrajectoryReader& trajectory, const ObservableTable& table) {
     const nlohmann::ordered_json summary = summary_of(trajectory);
     add_energy(run, summary);
-    const nlohmann::ordered_json json = summary.value("means", nlohmann::ordered_json());
+    const nlohmann::ordered_json json = object_in(summary, "means");
     if (json.contains("values")) {
-        for (const auto& [name, value] : json["values"].items()) {
-            run.means.push_back({name, number_or_nan(value["mean"]), number_or_nan(value["error"]),
-                                 number_or_nan(value["correlation_time"]),
-                                 Steadiness(number_or_nan(value.value("independent", nlohmann::ordered_json())),
-                                            number_or_nan(value.value("drift", nlohmann::ordered_json())))});
+        const nlohmann::ordered_json values = object_in(json, "values");
+        for (const auto& [name, value] : values.items()) {
+            const auto number = [&](const char* key) {
+                return value.is_object() && value.contains(key) ? number_or_nan(value[key]) : kNan;
+            };
+            run.means.push_back({name, number("mean"), number("error"), number("correlation_time"),
+                                 Steadiness(number("independent"), number("drift"))});
         }
     } else {
         const std::size_t half = table.rows() / 2 + 1;

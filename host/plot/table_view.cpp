@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <compare>
 #include <cstring>
 #include <limits>
 #include <map>
@@ -153,7 +154,10 @@ Scale scale_of(const SweepTable& table, std::size_t column) {
         if (std::ranges::find(values, text, &std::pair<double, std::string>::second) != values.end()) continue;
         values.emplace_back(scale.words ? static_cast<double>(values.size()) : numbers[row], text);
     }
-    std::ranges::sort(values);
+    std::ranges::sort(values, [](const auto& a, const auto& b) {  // what is no number is in order, too
+        const auto order = std::strong_order(a.first, b.first);
+        return order != 0 ? order < 0 : a.second < b.second;
+    });
     for (auto& [number, text] : values) {
         scale.at.push_back(number);
         scale.texts.push_back(std::move(text));
@@ -213,12 +217,14 @@ ChosenColumns choose_columns(const SweepTable& table, const TableView& view) {
 }
 
 Reduced reduce_table(const SweepTable& table, const ChosenColumns& chosen, bool mean) {
+    constexpr std::size_t kMostCells = 10'000'000;
     Reduced reduced;
     std::size_t size = 1;
     std::vector<std::map<std::string, std::size_t>> index;
     for (const std::size_t column : chosen.by) {
         reduced.scales.push_back(scale_of(table, column));
-        size *= reduced.scales.back().at.size();
+        size *= std::max<std::size_t>(reduced.scales.back().at.size(), 1);
+        if (size > kMostCells) throw InputError(fmt::format("{}: no figure has {} cells", table.path, size));
         index.emplace_back();
         for (const std::string& text : reduced.scales.back().texts) index.back().emplace(text, index.back().size());
     }

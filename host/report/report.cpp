@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <vector>
 
@@ -32,6 +33,12 @@ namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
+
+/// What a summary holds may be anything, in a file that somebody made up. \returns NaN where it is no number
+double number_in(const Json& object, const char* key) {
+    return object.contains(key) && object[key].is_number() ? object[key].get<double>()
+                                                           : std::numeric_limits<double>::quiet_NaN();
+}
 using Rows = std::vector<std::vector<Html>>;
 
 /// More rows are drawn as dots, not as lines in a vector format, of which a browser would draw each.
@@ -165,7 +172,11 @@ private:
     }
 
     /// What speaks against equilibrium, or leaves it unknown.
-    [[nodiscard]] std::string why() const { return summary_["means"].value("reason", "too few rows to tell"); }
+    [[nodiscard]] std::string why() const {
+        const Json means = summary_.value("means", Json());
+        return means.contains("reason") && means["reason"].is_string() ? means["reason"].get<std::string>()
+                                                                       : "too few rows to tell";
+    }
 
     Html run_section() {
         const UnitNames& units = run_.scene.units;
@@ -224,13 +235,12 @@ private:
         add(rows, "virial identity, relative defect", told("virial_defect"));
         add(rows, "largest overlap, of the smaller radius", told("max_overlap"));
         add(rows, "balls that left", told("balls_left") == "0" ? "" : told("balls_left"));
-        if (summary_.contains("means")) {
-            const Json& known = summary_["means"]["equilibrated"];
+        if (const Json means = summary_.value("means", Json()); means.is_object()) {
+            const Json known = means.contains("equilibrated") ? means["equilibrated"] : Json();
             add(rows, "equilibrium",
                 !known.is_boolean() ? "unknown: " + why()
-                : known.get<bool>()
-                    ? fmt::format("from t = {:.6g}{} on", summary_["means"].value("since", 0.0), units.behind("s"))
-                    : "not reached: " + why() + "; means are over all of the run");
+                : known.get<bool>() ? fmt::format("from t = {:.6g}{} on", number_in(means, "since"), units.behind("s"))
+                                    : "not reached: " + why() + "; means are over all of the run");
         }
         if (summary_.contains("warnings")) {
             for (const Json& warning : summary_["warnings"]) {

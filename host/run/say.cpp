@@ -8,24 +8,6 @@
 
 namespace carom {
 
-std::string visible(std::string_view text) {
-    constexpr unsigned char kBeforeC1 = 0xc2;  // 0x80 to 0x9f in UTF-8
-    std::string result;
-    for (std::size_t at = 0; at < text.size(); ++at) {
-        const auto c = static_cast<unsigned char>(text[at]);
-        const bool last = at + 1 == text.size();
-        const bool c1 = c == kBeforeC1 && !last && (static_cast<unsigned char>(text[at + 1]) & 0xe0U) == 0x80U;
-        if (c < 0x20 || c == 0x7f) {
-            result += fmt::format("\\x{:02x}", c);
-        } else if (c1) {
-            result += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[++at]));
-        } else {
-            result += text[at];
-        }
-    }
-    return result;
-}
-
 void say_to(std::FILE* stream, const std::string& text) noexcept {
     const bool written = std::fwrite(text.data(), 1, text.size(), stream) == text.size();
     if (!written || std::fflush(stream) != 0) std::clearerr(stream);  // the next message may fit again

@@ -8,11 +8,9 @@
 #include <string_view>
 #include <utility>
 
-namespace carom {
+#include "host/state/text.hpp"
 
-/// A text of somebody else's for a terminal, in one line: control characters, which would end the line or command the
-/// terminal, as \xNN.
-std::string visible(std::string_view text);
+namespace carom {
 
 /// Writes a message, and lets go of one that cannot be written (a full disk, a closed pipe): nobody should lose a run
 /// for not reading about it.

@@ -267,13 +267,15 @@ void note_loaded(std::string_view before, Scene& scene) {
         }
     }
     // Those of an earlier reading are no longer true: of other files, or of the same ones as they were.
-    for (auto at = scene.source.find(kLoaded); !lines.empty() && at != std::string::npos;) {
-        const bool begins = at == 0 || scene.source[at - 1] == '\n';
+    if (lines.empty()) return;
+    std::string kept;
+    for (std::size_t at = 0; at < scene.source.size();) {
         const auto end = std::min(scene.source.find('\n', at), scene.source.size() - 1) + 1;
-        if (begins) scene.source.erase(at, end - at);
-        at = scene.source.find(kLoaded, begins ? at : end);
+        const auto line = std::string_view(scene.source).substr(at, end - at);
+        if (!line.starts_with(kLoaded)) kept += line;
+        at = end;
     }
-    if (!lines.empty()) scene.source += (scene.source.ends_with('\n') ? "" : "\n") + lines;
+    scene.source = kept + (kept.ends_with('\n') ? "" : "\n") + lines;
 }
 
 }  // namespace

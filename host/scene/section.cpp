@@ -239,9 +239,7 @@ std::string Section::text(std::string_view name) const {
     auto text = *node->value<std::string>();
     if (text.size() > kLongestText)
         fail(name, fmt::format("must be at most {} bytes long, not {}", kLongestText, text.size()));
-    for (const char character : text) {
-        if (static_cast<unsigned char>(character) < 0x20) fail(name, "must not hold control characters");
-    }
+    if (visible(text) != text) fail(name, "must not hold control characters");
     return text;
 }
 

@@ -28,6 +28,24 @@ std::string read_text_file(const std::string& path) {
     return text;
 }
 
+std::string visible(std::string_view text) {
+    constexpr unsigned char kBeforeC1 = 0xc2;  // 0x80 to 0x9f in UTF-8
+    std::string result;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        const auto c = static_cast<unsigned char>(text[at]);
+        const bool last = at + 1 == text.size();
+        const bool c1 = c == kBeforeC1 && !last && (static_cast<unsigned char>(text[at + 1]) & 0xe0U) == 0x80U;
+        if (c < 0x20 || c == 0x7f) {
+            result += fmt::format("\\x{:02x}", c);
+        } else if (c1) {
+            result += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[++at]));
+        } else {
+            result += text[at];
+        }
+    }
+    return result;
+}
+
 std::string_view file_kind(std::string_view begin) {
     struct Magic {
         std::string_view bytes;
@@ -110,9 +128,13 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::string_view nearest_name(std::string_view name, std::span<const std::string_view> candidates, std::size_t slips) {
+    constexpr std::size_t kLongest = 100;
     std::string_view nearest;
     std::size_t least = std::max(slips, name.size() / 3) + 1;  // farther than this is no misspelling
     for (const std::string_view candidate : candidates) {
+        // The distance takes time and memory as the product of the lengths, and a stranger's names may be long.
+        const std::size_t longer = std::max(name.size(), candidate.size());
+        if (longer > kLongest || longer - std::min(name.size(), candidate.size()) >= least) continue;
         const std::size_t distance = edit_distance(name, candidate);
         if (distance < least && distance < candidate.size()) {
             least = distance;

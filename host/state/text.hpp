@@ -12,6 +12,10 @@ namespace carom {
 /// \throws SystemError  it cannot be read
 std::string read_text_file(const std::string& path);
 
+/// A text of somebody else's for a terminal, in one line: control characters, which would end the line or command the
+/// terminal, as \xNN.
+std::string visible(std::string_view text);
+
 /// What a file seems to be that begins so, in words that follow "is": "a CSV table"; empty where nobody knows.
 std::string_view file_kind(std::string_view begin);
 /// One of them: what scenes and sweeps are.

@@ -323,6 +323,11 @@ std::vector<AxisValue> read_values(const SweepEntry& entry) {
     return values;
 }
 
+void require_runs(double runs, const std::string& file) {
+    if (runs <= static_cast<double>(kMostRuns)) return;
+    throw InputError(fmt::format("{}: {:.3g} runs are too many; allowed: {}", file, runs, kMostRuns));
+}
+
 Axis read_axis(const SweepEntry& entry) {
     Axis axis;
     axis.keys = entry.keys(entry.find("name") != nullptr);
@@ -444,7 +449,6 @@ void check_keys(const Sweep& sweep, const std::string& file) {
         if (!first) throw InputError(fmt::format("{}: {}: {} is set by {} already", place, who, key, other->second));
     };
     std::vector<std::string> names;
-    double runs = 1.0;
     for (std::size_t k = 0; k < sweep.axes.size(); ++k) {
         const Axis& axis = sweep.axes[k];
         const std::string who = fmt::format("axis[{}]", k);
@@ -453,15 +457,11 @@ void check_keys(const Sweep& sweep, const std::string& file) {
             throw InputError(fmt::format("{}: {}.name: there are two axes \"{}\"", axis.place, who, axis.name));
         }
         names.push_back(name_without_unit(axis.name));
-        runs *= static_cast<double>(axis.values.size());
     }
     for (std::size_t k = 0; k < sweep.settings.size(); ++k) {
         for (const std::string& key : sweep.settings[k].keys) {
             claim(key, fmt::format("set[{}]", k), sweep.settings[k].place);
         }
-    }
-    if (runs > static_cast<double>(kMostRuns)) {
-        throw InputError(fmt::format("{}: {:.3g} runs are too many; allowed: {}", file, runs, kMostRuns));
     }
     for (const std::string& text : sweep.overrides) {
         std::string key = text.substr(0, text.find('='));
@@ -526,10 +526,13 @@ Sweep parse_sweep(std::string_view text, const std::string& path, const std::vec
     sweep.overrides = overrides;
     const SweepEntry entry(*head->as_table(), "sweep", path, {"scene", "record", "average_over"});
     read_head(entry, sweep);
+    double runs = 1.0;
     for (const toml::table* table : tables_of(root, "axis", path)) {
         const SweepEntry axis(*table, fmt::format("axis[{}]", sweep.axes.size()), path,
                               {"key", "keys", "name", "values"});
         sweep.axes.push_back(read_axis(axis));
+        runs *= static_cast<double>(sweep.axes.back().values.size());
+        require_runs(runs, path);  // before there is another axis of many values
     }
     if (sweep.axes.empty()) {
         throw InputError(fmt::format("{}: axis: is required: one [[axis]] or more, each with key and values", path));

@@ -226,6 +226,18 @@ class Checkpoints(HostileFileTest):
             file["balls/again"] = file["balls"]
         self.refuses(source, loop, "groups lie in groups without an end", checksum=True)
 
+    def test_groups_that_many_links_lead_to(self):
+        source = self.run_scene("spring")
+
+        def many(file):  # 20^6 ways to the last of them
+            group = file.create_group("of")
+            for level in range(6):
+                inner = file.create_group(f"inner{level}")
+                for k in range(20):
+                    group[str(k)] = inner
+                group = inner
+        self.refuses(source, many, "holds more than any file of carom", checksum=True)
+
     def test_records_of_events_that_cannot_be(self):
         def put(name, value, index=3):
             def change(file):
@@ -256,6 +268,32 @@ class Checkpoints(HostileFileTest):
             self.refuses(source, put("events", np.nan, index), "clock|count|cells")
         for cells in (0.5, 1e9, 65535.0):
             self.refuses(source, put("events", cells, 19), "cells")
+        self.refuses(source, put("events", 0.0, 3), "clock")  # the calendar's end
+
+        def long_ago(file):
+            put("events", 1e6, 3)(file)
+            put("events_event_time", -0.9)(file)
+        self.refuses(source, long_ago, "ball 3 has no usable event")
+
+        def with_nobody(file):
+            put("events_contact_partner", -1.0)(file)
+            put("events_contact_time", records(file)["events"][2] + 0.01)(file)
+        self.refuses(source, with_nobody, "ball 3 has no usable contact")
+
+        def with_one_that_is_gone(file):
+            file["balls/gone"][5] = 1
+            for name in ("events_contact_partner", "events_event_partner"):
+                put(name, 5.0)(file)
+            put("events_contact_time", records(file)["events_event_time"][3])(file)
+            put("events_contact_stale", 0.0)(file)
+        self.refuses(source, with_one_that_is_gone, "partner: it is gone")
+
+    def test_a_thermostat_that_has_come_too_seldom_or_often(self):
+        source = self.run_scene("events", MIXTURE % "events" + '[thermostat]\nkind = "andersen"\nrate = 40.0\ntemperature = 1.0\n')
+        for visits in (0.0, 1e9):
+            def change(file, visits=visits):
+                records(file)["stage"][1] = visits
+            self.refuses(source, change, "thermostat has come")
 
     def test_bubbles_that_cannot_be(self):
         source = self.run_scene("events", DENSE)
@@ -406,6 +444,59 @@ class OtherFiles(HostileFileTest):
         self.refused("plot", "bad.h5", "speed", "-o", "x.svg", says="`observables/speed/value` holds less than its extent says",
                      naming="bad.h5")
 
+    def test_names_that_lead_elsewhere_command_a_terminal_or_are_there_twice(self):
+        self.write("a.toml", GAS + AVERAGES)
+        self.succeed("run", "a.toml", "--quiet", "-o", "gas.h5", "--force")
+        os.mkdir(self.folder / "figures")
+        before = self.files()
+        for of in ("averages", "observables"):
+            for name in ("../out", "/tmp/out", "..", ".", "", "a/b", "\x1b[2J", "a\nb", "\u009b", None):
+                def change(file, of=of, name=name):
+                    first, *rest = [other.decode() for other in file[f"parameters/{of}"][()]]
+                    parts = file[f"observables/{first}"]
+                    if name and name not in (".", ".."):
+                        file["observables"].require_group(os.path.dirname(name) or "/observables")
+                        if name not in file["observables"]:
+                            file["observables"][name] = parts
+                    names = np.array([text.encode() for text in ([name or "", *rest] if name is not None else [first, first, *rest])])
+                    attributes = dict(file[f"parameters/{of}"].attrs)
+                    del file[f"parameters/{of}"]
+                    file[f"parameters/{of}"] = names
+                    file[f"parameters/{of}"].attrs.update(attributes)
+                self.change("gas.h5", "bad.h5", change)
+                self.refused("plot", "bad.h5", "--all", "--csv", "-o", "figures/", "--force", naming="bad.h5",
+                             says="is there twice" if name is None else "is no name of an observable")
+                os.remove(self.folder / "bad.h5")
+        self.assertEqual(self.files(), before)
+        self.assertEqual(os.listdir(self.folder / "figures"), [])
+
+    def test_numbers_that_are_packed_twice(self):
+        def change(file):
+            place = file["particles/all/velocity"]
+            numbers, attributes = place["value"][()], dict(place["value"].attrs)
+            del place["value"]
+            how = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+            how.set_chunk(numbers.shape)
+            how.set_deflate(9)
+            how.set_deflate(9)
+            space = h5py.h5s.create_simple(numbers.shape)
+            h5py.h5d.create(place.id, b"value", h5py.h5t.py_create(numbers.dtype), space, how).write(
+                h5py.h5s.ALL, h5py.h5s.ALL, numbers)
+            place["value"].attrs.update(attributes)
+        self.change("gas.h5", "bad.h5", change)
+        self.refused("state", "bad.h5", says="packed more than once", naming="bad.h5")
+
+    def test_a_summary_of_other_kinds(self):
+        for means in ('{"values":{"a":{}}}', '{"values":{"a":3}}', '{"values":[1]}', "[]", "{}", '{"reason":1}', '{"since":"x"}',
+                      '{"equilibrated":true,"since":[]}', "null", "7"):
+            def change(file, means=means):
+                del file["parameters/summary"]
+                file["parameters/summary"] = np.bytes_('{"means":' + means + ',"warnings":3}')
+            self.change("gas.h5", "bad.h5", change)
+            for command in (["report", "bad.h5", "-o", "x.html", "--force"], ["plot", "bad.h5", "pressure", "--csv", "-o", "-"]):
+                result = self.carom(*command)
+                self.assertEqual(result.status, 0, (means, command, result.err))
+
     def test_a_summary_of_many_layers(self):
         def change(file):
             del file["parameters/summary"]
@@ -467,6 +558,38 @@ until = 0.1
         fill = "[[fill]]\ncount = 1\nradius = 0.5\nmass = 1.0\n"
         self.assertRegex(self.check_scene(self.SCENE % ("900.0, 900.0", fill * 20000)).err,
                          r"s\.toml:10:\d+: fill: 20000 entries; allowed: at most 4096")
+
+    def within(self, megabytes, *arguments, status):
+        """Not much memory, and not long."""
+        begin = time.monotonic()
+        # The sanitizers' shadow has no room below such a limit.
+        limit = {} if cached("CAROM_SANITIZE") else {
+            "preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20,) * 2)}
+        result = self.carom(*arguments, **limit)
+        self.assertEqual(result.status, status, result.err[-300:])
+        self.assertLess(time.monotonic() - begin, 30.0)
+        return result.err
+
+    def test_axes_that_make_too_many_runs_are_refused_before_the_last(self):
+        self.write("s.toml", self.SCENE % ("9.0, 9.0", ""))
+        axis = '[[axis]]\nkey = "k%d.a"\nvalues = { from = 0, to = 999998, step = 1 }\n'
+        self.write("s.sweep.toml", '[sweep]\nscene = "s.toml"\nrecord = ["temperature"]\n' + "".join(axis % k for k in range(30)))
+        self.assertIn("1e+12 runs are too many", self.within(1500, "sweep", "s.sweep.toml", status=2))
+
+    def test_long_names_are_compared_with_no_others(self):
+        species = f'[[species]]\nname = "{"a" * 10000}"\nradius = 0.01\nmass = 1.0\n[[load]]\nfile = "b.csv"\n'
+        self.write("s.toml", self.SCENE % ("9.0, 9.0", species))
+        self.write("b.csv", f"x,y,species\n1,1,{'a' * 60000}\n")
+        self.within(600, "check", "s.toml", status=2)
+
+    def test_a_table_of_more_cells_than_any_figure_has(self):
+        self.write("t.csv", "a,b,value\n" + "".join(f"{row // 2},{row},1\n" for row in range(20000)))
+        self.assertIn("no figure has 200000000 cells", self.within(1500, "plot", "t.csv", "value", "-o", "x.svg", status=2))
+
+    def test_what_was_loaded_is_written_anew_in_a_moment(self):
+        self.write("b.csv", "x,y\n1,1\n")
+        self.write("s.toml", self.SCENE % ("9.0, 9.0", '[[load]]\nfile = "b.csv"\nradius = 0.1\nmass = 1.0\n' + "# loaded: \n" * 1000000))
+        self.within(2000, "check", "s.toml", status=0)
 
     def test_a_packing_that_nothing_reaches_is_refused_at_once(self):
         fills = "".join(f"[[fill]]\npacking_fraction = 0.47\nradius = {r}\nmass = 1.0\n" for r in (0.5, 0.05))
