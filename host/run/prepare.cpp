@@ -205,11 +205,11 @@ void space_rows(PreparedScene& run) {
 void keep_row_interval(PreparedScene& run, const Checkpoint& checkpoint, std::vector<std::string> overrides) {
     const std::optional<double> began_with = saved_row_interval(run.state);
     if (!began_with) return space_rows(run);
-    constexpr double kMostRows = 1e15;  // beyond, the next whole number is none of a double's
-    if (!(*began_with >= 0.0) || !std::isfinite(*began_with) || run.scene.run.until > kMostRows * *began_with) {
-        if (*began_with != 0.0) throw DamagedState(fmt::format("its rows have an interval of {}", *began_with));
-    }
     if (*began_with == run.scene.output.observables_every) return;
+    constexpr double kMostRows = 1e15;  // beyond, the next whole number is none of a double's
+    const bool usable = std::isfinite(*began_with) && *began_with >= 0.0 &&
+                        (*began_with == 0.0 || run.scene.run.until <= kMostRows * *began_with);
+    if (!usable) throw DamagedState(fmt::format("its rows have an interval of {}", *began_with));
     overrides.push_back(fmt::format("run.until={}", 2.0 * run.scene.run.until));
     const Scene later = parse_scene(checkpoint.scene_source, checkpoint.scene_path, overrides);
     const bool follows = later.output.observables_every != run.scene.output.observables_every;

@@ -183,9 +183,7 @@ private:
             __syncthreads();
             if (threadIdx.x == 0) Counter(gate_->opened).store(s_turn, ::cuda::memory_order_release);
         } else if (threadIdx.x == 0) {
-            // Each look that acquires would empty the nearest cache, which another block may be working with.
-            while (Counter(gate_->opened).load(::cuda::memory_order_relaxed) < s_turn) __nanosleep(20);
-            ::cuda::atomic_thread_fence(::cuda::memory_order_acquire, ::cuda::thread_scope_device);
+            while (Counter(gate_->opened).load(::cuda::memory_order_acquire) < s_turn) __nanosleep(20);
         }
         __syncthreads();
     }
