@@ -52,8 +52,8 @@ void add_means(MeasuredRun& run, const TrajectoryReader& trajectory, const Obser
     if (json.contains("values")) {
         const nlohmann::ordered_json values = object_in(json, "values");
         for (const auto& [name, value] : values.items()) {
-            const auto number = [&](const char* key) {
-                return value.is_object() && value.contains(key) ? number_or_nan(value[key]) : kNan;
+            const auto number = [&of = value](const char* key) {
+                return of.is_object() && of.contains(key) ? number_or_nan(of[key]) : kNan;
             };
             run.means.push_back({name, number("mean"), number("error"), number("correlation_time"),
                                  Steadiness(number("independent"), number("drift"))});

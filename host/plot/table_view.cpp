@@ -156,7 +156,7 @@ Scale scale_of(const SweepTable& table, std::size_t column) {
     }
     std::ranges::sort(values, [](const auto& a, const auto& b) {  // what is no number is in order, too
         const auto order = std::strong_order(a.first, b.first);
-        return order != 0 ? order < 0 : a.second < b.second;
+        return std::is_neq(order) ? std::is_lt(order) : a.second < b.second;
     });
     for (auto& [number, text] : values) {
         scale.at.push_back(number);
