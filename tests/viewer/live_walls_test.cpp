@@ -340,6 +340,20 @@ const LiveFrame* play_to(LiveLab& lab, double time) {
     return lab.wait([&](const LiveFrame& f) { return f.frame->time == f.time && f.time >= time; });
 }
 
+/// The events solver counts visits of a thermostat, and those of the one before say nothing of another's.
+TEST(LiveThermostat, MayBeChanged) {
+    LiveLab lab(with_solver(kWarmGas, "events") +
+                "[thermostat]\nkind = \"andersen\"\nrate = 40.0\ntemperature = 1.0\n");
+    ASSERT_NE(play_to(lab, 1.0), nullptr) << lab.run.error();
+    for (const char* rate : {"thermostat.rate=4", "thermostat.rate=400"}) {
+        const double before = lab.run.take()->time;
+        lab.run.change({rate});
+        EXPECT_EQ(lab.run.take_message(), "") << rate;
+        ASSERT_NE(play_to(lab, before + 1.0), nullptr) << lab.run.error();
+        EXPECT_EQ(lab.run.error(), "") << rate;
+    }
+}
+
 /// The ball is met at t = 5 and flies away twice as fast as the wall.
 TEST_P(LiveWalls, MovingWallsGoOnFromWhereTheyAre) {
     LiveLab lab(driven(kPiston) + "precision = \"double\"\n");
