@@ -101,7 +101,10 @@ struct WindowEvents {
 
 Window::Window(const std::string& title, int width, int height) {
     if (glfwInit() == GLFW_FALSE) {
-        throw SystemError(fmt::format("no window can be opened: there is no display; {}", kRemedy));
+        const char* why = nullptr;  // which display was tried
+        glfwGetError(&why);
+        throw SystemError(fmt::format("no window can be opened: there is no display; {}{}{}", why != nullptr ? why : "",
+                                      why != nullptr ? "; " : "", kRemedy));
     }
     hints(kGlMajor, kGlMinor);
     window_ = glfwCreateWindow(width, height, title.c_str(), nullptr, nullptr);
