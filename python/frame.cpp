@@ -126,9 +126,9 @@ py::bytes picture(const FrameView& view, int width, int height, const std::strin
 /// A stored run. Any thread may read, one at a time.
 class StoredRun {
 public:
-    explicit StoredRun(const std::string& path) {
+    explicit StoredRun(const FileName& path) {
         const OthersMayRun others;
-        reader_.emplace(path);
+        reader_.emplace(path.bytes);
         const TrajectoryHeader& header = reader_->header();
         context_ = std::make_shared<FrameContext>(FrameContext{header.box, header.species_table, header.species.rows(),
                                                                header.scene_source, header.scene_path});
@@ -163,7 +163,7 @@ private:
 
 void define_reader(py::module_& module) {
     py::class_<StoredRun>(module, "StoredRun", "A trajectory.")
-        .def(py::init<const std::string&>(), py::arg("path"))
+        .def(py::init<const FileName&>(), py::arg("path"))
         .def("__len__",
              [](StoredRun& run) {
                  return run.read([](const TrajectoryReader& reader) { return reader.frame_count(); });
@@ -241,11 +241,11 @@ void define_reader(py::module_& module) {
              })
         .def(
             "figure",
-            [](StoredRun& run, const std::string& quantity, const std::string& path) {
+            [](StoredRun& run, const std::string& quantity, const FileName& path) {
                 run.read([&](const TrajectoryReader& reader) {
-                    Canvas canvas(path);
+                    Canvas canvas(path.bytes);
                     canvas.note = run_note(reader);
-                    run_gnuplot(figure_script(quantity_figure({&reader}, quantity), canvas), path);
+                    run_gnuplot(figure_script(quantity_figure({&reader}, quantity), canvas), path.bytes);
                 });
             },
             py::arg("quantity"), py::arg("path"))

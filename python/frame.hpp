@@ -31,6 +31,17 @@ private:
     PyThreadState* state_;
 };
 
+/// The name of a file, as Python's own functions take it: any bytes but a NUL, str with what is no UTF-8 escaped.
+struct FileName {
+    std::string bytes;
+};
+
+/// What the program says, in which names of files may be.
+inline pybind11::object text_of(const std::string& said) {
+    return pybind11::reinterpret_steal<pybind11::object>(
+        PyUnicode_DecodeFSDefaultAndSize(said.data(), static_cast<Py_ssize_t>(said.size())));
+}
+
 /// While it lives, a thread that let others run has Python again, as OthersMayRun.
 class PythonAgain {
 public:
@@ -100,3 +111,18 @@ void define_device_frame(pybind11::module_& module);
 void define_reader(pybind11::module_& module);
 
 }  // namespace carom::python
+
+template <>
+struct pybind11::detail::type_caster<carom::python::FileName> {
+    PYBIND11_TYPE_CASTER(carom::python::FileName, const_name("str"));
+
+    bool load(handle given, bool /*convert*/) {
+        PyObject* bytes = nullptr;
+        if (PyUnicode_FSConverter(given.ptr(), &bytes) == 0) throw error_already_set();
+        value.bytes = reinterpret_steal<pybind11::bytes>(bytes);
+        return true;
+    }
+    static handle cast(const carom::python::FileName& name, return_value_policy /*policy*/, handle /*parent*/) {
+        return carom::python::text_of(name.bytes).release();
+    }
+};

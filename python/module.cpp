@@ -79,13 +79,17 @@ void translate(std::exception_ptr thrown) {
     try {
         if (thrown) std::rethrow_exception(thrown);
     } catch (const WrongScene& error) {
-        raise("SceneError", py::cast(error.lines()));
+        py::list lines;
+        for (const std::string& line : error.lines()) lines.append(text_of(line));
+        raise("SceneError", lines);
     } catch (const InputError& error) {
-        raise("InputError", py::cast(std::vector<std::string>{error.what()}));
+        py::list lines;
+        lines.append(text_of(error.what()));
+        raise("InputError", lines);
     } catch (const SimulationError& error) {
-        raise("SimulationError", py::str(error.what()));
+        raise("SimulationError", text_of(error.what()));
     } catch (const SystemError& error) {
-        raise("SystemError", py::str(error.what()));
+        raise("SystemError", text_of(error.what()));
     }
 }
 
@@ -194,7 +198,7 @@ public:
         options.changeable = true;
         run_ = std::make_unique<SimulationRun>(std::move(prepared), options);
         loop_ = &run_->begin();
-        note_place();
+        note_scene();
     }
 
     /// A run that nobody ended ends where it is; in the child of a fork it is none of ours.
@@ -248,7 +252,7 @@ public:
     }
 
     /// What there is of the run up to now, as a trajectory: the frames that are in memory, or the present one.
-    void store(const std::string& path) {
+    void store(const FileName& path) {
         const auto used = use();
         const OthersMayRun others;
         loop_->flush();
@@ -259,7 +263,7 @@ public:
             run_->solver().finish_frame(*frame);
             frames.push_back(frame);
         }
-        TrajectoryWriter writer(path, run_->header(balls_of(*context_, frames[0]->dimension)), true);
+        TrajectoryWriter writer(path.bytes, run_->header(balls_of(*context_, frames[0]->dimension)), true);
         for (const ObservableRow& row : kept_->rows) writer.append_row(row);
         const bool averages = !run_->averages().infos().empty();
         for (const auto& frame : frames) {
@@ -271,13 +275,19 @@ public:
     }
 
     [[nodiscard]] double time() const { return time_; }
-    [[nodiscard]] double end_time() { return loop_->end(); }
-    [[nodiscard]] double reachable_time(double time) { return run_->solver().reachable_time(time); }
-    [[nodiscard]] double time_of_step(std::uint64_t step) { return run_->time_of_step(step); }
+    [[nodiscard]] double end_time() const { return end_; }
+    [[nodiscard]] double reachable_time(double time) {
+        const auto used = use();
+        return run_->solver().reachable_time(time);
+    }
+    [[nodiscard]] double time_of_step(std::uint64_t step) {
+        const auto used = use();
+        return run_->time_of_step(step);
+    }
     [[nodiscard]] std::uint64_t step() const { return step_; }
     [[nodiscard]] const std::optional<std::string>& summary() const { return summary_; }
-    [[nodiscard]] int dimension() const { return run_->scene().dimension(); }
-    [[nodiscard]] std::string source() const { return run_->scene().source; }
+    [[nodiscard]] int dimension() const { return context_->box.dimension; }
+    [[nodiscard]] const std::string& source() const { return source_; }
 
     Totals totals() {
         const auto used = use();
@@ -377,11 +387,11 @@ public:
         return changes_;
     }
 
-    void save(const std::string& path) {
+    void save(const FileName& path) {
         const auto used = use();
         require_open();
         const OthersMayRun others;
-        run_->save(path);
+        run_->save(path.bytes);
     }
 
 private:
@@ -394,11 +404,12 @@ private:
             const OthersMayRun others;
             run_->change([&](ChangingSolver& solver) {
                 std::vector<std::string> said = what(solver);
+                const PythonAgain mine;  // others look at them
                 for (const std::string& one : said) changes_.emplace_back(solver.time(), solver.step(), one);
                 return said;
             });
         }
-        note_place();
+        note_scene();
     }
 
     /// While it lives nobody else uses the run.
@@ -435,6 +446,11 @@ private:
         time_ = run_->solver().time();
         step_ = run_->solver().step();
     }
+    void note_scene() {
+        note_place();
+        end_ = loop_->end();
+        source_ = run_->scene().source;
+    }
 
     void flush() {
         const OthersMayRun others;
@@ -464,6 +480,8 @@ private:
     std::atomic<bool> used_ = false;
     std::atomic<double> time_ = 0.0;
     std::atomic<std::uint64_t> step_ = 0;
+    double end_ = 0.0;
+    std::string source_;
     const pid_t process_ = getpid();
 };
 
@@ -522,13 +540,16 @@ void define_numbers(py::module_& module) {
 }
 
 void define_scene(py::module_& module) {
-    module.def("find_scene", &find_scene, py::arg("name"), py::arg("folder"));
-    module.def("read_text", [](const std::string& path) { return py::bytes(read_scene_text(path).text); });
+    module.def(
+        "find_scene",
+        [](const FileName& name, const FileName& folder) { return FileName{find_scene(name.bytes, folder.bytes)}; },
+        py::arg("name"), py::arg("folder"));
+    module.def("read_text", [](const FileName& path) { return py::bytes(read_scene_text(path.bytes).text); });
     module.def(
         "installed_scenes",
-        [](const std::string& folder) {
+        [](const FileName& folder) {
             std::vector<std::pair<std::string, std::string>> names;
-            for (const InstalledScene& scene : installed_scenes(folder)) {
+            for (const InstalledScene& scene : installed_scenes(folder.bytes)) {
                 if (!scene.sweep) names.emplace_back(scene.name, scene.what);
             }
             return names;
@@ -536,42 +557,41 @@ void define_scene(py::module_& module) {
         py::arg("folder"));
     module.def(
         "scene_source",
-        [](const std::string& text, const std::string& path, const std::vector<std::string>& overrides) {
-            return reading_scene([&] { return parse_scene(text, path, overrides).source; });
+        [](const std::string& text, const FileName& path, const std::vector<std::string>& overrides) {
+            return reading_scene([&] { return parse_scene(text, path.bytes, overrides).source; });
         },
         py::arg("text"), py::arg("path"), py::arg("overrides"));
 
     py::class_<PreparedScene>(module, "Prepared", "A scene with all that follows from it.")
         .def_readonly("warnings", &PreparedScene::warnings)
         .def_property_readonly("until", [](const PreparedScene& run) { return run.scene.run.until; })
-        .def_property_readonly("path", [](const PreparedScene& run) { return run.scene.path; })
+        .def_property_readonly("path", [](const PreparedScene& run) { return FileName{run.scene.path}; })
         .def("check", [](const PreparedScene& run) {
             const OthersMayRun others;
             return check_json(run, estimate_seconds(run));
         });
     module.def(
         "prepare",
-        [](const std::string& text, const std::string& path, std::vector<std::string> overrides, int threads,
-           bool force) {
+        [](const std::string& text, const FileName& path, std::vector<std::string> overrides, int threads, bool force) {
             return reading_scene([&] {
                 SceneRequest request;
-                request.scene = path;
+                request.scene = path.bytes;
                 request.overrides = std::move(overrides);
                 request.threads = threads;
                 request.force = force;
-                request.text = SceneText{.path = path, .text = text};
+                request.text = SceneText{.path = path.bytes, .text = text};
                 return prepare_scene(request);
             });
         },
         py::arg("text"), py::arg("path"), py::arg("overrides"), py::arg("threads"), py::arg("force"));
     module.def(
         "prepare_resume",
-        [](const std::string& checkpoint, std::vector<std::string> overrides, int threads) {
+        [](const FileName& checkpoint, std::vector<std::string> overrides, int threads) {
             return reading_scene([&] {
                 SceneRequest request;
                 request.overrides = std::move(overrides);
                 request.threads = threads;
-                return prepare_resume(checkpoint, request);
+                return prepare_resume(checkpoint.bytes, request);
             });
         },
         py::arg("checkpoint"), py::arg("overrides"), py::arg("threads"));
@@ -617,20 +637,21 @@ void define_sweep(py::module_& module) {
 
 void define_run(py::module_& module) {
     py::class_<PythonRun>(module, "Run", "What drives a solver.")
-        .def(py::init([](PreparedScene& prepared, const std::string& output, const std::string& checkpoint,
-                         double checkpoint_every, const std::string& events_log, bool force, bool keep_frames,
+        .def(py::init([](PreparedScene& prepared, const FileName& output, const FileName& checkpoint,
+                         double checkpoint_every, const FileName& events_log, bool force, bool keep_frames,
                          const std::vector<GivenObservable>& observables) {
                  SimulateOptions options;
-                 options.files.trajectory = output;
-                 options.files.checkpoint =
-                     checkpoint.empty() && !output.empty() ? default_checkpoint(output) : checkpoint;
+                 options.files.trajectory = output.bytes;
+                 options.files.checkpoint = checkpoint.bytes.empty() && !output.bytes.empty()
+                                                ? default_checkpoint(output.bytes)
+                                                : checkpoint.bytes;
                  options.checkpoint_every = checkpoint_every;
-                 options.events_log = events_log;
+                 options.events_log = events_log.bytes;
                  options.force = force;
                  const bool resumed = !prepared.resumed_from.empty();
                  const std::string& input = resumed ? prepared.resumed_from : prepared.scene.path;
-                 if (!output.empty()) check_output_files(options.files, input, resumed, force);
-                 if (!events_log.empty()) check_log_file(events_log, input, force);
+                 if (!output.bytes.empty()) check_output_files(options.files, input, resumed, force);
+                 if (!events_log.bytes.empty()) check_log_file(events_log.bytes, input, force);
                  return std::make_unique<PythonRun>(prepared, options, observables, keep_frames);
              }),
              py::arg("prepared"), py::arg("output"), py::arg("checkpoint"), py::arg("checkpoint_every"),

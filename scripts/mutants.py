@@ -18,6 +18,7 @@ import os
 import pathlib
 import re
 import shlex
+import signal
 import subprocess
 import sys
 import tempfile
@@ -34,6 +35,21 @@ def make_build(build, mutants):
                         "-DCAROM_CUDA=OFF", "-DCAROM_UNITY=OFF", "-DCAROM_PCH=OFF"], check=True)
     programs = {"bin/carom" if one["tests"].endswith(".py") else f"carom_{one['tests'].split('/')[0]}_tests" for one in mutants}
     subprocess.run(["cmake", "--build", build, "--target", *sorted(programs)], check=True)
+
+
+def run_in_time(command, folder, environment=None):
+    """The status of a command, and what it said. One that is stopped takes along what it has started.
+
+    :raises subprocess.TimeoutExpired: it took more than LIMIT
+    """
+    with subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          errors="replace", start_new_session=True) as running:
+        try:
+            said = running.communicate(timeout=LIMIT)[0]
+        except subprocess.TimeoutExpired:
+            os.killpg(running.pid, signal.SIGKILL)
+            raise
+    return running.returncode, said
 
 
 class Build:
@@ -86,14 +102,13 @@ class Build:
         kept[kept.index("-o") + 1] = str(program)
         subprocess.run(kept, cwd=self.folder, check=True, capture_output=True)
         try:
-            done = subprocess.run([program, f"--gtest_filter={selected}", "--gtest_brief=1"], cwd=folder, timeout=LIMIT,
-                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+            status, said = run_in_time([program, f"--gtest_filter={selected}", "--gtest_brief=1"], folder)
         except subprocess.TimeoutExpired:
             return False, "stopped for time"
-        if done.returncode == 0 and "[  PASSED  ] 0 tests" in done.stdout:
+        if status == 0 and "[  PASSED  ] 0 tests" in said:
             raise SystemExit(f"{test}: no test ran with the filter {selected}")
-        first = re.search(r"^\[  FAILED  \] (\S+)", done.stdout, re.MULTILINE)
-        return done.returncode == 0, first.group(1).rstrip(",") if first else f"status {done.returncode}"
+        first = re.search(r"^\[  FAILED  \] (\S+)", said, re.MULTILINE)
+        return status == 0, first.group(1).rstrip(",") if first else f"status {status}"
 
 
     def run_program(self, test, objects, folder, selected):
@@ -109,12 +124,12 @@ class Build:
         environment = dict(os.environ, CAROM_PROGRAM=str(program), CAROM_SOURCE_DIR=str(ROOT),
                            CAROM_BUILD_DIR=str(self.folder), PYTHONPATH=str(ROOT / "tests/support"))
         try:
-            done = subprocess.run([self.python, "-B", ROOT / test, *([] if selected == "*" else [selected])], cwd=folder,
-                                  env=environment, timeout=LIMIT, capture_output=True, text=True)
+            status, said = run_in_time([self.python, "-B", ROOT / test, *([] if selected == "*" else [selected])], folder,
+                                       environment)
         except subprocess.TimeoutExpired:
             return False, "stopped for time"
-        first = re.search(r"^(?:FAIL|ERROR): (\S+)", done.stderr, re.MULTILINE)
-        return done.returncode == 0, first.group(1) if first else f"status {done.returncode}"
+        first = re.search(r"^(?:FAIL|ERROR): (\S+)", said, re.MULTILINE)
+        return status == 0, first.group(1) if first else f"status {status}"
 
 
 def name_of(mutant):

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -150,6 +151,16 @@ void require_plain_storage(hid_t dataset, const std::string& name) {
         packed += filter == H5Z_FILTER_SHUFFLE || filter == H5Z_FILTER_FLETCHER32 ? 0 : 1;
     }
     if (packed > 1) throw Error("the numbers of `" + name + "` are packed more than once");
+    if (packed == 0) return;
+    // A chunk is unpacked whole, for a single number of it. The largest of carom's own have 6 MB.
+    constexpr hsize_t kMost = 64U << 20;  // bytes
+    std::array<hsize_t, H5S_MAX_RANK> chunk{};
+    const int rank = check(H5Pget_chunk(properties, H5S_MAX_RANK, chunk.data()), "read how a dataset is stored");
+    const Handle type(H5Dget_type(dataset), H5Tclose, "read a type");
+    hsize_t bytes = size_of(type);
+    for (int k = 0; k < rank; ++k)
+        bytes = std::min(bytes, kMost + 1) * std::min(chunk[static_cast<std::size_t>(k)], kMost + 1);
+    if (bytes > kMost) throw Error("the numbers of `" + name + "` are packed in larger pieces than any are");
 }
 
 /// The name that `read` gives: it is asked twice, for the length and then for the text.

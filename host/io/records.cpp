@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string_view>
 
 #include "carom_build_info.hpp"
@@ -63,6 +64,8 @@ std::vector<Species> read_species_table(hid_t parent, const std::string& name) {
         const bool sound = species.size_of < 0 || (static_cast<std::size_t>(species.size_of) < count &&
                                                    table[static_cast<std::size_t>(species.size_of)].size_of < 0);
         if (!sound) throw h5::Error("`" + name + "` has a size of no species");
+        if (!(species.radius >= 0.0 && std::isfinite(species.radius)))
+            throw h5::Error("`" + name + "` has a radius that is none");
     }
     return table;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <set>
@@ -150,7 +151,7 @@ TrajectoryHeader read_trajectory_header(hid_t file) {
     });
     header.description = read_description(parameters, "solver");
     header.observables = read_observable_infos(file, parameters);
-    header.averages = read_average_infos(file);
+    header.averages = read_average_infos(file, header.dimension());
     return header;
 }
 
@@ -672,7 +673,7 @@ void write_average_order(hid_t parameters, const std::vector<AverageInfo>& infos
     if (!names.empty()) h5::write_strings(parameters, kOrder, names);
 }
 
-std::vector<AverageInfo> read_average_infos(hid_t file) {
+std::vector<AverageInfo> read_average_infos(hid_t file, int dimension) {
     std::vector<AverageInfo> infos;
     const h5::Handle parameters = h5::open_group(file, "parameters");
     if (!h5::exists(parameters, kOrder)) return infos;
@@ -694,7 +695,9 @@ std::vector<AverageInfo> read_average_infos(hid_t file) {
         std::size_t width = 1;
         const auto extents = h5::extents(value);
         for (std::size_t k = 1; k < extents.size(); ++k) width *= extents[k];
-        if (width != info.width()) throw h5::Error("average `" + name + "` has the wrong shape");
+        if (width != info.width() || !info.is_sound(dimension)) {
+            throw h5::Error("average `" + name + "` has the wrong shape");
+        }
         infos.push_back(std::move(info));
     }
     return infos;
@@ -716,6 +719,10 @@ AverageTable read_average(hid_t file, const AverageInfo& info, std::size_t frame
     }
     if (has_axis(info.x)) table.x = read("x", info.x.points);
     if (has_axis(info.y)) table.y = read("y", info.y.points);
+    for (const auto* axis : {&table.x, &table.y}) {
+        const bool whole = std::ranges::all_of(*axis, [](double at) { return std::isfinite(at); });
+        if (!whole) throw h5::Error("an axis of average `" + info.name + "` is not finite");
+    }
     return table;
 }
 

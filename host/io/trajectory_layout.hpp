@@ -182,7 +182,7 @@ private:
 /// Writes the names of the averages, which tell them from the other observables.
 void write_average_order(hid_t parameters, const std::vector<AverageInfo>& infos);
 /// None in a file from before there were any. \throws h5::Error  it is not there, or does not make sense
-std::vector<AverageInfo> read_average_infos(hid_t file);
+std::vector<AverageInfo> read_average_infos(hid_t file, int dimension);
 /// \throws h5::Error  there is no such frame
 AverageTable read_average(hid_t file, const AverageInfo& info, std::size_t frame);
 

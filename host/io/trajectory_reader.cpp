@@ -272,6 +272,9 @@ std::string TrajectoryReader::summary() const { return impl_->summary(); }
 
 Scene TrajectoryReader::scene(const std::vector<std::string>& overrides) const {
     Scene scene = parse_scene(header().scene_source, fmt::format("{}: its {}", path(), header().scene_path), overrides);
+    if (scene.dimension() != header().dimension()) {
+        throw InputError(fmt::format("{}: its balls have another dimension than its scene", path()));
+    }
     scene.path = header().scene_path;
     return scene;
 }

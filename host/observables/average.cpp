@@ -27,6 +27,17 @@ std::vector<double> finite_masses(const std::vector<Species>& table) {
     return masses;
 }
 
+bool AverageInfo::is_sound(int dimension) const {
+    const bool map = !y.label.empty();
+    if (map || kind == "density" || kind.ends_with("_profile")) {
+        const auto of_box = [&](const AverageAxis& axis) { return axis.of_box() >= 0 && axis.of_box() < dimension; };
+        if (!of_box(x) || (map && (!of_box(y) || x.of_box() == y.of_box()))) return false;
+        if (components.size() != (kind.starts_with("velocity") ? static_cast<std::size_t>(dimension) : 0)) return false;
+    }
+    constexpr std::size_t kLeastLags = 2;  // the first is over no time
+    return kind != "msd" || x.points >= kLeastLags;
+}
+
 void Steadiness::add(const MeanWithError& value) {
     if (!std::isfinite(value.independent)) return;
     inflation_ += 1.0 / value.independent;

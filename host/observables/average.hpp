@@ -22,6 +22,8 @@ struct AverageAxis {
     std::string label;       ///< "speed"; empty: a table of one point
     std::string unit;        ///< SI, as H5MD writes units
     std::size_t points = 1;  ///< of the table along it
+    /// Which axis of the box it is, 0 to 2; -1: none of them.
+    [[nodiscard]] int of_box() const { return label.size() == 1 && label >= "x" && label <= "z" ? label[0] - 'x' : -1; }
     bool operator==(const AverageAxis&) const = default;
 };
 
@@ -42,6 +44,9 @@ struct AverageInfo {
     [[nodiscard]] std::size_t width() const {
         return (components.empty() ? 1 : components.size()) * x.points * y.points;
     }
+    /// Whether a table of that kind, of balls in so many dimensions, has such axes and components; what reads it counts
+    /// on that. A file may say anything.
+    [[nodiscard]] bool is_sound(int dimension) const;
     bool operator==(const AverageInfo&) const = default;
 };
 

@@ -105,7 +105,7 @@ Curve at_walls(const RunAverage& average, Curve& curve, double radius, const Box
 /// What the axis of a density shows: the box from end to end; of one that gravity makes up to the highest slice that
 /// any ball was in, for a box may be many times as high.
 AxisRange shown_of_box(const RunAverage& average, const Scene& scene) {
-    const auto axis = static_cast<std::size_t>(box_axis(average.info.x));
+    const auto axis = static_cast<std::size_t>(average.info.x.of_box());
     AxisRange range{scene.box.min[axis], scene.box.min[axis] + scene.box.size[axis]};
     const auto& values = average.table.values;
     std::size_t top = values.size();
@@ -185,8 +185,8 @@ MapFigure map_figure(const TrajectoryReader& run, const Scene& scene, const RunA
     const AverageInfo& info = average.info;
     const AverageTable& table = average.table;
     const Box& box = scene.box;
-    const auto across = static_cast<std::size_t>(box_axis(info.x));
-    const auto up = static_cast<std::size_t>(box_axis(info.y));
+    const auto across = static_cast<std::size_t>(info.x.of_box());
+    const auto up = static_cast<std::size_t>(info.y.of_box());
     const bool flow = !info.components.empty();
     MapFigure map{.title = run_name(run) + ": " + what_it_is(info, scene),
                   .x_label = info.x.label,

@@ -128,6 +128,7 @@ namespace {
 /// Calls body(x, y, px, py) for the pixels of a rectangle, cut to the image; (px, py) is the pixel's centre.
 template <class Body>
 void for_pixels(const Image& image, float x0, float y0, float x1, float y1, Body body) {
+    if (!(x0 <= x1 && y0 <= y1)) return;  // no numbers
     const auto bound = [](float value, int limit) {
         return static_cast<int>(std::clamp(value, 0.0f, static_cast<float>(limit)));
     };

@@ -221,6 +221,7 @@ MeasuredRun stored_run(const TrajectoryReader& trajectory) {
         [&](std::uint32_t row, std::size_t count) { run.counts[row] += static_cast<double>(count); });
     if (const auto columns = columns_of(table, "temperature"); !columns.empty()) run.temperature = columns.front();
     run.wall_pressure = columns_of(table, "wall_pressure");
+    if (run.wall_pressure.size() != 2 * static_cast<std::size_t>(header.dimension())) run.wall_pressure.clear();
     if (const auto balls = columns_of(table, "balls"); !balls.empty() && table.rows() > 0) {
         run.left = balls.front().back() < static_cast<double>(header.ball_count());  // none comes back
     }

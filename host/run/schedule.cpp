@@ -7,8 +7,16 @@
 
 namespace carom {
 
+namespace {
+
+constexpr double kLeast = 1e-200;  // of an interval: so that multiples can be counted in a double, however late it is
+
+}  // namespace
+
 Schedule::Schedule(double every, double from, std::function<double(double)> reachable)
-    : every_(every), reachable_(std::move(reachable)), next_(std::numeric_limits<double>::infinity()) {
+    : every_(every > 0.0 ? std::max(every, kLeast) : every),
+      reachable_(std::move(reachable)),
+      next_(std::numeric_limits<double>::infinity()) {
     if (every_ > 0.0) advance_past(from);
 }
 
@@ -28,10 +36,18 @@ void Schedule::renew(double now) {
 void Schedule::advance_past(double now) {
     // Starts a little below, since rounding to the nearest step may move a time either way.
     count_ = std::max(count_, std::floor(now / every_) - 1.0);
-    do {
-        count_ += 1.0;
-        next_ = reachable_(count_ * every_);
-    } while (next_ <= now);
+    // The solver may reach one of so many multiples only that they cannot be gone through one by one.
+    const auto past = [&](double count) { return reachable_(count * every_) > now; };
+    double stride = 1.0;
+    for (; !past(count_ + stride); stride *= 2.0) count_ += stride;
+    double first = count_ + stride;  // that is past, as far as known
+    for (;;) {
+        const double middle = count_ + std::floor(0.5 * (first - count_));
+        if (middle <= count_ || middle >= first) break;
+        (past(middle) ? first : count_) = middle;
+    }
+    count_ = first;
+    next_ = reachable_(count_ * every_);
 }
 
 std::uint64_t count_due(double every, double from, double until, const std::function<double(double)>& reachable,

@@ -27,7 +27,7 @@ private:
 
     double every_;
     std::function<double(double)> reachable_;
-    double count_ = 0.0;  // a whole number; double since every may be tiny
+    double count_ = 0.0;  // a whole number; double since every_ may be tiny
     double next_;
 };
 

@@ -118,7 +118,7 @@ private:
 };
 
 bool is_profile_along_heat(const GasFacts& facts, const AverageInfo& profile) {
-    return profile.kind == "temperature_profile" && facts.heat_axis == box_axis(profile.x);
+    return profile.kind == "temperature_profile" && facts.heat_axis == profile.x.of_box();
 }
 
 }  // namespace

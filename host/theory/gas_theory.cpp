@@ -128,7 +128,7 @@ std::vector<TheoryCurve> theory_curves(const GasFacts& facts, const Scene& scene
     if (info.kind == "velocity") return {speed_law(facts, x_from, x_to, maxwell_component_density)};
     if (info.kind == "density") {
         if (facts.walls) return {};
-        return density_curves(facts, scene, box_axis(info.x), x_from, x_to);
+        return density_curves(facts, scene, info.x.of_box(), x_from, x_to);
     }
     if (facts.has_gravity() || !is_resting_fluid(facts)) return {};
     if (info.kind == "gr") {

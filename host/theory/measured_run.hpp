@@ -152,7 +152,4 @@ struct TheoryCheck {
     [[nodiscard]] std::string words() const;
 };
 
-/// Which axis of the box a profile's is.
-inline int box_axis(const AverageAxis& axis) { return axis.label[0] - 'x'; }
-
 }  // namespace carom

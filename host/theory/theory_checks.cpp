@@ -393,7 +393,7 @@ private:
         const std::vector<double>& x = measured.table.x;
         if (info.kind == "temperature_profile") return;  // what is drawn beside it is the run's own mean
         if (info.kind == "density") {
-            const int axis = box_axis(info.x);
+            const int axis = info.x.of_box();
             if (!facts.has_gravity() && !periodic(axis)) return;  // balls stand in layers at walls
             leave_out_walls(measured, (1.0 + 2.0 * kFloorLayers) * facts.radius, run_.box());
         }
@@ -441,7 +441,7 @@ private:
     /// carried on to the wall.
     void contact(const RunAverage& measured, const GasFacts& facts) {
         static constexpr std::string_view kAxes = "xyz";
-        const int axis = box_axis(measured.info.x);
+        const int axis = measured.info.x.of_box();
         if (!facts.uniform || facts.walls || periodic(axis)) return;
         const std::vector<double>& x = measured.table.x;
         const double slice = run_.box().size[static_cast<std::size_t>(axis)] / static_cast<double>(x.size());
@@ -521,7 +521,7 @@ std::vector<TheoryCheck> theory_checks(const MeasuredRun& run, std::span<const R
 }
 
 void leave_out_walls(RunAverage& average, double radius, const Box& box) {
-    const int axis = box_axis(average.info.x);
+    const int axis = average.info.x.of_box();
     const double half = 0.5 * box.size[axis] / static_cast<double>(average.info.x.points);
     const double low = box.low(axis, radius);
     const double high = box.high(axis, radius);

@@ -185,8 +185,10 @@ private:
             for (std::size_t k = 0; k < times.size(); ++k) indices_.push_back(k);
             return;
         }
-        check_frame_count("--every", (times.back() - times.front()) / every);
-        for (double k = 0.0; times.front() + k * every <= times.back() * (1.0 + 1e-12); k += 1.0) {
+        const double intervals = (times.back() - times.front()) / every;
+        check_frame_count("--every", intervals);
+        const double rounding = std::min(1e-12 * times.back() / every, 0.01);
+        for (double k = 0.0; k <= intervals + rounding; k += 1.0) {
             indices_.push_back(reader_.frame_at(times.front() + k * every));
         }
     }

@@ -73,8 +73,12 @@ void VisibleBalls::sort() {
         nearest = std::min(nearest, ball.depth);
         farthest = std::max(farthest, ball.depth);
     }
-    const float bins = farthest > nearest ? static_cast<float>(kBins - 1) / (farthest - nearest) : 0.0f;
-    const auto bin = [&](const Seen& ball) { return static_cast<std::size_t>((ball.depth - nearest) * bins); };
+    // In double precision, so that neither the differences nor what they are divided by leave the numbers' range.
+    const double range = static_cast<double>(farthest) - static_cast<double>(nearest);
+    const double bins = range > 0.0 ? static_cast<double>(kBins - 1) / range : 0.0;
+    const auto bin = [&](const Seen& ball) {
+        return static_cast<std::size_t>((static_cast<double>(ball.depth) - static_cast<double>(nearest)) * bins);
+    };
     begins_.assign(kBins + 1, 0);
     for (const Seen& ball : seen_) ++begins_[bin(ball) + 1];
     for (std::size_t k = 1; k <= kBins; ++k) begins_[k] += begins_[k - 1];
@@ -122,7 +126,7 @@ std::span<const std::uint32_t> VisibleBalls::find(std::span<const BallPlace> pla
             ball.y = y / depth;
             ball.radius = r / depth;
         }
-        if (!ball.whole || !std::isfinite(depth) || !std::isfinite(x + y)) {
+        if (!ball.whole || !std::isfinite(depth) || !std::isfinite(x + y) || !std::isfinite(ball.radius)) {
             visible_.push_back(ball.index);
             continue;
         }

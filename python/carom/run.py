@@ -80,10 +80,10 @@ class Run:
             raise ValueError("checkpoints are written beside a trajectory: give output, or call save()")
         for warning in prepared.warnings:
             warnings.warn(warning, CaromWarning, stacklevel=3)
-        path = "" if output is None else os.fspath(output)
+        path = "" if output is None else os.fsdecode(output)
         self._output = path or None
-        self._run = _carom.Run(prepared, path, "" if checkpoint is None else os.fspath(checkpoint),
-                               float(checkpoint_every), "" if events_log is None else os.fspath(events_log),
+        self._run = _carom.Run(prepared, path, "" if checkpoint is None else os.fsdecode(checkpoint),
+                               float(checkpoint_every), "" if events_log is None else os.fsdecode(events_log),
                                bool(force), bool(keep_frames),
                                [_observable(name, what) for name, what in (observables or {}).items()])
         self._advancing = False
@@ -229,7 +229,7 @@ class Run:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes a checkpoint of the state now, from which resume() goes on to the same bits."""
-        self._run.save(os.fspath(path))
+        self._run.save(os.fsdecode(path))
 
     # What it is.
 
@@ -383,7 +383,7 @@ def resume(checkpoint: str | os.PathLike[str], *, output: str | os.PathLike[str]
     for key, value in (changes or {}).items():
         wanted[key] = value
     run = object.__new__(Run)
-    prepared = _carom.prepare_resume(os.fspath(checkpoint), wanted._overrides + option_overrides(options),
+    prepared = _carom.prepare_resume(os.fsdecode(checkpoint), wanted._overrides + option_overrides(options),
                                      count_threads(threads))
     run._begin(prepared, output, None, checkpoint_every, None, force, keep_frames, observables)
     return run

@@ -102,7 +102,7 @@ class Scene:
             self.path = "<text>"
             self._source = scene
         elif isinstance(scene, str | os.PathLike):
-            self.path = _carom.find_scene(os.fspath(scene), SCENES)
+            self.path = _carom.find_scene(os.fsdecode(scene), SCENES)
             try:
                 self._source = _carom.read_text(self.path).decode()
             except UnicodeDecodeError:

@@ -61,7 +61,7 @@ class Trajectory(Frames):
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = os.fspath(path)
+        self.path = os.fsdecode(path)
         stored = _carom.StoredRun(self.path)
         super().__init__(stored, range(len(stored)))
 

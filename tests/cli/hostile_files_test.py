@@ -268,7 +268,11 @@ class Checkpoints(HostileFileTest):
             self.refuses(source, put("events", np.nan, index), "clock|count|cells")
         for cells in (0.5, 1e9, 65535.0):
             self.refuses(source, put("events", cells, 19), "cells")
-        self.refuses(source, put("events", 0.0, 3), "clock")  # the calendar's end
+
+        def no_calendar(file):  # now, and its end
+            put("events", 0.0, 2)(file)
+            put("events", 0.0, 3)(file)
+        self.refuses(source, no_calendar, "clock")
 
         def long_ago(file):
             put("events", 1e6, 3)(file)
@@ -318,6 +322,10 @@ class Checkpoints(HostileFileTest):
         def still(file):
             records(file)["spring_design"][5] = 0.0
         self.refuses(source, still, "its time step is 0")
+        for interval in (np.nan, -1.0, 1e-300):
+            def rows(file, interval=interval):
+                records(file)["average row means"][0] = interval
+            self.refuses(source, rows, "its rows have an interval of")
         for name in ("average speed", "average velocity_correlation", "average row means"):
             with h5py.File(self.folder / source) as file:
                 length = min(60, len(records(file)[name]))
@@ -448,6 +456,97 @@ class OtherFiles(HostileFileTest):
         self.refused("plot", "bad.h5", "speed", "-o", "x.svg", says="`observables/speed/value` holds less than its extent says",
                      naming="bad.h5")
 
+    def test_averages_that_no_kind_of_them_has(self):
+        named = ("density", "velocity_map", "msd")
+        self.write("a.toml", GAS + "".join(f'[[observe]]\nname = "{kind}"\nkind = "{kind}"\n' for kind in named))
+        self.succeed("run", "a.toml", "--quiet", "-o", "gas.h5", "--force")
+
+        def replace(file, place, numbers, **others):
+            attributes = dict(file[place].attrs) | others
+            del file[place]
+            file[place] = numbers
+            file[place].attrs.update(attributes)
+
+        def no_axis_of_the_box(file, axis="x"):
+            file[f"observables/velocity_map/{axis}"].attrs["label"] = np.bytes_("A")
+
+        def one_component(file):
+            for part in ("value", "error"):
+                place = f"observables/velocity_map/{part}"
+                replace(file, place, file[place][:, :1], components=np.array([b"p"]))
+
+        def one_lag(file):
+            for part in ("x", "value", "error"):
+                place = f"observables/msd/{part}"
+                replace(file, place, file[place][:, 20:21])
+
+        def two_components(file):
+            for part in ("value", "error"):
+                place = f"observables/density/{part}"
+                replace(file, place, np.stack([file[place][()]] * 2, axis=1), components=np.array([b"p", b"q"]))
+
+        def no_numbers(file):
+            file["observables/density/x"][...] = np.nan
+        for change, says in ((no_axis_of_the_box, "velocity_map` has the wrong shape"),
+                             (lambda file: no_axis_of_the_box(file, "y"), "velocity_map` has the wrong shape"),
+                             (one_component, "velocity_map` has the wrong shape"), (one_lag, "msd` has the wrong shape"),
+                             (two_components, "density` has the wrong shape"), (no_numbers, "density` is not finite")):
+            self.change("gas.h5", "bad.h5", change)
+            for command in (["report", "bad.h5", "-o", "x.html"], ["plot", "bad.h5", "density", "-o", "x.svg"]):
+                self.refused(*command, says=says, naming="bad.h5")
+
+    def test_pressures_of_fewer_walls_than_the_box_has(self):
+        self.succeed("run", "sound", "--quiet", "-o", "sound.h5", "--until", "0.4")
+        with h5py.File(self.folder / "sound.h5", "r+") as file:
+            place = "observables/wall_pressure/value"
+            numbers, attributes = file[place][:, :1], dict(file[place].attrs)
+            del file[place]
+            file[place] = numbers
+            file[place].attrs.update(attributes | {"components": np.array([b"x_min"])})
+        self.succeed("report", "sound.h5", "-o", "x.html")
+
+    def test_balls_of_another_dimension_than_their_scene(self):
+        self.write("solid.toml", GAS.replace("dimension = 2", "dimension = 3").replace("size = [", "size = [9.0, ").replace("boundary = [", "boundary = [\"wall\", "))
+        self.succeed("run", "solid.toml", "--quiet", "--until", "0.01")
+
+        def change(file):
+            with h5py.File(self.folder / "solid.h5") as other:
+                text = other["parameters/scene"][()]
+                attributes = dict(file["parameters/scene"].attrs)
+            del file["parameters/scene"]
+            file["parameters/scene"] = text
+            file["parameters/scene"].attrs.update(attributes)
+        self.change("gas.h5", "bad.h5", change)
+        commands = [["report", "bad.h5", "-o", "x.html"], ["plot", "bad.h5", "density", "-o", "x.svg"]]
+        if cached("CAROM_VIEWER") != "OFF":
+            commands += [["render", "bad.h5", "-o", "x.png", "--last", "--color-by", "density"],
+                         ["render", "bad.h5", "-o", "x.png", "--last", "--contacts"]]
+        for command in commands:
+            self.refused(*command, says="its balls have another dimension than its scene", naming="bad.h5")
+
+    def test_balls_and_times_beyond_all_pictures(self):
+        def large(file, radius=1e300):
+            file["parameters/species/radius"][...] = radius
+
+        def far(file):
+            large(file)
+            file["particles/all/position/value"][:, :, 0] = 1e300
+        self.change("gas.h5", "bad.h5", far)
+        self.succeed("plot", "bad.h5", "balls", "-o", "x.png", "--force")
+        for radius in (np.nan, np.inf, -1.0):
+            self.change("gas.h5", "bad.h5", lambda file, radius=radius: large(file, radius))
+            self.refused("state", "bad.h5", says="has a radius that is none", naming="bad.h5")
+        if cached("CAROM_VIEWER") == "OFF":
+            return
+
+        def late(file):
+            file["particles/all/position/time"][...] = 1e300
+        self.succeed("run", "spheres3d_frictionless", "--quiet", "-o", "3d.h5", "--until", "0.001")
+        for source, change in (("3d.h5", large), ("3d.h5", lambda file: large(file, 1e-38)), ("gas.h5", late)):
+            self.change(source, "bad.h5", change)
+            self.succeed("render", "bad.h5", "--every", "0.1", "-o", "frames/", "--size", "100x80", "--force")
+            self.assertLess(len(list((self.folder / "frames").glob("*.png"))), 5)
+
     def test_names_that_lead_elsewhere_command_a_terminal_or_are_there_twice(self):
         self.write("a.toml", GAS + AVERAGES)
         self.succeed("run", "a.toml", "--quiet", "-o", "gas.h5", "--force")
@@ -474,7 +573,17 @@ class OtherFiles(HostileFileTest):
         self.assertEqual(self.files(), before)
         self.assertEqual(os.listdir(self.folder / "figures"), [])
 
-    def test_numbers_that_are_packed_twice(self):
+    def test_numbers_that_are_packed_twice_or_in_pieces_that_take_all_memory(self):
+        def large(file):  # 4 GB of zeros, of which two are used
+            place = file["observables/temperature"]
+            attributes = dict(place["value"].attrs)
+            count = len(place["value"])
+            del place["value"]
+            place.create_dataset("value", (count,), "f8", chunks=(500_000_000,), maxshape=(None,), compression="gzip")
+            place["value"].attrs.update(attributes)
+        self.change("gas.h5", "bad.h5", large)
+        self.refused("plot", "bad.h5", "temperature", "-o", "x.svg", says="packed in larger pieces", naming="bad.h5")
+
         def change(file):
             place = file["particles/all/velocity"]
             numbers, attributes = place["value"][()], dict(place["value"].attrs)

@@ -1,6 +1,7 @@
 """Runs from Python: the bits of the shell's, arrays that stay, and errors that never end the interpreter."""
 
 import gc
+import itertools
 import json
 import multiprocessing
 import os
@@ -211,6 +212,62 @@ def test_an_exception_in_a_callback_comes_out_and_the_run_can_go_on(gas):
     plain = carom.Run(gas)
     plain.advance()
     assert plain.state_hash == run.state_hash
+
+
+def test_a_callback_far_more_often_than_steps_is_called_at_each(gas):
+    run = carom.Run(gas)
+    seen = []
+    run.every(1e-300, lambda run: seen.append(run.steps))
+    run.advance(until=0.02)
+    assert seen == list(range(1, 21))
+
+
+def test_names_of_files_may_have_any_byte_but_a_nul(gas, tmp_path):
+    odd = os.fsdecode(bytes(tmp_path) + b"/\xff.h5")
+    run = carom.Run(gas, output=odd)
+    run.close()
+    assert run.output == odd
+    for name in (odd, os.fsencode(odd)):
+        assert len(carom.open(name)) > 0
+    with pytest.raises(carom.InputError, match="exists already") as refused:
+        carom.Run(gas, output=odd)
+    assert odd in str(refused.value)
+    with pytest.raises(carom.SystemError) as missing:
+        carom.open(odd + ".none")
+    assert odd in str(missing.value)
+    whole = str(tmp_path / "whole.h5")
+    for action in (lambda: carom.Run(gas, output=whole + "\0x"), lambda: carom.open(odd + "\0x"), lambda: carom.Scene("gas2d\0x"),
+                   lambda: carom.Run(gas, solver="events", events_log=whole + "\0x"), lambda: run.save(whole + "\0x")):
+        with pytest.raises(ValueError, match="null"):
+            action()
+    assert not os.path.exists(whole)
+
+
+def test_one_thread_changes_a_run_while_others_look_at_it(gas):
+    run = carom.Run(gas, until=1e6)
+    end = time.monotonic() + 2.0
+    wrong = []
+
+    def again(what):
+        while time.monotonic() < end:
+            try:
+                what()
+            except RuntimeError as error:
+                if "in use by another thread" not in str(error):
+                    wrong.append(error)
+            except Exception as error:
+                wrong.append(error)
+
+    gravity = itertools.count()
+    threads = [threading.Thread(target=again, args=(what,)) for what in
+               (lambda: run.change({"physics.gravity": [0.0, -1.0 - next(gravity) % 3]}), lambda: run.advance(until=run.time + 1e-3),
+                lambda: run.step(1), lambda: run.until, lambda: run.text, lambda: run.changes)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+    assert next(gravity) > 1
 
 
 def test_a_callback_cannot_drive_the_run_that_calls_it(gas):

@@ -185,6 +185,15 @@ TEST(Schedule, SeveralTimesOnOneStepCountOnce) {
     EXPECT_EQ(schedule.next(), 0.5);
 }
 
+TEST(Schedule, FindsItsWayAmongMoreTimesThanCanBeGoneThrough) {
+    for (const double every : {1e-20, 1e-300, 5e-324}) {
+        Schedule schedule(every, 1e6, nearest_quarter);
+        EXPECT_EQ(schedule.next(), 1e6 + 0.25);
+        EXPECT_TRUE(schedule.take(1e6 + 0.25));
+        EXPECT_EQ(schedule.next(), 1e6 + 0.5);
+    }
+}
+
 TEST(Schedule, CountsFromTimeZeroWhereverItStarts) {
     EXPECT_EQ(Schedule(0.75, 1.25, nearest_quarter).next(), 1.5);
     EXPECT_EQ(Schedule(0.75, 1.5, nearest_quarter).next(), 2.25);
