@@ -704,7 +704,6 @@ ReadableFile::ReadableFile(std::string path, std::string kind, int descriptor)
     : path_(std::move(path)), kind_(std::move(kind)), descriptor_(descriptor < 0 ? open_regular(path_) : descriptor) {
     try {
         require_hdf5();
-        h5::silence();
         H5PLset_loading_state(0);  // no code that a file asks for
         read([](hid_t) {});
     } catch (...) {
@@ -759,6 +758,7 @@ void ReadableFile::read(const std::function<void(hid_t file)>& action) const {
     const auto last = std::chrono::steady_clock::now() + kPatience;
     for (;;) {
         try {
+            h5::silence();  // of each thread by itself
             h5::require_memory();
             if (!file_ || opened_ != version()) open();
             action(file_);

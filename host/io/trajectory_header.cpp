@@ -1,5 +1,7 @@
 #include "host/io/trajectory_header.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -18,6 +20,26 @@ std::uint64_t expected_count(double until, double every) {
 }
 
 }  // namespace
+
+std::string difference(const TrajectoryHeader& a, const TrajectoryHeader& b) {
+    if (a.box.dimension != b.box.dimension || a.box.min != b.box.min || a.box.size != b.box.size ||
+        a.box.faces != b.box.faces) {
+        return "its box is another";
+    }
+    if (a.species_table != b.species_table || a.species != b.species) return "its balls are others";
+    const SolverDescription& one = a.description;
+    const SolverDescription& other = b.description;
+    if (one.solver != other.solver) return fmt::format("its solver is {}, not {}", other.solver, one.solver);
+    if (one.precision != other.precision) return fmt::format("its precision is {}", other.precision);
+    if (one.dt != other.dt) return fmt::format("its time step is {}, not {}", other.dt, one.dt);
+    if (a.fields != b.fields) return "its frames hold other fields";
+    if (a.observables != b.observables) return "its rows hold other observables";
+    const auto same = [](const AverageInfo& x, const AverageInfo& y) {
+        return x.name == y.name && x.kind == y.kind && x.every == y.every && x.from == y.from;
+    };
+    if (!std::ranges::equal(a.averages, b.averages, same)) return "its averages are others";
+    return "";
+}
 
 TrajectoryHeader make_trajectory_header(const Scene& scene, const std::vector<Species>& species_table,
                                         const SpeciesById& species, const SolverDescription& description,

@@ -37,6 +37,10 @@ struct TrajectoryHeader {
     [[nodiscard]] bool single_precision() const { return description.precision == "single"; }
 };
 
+/// Empty where trajectories are of the same balls, solver and fields, so that one may go on from the other; else what
+/// is another.
+std::string difference(const TrajectoryHeader& a, const TrajectoryHeader& b);
+
 /// What was changed of a run while it went on.
 struct RunChange {
     double time = 0.0;  ///< simulated [time]

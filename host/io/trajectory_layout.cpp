@@ -127,6 +127,29 @@ void write_trajectory_header(hid_t file, const TrajectoryHeader& header) {
     h5::write_string(parameters, "summary", "", kSummaryCapacity);
 }
 
+namespace {
+
+/// Balls overlap little, and so do not fill much more than their box; drawing takes time as what they cover.
+/// \throws h5::Error  they would
+void require_room(const TrajectoryHeader& header) {
+    constexpr double kMost = 100.0;  // times the box, for balls that stay where they are may overlap
+    double room = kMost;
+    double longest = 0.0;
+    for (int axis = 0; axis < header.dimension(); ++axis) {
+        room *= header.box.size[axis];
+        longest = std::max(longest, header.box.size[axis]);
+    }
+    double filled = 0.0;
+    header.species.for_each_stretch([&](std::uint32_t row, std::size_t count) {
+        const double radius = header.species_table[row].radius;
+        if (radius > longest) throw h5::Error("a ball is larger than the box");
+        filled += static_cast<double>(count) * std::pow(radius, header.dimension());
+    });
+    if (filled > room) throw h5::Error("its balls have no room in the box");
+}
+
+}  // namespace
+
 TrajectoryHeader read_trajectory_header(hid_t file) {
     if (!h5::exists(file, "h5md") || !h5::exists(file, "parameters")) throw h5::Error("it is not from carom");
     const h5::Handle parameters = h5::open_group(file, "parameters");
@@ -149,6 +172,7 @@ TrajectoryHeader read_trajectory_header(hid_t file) {
     header.species.for_each_stretch([&](std::uint32_t row, std::size_t) {
         if (row >= header.species_table.size()) throw h5::Error("a ball is of an unknown species");
     });
+    require_room(header);
     header.description = read_description(parameters, "solver");
     header.observables = read_observable_infos(file, parameters);
     header.averages = read_average_infos(file, header.dimension());
@@ -556,8 +580,10 @@ AverageAxis read_axis(hid_t group, const std::string& name) {
     if (!h5::exists(group, name)) return {};
     const h5::Handle dataset = h5::open_dataset(group, name);
     const auto extents = h5::extents(dataset);
-    if (extents.size() != 2) throw h5::Error("an axis of an average has the wrong shape");
-    return {h5::string_attribute(dataset, "label"), get_if_any(dataset, "unit"), extents[1]};
+    AverageAxis axis{h5::string_attribute(dataset, "label"), get_if_any(dataset, "unit"), 0};
+    if (extents.size() == 2) axis.points = extents[1];
+    if (axis.points == 0 || !has_axis(axis)) throw h5::Error("an axis of an average has the wrong shape");
+    return axis;
 }
 
 /// One entry of a dataset that has one per frame, of so many numbers.

@@ -135,11 +135,13 @@ private:
         times_ = h5::read_array<double>(file, clock + "/time");
         steps_ = h5::read_array<std::uint64_t>(file, clock + "/step");
         std::size_t frames = std::min(times_.size(), steps_.size());
-        for (const char* element : {"position", "velocity", "spin", "image", "species", "id"}) {
-            if (!h5::exists(file, kParticles + element)) continue;
-            const auto extents = h5::extents(h5::open_dataset(file, element_value(element)));
-            const bool vectors = extents.size() == 3 && extents[2] == 3;
-            if ((extents.size() != 2 && !vectors) || extents[1] != header_.ball_count()) {
+        for (const std::string_view element : {"position", "velocity", "spin", "image", "species", "id"}) {
+            const std::string name(element);
+            if (!h5::exists(file, kParticles + name)) continue;
+            const auto extents = h5::extents(h5::open_dataset(file, element_value(name)));
+            const bool vectors = element != "species" && element != "id";
+            if (extents.size() != (vectors ? 3 : 2) || extents[1] != header_.ball_count() ||
+                (vectors && extents[2] != 3)) {
                 throw h5::Error(fmt::format("`{}` has the wrong shape", element));
             }
             frames = std::min<std::size_t>(frames, extents[0]);

@@ -237,8 +237,22 @@ Figure drift_of(Figure figure, bool absolute) {
     return figure;
 }
 
-Drawing quantity_figure(const std::vector<const TrajectoryReader*>& runs, const std::string& quantity,
-                        const QuantityView& view) {
+namespace {
+
+/// Whether axes can be laid over all that there is: differences of numbers, and a margin, must be numbers.
+bool has_range(const Drawing& drawing) {
+    constexpr double kMost = 1e300;
+    const auto near = [](const std::vector<double>& values) {
+        return std::ranges::none_of(values,
+                                    [](double value) { return std::isfinite(value) && std::abs(value) > kMost; });
+    };
+    if (const auto* const map = std::get_if<MapFigure>(&drawing)) return std::ranges::all_of(map->cells, near);
+    return std::ranges::all_of(std::get<Figure>(drawing).curves,
+                               [&](const Curve& curve) { return near(curve.x) && near(curve.y) && near(curve.error); });
+}
+
+Drawing drawing_of(const std::vector<const TrajectoryReader*>& runs, const std::string& quantity,
+                   const QuantityView& view) {
     const TrajectoryReader& first = *runs.front();
     const bool of_rows = view.rows || (!is_number_quantity(first, quantity) && !is_average_quantity(first, quantity));
     Drawing drawing = of_rows                               ? runs_figure(runs, quantity, view.window)
@@ -256,6 +270,15 @@ Drawing quantity_figure(const std::vector<const TrajectoryReader*>& runs, const 
     }
     if (figure == nullptr) throw InputError(fmt::format("--residuals: '{}' is a map", quantity));
     return drift ? drift_of(*figure, view.absolute) : residuals_of(*figure, view.absolute);
+}
+
+}  // namespace
+
+Drawing quantity_figure(const std::vector<const TrajectoryReader*>& runs, const std::string& quantity,
+                        const QuantityView& view) {
+    Drawing drawing = drawing_of(runs, quantity, view);
+    if (has_range(drawing)) return drawing;
+    throw InputError(fmt::format("{}: '{}' has numbers beyond what a figure can show", runs.front()->path(), quantity));
 }
 
 Drawing quantities_figure(const std::vector<const TrajectoryReader*>& runs, const std::vector<std::string>& quantities,

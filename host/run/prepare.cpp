@@ -358,7 +358,8 @@ PreparedScene begin_from(const std::string& path, Checkpoint& checkpoint, const 
     // Velocities of the spring solver belong half a step behind places, for the forces that were: here they are those
     // of one time.
     Frame frame;
-    const auto solver = make_plan(old, checkpoint.state, request.threads)->make_solver(checkpoint.state, "");
+    const auto solver = of_checkpoint(
+        path, [&] { return make_plan(old, checkpoint.state, request.threads)->make_solver(checkpoint.state, ""); });
     solver->request_frame(frame);
     solver->finish_frame(frame);
     run.state.balls = std::move(checkpoint.state.balls);

@@ -368,6 +368,7 @@ private:
         try {
             TrajectoryReader now(reader_.path());
             const bool same = now.header().scene_source == reader_.header().scene_source &&
+                              difference(now.header(), reader_.header()).empty() &&
                               now.frame_count() >= reader_.frame_count() &&
                               now.times().front() == reader_.times().front();
             if (!same) return;  // another run has taken its place

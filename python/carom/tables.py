@@ -30,16 +30,18 @@ def rows_of(infos: list[_carom.ObservableInfo], times: npt.NDArray[np.float64], 
             values: npt.NDArray[np.float64]) -> Table:
     """A structured array of rows; a field of several components has a second axis."""
     widths = [max(1, len(info.components)) for info in infos]
+    # A scene may call a value of its own as it likes.
+    names = [info.name + "_" if info.name in ("time", "step") else info.name for info in infos]
     fields: list[Any] = [("time", "f8"), ("step", "u8")]
-    fields += [(info.name, "f8", (width,)) if info.components else (info.name, "f8")
-               for info, width in zip(infos, widths, strict=True)]
+    fields += [(name, "f8", (width,)) if info.components else (name, "f8")
+               for name, info, width in zip(names, infos, widths, strict=True)]
     rows = np.empty(len(times), dtype=fields)
     rows["time"] = times
     rows["step"] = steps
     table = values.reshape(len(times), sum(widths))
     at = 0
-    for info, width in zip(infos, widths, strict=True):
-        rows[info.name] = table[:, at:at + width] if info.components else table[:, at]
+    for name, info, width in zip(names, infos, widths, strict=True):
+        rows[name] = table[:, at:at + width] if info.components else table[:, at]
         at += width
     return rows.view(Table)
 
@@ -73,10 +75,13 @@ class Average:
 
     @property
     def table(self) -> Table:
-        """A curve as a structured array with fields x, value and error, or NAME and NAME_error of each component."""
+        """A curve as a structured array with fields x, value and error, or value_NAME and value_NAME_error of each component.
+
+        A single number has no x, and its components are NAME and NAME_error.
+        """
         if self.y_label:
             raise ValueError(f"{self.name} is a map: its values have the shape {self.value.shape}")
-        names = self.components or ("value",)
+        names = tuple(f"value_{name}" if self.x_label else name for name in self.components) or ("value",)
         values = self.value.reshape(len(names), -1)
         errors = self.error.reshape(len(names), -1)
         fields = [name for one in names for name in (one, "error" if one == "value" else f"{one}_error")]

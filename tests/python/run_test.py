@@ -162,13 +162,18 @@ def test_rows_and_frames_stay_in_memory(gas):
 
 def test_averages_are_those_of_the_summary(gas):
     gas = carom.Scene(GAS + '[[observe]]\nname = "v"\nkind = "speed"\nbins = 12\nevery = 0.01\n'
-                      '[[observe]]\nname = "k"\nkind = "kurtosis"\nevery = 0.01\n')
+                      '[[observe]]\nname = "k"\nkind = "kurtosis"\nevery = 0.01\n'
+                      '[[observe]]\nname = "components"\nkind = "velocity"\nbins = 24\nevery = 0.01\n'
+                      '[[observe]]\nname = "time"\nkind = "temperature"\n')
     run = carom.Run(gas)
     run.advance()
-    speed, kurtosis = run.averages["v"], run.averages["k"]
+    speed, kurtosis, velocity = run.averages["v"], run.averages["k"], run.averages["components"]
     assert speed.value.shape == speed.x.shape == (12,)
     assert speed.table.dtype.names == ("x", "value", "error")
     assert speed.samples > 40
+    assert velocity.value.shape == (2, 24)
+    assert velocity.table.dtype.names == ("x", "value_x", "value_x_error", "value_y", "value_y_error")
+    assert np.array_equal(velocity.table["value_y"], velocity.value[1], equal_nan=True)
     assert kurtosis.value.shape == ()
     assert float(kurtosis.value) == run.summary["averages"]["k"]["mean"]
 

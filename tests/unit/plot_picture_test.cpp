@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "host/plot/ball_colors.hpp"
 #include "host/plot/ball_picture.hpp"
@@ -34,6 +35,9 @@ TEST(DrawDisk, IsCutAtTheBordersOfTheImage) {
     draw_disk(image, {0.0f, 10.0f}, 5.0f, {0.0f, 0.0f, 0.0f});
     EXPECT_NEAR(ink(image), 0.5 * M_PI * 25.0, 1.0);
     draw_disk(image, {-100.0f, 1e9f}, 5.0f, {0.0f, 0.0f, 0.0f});
+    constexpr float kInfinity = std::numeric_limits<float>::infinity();
+    draw_disk(image, {kInfinity, 10.0f}, kInfinity, {0.0f, 0.0f, 0.0f});  // its left end is no number
+    draw_sphere(image, {10.0f, -kInfinity}, kInfinity, {0.0f, 0.0f, 0.0f}, 0.0f, {0.0f, 0.0f, 0.0f});
 }
 
 TEST(DrawText, IsAsWideAsItSays) {

@@ -483,6 +483,23 @@ class View(ProgramTest):
         self.assertIsNone(process.poll())
         self.close(process)
 
+    def test_a_file_of_other_balls_in_the_place_of_one_is_not_followed(self):
+        self.succeed("run", "two.toml", "--quiet", "-o", "two.h5")
+        process = self.open("two.h5", "--no-panels")
+        shutil.copy(self.folder / "two.h5", self.folder / "other.h5")
+        many = 30000  # of each
+        with h5py.File(self.folder / "other.h5", "r+") as file:
+            for place in ["parameters/species_of_ball", *(f"particles/all/{name}/value" for name, of in file["particles/all"].items()
+                                                          if "value" in of and name != "box")]:
+                numbers, attributes = file[place][()], dict(file[place].attrs)
+                del file[place]
+                file[place] = numpy.repeat(numbers, many, axis=0 if place.startswith("parameters") else 1)
+                file[place].attrs.update(attributes)
+        self.succeed("state", "other.h5")
+        os.replace(self.folder / "other.h5", self.folder / "two.h5")
+        time.sleep(2.0)  # it looks every half second
+        self.close(process)
+
     def test_a_file_that_grows_is_followed(self):
         self.write("slow.toml", TWO.replace("until = 1.0", "until = 6.0").replace("size = [10.0, 5.0]", "size = [20.0, 5.0]"))
         run = self.start("run", "slow.toml", "--quiet", "-o", "slow.h5", "--set", "spring.dt=5e-8", "--set", "output.every=0.05")
