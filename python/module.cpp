@@ -69,6 +69,23 @@ auto reading_scene(const Action& action) {
     return with_scene_errors(action);
 }
 
+/// Does what may wait for another process, while other threads of Python go on. A signal ends it as Python wants it.
+template <class Action>
+auto waiting(const Action& action) {
+    try {
+        const OthersMayRun others;
+        return action();
+    } catch (const SystemError&) {
+        if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+        throw;
+    }
+}
+
+/// \throws std::runtime_error  it has been used up by a run
+void require_unused(const PreparedScene& prepared) {
+    if (prepared.plan == nullptr) throw std::runtime_error("the scene that was prepared has been run already");
+}
+
 /// Errors become the classes of carom.errors, which know what to make of their words.
 void raise(const char* name, const py::object& what) {
     const py::object type = py::module_::import("carom.errors").attr(name);
@@ -192,12 +209,13 @@ public:
     }
 
     void begin(PreparedScene& prepared, SimulateOptions options) {
-        const OthersMayRun others;
         options.also = kept_.get();
         options.quiet = true;
         options.changeable = true;
-        run_ = std::make_unique<SimulationRun>(std::move(prepared), options);
-        loop_ = &run_->begin();
+        waiting([&] {  // for the other end of an events log, where that is a pipe
+            run_ = std::make_unique<SimulationRun>(std::move(prepared), options);
+            loop_ = &run_->begin();
+        });
         note_scene();
     }
 
@@ -355,6 +373,7 @@ public:
 
     void kick(std::size_t ball, const std::vector<double>& velocity, bool add) {
         Kick kick{.id = ball, .add = add};
+        if (velocity.size() > kick.velocity.size()) throw py::value_error("velocity has more than three components");
         std::copy(velocity.begin(), velocity.end(), kick.velocity.begin());
         change([&](ChangingSolver& solver) { return std::vector{solver.kick(kick)}; });
     }
@@ -362,6 +381,9 @@ public:
     /// \param velocity  balls by axes
     void set_velocities(const py::array_t<double, py::array::f_style | py::array::forcecast>& velocity) {
         ChangingSolver::Columns columns;
+        if (velocity.ndim() != 2 || velocity.shape(1) > static_cast<py::ssize_t>(columns.size())) {
+            throw py::value_error("velocities must have a row a ball, of three numbers at most");
+        }
         for (py::ssize_t axis = 0; axis < velocity.shape(1); ++axis) {
             const double* const begin = velocity.data(0, axis);
             columns[static_cast<std::size_t>(axis)].assign(begin, begin + velocity.shape(0));
@@ -544,7 +566,9 @@ void define_scene(py::module_& module) {
         "find_scene",
         [](const FileName& name, const FileName& folder) { return FileName{find_scene(name.bytes, folder.bytes)}; },
         py::arg("name"), py::arg("folder"));
-    module.def("read_text", [](const FileName& path) { return py::bytes(read_scene_text(path.bytes).text); });
+    module.def("read_text", [](const FileName& path) {
+        return py::bytes(waiting([&] { return read_scene_text(path.bytes); }).text);
+    });
     module.def(
         "installed_scenes",
         [](const FileName& folder) {
@@ -567,6 +591,7 @@ void define_scene(py::module_& module) {
         .def_property_readonly("until", [](const PreparedScene& run) { return run.scene.run.until; })
         .def_property_readonly("path", [](const PreparedScene& run) { return FileName{run.scene.path}; })
         .def("check", [](const PreparedScene& run) {
+            require_unused(run);
             const OthersMayRun others;
             return check_json(run, estimate_seconds(run));
         });
@@ -620,12 +645,14 @@ void define_sweep(py::module_& module) {
     module.def(
         "names_in_memory",
         [](const PreparedScene& prepared) {
+            require_unused(prepared);
             return reading_scene([&] { return value_names(infos_in_memory(prepared)); });
         },
         py::arg("prepared"));
     module.def(
         "run_in_memory",
         [](PreparedScene& prepared, const Stop& stop) {
+            require_unused(prepared);
             const OthersMayRun others;
             MemoryRun run = run_in_memory(std::move(prepared), [&stop] { return stop.set ? SIGINT : 0; });
             if (run.outcome.status == ExitStatus::kCannotContinue) throw SimulationError(run.outcome.error);
@@ -640,6 +667,7 @@ void define_run(py::module_& module) {
         .def(py::init([](PreparedScene& prepared, const FileName& output, const FileName& checkpoint,
                          double checkpoint_every, const FileName& events_log, bool force, bool keep_frames,
                          const std::vector<GivenObservable>& observables) {
+                 require_unused(prepared);
                  SimulateOptions options;
                  options.files.trajectory = output.bytes;
                  options.files.checkpoint = checkpoint.bytes.empty() && !output.bytes.empty()

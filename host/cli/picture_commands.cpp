@@ -274,9 +274,10 @@ int render_all(const RenderOptions& options) {
     if (!options.charts.empty()) request.charts = charts_of(options, stored);
     check_render_output(request, stored ? scene.scene : find_scene(scene.scene));
 
-    const SignalGuard signals;
-    const auto interrupted = [&signals] { return signals.caught(); };
+    std::optional<SignalGuard> signals;
+    const auto interrupted = [&signals] { return signals ? signals->caught() : 0; };
     const auto source = stored ? open_trajectory(scene.scene, choice, look) : start_run(scene, choice, interrupted);
+    signals.emplace();  // until here there is nothing to be ended in order, and what is read may not come
     if (!options.quiet && !source->warning().empty()) say("carom: --time: {}\n", source->warning());
     const std::size_t count = render(*source, request, interrupted);
     if (interrupted() != 0) {

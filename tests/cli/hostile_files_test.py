@@ -651,6 +651,15 @@ class TextsWithoutAnEnd(HostileFileTest):
                                        '[[axis]]\nkey = "scene.seed"\nname = "seed"\nvalues = [1]\n')
             self.refused("sweep", "s.sweep.toml", "--quiet", says="scene: .*: is not a regular file", naming="s.sweep.toml")
 
+    @unittest.skipIf(cached("CAROM_VIEWER") == "OFF", "draws no pictures")
+    def test_a_scene_that_never_comes_is_waited_for_until_a_signal(self):
+        os.mkfifo(self.folder / "pipe.toml")
+        process = self.start("render", "pipe.toml", "-o", "x.png", "--time", "0")
+        self.addCleanup(process.kill)
+        time.sleep(0.5)
+        process.terminate()
+        self.assertEqual((process.communicate(timeout=10)[1].count("\n"), process.returncode), (1, 143))
+
     def test_a_device_that_has_none_is_given_up(self):
         for command in (["check", "/dev/zero"], ["plot", "/dev/zero", "energy"]):
             self.refused(*command, says="larger than any text|not", naming="/dev/zero")

@@ -248,6 +248,40 @@ def test_names_of_files_may_have_any_byte_but_a_nul(gas, tmp_path):
     assert not os.path.exists(whole)
 
 
+def test_a_pipe_is_waited_for_while_other_threads_go_on(tmp_path):
+    os.mkfifo(tmp_path / "pipe.toml")
+    os.mkfifo(tmp_path / "log.csv")
+    program = """
+import carom, pathlib, sys, threading
+GAS = sys.argv[1]
+threading.Timer(0.2, lambda: pathlib.Path("pipe.toml").write_text(GAS)).start()
+scene = carom.Scene(pathlib.Path("pipe.toml"))
+lines = []
+threading.Timer(0.2, lambda: lines.extend(open("log.csv"))).start()
+carom.Run(scene, solver="events", until=0.1, events_log="log.csv", force=True).close()
+for thread in threading.enumerate():
+    if thread is not threading.main_thread():
+        thread.join()
+print(len(lines) > 0)
+"""
+    done = subprocess.run([sys.executable, "-c", program, GAS], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr
+
+
+def test_what_the_classes_are_made_of_refuses_what_it_cannot_take(gas):
+    run = carom.Run(gas)
+    with pytest.raises(ValueError, match="three"):
+        run._run.set_velocities(np.zeros((200, 7)))
+    with pytest.raises(ValueError, match="three"):
+        run._run.kick(0, [1.0] * 1000, False)
+    prepared = gas._prepare()
+    carom._carom.Run(prepared, "", "", 0.0, "", False, False, [])
+    for again in (prepared.check, lambda: carom._carom.run_in_memory(prepared, carom._carom.Stop()),
+                  lambda: carom._carom.Run(prepared, "", "", 0.0, "", False, False, [])):
+        with pytest.raises(RuntimeError, match="already"):
+            again()
+
+
 def test_one_thread_changes_a_run_while_others_look_at_it(gas):
     run = carom.Run(gas, until=1e6)
     end = time.monotonic() + 2.0

@@ -72,9 +72,10 @@ inline TrajectoryHeader sample_header(const Sample& sample) {
                                                            : Face::kWall;
         header.box.faces[axis] = {face, face};
     }
-    header.species_table = {{"pin \"one\"", 0.25, 1.5, 0.1, "#E91E63"},
-                            {"", 0.125, std::numeric_limits<double>::infinity(), 0.05, ""},
-                            {"gas", 0.1, 0.1, 0.07, ""}};
+    const double size = sample.balls > 1000 ? 0.01 : 1.0;  // so that all have room
+    header.species_table = {{"pin \"one\"", 0.25 * size, 1.5, 0.1, "#E91E63"},
+                            {"", 0.125 * size, std::numeric_limits<double>::infinity(), 0.05, ""},
+                            {"gas", 0.1 * size, 0.1, 0.07, ""}};
     for (std::size_t id = 0; id < sample.balls; ++id) header.species.append(static_cast<std::uint32_t>(id % 3));
     header.description = {.solver = "spring",
                           .backend = "cpu",

@@ -489,6 +489,7 @@ class View(ProgramTest):
         shutil.copy(self.folder / "two.h5", self.folder / "other.h5")
         many = 30000  # of each
         with h5py.File(self.folder / "other.h5", "r+") as file:
+            file["parameters/species/radius"][...] /= many  # so that all have room
             for place in ["parameters/species_of_ball", *(f"particles/all/{name}/value" for name, of in file["particles/all"].items()
                                                           if "value" in of and name != "box")]:
                 numbers, attributes = file[place][()], dict(file[place].attrs)
