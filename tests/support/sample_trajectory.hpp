@@ -72,7 +72,7 @@ inline TrajectoryHeader sample_header(const Sample& sample) {
                                                            : Face::kWall;
         header.box.faces[axis] = {face, face};
     }
-    const double size = sample.balls > 1000 ? 0.01 : 1.0;  // so that all have room
+    const double size = sample.balls > 100000 ? 0.01 : 1.0;  // so that all have room
     header.species_table = {{"pin \"one\"", 0.25 * size, 1.5, 0.1, "#E91E63"},
                             {"", 0.125 * size, std::numeric_limits<double>::infinity(), 0.05, ""},
                             {"gas", 0.1 * size, 0.1, 0.07, ""}};
