@@ -1,6 +1,7 @@
 """Stored runs from Python: what the file holds, read when it is looked at."""
 
 import gc
+import shutil
 import threading
 
 import h5py
@@ -120,3 +121,24 @@ def test_several_threads_may_read(stored):
         thread.join()
     assert len(hashes) == 4
     assert all(one == hashes[0] for one in hashes)
+
+
+def test_what_hdf5_says_of_a_damaged_file_is_in_the_exception_alone(stored, tmp_path, capfd):
+    shutil.copy(stored.output, tmp_path / "bad.h5")
+    with h5py.File(tmp_path / "bad.h5", "r+") as file:
+        place = file["particles/all/velocity"]
+        numbers = place["value"].shape
+        del place["value"]
+        place.create_dataset("value", numbers, dtype=h5py.string_dtype())  # texts, which are no numbers
+    damaged = carom.open(tmp_path / "bad.h5")
+    told = []
+
+    def read():  # HDF5 is told to be silent by each thread
+        with pytest.raises(carom.InputError, match="bad.h5") as error:
+            damaged[0]
+        told.append(error)
+    thread = threading.Thread(target=read)
+    thread.start()
+    thread.join()
+    assert len(told) == 1
+    assert capfd.readouterr().err == ""
