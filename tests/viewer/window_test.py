@@ -174,6 +174,7 @@ class View(ProgramTest):
         out, err = process.communicate(timeout=30)
         self.assertEqual(process.returncode, 0, err)
         self.assertEqual(out, "")
+        self.until(lambda: self.screen.pixels().max() == 0)
         return err
 
     def picture(self, name, process):
