@@ -3,6 +3,7 @@
 // Frames, of runs and of files.
 
 #include <fmt/format.h>
+#include <pthread.h>
 #include <pybind11/stl.h>
 #include <unistd.h>
 
@@ -10,12 +11,12 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
 #include <utility>
 
+#include "host/io/hdf5_turn.hpp"
 #include "host/io/trajectory_reader.hpp"
 #include "host/plot/ball_picture.hpp"
 #include "host/plot/figure.hpp"
@@ -53,10 +54,12 @@ OthersMayRun::~OthersMayRun() {
 }
 
 PythonAgain::PythonAgain() {
+    if (PyGILState_Check() != 0) return;  // who has Python neither waits for it nor keeps it from others
     come_back([this] { lock_.emplace(); });
 }
 
 void OthersMayRun::watch_end() {
+    pthread_atfork(nullptr, nullptr, [] { coming_back = 0; });  // those threads are the parent's
     py::module_::import("atexit").attr("register")(py::cpp_function([] {
         who_ends = std::this_thread::get_id();
         ending = true;
@@ -123,11 +126,12 @@ py::bytes picture(const FrameView& view, int width, int height, const std::strin
     return {reinterpret_cast<const char*>(png.data()), png.size()};
 }
 
-/// A stored run. Any thread may read, one at a time.
+/// A stored run. Any thread may read, one at a time; so may the child of a fork.
 class StoredRun {
 public:
     explicit StoredRun(const FileName& path) {
         const OthersMayRun others;
+        const Hdf5Turn turn;
         reader_.emplace(path.bytes);
         const TrajectoryHeader& header = reader_->header();
         context_ = std::make_shared<FrameContext>(FrameContext{header.box, header.species_table, header.species.rows(),
@@ -138,7 +142,7 @@ public:
     template <class Action>
     auto read(const Action& action) {
         const OthersMayRun others;
-        const std::lock_guard lock(mutex_);
+        const Hdf5Turn turn;
         if (!reader_) throw std::runtime_error("the file is closed");
         return action(std::as_const(*reader_));
     }
@@ -149,12 +153,11 @@ public:
     }
     void close() {
         const OthersMayRun others;
-        const std::lock_guard lock(mutex_);
+        const Hdf5Turn turn;
         reader_.reset();
     }
 
 private:
-    std::mutex mutex_;
     std::optional<TrajectoryReader> reader_;
     std::shared_ptr<const FrameContext> context_;
 };
@@ -163,7 +166,6 @@ private:
 
 void define_reader(py::module_& module) {
     py::class_<StoredRun>(module, "StoredRun", "A trajectory.")
-        .def(py::init<const FileName&>(), py::arg("path"))
         .def("__len__",
              [](StoredRun& run) {
                  return run.read([](const TrajectoryReader& reader) { return reader.frame_count(); });
@@ -242,11 +244,13 @@ void define_reader(py::module_& module) {
         .def(
             "figure",
             [](StoredRun& run, const std::string& quantity, const FileName& path) {
-                run.read([&](const TrajectoryReader& reader) {
+                const Script script = run.read([&](const TrajectoryReader& reader) {
                     Canvas canvas(path.bytes);
                     canvas.note = run_note(reader);
-                    run_gnuplot(figure_script(quantity_figure({&reader}, quantity), canvas), path.bytes);
+                    return figure_script(quantity_figure({&reader}, quantity), canvas);
                 });
+                const OthersMayRun others;
+                run_gnuplot(script, path.bytes);
             },
             py::arg("quantity"), py::arg("path"))
         .def("quantities",
@@ -257,6 +261,8 @@ void define_reader(py::module_& module) {
             "report",
             [](StoredRun& run) { return run.read([](const TrajectoryReader& reader) { return report_page(reader); }); })
         .def("close", &StoredRun::close);
+    module.def(
+        "open_stored", [](const FileName& path) { return std::make_unique<StoredRun>(path); }, py::arg("path"));
 }
 
 void define_frame(py::module_& module) {

@@ -1,5 +1,6 @@
 // What Python sees of scenes and runs: as little as the package carom (python/carom) needs to say the rest in Python.
 
+#include <cxxabi.h>
 #include <fmt/format.h>
 #include <pybind11/functional.h>
 #include <pybind11/numpy.h>
@@ -28,6 +29,7 @@
 #include "carom_build_info.hpp"
 #include "host/io/trajectory_writer.hpp"
 #include "host/run/prepare.hpp"
+#include "host/run/say.hpp"
 #include "host/run/schedule.hpp"
 #include "host/run/simulate.hpp"
 #include "host/scene/faults.hpp"
@@ -128,6 +130,19 @@ private:
     bool keeps_frames_;
 };
 
+/// Calls Python's code in a thread that it did not begin in. Once the interpreter ends, Python ends a thread that asks
+/// for its lock within such code, by an unwinding that would leave here through our objects without the lock: it stays
+/// for good instead, as in OthersMayRun.
+/// \param call  has no objects of its own
+template <class Call>
+auto in_python(const Call& call) {
+    try {
+        return call();
+    } catch (const abi::__forced_unwind&) {
+        for (;;) ::pause();
+    }
+}
+
 /// A function of a frame, a number or several. What goes wrong in it leaves the run as it is, with NaN in the row, and
 /// is told when the run stops.
 class PythonObservable final : public Observable {
@@ -158,8 +173,13 @@ private:
         const PythonAgain mine;
         if (error_) return;
         try {
-            const py::object given = function_(FrameView{context_, std::make_shared<const Frame>(*sample.frame)});
-            const auto numbers = py::array_t<double, py::array::c_style | py::array::forcecast>::ensure(given);
+            const py::object frame = py::cast(FrameView{context_, std::make_shared<const Frame>(*sample.frame)});
+            const auto given = py::reinterpret_steal<py::object>(
+                in_python([&] { return PyObject_CallOneArg(function_.ptr(), frame.ptr()); }));
+            if (!given) throw py::error_already_set();
+            leave_if_forked();
+            using Numbers = py::array_t<double, py::array::c_style | py::array::forcecast>;
+            const auto numbers = in_python([&] { return Numbers::ensure(given); });
             if (!numbers || given.is_none()) throw py::type_error(info_.name + " gives no number");
             if (numbers.ndim() > 1 || numbers.size() != static_cast<py::ssize_t>(values_.size()) ||
                 (numbers.ndim() == 1) == info_.components.empty()) {
@@ -169,6 +189,7 @@ private:
             }
             std::copy(numbers.data(), numbers.data() + numbers.size(), values_.begin());
         } catch (py::error_already_set& error) {
+            leave_if_forked();
             error_.emplace(error);
         } catch (const py::builtin_exception& error) {
             error.set_error();
@@ -176,9 +197,19 @@ private:
         }
     }
 
+    /// The function was called in the middle of a run, whose threads the child of a fork does not have: there is no way
+    /// back to Python for it.
+    void leave_if_forked() const {
+        if (getpid() == process_) return;
+        say_to(stderr,
+               fmt::format("carom: a process that was forked within {} cannot go on with the run\n", info_.name));
+        _exit(1);
+    }
+
     ObservableInfo info_;
     py::object function_;
     std::shared_ptr<const FrameContext> context_;
+    pid_t process_ = getpid();
     mutable double time_ = 0.0;
     mutable std::uint64_t step_ = 0;
     mutable std::vector<double> values_;  // of that row; none before the first
@@ -404,10 +435,8 @@ public:
         return beware;
     }
 
-    /// Time, step and words of each change.
-    [[nodiscard]] const std::vector<std::tuple<double, std::uint64_t, std::string>>& changes() const {
-        return changes_;
-    }
+    /// Time, step and words of each change: a copy, for while Python makes its list others may come.
+    [[nodiscard]] std::vector<std::tuple<double, std::uint64_t, std::string>> changes() const { return changes_; }
 
     void save(const FileName& path) {
         const auto used = use();
@@ -639,9 +668,9 @@ std::vector<std::string> value_names(const std::vector<ObservableInfo>& infos) {
 
 void define_sweep(py::module_& module) {
     py::class_<Stop>(module, "Stop", "Tells runs to end.")
-        .def(py::init<>())
         .def_property(
             "set", [](const Stop& stop) { return stop.set.load(); }, [](Stop& stop, bool set) { stop.set = set; });
+    module.def("make_stop", [] { return std::make_unique<Stop>(); });
     module.def(
         "names_in_memory",
         [](const PreparedScene& prepared) {
@@ -664,26 +693,6 @@ void define_sweep(py::module_& module) {
 
 void define_run(py::module_& module) {
     py::class_<PythonRun>(module, "Run", "What drives a solver.")
-        .def(py::init([](PreparedScene& prepared, const FileName& output, const FileName& checkpoint,
-                         double checkpoint_every, const FileName& events_log, bool force, bool keep_frames,
-                         const std::vector<GivenObservable>& observables) {
-                 require_unused(prepared);
-                 SimulateOptions options;
-                 options.files.trajectory = output.bytes;
-                 options.files.checkpoint = checkpoint.bytes.empty() && !output.bytes.empty()
-                                                ? default_checkpoint(output.bytes)
-                                                : checkpoint.bytes;
-                 options.checkpoint_every = checkpoint_every;
-                 options.events_log = events_log.bytes;
-                 options.force = force;
-                 const bool resumed = !prepared.resumed_from.empty();
-                 const std::string& input = resumed ? prepared.resumed_from : prepared.scene.path;
-                 if (!output.bytes.empty()) check_output_files(options.files, input, resumed, force);
-                 if (!events_log.bytes.empty()) check_log_file(events_log.bytes, input, force);
-                 return std::make_unique<PythonRun>(prepared, options, observables, keep_frames);
-             }),
-             py::arg("prepared"), py::arg("output"), py::arg("checkpoint"), py::arg("checkpoint_every"),
-             py::arg("events_log"), py::arg("force"), py::arg("keep_frames"), py::arg("observables"))
         .def("advance", &PythonRun::advance, py::arg("until"))
         .def("close", &PythonRun::close)
         .def_property_readonly("dimension", [](const PythonRun& run) { return run.dimension(); })
@@ -706,15 +715,58 @@ void define_run(py::module_& module) {
         .def("change", &PythonRun::change_keys, py::arg("asked"))
         .def("changes", &PythonRun::changes)
         .def("save", &PythonRun::save, py::arg("path"));
+    module.def(
+        "begin_run",
+        [](PreparedScene& prepared, const FileName& output, const FileName& checkpoint, double checkpoint_every,
+           const FileName& events_log, bool force, bool keep_frames, const std::vector<GivenObservable>& observables) {
+            require_unused(prepared);
+            SimulateOptions options;
+            options.files.trajectory = output.bytes;
+            options.files.checkpoint =
+                checkpoint.bytes.empty() && !output.bytes.empty() ? default_checkpoint(output.bytes) : checkpoint.bytes;
+            options.checkpoint_every = checkpoint_every;
+            options.events_log = events_log.bytes;
+            options.force = force;
+            const bool resumed = !prepared.resumed_from.empty();
+            const std::string& input = resumed ? prepared.resumed_from : prepared.scene.path;
+            if (!output.bytes.empty()) check_output_files(options.files, input, resumed, force);
+            if (!events_log.bytes.empty()) check_log_file(events_log.bytes, input, force);
+            return std::make_unique<PythonRun>(prepared, options, observables, keep_frames);
+        },
+        py::arg("prepared"), py::arg("output"), py::arg("checkpoint"), py::arg("checkpoint_every"),
+        py::arg("events_log"), py::arg("force"), py::arg("keep_frames"), py::arg("observables"));
     py::class_<Schedule>(module, "Schedule", "Multiples of a time, each where a run reaches it.")
-        .def(py::init([](double every, PythonRun& run) {
-                 return std::make_unique<Schedule>(every, run.time(),
-                                                   [&run](double time) { return run.reachable_time(time); });
-             }),
-             py::arg("every"), py::arg("run"), py::keep_alive<1, 3>())
         .def("next", &Schedule::next)
         .def("renew", &Schedule::renew, py::arg("now"))
         .def("take", &Schedule::take, py::arg("now"));
+    module.def(
+        "make_schedule",
+        [](double every, PythonRun& run) {
+            return std::make_unique<Schedule>(every, run.time(),
+                                              [&run](double time) { return run.reachable_time(time); });
+        },
+        py::arg("every"), py::arg("run"), py::keep_alive<0, 2>());
+}
+
+PyObject* refuse_new(PyTypeObject* type, PyObject* /*arguments*/, PyObject* /*keywords*/) {
+    PyErr_Format(PyExc_TypeError, "cannot create '%s' instances", type->tp_name);
+    return nullptr;
+}
+
+/// Objects of these classes come from C++ alone. pybind11 hands out memory that nobody has filled as the object of one
+/// that was made by __new__, and ends the process where the old protocols of pickle make one so.
+void seal(const py::module_& module) {
+    for (const auto& [name, value] : py::cast<py::dict>(module.attr("__dict__"))) {
+        if (!PyType_Check(value.ptr())) continue;
+        auto* const type = reinterpret_cast<PyTypeObject*>(value.ptr());
+        value.attr("__reduce__") = py::cpp_function(
+            [](const py::object& self) -> py::object {
+                throw py::type_error(fmt::format("cannot pickle '{}' object", Py_TYPE(self.ptr())->tp_name));
+            },
+            py::name("__reduce__"), py::is_method(value));
+        type->tp_new = refuse_new;
+        PyType_Modified(type);
+    }
 }
 
 }  // namespace
@@ -741,4 +793,5 @@ PYBIND11_MODULE(_carom, module) {
         omp_set_num_threads(1);
 #endif
     });
+    python::seal(module);
 }

@@ -8,7 +8,7 @@
 set -euo pipefail
 
 run=(g++ cmake ninja-build libtomlplusplus-dev libcli11-dev libfmt-dev librandom123-dev nlohmann-json3-dev libhdf5-dev
-    libpng-dev gnuplot-nox python3-glad fonts-dejavu-core libstb-dev libegl1 libgl1-mesa-dri libglfw3-dev libimgui-dev
+    zlib1g-dev libpng-dev gnuplot-nox python3-glad fonts-dejavu-core libstb-dev libegl1 libgl1-mesa-dri libglfw3-dev libimgui-dev
     python3-dev pybind11-dev python3-numpy)
 test=(git libgtest-dev libgmock-dev libopenmpi-dev openmpi-bin clang python3 python3-h5py python3-mdanalysis python3-vtk9 python3-pytest
     python3-matplotlib mypy ffmpeg xvfb xdotool)

@@ -361,15 +361,17 @@ struct Side {
     }
 };
 
+/// The file may be a stranger's, and goes to a terminal.
+std::string visible_text(const Json& text) { return visible(text.get<std::string>()); }
+
 /// "spring    cpu  2 threads  2D 0.5  100,000  single".
 std::string name_of(const Json& row) {
-    std::string name =
-        fmt::format("{:<10}{:<5}", row.at("rung").get<std::string>(), row.at("backend").get<std::string>());
+    std::string name = fmt::format("{:<10}{:<5}", visible_text(row.at("rung")), visible_text(row.at("backend")));
     name += row.contains("threads") ? fmt::format("{:>3}  ", row.at("threads").get<int>()) : "  -  ";
     if (row.contains("balls")) {
         name += fmt::format("{}D  {:<5}{:>12}  {}", row.at("dimension").get<int>(),
                             row.at("packing_fraction").get<double>(), count_text(row.at("balls").get<std::uint64_t>()),
-                            row.at("precision").get<std::string>());
+                            visible_text(row.at("precision")));
     }
     return name;
 }
@@ -381,10 +383,13 @@ Side read(const std::string& path) {
     try {
         const Json json = Json::parse(text);
         if (json.at("carom_bench") != 1) throw InputError(path + ": is of another version of carom bench");
+        constexpr std::size_t kMostRows = 10'000;
+        if (json.at("rows").size() > kMostRows) {
+            throw InputError(fmt::format("{}: holds more rows than any bench has ({})", path, kMostRows));
+        }
         const Json& machine = json.at("machine");
-        side.machine =
-            fmt::format("{}, {}, {}", machine.at("commit").get<std::string>(),
-                        machine.at("processor").at("name").get<std::string>(), machine.at("date").get<std::string>());
+        side.machine = fmt::format("{}, {}, {}", visible_text(machine.at("commit")),
+                                   visible_text(machine.at("processor").at("name")), visible_text(machine.at("date")));
         for (const Json& row : json.at("rows")) {
             const double rate = row.at("per_second").get<double>();
             if (!(rate > 0.0)) throw InputError(path + ": holds a rate that is not above 0");
@@ -409,7 +414,7 @@ void list(std::string& text, const Side& side, const std::string& title) {
 std::string bench_diff(const std::string& before, const std::string& after) {
     Side a = read(before);
     Side b = read(after);
-    std::string text = fmt::format("A: {} ({})\nB: {} ({})\n\n", before, a.machine, after, b.machine);
+    std::string text = fmt::format("A: {} ({})\nB: {} ({})\n\n", visible(before), a.machine, visible(after), b.machine);
     text += fmt::format("  {:<51}{:>11}{:>11}{:>8}{:>8}\n", "measurement", "A", "B", "B/A", "noise");
     std::vector<double> ratios;
     int faster = 0;

@@ -294,6 +294,15 @@ void say_which(const TrajectoryReader& trajectory, const std::string& quantity) 
         fmt::join(others, ", "));
 }
 
+/// Whose numbers begin earlier than what is drawn of the run.
+void say_since_when(const TrajectoryReader& trajectory, const std::string& quantity, const TimeWindow& window) {
+    if (!is_number_quantity(trajectory, quantity)) return;
+    const AverageInfo& info = *find_average(trajectory, quantity);
+    if (!stays_since_its_beginning(trajectory, info, window.of(trajectory))) return;
+    say("{}: is the average since t = {:.6g}, where its samples begin: frames do not give that of a later part\n",
+        visible(info.name), info.from);
+}
+
 std::string plot_balls(const PlotOptions& options) {
     if (const std::string option = options.of_figures_alone(); !option.empty()) {
         throw InputError(
@@ -336,7 +345,9 @@ std::string plot_trajectory(const PlotOptions& options) {
         },
         [&] { return figure_csv(drawing); });
     for (const std::string& quantity : quantities) {
-        if (!options.quiet && !options.rows) say_which(trajectory, quantity);
+        if (options.quiet || options.rows) continue;
+        say_which(trajectory, quantity);
+        say_since_when(trajectory, quantity, view_of(options).window);
     }
     return written;
 }
@@ -479,7 +490,7 @@ Action add_plot_command(CommandOptions& command, const std::string&) {
     command.flag("--mean", options->mean, "With --by: the mean over the other axes, not the sum");
     command.option("--from", options->from, "T",
                    "Only this time of the run and later; below 0: so long before its end. Averages are then taken from "
-                   "the frames there");
+                   "the frames there; numbers that frames do not give, as pressure, stay averages since their start");
     command.option("--to", options->to, "T", "Only up to this time, told as for --from");
     command.option("--xrange", options->xrange, "LOW:HIGH", "What the axis shows; either end may be left out");
     command.option("--yrange", options->yrange, "LOW:HIGH", "The same of the other axis");

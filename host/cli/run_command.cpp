@@ -50,12 +50,13 @@ int report(const Simulation& simulation, const std::string& program, const Outpu
     const std::string go_on = how_to_go_on(program, outcome, files);
     switch (outcome.status) {
         case ExitStatus::kCannotContinue:
-            say("carom: {}; {} in {}, {}\n", outcome.error, plural(outcome.frames, "frame"), visible(files.trajectory),
+            say("carom: {}; {} in {}, {}\n", visible(outcome.error), plural(outcome.frames, "frame"),
+                visible(files.trajectory),
                 outcome.checkpoint_time ? "checkpoint in " + visible(files.checkpoint)
                                         : "no checkpoint could be written");
             break;
         case ExitStatus::kSystemFailure:
-            say("carom: {}; {}\n", outcome.error, go_on);
+            say("carom: {}; {}\n", visible(outcome.error), go_on);
             break;
         default:
             if (outcome.signal != 0) {
@@ -81,12 +82,12 @@ int report_copies(const CopiesOutcome& outcome, const RunOptions& options, const
         return 128 + outcome.signal;
     }
     if (!outcome.error.empty()) {
-        say("carom: {}; {}\n", outcome.error, go_on);
+        say("carom: {}; {}\n", visible(outcome.error), go_on);
         return static_cast<int>(outcome.status);
     }
     for (const CopyOutcome& copy : copies) {
         if (copy.status != ExitStatus::kCannotContinue) continue;
-        say("carom: seed {}: {}; {} in {}\n", copy.seed, copy.error, copy.saved ? "checkpoint" : "trajectory",
+        say("carom: seed {}: {}; {} in {}\n", copy.seed, visible(copy.error), copy.saved ? "checkpoint" : "trajectory",
             visible(copy.saved ? copy.files.checkpoint : copy.files.trajectory));
     }
     if (!options.quiet) {

@@ -42,7 +42,9 @@ void parse_shard(const std::string& text, Sweep& sweep) {
 
 /// The command as it was given, for the message after an interruption.
 std::string how_to_go_on(const SweepCommandOptions& options, const std::string& program) {
-    std::vector<std::string> words{program, "sweep", options.scene.scene};
+    const bool like_option = options.scene.scene.starts_with('-');
+    std::vector<std::string> words{program, "sweep"};
+    if (!like_option) words.push_back(options.scene.scene);
     const auto add = [&words](const char* option, const std::string& value) {
         if (!value.empty()) words.insert(words.end(), {option, value});
     };
@@ -57,17 +59,19 @@ std::string how_to_go_on(const SweepCommandOptions& options, const std::string& 
     add("--device", options.scene.device);
     add("--shard", options.shard);
     add("-o", options.output);
+    if (options.force) words.emplace_back("--force");
+    if (like_option) words.insert(words.end(), {"--", options.scene.scene});
     std::string command;
     for (const std::string& word : words) command += (command.empty() ? "" : " ") + shell_quoted(word);
-    return command + (options.force ? " --force" : "");
+    return command;
 }
 
 /// What is to be said at the end beside the exit status.
 int report(const SweepOutcome& outcome, const SweepCommandOptions& options, const SweepOutput& output,
            const std::string& program) {
-    const std::string kept =
-        fmt::format("{} of {} {} kept in {}; to go on: {}", count_text(outcome.runs_done), plural(outcome.runs, "run"),
-                    outcome.runs_done == 1 ? "is" : "are", journal_path(output.table), how_to_go_on(options, program));
+    const std::string kept = fmt::format("{} of {} {} kept in {}; to go on: {}", count_text(outcome.runs_done),
+                                         plural(outcome.runs, "run"), outcome.runs_done == 1 ? "is" : "are",
+                                         visible(journal_path(output.table)), how_to_go_on(options, program));
     if (outcome.signal != 0 && !outcome.checked) {
         say("carom: interrupted before the first run; to go on: {}\n", how_to_go_on(options, program));
         return 128 + outcome.signal;
@@ -77,7 +81,7 @@ int report(const SweepOutcome& outcome, const SweepCommandOptions& options, cons
         return 128 + outcome.signal;
     }
     if (!outcome.error.empty()) {
-        say("carom: {}; {}\n", outcome.error, kept);
+        say("carom: {}; {}\n", visible(outcome.error), kept);
         return static_cast<int>(outcome.status);
     }
     if (!options.quiet) {
@@ -94,7 +98,7 @@ int report(const SweepOutcome& outcome, const SweepCommandOptions& options, cons
                 break;
             }
             const FailedRun& run = outcome.failed[k];
-            say("  row {} ({}): {}\n", run.row, run.label, run.error);
+            say("  row {} ({}): {}\n", run.row, visible(run.label), visible(run.error));
         }
     }
     return static_cast<int>(outcome.status);

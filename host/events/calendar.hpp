@@ -57,19 +57,20 @@ struct CalendarEntry {
 /// floor(time / width) computed in one way for all entries, so it is monotone in time, and the order of events does not
 /// depend on the width.
 ///
-/// Covers one epoch: entries at or after `end` are not kept (the owner remembers its next event, and all are given
-/// again at the start of the next epoch).
+/// Covers one epoch, or a part of it: entries at or after `end` are not kept (the owner remembers its next event, and
+/// all are given again at the start of what follows).
 class Calendar {
 public:
     static constexpr std::uint32_t kFine = 256;
 
-    /// Empties the calendar for times in [0, end), with about one tick in `width`.
-    void start(double end, double width) {
+    /// Empties the calendar for times in [begin, end), with about one tick in `width`.
+    void start(double begin, double end, double width) {
         constexpr double kMostBuckets = 1 << 20;
-        width = std::max(width, end / (kMostBuckets * kFine));
+        width = std::max(width, (end - begin) / (kMostBuckets * kFine));
         ticks_per_time_ = 1.0 / width;
+        ticks_before_ = begin * ticks_per_time_;
         end_ = end;
-        const auto buckets = static_cast<std::size_t>(end * ticks_per_time_ / kFine) + 2;
+        const auto buckets = static_cast<std::size_t>((end - begin) * ticks_per_time_ / kFine) + 2;
         buckets_.assign(buckets, kNone);
         chunks_.clear();
         free_chunk_ = kNone;
@@ -115,7 +116,7 @@ public:
                 if (head_ + 1 < current_.size() && current_[head_ + 1].time == entry.time) settle_ties(valid, before);
                 return current_[head_].time < limit ? &current_[head_] : nullptr;
             }
-            if (static_cast<double>(bucket_ * kFine + tick_) > limit * ticks_per_time_) return nullptr;
+            if (static_cast<double>(bucket_ * kFine + tick_) > limit * ticks_per_time_ - ticks_before_) return nullptr;
             if (!advance(valid, soon)) return nullptr;
         }
     }
@@ -280,13 +281,14 @@ private:
 
     /// By way of a signed number, which processors have an instruction for.
     [[nodiscard]] std::uint64_t tick_from_start(double time) const {
-        return static_cast<std::uint64_t>(static_cast<std::int64_t>(time * ticks_per_time_));
+        return static_cast<std::uint64_t>(static_cast<std::int64_t>(time * ticks_per_time_ - ticks_before_));
     }
     [[nodiscard]] std::uint32_t tick_of(const CalendarEntry& entry) const {
         return static_cast<std::uint32_t>(tick_from_start(entry.time) % kFine);
     }
 
     double ticks_per_time_ = 1.0;
+    double ticks_before_ = 0.0;  // up to the beginning
     double end_ = 0.0;
     std::uint64_t bucket_ = 0;            // the current one
     std::uint32_t tick_ = 0;              // the current one, within its bucket

@@ -91,9 +91,9 @@ public:
     bool advance(double time, std::uint64_t most_events) override {
         for (;;) {
             const double target = clock_.in_epoch(time);
-            const bool beyond = target >= calendar_.end();
+            const bool beyond = target >= epoch_end_;
             // Events at the target itself belong to it.
-            const double limit = beyond ? calendar_.end() : std::nextafter(target, kNeverTouch);
+            const double limit = beyond ? epoch_end_ : std::nextafter(target, kNeverTouch);
             if (limit > now_ && !run_before(limit, most_events)) {
                 time_ = since_start();
                 return false;
@@ -173,7 +173,7 @@ public:
         return {{"cells_x", grid.cells[0]},
                 {"cells_y", grid.cells[1]},
                 {"cells_z", grid.cells[2]},
-                {"epoch", calendar_.end()},
+                {"epoch", epoch_end_},
                 {"neighbour_list_shell", setup_.shell}};
     }
 
@@ -182,9 +182,10 @@ public:
 private:
     using Vector = Vec<double, Dim>;
     static constexpr std::uint32_t kFaces = WallNumber::kFaces;
-    static constexpr std::uint32_t kStale = ~0U;  // as hits of a partner whose path has changed
-    static constexpr Slot kFewBalls = 6000;       // they lie in the cache in any order
-    static constexpr Slot kShortTicks = 50000;    // the calendar's present is a part of the memory that counts
+    static constexpr std::uint32_t kStale = ~0U;       // as hits of a partner whose path has changed
+    static constexpr Slot kFewBalls = 6000;            // they lie in the cache in any order
+    static constexpr Slot kShortTicks = 50000;         // the calendar's present is a part of the memory that counts
+    static constexpr std::uint64_t kFirstLook = 1024;  // events after which the calendar's ticks are looked at
 
     static Vector gravity_of(const EventsSetup& setup) {
         Vector gravity;
@@ -297,22 +298,61 @@ private:
     /// ulp of time moves no ball farther than an ulp of that way.
     [[nodiscard]] double epoch_length() const {
         if (setup_.epoch > 0.0) return setup_.epoch;
-        if (!(speed_scale_ > 0.0)) return 1.0e12;
+        if (!(speed_scale_ > 0.0)) return std::max(1.0e12, since_start());  // few of them, however long that is
         return power_of_two_below(3.0 * std::max(32.0 * balls_.least_radius(), 2.0 * shortest_edge()) / speed_scale_);
     }
 
+    /// Enough for memory to be asked for in time; few balls lie in the cache, and a short tick needs less memory.
+    [[nodiscard]] double events_per_tick() const { return count() < kShortTicks ? 1.5 : 6.0; }
+
     void start_calendar(double end) {
-        // Enough for memory to be asked for in time; few balls lie in the cache, and a short tick needs less memory.
-        const double events_per_tick = count() < kShortTicks ? 1.5 : 6.0;
+        epoch_end_ = end;
         if (event_rate_ == 0.0) {  // a guess: each ball meets something every third of a cell
             event_rate_ = count() * speed_scale_ / cells_.grid().edge[0] + 1.0 / end;
         }
-        calendar_.start(end, events_per_tick / event_rate_);
+        calendar_.start(0.0, end, events_per_tick() / event_rate_);
+        look_at_rate_later(kFirstLook);
+    }
+
+    /// The calendar from a time on for another rate of events than it was made for, as it is where balls that were at
+    /// rest have been set moving. What happens and when does not depend on it.
+    void tune_calendar(double begin, double rate) {
+        constexpr double kLeastBuckets = 64.0;
+        constexpr double kEventsPerBall = 16.0;  // before all are given again
+        event_rate_ = std::max(1.0 / (epoch_end_ - begin), rate);
+        const double width = events_per_tick() / event_rate_;
+        const double buckets =
+            std::max(kLeastBuckets, kEventsPerBall * count() / (events_per_tick() * Calendar::kFine));
+        const double length = std::max(width * Calendar::kFine * buckets, 1.0e-9 * begin);
+        calendar_.start(begin, std::min(begin + length, epoch_end_), width);
+        for (Slot i = 0; i < count(); ++i) {
+            if (!balls_.gone(i)) calendar_.push({forecast_[i].event_time, i, ++next_[i].stamp});
+        }
+        look_at_rate_later(kFirstLook + count());
+    }
+
+    void look_at_rate_later(std::uint64_t events) {
+        looked_time_ = now_;
+        looked_events_ = epoch_events_;
+        next_look_ = epoch_events_ + events;
+    }
+    [[nodiscard]] double rate_since_look(double now) const {
+        return static_cast<double>(epoch_events_ - looked_events_) / (now - looked_time_);
+    }
+    /// Where ticks hold many more events than they were made for, putting one in takes as long.
+    void look_at_rate() {
+        constexpr double kTooMany = 8.0;
+        const double rate = rate_since_look(now_);
+        if (rate > kTooMany * event_rate_ && std::isfinite(rate)) {
+            tune_calendar(now_, rate);
+        } else {
+            look_at_rate_later(kFirstLook + count());
+        }
     }
 
     void begin_epoch() {
         constexpr std::uint64_t kEpochsPerSort = 4;
-        const double length = calendar_.end();
+        const double length = epoch_end_;
         accounts_.begin_epoch(length, balls_.ways(length, speed_scale_));
         for (Slot i = 0; i < count(); ++i) {
             if (balls_.gone(i)) continue;
@@ -442,14 +482,20 @@ private:
         const auto soon = [this, few](int level, Slot slot) {
             if (!few) ask_for(level, slot);
         };
-        while (const CalendarEntry* entry = calendar_.next(limit, valid, before, soon)) {
-            if (most_events == 0) return false;
-            --most_events;
-            const CalendarEntry event = *entry;
-            calendar_.pop();
-            handle(event);
+        for (;;) {
+            while (const CalendarEntry* entry = calendar_.next(limit, valid, before, soon)) {
+                if (most_events == 0) return false;
+                --most_events;
+                const CalendarEntry event = *entry;
+                calendar_.pop();
+                handle(event);
+                if (epoch_events_ >= next_look_) [[unlikely]]
+                    look_at_rate();
+            }
+            const double end = calendar_.end();
+            if (end >= limit) return true;
+            tune_calendar(end, rate_since_look(end));
         }
-        return true;
     }
 
     /// Memory that the events to come will need, asked for in time: first the ball, then its cells, then who is there.
@@ -598,14 +644,18 @@ private:
     }
 
     /// Time must move on: if a number of events that would take all balls through several contacts each leave it where
-    /// it was, it never will.
+    /// it was, or each takes it to the next number that there is, it never will.
     void watch_progress(Slot i) {
         constexpr double kNoProgress = 1.0e-12;  // in units of the time in which a ball moves by its radius
+        constexpr double kRoundings = 4.0;       // an event
         const double now = since_start();
         const double unit = speed_scale_ > 0.0 ? balls_.least_radius() / speed_scale_ : 0.0;
-        if (watch_events_ != 0 && now - watch_time_ <= kNoProgress * unit) throw_collapse(i);
+        const std::uint64_t events = 10000 + 16 * static_cast<std::uint64_t>(count());
+        const double rounding = std::numeric_limits<double>::epsilon() * now_ * static_cast<double>(events);
+        const double least = std::max(kNoProgress * unit, kRoundings * rounding);
+        if (watch_events_ != 0 && now - watch_time_ <= least) throw_collapse(i);
         watch_time_ = now;
-        watch_events_ = events_ + 10000 + 16 * static_cast<std::uint64_t>(count());
+        watch_events_ = events_ + events;
     }
     [[noreturn]] void throw_collapse(Slot i) const;
     [[noreturn]] void throw_heavy_at_wall(Slot i, std::uint32_t face) const;
@@ -717,7 +767,7 @@ private:
         const double speed = enclosure_.speed(number);
         const ImpactBody<Dim> before = balls_.body(i);
         note_wall_overlap(i, number);
-        const Vector hop = least_hop_of(i, before.velocity, into_box);
+        const Vector hop = least_hop_of(i, before.velocity - speed * into_box, into_box);
         ImpactBody<Dim> after = before;
         after.velocity = before.velocity + hop;
         const double vn = dot(after.velocity, into_box) - speed;
@@ -961,7 +1011,10 @@ private:
     double time_ = 0.0;         // what the caller asked for last, to the bit, or the time of the last event
     double speed_scale_ = 0.0;  // the fastest ball's speed at the start of the epoch
     double event_rate_ = 0.0;   // per time, of the epoch before
+    double epoch_end_ = 0.0;    // since its start
     std::uint64_t epoch_events_ = 0;
+    double looked_time_ = 0.0;  // when the rate of events was looked at last
+    std::uint64_t looked_events_ = 0, next_look_ = 0;
     std::uint64_t epochs_since_sort_ = 0;
 
     std::uint64_t events_ = 0;
@@ -1006,6 +1059,7 @@ void Engine<Dim, Gravity, Lists>::start(const SolverState& state) {
     for (Slot i = 0; i < count(); ++i) {
         if (balls_.gone(i)) {
             forecast_[i].contact_time = forecast_[i].event_time = kNeverTouch;
+            forecast_[i].partner = next_[i].partner = kNoContact;
         } else {
             predict<false>(i);
         }
@@ -1077,7 +1131,7 @@ void Engine<Dim, Gravity, Lists>::save(SolverState& state) const {
     record.clock_high = clock_.high();
     record.clock_low = clock_.low();
     record.now = now_;
-    record.calendar_end = calendar_.end();
+    record.calendar_end = epoch_end_;
     record.speed_scale = speed_scale_;
     record.watch_events = watch_events_;
     record.watch_time = watch_time_;
@@ -1104,6 +1158,9 @@ void Engine<Dim, Gravity, Lists>::take_over(const SolverState& state) {
     counted.virial_start += virial_here - carried.virial_now;  // where positions or velocities have been set
     accounts_.set_tallies(state.tallies, enclosure_.count());
     events_ = state.step;
+    if (!last_hit_.empty() && !carried.last_hit.empty()) {
+        for (Slot i = 0; i < count(); ++i) last_hit_[i] = carried.last_hit[balls_.id(i)];
+    }
 }
 
 template <int Dim, bool Gravity, bool Lists>
@@ -1218,15 +1275,18 @@ void Engine<Dim, Gravity, Lists>::resume(const SolverState& state) {
         balls_.hot(i).time = own_time[i];
         forecast_[i].event_time = event_time[i];
         forecast_[i].contact_time = contact_time[i];
+        forecast_[i].partner_hits = next_[i].partner_hits = stale[i] != 0.0 ? kStale : 0;
+        balls_.set_spin(i, state.balls, i);
+        if (balls_.gone(i)) {  // what it would have met may be anything
+            forecast_[i].partner = next_[i].partner = kNoContact;
+            continue;
+        }
         forecast_[i].partner = partner(contact_partner[i], i, "partner of its contact");
-        forecast_[i].partner_hits = stale[i] != 0.0 ? kStale : 0;
         next_[i].partner = partner(event_partner[i], i, "partner of its event");
-        next_[i].partner_hits = forecast_[i].partner_hits;
         for (const std::uint32_t met : {forecast_[i].partner, next_[i].partner}) {
             const bool there = met >= count() || stale[i] != 0.0 || state.balls.gone.at(met) == 0;
-            require(balls_.gone(i) || there, i, "partner: it is gone");
+            require(there, i, "partner: it is gone");
         }
-        balls_.set_spin(i, state.balls, i);
     }
     if (!last_hit_.empty()) last_hit_ = usable(record.last_hit, "last_hit");
     require_agreement(state);

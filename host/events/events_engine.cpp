@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "host/events/engine.hpp"
 #include "host/state/errors.hpp"
@@ -75,7 +76,8 @@ SolverState starting_anew(const EventsEngine& engine) {
                              .twice_kinetic_time = counted.twice_kinetic_time,
                              .gravity_virial_time = counted.gravity_virial_time,
                              .virial_now = counted.virial_now,
-                             .path_length = counted.path_length};
+                             .path_length = counted.path_length,
+                             .last_hit = std::move(state.records.events->last_hit)};
     state.records.events.reset();
     for (int axis = 0; axis < state.balls.dimension; ++axis) {
         for (std::size_t id = 0; id < state.balls.size(); ++id) {

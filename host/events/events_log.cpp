@@ -9,13 +9,39 @@
 #include <cstring>
 
 #include "host/state/errors.hpp"
+#include "host/state/writer_lock.hpp"
 
 namespace carom {
+
+namespace {
+
+/// What is none, a pipe or a terminal, has nothing to lose.
+bool is_regular(int file) {
+    struct stat status {};
+    return fstat(file, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+bool leads_to(const std::string& path, int file) {
+    struct stat opened {};
+    struct stat named {};
+    return fstat(file, &opened) == 0 && stat(path.c_str(), &named) == 0 && opened.st_ino == named.st_ino &&
+           opened.st_dev == named.st_dev;
+}
+
+}  // namespace
 
 EventsLog::EventsLog(const std::string& path, int dimension)
     : path_(path), dimension_(dimension), made_(access(path.c_str(), F_OK) != 0) {
     constexpr mode_t kReadAndWrite = 0666;  // less the user's mask, as std::fopen
-    const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, kReadAndWrite);
+    int file = -1;
+    for (;;) {
+        file = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, kReadAndWrite);
+        if (file < 0 || !is_regular(file)) break;
+        const bool alone = lock_as_only_writer(file);
+        if (alone && leads_to(path, file)) break;  // else a run that has not begun has removed it meanwhile
+        close(file);
+        if (!alone) throw InputError(path + ": is being written by another run");
+    }
     if (file >= 0) file_ = fdopen(file, "w");
     if (file_ == nullptr) throw SystemError(fmt::format("{}: cannot be written: {}", path, std::strerror(errno)));
 }
@@ -23,10 +49,8 @@ EventsLog::EventsLog(const std::string& path, int dimension)
 void EventsLog::begin() {
     if (begun_) return;
     begun_ = true;
-    // What is no regular file, a pipe or a terminal, has nothing to lose.
-    struct stat status {};
     const int file = fileno(file_);
-    if (fstat(file, &status) == 0 && S_ISREG(status.st_mode) && ftruncate(file, 0) != 0) {
+    if (is_regular(file) && ftruncate(file, 0) != 0) {
         throw SystemError(fmt::format("{}: {}", path_, std::strerror(errno)));
     }
     std::string header = "time,kind,i,j";
@@ -43,8 +67,10 @@ void EventsLog::begin() {
 }
 
 EventsLog::~EventsLog() {
-    std::fclose(file_);
     if (made_ && !begun_) unlink(path_.c_str());
+    std::fflush(file_);
+    unlock_as_only_writer(fileno(file_));
+    std::fclose(file_);
 }
 
 void EventsLog::write(const LoggedImpact& impact) {

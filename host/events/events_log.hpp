@@ -10,9 +10,10 @@ namespace carom {
 
 /// Writes the impacts of a run as CSV: a header, then one row for each contact that passed an impulse, in order of
 /// time. Numbers read back to the same double. What was in the file goes when the log begins: a run that fails before
-/// leaves the file as it was, or none.
+/// leaves the file as it was, or none. No other run writes it meanwhile.
 class EventsLog {
 public:
+    /// \throws InputError   another run is writing it
     /// \throws SystemError  where the file cannot be written
     EventsLog(const std::string& path, int dimension);
     EventsLog(const EventsLog&) = delete;

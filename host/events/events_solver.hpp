@@ -54,6 +54,10 @@ public:
     void begin_log() override {
         if (log_) log_->begin();
     }
+    void end_log() override {
+        set_log({});
+        log_.reset();
+    }
 
     [[nodiscard]] EventsStatistics statistics() const { return engine_->statistics(); }
     /// \param of  as EventsEngine::set_log

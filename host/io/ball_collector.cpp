@@ -21,6 +21,7 @@ namespace {
 constexpr std::string_view kAxisLetters[] = {"x", "y", "z"};
 constexpr std::string_view kVelocities[] = {"vx", "vy", "vz"};
 constexpr std::string_view kSpins[] = {"wx", "wy", "wz"};
+constexpr double kMostGyration = 1.0 + 1e-9;  // of the radius
 
 /// The first axis along which it is no number; `end`: there is none.
 int not_finite(const Vector3& values, int first, int end) {
@@ -217,6 +218,7 @@ void BallCollector::make_row(const BallRow& row) {
     if (!own_name && row_of(share)) return;
     check_radius(share.radius);
     if (!(share.mass > 0.0)) throw BadBall{"mass", fmt::format("must be a number above 0, or inf, not {}", share.mass)};
+    if (const std::string why = too_light(share.mass); !why.empty()) throw BadBall{"mass", why};
     Species species;
     if (of != nullptr) {
         species = *of;
@@ -227,6 +229,10 @@ void BallCollector::make_row(const BallRow& row) {
         species.name = row.species;
         species.radius_of_gyration =
             known ? row.properties->radius_of_gyration : solid_gyration(dimension(), share.radius);
+        if (const double given = species.radius_of_gyration; !(given >= 0.0 && given <= kMostGyration * share.radius)) {
+            throw BadBall{"radius_of_gyration",
+                          fmt::format("must be from 0 to the radius, {}, not {}", share.radius, given)};
+        }
         if (known) species.color = row.properties->color;
     }
     species.radius = share.radius;

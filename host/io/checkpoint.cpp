@@ -417,7 +417,7 @@ public:
 private:
     template <class Action>
     void attempt(const Action& action) {
-        h5::silence();
+        const Hdf5Turn turn;
         try {
             h5::require_memory();
             action();
@@ -441,8 +441,11 @@ private:
 };
 
 CheckpointWriter::CheckpointWriter(const std::string& path, const Checkpoint& checkpoint, std::size_t balls)
-    : impl_(std::make_unique<Impl>(path, checkpoint, balls)) {}
-CheckpointWriter::~CheckpointWriter() = default;
+    : impl_((Hdf5Turn(), std::make_unique<Impl>(path, checkpoint, balls))) {}
+CheckpointWriter::~CheckpointWriter() {
+    const Hdf5Turn turn;
+    impl_.reset();
+}
 void CheckpointWriter::add(const Balls& part) { impl_->add(part); }
 void CheckpointWriter::finish(const SolverState& state) { impl_->finish(state); }
 

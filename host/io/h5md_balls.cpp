@@ -58,8 +58,7 @@ public:
             start[0] = *frame;
             count[0] = 1;
         }
-        std::size_t values = 1;
-        for (const hsize_t extent : count) values *= static_cast<std::size_t>(extent);
+        const std::size_t values = h5::product(count);
         std::vector<T> numbers(values);
         if (values == 0) return numbers;
         const h5::Handle here(H5Dget_space(dataset_), H5Sclose, "read a dataspace");
@@ -73,7 +72,7 @@ public:
                                "create a dataspace");
         }
         h5::require_memory(values * sizeof(T));
-        h5::check(H5Dread(dataset_, h5::memory_type<T>(), there, here, H5P_DEFAULT, numbers.data()), "read a dataset");
+        h5::read(dataset_, h5::memory_type<T>(), there, here, numbers.data());
         return numbers;
     }
     /// Of a single number that counts on from `offset`.
@@ -286,7 +285,7 @@ private:
     /// As HDF5's programs write texts: of fixed length, or not.
     [[nodiscard]] std::vector<std::string> words_of_boundary(const std::string& box) const {
         const h5::Handle group = h5::open_group(file_, box);
-        std::vector<std::string> words = h5::any_strings_attribute(group, "boundary");
+        std::vector<std::string> words = h5::any_strings_attribute(group, "boundary", 3);
         if (words.size() != 1 && words.size() != dimension_)
             throw h5::Error("the boundary of the box has the wrong shape");
         return words;

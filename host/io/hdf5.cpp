@@ -2,15 +2,19 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <memory>
+#include <mutex>
 #include <new>
 #include <stdexcept>
 #include <thread>
@@ -80,7 +84,10 @@ Handle open_attribute(hid_t object, const std::string& name) {
 
 /// Number of values of an attribute or dataset, from its dataspace.
 std::size_t value_count(const Handle& space) {
-    return static_cast<std::size_t>(check(H5Sget_simple_extent_npoints(space), "read a size"));
+    std::array<hsize_t, H5S_MAX_RANK> extents{};
+    const int rank = check(H5Sget_simple_extent_dims(space, extents.data(), nullptr), "read a size");
+    if (H5Sget_simple_extent_type(space) == H5S_NULL) return 0;
+    return product(std::span(extents).first(static_cast<std::size_t>(rank)));
 }
 
 /// \param size  of a value [bytes]
@@ -105,6 +112,29 @@ hsize_t file_bytes(hid_t object) {
     return bytes;
 }
 
+/// What has been read of a file at once [bytes]: many names may lead to one dataset, which is small enough by itself.
+class Reading {
+public:
+    Reading() : before_(std::exchange(current, this)) {}
+    ~Reading() { current = before_; }
+    Reading(const Reading&) = delete;
+    Reading& operator=(const Reading&) = delete;
+    static void add(hsize_t bytes, hsize_t of_file) {
+        constexpr hsize_t kTimes = 8;  // it is looked at, hashed and read
+        constexpr hsize_t kOwn = 16U << 20;
+        if (current == nullptr) return;
+        current->bytes_ += bytes;
+        if (current->bytes_ > kTimes * of_file + kOwn)
+            throw Error("its names lead to the same numbers again and again");
+    }
+
+private:
+    static thread_local Reading* current;
+    Reading* before_;
+    hsize_t bytes_ = 0;
+};
+thread_local Reading* Reading::current = nullptr;
+
 /// Number of values of a dataset whose bytes are all in the file: a damaged size must not ask for all memory.
 /// A single one may be missing yet, as the summary of a run that goes on.
 /// \param size  of a value [bytes]
@@ -113,7 +143,9 @@ std::size_t stored_count(hid_t dataset, std::size_t size) {
     const std::size_t count = value_count(Handle(H5Dget_space(dataset), H5Sclose, "read a dataspace"));
     if (count == 0 || (count == 1 && size <= kMostUnwritten)) return count;
     const hsize_t stored = H5Dget_storage_size(dataset);
-    if (stored / size < count || stored > file_bytes(dataset)) throw Error("a dataset holds less than its extent says");
+    const hsize_t file = file_bytes(dataset);
+    if (stored / size < count || stored > file) throw Error("a dataset holds less than its extent says");
+    Reading::add(count * size, file);
     return count;
 }
 
@@ -134,48 +166,119 @@ void require_own(hid_t parent, const std::string& path) {
     }
 }
 
-void require_plain_storage(hid_t dataset, const std::string& name) {
+/// What the chunks of a dataset went through on their way into the file.
+struct Packing {
+    bool chunked = false;
+    std::vector<hsize_t> chunk;  ///< extents
+    std::size_t chunk_bytes = 0;
+    std::vector<H5Z_filter_t> filters;
+};
+
+/// \throws Error  in other ways than carom and programs that write H5MD do
+Packing packing_of(hid_t dataset, const std::string& name) {
     const Handle properties(H5Dget_create_plist(dataset), H5Pclose, "read how a dataset is stored");
     if (check(H5Pget_external_count(properties), "read how a dataset is stored") > 0 ||
         H5Pget_layout(properties) == H5D_VIRTUAL) {
         throw Error("the numbers of `" + name + "` lie in another file, which is not read");
     }
-    // A filter makes a thousand bytes of one, and one behind another a million.
+    Packing packing;
+    packing.chunked = H5Pget_layout(properties) == H5D_CHUNKED;
+    if (!packing.chunked) return packing;
     const int filters = check(H5Pget_nfilters(properties), "read how a dataset is stored");
-    int packed = 0;
     for (int k = 0; k < filters; ++k) {
         unsigned flags = 0;
         std::size_t values = 0;
         const H5Z_filter_t filter =
             H5Pget_filter2(properties, static_cast<unsigned>(k), &flags, &values, nullptr, 0, nullptr, nullptr);
-        packed += filter == H5Z_FILTER_SHUFFLE || filter == H5Z_FILTER_FLETCHER32 ? 0 : 1;
+        const bool known =
+            filter == H5Z_FILTER_DEFLATE || filter == H5Z_FILTER_SHUFFLE || filter == H5Z_FILTER_FLETCHER32;
+        // A filter makes a thousand bytes of one, and one behind another a million.
+        if (!known || std::ranges::count(packing.filters, filter) > 0) {
+            throw Error("the numbers of `" + name +
+                        "` are packed in a way that is not read; shuffle, deflate and fletcher32 are, once each");
+        }
+        packing.filters.push_back(filter);
     }
-    if (packed > 1) throw Error("the numbers of `" + name + "` are packed more than once");
-    if (packed == 0) return;
     // A chunk is unpacked whole, for a single number of it. The largest of carom's own have 6 MB.
     constexpr hsize_t kMost = 64U << 20;  // bytes
     std::array<hsize_t, H5S_MAX_RANK> chunk{};
     const int rank = check(H5Pget_chunk(properties, H5S_MAX_RANK, chunk.data()), "read how a dataset is stored");
+    packing.chunk.assign(chunk.begin(), chunk.begin() + rank);
     const Handle type(H5Dget_type(dataset), H5Tclose, "read a type");
     hsize_t bytes = size_of(type);
-    for (int k = 0; k < rank; ++k)
-        bytes = std::min(bytes, kMost + 1) * std::min(chunk[static_cast<std::size_t>(k)], kMost + 1);
-    if (bytes > kMost) throw Error("the numbers of `" + name + "` are packed in larger pieces than any are");
+    for (const hsize_t extent : packing.chunk) bytes = std::min(bytes, kMost + 1) * std::min(extent, kMost + 1);
+    if (bytes > kMost && filters > 0)
+        throw Error("the numbers of `" + name + "` are packed in larger pieces than any are");
+    packing.chunk_bytes = bytes;
+    return packing;
 }
 
-/// The name that `read` gives: it is asked twice, for the length and then for the text.
-template <class Read>
-std::string name_of(const Read& read) {
-    std::string name(static_cast<std::size_t>(check(read(nullptr, 0), "read a name")), '\0');
-    check(read(name.data(), name.size() + 1), "read a name");
-    return name;
+/// Whether that unpacks to so many bytes. HDF5 lets it come to any number, and reads on behind fewer.
+bool inflates_to(std::span<const unsigned char> packed, std::size_t bytes) {
+    z_stream stream{};
+    if (inflateInit(&stream) != Z_OK) throw OutOfMemory();
+    const std::unique_ptr<z_stream, int (*)(z_stream*)> end(&stream, inflateEnd);
+    stream.next_in = const_cast<unsigned char*>(packed.data());  // NOLINT: of a version of zlib that knows no const
+    stream.avail_in = static_cast<unsigned>(packed.size());
+    std::vector<unsigned char> part(std::min<std::size_t>(bytes + 1, 1U << 16));
+    int state = Z_OK;
+    while (state == Z_OK && stream.total_out <= bytes) {
+        stream.next_out = part.data();
+        stream.avail_out = static_cast<unsigned>(part.size());
+        state = inflate(&stream, Z_NO_FLUSH);
+    }
+    return state == Z_STREAM_END && stream.total_out == bytes;
 }
 
-/// Of the k-th thing in a group.
-std::string name_in(hid_t group, hsize_t k) {
-    return name_of([&](char* text, std::size_t size) {
-        return H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, k, text, size, H5P_DEFAULT);
-    });
+/// That a chunk unpacks to what its extents say.
+void require_whole_chunk(hid_t dataset, const Packing& packing, const std::vector<hsize_t>& offset) {
+    constexpr std::size_t kSum = 4;  // bytes of fletcher32
+    hsize_t stored = 0;
+    check(H5Dget_chunk_storage_size(dataset, offset.data(), &stored), "read the size of a chunk");
+    if (stored == 0) return;  // nothing has been written there
+    if (stored > 2 * packing.chunk_bytes + kSum + 1024) throw Error("a packed piece is larger than what is in it");
+    std::vector<unsigned char> raw(stored);
+    std::uint32_t skipped = 0;
+    check(H5Dread_chunk(dataset, H5P_DEFAULT, offset.data(), &skipped, raw.data()), "read a chunk");
+    std::size_t bytes = packing.chunk_bytes;
+    bool whole = true;
+    bool deflated = false;
+    for (std::size_t k = 0; k < packing.filters.size(); ++k) {
+        if ((skipped >> k & 1U) != 0) continue;
+        if (packing.filters[k] == H5Z_FILTER_DEFLATE) {
+            deflated = true;
+        } else if (packing.filters[k] == H5Z_FILTER_FLETCHER32 && !deflated) {
+            bytes += kSum;
+        } else if (packing.filters[k] == H5Z_FILTER_FLETCHER32) {
+            whole = raw.size() > kSum;
+            raw.resize(raw.size() - std::min(kSum, raw.size()));
+        }
+    }
+    whole = whole && (deflated ? inflates_to(raw, bytes) : raw.size() == bytes);
+    if (!whole) throw Error("a packed piece does not come to what its extents say");
+}
+
+/// That each chunk which a selection reaches into does. \param selection  of the dataset, or H5S_ALL
+void require_whole_chunks(hid_t dataset, hid_t selection) {
+    const Packing packing = packing_of(dataset, "");  // which has been opened, and so is as it may be
+    if (packing.filters.empty() || product(extents(dataset)) == 0) return;
+    const Handle all(H5Dget_space(dataset), H5Sclose, "read a dataspace");
+    const std::size_t rank = packing.chunk.size();
+    std::vector<hsize_t> first(rank, 0);
+    std::vector<hsize_t> last(rank, 0);
+    check(H5Sget_select_bounds(selection == H5S_ALL ? hid_t{all} : selection, first.data(), last.data()),
+          "read a selection");
+    for (std::size_t k = 0; k < rank; ++k) first[k] -= first[k] % packing.chunk[k];
+    std::vector<hsize_t> offset = first;
+    for (;;) {
+        require_whole_chunk(dataset, packing, offset);
+        std::size_t axis = rank;
+        while (axis > 0 && (offset[axis - 1] += packing.chunk[axis - 1]) > last[axis - 1]) {
+            offset[axis - 1] = first[axis - 1];
+            --axis;
+        }
+        if (axis == 0) return;
+    }
 }
 
 struct Innermost {
@@ -197,14 +300,6 @@ herr_t keep_innermost(unsigned depth, const H5E_error2_t* error, void* into) {
 }
 
 }  // namespace
-
-void silence() {
-    // Before any other call: at the end of the program HDF5 would close once more, without looking, a file whose
-    // closing has failed for want of memory.
-    static const herr_t left_alone = H5dont_atexit();
-    static_cast<void>(left_alone);
-    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
-}
 
 void fail(const char* what) {
     Innermost innermost;
@@ -237,7 +332,7 @@ Handle open_dataset(hid_t parent, const std::string& name) {
     if (!exists(parent, name)) throw Error("dataset `" + name + "` is missing");
     require_own(parent, name);
     Handle dataset(H5Dopen2(parent, name.c_str(), H5P_DEFAULT), H5Dclose, "open a dataset");
-    require_plain_storage(dataset, name);
+    static_cast<void>(packing_of(dataset, name));
     return dataset;
 }
 
@@ -258,14 +353,51 @@ bool is_group(hid_t parent, const std::string& name) {
     return H5Iget_type(object) == H5I_GROUP;
 }
 
+namespace {
+
+/// Of all that an object holds, from one walk through it: asked for one by one, each would take one.
+struct Names {
+    std::vector<std::string> found;
+    bool short_of_memory = false;
+
+    [[nodiscard]] std::vector<std::string> all() && {
+        if (short_of_memory) throw OutOfMemory();
+        return std::move(found);
+    }
+};
+
+template <class Info>
+herr_t keep_name(hid_t /*object*/, const char* name, const Info* /*info*/, void* into) {
+    auto& names = *static_cast<Names*>(into);
+    try {
+        names.found.emplace_back(name);
+        return 0;
+    } catch (const std::bad_alloc&) {  // must not pass through HDF5
+        names.short_of_memory = true;
+        return 1;  // enough
+    }
+}
+
+std::vector<std::string> names_of_attributes(hid_t object) {
+    constexpr hsize_t kMost = 256;
+    H5O_info_t info{};
+    check(H5Oget_info(object, &info), "read an object");
+    if (info.num_attrs > kMost) throw Error("it has more attributes than any does");
+    Names names;
+    check(H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_INC, nullptr, &keep_name<H5A_info_t>, &names), "read an object");
+    return std::move(names).all();
+}
+
+}  // namespace
+
 std::vector<std::string> names(hid_t group) {
     constexpr hsize_t kMost = 4096;
     H5G_info_t info{};
     check(H5Gget_info(group, &info), "read a group");
     if (info.nlinks > kMost) throw Error("a group holds more than any does");
-    std::vector<std::string> names;
-    for (hsize_t k = 0; k < info.nlinks; ++k) names.push_back(name_in(group, k));
-    return names;
+    Names names;
+    check(H5Literate(group, H5_INDEX_NAME, H5_ITER_INC, nullptr, &keep_name<H5L_info_t>, &names), "read a group");
+    return std::move(names).all();
 }
 
 bool has_attribute(hid_t object, const std::string& name) {
@@ -274,6 +406,22 @@ bool has_attribute(hid_t object, const std::string& name) {
 
 void hard_link(hid_t object, hid_t group, const std::string& name) {
     check(H5Olink(object, group, name.c_str(), H5P_DEFAULT, H5P_DEFAULT), "link a dataset");
+}
+
+void read(hid_t dataset, hid_t type, hid_t in_memory, hid_t in_file, void* values) {
+    require_whole_chunks(dataset, in_file);
+    check(H5Dread(dataset, type, in_memory, in_file, H5P_DEFAULT, values), "read a dataset");
+}
+
+std::size_t product(std::span<const hsize_t> extents) {
+    constexpr hsize_t kMost = hsize_t{1} << 53;  // HDF5 lets it overflow
+    if (std::ranges::count(extents, hsize_t{0}) > 0) return 0;
+    hsize_t count = 1;
+    for (const hsize_t extent : extents) {
+        if (extent > kMost / count) throw Error("its extents are larger than any file");
+        count *= extent;
+    }
+    return count;
 }
 
 std::vector<hsize_t> extents(hid_t dataset) {
@@ -319,13 +467,15 @@ std::vector<std::string> strings_attribute(hid_t object, const std::string& name
     return unpack(bytes, count, length);
 }
 
-std::vector<std::string> any_strings_attribute(hid_t object, const std::string& name) {
+std::vector<std::string> any_strings_attribute(hid_t object, const std::string& name, std::size_t most) {
     const Handle attribute = open_attribute(object, name);
     const Handle type(H5Aget_type(attribute), H5Tclose, "read a type");
     if (H5Tget_class(type) != H5T_STRING || check(H5Tis_variable_str(type), "read a type") == 0) {
         return strings_attribute(object, name);
     }
     std::vector<char*> texts(value_count_of_attribute(attribute, sizeof(char*)), nullptr);
+    // Each may be as long as the file.
+    if (texts.size() > most) throw Error("attribute `" + name + "` has more texts than it can have");
     check(H5Aread(attribute, type, texts.data()), "read an attribute");
     std::vector<std::string> values;
     for (char* const text : texts) {
@@ -396,7 +546,7 @@ std::vector<std::string> read_strings(hid_t parent, const std::string& name) {
     const std::size_t length = fixed_length(type);
     const std::size_t count = stored_count(dataset, length);
     std::vector<char> bytes(std::max<std::size_t>(count * length, 1));
-    check(H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data()), "read a dataset");
+    read(dataset, type, H5S_ALL, H5S_ALL, bytes.data());
     return unpack(bytes, count, length);
 }
 
@@ -434,13 +584,15 @@ void ArrayInParts::write(std::size_t first, std::size_t count, const void* value
 
 void read_part_of(hid_t dataset, hid_t type, std::size_t first, std::size_t count, void* values) {
     if (count == 0) return;
-    check(H5Dread(dataset, type, line_space(count), part_of(dataset, first, count), H5P_DEFAULT, values),
-          "read a dataset");
+    read(dataset, type, line_space(count), part_of(dataset, first, count), values);
 }
 
 bool may_hold(hid_t dataset, std::size_t values) {
     const Handle type(H5Dget_type(dataset), H5Tclose, "read a type");
-    return values <= file_bytes(dataset) / size_of(type);
+    const hsize_t file = file_bytes(dataset);
+    if (values > file / size_of(type)) return false;
+    Reading::add(values * size_of(type), file);
+    return true;
 }
 
 std::size_t array_size(hid_t dataset) {
@@ -449,7 +601,7 @@ std::size_t array_size(hid_t dataset) {
 }
 
 void read_array_of(hid_t dataset, hid_t type, void* values) {
-    if (array_size(dataset) > 0) check(H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), "read a dataset");
+    if (array_size(dataset) > 0) read(dataset, type, H5S_ALL, H5S_ALL, values);
 }
 
 namespace {
@@ -474,9 +626,11 @@ private:
 /// \param read  gives so many values from a first one on
 void hash_values(ContentsHash& hash, const Handle& type, std::size_t count, std::size_t part,
                  const std::function<void(std::size_t first, std::size_t count, void* values)>& read) {
-    if (check(H5Tdetect_class(type, H5T_VLEN), "read a type") > 0 ||
+    // Of texts of any length in arrays or records HDF5 knows no more than that they are texts.
+    const H5T_class_t kind = H5Tget_class(type);
+    if ((kind != H5T_INTEGER && kind != H5T_FLOAT && kind != H5T_STRING) ||
         check(H5Tis_variable_str(type), "read a type") > 0) {
-        throw Error("values of fixed length expected");
+        throw Error("numbers or texts of fixed length expected");
     }
     const std::size_t size = size_of(type);
     hash.number(static_cast<std::uint64_t>(H5Tget_class(type)));
@@ -491,12 +645,7 @@ void hash_values(ContentsHash& hash, const Handle& type, std::size_t count, std:
 }
 
 void hash_attributes(ContentsHash& hash, hid_t object, const std::string& except) {
-    H5O_info_t info{};
-    check(H5Oget_info(object, &info), "read an object");
-    for (hsize_t k = 0; k < info.num_attrs; ++k) {
-        const std::string name = name_of([&](char* text, std::size_t size) {
-            return H5Aget_name_by_idx(object, ".", H5_INDEX_NAME, H5_ITER_INC, k, text, size, H5P_DEFAULT);
-        });
+    for (const std::string& name : names_of_attributes(object)) {
         if (name == except) continue;
         hash.text(name);
         const Handle attribute = open_attribute(object, name);
@@ -514,11 +663,9 @@ void hash_group(ContentsHash& hash, hid_t group, const std::string& except, int 
     constexpr std::size_t kMost = 100'000;
     if (depth > kDeepest) throw Error("groups lie in groups without an end");
     hash_attributes(hash, group, except);
-    H5G_info_t info{};
-    check(H5Gget_info(group, &info), "read a group");
-    for (hsize_t k = 0; k < info.nlinks; ++k) {
+    const std::vector<std::string> inside = names(group);
+    for (const std::string& name : inside) {
         if (++objects > kMost) throw Error("it holds more than any file of carom");
-        const std::string name = name_in(group, k);
         hash.text(name);
         require_own(group, name);
         const Handle object(H5Oopen(group, name.c_str(), H5P_DEFAULT), H5Oclose, "open an object");
@@ -533,11 +680,11 @@ void hash_group(ContentsHash& hash, hid_t group, const std::string& except, int 
             const std::size_t part = line ? kHashedAtOnce : count;
             hash_values(hash, type, count, part, [&](std::size_t first, std::size_t some, void* values) {
                 if (line) return read_part_of(dataset, type, first, some, values);
-                check(H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), "read a dataset");
+                h5::read(dataset, type, H5S_ALL, H5S_ALL, values);
             });
         }
     }
-    hash.number(info.nlinks);
+    hash.number(inside.size());
 }
 
 }  // namespace
@@ -549,7 +696,39 @@ std::uint64_t contents_hash(hid_t group, const std::string& except) {
     return hash.value();
 }
 
+namespace {
+
+/// Stops HDF5 from printing its errors, in the thread that calls this.
+void silence() {
+    // Before any other call: at the end of the program HDF5 would close once more, without looking, a file whose
+    // closing has failed for want of memory, or for what is in it.
+    static const herr_t left_alone = H5dont_atexit();
+    static_cast<void>(left_alone);
+    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+}
+
+std::recursive_mutex& turns() {
+    // In the child of a fork nobody else is there to give it back; it was the parent's turn, so HDF5 is whole.
+    static union Kept {
+        Kept() : mutex() {}
+        ~Kept() {}  // threads may outlive what is static
+        std::recursive_mutex mutex;
+    } kept;
+    static const int forks = pthread_atfork([] { kept.mutex.lock(); }, [] { kept.mutex.unlock(); },
+                                            [] { new (&kept.mutex) std::recursive_mutex; });
+    static_cast<void>(forks);
+    return kept.mutex;
+}
+
+}  // namespace
+
 }  // namespace carom::h5
+
+namespace carom {
+
+Hdf5Turn::Hdf5Turn() : lock_(h5::turns()) { h5::silence(); }
+
+}  // namespace carom
 
 namespace carom {
 
@@ -704,6 +883,7 @@ ReadableFile::ReadableFile(std::string path, std::string kind, int descriptor)
     : path_(std::move(path)), kind_(std::move(kind)), descriptor_(descriptor < 0 ? open_regular(path_) : descriptor) {
     try {
         require_hdf5();
+        const Hdf5Turn turn;       // before any call of HDF5
         H5PLset_loading_state(0);  // no code that a file asks for
         read([](hid_t) {});
     } catch (...) {
@@ -713,6 +893,7 @@ ReadableFile::ReadableFile(std::string path, std::string kind, int descriptor)
 }
 
 ReadableFile::~ReadableFile() {
+    const Hdf5Turn turn;
     file_.reset();
     ::close(descriptor_);
 }
@@ -756,11 +937,12 @@ void ReadableFile::throw_out_of_memory() const {
 void ReadableFile::read(const std::function<void(hid_t file)>& action) const {
     constexpr std::chrono::seconds kPatience{2};  // a writer that is at it all the time leaves a gap before
     const auto last = std::chrono::steady_clock::now() + kPatience;
+    const Hdf5Turn turn;
     for (;;) {
         try {
-            h5::silence();  // of each thread by itself
             h5::require_memory();
             if (!file_ || opened_ != version()) open();
+            const h5::Reading reading;
             action(file_);
             if (consistent() || std::chrono::steady_clock::now() > last) return;
             file_.reset();

@@ -11,8 +11,10 @@
 #include <utility>
 #include <vector>
 
-/// The one place that calls HDF5 for what has no size: handles, errors, attributes, small datasets. HDF5 is not safe
-/// for threads: at any time only one may use host/io.
+#include "host/io/hdf5_turn.hpp"
+
+/// The one place that calls HDF5 for what has no size: handles, errors, attributes, small datasets. Each of it needs an
+/// Hdf5Turn.
 namespace carom::h5 {
 
 /// A call of HDF5 failed; `what()` is its innermost message. Never leaves host/io.
@@ -25,9 +27,6 @@ class OutOfMemory : public Error {
 public:
     OutOfMemory() : Error("out of memory") {}
 };
-
-/// Stops HDF5 from printing its errors, in the thread that calls this.
-void silence();
 
 /// Throws Error, with HDF5's innermost message; OutOfMemory where that says so.
 [[noreturn]] void fail(const char* what);
@@ -117,6 +116,11 @@ std::vector<std::string> names(hid_t group);
 void hard_link(hid_t object, hid_t group, const std::string& name);
 /// Extents of a dataset.
 std::vector<hsize_t> extents(hid_t dataset);
+/// Reads what is selected of a dataset, or H5S_ALL of it.
+/// \throws Error  a packed chunk of it does not come to what its extents say, which HDF5 itself does not look at
+void read(hid_t dataset, hid_t type, hid_t in_memory, hid_t in_file, void* values);
+/// How many values have such extents. \throws Error  more than there can be
+std::size_t product(std::span<const hsize_t> extents);
 
 // Attributes. Strings are of fixed length, as H5MD prefers.
 void set_attribute(hid_t object, const std::string& name, const std::string& value);
@@ -127,8 +131,8 @@ void set_attribute(hid_t object, const std::string& name, std::span<const double
 void set_attribute(hid_t object, const std::string& name, std::span<const std::int32_t> values);
 std::string string_attribute(hid_t object, const std::string& name);
 std::vector<std::string> strings_attribute(hid_t object, const std::string& name);
-/// The same of other programs, which write texts of any length, too.
-std::vector<std::string> any_strings_attribute(hid_t object, const std::string& name);
+/// The same of other programs, which write texts of any length, too. \param most  of these
+std::vector<std::string> any_strings_attribute(hid_t object, const std::string& name, std::size_t most);
 double double_attribute(hid_t object, const std::string& name);
 std::int64_t integer_attribute(hid_t object, const std::string& name);
 std::vector<double> doubles_attribute(hid_t object, const std::string& name);
@@ -185,7 +189,7 @@ std::uint64_t contents_hash(hid_t group, const std::string& except);
 
 namespace carom {
 
-/// An HDF5 file of ours that is open to be read. It may grow meanwhile.
+/// An HDF5 file of ours that is open to be read. Any thread may read, one at a time. It may grow meanwhile.
 ///
 /// OrderedFile writes in an order of which each moment is a valid file, but a reader looks at many moments: what it saw
 /// first is the end of the file, and what it sees then may lie beyond. So the end is asked for whenever it is needed,

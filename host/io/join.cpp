@@ -36,13 +36,19 @@ void fit(Part& before, Part& after) {
     if (const std::string what = difference(before.run.header(), after.run.header()); !what.empty()) {
         refuse(before, after, what);
     }
+    const auto longer = [](const AverageInfo& a, const AverageInfo& b) { return a.x.points <= b.x.points; };
+    if (!std::ranges::equal(before.run.header().averages, after.run.header().averages, longer)) {
+        refuse(before, after, "its averages have fewer points");
+    }
     const double begin = after.time_at(0);
     const std::size_t count = before.run.frame_count();
     if (begin > before.time_at(count - 1)) {
         refuse(before, after,
                fmt::format("that ends at t = {:.10g}, and it begins at {:.10g}", before.time_at(count - 1), begin));
     }
-    if (begin <= before.time_at(before.first)) {
+    // A part that goes on from another may have nothing but the frame that both have.
+    const double earliest = before.time_at(0);
+    if (begin < earliest || (begin == earliest && before.first == 0)) {
         refuse(before, after, fmt::format("it begins at t = {:.10g}, which is no later than that", begin));
     }
     const std::size_t shared = before.run.frame_at(begin);
@@ -77,11 +83,11 @@ AverageTable widened(AverageTable table, const AverageInfo& from, const AverageI
     return table;
 }
 
-void copy(const Part& part, double from, const TrajectoryHeader& header, const std::vector<AverageTable>& last,
-          TrajectoryWriter& writer) {
+/// \param whole  no other part follows: with its rows behind the last frame
+void copy(const Part& part, double from, bool whole, const TrajectoryHeader& header,
+          const std::vector<AverageTable>& last, TrajectoryWriter& writer) {
     const ObservableTable rows = part.run.observables();
     const double end = part.time_at(part.end - 1);
-    const bool whole = part.end == part.run.frame_count();
     std::size_t row = 0;
     while (row < rows.rows() && rows.time[row] <= from) ++row;
     const auto rows_to = [&](double time) {
@@ -134,7 +140,7 @@ std::string join_trajectories(const std::vector<std::string>& paths, const std::
     TrajectoryWriter writer(output, header, force);
     double from = -std::numeric_limits<double>::infinity();
     for (const Part& part : parts) {
-        copy(part, from, header, tables, writer);
+        copy(part, from, &part == &last, header, tables, writer);
         from = part.time_at(part.end - 1);
     }
     writer.close(last.run.summary());

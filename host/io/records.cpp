@@ -66,6 +66,9 @@ std::vector<Species> read_species_table(hid_t parent, const std::string& name) {
         if (!sound) throw h5::Error("`" + name + "` has a size of no species");
         if (!(species.radius >= 0.0 && std::isfinite(species.radius)))
             throw h5::Error("`" + name + "` has a radius that is none");
+        if (!(species.mass >= 0.0)) throw h5::Error("`" + name + "` has a mass that is none");
+        if (!(species.radius_of_gyration >= 0.0 && std::isfinite(species.radius_of_gyration)))
+            throw h5::Error("`" + name + "` has a radius of gyration that is none");
     }
     return table;
 }
@@ -94,6 +97,11 @@ Box read_box(hid_t parent, const std::string& name) {
         throw h5::Error("`" + name + "` is no box");
     }
     for (std::size_t axis = 0; axis < 3; ++axis) {
+        constexpr double kMost = 1e150;  // whose square is a number
+        const bool used = static_cast<int>(axis) < box.dimension;
+        if (used && !(std::abs(min[axis]) < kMost && size[axis] > 0.0 && size[axis] < kMost)) {
+            throw h5::Error("`" + name + "` has no usable size");
+        }
         box.min[axis] = min[axis];
         box.size[axis] = size[axis];
     }

@@ -20,6 +20,7 @@
 #include <utility>
 
 #include "host/state/errors.hpp"
+#include "host/state/writer_lock.hpp"
 
 namespace carom {
 
@@ -57,7 +58,7 @@ void sync_folder(const std::string& path) {
 // and readers, whose locks are of the whole file if any, are not in the way. What the writer tells has one, too, on the
 // byte that lies so far behind: the lock is gone with the process, and costs readers no lock of their own. Where a file
 // system knows no locks, nothing is locked.
-constexpr off_t kFarByte = off_t{1} << 62;
+constexpr off_t kFarByte = kWriterByte;
 constexpr off_t kToldFrom = kFarByte + 1;
 
 off_t byte_of(const WriterState& state) {
@@ -98,13 +99,6 @@ bool being_written(const std::string& path, int link) {
     const bool locked = has_writer(descriptor);
     ::close(descriptor);
     return locked;
-}
-
-bool is_named(int descriptor, const std::string& path) {
-    struct stat opened {};
-    struct stat named {};
-    return ::fstat(descriptor, &opened) == 0 && ::lstat(path.c_str(), &named) == 0 && opened.st_ino == named.st_ino &&
-           opened.st_dev == named.st_dev;
 }
 
 [[noreturn]] void throw_being_written(const std::string& path) {
@@ -235,6 +229,13 @@ bool same_file(const std::string& one, const std::string& other) {
     return !place_of_one.empty() && place_of_one == place(other);
 }
 
+bool is_named(int descriptor, const std::string& path) {
+    struct stat opened {};
+    struct stat named {};
+    return ::fstat(descriptor, &opened) == 0 && ::lstat(path.c_str(), &named) == 0 && opened.st_ino == named.st_ino &&
+           opened.st_dev == named.st_dev;
+}
+
 bool is_being_written(const std::string& path) { return being_written(path, 0); }
 
 bool has_writer(int descriptor) { return first_locked(descriptor, kFarByte, 1).has_value(); }
@@ -245,6 +246,10 @@ WriterState told_by_writer(int descriptor) {
 }
 
 void require_replaceable(const std::string& path, bool force, const std::string& advice) {
+    if (path.ends_with(kPartial)) {
+        throw InputError(
+            fmt::format("{}: so a file is called that is not whole yet, {}; name another", path, kPartial));
+    }
     if (fs::path(path).filename().native().size() + kPartial.size() > NAME_MAX) {
         throw InputError(
             fmt::format("{}: the name is too long; {} bytes are the most", path, NAME_MAX - kPartial.size()));

@@ -664,7 +664,7 @@ private:
             case Field::kTime:
                 if (!std::isfinite(*number))
                     lines_.fail(cell.column, "time: must be a number, not " + std::string(cell.text));
-                at_time(*number);
+                at_time(*number, cell);
                 break;
             case Field::kDensity:
                 details_.density = *number;
@@ -697,8 +697,20 @@ private:
     }
 
     /// Which frame a row belongs to, and whether that is nearer to the time asked for than the one that is kept.
-    void at_time(double time) {
+    void at_time(double time, const Cell& cell) {
         if (time_ == time) return;
+        if (time_) {
+            // Of what goes to and fro, a frame might come in pieces, of which the last alone would be taken.
+            const bool rises = time > *time_;
+            if (rises_.value_or(rises) != rises) {
+                lines_.fail(
+                    cell.column,
+                    fmt::format("time: {} comes after {}, and times {} before: rows of one time must follow each "
+                                "other; sort them by time",
+                                time, *time_, rises ? "fell" : "rose"));
+            }
+            rises_ = rises;
+        }
         time_ = time;
         const std::optional<double>& wanted = collector_.entry().time;
         skip_ = kept_ && wanted && !(std::abs(time - *wanted) < std::abs(*kept_ - *wanted));
@@ -740,6 +752,7 @@ private:
     std::function<void(BallRow&, const Details&)> complete_;
     Details details_;
     std::optional<double> time_, kept_;
+    std::optional<bool> rises_;  ///< time does, from frame to frame
     bool skip_ = false;
     static constexpr std::uint8_t kWord = 11;  // a species; above: what nobody reads
     bool plain_halved_ = false, plain_radius_ = false, plain_mass_ = false;

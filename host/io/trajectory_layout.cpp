@@ -139,12 +139,15 @@ void require_room(const TrajectoryHeader& header) {
         room *= header.box.size[axis];
         longest = std::max(longest, header.box.size[axis]);
     }
+    std::vector<double> counts(header.species_table.size());
+    header.species.for_each_stretch(
+        [&](std::uint32_t row, std::size_t count) { counts[row] += static_cast<double>(count); });
     double filled = 0.0;
-    header.species.for_each_stretch([&](std::uint32_t row, std::size_t count) {
+    for (std::size_t row = 0; row < counts.size(); ++row) {
         const double radius = header.species_table[row].radius;
-        if (radius > longest) throw h5::Error("a ball is larger than the box");
-        filled += static_cast<double>(count) * std::pow(radius, header.dimension());
-    });
+        if (counts[row] > 0.0 && radius > longest) throw h5::Error("a ball is larger than the box");
+        filled += counts[row] * std::pow(radius, header.dimension());
+    }
     if (filled > room) throw h5::Error("its balls have no room in the box");
 }
 
@@ -217,6 +220,10 @@ GrowingDataset::GrowingDataset(hid_t group, const std::string& name, hid_t file_
     dataset_ = h5::Handle(H5Dcreate2(group, name.c_str(), file_type, space, H5P_DEFAULT,
                                      creation_properties(chunk, shape.compressed), access_without_cache()),
                           H5Dclose, "create a dataset");
+}
+
+std::size_t GrowingDataset::entry_size() const {
+    return std::accumulate(extents_.begin() + 1, extents_.end(), std::size_t{1}, std::multiplies<>());
 }
 
 void GrowingDataset::extend(std::size_t entries) {
@@ -594,8 +601,7 @@ std::vector<double> read_entry(hid_t file, const std::string& path, std::size_t 
     std::vector<hsize_t> start(extents.size(), 0);
     start[0] = frame;
     extents[0] = 1;
-    std::size_t count = 1;
-    for (const hsize_t extent : extents) count *= extent;
+    const std::size_t count = h5::product(extents);
     if (count != numbers) throw h5::Error("`" + path + "` has the wrong shape");
     if (!h5::may_hold(dataset, count)) throw h5::Error("`" + path + "` holds less than its extent says");
     const h5::Handle in_file(H5Dget_space(dataset), H5Sclose, "read a dataspace");
@@ -604,13 +610,14 @@ std::vector<double> read_entry(hid_t file, const std::string& path, std::size_t 
     const h5::Handle in_memory(H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr), H5Sclose,
                                "create a dataspace");
     std::vector<double> values(count);
-    h5::check(H5Dread(dataset, H5T_NATIVE_DOUBLE, in_memory, in_file, H5P_DEFAULT, values.data()), "read a dataset");
+    h5::read(dataset, H5T_NATIVE_DOUBLE, in_memory, in_file, values.data());
     return values;
 }
 
-void append_entry(GrowingDataset& dataset, std::size_t frame, const double* values) {
+void append_entry(GrowingDataset& dataset, std::size_t frame, std::span<const double> values) {
+    if (values.size() != dataset.entry_size()) throw std::invalid_argument("an average of another shape");
     dataset.extend(frame + 1);
-    dataset.write(frame, 1, H5T_NATIVE_DOUBLE, values);
+    dataset.write(frame, 1, H5T_NATIVE_DOUBLE, values.data());
 }
 
 }  // namespace
@@ -673,23 +680,23 @@ void AverageDatasets::append(std::size_t frame, double time, std::uint64_t step,
     const auto whole_step = static_cast<std::int64_t>(step);
     step_->extend(frame + 1);
     step_->write(frame, 1, H5T_NATIVE_INT64, &whole_step);
-    append_entry(*time_, frame, &time);
+    append_entry(*time_, frame, {&time, 1});
     for (std::size_t k = 0; k < elements_.size(); ++k) {
         Element& element = elements_[k];
-        append_entry(element.value, frame, tables[k].values.data());
-        append_entry(element.error, frame, tables[k].errors.data());
-        append_entry(element.samples, frame, &tables[k].samples);
+        append_entry(element.value, frame, tables[k].values);
+        append_entry(element.error, frame, tables[k].errors);
+        append_entry(element.samples, frame, {&tables[k].samples, 1});
         const double independent = tables[k].steadiness.independent();
         const double drift = tables[k].steadiness.drift();
-        append_entry(element.independent, frame, &independent);
-        append_entry(element.drift, frame, &drift);
+        append_entry(element.independent, frame, {&independent, 1});
+        append_entry(element.drift, frame, {&drift, 1});
         if (element.correlation_time) {
             std::vector<double> times = tables[k].correlation_times;
             times.resize(tables[k].values.size(), std::numeric_limits<double>::quiet_NaN());
-            append_entry(*element.correlation_time, frame, times.data());
+            append_entry(*element.correlation_time, frame, times);
         }
-        if (element.x) append_entry(*element.x, frame, tables[k].x.data());
-        if (element.y) append_entry(*element.y, frame, tables[k].y.data());
+        if (element.x) append_entry(*element.x, frame, tables[k].x);
+        if (element.y) append_entry(*element.y, frame, tables[k].y);
     }
 }
 
@@ -718,10 +725,11 @@ std::vector<AverageInfo> read_average_infos(hid_t file, int dimension) {
         if (h5::has_attribute(value, "components")) info.components = h5::strings_attribute(value, "components");
         info.x = read_axis(group, "x");
         info.y = read_axis(group, "y");
-        std::size_t width = 1;
         const auto extents = h5::extents(value);
-        for (std::size_t k = 1; k < extents.size(); ++k) width *= extents[k];
-        if (width != info.width() || !info.is_sound(dimension)) {
+        const std::array<hsize_t, 3> expected{std::max<hsize_t>(info.components.size(), 1), info.x.points,
+                                              info.y.points};
+        if (extents.empty() || h5::product(std::span(extents).subspan(1)) != h5::product(expected) ||
+            !info.is_sound(dimension)) {
             throw h5::Error("average `" + name + "` has the wrong shape");
         }
         infos.push_back(std::move(info));

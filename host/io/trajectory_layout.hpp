@@ -63,6 +63,8 @@ public:
     void write_raw_chunk(std::size_t entry, std::size_t row, const Chunk& chunk);
 
     [[nodiscard]] hid_t id() const { return dataset_; }
+    /// Numbers in one entry.
+    [[nodiscard]] std::size_t entry_size() const;
 
 private:
     void write_block(const std::vector<hsize_t>& start, const std::vector<hsize_t>& count, hid_t memory_type,

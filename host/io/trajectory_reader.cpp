@@ -137,7 +137,11 @@ private:
         std::size_t frames = std::min(times_.size(), steps_.size());
         for (const std::string_view element : {"position", "velocity", "spin", "image", "species", "id"}) {
             const std::string name(element);
-            if (!h5::exists(file, kParticles + name)) continue;
+            if (!h5::exists(file, kParticles + name)) {
+                if (has_field(header_, element == "image" ? "position" : name))
+                    throw h5::Error("`" + name + "` is missing");
+                continue;
+            }
             const auto extents = h5::extents(h5::open_dataset(file, element_value(name)));
             const bool vectors = element != "species" && element != "id";
             if (extents.size() != (vectors ? 3 : 2) || extents[1] != header_.ball_count() ||
@@ -148,6 +152,9 @@ private:
         }
         times_.resize(frames);
         steps_.resize(frames);
+        if (!std::ranges::all_of(times_, [](double time) { return std::isfinite(time); })) {
+            throw h5::Error("the time of a frame is no number");
+        }
     }
 
     void read_real(hid_t file, const std::string& element, std::size_t index, const Frame& frame,
@@ -176,8 +183,7 @@ private:
             const hsize_t count[] = {1, rows, 3};
             h5::check(H5Sselect_hyperslab(in_file, H5S_SELECT_SET, start, nullptr, count, nullptr), "select a part");
             const h5::Handle in_memory(H5Screate_simple(3, count, nullptr), H5Sclose, "create a dataspace");
-            h5::check(H5Dread(dataset, h5::memory_type<Stored>(), in_memory, in_file, H5P_DEFAULT, block.data()),
-                      "read a dataset");
+            h5::read(dataset, h5::memory_type<Stored>(), in_memory, in_file, block.data());
             for (std::size_t axis = 0; axis < 3; ++axis) {
                 if (target[axis].empty()) continue;
                 for (std::size_t row = 0; row < rows; ++row) target[axis][begin + row] = block[3 * row + axis];
@@ -194,7 +200,7 @@ private:
         h5::check(H5Sselect_hyperslab(in_file, H5S_SELECT_SET, start, nullptr, count, nullptr), "select a part");
         const h5::Handle in_memory(H5Screate_simple(2, count, nullptr), H5Sclose, "create a dataspace");
         std::vector<std::int32_t> ids(frame.size());
-        h5::check(H5Dread(dataset, H5T_NATIVE_INT32, in_memory, in_file, H5P_DEFAULT, ids.data()), "read a dataset");
+        h5::read(dataset, H5T_NATIVE_INT32, in_memory, in_file, ids.data());
         for (std::size_t id = 0; id < ids.size(); ++id) frame.gone[id] = ids[id] < 0 ? 1 : 0;
     }
 
@@ -221,6 +227,7 @@ private:
             }
             // Rows without any value are there for MDAnalysis only (RowDatasets::fill_up).
             if (std::all_of(values.begin(), values.end(), [](double value) { return std::isnan(value); })) continue;
+            if (!std::isfinite(table.time[row])) throw h5::Error("the time of a row is no number");
             table.values.insert(table.values.end(), values.begin(), values.end());
             table.time[kept] = table.time[row];
             table.step[kept] = table.step[row];

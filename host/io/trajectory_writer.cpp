@@ -38,7 +38,6 @@ void bound_memory(hid_t access) {
 }
 
 h5::Handle create_file(OrderedFile& file) {
-    h5::silence();
     const h5::Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "create properties");
     use_ordered_file(access, file);
     bound_memory(access);
@@ -219,24 +218,33 @@ private:
 };
 
 TrajectoryWriter::TrajectoryWriter(const std::string& path, const TrajectoryHeader& header, bool force)
-    : impl_(std::make_unique<Impl>(path, header, force)) {}
-TrajectoryWriter::~TrajectoryWriter() = default;
+    : impl_((Hdf5Turn(), std::make_unique<Impl>(path, header, force))) {}
+TrajectoryWriter::~TrajectoryWriter() {
+    const Hdf5Turn turn;
+    impl_.reset();
+}
 // Frames and rows may come from another thread than the one that opened the file.
 void TrajectoryWriter::append(const Frame& frame) {
-    h5::silence();
+    const Hdf5Turn turn;
     impl_->append(frame);
 }
 void TrajectoryWriter::append_row(const ObservableRow& row) {
-    h5::silence();
+    const Hdf5Turn turn;
     impl_->append_row(row);
 }
 void TrajectoryWriter::append_averages(const std::vector<AverageTable>& tables) { impl_->append_averages(tables); }
 void TrajectoryWriter::append_change(const RunChange& change) {
-    h5::silence();
+    const Hdf5Turn turn;
     impl_->append_change(change);
 }
-void TrajectoryWriter::flush() { impl_->flush(); }
-void TrajectoryWriter::close(const std::string& summary) { impl_->close(summary); }
+void TrajectoryWriter::flush() {
+    const Hdf5Turn turn;
+    impl_->flush();
+}
+void TrajectoryWriter::close(const std::string& summary) {
+    const Hdf5Turn turn;
+    impl_->close(summary);
+}
 const std::string& TrajectoryWriter::path() const { return impl_->path(); }
 std::size_t TrajectoryWriter::frames() const { return impl_->frames(); }
 std::size_t TrajectoryWriter::rows() const { return impl_->rows(); }

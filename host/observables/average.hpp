@@ -96,13 +96,18 @@ struct AverageContext {
     std::shared_ptr<const Population> population;
     double every = 0.0;         ///< between samples [time]
     std::uint64_t samples = 0;  ///< in a row, at most; a guess
-    Vector3 gravity{};          ///< [length/time^2]
 };
 
 /// When a sample is taken.
 struct Moment {
     double time = 0.0;
     std::uint64_t index = 0;  ///< the time in units of `every`: who looks at differences in time sees gaps by it
+};
+
+/// Gravity in a part of a run.
+struct GravityUntil {
+    double until = 0.0;  ///< the end of that part [time]; of the last one nobody asks
+    Vector3 gravity{};   ///< [length/time^2]
 };
 
 /// What a solver has summed and counted, at the time of a sample.
@@ -128,8 +133,8 @@ public:
     [[nodiscard]] virtual bool needs_path_length() const { return false; }
     virtual void account(const SolverSums& /*now*/) {}
     virtual void impact(const LoggedImpact& /*hit*/) {}
-    /// The run is in a stage with this gravity. \param begins  the stage does, else the run goes on within it
-    virtual void enter_stage(const Vector3& /*gravity*/, bool /*begins*/) {}
+    /// How gravity is from now on, part of the run by part.
+    virtual void fly_under(std::span<const GravityUntil> /*gravity*/) {}
     /// Somebody has given the balls other velocities, or gravity is another.
     virtual void interrupt() {}
     /// In place of `add`, after `account`, in a stage that is not measured: what came before must not reach a later

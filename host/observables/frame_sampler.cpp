@@ -17,11 +17,6 @@ FrameSampler::FrameSampler(const Frame& frame, const BallKinds& kinds) : dimensi
     balls_.count = frame.size();
 }
 
-double FrameSampler::fastest_squared() {
-    std::call_once(fastest_known_, [this] { fastest_squared_ = largest_speed_squared(balls_, dimension_); });
-    return fastest_squared_;
-}
-
 double FrameSampler::sums(const BallSums& what, std::span<const std::uint8_t> chosen, std::span<std::int64_t> sums) {
     std::ranges::fill(sums, 0);
     return add_balls(what, balls_, chosen.data(), sums.data());

@@ -1,9 +1,5 @@
 #pragma once
 
-#include <memory>
-#include <mutex>
-#include <vector>
-
 #include "host/observables/average.hpp"
 #include "host/state/balls.hpp"
 #include "kernels/sampling/ball_sampler.hpp"
@@ -16,7 +12,6 @@ public:
     /// Both must live as long.
     FrameSampler(const Frame& frame, const BallKinds& kinds);
 
-    double fastest_squared() override;
     double sums(const BallSums& what, std::span<const std::uint8_t> chosen, std::span<std::int64_t> sums) override;
     PairSample pairs(const PairOrder& order, std::span<const std::uint8_t> references,
                      std::span<const std::uint8_t> others, std::span<std::int64_t> pairs) override;
@@ -24,10 +19,12 @@ public:
                 std::span<double> values) override;
 
 private:
+    double find_largest_energy(std::span<const std::uint8_t> chosen) override {
+        return carom::largest_energy(balls_, chosen.data(), dimension_);
+    }
+
     int dimension_;
     SampledBalls<double> balls_{};
-    std::once_flag fastest_known_;
-    double fastest_squared_ = 0.0;
 };
 
 }  // namespace carom

@@ -61,7 +61,6 @@ class FollowedPaths : public SumAverage {
 public:
     FollowedPaths(const ObserveEntry& request, const AverageContext& context, std::size_t bins = 0)
         : SumAverage(request, context, kBins + bins),
-          gravity_{context.gravity[0], context.gravity[1], context.gravity[2]},
           bins_(GrowingBins::Shape::kFromZero, bins, request.max),
           pending_(kBins + bins),
           followed_(context.population->species.size()) {
@@ -84,11 +83,7 @@ public:
         if (balls) meet(hit.j, hit.velocity_j, hit.time, true);
     }
 
-    void enter_stage(const Vector3& gravity, bool begins) final {
-        const Vec<double, 3> before = gravity_;
-        gravity_ = {gravity[0], gravity[1], gravity[2]};
-        if (begins && dot(gravity_ - before, gravity_ - before) != 0.0) interrupt();
-    }
+    void fly_under(std::span<const GravityUntil> gravity) final { gravity_.assign(gravity.begin(), gravity.end()); }
     void interrupt() final {
         for (Flight& flight : flights_) flight.known = flight.moving = false;  // their ways were others
     }
@@ -167,14 +162,33 @@ private:
     /// Adds the way up to now, from where the ball flies on with another velocity, or the same.
     void go_on(Flight& flight, const Vector3& velocity, double time) {
         if (flight.moving) {
-            const double way = path_length(Vec<double, 3>{flight.velocity[0], flight.velocity[1], flight.velocity[2]},
-                                           gravity_, time - flight.since);
+            const double way = way_of(flight, time);
             pending_[kWays] += way;
             flight.path += way;
         }
         flight.velocity = velocity;
         flight.since = time;
         flight.moving = true;
+    }
+
+    /// Of a ball that has met nothing up to now, in whichever stages that was. It follows from the flight alone, so a
+    /// run may be stopped and resumed within it.
+    [[nodiscard]] double way_of(const Flight& flight, double time) const {
+        Vec<double, 3> velocity{flight.velocity[0], flight.velocity[1], flight.velocity[2]};
+        double begin = flight.since;
+        double way = 0.0;
+        for (std::size_t k = 0; k < gravity_.size(); ++k) {
+            const auto& [until, now] = gravity_[k];
+            const bool last = k + 1 == gravity_.size() || until >= time;
+            if (!last && until <= begin) continue;
+            const Vec<double, 3> gravity{now[0], now[1], now[2]};
+            const double passed = (last ? time : until) - begin;
+            way += path_length(velocity, gravity, passed);
+            if (last) break;
+            velocity = velocity_after(velocity, gravity, passed);
+            begin = until;
+        }
+        return way;
     }
 
     void record(double path) {
@@ -213,7 +227,7 @@ private:
         pending_.assign(pending_.size(), 0.0);
     }
 
-    Vec<double, 3> gravity_;
+    std::vector<GravityUntil> gravity_ = std::vector<GravityUntil>(1);  // without end, and none
     GrowingBins bins_;
     std::vector<double> pending_;
     std::vector<std::uint8_t> followed_;  // by id

@@ -66,7 +66,7 @@ protected:
     double add_up(BallSampler& balls, BallSums what, std::span<double> sums) {
         what.dimension = static_cast<std::uint8_t>(dimension());
         if (what.terms != BallSums::Terms::kCount) {
-            what.choose_grids(selection_.population_size(), heaviest_, balls.fastest_squared());
+            what.choose_grids(selection_.population_size(), heaviest_, balls.largest_energy(selection_.by_species()));
         }
         steps_.resize(what.width());
         const double largest = balls.sums(what, selection_.by_species(), steps_);

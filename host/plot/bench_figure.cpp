@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "host/plot/figure.hpp"
+#include "host/plot/table_view.hpp"
 #include "host/run/say.hpp"
 #include "host/state/errors.hpp"
 #include "host/state/text.hpp"
@@ -307,6 +308,10 @@ BenchFigure::BenchFigure(const std::string& text, const std::string& file, std::
         const Json json = Json::parse(text);
         if (json.at("carom_bench") != 1) throw InputError(file + ": is of another version of carom bench");
         if (!json.at("rows").is_array()) throw InputError(file + ": is no result of carom bench");
+        constexpr std::size_t kMostRows = 10'000;
+        if (json.at("rows").size() > kMostRows) {
+            throw InputError(fmt::format("{}: holds more rows than any bench has ({})", file, kMostRows));
+        }
         const Rows rows(json, quantity_ == "double" ? "double" : "single");
         for (const int dimension : {2, 3}) {
             BenchPanel panel;
@@ -320,6 +325,9 @@ BenchFigure::BenchFigure(const std::string& text, const std::string& file, std::
             if (!panel.series.empty()) panels_.push_back(std::move(panel));
         }
         if (panels_.empty()) throw InputError(fmt::format("{}: holds nothing to draw for '{}'", file, quantity_));
+        if (!can_be_drawn(range_of(panels_, true).high) || !can_be_drawn(range_of(panels_, false).high)) {
+            throw InputError(fmt::format("{}: '{}' has numbers beyond what a figure can show", file, quantity_));
+        }
         title_ = title_of(json, quantity_);
     } catch (const nlohmann::json::exception&) {
         throw InputError(file + ": is no result of carom bench");

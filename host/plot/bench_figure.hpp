@@ -43,7 +43,8 @@ struct BenchPanel {
 class BenchFigure {
 public:
     /// \param file  as in messages
-    /// \throws InputError  the text is not one of carom bench, or holds nothing of this quantity
+    /// \throws InputError  the text is not one of carom bench, or holds nothing of this quantity, or nothing that a
+    ///     figure can show
     BenchFigure(const std::string& text, const std::string& file, std::string quantity);
 
     /// The commands that make gnuplot draw it. \throws InputError  a range that a logarithmic axis has not

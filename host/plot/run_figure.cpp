@@ -325,15 +325,14 @@ Figure runs_figure(const std::vector<const TrajectoryReader*>& runs, const std::
 namespace {
 
 /// The average so far at each frame, from the first sample on, a curve per component.
-std::vector<Curve> averages_so_far(const TrajectoryReader& run, const AverageInfo& info, const TimeWindow& window) {
-    const std::size_t components = number_names(info).size();
+std::vector<Curve> averages_so_far(const NumberCourse& course) {
+    const std::size_t components = number_names(course.info).size();
     std::vector<Curve> all(components);
-    for (std::size_t frame = 0; frame < run.frame_count(); ++frame) {
-        if (!window.holds(run.times()[frame])) continue;
-        const AverageTable table = run.average(info.name, frame);
+    for (std::size_t frame = 0; frame < course.time.size(); ++frame) {
+        const AverageTable& table = course.tables[frame];
         for (std::size_t k = 0; k < components; ++k) {
             if (!std::isfinite(table.values[k])) continue;
-            all[k].x.push_back(run.times()[frame]);
+            all[k].x.push_back(course.time[frame]);
             all[k].y.push_back(table.values[k]);
             all[k].error.push_back(table.samples < kLeastSamplesForError ? std::nan("") : table.errors[k]);
         }
@@ -374,12 +373,13 @@ Figure number_figure(const std::vector<const TrajectoryReader*>& runs, const std
         const TimeWindow window = asked.of(run);
         figure.x_from = window.from.value_or(0.0);
         const std::vector<std::string> names = number_names(*info);
-        std::vector<Curve> curves = averages_so_far(run, *info, window);
+        const MeasuredRun measured = stored_run(run);
+        const NumberCourse course = number_course(run, measured.scene, *info, window);
+        std::vector<Curve> curves = averages_so_far(course);
         if (std::ranges::all_of(curves, [](const Curve& curve) { return curve.x.empty(); })) {
             throw InputError(fmt::format("{}: '{}' has no value in this run", run.path(), quantity));
         }
-        const MeasuredRun measured = stored_run(run);
-        const RunAverage average = run_average(run, measured.scene, info->name, {.to = window.to});
+        const RunAverage average{course.info, course.tables.back()};
         const std::vector<TheoryCheck> checks = average_checks(measured, {&average, 1});
         if (k == 0) {
             figure.title =

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -108,6 +109,18 @@ constexpr std::array<FromFrames, 11> kFromFrames{{{"speed", false, true},
                                                   {"msd", true, false},
                                                   {"vacf", false, true}}};
 
+/// Numbers that later parts of a run are given anew; by themselves they are no quantities of frames, for rows are
+/// called so.
+constexpr std::array<FromFrames, 4> kNumbersFromFrames{{{"temperature", true, true},
+                                                        {"kurtosis", false, true},
+                                                        {"kinetic_stress", false, true},
+                                                        {"self_diffusion", true, false}}};
+
+/// Whether frames have the fields that it needs.
+bool have_fields_for(const TrajectoryReader& trajectory, const FromFrames& one) {
+    return (!one.position || stores(trajectory, "position")) && (!one.velocity || stores(trajectory, "velocity"));
+}
+
 /// Off its multiple by more of the interval than this, a frame is no regular one. Steps round times by less, unless
 /// frames are a few steps apart.
 constexpr double kOffTime = 0.05;
@@ -141,8 +154,15 @@ std::vector<std::size_t> frames_of(const TrajectoryReader& trajectory, const Tim
     return frames;
 }
 
+/// \param each  told of the average so far at each frame
 RunAverage computed(const TrajectoryReader& trajectory, const Scene& scene, ObserveEntry entry,
-                    const TimeWindow& window) {
+                    const TimeWindow& window, const std::function<void(double, const Average&)>& each = {}) {
+    const auto needs = std::ranges::find(kFromFrames, std::string_view(entry.kind), &FromFrames::kind);
+    if (needs != kFromFrames.end() && !have_fields_for(trajectory, *needs)) {
+        throw InputError(fmt::format("{}: its frames hold no {}, from which '{}' would follow", trajectory.path(),
+                                     needs->position && !stores(trajectory, "position") ? "positions" : "velocities",
+                                     entry.name));
+    }
     const std::vector<std::size_t> frames = frames_of(trajectory, window);
     std::vector<double> times;
     for (const std::size_t frame : frames) times.push_back(trajectory.times()[frame]);
@@ -161,9 +181,18 @@ RunAverage computed(const TrajectoryReader& trajectory, const Scene& scene, Obse
         if (!scene.measures(times[k]) || std::abs(intervals - std::round(intervals)) > kOffTime) continue;
         trajectory.read(frames[k], frame);
         FrameSampler balls(frame, {.species = species, .mass = masses});
+        // Of the stress frames give the part that contacts have none of.
+        if (averager->needs_accounts()) averager->account({.time = times[k], .tallies = Tallies{}, .totals = Totals{}});
         averager->add(balls, {.time = times[k], .index = static_cast<std::uint64_t>(std::llround(intervals))});
+        if (each) each(times[k], *averager);
     }
     return {averager->info(), averager->table()};
+}
+
+/// Whether a window begins later than the average that is stored.
+bool begins_later(const TrajectoryReader& trajectory, const AverageInfo& info, const TimeWindow& window) {
+    return window.from && trajectory.frame_count() > 0 &&
+           *window.from > std::max(info.from, trajectory.times().front());
 }
 
 }  // namespace
@@ -285,20 +314,44 @@ std::vector<std::string> known_averages(const TrajectoryReader& trajectory) {
     std::vector<std::string> known;
     for (const AverageInfo& info : trajectory.header().averages) known.push_back(info.name);
     if (trajectory.frame_count() == 0) return known;
-    const auto& fields = trajectory.header().fields;
-    const auto stored = [&](const char* field) { return std::ranges::find(fields, field) != fields.end(); };
     for (const FromFrames& one : kFromFrames) {
-        const bool there = (!one.position || stored("position")) && (!one.velocity || stored("velocity"));
-        if (there && std::ranges::find(known, one.kind) == known.end()) known.emplace_back(one.kind);
+        if (have_fields_for(trajectory, one) && std::ranges::find(known, one.kind) == known.end())
+            known.emplace_back(one.kind);
     }
     return known;
+}
+
+bool stays_since_its_beginning(const TrajectoryReader& trajectory, const AverageInfo& info, const TimeWindow& window) {
+    const auto one = std::ranges::find(kNumbersFromFrames, std::string_view(info.kind), &FromFrames::kind);
+    return begins_later(trajectory, info, window) &&
+           (one == kNumbersFromFrames.end() || !have_fields_for(trajectory, *one));
+}
+
+NumberCourse number_course(const TrajectoryReader& trajectory, const Scene& scene, const AverageInfo& info,
+                           const TimeWindow& window) {
+    NumberCourse course{.info = info};
+    const auto entry = std::ranges::find(scene.observables, info.name, &ObserveEntry::name);
+    if (begins_later(trajectory, info, window) && !stays_since_its_beginning(trajectory, info, window) &&
+        entry != scene.observables.end()) {
+        course.info = computed(trajectory, scene, *entry, window, [&](double time, const Average& so_far) {
+                          course.time.push_back(time);
+                          course.tables.push_back(so_far.table());
+                      }).info;
+        return course;
+    }
+    for (std::size_t frame = 0; frame < trajectory.frame_count(); ++frame) {
+        if (!window.holds(trajectory.times()[frame])) continue;
+        course.time.push_back(trajectory.times()[frame]);
+        course.tables.push_back(trajectory.average(info.name, frame));
+    }
+    return course;
 }
 
 RunAverage run_average(const TrajectoryReader& trajectory, const Scene& scene, const std::string& quantity,
                        const TimeWindow& window) {
     if (const AverageInfo* info = find_average(trajectory, quantity)) {
         if (trajectory.frame_count() == 0) throw InputError(trajectory.path() + ": holds no frames");
-        if (window.from && *window.from > std::max(info->from, trajectory.times().front())) {
+        if (begins_later(trajectory, *info, window)) {
             const auto entry = std::ranges::find(scene.observables, info->name, &ObserveEntry::name);
             if (entry == scene.observables.end() || !follows_from_frames(info->kind)) {
                 throw InputError(

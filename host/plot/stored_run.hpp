@@ -65,6 +65,22 @@ std::vector<std::string> average_quantities(const TrajectoryReader& trajectory);
 RunAverage run_average(const TrajectoryReader& trajectory, const Scene& scene, const std::string& quantity,
                        const TimeWindow& window = {});
 
+/// An average that is a number, so far, at each frame.
+struct NumberCourse {
+    AverageInfo info;
+    std::vector<double> time;
+    std::vector<AverageTable> tables;
+};
+
+/// Whether the number is that since its own beginning, though the window begins later: frames do not give it.
+[[nodiscard]] bool stays_since_its_beginning(const TrajectoryReader& trajectory, const AverageInfo& info,
+                                             const TimeWindow& window);
+
+/// \param window  of that run; where it begins later than the average did, it is taken anew from the frames that are in
+///     it, if they give it
+NumberCourse number_course(const TrajectoryReader& trajectory, const Scene& scene, const AverageInfo& info,
+                           const TimeWindow& window);
+
 /// The averages that theory is held against: those of the run, and what is drawn of its frames. None without frames.
 std::vector<RunAverage> run_averages(const TrajectoryReader& trajectory, const Scene& scene);
 

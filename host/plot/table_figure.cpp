@@ -84,8 +84,9 @@ struct ColorScale {
             whole = whole && value == std::floor(value);
         }
         if (!(least <= most)) least = most = 0.0;
-        levels = whole && most - least < kMostLevels;
-        const double margin = levels || least == most ? 0.5 : 0.0;
+        constexpr double kWithHalves = 1e15;  // from where on halves are lost in whole numbers
+        levels = whole && most - least < kMostLevels && std::max(-least, most) < kWithHalves;
+        const double margin = levels ? 0.5 : least == most ? margin_around(least) : 0.0;
         low = least - margin;
         high = most + margin;
     }
@@ -201,7 +202,7 @@ std::pair<double, double> value_limits(const Reduced& reduced, bool zero) {
         high = std::max(high, 0.0);
     }
     double margin = 0.07 * (high - low);
-    if (margin == 0.0) margin = high == 0.0 ? 1.0 : 1e-3 * std::abs(high);
+    if (margin == 0.0) margin = high == 0.0 ? 1.0 : std::max(1e-3 * std::abs(high), std::numeric_limits<double>::min());
     return {zero && low == 0.0 ? 0.0 : low - margin, high + margin};
 }
 
@@ -267,6 +268,10 @@ Script table_figure_script(const SweepTable& table, const TableView& view, const
     const ChosenColumns chosen = choose_columns(table, view);
     const Reduced reduced = reduce_table(table, chosen, view.mean);
     const std::string& quantity = table.names[chosen.quantity];
+    const auto beyond = [](double value) { return std::isfinite(value) && !can_be_drawn(value); };
+    if (std::ranges::any_of(reduced.values, beyond) || std::ranges::any_of(reduced.errors, beyond)) {
+        throw InputError(fmt::format("{}: '{}' has numbers beyond what a figure can show", table.path, quantity));
+    }
     if (reduced.scales.size() == 2) return heat_map_script(table, reduced, quantity, canvas, wishes);
     const bool sums = table.axes > 1 && !view.mean;
     return curve_script(table, reduced, quantity, sums, canvas, wishes);

@@ -57,17 +57,23 @@ std::vector<std::string> take_cells(const std::string& text, std::size_t& at) {
 
 /// The fewest leading columns that tell all rows apart; 0 if not even all do.
 std::size_t count_axes(const SweepTable& table) {
-    for (std::size_t count = 1; count <= table.names.size(); ++count) {
-        std::set<std::vector<std::string>> seen;
-        const auto is_new = [&](const std::vector<std::string>& row) {
-            return seen.emplace(row.begin(), row.begin() + static_cast<std::ptrdiff_t>(count)).second;
-        };
-        if (std::ranges::all_of(table.rows, is_new)) return count;
+    std::vector<std::size_t> alike(table.rows.size(), 0);  // by row, a number for all that are alike up to here
+    for (std::size_t column = 0; column < table.names.size(); ++column) {
+        std::map<std::pair<std::size_t, std::string_view>, std::size_t> seen;
+        for (std::size_t row = 0; row < table.rows.size(); ++row) {
+            const std::string_view cell = table.rows[row][column];
+            alike[row] = seen.emplace(std::pair{alike[row], cell}, seen.size()).first->second;
+        }
+        if (seen.size() == table.rows.size()) return column + 1;
     }
     return 0;
 }
 
 }  // namespace
+
+bool can_be_drawn(double value) { return std::abs(value) <= 1e300; }
+
+double margin_around(double value) { return std::max(0.5, 1e-9 * std::abs(value)); }
 
 std::optional<std::size_t> SweepTable::find(const std::string& name) const {
     for (std::size_t k = 0; k < names.size(); ++k) {
@@ -111,6 +117,7 @@ SweepTable parse_table(const std::string& text, const std::string& path) {
                                          cells.size(), table.names.size()));
         }
         table.rows.push_back(std::move(cells));
+        table.lines.push_back(line);
     }
     if (table.rows.empty()) throw InputError(path + ": holds no row");
     table.axes = count_axes(table);
@@ -136,7 +143,10 @@ bool equal_steps(const std::vector<double>& x) {
 
 /// Midway between neighbours; the outer ones as wide as their neighbours.
 std::vector<double> edges_of(const std::vector<double>& x) {
-    if (x.size() == 1) return {x[0] - 0.5, x[0] + 0.5};
+    if (x.size() == 1) {
+        const double margin = margin_around(x[0]);
+        return {x[0] - margin, x[0] + margin};
+    }
     std::vector<double> edges{x[0] - 0.5 * (x[1] - x[0])};
     for (std::size_t k = 1; k < x.size(); ++k) edges.push_back(0.5 * (x[k - 1] + x[k]));
     edges.push_back(x.back() + 0.5 * (x.back() - x[x.size() - 2]));
@@ -149,9 +159,14 @@ Scale scale_of(const SweepTable& table, std::size_t column) {
     scale.words = !table.numeric(column);
     const std::vector<double> numbers = table.numbers(column);
     std::vector<std::pair<double, std::string>> values;
+    std::set<std::string_view> seen;
     for (std::size_t row = 0; row < table.rows.size(); ++row) {
         const std::string& text = table.rows[row][column];
-        if (std::ranges::find(values, text, &std::pair<double, std::string>::second) != values.end()) continue;
+        if (!seen.insert(text).second) continue;
+        if (!scale.words && !can_be_drawn(numbers[row])) {
+            throw InputError(fmt::format("{}:{}: {}: an axis has numbers from -1e300 to 1e300, not '{}'", table.path,
+                                         table.lines[row], scale.label, text));
+        }
         values.emplace_back(scale.words ? static_cast<double>(values.size()) : numbers[row], text);
     }
     std::ranges::sort(values, [](const auto& a, const auto& b) {  // what is no number is in order, too

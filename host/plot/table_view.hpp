@@ -12,6 +12,7 @@ struct SweepTable {
     std::string path;
     std::vector<std::string> names;
     std::vector<std::vector<std::string>> rows;  ///< as many cells each as there are names
+    std::vector<std::size_t> lines;              ///< of the file, of each row
     std::size_t axes = 0;                        ///< the first columns: the fewest that tell all rows apart
 
     /// The column of a name, with or without the unit in brackets at its end.
@@ -45,6 +46,12 @@ struct ChosenColumns {
 /// \throws InputError  there is no such column, or no figure over so many axes; names what there is
 ChosenColumns choose_columns(const SweepTable& table, const TableView& view);
 
+/// Whether axes can be laid over it: differences of such numbers, and margins, must be numbers.
+[[nodiscard]] bool can_be_drawn(double value);
+
+/// Half of the range that a single value lies in; its ends are others than the value.
+[[nodiscard]] double margin_around(double value);
+
 /// The different values of an axis, in order, and where they are drawn.
 struct Scale {
     std::string label;
@@ -65,6 +72,7 @@ struct Reduced {
 };
 
 /// \param mean  over the axes that are not chosen, instead of the sum
+/// \throws InputError  an axis has numbers that no figure can show, or there are too many cells
 Reduced reduce_table(const SweepTable& table, const ChosenColumns& chosen, bool mean);
 
 }  // namespace carom

@@ -159,8 +159,8 @@ void HeldBalls::answer(Question question) {
         case Question::kKinds:
             learn_kinds(nullptr, 0);
             break;
-        case Question::kFastest:
-            static_cast<void>(fastest_squared());
+        case Question::kEnergy:
+            static_cast<void>(largest_energy({}));
             break;
         case Question::kSums:
             sums({}, {}, numbers);
@@ -207,12 +207,13 @@ void HeldBalls::learn_kinds(const BallKinds* kinds, std::uint64_t all) {
     while (go_on()) continue;
 }
 
-double HeldBalls::fastest_squared() {
-    double fastest = 0.0;
+double HeldBalls::largest_energy(std::vector<std::uint8_t> chosen) {
+    tell(chosen);
+    double largest = 0.0;
     for (std::size_t place = 0; place < by_id_.size(); ++place) {
-        fastest = larger(largest_speed_squared(as_sampled(place), 3), fastest);
+        largest = larger(carom::largest_energy(as_sampled(place), chosen.data(), 3), largest);
     }
-    return max_of(fastest);
+    return max_of(largest);
 }
 
 /// Of numbers that are not negative.

@@ -28,13 +28,13 @@ public:
 
     /// What a BallSampler may be asked: of frames that are held, all of them sums of integers, so that they have the
     /// bits that one process finds.
-    enum class Question : std::uint8_t { kKinds, kFastest, kSums, kPairs, kFollow };
+    enum class Question : std::uint8_t { kKinds, kEnergy, kSums, kPairs, kFollow };
     /// On ranks other than 0: the part of this one.
     void answer(Question question);
 
     /// Once a frame, before all others. \param all  balls of the run
     void learn_kinds(const BallKinds* kinds, std::uint64_t all);
-    [[nodiscard]] double fastest_squared();
+    [[nodiscard]] double largest_energy(std::vector<std::uint8_t> chosen);
     double sums(BallSums what, std::vector<std::uint8_t> chosen, std::vector<std::int64_t>& sums);
     PairSample pairs(PairOrder order, std::vector<std::uint8_t> references, std::vector<std::uint8_t> others,
                      std::vector<std::int64_t>& pairs);

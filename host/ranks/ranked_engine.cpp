@@ -217,14 +217,15 @@ private:
         if (holds_raw_ == raw) return;
         holds_raw_.reset();
         kinds_told_ = false;
-        fastest_squared_.reset();
+        forget();
         order(Order::kHold, raw ? kRaw : 0, [&] { part_.hold(raw); });
         holds_raw_ = raw;
     }
 
-    double fastest_squared() override {
-        if (!fastest_squared_) ask(Question::kFastest, [&] { fastest_squared_ = held().fastest_squared(); });
-        return *fastest_squared_;
+    double find_largest_energy(std::span<const std::uint8_t> chosen) override {
+        double largest = 0.0;
+        ask(Question::kEnergy, [&] { largest = held().largest_energy({chosen.begin(), chosen.end()}); });
+        return largest;
     }
     double sums(const BallSums& what, std::span<const std::uint8_t> chosen, std::span<std::int64_t> sums) override {
         std::vector<std::int64_t> numbers;
@@ -266,7 +267,6 @@ private:
     mutable Part part_;
     std::optional<bool> holds_raw_;  // by all ranks of the present step: raw or not
     bool kinds_told_ = false;        // of what is held
-    std::optional<double> fastest_squared_;
 };
 
 void RankedEngine::part(bool raw, std::size_t first, std::size_t count, const BallArrays& arrays) {

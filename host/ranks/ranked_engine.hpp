@@ -11,6 +11,7 @@
 
 #include "host/backends/spring_backends.hpp"
 #include "kernels/core/half_done.hpp"
+#include "kernels/ranks/cut.hpp"  // CannotShare
 #include "kernels/ranks/transport.hpp"
 #include "kernels/spring_engine.hpp"
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -104,15 +105,48 @@ void clear_gone(Balls& balls) {
     }
 }
 
+/// Of balls that get another velocity.
+/// \throws InputError  one is too fast for the solver
+void require_speeds(const SolverPlan& plan, const Frame& frame, const ChangingSolver::Columns& velocity) {
+    for (std::size_t id = 0; id < frame.size(); ++id) {
+        double squared = 0.0;
+        bool same = true;
+        std::string words;
+        for (int axis = 0; axis < frame.dimension; ++axis) {
+            const double v = velocity[axis][id];
+            same = same && v == frame.velocity[axis][id];
+            squared += v * v;
+        }
+        if (same || frame.gone[id] != 0) continue;
+        const std::string why = plan.too_fast(std::sqrt(squared));
+        if (why.empty()) continue;
+        for (int axis = 0; axis < frame.dimension; ++axis) {
+            words += fmt::format("{}{:.6g}", axis > 0 ? ", " : "", velocity[axis][id]);
+        }
+        throw InputError(fmt::format("ball {}: with velocity [{}] it {}", id, words, why));
+    }
+}
+
 }  // namespace
 
-Scene changed_scene(Scene scene, const std::vector<std::string>& asked, std::size_t stage, double dt) {
-    for (const std::string& one : asked) {
-        auto overrides = overrides_from(scene, one, stage);
-        // A scene that leaves it to the program would get another one.
-        if (dt > 0.0 && !one.starts_with("spring.dt=")) overrides.push_back(fmt::format("spring.dt={}", dt));
+Scene changed_scene(Scene scene, std::vector<std::string> asked, std::size_t stage, double dt) {
+    const auto of_face = [](const std::string& one) { return one.starts_with("box.wall_temperature["); };
+    const auto faces =
+        std::stable_partition(asked.begin(), asked.end(), [&](const std::string& one) { return !of_face(one); });
+    std::vector<std::string> overrides;
+    // A scene that leaves it to the program would get another one.
+    const bool keeps = std::ranges::none_of(asked, [](const auto& one) { return one.starts_with("spring.dt="); });
+    if (dt > 0.0 && keeps) overrides.push_back(fmt::format("spring.dt={}", dt));
+    const auto take = [&](const std::string& one) {
+        std::ranges::move(overrides_from(scene, one, stage), std::back_inserter(overrides));
+    };
+    // All at once, for one may need another; but of faces, where what is said of one says what all of them have.
+    std::for_each(asked.begin(), faces, take);
+    if (faces != asked.begin()) scene = parse_scene(scene.source, scene.path, overrides);
+    std::for_each(faces, asked.end(), [&](const std::string& one) {
+        take(one);
         scene = parse_scene(scene.source, scene.path, overrides);
-    }
+    });
     return scene;
 }
 
@@ -183,6 +217,7 @@ void ChangingSolver::rebuild(const SolverPlan& plan, const SolverState& state, s
     steps_before_ = step - solver->step();
     time_before_ = time - solver->time();
     work_ = 0.0;
+    solver->count_after(steps_before_, time_before_);
     solver_ = std::move(solver);
 }
 
@@ -195,6 +230,7 @@ void ChangingSolver::give_velocities(const Give& give) {
     finish_frame(frame);
     Columns velocity = frame.velocity;
     give(velocity, balls.gone);
+    require_speeds(*plan_, frame, velocity);
     for (int axis = 0; axis < balls.dimension; ++axis) {
         for (std::size_t id = 0; id < balls.size(); ++id) {
             const double before = frame.velocity[axis][id];

@@ -27,7 +27,7 @@ struct Kick {
 /// \param stage  which the run is in
 /// \param dt     of the run, which stays unless it is what is asked for; 0: it has none
 /// \throws InputError  the scene may not be so
-Scene changed_scene(Scene scene, const std::vector<std::string>& asked, std::size_t stage, double dt);
+Scene changed_scene(Scene scene, std::vector<std::string> asked, std::size_t stage, double dt);
 
 /// The solver of a run that others may change while it goes on. Each change saves the state and makes another solver
 /// from it; steps, time, and what is counted go on. Until the first change all bits are those of the solver alone, and
@@ -84,7 +84,7 @@ public:
 
     /// Afterwards the ball has that velocity in frames; of springs to the forces' first order in the time step, for
     /// those may depend on it. \returns  "ball 0 kicked to [0, 1]"
-    /// \throws InputError  there is no such ball, or not any more
+    /// \throws InputError  there is no such ball, or not any more; or it would be too fast for the solver
     std::string kick(const Kick& kick);
     /// The same for all balls. \param velocity  of a ball that has left the box, anything
     void set_velocities(const Columns& velocity);

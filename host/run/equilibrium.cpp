@@ -158,7 +158,7 @@ double EquilibriumWatch::after(const Look& look) const { return look.time + (str
 
 /// However many frames there are, no more looks are kept than these.
 void EquilibriumWatch::thin() {
-    while (looks_.size() >= kMostLooks) {
+    while (looks_.size() >= kMostLooks && every_ > 0.0) {
         stride_ *= 2.0;
         double due = -std::numeric_limits<double>::infinity();
         std::erase_if(looks_, [&](const Look& look) {
@@ -177,7 +177,8 @@ constexpr std::string_view kSavedName = "equilibrium watch";
 }  // namespace
 
 void EquilibriumWatch::save(SolverState& state) const {
-    std::vector<double> numbers{static_cast<double>(modes_.size() + groups_.size() + 1)};
+    // Where there was the width of a look: that has no sign, so a version of before is told from what follows.
+    std::vector<double> numbers{-between_collisions_, static_cast<double>(modes_.size() + groups_.size() + 1)};
     for (const Look& look : looks_) {
         numbers.push_back(look.time);
         numbers.insert(numbers.end(), look.numbers.begin(), look.numbers.end());
@@ -189,6 +190,7 @@ void EquilibriumWatch::restore(const SolverState& state) {
     const auto saved = std::ranges::find(state.records.averages, kSavedName, &SavedAverage::name);
     if (saved == state.records.averages.end()) return;  // by a version that knew no watch
     SavedNumbers numbers(saved->numbers);
+    if (!saved->numbers.empty() && std::signbit(saved->numbers.front())) between_collisions_ = -numbers.next();
     const std::uint64_t width = numbers.next_count();
     if (width != modes_.size() + groups_.size() + 1) throw std::invalid_argument("saved looks are of another run");
     while (!numbers.empty()) {
@@ -197,10 +199,16 @@ void EquilibriumWatch::restore(const SolverState& state) {
         look.numbers.assign(values.begin(), values.end());
         looks_.push_back(std::move(look));
     }
+    double before = -std::numeric_limits<double>::infinity();
+    for (const Look& look : looks_) {
+        const bool follows = look.time > before && look.time <= state.time;
+        if (!follows) throw std::invalid_argument("saved looks are out of order");
+        before = look.time;
+    }
     // Looks that have been thinned out say themselves how far.
     double least = looks_.size() < kMostLooks / 4 ? 0.0 : std::numeric_limits<double>::infinity();
     for (std::size_t k = 1; k < looks_.size(); ++k) least = std::min(least, looks_[k].time - looks_[k - 1].time);
-    while (2.0 * stride_ * every_ < 1.01 * least) stride_ *= 2.0;
+    while (every_ > 0.0 && 2.0 * stride_ * every_ < 1.01 * least) stride_ *= 2.0;
     thin();  // what a version has saved that kept all
 }
 

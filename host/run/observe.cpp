@@ -203,7 +203,9 @@ SamplePlan plan_of(const PreparedScene& run, const ObserveEntry& entry) {
     SamplePlan plan{.every = numbers.next(), .from = numbers.next()};
     plan.burst = numbers.next_count();
     plan.period = numbers.next_count();
-    const bool timed = plan.every > 0.0 && std::isfinite(plan.every) && std::isfinite(plan.from);
+    constexpr double kMostSamples = 0x1p53;  // each has a number
+    const bool timed = plan.every > 0.5 * run.plan->least_interval() && std::isfinite(plan.every) &&
+                       std::isfinite(plan.from) && run.state.time / plan.every < kMostSamples;
     if (!timed || (plan.burst > 0 && plan.period < plan.burst)) {
         throw std::invalid_argument("the times of its samples make no sense");
     }
@@ -249,7 +251,7 @@ RunAverages::RunAverages(const PreparedScene& run, const std::vector<ObservableI
     if (only_cools(run.scene)) never_settles_ = "contacts take energy, and nothing gives any";
     try {
         make_averages(run);
-        if (resumed_) restore(run.state);
+        if (resumed_) restore(run);
     } catch (const std::invalid_argument& error) {
         if (!resumed_) throw;
         throw DamagedState(fmt::format("its averages are not those of its scene: {}", error.what()));
@@ -271,13 +273,13 @@ void RunAverages::make_averages(const PreparedScene& run) {
         const AverageContext context{.box = run.scene.box,
                                      .population = population_,
                                      .every = plan.every,
-                                     .samples = plan.in_a_row(run.scene.run.until),
-                                     .gravity = run.scene.physics.gravity};
+                                     .samples = plan.in_a_row(run.scene.run.until)};
         entries_.push_back({make_average(entry, context), plan, nullptr});
     }
 }
 
-void RunAverages::restore(const SolverState& state) {
+void RunAverages::restore(const PreparedScene& run) {
+    const SolverState& state = run.state;
     for (Entry& entry : entries_) {
         const std::vector<double>* values = find(state, entry.average->info().name);
         if (values == nullptr) continue;  // by a version that knew no averages
@@ -288,7 +290,7 @@ void RunAverages::restore(const SolverState& state) {
     }
     if (!state.records.row_means.empty() && averages_rows_) {
         SavedNumbers saved(state.records.row_means);
-        rows_.restore(saved);
+        rows_.restore(saved, 2 * static_cast<std::size_t>(run.scene.dimension()));
     }
 }
 
@@ -350,29 +352,16 @@ void RunAverages::watch(Solver& solver) {
         followed.resize(more.size());
         for (std::size_t id = 0; id < more.size(); ++id) followed[id] |= more[id];
     }
-    if (!watchers.empty()) {
-        const auto stage_at = [this](std::size_t stage, double time) {
-            while (stage + 1 < stages_.stages.size() && time >= stages_.stages[stage].until) ++stage;
-            return stage;
-        };
-        const auto enter = [this, watchers](std::size_t stage, bool begins) {
-            const Vector3& gravity = stages_.stages.empty() ? stages_.physics.gravity : stages_.stages[stage].gravity;
-            for (Average* const watcher : watchers) watcher->enter_stage(gravity, begins);
-        };
-        // A state at the very end of a stage is saved before the next one begins.
-        std::size_t now = 0;
-        while (now + 1 < stages_.stages.size() && solver.time() > stages_.stages[now].until) ++now;
-        enter(now, false);
-        const auto watch = [watchers, stage_at, enter, stage = now](const LoggedImpact& hit) mutable {
-            if (const std::size_t then = stage_at(stage, hit.time); then != stage) {
-                stage = then;
-                enter(stage, true);
-            }
-            for (Average* const watcher : watchers) watcher->impact(hit);
-        };
-        if (auto* const impacts = dynamic_cast<ImpactSource*>(&solver.itself()))
-            impacts->watch_impacts(watch, std::move(followed));
-    }
+    if (watchers.empty()) return;
+    std::vector<GravityUntil> gravity;
+    for (const Stage& stage : stages_.stages) gravity.push_back({stage.until, stage.gravity});
+    if (gravity.empty()) gravity.push_back({.gravity = stages_.physics.gravity});
+    for (Average* const watcher : watchers) watcher->fly_under(gravity);
+    const auto watch = [watchers](const LoggedImpact& hit) {
+        for (Average* const watcher : watchers) watcher->impact(hit);
+    };
+    if (auto* const impacts = dynamic_cast<ImpactSource*>(&solver.itself()))
+        impacts->watch_impacts(watch, std::move(followed));
 }
 
 void RunAverages::change(Solver& solver, const std::function<const Scene&()>& change) {
@@ -394,10 +383,16 @@ void RunAverages::change(Solver& solver, const std::function<const Scene&()>& ch
 void RunAverages::add_row(bool due, const ObservableSet& observables, const ObservableRow& row, const Totals& totals,
                           const Tallies& tallies, const Frame* frame) {
     half_done_.change([&] {
-        if (!stages_.measures(row.time)) {
-            rows_.skip(row.time, tallies);
-        } else if (due || !resumed_) {
+        if (!due && resumed_) return;  // a run that was not stopped has no such row
+        // A row tells of the time since the row before, of which nothing may be of a stage that is not measured.
+        const bool measured =
+            stages_.measures(row.time) && std::ranges::none_of(stages_.stages, [&](const Stage& stage) {
+                return !stage.measure && stage.until < row.time && stage.until > rows_.previous_time();
+            });
+        if (measured) {
             rows_.add(observables, row, totals, tallies, frame);
+        } else {
+            rows_.skip(row.time, tallies);
         }
     });
 }

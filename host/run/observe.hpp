@@ -94,7 +94,7 @@ private:
         std::unique_ptr<SampleSchedule> schedule;
     };
     void make_averages(const PreparedScene& run);
-    void restore(const SolverState& state);
+    void restore(const PreparedScene& run);
     [[nodiscard]] bool begins_anew(const SamplePlan& plan, double now) const;
     /// One average that a sample is for.
     struct Due {

@@ -1,5 +1,6 @@
 #include "host/run/output_files.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 
 #include "host/io/replacement.hpp"
 #include "host/state/errors.hpp"
+#include "host/state/text.hpp"
 
 namespace carom {
 
@@ -98,6 +100,16 @@ void check_output_files(const OutputFiles& files, const std::string& input, bool
 std::string shell_quoted(const std::string& word) {
     constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%";
     if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
+    // What would command a terminal, or end the line. Three octal digits: none that follows is taken for one more.
+    if (visible(word) != word) {
+        std::string quoted = "$'";
+        for (const char c : word) {
+            const auto byte = static_cast<unsigned char>(c);
+            const bool plain = byte >= 0x20 && byte < 0x7f && c != '\'' && c != '\\';
+            quoted += plain ? std::string(1, c) : fmt::format("\\{:03o}", byte);
+        }
+        return quoted + "'";
+    }
     std::string quoted = "'";
     for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
     return quoted + "'";

@@ -268,7 +268,7 @@ void RowSeries::save(std::vector<double>& out) const {
     for (const Skipped& part : skipped_) out.insert(out.end(), {part.after, part.length});
 }
 
-void RowSeries::restore(SavedNumbers& saved) {
+void RowSeries::restore(SavedNumbers& saved, std::size_t faces) {
     const double row_every = saved.next();
     first_time_ = saved.next();
     has_previous_ = saved.next() != 0.0;
@@ -280,6 +280,9 @@ void RowSeries::restore(SavedNumbers& saved) {
     previous_.events = saved.next_count();
     previous_.collisions = saved.next_count();
     const auto impulse = saved.next(saved.next_count());
+    if (has_previous_ && impulse.size() < faces) {
+        throw std::invalid_argument("saved impulses are of fewer walls than a box has");
+    }
     previous_.wall_impulse.assign(impulse.begin(), impulse.end());
     if (saved.peek() != static_cast<double>(series_.width())) {
         has_previous_ = false;  // by a version with other rows: means are taken from here on

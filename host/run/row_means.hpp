@@ -46,7 +46,10 @@ public:
     void add(const ObservableSet& observables, const ObservableRow& row, const Totals& totals, const Tallies& tallies,
              const Frame* frame);
 
-    /// A row of a time that does not measure: only tallied from.
+    /// Of the last row that came; 0 before any.
+    [[nodiscard]] double previous_time() const { return previous_time_; }
+
+    /// A row that tells of a time that is not measured: only tallied from.
     void skip(double time, const Tallies& tallies);
 
     /// \param never       why such a run is at no equilibrium, whatever its rows look like; empty: it may be
@@ -57,8 +60,9 @@ public:
     void save(std::vector<double>& out) const;
     /// Of what was saved.
     [[nodiscard]] static double saved_interval(const std::vector<double>& saved) { return saved.front(); }
+    /// \param faces  of the box, which rows tell of
     /// \throws std::invalid_argument  it was saved by another run
-    void restore(SavedNumbers& saved);
+    void restore(SavedNumbers& saved, std::size_t faces);
 
 private:
     struct Column {

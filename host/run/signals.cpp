@@ -1,5 +1,6 @@
 #include "host/run/signals.hpp"
 
+#include <poll.h>
 #include <unistd.h>
 
 #include <initializer_list>
@@ -32,10 +33,14 @@ extern "C" void note_signal(int number) {
 
 extern "C" void end_by_signal(int number) {
     // Only what may be called at any moment.
-    static constexpr char kMessage[] = "carom: interrupted\n";
-    const ssize_t written = ::write(STDERR_FILENO, kMessage, sizeof kMessage - 1);
-    static_cast<void>(written);
     remove_partial_files();
+    static constexpr char kMessage[] = "carom: interrupted\n";
+    // Unsaid where nobody takes it: a full pipe, a terminal at rest.
+    pollfd error{STDERR_FILENO, POLLOUT, 0};
+    if (::poll(&error, 1, 0) == 1 && (error.revents & POLLOUT) != 0) {
+        const ssize_t written = ::write(STDERR_FILENO, kMessage, sizeof kMessage - 1);
+        static_cast<void>(written);
+    }
     ::_exit(128 + number);
 }
 

@@ -234,8 +234,9 @@ public:
                 outcome.error = error.what();
             }
         }
-        sink_.reset();  // the file is anyone's from now on
+        sink_.reset();  // the files are anyone's from now on
         writer_.reset();
+        if (auto* const impacts = dynamic_cast<ImpactSource*>(&solver_->itself())) impacts->end_log();
         if (!options_.quiet) say("{}", end_summary(outcome, run_.scene, work, files, theory));
         return simulation;
     }

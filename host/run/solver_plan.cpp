@@ -66,6 +66,7 @@ class EventsPlan final : public SolverPlan {
 public:
     EventsPlan(const Scene& scene, const SolverState& state, const MeasuredBalls& balls)
         : units_(scene.units),
+          until_(scene.run.until),
           setup_(events_setup(scene)),
           stages_(events_stages(scene)),
           memory_(predict_events_memory(setup_, state.balls)) {
@@ -119,6 +120,13 @@ public:
         };
     }
 
+    std::string too_fast(double speed) const override {
+        const double times = crossings(setup_.box, speed, until_);
+        if (times < kMostCrossings) return "";
+        return fmt::format("would cross the box {:.3g} times until {:.3g}; the events solver counts up to {:.3g}",
+                           times, until_, kMostCrossings);
+    }
+
     std::string headline() const override {
         std::string text = "hard contacts, restitution " + fmt::format("{:.4g}", setup_.restitution);
         if (setup_.friction > 0.0) text += fmt::format(", friction {:.4g}", setup_.friction);
@@ -128,11 +136,15 @@ public:
 private:
     /// Beyond this a crossing of the box is shorter than two times of the run can differ by, and more than a checkpoint
     /// can count.
+    static constexpr double kMostCrossings = 9007199254740992.0;  // 2^53
+    static double crossings(const Box& box, double speed, double until) {
+        return speed / std::ranges::max(box.size) * until;
+    }
+
     static void refuse_countless(const Scene& scene, const MeasuredBalls& balls) {
-        constexpr double kMost = 9007199254740992.0;  // 2^53
         const double speed = expected_speed(scene, balls);
-        const double crossings = speed / std::ranges::max(scene.box.size) * scene.run.until;
-        if (crossings < kMost) return;
+        const double times = crossings(scene.box, speed, scene.run.until);
+        if (times < kMostCrossings) return;
         SpringDesign design{balls};
         design.design_speed = speed;
         const bool fast = std::log2(speed) > std::log2(scene.run.until);
@@ -141,10 +153,11 @@ private:
         throw InputError(
             fmt::format("{}: balls of speed {:.3g} would cross the box {:.3g} times until {:.3g}; the events "
                         "solver counts up to {:.3g}",
-                        place.empty() ? scene.path : place, speed, crossings, scene.run.until, kMost));
+                        place.empty() ? scene.path : place, speed, times, scene.run.until, kMostCrossings));
     }
 
     UnitNames units_;
+    double until_;
     EventsSetup setup_;
     std::vector<EventsStage> stages_;
     std::uint64_t memory_;
@@ -236,11 +249,14 @@ public:
         if (!log.empty()) throw InputError("--events-log: the spring solver has no events; allowed: --solver events");
         if (Ranks* const ranks = ranks_of_run()) {
             ranks->compute_on(processor_);
-            return make_spring_solver(
-                stages_, state, processor_,
-                [ranks](const SpringSetup& setup, const RawBalls& balls, std::uint64_t step, const Tallies& tallies) {
-                    return ranks->make_engine(setup, balls, step, tallies);
-                });
+            try {
+                return make_spring_solver(
+                    stages_, state, processor_,
+                    [ranks](const SpringSetup& setup, const RawBalls& balls, std::uint64_t step,
+                            const Tallies& tallies) { return ranks->make_engine(setup, balls, step, tallies); });
+            } catch (const CannotShare& error) {
+                throw InputError(error.what());
+            }
         }
         return make_spring_solver(
             stages_, state, processor_,
@@ -292,6 +308,12 @@ public:
     }
     std::vector<std::string> warnings() const override { return warnings_; }
     std::string hopeless() const override { return hopeless_; }
+    std::string too_fast(double speed) const override {
+        const double most = sizes_.largest_radius / design_.dt;  // as SpringFault::kTooFast
+        if (speed <= most) return "";
+        return fmt::format("would move farther than the largest radius in one step; allowed: speeds up to {:.6g}{}",
+                           most, units_.behind("m/s"));
+    }
 
     std::vector<PlanFact> facts() const override {
         const SpringDesign& d = design_;

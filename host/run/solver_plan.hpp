@@ -82,6 +82,8 @@ public:
     [[nodiscard]] virtual std::vector<std::string> warnings() const = 0;
     /// Why nothing can come of the run, with the key; empty where something can.
     [[nodiscard]] virtual std::string hopeless() const { return ""; }
+    /// Why no ball of the run may be given this speed: "would ..."; empty where it may.
+    [[nodiscard]] virtual std::string too_fast(double /*speed*/) const { return ""; }
     /// The derived numbers, for `check`.
     [[nodiscard]] virtual std::vector<PlanFact> facts() const = 0;
     /// The derived numbers in a few words, for the start summary.

@@ -214,6 +214,7 @@ EnergyBalance energy_balance(const RunOutcome& outcome) {
     balance.defect = std::numeric_limits<double>::quiet_NaN();
     if (!to.lost) return balance;
     balance.lost = *to.lost - from.lost.value_or(0.0);
+    if (outcome.status == ExitStatus::kCannotContinue) return balance;  // the last energy is of the row before
     const double change = outcome.last.energy() - outcome.first.energy();
     double through = std::abs(to.thermostat_heat - from.thermostat_heat);
     for (std::size_t wall = 0; wall < to.wall_heat.size(); ++wall) through += std::abs(wall_heat(outcome, wall));

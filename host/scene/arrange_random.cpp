@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -202,6 +203,11 @@ std::optional<typename Packing<Dim>::Centers> grown(const Packing<Dim>& packing)
             const double radius = packing.radius(number, ball);
             const Point<Dim> margin = Point<Dim>::filled(radius);
             balls.push_back({of_fill[ball], own.low + margin, own.low + own.length - margin, radius});
+            for (int axis = 0; axis < Dim; ++axis) {  // of the region of all fills, what one may cross another may not
+                if (!own.wraps[axis]) continue;
+                balls.back().low[axis] = -std::numeric_limits<double>::infinity();
+                balls.back().high[axis] = std::numeric_limits<double>::infinity();
+            }
         }
     }
     if (grow(packing.scene, region, packing.before, scale, balls) < 1.0) return std::nullopt;

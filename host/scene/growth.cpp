@@ -34,7 +34,7 @@ public:
                 {.place = ball, .velocity = {}, .free = {}, .time = 0.0, .hits = 0, .cell = {}, .next = kNone});
             for (int axis = 0; axis < Dim; ++axis) {
                 // Where there is no way to go, none is gone.
-                const bool room = grid_.wraps(axis) || ball.high[axis] - ball.low[axis] > kMargin * ball.radius;
+                const bool room = ball.high[axis] - ball.low[axis] > kMargin * ball.radius;
                 flying_.back().free[axis] = room ? 1.0 : 0.0;
             }
         }
@@ -137,7 +137,7 @@ private:
     /// A calendar from 0 to `end`, with what is foretold.
     void open_calendar(double end) {
         constexpr double kTicksPerBall = 8.0;  // per kStage: about as many as there are events
-        calendar_.start(end, kStage / (kTicksPerBall * static_cast<double>(flying_.size())));
+        calendar_.start(0.0, end, kStage / (kTicksPerBall * static_cast<double>(flying_.size())));
         for (std::uint32_t k = 0; k < flying_.size(); ++k) enter(k);
     }
 
@@ -210,12 +210,10 @@ private:
             for (int axis = 0; axis < Dim; ++axis) {
                 double& x = flying_[k].place.center[axis];
                 const double low = grid_.low(axis);
-                if (!grid_.wraps(axis)) {
-                    x = smaller(larger(x, bounds.low[axis]), bounds.high[axis]);
-                } else {
-                    if (x < low) x += grid_.length(axis);
-                    if (x >= low + grid_.length(axis)) x = larger(low, x - grid_.length(axis));
-                }
+                x = smaller(larger(x, bounds.low[axis]), bounds.high[axis]);
+                if (!grid_.wraps(axis)) continue;
+                if (x < low) x += grid_.length(axis);
+                if (x >= low + grid_.length(axis)) x = larger(low, x - grid_.length(axis));
             }
         }
     }
@@ -263,11 +261,9 @@ private:
         const bool up = v > 0.0;
         const double x = ball.place.center[axis];
         const auto partner = static_cast<std::uint32_t>(axis);
-        if (!grid_.wraps(axis)) {
-            const double way = up ? ball.place.high[axis] - x : x - ball.place.low[axis];
-            note(event, plane_time(way, up ? -v : v, 0.0), Kind::kBound, partner, 0);
-            if (ball.cell[axis] == (up ? grid_.cells(axis) - 1 : 0)) return;
-        }
+        const double way = up ? ball.place.high[axis] - x : x - ball.place.low[axis];
+        if (way < kNeverTouch) note(event, plane_time(way, up ? -v : v, 0.0), Kind::kBound, partner, 0);
+        if (!grid_.wraps(axis) && ball.cell[axis] == (up ? grid_.cells(axis) - 1 : 0)) return;
         const double edge = grid_.low(axis) + (ball.cell[axis] + (up ? 1 : 0)) / grid_.per_length(axis);
         note(event, plane_time(up ? edge - x : x - edge, up ? -v : v, 0.0), Kind::kCell, partner, 0);
     }

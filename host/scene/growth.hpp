@@ -21,7 +21,7 @@ constexpr double kSmallestStart = 0.2;
 template <int Dim>
 struct GrowingBall {
     Point<Dim> center;
-    Point<Dim> low;  ///< bounds of the centre, from the start on; without meaning along an axis that wraps
+    Point<Dim> low;  ///< bounds of the centre, from the start on; infinite where its region wraps
     Point<Dim> high;
     double radius;  ///< full size
 };

@@ -36,7 +36,8 @@ constexpr Table kTables[] = {
      "it."},
     {"thermostat", false, "What keeps all balls at a temperature, wherever they are."},
     {"wall", true, "A wall beside the box's faces, for both solvers. Walls are numbered from 6 on, after the faces."},
-    {"species", true, "Properties that balls share, by name."},
+    {"species", true,
+     "Properties that balls share, by name. A mass, here and wherever one is given, is at least 1e-298."},
     {"ball", true, "One ball. Ids count from 0 in file order."},
     {"load", true,
      "Balls that another program, or a run of carom, has left in a file; ids follow on after those of each "

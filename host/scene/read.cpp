@@ -157,11 +157,17 @@ void require_color(const Section& section, std::string_view key, const std::stri
     if (!color.empty() && !good) section.fail(key, fmt::format("must look like \"#E91E63\", not \"{}\"", color));
 }
 
+double read_mass(const Section& section) {
+    const double mass = section.number("mass");
+    if (const std::string why = too_light(mass); !why.empty()) section.fail("mass", why);
+    return mass;
+}
+
 /// Radius, mass and the rest, as they stand in [[species]], [[ball]] and [[fill]].
 Species properties(const Section& section, const Scene& scene, const std::optional<Sizes>& sizes = std::nullopt) {
     Species species;
     species.radius = section.number("radius");
-    species.mass = section.number("mass");
+    species.mass = read_mass(section);
     species.radius_of_gyration =
         section.number("radius_of_gyration", solid_gyration(scene.dimension(), species.radius));
     if (species.radius_of_gyration > species.radius) {
@@ -262,7 +268,7 @@ LoadEntry read_load(const Section& section, const Scene& scene, const SpeciesInd
         load.radius = section.number("radius");
         if (const std::string why = too_wide(scene.box, *load.radius); !why.empty()) section.fail("radius", why);
     }
-    if (section.has("mass")) load.mass = section.number("mass");
+    if (section.has("mass")) load.mass = read_mass(section);
     const Section columns = section.table("columns");
     for (const Key& key : scene_keys()) {
         if (key.table != "load.columns" || !columns.has(key.name)) continue;
@@ -657,7 +663,8 @@ const toml::table* table_of(const toml::table& root, std::string_view name) {
 
 /// The largest number in a value, without its sign.
 double largest_number(const toml::node& node) {
-    double largest = std::abs(node.value<double>().value_or(0.0));
+    const double number = number_in(node);
+    double largest = std::isnan(number) ? 0.0 : std::abs(number);
     if (const toml::array* array = node.as_array()) {
         for (const toml::node& element : *array) largest = std::max(largest, largest_number(element));
     }

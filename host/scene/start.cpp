@@ -344,6 +344,11 @@ std::string too_wide(const Box& box, double radius) {
     return "";
 }
 
+std::string too_light(double mass) {
+    constexpr double kLeast = 1e-298;  // sums of inverse masses, and what few digits are left of momenta, are numbers
+    return mass < kLeast ? fmt::format("must be at least {}, not {}", kLeast, mass) : "";
+}
+
 Vector3 place_of_ball(const Balls& balls, std::size_t ball) {
     Vector3 place{};
     for (int axis = 0; axis < balls.dimension; ++axis) place[axis] = balls.position[axis][ball];

@@ -25,6 +25,9 @@ std::optional<OutOfBox> put_into_box(const Box& box, double radius, Vector3& pos
 /// Why a ball is too large for the box; empty: it is not.
 std::string too_wide(const Box& box, double radius);
 
+/// Why a ball is too light for numbers; empty: it is not.
+std::string too_light(double mass);
+
 /// [length]; \pre  ball < balls.size()
 Vector3 place_of_ball(const Balls& balls, std::size_t ball);
 

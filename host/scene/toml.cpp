@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "host/state/errors.hpp"
 
@@ -87,6 +88,12 @@ toml::table parse_toml(std::string_view text, const std::string& name) {
     } catch (const Refused&) {
         throw InputError(name + ": not valid TOML: a key or the name of a table cannot be read");
     }
+}
+
+double number_in(const toml::node& node) {
+    if (const auto* whole = node.as_integer()) return static_cast<double>(whole->get());
+    const auto* number = node.as_floating_point();
+    return number != nullptr ? number->get() : std::numeric_limits<double>::quiet_NaN();
 }
 
 void refuse_toml() { throw Refused{}; }

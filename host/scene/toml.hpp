@@ -35,6 +35,9 @@ namespace carom {
 
 namespace carom {
 
+/// The number that a node is; NaN where it is none. toml++ gives no double for whole numbers that lie between two.
+double number_in(const toml::node& node);
+
 /// toml::parse, but for a text with keys of more parts than any scene's, for which toml++ would need as much stack.
 /// \param name  of the file, for messages
 /// \throws toml::parse_error  it is no TOML

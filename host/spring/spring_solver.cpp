@@ -158,6 +158,11 @@ public:
         return description;
     }
 
+    void count_after(std::uint64_t steps, double time) override {
+        steps_before_ = steps;
+        time_before_ = time;
+    }
+
     SolverReport report() override {
         if (!engine_) return {};
         EngineFigures figures = engine_->figures();
@@ -242,7 +247,7 @@ private:
             work_before_ = work;
             impulse_before_ = impulse;
             throw SystemError(
-                fmt::format("at t = {:.6g} the solver could not be set up anew: {}", time(),
+                fmt::format("at t = {:.6g} the solver could not be set up anew: {}", time() + time_before_,
                             dynamic_cast<const std::bad_alloc*>(&error) ? "out of memory" : error.what()));
         }
         left_ = {};
@@ -363,7 +368,7 @@ private:
 
     [[noreturn]] void throw_fault(const SpringFault& fault) {
         const auto around = [this](std::uint32_t id) { return in_parts() ? balls_in(id, 1) : current_balls(); };
-        throw SimulationError(explain_fault(fault, around, time(), step()));
+        throw SimulationError(explain_fault(fault, around, time() + time_before_, step() + steps_before_));
     }
 
     /// Moment of inertia times spin, per axis (2D: only axis 2).
@@ -406,6 +411,8 @@ private:
     std::uint64_t left_with_spin_ = 0;         // balls that had left when these were counted
     bool moving_heavy_ = false;                // bodies of infinite mass that move
     double work_before_ = 0.0;                 // before this engine
+    std::uint64_t steps_before_ = 0;           // of the run, that this solver does not count
+    double time_before_ = 0.0;                 // likewise
     double thermostat_heat_ = 0.0;             // of scaling, since this began
     std::vector<double> impulse_before_;       // on walls, before this engine
     std::unique_ptr<SpringEngine> engine_;

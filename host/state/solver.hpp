@@ -94,6 +94,8 @@ public:
     virtual void save(SolverState& state) = 0;
     [[nodiscard]] virtual SolverDescription describe() const = 0;
     [[nodiscard]] virtual SolverReport report() { return {}; }
+    /// For what it says where it cannot go on: what the run had come to before the steps and the time that it counts.
+    virtual void count_after(std::uint64_t /*steps*/, double /*time*/) {}
     /// Who does the work, and is what a solver may be besides; another one, perhaps, once the run has been changed.
     [[nodiscard]] virtual Solver& itself() { return *this; }
 };
@@ -109,6 +111,8 @@ public:
     /// The run begins: what is in the file that impacts are logged to may go. Nothing where there is no log.
     /// \throws SystemError  the file cannot be written
     virtual void begin_log() = 0;
+    /// The run is over, and the file is anyone's from now on.
+    virtual void end_log() = 0;
     /// From what another such solver starts from the balls as they are, of which more may be changed, and goes on
     /// counting. In bits it is no resumption.
     [[nodiscard]] virtual SolverState starting_anew() = 0;

@@ -85,6 +85,7 @@ struct EventsCarried {
     double twice_kinetic_time = 0.0, gravity_virial_time = 0.0;
     double virial_now = 0.0;
     double path_length = 0.0;
+    std::vector<double> last_hit;  ///< as in EventsRecord
 };
 
 /// The numbers of one average, in an order that only the average knows.

@@ -25,7 +25,7 @@ public:
     /// \param key     tells sweeps apart: of another key, a file is another sweep's
     /// \param columns of a line
     /// \param force   begins anew over another sweep's file
-    /// \throws InputError   the file is another sweep's, or none: a link, a pipe, a device
+    /// \throws InputError   the file is another sweep's, or none: a link, a pipe, a device; or one is writing it
     /// \throws SystemError  it cannot be read or written
     Journal(std::string path, const std::string& key, std::size_t columns, bool force);
 

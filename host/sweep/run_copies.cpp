@@ -4,14 +4,20 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
+#include <string>
+#include <system_error>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "host/io/checkpoint.hpp"
+#include "host/io/replacement.hpp"
 #include "host/run/output_files.hpp"
 #include "host/run/progress.hpp"
 #include "host/run/run_loop.hpp"
@@ -85,12 +91,23 @@ private:
     }
 
     void check_files() const {
+        std::map<std::string, std::string> written;  // by where it lies, the name
         for (std::uint64_t k = 0; k < options_.copies; ++k) {
             const bool resume = !options_.resume.empty();
             const std::string input = resume ? name_of(options_.resume, k) : request_.text->path;
-            check_output_files(outcome_.copies[k].files, input, resume, options_.run.force);
+            const OutputFiles& files = outcome_.copies[k].files;
+            check_output_files(files, input, resume, options_.run.force);
+            std::vector<std::string> names{files.trajectory, files.checkpoint};
             if (!options_.run.events_log.empty()) {
-                check_log_file(name_of(options_.run.events_log, k), input, options_.run.force);
+                names.push_back(name_of(options_.run.events_log, k));
+                check_log_file(names.back(), input, options_.run.force);
+            }
+            for (const std::string& name : names) {
+                std::error_code ignored;
+                if (std::filesystem::is_other(name, ignored)) continue;  // a pipe, or /dev/null
+                const auto place = std::filesystem::weakly_canonical(std::filesystem::absolute(target_of(name)));
+                const auto [other, first] = written.emplace(place.string(), name);
+                if (!first) throw InputError(fmt::format("{}: is the same file as {}", name, other->second));
             }
         }
     }

@@ -4,6 +4,7 @@
 #include <sys/ioctl.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -11,6 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <thread>
 #include <tuple>
@@ -24,6 +26,7 @@
 #include "host/run/say.hpp"
 #include "host/run/signals.hpp"
 #include "host/state/errors.hpp"
+#include "host/state/hash.hpp"
 #include "host/state/text.hpp"
 #include "host/sweep/jobs.hpp"
 #include "host/sweep/journal.hpp"
@@ -156,6 +159,39 @@ Job job_of(const Sweep& sweep, const SweepOptions& options, const std::vector<st
     };
 }
 
+/// sweep_key(), and what the files are that the runs load.
+std::string key_of(const Sweep& sweep, const SweepOptions& options, const std::vector<std::string>& columns) {
+    std::string key = sweep_key(sweep, options, columns);
+    // Runs that may load other files, or other parts of them: one for each combination of such axes.
+    std::vector<std::size_t> loading;
+    for (std::size_t k = 0; k < sweep.axes.size(); ++k) {
+        const auto loads = [](const std::string& name) { return name.starts_with("load"); };
+        if (std::ranges::any_of(sweep.axes[k].keys, loads)) loading.push_back(k);
+    }
+    std::set<std::vector<std::size_t>> seen;
+    std::uint64_t hash = 0;
+    for (std::uint64_t run = 0; run < (loading.empty() ? 1 : sweep.runs()); ++run) {
+        const std::vector<std::size_t> all = sweep.values_of(run);
+        std::vector<std::size_t> at;
+        for (const std::size_t k : loading) at.push_back(all[k]);
+        if (!seen.insert(at).second) continue;
+        const PreparedScene prepared = prepare_run(sweep, options, run);
+        if (prepared.scene.loads.empty()) continue;
+        prepared.state.for_each_part([&hash](const Balls& part) {
+            const auto add = [&hash](const auto& values) {
+                hash = absorb_bytes(hash, values.data(), values.size() * sizeof(values[0]));
+            };
+            for (const auto* of_axes : {&part.position, &part.velocity, &part.spin})
+                std::ranges::for_each(*of_axes, add);
+            add(part.species);
+            for (const Species& species : part.species_table) {
+                add(std::array{species.radius, species.mass, species.radius_of_gyration});
+            }
+        });
+    }
+    return hash == 0 ? key : fmt::format("{}-{:016x}", key, hash);
+}
+
 /// The order to other ranks: they read the same files, and look whether they have found the same in them. As
 /// MessagePack, since paths may be of any bytes.
 std::vector<std::byte> order_of(const Sweep& sweep, const SweepOptions& options,
@@ -168,7 +204,7 @@ std::vector<std::byte> order_of(const Sweep& sweep, const SweepOptions& options,
     order["steps"] = options.steps ? nlohmann::json(*options.steps) : nlohmann::json();
     order["threads"] = options.threads;
     order["columns"] = columns;
-    order["key"] = sweep_key(sweep, options, columns);
+    order["key"] = key_of(sweep, options, columns);
     std::vector<std::byte> bytes;
     for (const std::uint8_t byte : nlohmann::json::to_msgpack(order)) bytes.push_back(std::byte{byte});
     return bytes;
@@ -205,7 +241,7 @@ void help_with_sweep(Transport& transport, std::span<const std::byte> order) {
         sweep = load_sweep(said["sweep"], said["overrides"]);
         sweep->shard = said["shard"][0];
         sweep->shards = said["shard"][1];
-        if (sweep_key(*sweep, options, columns) != said["key"]) {
+        if (key_of(*sweep, options, columns) != said["key"]) {
             throw InputError(fmt::format("{}: rank {} finds another sweep or scene there than rank 0 does", sweep->path,
                                          transport.rank()));
         }
@@ -472,6 +508,12 @@ std::string default_table(const std::string& sweep) {
 }
 
 void check_table(const Sweep& sweep, const SweepOutput& output) {
+    const std::string journal = journal_path(output.table);
+    for (const std::string& input : {sweep.path, sweep.scene}) {
+        if (!same_file(journal, input)) continue;
+        throw InputError(fmt::format("{}: is the input, and would be overwritten by the runs of {}; name another file",
+                                     journal, output.table));
+    }
     check_output_file(output.table, sweep.path, output.force);
     check_output_file(output.table, sweep.scene, output.force);
 }
@@ -498,15 +540,33 @@ std::string sweep_key(const Sweep& sweep, const SweepOptions& options, const std
     return fmt::format("{:016x}", hash);
 }
 
+namespace {
+
+/// The runs do not differ in their end, which is one for all.
+void require_free_end(const Sweep& sweep) {
+    const auto sets_end = [](const auto& one) { return std::ranges::find(one.keys, "run.until") != one.keys.end(); };
+    const auto refuse = [&sweep](const char* what, std::ptrdiff_t number) {
+        throw InputError(fmt::format("--steps: {}[{}] of {} sets run.until", what, number, sweep.path));
+    };
+    const auto axis = std::ranges::find_if(sweep.axes, sets_end);
+    if (axis != sweep.axes.end()) refuse("axis", axis - sweep.axes.begin());
+    const auto set = std::ranges::find_if(sweep.settings,
+                                          [&](const Setting& setting) { return setting.formula && sets_end(setting); });
+    if (set != sweep.settings.end()) refuse("set", set - sweep.settings.begin());
+}
+
+}  // namespace
+
 SweepOutcome run_sweep(const Sweep& sweep, const SweepOptions& options, const SweepOutput& output) {
     check_table(sweep, output);
+    if (options.steps) require_free_end(sweep);
     const SignalGuard signals;
     const ProgressStyle style = progress_style(output.quiet, stderr);
     SweepProgress progress(style, stderr, sweep.runs(), 0, "checked");
     const auto columns = check_sweep(
         sweep, options, [&signals] { return signals.caught(); }, progress);
     if (columns.empty()) return {.signal = signals.caught(), .rows = sweep.rows(), .runs = sweep.runs()};
-    Journal journal(journal_path(output.table), sweep_key(sweep, options, columns), columns.size(), output.force);
+    Journal journal(journal_path(output.table), key_of(sweep, options, columns), columns.size(), output.force);
     SweepOptions side_by_side = options;
     if (options.threads == 0 && options.ranks == nullptr) {
         side_by_side.threads = runs_at_once(prepare_run(sweep, options, 0));

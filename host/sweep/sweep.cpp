@@ -198,9 +198,9 @@ public:
 
     [[nodiscard]] double number(std::string_view name) const {
         const toml::node& node = required(name, "a number");
-        const auto value = node.is_number() ? node.value<double>() : std::nullopt;
-        if (!value || !std::isfinite(*value)) fail(name, "must be a number, not " + value_text(node));
-        return *value;
+        const double value = number_in(node);
+        if (!std::isfinite(value)) fail(name, "must be a number, not " + value_text(node));
+        return value;
     }
 
     /// The elements of an array that must have some.
@@ -253,7 +253,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kMostRuns = 1'000'000'000;
+constexpr std::uint64_t kMostRuns = 10'000'000;  // each is in memory, as a number
 
 std::string quoted(const std::string& text) {
     std::string result = "\"";
@@ -286,7 +286,7 @@ AxisValue axis_value(const toml::node& node, const SweepEntry& entry, std::size_
     AxisValue value;
     value.toml = toml_text(node, entry.element("values", node, index));
     value.text = node.is_string() ? *node.value<std::string>() : value.toml;
-    if (node.is_number()) value.number = *node.value<double>();
+    value.number = number_in(node);
     value.place = place_of(node, entry.file());
     return value;
 }
@@ -441,18 +441,48 @@ void read_average(const SweepEntry& entry, Sweep& sweep) {
     }
 }
 
+/// The keys that a key is a part of: "fill[0].sizes", "fill[0]" and "fill" for "fill[0].sizes.spread".
+std::vector<std::string> wholes_of(const std::string& key) {
+    std::vector<std::string> wholes;
+    for (std::size_t at = 1; at < key.size(); ++at) {
+        if (key[at] == '.' || key[at] == '[') wholes.push_back(key.substr(0, at));
+    }
+    return wholes;
+}
+
 /// No key is set twice, no column is there twice, and there are not too many runs.
 void check_keys(const Sweep& sweep, const std::string& file) {
-    std::map<std::string, std::string> seen;  // key -> who sets it
-    const auto claim = [&](const std::string& key, const std::string& who, const std::string& place) {
-        const auto [other, first] = seen.emplace(key, who);
-        if (!first) throw InputError(fmt::format("{}: {}: {} is set by {} already", place, who, key, other->second));
+    struct Claim {
+        std::string who;
+        bool fixed;  // the same in all runs, and so set first
+    };
+    std::map<std::string, Claim> seen;  // by key
+    const auto claim = [&](const std::string& key, const Claim& mine, const std::string& place) {
+        const auto [other, first] = seen.emplace(key, mine);
+        if (!first) {
+            throw InputError(fmt::format("{}: {}: {} is set by {} already", place, mine.who, key, other->second.who));
+        }
+        // A part may be set after the whole; else one of the two is not what the table says.
+        const auto refuse = [&](const std::string& part_or_whole, const Claim& who) {
+            throw InputError(
+                fmt::format("{}: {}: {} is set beside {}, by {}", place, mine.who, key, part_or_whole, who.who));
+        };
+        for (const std::string& whole : wholes_of(key)) {
+            const auto found = seen.find(whole);
+            if (found != seen.end() && !found->second.fixed) refuse(whole, found->second);
+        }
+        for (const char separator : {'.', '['}) {
+            const std::string begin = key + separator;
+            for (auto part = seen.lower_bound(begin); part != seen.end() && part->first.starts_with(begin); ++part) {
+                if (!mine.fixed || part->second.fixed) refuse(part->first, part->second);
+            }
+        }
     };
     std::vector<std::string> names;
     for (std::size_t k = 0; k < sweep.axes.size(); ++k) {
         const Axis& axis = sweep.axes[k];
         const std::string who = fmt::format("axis[{}]", k);
-        for (const std::string& key : axis.keys) claim(key, who, axis.place);
+        for (const std::string& key : axis.keys) claim(key, {who, false}, axis.place);
         if (std::ranges::find(names, name_without_unit(axis.name)) != names.end()) {
             throw InputError(fmt::format("{}: {}.name: there are two axes \"{}\"", axis.place, who, axis.name));
         }
@@ -460,18 +490,19 @@ void check_keys(const Sweep& sweep, const std::string& file) {
     }
     for (std::size_t k = 0; k < sweep.settings.size(); ++k) {
         for (const std::string& key : sweep.settings[k].keys) {
-            claim(key, fmt::format("set[{}]", k), sweep.settings[k].place);
+            claim(key, {fmt::format("set[{}]", k), !sweep.settings[k].formula}, sweep.settings[k].place);
         }
     }
     for (const std::string& text : sweep.overrides) {
         std::string key = text.substr(0, text.find('='));
         std::erase(key, ' ');
-        const auto found = seen.find(key);
-        if (found == seen.end()) continue;
-        const bool fixed =
-            found->second.starts_with("set[") && !sweep.settings[std::stoul(found->second.substr(4))].formula;
-        if (!fixed) {
-            throw InputError(fmt::format("--set {}: {} of {} sets this key", text, found->second, file));
+        std::vector<std::string> later = wholes_of(key);
+        later.push_back(key);
+        for (const std::string& one : later) {
+            const auto found = seen.find(one);
+            if (found == seen.end() || found->second.fixed) continue;
+            throw InputError(fmt::format("--set {}: {} of {} sets {}", text, found->second.who, file,
+                                         one == key ? "this key" : one));
         }
     }
     for (std::size_t k = 0; k < sweep.axes.size(); ++k) {

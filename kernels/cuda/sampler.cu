@@ -18,15 +18,16 @@ struct ClearBody {
     CAROM_HD void operator()(std::uint64_t index) const { words[index] = 0; }
 };
 
-/// Thread i takes ball i. Reads Dim values a ball.
+/// Thread i takes ball i. Reads Dim values a ball, and its mass.
 template <class Real>
-struct FastestBody {
+struct LargestEnergyBody {
     SampledBalls<Real> balls;
+    const std::uint8_t* chosen;
     int dimension;
-    std::uint64_t* fastest;  // bits of a square of a speed
+    std::uint64_t* largest;  // bits of m v^2
 
     CAROM_HD void operator()(std::uint64_t id) const {
-        if (balls.gone[id] == 0) raise_shared(fastest, to_bits(balls.speed_squared(id, dimension)));
+        if (balls.has(id, chosen)) raise_shared(largest, to_bits(balls.energy(id, dimension)));
     }
 };
 
@@ -200,19 +201,18 @@ void DeviceSampler<Real>::look_at(SampledBalls<Real> balls, int dimension, const
     balls_.species = species_.data();
     balls_.mass = mass_.data();
     dimension_ = dimension;
-    fastest_known_ = false;
+    this->forget();
 }
 
 template <class Real>
-double DeviceSampler<Real>::fastest_squared() {
-    if (fastest_known_) return fastest_squared_;
+double DeviceSampler<Real>::find_largest_energy(std::span<const std::uint8_t> chosen) {
+    upload_now(queue_, chosen, chosen_);
     std::uint64_t peak = 0;
     queue_.upload(&peak, peak_.data(), 1);
-    queue_.launch(balls_.count, FastestBody<Real>{balls_, dimension_, peak_.data()});
+    queue_.launch(balls_.count, LargestEnergyBody<Real>{balls_, chosen_.data(), dimension_, peak_.data()});
     queue_.download(peak_.data(), &peak, 1);
     queue_.wait();
-    fastest_known_ = true;
-    return fastest_squared_ = from_bits(peak);
+    return from_bits(peak);
 }
 
 template <class Real>

@@ -16,7 +16,6 @@ public:
     /// \param balls  without what `kinds` tells; its arrays may still be written by what is in the queue
     void look_at(SampledBalls<Real> balls, int dimension, const BallKinds& kinds);
 
-    double fastest_squared() override;
     double sums(const BallSums& what, std::span<const std::uint8_t> chosen, std::span<std::int64_t> sums) override;
     PairSample pairs(const PairOrder& order, std::span<const std::uint8_t> references,
                      std::span<const std::uint8_t> others, std::span<std::int64_t> pairs) override;
@@ -26,6 +25,7 @@ public:
     [[nodiscard]] std::uint64_t memory_bytes() const;
 
 private:
+    double find_largest_energy(std::span<const std::uint8_t> chosen) override;
     /// Of a table of sums, how often it is there: some 64,000 words in all.
     static std::uint32_t tables_of(std::size_t width);
 
@@ -33,8 +33,6 @@ private:
     Scratch& scratch_;
     int dimension_ = 2;
     SampledBalls<Real> balls_{};
-    bool fastest_known_ = false;
-    double fastest_squared_ = 0.0;
 
     DeviceArray<std::uint32_t> species_;  // by id
     DeviceArray<double> mass_;            // by species

@@ -5,6 +5,12 @@
 
 namespace carom {
 
+/// Velocity of a ball in free flight [length/time]. \param v, g, dt  as for path_length
+template <int Dim>
+CAROM_HD Vec<double, Dim> velocity_after(const Vec<double, Dim>& v, const Vec<double, Dim>& g, double dt) {
+    return v + dt * g;
+}
+
 /// Length of the way of a ball in free flight: straight, or a parabola under gravity [length].
 ///
 /// Along the field, u = v . g / |g| grows by |g| dt, and across it the speed w stays, so that

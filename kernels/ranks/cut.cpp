@@ -128,10 +128,12 @@ std::array<int, 3> layers_per_axis(int ranks, int dimension, std::span<const std
     std::string grid;
     for (int axis = 0; axis < dimension; ++axis) grid += (axis == 0 ? "" : " x ") + std::to_string(cells[axis]);
     const bool free = wanted == std::array<int, 3>{};
-    throw CannotShare(
-        std::to_string(ranks) + " ranks cannot share the " + grid + " cells of this box" +
-        (free ? "" : " in the layers asked for") +
-        (most >= ranks && free ? "; another number of ranks may do" : "; at most " + std::to_string(most) + " can"));
+    std::string layers;
+    for (int axis = 0; axis < dimension; ++axis) layers += (axis == 0 ? "" : ",") + std::to_string(top[axis]);
+    throw CannotShare(std::to_string(ranks) + " ranks cannot share the " + grid + " cells of this box" +
+                      (!free           ? " in the layers asked for; at most " + layers + " can"
+                       : most >= ranks ? "; another number of ranks may do"
+                                       : "; at most " + std::to_string(most) + " can"));
 }
 
 }  // namespace carom

@@ -1,8 +1,12 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <mutex>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "kernels/sampling/ball_sums.hpp"
 #include "kernels/sampling/pair_counts.hpp"
@@ -24,8 +28,17 @@ class BallSampler {
 public:
     virtual ~BallSampler() = default;
 
-    /// The largest square of a speed among the balls that are in [length^2/time^2].
-    virtual double fastest_squared() = 0;
+    /// The largest m v^2 among the balls that are in, and chosen [energy].
+    double largest_energy(std::span<const std::uint8_t> chosen) {
+        const std::lock_guard lock(mutex_);  // several averages may ask at once
+        auto found =
+            std::ranges::find_if(known_, [&](const auto& known) { return std::ranges::equal(known.first, chosen); });
+        if (found == known_.end()) {
+            known_.emplace_back(std::vector(chosen.begin(), chosen.end()), find_largest_energy(chosen));
+            found = known_.end() - 1;
+        }
+        return found->second;
+    }
     /// \param sums  what.width() numbers, of steps of the grids; overwritten
     /// \return      the largest of what BallSums::look returns
     virtual double sums(const BallSums& what, std::span<const std::uint8_t> chosen, std::span<std::int64_t> sums) = 0;
@@ -37,6 +50,15 @@ public:
     /// \param values  axis after axis, all balls of each
     virtual void follow(std::span<const std::uint32_t> ids, Followed what, std::span<const double> size,
                         std::span<double> values) = 0;
+
+protected:
+    virtual double find_largest_energy(std::span<const std::uint8_t> chosen) = 0;
+    /// From here on it looks at another time.
+    void forget() { known_.clear(); }
+
+private:
+    std::mutex mutex_;
+    std::vector<std::pair<std::vector<std::uint8_t>, double>> known_;  // by who was chosen
 };
 
 }  // namespace carom

@@ -42,6 +42,8 @@ struct SampledBalls {
         }
         return squared;
     }
+    /// m v^2.
+    CAROM_HD double energy(std::uint64_t id, int dimension) const { return mass_of(id) * speed_squared(id, dimension); }
     /// One component; NaN of one that is gone.
     /// \param size  of the box along that axis [length]
     CAROM_HD double followed(std::uint64_t id, int axis, Followed what, double size) const {
@@ -186,10 +188,9 @@ struct BallSums {
     /// Chooses the grids: as fine as a double's own digits, or as fine as the sum of all balls allows.
     /// \param balls         summed over, at most
     /// \param heaviest      their largest mass
-    /// \param fastest       the square of their largest speed
-    void choose_grids(std::uint64_t balls, double heaviest, double fastest) {
-        const double energy = heaviest * fastest;
-        const double momentum = heaviest * std::sqrt(fastest);
+    /// \param energy        their largest m v^2, which of balls of very different mass is not that of the heaviest
+    void choose_grids(std::uint64_t balls, double heaviest, double energy) {
+        const double momentum = std::sqrt(heaviest * energy);
         int column = 0;
         const auto set = [&](double bound) { to_grid[column++] = grid(balls, bound); };
         switch (terms) {
@@ -252,7 +253,7 @@ private:
             case Terms::kThermal: {
                 first = place * (d + 3);
                 const double mass = balls.mass_of(id);
-                put(0, mass * balls.speed_squared(id, dimension));
+                put(0, balls.energy(id, dimension));
                 for (std::uint32_t k = 0; k < d; ++k) put(1 + k, mass * v(static_cast<int>(k)));
                 put(d + 1, mass);
                 add(first + d + 2, std::int64_t{1});
@@ -306,12 +307,12 @@ double add_balls(const BallSums& what, const SampledBalls<Real>& balls, const st
     return largest;
 }
 
-/// The largest square of a speed among the balls that are in.
+/// The largest m v^2 among the balls that are in, and chosen.
 template <class Real>
-double largest_speed_squared(const SampledBalls<Real>& balls, int dimension) {
+double largest_energy(const SampledBalls<Real>& balls, const std::uint8_t* chosen, int dimension) {
     double largest = 0.0;
     for (std::uint64_t id = 0; id < balls.count; ++id) {
-        if (balls.gone[id] == 0) largest = larger(balls.speed_squared(id, dimension), largest);
+        if (balls.has(id, chosen)) largest = larger(balls.energy(id, dimension), largest);
     }
     return largest;
 }

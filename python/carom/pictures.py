@@ -54,7 +54,7 @@ def report(file: str | os.PathLike[str]) -> Report:
 
     Raises SystemError if the file cannot be read, InputError if it is no trajectory.
     """
-    stored = _carom.StoredRun(os.fsdecode(file))
+    stored = _carom.open_stored(os.fsdecode(file))
     try:
         return Report(stored.report())
     finally:

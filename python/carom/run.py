@@ -82,10 +82,10 @@ class Run:
             warnings.warn(warning, CaromWarning, stacklevel=3)
         path = "" if output is None else os.fsdecode(output)
         self._output = path or None
-        self._run = _carom.Run(prepared, path, "" if checkpoint is None else os.fsdecode(checkpoint),
-                               float(checkpoint_every), "" if events_log is None else os.fsdecode(events_log),
-                               bool(force), bool(keep_frames),
-                               [_observable(name, what) for name, what in (observables or {}).items()])
+        self._run = _carom.begin_run(prepared, path, "" if checkpoint is None else os.fsdecode(checkpoint),
+                                     float(checkpoint_every), "" if events_log is None else os.fsdecode(events_log),
+                                     bool(force), bool(keep_frames),
+                                     [_observable(name, what) for name, what in (observables or {}).items()])
         self._advancing = False
         self._callbacks: list[tuple[_carom.Schedule, Callable[[Run], Any]]] = []
 
@@ -137,7 +137,7 @@ class Run:
             raise ValueError(f"interval is {interval!r}; allowed: a finite number above 0")
         if not callable(callback):
             raise TypeError(f"{callback!r} cannot be called")
-        self._callbacks.append((_carom.Schedule(float(interval), self._run), callback))
+        self._callbacks.append((_carom.make_schedule(float(interval), self._run), callback))
 
     # What is done to it while it goes on.
 
@@ -171,7 +171,8 @@ class Run:
             a number for each axis [length/time]; with ``add`` it is added to what the ball has
 
         The same kicks at the same steps give the same bits, on all processors and any number of threads. The energy that
-        comes with them counts as work, and theory has no verdicts from then on.
+        comes with them counts as work, and theory has no verdicts from then on. Raises InputError for a ball that is not
+        there, and for a speed that the solver cannot go on with; the run stays as it was.
 
         >>> run = Run("two_balls", until=1.0)
         >>> run.kick(0, [0.0, 1.0], add=True)
@@ -327,7 +328,7 @@ class Run:
         the quantities that there are, for one that is none.
         """
         with self._stored() as path:
-            stored = _carom.StoredRun(path)
+            stored = _carom.open_stored(path)
             try:
                 return figure_of(stored, quantity)
             finally:

@@ -242,16 +242,16 @@ def _of_each(name: str, values: npt.ArrayLike | None, shape: tuple[int, ...], in
     return array.tolist()  # type: ignore[no-any-return]
 
 
-_OPTIONS = {"solver": "run.solver", "backend": "run.backend", "precision": "run.precision", "until": "run.until",
+OPTIONS = {"solver": "run.solver", "backend": "run.backend", "precision": "run.precision", "until": "run.until",
             "seed": "scene.seed"}
 
 
 def option_overrides(options: Mapping[str, Any]) -> list[str]:
     """Options that stand for keys of the scene, as --solver does."""
-    unknown = [name for name in options if name not in _OPTIONS]
+    unknown = [name for name in options if name not in OPTIONS]
     if unknown:
-        raise TypeError(f"unknown option {unknown[0]!r}; allowed: {', '.join(_OPTIONS)}, threads, force")
-    return [f"{_OPTIONS[name]}={_toml(value, name)}" for name, value in options.items() if value is not None]
+        raise TypeError(f"unknown option {unknown[0]!r}; allowed: {', '.join(OPTIONS)}, threads, force")
+    return [f"{OPTIONS[name]}={_toml(value, name)}" for name, value in options.items() if value is not None]
 
 
 _forked = False

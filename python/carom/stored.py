@@ -62,7 +62,7 @@ class Trajectory(Frames):
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = os.fsdecode(path)
-        stored = _carom.StoredRun(self.path)
+        stored = _carom.open_stored(self.path)
         super().__init__(stored, range(len(stored)))
 
     def at(self, time: float) -> _carom.Frame:

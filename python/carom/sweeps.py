@@ -13,7 +13,7 @@ import numpy as np
 
 from . import _carom
 from .errors import SimulationError
-from .scene import Scene
+from .scene import OPTIONS, Scene
 from .tables import Table
 
 
@@ -27,7 +27,7 @@ def sweep(scene: Scene | str | os.PathLike[str] | Mapping[str, Any], axes: Mappi
 
     Returns a structured array, a row a run: a field for each axis, and one for each name. Where a run cannot go on its
     numbers are NaN, and a RuntimeWarning says why. Raises SceneError before anything runs where a scene is wrong, and
-    ValueError where a name is none.
+    ValueError where a name is none, or a key or a column would be there twice.
 
     >>> table = sweep("two_balls", {"physics.restitution": [0.5, 1.0]}, ["kinetic_energy"], jobs=2, until=1.5)
     >>> table["physics.restitution"].tolist()
@@ -39,13 +39,20 @@ def sweep(scene: Scene | str | os.PathLike[str] | Mapping[str, Any], axes: Mappi
     if isinstance(record, str) or not all(isinstance(name, str) for name in record):
         raise TypeError("record must be a list of names")
     values = {key: list(of_key) for key, of_key in axes.items()}
+    set_by = {OPTIONS[name]: f"the option {name}" for name, value in options.items()
+              if name in OPTIONS and value is not None}
+    for key in values:
+        for other, who in set_by.items():
+            if f"{key}.".startswith((f"{other}.", f"{other}[")) or f"{other}.".startswith((f"{key}.", f"{key}[")):
+                raise ValueError(f"axes: {key!r} is set by {who} too")
+        set_by[key] = f"the axis {key!r}"
     scenes = []
     for combination in itertools.product(*values.values()):
         one = scene.copy()
         for key, value in zip(values, combination, strict=True):
             one[key] = value
         scenes.append(one)
-    stop = _carom.Stop()
+    stop = _carom.make_stop()
 
     def prepare(one: Scene) -> _carom.Prepared:
         if stop.set:
@@ -69,17 +76,17 @@ def sweep(scene: Scene | str | os.PathLike[str] | Mapping[str, Any], axes: Mappi
                 for name in record:
                     if name not in known:
                         raise ValueError(f"record: there is no value {name!r} in row {row}; allowed: {', '.join(known)}")
+            columns = [column for name in record
+                       for column in ([name, f"{name}_se"] if any(f"{name}_se" in known for known in names) else [name])]
+            arrays = {key: np.asarray(of_key) for key, of_key in values.items()}
+            fields: list[Any] = [(key, array.dtype, array.shape[1:]) for key, array in arrays.items()]
+            table = np.empty(len(scenes), dtype=fields + [(column, "f8") for column in columns])
             results = list(pool.map(simulate, scenes))
         except BaseException:
             stop.set = True
             pool.shutdown(wait=True, cancel_futures=True)
             raise
 
-    columns = [column for name in record
-               for column in ([name, f"{name}_se"] if any(f"{name}_se" in known for known in names) else [name])]
-    fields: list[Any] = [(key, np.asarray(of_key).dtype, np.asarray(of_key).shape[1:])
-                         for key, of_key in values.items()]
-    table = np.empty(len(scenes), dtype=fields + [(column, "f8") for column in columns])
     for row, combination in enumerate(itertools.product(*values.values())):
         for key, value in zip(values, combination, strict=True):
             table[key][row] = value

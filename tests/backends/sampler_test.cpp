@@ -22,7 +22,9 @@ std::map<std::string, std::vector<std::uint64_t>> answers(BallSampler& balls, co
     const int dimension = gas.setup.dimension;
     const std::vector<std::uint8_t> all{1, 1, 1};
     const std::vector<std::uint8_t> second{0, 1, 0};
-    said["fastest"] = {std::bit_cast<std::uint64_t>(balls.fastest_squared())};
+    for (const auto& chosen : {all, second}) {
+        said["energy"].push_back(std::bit_cast<std::uint64_t>(balls.largest_energy(chosen)));
+    }
 
     using By = BallSums::By;
     using Terms = BallSums::Terms;
@@ -38,7 +40,7 @@ std::map<std::string, std::vector<std::uint64_t>> answers(BallSampler& balls, co
                 what.region_low[axis] = gas.setup.box_min[axis];
                 what.region_high[axis] = gas.setup.box_min[axis] + 0.6 * gas.setup.box_size[axis];
             }
-            what.choose_grids(gas.size(), 4.0, balls.fastest_squared());
+            what.choose_grids(gas.size(), 4.0, balls.largest_energy(all));
             for (const auto& chosen : {all, second}) {
                 std::vector<std::int64_t> sums(what.width(), -1);
                 const double largest = balls.sums(what, chosen, sums);

@@ -125,6 +125,96 @@ class Averages(ProgramTest):
                 self.assertAlmostEqual(one[key], other[key], delta=1e-12 * abs(one[key]))
         self.assertEqual(means, rest_means)
 
+    STAGES = """
+[scene]
+dimension = 2
+[box]
+size = [6.0, 6.0]
+[run]
+solver = "events"
+until = 6.0
+[output]
+observables_every = 1.0
+[[species]]
+name = "a"
+radius = 0.5
+mass = 1.0
+[[fill]]
+count = 20
+species = "a"
+temperature = 1.0
+[[observe]]
+name = "path"
+kind = "mean_free_path"
+species = "a"
+every = 0.01
+[[stage]]
+until = 2.5
+measure = false
+[[stage]]
+until = 4.0
+measure = true
+gravity = [0.0, -1.0]
+[[stage]]
+until = 6.0
+gravity = [2.0, 0.0]
+"""
+
+    def test_a_run_that_is_stopped_in_a_stage_that_is_not_measured_or_before_its_first_impact(self):
+        """Of how a run was cut in parts nothing may be seen: neither where nothing is measured, nor where gravity has just
+        changed, and no ball has met any yet."""
+        self.write("s.toml", self.STAGES)
+        for solver in ("events", "spring"):
+            text = self.STAGES.replace('"events"', f'"{solver}"')
+            self.write("s.toml", text if solver == "events" else text.replace("mean_free_path", "temperature"))
+            whole = self.succeed("run", "s.toml", "-o", "whole.h5", "--quiet", "--force", "--json").json
+            self.assertEqual(whole["means"]["rows"], 3, "of 4, 5 and 6: what was before 2.5 is not in the means")
+            self.assertAlmostEqual(whole["means"]["since"], 3.0, places=4)
+            for stop in (2.2, 2.501, 4.001, 4.004):
+                self.succeed("run", "s.toml", "-o", "part.h5", "--until", stop, "--quiet", "--force")
+                rest = self.succeed("run", "--resume", "part.checkpoint.h5", "--until", "6", "-o", "rest.h5", "--quiet",
+                                    "--force", "--json").json
+                self.assertEqual(rest["state_hash"], whole["state_hash"])
+                self.assertEqual(rest["averages"], whole["averages"], stop)
+                self.assert_same_means(json.loads(json.dumps(whole["means"])), rest["means"])
+
+    def test_balls_of_very_different_mass(self):
+        """At one temperature the lightest are the fastest: sums must not be as coarse as the heaviest would need them."""
+        self.write("k.toml", """
+[scene]
+dimension = 2
+[box]
+size = [20.0, 20.0]
+boundary = "periodic"
+[run]
+solver = "events"
+until = 5.0
+[output]
+observables_every = 0.5
+[[species]]
+name = "heavy"
+radius = 1.0
+mass = 1e15
+[[fill]]
+count = 4
+species = "heavy"
+temperature = 1.0
+[[fill]]
+count = 200
+radius = 0.3
+mass = 1.0
+temperature = 1.0
+""" + "".join(f'[[observe]]\nname = "a_{kind}{of}"\nkind = "{kind}"\n' + (f'species = "{of}"\n' if of else "")
+                     for kind in ("kurtosis", "temperature", "pressure") for of in ("", "heavy") if kind != "pressure" or not of))
+        told = self.succeed("run", "k.toml", "-o", "k.h5", "--quiet", "--json").json
+        found = {name: value["mean"] for name, value in told["averages"].items()}
+        self.assertAlmostEqual(found["a_temperature"], 1.0, delta=1e-9)
+        self.assertAlmostEqual(found["a_temperatureheavy"], 1.0, delta=0.7)  # four balls
+        self.assertAlmostEqual(found["a_kurtosis"], 3.0, delta=0.3)
+        self.assertGreater(found["a_kurtosisheavy"], 0.9)  # the least that there is: 1
+        rows = told["means"]["values"]["virial_pressure"]["mean"]
+        self.assertAlmostEqual(found["a_pressure"], rows, delta=0.1 * rows)
+
     def test_what_frames_say_of_equilibrium_is_kept_in_bounds_and_resumed(self):
         self.write("gas.toml", MIXTURE.replace("until = 6.0", "until = 12.5").replace("every = 1.0", "every = 0.002")
                    .replace("count = 60", "count = 4").replace("count = 30", "count = 2") % "events")
@@ -138,7 +228,7 @@ class Averages(ProgramTest):
         self.succeed("run", "gas.toml", "-o", "part.h5", "--until", "9.5", "--quiet")
         self.succeed("run", "--resume", "part.checkpoint.h5", "-o", "rest.h5", "--until", "12.5", "--quiet")
         whole = looks("whole.checkpoint.h5")
-        frames = (len(whole) - 1) / (1 + whole[0])
+        frames = (len(whole) - 2) / (1 + whole[1])  # behind how often balls meet, and how many numbers a look has
         self.assertTrue(2048 <= frames < 4096, frames)  # of 6,251
         self.assertTrue(numpy.array_equal(whole, looks("rest.checkpoint.h5")))
 
@@ -487,6 +577,43 @@ class AveragedNumbers(ProgramTest):
         self.succeed("plot", "gas.h5", "k", "-o", "k.svg", "--quiet")
         text = (self.folder / "k.svg").read_text()
         self.assertNotIn("href='#gpPt6'", text, "a curve, not the dot of the last frame")
+
+    def test_of_a_later_part_of_a_run_are_taken_anew_from_its_frames(self):
+        observed = "".join(f'[[observe]]\nname = "{name}_{kind}"\nkind = "{kind}"\nspecies = "heavy"\nevery = 0.125\n{since}'
+                           for kind in ("temperature", "kurtosis", "kinetic_stress", "mean_free_path")
+                           for name, since in (("all", ""), ("late", "from = 3.0\n")))
+        self.write("gas.toml", MIXTURE.replace("every = 1.0", "every = 0.125") % "events" + observed)
+        self.succeed("run", "gas.toml", "--quiet")
+
+        def last(*arguments):
+            result = self.succeed("plot", "gas.h5", *arguments, "--csv", "-o", "-")
+            # Of the stress the first component.
+            rows = [line.split(",") for line in result.out.splitlines() if line.startswith(("measured,", "xx,"))]
+            return [float(number) for number in rows[-1][1:]], result.err
+
+        for kind in ("temperature", "kurtosis", "kinetic_stress"):
+            whole, _ = last(f"all_{kind}")
+            late, _ = last(f"late_{kind}")
+            anew, said = last(f"all_{kind}", "--from", "3")
+            self.assertEqual(said, "")
+            self.assertEqual(anew[0], 6.0)
+            # The first sample of a stress is no sample, where impacts are counted.
+            within = 0.05 if kind == "kinetic_stress" else 1e-5
+            self.assertAlmostEqual(anew[1] / late[1], 1.0, delta=within, msg=kind)
+            self.assertGreater(abs(whole[1] / late[1] - 1.0), 2.0 * within, kind)
+            self.assertAlmostEqual(anew[2] / late[2], 1.0, delta=max(0.1, within), msg=kind)
+        # Of what lies between frames these tell nothing.
+        stays, said = last("all_mean_free_path", "--from", "3")
+        self.assertEqual(stays, last("all_mean_free_path")[0])
+        self.assertIn("all_mean_free_path: is the average since t = 0, where its samples begin", said)
+
+    def test_what_frames_do_not_hold_does_not_follow_from_them(self):
+        text = MIXTURE.replace("[output]", '[output]\nfields = ["velocity"]') % "events"
+        self.write("gas.toml", text + '[[observe]]\nname = "de"\nkind = "density"\n')
+        self.succeed("run", "gas.toml", "--quiet")
+        result = self.carom("plot", "gas.h5", "de", "--from", "3", "-o", "d.svg")
+        self.assertEqual((result.status, result.err),
+                         (2, "carom: gas.h5: its frames hold no positions, from which 'de' would follow\n"))
 
     def test_runs_of_one_scene_are_told_apart_by_their_files(self):
         self.write("gas.toml", MIXTURE % "events")

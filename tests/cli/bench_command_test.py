@@ -30,6 +30,40 @@ MALFORMED = [
 ]
 
 
+def results(rows=1, text="cpu", rate=1e6):
+    """A file of results."""
+    row = {"rung": "spring", "backend": text, "threads": 1, "dimension": 2, "packing_fraction": 0.1, "balls": 1000,
+           "precision": "single", "per_second": rate, "per_second_least": rate, "per_second_most": rate, "spread": 0.1}
+    return json.dumps({"carom_bench": 1, "machine": {"commit": text, "date": text, "processor": {"name": text}, "gpus": []},
+                       "rows": [row | {"balls": 1000 + k} for k in range(rows)]})
+
+
+class Results(ProgramTest):
+    """Files of results, which may be anybody's."""
+
+    def test_show_control_characters(self):
+        bad = "a\x1b[2J\n\x07\x9b"
+        self.write("a\x1b[2Jb.json", results(text=bad))
+        said = self.succeed("bench", "--diff", "a\x1b[2Jb.json", "a\x1b[2Jb.json").out
+        self.assertIn("A: a\\x1b[2Jb.json (a\\x1b[2J\\x0a\\x07\\x9b, ", said)
+        self.assertIn("  spring    a\\x1b[2J\\x0a\\x07\\x9b", said)
+        self.assertNotRegex(said, "[\x1b\x07\x9b]")
+
+    def test_have_no_more_rows_than_a_bench(self):
+        self.write("a.json", results(rows=10_001))
+        for command in (["plot", "a.json", "-o", "a.svg"], ["bench", "--diff", "a.json", "a.json"]):
+            result = self.carom(*command)
+            self.assertEqual((result.status, result.err), (2, "carom: a.json: holds more rows than any bench has (10000)\n"))
+
+    def test_have_rates_that_a_figure_can_show(self):
+        for rate, status in ((1e308, 2), (1e299, 0)):
+            self.write("a.json", results(rate=rate))
+            result = self.carom("plot", "a.json", "-o", "a.svg", "--quiet")
+            self.assertEqual(result.status, status, result.err)
+            if status == 2:
+                self.assertEqual(result.err, "carom: a.json: 'speed' has numbers beyond what a figure can show\n")
+
+
 class Bench(ProgramTest):
     def test_the_ladder_is_measured_from_end_to_end(self):
         result = self.succeed(*SMALL, "--threads", "1,2", "-o", "a.json")

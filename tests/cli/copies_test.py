@@ -129,6 +129,12 @@ class Copies(ProgramTest):
         self.assertEqual(result.status, 2)
         self.assertIn("gas.002.h5", result.err)
         self.assertEqual((self.folder / "gas.002.h5").read_text(), "mine")
+        (self.folder / "gas.002.h5").unlink()
+        (self.folder / "gas.001.h5").symlink_to("gas.002.h5")
+        result = self.carom("run", "gas.toml", "--copies", 3, "--force")
+        self.assertEqual(result.status, 2)
+        self.assertIn("gas.002.h5: is the same file as gas.001.h5", result.err)
+        self.assertFalse((self.folder / "gas.002.h5").exists())
 
 
 @unittest.skipUnless(REHEARSAL.exists(), "this build has no emulated backend: Thrust's headers were not found")

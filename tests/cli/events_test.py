@@ -174,6 +174,85 @@ class EventsRun(ProgramTest):
         with h5py.File(self.folder / "hop.h5") as file:
             self.assertAlmostEqual(file["particles/all/position/time"][-1], 3 * math.sqrt(2 / 9.81), places=3)
 
+    def test_hops_that_end_at_the_rounding_of_time_are_a_collapse_too(self):
+        """They did not shrink any more where time cannot grow by less."""
+        for restitution in (0.3, 0.5, 0.6, 0.66, 0.7, 0.8):
+            for across in (0, 3):
+                self.write("hop.toml", HOP.replace("size = [1.0, 2.0]", "size = [10.0, 10.0]").replace("= 0.5\n", f"= {restitution}\n")
+                           .replace("until = 3.0", "until = 100.0").replace("-9.81", "-1").replace("radius = 0.1", "radius = 0.3")
+                           .replace("position = [0.5, 1.1]", f"position = [5.0, 3.0]\nvelocity = [{across}, 0.3]"))
+                result = self.carom("run", "hop.toml", "--quiet", "--force")
+                self.assertEqual(result.status, 3, (restitution, across, result.err))
+                self.assertIn("inelastic collapse", result.err)
+
+    def test_a_run_that_ends_in_a_collapse_says_no_balance_of_two_times(self):
+        self.write("hop.toml", HOP)
+        result = self.carom("run", "hop.toml", "--json", "--set", "output.observables_every=1")
+        self.assertEqual(result.status, 3)
+        self.assertIsNone(json.loads(result.out)["energy_balance"])
+        self.assertNotIn("closes to", result.err)
+        self.assertNotIn("differs", result.err)
+
+    def test_a_stage_in_which_nothing_is_otherwise_changes_nothing_where_contacts_last(self):
+        text = CRADLE.replace("[20.0, 2.0]", "[2.0, 4.0]").split("[[ball]]")[0] + """
+[physics]
+restitution = 0.8
+[events]
+tc = 1.5
+[[ball]]
+radius = 0.5
+mass = 1.0
+position = [1.0, 2.0]
+velocity = [1.0, 0.0]
+"""
+        self.write("tc.toml", text)
+        whole = self.run_json("tc.toml")
+        self.assertGreater(whole["elastic_by_tc"], 3)
+        self.write("stages.toml", (self.folder / "tc.toml").read_text() + "[[stage]]\nuntil = 2.0\n[[stage]]\nuntil = 8.0\n")
+        self.assertEqual(self.run_json("stages.toml")["elastic_by_tc"], whole["elastic_by_tc"])
+
+    def test_a_ball_lies_on_a_floor_that_moves(self):
+        """What keeps it hopping is reckoned from the wall, and not from a wall at rest."""
+        for velocity in (0.2, -0.2, 0.0):
+            self.write("lift.toml", f"""
+[scene]
+dimension = 2
+[box]
+size = [5.0, 10.0]
+[physics]
+gravity = [0.0, -1.0]
+wall_restitution = 0.0
+[events]
+cutoff_speed = 0.05
+[[wall]]
+shape = "plane"
+normal = [0.0, 1.0]
+offset = 2.0
+velocity = {velocity}
+[[ball]]
+radius = 0.4
+mass = 1.0
+position = [2.5, 5.0]
+[run]
+solver = "events"
+until = 9.0
+""")
+            self.assertEqual(self.run_json("lift.toml", "--force")["time"], 9.0)
+            (ball,) = self.balls("lift.h5")
+            self.assertAlmostEqual(ball["position"][1], 2.0 + 9.0 * velocity + 0.4, delta=0.01)
+
+    def test_a_run_that_a_ball_has_left_goes_on_behind_a_stage_and_with_other_keys(self):
+        self.write("left.toml", CRADLE.replace("size = [20.0, 2.0]", 'size = [20.0, 2.0]\nboundary = ["open", "wall"]')
+                   .replace("[1.0, 0.0]", "[-2.0, 0.0]").replace("until = 8.0", "until = 10.0")
+                   .replace("velocity = [0.0, 0.0]", "velocity = [0.1, 0.2]")
+                   + "[[stage]]\nuntil = 3.0\n[[stage]]\nuntil = 10.0\n")
+        whole = self.run_json("left.toml", "-o", "whole.h5")
+        self.assertEqual(self.run_json("left.toml", "--until", "5", "-o", "a.h5")["balls_left"], 1)
+        self.assertEqual(self.run_json("--resume", "a.checkpoint.h5", "--until", "10", "-o", "b.h5")["state_hash"],
+                         whole["state_hash"])
+        self.run_json("--resume", "a.checkpoint.h5", "--set", "physics.restitution=0.9", "--until", "6", "-o", "c.h5")
+        self.run_json("--resume", "c.checkpoint.h5", "--until", "10", "-o", "d.h5")
+
     def test_a_cutoff_speed_lets_time_go_on_and_is_counted(self):
         self.write("hop.toml", HOP)
         summary = self.run_json("hop.toml", "--set", "events.cutoff_speed=0.01")

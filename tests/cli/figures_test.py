@@ -4,6 +4,7 @@ import csv
 import html
 import os
 import re
+import shutil
 import signal
 import time
 import unittest
@@ -539,6 +540,49 @@ every = 0.25
         done = self.succeed("convert", "long.h5", "joined.h5", "--join", "c.h5")
         self.assertIn("7 frames and 121 rows of 2 runs", done.err)
 
+    def test_a_part_may_have_but_the_frame_that_it_began_with(self):
+        """As of a run that was resumed, and killed before its first frame; and rows that were lost with it are there once."""
+        import h5py
+        self.runs()
+        with h5py.File(self.folder / "b.h5") as whole:
+            rows = int((whole["observables/temperature/time"][()] < 2.6).sum())
+        shutil.copy(self.folder / "b.h5", self.folder / "cut.h5")
+        with h5py.File(self.folder / "cut.h5", "r+") as cut:
+            def shorten(name, item):
+                if isinstance(item, h5py.Dataset) and name.startswith(("particles", "observables")) and item.maxshape[0] is None:
+                    frames = name.startswith("particles") or name.split("/")[1] in ("msd", "speeds")
+                    item.resize(1 if frames else rows, 0)
+            cut.visititems(shorten)
+        whole = self.succeed("convert", "a.h5", "whole.h5", "--join", "b.h5").err
+        for parts in (("a.h5", "cut.h5", "b.h5"), ("a.h5", "cut.h5", "cut.h5", "b.h5")):
+            done = self.succeed("convert", parts[0], "joined.h5", "--force", *[word for part in parts[1:] for word in ("--join", part)])
+            self.assertEqual(done.err.split(" of ")[0], whole.replace("whole.h5", "joined.h5").split(" of ")[0])
+
+    def test_averages_of_other_shapes_do_not_join(self):
+        import h5py
+        import numpy as np
+        self.write("gas.toml", self.SCENE + "[[observe]]\nname = \"map\"\nkind = \"temperature_map\"\nbins = 4\n")
+        self.runs()
+        for name, points in (("map/y", 40), ("map/y", 1), ("speeds/x", 300)):
+            axis = 1 if name == "map/y" else -1
+            shutil.copy(self.folder / "b.h5", self.folder / "other.h5")
+            with h5py.File(self.folder / "other.h5", "r+") as file:
+                for part in (name, name.split("/")[0] + "/value", name.split("/")[0] + "/error"):
+                    place = file[f"observables/{part}"]
+                    attributes, numbers = dict(place.attrs), place[()]
+                    del file[f"observables/{part}"]
+                    file[f"observables/{part}"] = np.resize(numbers, [
+                        points if k == (axis if numbers.ndim > 2 else numbers.ndim - 1) % numbers.ndim else n
+                        for k, n in enumerate(numbers.shape)])
+                    file[f"observables/{part}"].attrs.update(attributes)
+            for parts in (("a.h5", "other.h5"), ("other.h5", "c.h5")):
+                if points == 300 and parts[0] == "a.h5":
+                    continue  # as lags of a longer run
+                result = self.join(parts[0], "x.h5", "--join", parts[1])
+                self.assertEqual(result.status, 2, (name, points, parts, result.err))
+                self.assertRegex(result.err, "its averages (are others|have fewer points)")
+                self.assertFalse((self.folder / "x.h5").exists())
+
     def test_what_does_not_join_is_refused(self):
         self.runs()
         self.write("other.toml", self.SCENE.replace("seed = 5", "seed = 6"))
@@ -646,6 +690,30 @@ class TheoryFigures(ProgramTest):
         words = self.figure("piston", "pressure")
         self.assertNotIn("between the walls", words)
         self.assertIn("wall pressure, x-max", words)
+
+
+class NumbersOfTables(ProgramTest):
+    """What gnuplot, as it is, draws of numbers that no axis has room between, or for."""
+
+    def test_large_whole_numbers_are_drawn(self):
+        grid = "a,b,y\n" + "".join(f"{a},{b},{10 ** 17}\n" for a in range(2) for b in range(3))
+        for name, table in (("alike", grid), ("apart", grid.replace("0,0,1", "0,0,2")), ("one", f"x,y\n{10 ** 17},1\n"),
+                            ("small", "x,y\n1,5e-324\n2,5e-324\n")):
+            self.write(f"{name}.csv", table)
+            self.succeed("plot", f"{name}.csv", "-o", f"{name}.svg", "--quiet")
+            self.assertIn("</svg>", (self.folder / f"{name}.svg").read_text())
+
+    def test_what_no_axis_can_show_is_told_by_its_place(self):
+        for cell in ("nan", "inf", "-inf", "1e308", "-1e308", ""):
+            self.write("t.csv", f"x,n,y\n1,1,1\n2,1,2\n{cell},1,3\n3,1,4\n")
+            result = self.carom("plot", "t.csv", "-o", "t.svg")
+            self.assertEqual(result.err, f"carom: t.csv:4: x: an axis has numbers from -1e300 to 1e300, not '{cell}'\n")
+            self.assertEqual(result.status, 2)
+        for table in ("x,y\n1,1e308\n2,-1e308\n", "a,b,y\n1,1,1e308\n1,2,-1e308\n2,1,5\n2,2,6\n"):
+            self.write("t.csv", table)
+            result = self.carom("plot", "t.csv", "-o", "t.svg")
+            self.assertEqual(result.err, "carom: t.csv: 'y' has numbers beyond what a figure can show\n")
+            self.assertEqual(result.status, 2)
 
 
 if __name__ == "__main__":

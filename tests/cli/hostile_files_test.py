@@ -5,6 +5,7 @@ import resource
 import shutil
 import time
 import unittest
+import zlib
 
 import h5py
 import numpy as np
@@ -343,6 +344,63 @@ class Checkpoints(HostileFileTest):
                         self.assertIn("bad.h5", result.err)
 
 
+    def test_averages_whose_samples_never_come_and_rows_of_fewer_walls(self):
+        for solver in ("events", "spring"):
+            source = self.run_scene(solver)
+            for interval in (1e-30, 1e-300):
+                def often(file, interval=interval):
+                    records(file)["average speed"][0] = interval
+                self.refuses(source, often, "the times of its samples make no sense")
+
+            def without_walls(file):
+                names = [name.decode() for name in file["extra/names"][()]]
+                place = f"extra/{names.index('average row means')}"
+                numbers = file[place][()]
+                self.assertEqual(numbers[9], 6)  # impulses of walls
+                del file[place]
+                file[place] = np.concatenate([numbers[:9], [0.0], numbers[16:]])
+            self.refuses(source, without_walls, "saved impulses are of fewer walls than a box has")
+
+    def test_looks_at_equilibrium_without_an_order(self):
+        source = self.run_scene("events")
+        for time in (np.nan, np.inf, 0.0):
+            def change(file, time=time):
+                names = [name.decode() for name in file["extra/names"][()]]
+                place = f"extra/{names.index('average equilibrium watch')}"
+                numbers = file[place][()]
+                begin = 2 if np.signbit(numbers[0]) else 1
+                look = np.concatenate([[time], np.ones(int(numbers[begin - 1]))])
+                del file[place]
+                file[place] = np.concatenate([numbers[:begin], np.tile(look, 4300)])
+            self.refuses(source, change, "saved looks are out of order")
+
+    def test_what_takes_long_to_go_through_is_refused_before(self):
+        source = self.run_scene("events")
+
+        def many_attributes(file):
+            for k in range(300):
+                file["balls"].attrs[f"a{k}"] = k
+
+        def many_links(file):
+            group = file.create_group("many")
+            for k in range(5000):
+                group[f"g{k}"] = file["balls"]
+
+        def many_texts(file):  # of any length, in an array: HDF5 says of these that they are texts
+            text = h5py.h5t.C_S1.copy()
+            text.set_size(h5py.h5t.VARIABLE)
+            h5py.h5d.create(file.id, b"texts", h5py.h5t.array_create(text, (3,)), h5py.h5s.create_simple((1,)))
+
+        def the_same_again(file):
+            file["large"] = np.zeros(1 << 18)
+            for k in range(3000):
+                file[f"extra/same{k}"] = file["large"]
+        for change, says in ((many_attributes, "more attributes than any"), (many_links, "holds more than any"),
+                             (many_texts, "numbers or texts of fixed length"), (the_same_again, "lead to the same numbers")):
+            # With a checksum, which is what goes through all of it.
+            self.refuses(source, change, says, checksum=True)
+
+
 class OtherFiles(HostileFileTest):
     """A file that says that parts of it lie elsewhere has none of that read."""
 
@@ -623,7 +681,76 @@ class OtherFiles(HostileFileTest):
                 h5py.h5s.ALL, h5py.h5s.ALL, numbers)
             place["value"].attrs.update(attributes)
         self.change("gas.h5", "bad.h5", change)
-        self.refused("state", "bad.h5", says="packed more than once", naming="bad.h5")
+        self.refused("state", "bad.h5", says="packed in a way that is not read", naming="bad.h5")
+
+    def test_packed_pieces_that_come_to_something_else_than_they_say(self):
+        def packed(data, **how):
+            def change(file):
+                place = file["particles/all/position"]
+                shape = place["value"].shape
+                del place["value"]
+                # Of numbers that are far behind what is there, HDF5 would read beyond its own memory.
+                place.create_dataset("value", shape, "f8", chunks=(10_000 if len(data) < 100 else 1, *shape[1:]),
+                                     maxshape=(None, *shape[1:]), **how)
+                place["value"].id.write_direct_chunk((0, 0, 0), data, 0)
+            return change
+        zeros = zlib.compressobj(9)
+        bomb = b"".join(zeros.compress(bytes(1 << 20)) for _ in range(300)) + zeros.flush()
+        for change in (packed(bomb, compression=1), packed(zlib.compress(bytes(8)), compression=1),
+                       packed(b"no stream", compression=1), packed(bytes(8), shuffle=True), packed(bytes(8), fletcher32=True)):
+            self.change("gas.h5", "bad.h5", change)
+            self.refused("state", "bad.h5", "--frame", "0", says="a packed piece (does not come to|is larger than)",
+                         naming="bad.h5")
+        self.change("gas.h5", "bad.h5", packed(bytes(8), scaleoffset=3))
+        self.refused("state", "bad.h5", "--frame", "0", says="packed in a way that is not read", naming="bad.h5")
+
+    def test_many_names_that_lead_to_the_same_numbers(self):
+        def change(file):
+            large = file.create_group("observables/large")
+            large["value"] = np.zeros(1 << 17)
+            large["value"].attrs["label"] = np.bytes_("x")
+            large["time"], large["step"] = np.arange(float(1 << 17)), np.arange(1 << 17)
+            names = [f"o{k}" for k in range(2000)]  # 2 GB
+            for name in names:
+                file["observables"][name] = large
+            del file["parameters/observables"]
+            file["parameters/observables"] = np.array(names, "S")
+        self.change("gas.h5", "bad.h5", change)
+        self.refused("plot", "bad.h5", "temperature", "-o", "x.svg", says="lead to the same numbers", naming="bad.h5")
+
+    def test_times_boxes_and_fields_that_are_not_there(self):
+        def time(file):
+            file["particles/all/id/time"][0] = np.nan
+
+        def rows(file):
+            file["observables/temperature/time"][1] = np.inf
+
+        def box(value):
+            def change(file):
+                file["parameters/box"].attrs["size"] = np.array([value, 9.0, 9.0])
+            return change
+
+        def without(field):
+            def change(file):
+                del file[f"particles/all/{field}"]
+            return change
+        for change, says in ((time, "the time of a frame is no number"), (rows, "the time of a row is no number"),
+                             *((box(value), "`box` has no usable size") for value in (np.nan, np.inf, 0.0, -9.0, 1e200)),
+                             *((without(field), f"`{field}` is missing")
+                               for field in ("position", "velocity", "spin", "image", "species"))):
+            self.change("gas.h5", "bad.h5", change)
+            self.refused("plot", "bad.h5", "temperature", "-o", "x.svg", "--force", says=says, naming="bad.h5")
+
+    def test_extents_whose_product_is_beyond_64_bits(self):
+        for place, kind in (("particles/all/id/time", "f8"), ("parameters/solver/parameter_values", "f8"),
+                            ("parameters/species_of_ball", "u4")):
+            def change(file, place=place, kind=kind):
+                attributes = dict(file[place].attrs)
+                del file[place]
+                file.create_dataset(place, (1 << 32, 1 << 32), kind, chunks=(1, 16), maxshape=(None, None))
+                file[place].attrs.update(attributes)
+            self.change("gas.h5", "bad.h5", change)
+            self.refused("state", "bad.h5", says="extents are larger than any file", naming="bad.h5")
 
     def test_a_summary_of_other_kinds(self):
         for means in ('{"values":{"a":{}}}', '{"values":{"a":3}}', '{"values":[1]}', "[]", "{}", '{"reason":1}', '{"since":"x"}',

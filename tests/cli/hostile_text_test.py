@@ -2,6 +2,10 @@
 nothing."""
 
 import json
+import re
+import signal
+import subprocess
+import time
 import unittest
 
 from program import GAS, ProgramTest, cached
@@ -141,6 +145,28 @@ class NothingIsRun(ProgramTest):
             said = self.succeed(*arguments).err
             self.assertIn(r"a\x1b[2J\x0acarom: all is well\x07", said, arguments)
             self.assertNotRegex(said.replace("\x1b[K", ""), "[\x1b\x07]|\ncarom: all", arguments)
+
+    def test_commands_that_go_on_are_of_one_line_and_mean_what_they_say(self):
+        bad = "a\x1b[2J\ncarom: 'all' is well\\\x9b"
+        self.run_gas("gas")
+        self.write("s.sweep.toml", '[sweep]\nscene = "gas.toml"\nrecord = ["temperature"]\n[[axis]]\nname = "seed"\n'
+                                   'key = "scene.seed"\nvalues = [1, 2]\n')
+        for command, file, option, expected in (("run", "gas.toml", "--resume", bad + ".checkpoint.h5"),
+                                                ("sweep", "s.sweep.toml", "-o", bad + ".csv")):
+            process = self.start(command, file, "--until", 1e6, "--set", "output.every=0", "-o", expected.replace(".checkpoint", ""),
+                                 "--quiet")
+            begun = ".csv.part" if command == "sweep" else ".h5*"
+            while not list(self.folder.glob("a\x1b*" + begun)):
+                self.assertIsNone(process.poll())
+                time.sleep(0.002)
+            process.send_signal(signal.SIGTERM)
+            _, said = process.communicate(timeout=60)
+            self.assertEqual(process.returncode, 143, said)
+            self.assertEqual(said.count("\n"), 1, said)
+            self.assertNotRegex(said, "[\x1b\x9b]")
+            word = re.search(rf" {option} (\$'[^']*')$", said.strip()).group(1)
+            read = subprocess.run(["bash", "-c", f"printf %s {word}"], capture_output=True, text=True, check=True)
+            self.assertEqual(read.stdout, expected)
 
     def test_control_characters_are_refused(self):
         self.run_gas("gas")

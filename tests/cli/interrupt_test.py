@@ -170,5 +170,35 @@ class Interrupted(ProgramTest):
         self.assertEqual(process.returncode, 0, err)
 
 
+class Unheard(ProgramTest):
+    def test_a_signal_ends_what_waits_for_somebody_to_read_its_messages(self):
+        self.write("gas.toml", GAS.replace("until = 0.5", "until = 0.05"))
+        self.succeed("run", "gas.toml", "--quiet")
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            reader, writer = os.pipe()
+            os.set_blocking(writer, False)
+            try:
+                while True:
+                    os.write(writer, bytes(4096))
+            except BlockingIOError:
+                pass  # it is full
+            os.set_blocking(writer, True)
+            output = self.folder / f"{number.name}.csv"
+            process = subprocess.Popen([PROGRAM, "convert", "gas.h5", output.name], cwd=self.folder,
+                                       stdout=subprocess.DEVNULL, stderr=writer)
+            try:
+                end = time.monotonic() + 60
+                while not output.exists():  # then it is to be told
+                    self.assertLess(time.monotonic(), end)
+                    time.sleep(0.002)
+                process.send_signal(number)
+                self.assertEqual(process.wait(timeout=30), 128 + number)
+            finally:
+                process.kill()
+                process.wait()
+                os.close(reader)
+                os.close(writer)
+
+
 if __name__ == "__main__":
     unittest.main()

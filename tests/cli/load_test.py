@@ -124,6 +124,18 @@ class Tables(LoadTest):
             balls = self.loaded(scene(f'file = "b.csv"\nradius = 0.3\nmass = 1.0\n{key}'))
             self.assertEqual([ball["position"] for ball in balls], [[x, 2.0], [x, 4.0], [x, 6.0]])
 
+    def test_whose_rows_of_one_time_are_apart_are_refused(self):
+        """As where they are in the order of balls: a frame would have but the last of them."""
+        for times, place in (((0, 1, 2), 5), ((2, 1, 0), 5)):
+            rows = [f"{t},{x},{2 + t}\n" for x in (2, 5) for t in times]
+            for choice in ("", "time = 0.0", "time = 1.0", "time = 2.0"):
+                self.write("b.csv", "time,x,y\n" + "".join(rows))
+                self.refused(f"b.csv:{place}:1: time: {times[0]} comes after {times[-1]}, and times "
+                             f"{'rose' if times[0] == 0 else 'fell'} before: rows of one time must follow each other; sort "
+                             "them by time", scene(f'file = "b.csv"\nradius = 0.3\nmass = 1.0\n{choice}'))
+                self.write("b.csv", "time,x,y\n" + "".join(sorted(rows, reverse=times[0] == 2)))
+                self.assertEqual(len(self.loaded(scene(f'file = "b.csv"\nradius = 0.3\nmass = 1.0\n{choice}'))), 2)
+
     def test_of_many_rows_have_all_of_them_however_they_are_written(self):
         draw = random.Random(4)
         places = [(x * 0.02 + 0.01, y * 0.2 + 0.1) for y in range(50) for x in range(600)]
@@ -376,6 +388,32 @@ class RoundTrips(LoadTest):
         self.loaded(scene('file = "first.h5"', precision="double"))
         self.assertIn(0.1, self.gyrations("s.h5"))
         self.assertLessEqual(set(self.gyrations("s.h5")), set(self.gyrations("first.h5")))
+
+    def test_of_balls_that_no_body_can_be_are_refused(self):
+        self.write("b.csv", "x,y\n1,2\n")
+        self.loaded(scene('file = "b.csv"\nspecies = "a"', rest=SPECIES))
+        (self.folder / "s.h5").rename(self.folder / "b.h5")
+        for name, value, says in (("radius_of_gyration", 1e300, "must be from 0 to the radius, 0.5, not 1e\\+300"),
+                                  ("radius_of_gyration", 0.51, "must be from 0 to the radius, 0.5, not 0.51"),
+                                  ("radius_of_gyration", np.nan, "a radius of gyration that is none"),
+                                  ("radius_of_gyration", np.inf, "a radius of gyration that is none"),
+                                  ("radius_of_gyration", -1.0, "a radius of gyration that is none"),
+                                  ("mass", np.nan, "a mass that is none"), ("mass", -1.0, "a mass that is none"),
+                                  ("mass", 1e-310, "must be at least 1e-298, not 1e-310")):
+            with self.subTest(name=name, value=value):
+                with h5py.File(self.folder / "b.h5", "r+") as file:
+                    place = file[f"parameters/species/{name}"]
+                    before = place[()]
+                    place[...] = value
+                self.write("t.toml", scene('file = "b.h5"'))
+                result = self.carom("check", "t.toml")
+                self.assertEqual(result.status, 2, result.err)
+                self.assertRegex(result.err, rf"\Acarom: b\.h5: .*{says}.*\n\Z")
+                if "none" in says:
+                    self.assertEqual(self.carom("state", "b.h5").status, 2)
+                with h5py.File(self.folder / "b.h5", "r+") as file:
+                    file[f"parameters/species/{name}"][...] = before
+        self.succeed("check", "t.toml")
 
     def test_leave_out_balls_that_have_left(self):
         self.write("b.csv", "x,y,vx\n0.1,2,-100\n6,5,0\n")
@@ -655,6 +693,9 @@ BAD_TABLES = [
     ("x,y,mass\n1,2,0\n", "b.csv:2:5: mass: must be a number above 0, or inf, not 0"),
     ("x,y,mass\n1,2,nan\n", "b.csv:2:5: mass: must be a number, not nan"),
     ("x,y,time\n1,2,inf\n", "b.csv:2:5: time: must be a number, not inf"),
+    ("time,x,y\n0,1,2\n1,2,2\n0,5,5\n", "b.csv:4:1: time: 0 comes after 1, and times rose before: rows of one time must "
+     "follow each other; sort them by time"),
+    ("x,y,mass\n1,2,1e-310\n", "b.csv:2:5: mass: must be at least 1e-298, not 1e-310"),
     ('x,y,note\n1,2,"a\n', "b.csv:2:5: a quote that does not end on its line"),
     ('x,y,note\n1,2,"a"b\n', "b.csv:2:8: must be a comma, after a quoted cell"),
     ("x,y\n1,2\n1.2,2\n", "b.csv:3: row 2 overlaps row 1 by 0.8, 0.8 of the sum of their radii; {spring}"),
@@ -740,12 +781,15 @@ class BadFiles(LoadTest):
                 ('file = "b.csv"\nradius = 0.5\nmass = 1.0\ntime = 1.0', "s.toml:18:8: load[0].time: b.csv has no times"),
                 ('file = "b.csv"\nradius = 6.0', "s.toml:16:10: load[0].radius: must be at most half the box, which is 10 along y, "
                  "not 6"),
+                ('file = "b.csv"\nmass = 1e-310', "s.toml:16:8: load[0].mass: must be at least 1e-298, not 1e-310"),
                 ('file = "b.csv"\ncolumns.x = "a"', 's.toml:16:13: load[0].columns.x: b.csv has no column "a"; there are: x, y'),
                 ('file = "b.csv"\ncolumns.q = "a"', "s.toml:16:9: load[0].columns.q: unknown key; allowed: x, y, z, vx, vy, vz, "
                  "wx, wy, wz, spin, radius, mass, species, time")]
         for load, message in said:
             with self.subTest(load=load):
                 self.refused(message, scene(load))
+        self.write("light.toml", scene(rest=SPECIES.replace("mass = 1.0", "mass = 1e-310")))
+        self.assertRegex(self.carom("check", "light.toml").err, r"species\[0\]\.mass: must be at least 1e-298, not 1e-310")
 
 
 class Strangers(LoadTest):

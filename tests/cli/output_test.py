@@ -439,6 +439,26 @@ class FilesOfOthers(ProgramTest):
                 first.communicate()
             self.succeed("run", "gas.toml", "-o", name, "--force", "--quiet", "--until", "0.1")
 
+    def test_two_runs_never_write_one_log(self):
+        def run(name, *options):
+            return ["run", "gas.toml", "--solver", "events", "-o", name, "--events-log", "log.csv", "--force", *options]
+
+        first = self.start(*run("a.h5", *self.LONG))
+        try:
+            log = self.folder / "log.csv"
+            while not log.exists() or log.stat().st_size == 0:
+                self.assertIsNone(first.poll())
+                time.sleep(0.005)
+            second = self.carom(*run("b.h5", "--quiet", "--until", "0.1"))
+            self.assertEqual((second.status, second.err), (2, "carom: log.csv: is being written by another run\n"))
+            self.assertFalse((self.folder / "b.h5").exists())
+        finally:
+            first.terminate()
+            self.assertEqual(first.wait(60), 143)
+            first.communicate()
+        self.assertEqual({line.count(",") for line in log.read_text().splitlines()}, {9})
+        self.succeed(*run("b.h5", "--quiet", "--until", "0.1"))
+
     def test_a_file_that_is_there_opens(self):
         for k in range(12):
             process = self.start("run", "gas.toml", "-o", f"{k}.h5", *self.LONG)

@@ -282,6 +282,17 @@ class Ranks(Launched):
         self.assertEqual(alone.status, 2)
         self.assertIn("allowed under mpirun or srun", alone.err)
 
+    def test_more_layers_than_the_box_has_cells_are_wrong_input(self):
+        (self.folder / "gas.toml").write_text(GAS)
+        done = self.launch(4, "run", "gas.toml", "--set", "box.size=[3.2, 24.0]", "--set", "fill[0].count=5",
+                           "--ranks-per-axis", "4,1")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        lines = self.said_by_carom(done.stderr)
+        self.assertEqual(len(lines), 1, done.stderr)
+        self.assertRegex(lines[0], r"^carom: 4 ranks cannot share the 3 x \d+ cells of this box in the layers asked for; "
+                                   r"at most 3,\d+ can$")
+        self.assertFalse((self.folder / "gas.h5").exists())
+
     def test_other_commands_are_done_by_each_for_itself(self):
         done = self.launch(3, "--version")
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -452,6 +463,8 @@ velocity = [{v}, 0.0]
         for options, words in ((("--ranks", "0"), "--ranks"), (("--ranks", "5000"), "--ranks: 5000 ranks cannot share"),
                                (("--ranks-per-axis", "2,1"), "allowed with --ranks N"),
                                (("--ranks", "4", "--ranks-per-axis", "3,1"), "'3,1' is not how 4 ranks stand"),
+                               (("--ranks", "4", "--ranks-per-axis", "4,1", "--set", "box.size=[3.2, 24.0]",
+                                 "--set", "fill[0].count=5"), "in the layers asked for; at most 3,"),
                                (("--ranks", "2", "--solver", "events"), "--ranks: the events solver runs in one process")):
             result = self.carom("check", "gas.toml", *options)
             self.assertEqual(result.status, 2, result.err)

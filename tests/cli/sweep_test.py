@@ -128,6 +128,15 @@ BAD = [
     ('name = "e"', 'name = "ball[0].velocity[0]"', '12:7', 'axis[1].name: there are two axes "ball[0].velocity[0]"'),
     ('key = "ball[0].velocity[0]"', 'key = "physics.restitution"', '12:7',
      'axis[1]: physics.restitution is set by axis[0] already'),
+    ('key = "physics.restitution"', 'key = "ball[0].velocity"', '12:7',
+     'axis[1]: ball[0].velocity[0] is set beside ball[0].velocity, by axis[0]'),
+    ('[2, 1e-1]', '[2, 1e-1]\n[[axis]]\nkey = "ball[0].velocity"\nvalues = [[1, 0]]', '15:7',
+     'axis[2]: ball[0].velocity is set beside ball[0].velocity[0], by axis[1]'),
+    ('[2, 1e-1]', '[2, 1e-1]\n[[set]]\nkey = "ball[0].velocity"\nformula = "e"', '16:11',
+     'set[0]: ball[0].velocity is set beside ball[0].velocity[0], by axis[1]'),
+    ('[2, 1e-1]', '[2, 1e-1]\n[[set]]\nkeys = ["box.size[0]", "box.size"]\nvalue = 30', '16:9',
+     'set[0]: box.size is set beside box.size[0], by set[0]'),
+    ('to = 1.0', 'to = 100000000000000017', '9:10', None),  # a number, though no double's: too many values
     ('to = 1.0', 'to = 1.1', '9:10', 'physics.restitution: must be a number from 0 to 1, not 1.1'),
     ('to = 1.0', 'to = 1.05', '9:10',
      'axis[0].values: steps of 0.1 from 0 do not hit 1.05: the nearest is 1.1'),
@@ -240,6 +249,31 @@ value = [30.0, 10.0]
         result = self.carom("sweep", "t.sweep.toml", "--force", "--set", "physics.restitution=1")
         self.assertEqual((result.status, result.err), (2, "carom: --set physics.restitution=1: axis[0] of t.sweep.toml "
                                                           "sets this key\n"))
+
+    def test_what_tells_rows_apart_cannot_be_set_for_all(self):
+        self.write("t.sweep.toml", SWEEP.replace("ball[0].velocity[0]", "ball[0].velocity").replace("[2, 1e-1]", "[[2, 0]]"))
+        self.write("end.sweep.toml", SWEEP.replace("physics.restitution", "run.until"))
+        self.write("f.sweep.toml", SWEEP + '[[set]]\nkey = "run.until"\nformula = "1 + e"\n')
+        for arguments, words in (
+                (("t.sweep.toml", "--set", "ball[0].velocity[1]=1"),
+                 "--set ball[0].velocity[1]=1: axis[1] of t.sweep.toml sets ball[0].velocity"),
+                (("end.sweep.toml", "--steps", "10"), "--steps: axis[0] of end.sweep.toml sets run.until"),
+                (("f.sweep.toml", "--steps", "10"), "--steps: set[0] of f.sweep.toml sets run.until")):
+            result = self.carom("sweep", *arguments)
+            self.assertEqual((result.status, result.err), (2, f"carom: {words}\n"))
+        # A part that is set after the whole is what it says.
+        self.write("whole.sweep.toml", SWEEP)
+        self.write("part.sweep.toml", SWEEP + '[[set]]\nkey = "ball[0].velocity"\nvalue = [9.0, 0.0]\n')
+        for name in ("whole", "part"):
+            self.succeed("sweep", f"{name}.sweep.toml", "--quiet")
+        self.assertEqual(self.bytes_of("part.csv"), self.bytes_of("whole.csv"))
+
+    def test_a_whole_number_that_is_no_doubles_is_a_value(self):
+        self.write("t.sweep.toml", SWEEP.replace('key = "ball[0].velocity[0]"', 'name = "s"\nkey = "scene.seed"')
+                   .replace("[2, 1e-1]", "[9007199254740993, 5]")
+                   + '[[set]]\nkey = "run.until"\nformula = "4 + 0 * s"\n')
+        self.succeed("sweep", "t.sweep.toml", "--quiet")
+        self.assertEqual([row["s"] for row in self.table("t.csv")[:2]], ["9007199254740993", "5"])
 
     def test_installed_sweeps_are_found_by_name(self):
         self.succeed("sweep", "pinfall", "--quiet", "--shard", "1/64")
@@ -421,6 +455,68 @@ class Interrupted(SweepTest):
                 self.assertEqual(empty.stat().st_size, 0)
                 self.assertFalse((self.folder / "nowhere").exists())
             journal.unlink()
+
+    def test_two_sweeps_never_write_one_journal(self):
+        self.write("long.sweep.toml", GAS_SWEEP.format(average="").replace("to = 6", "to = 2000"))
+        process = self.start("sweep", "long.sweep.toml", *self.OPTIONS, "-o", "t.csv")
+        while self.lines() < 2 and process.poll() is None:
+            time.sleep(0.002)
+        for options in ((), ("--force",)):
+            result = self.carom("sweep", "t.sweep.toml", *self.OPTIONS, *options)
+            self.assertEqual(result.status, 2, result.err)
+            self.assertIn("t.csv.part: is being written by another sweep", result.err)
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=60)
+        self.assertIn(b"# carom sweep", self.bytes_of("t.csv.part"))
+
+    def test_balls_that_are_loaded_are_a_part_of_the_sweep(self):
+        """Other balls in a file of the same name: what was done before was done with the old ones."""
+        balls = "x,y,vx,vy\n2,2,1,0.5\n5,5,-1,0.25\n"
+        self.write("balls.csv", balls)
+        self.write("load.toml", """
+[scene]
+dimension = 2
+[box]
+size = [10.0, 10.0]
+[run]
+solver = "events"
+until = 20000.0
+[output]
+every = 0
+[[load]]
+file = "balls.csv"
+radius = 0.5
+mass = 1.0
+""")
+        self.write("t.sweep.toml", """
+[sweep]
+scene = "load.toml"
+record = ["kinetic_energy"]
+[[axis]]
+key = "scene.seed"
+values = { from = 1, to = 30, step = 1 }
+""")
+        self.OPTIONS = ["--threads", "1"]
+        code, err = self.interrupt(signal.SIGINT)
+        self.assertEqual(code, 130, err)
+        self.write("balls.csv", balls.replace("0.25", "0.75"))
+        result = self.carom("sweep", "t.sweep.toml", *self.OPTIONS)
+        self.assertEqual(result.status, 2, result.err)
+        self.assertIn("t.csv.part: holds the runs of another sweep", result.err)
+        self.write("balls.csv", balls)
+        self.assertIn("done before", self.succeed("sweep", "t.sweep.toml", *self.OPTIONS).err)
+
+    def test_what_is_read_is_not_taken_for_the_journal(self):
+        text = GAS_SWEEP.format(average="")
+        self.write("t.csv.part", text)
+        self.write("u.csv.part", GAS)
+        self.write("u.sweep.toml", text.replace("gas.toml", "u.csv.part"))
+        for arguments, name in ((("t.csv.part", "-o", "t.csv"), "t.csv.part"), (("u.sweep.toml",), "u.csv.part")):
+            before = self.bytes_of(name)
+            result = self.carom("sweep", *arguments, "--force")
+            self.assertEqual(result.status, 2, result.err)
+            self.assertIn(f"{name}: is the input, and would be overwritten", result.err)
+            self.assertEqual(self.bytes_of(name), before)
 
     def test_another_sweep_does_not_go_on_from_there(self):
         self.interrupt(signal.SIGINT)

@@ -485,7 +485,7 @@ std::string changed_file(const std::vector<std::string>& files, const std::strin
     Choices choices(input);
     std::string path = folder().file("changed.h5");
     write_file(path, files[choices.take<std::uint8_t>() % files.size()]);
-    h5::silence();
+    const Hdf5Turn turn;
     try {
         const h5::Handle file(H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose, "open");
         for (int k = 0; k < kMostChanges && !choices.empty(); ++k) {

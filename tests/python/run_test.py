@@ -1,11 +1,14 @@
 """Runs from Python: the bits of the shell's, arrays that stay, and errors that never end the interpreter."""
 
+import copy
 import gc
 import itertools
 import json
 import multiprocessing
 import os
 import pathlib
+import pickle
+import re
 import signal
 import subprocess
 import sys
@@ -16,7 +19,7 @@ import numpy as np
 import pytest
 
 import carom
-from program import GAS, PROGRAM, SOURCE
+from program import GAS, PROGRAM, SOURCE, ends
 
 pytestmark = pytest.mark.filterwarnings("ignore::carom.CaromWarning")  # of the gas, which is soft
 
@@ -275,11 +278,37 @@ def test_what_the_classes_are_made_of_refuses_what_it_cannot_take(gas):
     with pytest.raises(ValueError, match="three"):
         run._run.kick(0, [1.0] * 1000, False)
     prepared = gas._prepare()
-    carom._carom.Run(prepared, "", "", 0.0, "", False, False, [])
-    for again in (prepared.check, lambda: carom._carom.run_in_memory(prepared, carom._carom.Stop()),
-                  lambda: carom._carom.Run(prepared, "", "", 0.0, "", False, False, [])):
+    carom._carom.begin_run(prepared, "", "", 0.0, "", False, False, [])
+    for again in (prepared.check, lambda: carom._carom.run_in_memory(prepared, carom._carom.make_stop()),
+                  lambda: carom._carom.begin_run(prepared, "", "", 0.0, "", False, False, [])):
         with pytest.raises(RuntimeError, match="already"):
             again()
+
+
+CLASSES = sorted(name for name, value in vars(carom._carom).items() if isinstance(value, type))
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_nothing_of_what_the_classes_are_made_of_is_made_but_by_them(name):
+    """pybind11 takes memory that nobody has filled for the object of one that was made by __new__."""
+    kind = getattr(carom._carom, name)
+
+    class Late(kind):
+        def __init__(self):
+            pass
+    for make in (kind, lambda: kind.__new__(kind), lambda: object.__new__(kind), Late, lambda: kind.__base__.__new__(kind)):
+        with pytest.raises(TypeError):
+            make()
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_what_is_cpps_cannot_be_pickled_or_copied(gas, protocol):
+    run = carom.Run(gas)
+    frame = run.frame()
+    for one in (frame, frame.species_table[0], run.totals, run.device_frame(), run.device_frame().position, run._run):
+        for again in (lambda: pickle.dumps(one, protocol), lambda: copy.copy(one), lambda: copy.deepcopy(one)):
+            with pytest.raises(TypeError, match="cannot pickle 'carom"):
+                again()
 
 
 def test_one_thread_changes_a_run_while_others_look_at_it(gas):
@@ -431,10 +460,15 @@ def test_a_simulation_that_cannot_go_on_says_why(tmp_path):
     assert run.frame().time == run.time
 
 
-@pytest.mark.parametrize("observables", ["None", "{'mean': lambda frame: frame.position[:, 0].mean()}"])
+SLOW_ARRAY = "type('Slow', (), {'__array__': lambda self, *what, **how: time.sleep(0.01) or numpy.ones(())})()"
+
+
+@pytest.mark.parametrize("observables", [
+    "None", "{'mean': lambda frame: frame.position[:, 0].mean()}", "{'sleeps': lambda frame: time.sleep(0.01) or 1.0}",
+    "{'long': lambda frame: float(len([k for k in range(1000000)]))}", f"{{'array': lambda frame: {SLOW_ARRAY}}}"])
 def test_the_interpreter_may_end_while_another_thread_runs(observables):
     script = f"""
-import threading, time, carom
+import threading, time, numpy, carom
 gas = carom.Scene({GAS!r})
 gas["run.until"] = 1e6
 run = carom.Run(gas, threads=1, observables={observables})
@@ -527,6 +561,43 @@ def test_a_run_does_not_outlive_a_fork_and_the_child_can_have_its_own(gas):
     assert "one thread" in queue.get(timeout=5)
     run.advance()
     assert queue.get(timeout=5) == run.state_hash
+
+
+def test_a_child_ends_though_a_thread_of_its_parent_was_in_a_run():
+    script = f"""
+import os, sys, threading, time, carom
+gas = carom.Scene({GAS!r})
+gas["run.until"] = 1e6
+run = carom.Run(gas, threads=1)
+def forever():
+    while True:
+        run.step(1)
+threading.Thread(target=forever, daemon=True).start()
+time.sleep(0.1)
+for _ in range(20):
+    if os.fork() == 0:
+        sys.exit(0)
+    os.wait()
+print("all came to an end")
+"""
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", script], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "all came to an end\n", "")
+
+
+def test_a_child_that_an_observable_forks_ends_there(gas, tmp_path, capfd):
+    children = []
+
+    def fork(frame):
+        if not children:
+            child = os.fork()
+            if child:
+                children.append(child)
+        return frame.time
+    run = carom.Run(gas, output=tmp_path / "gas.h5", observables={"forks": fork})
+    run.advance()
+    assert ends(children[0]) == 1
+    assert capfd.readouterr().err == "carom: a process that was forked within forks cannot go on with the run\n"
+    assert carom.open(tmp_path / "gas.h5")[-1].state_hash == run.state_hash
 
 
 def test_control_c_stops_a_run_where_it_is(tmp_path):
@@ -817,6 +888,72 @@ def test_what_cannot_be_changed_is_said_and_changes_nothing(tmp_path):
     logged = carom.Run(DRIVEN, solver="events", events_log=tmp_path / "log.csv")
     with pytest.raises(carom.InputError, match="logs its collisions"):
         logged.kick(0, [1.0, 1.0])
+
+
+@pytest.mark.parametrize(("solver", "until", "fast", "words"), [
+    ("events", 0.5, 1e160, r"with velocity \[1e\+160, 0\] it would cross the box \S+ times until 0.5"),
+    ("events", 1e-160, 1e160, "it would cross the box inf times"),  # the square of its speed is no number
+    ("spring", 0.5, 1e5, r"it would move farther than the largest radius in one step; allowed: speeds up to 500 m/s"),
+])
+def test_a_ball_gets_no_speed_that_the_solver_cannot_go_on_with(solver, until, fast, words, gas):
+    run, plain = (carom.Run(gas, solver=solver, until=until) for _ in range(2))
+    with pytest.raises(carom.InputError, match="ball 3: .*" + words):
+        run.kick(3, [fast, 0.0])
+    velocity = run.frame().velocity.copy()
+    velocity[3] = [fast, 0.0]
+    with pytest.raises(carom.InputError, match="ball 3: .*" + words):
+        run.set_velocities(velocity)
+    run.advance()
+    plain.advance()
+    assert (run.state_hash, run.changes) == (plain.state_hash, [])
+
+
+def test_what_stops_a_changed_run_is_said_in_its_own_time():
+    run = carom.Run(DRIVEN, threads=1)
+    run.advance(until=0.1)
+    run.change({"physics.gravity": [1e5, 0.0]})
+    with pytest.raises(carom.SimulationError) as caught:
+        run.advance()
+    when, step = re.search(r"at time (\S+) \(step (\d+)\)", str(caught.value)).groups()
+    assert run.steps > 100
+    assert (float(when), int(step)) == (pytest.approx(run.time), run.steps)
+
+
+@pytest.mark.parametrize("solver", ["spring", "events"])
+def test_keys_that_need_each_other_are_changed_together(solver):
+    thermostat = {"thermostat.kind": "andersen", "thermostat.temperature": 0.1, "thermostat.rate": 1.0}
+    hashes = set()
+    for order in (1, -1):
+        run = carom.Run(DRIVEN, solver=solver)
+        run.advance(until=0.5)
+        run.change(dict(list(thermostat.items())[::order]))
+        assert carom.Scene(run.text)["thermostat.temperature"] == 0.1
+        run.advance()
+        hashes.add(run.state_hash)
+    assert len(hashes) == 1
+    run = carom.Run(DRIVEN, solver=solver)
+    run.change({"box.wall_temperature[0][0]": 1.0, "spring.dt": 5e-4, "box.wall_temperature[0][1]": 2.0,
+                "physics.restitution": 0.5})
+    changed = carom.Scene(run.text)
+    assert changed["box.wall_temperature"][0] == [1.0, 2.0]
+    assert (changed["spring.dt"], changed["physics.restitution"]) == (5e-4, 0.5)
+
+
+def test_a_log_is_anyones_once_its_run_has_ended(gas, tmp_path):
+    run = carom.Run(gas, solver="events", events_log=tmp_path / "log.csv")
+    with pytest.raises(carom.InputError, match="is being written by another run"):
+        carom.Run(gas, solver="events", events_log=tmp_path / "log.csv", force=True)
+    child = os.fork()
+    if child == 0:
+        signal.pause()
+    try:
+        run.advance()
+        again = carom.Run(gas, solver="events", events_log=tmp_path / "log.csv", force=True)
+        again.advance()
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    assert again.summary["collisions"] + 1 == len((tmp_path / "log.csv").read_text().splitlines())
 
 
 def test_a_change_in_a_callback_takes_no_others_turn(gas):

@@ -1,6 +1,7 @@
 """Stored runs from Python: what the file holds, read when it is looked at."""
 
 import gc
+import os
 import shutil
 import threading
 
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 import carom
-from program import GAS
+from program import GAS, ends
 
 pytestmark = pytest.mark.filterwarnings("ignore::carom.CaromWarning")  # of the gas, which is soft
 OBSERVED = '[[observe]]\nname = "v"\nkind = "speed"\nbins = 12\nevery = 0.01\n'
@@ -121,6 +122,29 @@ def test_several_threads_may_read(stored):
         thread.join()
     assert len(hashes) == 4
     assert all(one == hashes[0] for one in hashes)
+
+
+def test_a_child_may_read_though_other_threads_of_its_parent_did(stored):
+    trajectory = carom.open(stored.output)
+    over = threading.Event()
+
+    def read():
+        while not over.is_set():
+            trajectory[3].x.sum()
+    threads = [threading.Thread(target=read) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    statuses = []
+    for _ in range(20):
+        child = os.fork()
+        if child == 0:
+            same = trajectory[3].state_hash == carom.open(stored.output)[3].state_hash
+            os._exit(0 if same else 1)
+        statuses.append(ends(child))
+    over.set()
+    for thread in threads:
+        thread.join()
+    assert statuses == 20 * [0]
 
 
 def test_what_hdf5_says_of_a_damaged_file_is_in_the_exception_alone(stored, tmp_path, capfd):

@@ -61,6 +61,25 @@ def test_what_is_wrong_with_a_sweep_is_told_before_it_runs():
     assert time.monotonic() - begin < 20.0
 
 
+def test_a_table_that_would_not_say_what_was_run_is_refused_before_it_runs():
+    begin = time.monotonic()
+    long = carom.Scene(GAS + '[[observe]]\nname = "k"\nkind = "kurtosis"\nevery = 0.01\n')
+    long["run.until"] = 1e5
+    seeds = {"scene.seed": [1, 2]}
+    for axes, record, options, words in (
+            (seeds, ["kinetic_energy"], {"seed": 3}, "'scene.seed' is set by the option seed too"),
+            ({"run.until": [1e5, 2e5]}, ["kinetic_energy"], {"until": 0.1}, "'run.until' is set by the option until too"),
+            ({"physics.gravity[1]": [-1.0], "physics.gravity": [[0.0, -2.0]]}, ["kinetic_energy"], {},
+             "axes: 'physics.gravity' is set by the axis 'physics.gravity\\[1\\]' too"),
+            (seeds, ["kinetic_energy", "kinetic_energy"], {}, "kinetic_energy"),
+            (seeds, ["k", "k_se"], {}, "k_se"),
+            ({"box.boundary": [["periodic", "wall"], [["wall", "open"], "wall"]]}, ["kinetic_energy"], {}, "inhomogeneous")):
+        with pytest.raises(ValueError, match=words):
+            carom.sweep(long, axes, record, **options)
+    assert carom.sweep(long, seeds, ["kinetic_energy"], until=0.01, seed=None)["kinetic_energy"].shape == (2,)
+    assert time.monotonic() - begin < 20.0
+
+
 def test_control_c_ends_a_sweep():
     long = carom.Scene(GAS)
     long["run.until"] = 1e5

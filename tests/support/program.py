@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import time
 import unittest
 
 PROGRAM = os.environ["CAROM_PROGRAM"]
@@ -19,6 +20,19 @@ BUILD = pathlib.Path(os.environ.get("CAROM_BUILD_DIR", ""))
 for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
     if signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, signal.SIG_DFL)
+
+
+def ends(child, seconds=60):
+    """The exit status of a child of this process; None if it waits for ever, and is killed."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        found, status = os.waitpid(child, os.WNOHANG)
+        if found:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.01)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return None
 
 
 def cached(variable):

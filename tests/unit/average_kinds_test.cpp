@@ -697,9 +697,8 @@ TEST_P(ContactAverages, StressForgetsWhatWasNotMeasured) {
 }
 
 TEST_P(ContactAverages, APathUnderGravityIsAnArc) {
-    AverageContext context = state.context();
-    context.gravity = {0.0, -2.0, 0.0};
-    const auto mean = make_average({.name = "n", .kind = "mean_free_path", .species = "b"}, context);
+    const auto mean = make_average({.name = "n", .kind = "mean_free_path", .species = "b"}, state.context());
+    mean->fly_under(std::vector<GravityUntil>{{.until = 0.0, .gravity = {0.0, -2.0, 0.0}}});
     for (auto& axis : state.frame.velocity) std::fill(axis.begin(), axis.end(), 0.0);
     state.frame.time = 0.0;
     state.show(*mean, 0);
@@ -713,6 +712,44 @@ TEST_P(ContactAverages, APathUnderGravityIsAnArc) {
         if (id != 1 && state.counts(id, "b")) length += 0.25;  // others fall
     }
     EXPECT_NEAR(mean->table().values[0], length / 3.0, 1e-5);
+}
+
+/// Gravity changes at 0.2 and 0.3, while the balls fly and nobody looks: the same way, however often somebody did.
+TEST_P(ContactAverages, APathGoesOnWhereGravityChanges) {
+    const std::vector<GravityUntil> gravity{{.until = 0.2, .gravity = {0.0, -8.0, 0.0}},
+                                            {.until = 0.3, .gravity = {}},
+                                            {.until = 0.4, .gravity = {6.0, 0.0, 0.0}}};
+    double length = 0.0;
+    Vector3 velocity{3.0, 4.0, 0.0};
+    for (int k = 0; k < 100000; ++k) {
+        const Vector3& now = gravity[k < 40000 ? 0 : k < 60000 ? 1 : 2].gravity;
+        for (int axis = 0; axis < 2; ++axis) velocity[axis] += 2.5e-6 * now[axis];
+        length += 5e-6 * std::hypot(velocity[0], velocity[1]);
+        for (int axis = 0; axis < 2; ++axis) velocity[axis] += 2.5e-6 * now[axis];
+    }
+    for (const bool stopped : {false, true}) {
+        auto path = make_average({.name = "n", .kind = "free_path", .bins = 4096, .max = 4.096}, state.context());
+        path->fly_under(gravity);
+        state.frame.time = 0.0;
+        state.show(*path, 0);
+        path->impact({.time = 0.0, .i = 1, .j = 2, .velocity_i = {3.0, 4.0, 0.0}, .velocity_j = {}});
+        if (stopped) {  // behind the change of which nothing has told it yet
+            std::vector<double> out;
+            path->save(out);
+            path = make_average({.name = "n", .kind = "free_path", .bins = 4096, .max = 4.096}, state.context());
+            SavedNumbers saved(out);
+            path->restore(saved);
+            path->fly_under(gravity);
+        }
+        path->impact({.time = 0.5, .i = 1, .j = 3, .velocity_i = {}, .velocity_j = {}});
+        state.frame.time = 0.5;
+        state.show(*path, 1);
+        const AverageTable table = path->table();
+        for (std::size_t bin = 0; bin < table.values.size(); ++bin) {
+            EXPECT_EQ(table.values[bin] > 0.0, bin == static_cast<std::size_t>(length * 1000.0))
+                << bin << " " << length;
+        }
+    }
 }
 
 // Averages that compare times with each other, against a calculation that goes over all balls and starts.

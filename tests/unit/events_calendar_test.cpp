@@ -51,10 +51,11 @@ private:
 // ticks than events.
 TEST(Calendar, GivesTheEarliestEventThatCountsAtAnyTime) {
     constexpr std::uint32_t kOwners = 57;
-    constexpr double kEnd = 64.0;
-    for (const double width : {100.0, 0.5, 0.01, 1.0e-5}) {
+    for (const auto& [begin, width] :
+         {std::pair{0.0, 100.0}, {0.0, 0.5}, {0.0, 0.01}, {0.0, 1.0e-5}, {1.0e6, 0.5}, {1.0e12, 0.01}}) {
+        const double end = begin + 64.0;
         Calendar calendar;
-        calendar.start(kEnd, width);
+        calendar.start(begin, end, width);
         Owners owners(kOwners);
         std::uint64_t draw = 0;
         const auto ahead = [&draw](double now) {
@@ -63,12 +64,12 @@ TEST(Calendar, GivesTheEarliestEventThatCountsAtAnyTime) {
             return uniform(draw, 1) < 0.3 ? 0.25 * std::floor(4.0 * (now + way * uniform(draw++, 2)) + 1.0)
                                           : now + way * uniform(draw++, 3);
         };
-        for (std::uint32_t slot = 0; slot < kOwners; ++slot) owners.set(calendar, slot, ahead(0.0));
+        for (std::uint32_t slot = 0; slot < kOwners; ++slot) owners.set(calendar, slot, ahead(begin));
         int met = 0;
         for (;; ++met) {
             const auto [time, slot] = owners.earliest();
-            const CalendarEntry* const next = owners.next(calendar, kEnd);
-            if (time >= kEnd) {
+            const CalendarEntry* const next = owners.next(calendar, end);
+            if (time >= end) {
                 EXPECT_EQ(next, nullptr);
                 break;
             }
@@ -85,7 +86,7 @@ TEST(Calendar, GivesTheEarliestEventThatCountsAtAnyTime) {
 
 TEST(Calendar, GivesNothingAtOrBeyondTheLimit) {
     Calendar calendar;
-    calendar.start(10.0, 0.1);
+    calendar.start(0.0, 10.0, 0.1);
     Owners owners(2);
     owners.set(calendar, 0, 3.0);
     owners.set(calendar, 1, 5.0);
@@ -101,10 +102,10 @@ TEST(Calendar, GivesNothingAtOrBeyondTheLimit) {
 
 TEST(Calendar, KeepsNothingOfTheTimeBefore) {
     Calendar calendar;
-    calendar.start(10.0, 0.1);
+    calendar.start(0.0, 10.0, 0.1);
     Owners owners(1);
     owners.set(calendar, 0, 3.0);
-    calendar.start(4.0, 0.2);
+    calendar.start(0.0, 4.0, 0.2);
     EXPECT_EQ(owners.next(calendar, 4.0), nullptr);
     owners.set(calendar, 0, 4.0);  // its end is not a part of it
     EXPECT_EQ(owners.next(calendar, 5.0), nullptr);
@@ -112,7 +113,7 @@ TEST(Calendar, KeepsNothingOfTheTimeBefore) {
 
 TEST(Calendar, TellsOfAnEventBeforeItComes) {
     Calendar calendar;
-    calendar.start(1024.0, 1.0);  // a tick a unit of time
+    calendar.start(0.0, 1024.0, 1.0);  // a tick a unit of time
     for (const std::uint32_t slot : {0U, 1U, 2U}) calendar.push({10.0 + slot, slot, 0});
     std::map<std::uint32_t, std::vector<int>> levels;
     const auto told = [&levels](int level, std::uint32_t slot) { levels[slot].push_back(level); };

@@ -267,7 +267,7 @@ TEST_F(RowMeansTest, WhereARunWasStoppedMakesNoDifference) {
     ObservableSet second_set = make_set();
     RowSeries second(second_set.infos(), 0.1);
     SavedNumbers numbers(saved);
-    second.restore(numbers);
+    second.restore(numbers, 0);
     row(second_set, nullptr, 10.05);  // the first row of the file that goes on
     for (int k = 101; k <= 300; ++k) row(second_set, &second, 0.1 * k);
     std::vector<double> a, b;
@@ -317,7 +317,7 @@ TEST_F(RowMeansTest, TimeThatIsNotMeasuredIsNoTimeBetweenRows) {
     statistics.save(saved);
     RowSeries resumed(set.infos(), 0.125);
     SavedNumbers numbers(saved);
-    resumed.restore(numbers);
+    resumed.restore(numbers, 0);
     EXPECT_TRUE(numbers.empty());
     for (const RowSeries* each : {&statistics, &resumed}) {
         const RowMeans means = each->means();
@@ -337,7 +337,7 @@ TEST_F(RowMeansTest, MeansAreSinceATimeBehindWhatWasNotMeasured) {
     statistics.save(saved);
     RowSeries resumed(set.infos(), 0.1);
     SavedNumbers numbers(saved);
-    resumed.restore(numbers);
+    resumed.restore(numbers, 0);
     EXPECT_TRUE(numbers.empty());
     const RowMeans means = statistics.means();
     ASSERT_TRUE(means.equilibrated) << means.reason;
@@ -358,7 +358,7 @@ TEST_F(RowMeansTest, RowsOfAnEarlierVersionBeginAnew) {
     infos.push_back({.name = "a_later_row", .unit = "J", .label = "x", .components = {}});
     RowSeries second(infos, 0.1);
     SavedNumbers numbers(saved);
-    second.restore(numbers);
+    second.restore(numbers, 0);
     EXPECT_EQ(second.means().rows, 0u);
 }
 
@@ -370,7 +370,7 @@ TEST_F(RowMeansTest, RowsAtOtherTimesBeginAnew) {
     first.save(saved);
     RowSeries second(set.infos(), 0.2);
     SavedNumbers numbers(saved);
-    second.restore(numbers);
+    second.restore(numbers, 0);
     EXPECT_EQ(second.means().rows, 0u);
 }
 

@@ -148,6 +148,27 @@ TEST(Growth, KeepsEachFillOfAMixtureInItsRegion) {
     }
 }
 
+/// All together they reach across a periodic axis, and the first alone does not; two halves do, and neither of them.
+TEST(Growth, KeepsEachFillInItsPartOfAPeriodicAxis) {
+    const std::string half = "region = { min = [0.0, 0.0], max = [5.0, 6.0] }\n";
+    const std::string other = "region = { min = [5.0, 0.0], max = [10.0, 6.0] }\n";
+    for (const std::string& second : {fill(0.2, 0.05), fill(0.2, 0.1, other)}) {
+        const Scene scene =
+            scene_of(2, "size = [10.0, 6.0]\nboundary = [\"periodic\", \"wall\"]", fill(0.5, 0.6, half) + second);
+        const Balls balls = make_balls(scene);
+        EXPECT_GE(smallest_gap(scene, balls), -kWallRounding);
+        double farthest = 0.0;
+        for (std::size_t id = 0; id < balls.size(); ++id) {
+            const bool large = balls.species_of(id).radius == 0.5;
+            if (large) {
+                EXPECT_TRUE(balls.position[0][id] >= 0.5 && balls.position[0][id] <= 4.5) << id;
+            }
+            farthest = std::max(farthest, balls.position[0][id]);
+        }
+        EXPECT_GT(farthest, 5.2);
+    }
+}
+
 TEST(Growth, IsTheSameForASeedAndAnotherForAnother) {
     const auto places = [](int seed) {
         return make_balls(scene_of(2, "size = [30.0, 30.0]", fill(0.5, 0.65), seed)).position;

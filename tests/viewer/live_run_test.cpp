@@ -100,7 +100,10 @@ TEST(LiveRun, SingleStepsNeedNoStoredFrames) {
 
 TEST(LiveRun, SaysWhatStoppedIt) {
     LiveLab lab;
-    lab.run.kick({.id = 0, .velocity = {1e9, 0.0, 0.0}, .add = true});  // it leaves the box within a step
+    lab.run.kick({.id = 0, .velocity = {1e9, 0.0, 0.0}, .add = true});  // it would leave the box within a step
+    const std::string refused = lab.wait_for_message();
+    EXPECT_NE(refused.find("farther than the largest radius"), std::string::npos) << refused;
+    lab.run.kick({.id = 0, .velocity = {490.0, 0.0, 0.0}, .add = true});  // and so it runs deep into the other
     lab.run.set_playing(true);
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
     while (lab.run.error().empty() && std::chrono::steady_clock::now() < end) {
