@@ -217,7 +217,8 @@ temperature = 1.0
 
     def test_what_frames_say_of_equilibrium_is_kept_in_bounds_and_resumed(self):
         self.write("gas.toml", MIXTURE.replace("until = 6.0", "until = 12.5").replace("every = 1.0", "every = 0.002")
-                   .replace("count = 60", "count = 4").replace("count = 30", "count = 2") % "events")
+                   .replace("count = 60", "count = 4").replace("count = 30", "count = 2") % "events"
+                   + "[physics]\ngravity = [0.0, -1.0]\n")  # so they warm, and meet more often
 
         def looks(name):
             with h5py.File(self.folder / name) as file:

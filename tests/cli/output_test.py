@@ -284,6 +284,14 @@ class Overwrite(ProgramTest):
         self.refused(r"\./a\.h5: is to be both the events log and another output", "run", "gas.toml", "-o", "a.h5",
                      "--solver", "events", "--events-log", "./a.h5")
 
+    def test_what_is_not_whole_yet_has_a_name_of_its_own(self):
+        """One of these was taken for what a killed run had left, and was gone when the run ended, with status 0."""
+        for option in ("-o", "--checkpoint", "--events-log"):
+            output = [] if option == "-o" else ["-o", "new.h5"]
+            self.refused(r"new\.h5\.carom-partial: so a file is called that is not whole yet, \.carom-partial; name another",
+                         "run", "gas.toml", *output, "--solver", "events", option, "new.h5.carom-partial")
+        self.refused(r"x\.xyz\.carom-partial: .*", "convert", "gas.h5", "x.xyz.carom-partial")
+
     def test_the_input_is_not_overwritten(self):
         os.symlink("gas.toml", self.folder / "same.toml")
         message = r".*: is the input, and would be overwritten; name another file"
