@@ -174,10 +174,13 @@ private:
         if (error_) return;
         try {
             const py::object frame = py::cast(FrameView{context_, std::make_shared<const Frame>(*sample.frame)});
-            const auto given = py::reinterpret_steal<py::object>(
+            auto given = py::reinterpret_steal<py::object>(
                 in_python([&] { return PyObject_CallOneArg(function_.ptr(), frame.ptr()); }));
             if (!given) throw py::error_already_set();
             leave_if_forked();
+            if (py::hasattr(given, "filled")) {  // below a mask of NumPy lies anything
+                given = given.attr("astype")("f8").attr("filled")(std::numeric_limits<double>::quiet_NaN());
+            }
             using Numbers = py::array_t<double, py::array::c_style | py::array::forcecast>;
             const auto numbers = in_python([&] { return Numbers::ensure(given); });
             if (!numbers || given.is_none()) throw py::type_error(info_.name + " gives no number");
@@ -416,6 +419,7 @@ public:
             throw py::value_error("velocities must have a row a ball, of three numbers at most");
         }
         for (py::ssize_t axis = 0; axis < velocity.shape(1); ++axis) {
+            if (velocity.shape(0) == 0) break;
             const double* const begin = velocity.data(0, axis);
             columns[static_cast<std::size_t>(axis)].assign(begin, begin + velocity.shape(0));
         }

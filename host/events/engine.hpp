@@ -644,15 +644,23 @@ private:
     }
 
     /// Time must move on: if a number of events that would take all balls through several contacts each leave it where
-    /// it was, or each takes it to the next number that there is, it never will.
+    /// it was, or each takes it to the next number that there is, or a ball to the next place, it never will.
     void watch_progress(Slot i) {
         constexpr double kNoProgress = 1.0e-12;  // in units of the time in which a ball moves by its radius
         constexpr double kRoundings = 4.0;       // an event
+        constexpr double kLocked = 1.0e-6;       // as kNoProgress: what rattles within a rounding of places, at most
+        constexpr double kOfOne = 10000.0;       // events of a ball that does
         const double now = since_start();
         const double unit = speed_scale_ > 0.0 ? balls_.least_radius() / speed_scale_ : 0.0;
         const std::uint64_t events = 10000 + 16 * static_cast<std::uint64_t>(count());
         const double rounding = std::numeric_limits<double>::epsilon() * now_ * static_cast<double>(events);
-        const double least = std::max(kNoProgress * unit, kRoundings * rounding);
+        const double slow = setup_.cutoff_speed > 0.0 ? setup_.cutoff_speed : speed_scale_;
+        double place = 0.0;  // the rounding of one
+        for (int axis = 0; axis < Dim; ++axis) {
+            place = std::max(place, std::numeric_limits<double>::epsilon() * enclosure_.size()[axis]);
+        }
+        const double locked = slow > 0.0 ? std::min(kRoundings * kOfOne * place / slow, kLocked * unit) : 0.0;
+        const double least = std::max({kNoProgress * unit, kRoundings * rounding, locked});
         if (watch_events_ != 0 && now - watch_time_ <= least) throw_collapse(i);
         watch_time_ = now;
         watch_events_ = events_ + events;

@@ -121,7 +121,7 @@ public:
     Reading& operator=(const Reading&) = delete;
     static void add(hsize_t bytes, hsize_t of_file) {
         constexpr hsize_t kTimes = 8;  // it is looked at, hashed and read
-        constexpr hsize_t kOwn = 16U << 20;
+        constexpr hsize_t kOwn = 1U << 20;
         if (current == nullptr) return;
         current->bytes_ += bytes;
         if (current->bytes_ > kTimes * of_file + kOwn)
@@ -237,6 +237,7 @@ void require_whole_chunk(hid_t dataset, const Packing& packing, const std::vecto
     check(H5Dget_chunk_storage_size(dataset, offset.data(), &stored), "read the size of a chunk");
     if (stored == 0) return;  // nothing has been written there
     if (stored > 2 * packing.chunk_bytes + kSum + 1024) throw Error("a packed piece is larger than what is in it");
+    Reading::add(stored, file_bytes(dataset));
     std::vector<unsigned char> raw(stored);
     std::uint32_t skipped = 0;
     check(H5Dread_chunk(dataset, H5P_DEFAULT, offset.data(), &skipped, raw.data()), "read a chunk");

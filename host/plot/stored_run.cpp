@@ -327,12 +327,25 @@ bool stays_since_its_beginning(const TrajectoryReader& trajectory, const Average
            (one == kNumbersFromFrames.end() || !have_fields_for(trajectory, *one));
 }
 
+namespace {
+
+/// Of the stored scene, which may be that of another run: of that name, and of that kind.
+std::vector<ObserveEntry>::const_iterator entry_of(const Scene& scene, const AverageInfo& info) {
+    return std::ranges::find_if(scene.observables, [&](const ObserveEntry& entry) {
+        return entry.name == info.name && entry.kind == info.kind;
+    });
+}
+
+}  // namespace
+
 NumberCourse number_course(const TrajectoryReader& trajectory, const Scene& scene, const AverageInfo& info,
                            const TimeWindow& window) {
     NumberCourse course{.info = info};
-    const auto entry = std::ranges::find(scene.observables, info.name, &ObserveEntry::name);
-    if (begins_later(trajectory, info, window) && !stays_since_its_beginning(trajectory, info, window) &&
-        entry != scene.observables.end()) {
+    if (begins_later(trajectory, info, window) && !stays_since_its_beginning(trajectory, info, window)) {
+        const auto entry = entry_of(scene, info);
+        if (entry == scene.observables.end()) {
+            throw InputError(fmt::format("{}: '{}' is no average of its scene", trajectory.path(), info.name));
+        }
         course.info = computed(trajectory, scene, *entry, window, [&](double time, const Average& so_far) {
                           course.time.push_back(time);
                           course.tables.push_back(so_far.table());
@@ -352,7 +365,7 @@ RunAverage run_average(const TrajectoryReader& trajectory, const Scene& scene, c
     if (const AverageInfo* info = find_average(trajectory, quantity)) {
         if (trajectory.frame_count() == 0) throw InputError(trajectory.path() + ": holds no frames");
         if (begins_later(trajectory, *info, window)) {
-            const auto entry = std::ranges::find(scene.observables, info->name, &ObserveEntry::name);
+            const auto entry = entry_of(scene, *info);
             if (entry == scene.observables.end() || !follows_from_frames(info->kind)) {
                 throw InputError(
                     fmt::format("{}: '{}' is an average since t = {:.6g}, and no later part of it is stored",

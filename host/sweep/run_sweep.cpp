@@ -162,11 +162,16 @@ Job job_of(const Sweep& sweep, const SweepOptions& options, const std::vector<st
 /// sweep_key(), and what the files are that the runs load.
 std::string key_of(const Sweep& sweep, const SweepOptions& options, const std::vector<std::string>& columns) {
     std::string key = sweep_key(sweep, options, columns);
-    // Runs that may load other files, or other parts of them: one for each combination of such axes.
+    // Runs that may load other files, or other parts of them: one for each combination of such axes. A formula may be
+    // of any axis.
+    const auto loads = [](const auto& one) {
+        return std::ranges::any_of(one.keys, [](const std::string& key) { return key.starts_with("load"); });
+    };
+    const bool by_formula =
+        std::ranges::any_of(sweep.settings, [&](const Setting& setting) { return setting.formula && loads(setting); });
     std::vector<std::size_t> loading;
     for (std::size_t k = 0; k < sweep.axes.size(); ++k) {
-        const auto loads = [](const std::string& name) { return name.starts_with("load"); };
-        if (std::ranges::any_of(sweep.axes[k].keys, loads)) loading.push_back(k);
+        if (by_formula || loads(sweep.axes[k])) loading.push_back(k);
     }
     std::set<std::vector<std::size_t>> seen;
     std::uint64_t hash = 0;

@@ -608,6 +608,20 @@ class AveragedNumbers(ProgramTest):
         self.assertEqual(stays, last("all_mean_free_path")[0])
         self.assertIn("all_mean_free_path: is the average since t = 0, where its samples begin", said)
 
+    def test_what_the_stored_scene_does_not_have_is_not_taken_anew(self):
+        self.write("gas.toml", MIXTURE % "events" + "".join(f'[[observe]]\nname = "a_{kind}"\nkind = "{kind}"\n'
+                                                            for kind in ("temperature", "density_map")))
+        self.succeed("run", "gas.toml", "--quiet")
+        with h5py.File(self.folder / "gas.h5", "r+") as file:
+            attributes, text = dict(file["parameters/scene"].attrs), file["parameters/scene"][()].decode()
+            del file["parameters/scene"]
+            file["parameters/scene"] = numpy.bytes_(text.replace('"temperature"', '"stress"').replace('"density_map"', '"kurtosis"'))
+            file["parameters/scene"].attrs.update(attributes)
+        for name, says in (("a_temperature", "'a_temperature' is no average of its scene"),
+                           ("a_density_map", "'a_density_map' is an average since t = 0, and no later part of it is stored")):
+            result = self.carom("plot", "gas.h5", name, "--from", "3", "-o", "x.png")
+            self.assertEqual((result.status, result.err), (2, f"carom: gas.h5: {says}\n"))
+
     def test_what_frames_do_not_hold_does_not_follow_from_them(self):
         text = MIXTURE.replace("[output]", '[output]\nfields = ["velocity"]') % "events"
         self.write("gas.toml", text + '[[observe]]\nname = "de"\nkind = "density"\n')

@@ -241,6 +241,74 @@ until = 9.0
             (ball,) = self.balls("lift.h5")
             self.assertAlmostEqual(ball["position"][1], 2.0 + 9.0 * velocity + 0.4, delta=0.01)
 
+    def test_a_ball_rests_on_a_floor_that_moves_wherever_it_fell_from(self):
+        """What an impact without rebound leaves is a rounding of either sign, behind which it did not hop on."""
+        for k in range(12):
+            self.write("rest.toml", f"""
+[scene]
+dimension = 2
+[box]
+size = [10.0, 20.0]
+[physics]
+gravity = [0.0, -1.0]
+restitution = 0.0
+wall_restitution = 0.0
+[events]
+cutoff_speed = 0.01
+[[wall]]
+shape = "plane"
+normal = [0.0, 1.0]
+velocity = 0.1
+[[ball]]
+radius = 0.3
+mass = 1.0
+position = [5.0, {6.0 + 0.05 * k}]
+[run]
+solver = "events"
+until = 6.0
+""")
+            self.run_json("rest.toml", "--force")
+
+    def test_what_a_moving_floor_locks_in_a_corner_is_a_collapse(self):
+        """It rattles within the rounding of places, which takes many roundings of time."""
+        self.write("corner.toml", """
+[scene]
+dimension = 2
+seed = 506
+[box]
+size = [5.0, 10.0]
+[physics]
+gravity = [0.3, -1.0]
+wall_restitution = 0.5
+friction = 1.0
+simultaneous = "sequential"
+[events]
+cutoff_speed = 0.01
+[run]
+solver = "events"
+until = 6.0
+[output]
+every = 1.0
+observables_every = 0.5
+[[fill]]
+radius = 0.4
+mass = 1.0
+count = 12
+temperature = 1.0
+[[wall]]
+shape = "plane"
+normal = [1.0, 1.0]
+offset = 1.5
+[[wall]]
+shape = "plane"
+normal = [0.0, 1.0]
+offset = 0.0
+velocity = 0.1
+""")
+        result = self.carom("run", "corner.toml", "--quiet")
+        self.assertEqual(result.status, 3, result.err)
+        self.assertIn("inelastic collapse", result.err)
+
     def test_a_run_that_a_ball_has_left_goes_on_behind_a_stage_and_with_other_keys(self):
         self.write("left.toml", CRADLE.replace("size = [20.0, 2.0]", 'size = [20.0, 2.0]\nboundary = ["open", "wall"]')
                    .replace("[1.0, 0.0]", "[-2.0, 0.0]").replace("until = 8.0", "until = 10.0")

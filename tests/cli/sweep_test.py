@@ -471,8 +471,9 @@ class Interrupted(SweepTest):
 
     def test_balls_that_are_loaded_are_a_part_of_the_sweep(self):
         """Other balls in a file of the same name: what was done before was done with the old ones."""
-        balls = "x,y,vx,vy\n2,2,1,0.5\n5,5,-1,0.25\n"
-        self.write("balls.csv", balls)
+        def balls(speed):  # the first frame stays
+            rows = [f"{time},2,2,1,0.5\n{time},5,5,-1,{speed if time > 0 else 0.25}\n" for time in range(30)]
+            self.write("balls.csv", "time,x,y,vx,vy\n" + "".join(rows))
         self.write("load.toml", """
 [scene]
 dimension = 2
@@ -488,23 +489,27 @@ file = "balls.csv"
 radius = 0.5
 mass = 1.0
 """)
-        self.write("t.sweep.toml", """
+        self.OPTIONS = ["--threads", "1"]
+        for axis in ('key = "scene.seed"', 'name = "t"', 'key = "load[0].time"'):
+            of_axis = '[[set]]\nkey = "load[0].time"\nformula = "t"\n' if "name" in axis else ""
+            self.write("t.sweep.toml", f"""
 [sweep]
 scene = "load.toml"
 record = ["kinetic_energy"]
 [[axis]]
-key = "scene.seed"
-values = { from = 1, to = 30, step = 1 }
-""")
-        self.OPTIONS = ["--threads", "1"]
-        code, err = self.interrupt(signal.SIGINT)
-        self.assertEqual(code, 130, err)
-        self.write("balls.csv", balls.replace("0.25", "0.75"))
-        result = self.carom("sweep", "t.sweep.toml", *self.OPTIONS)
-        self.assertEqual(result.status, 2, result.err)
-        self.assertIn("t.csv.part: holds the runs of another sweep", result.err)
-        self.write("balls.csv", balls)
-        self.assertIn("done before", self.succeed("sweep", "t.sweep.toml", *self.OPTIONS).err)
+{axis}
+values = {list(range(30))}
+{of_axis}""")
+            balls(0.25)
+            code, err = self.interrupt(signal.SIGINT)
+            self.assertEqual(code, 130, err)
+            balls(0.75)
+            result = self.carom("sweep", "t.sweep.toml", *self.OPTIONS)
+            self.assertEqual(result.status, 2, (axis, result.err))
+            self.assertIn("t.csv.part: holds the runs of another sweep", result.err)
+            balls(0.25)
+            self.assertIn("done before", self.succeed("sweep", "t.sweep.toml", *self.OPTIONS).err)
+            (self.folder / "t.csv").unlink()
 
     def test_what_is_read_is_not_taken_for_the_journal(self):
         text = GAS_SWEEP.format(average="")

@@ -725,6 +725,18 @@ def test_what_goes_wrong_in_an_observable_comes_out_and_leaves_the_run_whole(gas
             carom.Run(gas, observables={name: kinetic})
 
 
+def test_what_an_observable_masks_is_no_number(gas):
+    run = carom.Run(gas, observables={
+        "one": lambda frame: np.ma.masked if frame.time < 0.2 else np.float32(1.0),
+        "two": {"function": lambda frame: np.ma.array([3, 4], mask=[False, frame.time < 0.2]), "components": ["a", "b"]}})
+    run.advance()
+    early = run.rows["time"] < 0.2
+    assert (np.isnan(run.rows["one"]) == early).all()
+    two = np.stack([run.rows["two"][name] for name in ("a", "b")]) if run.rows["two"].dtype.names else run.rows["two"].T
+    assert (two[0] == 3.0).all()
+    assert (np.isnan(two[1]) == early).all()
+
+
 def test_an_observable_may_drop_the_run_that_asks_it(gas):
     holder, seen = {}, []
 
