@@ -68,8 +68,9 @@ void add_means(MeasuredRun& run, const TrajectoryReader& trajectory, const Obser
     run.means_since = json.contains("since") ? number_or_nan(json["since"])
                       : times.empty()        ? 0.0
                                              : 0.5 * (times.front() + times.back());
-    if (!json.contains("equilibrated") || !json.contains("since") || run.changed) return;
-    const auto& equilibrated = json["equilibrated"];
+    const bool told = json.contains("equilibrated") && json.contains("since");
+    if (!told && !run.changed) return;
+    const nlohmann::ordered_json equilibrated = told ? json["equilibrated"] : nlohmann::ordered_json();
     run.judge_equilibrium(equilibrated.is_boolean() ? std::optional(equilibrated.get<bool>()) : std::nullopt);
 }
 

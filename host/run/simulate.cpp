@@ -107,7 +107,7 @@ std::vector<TheoryCheck> theory_of_numbers(MeasuredRun& run, const RowMeans& mea
         run.means.push_back({mean.name, mean.mean, mean.error, mean.correlation_time, mean.steadiness});
     }
     run.means_since = means.since;
-    if (!run.changed) run.judge_equilibrium(means.equilibrated);
+    run.judge_equilibrium(means.equilibrated);
     std::vector<RunAverage> numbers;
     const std::vector<AverageTable> tables = averages.tables();
     for (std::size_t k = 0; k < tables.size(); ++k) {

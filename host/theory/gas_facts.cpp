@@ -13,6 +13,9 @@ namespace carom {
 namespace {
 
 double mean_temperature(const MeasuredRun& run, double from) {
+    // Of a run that was resumed the rows of before are in another file, and in the means alone.
+    const auto mean = std::ranges::find(run.means, "temperature", &MeasuredMean::name);
+    if (!run.time.empty() && run.time.front() > from && mean != run.means.end()) return mean->mean;
     double sum = 0.0;
     double count = 0.0;
     for (std::size_t row = 0; row < run.temperature.size(); ++row) {

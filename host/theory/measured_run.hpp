@@ -64,9 +64,12 @@ struct MeasuredRun {
 
     /// \param equilibrated  from `means_since` on; none: it could not be told
     void judge_equilibrium(std::optional<bool> equilibrated) {
-        off_equilibrium = equilibrated == false;
-        equilibrated_since = equilibrated == true ? std::optional(means_since) : std::nullopt;
-        unsettled = equilibrated == true ? "" : equilibrated ? "not at equilibrium" : "not known to be at equilibrium";
+        off_equilibrium = !changed && equilibrated == false;
+        equilibrated_since = !changed && equilibrated == true ? std::optional(means_since) : std::nullopt;
+        unsettled = changed                ? "it was changed"
+                    : equilibrated == true ? ""
+                    : equilibrated         ? "not at equilibrium"
+                                           : "not known to be at equilibrium";
     }
 
     [[nodiscard]] const Box& box() const { return scene.box; }

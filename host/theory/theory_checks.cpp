@@ -229,6 +229,16 @@ private:
     /// That rows count in, once means do [time].
     [[nodiscard]] double measured_time() const {
         double sum = 0.0;
+        if (!run_.time.empty() && run_.time.front() > run_.means_since) {  // a resumed run has not all rows
+            double begin = run_.means_since;
+            for (const Stage& stage : run_.scene.stages) {
+                const double end = std::clamp(stage.until, begin, std::max(begin, run_.time.back()));
+                if (stage.measure) sum += end - begin;
+                begin = end;
+            }
+            const bool measures = run_.scene.stages.empty() || run_.scene.stages.back().measure;
+            return measures ? sum + std::max(0.0, run_.time.back() - begin) : sum;
+        }
         for (std::size_t row = 1; row < run_.time.size(); ++row) {
             if (run_.time[row] <= run_.means_since || !run_.scene.measures(run_.time[row])) continue;
             sum += run_.time[row] - run_.time[row - 1];

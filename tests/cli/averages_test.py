@@ -608,6 +608,21 @@ class AveragedNumbers(ProgramTest):
         self.assertEqual(stays, last("all_mean_free_path")[0])
         self.assertIn("all_mean_free_path: is the average since t = 0, where its samples begin", said)
 
+    def test_theory_knows_of_a_resumed_run_what_was_before(self):
+        """Its rows are those behind the resume alone: of a few, the temperature is anything."""
+        of_one_kind = MIXTURE.split('[[fill]]\nspecies = "heavy"')[0]
+        self.write("gas.toml", of_one_kind.replace("until = 6.0", "until = 60.0").replace('"wall"', '"periodic"') % "events"
+                   + '[thermostat]\nkind = "andersen"\nrate = 1.0\ntemperature = 1.0\n')
+        whole = self.succeed("run", "gas.toml", "-o", "whole.h5", "--quiet", "--json").json
+        self.succeed("run", "gas.toml", "-o", "part.h5", "--until", "59.9", "--quiet")
+        rest = self.succeed("run", "--resume", "part.checkpoint.h5", "--until", "60", "-o", "rest.h5", "--quiet", "--json").json
+        self.assertEqual(rest["state_hash"], whole["state_hash"])
+        of_whole, of_rest = ({check["what"]: check for check in told["theory"]} for told in (whole, rest))
+        self.assertIn("virial pressure", of_whole)
+        for what, check in of_whole.items():
+            self.assertEqual(of_rest[what]["verdict"], check["verdict"], what)
+            self.assertAlmostEqual(of_rest[what]["expected"], check["expected"], delta=1e-3 * abs(check["expected"]), msg=what)
+
     def test_what_the_stored_scene_does_not_have_is_not_taken_anew(self):
         self.write("gas.toml", MIXTURE % "events" + "".join(f'[[observe]]\nname = "a_{kind}"\nkind = "{kind}"\n'
                                                             for kind in ("temperature", "density_map")))

@@ -248,9 +248,10 @@ until = 9.0
 [scene]
 dimension = 2
 [box]
-size = [10.0, 20.0]
+size = [10.0, 10.0]
 [physics]
 gravity = [0.0, -1.0]
+simultaneous = "sequential"
 restitution = 0.0
 wall_restitution = 0.0
 [events]
@@ -258,11 +259,13 @@ cutoff_speed = 0.01
 [[wall]]
 shape = "plane"
 normal = [0.0, 1.0]
+offset = 1.0
 velocity = 0.1
 [[ball]]
 radius = 0.3
 mass = 1.0
 position = [5.0, {6.0 + 0.05 * k}]
+velocity = [1.0, 0.0]
 [run]
 solver = "events"
 until = 6.0

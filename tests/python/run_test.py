@@ -991,6 +991,18 @@ def test_a_kicked_run_that_is_resumed_is_compared_with_no_theory(gas, tmp_path):
     assert not verdicts(kicked=True)
 
 
+@pytest.mark.parametrize("change", [lambda run: run.kick(0, [50.0, 0.0]), lambda run: run.change({"physics.restitution": 0.999})])
+def test_theory_has_no_verdict_of_a_run_that_was_changed(change, gas, tmp_path):
+    gas["run.until"] = 20.0
+    run = carom.Run(gas, solver="events", output=tmp_path / "gas.h5")
+    run.advance(until=0.5)
+    change(run)
+    run.advance()
+    assert run.summary["theory"]
+    assert not [check for check in run.summary["theory"] if check["verdict"]]
+    assert "it was changed" in {check["reason"] for check in run.summary["theory"]}
+
+
 def test_free_paths_bend_by_the_gravity_of_their_time():
     text = """
 scene.dimension = 2
