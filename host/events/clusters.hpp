@@ -161,8 +161,9 @@ Vec<double, Dim> least_hop(const Vec<double, Dim>& velocity, const Vec<double, D
     constexpr double kOfCutoff = 0.0625;
     const double least = kOfCutoff * cutoff_speed;
     const double vn = dot(velocity, into_box);
-    // What an impact without rebound leaves is a rounding of either sign: slower than half a hop is at rest, too.
-    const bool rests = vn < 0.5 * least && -vn < least && dot(gravity, into_box) < 0.0;
+    // What an impact without rebound leaves is a rounding of either sign.
+    constexpr double kRounding = 1.0e-3;  // of a hop
+    const bool rests = vn <= kRounding * least && -vn < least && dot(gravity, into_box) < 0.0;
     return rests ? -(vn + least) * into_box : Vec<double, Dim>::filled(0.0);
 }
 

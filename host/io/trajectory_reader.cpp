@@ -155,6 +155,9 @@ private:
         if (!std::ranges::all_of(times_, [](double time) { return std::isfinite(time); })) {
             throw h5::Error("the time of a frame is no number");
         }
+        if (!std::ranges::is_sorted(times_) || (frames > 0 && times_[0] < 0.0)) {
+            throw h5::Error("the times of its frames do not rise from 0 on");
+        }
     }
 
     void read_real(hid_t file, const std::string& element, std::size_t index, const Frame& frame,

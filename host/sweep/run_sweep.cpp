@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
@@ -159,8 +160,10 @@ Job job_of(const Sweep& sweep, const SweepOptions& options, const std::vector<st
     };
 }
 
-/// sweep_key(), and what the files are that the runs load.
-std::string key_of(const Sweep& sweep, const SweepOptions& options, const std::vector<std::string>& columns) {
+/// sweep_key(), and what the files are that the runs load. Good for nothing once `interrupted`.
+std::string key_of(
+    const Sweep& sweep, const SweepOptions& options, const std::vector<std::string>& columns,
+    const std::function<int()>& interrupted = [] { return 0; }) {
     std::string key = sweep_key(sweep, options, columns);
     // Runs that may load other files, or other parts of them: one for each combination of such axes. A formula may be
     // of any axis.
@@ -180,6 +183,7 @@ std::string key_of(const Sweep& sweep, const SweepOptions& options, const std::v
         std::vector<std::size_t> at;
         for (const std::size_t k : loading) at.push_back(all[k]);
         if (!seen.insert(at).second) continue;
+        if (interrupted() != 0) break;
         const PreparedScene prepared = prepare_run(sweep, options, run);
         if (prepared.scene.loads.empty()) continue;
         prepared.state.for_each_part([&hash](const Balls& part) {
@@ -571,7 +575,9 @@ SweepOutcome run_sweep(const Sweep& sweep, const SweepOptions& options, const Sw
     const auto columns = check_sweep(
         sweep, options, [&signals] { return signals.caught(); }, progress);
     if (columns.empty()) return {.signal = signals.caught(), .rows = sweep.rows(), .runs = sweep.runs()};
-    Journal journal(journal_path(output.table), key_of(sweep, options, columns), columns.size(), output.force);
+    const std::string key = key_of(sweep, options, columns, [&signals] { return signals.caught(); });
+    if (signals.caught() != 0) return {.signal = signals.caught(), .rows = sweep.rows(), .runs = sweep.runs()};
+    Journal journal(journal_path(output.table), key, columns.size(), output.force);
     SweepOptions side_by_side = options;
     if (options.threads == 0 && options.ranks == nullptr) {
         side_by_side.threads = runs_at_once(prepare_run(sweep, options, 0));

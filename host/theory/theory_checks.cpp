@@ -379,7 +379,19 @@ private:
         } else {
             return;
         }
-        number(std::move(check));
+        const bool early =
+            info.kind == "self_diffusion" && !diffuses(measured, facts, std::max(check.measured, check.expected));
+        number(std::move(check), early && run_.unsettled.empty() ? "too short for diffusion" : run_.unsettled);
+    }
+
+    /// Whether the lags that D is taken from, an eighth of the samples' time and more, are several of the times in
+    /// which velocities are forgotten, and take balls out of the cage of their neighbours. \param coefficient  D
+    static bool diffuses(const RunAverage& measured, const GasFacts& facts, double coefficient) {
+        constexpr double kMemories = 4.0;
+        constexpr double kWay = 0.5;  // diameters
+        const double lag = 0.125 * measured.table.samples * measured.info.every;
+        return lag > kMemories * facts.mass * coefficient / facts.temperature &&
+               2.0 * facts.dimension * coefficient * lag > kWay * kWay * facts.diameter * facts.diameter;
     }
 
     /// The slices that the law is fitted to, less its constants: its ends are no prediction, its bend is.

@@ -734,7 +734,9 @@ class OtherFiles(HostileFileTest):
             def change(file):
                 del file[f"particles/all/{field}"]
             return change
-        for change, says in ((time, "the time of a frame is no number"), (rows, "the time of a row is no number"),
+        def falling(file):
+            file["particles/all/id/time"][...] = -file["particles/all/id/time"][()]
+        for change, says in ((time, "the time of a frame is no number"), (falling, "the times of its frames do not rise from 0 on"), (rows, "the time of a row is no number"),
                              *((box(value), "`box` has no usable size") for value in (np.nan, np.inf, 0.0, -9.0, 1e200)),
                              *((without(field), f"`{field}` is missing")
                                for field in ("position", "velocity", "spin", "image", "species"))):

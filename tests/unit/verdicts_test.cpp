@@ -238,4 +238,23 @@ TEST(Verdict, OfAMixtureIsByItsOwnEquationOfState) {
     }
 }
 
+/// Where balls still fly straight on, or rattle among their neighbours, that is no diffusion.
+TEST(Verdict, OfDiffusionNeedsLagsThatAreLong) {
+    Gas gas;
+    const auto check_of = [&](double every) {
+        const RunAverage average{{.name = "d", .kind = "self_diffusion", .every = every},
+                                 {.samples = 100.0, .x = {}, .y = {}, .values = {0.5}, .errors = {1e-4}}};
+        const auto checks = average_checks(gas.run, {&average, 1});
+        return checks.empty() ? TheoryCheck{} : checks.front();
+    };
+    const double expected = check_of(1e3).expected;
+    ASSERT_GT(expected, 0.0);
+    EXPECT_EQ(check_of(1e3).reason, "");
+    // An eighth of 100 samples is 12.5 intervals: four times m D / T, or out of the cage, whichever takes longer.
+    const double larger = std::max(0.5, expected);
+    const double least = std::max(4.0 * 2.0 * larger, 0.25 / (4.0 * larger)) / 12.5;
+    EXPECT_EQ(check_of(0.99 * least).reason, "too short for diffusion");
+    EXPECT_EQ(check_of(1.01 * least).reason, "");
+}
+
 }  // namespace carom::verdicts_test
