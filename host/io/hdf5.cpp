@@ -261,21 +261,31 @@ void require_whole_chunk(hid_t dataset, const Packing& packing, const std::vecto
     if (!whole) throw Error("a packed piece does not come to what its extents say");
 }
 
-/// That each chunk which a selection reaches into does. \param selection  of the dataset, or H5S_ALL
+/// That each chunk which a selection reaches into does, and that they are not too many.
+/// \param selection  of the dataset, or H5S_ALL
 void require_whole_chunks(hid_t dataset, hid_t selection) {
     const Packing packing = packing_of(dataset, "");  // which has been opened, and so is as it may be
-    if (packing.filters.empty() || product(extents(dataset)) == 0) return;
+    if (!packing.chunked || product(extents(dataset)) == 0) return;
     const Handle all(H5Dget_space(dataset), H5Sclose, "read a dataspace");
     const std::size_t rank = packing.chunk.size();
     std::vector<hsize_t> first(rank, 0);
     std::vector<hsize_t> last(rank, 0);
     check(H5Sget_select_bounds(selection == H5S_ALL ? hid_t{all} : selection, first.data(), last.data()),
           "read a selection");
-    for (std::size_t k = 0; k < rank; ++k) first[k] -= first[k] % packing.chunk[k];
+    // Of each HDF5 remembers some thousand bytes, of which it may have a few in the file.
+    constexpr double kFew = 4096.0;
+    constexpr double kBytes = 256.0;
+    double chunks = 1.0;
+    for (std::size_t k = 0; k < rank; ++k) {
+        first[k] -= first[k] % packing.chunk[k];
+        chunks *= static_cast<double>((last[k] - first[k]) / packing.chunk[k] + 1);
+    }
+    if (chunks > kFew + static_cast<double>(file_bytes(dataset)) / kBytes) {
+        throw Error("its numbers lie in more pieces than any do");
+    }
+    if (packing.filters.empty()) return;
     std::vector<hsize_t> offset = first;
-    constexpr std::size_t kMost = 1U << 18;  // of each HDF5 remembers some hundred bytes
-    for (std::size_t chunks = 0;; ++chunks) {
-        if (chunks == kMost) throw Error("its numbers are packed in more pieces than any are");
+    for (;;) {
         require_whole_chunk(dataset, packing, offset);
         std::size_t axis = rank;
         while (axis > 0 && (offset[axis - 1] += packing.chunk[axis - 1]) > last[axis - 1]) {

@@ -718,6 +718,16 @@ class OtherFiles(HostileFileTest):
         self.change("gas.h5", "bad.h5", change)
         self.refused("plot", "bad.h5", "temperature", "-o", "x.svg", says="lead to the same numbers", naming="bad.h5")
 
+    def test_numbers_in_pieces_of_one(self):
+        def change(file):
+            place = file["observables/temperature"]
+            attributes = dict(place["value"].attrs)
+            del place["value"]
+            place.create_dataset("value", data=np.ones(20000), chunks=(1,), maxshape=(None,))
+            place["value"].attrs.update(attributes)
+        self.change("gas.h5", "bad.h5", change)
+        self.refused("plot", "bad.h5", "temperature", "-o", "x.svg", says="lie in more pieces than any do", naming="bad.h5")
+
     def test_times_boxes_and_fields_that_are_not_there(self):
         def time(file):
             file["particles/all/id/time"][0] = np.nan

@@ -1003,6 +1003,19 @@ def test_theory_has_no_verdict_of_a_run_that_was_changed(change, gas, tmp_path):
     assert "it was changed" in {check["reason"] for check in run.summary["theory"]}
 
 
+def test_a_changed_thermostat_comes_at_multiples_of_its_own_interval(gas):
+    gas["thermostat"] = {"kind": "rescale", "temperature": 1.0, "every": 0.2}
+    run = carom.Run(gas, solver="events")
+    run.advance(until=0.15)
+    run.change({"thermostat.temperature": 3.0, "thermostat.every": 0.1})
+    energies = []
+    for time in (0.16, 0.19, 0.21):
+        run.advance(until=time)
+        energies.append(run.totals.kinetic)
+    assert energies[0] == pytest.approx(energies[1])
+    assert energies[2] == pytest.approx(3.0 * energies[0], rel=0.2)
+
+
 def test_free_paths_bend_by_the_gravity_of_their_time():
     text = """
 scene.dimension = 2
