@@ -201,14 +201,21 @@ bool spinning_limited = false;
 /// Where memory runs out in what must not throw (destructors of the JSON library take some), the program ends as it
 /// does elsewhere: what is on disk is whole at any moment.
 void end_on_lost_memory() noexcept {
+    constexpr std::size_t kSome = 1U << 16;
+    bool lost = false;
     try {
         if (const std::exception_ptr error = std::current_exception()) std::rethrow_exception(error);
+        // What was thrown while something else was on its way out, nobody can tell: but whether there is any.
+        void* const some = ::operator new(kSome, std::nothrow);
+        lost = some == nullptr;
+        ::operator delete(some);
     } catch (const std::bad_alloc&) {
-        static_cast<void>(fail(ExitStatus::kSystemFailure, "out of memory"));
-        std::_Exit(static_cast<int>(ExitStatus::kSystemFailure));
+        lost = true;
     } catch (...) {
     }
-    std::abort();
+    if (!lost) std::abort();
+    static_cast<void>(fail(ExitStatus::kSystemFailure, "out of memory"));
+    std::_Exit(static_cast<int>(ExitStatus::kSystemFailure));
 }
 
 /// What a launcher of MPI has started to share a run or a sweep: rank 0 is the program, and the others do what it says.

@@ -2,14 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 namespace carom {
 
 namespace {
 
-/// As RFC 4180 quotes it.
+/// As RFC 4180 quotes it; blanks at its ends, too, which readers leave out.
 void append_field(std::string& text, const std::string& field) {
-    if (field.find_first_of(",\"\r\n") == std::string::npos) {
+    constexpr std::string_view kBlank = " \t";
+    const bool padded = !field.empty() && (kBlank.find(field.front()) != std::string_view::npos ||
+                                           kBlank.find(field.back()) != std::string_view::npos);
+    if (!padded && field.find_first_of(",\"\r\n") == std::string::npos) {
         text += field;
         return;
     }

@@ -382,6 +382,17 @@ class RoundTrips(LoadTest):
                             self.succeed("convert", "first.h5", f"all.{ending}", "--force", "--quiet")
                             self.assertEqual(self.loaded(scene(f'file = "all.{ending}"\n{choice}', **again)), balls)
 
+    def test_of_species_whose_names_begin_or_end_with_a_blank(self):
+        for name in ("heavy ", " heavy", "heavy\t", "a b"):
+            text = "[scene]\ndimension = 2\n[box]\nsize = [9.0, 9.0]\n[run]\nuntil = 0.0\n[[species]]\nradius = 0.5\nmass = 2.0\n" \
+                f"radius_of_gyration = 0.1\nname = {json.dumps(name)}\n"
+            self.write("first.toml", text + f"[[ball]]\nspecies = {json.dumps(name)}\nposition = [3.0, 4.0]\n")
+            self.write("again.toml", text + '[[load]]\nfile = "one.csv"\n')
+            self.succeed("run", "first.toml", "-o", "first.h5", "--quiet", "--force")
+            self.succeed("convert", "first.h5", "one.csv", "--last", "--quiet", "--force")
+            self.succeed("run", "again.toml", "-o", "again.h5", "--quiet", "--force")
+            self.assertEqual(self.gyrations("again.h5"), [0.1], name)
+
     def test_of_trajectories_keep_properties_that_no_species_has(self):
         """Of a body at rest nothing else tells its radius of gyration."""
         self.make(2, "double")
