@@ -278,7 +278,8 @@ void require_whole_chunks(hid_t dataset, hid_t selection) {
     double chunks = 1.0;
     for (std::size_t k = 0; k < rank; ++k) {
         first[k] -= first[k] % packing.chunk[k];
-        chunks *= static_cast<double>((last[k] - first[k]) / packing.chunk[k] + 1);
+        const hsize_t along = (last[k] - first[k]) / packing.chunk[k] + 1;
+        chunks *= static_cast<double>(along);
     }
     if (chunks > kFew + static_cast<double>(file_bytes(dataset)) / kBytes) {
         throw Error("its numbers lie in more pieces than any do");

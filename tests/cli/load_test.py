@@ -383,7 +383,7 @@ class RoundTrips(LoadTest):
                             self.assertEqual(self.loaded(scene(f'file = "all.{ending}"\n{choice}', **again)), balls)
 
     def test_of_species_whose_names_begin_or_end_with_a_blank(self):
-        for name in ("heavy ", " heavy", "heavy\t", "a b"):
+        for name in ("heavy ", " heavy", "a b"):
             text = "[scene]\ndimension = 2\n[box]\nsize = [9.0, 9.0]\n[run]\nuntil = 0.0\n[[species]]\nradius = 0.5\nmass = 2.0\n" \
                 f"radius_of_gyration = 0.1\nname = {json.dumps(name)}\n"
             self.write("first.toml", text + f"[[ball]]\nspecies = {json.dumps(name)}\nposition = [3.0, 4.0]\n")
