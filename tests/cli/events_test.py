@@ -213,7 +213,7 @@ velocity = [1.0, 0.0]
 
     def test_a_ball_lies_on_a_floor_that_moves(self):
         """What keeps it hopping is reckoned from the wall, and not from a wall at rest."""
-        for velocity in (0.2, -0.2, 0.0):
+        for velocity, offset in ((0.2, 0.0), (0.2, 2.0), (-0.2, 2.0), (0.0, 2.0)):
             self.write("lift.toml", f"""
 [scene]
 dimension = 2
@@ -227,19 +227,19 @@ cutoff_speed = 0.05
 [[wall]]
 shape = "plane"
 normal = [0.0, 1.0]
-offset = 2.0
+offset = {offset}
 velocity = {velocity}
 [[ball]]
 radius = 0.4
 mass = 1.0
-position = [2.5, 5.0]
+position = [2.5, {offset + 3.0}]
 [run]
 solver = "events"
 until = 9.0
 """)
             self.assertEqual(self.run_json("lift.toml", "--force")["time"], 9.0)
             (ball,) = self.balls("lift.h5")
-            self.assertAlmostEqual(ball["position"][1], 2.0 + 9.0 * velocity + 0.4, delta=0.01)
+            self.assertAlmostEqual(ball["position"][1], offset + 9.0 * velocity + 0.4, delta=0.01)
 
     def test_a_ball_rests_on_a_floor_that_moves_wherever_it_fell_from(self):
         """What an impact without rebound leaves is a rounding of either sign, behind which it did not hop on."""
