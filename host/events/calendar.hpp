@@ -279,9 +279,10 @@ private:
         }
     }
 
-    /// By way of a signed number, which processors have an instruction for.
+    /// By way of a signed number, which processors have an instruction for. What is late by a rounding is due at once.
     [[nodiscard]] std::uint64_t tick_from_start(double time) const {
-        return static_cast<std::uint64_t>(static_cast<std::int64_t>(time * ticks_per_time_ - ticks_before_));
+        const double ticks = std::max(0.0, time * ticks_per_time_ - ticks_before_);
+        return static_cast<std::uint64_t>(static_cast<std::int64_t>(ticks));
     }
     [[nodiscard]] std::uint32_t tick_of(const CalendarEntry& entry) const {
         return static_cast<std::uint32_t>(tick_from_start(entry.time) % kFine);

@@ -21,27 +21,11 @@ bool is_regular(int file) {
     return fstat(file, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-bool leads_to(const std::string& path, int file) {
-    struct stat opened {};
-    struct stat named {};
-    return fstat(file, &opened) == 0 && stat(path.c_str(), &named) == 0 && opened.st_ino == named.st_ino &&
-           opened.st_dev == named.st_dev;
-}
-
 }  // namespace
 
 EventsLog::EventsLog(const std::string& path, int dimension)
     : path_(path), dimension_(dimension), made_(access(path.c_str(), F_OK) != 0) {
-    constexpr mode_t kReadAndWrite = 0666;  // less the user's mask, as std::fopen
-    int file = -1;
-    for (;;) {
-        file = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, kReadAndWrite);
-        if (file < 0 || !is_regular(file)) break;
-        const bool alone = lock_as_only_writer(file);
-        if (alone && leads_to(path, file)) break;  // else a run that has not begun has removed it meanwhile
-        close(file);
-        if (!alone) throw InputError(path + ": is being written by another run");
-    }
+    const int file = open_as_only_writer(path, O_WRONLY | O_CREAT | O_CLOEXEC, "run");
     if (file >= 0) file_ = fdopen(file, "w");
     if (file_ == nullptr) throw SystemError(fmt::format("{}: cannot be written: {}", path, std::strerror(errno)));
 }

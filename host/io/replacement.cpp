@@ -58,8 +58,7 @@ void sync_folder(const std::string& path) {
 // and readers, whose locks are of the whole file if any, are not in the way. What the writer tells has one, too, on the
 // byte that lies so far behind: the lock is gone with the process, and costs readers no lock of their own. Where a file
 // system knows no locks, nothing is locked.
-constexpr off_t kFarByte = kWriterByte;
-constexpr off_t kToldFrom = kFarByte + 1;
+constexpr off_t kToldFrom = kWriterByte + 1;
 
 off_t byte_of(const WriterState& state) {
     return kToldFrom + 2 * static_cast<off_t>(state.shape) + (state.overwrites ? 1 : 0);
@@ -122,8 +121,9 @@ int create_locked(const std::string& temporary, const std::string& path) {
     for (int time = 0; time < kTimes; ++time) {
         const int descriptor = ::open(temporary.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
         if (descriptor >= 0) {
-            lock(descriptor, kFarByte);
-            if (is_named(descriptor, temporary)) return descriptor;  // else somebody took it for one that was left
+            lock(descriptor, kWriterByte);
+            if (is_named(descriptor, temporary, false))
+                return descriptor;  // else somebody took it for one that was left
             ::close(descriptor);
         } else if (errno == EEXIST) {
             remove_left(temporary, path);
@@ -229,16 +229,9 @@ bool same_file(const std::string& one, const std::string& other) {
     return !place_of_one.empty() && place_of_one == place(other);
 }
 
-bool is_named(int descriptor, const std::string& path) {
-    struct stat opened {};
-    struct stat named {};
-    return ::fstat(descriptor, &opened) == 0 && ::lstat(path.c_str(), &named) == 0 && opened.st_ino == named.st_ino &&
-           opened.st_dev == named.st_dev;
-}
-
 bool is_being_written(const std::string& path) { return being_written(path, 0); }
 
-bool has_writer(int descriptor) { return first_locked(descriptor, kFarByte, 1).has_value(); }
+bool has_writer(int descriptor) { return first_locked(descriptor, kWriterByte, 1).has_value(); }
 
 WriterState told_by_writer(int descriptor) {
     const auto number = first_locked(descriptor, kToldFrom, 0).value_or(kToldFrom) - kToldFrom;
@@ -278,7 +271,7 @@ Replacement::~Replacement() {
     // have it open too.
     if (!in_place_) ::unlink(temporary_.c_str());
     forget_partial(known_);
-    unlock(descriptor_, kFarByte, 0);
+    unlock(descriptor_, kWriterByte, 0);
     ::close(descriptor_);
 }
 

@@ -18,9 +18,6 @@ bool is_being_written(const std::string& path);
 /// The same of a file that is open. It is begun anew each time, so one that is not will not be.
 bool has_writer(int descriptor);
 
-/// Whether an open file still has this name, which is no link.
-bool is_named(int descriptor, const std::string& path);
-
 /// What the writer of a file that is changed in place tells its readers in other processes.
 struct WriterState {
     /// A part that readers may look at is being written over.

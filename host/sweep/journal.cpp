@@ -14,7 +14,6 @@
 #include <filesystem>
 #include <limits>
 
-#include "host/io/replacement.hpp"
 #include "host/state/errors.hpp"
 #include "host/state/hash.hpp"
 #include "host/state/writer_lock.hpp"
@@ -82,19 +81,14 @@ std::string journal_path(const std::string& table) { return table + ".part"; }
 Journal::File::File(const std::string& path) {
     // Nobody named it: a link that lies there is not followed, and nothing else than a file is waited for.
     constexpr int kHow = O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-    for (;;) {
-        descriptor_ = open(path.c_str(), kHow, 0666);
-        if (descriptor_ < 0 && errno != ELOOP) {
-            throw SystemError(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
-        }
-        struct stat status {};
-        const bool regular = descriptor_ >= 0 && fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode);
-        const bool ours = regular && lock_as_only_writer(descriptor_);
-        if (ours && is_named(descriptor_, path)) return;  // else a sweep that is done has removed it meanwhile
-        if (descriptor_ >= 0) close(descriptor_);
-        if (!regular) throw InputError(path + ": exists and is not a regular file");
-        if (!ours) throw InputError(path + ": is being written by another sweep");
+    descriptor_ = open_as_only_writer(path, kHow, "sweep");
+    if (descriptor_ < 0 && errno != ELOOP) {
+        throw SystemError(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
     }
+    struct stat status {};
+    if (descriptor_ >= 0 && fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode)) return;
+    if (descriptor_ >= 0) close(descriptor_);
+    throw InputError(path + ": exists and is not a regular file");
 }
 
 Journal::File::~File() { close(descriptor_); }

@@ -26,6 +26,7 @@
 #include "host/run/run_loop.hpp"
 #include "host/run/say.hpp"
 #include "host/run/signals.hpp"
+#include "host/scene/load.hpp"
 #include "host/state/errors.hpp"
 #include "host/state/hash.hpp"
 #include "host/state/text.hpp"
@@ -165,6 +166,9 @@ std::string key_of(
     const Sweep& sweep, const SweepOptions& options, const std::vector<std::string>& columns,
     const std::function<int()>& interrupted = [] { return 0; }) {
     std::string key = sweep_key(sweep, options, columns);
+    std::vector<std::string> first;
+    for (const Assignment& assignment : sweep.assignments(0)) first.push_back(assignment.text);
+    if (parse_scene(read_text_file(sweep.scene), sweep.scene, first).loads.empty()) return key;
     // Runs that may load other files, or other parts of them: one for each combination of such axes. A formula may be
     // of any axis.
     const auto loads = [](const auto& one) {
@@ -185,7 +189,6 @@ std::string key_of(
         if (!seen.insert(at).second) continue;
         if (interrupted() != 0) break;
         const PreparedScene prepared = prepare_run(sweep, options, run);
-        if (prepared.scene.loads.empty()) continue;
         prepared.state.for_each_part([&hash](const Balls& part) {
             const auto add = [&hash](const auto& values) {
                 hash = absorb_bytes(hash, values.data(), values.size() * sizeof(values[0]));
