@@ -40,7 +40,7 @@ int open_as_only_writer(const std::string& path, int how, const std::string& oth
         const bool alone = set_lock(descriptor, F_WRLCK) == 0 || (errno != EAGAIN && errno != EACCES);
         if (alone && is_named(descriptor, path, (how & O_NOFOLLOW) == 0)) return descriptor;
         ::close(descriptor);  // and, where nobody has it, who had has removed it meanwhile
-        if (!alone) throw InputError(path + ": is being written by another " + other);
+        if (!alone) throw InputError((path + ": is being written by another ").append(other));
     }
 }
 
