@@ -263,10 +263,7 @@ struct BorderGroupBody {
         for (std::uint32_t lane = 0; lane < kGroup && group * kGroup + lane < record->active; ++lane) {
             if (brick.at_border(grid.cell(cell[group * kGroup + lane]))) at_borders |= 1U << lane;
         }
-        if (at_borders == 0) return;
-        const std::uint32_t at_faces = lists.at_faces[group];
-        lists.at_faces[group] = at_faces | at_borders;
-        if (at_faces == 0) lists.face_group[next_shared(&record->face_groups)] = group;
+        lists.add_faces(group, at_borders & ~lists.at_faces[group], &record->face_balls);
     }
 };
 

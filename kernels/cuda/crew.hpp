@@ -14,10 +14,11 @@
 
 namespace carom::CAROM_PROCESSOR {
 
-/// Where the blocks of a crew that is a grid wait for each other.
+/// Where the blocks of a crew that is a grid wait for each other. Those that look whether it is open are not in the way
+/// of those that arrive.
 struct Gate {
-    std::uint32_t arrived = 0;
-    std::uint32_t opened = 0;
+    alignas(kCacheLine) std::uint32_t arrived = 0;
+    alignas(kCacheLine) std::uint32_t opened = 0;
 };
 
 /// Balls from which on a system that is alone gets a grid and not a cluster: so many as a cluster of 16 blocks has four
@@ -69,6 +70,33 @@ public:
             if (rank() == 0) f(static_cast<int>(threadIdx.x), kBlockThreads);
             meet_cluster();
         }
+#else
+        f(0, 1);
+#endif
+    }
+
+    /// The largest of all threads' words, behind a meeting. \param most  where it comes about: 0 before
+    template <class Word>
+    CAROM_HD Word agree(Word word, Word* most) const {
+#if defined(__CUDA_ARCH__)
+        const Word largest = block_peaks(StepPeaks<Word>{word, 0}).speed_squared;
+        if (threadIdx.x == 0 && largest != 0) raise_unread(most, largest);
+        meet();
+        return load_shared(most);
+#else
+        if (word > *most) *most = word;
+        return *most;
+#endif
+    }
+
+    /// Has some threads, of one warp, call f(thread, threads) beside what the others do.
+    /// \param task  those with other numbers are other threads, if there are several blocks
+    template <class F>
+    CAROM_HD void aside([[maybe_unused]] unsigned task, F&& f) const {
+#if defined(__CUDA_ARCH__)
+        constexpr unsigned kFirst = kBlockThreads - 32;
+        if (rank() == blocks_ - 1 - task % blocks_ && threadIdx.x >= kFirst)
+            f(static_cast<int>(threadIdx.x - kFirst), 32);
 #else
         f(0, 1);
 #endif
@@ -183,7 +211,8 @@ private:
             __syncthreads();
             if (threadIdx.x == 0) Counter(gate_->opened).store(s_turn, ::cuda::memory_order_release);
         } else if (threadIdx.x == 0) {
-            while (Counter(gate_->opened).load(::cuda::memory_order_acquire) < s_turn) __nanosleep(20);
+            while (Counter(gate_->opened).load(::cuda::memory_order_relaxed) < s_turn) __nanosleep(20);
+            ::cuda::atomic_thread_fence(::cuda::memory_order_acquire, ::cuda::thread_scope_device);
         }
         __syncthreads();
     }

@@ -128,7 +128,7 @@ protected:
 
     [[nodiscard]] CellOrder cell_order() const { return {sorted_cell_.data(), sorted_from_.data()}; }
     [[nodiscard]] NearLists lists_view() const {
-        return {first_row_.data(), at_faces_.data(), face_group_.data(), entry_.data(),
+        return {first_row_.data(), at_faces_.data(), face_slot_.data(), entry_.data(),
                 static_cast<std::uint32_t>(entry_.size() / kGroup)};
     }
     [[nodiscard]] std::uint32_t cells() const { return static_cast<std::uint32_t>(cell_start_.size() - 1); }
@@ -216,7 +216,7 @@ protected:
     bool shared_ = false;  // with other ranks
     bool listed_;          // who is near is listed at sorts; see NearLists
     DeviceArray<std::uint16_t> near_count_;
-    DeviceArray<std::uint32_t> first_row_, at_faces_, face_group_, entry_;
+    DeviceArray<std::uint32_t> first_row_, at_faces_, face_slot_, entry_;
     DeviceArray<std::int32_t> image_[Dim];  // by id, at the last sort
     DeviceArray<std::uint8_t> gone_;        // by id
     DeviceArray<unsigned char> frame_;

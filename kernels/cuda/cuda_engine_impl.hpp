@@ -67,8 +67,8 @@ constexpr std::uint64_t kGraphSteps = 32;
 constexpr std::uint64_t kMostQueued = 4096;
 /// Steps queued beyond the estimate of when a sort is due: a step that does nothing costs less than another look.
 constexpr std::uint64_t kSpareSteps = 2;
-/// Warps of that kernel, at most.
-constexpr std::uint32_t kFaceWarps = 8192;
+/// Threads that step the balls at faces, at most: more than a GPU holds.
+constexpr std::uint32_t kFaceThreads = 1U << 18;
 
 template <class Real, int Dim>
 CudaRun<Real, Dim> CudaEngine<Real, Dim>::run_of(const SpringSetup& setup, const BallSizes& sizes, std::uint64_t step) {
@@ -91,7 +91,7 @@ CudaEngine<Real, Dim>::CudaEngine(const CudaRun<Real, Dim>& run)
     Record& record = *seen_.data();
     record = {};
     record.step = run.step;
-    record.now = step_now(params_, run.step);
+    prepare_step(params_, record, run.step);
     record.last_motion = motion_bound(params_, sizes_.fastest * sizes_.fastest);
     record.fault_key = FaultKey::kNone;
 }
@@ -140,7 +140,7 @@ void CudaEngine<Real, Dim>::allocate_slots(std::size_t slots) {
         near_count_ = DeviceArray<std::uint16_t>(slots);
         first_row_ = DeviceArray<std::uint32_t>(groups + 1);
         at_faces_ = DeviceArray<std::uint32_t>(groups + 1);
-        face_group_ = DeviceArray<std::uint32_t>(groups + 1);
+        face_slot_ = DeviceArray<std::uint32_t>(slots);
         entry_ = DeviceArray<std::uint32_t>(kListed<Dim> * kGroup * groups);
     }
     sums_ = DeviceArray<SpringSums>(std::min(slots, kSumThreads));
@@ -358,10 +358,9 @@ void CudaEngine<Real, Dim>::queue_step(int motion, std::uint32_t balls, StepPart
             step(std::true_type{}, std::true_type{});
         } else {
             if (part != StepPart::kInner && (shared_ || has_faces(params_))) {
-                const std::uint32_t warps = std::min((balls + kGroup - 1) / kGroup, kFaceWarps);
-                queue_.launch(
-                    std::uint64_t{warps} * kGroup,
-                    FaceStepBody<Variant>{params_, state_view(motion), lists_view(), moved, record_.data(), warps});
+                const std::uint32_t threads = std::min(balls, kFaceThreads);
+                queue_.launch(threads, FaceStepBody<Variant>{params_, state_view(motion), lists_view(), moved,
+                                                             record_.data(), threads});
             }
             if (part != StepPart::kOuter) step(std::true_type{}, std::false_type{});
         }
@@ -552,7 +551,7 @@ void CudaEngine<Real, Dim>::begin_anew(const CudaRun<Real, Dim>* run, double fas
         damped_ = run->damped;
         forget_graphs();
         launched_ = false;  // there may be kernels in a step that were not in those before
-        record.now = step_now(params_, record.step);
+        prepare_step(params_, record, record.step);
     }
     record.last_motion = fastest * params_.dt;
     queue_.upload(seen_.data(), record_.data(), 1);
@@ -729,7 +728,7 @@ void CudaEngine<Real, Dim>::store(const BallArrays& balls) {
 template <class Real, int Dim>
 std::uint64_t CudaEngine<Real, Dim>::memory_bytes() const {
     std::uint64_t total = sorted_cell_.bytes() + sorted_from_.bytes() + near_count_.bytes() + first_row_.bytes() +
-                          at_faces_.bytes() + face_group_.bytes() + entry_.bytes() + cell_start_.bytes() +
+                          at_faces_.bytes() + face_slot_.bytes() + entry_.bytes() + cell_start_.bytes() +
                           gone_.bytes() + frame_.bytes() + sums_.bytes() + record_.bytes() + scratch_.bytes() +
                           system_.bytes() + block_sums_.bytes() + picture_given_.bytes() + picture_sample_.bytes() +
                           sampler_.memory_bytes();

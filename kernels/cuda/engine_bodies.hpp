@@ -12,6 +12,12 @@
 
 namespace carom::CAROM_PROCESSOR {
 
+/// What walls and sources of heat get in a step.
+struct StepCounts {
+    std::int64_t impulse[kWallNumbers];  ///< in units of impulse_grid
+    std::int64_t heat[kHeatSources];     ///< in units of heat_grid
+};
+
 /// What steers a run from the device: the host puts many steps into the queue and looks at this afterwards. Once a
 /// step shows a fault or makes a sort due, `halted` turns the steps still queued into nothing.
 template <class Real, int Dim>
@@ -20,23 +26,26 @@ struct ControlRecord {
 
     std::uint64_t step;  ///< steps done since the start of the run
     std::uint32_t halted;
-    std::uint32_t active;       ///< balls still in; their slots come first
-    std::uint32_t rows;         ///< that the lists of this sort take; more than there is room for: they are not there
-    std::uint32_t face_groups;  ///< how many groups have balls of which NearLists::at_faces tells
-    std::uint32_t sorts;        ///< that crews have done; see small_system.hpp
-    StepNow<Real, Dim> now;     ///< of the next step
-    double motion;              ///< bound on how far any ball has moved since the sort [length]
-    double last_motion;         ///< the last step's share of it [length]
+    std::uint32_t active;        ///< balls still in; their slots come first
+    std::uint32_t rows;          ///< that the lists of this sort take; more than there is room for: they are not there
+    std::uint32_t face_balls;    ///< how many NearLists::at_faces tells of
+    std::uint32_t sorts;         ///< that crews have done; see small_system.hpp
+    StepNow<Real, Dim> nows[2];  ///< of the next step, and while it is done of the one behind it, by step % 2
+    double motion;               ///< bound on how far any ball has moved since the sort [length]
+    double last_motion;          ///< the last step's share of it [length]
 
-    std::uint64_t fault_key;
-    std::uint64_t balls_left;                 ///< since the start of this engine
-    Word max_overlap;                         ///< bits; since the start of this engine
-    Word largest_speed_squared;               ///< bits; of this step
-    std::uint32_t tickets;                    ///< blocks that have ended this step
-    std::int64_t step_impulse[kWallNumbers];  ///< of this step, in units of impulse_grid
-    WideCount impulse[kWallNumbers];          ///< since the start of this engine
-    std::int64_t step_heat[kHeatSources];     ///< of this step, in units of heat_grid
-    WideCount heat[kHeatSources];             ///< since the start of this engine
+    // What many write while others read the above, which stays in their processors' caches only if it lies elsewhere.
+    alignas(kCacheLine) std::uint64_t fault_key;
+    std::uint64_t balls_left;    ///< since the start of this engine
+    Word max_overlap;            ///< bits; since the start of this engine
+    Word largest_speed_squared;  ///< bits; of this step
+    Word crew_speed_squared[3];  ///< bits; of a step of a crew, by step % 3, and 0 for the one behind it
+    std::uint32_t tickets;       ///< blocks that have ended this step
+    StepCounts counts[2];        ///< of this step; those of a crew, of which it may still count the last, by step % 2
+    WideCount impulse[kWallNumbers];  ///< since the start of this engine
+    WideCount heat[kHeatSources];     ///< since the start of this engine
+
+    [[nodiscard]] CAROM_HD const StepNow<Real, Dim>& now() const { return nows[step % 2]; }
 };
 
 /// What one thread counts in a step.
@@ -46,6 +55,7 @@ struct DeviceTally {
 
     ControlRecord<Real, Dim>* record;
     const std::uint32_t* id;
+    StepCounts* counts;
     Real max_overlap = Real(0);
     Real speed_squared = Real(0);
 
@@ -53,10 +63,8 @@ struct DeviceTally {
         lower_shared(&record->fault_key, FaultKey::pack(kind, id[slot], other));
     }
     CAROM_HD void overlap(Real fraction) { max_overlap = larger(fraction, max_overlap); }
-    CAROM_HD void wall_impulse(std::int32_t wall, std::int64_t steps) {
-        add_shared(&record->step_impulse[wall], steps);
-    }
-    CAROM_HD void heat(int source, std::int64_t steps) { add_shared(&record->step_heat[source], steps); }
+    CAROM_HD void wall_impulse(std::int32_t wall, std::int64_t steps) { add_shared(&counts->impulse[wall], steps); }
+    CAROM_HD void heat(int source, std::int64_t steps) { add_shared(&counts->heat[source], steps); }
     CAROM_HD void moved(std::uint32_t slot, Real speed_squared_, bool sane) {
         if (sane) {
             speed_squared = speed_squared_;
@@ -79,48 +87,59 @@ CAROM_HD void offer_peaks(ControlRecord<Real, Dim>& record, const StepPeaks<type
     raise_shared(&record.max_overlap, peaks.overlap);
 }
 
-/// At the end of a step, what has been counted by walls and sources of heat: by those of the numbers `first`,
-/// `first + apart`, ... A step with a fault does not count.
+/// Behind a step, what has been counted by walls and sources of heat: by those of the numbers `first`, `first + apart`,
+/// ... \param fault  whether the step had one: then it does not count
 template <class Real, int Dim>
-CAROM_HD void count_step(const SpringParams<Real, Dim>& params, ControlRecord<Real, Dim>& record, int wall_numbers,
-                         int first, int apart) {
-    const bool fault = load_shared(&record.fault_key) != FaultKey::kNone;
+CAROM_HD void count_step(const SpringParams<Real, Dim>& params, ControlRecord<Real, Dim>& record, StepCounts& counts,
+                         bool fault, int wall_numbers, int first, int apart) {
     for (int wall = first; wall < wall_numbers; wall += apart) {
-        const std::int64_t impulse = load_shared(&record.step_impulse[wall]);
+        const std::int64_t impulse = load_shared(&counts.impulse[wall]);
         if (impulse == 0) continue;
-        record.step_impulse[wall] = 0;
+        counts.impulse[wall] = 0;
         if (!fault) record.impulse[wall].add(impulse);
     }
     for (int source = first; params.refreshes() && source < kHeatSources; source += apart) {
-        const std::int64_t heat = load_shared(&record.step_heat[source]);
+        const std::int64_t heat = load_shared(&counts.heat[source]);
         if (heat == 0) continue;
-        record.step_heat[source] = 0;
+        counts.heat[source] = 0;
         if (!fault) record.heat[source].add(heat);
     }
 }
 
-/// Ends a step, in one thread: counts it and prepares the next, or halts.
+/// While a step is done, by one thread: what the next will need.
 template <class Real, int Dim>
-CAROM_HD void close_step(const SpringParams<Real, Dim>& params, ControlRecord<Real, Dim>& record) {
+CAROM_HD void prepare_step(const SpringParams<Real, Dim>& params, ControlRecord<Real, Dim>& record,
+                           std::uint64_t next) {
+    record.nows[next % 2] = step_now(params, next);
+}
+
+/// Ends a step, in one thread: prepares the next, or halts.
+template <class Real, int Dim>
+CAROM_HD void close_step(const SpringParams<Real, Dim>& params, ControlRecord<Real, Dim>& record, bool fault) {
     const Real fastest = from_bits(load_shared(&record.largest_speed_squared));
+    const double before = record.motion;
+    const std::uint64_t step = record.step;
+    read_here(before, step);
     record.largest_speed_squared = 0;
     record.tickets = 0;
-    if (load_shared(&record.fault_key) != FaultKey::kNone) {
+    if (fault) {
         record.halted = 1;
         return;
     }
-    record.last_motion = motion_bound(params, static_cast<double>(fastest));
-    record.motion += record.last_motion;
-    record.halted = sort_due(params, record.motion) ? 1 : 0;
-    ++record.step;
-    record.now = step_now(params, record.step);
+    const double moved = motion_bound(params, static_cast<double>(fastest));
+    record.last_motion = moved;
+    record.motion = before + moved;
+    record.halted = sort_due(params, before + moved) ? 1 : 0;
+    record.step = step + 1;
 }
 
-/// The same with all that has been counted.
+/// Ends a step, in `threads` of a warp: counts it, and closes it.
 template <class Real, int Dim>
-CAROM_HD void end_step(const SpringParams<Real, Dim>& params, ControlRecord<Real, Dim>& record, int wall_numbers) {
-    count_step(params, record, wall_numbers, 0, 1);
-    close_step(params, record);
+CAROM_HD void end_step(const SpringParams<Real, Dim>& params, ControlRecord<Real, Dim>& record, int wall_numbers,
+                       int thread, int threads) {
+    const bool fault = load_shared(&record.fault_key) != FaultKey::kNone;
+    count_step(params, record, record.counts[0], fault, wall_numbers, thread, threads);
+    if (thread == 0) close_step(params, record, fault);
 }
 
 // What one thread does with one ball in a step, and when one looks at the state. Thread i takes slot i: neighbouring
@@ -177,14 +196,20 @@ struct NearLists {
     /// Of each group, and one behind them: a bit for each slot that may reach a face or a wall, or, where ranks share a
     /// run, what another rank has.
     std::uint32_t* at_faces;
-    std::uint32_t* face_group;  ///< those of which one may, in any order; see ControlRecord::face_groups
-    std::uint32_t* entry;       ///< kGroup in a row: slots; beyond the end of a list, the one whose list it is
-    std::uint32_t room;         ///< rows that `entry` has room for
+    std::uint32_t* face_slot;  ///< those slots, in any order; see ControlRecord::face_balls
+    std::uint32_t* entry;      ///< kGroup in a row: slots; beyond the end of a list, the one whose list it is
+    std::uint32_t room;        ///< rows that `entry` has room for
 
     CAROM_HD std::uint32_t& at(std::uint32_t row, std::uint32_t slot) const {
         return entry[static_cast<std::size_t>(row) * kGroup + slot % kGroup];
     }
-    CAROM_HD bool near_faces(std::uint32_t slot) const { return (at_faces[slot / kGroup] >> slot % kGroup & 1U) != 0; }
+    /// Of a group, that these more of its slots may reach a face.
+    CAROM_HD void add_faces(std::uint32_t group, std::uint32_t more, std::uint32_t* face_balls) const {
+        at_faces[group] |= more;
+        if (more == 0) return;
+        std::uint32_t place = next_shared(face_balls, bits_set(more));
+        for (; more != 0; more &= more - 1) face_slot[place++] = group * kGroup + lowest_bit(more);
+    }
 };
 
 /// Calls f(j) with what a slot touches. First it looks at the whole list, at which all threads of a warp stay together,
@@ -197,21 +222,40 @@ struct ListWalk {
 
     const SpringParams<Real, kDim>& params;
     const BallsView<Real, kDim>& balls;
-    NearLists lists;
+    const NearLists& lists;
     std::uint32_t slot;
+    std::uint32_t begin;  // rows of its group
+    std::uint32_t end;
+
+    /// Reads at once where the list is, and the ball.
+    CAROM_HD static ListWalk of(const SpringParams<Real, kDim>& params, const BallsView<Real, kDim>& balls,
+                                const NearLists& lists, std::uint32_t slot) {
+        const std::uint32_t* const row = lists.first_row + slot / kGroup;
+        const ListWalk walk{params, balls, lists, slot, row[0], row[1]};
+        const OwnBall<Kind> own = load_ball<Kind>(params, balls, slot);
+        read_here(walk.begin, walk.end);
+        for (int axis = 0; axis < kDim; ++axis) read_here(own.x[axis], own.v[axis]);
+        return walk;
+    }
 
     template <class F>
     CAROM_HD void operator()(const OwnBall<Kind>& own, F&& f) const {
-        const std::uint32_t last = lists.first_row[slot / kGroup + 1];
         constexpr std::uint32_t kBits = 32;
-        for (std::uint32_t first = lists.first_row[slot / kGroup]; first < last; first += kBits) {
-            const std::uint32_t rows = last - first < kBits ? last - first : kBits;
+        constexpr std::uint32_t kAtOnce =
+            4;  // rows whose reads are under way together: they take far longer than the rest
+        for (std::uint32_t first = begin; first < end; first += kBits) {
+            const std::uint32_t rows = end - first < kBits ? end - first : kBits;
             std::uint32_t found = 0;
-            for (std::uint32_t row = 0; row < rows; ++row) {
-                const std::uint32_t j = lists.at(first + row, slot);
-                // No branch, so that the reads of several rows are under way at once.
-                const bool touches = near<Kind>(params, balls, own, j, Real(0));
-                found |= static_cast<std::uint32_t>(touches & (j != slot)) << row;
+            for (std::uint32_t row = 0; row < rows; row += kAtOnce) {
+                std::uint32_t others[kAtOnce];
+                for (std::uint32_t k = 0; k < kAtOnce; ++k) {
+                    others[k] = lists.at(first + (row + k < rows ? row + k : row), slot);
+                }
+                for (std::uint32_t k = 0; k < kAtOnce; ++k) {
+                    // No branch, so that nothing waits for another's.
+                    const bool touches = near<Kind>(params, balls, own, others[k], Real(0));
+                    found |= static_cast<std::uint32_t>(touches & (others[k] != slot) & (row + k < rows)) << (row + k);
+                }
             }
             for (; found != 0; found &= found - 1) f(lists.at(first + lowest_bit(found), slot));
         }
@@ -254,25 +298,26 @@ struct StateView {
 /// \tparam kListed  whether there are lists; else it looks at all balls of the cells around its own
 /// \tparam kFaces   false: balls that may reach a face are left to FaceStepBody, for whose sake all threads would
 /// otherwise need a third more registers
+/// \param now, counts  of this step, in the record
 template <class Kind, bool kListed, bool kFaces>
 CAROM_HD StepPeaks<typename Phase<typename Kind::Real>::Stored> step_slot(
     const SpringParams<typename Kind::Real, Kind::kDim>& params,
     const StateView<typename Kind::Real, Kind::kDim>& state, const NearLists& lists,
     const MovedView<typename Kind::Real, Kind::kDim>& out, ControlRecord<typename Kind::Real, Kind::kDim>* record,
-    std::uint32_t slot) {
-    if constexpr (!kFaces) {
-        if (lists.near_faces(slot)) return {};
-    }
-    DeviceTally<typename Kind::Real, Kind::kDim> tally{record, state.balls.id};
-    // record->now is read where it is needed, not kept in registers through the search for contacts.
+    const StepNow<typename Kind::Real, Kind::kDim>& now, StepCounts& counts, std::uint32_t slot) {
+    DeviceTally<typename Kind::Real, Kind::kDim> tally{record, state.balls.id, &counts};
+    // `now` is read where it is needed, not kept in registers through the search for contacts.
     if constexpr (kListed) {
-        const ListWalk<Kind> neighbours{params, state.balls, lists, slot};
-        const bool at_face = kFaces && lists.near_faces(slot);
-        spring_step<Kind>(params, record->now, state.balls, out, slot, at_face, neighbours, tally);
+        // What each thread waits for is memory, so everything whose place is known is asked for together.
+        const std::uint32_t at_faces = lists.at_faces[slot / kGroup];
+        read_here(at_faces);
+        const ListWalk<Kind> neighbours = ListWalk<Kind>::of(params, state.balls, lists, slot);
+        const bool near_faces = (at_faces >> slot % kGroup & 1U) != 0;
+        if (!kFaces && near_faces) return {};
+        spring_step<Kind>(params, now, state.balls, out, slot, kFaces && near_faces, neighbours, tally);
     } else {
         const CellWalk<Kind::kDim> neighbours = state.walk(params.grid, slot);
-        spring_step<Kind>(params, record->now, state.balls, out, slot, near_faces(params, neighbours.cell), neighbours,
-                          tally);
+        spring_step<Kind>(params, now, state.balls, out, slot, near_faces(params, neighbours.cell), neighbours, tally);
     }
     return tally.peaks();
 }
@@ -284,8 +329,10 @@ struct StepBody {
     static constexpr int kDim = Kind::kDim;
     using Word = typename Phase<Real>::Stored;
     // See kBlocksOfLaunch; enough registers for all kinds.
-    static constexpr int kBlocks = (sizeof(Real) == 4 ? 3 : 2) + (kListed && kDim == 2 ? 1 : 0) +
-                                   (!kFaces && sizeof(Real) == 4 && !(kDim == 2 && Kind::kDamped) ? 1 : 0);
+    static constexpr bool kSingle = sizeof(Real) == 4;
+    static constexpr int kBlocks = 2 + (kSingle && (kListed || kDim == 2) ? 1 : 0) +
+                                   (kListed && kDim == 2 && !kFaces ? 1 : 0) +
+                                   (!kFaces && kSingle && !(kDim == 2 && Kind::kDamped) ? 1 : 0);
 
     SpringParams<Real, kDim> params;
     StateView<Real, kDim> state;
@@ -295,15 +342,21 @@ struct StepBody {
     int wall_numbers;
     bool ends;  // else EndStepBody ends the step
 
-    CAROM_HD bool idle() const { return record->halted != 0; }
+    CAROM_HD bool idle() const {
+        const std::uint32_t active = record->active;
+        read_here(active);  // beside the other, for operator()
+        return record->halted != 0;
+    }
+    CAROM_HD void prepare() const { prepare_step(params, *record, record->step + 1); }
     CAROM_HD StepPeaks<Word> operator()(std::uint64_t index) const {
         if (index >= record->active) return {};
-        return step_slot<Kind, kListed, kFaces>(params, state, lists, out, record, static_cast<std::uint32_t>(index));
+        return step_slot<Kind, kListed, kFaces>(params, state, lists, out, record, record->now(), record->counts[0],
+                                                static_cast<std::uint32_t>(index));
     }
     CAROM_HD void offer(const StepPeaks<Word>& peaks) const { offer_peaks(*record, peaks); }
     CAROM_HD std::uint32_t* tickets() const { return &record->tickets; }
-    CAROM_HD void finish() const {
-        if (ends) end_step(params, *record, wall_numbers);
+    CAROM_HD void finish(int thread, int threads) const {
+        if (ends) end_step(params, *record, wall_numbers, thread, threads);
     }
 };
 
@@ -315,12 +368,12 @@ struct EndStepBody {
     int wall_numbers;
 
     CAROM_HD void operator()(std::uint64_t) const {
-        if (record->halted == 0) end_step(params, *record, wall_numbers);
+        if (record->halted == 0) end_step(params, *record, wall_numbers, 0, 1);
     }
 };
 
 /// Beside a step that leaves them out: the step of the balls that may reach a face or a wall, or what another rank has.
-/// Each warp takes groups that have some, `warps` apart.
+/// Each thread takes some, `threads` apart.
 template <class Kind>
 struct FaceStepBody {
     using Real = typename Kind::Real;
@@ -331,18 +384,17 @@ struct FaceStepBody {
     NearLists lists;
     MovedView<Real, kDim> out;
     ControlRecord<Real, kDim>* record;
-    std::uint32_t warps;
+    std::uint32_t threads;
 
     CAROM_HD void operator()(std::uint64_t index) const {
+        const std::uint32_t balls = record->face_balls;
+        read_here(balls);
         if (record->halted != 0) return;
-        const auto lane = static_cast<std::uint32_t>(index % kGroup);
-        const std::uint32_t groups = record->face_groups;
-        for (auto at = static_cast<std::uint32_t>(index / kGroup); at < groups; at += warps) {
-            const std::uint32_t slot = lists.face_group[at] * kGroup + lane;
-            if (slot >= record->active || !lists.near_faces(slot)) continue;
-            DeviceTally<Real, kDim> tally{record, state.balls.id};
-            const ListWalk<Kind> neighbours{params, state.balls, lists, slot};
-            spring_step<Kind>(params, record->now, state.balls, out, slot, true, neighbours, tally);
+        for (auto at = static_cast<std::uint32_t>(index); at < balls; at += threads) {
+            const std::uint32_t slot = lists.face_slot[at];
+            DeviceTally<Real, kDim> tally{record, state.balls.id, &record->counts[0]};
+            const auto neighbours = ListWalk<Kind>::of(params, state.balls, lists, slot);
+            spring_step<Kind>(params, record->now(), state.balls, out, slot, true, neighbours, tally);
             offer_peaks(*record, tally.peaks());
         }
     }
@@ -353,12 +405,13 @@ template <class Kind>
 CAROM_HD void refresh_slot(const SpringParams<typename Kind::Real, Kind::kDim>& params,
                            const StateView<typename Kind::Real, Kind::kDim>& state,
                            const Vec<typename Kind::Real*, Kind::kDim>& velocity,
-                           ControlRecord<typename Kind::Real, Kind::kDim>* record, std::uint32_t slot) {
+                           ControlRecord<typename Kind::Real, Kind::kDim>* record, std::uint64_t step,
+                           StepCounts& counts, std::uint32_t slot) {
     const CellWalk<Kind::kDim> neighbours = state.walk(params.grid, slot);
     const bool near_walls = near_faces(params, neighbours.cell);
-    if (!near_walls && !thermostat_acts(params, record->step)) return;
-    DeviceTally<typename Kind::Real, Kind::kDim> tally{record, state.balls.id};
-    refresh_ball<Kind>(params, state.balls, state.gone, velocity, record->step, slot, near_walls, neighbours, tally);
+    if (!near_walls && !thermostat_acts(params, step)) return;
+    DeviceTally<typename Kind::Real, Kind::kDim> tally{record, state.balls.id, &counts};
+    refresh_ball<Kind>(params, state.balls, state.gone, velocity, step, slot, near_walls, neighbours, tally);
 }
 
 /// Thread i takes slot i.
@@ -374,7 +427,8 @@ struct RefreshBody {
 
     CAROM_HD void operator()(std::uint64_t index) const {
         if (record->halted != 0 || index >= record->active) return;
-        refresh_slot<Kind>(params, state, velocity, record, static_cast<std::uint32_t>(index));
+        refresh_slot<Kind>(params, state, velocity, record, record->step, record->counts[0],
+                           static_cast<std::uint32_t>(index));
     }
 };
 
@@ -693,7 +747,7 @@ struct SortedBody {
 
     CAROM_HD void operator()(std::uint64_t) const {
         record->active = *limbo_start;
-        record->face_groups = 0;
+        record->face_balls = 0;
         record->motion = 0.0;
         record->halted = 0;
     }
@@ -766,8 +820,8 @@ CAROM_HD void measure_group(const SpringParams<Real, Dim>& params, const std::ui
         if (near_faces(params, params.grid.cell(cell[first + lane]))) at_faces |= 1U << lane;
     }
     lists.first_row[group] = rows == kTooMany ? kNoLists : rows;
-    lists.at_faces[group] = at_faces;
-    if (at_faces != 0) lists.face_group[next_shared(&record.face_groups)] = group;
+    lists.at_faces[group] = 0;
+    lists.add_faces(group, at_faces, &record.face_balls);
 }
 
 /// Thread i takes group i.

@@ -2,6 +2,7 @@
 
 #include <thrust/execution_policy.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -66,12 +67,39 @@ CAROM_HD std::uint64_t to_bits(double value) { return __builtin_bit_cast(std::ui
 CAROM_HD float from_bits(std::uint32_t bits) { return __builtin_bit_cast(float, bits); }
 CAROM_HD double from_bits(std::uint64_t bits) { return __builtin_bit_cast(double, bits); }
 
+/// Has what was read from memory read here, beside what is read around it, and not behind the branch where it is first
+/// needed: a thread waits for each such place in turn.
+template <class... T>
+CAROM_HD void read_here([[maybe_unused]] const T&... values) {
+#if defined(__CUDA_ARCH__)
+    const auto read = [](auto value) {
+        if constexpr (sizeof(value) == 4) {
+            asm volatile("" ::"r"(__builtin_bit_cast(std::uint32_t, value)));
+        } else {
+            asm volatile("" ::"l"(__builtin_bit_cast(std::uint64_t, value)));
+        }
+    };
+    (read(values), ...);
+#endif
+}
+
+/// Bytes that a processor keeps of memory together, or drops when somebody else writes to one of them.
+constexpr std::size_t kCacheLine = 128;
+
 /// The number of the lowest bit that is set; of one at least.
 CAROM_HD std::uint32_t lowest_bit(std::uint32_t bits) {
 #if defined(__CUDA_ARCH__)
     return static_cast<std::uint32_t>(__ffs(static_cast<int>(bits)) - 1);
 #else
     return static_cast<std::uint32_t>(__builtin_ctz(bits));
+#endif
+}
+
+CAROM_HD std::uint32_t bits_set(std::uint32_t bits) {
+#if defined(__CUDA_ARCH__)
+    return static_cast<std::uint32_t>(__popc(static_cast<int>(bits)));
+#else
+    return static_cast<std::uint32_t>(__builtin_popcount(bits));
 #endif
 }
 
@@ -97,12 +125,12 @@ CAROM_HD void add_shared(T* place, T value) {
 #endif
 }
 
-/// Counts one more; gives how many there were.
-CAROM_HD std::uint32_t next_shared(std::uint32_t* place) {
+/// Counts so many more; gives how many there were.
+CAROM_HD std::uint32_t next_shared(std::uint32_t* place, std::uint32_t more = 1) {
 #if defined(__CUDA_ARCH__)
-    return atomicAdd(place, 1U);
+    return atomicAdd(place, more);
 #else
-    return (*place)++;
+    return std::exchange(*place, *place + more);
 #endif
 }
 
@@ -114,10 +142,9 @@ CAROM_HD void lower_shared(std::uint64_t* place, std::uint64_t value) {
 #endif
 }
 
-/// Most values do not raise a maximum: reading first spares the write.
+/// Raises a maximum, and waits for nothing.
 template <class Word>
-CAROM_HD void raise_shared(Word* place, Word value) {
-    if (!(value > load_shared(place))) return;
+CAROM_HD void raise_unread(Word* place, Word value) {
 #if defined(__CUDA_ARCH__)
     if constexpr (sizeof(Word) == 4) {
         atomicMax(place, value);
@@ -125,8 +152,14 @@ CAROM_HD void raise_shared(Word* place, Word value) {
         atomicMax(as_cuda_word(place), static_cast<unsigned long long>(value));
     }
 #else
-    *place = value;
+    if (value > *place) *place = value;
 #endif
+}
+
+/// Most values do not raise a maximum: reading first spares the write.
+template <class Word>
+CAROM_HD void raise_shared(Word* place, Word value) {
+    if (value > load_shared(place)) raise_unread(place, value);
 }
 
 /// The largest values that the balls of a step show, as bits.
@@ -185,16 +218,18 @@ public:
         for (std::uint64_t i = n; i-- > 0;) body(i);
     }
 
-    /// As launch(), for a body with a beginning and an end: nothing at all where body.idle(); otherwise the peaks
-    /// of what the body returns go to body.offer(), and when all is done body.finish() runs once.
+    /// As launch(), for a body with a beginning and an end: nothing at all where body.idle(); otherwise body.prepare()
+    /// runs once, at any time, the peaks of what the body returns go to body.offer(), and when all is done some
+    /// threads, here one, call body.finish(thread, threads).
     template <class Body>
     void launch_step(std::uint64_t n, const Body& body) {
         device_call("launch");
         if (body.idle()) return;
+        body.prepare();
         StepPeaks<typename Body::Word> peaks;
         for (std::uint64_t i = n; i-- > 0;) peaks.raise(body(i));
         body.offer(peaks);
-        if (last_of(body.tickets(), 1)) body.finish();
+        if (last_of(body.tickets(), 1)) body.finish(0, 1);
     }
 
     template <class T>
@@ -278,19 +313,27 @@ __device__ __forceinline__ StepPeaks<Word> block_peaks(StepPeaks<Word> peaks) {
     return peaks;
 }
 
-/// Thread i of the grid takes index i; the last block to end does what ends the step, which saves a second launch.
+/// A block's threads take `tiles` of its size one behind the other; a warp of the last block to end does what ends the
+/// step, which saves a second launch.
 template <class Body>
 __global__ void __launch_bounds__(kBlockThreads, kBlocksOf<Body>)
-    step_kernel(const __grid_constant__ Body body, std::uint64_t n) {
+    step_kernel(const __grid_constant__ Body body, std::uint64_t n, unsigned tiles) {
     if (body.idle()) return;  // alike for all blocks: only the end of a step, behind all blocks, changes it
-    const std::uint64_t index = static_cast<std::uint64_t>(blockIdx.x) * kBlockThreads + threadIdx.x;
     StepPeaks<typename Body::Word> peaks;
-    if (index < n) peaks = body(index);
+    for (unsigned tile = 0; tile < tiles; ++tile) {
+        const std::uint64_t index =
+            (static_cast<std::uint64_t>(blockIdx.x) * tiles + tile) * kBlockThreads + threadIdx.x;
+        if (index < n) peaks.raise(body(index));
+    }
+    if (blockIdx.x == 0 && threadIdx.x == kBlockThreads - 1) body.prepare();
     peaks = block_peaks(peaks);
+    if (threadIdx.x >= 32) return;
+    int last = 0;
     if (threadIdx.x == 0) {
         body.offer(peaks);
-        if (last_of(body.tickets(), gridDim.x)) body.finish();
+        last = last_of(body.tickets(), gridDim.x) ? 1 : 0;
     }
+    if (__shfl_sync(0xffffffffU, last, 0) != 0) body.finish(static_cast<int>(threadIdx.x), 32);
 }
 
 class Queue {
@@ -308,7 +351,11 @@ public:
     }
     template <class Body>
     void launch_step(std::uint64_t n, const Body& body) {
-        step_kernel<<<blocks(n > 0 ? n : 1), kBlockThreads, 0, stream_>>>(body, n);
+        // Where there are many waves of blocks, fewer that live for longer: a block's room is free only when its last
+        // warp has ended, and has told so.
+        constexpr std::uint64_t kPerTile = 1U << 21;
+        const auto tiles = static_cast<unsigned>(std::clamp<std::uint64_t>(n / kPerTile, 1, 4));
+        step_kernel<<<blocks((n + tiles - 1) / tiles + (n == 0 ? 1 : 0)), kBlockThreads, 0, stream_>>>(body, n, tiles);
         check(cudaGetLastError(), "kernel launch");
     }
     template <class T>

@@ -106,38 +106,78 @@ struct CarryOnBody {
 
     CAROM_HD static void run(const Errand& errand, const Crew& crew) {
         using NearKind = StepKind<Real, kDim, false, Kind::kUniform>;
+        using Word = typename Phase<Real>::Stored;
         const SmallSystem<Real, kDim>& system = crew.keep(*errand.where);
         const auto& params = system.params;
+        const int wall_numbers = static_cast<int>(system.wall_numbers);
         auto& record = *system.record;
         std::uint32_t motion = errand.motion;
         std::uint32_t labels = errand.labels;
-        while (record.step < errand.until) {
-            if (sort_due(params, record.motion)) {
+        // Each thread reckons for itself what steers the crew, alike: then a step has one meeting, and nobody waits for
+        // somebody who does. The record is told at the end.
+        std::uint64_t step = record.step;
+        double moved = record.motion;
+        double last_moved = record.last_motion;
+        bool halted = record.halted != 0;
+        bool fault = false;
+        StepPeaks<Word> peaks;  // its overlap is that of all steps
+        crew.aside(0, [&](int thread, int /*threads*/) {
+            for (int k = 0; k < 3 && thread == 0; ++k) record.crew_speed_squared[k] = 0;
+        });
+        crew.meet();
+        while (step < errand.until) {
+            if (sort_due(params, moved)) {
                 sort_small<Kind>(crew, system, motion, labels);
                 motion = 1 - motion;
                 labels = 1 - labels;
+                moved = 0.0;
+                halted = record.halted != 0;
             }
-            if (record.halted != 0) break;
+            if (halted) break;
             const auto& state = system.state[motion][labels];
             const std::uint32_t active = record.active;
+            StepCounts& counts = record.counts[step % 2];
             if (params.refreshes()) {
                 const auto& velocity = system.ordered[motion][labels].v;
-                crew.each(active,
-                          [&](std::uint32_t slot) { refresh_slot<NearKind>(params, state, velocity, &record, slot); });
+                crew.each(active, [&](std::uint32_t slot) {
+                    refresh_slot<NearKind>(params, state, velocity, &record, step, counts, slot);
+                });
                 crew.meet();
             }
-            const auto& moved = system.moved[1 - motion];
-            StepPeaks<typename Phase<Real>::Stored> peaks;
+            const auto& out = system.moved[1 - motion];
+            const auto& now = record.nows[step % 2];
+            peaks.speed_squared = 0;
             crew.each(active, [&](std::uint32_t slot) {
-                peaks.raise(step_slot<Kind, true, true>(params, state, system.lists, moved, &record, slot));
+                peaks.raise(step_slot<Kind, true, true>(params, state, system.lists, out, &record, now, counts, slot));
             });
-            crew.offer(peaks, [&](const auto& largest) { offer_peaks(record, largest); });
-            crew.meet([&](int thread, int threads) {
-                count_step(params, record, static_cast<int>(system.wall_numbers), thread, threads);
-                if (thread == 0) close_step(params, record);
+            crew.aside(0, [&](int thread, int /*threads*/) {
+                if (thread != 0) return;
+                prepare_step(params, record, step + 1);
+                record.crew_speed_squared[(step + 1) % 3] = 0;
             });
+            crew.aside(1, [&](int thread, int threads) {  // the step before
+                count_step(params, record, record.counts[(step + 1) % 2], false, wall_numbers, thread, threads);
+            });
+            const Word fastest = crew.agree(peaks.speed_squared, &record.crew_speed_squared[step % 3]);
+            fault = load_shared(&record.fault_key) != FaultKey::kNone;
+            if (fault) break;
+            last_moved = motion_bound(params, static_cast<double>(from_bits(fastest)));
+            moved += last_moved;
             motion = 1 - motion;
+            ++step;
+            halted = false;
         }
+        crew.offer(peaks, [&](const auto& largest) { raise_shared(&record.max_overlap, largest.overlap); });
+        crew.aside(0, [&](int thread, int threads) {
+            count_step(params, record, record.counts[(step + 1) % 2], false, wall_numbers, thread, threads);
+            count_step(params, record, record.counts[step % 2], fault, wall_numbers, thread, threads);
+            if (thread != 0) return;
+            record.step = step;
+            record.motion = moved;
+            record.last_motion = last_moved;
+            record.halted = halted || fault || sort_due(params, moved) ? 1 : 0;
+        });
+        crew.meet();
         crew.copy(record, *errand.seen);
     }
 };
