@@ -239,7 +239,7 @@ inline bool margin_still_fits(const SpringSetup& setup, double diameter, double 
 
 /// Gravity along an axis as the kicks of a run's steps.
 inline GravityKicks gravity_kicks(const SpringSetup& setup, int axis) {
-    const bool rounded = !setup.double_precision && setup.design_speed > 0.0;
+    const bool rounded = !setup.double_precision && setup.design_speed > 0.0 && setup.gravity[axis] != 0.0;
     const double grid = rounded ? std::exp2(-23) * power_of_two_above(setup.design_speed) : 0.0;
     return {setup.gravity[axis] * setup.dt, grid, setup.symplectic_euler ? 1.0 : 0.5};
 }

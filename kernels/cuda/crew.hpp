@@ -21,9 +21,9 @@ struct Gate {
     alignas(kCacheLine) std::uint32_t opened = 0;
 };
 
-/// Balls from which on a system that is alone gets a grid and not a cluster: so many as a cluster of 16 blocks has four
-/// a thread of. A cluster meets in some 200 cycles, a grid, through the second-level cache, in ten times as many.
-constexpr std::uint64_t kGridBalls = 16384;
+/// Balls beyond which a system that is alone gets a grid and not a cluster: so many as a cluster of 16 blocks has
+/// threads. Of two balls one waits for the other, which takes longer than a grid's meetings do (measured on an H100).
+constexpr std::uint64_t kGridBalls = 4096;
 /// Balls from which on a system has launches of its own for each step: one would keep a GPU busy for longer than a
 /// launch takes, and blocks that are made anew share the work out better than a crew does.
 constexpr std::uint64_t kCrewBalls = 200000;
@@ -90,12 +90,13 @@ public:
     }
 
     /// Has some threads, of one warp, call f(thread, threads) beside what the others do.
+    /// They are in the middle, where balls at faces, which take longest, are not most.
     /// \param task  those with other numbers are other threads, if there are several blocks
     template <class F>
     CAROM_HD void aside([[maybe_unused]] unsigned task, F&& f) const {
 #if defined(__CUDA_ARCH__)
         constexpr unsigned kFirst = kBlockThreads - 32;
-        if (rank() == blocks_ - 1 - task % blocks_ && threadIdx.x >= kFirst)
+        if (rank() == (blocks_ / 2 + task) % blocks_ && threadIdx.x >= kFirst)
             f(static_cast<int>(threadIdx.x - kFirst), 32);
 #else
         f(0, 1);
@@ -212,7 +213,7 @@ private:
             if (threadIdx.x == 0) Counter(gate_->opened).store(s_turn, ::cuda::memory_order_release);
         } else if (threadIdx.x == 0) {
             while (Counter(gate_->opened).load(::cuda::memory_order_relaxed) < s_turn) __nanosleep(20);
-            ::cuda::atomic_thread_fence(::cuda::memory_order_acquire, ::cuda::thread_scope_device);
+            Counter(gate_->opened).load(::cuda::memory_order_acquire);
         }
         __syncthreads();
     }

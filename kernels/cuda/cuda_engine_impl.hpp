@@ -347,22 +347,28 @@ void CudaEngine<Real, Dim>::queue_step(int motion, std::uint32_t balls, StepPart
     const int wall_numbers = static_cast<int>(before_.wall_impulse.size());
     with_kind([&](auto kind) {
         using Variant = decltype(kind);
+        const bool ends = part == StepPart::kAll;
         const auto step = [&](auto listed, auto faces) {
-            queue_.launch_step(balls, StepBody<Variant, decltype(listed)::value, decltype(faces)::value>{
-                                          params_, state_view(motion), lists_view(), moved, record_.data(),
-                                          wall_numbers, part == StepPart::kAll});
+            return StepBody<Variant, decltype(listed)::value, decltype(faces)::value>{
+                params_, state_view(motion), lists_view(), moved, record_.data(), wall_numbers, ends};
         };
+        constexpr auto kYes = std::true_type{};
+        constexpr auto kNo = std::false_type{};
         if (!listed_) {
-            step(std::false_type{}, std::true_type{});
+            queue_.launch_step(balls, step(kNo, kYes));
         } else if (!faces_apart()) {
-            step(std::true_type{}, std::true_type{});
+            queue_.launch_step(balls, step(kYes, kYes));
         } else {
-            if (part != StepPart::kInner && (shared_ || has_faces(params_))) {
-                const std::uint32_t threads = std::min(balls, kFaceThreads);
-                queue_.launch(threads, FaceStepBody<Variant>{params_, state_view(motion), lists_view(), moved,
-                                                             record_.data(), threads});
+            const std::uint32_t threads = std::min(balls, kFaceThreads);
+            const FaceStepBody<Variant> at_faces{params_,        state_view(motion), lists_view(), moved,
+                                                 record_.data(), wall_numbers,       ends,         threads};
+            const bool any_faces = shared_ || has_faces(params_);
+            if (ends && any_faces) {
+                queue_.launch_step(balls, step(kYes, kNo), threads, at_faces);
+            } else {
+                if (part != StepPart::kInner && any_faces) queue_.launch_step(threads, at_faces);
+                if (part != StepPart::kOuter) queue_.launch_step(balls, step(kYes, kNo));
             }
-            if (part != StepPart::kOuter) step(std::true_type{}, std::false_type{});
         }
     });
     if (part == StepPart::kOuter) queue_.launch(1, EndStepBody<Real, Dim>{params_, record_.data(), wall_numbers});

@@ -95,19 +95,25 @@ void require_memory(std::uint64_t bytes, std::size_t balls) {
 
 Queue::Queue() {
     check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate");
-    check(cudaStreamCreateWithFlags(&aside_, cudaStreamNonBlocking), "cudaStreamCreate");
-    check(cudaEventCreateWithFlags(&written_, cudaEventDisableTiming), "cudaEventCreate");
-    check(cudaEventCreateWithFlags(&copied_, cudaEventDisableTiming), "cudaEventCreate");
+    for (cudaStream_t* stream : {&aside_, &branch_}) {
+        check(cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking), "cudaStreamCreate");
+    }
+    for (cudaEvent_t* event : {&written_, &copied_, &forked_, &joined_}) {
+        check(cudaEventCreateWithFlags(event, cudaEventDisableTiming), "cudaEventCreate");
+    }
 }
 
 Queue::~Queue() {
     // Also behind a failure, so nothing is checked. Work still queued must not outlive the arrays it uses.
-    if (stream_ != nullptr) cudaStreamSynchronize(stream_);
-    if (aside_ != nullptr) cudaStreamSynchronize(aside_);
-    if (copied_ != nullptr) cudaEventDestroy(copied_);
-    if (written_ != nullptr) cudaEventDestroy(written_);
-    if (aside_ != nullptr) cudaStreamDestroy(aside_);
-    if (stream_ != nullptr) cudaStreamDestroy(stream_);
+    for (cudaStream_t stream : {stream_, aside_}) {
+        if (stream != nullptr) cudaStreamSynchronize(stream);
+    }
+    for (cudaEvent_t event : {written_, copied_, forked_, joined_}) {
+        if (event != nullptr) cudaEventDestroy(event);
+    }
+    for (cudaStream_t stream : {branch_, aside_, stream_}) {
+        if (stream != nullptr) cudaStreamDestroy(stream);
+    }
 }
 
 }  // namespace cuda

@@ -372,31 +372,44 @@ struct EndStepBody {
     }
 };
 
-/// Beside a step that leaves them out: the step of the balls that may reach a face or a wall, or what another rank has.
-/// Each thread takes some, `threads` apart.
+/// Beside a StepBody that leaves them out: the step of the balls that may reach a face or a wall, or what another rank
+/// has. Each thread takes some, `threads` apart.
 template <class Kind>
 struct FaceStepBody {
     using Real = typename Kind::Real;
     static constexpr int kDim = Kind::kDim;
+    using Word = typename Phase<Real>::Stored;
 
     SpringParams<Real, kDim> params;
     StateView<Real, kDim> state;
     NearLists lists;
     MovedView<Real, kDim> out;
     ControlRecord<Real, kDim>* record;
+    int wall_numbers;
+    bool ends;  // as there
     std::uint32_t threads;
 
-    CAROM_HD void operator()(std::uint64_t index) const {
+    CAROM_HD bool idle() const {
         const std::uint32_t balls = record->face_balls;
-        read_here(balls);
-        if (record->halted != 0) return;
-        for (auto at = static_cast<std::uint32_t>(index); at < balls; at += threads) {
+        read_here(balls);  // beside the other, for operator()
+        return record->halted != 0;
+    }
+    CAROM_HD void prepare() const {}  // the other does
+    CAROM_HD StepPeaks<Word> operator()(std::uint64_t index) const {
+        StepPeaks<Word> peaks;
+        for (auto at = static_cast<std::uint32_t>(index); at < record->face_balls; at += threads) {
             const std::uint32_t slot = lists.face_slot[at];
             DeviceTally<Real, kDim> tally{record, state.balls.id, &record->counts[0]};
             const auto neighbours = ListWalk<Kind>::of(params, state.balls, lists, slot);
             spring_step<Kind>(params, record->now(), state.balls, out, slot, true, neighbours, tally);
-            offer_peaks(*record, tally.peaks());
+            peaks.raise(tally.peaks());
         }
+        return peaks;
+    }
+    CAROM_HD void offer(const StepPeaks<Word>& peaks) const { offer_peaks(*record, peaks); }
+    CAROM_HD std::uint32_t* tickets() const { return &record->tickets; }
+    CAROM_HD void finish(int thread, int threads_) const {
+        if (ends) end_step(params, *record, wall_numbers, thread, threads_);
     }
 };
 

@@ -223,13 +223,14 @@ public:
     /// threads, here one, call body.finish(thread, threads).
     template <class Body>
     void launch_step(std::uint64_t n, const Body& body) {
-        device_call("launch");
-        if (body.idle()) return;
-        body.prepare();
-        StepPeaks<typename Body::Word> peaks;
-        for (std::uint64_t i = n; i-- > 0;) peaks.raise(body(i));
-        body.offer(peaks);
-        if (last_of(body.tickets(), 1)) body.finish(0, 1);
+        launch_part(n, body, 1);
+    }
+    /// Two that are parts of one step: the one that ends last calls finish(). Beside each other where they are
+    /// recorded.
+    template <class Body, class Other>
+    void launch_step(std::uint64_t n, const Body& body, std::uint64_t m, const Other& other) {
+        launch_part(m, other, 2);
+        launch_part(n, body, 2);
     }
 
     template <class T>
@@ -262,6 +263,18 @@ public:
 
     void wait() const { device_call("wait"); }
     void wait_aside() const { device_call("wait"); }  ///< for the last download_aside; from any thread
+
+private:
+    template <class Body>
+    static void launch_part(std::uint64_t n, const Body& body, std::uint32_t parts) {
+        device_call("launch");
+        if (body.idle()) return;
+        body.prepare();
+        StepPeaks<typename Body::Word> peaks;
+        for (std::uint64_t i = n; i-- > 0;) peaks.raise(body(i));
+        body.offer(peaks);
+        if (last_of(body.tickets(), parts)) body.finish(0, 1);
+    }
 };
 
 /// A series of launches, recorded once and played often.
@@ -313,11 +326,11 @@ __device__ __forceinline__ StepPeaks<Word> block_peaks(StepPeaks<Word> peaks) {
     return peaks;
 }
 
-/// A block's threads take `tiles` of its size one behind the other; a warp of the last block to end does what ends the
-/// step, which saves a second launch.
+/// A block's threads take `tiles` of its size one behind the other; a warp of the last block to end, of the `blocks` of
+/// all launches that are the step, does what ends it, which saves another launch.
 template <class Body>
 __global__ void __launch_bounds__(kBlockThreads, kBlocksOf<Body>)
-    step_kernel(const __grid_constant__ Body body, std::uint64_t n, unsigned tiles) {
+    step_kernel(const __grid_constant__ Body body, std::uint64_t n, unsigned tiles, std::uint32_t blocks) {
     if (body.idle()) return;  // alike for all blocks: only the end of a step, behind all blocks, changes it
     StepPeaks<typename Body::Word> peaks;
     for (unsigned tile = 0; tile < tiles; ++tile) {
@@ -331,7 +344,7 @@ __global__ void __launch_bounds__(kBlockThreads, kBlocksOf<Body>)
     int last = 0;
     if (threadIdx.x == 0) {
         body.offer(peaks);
-        last = last_of(body.tickets(), gridDim.x) ? 1 : 0;
+        last = last_of(body.tickets(), blocks) ? 1 : 0;
     }
     if (__shfl_sync(0xffffffffU, last, 0) != 0) body.finish(static_cast<int>(threadIdx.x), 32);
 }
@@ -351,13 +364,25 @@ public:
     }
     template <class Body>
     void launch_step(std::uint64_t n, const Body& body) {
-        // Where there are many waves of blocks, fewer that live for longer: a block's room is free only when its last
-        // warp has ended, and has told so.
-        constexpr std::uint64_t kPerTile = 1U << 21;
-        const auto tiles = static_cast<unsigned>(std::clamp<std::uint64_t>(n / kPerTile, 1, 4));
-        step_kernel<<<blocks((n + tiles - 1) / tiles + (n == 0 ? 1 : 0)), kBlockThreads, 0, stream_>>>(body, n, tiles);
-        check(cudaGetLastError(), "kernel launch");
+        launch_part(n, body, step_blocks(n), stream_);
     }
+    template <class Body, class Other>
+    void launch_step(std::uint64_t n, const Body& body, std::uint64_t m, const Other& other) {
+        const unsigned blocks = step_blocks(n) + step_blocks(m);
+        // Beside each other in a graph alone: streams would have the host say so at each step.
+        if (recording_) {
+            check(cudaEventRecord(forked_, stream_), "cudaEventRecord");
+            check(cudaStreamWaitEvent(branch_, forked_), "cudaStreamWaitEvent");
+        }
+        launch_part(m, other, blocks, recording_ ? branch_ : stream_);
+        launch_part(n, body, blocks, stream_);
+        if (recording_) {
+            check(cudaEventRecord(joined_, branch_), "cudaEventRecord");
+            check(cudaStreamWaitEvent(stream_, joined_), "cudaStreamWaitEvent");
+        }
+    }
+    /// Whether what is launched goes into a graph.
+    void record(bool recording) { recording_ = recording; }
     template <class T>
     void upload(const T* host, T* device, std::size_t count) {
         copy(host, device, count * sizeof(T), cudaMemcpyHostToDevice, stream_);
@@ -389,14 +414,27 @@ public:
 
 private:
     static unsigned blocks(std::uint64_t n) { return static_cast<unsigned>((n + kBlockThreads - 1) / kBlockThreads); }
+    // Where there are many waves of blocks, fewer that live for longer: a block's room is free only when its last warp
+    // has ended, and has told so.
+    static unsigned tiles(std::uint64_t n) { return static_cast<unsigned>(std::clamp<std::uint64_t>(n >> 21, 1, 4)); }
+    static unsigned step_blocks(std::uint64_t n) { return std::max(1U, blocks((n + tiles(n) - 1) / tiles(n))); }
+    template <class Body>
+    static void launch_part(std::uint64_t n, const Body& body, std::uint32_t blocks, cudaStream_t stream) {
+        step_kernel<<<step_blocks(n), kBlockThreads, 0, stream>>>(body, n, tiles(n), blocks);
+        check(cudaGetLastError(), "kernel launch");
+    }
     static void copy(const void* from, void* to, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
         if (bytes > 0) check(cudaMemcpyAsync(to, from, bytes, kind, stream), "cudaMemcpyAsync");
     }
 
     cudaStream_t stream_ = nullptr;
     cudaStream_t aside_ = nullptr;
+    cudaStream_t branch_ = nullptr;
     cudaEvent_t written_ = nullptr;
     cudaEvent_t copied_ = nullptr;
+    cudaEvent_t forked_ = nullptr;
+    cudaEvent_t joined_ = nullptr;
+    bool recording_ = false;
 };
 
 /// A CUDA graph: its kernels start without the host.
@@ -408,8 +446,11 @@ public:
         cudaGraph_t graph = nullptr;
         check(cudaStreamBeginCapture(queue.stream(), cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
         try {
+            queue.record(true);
             launches();
+            queue.record(false);
         } catch (...) {  // else every later call of this thread would fail for it
+            queue.record(false);
             cudaStreamEndCapture(queue.stream(), &graph);
             if (graph != nullptr) cudaGraphDestroy(graph);
             throw;

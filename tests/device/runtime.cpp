@@ -293,8 +293,9 @@ Function& kernel_of(const void* host) {
 // -- work
 
 struct EventState {
-    std::uint64_t recorded = 0;  // how often, by the host
-    std::uint64_t reached = 0;   // by the device
+    std::uint64_t recorded = 0;          // how often, by the host
+    std::uint64_t reached = 0;           // by the device
+    CUstream_st* captured_on = nullptr;  // recorded in a capture of that stream, last
 };
 
 struct Op {
@@ -337,6 +338,8 @@ struct CUstream_st {
     bool capturing = false;
     cudaStreamCaptureMode mode{};
     std::vector<ptx::Op> captured;
+    CUstream_st* origin = nullptr;  // that whose capture this one has been drawn into, as a branch
+    std::size_t forked_at = 0;      // how much was captured there by then
     int number = 0;
 };
 
@@ -522,7 +525,8 @@ bool anything_queued() {
 
 void put(CUstream_st& stream, Op op) {
     if (stream.capturing) {
-        if (g_capturing_here != &stream && stream.mode != cudaStreamCaptureModeRelaxed) {
+        const CUstream_st* here = stream.origin != nullptr ? stream.origin : &stream;
+        if (g_capturing_here != here && stream.mode != cudaStreamCaptureModeRelaxed) {
             // Another host thread's work would get into the graph.
             fail("work put from another thread into a stream that is being captured");
         }
@@ -1174,12 +1178,35 @@ cudaError_t CUDARTAPI cudaStreamQuery(cudaStream_t stream) {
     advance(*s);
     return cudaErrorNotReady;
 }
+/// A stream waits for a point of one that is being captured: it branches off, or a branch is joined again. What two
+/// branches do has no order: the one comes first, or the other.
+static cudaError_t follow_in_capture(CUstream_st& stream, CUstream_st& captured) {
+    if (!stream.capturing) {
+        stream.capturing = true;
+        stream.mode = captured.mode;
+        stream.origin = &captured;
+        stream.forked_at = captured.captured.size();
+        stream.captured.clear();
+        return cudaSuccess;
+    }
+    if (captured.origin != &stream) fail("a capture that waits for what is no branch of it");
+    static bool behind = false;
+    behind = !behind;
+    auto& all = stream.captured;
+    const auto at = behind ? all.end() : all.begin() + static_cast<std::ptrdiff_t>(captured.forked_at);
+    all.insert(at, captured.captured.begin(), captured.captured.end());
+    captured.captured.clear();
+    captured.capturing = false;
+    captured.origin = nullptr;
+    return cudaSuccess;
+}
 cudaError_t CUDARTAPI cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
     const std::lock_guard lock(g_lock);
     if (forgotten("cudaStreamWaitEvent")) return cudaSuccess;
     CUstream_st* s = stream_of(stream);
     if (g_events.count(event) == 0) fail("an event that is not there");
-    if (s->capturing) fail("event in a capture");
+    if (event->state->captured_on != nullptr) return follow_in_capture(*s, *event->state->captured_on);
+    if (s->capturing) fail("a capture that waits for what is not in it");
     Op op;
     op.kind = Op::Kind::kWait;
     op.event = event->state;
@@ -1204,7 +1231,8 @@ cudaError_t CUDARTAPI cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
     const std::lock_guard lock(g_lock);
     CUstream_st* s = stream_of(stream);
     if (g_events.count(event) == 0) fail("an event that is not there");
-    if (s->capturing) fail("event in a capture");
+    event->state->captured_on = s->capturing ? s : nullptr;
+    if (s->capturing) return cudaSuccess;
     Op op;
     op.kind = Op::Kind::kRecord;
     op.event = event->state;
@@ -1256,6 +1284,8 @@ cudaError_t CUDARTAPI cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* gra
     const std::lock_guard lock(g_lock);
     CUstream_st* s = stream_of(stream);
     if (!s->capturing || g_capturing_here != s) return set_error(cudaErrorStreamCaptureWrongThread);
+    for (const CUstream_st* other : g_streams)
+        if (other->origin == s) fail("a branch of a capture that is not joined");
     s->capturing = false;
     g_capturing_here = nullptr;
     *graph = new CUgraph_st{std::move(s->captured)};
