@@ -340,10 +340,12 @@ else
         small_scene $dimension $sanitized_balls "$work/small$dimension.toml"
         for tool in memcheck racecheck initcheck; do
             log=$out/$tool-${dimension}d.txt
+            steps=$sanitized_steps
+            [ $tool != racecheck ] || steps=$(((steps + 9) / 10)) # it takes a second a step
             has_time 5 sanitizer "$tool ${dimension}D" || continue
             within 15 "$sanitizer" --tool $tool --error-exitcode 9 "$carom" run "$work/small$dimension.toml" \
-                --solver spring --backend cuda --steps $sanitized_steps --set output.every=0 \
-                --set output.observables_every=0 --quiet --force -o "$work/s.h5" >"$log" 2>&1
+                --solver spring --backend cuda --steps $steps --set output.every=0 \
+                --set output.observables_every=0 --quiet --force -o "$work/$tool-$dimension.h5" >"$log" 2>&1
             status=$?
             if [ $status -eq 0 ]; then
                 record sanitizer "$tool ${dimension}D" true ""

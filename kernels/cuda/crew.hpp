@@ -24,9 +24,9 @@ struct Gate {
 /// Balls beyond which a system that is alone gets a grid and not a cluster: so many as a cluster of 16 blocks has
 /// threads. Of two balls one waits for the other, which takes longer than a grid's meetings do (measured on an H100).
 constexpr std::uint64_t kGridBalls = 4096;
-/// Balls from which on a system has launches of its own for each step: one would keep a GPU busy for longer than a
-/// launch takes, and blocks that are made anew share the work out better than a crew does.
-constexpr std::uint64_t kCrewBalls = 200000;
+/// Balls beyond which a system has launches of its own for each step: so many as a GPU holds threads of a crew. Of more,
+/// one a thread waits for another, which takes longer than launches do (measured on an H100).
+constexpr std::uint64_t kCrewBalls = 65536;
 /// Adds; a sum of 2^32 and more stays at 2^32 - 1.
 CAROM_HD std::uint32_t bounded_sum(std::uint32_t a, std::uint32_t b) {
     const std::uint32_t sum = a + b;

@@ -265,8 +265,8 @@ std::uint64_t array_bytes(std::size_t count, std::uint64_t cells, bool uniform) 
     const std::uint64_t sorted = 2 * sizeof(std::uint32_t);
     const std::uint64_t per_ball = motion + labels + by_id + sorted + FrameView<Real, Dim>::kBytesPerBall;
     const std::uint64_t groups = (count + kGroup - 1) / kGroup;
-    const std::uint64_t lists =
-        count * sizeof(std::uint16_t) + (3 * (groups + 1) + kListed<Dim> * kGroup * groups) * sizeof(std::uint32_t);
+    const std::uint64_t lists = count * sizeof(std::uint16_t) +
+                                (count + 2 * (groups + 1) + kListed<Dim> * kGroup * groups) * sizeof(std::uint32_t);
     const std::uint64_t crew = count <= kCrewBalls
                                    ? sizeof(SmallSystem<Real, Dim>) + sizeof(ControlRecord<Real, Dim>) +
                                          sizeof(StepErrand<Real, Dim>) + kMostCrewBlocks * sizeof(std::uint32_t)

@@ -346,7 +346,9 @@ __global__ void __launch_bounds__(kBlockThreads, kBlocksOf<Body>)
         body.offer(peaks);
         last = last_of(body.tickets(), blocks) ? 1 : 0;
     }
-    if (__shfl_sync(0xffffffffU, last, 0) != 0) body.finish(static_cast<int>(threadIdx.x), 32);
+    if (__shfl_sync(0xffffffffU, last, 0) == 0) return;
+    __syncwarp();  // what the first has acquired, the others see behind this
+    body.finish(static_cast<int>(threadIdx.x), 32);
 }
 
 class Queue {

@@ -332,8 +332,15 @@ std::uint32_t barrier_reduce(Thread& t, std::uint32_t which, bool value, Reduce 
     return kind == Reduce::kAnd ? yes == all : yes > 0;
 }
 
+/// Orders memory, too: what one of them has acquired, all see behind it.
 void warp_sync(Thread& t, std::uint32_t mask, int line) {
-    meet(t, Meeting::kSync, mask, 0, line, [](Fibre&, std::uint32_t, std::uint32_t) {});
+    meet(t, Meeting::kSync, mask, t.acquired ? 1 : 0, line, [](Fibre& to, std::uint32_t first, std::uint32_t here) {
+        to.out = 0;
+        for (std::uint32_t lane = 0; lane < 32; ++lane) {
+            if ((here >> lane & 1) != 0) to.out |= to.thread.block->fibres[first + lane].value;
+        }
+    });
+    if (fibre_of(t).out != 0) t.acquired = true;
 }
 
 std::uint32_t shuffle(Thread& t, Shuffle mode, std::uint32_t value, std::uint32_t b, std::uint32_t c,

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cmath>
+#include <numeric>
 #include <random>
 #include <vector>
 
@@ -129,6 +130,28 @@ TEST(BlockedError, SeesThatChangesOfWhatIsBoundedMakeUpForEachOther) {
         const double ratio = claimed_over_true(make, std::sqrt(2.0) / kCount);
         EXPECT_GT(ratio, 0.9) << "a = " << a;
         EXPECT_LT(ratio, 1.7) << "a = " << a << "; as if independent, 30 and more";
+    }
+}
+
+/// Of independent blocks a mean is farther off than 4 of its errors in one series of 1,000 at most: were errors known,
+/// in one of 16,000; by Student's t, of 16 blocks in one of 860.
+TEST(BlockedError, IsSeldomFarTooSmallByChance) {
+    constexpr int kSeries = 100'000;
+    std::mt19937_64 generator(5);
+    std::normal_distribution<double> normal;
+    for (const std::size_t blocks : {16U, 32U, 64U}) {
+        int off = 0;
+        int beyond_one = 0;
+        std::vector<double> series(blocks);
+        for (int k = 0; k < kSeries; ++k) {
+            for (double& one : series) one = normal(generator);
+            const double mean = std::accumulate(series.begin(), series.end(), 0.0) / static_cast<double>(blocks);
+            const double errors = std::abs(mean) / blocked_error(series);
+            if (errors > 4.0) ++off;
+            if (errors > 1.0) ++beyond_one;
+        }
+        EXPECT_LT(off, kSeries / 1000) << blocks << " blocks";
+        EXPECT_NEAR(beyond_one / static_cast<double>(kSeries), 0.317, 0.03) << blocks << " blocks";
     }
 }
 
