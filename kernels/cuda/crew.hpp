@@ -8,9 +8,9 @@
 #include "kernels/cuda/queue.hpp"
 
 // Threads of the GPU that carry one small system through many steps without a launch: a crew. It is a block, a cluster
-// of blocks, or a whole grid, and has one way to agree on anything: all wait until all are there, and one block does
-// what is to be done before they go on. What steers a crew is read behind such a meeting and changed in one alone, so
-// that all of it goes the same way. On the host (emulated) a crew is the thread that runs everything.
+// of blocks, or a whole grid. What steers it each thread reckons for itself from what all agree on at a meeting (the
+// largest of their words), or one block changes it in a meeting, while all wait: so all of it goes the same way. On the
+// host (emulated) a crew is the thread that runs everything.
 
 namespace carom::CAROM_PROCESSOR {
 
@@ -24,8 +24,8 @@ struct Gate {
 /// Balls beyond which a system that is alone gets a grid and not a cluster: so many as a cluster of 16 blocks has
 /// threads. Of two balls one waits for the other, which takes longer than a grid's meetings do (measured on an H100).
 constexpr std::uint64_t kGridBalls = 4096;
-/// Balls beyond which a system has launches of its own for each step: so many as a GPU holds threads of a crew. Of more,
-/// one a thread waits for another, which takes longer than launches do (measured on an H100).
+/// Balls beyond which a system has launches of its own for each step: so many as a GPU holds threads of a crew. Of
+/// more, one a thread waits for another, which takes longer than launches do (measured on an H100).
 constexpr std::uint64_t kCrewBalls = 65536;
 /// Adds; a sum of 2^32 and more stays at 2^32 - 1.
 CAROM_HD std::uint32_t bounded_sum(std::uint32_t a, std::uint32_t b) {

@@ -491,6 +491,7 @@ void CudaEngine<Real, Dim>::leave_pack() {
 
 template <class Real, int Dim>
 AdvanceResult CudaEngine<Real, Dim>::advance(std::uint64_t steps) {
+    half_done_.require_none("what " + device() + " holds");
     const std::uint64_t begin = step();
     AdvanceResult result;
     if (seen().fault_key != FaultKey::kNone) queue_.launch(1, ClearFaultBody<Real, Dim>{record_.data()});

@@ -48,8 +48,13 @@ struct ControlRecord {
     [[nodiscard]] CAROM_HD const StepNow<Real, Dim>& now() const { return nows[step % 2]; }
 };
 
+/// More than the bits of any speed.
+template <class Word>
+constexpr Word kFaultySpeed = ~Word{0};
+
 /// What one thread counts in a step.
-template <class Real, int Dim>
+/// \tparam kMarks  whether its peaks tell of a fault, for a crew; others can do without the register
+template <class Real, int Dim, bool kMarks = false>
 struct DeviceTally {
     using Word = typename Phase<Real>::Stored;
 
@@ -58,9 +63,11 @@ struct DeviceTally {
     StepCounts* counts;
     Real max_overlap = Real(0);
     Real speed_squared = Real(0);
+    bool faulty = false;
 
     CAROM_HD void fault(SpringFault::Kind kind, std::uint32_t slot, std::uint32_t other) {
         lower_shared(&record->fault_key, FaultKey::pack(kind, id[slot], other));
+        if constexpr (kMarks) faulty = true;
     }
     CAROM_HD void overlap(Real fraction) { max_overlap = larger(fraction, max_overlap); }
     CAROM_HD void wall_impulse(std::int32_t wall, std::int64_t steps) { add_shared(&counts->impulse[wall], steps); }
@@ -78,7 +85,10 @@ struct DeviceTally {
         add_shared(&record->balls_left, std::uint64_t{1});
     }
 
-    [[nodiscard]] CAROM_HD StepPeaks<Word> peaks() const { return {to_bits(speed_squared), to_bits(max_overlap)}; }
+    /// With a fault, the speed is above all others: so those who see but the largest know of it.
+    [[nodiscard]] CAROM_HD StepPeaks<Word> peaks() const {
+        return {faulty ? kFaultySpeed<Word> : to_bits(speed_squared), to_bits(max_overlap)};
+    }
 };
 
 template <class Real, int Dim>
@@ -113,7 +123,7 @@ CAROM_HD void prepare_step(const SpringParams<Real, Dim>& params, ControlRecord<
     record.nows[next % 2] = step_now(params, next);
 }
 
-/// Ends a step, in one thread: prepares the next, or halts.
+/// Ends a step, in one thread: counts it as done, or halts.
 template <class Real, int Dim>
 CAROM_HD void close_step(const SpringParams<Real, Dim>& params, ControlRecord<Real, Dim>& record, bool fault) {
     const Real fastest = from_bits(load_shared(&record.largest_speed_squared));
@@ -305,16 +315,16 @@ CAROM_HD StepPeaks<typename Phase<typename Kind::Real>::Stored> step_slot(
     const StateView<typename Kind::Real, Kind::kDim>& state, const NearLists& lists,
     const MovedView<typename Kind::Real, Kind::kDim>& out, ControlRecord<typename Kind::Real, Kind::kDim>* record,
     const StepNow<typename Kind::Real, Kind::kDim>& now, StepCounts& counts, std::uint32_t slot) {
-    DeviceTally<typename Kind::Real, Kind::kDim> tally{record, state.balls.id, &counts};
+    DeviceTally<typename Kind::Real, Kind::kDim, kListed && kFaces> tally{record, state.balls.id, &counts};
     // `now` is read where it is needed, not kept in registers through the search for contacts.
     if constexpr (kListed) {
         // What each thread waits for is memory, so everything whose place is known is asked for together.
         const std::uint32_t at_faces = lists.at_faces[slot / kGroup];
         read_here(at_faces);
         const ListWalk<Kind> neighbours = ListWalk<Kind>::of(params, state.balls, lists, slot);
-        const bool near_faces = (at_faces >> slot % kGroup & 1U) != 0;
-        if (!kFaces && near_faces) return {};
-        spring_step<Kind>(params, now, state.balls, out, slot, kFaces && near_faces, neighbours, tally);
+        const bool at_face = (at_faces >> slot % kGroup & 1U) != 0;
+        if (!kFaces && at_face) return {};
+        spring_step<Kind>(params, now, state.balls, out, slot, kFaces && at_face, neighbours, tally);
     } else {
         const CellWalk<Kind::kDim> neighbours = state.walk(params.grid, slot);
         spring_step<Kind>(params, now, state.balls, out, slot, near_faces(params, neighbours.cell), neighbours, tally);
@@ -415,16 +425,17 @@ struct FaceStepBody {
 
 /// Before a step, where velocities are drawn anew: that of the ball in `slot`. Few have anything to do.
 template <class Kind>
-CAROM_HD void refresh_slot(const SpringParams<typename Kind::Real, Kind::kDim>& params,
-                           const StateView<typename Kind::Real, Kind::kDim>& state,
-                           const Vec<typename Kind::Real*, Kind::kDim>& velocity,
-                           ControlRecord<typename Kind::Real, Kind::kDim>* record, std::uint64_t step,
-                           StepCounts& counts, std::uint32_t slot) {
+CAROM_HD StepPeaks<typename Phase<typename Kind::Real>::Stored> refresh_slot(
+    const SpringParams<typename Kind::Real, Kind::kDim>& params,
+    const StateView<typename Kind::Real, Kind::kDim>& state, const Vec<typename Kind::Real*, Kind::kDim>& velocity,
+    ControlRecord<typename Kind::Real, Kind::kDim>* record, std::uint64_t step, StepCounts& counts,
+    std::uint32_t slot) {
     const CellWalk<Kind::kDim> neighbours = state.walk(params.grid, slot);
     const bool near_walls = near_faces(params, neighbours.cell);
-    if (!near_walls && !thermostat_acts(params, step)) return;
-    DeviceTally<typename Kind::Real, Kind::kDim> tally{record, state.balls.id, &counts};
+    if (!near_walls && !thermostat_acts(params, step)) return {};
+    DeviceTally<typename Kind::Real, Kind::kDim, true> tally{record, state.balls.id, &counts};
     refresh_ball<Kind>(params, state.balls, state.gone, velocity, step, slot, near_walls, neighbours, tally);
+    return tally.peaks();
 }
 
 /// Thread i takes slot i.

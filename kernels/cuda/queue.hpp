@@ -372,19 +372,19 @@ public:
     void launch_step(std::uint64_t n, const Body& body, std::uint64_t m, const Other& other) {
         const unsigned blocks = step_blocks(n) + step_blocks(m);
         // Beside each other in a graph alone: streams would have the host say so at each step.
-        if (recording_) {
+        if (forks_) {
             check(cudaEventRecord(forked_, stream_), "cudaEventRecord");
             check(cudaStreamWaitEvent(branch_, forked_), "cudaStreamWaitEvent");
         }
-        launch_part(m, other, blocks, recording_ ? branch_ : stream_);
+        launch_part(m, other, blocks, forks_ ? branch_ : stream_);
         launch_part(n, body, blocks, stream_);
-        if (recording_) {
+        if (forks_) {
             check(cudaEventRecord(joined_, branch_), "cudaEventRecord");
             check(cudaStreamWaitEvent(stream_, joined_), "cudaStreamWaitEvent");
         }
     }
-    /// Whether what is launched goes into a graph.
-    void record(bool recording) { recording_ = recording; }
+    /// Whether the parts of a step get a branch each, as in a graph.
+    void fork_steps(bool forked) { forks_ = forked; }
     template <class T>
     void upload(const T* host, T* device, std::size_t count) {
         copy(host, device, count * sizeof(T), cudaMemcpyHostToDevice, stream_);
@@ -436,7 +436,7 @@ private:
     cudaEvent_t copied_ = nullptr;
     cudaEvent_t forked_ = nullptr;
     cudaEvent_t joined_ = nullptr;
-    bool recording_ = false;
+    bool forks_ = false;
 };
 
 /// A CUDA graph: its kernels start without the host.
@@ -447,14 +447,15 @@ public:
     Recording(Queue& queue, F&& launches) {
         cudaGraph_t graph = nullptr;
         check(cudaStreamBeginCapture(queue.stream(), cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
+        queue.fork_steps(true);
         try {
-            queue.record(true);
             launches();
-            queue.record(false);
+            queue.fork_steps(false);
         } catch (...) {  // else every later call of this thread would fail for it
-            queue.record(false);
+            queue.fork_steps(false);
             cudaStreamEndCapture(queue.stream(), &graph);
             if (graph != nullptr) cudaGraphDestroy(graph);
+            cudaGetLastError();  // a branch that was not joined
             throw;
         }
         check(cudaStreamEndCapture(queue.stream(), &graph), "cudaStreamEndCapture");

@@ -132,21 +132,22 @@ struct CarryOnBody {
                 labels = 1 - labels;
                 moved = 0.0;
                 halted = record.halted != 0;
+                if (halted) crew.meet();  // all have read it
             }
             if (halted) break;
             const auto& state = system.state[motion][labels];
             const std::uint32_t active = record.active;
             StepCounts& counts = record.counts[step % 2];
+            peaks.speed_squared = 0;
             if (params.refreshes()) {
                 const auto& velocity = system.ordered[motion][labels].v;
                 crew.each(active, [&](std::uint32_t slot) {
-                    refresh_slot<NearKind>(params, state, velocity, &record, step, counts, slot);
+                    peaks.raise(refresh_slot<NearKind>(params, state, velocity, &record, step, counts, slot));
                 });
                 crew.meet();
             }
             const auto& out = system.moved[1 - motion];
             const auto& now = record.nows[step % 2];
-            peaks.speed_squared = 0;
             crew.each(active, [&](std::uint32_t slot) {
                 peaks.raise(step_slot<Kind, true, true>(params, state, system.lists, out, &record, now, counts, slot));
             });
@@ -159,7 +160,8 @@ struct CarryOnBody {
                 count_step(params, record, record.counts[(step + 1) % 2], false, wall_numbers, thread, threads);
             });
             const Word fastest = crew.agree(peaks.speed_squared, &record.crew_speed_squared[step % 3]);
-            fault = load_shared(&record.fault_key) != FaultKey::kNone;
+            // Not by the key in the record: others may already write there for the next step.
+            fault = fastest == kFaultySpeed<Word>;
             if (fault) break;
             last_moved = motion_bound(params, static_cast<double>(from_bits(fastest)));
             moved += last_moved;

@@ -24,7 +24,7 @@ CHECKED = ["out-of-bounds", "just-out-of-bounds", "freed", "unwritten", "race", 
            "host-memory-to-kernel"]
 # What a short trial has of all scenes; scripts/device-check.sh runs them all.
 SHORT = ["walls, 2D", "gravity, damping, floor, 2D", "polydisperse, thermal, damped, 2D", "every observable, 2D", "thermal walls, 3D",
-         "walls as shapes, 3D", "observables of species, 3D", "stages, 3D", "many balls with faces, 2D"]
+         "walls as shapes, 3D", "observables of species, 3D", "stages, 3D", "many balls with faces, 2D", "a fault at step 35, 2D"]
 
 
 def harness(arguments, **settings):

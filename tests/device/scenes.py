@@ -133,6 +133,10 @@ def scenes():
     # From 16,384 balls on those near faces have a kernel of their own.
     yield "many balls with faces, 2D", gas(2, 17000, box={"boundary": [["wall", "open"], "periodic"]}, physics={"restitution": 0.9}), 300
     yield "many balls in walls, 3D", gas(3, 17000, box={"wall_temperature": [[1.0, 3.0], 0.0, 0.0]}), 300
+    # In the middle of what a crew was to do.
+    fast = [{"radius": 0.5, "mass": 1.0, "position": [x, 2.0], "velocity": [v, 0.0]} for x, v in ((2.0, 40.0), (5.0, -40.0))]
+    yield "a fault at step 35, 2D", gas(2, 600, box={"size": [30.0, 30.0]}, ball=fast, spring={"stiffness": 100.0, "dt": 0.001},
+                                        run={"until": 0.3}), None
     yield "255 balls, 2D", gas(2, 255), 600
     yield "257 balls, 3D", gas(3, 257), 600
 
