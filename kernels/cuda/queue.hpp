@@ -330,13 +330,12 @@ __device__ __forceinline__ StepPeaks<Word> block_peaks(StepPeaks<Word> peaks) {
 /// all launches that are the step, does what ends it, which saves another launch.
 template <class Body>
 __global__ void __launch_bounds__(kBlockThreads, kBlocksOf<Body>)
-    step_kernel(const __grid_constant__ Body body, std::uint64_t n, unsigned tiles, std::uint32_t blocks) {
+    step_kernel(const __grid_constant__ Body body, std::uint32_t n, std::uint32_t tiles, std::uint32_t blocks) {
     if (body.idle()) return;  // alike for all blocks: only the end of a step, behind all blocks, changes it
     StepPeaks<typename Body::Word> peaks;
-    for (unsigned tile = 0; tile < tiles; ++tile) {
-        const std::uint64_t index =
-            (static_cast<std::uint64_t>(blockIdx.x) * tiles + tile) * kBlockThreads + threadIdx.x;
+    for (std::uint32_t index = blockIdx.x * tiles * kBlockThreads + threadIdx.x; tiles > 0; --tiles) {
         if (index < n) peaks.raise(body(index));
+        index += kBlockThreads;
     }
     if (blockIdx.x == 0 && threadIdx.x == kBlockThreads - 1) body.prepare();
     peaks = block_peaks(peaks);
@@ -422,7 +421,8 @@ private:
     static unsigned step_blocks(std::uint64_t n) { return std::max(1U, blocks((n + tiles(n) - 1) / tiles(n))); }
     template <class Body>
     static void launch_part(std::uint64_t n, const Body& body, std::uint32_t blocks, cudaStream_t stream) {
-        step_kernel<<<step_blocks(n), kBlockThreads, 0, stream>>>(body, n, tiles(n), blocks);
+        step_kernel<<<step_blocks(n), kBlockThreads, 0, stream>>>(body, static_cast<std::uint32_t>(n), tiles(n),
+                                                                  blocks);
         check(cudaGetLastError(), "kernel launch");
     }
     static void copy(const void* from, void* to, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {

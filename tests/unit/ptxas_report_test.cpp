@@ -63,6 +63,8 @@ TEST(PtxasReport, StepsAndSumsSpillNothing) {
     std::stringstream text;
     text << file.rdbuf();
     int steps = 0;
+    int often = 0;
+    int seldom = 0;
     int crews = 0;
     int sums = 0;
     for (const KernelReport& kernel : read_report(text.str())) {
@@ -81,9 +83,16 @@ TEST(PtxasReport, StepsAndSumsSpillNothing) {
         if (crew) continue;  // what it does between steps asks for more than the 128 that it has
         EXPECT_EQ(kernel.spills, 0) << kernel.name;
         EXPECT_EQ(kernel.stack, 0) << kernel.name;
-        EXPECT_LE(kernel.registers, kernel.name.find("StepKindIf") != std::string::npos ? 80 : 128) << kernel.name;
+        // Nearly all balls are stepped by the kind with lists and without faces; single precision has four blocks of
+        // it.
+        const bool most = kernel.name.find("EEELb1ELb0EEE") != std::string::npos;
+        const bool single = kernel.name.find("StepKindIf") != std::string::npos;
+        ++(most ? often : seldom);
+        EXPECT_LE(kernel.registers, most && single ? 64 : 128) << kernel.name;
     }
     EXPECT_GE(steps, 16) << "single and double, 2D and 3D, damped or not, alike or not";
+    EXPECT_GE(often, 16);
+    EXPECT_GE(seldom, 3 * 16) << "with faces, at faces alone, and without lists";
     EXPECT_GE(crews, 16);
     EXPECT_GE(sums, 16 + 8 + 1) << "contacts by kind of step, motion by kind of balls, and what merges them";
 }
