@@ -50,11 +50,11 @@ public:
     }
 
     /// The spectrum at 0, a standard deviation. Which of some shapes it has is not known: each is extrapolated by its
-    /// likelihood's maximum (Whittle 1953), and the mean of these errors is taken, weighed by likelihood and prior:
-    /// that of their logarithms would make little of a shape that is unlikely and tells of a large error. The shapes
-    /// are white; that of a series that forgets as exp(-t / tau), 1 / (1 + c j^2), c = (2 pi tau / T)^2; and that of
-    /// the changes of such a one, which a mean of nearly conserved things is (the impulse that a wall gets), 1 + c j^2
-    /// / (1 + c t j^2), c = 4 pi^2 t, t = tau / T. \param change  prior of each shape of the last kind
+    /// likelihood's maximum (Whittle 1953), and the mean of their logarithms is taken, weighed by likelihood and prior.
+    /// The shapes are white; that of a series that forgets as exp(-t / tau), 1 / (1 + c j^2), c = (2 pi tau / T)^2; and
+    /// that of the changes of such a one, which a mean of nearly conserved things is (the impulse that a wall gets),
+    /// 1 + c j^2 / (1 + c t j^2), c = 4 pi^2 t, t = tau / T.
+    /// \param change  prior of each shape of the last kind
     [[nodiscard]] double at_zero(double change) const {
         constexpr std::array kRemembering{0.004, 0.012, 0.036, 0.108, 0.324, 0.972};
         constexpr std::array kConserved{0.15, 0.45, 1.35};
@@ -72,17 +72,17 @@ public:
             const double end = c * c / (4.0 * kPi * kPi);
             add(mixture, change, [c, end](double square) { return 1.0 + c * square / (1.0 + end * square); });
         }
-        return mixture.error();
+        return std::exp(0.5 * mixture.logarithm());
     }
 
 private:
     static constexpr std::size_t kFrequencies = 16;
     static constexpr double kPi = 3.14159265358979323846;
 
-    /// Weighed mean of errors, of which the logarithms are known, as are those of the weights.
+    /// Weighed mean of logarithms, of weights that are known by their own.
     class Mixture {
     public:
-        void add(double log_weight, double log_squared) {
+        void add(double log_weight, double logarithm) {
             if (log_weight > most_) {
                 const double less = std::exp(most_ - log_weight);
                 weight_ *= less;
@@ -91,9 +91,9 @@ private:
             }
             const double weight = std::exp(log_weight - most_);
             weight_ += weight;
-            sum_ += weight * std::exp(0.5 * log_squared);
+            sum_ += weight * logarithm;
         }
-        [[nodiscard]] double error() const { return sum_ / weight_; }
+        [[nodiscard]] double logarithm() const { return sum_ / weight_; }
 
     private:
         double most_ = -std::numeric_limits<double>::infinity();

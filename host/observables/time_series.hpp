@@ -129,9 +129,8 @@ inline constexpr double kLeastIndependent = 10.0;
 /// A number that has moved by more of its errors from one half to the other has not settled: by chance one in 16,000.
 inline constexpr double kMostDrift = 4.0;
 
-/// Of a mean of which nothing is known: so little, since a series by chance looks like such changes more often than it
-/// is one, and then has a third of its error.
-inline constexpr double kAnyChange = 0.003;
+/// Of a mean of which nothing is known.
+inline constexpr double kAnyChange = 0.027;
 
 /// sum_k factor_k mean_k, or a function f of several means, whose error to first order is that of the sum with factor_k
 /// = df / d mean_k.
