@@ -98,6 +98,18 @@ def asleep(pid):
         return False
 
 
+def threads_of(pid):
+    """What each thread of a process waits for, as far as the system tells: name, state, place in the kernel."""
+    told = []
+    for task in sorted(pathlib.Path(f"/proc/{pid}/task").glob("*")):
+        read = lambda name: (task / name).read_text().strip()
+        try:
+            told.append(f"{read('comm')} {read('stat').rpartition(')')[2].split()[0]} {read('wchan')}")
+        except OSError:  # it has just ended
+            pass
+    return "; ".join(told)
+
+
 class View(ProgramTest):
     @classmethod
     def setUpClass(cls):
@@ -127,7 +139,8 @@ class View(ProgramTest):
         while not condition():
             if process is not None and process.poll() is not None:
                 self.fail(f"the window is gone, status {process.returncode}: {process.stderr.read()}")
-            self.assertLess(time.time(), end, "nothing happened")
+            if time.time() >= end:
+                self.fail("nothing happened" + (f" ({threads_of(process.pid)}); files: {sorted(os.listdir(self.folder))}" if process else ""))
             time.sleep(pause)
 
     def settle(self, process):
