@@ -122,7 +122,10 @@ public:
     EventsStatistics statistics() const override {
         EventsStatistics result = accounts_.statistics(now_, time());
         result.path_length = path_so_far();
-        std::tie(result.mobile, result.virial_now) = balls_.virial(now_);
+        const auto virial = balls_.virial(now_);
+        result.mobile = virial.mobile;
+        result.virial_now = virial.sum;
+        result.virial_size = virial.size;
         return result;
     }
     const EventsStatistics& counted() const override { return accounts_.counted(); }
@@ -661,9 +664,39 @@ private:
         }
         const double locked = slow > 0.0 ? std::min(kRoundings * kOfOne * place / slow, kLocked * unit) : 0.0;
         const double least = std::max({kNoProgress * unit, kRoundings * rounding, locked});
-        if (watch_events_ != 0 && now - watch_time_ <= least) throw_collapse(i);
+        const double hop = resting_hop();
+        const bool rests = now - watch_time_ <= hop * static_cast<double>(events) && hops_within(i, hop);
+        if (watch_events_ != 0 && (now - watch_time_ <= least || rests)) throw_collapse(i);
         watch_time_ = now;
         watch_events_ = events_ + events;
+    }
+    /// Hops that lose energy become shorter until that is no more than what the rounding of times gives them: with
+    /// restitution e at some 2 e / (1 - e) roundings, where they go on for ever (28 with 0.95). A longer hop than this
+    /// does not rest.
+    [[nodiscard]] double resting_hop() const {
+        constexpr double kRoundings = 8.0;     // times 1 / (1 - e)
+        constexpr double kMostRoundings = 1e6;
+        if (!Gravity) return 0.0;
+        double least_loss = 1.0;
+        for (const double e : {setup_.restitution, setup_.wall_restitution}) {
+            if (e < 1.0) least_loss = std::min(least_loss, 1.0 - e);
+        }
+        return std::min(kRoundings / least_loss, kMostRoundings) * std::numeric_limits<double>::epsilon() * now_;
+    }
+    /// Whether a ball's flight to the event at hand was so short, and it falls so slowly as such a flight ends: of a
+    /// ball that moves neither is ever so by chance.
+    [[nodiscard]] bool hops_within(Slot i, double time) const {
+        if (!Gravity || balls_.heavy(i) || now_ - balls_.hot(i).time > time) return false;
+        const Flight<Dim> flight = balls_.at(i, now_);
+        Vector velocity = flight.velocity;
+        const std::uint32_t partner = next_[i].partner;
+        if (partner < count()) {
+            velocity = velocity - balls_.at(partner, now_).velocity;
+        } else if (const std::uint32_t number = partner - count(); number < enclosure_.count()) {
+            velocity = velocity - enclosure_.speed(number) * gap_to(number, flight.position).normal;
+        }
+        const Vector& gravity = balls_.gravity();
+        return std::abs(dot(velocity, gravity)) <= time * dot(gravity, gravity);
     }
     [[noreturn]] void throw_collapse(Slot i) const;
     [[noreturn]] void throw_heavy_at_wall(Slot i, std::uint32_t face) const;

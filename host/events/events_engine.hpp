@@ -42,13 +42,14 @@ struct EventsStatistics : EventsCounts {
     double twice_kinetic_time = 0.0;   ///< integral of 2 K dt, translation
     double gravity_virial_time = 0.0;  ///< integral of sum r_i . F_i dt
     double virial_now = 0.0;           ///< sum r_i . p_i now, as virial_start
+    double virial_size = 0.0;          ///< sum |r_i| |p_i| now
     double elapsed = 0.0;              ///< simulated time that all these cover
     std::uint64_t mobile = 0;          ///< balls of finite mass still in
 
     /// How often a ball of finite mass has met another ball, counted for each of the two.
     [[nodiscard]] std::uint64_t meetings() const { return 2 * ball_collisions - heavy_collisions; }
     /// What the identity d(sum r . p) = 2 K dt + sum r . dp + sum r . F dt is off by, as a fraction of its largest
-    /// term.
+    /// term, or of 10^-4 of virial_size where that is larger.
     [[nodiscard]] double virial_defect() const;
     /// Mean path of the balls of finite mass between two collisions, with balls or walls [length]; 0 before any.
     [[nodiscard]] double mean_free_path() const;

@@ -275,13 +275,20 @@ public:
     /// be cheap beside the few collisions that a ball has between two rows: four balls at a time.
     [[nodiscard]] Totals totals(const Vector& box_size, double now) const;
     /// Balls of finite mass still in, and the sum of r . p over them.
-    [[nodiscard]] std::pair<std::uint64_t, double> virial(double now) const {
-        std::pair<std::uint64_t, double> result{0, 0.0};
+    struct Virial {
+        std::uint64_t mobile = 0;  ///< balls
+        double sum = 0.0;          ///< of r . p
+        double size = 0.0;         ///< sum of |r| |p|
+    };
+    [[nodiscard]] Virial virial(double now) const {
+        Virial result;
         for (Slot i = 0; i < count_; ++i) {
             if (gone_[i] || heavy(i)) continue;
             const Flight<Dim> flight = at(i, now);
-            ++result.first;
-            result.second += dot(flight.position, flight.velocity) / inverse_mass(i);
+            ++result.mobile;
+            result.sum += dot(flight.position, flight.velocity) / inverse_mass(i);
+            result.size += std::sqrt(dot(flight.position, flight.position) * dot(flight.velocity, flight.velocity)) /
+                           inverse_mass(i);
         }
         return result;
     }

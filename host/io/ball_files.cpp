@@ -41,7 +41,6 @@ public:
         descriptor_ = descriptor;
     }
     [[nodiscard]] int get() const { return descriptor_; }
-    [[nodiscard]] int release() { return std::exchange(descriptor_, -1); }
 
 private:
     int descriptor_;
@@ -59,8 +58,11 @@ struct BallFile {
 
 class Opener {
 public:
-    Opener(const Scene& scene, std::size_t number)
-        : entry_(scene.loads[number]), label_(scene.label(fmt::format("load[{}].file", number))), number_(number) {}
+    Opener(const Scene& scene, std::size_t number, SharedInputs* shared)
+        : entry_(scene.loads[number]),
+          label_(scene.label(fmt::format("load[{}].file", number))),
+          number_(number),
+          shared_(shared) {}
 
     /// \param folder  the scene's; empty: the working folder
     void open_below(const std::string& folder, BallFile& file) const {
@@ -91,6 +93,20 @@ public:
         file.descriptor.reset(::open(file.path.c_str(), kReading));
         if (file.descriptor.get() < 0) refuse(fmt::format("{} cannot be opened: {}", file.path, std::strerror(errno)));
         require_regular(file);
+    }
+
+    /// Of what has been opened, before it is read and after that: somebody may write into it meanwhile.
+    void require_as_before(const BallFile& file) const {
+        if (shared_ == nullptr) return;
+        struct stat status {};
+        if (::fstat(file.descriptor.get(), &status) != 0) {
+            refuse(fmt::format("{} cannot be read: {}", file.path, std::strerror(errno)));
+        }
+        try {
+            shared_->require_as_before(file.path, status);
+        } catch (const InputError& error) {
+            refuse(error.what());
+        }
     }
 
     [[noreturn]] void refuse(const std::string& why) const { throw InputError(fmt::format("{}: {}", label_, why)); }
@@ -127,6 +143,7 @@ private:
     const LoadEntry& entry_;
     std::string label_;
     std::size_t number_;
+    SharedInputs* shared_;
 };
 
 struct BallFormat {
@@ -153,9 +170,16 @@ const BallFormat& format_of(const LoadEntry& entry, const Opener& opener) {
                               allowed_text(*find_key("load", "format"), 0)));
 }
 
-void read_trajectory(BallFile& file, BallCollector& collector) {
+/// For a reader that closes its own.
+int one_more_of(const BallFile& file) {
+    const int other = ::fcntl(file.descriptor.get(), F_DUPFD_CLOEXEC, 0);
+    if (other < 0) throw SystemError(fmt::format("{}: cannot be read: {}", file.path, std::strerror(errno)));
+    return other;
+}
+
+void read_trajectory(const BallFile& file, BallCollector& collector) {
     const LoadEntry& entry = collector.entry();
-    const TrajectoryReader reader(file.path, file.descriptor.release());
+    const TrajectoryReader reader(file.path, one_more_of(file));
     const TrajectoryHeader& header = reader.header();
     const auto fail = [&](const std::string& why) { throw InputError(fmt::format("{}: {}", file.path, why)); };
     if (header.dimension() != collector.dimension()) {
@@ -195,21 +219,21 @@ void read_trajectory(BallFile& file, BallCollector& collector) {
 }
 
 /// Of carom, or of another program.
-void read_hdf5(BallFile& file, BallCollector& collector) {
-    const int other = ::fcntl(file.descriptor.get(), F_DUPFD_CLOEXEC, 0);
-    if (other < 0) throw SystemError(fmt::format("{}: cannot be read: {}", file.path, std::strerror(errno)));
-    if (!read_h5md(file.path, other, collector)) read_trajectory(file, collector);
+void read_hdf5(const BallFile& file, BallCollector& collector) {
+    if (!read_h5md(file.path, one_more_of(file), collector)) read_trajectory(file, collector);
 }
 
-std::shared_ptr<const LoadedBalls> read_balls(const Scene& scene, std::size_t number, bool typed) {
+std::shared_ptr<const LoadedBalls> read_balls(const Scene& scene, std::size_t number, bool typed,
+                                              SharedInputs* shared) {
     const LoadEntry& entry = scene.loads[number];
-    const Opener opener(scene, number);
+    const Opener opener(scene, number, shared);
     BallFile file;
     if (entry.overridden && typed) {
         opener.open_any(file);
     } else {
         opener.open_below(fs::path(scene.path).parent_path().string(), file);
     }
+    opener.require_as_before(file);
     const BallFormat& format = format_of(entry, opener);
     auto loaded = std::make_shared<LoadedBalls>();
     loaded->path = file.path;
@@ -230,6 +254,7 @@ std::shared_ptr<const LoadedBalls> read_balls(const Scene& scene, std::size_t nu
             const std::lock_guard lock(alone);
             read_hdf5(file, collector);
         }
+        opener.require_as_before(file);
         collector.finish();
     } catch (const std::bad_alloc&) {
         throw SystemError(fmt::format("{}: its balls take more memory than there is", file.path));
@@ -239,8 +264,28 @@ std::shared_ptr<const LoadedBalls> read_balls(const Scene& scene, std::size_t nu
 
 }  // namespace
 
-BallReader ball_reader(bool typed) {
-    return [typed](const Scene& scene, std::size_t number) { return read_balls(scene, number, typed); };
+void SharedInputs::require_as_before(const std::string& path, const struct stat& status) {
+    const Stamp now{.device = status.st_dev,
+                    .inode = status.st_ino,
+                    .bytes = status.st_size,
+                    .seconds = status.st_mtim.tv_sec,
+                    .nanoseconds = status.st_mtim.tv_nsec};
+    const std::lock_guard lock(mutex_);
+    if (stamps_.emplace(path, now).first->second != now) {
+        throw InputError(path + " has been changed since the first run read it");
+    }
+}
+
+std::vector<std::string> SharedInputs::paths() const {
+    const std::lock_guard lock(mutex_);
+    std::vector<std::string> paths;
+    for (const auto& [path, stamp] : stamps_) paths.push_back(path);
+    return paths;
+}
+
+BallReader ball_reader(bool typed, SharedInputs* shared) {
+    return
+        [typed, shared](const Scene& scene, std::size_t number) { return read_balls(scene, number, typed, shared); };
 }
 
 }  // namespace carom

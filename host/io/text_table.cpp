@@ -258,11 +258,24 @@ private:
 
 /// One that begins with a digit, a sign or a dot; NaN and infinity as words.
 std::optional<double> number_of(std::string_view text) {
-    if (text.starts_with('+')) text.remove_prefix(1);
+    if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
     double value = 0.0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
     return value;
+}
+
+bool is_whole_number(std::string_view text) {
+    std::uint64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    return error == std::errc{} && end == text.data() + text.size();
+}
+
+/// Whether a column's name is this one, with a unit in brackets or without: "vx [m/s]", "vx[m/s]".
+bool is_called(std::string_view column, std::string_view name) {
+    if (!column.starts_with(name)) return false;
+    const std::string_view rest = trimmed(column.substr(name.size()));
+    return column == name || (rest.starts_with('[') && rest.ends_with(']'));
 }
 
 /// As messages show it.
@@ -544,6 +557,7 @@ private:
                 } else if (word.starts_with('"') || trimmed(word).size() != word.size()) {
                     return false;
                 }
+                if (place == kWord && numbered_ && word != piece.word && !is_whole_number(word)) return false;
                 if (place == kWord) row.species = meaning_of(word, piece);
                 continue;
             }
@@ -604,12 +618,20 @@ private:
             names = {own->second};
         }
         for (const std::string_view name : names) {
-            for (std::size_t at = 0; at < names_.size(); ++at) {
-                if (names_[at] != name && column_without_unit(names_[at]) != name) continue;
-                if (fields_[at]) lines_.fail(0, fmt::format("column {} cannot be {} too", names_[at], key));
-                fields_[at] = field;
-                return;
+            const auto called = [name](const std::string& column) { return is_called(column, name); };
+            // A name in full is of one column, though others have it with a unit.
+            auto column = std::ranges::find(names_, name);
+            if (column == names_.end()) column = std::ranges::find_if(names_, called);
+            if (column == names_.end()) continue;
+            const auto at = static_cast<std::size_t>(column - names_.begin());
+            const auto other = own != given.end() ? names_.end() : std::find_if(column + 1, names_.end(), called);
+            if (other != names_.end()) {
+                lines_.fail(0, fmt::format("columns {} and {} are both {}; load.columns.{} chooses", *column, *other,
+                                           key, key));
             }
+            if (fields_[at]) lines_.fail(0, fmt::format("column {} cannot be {} too", *column, key));
+            fields_[at] = field;
+            return;
         }
         if (own != given.end()) {
             throw InputError(
@@ -621,6 +643,9 @@ private:
 
     void set(Field field, const Cell& cell, BallRow& row) {
         if (field == Field::kSpecies) {
+            if (numbered_ && !is_whole_number(cell.text)) {
+                lines_.fail(cell.column, fmt::format("type: must be a whole number, not \"{}\"", shown(cell.text)));
+            }
             species_ = species_named(cell.text);
             if (complete_) details_.type = whole_number(cell, "type");
             row.species = species_;

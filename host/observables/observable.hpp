@@ -29,7 +29,7 @@ struct ObservableInfo {
 /// What does not change during a run.
 struct ObservableContext {
     Box box;
-    double mean_radius = 0.0;        ///< over all balls at the start [length]
+    double mean_radius = 0.0;        ///< over all balls of finite mass at the start [length]
     double mass = 0.0;               ///< of all balls of finite mass at the start
     std::uint64_t balls = 0;         ///< at the start
     const Balls* species = nullptr;  ///< of what species each is; of [[observe]] alone

@@ -74,10 +74,13 @@ protected:
 private:
     static double mean_radius(const Population& population) {
         double sum = 0.0;
+        std::size_t balls = 0;
         population.species.for_each_stretch([&](std::uint32_t row, std::size_t count) {
+            if (std::isinf(population.table[row].mass)) return;  // no wall is pushed by it
+            balls += count;
             for (std::size_t k = 0; k < count; ++k) sum += population.table[row].radius;
         });
-        return population.species.size() == 0 ? 0.0 : sum / static_cast<double>(population.species.size());
+        return balls == 0 ? 0.0 : sum / static_cast<double>(balls);
     }
 
     [[nodiscard]] bool counts(BallSampler&, const Moment&) final { return known_; }

@@ -424,7 +424,8 @@ Script figure_script(const Drawing& drawing, const Canvas& canvas) {
 std::string figure_words(const Drawing& drawing) {
     const auto over = [](const std::string& what, const std::string& unit, const auto& figure, double low,
                          double high) {
-        return fmt::format("{} from {:.4g} to {:.4g}", axis_label(what, unit, figure.units), low, high);
+        const std::string label = axis_label(what, unit, figure.units);
+        return low <= high ? fmt::format("{} from {:.4g} to {:.4g}", label, low, high) : label + " without a value";
     };
     if (const auto* const map = std::get_if<MapFigure>(&drawing)) {
         double low = std::numeric_limits<double>::infinity();

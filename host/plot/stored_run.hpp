@@ -15,7 +15,12 @@ struct TimeWindow {
     std::optional<double> to = std::nullopt;    ///< as `from`
 
     [[nodiscard]] bool given() const { return from || to; }
-    [[nodiscard]] bool holds(double time) const { return !(from && time < *from) && !(to && time > *to); }
+    /// Times of frames and rows, and those reckoned from the end, are sums with roundings: 0.3 holds 0.30000000000000004.
+    [[nodiscard]] bool holds(double time) const {
+        constexpr double kRounding = 1e-9;
+        const double room = kRounding * std::abs(time);
+        return !(from && time < *from - room) && !(to && time > *to + room);
+    }
     /// With the times of a run, none below 0. \throws InputError  it is empty
     [[nodiscard]] TimeWindow of(const TrajectoryReader& trajectory) const;
     /// ", t = 5 to 10" for titles; empty for the whole run.

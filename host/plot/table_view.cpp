@@ -13,6 +13,7 @@
 #include <string_view>
 #include <utility>
 
+#include "host/observables/registry.hpp"
 #include "host/state/errors.hpp"
 #include "host/state/text.hpp"
 
@@ -55,7 +56,16 @@ std::vector<std::string> take_cells(const std::string& text, std::size_t& at) {
     return cells;
 }
 
-/// The fewest leading columns that tell all rows apart; 0 if not even all do.
+/// An axis of one value looks like a quantity that is the same everywhere, but is called like none, and has no error.
+bool may_be_axis_of_one_value(const SweepTable& table, std::size_t column) {
+    const std::string& name = table.names[column];
+    const std::string& first = table.rows.front()[column];
+    if (first.empty() || find_row_kind(name.substr(0, name.rfind('.'))) != nullptr) return false;
+    if (column + 1 < table.names.size() && table.names[column + 1] == name + "_se") return false;
+    return std::ranges::all_of(table.rows, [&](const auto& row) { return row[column] == first; });
+}
+
+/// The fewest leading columns that tell all rows apart, and axes of one value behind them; 0 if not even all columns do.
 std::size_t count_axes(const SweepTable& table) {
     std::vector<std::size_t> alike(table.rows.size(), 0);  // by row, a number for all that are alike up to here
     for (std::size_t column = 0; column < table.names.size(); ++column) {
@@ -64,7 +74,10 @@ std::size_t count_axes(const SweepTable& table) {
             const std::string_view cell = table.rows[row][column];
             alike[row] = seen.emplace(std::pair{alike[row], cell}, seen.size()).first->second;
         }
-        if (seen.size() == table.rows.size()) return column + 1;
+        if (seen.size() < table.rows.size()) continue;
+        std::size_t axes = column + 1;
+        while (axes + 1 < table.names.size() && may_be_axis_of_one_value(table, axes)) ++axes;
+        return axes;
     }
     return 0;
 }
@@ -104,7 +117,8 @@ SweepTable read_table(const std::string& path) { return parse_table(read_text_fi
 SweepTable parse_table(const std::string& text, const std::string& path) {
     SweepTable table;
     table.path = path;
-    std::size_t at = 0;
+    constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+    std::size_t at = text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
     for (std::size_t line = 1; at < text.size(); ++line) {
         std::vector<std::string> cells = take_cells(text, at);
         if (line == 1) {

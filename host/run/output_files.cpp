@@ -28,11 +28,26 @@ std::string without(std::string name, std::string_view ending) {
 
 }  // namespace
 
+void check_no_input(std::span<const std::string> outputs, std::span<const std::string> inputs) {
+    for (const std::string& output : outputs) {
+        for (const std::string& input : inputs) {
+            if (input.empty() || !same_file(output, input)) continue;
+            throw InputError(output + ": is the input, and would be overwritten; name another file");
+        }
+    }
+}
+
+std::vector<std::string> loaded_files(const Scene& scene) {
+    std::vector<std::string> files;
+    for (const LoadEntry& load : scene.loads) {
+        if (load.loaded != nullptr) files.push_back(load.loaded->path);
+    }
+    return files;
+}
+
 void check_output_file(const std::string& path, const std::string& input, bool force) {
     std::error_code ignored;
-    if (!input.empty() && same_file(path, input)) {
-        throw InputError(path + ": is the input, and would be overwritten; name another file");
-    }
+    check_no_input({{path}}, {{input}});
     require_replaceable(path, force, "--force overwrites it, -o names another");
     const fs::path target = target_of(path);
     const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
@@ -55,7 +70,7 @@ std::string default_resumed_trajectory(const std::string& checkpoint) {
     std::string name = without(without(checkpoint, ".h5"), ".checkpoint");
     int number = 1;
     if (const auto dash = name.rfind('-'); dash != std::string::npos && dash + 1 < name.size()) {
-        int parsed = 0;
+        std::uint16_t parsed = 0;  // a larger one is part of the name
         const auto [end, error] = std::from_chars(name.data() + dash + 1, name.data() + name.size(), parsed);
         if (error == std::errc() && end == name.data() + name.size()) {
             number = parsed;

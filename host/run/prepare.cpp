@@ -282,7 +282,7 @@ void derive(PreparedScene& run) {
 PreparedScene prepare_scene(const SceneRequest& request) {
     const SceneText scene = request.text ? *request.text : read_scene_text(request.scene);
     PreparedScene run;
-    run.scene = parse_scene(scene.text, scene.path, request.overrides, ball_reader(request.typed));
+    run.scene = parse_scene(scene.text, scene.path, request.overrides, ball_reader(request.typed, request.inputs));
     if (request.in_parts && !needs_all_balls(run.scene)) run.state.parts = balls_in_parts(run.scene);
     if (run.state.parts != nullptr) {
         run.state.balls.dimension = run.scene.dimension();

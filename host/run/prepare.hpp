@@ -15,6 +15,8 @@
 
 namespace carom {
 
+class SharedInputs;
+
 /// A scene as it was read: what comes from a pipe can be read only once.
 struct SceneText {
     std::string path;
@@ -34,6 +36,7 @@ struct SceneRequest {
     int threads = 0;                     ///< 0: all
     bool force = false;                  ///< insist on a run of which nothing can come
     std::optional<SceneText> text;       ///< of the scene, where it has been read already
+    SharedInputs* inputs = nullptr;      ///< what it loads, where other runs load it too; outlives the run's beginning
     bool in_parts = false;               ///< ranks share the run: where that is possible, nobody needs all balls
 };
 

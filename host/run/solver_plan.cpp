@@ -79,6 +79,7 @@ public:
             throw InputError(scene.label("run.solver") +
                              ": the events solver runs in one process, not over several ranks; allowed: \"spring\"");
         }
+        refuse_scales(scene, balls);
         refuse_countless(scene, balls);
     }
 
@@ -139,6 +140,35 @@ private:
     static constexpr double kMostCrossings = 9007199254740992.0;  // 2^53
     static double crossings(const Box& box, double speed, double until) {
         return speed / std::ranges::max(box.size) * until;
+    }
+
+    /// Squares of these, which the solver and averages reckon with, must be numbers.
+    static void refuse_scales(const Scene& scene, const MeasuredBalls& balls) {
+        SpringDesign design{balls};
+        design.design_speed = expected_speed(scene, balls);
+        const auto require = [&](const char* what, std::initializer_list<Factor> factors) {
+            constexpr double kMost = 1e140;
+            double product = 0.0;  // powers of ten
+            for (const Factor& factor : factors) product += factor.power * std::log10(factor.value);
+            if (std::abs(product) <= std::log10(kMost)) return;
+            const std::string place = label_at_fault(scene, balls, design, at_fault(factors));
+            throw InputError(fmt::format(
+                "{}: the events solver cannot run this: {} is 10^{:.0f}; allowed: from {} to {}",
+                place.empty() ? scene.path : place, what, product, 1.0 / kMost, kMost));
+        };
+        const Factor box{Cause::kBoxSize, std::ranges::max(scene.box.size)};
+        const Factor speed{Cause::kDesignSpeed, design.design_speed};
+        require("the size of the box", {box});
+        if (speed.value > 0.0) require("the size of the box times a speed", {box, speed});
+        for (const PresentSpecies& one : balls.species) {
+            const Factor radius{Cause::kBallRadius, one.radius};
+            require("a radius", {radius});
+            if (speed.value > 0.0) require("a radius times a speed", {radius, speed});
+            if (!one.mobile()) continue;
+            const Factor mass{Cause::kBallMass, one.mass};
+            require("a mass", {mass});
+            if (speed.value > 0.0) require("an energy", {mass, {speed.cause, speed.value, 2.0}});
+        }
     }
 
     static void refuse_countless(const Scene& scene, const MeasuredBalls& balls) {

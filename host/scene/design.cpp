@@ -256,12 +256,14 @@ std::vector<PossibleContact> extreme_contacts(const std::vector<PresentSpecies>&
 MeasuredBalls Measuring::result(const Scene& scene) {
     MeasuredBalls measured{figures_, species_, std::move(species_of_)};
     std::vector<PresentSpecies>& species = measured.species;
+    double balls = 0.0;
     for (std::size_t row = 0; row < species.size(); ++row) {
         species[row].fastest = std::sqrt(fastest_square_[row]);
+        if (!species[row].mobile()) continue;
+        balls += static_cast<double>(species[row].count);
         measured.mean_radius += static_cast<double>(species[row].count) * species[row].radius;
     }
-    const std::size_t balls = measured.species_of.size();
-    measured.mean_radius = balls == 0 ? 0.0 : measured.mean_radius / static_cast<double>(balls);
+    measured.mean_radius = balls == 0.0 ? 0.0 : measured.mean_radius / balls;
     measured.rms_speed = movable_ == 0 ? 0.0 : std::sqrt(squares_ / static_cast<double>(movable_));
     std::erase_if(species, [](const PresentSpecies& one) { return one.count == 0; });
     measured.packing_fraction = packing_fraction(scene, species);

@@ -20,7 +20,7 @@ struct BallFigures {
     double rms_speed = 0.0;         ///< of the initial balls of finite mass [length/time]
     double packing_fraction = 0.0;  ///< of the box
     double size_ratio = 1.0;        ///< largest over smallest radius
-    double mean_radius = 0.0;       ///< of all balls [length]
+    double mean_radius = 0.0;       ///< of all balls of finite mass, which push walls [length]
 
     // Sums over the balls of finite mass that are in.
     double mobile = 0.0;         ///< how many

@@ -33,8 +33,9 @@ constexpr std::array kFunctions{
     Named{"asin", [](double a, double) { return std::asin(a); }, 1},
     Named{"acos", [](double a, double) { return std::acos(a); }, 1},
     Named{"atan", [](double a, double) { return std::atan(a); }, 1},
-    Named{"min", [](double a, double b) { return std::fmin(a, b); }, 2},
-    Named{"max", [](double a, double b) { return std::fmax(a, b); }, 2},
+    // No number stays none, unlike with std::fmin.
+    Named{"min", [](double a, double b) { return std::isnan(a) || a < b ? a : b; }, 2},
+    Named{"max", [](double a, double b) { return std::isnan(a) || a > b ? a : b; }, 2},
 };
 
 /// Which give 1 or 0. None begins with another that stands before it.

@@ -93,37 +93,43 @@ Journal::File::File(const std::string& path) {
 
 Journal::File::~File() { close(descriptor_); }
 
-std::string Journal::read() const {
+std::string Journal::read(std::size_t from, std::size_t most) const {
     std::string text;
     std::array<char, 1 << 16> part;
-    for (;;) {
-        const ssize_t got = ::pread(file_.descriptor(), part.data(), part.size(), static_cast<off_t>(text.size()));
+    while (text.size() < most) {
+        const ssize_t got = ::pread(file_.descriptor(), part.data(), std::min(part.size(), most - text.size()),
+                                    static_cast<off_t>(from + text.size()));
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) throw SystemError(fmt::format("{}: cannot be read: {}", path_, std::strerror(errno)));
-        if (got == 0) return text;
+        if (got == 0) break;
         text.append(part.data(), static_cast<std::size_t>(got));
     }
+    return text;
 }
 
 Journal::Journal(std::string path, const std::string& key, std::size_t columns, bool force)
     : path_(std::move(path)), columns_(columns), file_(path_) {
-    const std::string text = read();
     const std::string head = first_line(key);
-    // A head that was cut off says nothing, and nothing follows it.
-    const bool ours = text.starts_with(head);
-    if (!ours && !head.starts_with(text) && !force) {
+    // Whose it is, before it is read: it may be anything, of any length. A head that was cut off says nothing, and
+    // nothing follows it.
+    const std::string begin = read(0, head.size());
+    const bool ours = begin == head;
+    if (!ours && !head.starts_with(begin) && !force) {
         throw InputError(path_ +
                          ": holds the runs of another sweep, or of this one before it was changed; --force starts "
                          "anew, -o names another table");
     }
     std::size_t good = 0;
     if (ours) {
-        good = head.size();
+        constexpr std::size_t kMost = std::size_t{1} << 30;  // bytes
+        const std::string text = read(head.size(), kMost + 1);
+        if (text.size() > kMost) throw InputError(path_ + ": is larger than any journal that is read (1 GB)");
         for (std::size_t end = 0; (end = text.find('\n', good)) != std::string::npos; good = end + 1) {
             auto parsed = parse_journal_line(std::string_view(text).substr(good, end - good), columns_);
             if (!parsed) break;
             results_.insert_or_assign(parsed->first, std::move(parsed->second));
         }
+        good += head.size();
     }
     if (ftruncate(file_.descriptor(), static_cast<off_t>(good)) != 0) {
         throw SystemError(fmt::format("cannot write {}: {}", path_, std::strerror(errno)));

@@ -52,7 +52,8 @@ private:
         int descriptor_;
     };
 
-    [[nodiscard]] std::string read() const;
+    /// \param most  bytes
+    [[nodiscard]] std::string read(std::size_t from, std::size_t most) const;
     void write(const std::string& text);
 
     std::string path_;

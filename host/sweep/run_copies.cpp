@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "host/io/ball_files.hpp"
 #include "host/io/checkpoint.hpp"
 #include "host/io/replacement.hpp"
 #include "host/run/output_files.hpp"
@@ -43,6 +44,7 @@ public:
             outcome_.copies[k].files = {name_of(files.trajectory, k), name_of(files.checkpoint, k)};
         }
         request_.threads = 1;
+        request_.inputs = &inputs_;
         if (options.resume.empty() && !request_.text) request_.text = read_scene_text(request_.scene);
     }
 
@@ -52,6 +54,7 @@ public:
         const auto begin = std::chrono::steady_clock::now();
         {
             const PreparedScene first = prepare_first();
+            check_no_input(outputs_, loaded_files(first.scene));
             outcome_.at_once = at_once(first);
             if (!options_.quiet) say("{}", start_text(first));
         }
@@ -90,7 +93,7 @@ private:
         return numbered_file(path, k + 1, options_.copies);
     }
 
-    void check_files() const {
+    void check_files() {
         std::map<std::string, std::string> written;  // by where it lies, the name
         for (std::uint64_t k = 0; k < options_.copies; ++k) {
             const bool resume = !options_.resume.empty();
@@ -105,6 +108,7 @@ private:
             for (const std::string& name : names) {
                 std::error_code ignored;
                 if (std::filesystem::is_other(name, ignored)) continue;  // a pipe, or /dev/null
+                outputs_.push_back(name);
                 const auto place = std::filesystem::weakly_canonical(std::filesystem::absolute(target_of(name)));
                 const auto [other, first] = written.emplace(place.string(), name);
                 if (!first) throw InputError(fmt::format("{}: is the same file as {}", name, other->second));
@@ -200,6 +204,8 @@ private:
 
     const CopiesOptions& options_;
     SceneRequest request_;
+    SharedInputs inputs_;
+    std::vector<std::string> outputs_;
     std::shared_ptr<EnginePack> pack_ = std::make_shared<EnginePack>();
     std::uint64_t done_ = 0;
     CopiesOutcome outcome_;

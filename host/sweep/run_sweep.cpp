@@ -106,7 +106,12 @@ std::vector<std::string> record_columns(const Sweep& sweep, const std::vector<Ob
 
 PreparedScene prepare_run(const Sweep& sweep, const SweepOptions& options, std::uint64_t run) {
     const std::vector<Assignment> assignments = sweep.assignments(run);
-    SceneRequest request{.scene = sweep.scene, .typed = false, .steps = options.steps, .threads = 1};
+    SceneRequest request{.scene = sweep.scene,
+                         .typed = false,
+                         .steps = options.steps,
+                         .threads = 1,
+                         .text = SceneText{.path = sweep.scene, .text = sweep.scene_text},
+                         .inputs = sweep.inputs.get()};
     for (const Assignment& assignment : assignments) request.overrides.push_back(assignment.text);
     try {
         return prepare_scene(request);
@@ -168,7 +173,7 @@ std::string key_of(
     std::string key = sweep_key(sweep, options, columns);
     std::vector<std::string> first;
     for (const Assignment& assignment : sweep.assignments(0)) first.push_back(assignment.text);
-    if (parse_scene(read_text_file(sweep.scene), sweep.scene, first).loads.empty()) return key;
+    if (parse_scene(sweep.scene_text, sweep.scene, first).loads.empty()) return key;
     // Runs that may load other files, or other parts of them: one for each combination of such axes. A formula may be
     // of any axis.
     const auto loads = [](const auto& one) {
@@ -531,7 +536,7 @@ void check_table(const Sweep& sweep, const SweepOutput& output) {
 }
 
 std::string sweep_key(const Sweep& sweep, const SweepOptions& options, const std::vector<std::string>& columns) {
-    std::string all = fmt::format("{}\n{}\n", build_info::kVersion, read_text_file(sweep.scene));
+    std::string all = fmt::format("{}\n{}\n", build_info::kVersion, sweep.scene_text);
     all += fmt::format("{} {} {}\n", sweep.shard, sweep.shards, options.steps.value_or(0));
     const auto add = [&all](const std::string& text) { all += fmt::format("{}:{},", text.size(), text); };
     for (const std::string& text : sweep.overrides) add(text);
@@ -578,6 +583,7 @@ SweepOutcome run_sweep(const Sweep& sweep, const SweepOptions& options, const Sw
     const auto columns = check_sweep(
         sweep, options, [&signals] { return signals.caught(); }, progress);
     if (columns.empty()) return {.signal = signals.caught(), .rows = sweep.rows(), .runs = sweep.runs()};
+    check_no_input({{output.table, journal_path(output.table)}}, sweep.inputs->paths());
     const std::string key = key_of(sweep, options, columns, [&signals] { return signals.caught(); });
     if (signals.caught() != 0) return {.signal = signals.caught(), .rows = sweep.rows(), .runs = sweep.runs()};
     Journal journal(journal_path(output.table), key, columns.size(), output.force);

@@ -413,6 +413,7 @@ void read_head(const SweepEntry& entry, Sweep& sweep) {
     } catch (const SystemError& error) {
         entry.fail("scene", error.what());
     }
+    sweep.scene_text = read_text_file(sweep.scene);
     for (const toml::node& node : entry.array("record", "an array of names of observables")) {
         const std::string label = entry.element("record", node, sweep.record.size());
         const std::string name = SweepEntry::plain(node, label);

@@ -3,11 +3,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "host/io/ball_files.hpp"
 #include "host/scene/formula.hpp"
 
 namespace carom {
@@ -64,6 +66,8 @@ struct Assignment {
 struct Sweep {
     std::string path;                    ///< of the sweep file
     std::string scene;                   ///< path of the scene file
+    std::string scene_text;              ///< as it was when the sweep was read
+    std::shared_ptr<SharedInputs> inputs = std::make_shared<SharedInputs>();  ///< that its runs load
     std::vector<std::string> overrides;  ///< of the command line: "table.key=VALUE"
     std::vector<Setting> settings;
     std::vector<Axis> axes;

@@ -20,9 +20,11 @@ namespace carom {
 
 /// Largest share by which the restitution of contacts that begin anywhere within a step is off.
 /// \param zeta   damping ratio, above 0
-/// \param steps  in a contact's duration, 3 or more
+/// \param steps  in a contact's duration, 3 or more; of many the share goes as 1 / steps, and is taken from fewer
 inline double restitution_scatter(double zeta, double steps) {
     constexpr int kPhases = 64;
+    constexpr double kMany = 10000.0;
+    if (steps > kMany) return restitution_scatter(zeta, kMany) * (kMany / steps);
     const double h = contact_duration(1.0, 1.0, zeta) / steps;
     const double wanted = restitution_of_damping_ratio(zeta);
     double worst = 0.0;

@@ -1,6 +1,7 @@
 """`carom check`: what it predicts is what a run takes."""
 
 import json
+import re
 import subprocess
 import sys
 import unittest
@@ -235,6 +236,65 @@ class Check(ProgramTest):
         self.assertIn("a ball reaches into a wall at the start by more than spring.max_overlap = 0.01, and will fly off: "
                       "at most ball 0 into the x-min wall, by 0.2 of its radius", moved)
         self.assertEqual(self.check_json("rest.toml", "--set", "ball[0].position=[1.0, 2.0]")["warnings"], [])
+
+    def test_contacts_of_many_steps_take_no_time(self):
+        self.write("two.toml", """
+[scene]
+dimension = 2
+[box]
+size = [10.0, 10.0]
+[physics]
+restitution = 0.5
+[spring]
+dt = 1e-13
+stiffness = 100.0
+[run]
+until = 1e-10
+[[ball]]
+radius = 0.5
+mass = 1.0
+position = [3.0, 5.0]
+velocity = [1.0, 0.0]
+[[ball]]
+radius = 0.5
+mass = 1.0
+position = [6.0, 5.0]
+""")
+        found = {}
+        for dt in ("1e-5", "1e-13"):
+            found[dt] = self.check_json("two.toml", "--set", f"spring.dt={dt}")["restitution_scatter"]
+        self.assertAlmostEqual(found["1e-13"] / found["1e-5"], 1e-8, delta=1e-10)
+
+    def test_scales_that_the_event_solver_cannot_reckon_with_are_refused(self):
+        scene = """
+[scene]
+dimension = 2
+[box]
+size = [{l}, {l}]
+boundary = "periodic"
+[run]
+solver = "events"
+until = {t}
+[[ball]]
+radius = {r}
+mass = {m}
+position = [{r}, {l}]
+velocity = [{v}, 0.0]
+"""
+        usual = {"l": 10.0, "r": 1.0, "m": 1.0, "v": 1.0, "t": 1.0}
+        for change, key, what in (({"l": 1e-99, "r": 1e-100, "v": 1e-80}, "box.size", "the size of the box times a speed is 10^-179"),
+                                  ({"l": 1e142}, "box.size", "the size of the box is 10^142"),
+                                  ({"r": 1e-141}, "ball[0].radius", "a radius is 10^-141"),
+                                  ({"m": 1e-141}, "ball[0].mass", "a mass is 10^-141"),
+                                  ({"v": 1e90, "t": 1e-90}, "ball[0].velocity", "an energy is 10^180")):
+            with self.subTest(change):
+                self.write("far.toml", scene.format(**(usual | change)))
+                result = self.carom("check", "far.toml")
+                self.assertEqual(result.status, 2, result.err)
+                self.assertRegex(result.err, rf"\Acarom: far.toml:\d+:\d+: {re.escape(key)}: the events solver cannot run this: "
+                                 rf"{re.escape(what)}; allowed: from 1e-140 to 1e\+140\n\Z")
+        self.write("near.toml", scene.format(**usual))
+        self.succeed("check", "near.toml")
 
     def test_more_steps_than_can_be_counted_are_refused(self):
         for options, key in [(["--until", "1e308"], "--until 1e308: run.until: takes more steps of "),

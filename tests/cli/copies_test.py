@@ -6,6 +6,7 @@ import json
 import pathlib
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import time
@@ -135,6 +136,32 @@ class Copies(ProgramTest):
         self.assertEqual(result.status, 2)
         self.assertIn("gas.002.h5: is the same file as gas.001.h5", result.err)
         self.assertFalse((self.folder / "gas.002.h5").exists())
+
+
+class Loads(ProgramTest):
+    def test_all_begin_with_the_same_loaded_balls(self):
+        """Copy 1 would have overwritten them, and copy 2 begun where that ended."""
+        self.write("gas.toml", GAS.replace("count = 200", "count = 60"))
+        self.succeed("run", "gas.toml", "--until", "1", "-o", "s.001.h5", "--quiet")
+        shutil.copy(self.folder / "s.001.h5", self.folder / "b.h5")
+        text = re.sub(r"\[\[fill\]\].*", "", (self.folder / "gas.toml").read_text(), flags=re.DOTALL)
+        for file in ("s.001.h5", "b.h5"):
+            self.write("s.toml", text + f'[[load]]\nfile = "{file}"\n[[fill]]\nradius = 0.1\nmass = 1.0\ncount = 2\ntemperature = 1.0\n')
+            for command in (["-o", "s.h5", "--copies", "2"], ["-o", file], ["-o", "t.h5", "--checkpoint", file]):
+                if file == "b.h5" and "--copies" in command:
+                    continue
+                result = self.carom("run", "s.toml", *command, "--force", "--threads", "1")
+                self.assertEqual((result.status, result.err.splitlines()[-1]),
+                                 (2, f"carom: {file}: is the input, and would be overwritten; name another file"))
+        process = self.start("run", "s.toml", "-o", "s.h5", "--copies", "40", "--force", "--quiet", "--threads", "1")
+        self.addCleanup(process.kill)
+        while not (self.folder / "s.003.checkpoint.h5").exists():
+            self.assertIsNone(process.poll(), "it was too fast")
+            time.sleep(0.001)
+        shutil.copy(self.folder / "s.001.h5", self.folder / "b.h5")  # the same balls, at another time
+        err = process.communicate(timeout=120)[1]
+        self.assertIn("b.h5 has been changed since the first run read it", err)
+        self.assertEqual(process.returncode, 2, err)
 
 
 @unittest.skipUnless(REHEARSAL.exists(), "this build has no emulated backend: Thrust's headers were not found")

@@ -412,6 +412,16 @@ class Converted(ProgramTest):
                                (("--frames", "1:", "--every", "2", "--to", "4"), (1, 3)), (("--last",), (6,))):
             self.assertEqual(self.times(*options), [float(time) for time in times], options)
 
+    def test_the_ends_of_a_part_are_in_it_whatever_times_are_rounded_to(self):
+        self.write("gas.toml", TWO_KINDS)
+        self.succeed("run", "gas.toml", "--quiet", "--until", "0.7", "--set", "output.every=0.1",
+                     "--set", "output.observables_every=0.05")
+        self.assertIn(0.30000000000000004, self.times())
+        self.assertEqual(len(self.times("--to", "0.3")), 4)
+        self.assertEqual(len(self.times("--from", "0.3", "--to", "0.3")), 1)
+        rows = self.succeed("plot", "gas.h5", "temperature", "--to", "-0.1", "--csv", "-o", "-").out.splitlines()
+        self.assertAlmostEqual(float(rows[-1].split(",")[1]), 0.6)
+
 
 class Sizes(ProgramTest):
     """Balls of one species whose radii differ."""

@@ -243,6 +243,8 @@ class FilesOfOthers(LoadTest):
             self.BALL | {"position": [3.5, 4.0]}])
         without = self.loaded(scene('file = "a.dump"\nmass = 2.0'))
         self.assertEqual([(ball["species"], ball["radius"], ball["mass"]) for ball in without], [(None, 0.6, 2.0), (None, 0.5, 2.0)])
+        self.write("b.dump", head.format(0) + "id type x y\n1 1 9 9\n2 big 5 5\n")
+        self.refused('b.dump:11:3: type: must be a whole number, not "big"', scene('file = "b.dump"', rest=SPECIES))
         self.refused("s.toml:16:8: load[0].time: a.dump has no times", scene('file = "a.dump"\ntime = 1.0', rest=SPECIES))
 
     def test_dumps_of_lammps_in_parts_of_their_box(self):
@@ -703,6 +705,8 @@ BAD_TABLES = [
     ("x,y,radius\n1,2,5.5\n", "b.csv:2:5: radius: must be at most half the box, which is 10 along y, not 5.5"),
     ("x,y,mass\n1,2,0\n", "b.csv:2:5: mass: must be a number above 0, or inf, not 0"),
     ("x,y,mass\n1,2,nan\n", "b.csv:2:5: mass: must be a number, not nan"),
+    ("x,y\n1,+-2\n", 'b.csv:2:3: y: must be a number, not "+-2"'),
+    ("x [m],y,x[cm]\n1,2,3\n", "b.csv:1: columns x [m] and x[cm] are both x; load.columns.x chooses"),
     ("x,y,time\n1,2,inf\n", "b.csv:2:5: time: must be a number, not inf"),
     ("time,x,y\n0,1,2\n1,2,2\n0,5,5\n", "b.csv:4:1: time: 0 comes after 1, and times rose before: rows of one time must "
      "follow each other; sort them by time"),

@@ -511,6 +511,41 @@ values = {list(range(30))}
             self.assertIn("done before", self.succeed("sweep", "t.sweep.toml", *self.OPTIONS).err)
             (self.folder / "t.csv").unlink()
 
+    def test_a_scene_that_is_edited_meanwhile_changes_no_row(self):
+        process = self.start("sweep", "t.sweep.toml", "--quiet", *self.OPTIONS)
+        self.addCleanup(process.kill)
+        while self.lines() < 2:
+            self.assertIsNone(process.poll(), "ended before anything was written")
+            time.sleep(0.002)
+        self.write("gas.toml", GAS.replace("mass = 1.0", "mass = 9.0"))
+        self.assertEqual(process.communicate(timeout=120), ("", ""))
+        self.assertEqual(self.bytes_of("t.csv"), self.bytes_of("whole.csv"))
+
+    def test_balls_that_are_exchanged_meanwhile_end_it(self):
+        self.write("balls.csv", "x,y,vx\n2,2,1\n")
+        self.write("load.toml", GAS.split("[[fill]]")[0] + '[[load]]\nfile = "balls.csv"\nradius = 0.5\nmass = 1.0\n')
+        self.write("t.sweep.toml", GAS_SWEEP.format(average="").replace("gas.toml", "load.toml")
+                   .replace("fill[0].temperature", "events.tc").replace("[1, 2, 3, 4]", "[0, 0.1]"))
+        result = self.carom("sweep", "t.sweep.toml", "-o", "balls.csv", "--force")
+        self.assertEqual((result.status, result.err.splitlines()[-1]),
+                         (2, "carom: balls.csv: is the input, and would be overwritten; name another file"))
+        process = self.start("sweep", "t.sweep.toml", "--quiet", "--threads", "1", "--until", "2e6")
+        self.addCleanup(process.kill)
+        while self.lines() < 2:
+            self.assertIsNone(process.poll(), "ended before anything was written")
+            time.sleep(0.002)
+        self.write("balls.csv", "x,y,vx\n2,2,3\n")
+        err = process.communicate(timeout=120)[1]
+        self.assertIn("balls.csv has been changed since the first run read it", err)
+        self.assertEqual(process.returncode, 2, err)
+
+    def test_of_a_journal_of_another_one_only_the_head_is_read(self):
+        with open(self.folder / "t.csv.part", "wb") as file:
+            file.truncate(1 << 40)  # takes an hour to read
+        result = self.carom("sweep", "t.sweep.toml", *self.OPTIONS)
+        self.assertEqual(result.status, 2)
+        self.assertIn("t.csv.part: holds the runs of another sweep", result.err)
+
     def test_what_is_read_is_not_taken_for_the_journal(self):
         text = GAS_SWEEP.format(average="")
         self.write("t.csv.part", text)

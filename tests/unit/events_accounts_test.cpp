@@ -117,8 +117,8 @@ void compare_totals(const Vec<double, Dim>& gravity) {
         EXPECT_NEAR(totals.momentum[k], expected.momentum[k], kRounding * 1000.0);
         EXPECT_NEAR(totals.angular_momentum[k], expected.angular_momentum[k], kRounding * 10000.0);
     }
-    EXPECT_EQ(balls.virial(kNow).first, expected.mobile);
-    EXPECT_NEAR(balls.virial(kNow).second, virial, kRounding * 10000.0);
+    EXPECT_EQ(balls.virial(kNow).mobile, expected.mobile);
+    EXPECT_NEAR(balls.virial(kNow).sum, virial, kRounding * 10000.0);
     EXPECT_NEAR(balls.ways(kNow, totals.speed), ways, 700.0 * 0x1p-30 * totals.speed * kNow);
     EXPECT_GE(balls.fastest_speed() * (1.0 + kRounding) + std::sqrt(dot(gravity, gravity)) * 1.25, totals.speed);
 }

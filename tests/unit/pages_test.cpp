@@ -63,6 +63,9 @@ TEST(FigureWords, SayWhatIsDrawnAndHowFarItGoes) {
                         .x_unit = "s",
                         .y_unit = "J"};
     EXPECT_EQ(figure_words(figure), "energy [J] over time [s] from 0 to 3; kinetic: 3 to 5; law (theory): 4 to 4");
+    EXPECT_EQ(figure_words(Figure{.x_label = "time", .y_label = "energy"}), "energy over time without a value");
+    const MapFigure map{.x_label = "x", .y_label = "y", .label = "density", .cells = {{0.5, 0.5, std::nan("")}}};
+    EXPECT_EQ(figure_words(map), "map of density without a value, over x and y");
 }
 
 TEST(ReportHtml, DataUrlsAreBase64) {

@@ -285,6 +285,7 @@ TEST(OutputFiles, AResumedRunGetsTheNextFreeNumber) {
     std::ofstream(base + "-2.h5") << "x";
     EXPECT_EQ(default_resumed_trajectory(base + ".checkpoint.h5"), base + "-3.h5");
     EXPECT_EQ(default_resumed_trajectory(base + "-dense.h5"), base + "-dense-2.h5");
+    EXPECT_EQ(default_resumed_trajectory(base + "-2147483647.h5"), base + "-2147483647-2.h5");
     std::filesystem::remove_all(folder);
 }
 

@@ -84,6 +84,9 @@ TEST(Formulas, BindAsInArithmetic) {
 TEST(Formulas, KnowFunctionsAndNames) {
     EXPECT_EQ(value_of("sqrt(y_2)"), 0.5);
     EXPECT_EQ(value_of("min(x, y_2) + max(x, y_2)"), 3.25);
+    for (const char* const none : {"min((-3)^0.5, 2)", "min(2, (-3)^0.5)", "max((-3)^0.5, 2)", "max(2, (-3)^0.5)"}) {
+        EXPECT_TRUE(std::isnan(value_of(none))) << none;
+    }
     EXPECT_DOUBLE_EQ(value_of("cos(60 * pi / 180)"), 0.5);
     EXPECT_DOUBLE_EQ(value_of("exp(log(x)) + abs(-1)"), 4.0);
     EXPECT_DOUBLE_EQ(value_of("atan(1) + asin(0) + acos(1) + sin(0) + tan(0)"), std::numbers::pi / 4.0);
@@ -347,6 +350,12 @@ TEST(SweepTables, AxesAreTheFewestFirstColumnsThatTellRowsApart) {
     EXPECT_EQ(parse_table(kGrid, "t.csv").axes, 2u);
     EXPECT_EQ(parse_table("a,b\n1,2\n2,2\n", "t.csv").axes, 1u);
     EXPECT_EQ(parse_table("a,b,c,d\n1,1,1,0\n1,1,2,0\n", "t.csv").axes, 3u);
+    EXPECT_EQ(parse_table("a,seed,c\n1,7,0\n2,7,0\n", "t.csv").axes, 2u) << "an axis of one value";
+    EXPECT_EQ(parse_table("a,temperature,c\n1,7,0\n2,7,0\n", "t.csv").axes, 1u) << "no axis is called so";
+    EXPECT_EQ(parse_table("a,momentum.x,c\n1,7,0\n2,7,0\n", "t.csv").axes, 1u);
+    EXPECT_EQ(parse_table("a,b,b_se,c\n1,7,0,0\n2,7,0,0\n", "t.csv").axes, 1u) << "an axis has no error";
+    EXPECT_EQ(parse_table("a,b,c\n1,,0\n2,,0\n", "t.csv").axes, 1u);
+    EXPECT_EQ(parse_table("\xEF\xBB\xBF" + kGrid, "t.csv").find("x"), 0u) << "behind a byte order mark";
     EXPECT_EQ(parse_table(kGrid, "t.csv").find("x"), 0u);
     EXPECT_EQ(parse_table(kGrid, "t.csv").find("x [m]"), 0u);
 }
