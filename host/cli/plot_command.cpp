@@ -334,7 +334,12 @@ std::string plot_trajectory(const PlotOptions& options) {
     std::vector<TrajectoryReader> others;
     for (const std::string& file : options.with) others.emplace_back(file);
     std::vector<const TrajectoryReader*> runs{&trajectory};
-    for (const TrajectoryReader& other : others) runs.push_back(&other);
+    for (const TrajectoryReader& other : others) {
+        runs.push_back(&other);
+        if (stored_run(other).scene.units == stored_run(trajectory).scene.units) continue;
+        throw InputError(fmt::format("{}: is in other units than {}, which cannot be laid over each other",
+                                     other.path(), trajectory.path()));
+    }
     Drawing drawing = quantities_figure(runs, quantities, view_of(options));
     apply_wishes(wishes_of(options), drawing);
     std::string written = finish(

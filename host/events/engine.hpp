@@ -674,7 +674,7 @@ private:
     /// restitution e at some 2 e / (1 - e) roundings, where they go on for ever (28 with 0.95). A longer hop than this
     /// does not rest.
     [[nodiscard]] double resting_hop() const {
-        constexpr double kRoundings = 8.0;     // times 1 / (1 - e)
+        constexpr double kRoundings = 8.0;  // times 1 / (1 - e)
         constexpr double kMostRoundings = 1e6;
         if (!Gravity) return 0.0;
         double least_loss = 1.0;

@@ -284,8 +284,7 @@ std::vector<std::string> SharedInputs::paths() const {
 }
 
 BallReader ball_reader(bool typed, SharedInputs* shared) {
-    return
-        [typed, shared](const Scene& scene, std::size_t number) { return read_balls(scene, number, typed, shared); };
+    return [typed, shared](const Scene& scene, std::size_t number) { return read_balls(scene, number, typed, shared); };
 }
 
 }  // namespace carom

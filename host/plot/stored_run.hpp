@@ -15,7 +15,8 @@ struct TimeWindow {
     std::optional<double> to = std::nullopt;    ///< as `from`
 
     [[nodiscard]] bool given() const { return from || to; }
-    /// Times of frames and rows, and those reckoned from the end, are sums with roundings: 0.3 holds 0.30000000000000004.
+    /// Times of frames and rows, and those reckoned from the end, are sums with roundings: 0.3 holds
+    /// 0.30000000000000004.
     [[nodiscard]] bool holds(double time) const {
         constexpr double kRounding = 1e-9;
         const double room = kRounding * std::abs(time);

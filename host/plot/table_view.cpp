@@ -65,7 +65,8 @@ bool may_be_axis_of_one_value(const SweepTable& table, std::size_t column) {
     return std::ranges::all_of(table.rows, [&](const auto& row) { return row[column] == first; });
 }
 
-/// The fewest leading columns that tell all rows apart, and axes of one value behind them; 0 if not even all columns do.
+/// The fewest leading columns that tell all rows apart, and axes of one value behind them; 0 if not even all columns
+/// do.
 std::size_t count_axes(const SweepTable& table) {
     std::vector<std::size_t> alike(table.rows.size(), 0);  // by row, a number for all that are alike up to here
     for (std::size_t column = 0; column < table.names.size(); ++column) {

@@ -152,9 +152,9 @@ private:
             for (const Factor& factor : factors) product += factor.power * std::log10(factor.value);
             if (std::abs(product) <= std::log10(kMost)) return;
             const std::string place = label_at_fault(scene, balls, design, at_fault(factors));
-            throw InputError(fmt::format(
-                "{}: the events solver cannot run this: {} is 10^{:.0f}; allowed: from {} to {}",
-                place.empty() ? scene.path : place, what, product, 1.0 / kMost, kMost));
+            throw InputError(
+                fmt::format("{}: the events solver cannot run this: {} is 10^{:.0f}; allowed: from {} to {}",
+                            place.empty() ? scene.path : place, what, product, 1.0 / kMost, kMost));
         };
         const Factor box{Cause::kBoxSize, std::ranges::max(scene.box.size)};
         const Factor speed{Cause::kDesignSpeed, design.design_speed};

@@ -13,6 +13,8 @@ struct UnitNames {
     std::string time = "s";
     std::string energy = {};  ///< empty: by the other three
 
+    bool operator==(const UnitNames&) const = default;
+
     /// A unit as H5MD writes it in SI ("kg m s-1", "J") in these names, with exponents and dots; empty where there is
     /// none.
     [[nodiscard]] std::string of(const std::string& unit) const;

@@ -64,9 +64,9 @@ struct Assignment {
 /// A sweep file: the runs are all combinations of the axes' values, the last axis fastest. A row of the table is one
 /// run, or with `averaged` all the runs that differ only in that axis.
 struct Sweep {
-    std::string path;                    ///< of the sweep file
-    std::string scene;                   ///< path of the scene file
-    std::string scene_text;              ///< as it was when the sweep was read
+    std::string path;                                                         ///< of the sweep file
+    std::string scene;                                                        ///< path of the scene file
+    std::string scene_text;                                                   ///< as it was when the sweep was read
     std::shared_ptr<SharedInputs> inputs = std::make_shared<SharedInputs>();  ///< that its runs load
     std::vector<std::string> overrides;  ///< of the command line: "table.key=VALUE"
     std::vector<Setting> settings;

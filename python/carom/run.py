@@ -20,7 +20,7 @@ import numpy.typing as npt
 from . import _carom
 from .errors import SceneError
 from .pictures import Picture, Report, figure_of, report, view
-from .scene import Scene, count_threads, option_overrides
+from .scene import Scene, count_threads, floats, option_overrides
 from .tables import Average, Table, average_of, rows_of
 
 
@@ -153,7 +153,7 @@ class Run:
         >>> run.set_velocities(-run.frame().velocity)  # back where they came from
         """
         frame = self.frame()
-        array = np.asarray(velocity, dtype=np.float64)
+        array = floats(velocity)
         if array.shape != frame.velocity.shape:
             raise ValueError(f"velocity has the shape {array.shape}; it must be balls by axes, {frame.velocity.shape}")
         wrong = ~np.isfinite(array).all(axis=1) & (frame.gone == 0)
@@ -179,7 +179,7 @@ class Run:
         >>> run.changes
         [(0.0, 0, 'ball 0 kicked by [0, 1]')]
         """
-        array = np.asarray(velocity, dtype=np.float64)
+        array = floats(velocity)
         axes = self._run.dimension
         if array.shape != (axes,) or not np.isfinite(array).all():
             raise ValueError(f"velocity is {array.tolist()!r}; it must be {axes} finite numbers")

@@ -157,7 +157,7 @@ class Scene:
         >>> scene.check()["balls"]
         2
         """
-        centres = np.asarray(position, dtype=np.float64)
+        centres = floats(position)
         if centres.ndim != 2 or centres.shape[1] not in (2, 3):
             raise ValueError(f"position has the shape {centres.shape}; it must be balls by axes, (N, 2) or (N, 3)")
         count, axes = centres.shape
@@ -227,9 +227,17 @@ class Scene:
         return f"<carom.Scene {self.path}{changed}>"
 
 
+def floats(values: npt.ArrayLike | None) -> npt.NDArray[np.float64]:
+    """As numbers; those with an imaginary part are none, of which NumPy's own conversion takes a part."""
+    array = np.asarray(values)
+    if np.iscomplexobj(array):
+        raise ValueError(f"complex numbers ({array.dtype}) are no places, velocities or sizes")
+    return np.asarray(array, dtype=np.float64)
+
+
 def _of_each(name: str, values: npt.ArrayLike | None, shape: tuple[int, ...], infinite: bool = False) -> list[Any]:
     """Numbers of each ball from such or from one for all."""
-    array = np.asarray(values, dtype=np.float64)
+    array = floats(values)
     try:
         array = np.broadcast_to(array, shape)
     except ValueError:

@@ -395,6 +395,17 @@ gravity = [0.0, -4.0]
         self.assertIn("119.", [row for row in last if "wall" in row][-1], "the slices are all in the table")
 
 
+class InOtherUnits(ProgramTest):
+    def test_runs_are_not_laid_over_each_other(self):
+        self.write("gas.toml", TWO_KINDS)
+        for name, units in (("a", []), ("b", ["--set", 'units.length="um"']), ("c", [])):
+            self.succeed("run", "gas.toml", "--quiet", "-o", f"{name}.h5", *units)
+        result = self.carom("plot", "a.h5", "temperature", "--with", "b.h5", "-o", "x.svg")
+        self.assertEqual((result.status, result.err),
+                         (2, "carom: b.h5: is in other units than a.h5, which cannot be laid over each other\n"))
+        self.succeed("plot", "a.h5", "temperature", "--with", "c.h5", "-o", "x.svg", "--quiet")
+
+
 class Converted(ProgramTest):
     """Parts of a trajectory for other programs."""
 

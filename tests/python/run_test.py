@@ -829,7 +829,7 @@ def test_the_same_velocities_change_no_bit_and_others_the_same_bits(solver, gas)
         assert any(check["verdict"] for check in unkicked.summary["theory"])
     assert same.state_hash == plain.state_hash
     assert plain.state_hash not in hashes
-    for velocity in (1.0, np.zeros((200, 3)), np.zeros((199, 2)), np.full((200, 2), np.inf), "fast"):
+    for velocity in (1.0, np.zeros((200, 3)), np.zeros((199, 2)), np.full((200, 2), np.inf), np.full((200, 2), 1j), "fast"):
         with pytest.raises(ValueError):
             plain.set_velocities(velocity)
 

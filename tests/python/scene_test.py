@@ -205,6 +205,8 @@ def test_balls_may_bring_their_species():
     ({"position": np.ones((2, 2)), "radius": None}, "or else radius and mass"),
     ({"position": np.ones((2, 2)), "radius": None, "mass": None, "species": ["a"]}, "or 2 of them"),
     ({"position": [["a", "b"]]}, "could not convert"),
+    ({"position": np.ones((2, 2)) + 1j}, "complex numbers"),
+    ({"position": np.ones((2, 2)), "velocity": np.ones((2, 2), np.complex64)}, "complex numbers"),
 ])
 def test_arrays_that_do_not_fit_are_refused_and_add_nothing(arguments, words):
     scene = carom.Scene({"scene": {"dimension": 2}, "box": {"size": [9.0, 9.0]},
