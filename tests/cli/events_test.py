@@ -185,6 +185,20 @@ class EventsRun(ProgramTest):
                 self.assertEqual(result.status, 3, (restitution, across, result.err))
                 self.assertIn("inelastic collapse", result.err)
 
+    def test_the_size_of_what_pushes_no_wall_changes_no_pressure(self):
+        scene = HOP.replace("gravity = [0.0, -9.81]\nrestitution = 0.5\n", "").replace("[1.0, 2.0]", "[40.0, 10.0]")
+        scene = scene.replace('[physics]\n', 'boundary = ["periodic", "wall"]\n').replace("[0.5, 1.1]", "[30.0, 3.0]\nvelocity = [0.0, 1.0]")
+        scene = scene.replace("until = 3.0", "until = 2000.0\n[output]\nobservables_every = 100.0")
+        scene += '[[observe]]\nname = "p"\nkind = "stress"\nevery = 10.0\n'
+        told = []
+        for body in ("", "[[ball]]\nradius = 4.5\nmass = inf\nposition = [10.0, 5.0]\n"):
+            self.write("one.toml", scene + body)
+            self.succeed("run", "one.toml", "--quiet", "--force")
+            with h5py.File(self.folder / "one.h5") as file:
+                told.append((file["observables/virial_pressure/value"][-1], file["observables/p/value"][-1][1]))
+        self.assertEqual(told[0], told[1])
+        self.assertAlmostEqual(told[0][1], 1.0 / (40.0 * (10.0 - 0.2)), delta=1e-12)
+
     def test_a_run_too_short_or_slow_to_tell_has_miscounted_nothing(self):
         gas = HOP.replace("gravity = [0.0, -9.81]\nrestitution = 0.5\n", "").replace("[1.0, 2.0]", "[20.0, 20.0]")
         gas = gas.split("[[ball]]")[0] + "[[fill]]\nradius = 0.1\nmass = 1.0\ncount = 50\ntemperature = 1.0\n"
