@@ -232,6 +232,11 @@ void write_table(const std::string& table, const std::string& output) {
 }
 
 /// Draws a figure, or writes what it shows as a table.
+void check_figure(const PlotOptions& options, const std::string& output) {
+    check_output_file(output, options.file, options.force);
+    check_no_input({{output}}, options.with);
+}
+
 /// \return  the name of what was written, for a terminal; empty: standard output
 std::string finish(const PlotOptions& options, const std::string& output,
                    const std::function<Script(const Canvas&)>& script, const std::function<std::string()>& table) {
@@ -240,11 +245,11 @@ std::string finish(const PlotOptions& options, const std::string& output,
             fmt::print("{}", table());
             return "";
         }
-        check_output_file(output, options.file, options.force);
+        check_figure(options, output);
         write_table(table(), output);
         return visible(output);
     }
-    check_output_file(output, options.file, options.force);
+    check_figure(options, output);
     run_gnuplot(script(canvas_of(options, output)), output);
     return visible(output);
 }
@@ -312,7 +317,7 @@ std::string plot_balls(const PlotOptions& options) {
     const TrajectoryReader trajectory(options.file);
     std::string output = output_of(options, "balls");
     if (!output.ends_with(".png")) throw InputError(output + ": a picture of the balls ends in .png");
-    check_output_file(output, options.file, options.force);
+    check_figure(options, output);
     write_png(draw_frame(trajectory, choose_frame(options.frame, trajectory), picture_options(options)), output);
     return visible(output);
 }
@@ -378,7 +383,7 @@ std::string plot_all(const PlotOptions& options) {
         if (error) throw SystemError(fmt::format("cannot make the folder {}: {}", options.output, error.message()));
     }
     for (const std::string& quantity : quantities) {
-        check_output_file(name_in_all(options, quantity), options.file, options.force);
+        check_figure(options, name_in_all(options, quantity));
     }
     std::string written;
     for (const std::string& quantity : quantities) {

@@ -147,6 +147,7 @@ int convert(const ConvertOptions& options) {
     target.frames = frames.size();
     target.series = !options.frame.given();
     target.force = options.force;
+    target.input = options.input;
     const auto exporter = make_exporter(target);
     Frame frame;
     for (const std::size_t index : frames) {

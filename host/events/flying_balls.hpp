@@ -239,12 +239,14 @@ public:
     /// The fastest speed: unlike a mean, it does not depend on the order in which one looks.
     [[nodiscard]] double fastest_speed() const {
         double squared = 0.0;
+        bool falls = false;
         for (Slot i = 0; i < count_; ++i) {
             if (gone_[i]) continue;
             const Vector v = velocity(i);
             squared = std::max(squared, dot(v, v));
+            falls = falls || !heavy(i);
         }
-        if (Gravity) squared = std::max(squared, square_root(dot(gravity_, gravity_)) * 2.0 * least_radius_);
+        if (Gravity && falls) squared = std::max(squared, square_root(dot(gravity_, gravity_)) * 2.0 * least_radius_);
         return square_root(squared);
     }
 

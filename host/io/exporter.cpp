@@ -38,6 +38,11 @@ private:
     ExportTarget target_;
 };
 
+void require_free(const std::string& path, const ExportTarget& target) {
+    if (!target.input.empty() && same_file(path, target.input)) throw InputError(path + kIsTheInput);
+    require_replaceable(path, target.force);
+}
+
 /// Several frames: a file each, and one that lists them, if the format has that.
 class NumberedFrames final : public Exporter {
 public:
@@ -46,9 +51,9 @@ public:
           format_(std::get<FilePerFrame>(format.how)),
           target_(target),
           stem_(std::filesystem::path(target.path).replace_extension().string()) {
-        if (format_.list != nullptr) require_replaceable(list_path(), target.force);
+        if (format_.list != nullptr) require_free(list_path(), target);
         for (std::size_t index = 0; index < target.frames; ++index) {
-            require_replaceable(frame_path(index), target.force);
+            require_free(frame_path(index), target);
         }
     }
 
@@ -105,7 +110,7 @@ BoxIn3D box_in_3d(const TrajectoryHeader& header) {
 std::unique_ptr<Exporter> make_exporter(const ExportFormat& format, const ExportTarget& target) {
     const auto* const files = std::get_if<FilePerFrame>(&format.how);
     if (files != nullptr && target.series) return std::make_unique<NumberedFrames>(format, target);
-    require_replaceable(target.path, target.force);
+    require_free(target.path, target);
     if (files != nullptr) return std::make_unique<SingleFrame>(*files, target);
     return std::get<OneFile>(format.how).make(target);
 }

@@ -19,6 +19,7 @@ struct ExportTarget {
     std::size_t frames = 1;  ///< that add() will get
     bool series = false;     ///< all frames of a trajectory, so that times matter; else a single one
     bool force = false;      ///< existing files are replaced
+    std::string input = {};  ///< but not this one
 };
 
 /// Writes frames in the format of another program. Files appear under their names only when they are whole.

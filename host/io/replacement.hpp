@@ -31,6 +31,9 @@ struct WriterState {
 /// What Replacement::tell() said last. Nothing, where a file is not being written or its system knows no locks.
 WriterState told_by_writer(int descriptor);
 
+/// What is said of an output behind its name.
+inline constexpr const char* kIsTheInput = ": is the input, and would be overwritten; name another file";
+
 /// A file may be written under this name: there is none yet, or a regular one that may be replaced.
 /// \param advice  what the user may do about a file that exists
 /// \throws InputError  there is a file, and `force` is not given; or something that is no file (a pipe, a device)

@@ -278,6 +278,15 @@ bool is_called(std::string_view column, std::string_view name) {
     return column == name || (rest.starts_with('[') && rest.ends_with(']'));
 }
 
+/// Whether one time is nearer to the wanted one than another; of times that are equally far to the precision of
+/// numbers, as from one that is far away, the one on its side.
+bool is_nearer(double time, double than, double wanted) {
+    const double off = std::abs(time - wanted);
+    const double other = std::abs(than - wanted);
+    if (off != other) return off < other;
+    return (wanted > time && time > than) || (wanted < time && time < than);
+}
+
 /// As messages show it.
 std::string shown(std::string_view text) {
     constexpr std::size_t kMost = 40;
@@ -738,7 +747,7 @@ private:
         }
         time_ = time;
         const std::optional<double>& wanted = collector_.entry().time;
-        skip_ = kept_ && wanted && !(std::abs(time - *wanted) < std::abs(*kept_ - *wanted));
+        skip_ = kept_ && wanted && !is_nearer(time, *kept_, *wanted);
         if (skip_) return;
         kept_ = time;
         collector_.begin_frame(time);
@@ -803,8 +812,8 @@ class FrameChoice {
 public:
     explicit FrameChoice(const std::optional<double>& wanted) : wanted_(wanted) {}
     void offer(const FramePlace& frame) {
-        const bool nearer = !chosen_ || !wanted_ || !chosen_->time || !frame.time ||
-                            std::abs(*frame.time - *wanted_) < std::abs(*chosen_->time - *wanted_);
+        const bool nearer =
+            !chosen_ || !wanted_ || !chosen_->time || !frame.time || is_nearer(*frame.time, *chosen_->time, *wanted_);
         if (nearer) chosen_ = frame;
     }
     [[nodiscard]] const std::optional<FramePlace>& chosen() const { return chosen_; }

@@ -150,7 +150,8 @@ private:
             common += in_common(lags, k);
             count += 1.0;
         }
-        return common > 0.0 ? (std::exp(sum / count) - 1.0) * count / common : 0.0;
+        // Balls on their free paths share one energy, and are less off together than alone; that is forgotten behind.
+        return common > 0.0 ? std::max(0.0, (std::exp(sum / count) - 1.0) * count / common) : 0.0;
     }
     /// Whether the run has spans of that length enough, one after the other, for errors by blocks: the values of two
     /// starts know of each other for a third of it, and that is what a blocked error stands.

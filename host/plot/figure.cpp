@@ -372,6 +372,22 @@ AxisRange either(const AxisRange& asked, const AxisRange& own) {
     return {asked.low ? asked.low : own.low, asked.high ? asked.high : own.high};
 }
 
+/// What there is along an axis; what a logarithmic one cannot show is left out.
+std::pair<double, double> reach(const Figure& figure, bool of_x, bool logarithmic) {
+    double least = std::numeric_limits<double>::infinity();
+    double most = -least;
+    for (const Curve& curve : figure.curves) {
+        if (curve.right && !of_x) continue;
+        for (std::size_t k = 0; k < curve.x.size(); ++k) {
+            const double value = of_x ? curve.x[k] : curve.y[k];
+            if (!std::isfinite(curve.y[k]) || (logarithmic && value <= 0.0)) continue;
+            least = std::min(least, value);
+            most = std::max(most, value);
+        }
+    }
+    return {least, most};
+}
+
 void apply_to(const FigureWishes& wishes, Figure& figure) {
     if (wishes.colors.given()) throw InputError("--cbrange: only maps have colours");
     figure.x_range = wishes.x;
@@ -390,6 +406,8 @@ void apply_to(const FigureWishes& wishes, Figure& figure) {
             (range.low.value_or(1.0) <= 0.0 || range.high.value_or(1.0) <= 0.0)) {
             throw InputError(fmt::format("--{}range: a logarithmic axis shows only what is above 0", axis));
         }
+        const auto [least, most] = reach(figure, of_x, of_x ? figure.log_x : figure.log_y);
+        require_within(range, least, most, axis);
     }
 }
 
@@ -402,6 +420,15 @@ void apply_to(const FigureWishes& wishes, MapFigure& map) {
 }
 
 }  // namespace
+
+void require_within(const AxisRange& range, double least, double most, const char* axis) {
+    if (least > most) return;  // nothing at all
+    const bool from = range.low && !range.high && *range.low >= most;
+    const bool to = range.high && !range.low && *range.high <= least;
+    if (!from && !to) return;
+    throw InputError(fmt::format("--{}range: {} {:g} there is nothing; what there is goes from {:g} to {:g}", axis,
+                                 from ? "from" : "up to", from ? *range.low : *range.high, least, most));
+}
 
 void apply_wishes(const FigureWishes& wishes, Drawing& drawing) {
     std::visit([&](auto& figure) { apply_to(wishes, figure); }, drawing);

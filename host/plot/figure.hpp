@@ -44,6 +44,9 @@ struct AxisRange {
     [[nodiscard]] bool holds(double value) const { return !(low && value < *low) && !(high && value > *high); }
 };
 
+/// \throws InputError  a range that the user asked for is open at one end, and holds nothing
+void require_within(const AxisRange& range, double least, double most, const char* axis);
+
 /// A figure of curves over one axis. A logarithmic axis shows whole decades. Labels of several curves stand below.
 struct Figure {
     std::string title;

@@ -222,10 +222,11 @@ TimeWindow TimeWindow::of(const TrajectoryReader& trajectory) const {
     const ObservableTable rows = trajectory.observables();
     const auto frames = trajectory.times();
     const double end = std::max(rows.time.empty() ? 0.0 : rows.time.back(), frames.empty() ? 0.0 : frames.back());
-    const auto counted = [&](const std::optional<double>& time) {
-        return time && std::signbit(*time) ? std::optional(std::max(0.0, end + *time)) : time;
+    const auto counted = [&](const std::optional<double>& time, double least) {
+        return time && std::signbit(*time) ? std::optional(std::max(least, end + *time)) : time;
     };
-    const TimeWindow window{counted(from), counted(to)};
+    // What begins before the run begins with it; what ends before it holds nothing.
+    const TimeWindow window{counted(from, 0.0), counted(to, -std::numeric_limits<double>::infinity())};
     if (window.from.value_or(0.0) > window.to.value_or(end)) {
         throw InputError(fmt::format("{}: nothing is from t = {:.10g} to {:.10g}; the run ends at {:.10g}",
                                      trajectory.path(), window.from.value_or(0.0), window.to.value_or(end), end));

@@ -51,7 +51,19 @@ void add_range(Script& script, Word axis, const Scale& scale) {
     script.add("set {}range [{}:{}]\n", axis, scale.edges.front(), scale.edges.back());
 }
 
-void add_wishes(Script& script, const FigureWishes& wishes) {
+/// \param y  the least and largest value that there is
+void add_wishes(Script& script, const FigureWishes& wishes, std::pair<double, double> x, std::pair<double, double> y) {
+    for (const auto& [wish, range, of, axis] :
+         {std::tuple{wishes.log_x, &wishes.x, x, "x"}, std::tuple{wishes.log_y, &wishes.y, y, "y"}}) {
+        const bool below = range->low.value_or(1.0) <= 0.0 || range->high.value_or(1.0) <= 0.0;
+        if (wish.value_or(false) && of.second <= 0.0) {
+            throw InputError(fmt::format("--log: nothing is above 0 along {}", axis));
+        }
+        if (wish.value_or(false) && below) {
+            throw InputError(fmt::format("--{}range: a logarithmic axis shows only what is above 0", axis));
+        }
+        require_within(*range, of.first, of.second, axis);
+    }
     add_range(script, "x", wishes.x);
     add_range(script, "y", wishes.y);
     add_range(script, "cb", wishes.colors);
@@ -142,7 +154,7 @@ Script heat_map_script(const SweepTable& table, const Reduced& reduced, const st
     add_range(script, "x", x);
     add_range(script, "y", y);
     colors.add_to(script);
-    add_wishes(script, wishes);
+    add_wishes(script, wishes, {x.edges.front(), x.edges.back()}, {y.edges.front(), y.edges.back()});
     script.add(
         "set tics out scale 0.5\nset border 0\nset colorbox user origin graph 1.03, graph 0 size 0.022, graph 1 "
         "noborder\nset rmargin at screen {}\nunset key\n",
@@ -206,6 +218,18 @@ std::pair<double, double> value_limits(const Reduced& reduced, bool zero) {
     return {zero && low == 0.0 ? 0.0 : low - margin, high + margin};
 }
 
+/// The least and largest number; of none, the least is above.
+std::pair<double, double> reach_of(const std::vector<double>& values) {
+    double least = std::numeric_limits<double>::infinity();
+    double most = -least;
+    for (const double value : values) {
+        if (!std::isfinite(value)) continue;
+        least = std::min(least, value);
+        most = std::max(most, value);
+    }
+    return {least, most};
+}
+
 Script curve_script(const SweepTable& table, const Reduced& reduced, const std::string& quantity, bool bars,
                     const Canvas& canvas, const FigureWishes& wishes) {
     if (wishes.colors.given()) throw InputError("--cbrange: only maps have colours");
@@ -221,7 +245,7 @@ Script curve_script(const SweepTable& table, const Reduced& reduced, const std::
     } else {
         script.add("set offsets graph 0.02, graph 0.02\nset autoscale xfix\n");
     }
-    add_wishes(script, wishes);
+    add_wishes(script, wishes, {x.at.front(), x.at.back()}, reach_of(reduced.values));
     if (wishes.log_y.value_or(false) && !wishes.y.given()) script.add("set yrange [*:*] extend\n");
     script.add(
         "set grid ytics back linecolor rgb \"#c8c8c8\" linewidth 1 dashtype 3\nset tics out scale 0.5\nunset key\n");

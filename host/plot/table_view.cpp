@@ -13,7 +13,7 @@
 #include <string_view>
 #include <utility>
 
-#include "host/observables/registry.hpp"
+#include "host/scene/keys.hpp"
 #include "host/state/errors.hpp"
 #include "host/state/text.hpp"
 
@@ -56,12 +56,16 @@ std::vector<std::string> take_cells(const std::string& text, std::size_t& at) {
     return cells;
 }
 
-/// An axis of one value looks like a quantity that is the same everywhere, but is called like none, and has no error.
-bool may_be_axis_of_one_value(const SweepTable& table, std::size_t column) {
-    const std::string& name = table.names[column];
+/// An axis of one value looks like a quantity that is the same everywhere; it is known by the scene's key that it is
+/// of.
+bool is_axis_of_one_value(const SweepTable& table, std::size_t column) {
+    std::string name = column_without_unit(table.names[column]);
+    for (std::size_t open = 0; (open = name.find('[')) != std::string::npos;) {
+        name.erase(open, std::min(name.size(), name.find(']', open) + 1) - open);
+    }
+    const std::size_t dot = name.rfind('.');
+    if (dot == std::string::npos || find_key(name.substr(0, dot), name.substr(dot + 1)) == nullptr) return false;
     const std::string& first = table.rows.front()[column];
-    if (first.empty() || find_row_kind(name.substr(0, name.rfind('.'))) != nullptr) return false;
-    if (column + 1 < table.names.size() && table.names[column + 1] == name + "_se") return false;
     return std::ranges::all_of(table.rows, [&](const auto& row) { return row[column] == first; });
 }
 
@@ -77,7 +81,7 @@ std::size_t count_axes(const SweepTable& table) {
         }
         if (seen.size() < table.rows.size()) continue;
         std::size_t axes = column + 1;
-        while (axes + 1 < table.names.size() && may_be_axis_of_one_value(table, axes)) ++axes;
+        while (axes + 1 < table.names.size() && is_axis_of_one_value(table, axes)) ++axes;
         return axes;
     }
     return 0;

@@ -32,7 +32,7 @@ void check_no_input(std::span<const std::string> outputs, std::span<const std::s
     for (const std::string& output : outputs) {
         for (const std::string& input : inputs) {
             if (input.empty() || !same_file(output, input)) continue;
-            throw InputError(output + ": is the input, and would be overwritten; name another file");
+            throw InputError(output + kIsTheInput);
         }
     }
 }

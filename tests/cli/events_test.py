@@ -185,6 +185,13 @@ class EventsRun(ProgramTest):
                 self.assertEqual(result.status, 3, (restitution, across, result.err))
                 self.assertIn("inelastic collapse", result.err)
 
+    def test_where_nothing_falls_any_more_time_goes_on_and_signals_are_heard(self):
+        ball = HOP.split("[[ball]]")[1].replace("[0.5, 1.1]", "[0.5, 1.1]\nvelocity = [0.0, 20.0]")
+        for change, what in (('boundary = ["periodic", ["wall", "open"]]\n', ball),
+                             ("", ball.replace("mass = 1.0", "mass = inf").replace("20.0", "0.0"))):
+            self.write("gone.toml", HOP.split("[[ball]]")[0].replace("[physics]", change + "[physics]") + "[[ball]]" + what)
+            self.succeed("run", "gone.toml", "--quiet", "--force", "--until", "1e13")
+
     def test_the_size_of_what_pushes_no_wall_changes_no_pressure(self):
         scene = HOP.replace("gravity = [0.0, -9.81]\nrestitution = 0.5\n", "").replace("[1.0, 2.0]", "[40.0, 10.0]")
         scene = scene.replace('[physics]\n', 'boundary = ["periodic", "wall"]\n').replace("[0.5, 1.1]", "[30.0, 3.0]\nvelocity = [0.0, 1.0]")

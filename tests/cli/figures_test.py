@@ -395,6 +395,44 @@ gravity = [0.0, -4.0]
         self.assertIn("119.", [row for row in last if "wall" in row][-1], "the slices are all in the table")
 
 
+class Inputs(ProgramTest):
+    """What is read is not written over, whatever it is called."""
+
+    def test_a_second_one_under_another_name_neither(self):
+        self.write("gas.toml", TWO_KINDS)
+        for name in ("a.h5", "t.h5"):
+            self.succeed("run", "gas.toml", "--quiet", "--until", "1", "-o", name)
+        for name in ("q.csv", "e_0000.vtp"):
+            (self.folder / name).write_bytes((self.folder / "t.h5").read_bytes())
+        for name in ("t.csv", "t.png"):
+            (self.folder / name).symlink_to("t.h5")
+        for command, name in ((["convert", "q.csv", "q.csv"], "q.csv"), (["convert", "t.h5", "t.csv"], "t.csv"),
+                              (["convert", "e_0000.vtp", "e.vtp"], "e_0000.vtp"),
+                              (["plot", "a.h5", "t.h5", "energy", "-o", "t.png"], "t.png"),
+                              (["plot", "a.h5", "--with", "q.csv", "energy", "--csv", "-o", "q.csv"], "q.csv")):
+            result = self.carom(*command, "--force")
+            self.assertEqual((result.status, result.err),
+                             (2, f"carom: {name}: is the input, and would be overwritten; name another file\n"), command)
+        self.assertEqual((self.folder / "q.csv").read_bytes(), (self.folder / "t.h5").read_bytes())
+
+
+class Ranges(ProgramTest):
+    def test_in_which_there_is_nothing_are_refused(self):
+        self.write("gas.toml", TWO_KINDS)
+        self.succeed("run", "gas.toml", "--quiet", "--until", "1")
+        self.write("c.csv", "a,q\n1,2\n2,3\n3,5\n")
+        self.write("n.csv", "a,q\n1,-2\n2,-3\n3,-5\n")
+        for command in (["gas.h5", "energy", "--xrange=9:"], ["gas.h5", "energy", "--xrange=:-1"], ["gas.h5", "energy", "--yrange=:-5"],
+                        ["gas.h5", "energy", "--log", "y", "--yrange=1e9:"], ["c.csv", "q", "--xrange=9:"],
+                        ["c.csv", "q", "--yrange=:-5"], ["n.csv", "q", "--yrange=0:"]):
+            result = self.carom("plot", *command, "-o", "x.svg", "--force")
+            self.assertEqual(result.status, 2, (command, result.err))
+            self.assertRegex(result.err, r"\Acarom: --[xy]range: (from|up to) \S+ there is nothing; what there is goes from \S+ to \S+\n\Z")
+        for command in (["n.csv", "q", "--log", "y"], ["c.csv", "q", "--log", "x", "--xrange=-20:-10"]):
+            self.assertEqual(self.carom("plot", *command, "-o", "x.svg", "--force").status, 2, command)
+        self.succeed("plot", "c.csv", "q", "--xrange=2:", "--yrange=:4", "--log", "x", "-o", "x.svg")
+
+
 class InOtherUnits(ProgramTest):
     def test_runs_are_not_laid_over_each_other(self):
         self.write("gas.toml", TWO_KINDS)
@@ -432,6 +470,19 @@ class Converted(ProgramTest):
         self.assertEqual(len(self.times("--from", "0.3", "--to", "0.3")), 1)
         rows = self.succeed("plot", "gas.h5", "temperature", "--to", "-0.1", "--csv", "-o", "-").out.splitlines()
         self.assertAlmostEqual(float(rows[-1].split(",")[1]), 0.6)
+        for part in (["--to=-0.8"], ["--from=-0.75", "--to=-0.8"]):
+            result = self.carom("convert", "gas.h5", "x.csv", "--force", *part)
+            self.assertEqual(result.status, 2)
+            self.assertIn("gas.h5: nothing is from t = 0 to -0.1", result.err)
+
+    def test_of_a_time_far_away_the_frame_on_its_side_is_taken(self):
+        self.write("gas.toml", TWO_KINDS)
+        self.succeed("run", "gas.toml", "--quiet")
+        self.assertEqual(self.times("--time", "1e17"), [6.0])
+        self.succeed("convert", "gas.h5", "all.csv")
+        for file in ("gas.h5", "all.csv"):
+            self.write("again.toml", TWO_KINDS.split("[[fill]]")[0] + f'[[load]]\nfile = "{file}"\ntime = 1e17\n')
+            self.assertIn("t = 6", self.succeed("check", "again.toml").out, file)
 
 
 class Sizes(ProgramTest):

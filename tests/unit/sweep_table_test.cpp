@@ -350,11 +350,14 @@ TEST(SweepTables, AxesAreTheFewestFirstColumnsThatTellRowsApart) {
     EXPECT_EQ(parse_table(kGrid, "t.csv").axes, 2u);
     EXPECT_EQ(parse_table("a,b\n1,2\n2,2\n", "t.csv").axes, 1u);
     EXPECT_EQ(parse_table("a,b,c,d\n1,1,1,0\n1,1,2,0\n", "t.csv").axes, 3u);
-    EXPECT_EQ(parse_table("a,seed,c\n1,7,0\n2,7,0\n", "t.csv").axes, 2u) << "an axis of one value";
-    EXPECT_EQ(parse_table("a,temperature,c\n1,7,0\n2,7,0\n", "t.csv").axes, 1u) << "no axis is called so";
-    EXPECT_EQ(parse_table("a,momentum.x,c\n1,7,0\n2,7,0\n", "t.csv").axes, 1u);
-    EXPECT_EQ(parse_table("a,b,b_se,c\n1,7,0,0\n2,7,0,0\n", "t.csv").axes, 1u) << "an axis has no error";
-    EXPECT_EQ(parse_table("a,b,c\n1,,0\n2,,0\n", "t.csv").axes, 1u);
+    for (const char* const key : {"scene.seed", "box.size[0]", "fill[0].temperature", "stage[0].thermostat.rate"}) {
+        const std::string table = fmt::format("a,{},c\n1,7,0\n2,7,0\n", key);
+        EXPECT_EQ(parse_table(table, "t.csv").axes, 2u) << key << " is an axis, of one value";
+    }
+    for (const char* const name : {"felled_all", "temperature", "momentum.x", "b_se", "seed"}) {
+        const std::string table = fmt::format("a,{},c\n1,7,0\n2,7,0\n", name);
+        EXPECT_EQ(parse_table(table, "t.csv").axes, 1u) << name << " may be measured";
+    }
     EXPECT_EQ(parse_table("\xEF\xBB\xBF" + kGrid, "t.csv").find("x"), 0u) << "behind a byte order mark";
     EXPECT_EQ(parse_table(kGrid, "t.csv").find("x"), 0u);
     EXPECT_EQ(parse_table(kGrid, "t.csv").find("x [m]"), 0u);
