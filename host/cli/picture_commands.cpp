@@ -273,6 +273,7 @@ int render_all(const RenderOptions& options) {
     scene.overrides.insert(scene.overrides.begin(), look.begin(), look.end());
     if (!options.charts.empty()) request.charts = charts_of(options, stored);
     check_render_output(request, stored ? scene.scene : find_scene(scene.scene));
+    check_no_input({{request.output}}, {{options.viewer.look}});
 
     std::optional<SignalGuard> signals;
     const auto interrupted = [&signals] { return signals ? signals->caught() : 0; };

@@ -89,9 +89,10 @@ public:
     std::uint64_t events() const override { return events_; }
 
     bool advance(double time, std::uint64_t most_events) override {
-        // Epochs may go by without an event; whoever waits wants to look at his signals.
-        constexpr int kMostEpochs = 10000;
-        for (int epochs = 0;;) {
+        // Epochs may go by without an event, each in the time of a look at all balls; whoever waits has signals to look
+        // at.
+        const std::uint64_t most_epochs = 1000 + 4000000 / (count() + std::uint64_t{1});
+        for (std::uint64_t epochs = 0;;) {
             const double target = clock_.in_epoch(time);
             const bool beyond = target >= epoch_end_;
             // Events at the target itself belong to it.
@@ -102,7 +103,7 @@ public:
             }
             if (beyond) {
                 begin_epoch();
-                if (++epochs < kMostEpochs) continue;
+                if (++epochs < most_epochs) continue;
                 time_ = since_start();
                 return false;
             }
