@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "carom_build_info.hpp"
+#include "host/io/replacement.hpp"
 #include "host/io/trajectory_writer.hpp"
 #include "host/run/prepare.hpp"
 #include "host/run/say.hpp"
@@ -735,7 +736,8 @@ void define_run(py::module_& module) {
             const std::string& input = resumed ? prepared.resumed_from : prepared.scene.path;
             if (!output.bytes.empty()) check_output_files(options.files, input, resumed, force);
             if (!events_log.bytes.empty()) check_log_file(events_log.bytes, input, force);
-            check_no_input({{output.bytes, options.files.checkpoint, events_log.bytes}}, loaded_files(prepared.scene));
+            require_no_input({{output.bytes, options.files.checkpoint, events_log.bytes}},
+                             loaded_files(prepared.scene));
             return std::make_unique<PythonRun>(prepared, options, observables, keep_frames);
         },
         py::arg("prepared"), py::arg("output"), py::arg("checkpoint"), py::arg("checkpoint_every"),

@@ -10,6 +10,7 @@
 #include <variant>
 
 #include "host/cli/options.hpp"
+#include "host/io/replacement.hpp"
 #include "host/io/trajectory_reader.hpp"
 #include "host/plot/quantity_figure.hpp"
 #include "host/run/output_files.hpp"
@@ -273,7 +274,7 @@ int render_all(const RenderOptions& options) {
     scene.overrides.insert(scene.overrides.begin(), look.begin(), look.end());
     if (!options.charts.empty()) request.charts = charts_of(options, stored);
     check_render_output(request, stored ? scene.scene : find_scene(scene.scene));
-    check_no_input({{request.output}}, {{options.viewer.look}});
+    require_no_input({{request.output}}, {{options.viewer.look}});
 
     std::optional<SignalGuard> signals;
     const auto interrupted = [&signals] { return signals ? signals->caught() : 0; };

@@ -231,12 +231,12 @@ void write_table(const std::string& table, const std::string& output) {
     file.commit();
 }
 
-/// Draws a figure, or writes what it shows as a table.
 void check_figure(const PlotOptions& options, const std::string& output) {
     check_output_file(output, options.file, options.force);
-    check_no_input({{output}}, options.with);
+    require_no_input({{output}}, options.with);
 }
 
+/// Draws a figure, or writes what it shows as a table.
 /// \return  the name of what was written, for a terminal; empty: standard output
 std::string finish(const PlotOptions& options, const std::string& output,
                    const std::function<Script(const Canvas&)>& script, const std::function<std::string()>& table) {
@@ -341,7 +341,7 @@ std::string plot_trajectory(const PlotOptions& options) {
     std::vector<const TrajectoryReader*> runs{&trajectory};
     for (const TrajectoryReader& other : others) {
         runs.push_back(&other);
-        if (stored_run(other).scene.units == stored_run(trajectory).scene.units) continue;
+        if (other.scene().units == trajectory.scene().units) continue;
         throw InputError(fmt::format("{}: is in other units than {}, which cannot be laid over each other",
                                      other.path(), trajectory.path()));
     }

@@ -155,7 +155,7 @@ int run(const RunOptions& options, const std::string& program) {
     }
 
     PreparedScene prepared = resume ? prepare_resume(options.resume, request) : prepare_scene(request);
-    check_no_input({{files.trajectory, files.checkpoint, options.events_log}}, loaded_files(prepared.scene));
+    require_no_input({{files.trajectory, files.checkpoint, options.events_log}}, loaded_files(prepared.scene));
     const Simulation simulation = simulate(std::move(prepared), simulate_options);
     if (options.json) fmt::print("{}\n", simulation.json);
     return report(simulation, program, files);

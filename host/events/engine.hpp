@@ -677,31 +677,34 @@ private:
     }
     /// Hops that lose energy become shorter until that is no more than what the rounding of times gives them: with
     /// restitution e at some 2 e / (1 - e) roundings, where they go on for ever (28 with 0.95). A longer hop than this
-    /// does not rest.
+    /// does not rest; nor does any where short hops lose nothing.
     [[nodiscard]] double resting_hop() const {
         constexpr double kRoundings = 8.0;  // times 1 / (1 - e)
         constexpr double kMostRoundings = 1e6;
-        if (!Gravity) return 0.0;
+        if (!Gravity || setup_.cutoff_speed > 0.0 || setup_.tc > 0.0) return 0.0;
         double least_loss = 1.0;
         for (const double e : {setup_.restitution, setup_.wall_restitution}) {
             if (e < 1.0) least_loss = std::min(least_loss, 1.0 - e);
         }
         return std::min(kRoundings / least_loss, kMostRoundings) * std::numeric_limits<double>::epsilon() * now_;
     }
-    /// Whether a ball's flight to the event at hand was so short, and it falls so slowly as such a flight ends: of a
-    /// ball that moves neither is ever so by chance.
+    /// Whether a ball's flight to the event at hand was so short, and it meets what it does so slowly as such a flight
+    /// ends: of a ball that moves neither is ever so by chance. It may slide along there as fast as it likes.
     [[nodiscard]] bool hops_within(Slot i, double time) const {
         if (!Gravity || balls_.heavy(i) || now_ - balls_.hot(i).time > time) return false;
         const Flight<Dim> flight = balls_.at(i, now_);
-        Vector velocity = flight.velocity;
         const std::uint32_t partner = next_[i].partner;
-        if (partner < count()) {
-            velocity = velocity - balls_.at(partner, now_).velocity;
-        } else if (const std::uint32_t number = partner - count(); number < enclosure_.count()) {
-            velocity = velocity - enclosure_.speed(number) * gap_to(number, flight.position).normal;
-        }
         const Vector& gravity = balls_.gravity();
-        return std::abs(dot(velocity, gravity)) <= time * dot(gravity, gravity);
+        const double most = time * square_root(dot(gravity, gravity));
+        if (partner < count()) {
+            const Flight<Dim> other = balls_.at(partner, now_);
+            const Vector d = enclosure_.nearest(other.position - flight.position);
+            return std::abs(dot(d, other.velocity - flight.velocity)) <= most * square_root(dot(d, d));
+        }
+        const std::uint32_t number = partner - count();
+        if (number >= enclosure_.count()) return false;  // it only comes to another cell
+        const Vector normal = gap_to(number, flight.position).normal;
+        return std::abs(dot(flight.velocity, normal) - enclosure_.speed(number)) <= most;
     }
     [[noreturn]] void throw_collapse(Slot i) const;
     [[noreturn]] void throw_heavy_at_wall(Slot i, std::uint32_t face) const;

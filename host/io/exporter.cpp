@@ -39,7 +39,7 @@ private:
 };
 
 void require_free(const std::string& path, const ExportTarget& target) {
-    if (!target.input.empty() && same_file(path, target.input)) throw InputError(path + kIsTheInput);
+    require_no_input({{path}}, {{target.input}});
     require_replaceable(path, target.force);
 }
 

@@ -14,6 +14,7 @@
 
 #include "host/io/ball_collector.hpp"
 #include "host/io/hdf5.hpp"
+#include "host/io/nearest_time.hpp"
 #include "host/state/errors.hpp"
 #include "host/state/text.hpp"
 
@@ -259,8 +260,9 @@ private:
         if (frames == 0) fail(readable_, "holds no frame");
         frame_ = frames - 1;
         if (times && entry_.time) {
-            for (std::size_t k = frames; k-- > 0;) {
-                if (!(std::abs((*times)[k] - *entry_.time) > std::abs((*times)[frame_] - *entry_.time))) frame_ = k;
+            frame_ = 0;
+            for (std::size_t k = 1; k < frames; ++k) {
+                if (is_nearer((*times)[k], (*times)[frame_], *entry_.time)) frame_ = k;
             }
         }
         if (steps) step_ = (*steps)[frame_];

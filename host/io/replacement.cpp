@@ -229,6 +229,15 @@ bool same_file(const std::string& one, const std::string& other) {
     return !place_of_one.empty() && place_of_one == place(other);
 }
 
+void require_no_input(std::span<const std::string> outputs, std::span<const std::string> inputs) {
+    for (const std::string& output : outputs) {
+        for (const std::string& input : inputs) {
+            if (output.empty() || input.empty() || !same_file(output, input)) continue;
+            throw InputError(output + ": is the input, and would be overwritten; name another file");
+        }
+    }
+}
+
 bool is_being_written(const std::string& path) { return being_written(path, 0); }
 
 bool has_writer(int descriptor) { return first_locked(descriptor, kWriterByte, 1).has_value(); }

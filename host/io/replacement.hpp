@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 
 namespace carom {
@@ -31,8 +32,8 @@ struct WriterState {
 /// What Replacement::tell() said last. Nothing, where a file is not being written or its system knows no locks.
 WriterState told_by_writer(int descriptor);
 
-/// What is said of an output behind its name.
-inline constexpr const char* kIsTheInput = ": is the input, and would be overwritten; name another file";
+/// \throws InputError  an output is one of the inputs, whatever it is called; empty names are of no file
+void require_no_input(std::span<const std::string> outputs, std::span<const std::string> inputs);
 
 /// A file may be written under this name: there is none yet, or a regular one that may be replaced.
 /// \param advice  what the user may do about a file that exists

@@ -17,6 +17,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "host/io/nearest_time.hpp"
 #include "host/io/state_text.hpp"
 #include "host/state/errors.hpp"
 #include "host/state/hash.hpp"
@@ -276,15 +277,6 @@ bool is_called(std::string_view column, std::string_view name) {
     if (!column.starts_with(name)) return false;
     const std::string_view rest = trimmed(column.substr(name.size()));
     return column == name || (rest.starts_with('[') && rest.ends_with(']'));
-}
-
-/// Whether one time is nearer to the wanted one than another; of times that are equally far to the precision of
-/// numbers, as from one that is far away, the one on its side.
-bool is_nearer(double time, double than, double wanted) {
-    const double off = std::abs(time - wanted);
-    const double other = std::abs(than - wanted);
-    if (off != other) return off < other;
-    return (wanted > time && time > than) || (wanted < time && time < than);
 }
 
 /// As messages show it.

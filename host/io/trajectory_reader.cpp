@@ -14,6 +14,7 @@
 
 #include "host/io/checkpoint.hpp"
 #include "host/io/hdf5.hpp"
+#include "host/io/nearest_time.hpp"
 #include "host/io/trajectory_layout.hpp"
 #include "host/scene/load.hpp"
 #include "host/state/errors.hpp"
@@ -254,13 +255,9 @@ std::span<const double> TrajectoryReader::times() const { return impl_->times_; 
 std::span<const std::uint64_t> TrajectoryReader::steps() const { return impl_->steps_; }
 
 std::size_t TrajectoryReader::frame_at(double time) const {
-    if (impl_->times_.empty()) return 0;
-    // Far away all frames are equally far, to the precision of numbers.
-    const auto [first, last] = std::ranges::minmax(impl_->times_);
-    time = std::clamp(time, first, last);
     std::size_t best = 0;
     for (std::size_t k = 1; k < impl_->times_.size(); ++k) {
-        if (std::abs(impl_->times_[k] - time) < std::abs(impl_->times_[best] - time)) best = k;
+        if (is_nearer(impl_->times_[k], impl_->times_[best], time)) best = k;
     }
     return best;
 }

@@ -48,16 +48,24 @@ std::pair<double, double> y_limits(const Figure& figure, bool right) {
     return {low == 0.0 ? low : low - margin, high + margin};
 }
 
-/// Whether a curve has a point that a logarithmic axis could show.
-bool any_positive(const Figure& figure, bool of_x, bool right) {
-    return std::ranges::any_of(figure.curves, [&](const Curve& curve) {
-        if (curve.right != right && !of_x) return false;
+/// What there is along an axis; what a logarithmic one cannot show is left out. Of nothing the least is above.
+std::pair<double, double> reach(const Figure& figure, bool of_x, bool right, bool logarithmic) {
+    double least = std::numeric_limits<double>::infinity();
+    double most = -least;
+    for (const Curve& curve : figure.curves) {
+        if (curve.right != right && !of_x) continue;
         for (std::size_t k = 0; k < curve.x.size(); ++k) {
-            if (std::isfinite(curve.y[k]) && (of_x ? curve.x[k] : curve.y[k]) > 0.0) return true;
+            const double value = of_x ? curve.x[k] : curve.y[k];
+            if (!std::isfinite(curve.y[k]) || (logarithmic && !(value > 0.0))) continue;
+            least = std::min(least, value);
+            most = std::max(most, value);
         }
-        return false;
-    });
+    }
+    return {least, most};
 }
+
+/// Whether a curve has a point that a logarithmic axis could show.
+bool any_positive(const Figure& figure, bool of_x, bool right) { return reach(figure, of_x, right, true).second > 0.0; }
 
 Script end_of(const std::optional<double>& value) { return value ? Script("{:.9g}", *value) : Script("*"); }
 
@@ -372,22 +380,6 @@ AxisRange either(const AxisRange& asked, const AxisRange& own) {
     return {asked.low ? asked.low : own.low, asked.high ? asked.high : own.high};
 }
 
-/// What there is along an axis; what a logarithmic one cannot show is left out.
-std::pair<double, double> reach(const Figure& figure, bool of_x, bool logarithmic) {
-    double least = std::numeric_limits<double>::infinity();
-    double most = -least;
-    for (const Curve& curve : figure.curves) {
-        if (curve.right && !of_x) continue;
-        for (std::size_t k = 0; k < curve.x.size(); ++k) {
-            const double value = of_x ? curve.x[k] : curve.y[k];
-            if (!std::isfinite(curve.y[k]) || (logarithmic && value <= 0.0)) continue;
-            least = std::min(least, value);
-            most = std::max(most, value);
-        }
-    }
-    return {least, most};
-}
-
 void apply_to(const FigureWishes& wishes, Figure& figure) {
     if (wishes.colors.given()) throw InputError("--cbrange: only maps have colours");
     figure.x_range = wishes.x;
@@ -406,7 +398,7 @@ void apply_to(const FigureWishes& wishes, Figure& figure) {
             (range.low.value_or(1.0) <= 0.0 || range.high.value_or(1.0) <= 0.0)) {
             throw InputError(fmt::format("--{}range: a logarithmic axis shows only what is above 0", axis));
         }
-        const auto [least, most] = reach(figure, of_x, of_x ? figure.log_x : figure.log_y);
+        const auto [least, most] = reach(figure, of_x, false, of_x ? figure.log_x : figure.log_y);
         require_within(range, least, most, axis);
     }
 }

@@ -28,15 +28,6 @@ std::string without(std::string name, std::string_view ending) {
 
 }  // namespace
 
-void check_no_input(std::span<const std::string> outputs, std::span<const std::string> inputs) {
-    for (const std::string& output : outputs) {
-        for (const std::string& input : inputs) {
-            if (input.empty() || !same_file(output, input)) continue;
-            throw InputError(output + kIsTheInput);
-        }
-    }
-}
-
 std::vector<std::string> loaded_files(const Scene& scene) {
     std::vector<std::string> files;
     for (const LoadEntry& load : scene.loads) {
@@ -47,7 +38,7 @@ std::vector<std::string> loaded_files(const Scene& scene) {
 
 void check_output_file(const std::string& path, const std::string& input, bool force) {
     std::error_code ignored;
-    check_no_input({{path}}, {{input}});
+    require_no_input({{path}}, {{input}});
     require_replaceable(path, force, "--force overwrites it, -o names another");
     const fs::path target = target_of(path);
     const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");

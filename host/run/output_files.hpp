@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -42,9 +41,6 @@ void check_log_file(const std::string& path, const std::string& input, bool forc
 ///     same, whatever they are called
 /// \throws SystemError  a folder does not exist, or may not be written to
 void check_output_files(const OutputFiles& files, const std::string& input, bool resumed, bool force);
-
-/// The same of what a run has read beside its scene. \throws InputError  an output is one of these
-void check_no_input(std::span<const std::string> outputs, std::span<const std::string> inputs);
 
 /// The files of [[load]] that have been read.
 std::vector<std::string> loaded_files(const Scene& scene);

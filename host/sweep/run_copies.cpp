@@ -54,7 +54,7 @@ public:
         const auto begin = std::chrono::steady_clock::now();
         {
             const PreparedScene first = prepare_first();
-            check_no_input(outputs_, loaded_files(first.scene));
+            require_no_input(outputs_, loaded_files(first.scene));
             outcome_.at_once = at_once(first);
             if (!options_.quiet) say("{}", start_text(first));
         }

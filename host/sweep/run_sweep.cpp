@@ -583,7 +583,7 @@ SweepOutcome run_sweep(const Sweep& sweep, const SweepOptions& options, const Sw
     const auto columns = check_sweep(
         sweep, options, [&signals] { return signals.caught(); }, progress);
     if (columns.empty()) return {.signal = signals.caught(), .rows = sweep.rows(), .runs = sweep.runs()};
-    check_no_input({{output.table, journal_path(output.table)}}, sweep.inputs->paths());
+    require_no_input({{output.table, journal_path(output.table)}}, sweep.inputs->paths());
     const std::string key = key_of(sweep, options, columns, [&signals] { return signals.caught(); });
     if (signals.caught() != 0) return {.signal = signals.caught(), .rows = sweep.rows(), .runs = sweep.runs()};
     Journal journal(journal_path(output.table), key, columns.size(), output.force);

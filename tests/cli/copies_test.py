@@ -153,7 +153,7 @@ class Loads(ProgramTest):
                 result = self.carom("run", "s.toml", *command, "--force", "--threads", "1")
                 self.assertEqual((result.status, result.err.splitlines()[-1]),
                                  (2, f"carom: {file}: is the input, and would be overwritten; name another file"))
-        process = self.start("run", "s.toml", "-o", "s.h5", "--copies", "40", "--force", "--quiet", "--threads", "1")
+        process = self.start("run", "s.toml", "-o", "s.h5", "--copies", "400", "--force", "--quiet", "--threads", "1")
         self.addCleanup(process.kill)
         while not (self.folder / "s.003.checkpoint.h5").exists():
             self.assertIsNone(process.poll(), "it was too fast")

@@ -206,6 +206,15 @@ class EventsRun(ProgramTest):
         self.assertEqual(told[0], told[1])
         self.assertAlmostEqual(told[0][1], 1.0 / (40.0 * (10.0 - 0.2)), delta=1e-12)
 
+    def test_a_ball_that_slides_comes_to_rest_at_its_floor_all_the_same(self):
+        for restitution in (0.95, 0.98, 0.99):
+            self.write("slide.toml", HOP.replace("size = [1.0, 2.0]", "size = [10.0, 10.0]").replace("= 0.5\n", f"= {restitution}\n")
+                       .replace("[0.0, -9.81]", "[1e-6, -1.0]").replace("until = 3.0", "until = 800.0")
+                       .replace("radius = 0.1", "radius = 0.3").replace("[0.5, 1.1]", "[5.0, 3.0]"))
+            result = self.carom("run", "slide.toml", "--quiet", "--force")
+            self.assertEqual(result.status, 3, result.err)
+            self.assertIn("inelastic collapse", result.err)
+
     def test_a_run_too_short_or_slow_to_tell_has_miscounted_nothing(self):
         gas = HOP.replace("gravity = [0.0, -9.81]\nrestitution = 0.5\n", "").replace("[1.0, 2.0]", "[20.0, 20.0]")
         gas = gas.split("[[ball]]")[0] + "[[fill]]\nradius = 0.1\nmass = 1.0\ncount = 50\ntemperature = 1.0\n"

@@ -525,7 +525,7 @@ values = {list(range(30))}
         self.write("balls.csv", "x,y,vx\n2,2,1\n")
         self.write("load.toml", GAS.split("[[fill]]")[0] + '[[load]]\nfile = "balls.csv"\nradius = 0.5\nmass = 1.0\n')
         self.write("t.sweep.toml", GAS_SWEEP.format(average="").replace("gas.toml", "load.toml")
-                   .replace("fill[0].temperature", "events.tc").replace("[1, 2, 3, 4]", "[0, 0.1]"))
+                   .replace("fill[0].temperature", "events.tc").replace("[1, 2, 3, 4]", "[0, 0.1]").replace("to = 6", "to = 200"))
         result = self.carom("sweep", "t.sweep.toml", "-o", "balls.csv", "--force")
         self.assertEqual((result.status, result.err.splitlines()[-1]),
                          (2, "carom: balls.csv: is the input, and would be overwritten; name another file"))
