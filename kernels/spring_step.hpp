@@ -16,13 +16,10 @@
 
 namespace carom {
 
-/// Whether a force fits the grid on which forces are summed; one that does not is a fault of the ball in `slot`.
-template <class Kind, class Tally>
-CAROM_HD bool fits_grid(const SpringParams<typename Kind::Real, Kind::kDim>& params, typename Kind::Real force,
-                        std::uint32_t slot, std::uint32_t other, Tally& tally) {
-    if (force <= params.force_grid.limit) return true;
-    tally.fault(SpringFault::Kind::kForceLimit, slot, other);
-    return false;
+/// Whether a force fits the grid on which forces are summed; one that does not is a fault.
+template <class Real, int Dim>
+CAROM_HD bool fits_grid(const SpringParams<Real, Dim>& params, Real force) {
+    return force <= params.force_grid.limit;
 }
 
 /// What the ball in slot j does to the one in `slot`: gives the force on the latter, or false where there is none. Seen
@@ -37,14 +34,16 @@ CAROM_HD bool meet_ball(const SpringParams<typename Kind::Real, Kind::kDim>& par
     if (!touching<Kind>(params, balls, own, j, contact)) return false;
     const Real smaller_radius = smaller(own.radius, contact.other_radius);
     tally.overlap(contact.overlap / smaller_radius);
-    // Faults are reported of the ball with the lower id, whichever side looks.
-    const bool lower = balls.id[slot] < balls.id[j];
-    const std::uint32_t reported = lower ? slot : j;
-    const std::uint32_t other = balls.id[lower ? j : slot];
-    if (contact.distance < Real(kDeepest) * smaller_radius) {
-        tally.fault(SpringFault::Kind::kDeepOverlap, reported, other);
+    const auto fault = [&](SpringFault::Kind kind) {
+        // Of the ball with the lower id, whichever side looks. Ids are read here and not before: it takes long.
+        const bool lower = balls.id[slot] < balls.id[j];
+        tally.fault(kind, lower ? slot : j, balls.id[lower ? j : slot]);
+    };
+    if (contact.distance < Real(kDeepest) * smaller_radius) fault(SpringFault::Kind::kDeepOverlap);
+    if (!fits_grid(params, contact.force)) {
+        fault(SpringFault::Kind::kForceLimit);
+        return false;
     }
-    if (!fits_grid<Kind>(params, contact.force, reported, other, tally)) return false;
     force = -contact.force * contact.inverse_distance * contact.separation;
     return true;
 }
@@ -64,13 +63,13 @@ CAROM_HD void add_walls(const SpringParams<typename Kind::Real, Kind::kDim>& par
         WallContact<Real, Kind::kDim> contact;
         if (!touching_wall<Kind>(params, own, gap, wall.speed, contact)) continue;
         tally.overlap(contact.overlap / own.radius);
-        if (contact.force <= params.force_grid.limit) {
-            const double impulse = static_cast<double>(contact.force) * static_cast<double>(now.kick) / params.dt;
-            tally.wall_impulse(wall.number, nearest_integer(impulse / params.impulse_grid));
+        if (!fits_grid(params, contact.force)) {
+            tally.fault(SpringFault::Kind::kForceLimit, slot, static_cast<std::uint32_t>(wall.number));
+            continue;
         }
-        if (fits_grid<Kind>(params, contact.force, slot, static_cast<std::uint32_t>(wall.number), tally)) {
-            sum.add(params.force_grid, contact.force * contact.normal);
-        }
+        const double impulse = static_cast<double>(contact.force) * static_cast<double>(now.kick) / params.dt;
+        tally.wall_impulse(wall.number, nearest_integer(impulse / params.impulse_grid));
+        sum.add(params.force_grid, contact.force * contact.normal);
     }
 }
 
@@ -152,6 +151,7 @@ CAROM_HD void spring_step(const SpringParams<typename Kind::Real, Kind::kDim>& p
     FixedSum<Real, Kind::kDim> sum = FixedSum<Real, Kind::kDim>::zero();
     int face = kStays;
     if (near_faces) face = meet_faces<Kind>(params, now, balls, moved.gone, own, slot, sum, tally);
+    come_together(face);
     if (face != kGone) {  // one that leaves now still counts in the contacts that it leaves from
         neighbours(own, [&](std::uint32_t j) {
             Vec<Real, Kind::kDim> force;

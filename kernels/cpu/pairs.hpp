@@ -435,31 +435,6 @@ private:
     std::vector<Rows> rows_;  // one per thread
 };
 
-/// In user coordinates [length].
-template <class Real, int Dim>
-Vec<double, Dim> position_of(const SpringParams<Real, Dim>& params, const BallsView<Real, Dim>& balls,
-                             std::uint32_t slot) {
-    Vec<typename Phase<Real>::Stored, Dim> x;
-    for (int axis = 0; axis < Dim; ++axis) x[axis] = balls.x[axis][slot];
-    return user_position(params, wide_position(params, x, params.grid.cell(balls.cell[slot])));
-}
-
-/// Whether a ball that moves by less than half of `margin` [length] can reach a face: sharper than the grid's answer,
-/// which is by cells.
-template <class Real, int Dim>
-bool near_face(const SpringParams<Real, Dim>& params, const BallsView<Real, Dim>& balls, std::uint32_t slot,
-               double margin) {
-    const Vec<double, Dim> position = position_of(params, balls, slot);
-    const Real radius = balls.radius != nullptr ? balls.radius[slot] : params.uniform_radius;
-    const double reach = (static_cast<double>(radius) + 0.5 * margin) * (1.0 + 1e-6);
-    for (int axis = 0; axis < Dim; ++axis) {
-        if (params.grid.periodic[axis]) continue;
-        const double above_min = position[axis] - params.box_min[axis];
-        if (above_min < reach || params.box_size[axis] - above_min < reach) return true;
-    }
-    return false;
-}
-
 /// Some of SpringParams::boundaries.
 struct WallRange {
     int first = 0;

@@ -166,9 +166,9 @@ struct ReorderBrickBody {
 
     CAROM_HD void operator()(std::uint64_t index) const {
         reorder(index);
-        const std::uint32_t old = reorder.order.from[index];
-        reorder.to.cell[index] = reorder.from.cell[old];
-        for (int axis = 0; axis < Dim; ++axis) image_to[axis][index] = image_from[axis][old];
+        const std::uint32_t slot = reorder.order.slot(static_cast<std::uint32_t>(index));
+        reorder.to.cell[slot] = reorder.from.cell[index];
+        for (int axis = 0; axis < Dim; ++axis) image_to[axis][slot] = image_from[axis][index];
     }
 };
 
@@ -230,25 +230,24 @@ struct CellOfCopyBody {
     }
 };
 
-/// Thread i takes copy i, in the order of the cells.
+/// The same, when they are in order.
 template <class Real, int Dim>
 struct PlaceCopyBody {
-    CellOrder order;  // sorted
+    CellOrder order;
     const BrickRecord<Real, Dim>* records;
     std::uint32_t first_copy;
     OrderedView<Real, Dim> to;
     Images<Dim> image;
-    Passenger* received;  // as they come
+    Passenger* received;
 
     CAROM_HD void operator()(std::uint64_t index) const {
-        const std::uint32_t from = order.from[index];
-        const auto slot = first_copy + static_cast<std::uint32_t>(index);
-        put_record(to, image, slot, records[from]);
-        received[from].slot = slot;
+        const std::uint32_t slot = first_copy + order.slot(static_cast<std::uint32_t>(index));
+        put_record(to, image, slot, records[index]);
+        received[index].slot = slot;
     }
 };
 
-/// Thread i takes group i of slots, behind MeasureGroupBody: those that may reach a copy have a step apart, too.
+/// Thread i takes group i of slots, behind ListGroupBody: those that may reach a copy have a step apart, too.
 template <class Real, int Dim>
 struct BorderGroupBody {
     Grid<Dim> grid;
@@ -375,18 +374,25 @@ struct BrickFrameBody {
     }
 };
 
-/// Thread i takes slot i: adds the work that the ball is to that of its cells along an axis, in halves of a pair.
-template <int Dim>
+/// Thread i takes slot i: adds the work that the ball is to that of its cells along each axis, in halves of a pair.
+template <class Kind>
 struct WorkBody {
-    Grid<Dim> grid;
-    const std::uint32_t* cell;
-    const std::uint16_t* near_count;
-    int axis;
-    std::uint64_t* along;
+    using Real = typename Kind::Real;
+    static constexpr int kDim = Kind::kDim;
+
+    SpringParams<Real, kDim> params;
+    StateView<Real, kDim> state;
+    std::uint64_t* work;  // of the cells along the first axis, then along the second, ...
 
     CAROM_HD void operator()(std::uint64_t index) const {
-        const Vec<std::int32_t, Dim> place = grid.cell(cell[index]);
-        add_shared(&along[place[axis]], 2 * kWorkOfBall + near_count[index]);
+        const auto slot = static_cast<std::uint32_t>(index);
+        const std::uint64_t of_ball = 2 * kWorkOfBall + count_near<Kind, true>(params, state, slot);
+        const Vec<std::int32_t, kDim> place = params.grid.cell(state.balls.cell[slot]);
+        std::uint64_t* along = work;
+        for (int axis = 0; axis < kDim; ++axis) {
+            add_shared(&along[place[axis]], of_ball);
+            along += params.grid.cells[axis];
+        }
     }
 };
 

@@ -27,11 +27,6 @@ constexpr std::uint64_t kGridBalls = 4096;
 /// Balls beyond which a system has launches of its own for each step: so many as a GPU holds threads of a crew. Of
 /// more, one a thread waits for another, which takes longer than launches do (measured on an H100).
 constexpr std::uint64_t kCrewBalls = 65536;
-/// Adds; a sum of 2^32 and more stays at 2^32 - 1.
-CAROM_HD std::uint32_t bounded_sum(std::uint32_t a, std::uint32_t b) {
-    const std::uint32_t sum = a + b;
-    return sum < a ? 0xffffffffU : sum;
-}
 
 class Crew {
 public:
@@ -45,6 +40,16 @@ public:
         for (std::uint32_t i = thread(); i < n; i += threads()) f(i);
 #else
         for (std::uint32_t i = n; i-- > 0;) f(i);
+#endif
+    }
+
+    /// As each(), with a group of threads for each i.
+    template <class F>
+    CAROM_HD void each_group(std::uint32_t n, F&& f) const {
+#if defined(__CUDA_ARCH__)
+        for (std::uint32_t i = thread() / kGroup; i < n; i += threads() / kGroup) f(i);
+#else
+        each(n, f);
 #endif
     }
 
@@ -103,7 +108,7 @@ public:
 #endif
     }
 
-    /// Replaces each of `count` numbers by the bounded sum of those before it. Behind a meeting, and one must follow.
+    /// Replaces each of `count` numbers by the sum of those before it. Behind a meeting, and one must follow.
     /// \param sums  room for one a block
     CAROM_HD void sum_before(std::uint32_t* numbers, std::uint32_t count, [[maybe_unused]] std::uint32_t* sums) const {
 #if defined(__CUDA_ARCH__)
@@ -112,7 +117,7 @@ public:
         const std::uint32_t first = thread() * stretch < count ? thread() * stretch : count;
         const std::uint32_t last = count - first < stretch ? count : first + stretch;
         std::uint32_t sum = 0;
-        for (std::uint32_t i = first; i < last; ++i) sum = bounded_sum(sum, numbers[i]);
+        for (std::uint32_t i = first; i < last; ++i) sum += numbers[i];
         std::uint32_t all = 0;
         sum = sum_of_threads_before(sum, all);
         if (blocks_ > 1) {
@@ -120,19 +125,19 @@ public:
             meet();
             std::uint32_t before = 0;
             for (unsigned block = threadIdx.x; block < rank(); block += kBlockThreads) {
-                before = bounded_sum(before, sums[block]);
+                before += sums[block];
             }
             sum_of_threads_before(before, all);
-            sum = bounded_sum(sum, all);
+            sum += all;
         }
         for (std::uint32_t i = first; i < last; ++i) {
             const std::uint32_t number = numbers[i];
             numbers[i] = sum;
-            sum = bounded_sum(sum, number);
+            sum += number;
         }
 #else
         std::uint32_t sum = 0;
-        for (std::uint32_t i = 0; i < count; ++i) sum = bounded_sum(sum, std::exchange(numbers[i], sum));
+        for (std::uint32_t i = 0; i < count; ++i) sum += std::exchange(numbers[i], sum);
 #endif
     }
 
@@ -227,7 +232,7 @@ private:
         std::uint32_t sum = number;  // with its own
         for (unsigned apart = 1; apart < 32; apart *= 2) {
             const std::uint32_t other = __shfl_up_sync(0xffffffffU, sum, apart);
-            if (lane >= apart) sum = bounded_sum(sum, other);
+            if (lane >= apart) sum += other;
         }
         std::uint32_t before = __shfl_up_sync(0xffffffffU, sum, 1);
         if (lane == 0) before = 0;
@@ -236,8 +241,8 @@ private:
         __syncthreads();
         all = 0;
         for (unsigned other = 0; other < kWarps; ++other) {
-            if (other == warp) before = bounded_sum(all, before);
-            all = bounded_sum(all, s_sum[other]);
+            if (other == warp) before += all;
+            all += s_sum[other];
         }
         return before;
     }
@@ -266,7 +271,7 @@ void send_crews(Queue& /*queue*/, DeviceArray<typename Body::Errand>& /*table*/,
 
 /// Each crew does an errand of the table. \param grid  the launch is one crew; else crews are blocks or clusters
 template <class Body>
-__global__ void __launch_bounds__(kBlockThreads, kBlocksOfLaunch)
+__global__ void __launch_bounds__(kBlockThreads, kBlocksOf<Body>)
     crew_kernel(typename Body::Errand* errands, unsigned blocks, bool grid) {
     auto& errand = errands[blockIdx.x / blocks];
     Body::run(errand, Crew(blocks, grid ? &errand.gate : nullptr));

@@ -117,6 +117,7 @@ private:
     void copy_borders();
     std::uint32_t collect_borders();
     void place_copies(const std::vector<Ball>& records);
+    void build_lists() override;
     void measure_work();
     void make_room_in(Mail& mail);
 
@@ -211,14 +212,12 @@ void CudaBrick<Real, Dim>::make_room(std::size_t slots, std::uint32_t kept) {
     const typename Base::Motion motion = std::move(this->motions_[this->motion_]);
     const typename Base::Labels labels = std::move(this->label_sets_[this->labels_]);
     const std::array<DeviceArray<std::int32_t>, Dim> image = std::move(images_[this->labels_]);
-    const DeviceArray<std::uint32_t> sorted_cell = std::move(this->sorted_cell_);
-    const DeviceArray<std::uint32_t> sorted_from = std::move(this->sorted_from_);
+    const DeviceArray<std::uint32_t> cell = std::move(this->order_cell_);
     slots_ = std::max<std::size_t>(slots_ == 0 ? slots : slots + slots / 16, kGroup);
     this->allocate_slots(slots_);
     for (auto& set : images_) {
         for (auto& one : set) one = DeviceArray<std::int32_t>(slots_);
     }
-    if (!this->listed_) this->near_count_ = DeviceArray<std::uint16_t>(slots_);
     moving_ = DeviceArray<std::uint32_t>(slots_);
     const auto take_over = [&](const auto& from, const auto& to) {
         if (kept > 0) this->queue_.duplicate(from.data(), to.data(), kept);
@@ -235,8 +234,7 @@ void CudaBrick<Real, Dim>::make_room(std::size_t slots, std::uint32_t kept) {
     }
     take_over(labels.id, to.id);
     take_over(labels.cell, to.cell);
-    take_over(sorted_cell, this->sorted_cell_);
-    take_over(sorted_from, this->sorted_from_);
+    take_over(cell, this->order_cell_);
     this->queue_.wait();  // before the old ones go
 }
 
@@ -354,14 +352,13 @@ template <class Real, int Dim>
 void CudaBrick<Real, Dim>::order_by_window(std::uint32_t slots) {
     const int from = this->motion_;
     const int labels = this->labels_;
-    sort_by_cell(this->queue_, this->scratch_, this->cell_order(), slots);
+    order_by_cell(this->queue_, this->scratch_, this->cell_order(), slots, this->cells());
     this->queue_.launch(slots, ReorderBrickBody<Real, Dim>{{this->cell_order(), this->balls_view(from),
                                                             this->ordered_view(1 - from, 1 - labels)},
                                                            image_view(labels),
                                                            image_view(1 - labels)});
     this->motion_ = 1 - from;
     this->labels_ = 1 - labels;
-    find_cells(this->queue_, this->scratch_, this->cell_order(), slots, this->cells(), this->cell_start_.data());
     this->queue_.launch(1, SortedBody<Real, Dim>{this->record_.data(), this->cell_start_.data() + this->cells()});
     this->look();
 }
@@ -390,16 +387,9 @@ void CudaBrick<Real, Dim>::copy_borders() {
     make_room_in(in_);
 
     if (this->listed_) {
-        this->measure_lists();
-        this->queue_.launch(
-            (this->seen().active + kGroup - 1) / kGroup,
-            BorderGroupBody<Real, Dim>{this->params_.grid, brick_, this->label_sets_[this->labels_].cell.data(),
-                                       this->record_.data(), this->lists_view()});
-        this->write_lists();
+        build_lists();
         this->look();
         if (this->fit_lists()) this->look();
-    } else {
-        this->count_near();
     }
     measure_work();
     fresh_ = true;
@@ -448,12 +438,12 @@ void CudaBrick<Real, Dim>::place_copies(const std::vector<Ball>& records) {
     const std::uint32_t first = this->seen().active;
     make_room(std::size_t{first} + copies_, first);
     upload_records(records);
-    const CellOrder order = this->cell_order();
+    CellOrder order = this->cell_order();
+    order.start = copies_start_.data();
     this->queue_.launch(copies_, CellOfCopyBody<Real, Dim>{records_.data(), order});
-    sort_by_cell(this->queue_, this->scratch_, order, copies_);
+    order_by_cell(this->queue_, this->scratch_, order, copies_, this->cells());
     this->queue_.launch(copies_, PlaceCopyBody<Real, Dim>{order, records_.data(), first, now_view(),
                                                           image_view(this->labels_), in_.balls.data()});
-    find_cells(this->queue_, this->scratch_, order, copies_, this->cells(), copies_start_.data());
     this->search_.first_copy = first;
     this->search_.copies_start = copies_ > 0 ? copies_start_.data() : nullptr;
 }
@@ -471,17 +461,32 @@ void CudaBrick<Real, Dim>::make_room_in(Mail& mail) {
 
 template <class Real, int Dim>
 void CudaBrick<Real, Dim>::measure_work() {
+    std::size_t cells = 0;
+    for (int axis = 0; axis < Dim; ++axis) cells += static_cast<std::size_t>(this->params_.grid.cells[axis]);
+    make_room_for(work_here_, cells);
+    this->queue_.launch(cells, FillBody<std::uint64_t>{work_here_.data(), 0});
+    this->with_near_kind([&](auto kind) {
+        this->queue_.launch(
+            this->seen().active,
+            WorkBody<decltype(kind)>{this->params_, this->state_view(this->motion_), work_here_.data()});
+    });
+    const std::uint64_t* from = work_here_.data();
     for (int axis = 0; axis < Dim; ++axis) {
         std::vector<std::uint64_t>& along = work_along_[static_cast<std::size_t>(axis)];
         along.resize(static_cast<std::size_t>(this->params_.grid.cells[axis]));
-        make_room_for(work_here_, along.size());
-        this->queue_.launch(along.size(), FillBody<std::uint64_t>{work_here_.data(), 0});
-        this->queue_.launch(this->seen().active,
-                            WorkBody<Dim>{this->params_.grid, this->label_sets_[this->labels_].cell.data(),
-                                          this->near_count_.data(), axis, work_here_.data()});
-        this->queue_.download(work_here_.data(), along.data(), along.size());
-        this->queue_.wait();
+        this->queue_.download(from, along.data(), along.size());
+        from += along.size();
     }
+    this->queue_.wait();
+}
+
+/// Balls that may reach a copy are stepped apart, as those at faces.
+template <class Real, int Dim>
+void CudaBrick<Real, Dim>::build_lists() {
+    Base::build_lists();
+    this->queue_.launch(this->groups(), BorderGroupBody<Real, Dim>{this->params_.grid, brick_,
+                                                                   this->label_sets_[this->labels_].cell.data(),
+                                                                   this->record_.data(), this->lists_view()});
 }
 
 template <class Real, int Dim>

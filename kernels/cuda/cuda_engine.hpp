@@ -89,6 +89,7 @@ protected:
     struct StepGraph {
         Recording recording;
         std::uint32_t balls = 0;  // launched; 0: not recorded yet
+        std::uint32_t face_threads = 0;
     };
 
     /// Without balls, and without memory for any.
@@ -119,6 +120,8 @@ protected:
         if (sort_due(params_, seen().motion)) half_done_.change([this] { sort(); });
     }
     void reorder();
+    void list_anew();
+    virtual void build_lists();
     void forget_graphs() {
         for (auto& graphs : graphs_) {
             for (StepGraph& graph : graphs) graph.balls = 0;
@@ -126,15 +129,13 @@ protected:
         system_told_ = false;
     }
 
-    [[nodiscard]] CellOrder cell_order() const { return {sorted_cell_.data(), sorted_from_.data()}; }
+    [[nodiscard]] CellOrder cell_order() const { return {order_cell_.data(), order_place_.data(), cell_start_.data()}; }
+    [[nodiscard]] std::uint32_t groups() const { return (seen().active + kGroup - 1) / kGroup; }
     [[nodiscard]] NearLists lists_view() const {
-        return {first_row_.data(), at_faces_.data(), face_slot_.data(), entry_.data(),
+        return {rows_.data(), at_faces_.data(), face_slot_.data(), entry_.data(),
                 static_cast<std::uint32_t>(entry_.size() / kGroup)};
     }
     [[nodiscard]] std::uint32_t cells() const { return static_cast<std::uint32_t>(cell_start_.size() - 1); }
-    void count_near();
-    void measure_lists();
-    void write_lists();
     bool fit_lists();
 
     [[nodiscard]] std::uint64_t steps_to_queue(std::uint64_t wanted) const;
@@ -147,6 +148,7 @@ protected:
     [[nodiscard]] bool faces_apart() const {
         return listed_ && !params_.has_shapes && (shared_ || !has_faces(params_) || count_ >= kFacesApart);
     }
+    [[nodiscard]] std::uint32_t face_threads() const;
     const StepGraph& step_graph();
 
     /// What a crew is to do for an engine, and where those that lead keep what they need for it.
@@ -211,12 +213,12 @@ protected:
     int labels_ = 0;
     Motion motions_[2];
     Labels label_sets_[2];
-    DeviceArray<std::uint32_t> sorted_cell_, sorted_from_, cell_start_;
+    DeviceArray<std::uint32_t> order_cell_, order_place_, cell_start_;
     SearchView<Dim> search_{};
     bool shared_ = false;  // with other ranks
     bool listed_;          // who is near is listed at sorts; see NearLists
-    DeviceArray<std::uint16_t> near_count_;
-    DeviceArray<std::uint32_t> first_row_, at_faces_, face_slot_, entry_;
+    DeviceArray<RowRange> rows_;
+    DeviceArray<std::uint32_t> at_faces_, face_slot_, entry_;
     DeviceArray<std::int32_t> image_[Dim];  // by id, at the last sort
     DeviceArray<std::uint8_t> gone_;        // by id
     DeviceArray<unsigned char> frame_;
@@ -262,11 +264,11 @@ std::uint64_t array_bytes(std::size_t count, std::uint64_t cells, bool uniform) 
     const std::uint64_t motion = 2 * Dim * (sizeof(typename Phase<Real>::Stored) + sizeof(Real));
     const std::uint64_t labels = 2 * (2 * sizeof(std::uint32_t) + (uniform ? 0 : 2 * sizeof(Real)));
     const std::uint64_t by_id = Dim * sizeof(std::int32_t) + 1;
-    const std::uint64_t sorted = 2 * sizeof(std::uint32_t);
-    const std::uint64_t per_ball = motion + labels + by_id + sorted + FrameView<Real, Dim>::kBytesPerBall;
+    const std::uint64_t order = 2 * sizeof(std::uint32_t);
+    const std::uint64_t per_ball = motion + labels + by_id + order + FrameView<Real, Dim>::kBytesPerBall;
     const std::uint64_t groups = (count + kGroup - 1) / kGroup;
-    const std::uint64_t lists = count * sizeof(std::uint16_t) +
-                                (count + 2 * (groups + 1) + kListed<Dim> * kGroup * groups) * sizeof(std::uint32_t);
+    const std::uint64_t lists =
+        groups * sizeof(RowRange) + (count + groups + kListed<Dim> * kGroup * groups) * sizeof(std::uint32_t);
     const std::uint64_t crew = count <= kCrewBalls
                                    ? sizeof(SmallSystem<Real, Dim>) + sizeof(ControlRecord<Real, Dim>) +
                                          sizeof(StepErrand<Real, Dim>) + kMostCrewBlocks * sizeof(std::uint32_t)
@@ -275,12 +277,12 @@ std::uint64_t array_bytes(std::size_t count, std::uint64_t cells, bool uniform) 
            std::min(count, kSumThreads) * sizeof(SpringSums) + crew;
 }
 
-/// With Thrust's working memory: what is sorted a second time, and some counters.
+/// With Thrust's working memory: some counters.
 template <class Real, int Dim>
 std::uint64_t predict_memory_of(const SpringSetup& setup, const BallSizes& sizes) {
     const auto params = make_params<Real, Dim>(setup, sizes);
-    return array_bytes<Real, Dim>(sizes.count, params.grid.count(), sizes.uniform) +
-           sizes.count * 2 * sizeof(std::uint32_t) + (1U << 16);
+    return array_bytes<Real, Dim>(sizes.count, params.grid.count(), sizes.uniform) + params.grid.count() / 64 +
+           (1U << 16);
 }
 
 template <class Real, int Dim>

@@ -133,13 +133,12 @@ void CudaEngine<Real, Dim>::allocate_slots(std::size_t slots) {
         labels.id = DeviceArray<std::uint32_t>(slots);
         labels.cell = DeviceArray<std::uint32_t>(slots);
     }
-    sorted_cell_ = DeviceArray<std::uint32_t>(slots);
-    sorted_from_ = DeviceArray<std::uint32_t>(slots);
+    order_cell_ = DeviceArray<std::uint32_t>(slots);
+    order_place_ = DeviceArray<std::uint32_t>(slots);
     if (listed_) {
         const std::size_t groups = (slots + kGroup - 1) / kGroup;
-        near_count_ = DeviceArray<std::uint16_t>(slots);
-        first_row_ = DeviceArray<std::uint32_t>(groups + 1);
-        at_faces_ = DeviceArray<std::uint32_t>(groups + 1);
+        rows_ = DeviceArray<RowRange>(groups);
+        at_faces_ = DeviceArray<std::uint32_t>(groups);
         face_slot_ = DeviceArray<std::uint32_t>(slots);
         entry_ = DeviceArray<std::uint32_t>(kListed<Dim> * kGroup * groups);
     }
@@ -236,47 +235,26 @@ void CudaEngine<Real, Dim>::sort() {
 template <class Real, int Dim>
 void CudaEngine<Real, Dim>::reorder() {
     const std::uint32_t active = seen().active;
-    sort_by_cell(queue_, scratch_, cell_order(), active);
+    order_by_cell(queue_, scratch_, cell_order(), active, cells());
     queue_.launch(active,
                   ReorderBody<Real, Dim>{cell_order(), balls_view(motion_), ordered_view(1 - motion_, 1 - labels_)});
     motion_ = 1 - motion_;
     labels_ = 1 - labels_;
+    list_anew();
+}
 
-    find_cells(queue_, scratch_, cell_order(), active, cells(), cell_start_.data());
+/// Behind a sort: what goes on from it, lists included.
+template <class Real, int Dim>
+void CudaEngine<Real, Dim>::list_anew() {
     queue_.launch(1, SortedBody<Real, Dim>{record_.data(), cell_start_.data() + cells()});
-    if (listed_) {
-        measure_lists();
-        write_lists();
-    }
+    if (listed_) build_lists();
 }
 
 template <class Real, int Dim>
-void CudaEngine<Real, Dim>::count_near() {
+void CudaEngine<Real, Dim>::build_lists() {
     with_search([&](auto kind, auto shared) {
-        queue_.launch(seen().active, CountNearBody<decltype(kind), decltype(shared)::value>{
-                                         params_, state_view(motion_), record_.data(), near_count_.data()});
-    });
-}
-
-/// Behind a sort: how long the lists are, and where each begins.
-template <class Real, int Dim>
-void CudaEngine<Real, Dim>::measure_lists() {
-    const std::uint32_t groups = (seen().active + kGroup - 1) / kGroup;
-    const NearLists lists = lists_view();
-    count_near();
-    queue_.launch(groups + 1, MeasureGroupBody<Real, Dim>{params_, label_sets_[labels_].cell.data(), record_.data(),
-                                                          near_count_.data(), lists});
-    sum_before(queue_, scratch_, first_row_.data(), groups + 1);
-}
-
-template <class Real, int Dim>
-void CudaEngine<Real, Dim>::write_lists() {
-    const std::uint32_t groups = (seen().active + kGroup - 1) / kGroup;
-    const NearLists lists = lists_view();
-    queue_.launch(1, ListedBody<Real, Dim>{record_.data(), lists, groups});
-    with_search([&](auto kind, auto shared) {
-        queue_.launch(std::uint64_t{groups} * kGroup, ListNearBody<decltype(kind), decltype(shared)::value>{
-                                                          params_, state_view(motion_), record_.data(), lists});
+        queue_.launch_groups(groups(), ListGroupBody<decltype(kind), decltype(shared)::value>{
+                                           params_, state_view(motion_), record_.data(), lists_view()});
     });
 }
 
@@ -285,7 +263,7 @@ void CudaEngine<Real, Dim>::write_lists() {
 template <class Real, int Dim>
 bool CudaEngine<Real, Dim>::fit_lists() {
     if (!listed_ || seen().rows <= lists_view().room) return false;
-    const std::uint64_t wanted = std::uint64_t{seen().rows} * kGroup;
+    const std::uint64_t wanted = seen().rows * kGroup;
     const std::uint64_t most = kMoreListed * kListed<Dim> * kGroup * at_faces_.size();
     listed_ = wanted <= most;
     try {
@@ -298,11 +276,7 @@ bool CudaEngine<Real, Dim>::fit_lists() {
     forget_graphs();    // they knew the old ones
     launched_ = false;  // without lists another kernel steps
     seen_.data()->rows = 0;
-    if (listed_) {
-        write_lists();
-    } else {
-        queue_.launch(1, SortedBody<Real, Dim>{record_.data(), cell_start_.data() + cells()});
-    }
+    list_anew();
     return true;
 }
 
@@ -359,7 +333,7 @@ void CudaEngine<Real, Dim>::queue_step(int motion, std::uint32_t balls, StepPart
         } else if (!faces_apart()) {
             queue_.launch_step(balls, step(kYes, kYes));
         } else {
-            const std::uint32_t threads = std::min(balls, kFaceThreads);
+            const std::uint32_t threads = face_threads();
             const FaceStepBody<Variant> at_faces{params_,        state_view(motion), lists_view(), moved,
                                                  record_.data(), wall_numbers,       ends,         threads};
             const bool any_faces = shared_ || has_faces(params_);
@@ -374,13 +348,21 @@ void CudaEngine<Real, Dim>::queue_step(int motion, std::uint32_t balls, StepPart
     if (part == StepPart::kOuter) queue_.launch(1, EndStepBody<Real, Dim>{params_, record_.data(), wall_numbers});
 }
 
+/// Threads for the balls at faces: for more of these than there were at the last look, but a thread takes several if
+/// need be.
+template <class Real, int Dim>
+std::uint32_t CudaEngine<Real, Dim>::face_threads() const {
+    constexpr auto kLeast = static_cast<std::uint32_t>(kBlockThreads);
+    return std::clamp((seen().face_balls / kLeast + 1) * kLeast, kLeast, kFaceThreads);
+}
+
 /// The recording that fits the buffers in use. Balls only ever leave, so one for more balls still fits; a new one is
-/// made when a fifth have left.
+/// made when a fifth have left, or twice as many are at faces.
 template <class Real, int Dim>
 const typename CudaEngine<Real, Dim>::StepGraph& CudaEngine<Real, Dim>::step_graph() {
     StepGraph& graph = graphs_[motion_][labels_];
     const std::uint32_t active = std::max(seen().active, 1U);
-    if (graph.balls == 0 || active < graph.balls - graph.balls / 5) {
+    if (graph.balls == 0 || active < graph.balls - graph.balls / 5 || face_threads() > 2 * graph.face_threads) {
         graph.recording = Recording(queue_, [this, motion = motion_, active] {
             for (std::uint64_t step = 0; step < kGraphSteps; ++step) {
                 const int from = step % 2 == 0 ? motion : 1 - motion;
@@ -389,6 +371,7 @@ const typename CudaEngine<Real, Dim>::StepGraph& CudaEngine<Real, Dim>::step_gra
             }
         });
         graph.balls = active;
+        graph.face_threads = face_threads();
     }
     return graph;
 }
@@ -407,11 +390,9 @@ void CudaEngine<Real, Dim>::tell_system() {
             system->moved[motion] = {view.x, view.v, gone_.data()};
         }
     }
-    system->cell_start = cell_start_.data();
     for (int axis = 0; axis < Dim; ++axis) system->image[axis] = image_[axis].data();
     system->order = cell_order();
     system->lists = lists_view();
-    system->near_count = near_count_.data();
     system->record = record_.data();
     system->block_sums = block_sums_.data();
     system->wall_numbers = before_.wall_impulse.size();
@@ -734,11 +715,10 @@ void CudaEngine<Real, Dim>::store(const BallArrays& balls) {
 
 template <class Real, int Dim>
 std::uint64_t CudaEngine<Real, Dim>::memory_bytes() const {
-    std::uint64_t total = sorted_cell_.bytes() + sorted_from_.bytes() + near_count_.bytes() + first_row_.bytes() +
-                          at_faces_.bytes() + face_slot_.bytes() + entry_.bytes() + cell_start_.bytes() +
-                          gone_.bytes() + frame_.bytes() + sums_.bytes() + record_.bytes() + scratch_.bytes() +
-                          system_.bytes() + block_sums_.bytes() + picture_given_.bytes() + picture_sample_.bytes() +
-                          sampler_.memory_bytes();
+    std::uint64_t total = order_cell_.bytes() + order_place_.bytes() + rows_.bytes() + at_faces_.bytes() +
+                          face_slot_.bytes() + entry_.bytes() + cell_start_.bytes() + gone_.bytes() + frame_.bytes() +
+                          sums_.bytes() + record_.bytes() + scratch_.bytes() + system_.bytes() + block_sums_.bytes() +
+                          picture_given_.bytes() + picture_sample_.bytes() + sampler_.memory_bytes();
     for (int axis = 0; axis < Dim; ++axis) {
         total += image_[axis].bytes();
         for (const Motion& motion : motions_) total += motion.x[axis].bytes() + motion.v[axis].bytes();

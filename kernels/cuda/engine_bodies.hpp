@@ -27,7 +27,7 @@ struct ControlRecord {
     std::uint64_t step;  ///< steps done since the start of the run
     std::uint32_t halted;
     std::uint32_t active;        ///< balls still in; their slots come first
-    std::uint32_t rows;          ///< that the lists of this sort take; more than there is room for: they are not there
+    std::uint64_t rows;          ///< that the lists of this sort take; more than there is room for: they are not there
     std::uint32_t face_balls;    ///< how many NearLists::at_faces tells of
     std::uint32_t sorts;         ///< that crews have done; see small_system.hpp
     StepNow<Real, Dim> nows[2];  ///< of the next step, and while it is done of the one behind it, by step % 2
@@ -197,14 +197,18 @@ struct CellWalk {
     }
 };
 
-constexpr std::uint32_t kGroup = 32;  ///< slots whose lists lie side by side: those of a warp
+/// The rows of a group's lists.
+struct RowRange {
+    std::uint32_t begin;
+    std::uint32_t end;
+};
 
 /// For each slot the balls within the margin at the last sort: all that it can touch before the next. The lists of a
 /// group of slots are as long as its longest, and lie side by side in rows, so that a warp reads a row at once.
 struct NearLists {
-    std::uint32_t* first_row;  ///< of each group; behind them, how many rows there are
-    /// Of each group, and one behind them: a bit for each slot that may reach a face or a wall, or, where ranks share a
-    /// run, what another rank has.
+    RowRange* rows;  ///< of each group
+    /// Of each group a bit for each slot that may reach a face or a wall, or, where ranks share a run, what another
+    /// rank has.
     std::uint32_t* at_faces;
     std::uint32_t* face_slot;  ///< those slots, in any order; see ControlRecord::face_balls
     std::uint32_t* entry;      ///< kGroup in a row: slots; beyond the end of a list, the one whose list it is
@@ -240,8 +244,8 @@ struct ListWalk {
     /// Reads at once where the list is, and the ball.
     CAROM_HD static ListWalk of(const SpringParams<Real, kDim>& params, const BallsView<Real, kDim>& balls,
                                 const NearLists& lists, std::uint32_t slot) {
-        const std::uint32_t* const row = lists.first_row + slot / kGroup;
-        const ListWalk walk{params, balls, lists, slot, row[0], row[1]};
+        const RowRange rows = lists.rows[slot / kGroup];
+        const ListWalk walk{params, balls, lists, slot, rows.begin, rows.end};
         const OwnBall<Kind> own = load_ball<Kind>(params, balls, slot);
         read_here(walk.begin, walk.end);
         for (int axis = 0; axis < kDim; ++axis) read_here(own.x[axis], own.v[axis]);
@@ -755,20 +759,20 @@ CAROM_HD void move_ball(const BallsView<Real, Dim>& from, std::uint32_t old, con
     to.cell[slot] = cell;
 }
 
-/// Thread i takes new slot i and fetches its ball from the old one.
+/// Thread i brings the ball in slot i to its new one.
 template <class Real, int Dim>
 struct ReorderBody {
-    CellOrder order;  // sorted
+    CellOrder order;
     BallsView<Real, Dim> from;
     OrderedView<Real, Dim> to;
 
     CAROM_HD void operator()(std::uint64_t index) const {
-        const auto slot = static_cast<std::uint32_t>(index);
-        move_ball(from, order.from[slot], to, slot, order.cell[slot]);
+        const auto old = static_cast<std::uint32_t>(index);
+        move_ball(from, old, to, order.slot(old), order.cell[old]);
     }
 };
 
-/// One thread, behind a sort.
+/// One thread, behind a sort, before lists.
 template <class Real, int Dim>
 struct SortedBody {
     ControlRecord<Real, Dim>* record;
@@ -776,13 +780,12 @@ struct SortedBody {
 
     CAROM_HD void operator()(std::uint64_t) const {
         record->active = *limbo_start;
+        record->rows = 0;
         record->face_balls = 0;
         record->motion = 0.0;
         record->halted = 0;
     }
 };
-
-constexpr std::uint16_t kTooMany = 0xffff;  ///< so many neighbours as have no list
 
 /// How far beyond touching the balls are that a list holds [length]: with the rounding of their distance.
 template <class Real, int Dim>
@@ -804,109 +807,98 @@ CAROM_HD void visit_near(const SpringParams<typename Kind::Real, Kind::kDim>& pa
     });
 }
 
-/// How many are near the ball in `slot`, or kTooMany. \tparam kShared  as CellWalk
+/// How many are near the ball in `slot`. \tparam kShared  as CellWalk
 template <class Kind, bool kShared>
-CAROM_HD std::uint16_t count_near(const SpringParams<typename Kind::Real, Kind::kDim>& params,
+CAROM_HD std::uint32_t count_near(const SpringParams<typename Kind::Real, Kind::kDim>& params,
                                   const StateView<typename Kind::Real, Kind::kDim>& state, std::uint32_t slot) {
-    std::uint16_t found = 0;
-    visit_near<Kind, kShared>(params, state, slot, [&](std::uint32_t) {
-        if (found != kTooMany) ++found;
-    });
+    std::uint32_t found = 0;
+    visit_near<Kind, kShared>(params, state, slot, [&](std::uint32_t) { ++found; });
     return found;
 }
 
-/// Thread i takes slot i, behind a sort: how many are near.
-template <class Kind, bool kShared>
-struct CountNearBody {
-    using Real = typename Kind::Real;
-    static constexpr int kDim = Kind::kDim;
+/// What a group's threads find before they know where to write it: so many of each list.
+class FoundNear {
+public:
+    static constexpr std::uint32_t kMost = 8;
 
-    SpringParams<Real, kDim> params;
-    StateView<Real, kDim> state;
-    const ControlRecord<Real, kDim>* record;
-    std::uint16_t* count;
-
-    CAROM_HD void operator()(std::uint64_t index) const {
-        const auto slot = static_cast<std::uint32_t>(index);
-        count[slot] = index < record->active ? count_near<Kind, kShared>(params, state, slot) : std::uint16_t{0};
+#if defined(__CUDA_ARCH__)
+    CAROM_HD std::uint32_t& at(std::uint32_t /*lane*/, std::uint32_t k) const {
+        __shared__ std::uint32_t s_found[kMost][kBlockThreads];
+        return s_found[k][threadIdx.x];
     }
+#else
+    CAROM_HD std::uint32_t& at(std::uint32_t lane, std::uint32_t k) { return found_[k][lane]; }
+
+private:
+    std::uint32_t found_[kMost][kGroup];
+#endif
 };
 
-constexpr std::uint32_t kNoLists = 1U << 31;  ///< more rows than there will ever be room for
-
-/// Of a group the length of its longest list, and who may reach a face.
-template <class Real, int Dim>
-CAROM_HD void measure_group(const SpringParams<Real, Dim>& params, const std::uint32_t* cell,
-                            ControlRecord<Real, Dim>& record, const std::uint16_t* count, const NearLists& lists,
-                            std::uint32_t group) {
+/// Behind a sort, for a group: writes its lists, and tells who may reach a face. Where there is not room for all lists,
+/// the run halts until there is. Who is near is looked up once, but for lists of more than FoundNear has room for.
+template <class Kind, bool kShared>
+CAROM_HD void list_group(const SpringParams<typename Kind::Real, Kind::kDim>& params,
+                         const StateView<typename Kind::Real, Kind::kDim>& state,
+                         ControlRecord<typename Kind::Real, Kind::kDim>& record, const NearLists& lists,
+                         std::uint32_t group) {
     const std::uint32_t first = group * kGroup;
-    const std::uint32_t left = record.active > first ? record.active - first : 0;
-    std::uint32_t rows = 0;
-    std::uint32_t at_faces = 0;
-    for (std::uint32_t lane = 0; lane < kGroup && lane < left; ++lane) {
-        const std::uint32_t found = count[first + lane];
-        if (found > rows) rows = found;
-        if (near_faces(params, params.grid.cell(cell[first + lane]))) at_faces |= 1U << lane;
-    }
-    lists.first_row[group] = rows == kTooMany ? kNoLists : rows;
-    lists.at_faces[group] = 0;
-    lists.add_faces(group, at_faces, &record.face_balls);
+    const std::uint32_t active = record.active;
+    FoundNear nearby;
+    Lanes<std::uint32_t> found;
+    each_lane([&](std::uint32_t lane) {
+        std::uint32_t count = 0;
+        if (first + lane < active) {
+            visit_near<Kind, kShared>(params, state, first + lane, [&](std::uint32_t j) {
+                if (count < FoundNear::kMost) nearby.at(lane, count) = j;
+                ++count;
+            });
+        }
+        found[lane] = count;
+    });
+    const std::uint32_t rows = largest_of_lanes([&](std::uint32_t lane) { return found[lane]; });
+    const std::uint32_t at_faces = lanes_where([&](std::uint32_t lane) {
+        const std::uint32_t slot = first + lane;
+        return slot < active && near_faces(params, params.grid.cell(state.balls.cell[slot])) &&
+               (params.has_shapes || near_face(params, state.balls, slot, params.margin));
+    });
+    const std::uint64_t begin = once_for_lanes([&] {
+        const std::uint64_t before = next_shared(&record.rows, std::uint64_t{rows});
+        const bool fits = before + rows <= lists.room;
+        if (!fits) record.halted = 1;
+        const auto row = static_cast<std::uint32_t>(fits ? before : 0);
+        lists.rows[group] = {row, fits ? row + rows : row};
+        lists.at_faces[group] = 0;
+        lists.add_faces(group, at_faces, &record.face_balls);
+        return before;
+    });
+    if (begin + rows > lists.room) return;
+    each_lane([&](std::uint32_t lane) {
+        auto row = static_cast<std::uint32_t>(begin);
+        const std::uint32_t end = row + rows;
+        const auto write = [&](std::uint32_t j) { lists.at(row++, lane) = j; };
+        if (found[lane] <= FoundNear::kMost) {
+            for (std::uint32_t k = 0; k < found[lane]; ++k) write(nearby.at(lane, k));
+        } else {
+            visit_near<Kind, kShared>(params, state, first + lane, write);
+        }
+        while (row < end) write(first + lane);
+    });
 }
 
-/// Thread i takes group i.
-template <class Real, int Dim>
-struct MeasureGroupBody {
-    SpringParams<Real, Dim> params;
-    const std::uint32_t* cell;
-    ControlRecord<Real, Dim>* record;
-    const std::uint16_t* count;
-    NearLists lists;
-
-    CAROM_HD void operator()(std::uint64_t index) const {
-        measure_group(params, cell, *record, count, lists, static_cast<std::uint32_t>(index));
-    }
-};
-
-/// One thread, when the rows are numbered: where there is not room for them all, nothing goes on until there is.
-template <class Real, int Dim>
-struct ListedBody {
-    ControlRecord<Real, Dim>* record;
-    NearLists lists;
-    std::uint32_t groups;
-
-    CAROM_HD void operator()(std::uint64_t) const {
-        record->rows = lists.first_row[groups];
-        record->halted = record->rows > lists.room ? 1 : 0;
-    }
-};
-
-/// Writes the list of a slot; of one that is empty, in the last group, nothing but the slot itself.
+/// The threads of group i take that group.
 template <class Kind, bool kShared>
-CAROM_HD void list_near(const SpringParams<typename Kind::Real, Kind::kDim>& params,
-                        const StateView<typename Kind::Real, Kind::kDim>& state, const NearLists& lists,
-                        std::uint32_t slot, bool empty) {
-    std::uint32_t row = lists.first_row[slot / kGroup];
-    const std::uint32_t last = lists.first_row[slot / kGroup + 1];
-    if (!empty) {
-        visit_near<Kind, kShared>(params, state, slot, [&](std::uint32_t j) { lists.at(row++, slot) = j; });
-    }
-    for (; row < last; ++row) lists.at(row, slot) = slot;
-}
-
-/// Thread i takes slot i, of whole groups.
-template <class Kind, bool kShared>
-struct ListNearBody {
+struct ListGroupBody {
     using Real = typename Kind::Real;
     static constexpr int kDim = Kind::kDim;
+    static constexpr int kBlocks = 4;  // see kBlocksOfLaunch
 
     SpringParams<Real, kDim> params;
     StateView<Real, kDim> state;
-    const ControlRecord<Real, kDim>* record;
+    ControlRecord<Real, kDim>* record;
     NearLists lists;
 
-    CAROM_HD void operator()(std::uint64_t index) const {
-        if (record->rows > lists.room) return;
-        list_near<Kind, kShared>(params, state, lists, static_cast<std::uint32_t>(index), index >= record->active);
+    CAROM_HD void operator()(std::uint64_t group) const {
+        list_group<Kind, kShared>(params, state, *record, lists, static_cast<std::uint32_t>(group));
     }
 };
 

@@ -1,37 +1,31 @@
-#include <thrust/binary_search.h>
-#include <thrust/iterator/counting_iterator.h>
 #include <thrust/scan.h>
-#include <thrust/sort.h>
 
 #include "kernels/cuda/ordering.hpp"
 
 namespace carom::CAROM_PROCESSOR {
 
-namespace {
+/// Thread i clears cell i.
+struct ClearCellBody {
+    CellOrder order;
 
-struct BoundedSum {
-    CAROM_HD std::uint32_t operator()(std::uint32_t a, std::uint32_t b) const {
-        const std::uint32_t sum = a + b;
-        return sum < a ? 0xffffffffU : sum;
-    }
+    CAROM_HD void operator()(std::uint64_t cell) const { order.start[cell] = 0; }
 };
 
-}  // namespace
+/// Thread i takes number i. Neighbours are mostly in cells beside each other, so few wait for each other.
+struct TakePlaceBody {
+    CellOrder order;
 
-void sort_by_cell(Queue& queue, Scratch& scratch, const CellOrder& order, std::uint32_t count) {
-    thrust::stable_sort_by_key(algorithms_in(queue, scratch), order.cell, order.cell + count, order.from);
-}
+    CAROM_HD void operator()(std::uint64_t index) const { order.take_place(static_cast<std::uint32_t>(index)); }
+};
 
-void find_cells(Queue& queue, Scratch& scratch, const CellOrder& order, std::uint32_t count, std::uint32_t cells,
-                std::uint32_t* cell_start) {
-    const auto numbers = thrust::make_counting_iterator(std::uint32_t{0});
-    thrust::lower_bound(algorithms_in(queue, scratch), order.cell, order.cell + count, numbers,
-                        numbers + (static_cast<std::uint64_t>(cells) + 1), cell_start);
+void order_by_cell(Queue& queue, Scratch& scratch, const CellOrder& order, std::uint32_t count, std::uint32_t cells) {
+    queue.launch(std::uint64_t{cells} + 1, ClearCellBody{order});
+    queue.launch(count, TakePlaceBody{order});
+    sum_before(queue, scratch, order.start, cells + 1);
 }
 
 void sum_before(Queue& queue, Scratch& scratch, std::uint32_t* numbers, std::uint32_t count) {
-    thrust::exclusive_scan(algorithms_in(queue, scratch), numbers, numbers + count, numbers, std::uint32_t{0},
-                           BoundedSum{});
+    thrust::exclusive_scan(algorithms_in(queue, scratch), numbers, numbers + count, numbers, std::uint32_t{0});
 }
 
 }  // namespace carom::CAROM_PROCESSOR

@@ -133,6 +133,13 @@ CAROM_HD std::uint32_t next_shared(std::uint32_t* place, std::uint32_t more = 1)
     return std::exchange(*place, *place + more);
 #endif
 }
+CAROM_HD std::uint64_t next_shared(std::uint64_t* place, std::uint64_t more) {
+#if defined(__CUDA_ARCH__)
+    return atomicAdd(as_cuda_word(place), more);
+#else
+    return std::exchange(*place, *place + more);
+#endif
+}
 
 CAROM_HD void lower_shared(std::uint64_t* place, std::uint64_t value) {
 #if defined(__CUDA_ARCH__)
@@ -188,8 +195,96 @@ CAROM_HD bool last_of(std::uint32_t* tickets, std::uint32_t callers) {
 #endif
 }
 
+// Threads that do something together with a group of as many: on the GPU those of a warp, all of which call each of
+// these; on the host one thread, for them all.
+
+constexpr std::uint32_t kGroup = 32;
+
+/// Something of each lane of a group.
+template <class T>
+class Lanes {
+public:
+#if defined(__CUDA_ARCH__)
+    CAROM_HD T& operator[](std::uint32_t /*lane*/) { return own_; }
+
+private:
+    T own_;
+#else
+    CAROM_HD T& operator[](std::uint32_t lane) { return all_[lane]; }
+
+private:
+    T all_[kGroup];
+#endif
+};
+
+/// Calls f(lane) with each.
+template <class F>
+CAROM_HD void each_lane(F&& f) {
+#if defined(__CUDA_ARCH__)
+    f(threadIdx.x % kGroup);
+#else
+    for (std::uint32_t lane = 0; lane < kGroup; ++lane) f(lane);
+#endif
+}
+
+/// The largest of f(lane), in all lanes.
+template <class F>
+CAROM_HD std::uint32_t largest_of_lanes(F&& f) {
+#if defined(__CUDA_ARCH__)
+    const std::uint32_t own = f(threadIdx.x % kGroup);
+#if __CUDA_ARCH__ >= 800
+    return __reduce_max_sync(0xffffffffU, own);
+#else
+    std::uint32_t largest = own;
+    for (int apart = 16; apart > 0; apart /= 2) {
+        const std::uint32_t other = __shfl_xor_sync(0xffffffffU, largest, apart);
+        if (other > largest) largest = other;
+    }
+    return largest;
+#endif
+#else
+    std::uint32_t largest = 0;
+    for (std::uint32_t lane = 0; lane < kGroup; ++lane) {
+        const std::uint32_t own = f(lane);
+        if (own > largest) largest = own;
+    }
+    return largest;
+#endif
+}
+
+/// A bit for each lane where f(lane).
+template <class F>
+CAROM_HD std::uint32_t lanes_where(F&& f) {
+#if defined(__CUDA_ARCH__)
+    return __ballot_sync(0xffffffffU, f(threadIdx.x % kGroup));
+#else
+    std::uint32_t bits = 0;
+    for (std::uint32_t lane = 0; lane < kGroup; ++lane) bits |= std::uint32_t{f(lane)} << lane;
+    return bits;
+#endif
+}
+
+/// f(), called once, in all lanes.
+template <class F>
+CAROM_HD auto once_for_lanes(F&& f) {
+#if defined(__CUDA_ARCH__)
+    decltype(f()) value{};
+    if (threadIdx.x % kGroup == 0) value = f();
+    return __shfl_sync(0xffffffffU, value, 0);
+#else
+    return f();
+#endif
+}
+
 // The order of work on the device. Everything put into a queue runs after what was put in before, while the host goes
 // on; copies "aside" run beside it. On the host (emulated) everything is done at once.
+
+/// What runs seldom within a kernel that runs long, and must not have its registers.
+#if defined(__CUDACC__)
+#define CAROM_HD_APART __host__ __device__ __noinline__
+#else
+#define CAROM_HD_APART
+#endif
 
 constexpr int kBlockThreads = 256;
 /// Blocks that a multiprocessor must be able to hold: 2 leave a thread 128 registers, 3 leave it 80. Said outright,
@@ -216,6 +311,11 @@ public:
         device_call("launch");
         // Backwards, since nobody may depend on the order.
         for (std::uint64_t i = n; i-- > 0;) body(i);
+    }
+    /// As launch(), with a group of threads, all of its lanes, for each i.
+    template <class Body>
+    void launch_groups(std::uint64_t n, const Body& body) {
+        launch(n, body);
     }
 
     /// As launch(), for a body with a beginning and an end: nothing at all where body.idle(); otherwise body.prepare()
@@ -299,6 +399,14 @@ __global__ void __launch_bounds__(kBlockThreads, kBlocksOf<Body>)
     if (index < n) body(index);
 }
 
+/// Group i of the grid takes index i.
+template <class Body>
+__global__ void __launch_bounds__(kBlockThreads, kBlocksOf<Body>)
+    group_kernel(const __grid_constant__ Body body, std::uint64_t n) {
+    const std::uint64_t index = (static_cast<std::uint64_t>(blockIdx.x) * kBlockThreads + threadIdx.x) / kGroup;
+    if (index < n) body(index);
+}
+
 /// The peaks of a block's threads, in its first thread.
 template <class Word>
 __device__ __forceinline__ StepPeaks<Word> block_peaks(StepPeaks<Word> peaks) {
@@ -361,6 +469,12 @@ public:
     void launch(std::uint64_t n, const Body& body) {
         if (n == 0) return;
         launch_kernel<<<blocks(n), kBlockThreads, 0, stream_>>>(body, n);
+        check(cudaGetLastError(), "kernel launch");
+    }
+    template <class Body>
+    void launch_groups(std::uint64_t n, const Body& body) {
+        if (n == 0) return;
+        group_kernel<<<blocks(n * kGroup), kBlockThreads, 0, stream_>>>(body, n);
         check(cudaGetLastError(), "kernel launch");
     }
     template <class Body>

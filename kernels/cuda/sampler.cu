@@ -83,7 +83,7 @@ struct PairKeyBody {
     PairCells cells;
     const std::uint8_t* references;
     const std::uint8_t* others;
-    CellOrder sorted;
+    CellOrder in_cells;
     PairTally* tally;
 
     CAROM_HD void operator()(std::uint64_t id) const {
@@ -91,23 +91,26 @@ struct PairKeyBody {
         const bool first = balls.has(id, references);
         const bool inside = (other || first) && order.inside(balls, id);
         const auto cell = other ? cells.cell_of(balls, id) : static_cast<std::uint32_t>(cells.count());
-        sorted.put(static_cast<std::uint32_t>(id), cell);
+        in_cells.put(static_cast<std::uint32_t>(id), cell);
         if (other) add_shared(&tally->others, std::int64_t{1});
         if (other && inside) add_shared(&tally->others_inside, std::int64_t{1});
         if (first && inside) add_shared(&tally->inner_references, std::int64_t{1});
     }
 };
 
-/// Thread i takes slot i: where its ball is.
+/// Thread i takes ball i: into its slot, with where it is.
 template <class Real>
 struct PairSlotBody {
     SampledBalls<Real> balls;
     int dimension;
-    const std::uint32_t* id;
+    CellOrder in_cells;
+    std::uint32_t* id_of_slot;
     double* position[3];
 
-    CAROM_HD void operator()(std::uint64_t slot) const {
-        for (int axis = 0; axis < dimension; ++axis) position[axis][slot] = balls.position[axis][id[slot]];
+    CAROM_HD void operator()(std::uint64_t id) const {
+        const std::uint32_t slot = in_cells.slot(static_cast<std::uint32_t>(id));
+        id_of_slot[slot] = static_cast<std::uint32_t>(id);
+        for (int axis = 0; axis < dimension; ++axis) position[axis][slot] = balls.position[axis][id];
     }
 };
 
@@ -239,8 +242,7 @@ PairSample DeviceSampler<Real>::pairs(const PairOrder& order, std::span<const st
     const PairCells cells(order, balls_.count);
     const auto cell_count = static_cast<std::uint32_t>(cells.count());
     const std::uint32_t tables = tables_of(pairs.size());
-    need(sorted_cell_, balls_.count);
-    need(id_of_slot_, balls_.count);
+    for (auto* const array : {&cell_, &place_, &id_of_slot_}) need(*array, balls_.count);
     for (int axis = 0; axis < dimension_; ++axis) need(position_[axis], balls_.count);
     need(cell_start_, std::size_t{cell_count} + 1);
     need(sums_, tables * pairs.size());
@@ -249,13 +251,13 @@ PairSample DeviceSampler<Real>::pairs(const PairOrder& order, std::span<const st
     upload_now(queue_, others, others_);
 
     PairTally here{};
-    const CellOrder sorted{sorted_cell_.data(), id_of_slot_.data()};
+    const CellOrder in_cells{cell_.data(), place_.data(), cell_start_.data()};
     auto* const tally = reinterpret_cast<PairTally*>(tally_.data());
     queue_.upload(&here, tally, 1);
-    queue_.launch(balls_.count, PairKeyBody<Real>{balls_, order, cells, chosen_.data(), others_.data(), sorted, tally});
-    sort_by_cell(queue_, scratch_, sorted, static_cast<std::uint32_t>(balls_.count));
-    find_cells(queue_, scratch_, sorted, static_cast<std::uint32_t>(balls_.count), cell_count, cell_start_.data());
-    PairSlotBody<Real> slots{balls_, dimension_, id_of_slot_.data(), {}};
+    queue_.launch(balls_.count,
+                  PairKeyBody<Real>{balls_, order, cells, chosen_.data(), others_.data(), in_cells, tally});
+    order_by_cell(queue_, scratch_, in_cells, static_cast<std::uint32_t>(balls_.count), cell_count);
+    PairSlotBody<Real> slots{balls_, dimension_, in_cells, id_of_slot_.data(), {}};
     SortedPlaces places{cell_start_.data(), id_of_slot_.data(), {}};
     for (int axis = 0; axis < dimension_; ++axis) {
         slots.position[axis] = position_[axis].data();
@@ -295,16 +297,16 @@ void DeviceSampler<Real>::follow(std::span<const std::uint32_t> ids, Followed wh
 template <class Real>
 std::uint64_t DeviceSampler<Real>::memory_bytes() const {
     std::uint64_t total = species_.bytes() + mass_.bytes() + chosen_.bytes() + others_.bytes() + sums_.bytes() +
-                          peak_.bytes() + tally_.bytes() + sorted_cell_.bytes() + cell_start_.bytes() +
+                          peak_.bytes() + tally_.bytes() + cell_.bytes() + place_.bytes() + cell_start_.bytes() +
                           id_of_slot_.bytes() + followed_.bytes() + values_.bytes();
     for (const auto& position : position_) total += position.bytes();
     return total;
 }
 
 std::uint64_t sampler_bytes(std::size_t count, int dimension, bool pairs) {
-    // Cells are about as many as balls; what is sorted is there twice meanwhile.
+    // Cells are about as many as balls.
     const std::uint64_t per_pair_ball =
-        5 * sizeof(std::uint32_t) + static_cast<std::uint64_t>(dimension) * sizeof(double);
+        4 * sizeof(std::uint32_t) + static_cast<std::uint64_t>(dimension) * sizeof(double);
     return count * (sizeof(std::uint32_t) + (pairs ? per_pair_ball : 0)) + kTableWords * sizeof(std::int64_t);
 }
 

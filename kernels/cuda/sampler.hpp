@@ -40,7 +40,7 @@ private:
     DeviceArray<std::int64_t> sums_;
     DeviceArray<std::uint64_t> peak_;  // one word
     DeviceArray<unsigned char> tally_;
-    DeviceArray<std::uint32_t> sorted_cell_, id_of_slot_, cell_start_;
+    DeviceArray<std::uint32_t> cell_, place_, id_of_slot_, cell_start_;
     DeviceArray<double> position_[3];  // by slot
     DeviceArray<std::uint32_t> followed_;
     DeviceArray<double> values_;

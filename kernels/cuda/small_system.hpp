@@ -22,65 +22,61 @@ struct SmallSystem {
     StateView<Real, Dim> state[2][2];
     OrderedView<Real, Dim> ordered[2][2];
     MovedView<Real, Dim> moved[2];  // by motion
-    std::uint32_t* cell_start;
     Vec<std::int32_t*, Dim> image;
     CellOrder order;
     NearLists lists;
-    std::uint16_t* near_count;
     ControlRecord<Real, Dim>* record;
     std::uint32_t* block_sums;  // kMostCrewBlocks
     std::uint64_t wall_numbers;
 };
 
-/// A sort, in the crew that is to go on behind it. Cells are counted, and each ball takes the next place of its cell.
+/// A sort, in the crew that is to go on behind it.
 /// \param motion, labels  where the balls are; from then on, in the others
 template <class Kind>
-CAROM_HD void sort_small(const Crew& crew, const SmallSystem<typename Kind::Real, Kind::kDim>& system,
+CAROM_HD_APART void sort_small(const Crew& crew, const SmallSystem<typename Kind::Real, Kind::kDim>& system,
                          std::uint32_t motion, std::uint32_t labels) {
     using NearKind = StepKind<typename Kind::Real, Kind::kDim, false, Kind::kUniform>;  // who is near asks for no more
     const auto& params = system.params;
     auto& record = *system.record;
+    const CellOrder& order = system.order;
     const std::uint32_t cells = params.grid.count();
     const std::uint32_t before = record.active;
     const auto& from = system.state[motion][labels];
-    crew.each(cells + 1, [&](std::uint32_t cell) { system.cell_start[cell] = 0; });
+    crew.each(cells + 1, [&](std::uint32_t cell) { order.start[cell] = 0; });
     crew.meet();
     crew.each(before, [&](std::uint32_t slot) {
-        const std::uint32_t cell = new_cell(params, from, system.image, slot);
-        system.order.cell[slot] = cell;
-        system.order.from[slot] = next_shared(&system.cell_start[cell]);
+        order.put(slot, new_cell(params, from, system.image, slot));
+        order.take_place(slot);
     });
     crew.meet();
-    crew.sum_before(system.cell_start, cells + 1, system.block_sums);
+    crew.sum_before(order.start, cells + 1, system.block_sums);
     crew.meet();
     const auto& to = system.ordered[1 - motion][1 - labels];
     crew.each(before, [&](std::uint32_t slot) {
-        const std::uint32_t cell = system.order.cell[slot];
-        move_ball(from.balls, slot, to, system.cell_start[cell] + system.order.from[slot], cell);
+        ReorderBody<typename Kind::Real, Kind::kDim>{order, from.balls, to}(slot);
     });
     crew.meet([&](int thread, int /*threads*/) {
         if (thread != 0) return;
-        SortedBody<typename Kind::Real, Kind::kDim>{&record, system.cell_start + cells}(0);
+        SortedBody<typename Kind::Real, Kind::kDim>{&record, order.start + cells}(0);
         ++record.sorts;
     });
-
     const auto& state = system.state[1 - motion][1 - labels];
-    const std::uint32_t active = record.active;
-    const std::uint32_t groups = (active + kGroup - 1) / kGroup;
-    crew.each(active,
-              [&](std::uint32_t slot) { system.near_count[slot] = count_near<NearKind, false>(params, state, slot); });
-    crew.meet();
-    crew.each(groups + 1, [&](std::uint32_t group) {
-        measure_group(params, state.balls.cell, record, system.near_count, system.lists, group);
+    crew.each_group((record.active + kGroup - 1) / kGroup, [&](std::uint32_t group) {
+        list_group<NearKind, false>(params, state, record, system.lists, group);
     });
     crew.meet();
-    crew.sum_before(system.lists.first_row, groups + 1, system.block_sums);
-    crew.meet([&](int thread, int /*threads*/) {
-        if (thread == 0) ListedBody<typename Kind::Real, Kind::kDim>{&record, system.lists, groups}(0);
-    });
-    if (record.halted != 0) return;
-    crew.each(groups * kGroup, [&](std::uint32_t slot) {
-        list_near<NearKind, false>(params, state, system.lists, slot, slot >= active);
+}
+
+/// Before a step, where velocities are drawn anew.
+template <class Kind>
+CAROM_HD_APART void refresh_small(const Crew& crew, const SmallSystem<typename Kind::Real, Kind::kDim>& system,
+                                  std::uint32_t motion, std::uint32_t labels, std::uint64_t step,
+                                  StepPeaks<typename Phase<typename Kind::Real>::Stored>& peaks) {
+    auto& record = *system.record;
+    const auto& velocity = system.ordered[motion][labels].v;
+    crew.each(record.active, [&](std::uint32_t slot) {
+        peaks.raise(refresh_slot<Kind>(system.params, system.state[motion][labels], velocity, &record, step,
+                                       record.counts[step % 2], slot));
     });
     crew.meet();
 }
@@ -103,6 +99,7 @@ struct CarryOnBody {
     using Real = typename Kind::Real;
     static constexpr int kDim = Kind::kDim;
     using Errand = StepErrand<Real, kDim>;
+    static constexpr int kBlocks = sizeof(Real) == 4 ? 3 : 2;  // see kBlocksOfLaunch
 
     CAROM_HD static void run(const Errand& errand, const Crew& crew) {
         using NearKind = StepKind<Real, kDim, false, Kind::kUniform>;
@@ -125,7 +122,8 @@ struct CarryOnBody {
             for (int k = 0; k < 3 && thread == 0; ++k) record.crew_speed_squared[k] = 0;
         });
         crew.meet();
-        while (step < errand.until) {
+        const std::uint64_t until = errand.until;
+        while (step < until) {
             if (sort_due(params, moved)) {
                 sort_small<Kind>(crew, system, motion, labels);
                 motion = 1 - motion;
@@ -139,13 +137,7 @@ struct CarryOnBody {
             const std::uint32_t active = record.active;
             StepCounts& counts = record.counts[step % 2];
             peaks.speed_squared = 0;
-            if (params.refreshes()) {
-                const auto& velocity = system.ordered[motion][labels].v;
-                crew.each(active, [&](std::uint32_t slot) {
-                    peaks.raise(refresh_slot<NearKind>(params, state, velocity, &record, step, counts, slot));
-                });
-                crew.meet();
-            }
+            if (params.refreshes()) refresh_small<NearKind>(crew, system, motion, labels, step, peaks);
             const auto& out = system.moved[1 - motion];
             const auto& now = record.nows[step % 2];
             crew.each(active, [&](std::uint32_t slot) {
