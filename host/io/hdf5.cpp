@@ -750,6 +750,10 @@ namespace carom {
 
 namespace {
 
+/// How long a writer is waited for that is in the middle of a change. One that has the processor for itself takes
+/// milliseconds.
+constexpr std::chrono::seconds kPatience{5};
+
 // The driver of HDF5 that reads a file which may grow.
 namespace growing {
 
@@ -818,9 +822,8 @@ bool read_bytes(int descriptor, haddr_t address, size_t size, char* out) {
 
 /// Structure is written over while others read it, and a read may come by half a write. So it is read until it is the
 /// same twice, with a moment between at which nothing was being written over: the same half twice would then be of two
-/// writes. A writer that was stopped within one is waited for in vain.
+/// writes. A writer that was stopped within one is waited for in vain, and nothing is read.
 bool read_structure(int descriptor, haddr_t address, size_t size, char* out) {
-    constexpr std::chrono::milliseconds kPatience{100};
     constexpr std::chrono::microseconds kPause{20};
     const auto last = std::chrono::steady_clock::now() + kPatience;
     std::vector<char> again(size);
@@ -830,7 +833,8 @@ bool read_structure(int descriptor, haddr_t address, size_t size, char* out) {
         if (overwrites) std::this_thread::sleep_for(kPause);
         if (!read_bytes(descriptor, address, size, again.data())) return false;
         const bool same = std::memcmp(out, again.data(), size) == 0;
-        if ((same && !overwrites) || std::chrono::steady_clock::now() > last) return true;
+        if (same && !overwrites) return true;
+        if (std::chrono::steady_clock::now() > last) return false;
         std::memcpy(out, again.data(), size);
     }
 }
@@ -950,8 +954,14 @@ void ReadableFile::throw_out_of_memory() const {
     throw SystemError(fmt::format("{}: cannot be read: out of memory", path_));
 }
 
+void ReadableFile::throw_in_change() const {
+    throw SystemError(
+        fmt::format("{}: cannot be read: the run that writes it has been in the middle of a change for {} s; "
+                    "is it stopped?",
+                    path_, kPatience.count()));
+}
+
 void ReadableFile::read(const std::function<void(hid_t file)>& action) const {
-    constexpr std::chrono::seconds kPatience{2};  // a writer that is at it all the time leaves a gap before
     const auto last = std::chrono::steady_clock::now() + kPatience;
     const Hdf5Turn turn;
     for (;;) {
@@ -960,7 +970,8 @@ void ReadableFile::read(const std::function<void(hid_t file)>& action) const {
             if (!file_ || opened_ != version()) open();
             const h5::Reading reading;
             action(file_);
-            if (consistent() || std::chrono::steady_clock::now() > last) return;
+            if (consistent()) return;
+            if (std::chrono::steady_clock::now() > last) throw_in_change();
             file_.reset();
         } catch (const h5::OutOfMemory&) {
             throw_out_of_memory();
@@ -969,6 +980,7 @@ void ReadableFile::read(const std::function<void(hid_t file)>& action) const {
                 file_.reset();
                 continue;
             }
+            if (told_by_writer(descriptor_).overwrites) throw_in_change();
             throw InputError(fmt::format("{}: is not a whole {}: {}", path_, kind_, error.what()));
         } catch (const std::length_error&) {
             throw InputError(fmt::format("{}: is not a whole {}: a size makes no sense", path_, kind_));

@@ -208,7 +208,7 @@ public:
 
     [[nodiscard]] const std::string& path() const { return path_; }
     /// Runs `action`, perhaps more than once; what goes wrong in it becomes an InputError that names the file.
-    /// \throws SystemError  there is not enough memory for it
+    /// \throws SystemError  there is not enough memory for it, or its writer does not end a change that it has begun
     void read(const std::function<void(hid_t file)>& action) const;
 
 private:
@@ -222,6 +222,7 @@ private:
     [[nodiscard]] Version version() const;
     void require_hdf5() const;
     [[noreturn]] void throw_out_of_memory() const;
+    [[noreturn]] void throw_in_change() const;
     [[nodiscard]] const char* article() const { return kind_.starts_with("H5MD") ? "an" : "a"; }
     void open() const;
     /// Whether what was read since open() fits together.

@@ -9,12 +9,21 @@
 
 namespace carom {
 
-/// Behind a branch that few threads of a GPU's warp take: has them all go on together. The compiler must not know what
-/// `value`, which the branch has set, is here; else a way around what follows, for some values, keeps them apart.
-CAROM_HD void come_together([[maybe_unused]] int& value) {
+/// Threads of a GPU's warp that are together here. A branch that some of them take may keep them apart for as long as
+/// the compiler likes, and what follows is then done twice.
+class Company {
+public:
+    /// Waits until all are here again; all must come.
+    CAROM_HD void meet() const {
 #if defined(__CUDA_ARCH__)
-    asm volatile("" : "+r"(value));
+        __syncwarp(mask_);
 #endif
-}
+    }
+
+private:
+#if defined(__CUDA_ARCH__)
+    unsigned mask_ = __activemask();
+#endif
+};
 
 }  // namespace carom

@@ -271,7 +271,7 @@ void send_crews(Queue& /*queue*/, DeviceArray<typename Body::Errand>& /*table*/,
 
 /// Each crew does an errand of the table. \param grid  the launch is one crew; else crews are blocks or clusters
 template <class Body>
-__global__ void __launch_bounds__(kBlockThreads, kBlocksOf<Body>)
+__global__ void __launch_bounds__(kBlockThreads, kBlocksOfLaunch)
     crew_kernel(typename Body::Errand* errands, unsigned blocks, bool grid) {
     auto& errand = errands[blockIdx.x / blocks];
     Body::run(errand, Crew(blocks, grid ? &errand.gate : nullptr));

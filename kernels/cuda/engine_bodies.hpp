@@ -255,10 +255,8 @@ struct ListWalk {
     template <class F>
     CAROM_HD void operator()(const OwnBall<Kind>& own, F&& f) const {
         constexpr std::uint32_t kBits = 32;
-        constexpr std::uint32_t kAtOnce =
-            sizeof(Real) == 8 && kDim == 2
-                ? 3
-                : 4;  // rows whose reads are under way together: they take far longer than the rest
+        // Rows whose reads are under way together: they take far longer than the rest.
+        constexpr std::uint32_t kAtOnce = sizeof(Real) == 8 && kDim == 2 ? 3 : 4;
         for (std::uint32_t first = begin; first < end; first += kBits) {
             const std::uint32_t rows = end - first < kBits ? end - first : kBits;
             std::uint32_t found = 0;

@@ -434,11 +434,27 @@ __device__ __forceinline__ StepPeaks<Word> block_peaks(StepPeaks<Word> peaks) {
     return peaks;
 }
 
+// What a GPU, and what a kernel was compiled for, must be at least to start a launch before the one before has ended.
+#define kOverlapArch 900
+
+/// Whether a kernel waits for the end of the launch before it by itself, so that it may be started early.
+template <class Kernel>
+bool waits_itself(Kernel* kernel) {
+    cudaFuncAttributes attributes{};
+    check(cudaFuncGetAttributes(&attributes, kernel), "cudaFuncGetAttributes");
+    return attributes.ptxVersion >= kOverlapArch / 10;
+}
+
 /// A block's threads take `tiles` of its size one behind the other; a warp of the last block to end, of the `blocks` of
 /// all launches that are the step, does what ends it, which saves another launch.
 template <class Body>
 __global__ void __launch_bounds__(kBlockThreads, kBlocksOf<Body>)
     step_kernel(const __grid_constant__ Body body, std::uint32_t n, std::uint32_t tiles, std::uint32_t blocks) {
+#if __CUDA_ARCH__ >= kOverlapArch
+    // The next step may start as soon as all blocks of this one have; here it waits for the end of the one before.
+    cudaTriggerProgrammaticLaunchCompletion();
+    cudaGridDependencySynchronize();
+#endif
     if (body.idle()) return;  // alike for all blocks: only the end of a step, behind all blocks, changes it
     StepPeaks<typename Body::Word> peaks;
     for (std::uint32_t index = blockIdx.x * tiles * kBlockThreads + threadIdx.x; tiles > 0; --tiles) {
@@ -535,9 +551,19 @@ private:
     static unsigned step_blocks(std::uint64_t n) { return std::max(1U, blocks((n + tiles(n) - 1) / tiles(n))); }
     template <class Body>
     static void launch_part(std::uint64_t n, const Body& body, std::uint32_t blocks, cudaStream_t stream) {
-        step_kernel<<<step_blocks(n), kBlockThreads, 0, stream>>>(body, static_cast<std::uint32_t>(n), tiles(n),
-                                                                  blocks);
-        check(cudaGetLastError(), "kernel launch");
+        static const bool early = waits_itself(step_kernel<Body>);
+        cudaLaunchAttribute how{};
+        how.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+        how.val.programmaticStreamSerializationAllowed = 1;
+        cudaLaunchConfig_t config{};
+        config.gridDim = step_blocks(n);
+        config.blockDim = kBlockThreads;
+        config.stream = stream;
+        config.attrs = &how;
+        config.numAttrs = early ? 1 : 0;
+        check(cudaLaunchKernelEx(&config, step_kernel<Body>, body, static_cast<std::uint32_t>(n),
+                                 std::uint32_t{tiles(n)}, blocks),
+              "kernel launch");
     }
     static void copy(const void* from, void* to, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
         if (bytes > 0) check(cudaMemcpyAsync(to, from, bytes, kind, stream), "cudaMemcpyAsync");

@@ -33,8 +33,8 @@ struct SmallSystem {
 /// A sort, in the crew that is to go on behind it.
 /// \param motion, labels  where the balls are; from then on, in the others
 template <class Kind>
-CAROM_HD_APART void sort_small(const Crew& crew, const SmallSystem<typename Kind::Real, Kind::kDim>& system,
-                         std::uint32_t motion, std::uint32_t labels) {
+CAROM_HD_APART void sort_small(Crew crew, const SmallSystem<typename Kind::Real, Kind::kDim>& system,
+                               std::uint32_t motion, std::uint32_t labels) {
     using NearKind = StepKind<typename Kind::Real, Kind::kDim, false, Kind::kUniform>;  // who is near asks for no more
     const auto& params = system.params;
     auto& record = *system.record;
@@ -69,9 +69,9 @@ CAROM_HD_APART void sort_small(const Crew& crew, const SmallSystem<typename Kind
 
 /// Before a step, where velocities are drawn anew.
 template <class Kind>
-CAROM_HD_APART void refresh_small(const Crew& crew, const SmallSystem<typename Kind::Real, Kind::kDim>& system,
-                                  std::uint32_t motion, std::uint32_t labels, std::uint64_t step,
-                                  StepPeaks<typename Phase<typename Kind::Real>::Stored>& peaks) {
+CAROM_HD_APART auto refresh_small(Crew crew, const SmallSystem<typename Kind::Real, Kind::kDim>& system,
+                                  std::uint32_t motion, std::uint32_t labels, std::uint64_t step) {
+    StepPeaks<typename Phase<typename Kind::Real>::Stored> peaks;
     auto& record = *system.record;
     const auto& velocity = system.ordered[motion][labels].v;
     crew.each(record.active, [&](std::uint32_t slot) {
@@ -79,6 +79,7 @@ CAROM_HD_APART void refresh_small(const Crew& crew, const SmallSystem<typename K
                                        record.counts[step % 2], slot));
     });
     crew.meet();
+    return peaks;
 }
 
 /// How far a crew is to carry a system on.
@@ -99,7 +100,6 @@ struct CarryOnBody {
     using Real = typename Kind::Real;
     static constexpr int kDim = Kind::kDim;
     using Errand = StepErrand<Real, kDim>;
-    static constexpr int kBlocks = sizeof(Real) == 4 ? 3 : 2;  // see kBlocksOfLaunch
 
     CAROM_HD static void run(const Errand& errand, const Crew& crew) {
         using NearKind = StepKind<Real, kDim, false, Kind::kUniform>;
@@ -137,7 +137,7 @@ struct CarryOnBody {
             const std::uint32_t active = record.active;
             StepCounts& counts = record.counts[step % 2];
             peaks.speed_squared = 0;
-            if (params.refreshes()) refresh_small<NearKind>(crew, system, motion, labels, step, peaks);
+            if (params.refreshes()) peaks.raise(refresh_small<NearKind>(crew, system, motion, labels, step));
             const auto& out = system.moved[1 - motion];
             const auto& now = record.nows[step % 2];
             crew.each(active, [&](std::uint32_t slot) {

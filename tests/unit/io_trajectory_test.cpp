@@ -26,6 +26,8 @@ namespace {
 
 /// Whether this process writes in small pieces, with time between.
 bool slow_writes = false;
+/// Writes of nodes of B-trees until this process stops in the middle of one; 0: it does not.
+int nodes_until_stop = 0;
 
 }  // namespace
 
@@ -36,6 +38,10 @@ extern "C" ssize_t pwrite(int file, const void* bytes, std::size_t size, off_t o
     const auto* from = static_cast<const char*>(bytes);
     const bool pieces = slow_writes && size <= kLargestBlock;
     std::size_t done = 0;
+    if (nodes_until_stop > 0 && size > kPiece && std::memcmp(from, "TREE", 4) == 0 && --nodes_until_stop == 0) {
+        done = static_cast<std::size_t>(::syscall(SYS_pwrite64, file, from, size / 2, offset));
+        ::raise(SIGSTOP);
+    }
     do {
         const std::size_t part = pieces ? std::min(kPiece, size - done) : size;
         const long written = ::syscall(SYS_pwrite64, file, from + done, part, offset + static_cast<off_t>(done));
@@ -660,6 +666,33 @@ TEST_P(TrajectoryThatGrows, ReadsAtAnyMoment) {
 
 INSTANTIATE_TEST_SUITE_P(Writers, TrajectoryThatGrows, testing::Values(false, true),
                          [](const auto& writer) { return writer.param ? "SlowWithinACommit" : "AtFullSpeed"; });
+
+/// What a writer has half written over is not read, however long it stays so.
+TEST(TrajectoryWhoseWriterStopped, IsReadWhenItGoesOn) {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("a.h5");
+    const Sample sample{.dimension = 3, .balls = 700};
+    constexpr std::uint32_t kFrames = 40;
+    int ends[2];
+    ASSERT_EQ(::pipe(ends), 0);
+    const pid_t child = test::forked([&] {
+        nodes_until_stop = 500;  // of some 20 a frame, written over but for the first ones
+        write_and_announce(path, sample, kFrames, ends[1]);
+    });
+    ::close(ends[1]);
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, WUNTRACED), child);
+    ASSERT_TRUE(WIFSTOPPED(status)) << "it has written fewer nodes";
+    EXPECT_THAT(message_of<SystemError>([&] { TrajectoryReader reader(path); }),
+                testing::HasSubstr("in the middle of a change"));
+    ::kill(child, SIGCONT);
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+    ::close(ends[0]);
+    const TrajectoryReader reader(path);
+    ASSERT_EQ(reader.frame_count(), kFrames);
+    expect_frames(reader, sample, kFrames);
+}
 
 /// Runs the script that compares every value with the formulas of the sample.
 void expect_opened(const std::string& program, const Sample& sample, std::size_t frames, const std::string& path) {
