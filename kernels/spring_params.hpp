@@ -151,13 +151,13 @@ struct FaultKey {
 
 constexpr std::uint64_t kMaxBalls = 1U << 30;  ///< ids fit a fault's key
 
-/// How far any ball can have moved in a step, from the largest squared speed [length]: the rounding of positions
-/// and of the speed itself included.
+/// How far any ball can have moved in a step, from the largest speed [length]: the rounding of positions and of the
+/// speed itself included.
 template <class Real, int Dim>
-CAROM_HD double motion_bound(const SpringParams<Real, Dim>& params, double largest_speed_squared) {
+CAROM_HD double motion_bound(const SpringParams<Real, Dim>& params, double largest_speed) {
     double quanta = 0.0;
     for (int axis = 0; axis < Dim; ++axis) quanta = quanta + params.coordinates.resolution[axis];
-    return square_root(largest_speed_squared) * params.dt * (1.0 + 1e-6) + quanta;
+    return largest_speed * params.dt * (1.0 + 1e-6) + quanta;
 }
 
 /// Whether balls may have moved so far since the sort that a contact could be missed.

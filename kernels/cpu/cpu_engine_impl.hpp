@@ -345,7 +345,7 @@ void CpuEngine<Real, Dim>::commit() {
     for (std::size_t wall = 0; wall < kWallNumbers; ++wall) impulse_[wall].add(trial_.impulse[wall]);
     for (std::size_t source = 0; params_.refreshes() && source < kHeatSources; ++source)
         heat_[source].add(trial_heat_[source]);
-    last_motion_ = motion_bound(params_, trial_.max_speed_squared);
+    last_motion_ = motion_bound(params_, square_root(trial_.max_speed_squared));
     current_ = 1 - current_;
     ++step_;
 }

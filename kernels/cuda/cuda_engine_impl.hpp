@@ -92,7 +92,7 @@ CudaEngine<Real, Dim>::CudaEngine(const CudaRun<Real, Dim>& run)
     record = {};
     record.step = run.step;
     prepare_step(params_, record, run.step);
-    record.last_motion = motion_bound(params_, sizes_.fastest * sizes_.fastest);
+    record.last_motion = motion_bound(params_, sizes_.fastest);
     record.fault_key = FaultKey::kNone;
 }
 

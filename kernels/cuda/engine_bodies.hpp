@@ -136,7 +136,7 @@ CAROM_HD void close_step(const SpringParams<Real, Dim>& params, ControlRecord<Re
         record.halted = 1;
         return;
     }
-    const double moved = motion_bound(params, static_cast<double>(fastest));
+    const double moved = motion_bound(params, static_cast<double>(square_root(fastest)));
     record.last_motion = moved;
     record.motion = before + moved;
     record.halted = sort_due(params, before + moved) ? 1 : 0;

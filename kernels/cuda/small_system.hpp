@@ -155,7 +155,7 @@ struct CarryOnBody {
             // Not by the key in the record: others may already write there for the next step.
             fault = fastest == kFaultySpeed<Word>;
             if (fault) break;
-            last_moved = motion_bound(params, static_cast<double>(from_bits(fastest)));
+            last_moved = motion_bound(params, static_cast<double>(square_root(from_bits(fastest))));
             moved += last_moved;
             motion = 1 - motion;
             ++step;
