@@ -47,6 +47,9 @@ struct SpringSetup {
     double margin = 0.0;              ///< of the candidate search [length], 0: chosen; changes speed, never a bit
     std::uint64_t memory_beside = 0;  ///< GPU: that must be left for what comes later, as averages [bytes]
     bool near_lists = true;           ///< GPU: lists of who is near; without, cells are searched; changes no bit either
+    /// GPU: balls from which on those near faces have a kernel of their own, a launch more, which fewer would wait for
+    /// (on an H200 200,000 and 400,000 are to both sides); changes no bit.
+    std::uint64_t faces_apart = 262144;
 
     [[nodiscard]] SoftContact pair_contact() const { return {law, stiffness, damping, damping_ratio}; }
     [[nodiscard]] SoftContact wall_contact() const { return {law, wall_stiffness, damping, wall_damping_ratio}; }

@@ -164,9 +164,7 @@ CAROM_HD void spring_step(const SpringParams<typename Kind::Real, Kind::kDim>& p
     const OwnBall<Kind> own = load_ball<Kind>(params, balls, slot);
     FixedSum<Real, Kind::kDim> sum = FixedSum<Real, Kind::kDim>::zero();
     int face = kStays;
-    const Company company;
     if (near_faces) face = meet_faces<Kind>(params, now, balls, moved.gone, own, slot, sum, tally);
-    company.meet();
     if (face != kGone) {  // one that leaves now still counts in the contacts that it leaves from
         neighbours(own, [&](std::uint32_t j) {
             Vec<Real, Kind::kDim> force;

@@ -50,7 +50,7 @@ CrewRoom CrewRoom::of(const void* kernel) {
 
 CrewShape CrewRoom::shape(std::uint64_t crews, std::uint64_t balls) const {
     const std::uint64_t wanted = (balls + kBlockThreads - 1) / kBlockThreads;
-    if (crews > 1 || balls <= kGridBalls) {
+    if (crews > 1 || balls <= kClusterBalls) {
         // Smaller ones where there are many, so that all are at work at a time.
         for (std::size_t k = 0; k < std::size(kSizes); ++k) {
             if (kSizes[k] / 2 < wanted && kSizes[k] * crews <= clustered[k]) return {.blocks = kSizes[k]};

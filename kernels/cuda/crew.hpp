@@ -21,11 +21,12 @@ struct Gate {
     alignas(kCacheLine) std::uint32_t opened = 0;
 };
 
-/// Balls beyond which a system that is alone gets a grid and not a cluster: so many as a cluster of 16 blocks has
-/// threads. Of two balls one waits for the other, which takes longer than a grid's meetings do (measured on an H100).
-constexpr std::uint64_t kGridBalls = 4096;
-/// Balls beyond which a system has launches of its own for each step: so many as a GPU holds threads of a crew. Of
-/// more, one a thread waits for another, which takes longer than launches do (measured on an H100).
+/// Balls up to which a system has a cluster: so many as one of 16 blocks has threads. Of two balls a thread one waits
+/// for the other, which takes longer than launches do, if the system is alone, and than a grid's meetings, if it is one
+/// of many whose others are not there (measured on an H100 and an H200).
+constexpr std::uint64_t kClusterBalls = 4096;
+/// Balls beyond which a system has launches of its own for each step also as one of many: so many as a GPU holds
+/// threads of a crew.
 constexpr std::uint64_t kCrewBalls = 65536;
 
 class Crew {

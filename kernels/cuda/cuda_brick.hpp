@@ -694,7 +694,13 @@ void CudaBrick<Real, Dim>::go_on_with(const SpringSetup* setup, const VelocityCh
     this->half_done_.change([&] {
         const double fastest = velocities.bound(this->seen().last_motion / this->params_.dt);
         this->change_velocities(velocities);
-        CudaRun<Real, Dim> run{this->params_, this->sizes_, this->damped_, this->listed_, step(), 0};
+        CudaRun<Real, Dim> run{.params = this->params_,
+                               .sizes = this->sizes_,
+                               .damped = this->damped_,
+                               .listed = this->listed_,
+                               .faces_apart = this->faces_apart_,
+                               .step = step(),
+                               .walls = 0};
         if (setup != nullptr) run = this->run_under(*setup);
         transport_.broadcast_value(run);
         this->begin_anew(&run, fastest);

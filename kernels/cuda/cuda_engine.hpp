@@ -27,8 +27,6 @@ namespace carom::CAROM_PROCESSOR {
 /// Threads that sum over the balls, at most: they fill a large GPU (two blocks of 256 on each of 132 multiprocessors
 /// are 67,584), and their sums take 20 MB.
 constexpr std::size_t kSumThreads = 65536;
-/// Balls from which on those near faces have a kernel of their own: a launch more, which fewer would wait for.
-constexpr std::size_t kFacesApart = 16384;
 /// Sums that the host adds up.
 constexpr std::size_t kMergedSums = 512;
 
@@ -39,6 +37,7 @@ struct CudaRun {
     BallSizes sizes;
     bool damped;
     bool listed;
+    bool faces_apart;
     std::uint64_t step;
     std::size_t walls;  ///< numbers of them that are counted by
 };
@@ -146,7 +145,7 @@ protected:
     void queue_step(int motion, std::uint32_t balls, StepPart part = StepPart::kAll);
     /// Whether balls at faces have a launch of their own.
     [[nodiscard]] bool faces_apart() const {
-        return listed_ && !params_.has_shapes && (shared_ || !has_faces(params_) || count_ >= kFacesApart);
+        return listed_ && !params_.has_shapes && (shared_ || !has_faces(params_) || faces_apart_);
     }
     [[nodiscard]] std::uint32_t face_threads() const;
     const StepGraph& step_graph();
@@ -216,6 +215,7 @@ protected:
     DeviceArray<std::uint32_t> order_cell_, order_place_, cell_start_;
     SearchView<Dim> search_{};
     bool shared_ = false;  // with other ranks
+    bool faces_apart_;     // see SpringSetup
     bool listed_;          // who is near is listed at sorts; see NearLists
     DeviceArray<RowRange> rows_;
     DeviceArray<std::uint32_t> at_faces_, face_slot_, entry_;

@@ -72,8 +72,13 @@ constexpr std::uint32_t kFaceThreads = 1U << 18;
 
 template <class Real, int Dim>
 CudaRun<Real, Dim> CudaEngine<Real, Dim>::run_of(const SpringSetup& setup, const BallSizes& sizes, std::uint64_t step) {
-    return {make_params<Real, Dim>(setup, sizes), sizes, setup.damped(), setup.near_lists, step,
-            WallNumber::count(setup.walls.size())};
+    return {.params = make_params<Real, Dim>(setup, sizes),
+            .sizes = sizes,
+            .damped = setup.damped(),
+            .listed = setup.near_lists,
+            .faces_apart = sizes.count >= setup.faces_apart,
+            .step = step,
+            .walls = WallNumber::count(setup.walls.size())};
 }
 
 template <class Real, int Dim>
@@ -83,6 +88,7 @@ CudaEngine<Real, Dim>::CudaEngine(const CudaRun<Real, Dim>& run)
       count_(run.sizes.count),
       damped_(run.damped),
       uniform_(run.sizes.uniform),
+      faces_apart_(run.faces_apart),
       listed_(run.listed) {
     before_.wall_impulse.resize(run.walls);
     before_.wall_heat.resize(run.walls);
@@ -105,7 +111,7 @@ CudaEngine<Real, Dim>::CudaEngine(const SpringSetup& setup, const RawBalls& ball
     before_.wall_impulse.resize(walls);
     before_.wall_heat.resize(walls);
     allocate();
-    if (crew.crews && count_ <= kCrewBalls && crews_work()) {
+    if (crew.crews && count_ <= (crew.pack == nullptr ? kClusterBalls : kCrewBalls) && crews_work()) {
         crews_ = true;
         system_ = DeviceArray<SmallSystem<Real, Dim>>(1);
         block_sums_ = DeviceArray<std::uint32_t>(kMostCrewBlocks);

@@ -543,6 +543,7 @@ std::unique_ptr<SpringEngine> engine_on(const Processor& processor, SpringSetup 
     setup.threads = processor.threads;
 #if defined(CAROM_HAVE_EMULATED)
     if (processor.name == "emulated" || processor.name == "emulated_launches") {
+        if (setup.dimension == 3) setup.faces_apart = 0;
         return make_emulated_engine(setup, balls, step, tallies, {.crews = processor.name == "emulated", .pack = pack});
     }
 #endif

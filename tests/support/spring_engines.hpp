@@ -72,8 +72,8 @@ const Scenario& scenario(const std::string& name);
 
 /// A way to run the spring engine.
 struct Processor {
-    /// "cpu1", "cpu2", "cpu3", "ranks", "ranks8", "emulated", "emulated_launches" (each step of its own),
-    /// "emulated_ranks", "cuda"
+    /// "cpu1", "cpu2", "cpu3", "ranks", "ranks8", "emulated", "emulated_launches" (each step of its own,
+    /// in 3D with one for balls at faces), "emulated_ranks", "cuda"
     std::string name;
     int threads = 1;  ///< of the CPU
 };
