@@ -279,13 +279,6 @@ CAROM_HD auto once_for_lanes(F&& f) {
 // The order of work on the device. Everything put into a queue runs after what was put in before, while the host goes
 // on; copies "aside" run beside it. On the host (emulated) everything is done at once.
 
-/// What runs seldom within a kernel that runs long, and must not have its registers.
-#if defined(__CUDACC__)
-#define CAROM_HD_APART __host__ __device__ __noinline__
-#else
-#define CAROM_HD_APART
-#endif
-
 constexpr int kBlockThreads = 256;
 /// Blocks that a multiprocessor must be able to hold: 2 leave a thread 128 registers, 3 leave it 80. Said outright,
 /// because otherwise the compiler may spill a few to hold one block more. A body may say otherwise as `kBlocks`.

@@ -33,8 +33,8 @@ struct SmallSystem {
 /// A sort, in the crew that is to go on behind it.
 /// \param motion, labels  where the balls are; from then on, in the others
 template <class Kind>
-CAROM_HD_APART void sort_small(Crew crew, const SmallSystem<typename Kind::Real, Kind::kDim>& system,
-                               std::uint32_t motion, std::uint32_t labels) {
+CAROM_HD void sort_small(const Crew& crew, const SmallSystem<typename Kind::Real, Kind::kDim>& system,
+                         std::uint32_t motion, std::uint32_t labels) {
     using NearKind = StepKind<typename Kind::Real, Kind::kDim, false, Kind::kUniform>;  // who is near asks for no more
     const auto& params = system.params;
     auto& record = *system.record;
@@ -65,21 +65,6 @@ CAROM_HD_APART void sort_small(Crew crew, const SmallSystem<typename Kind::Real,
         list_group<NearKind, false>(params, state, record, system.lists, group);
     });
     crew.meet();
-}
-
-/// Before a step, where velocities are drawn anew.
-template <class Kind>
-CAROM_HD_APART auto refresh_small(Crew crew, const SmallSystem<typename Kind::Real, Kind::kDim>& system,
-                                  std::uint32_t motion, std::uint32_t labels, std::uint64_t step) {
-    StepPeaks<typename Phase<typename Kind::Real>::Stored> peaks;
-    auto& record = *system.record;
-    const auto& velocity = system.ordered[motion][labels].v;
-    crew.each(record.active, [&](std::uint32_t slot) {
-        peaks.raise(refresh_slot<Kind>(system.params, system.state[motion][labels], velocity, &record, step,
-                                       record.counts[step % 2], slot));
-    });
-    crew.meet();
-    return peaks;
 }
 
 /// How far a crew is to carry a system on.
@@ -137,7 +122,13 @@ struct CarryOnBody {
             const std::uint32_t active = record.active;
             StepCounts& counts = record.counts[step % 2];
             peaks.speed_squared = 0;
-            if (params.refreshes()) peaks.raise(refresh_small<NearKind>(crew, system, motion, labels, step));
+            if (params.refreshes()) {
+                const auto& velocity = system.ordered[motion][labels].v;
+                crew.each(active, [&](std::uint32_t slot) {
+                    peaks.raise(refresh_slot<NearKind>(params, state, velocity, &record, step, counts, slot));
+                });
+                crew.meet();
+            }
             const auto& out = system.moved[1 - motion];
             const auto& now = record.nows[step % 2];
             crew.each(active, [&](std::uint32_t slot) {
