@@ -24,7 +24,7 @@ CHECKED = ["out-of-bounds", "just-out-of-bounds", "freed", "unwritten", "race", 
            "host-memory-to-kernel"]
 # What a short trial has of all scenes; scripts/device-check.sh runs them all.
 SHORT = ["walls, 2D", "gravity, damping, floor, 2D", "polydisperse, thermal, damped, 2D", "every observable, 2D", "thermal walls, 3D",
-         "walls as shapes, 3D", "observables of species, 3D", "stages, 3D", "many balls with faces, 2D", "a fault at step 35, 2D"]
+         "walls as shapes, 3D", "observables of species, 3D", "stages, 3D", "launches, 2D", "a fault at step 35, 2D"]
 
 
 def harness(arguments, **settings):
@@ -83,9 +83,11 @@ class Scenes(unittest.TestCase):
         self.compare("single", 0.05, {"CHECK": "1"})
 
     def test_launches_and_grids_with_every_access_checked(self):
-        names = ("walls, 2D", "polydisperse, thermal, damped, 2D", "many balls with faces, 2D")
+        names = ("walls, 2D", "polydisperse, thermal, damped, 2D", "launches, 2D")
         self.compare("single", 0.1, {"CHECK": "1", "COOPERATIVE": "0"}, names)
-        self.compare("single", 0.05, {"CHECK": "1", "CLUSTERS": "0"}, names[:2])  # of so many balls a crew is a grid anyway
+        self.compare("single", 0.05, {"CHECK": "1", "CLUSTERS": "0"}, names[:2])  # the third has launches anyway
+        # Of a grid as large as one multiprocessor holds each thread has several balls.
+        self.compare("single", 0.1, {"CHECK": "1", "CLUSTERS": "0", "PROCESSORS": "1"}, ("3000 balls, 2D",))
 
     @unittest.skipUnless(shutil.which("mpirun") and (BUILD / "bin/carom_mpi.so").exists(), "no mpirun here, or built without MPI")
     def test_ranks_with_every_access_checked(self):

@@ -841,7 +841,8 @@ cudaError_t CUDARTAPI cudaLaunchKernelExC(const cudaLaunchConfig_t* c, const voi
                 remark("cooperative launch of " + short_name(f.name.c_str()) + " with more blocks than run at a time");
                 return set_error(cudaErrorCooperativeLaunchTooLarge);
             }
-        } else {
+        } else if (attribute.id != cudaLaunchAttributeProgrammaticStreamSerialization) {
+            // That a launch may begin before the one before has ended is not shown here.
             remark_once("launch attribute " + std::to_string(static_cast<int>(attribute.id)) + " is not known here");
         }
     }

@@ -133,8 +133,8 @@ def scenes():
     # Of more than 4,096 a step is a launch, or, from 262,144 on, those near faces have one of their own.
     yield "launches, 2D", gas(2, 4100, box={"boundary": [["wall", "open"], "periodic"]}, physics={"restitution": 0.9}), 400
     yield "launches, 3D", gas(3, 4100, box={"wall_temperature": [[1.0, 3.0], 0.0, 0.0]}), 400
-    yield "faces apart, 2D", gas(2, 263000, box={"boundary": [["wall", "open"], "periodic"]}, physics={"restitution": 0.9}), 40
-    yield "faces apart, 3D", gas(3, 263000, box={"wall_temperature": [[1.0, 3.0], 0.0, 0.0]}), 40
+    yield "faces apart, 2D", gas(2, 263000, box={"boundary": [["wall", "open"], "periodic"]}, physics={"restitution": 0.9}), 100
+    yield "faces apart, 3D", gas(3, 263000, box={"wall_temperature": [[1.0, 3.0], 0.0, 0.0]}), 100
     # In the middle of what a crew was to do.
     fast = [{"radius": 0.5, "mass": 1.0, "position": [x, 2.0], "velocity": [v, 0.0]} for x, v in ((2.0, 40.0), (5.0, -40.0))]
     yield "a fault at step 35, 2D", gas(2, 600, box={"size": [30.0, 30.0]}, ball=fast, spring={"stiffness": 100.0, "dt": 0.001},

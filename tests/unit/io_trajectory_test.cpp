@@ -43,7 +43,7 @@ extern "C" ssize_t pwrite(int file, const void* bytes, std::size_t size, off_t o
         ::raise(SIGSTOP);
     }
     do {
-        const std::size_t part = pieces ? std::min(kPiece, size - done) : size;
+        const std::size_t part = pieces ? std::min(kPiece, size - done) : size - done;
         const long written = ::syscall(SYS_pwrite64, file, from + done, part, offset + static_cast<off_t>(done));
         if (written <= 0) return done > 0 ? static_cast<ssize_t>(done) : written;
         done += static_cast<std::size_t>(written);
@@ -676,7 +676,7 @@ TEST(TrajectoryWhoseWriterStopped, IsReadWhenItGoesOn) {
     int ends[2];
     ASSERT_EQ(::pipe(ends), 0);
     const pid_t child = test::forked([&] {
-        nodes_until_stop = 500;  // of some 20 a frame, written over but for the first ones
+        nodes_until_stop = 200;  // of some ten a frame, written over but for the first ones
         write_and_announce(path, sample, kFrames, ends[1]);
     });
     ::close(ends[1]);
