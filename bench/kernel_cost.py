@@ -29,7 +29,7 @@ GASES = {
 }
 SETTLING = 3000  # steps: some ten collisions a ball
 COUNTED = 64
-SORT_KERNELS = ("NewCellBody", "TakePlaceBody", "ReorderBody", "SortedBody", "ListGroupBody")
+SORT_KERNELS = ("NewCellBody", "ClearCellBody", "TakePlaceBody", "ReorderBody", "SortedBody", "ListGroupBody")
 
 
 def measure(build, dimension, fraction, precision, balls):

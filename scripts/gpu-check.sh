@@ -33,12 +33,14 @@ fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-single_steps=10000 double_steps=2000 sanitized_steps=60 sanitized_balls=3000 shards=4 shared_balls=400000 shared_steps=400
+single_steps=10000 double_steps=2000 sanitized_steps=60 shards=4 shared_balls=400000 shared_steps=400
 copies=256 copied_steps=20000
+sanitized_balls=([2]=3000 [3]=5000) # a crew; launches
 sizes=4096,100000,1000000,16000000 largest=100000000 viewer_sizes=100000,1000000
 if [ -n "${CAROM_REHEARSAL:-}" ]; then
-    single_steps=10 double_steps=5 sanitized_steps=3 sanitized_balls=300 shards=1 shared_balls=400 shared_steps=40
+    single_steps=10 double_steps=5 sanitized_steps=3 shards=1 shared_balls=400 shared_steps=40
     copies=3 copied_steps=5
+    sanitized_balls=([2]=300 [3]=300)
     sizes=1000,4096 largest=8000 viewer_sizes=1000
 fi
 
@@ -337,7 +339,7 @@ if [ -z "$sanitizer" ]; then
     skipped=$((skipped + 1))
 else
     for dimension in 2 3; do
-        small_scene $dimension $sanitized_balls "$work/small$dimension.toml"
+        small_scene $dimension ${sanitized_balls[$dimension]} "$work/small$dimension.toml"
         for tool in memcheck racecheck initcheck; do
             log=$out/$tool-${dimension}d.txt
             steps=$sanitized_steps

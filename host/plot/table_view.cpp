@@ -69,6 +69,20 @@ bool is_axis_of_one_value(const SweepTable& table, std::size_t column) {
     return std::ranges::all_of(table.rows, [&](const auto& row) { return row[column] == first; });
 }
 
+/// Of a number that a column has in several forms ("1" and "1.0") the first stands for all: it is one value.
+void unify_numbers(SweepTable& table) {
+    for (std::size_t column = 0; column < table.names.size(); ++column) {
+        if (!table.numeric(column)) continue;
+        const std::vector<double> numbers = table.numbers(column);
+        std::map<double, std::size_t> first;  // row
+        for (std::size_t row = 0; row < table.rows.size(); ++row) {
+            if (std::isnan(numbers[row])) continue;
+            const auto [known, is_new] = first.emplace(numbers[row], row);
+            if (!is_new) table.rows[row][column] = table.rows[known->second][column];
+        }
+    }
+}
+
 /// The fewest leading columns that tell all rows apart, and axes of one value behind them; 0 if not even all columns
 /// do.
 std::size_t count_axes(const SweepTable& table) {
@@ -139,6 +153,7 @@ SweepTable parse_table(const std::string& text, const std::string& path) {
         table.lines.push_back(line);
     }
     if (table.rows.empty()) throw InputError(path + ": holds no row");
+    unify_numbers(table);
     table.axes = count_axes(table);
     if (table.axes == 0) throw InputError(path + ": two rows are the same; is this a table of carom sweep?");
     if (table.axes == table.names.size()) {

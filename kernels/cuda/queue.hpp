@@ -430,12 +430,21 @@ __device__ __forceinline__ StepPeaks<Word> block_peaks(StepPeaks<Word> peaks) {
 // What a GPU, and what a kernel was compiled for, must be at least to start a launch before the one before has ended.
 #define kOverlapArch 900
 
-/// Whether a kernel waits for the end of the launch before it by itself, so that it may be started early.
-template <class Kernel>
-bool waits_itself(Kernel* kernel) {
-    cudaFuncAttributes attributes{};
-    check(cudaFuncGetAttributes(&attributes, kernel), "cudaFuncGetAttributes");
-    return attributes.ptxVersion >= kOverlapArch / 10;
+int device_number();
+
+/// Whether a kernel waits for the end of the launch before it by itself, so that it may be started early; on the GPU in
+/// use, for which it may have been compiled otherwise than for another.
+template <auto* kKernel>
+bool waits_itself() {
+    thread_local int known_of = -1;
+    thread_local bool waits = false;
+    if (const int device = device_number(); device != known_of) {
+        cudaFuncAttributes attributes{};
+        check(cudaFuncGetAttributes(&attributes, kKernel), "cudaFuncGetAttributes");
+        waits = attributes.ptxVersion >= kOverlapArch / 10;
+        known_of = device;
+    }
+    return waits;
 }
 
 /// A block's threads take `tiles` of its size one behind the other; a warp of the last block to end, of the `blocks` of
@@ -544,7 +553,6 @@ private:
     static unsigned step_blocks(std::uint64_t n) { return std::max(1U, blocks((n + tiles(n) - 1) / tiles(n))); }
     template <class Body>
     static void launch_part(std::uint64_t n, const Body& body, std::uint32_t blocks, cudaStream_t stream) {
-        static const bool early = waits_itself(step_kernel<Body>);
         cudaLaunchAttribute how{};
         how.id = cudaLaunchAttributeProgrammaticStreamSerialization;
         how.val.programmaticStreamSerializationAllowed = 1;
@@ -553,7 +561,7 @@ private:
         config.blockDim = kBlockThreads;
         config.stream = stream;
         config.attrs = &how;
-        config.numAttrs = early ? 1 : 0;
+        config.numAttrs = waits_itself<&step_kernel<Body>>() ? 1 : 0;
         check(cudaLaunchKernelEx(&config, step_kernel<Body>, body, static_cast<std::uint32_t>(n),
                                  std::uint32_t{tiles(n)}, blocks),
               "kernel launch");

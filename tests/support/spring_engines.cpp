@@ -541,9 +541,9 @@ std::unique_ptr<SpringEngine> engine_on(const Processor& processor, SpringSetup 
                                         std::uint64_t step, const Tallies& tallies,
                                         [[maybe_unused]] const std::shared_ptr<EnginePack>& pack = nullptr) {
     setup.threads = processor.threads;
+    if (setup.dimension == 3) setup.faces_apart = 0;
 #if defined(CAROM_HAVE_EMULATED)
     if (processor.name == "emulated" || processor.name == "emulated_launches") {
-        if (setup.dimension == 3) setup.faces_apart = 0;
         return make_emulated_engine(setup, balls, step, tallies, {.crews = processor.name == "emulated", .pack = pack});
     }
 #endif

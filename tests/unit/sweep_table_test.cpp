@@ -396,6 +396,13 @@ TEST(SweepReduction, KeepsCellsInOrderOfTheirValues) {
     EXPECT_THAT(cells.values, ElementsAre(3.0, 4.0, 1.0, 2.0));
 }
 
+TEST(SweepReduction, TakesANumberInTwoFormsForOne) {
+    const SweepTable table = parse_table("a,b,v\n1,0,1\n1.0,1,2\n2,-0,3\n2,1e0,4\n", "t.csv");
+    const Reduced cells = reduce_table(table, choose_columns(table, {}), false);
+    EXPECT_THAT(cells.scales[0].at, ElementsAre(1.0, 2.0));
+    EXPECT_THAT(cells.values, ElementsAre(1.0, 2.0, 3.0, 4.0));
+}
+
 TEST(SweepReduction, NamesWhatThereIs) {
     EXPECT_THAT(message_of<InputError>([] { reduced({.quantity = "fal"}); }), HasSubstr("did you mean 'fall'?"));
     EXPECT_THAT(message_of<InputError>([] { reduced({.quantity = "angle"}); }),
