@@ -207,8 +207,8 @@ Leaving leaving_cell(const FlyingBalls<Dim, Gravity>& balls, Slot i, const CellP
             const double up = plane_time(high - x, -v, -g);
             if (down < first.time) first = {down, side};
             if (up < first.time) first = {up, side + 1};
-        } else {
-            const double time = (v < 0.0 ? x - low : high - x) / __builtin_fabs(v);  // v = 0: infinite, or no number
+        } else if (v != 0.0) {  // one that slides along a wall may lie beyond it by a rounding
+            const double time = (v < 0.0 ? x - low : high - x) / __builtin_fabs(v);
             if (time < first.time) first = {time, side + (v < 0.0 ? 0 : 1)};
         }
     }

@@ -754,6 +754,27 @@ namespace {
 /// milliseconds.
 constexpr std::chrono::seconds kPatience{5};
 
+/// Of a wait of many looks, whether it has been long enough. Between two looks `most` counts and no more: a reader that
+/// was stopped itself has not waited.
+class Wait {
+public:
+    explicit Wait(std::chrono::milliseconds most) : most_(most) {}
+    bool was_long() {
+        const auto now = std::chrono::steady_clock::now();
+        left_ -= std::min<std::chrono::steady_clock::duration>(now - last_, most_);
+        last_ = now;
+        return left_ <= left_.zero();
+    }
+
+private:
+    std::chrono::milliseconds most_;
+    std::chrono::steady_clock::duration left_ = kPatience;
+    std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+/// Set where a read was given up since its writer did not end a change: HDF5 has no way to say so.
+thread_local bool waited_in_vain = false;
+
 // The driver of HDF5 that reads a file which may grow.
 namespace growing {
 
@@ -825,7 +846,7 @@ bool read_bytes(int descriptor, haddr_t address, size_t size, char* out) {
 /// writes. A writer that was stopped within one is waited for in vain, and nothing is read.
 bool read_structure(int descriptor, haddr_t address, size_t size, char* out) {
     constexpr std::chrono::microseconds kPause{20};
-    const auto last = std::chrono::steady_clock::now() + kPatience;
+    Wait wait(std::chrono::milliseconds(100));
     std::vector<char> again(size);
     if (!read_bytes(descriptor, address, size, out)) return false;
     for (;;) {
@@ -834,7 +855,10 @@ bool read_structure(int descriptor, haddr_t address, size_t size, char* out) {
         if (!read_bytes(descriptor, address, size, again.data())) return false;
         const bool same = std::memcmp(out, again.data(), size) == 0;
         if (same && !overwrites) return true;
-        if (std::chrono::steady_clock::now() > last) return false;
+        if (wait.was_long()) {
+            waited_in_vain = true;
+            return false;
+        }
         std::memcpy(out, again.data(), size);
     }
 }
@@ -956,31 +980,38 @@ void ReadableFile::throw_out_of_memory() const {
 
 void ReadableFile::throw_in_change() const {
     throw SystemError(
-        fmt::format("{}: cannot be read: the run that writes it has been in the middle of a change for {} s; "
-                    "is it stopped?",
-                    path_, kPatience.count()));
+        waited_in_vain
+            ? fmt::format(
+                  "{}: cannot be read: the run that writes it has been in the middle of a change for {} s; is it "
+                  "stopped?",
+                  path_, kPatience.count())
+            : fmt::format(
+                  "{}: cannot be read while the run writes it so fast: it changed at each try; read it later, or "
+                  "have rows and frames written less often",
+                  path_));
 }
 
 void ReadableFile::read(const std::function<void(hid_t file)>& action) const {
-    const auto last = std::chrono::steady_clock::now() + kPatience;
+    Wait wait(std::chrono::seconds(1));
     const Hdf5Turn turn;
     for (;;) {
+        waited_in_vain = false;
         try {
             h5::require_memory();
             if (!file_ || opened_ != version()) open();
             const h5::Reading reading;
             action(file_);
             if (consistent()) return;
-            if (std::chrono::steady_clock::now() > last) throw_in_change();
+            if (wait.was_long()) throw_in_change();
             file_.reset();
         } catch (const h5::OutOfMemory&) {
             throw_out_of_memory();
         } catch (const h5::Error& error) {
-            if (opened_ != version() && std::chrono::steady_clock::now() < last) {
+            if (waited_in_vain) throw_in_change();
+            if (opened_ != version() && !wait.was_long()) {
                 file_.reset();
                 continue;
             }
-            if (told_by_writer(descriptor_).overwrites) throw_in_change();
             throw InputError(fmt::format("{}: is not a whole {}: {}", path_, kind_, error.what()));
         } catch (const std::length_error&) {
             throw InputError(fmt::format("{}: is not a whole {}: a size makes no sense", path_, kind_));

@@ -74,7 +74,7 @@ public:
         ObservableTable table;
         table.observables = header_.observables;
         for (const ObservableInfo& info : table.observables) table.width += info.width();
-        if (!table.observables.empty()) file_.read([&](hid_t file) { read_table(file, table); });
+        if (!table.observables.empty()) read_table(table);
         return table;
     }
 
@@ -208,17 +208,23 @@ private:
         for (std::size_t id = 0; id < ids.size(); ++id) frame.gone[id] = ids[id] < 0 ? 1 : 0;
     }
 
-    void read_table(hid_t file, ObservableTable& table) const {
+    /// Column by column: rows only ever come behind others, and a file that grows fast would change while all are read.
+    void read_table(ObservableTable& table) const {
         const std::string clock = "observables/" + table.observables.front().name;
-        table.time = h5::read_array<double>(file, clock + "/time");
-        table.step = h5::read_array<std::uint64_t>(file, clock + "/step");
+        file_.read([&](hid_t file) {
+            table.time = h5::read_array<double>(file, clock + "/time");
+            table.step = h5::read_array<std::uint64_t>(file, clock + "/step");
+        });
         std::size_t rows = std::min(table.time.size(), table.step.size());
         std::vector<std::vector<double>> columns;
         for (const ObservableInfo& info : table.observables) {
-            const h5::Handle dataset = h5::open_dataset(file, "observables/" + info.name + "/value");
-            columns.emplace_back(h5::array_size(dataset));
-            h5::read_array_of(dataset, H5T_NATIVE_DOUBLE, columns.back().data());
-            rows = std::min(rows, columns.back().size() / info.width());
+            std::vector<double>& column = columns.emplace_back();
+            file_.read([&](hid_t file) {
+                const h5::Handle dataset = h5::open_dataset(file, "observables/" + info.name + "/value");
+                column.resize(h5::array_size(dataset));
+                h5::read_array_of(dataset, H5T_NATIVE_DOUBLE, column.data());
+            });
+            rows = std::min(rows, column.size() / info.width());
         }
         table.values.clear();
         std::size_t kept = 0;
@@ -231,7 +237,9 @@ private:
             }
             // Rows without any value are there for MDAnalysis only (RowDatasets::fill_up).
             if (std::all_of(values.begin(), values.end(), [](double value) { return std::isnan(value); })) continue;
-            if (!std::isfinite(table.time[row])) throw h5::Error("the time of a row is no number");
+            if (!std::isfinite(table.time[row])) {
+                throw InputError(path_ + ": is not a whole trajectory of carom: the time of a row is no number");
+            }
             table.values.insert(table.values.end(), values.begin(), values.end());
             table.time[kept] = table.time[row];
             table.step[kept] = table.step[row];

@@ -153,8 +153,11 @@ SweepTable parse_table(const std::string& text, const std::string& path) {
         table.lines.push_back(line);
     }
     if (table.rows.empty()) throw InputError(path + ": holds no row");
-    unify_numbers(table);
     table.axes = count_axes(table);
+    // Not where other columns would be axes then: whole numbers beyond 2^53 are more than their doubles tell apart.
+    SweepTable unified = table;
+    unify_numbers(unified);
+    if (count_axes(unified) == table.axes) table = std::move(unified);
     if (table.axes == 0) throw InputError(path + ": two rows are the same; is this a table of carom sweep?");
     if (table.axes == table.names.size()) {
         throw InputError(path + ": holds nothing beside axes; a table of carom sweep has its records behind them");

@@ -408,7 +408,7 @@ private:
             if (thermostat.kind == Thermostat::Kind::kRescale) {
                 stage.rescale_temperature = thermostat.temperature;
                 stage.rescale_every =
-                    std::max<std::uint64_t>(1, step_at(std::min(thermostat.every, scene.run.until + design_.dt)));
+                    std::max<std::uint64_t>(1, step_at(std::min(thermostat.every, 0.5 * kMostSteps * design_.dt)));
             }
             stages_.push_back(std::move(stage));
         }

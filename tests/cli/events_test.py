@@ -215,6 +215,14 @@ class EventsRun(ProgramTest):
             self.assertEqual(result.status, 3, result.err)
             self.assertIn("inelastic collapse", result.err)
 
+    def test_a_ball_slides_along_each_wall_that_it_only_just_touches(self):
+        slide = ("[scene]\ndimension = 2\n[box]\nsize = [{}, {}]\n[run]\nsolver = \"events\"\nuntil = 1.0\n[[ball]]\nradius = 0.1\n"
+                 "mass = 1.0\nposition = [{}, {}]\nvelocity = [{}, {}]\n")
+        for place in ((1.0, 0.3, 0.5, 0.2, 0.3, 0.0), (1.0, 0.3, 0.5, 0.1, 0.3, 0.0), (0.3, 1.0, 0.2, 0.5, 0.0, 0.3)):
+            self.write("slide.toml", slide.format(*place))
+            result = self.run_json("slide.toml", "--force")
+            self.assertEqual((result["time"], result["collisions"]), (1.0, 0), place)
+
     def test_a_run_too_short_or_slow_to_tell_has_miscounted_nothing(self):
         gas = HOP.replace("gravity = [0.0, -9.81]\nrestitution = 0.5\n", "").replace("[1.0, 2.0]", "[20.0, 20.0]")
         gas = gas.split("[[ball]]")[0] + "[[fill]]\nradius = 0.1\nmass = 1.0\ncount = 50\ntemperature = 1.0\n"

@@ -117,6 +117,14 @@ class Run(ProgramTest):
         self.assertEqual(a["steps"], 123)
         self.assertEqual(a["state_hash"], b["state_hash"])
 
+    def test_a_rescaling_beyond_the_scenes_end_is_at_its_time_however_the_end_is_given(self):
+        self.write("r.toml", "[scene]\ndimension = 2\n[box]\nsize = [20.0, 20.0]\n[spring]\ndt = 0.0001\n[run]\nuntil = 0.1\n[thermostat]\n"
+                   'kind = "rescale"\ntemperature = 4.0\nevery = 0.5\n[[fill]]\nradius = 0.3\nmass = 1.0\ncount = 20\ntemperature = 1.0\n')
+        results = [self.run_json("r.toml", "--force", *end) for end in (("--until", "0.3"), ("--steps", "3000"))]
+        self.assertEqual([result["heat"] for result in results], [0.0, 0.0])
+        self.assertEqual(results[0]["state_hash"], results[1]["state_hash"])
+        self.run_json("r.toml", "--force", "--set", "thermostat.every=1e300")
+
     def test_how_often_one_looks_changes_nothing(self):
         hashes = {self.run_json("gas.toml", "-o", f"{k}.h5", "--set", f"output.every={every}", "--set",
                                 f"output.observables_every={rows}", "--checkpoint-every", checkpoints)["state_hash"]

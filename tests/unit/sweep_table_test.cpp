@@ -401,6 +401,8 @@ TEST(SweepReduction, TakesANumberInTwoFormsForOne) {
     const Reduced cells = reduce_table(table, choose_columns(table, {}), false);
     EXPECT_THAT(cells.scales[0].at, ElementsAre(1.0, 2.0));
     EXPECT_THAT(cells.values, ElementsAre(1.0, 2.0, 3.0, 4.0));
+    const std::string seeds = "a,seed,v\n1,9007199254740992,1\n1,9007199254740993,2\n2,9007199254740992,2\n";
+    EXPECT_EQ(parse_table(seeds, "t.csv").axes, 2u);
 }
 
 TEST(SweepReduction, NamesWhatThereIs) {
