@@ -48,19 +48,6 @@ CAROM_HD bool meet_ball(const SpringParams<typename Kind::Real, Kind::kDim>& par
     return true;
 }
 
-/// Whether the wall is a face of the box that the ball does not touch: told by one coordinate, with the number that
-/// wall_gap() would have, where most of the time would be spent on faces across the box.
-template <int Dim>
-CAROM_HD bool clear_of_face(const Boundary<Dim>& wall, const Vec<double, Dim>& position, double radius) {
-    const WallNumber number(wall.number);
-    if (!number.is_face()) return false;
-    double gap = 0.0;
-    for (int axis = 0; axis < Dim; ++axis) {
-        if (axis == number.axis()) gap = position[axis] - wall.reference[axis];
-    }
-    return number.inwards() * gap >= radius;
-}
-
 template <class Kind, class Tally>
 CAROM_HD void add_walls(const SpringParams<typename Kind::Real, Kind::kDim>& params,
                         const StepNow<typename Kind::Real, Kind::kDim>& now, const OwnBall<Kind>& own,

@@ -980,7 +980,7 @@ void ReadableFile::throw_out_of_memory() const {
 
 void ReadableFile::throw_in_change() const {
     throw SystemError(
-        waited_in_vain
+        waited_in_vain || opened_.shape == told_by_writer(descriptor_).shape  // an odd one, then
             ? fmt::format(
                   "{}: cannot be read: the run that writes it has been in the middle of a change for {} s; is it "
                   "stopped?",

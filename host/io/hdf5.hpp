@@ -208,7 +208,8 @@ public:
 
     [[nodiscard]] const std::string& path() const { return path_; }
     /// Runs `action`, perhaps more than once; what goes wrong in it becomes an InputError that names the file.
-    /// \throws SystemError  there is not enough memory for it, or its writer does not end a change that it has begun
+    /// \throws SystemError  there is not enough memory for it, its writer does not end a change that it
+    ///                      has begun, or makes the next before the file is read
     void read(const std::function<void(hid_t file)>& action) const;
 
 private:

@@ -100,6 +100,19 @@ Boundary<Dim> face_boundary(WallNumber face, const Vec<double, Dim>& low, const 
     return {plane, face.value(), reference, temperature, 0.0};
 }
 
+/// Whether the wall is a face of the box that the ball does not touch: told by one coordinate, with the number that
+/// its gap has (0 times the others is added to that), where most of the time would be spent on faces across the box.
+template <int Dim>
+CAROM_HD bool clear_of_face(const Boundary<Dim>& wall, const Vec<double, Dim>& position, double radius) {
+    const WallNumber number(wall.number);
+    if (!number.is_face()) return false;
+    double gap = 0.0;
+    for (int axis = 0; axis < Dim; ++axis) {
+        if (axis == number.axis()) gap = position[axis] - wall.reference[axis];
+    }
+    return number.inwards() * gap >= radius;
+}
+
 /// Whether it may have a velocity.
 inline bool can_move(const Wall& wall) {
     return WallShapes<3>::with_type(wall.shape, [&]<class Shape>() { return !Shape::kMovingKey.empty(); });
