@@ -122,7 +122,7 @@ public:
         if (keeps_frames_) frames.push_back(std::make_shared<const Frame>(frame));
     }
     void write_row(const ObservableRow& row) override { rows.push_back(row); }
-    void write_checkpoint(SolverState& /*state*/) override {}
+    bool write_checkpoint(SolverState& /*state*/) override { return false; }
 
     std::vector<std::shared_ptr<const Frame>> frames;
     std::vector<ObservableRow> rows;

@@ -45,15 +45,21 @@ std::string how_to_go_on(const std::string& program, const RunOutcome& outcome, 
                        shell_quoted(files.checkpoint));
 }
 
+/// No checkpoint is made of a state from which no run goes on.
+std::string checkpoint_of_a_fault(const RunOutcome& outcome, const OutputFiles& files) {
+    if (!outcome.checkpoint_time) return "no checkpoint, since no run goes on from there";
+    if (*outcome.checkpoint_time == outcome.time) return "checkpoint in " + visible(files.checkpoint);
+    return fmt::format("checkpoint of t = {:.6g} in {}, since no run goes on from there", *outcome.checkpoint_time,
+                       visible(files.checkpoint));
+}
+
 int report(const Simulation& simulation, const std::string& program, const OutputFiles& files) {
     const RunOutcome& outcome = simulation.outcome;
     const std::string go_on = how_to_go_on(program, outcome, files);
     switch (outcome.status) {
         case ExitStatus::kCannotContinue:
             say("carom: {}; {} in {}, {}\n", visible(outcome.error), plural(outcome.frames, "frame"),
-                visible(files.trajectory),
-                outcome.checkpoint_time ? "checkpoint in " + visible(files.checkpoint)
-                                        : "no checkpoint could be written");
+                visible(files.trajectory), checkpoint_of_a_fault(outcome, files));
             break;
         case ExitStatus::kSystemFailure:
             say("carom: {}; {}\n", visible(outcome.error), go_on);

@@ -37,9 +37,17 @@ struct Flow {
     Vec<double, Dim> momentum{};
     Vec<double, Dim> moment{};  ///< X, positions as they are in the box
     double mass = 0.0;
-    double time = 0.0;  ///< of the epoch, that the sums stand for
+    std::uint64_t balls = 0;  ///< that the sums are over
+    double time = 0.0;        ///< of the epoch, that the sums stand for
     double twice_kinetic_time = 0.0;
     double gravity_virial_time = 0.0;
+
+    /// Of no ball the sums are 0, not what rounding has left of them, which gravity would make more of.
+    void clear_if_empty() {
+        if (balls > 0) return;
+        twice_kinetic = mass = 0.0;
+        momentum = moment = Vec<double, Dim>::filled(0.0);
+    }
 
     void advance(double to, const Vec<double, Dim>& g) {
         const double s = to - time;
@@ -82,6 +90,7 @@ public:
         flow_.momentum = flow_.momentum + mass * velocity;
         flow_.moment = flow_.moment + mass * position;
         flow_.mass += mass;
+        ++flow_.balls;
         counted_.virial_start += mass * dot(position, velocity);
     }
     /// A ball has left through an open face. One of infinite mass: mass 0. \param spin_energy  that goes with it
@@ -93,6 +102,8 @@ public:
         flow_.momentum = flow_.momentum - mass * velocity;
         flow_.moment = flow_.moment - mass * position;
         flow_.mass -= mass;
+        if (mass > 0.0) --flow_.balls;
+        flow_.clear_if_empty();
         counted_.virial_start -= mass * dot(position, velocity);
         ++tallies_.balls_left;
     }

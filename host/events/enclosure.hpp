@@ -77,9 +77,9 @@ public:
     /// When a ball touches a [[wall]], from `time` on, at which it is at `position`.
     template <bool Gravity>
     [[nodiscard]] double touch_time(std::uint32_t number, const Vector& position, const Vector& velocity,
-                                    const Vector& gravity, double radius, double time) const {
+                                    const Vector& gravity, double radius, double time, bool met) const {
         return walls_[number - kFaces].template touch_time<Gravity>(position, velocity, gravity, radius,
-                                                                    time - walls_time_);
+                                                                    time - walls_time_, met);
     }
 
     /// The shortest of the periodic images of a displacement that is shorter than a period.

@@ -415,6 +415,14 @@ private:
         return touches;
     }
 
+    /// The same for a ball that has just met `met`, a slot or count + number of a wall, and counts whom it touches.
+    int predict_after(Slot i, std::uint32_t met) {
+        met_ = met;
+        const int touches = predict<true>(i);
+        met_ = kNoContact;
+        return touches;
+    }
+
     /// Looks for a contact with one of the candidates before `before` (from now), and notes it. Returns how many of
     /// them touch the ball.
     template <bool CountTouching>
@@ -423,8 +431,8 @@ private:
         const Slot* const candidates = cells_.candidates();
         const ImageByCell<Dim> image{cells_};
         if (balls_.any_heavy()) [[unlikely]] {
-            return note(i, edge ? meet_singly(balls_, i, candidates, found, before, speed_scale_, image)
-                                : meet_singly(balls_, i, candidates, found, before, speed_scale_, SameImage{}));
+            return note(i, edge ? meet_singly(balls_, i, candidates, found, before, speed_scale_, met_, image)
+                                : meet_singly(balls_, i, candidates, found, before, speed_scale_, met_, SameImage{}));
         }
         cells_.fill_up(found, edge);
         return note(i, edge ? meet<CountTouching>(balls_, i, candidates, found, before, speed_scale_, image)
@@ -448,9 +456,9 @@ private:
         const HotBall& ball = balls_.hot(i);
         const double start = clock_.since_start(ball.time);
         for (std::uint32_t number = kFaces; number < enclosure_.count(); ++number) {
-            const double time =
-                ball.time + enclosure_.template touch_time<Gravity>(number, balls_.position(i), balls_.velocity(i),
-                                                                    balls_.gravity(), ball.radius, start);
+            const double time = ball.time + enclosure_.template touch_time<Gravity>(
+                                                number, balls_.position(i), balls_.velocity(i), balls_.gravity(),
+                                                ball.radius, start, met_ == count() + number);
             if (!(time < forecast.contact_time)) continue;
             forecast.contact_time = time;
             forecast.partner = count() + number;
@@ -805,8 +813,8 @@ private:
     bool more_touch(Slot i, Slot j) {
         ++next_[i].hits;
         ++next_[j].hits;
-        int touching = predict<true>(i) + touching_walls(i);
-        touching += predict<true>(j) + touching_walls(j);
+        int touching = predict_after(i, j) + touching_walls(i);
+        touching += predict_after(j, i) + touching_walls(j);
         return touching > 4;  // each touches itself and the other
     }
 
@@ -833,7 +841,8 @@ private:
             balls_.set_body(i, after);
         }
         ++next_[i].hits;
-        if (predict<true>(i) + touching_walls(i) > 2 && speed == 0.0) [[unlikely]] {  // itself, and this wall
+        if (predict_after(i, count() + number) + touching_walls(i) > 2 && speed == 0.0)
+            [[unlikely]] {  // itself, and this wall
             balls_.set_body(i, before);
             resolve_touching(i, count() + number);
             return;
@@ -1071,6 +1080,7 @@ private:
     std::uint64_t watch_events_ = 0;
     double watch_time_ = 0.0;
 
+    std::uint32_t met_ = kNoContact;  // whom the ball has just met that is predicted for
     Touches touches_;
     Cluster<Dim> cluster_;
 };
@@ -1315,6 +1325,7 @@ void Engine<Dim, Gravity, Lists>::resume(const SolverState& state) {
     const double earliest = std::max(record.now - late, -1.0e-9 * record.calendar_end);
     for (Slot i = 0; i < count(); ++i) {
         balls_.set_gone(i, state.balls.gone.at(i) != 0);
+        if (!balls_.gone(i) && !balls_.heavy(i)) ++flow.balls;
         if (!balls_.gone(i)) {
             require(std::isfinite(own_time[i]) && own_time[i] <= now_ + late, i, "time");
             require(event_time[i] >= earliest && event_partner[i] != -1.0, i, "event");
@@ -1337,6 +1348,7 @@ void Engine<Dim, Gravity, Lists>::resume(const SolverState& state) {
             require(there, i, "partner: it is gone");
         }
     }
+    flow.clear_if_empty();
     if (!last_hit_.empty()) last_hit_ = usable(record.last_hit, "last_hit");
     require_agreement(state);
     sort_slots();

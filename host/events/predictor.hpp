@@ -123,9 +123,10 @@ Meeting meet(const FlyingBalls<Dim, Gravity>& balls, Slot i, const Slot* candida
 }
 
 /// The same one candidate at a time, for balls of which some are of infinite mass: gravity does not act on all alike.
+/// \param met  whom the ball has just met, if it has
 template <int Dim, bool Gravity, class Image>
 Meeting meet_singly(const FlyingBalls<Dim, Gravity>& balls, Slot i, const Slot* candidates, std::uint32_t count,
-                    double before, double speed, const Image& image) {
+                    double before, double speed, Slot met, const Image& image) {
     const HotBall& ball = balls.hot(i);
     const double widest = ball.radius + balls.largest_radius();
     const Vec<double, Dim> position = balls.position(i);
@@ -141,7 +142,7 @@ Meeting meet_singly(const FlyingBalls<Dim, Gravity>& balls, Slot i, const Slot* 
         if (j == i || (balls.heavy(i) && balls.heavy(j))) continue;  // two that nothing moves pass through each other
         double time;
         if (Gravity && balls.heavy(i) != balls.heavy(j)) {
-            time = curved_sphere_time(d, dv, balls.gravity_of(i) - balls.gravity_of(j), reach, false);
+            time = curved_sphere_time(d, dv, balls.gravity_of(i) - balls.gravity_of(j), reach, false, j == met);
         } else {
             const double closing = -kClosingRounding * 2.0 * ball.radius * speed;
             time = pair_time<double, Dim>(d, dv, reach, closing, kNeverTouch).time;

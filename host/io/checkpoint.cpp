@@ -583,4 +583,11 @@ void require_possible(const SolverState& state, const Scene& scene) {
     }
 }
 
+bool is_dead_end(const SolverState& state, const Scene& scene) {
+    // Balls are looked at where there have been such overlaps: nobody comes from less to that in one step.
+    constexpr double kDeep = 0.25;  // of the smaller radius; the end is at 1.5 and more
+    return state.records.spring && state.balls.first == 0 && state.balls.rest == 0 &&
+           state.tallies.max_overlap > kDeep && impossible_overlap(scene, state.balls);
+}
+
 }  // namespace carom

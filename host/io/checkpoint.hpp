@@ -56,4 +56,7 @@ Checkpoint load_checkpoint(const std::string& path, bool in_parts = false);
 /// hand, apart from each other. What an engine has noted for itself, the engine looks at. \throws DamagedState
 void require_possible(const SolverState& state, const Scene& scene);
 
+/// A run has come to a state with which require_possible() would not go on, since soft balls have gone into each other.
+bool is_dead_end(const SolverState& state, const Scene& scene);
+
 }  // namespace carom

@@ -119,6 +119,9 @@ public:
     ~Reading() { current = before_; }
     Reading(const Reading&) = delete;
     Reading& operator=(const Reading&) = delete;
+    /// What was read since the last part was whole is read again.
+    void again() { bytes_ = whole_; }
+    void part_is_whole() { whole_ = bytes_; }
     static void add(hsize_t bytes, hsize_t of_file) {
         constexpr hsize_t kTimes = 8;  // it is looked at, hashed and read
         constexpr hsize_t kOwn = 1U << 20;
@@ -132,6 +135,7 @@ private:
     static thread_local Reading* current;
     Reading* before_;
     hsize_t bytes_ = 0;
+    hsize_t whole_ = 0;
 };
 thread_local Reading* Reading::current = nullptr;
 
@@ -991,33 +995,37 @@ void ReadableFile::throw_in_change() const {
                   path_));
 }
 
-void ReadableFile::read(const std::function<void(hid_t file)>& action) const {
-    Wait wait(std::chrono::seconds(1));
-    const Hdf5Turn turn;
-    for (;;) {
-        waited_in_vain = false;
-        try {
-            h5::require_memory();
-            if (!file_ || opened_ != version()) open();
-            const h5::Reading reading;
-            action(file_);
-            if (consistent()) return;
-            if (wait.was_long()) throw_in_change();
-            file_.reset();
-        } catch (const h5::OutOfMemory&) {
-            throw_out_of_memory();
-        } catch (const h5::Error& error) {
-            if (waited_in_vain) throw_in_change();
-            if (opened_ != version() && !wait.was_long()) {
+void ReadableFile::read(const Action& action) const { read_parts({&action, 1}); }
+
+void ReadableFile::read_parts(std::span<const Action> parts) const {
+    h5::Reading reading;
+    for (const Action& part : parts) {
+        Wait wait(std::chrono::seconds(1));
+        const Hdf5Turn turn;
+        for (bool whole = false; !whole;) {
+            waited_in_vain = false;
+            reading.again();
+            try {
+                h5::require_memory();
+                if (!file_ || opened_ != version()) open();
+                part(file_);
+                whole = consistent();
+                if (!whole && wait.was_long()) throw_in_change();
+                if (!whole) file_.reset();
+            } catch (const h5::OutOfMemory&) {
+                throw_out_of_memory();
+            } catch (const h5::Error& error) {
+                if (waited_in_vain) throw_in_change();
+                if (opened_ == version() || wait.was_long())
+                    throw InputError(fmt::format("{}: is not a whole {}: {}", path_, kind_, error.what()));
                 file_.reset();
-                continue;
+            } catch (const std::length_error&) {
+                throw InputError(fmt::format("{}: is not a whole {}: a size makes no sense", path_, kind_));
+            } catch (const std::bad_alloc&) {
+                throw_out_of_memory();
             }
-            throw InputError(fmt::format("{}: is not a whole {}: {}", path_, kind_, error.what()));
-        } catch (const std::length_error&) {
-            throw InputError(fmt::format("{}: is not a whole {}: a size makes no sense", path_, kind_));
-        } catch (const std::bad_alloc&) {
-            throw_out_of_memory();
         }
+        reading.part_is_whole();
     }
 }
 

@@ -197,6 +197,8 @@ namespace carom {
 /// again where the file has changed since.
 class ReadableFile {
 public:
+    using Action = std::function<void(hid_t file)>;
+
     /// \param kind        "trajectory of carom", "H5MD file", for messages
     /// \param descriptor  of the file, if it is open already: it becomes this object's; else -1
     /// \throws SystemError  no such file, or it may not be read
@@ -210,7 +212,10 @@ public:
     /// Runs `action`, perhaps more than once; what goes wrong in it becomes an InputError that names the file.
     /// \throws SystemError  there is not enough memory for it, its writer does not end a change that it
     ///                      has begun, or makes the next before the file is read
-    void read(const std::function<void(hid_t file)>& action) const;
+    void read(const Action& action) const;
+    /// As read(), of one behind another: each sees the file as it was at one moment, which need not be the same for
+    /// all. How much may be read of a file holds for all together.
+    void read_parts(std::span<const Action> parts) const;
 
 private:
     /// Changes whenever the file does, but for what falls into one tick of the system's clock.

@@ -211,20 +211,20 @@ private:
     /// Column by column: rows only ever come behind others, and a file that grows fast would change while all are read.
     void read_table(ObservableTable& table) const {
         const std::string clock = "observables/" + table.observables.front().name;
-        file_.read([&](hid_t file) {
+        std::vector<std::vector<double>> columns(table.observables.size());
+        std::vector<ReadableFile::Action> parts{[&](hid_t file) {
             table.time = h5::read_array<double>(file, clock + "/time");
             table.step = h5::read_array<std::uint64_t>(file, clock + "/step");
-        });
-        std::size_t rows = std::min(table.time.size(), table.step.size());
-        std::vector<std::vector<double>> columns;
-        for (const ObservableInfo& info : table.observables) {
-            std::vector<double>& column = columns.emplace_back();
-            file_.read([&](hid_t file) {
-                const h5::Handle dataset = h5::open_dataset(file, "observables/" + info.name + "/value");
-                column.resize(h5::array_size(dataset));
-                h5::read_array_of(dataset, H5T_NATIVE_DOUBLE, column.data());
+        }};
+        for (std::size_t k = 0; k < columns.size(); ++k) {
+            parts.emplace_back([&, k](hid_t file) {
+                columns[k] = h5::read_array<double>(file, "observables/" + table.observables[k].name + "/value");
             });
-            rows = std::min(rows, column.size() / info.width());
+        }
+        file_.read_parts(parts);
+        std::size_t rows = std::min(table.time.size(), table.step.size());
+        for (std::size_t k = 0; k < columns.size(); ++k) {
+            rows = std::min(rows, columns[k].size() / table.observables[k].width());
         }
         table.values.clear();
         std::size_t kept = 0;

@@ -73,13 +73,15 @@ namespace {
 
 ObservableSet make_observables_of(const Scene& scene, const BallFigures& figures, const Balls& balls, std::size_t count,
                                   const Balls* start) {
+    // The work of bodies is counted by the event-driven solver alone.
+    const bool bodies_drive = figures.bodies_move && scene.run.solver == SolverKind::kEvents;
     return ObservableSet(make_all(scene, {.box = scene.box,
                                           .mean_radius = figures.mean_radius,
                                           .mass = figures.mobile_mass,
                                           .balls = count,
                                           .species = &balls,
                                           .start = start,
-                                          .driven = scene.driven(),
+                                          .driven = scene.driven() || bodies_drive,
                                           .walls = scene.walls.size()}));
 }
 
@@ -89,10 +91,10 @@ ObservableSet make_observables(const PreparedScene& run, const Balls* start) {
     return make_observables_of(run.scene, run.figures, run.state.balls, run.state.ball_count(), start);
 }
 
-std::vector<ObservableInfo> observable_infos(const Scene& scene) {
+std::vector<ObservableInfo> observable_infos(const Scene& scene, const BallFigures& figures) {
     Balls nothing;
     nothing.dimension = scene.dimension();
-    return make_observables_of(scene, {}, nothing, 0, &nothing).infos();
+    return make_observables_of(scene, figures, nothing, 0, &nothing).infos();
 }
 
 ObservableSet observables_of_run(const PreparedScene& run, Solver& solver) {
@@ -221,10 +223,12 @@ bool only_cools(const Scene& scene) {
 
 /// Whether all the energy of the balls is their own: nobody gives or takes any, and there is none of height, whose zero
 /// is as one likes.
-bool is_isolated(const Scene& scene) {
+bool is_isolated(const PreparedScene& run) {
+    const Scene& scene = run.scene;
     if (scene.physics.gravity != Vector3{}) return false;
     const auto is_open = [](const auto& faces) { return std::ranges::count(faces, Face::kOpen) > 0; };
-    return !scene.driven() && !loses_energy(scene) && std::ranges::none_of(scene.box.faces, is_open);
+    return !scene.driven() && !run.figures.bodies_move && !loses_energy(scene) &&
+           std::ranges::none_of(scene.box.faces, is_open);
 }
 
 bool wall_moves_while_measured(const Scene& scene) {
@@ -241,7 +245,7 @@ bool wall_moves_while_measured(const Scene& scene) {
 }  // namespace
 
 RunAverages::RunAverages(const PreparedScene& run, const std::vector<ObservableInfo>& rows)
-    : rows_(rows, run.scene.output.observables_every, is_isolated(run.scene)),
+    : rows_(rows, run.scene.output.observables_every, is_isolated(run)),
       averages_rows_(!rows.empty()),
       resumed_(!run.resumed_from.empty()),
       threads_(run.threads > 0 ? run.threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()))) {

@@ -38,7 +38,7 @@ bool needs_start(const Scene& scene);
 bool needs_all_balls(const Scene& scene);
 
 /// What a row of that scene holds, without making anything.
-std::vector<ObservableInfo> observable_infos(const Scene& scene);
+std::vector<ObservableInfo> observable_infos(const Scene& scene, const BallFigures& figures);
 
 /// What a run averages: the kinds of [[observe]] that are averages, and the means of the rows.
 ///

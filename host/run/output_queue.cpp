@@ -16,15 +16,16 @@ constexpr std::size_t kMaxJobs = 4096;
 }  // namespace
 
 TrajectorySink::TrajectorySink(TrajectoryWriter& writer, std::string checkpoint_path, const TrajectoryHeader& header,
-                               const SolverPlan& plan)
-    : writer_(writer), checkpoint_path_(std::move(checkpoint_path)), plan_(plan) {
+                               const SolverPlan& plan, const Scene& scene)
+    : writer_(writer), checkpoint_path_(std::move(checkpoint_path)), plan_(plan), scene_(scene) {
     checkpoint_.scene_path = header.scene_path;
     checkpoint_.scene_source = header.scene_source;
     checkpoint_.description = header.description;
 }
 
-void TrajectorySink::write_checkpoint(SolverState& state) {
+bool TrajectorySink::write_checkpoint(SolverState& state) {
     plan_.store(state);
+    if (is_dead_end(state, scene_)) return false;
     std::swap(checkpoint_.state, state);  // a state may be gigabytes
     try {
         const Balls& balls = checkpoint_.state.balls;
@@ -43,6 +44,7 @@ void TrajectorySink::write_checkpoint(SolverState& state) {
         throw;
     }
     std::swap(checkpoint_.state, state);
+    return true;
 }
 
 namespace {
@@ -221,8 +223,9 @@ void OutputQueue::work() {
         Job& job = jobs_.front();  // a deque's elements stay where they are while others are added behind
         lock.unlock();
         std::exception_ptr error;
+        bool kept = false;
         try {
-            perform(job);
+            kept = perform(job);
         } catch (...) {
             error = std::current_exception();
         }
@@ -236,14 +239,14 @@ void OutputQueue::work() {
             rows_written_ += written ? 1 : 0;
         } else if (std::holds_alternative<CheckpointJob>(job)) {
             checkpoint_busy_ = false;
-            if (written && checkpoint_.balls.rest == 0) checkpoint_time_ = checkpoint_.time;
+            if (written && kept && checkpoint_.balls.rest == 0) checkpoint_time_ = checkpoint_.time;
         }
         jobs_.pop_front();
         progress_.notify_all();
     }
 }
 
-void OutputQueue::perform(Job& job) {
+bool OutputQueue::perform(Job& job) {
     bool failed = false;
     {
         const std::lock_guard lock(mutex_);
@@ -253,14 +256,15 @@ void OutputQueue::perform(Job& job) {
         complete(*frame_job->slot);  // also after a failure: the solver may still be copying into it
         if (!failed) sink_.write_frame(frame_job->slot->frame);
     } else if (failed) {
-        return;
+        return false;
     } else if (auto* row = std::get_if<ObservableRow>(&job)) {
         sink_.write_row(*row);
     } else if (auto* tables = std::get_if<std::vector<AverageTable>>(&job)) {
         sink_.write_averages(*tables);
     } else {
-        sink_.write_checkpoint(checkpoint_);
+        return sink_.write_checkpoint(checkpoint_);
     }
+    return true;
 }
 
 }  // namespace carom

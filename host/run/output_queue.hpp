@@ -34,19 +34,22 @@ public:
     /// The averages as of the frame that follows.
     virtual void write_averages(const std::vector<AverageTable>&) {}
     /// \param state  may be taken out and put back, so that it need not be copied; its balls come as a frame's
-    virtual void write_checkpoint(SolverState& state) = 0;
+    /// \return whether it is on disk, where its last part has come; no run goes on from a dead end, and the checkpoint
+    ///         before stays
+    virtual bool write_checkpoint(SolverState& state) = 0;
 };
 
 /// The trajectory and the checkpoint of a run.
 class TrajectorySink final : public RunSink {
 public:
+    /// \param scene  that of the run
     TrajectorySink(TrajectoryWriter& writer, std::string checkpoint_path, const TrajectoryHeader& header,
-                   const SolverPlan& plan);
+                   const SolverPlan& plan, const Scene& scene);
 
     void write_frame(const Frame& frame) override { writer_.append(frame); }
     void write_row(const ObservableRow& row) override { writer_.append_row(row); }
     void write_averages(const std::vector<AverageTable>& tables) override { writer_.append_averages(tables); }
-    void write_checkpoint(SolverState& state) override;
+    bool write_checkpoint(SolverState& state) override;
 
 private:
     TrajectoryWriter& writer_;
@@ -54,6 +57,7 @@ private:
     Checkpoint checkpoint_;  // all but the state
     std::optional<CheckpointWriter> checkpoint_writer_;
     const SolverPlan& plan_;
+    const Scene& scene_;
 };
 
 /// Calls write(state) for a checkpoint of what a solver has now: in parts where it has parts.
@@ -107,7 +111,8 @@ private:
     Slot& take_slot();
     void push_slot(Slot& slot);
     void push_frame_in_parts(BallsInParts& balls);
-    void perform(Job& job);
+    /// \return false: there is nothing of it on disk
+    bool perform(Job& job);
     void complete(Slot& slot);
     void rethrow_if_failed() const;
 

@@ -246,7 +246,7 @@ void derive(PreparedScene& run) {
     SolverDescription description;
     description.precision = plan.precision();
     TrajectoryHeader header = make_trajectory_header(run.scene, run.state.balls.species_table, *run.species,
-                                                     description, observable_infos(run.scene));
+                                                     description, observable_infos(run.scene, run.figures));
     header.averages = averages.infos();
     run.output_bytes = estimate_trajectory_bytes(header, run.frames, run.rows);
     if (balls == 0) run.warnings.emplace_back("the scene has no balls: a [[ball]] or a [[fill]] would be some");

@@ -193,8 +193,9 @@ private:
             const auto add = [this](SolverState& to) {
                 if (averages_ != nullptr) averages_->save(to);
             };
-            save_in_parts(solver_, state, add, [this](SolverState& part) { sink_.write_checkpoint(part); });
-            outcome_.checkpoint_time = state.time;
+            bool written = false;
+            save_in_parts(solver_, state, add, [&](SolverState& part) { written = sink_.write_checkpoint(part); });
+            if (written) outcome_.checkpoint_time = state.time;
         } catch (const std::exception&) {
             // The first error is the one to tell; an older checkpoint, if there is one, is still on disk.
         }
@@ -252,7 +253,7 @@ class LastRow final : public RunSink {
 public:
     void write_frame(const Frame&) override {}
     void write_row(const ObservableRow& row) override { values = row.values; }
-    void write_checkpoint(SolverState&) override {}
+    bool write_checkpoint(SolverState&) override { return false; }
 
     std::vector<double> values;
 };

@@ -59,13 +59,15 @@ public:
     void write_averages(const std::vector<AverageTable>& tables) override {
         each([&](RunSink& sink) { sink.write_averages(tables); });
     }
-    void write_checkpoint(SolverState& state) override {
-        if (!saves_) return;
+    bool write_checkpoint(SolverState& state) override {
+        if (!saves_) return false;
         if (state.balls.first == 0) {
             state.records.changed = run_.changed;
             watch_.save(state);  // here, where all frames before have been looked at
         }
-        each([&](RunSink& sink) { sink.write_checkpoint(state); });
+        bool written = false;
+        each([&](RunSink& sink) { written = sink.write_checkpoint(state) || written; });
+        return written;
     }
 
     /// No more checkpoints. While nothing is being written.
@@ -191,7 +193,7 @@ public:
         const OutputFiles& files = options_.files;
         if (!files.trajectory.empty()) {
             writer_ = std::make_unique<TrajectoryWriter>(files.trajectory, header_, options_.force);
-            sink_ = std::make_unique<TrajectorySink>(*writer_, files.checkpoint, header_, *run_.plan);
+            sink_ = std::make_unique<TrajectorySink>(*writer_, files.checkpoint, header_, *run_.plan, run_.scene);
         }
         balls_ = run_.state.ball_count();
         watched_ =

@@ -50,9 +50,15 @@ public:
                 square += balls.velocity[axis][at] * balls.velocity[axis][at];
             }
             fastest_square_[row] = std::max(fastest_square_[row], square);
-            if (!species.mobile()) continue;
-            ++movable_;
             const bool in = balls.gone[at] == 0;
+            if (!species.mobile()) {
+                const auto turns = [at](const std::vector<double>& spin) {
+                    return at < spin.size() && spin[at] != 0.0;
+                };
+                if (in && (square > 0.0 || std::ranges::any_of(balls.spin, turns))) figures_.bodies_move = true;
+                continue;
+            }
+            ++movable_;
             for (int axis = 0; axis < balls.dimension; ++axis) {
                 const double v = balls.velocity[axis][at];
                 squares_ += v * v;

@@ -21,6 +21,7 @@ struct BallFigures {
     double packing_fraction = 0.0;  ///< of the box
     double size_ratio = 1.0;        ///< largest over smallest radius
     double mean_radius = 0.0;       ///< of all balls of finite mass, which push walls [length]
+    bool bodies_move = false;       ///< bodies of infinite mass do, which give and take energy as walls that move
 
     // Sums over the balls of finite mass that are in.
     double mobile = 0.0;         ///< how many

@@ -517,7 +517,7 @@ public:
         });
         for (std::size_t wall = 0; wall < boundaries_.size(); ++wall) {
             const Point<Dim> straight = Point<Dim>::filled(0.0);
-            note(boundaries_[wall].template touch_time<false>(center, velocity, straight, radius, 0.0),
+            note(boundaries_[wall].template touch_time<false>(center, velocity, straight, radius, 0.0, false),
                  obstacles_.all().size() + wall);
         }
         return first;

@@ -55,10 +55,11 @@ struct Boundary {
 
     /// When a ball in free flight touches it, from now.
     /// \param since  how long the wall has moved [time]
+    /// \param met    the two have just met
     template <bool Curved>
     [[nodiscard]] double touch_time(const Vec<double, Dim>& center, const Vec<double, Dim>& velocity,
-                                    const Vec<double, Dim>& acceleration, double radius, double since) const {
-        const Approach<Dim> ball{center - reference, velocity, acceleration, radius, speed * since, speed};
+                                    const Vec<double, Dim>& acceleration, double radius, double since, bool met) const {
+        const Approach<Dim> ball{center - reference, velocity, acceleration, radius, speed * since, speed, met};
         return shape.visit([&](const auto& kind) { return kind.template touch_time<Curved>(ball); });
     }
 };

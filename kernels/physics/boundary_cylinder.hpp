@@ -80,8 +80,8 @@ struct CylinderBoundary {
     template <bool Curved>
     [[nodiscard]] double touch_time(const Approach<Dim>& ball) const {
         return round_wall_time<Curved>(square_to_axis(ball.from_reference), square_to_axis(ball.velocity),
-                                       square_to_axis(ball.acceleration), radius() + side() * ball.radius,
-                                       side() < 0.0);
+                                       square_to_axis(ball.acceleration), radius() + side() * ball.radius, side() < 0.0,
+                                       ball.met);
     }
 
     [[nodiscard]] double largest_ball() const {

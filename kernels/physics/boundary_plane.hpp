@@ -50,8 +50,8 @@ struct PlaneBoundary {
     template <bool Curved>
     [[nodiscard]] double touch_time(const Approach<Dim>& ball) const {
         const double height = gap(ball.from_reference).distance - ball.radius - ball.wall_way;
-        return plane_time(height, dot(ball.velocity, normal) - ball.wall_speed,
-                          Curved ? dot(ball.acceleration, normal) : 0.0);
+        const double speed = dot(ball.velocity, normal) - ball.wall_speed;
+        return plane_time(height, ball.met ? larger(speed, 0.0) : speed, Curved ? dot(ball.acceleration, normal) : 0.0);
     }
 
     [[nodiscard]] double largest_ball() const { return std::numeric_limits<double>::infinity(); }

@@ -52,7 +52,7 @@ struct SphereBoundary {
     template <bool Curved>
     [[nodiscard]] double touch_time(const Approach<Dim>& ball) const {
         return round_wall_time<Curved>(ball.from_reference, ball.velocity, ball.acceleration,
-                                       radius + side * ball.radius, side < 0.0);
+                                       radius + side * ball.radius, side < 0.0, ball.met);
     }
 
     [[nodiscard]] double largest_ball() const { return side < 0.0 ? radius : std::numeric_limits<double>::infinity(); }

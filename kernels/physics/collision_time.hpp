@@ -17,6 +17,9 @@
 //   b < 0 and b^2 > a c:  t = c / (sqrt(b^2 - a c) - b);   b >= 0 and a < 0, caught up with:  t = (b + sqrt(...)) / -a
 //
 // Plane, height h of the lowest point, speed v and acceleration a along the normal: h + v t + a t^2 / 2 = 0.
+// Two that have just met do not approach, and only what bends their ways brings them together again; where nothing of
+// their speed is left, rounding would have them meet endlessly (`met`).
+//
 // Sphere as a wall: the pair's formula outside, its other root inside; under gravity, and for a pair of which gravity
 // moves only one, a quartic (first_root.hpp).
 
@@ -78,8 +81,8 @@ CAROM_HD double plane_time(double height, double speed, double acceleration) {
 
 /// Time at which |d + v t| reaches `reach` from inside.
 template <int Dim>
-CAROM_HD double inside_sphere_time(const Vec<double, Dim>& d, const Vec<double, Dim>& v, double reach) {
-    const double b = dot(d, v);
+CAROM_HD double inside_sphere_time(const Vec<double, Dim>& d, const Vec<double, Dim>& v, double reach, bool met) {
+    const double b = met ? smaller(dot(d, v), 0.0) : dot(d, v);
     const double v2 = dot(v, v);
     const double c = smaller(dot(d, d) - reach * reach, 0.0);
     if (!(v2 > 0.0)) return kNeverTouch;
@@ -90,9 +93,10 @@ CAROM_HD double inside_sphere_time(const Vec<double, Dim>& d, const Vec<double, 
 /// Time at which |d + v t + a t^2 / 2| reaches `reach`, from outside or from inside.
 template <int Dim>
 CAROM_HD double curved_sphere_time(const Vec<double, Dim>& d, const Vec<double, Dim>& v, const Vec<double, Dim>& a,
-                                   double reach, bool inside) {
+                                   double reach, bool inside, bool met) {
     const double side = inside ? -1.0 : 1.0;
-    const double quartic[5] = {side * (dot(d, d) - reach * reach), side * 2.0 * dot(d, v),
+    const double rate = side * 2.0 * dot(d, v);
+    const double quartic[5] = {side * (dot(d, d) - reach * reach), met ? larger(rate, 0.0) : rate,
                                side * (dot(v, v) + dot(d, a)), side * dot(v, a), side * 0.25 * dot(a, a)};
     return first_fall_below_zero(quartic, kNeverTouch);
 }
@@ -102,10 +106,10 @@ CAROM_HD double curved_sphere_time(const Vec<double, Dim>& d, const Vec<double, 
 /// \param reach  of d when they touch [length]
 template <bool Curved, int Dim>
 CAROM_HD double round_wall_time(const Vec<double, Dim>& d, const Vec<double, Dim>& v, const Vec<double, Dim>& a,
-                                double reach, bool inside) {
-    if constexpr (Curved) return curved_sphere_time(d, v, a, reach, inside);
-    if (inside) return inside_sphere_time(d, v, reach);
-    return pair_time<double, Dim>(d, v, reach, 0.0, kNeverTouch).time;
+                                double reach, bool inside, bool met) {
+    if constexpr (Curved) return curved_sphere_time(d, v, a, reach, inside, met);
+    if (inside) return inside_sphere_time(d, v, reach, met);
+    return met ? kNeverTouch : pair_time<double, Dim>(d, v, reach, 0.0, kNeverTouch).time;
 }
 
 }  // namespace carom

@@ -35,6 +35,7 @@ struct Approach {
     double radius;
     double wall_way;    ///< by which the wall has moved along its normal so far [length]
     double wall_speed;  ///< along its normal
+    bool met;           ///< the two have just met, and part but for rounding
 };
 
 /// How a wall's surface lies along an axis.

@@ -3,6 +3,7 @@
 import csv
 import json
 import math
+import random
 import re
 import unittest
 
@@ -369,6 +370,93 @@ velocity = 0.1
                          whole["state_hash"])
         self.run_json("--resume", "a.checkpoint.h5", "--set", "physics.restitution=0.9", "--until", "6", "-o", "c.h5")
         self.run_json("--resume", "c.checkpoint.h5", "--until", "10", "-o", "d.h5")
+
+    def test_what_meets_a_moving_body_without_rebound_and_falls_off_it_goes_on(self):
+        self.write("off.toml", """
+[scene]
+dimension = 2
+[box]
+size = [10.0, 10.0]
+boundary = "open"
+[physics]
+gravity = [0.0, -0.3]
+restitution = 0.0
+[run]
+solver = "events"
+until = 2.0
+[[ball]]
+radius = 0.1
+mass = 1.0
+position = [5.0, 5.0]
+velocity = [0.36, 0.0]
+[[ball]]
+radius = 0.1
+mass = inf
+position = [5.3, 5.08]
+velocity = [-0.18, 0.0]
+""")
+        for cutoff in (0.0, 0.01):
+            summary = self.run_json("off.toml", "--set", f"events.cutoff_speed={cutoff}", "--force")
+            self.assertGreater(summary["collisions"], 0)
+            self.assertGreater(summary["work"], 0.0)
+            # That a body does work is told row by row.
+            with h5py.File(self.folder / "off.h5") as file:
+                self.assertEqual(file["observables/work/value"][-1], summary["work"])
+
+    def test_what_parts_from_a_wall_without_rebound_goes_on(self):
+        """By gravity, or along it: rounding alone makes no collision of two that have just met."""
+        draw = random.Random(3)
+
+        def unit(dimension):
+            x = numpy.array([draw.gauss(0.0, 1.0) for _ in range(dimension)])
+            return x / numpy.linalg.norm(x)
+
+        for turn in range(60):
+            dimension = 2 + turn % 2
+            shape = ("plane", "sphere", "cylinder")[turn % 3 if dimension == 3 else turn % 2]
+            out, axis = unit(dimension), unit(dimension)
+            keys = f"offset = {5.0 * sum(out) + 0.5}\nnormal = {list(out)}\nvelocity = {draw.choice((0.0, 0.1))}"
+            if shape != "plane":
+                keys = f"center = {[5.0] * dimension}\nradius = 0.7\nside = \"outside\""
+            if shape == "cylinder":
+                out = out - out @ axis * axis
+                out /= numpy.linalg.norm(out)
+                keys += f"\naxis = {list(axis)}"
+            along = unit(dimension)
+            gravity = draw.choice((0.0, 0.4)) * (out + 0.3 * (along - along @ out * out))
+            self.write("wall.toml", f"""
+[scene]
+dimension = {dimension}
+[box]
+size = {[10.0] * dimension}
+boundary = "open"
+[physics]
+gravity = {list(gravity)}
+wall_restitution = 0.0
+[run]
+solver = "events"
+until = 3.0
+[[ball]]
+radius = 0.1
+mass = 1.3
+position = {list(5.0 + 1.5 * out)}
+velocity = {list(-draw.uniform(1.2, 2.0) * out + 0.2 * along)}
+[[wall]]
+shape = "{shape}"
+{keys}
+""")
+            result = self.carom("run", "wall.toml", "--quiet", "--json", "--force")
+            self.assertEqual(result.status, 0, (turn, shape, result.err))
+            self.assertGreater(result.json["collisions"], 0)
+
+    def test_of_a_long_run_that_all_have_left_nothing_is_miscounted(self):
+        self.write("fall.toml", GAS.replace('["periodic", "wall"]', '"open"').replace("mass = 1.0", "mass = 0.1").replace(
+            "[run]", '[physics]\ngravity = [0.0, -0.3]\n[run]\nsolver = "events"'))
+        summary = self.run_json("fall.toml", "--until", "1.0e7", "--set", "output.every=1e7",
+                                "--set", "output.observables_every=1e6")
+        self.assertEqual(summary["balls_left"], summary["balls"])
+        self.assertNotIn("warnings", summary)
+        self.assertLess(summary["virial_defect"], 1e-9)
 
     def test_a_cutoff_speed_lets_time_go_on_and_is_counted(self):
         self.write("hop.toml", HOP)

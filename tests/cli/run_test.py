@@ -39,6 +39,10 @@ mass = 1.0
 position = [4.0, 5.0]
 """
 
+# Far too soft for their speed: the balls go into each other.
+THROUGH = TWO_BALLS.replace("stiffness = 1.0e3\ndt = 1.0e-3", "stiffness = 1.0\ndt = 1.0e-2").replace(
+    "velocity = [2.0, 0.0]", "velocity = [4.0, 0.0]")
+
 # Far too stiff for its step: the balls fly apart.
 BLOW_UP = TWO_BALLS.replace("stiffness = 1.0e3", "stiffness = 1.0e9").replace("[4.0, 5.0]", "[4.0011, 5.0]")
 
@@ -227,6 +231,22 @@ class Run(ProgramTest):
             self.assertEqual(len(file["particles/all/position/time"]), result.json["frames"])
             self.assertAlmostEqual(file["particles/all/position/time"][-1], result.json["time"])
         self.assertTrue((self.folder / "bad.checkpoint.h5").exists())
+
+    def test_a_state_that_no_run_goes_on_from_becomes_no_checkpoint(self):
+        self.write("soft.toml", THROUGH)
+        result = self.carom("run", "soft.toml", "--json")
+        self.assertEqual(result.status, 3)
+        self.assertTrue(result.err.strip().endswith("in soft.h5, no checkpoint, since no run goes on from there"),
+                        result.err)
+        self.assertIsNone(result.json["checkpoint"])
+        self.assertNotIn("soft.checkpoint.h5", self.files())
+        # Each step leaves one, but for the last.
+        before = self.carom("run", "soft.toml", "--json", "--force", "--checkpoint-every", "0.01")
+        self.assertEqual(before.status, 3)
+        self.assertRegex(before.err, r"checkpoint of t = [0-9.]+ in soft\.checkpoint\.h5, since no run goes on from there")
+        again = self.carom("run", "--resume", "soft.checkpoint.h5", "--json", "-o", "on.h5")
+        self.assertEqual(again.status, 3)
+        self.assertEqual((again.json["time"], again.json["error"]), (before.json["time"], before.json["error"]))
 
     @unittest.skipIf(cached("CAROM_SANITIZE") == "thread", "the limit cuts a file of the sanitizer's own")
     def test_spin_goes_with_the_balls_that_leave(self):

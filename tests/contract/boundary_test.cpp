@@ -145,8 +145,8 @@ TYPED_TEST(WallShapeContract, ABallTouchesWhenBisectionSaysSo) {
             if (gap_at(wall, x).distance < kRadius + 0.01) continue;
             const Point<kDim> none = Point<kDim>::filled(0.0);
             for (const bool curved : {false, true}) {
-                const double found = curved ? wall.template touch_time<true>(x, v, a, kRadius, 0.0)
-                                            : wall.template touch_time<false>(x, v, none, kRadius, 0.0);
+                const double found = curved ? wall.template touch_time<true>(x, v, a, kRadius, 0.0, false)
+                                            : wall.template touch_time<false>(x, v, none, kRadius, 0.0, false);
                 const double expected = touch_by_bisection(wall, x, v, curved ? a : none, kRadius, 0.0, kUntil);
                 touched += expected < kNeverTouch ? 1 : 0;
                 if (found > kUntil && expected == kNeverTouch) continue;
@@ -173,7 +173,7 @@ TYPED_TEST(WallShapeContract, AWallThatMovesIsTouchedWhereItIs) {
             const double since = k % 2 == 0 ? 0.0 : 1.3;
             if (wall.gap(x - wall.reference, since).distance < 0.31) continue;
             const Point<kDim> none = Point<kDim>::filled(0.0);
-            const double found = wall.template touch_time<false>(x, v, none, 0.3, since);
+            const double found = wall.template touch_time<false>(x, v, none, 0.3, since, false);
             const double expected = touch_by_bisection(wall, x, v, none, 0.3, since, 8.0);
             if (found > 8.0 && expected == kNeverTouch) continue;
             ASSERT_NEAR(found, expected, 1e-9);

@@ -112,9 +112,10 @@ public:
         frames.push_back(frame);
     }
     void write_row(const ObservableRow& row) override { rows.push_back(row); }
-    void write_checkpoint(SolverState& state) override {
+    bool write_checkpoint(SolverState& state) override {
         if (checkpoints_fail) throw SystemError("disk full");
         checkpoints.push_back(state);
+        return true;
     }
 
     [[nodiscard]] std::vector<double> frame_times() const {

@@ -63,14 +63,15 @@ public:
         const Slot* const list = cells_->candidates();
         const ImageByCell<Dim> image{*cells_};
         if (balls_->any_heavy()) {
-            return edge ? meet_singly(*balls_, i, list, count, kNeverTouch, kSpeed, image)
-                        : meet_singly(*balls_, i, list, count, kNeverTouch, kSpeed, SameImage{});
+            return edge ? meet_singly(*balls_, i, list, count, kNeverTouch, kSpeed, kNoContact, image)
+                        : meet_singly(*balls_, i, list, count, kNeverTouch, kSpeed, kNoContact, SameImage{});
         }
         cells_->fill_up(count, edge);
         const Meeting found = edge ? meet<true>(*balls_, i, list, count, kNeverTouch, kSpeed, image)
                                    : meet<true>(*balls_, i, list, count, kNeverTouch, kSpeed, SameImage{});
-        const Meeting singly = edge ? meet_singly(*balls_, i, list, count, kNeverTouch, kSpeed, image)
-                                    : meet_singly(*balls_, i, list, count, kNeverTouch, kSpeed, SameImage{});
+        const Meeting singly = edge
+                                   ? meet_singly(*balls_, i, list, count, kNeverTouch, kSpeed, kNoContact, image)
+                                   : meet_singly(*balls_, i, list, count, kNeverTouch, kSpeed, kNoContact, SameImage{});
         EXPECT_EQ(found.touches, singly.touches);
         EXPECT_NEAR(found.time, singly.time, 1e-9 * (1.0 + found.time));
         return found;

@@ -77,7 +77,7 @@ TEST(CollisionTime, OfACurvedPathPutsTheBallOnTheSphere) {
         const Vec<double, 3> v = {{uniform(generator), uniform(generator), uniform(generator)}};
         const Vec<double, 3> a = {{0.0, 0.3, -1.0}};
         if (!inside && dot(d, d) < reach * reach) continue;
-        const double t = curved_sphere_time(d, v, a, reach, inside);
+        const double t = curved_sphere_time(d, v, a, reach, inside, false);
         if (t == kNeverTouch) {
             EXPECT_FALSE(inside) << "what falls inside a sphere must reach it";
             continue;
@@ -89,15 +89,34 @@ TEST(CollisionTime, OfACurvedPathPutsTheBallOnTheSphere) {
     EXPECT_GT(hits, 250);
 }
 
+TEST(CollisionTime, OfTwoThatHaveJustMetIsNeverNowByRoundingAlone) {
+    const Vec<double, 2> d = {{-0.5, 0.0}};
+    const Vec<double, 2> closing = {{1e-17, 0.0}};
+    const Vec<double, 2> none = {{0.0, 0.0}};
+    for (const double bend : {-1.0, 1.0}) {  // apart, together
+        const Vec<double, 2> a = {{bend, 0.0}};
+        EXPECT_EQ(curved_sphere_time(d, closing, a, 0.5, false, false), 0.0);
+        EXPECT_EQ(curved_sphere_time(d, closing, a, 0.5, false, true), bend < 0.0 ? kNeverTouch : 0.0);
+        EXPECT_EQ((round_wall_time<true>(d, closing, a, 0.5, false, true)), bend < 0.0 ? kNeverTouch : 0.0);
+    }
+    EXPECT_EQ((round_wall_time<false>(d, closing, none, 0.5, false, false)), 0.0);
+    EXPECT_EQ((round_wall_time<false>(d, closing, none, 0.5, false, true)), kNeverTouch);
+    // From inside the sphere it comes back, across.
+    const Vec<double, 2> along = {{-1e-17, 1.0}};
+    EXPECT_EQ(inside_sphere_time(d, -1.0 * closing, 0.5, false), 0.0);
+    EXPECT_NEAR(inside_sphere_time(d, 1e17 * closing, 0.5, true), 1.0, 1e-15);
+    EXPECT_EQ(inside_sphere_time(d, along, 0.5, true), 0.0) << "slides along it";
+}
+
 TEST(CollisionTime, WithoutGravityIsTheLimitOfTheCurvedOne) {
     const Vec<double, 2> d = {{0.3, -0.2}};
     const Vec<double, 2> v = {{0.7, 0.4}};
     const Vec<double, 2> a = {{0.0, -1e-9}};
-    EXPECT_NEAR(inside_sphere_time(d, v, 2.0), curved_sphere_time(d, v, a, 2.0, true), 1e-7);
+    EXPECT_NEAR(inside_sphere_time(d, v, 2.0, false), curved_sphere_time(d, v, a, 2.0, true, false), 1e-7);
     const Vec<double, 2> far = {{-3.0, 0.1}};
     const Vec<double, 2> fast = {{2.0, 0.0}};
     const double pair = pair_time<double, 2>(far, fast, 0.5, 0.0, kNeverTouch).time;
-    EXPECT_NEAR(pair, curved_sphere_time(far, fast, a, 0.5, false), 1e-7);
+    EXPECT_NEAR(pair, curved_sphere_time(far, fast, a, 0.5, false, false), 1e-7);
 }
 
 TEST(CollisionTime, OfAPairIsThatOfTouchingAndThoseThatPassByNeverDo) {
