@@ -6,6 +6,7 @@
 #include "host/compare/compare.hpp"
 #include "host/compare/comparison_page.hpp"
 #include "host/compare/comparison_text.hpp"
+#include "host/io/replacement.hpp"
 #include "host/plot/gnuplot.hpp"
 #include "host/run/output_files.hpp"
 #include "host/run/say.hpp"
@@ -44,6 +45,7 @@ int compare(const CompareOptions& options) {
         figure_head("", options.output);  // refuses an ending before anything is computed
     }
     const PreparedScene run = prepare(options);
+    require_no_input({{options.output}}, loaded_files(run.scene));
     const SignalGuard signals;
     CompareContext context;
     context.threads = options.scene.request().threads;

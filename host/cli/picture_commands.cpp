@@ -279,6 +279,7 @@ int render_all(const RenderOptions& options) {
     std::optional<SignalGuard> signals;
     const auto interrupted = [&signals] { return signals ? signals->caught() : 0; };
     const auto source = stored ? open_trajectory(scene.scene, choice, look) : start_run(scene, choice, interrupted);
+    require_no_input({{request.output}}, loaded_files(source->scene()));
     signals.emplace();  // until here there is nothing to be ended in order, and what is read may not come
     if (!options.quiet && !source->warning().empty()) say("carom: --time: {}\n", source->warning());
     const std::size_t count = render(*source, request, interrupted);

@@ -797,16 +797,20 @@ private:
             account_change(j, two_before.velocity);
             account_pair(i, j, impulse, d);
             const Vector n = (1.0 / square_root(d2)) * d;
-            double work = 0.0;  // of a body of infinite mass, on the other one
-            if (balls_.heavy(i))
-                work = dot(impulse, one_before.velocity + surface_velocity(one_before.spin, one_before.radius, n));
-            if (balls_.heavy(j))
-                work = -dot(impulse, two_before.velocity - surface_velocity(two_before.spin, two_before.radius, n));
+            const double work = work_of_bodies(i, j, one_before, two_before, n, impulse);
             accounts_.work(work);
             accounts_.lose(work - (kinetic_energy(balls_.body(i)) - kinetic_energy(one_before)) -
                            (kinetic_energy(balls_.body(j)) - kinetic_energy(two_before)));
             log_pair(i, j);
         }
+    }
+
+    /// Of a body of infinite mass, on the other one. \param n  from i to j, who has got the impulse
+    [[nodiscard]] double work_of_bodies(Slot i, Slot j, const ImpactBody<Dim>& one, const ImpactBody<Dim>& two,
+                                        const Vector& n, const Vector& impulse) const {
+        if (balls_.heavy(i)) return dot(impulse, one.velocity + surface_velocity(one.spin, one.radius, n));
+        if (balls_.heavy(j)) return -dot(impulse, two.velocity - surface_velocity(two.spin, two.radius, n));
+        return 0.0;
     }
 
     /// Predicts for two balls that have just met, and tells whether anything else touches them.
@@ -836,13 +840,15 @@ private:
                 setup_.wall_restitution, vn, setup_.cutoff_speed, [&] { return within_tc(i); }, accounts_.counted());
             const auto hit = impact(after, wall, n, e, setup_.wall_friction);
             apply_impact(after, wall, n, hit);
+            // A rounding of it that is left would meet the face once more.
+            if (number < kFaces && e == 0.0) after.velocity[number / 2] = 0.0;
             impulse = -1.0 * (hit.normal * n + hit.tangential);
             if (Gravity && !balls_.heavy(i)) impulse = impulse + (1.0 / balls_.inverse_mass(i)) * hop;
             balls_.set_body(i, after);
         }
         ++next_[i].hits;
-        if (predict_after(i, count() + number) + touching_walls(i) > 2 && speed == 0.0)
-            [[unlikely]] {  // itself, and this wall
+        const int touching = predict_after(i, count() + number) + touching_walls(i);
+        if (touching > 2 && speed == 0.0) [[unlikely]] {  // itself, and this wall
             balls_.set_body(i, before);
             resolve_touching(i, count() + number);
             return;
@@ -976,9 +982,8 @@ private:
             if (!contact.hit && !hops_off) continue;
             if (two < count()) {
                 account_pair(one, two, contact.impulse, apart[a]);
-                double work = 0.0;  // of a body of infinite mass, on the other one
-                if (balls_.heavy(one)) work = dot(contact.impulse, balls_.body(one).velocity);
-                if (balls_.heavy(two)) work = -dot(contact.impulse, balls_.body(two).velocity);
+                const double work =
+                    work_of_bodies(one, two, balls_.body(one), balls_.body(two), contact.normal, contact.impulse);
                 accounts_.work(work);
                 accounts_.lose(work);
                 log_pair(one, two);
@@ -1407,11 +1412,14 @@ void Engine<Dim, Gravity, Lists>::throw_collapse(Slot i) const {
                             wall, speed);
         }
     }
+    std::string advice = "Set events.tc or events.cutoff_speed above 0, or restitution closer to 1; ";
+    if (setup_.tc > 0.0 || setup_.cutoff_speed > 0.0) advice = "A restitution closer to 1 avoids that; ";
+    advice += setup_.cutoff_speed > 0.0 ? "events.cutoff_speed holds what gravity presses on a wall, and on one alone"
+                                        : "a ball that rests on a wall under gravity needs events.cutoff_speed";
     throw SimulationError(fmt::format(
         "inelastic collapse at time {:.9g}: {} near ({}) collide without end while time stands still ({} collisions so "
-        "far). Set events.tc or events.cutoff_speed above 0, or restitution closer to 1; a ball that rests on a wall "
-        "under gravity needs events.cutoff_speed{}",
-        since_start(), who, where, accounts_.tallies().collisions, moving));
+        "far). {}{}",
+        since_start(), who, where, accounts_.tallies().collisions, advice, moving));
 }
 
 template <int Dim, bool Gravity, bool Lists>

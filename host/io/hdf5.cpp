@@ -139,17 +139,29 @@ private:
 };
 thread_local Reading* Reading::current = nullptr;
 
+bool is_packed(hid_t dataset) {
+    const Handle properties(H5Dget_create_plist(dataset), H5Pclose, "read how a dataset is stored");
+    return check(H5Pget_nfilters(properties), "read how a dataset is stored") > 0;
+}
+
 /// Number of values of a dataset whose bytes are all in the file: a damaged size must not ask for all memory.
 /// A single one may be missing yet, as the summary of a run that goes on.
 /// \param size  of a value [bytes]
 std::size_t stored_count(hid_t dataset, std::size_t size) {
     constexpr std::size_t kMostUnwritten = 65536;  // bytes
+    constexpr hsize_t kPackedTimes = 8;            // that numbers may take the room of the file
     const std::size_t count = value_count(Handle(H5Dget_space(dataset), H5Sclose, "read a dataspace"));
     if (count == 0 || (count == 1 && size <= kMostUnwritten)) return count;
     const hsize_t stored = H5Dget_storage_size(dataset);
     const hsize_t file = file_bytes(dataset);
-    if (stored / size < count || stored > file) throw Error("a dataset holds less than its extent says");
-    Reading::add(count * size, file);
+    const bool packed = is_packed(dataset);
+    if (stored > file || stored == 0 || (!packed && stored / size < count)) {
+        throw Error("a dataset holds less than its extent says");
+    }
+    if (packed && count > kPackedTimes * (file + kMostUnwritten) / size) {
+        throw Error("its numbers are packed more tightly than is read");
+    }
+    Reading::add(packed ? count * size / kPackedTimes : count * size, file);
     return count;
 }
 

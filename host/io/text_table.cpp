@@ -842,23 +842,24 @@ void read_rows(TextLines& lines, Rows& rows, std::uint64_t count, BallCollector&
     }
 }
 
-/// What stands behind `name=` in the second line of a frame, without quotes; empty: nothing does.
+/// What stands behind `name=` in the second line of a frame, without quotes; empty: nothing does. What another key has
+/// in quotes is its own, whatever it looks like.
 std::string_view value_of(std::string_view comment, std::string_view name) {
-    for (std::size_t at = 0; at < comment.size();) {
-        at = comment.find(name, at);
-        if (at == std::string_view::npos) return {};
-        const std::size_t after = at + name.size();
-        const bool begins = at == 0 || comment[at - 1] == ' ' || comment[at - 1] == '\t';
-        if (!begins || after >= comment.size() || comment[after] != '=') {
-            at = after;
-            continue;
-        }
-        std::string_view rest = comment.substr(after + 1);
-        const bool quoted = rest.starts_with('"');
-        if (quoted) rest.remove_prefix(1);
-        return rest.substr(0, rest.find_first_of(quoted ? "\"" : " \t"));
+    constexpr std::string_view kBlanks = " \t";
+    for (;;) {
+        comment.remove_prefix(std::min(comment.find_first_not_of(kBlanks), comment.size()));
+        if (comment.empty()) return {};
+        const std::size_t key = std::min(comment.find_first_of("= \t"), comment.size());
+        const bool found = comment.substr(0, key) == name;
+        comment.remove_prefix(key);
+        if (!comment.starts_with('=')) continue;
+        comment.remove_prefix(1);
+        const bool quoted = comment.starts_with('"');
+        if (quoted) comment.remove_prefix(1);
+        const std::size_t end = std::min(comment.find_first_of(quoted ? "\"" : kBlanks), comment.size());
+        if (found) return comment.substr(0, end);
+        comment.remove_prefix(std::min(end + 1, comment.size()));
     }
-    return {};
 }
 
 /// The names of columns that `Properties=species:S:1:pos:R:3` says.

@@ -43,10 +43,14 @@ void Steadiness::add(const MeanWithError& value) {
     inflation_ += 1.0 / value.independent;
     squares_ += value.drift * value.drift;
     last_ = value.drift;
+    last_independent_ = value.independent;
     count_ += 1.0;
 }
 
-double Steadiness::independent() const { return count_ > 0.0 ? count_ / inflation_ : std::nan(""); }
+double Steadiness::independent() const {
+    if (count_ == 1.0) return last_independent_;  // to the bit, as a file is read and written again
+    return count_ > 0.0 ? count_ / inflation_ : std::nan("");
+}
 
 double Steadiness::drift() const {
     if (count_ == 0.0) return std::nan("");

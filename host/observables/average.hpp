@@ -68,6 +68,7 @@ private:
     double inflation_ = 0.0;  // of variances, sum
     double squares_ = 0.0;
     double last_ = 0.0;
+    double last_independent_ = 0.0;
 };
 
 /// The averages up to now.

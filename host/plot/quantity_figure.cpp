@@ -259,7 +259,11 @@ Drawing drawing_of(const std::vector<const TrajectoryReader*>& runs, const std::
                       : is_number_quantity(first, quantity) ? number_figure(runs, quantity, view.window)
                                                             : average_figure(runs, quantity, view.window);
     const auto* const figure = std::get_if<Figure>(&drawing);
-    if (!view.drift && !view.residuals && of_rows && runs.size() == 1) {
+    // A row that the scene calls so is none that is conserved.
+    const bool own = std::ranges::find(first.header().observables, "energy", &ObservableInfo::name) !=
+                         first.header().observables.end() &&
+                     quantity == "energy";
+    if (!view.drift && !view.residuals && of_rows && !own && runs.size() == 1) {
         const std::optional<Figure> conserved = conserved_in(*figure, quantity);
         return conserved ? drift_of(*conserved) : drawing;
     }

@@ -173,16 +173,19 @@ Figure rows_figure(const TrajectoryReader& trajectory, const std::string& quanti
     const TrajectoryHeader& header = trajectory.header();
     std::vector<const ObservableInfo*> members;
     std::string label;
-    const auto group = std::ranges::find_if(groups(), [&](const Group& g) { return g.name == quantity; });
+    const ObservableInfo* const own = find(table, quantity);
+    const auto group = own != nullptr
+                           ? groups().end()
+                           : std::ranges::find_if(groups(), [&](const Group& g) { return g.name == quantity; });
     const bool sums = group != groups().end() && group->sum;
     if (group != groups().end()) {
         label = group->label;
         for (const char* name : group->members) {
             if (const ObservableInfo* info = find(table, name)) members.push_back(info);
         }
-    } else if (const ObservableInfo* info = find(table, quantity)) {
-        label = info->label;
-        members.push_back(info);
+    } else if (own != nullptr) {
+        label = own->label;
+        members.push_back(own);
     }
     if (members.empty()) {
         refuse_quantity(trajectory, quantity);
@@ -234,7 +237,8 @@ Figure rows_figure(const TrajectoryReader& trajectory, const std::string& quanti
         throw InputError(fmt::format("{}: '{}' has no value in this run", trajectory.path(), quantity));
     }
     if (!of_room.empty()) figure.curves.front().label += ", between the walls";
-    std::vector<Curve> theory = drawn(theory_over_time(run, quantity));
+    const bool is_others_name = own != nullptr && std::ranges::find(groups(), quantity, &Group::name) != groups().end();
+    std::vector<Curve> theory = is_others_name ? std::vector<Curve>() : drawn(theory_over_time(run, quantity));
     if (window.given()) {
         if (run.equilibrated_since) {
             run.equilibrated_since = std::max(*run.equilibrated_since, window.from.value_or(0.0));

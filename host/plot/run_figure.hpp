@@ -9,7 +9,7 @@
 
 namespace carom {
 
-/// The figure of a quantity of a stored run over time: "energy", "pressure", or any observable by name.
+/// The figure of a quantity of a stored run over time: any observable by name, or else "energy", "pressure".
 /// \throws InputError  there is no such quantity, or there are no rows; names what there is
 Figure run_figure(const TrajectoryReader& trajectory, const std::string& quantity, const TimeWindow& window = {});
 

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <compare>
+#include <cstdint>
 #include <cstring>
 #include <limits>
 #include <map>
@@ -69,17 +70,41 @@ bool is_axis_of_one_value(const SweepTable& table, std::size_t column) {
     return std::ranges::all_of(table.rows, [&](const auto& row) { return row[column] == first; });
 }
 
-/// Of a number that a column has in several forms ("1" and "1.0") the first stands for all: it is one value.
+/// A number's digits without zeros around them, and the power of ten behind; of what is none, the cell itself. So are
+/// "1", "1.0" and "10e-1" one, and whole numbers that no double tells apart are not.
+std::string number_in_one_form(const std::string& cell) {
+    if (!number_of(cell)) return cell;
+    std::string digits;
+    std::int64_t power = 0;
+    bool point = false;
+    std::size_t at = cell.starts_with('-') ? 1 : 0;
+    for (; at < cell.size() && (cell[at] == '.' || (cell[at] >= '0' && cell[at] <= '9')); ++at) {
+        if (cell[at] == '.') {
+            point = true;
+        } else if (cell[at] != '0' || !digits.empty()) {
+            digits += cell[at];
+        }
+        if (point && cell[at] != '.') --power;
+    }
+    std::int64_t exponent = 0;
+    if (at < cell.size()) {
+        const std::size_t sign = at + 1 < cell.size() && cell[at + 1] == '+' ? 2 : 1;
+        const auto [end, error] = std::from_chars(cell.data() + at + sign, cell.data() + cell.size(), exponent);
+        if (error != std::errc{} || end != cell.data() + cell.size()) return cell;  // inf, nan
+    }
+    const std::size_t last = digits.find_last_not_of('0');
+    if (last == std::string::npos) return "0";
+    power += static_cast<std::int64_t>(digits.size() - last) - 1 + exponent;
+    return fmt::format("{}{}e{}", cell.starts_with('-') ? "-" : "", digits.substr(0, last + 1), power);
+}
+
+/// Of a number that a column has in several forms the first stands for all: it is one value.
 void unify_numbers(SweepTable& table) {
     for (std::size_t column = 0; column < table.names.size(); ++column) {
         if (!table.numeric(column)) continue;
-        const std::vector<double> numbers = table.numbers(column);
-        std::map<double, std::size_t> first;  // row
-        for (std::size_t row = 0; row < table.rows.size(); ++row) {
-            if (std::isnan(numbers[row])) continue;
-            const auto [known, is_new] = first.emplace(numbers[row], row);
-            if (!is_new) table.rows[row][column] = table.rows[known->second][column];
-        }
+        std::map<std::string, std::string> first;
+        for (auto& row : table.rows)
+            row[column] = first.emplace(number_in_one_form(row[column]), row[column]).first->second;
     }
 }
 
@@ -153,11 +178,8 @@ SweepTable parse_table(const std::string& text, const std::string& path) {
         table.lines.push_back(line);
     }
     if (table.rows.empty()) throw InputError(path + ": holds no row");
+    unify_numbers(table);
     table.axes = count_axes(table);
-    // Not where other columns would be axes then: whole numbers beyond 2^53 are more than their doubles tell apart.
-    SweepTable unified = table;
-    unify_numbers(unified);
-    if (count_axes(unified) == table.axes) table = std::move(unified);
     if (table.axes == 0) throw InputError(path + ": two rows are the same; is this a table of carom sweep?");
     if (table.axes == table.names.size()) {
         throw InputError(path + ": holds nothing beside axes; a table of carom sweep has its records behind them");

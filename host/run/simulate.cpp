@@ -13,12 +13,14 @@
 #include <vector>
 
 #include "host/io/checkpoint.hpp"
+#include "host/io/replacement.hpp"
 #include "host/io/trajectory_header.hpp"
 #include "host/io/trajectory_writer.hpp"
 #include "host/observables/average.hpp"
 #include "host/run/equilibrium.hpp"
 #include "host/run/memory.hpp"
 #include "host/run/observe.hpp"
+#include "host/run/output_files.hpp"
 #include "host/run/output_queue.hpp"
 #include "host/run/row_notes.hpp"
 #include "host/run/run_loop.hpp"
@@ -265,6 +267,8 @@ public:
         if (changing_ != nullptr && !changing_->can_be_saved()) {
             throw InputError("a run whose keys have been changed cannot be saved");
         }
+        require_no_input({{path}}, loaded_files(run_.scene));
+        if (run_.resumed_from.empty()) require_no_input({{path}}, {{run_.scene.path}});
         loop_->flush();  // what looks at frames on their way is no one else's then
         Checkpoint checkpoint{
             .scene_path = run_.scene.path, .scene_source = run_.scene.source, .description = description_};
@@ -273,6 +277,10 @@ public:
         watch_.save(checkpoint.state);
         checkpoint.state.records.changed = measured_.changed;
         run_.plan->store(checkpoint.state);  // which is the solver's, as long as it can be saved
+        if (is_dead_end(checkpoint.state, run_.scene)) {
+            throw SimulationError(fmt::format(
+                "{}: is not written: balls are so deep in each other that no run goes on from there", path));
+        }
         save_checkpoint(path, checkpoint);
     }
 

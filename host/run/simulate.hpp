@@ -74,7 +74,8 @@ public:
     /// \throws SystemError  the note cannot be written
     void change(const std::function<std::vector<std::string>(ChangingSolver&)>& change);
     /// Writes a checkpoint of what has been begun, beside those of the run. \throws SystemError  as save_checkpoint
-    /// \throws InputError  keys of the run have been changed
+    /// \throws InputError  keys of the run have been changed; or its balls or its scene were read from that file
+    /// \throws SimulationError  no run goes on from there
     void save(const std::string& path);
 
 private:

@@ -317,6 +317,8 @@ std::string end_summary(const RunOutcome& outcome, const Scene& scene, const Wor
                         visible(files.trajectory));
     if (outcome.checkpoint_time) {
         text += fmt::format("; checkpoint at t = {:.6g} in {}", *outcome.checkpoint_time, visible(files.checkpoint));
+    } else if (outcome.status == ExitStatus::kDone) {
+        text += "; no checkpoint, since no run goes on from there";
     }
     text += '\n';
     if (outcome.hash) text += fmt::format("state hash {}\n", hash_text(*outcome.hash));

@@ -50,15 +50,16 @@ public:
                 square += balls.velocity[axis][at] * balls.velocity[axis][at];
             }
             fastest_square_[row] = std::max(fastest_square_[row], square);
-            const bool in = balls.gone[at] == 0;
             if (!species.mobile()) {
                 const auto turns = [at](const std::vector<double>& spin) {
                     return at < spin.size() && spin[at] != 0.0;
                 };
-                if (in && (square > 0.0 || std::ranges::any_of(balls.spin, turns))) figures_.bodies_move = true;
+                // Of one that has left, too: what it gave is still in the rows of a run that goes on.
+                if (square > 0.0 || std::ranges::any_of(balls.spin, turns)) figures_.bodies_move = true;
                 continue;
             }
             ++movable_;
+            const bool in = balls.gone[at] == 0;
             for (int axis = 0; axis < balls.dimension; ++axis) {
                 const double v = balls.velocity[axis][at];
                 squares_ += v * v;

@@ -229,7 +229,11 @@ class Run:
         self.close()
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes a checkpoint of the state now, from which resume() goes on to the same bits."""
+        """Writes a checkpoint of the state now, from which resume() goes on to the same bits.
+
+        Raises InputError for a file that the run has read its scene or its balls from, SimulationError where balls
+        of `spring` are so deep in each other that no run goes on: an older file stays.
+        """
         self._run.save(os.fsdecode(path))
 
     # What it is.

@@ -458,6 +458,91 @@ shape = "{shape}"
         self.assertNotIn("warnings", summary)
         self.assertLess(summary["virial_defect"], 1e-9)
 
+    BODY = """
+[scene]
+dimension = 2
+[box]
+size = [20.0, 20.0]
+boundary = "open"
+[physics]
+friction = 0.5
+[run]
+solver = "events"
+until = 2.0
+[[ball]]
+radius = 0.5
+mass = 1.0
+position = [8.0, 10.0]
+velocity = [1.0, 0.0]
+[[ball]]
+radius = 0.5
+mass = inf
+position = [10.0, 10.0]
+"""
+
+    def test_a_body_that_spins_does_the_same_work_on_two_at_once(self):
+        for apart in (0.0, 1e-7):
+            self.write("spin.toml", self.BODY + f"""spin = 10.0
+[[ball]]
+radius = 0.5
+mass = 1.0
+position = [{12.0 + apart}, 10.0]
+velocity = [-1.0, 0.0]
+""")
+            summary = self.run_json("spin.toml", "--force")
+            self.assertAlmostEqual(summary["work"], 10.0, places=5)
+            self.assertAlmostEqual(summary["energy_lost"], 7.0, places=5)
+
+    def test_rows_of_work_go_on_when_the_body_has_left(self):
+        self.write("gone.toml", self.BODY.replace("[10.0, 10.0]", "[10.0, 10.0]\nvelocity = [-2.0, 0.1]"))
+        whole = self.run_json("gone.toml", "--until", "9", "-o", "whole.h5")
+        self.assertGreater(whole["work"], 0.0)
+        self.assertEqual(self.run_json("gone.toml", "--until", "7", "-o", "a.h5")["balls_left"], 2)
+        self.run_json("--resume", "a.checkpoint.h5", "--until", "9", "-o", "b.h5")
+        self.succeed("convert", "a.h5", "joined.h5", "--join", "b.h5", "--quiet")
+        with h5py.File(self.folder / "joined.h5") as file:
+            self.assertEqual(file["observables/work/value"][-1], whole["work"])
+
+    def test_a_face_is_met_once_where_nothing_is_left_of_the_speed(self):
+        for mass in (1.0, 2.958744595365971):
+            self.write("once.toml", f"""
+[scene]
+dimension = 2
+[box]
+size = [10.0, 10.0]
+[physics]
+restitution = 0.0
+[run]
+solver = "events"
+until = 6.0
+[[ball]]
+radius = 0.25548105275117783
+mass = {mass}
+position = [6.341581074183871, 2.0]
+velocity = [-0.49840901649582936, -0.4036181225647293]
+""")
+            self.assertEqual(self.run_json("once.toml", "--force")["wall_collisions"], 1)
+
+    def test_of_what_is_set_already_a_collapse_advises_nothing(self):
+        self.write("inside.toml", self.BODY[:self.BODY.index("[[ball]]")] + """
+[[ball]]
+radius = 0.5
+mass = 1.0
+position = [5.0, 6.5]
+velocity = [1.0, 0.0]
+[[wall]]
+shape = "sphere"
+side = "inside"
+center = [5.0, 5.0]
+radius = 4.0
+""")
+        rest = ("--set", "physics.wall_restitution=0", "--set", "physics.friction=0", "--until", "20", "--force", "--quiet")
+        for settings, says in ((), "Set events.tc or events.cutoff_speed above 0"), (
+                ("--set", "events.cutoff_speed=0.1"), "A restitution closer to 1 avoids that; events.cutoff_speed holds"):
+            result = self.carom("run", "inside.toml", *rest, *settings)
+            self.assertEqual(result.status, 3, result.err)
+            self.assertIn(says, result.err)
+
     def test_a_cutoff_speed_lets_time_go_on_and_is_counted(self):
         self.write("hop.toml", HOP)
         summary = self.run_json("hop.toml", "--set", "events.cutoff_speed=0.01")

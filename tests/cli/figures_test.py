@@ -9,6 +9,8 @@ import signal
 import time
 import unittest
 
+import h5py
+
 from program import GAS, MIXTURE, SOURCE, ProgramTest
 
 TWO_KINDS = MIXTURE % "events"
@@ -249,6 +251,14 @@ class Wishes(FiguresTest):
         self.run_scene(TWO_KINDS + '\n[[observe]]\nname = "which"\nkind = "displaced"\nthreshold = 0.1\n')
         self.succeed("plot", "gas.h5", "--all", "--csv", "-o", "all/", "--quiet")
         self.assertIn("which.csv", {path.name for path in (self.folder / "all").iterdir()})
+
+    def test_a_row_of_the_scenes_own_that_is_called_as_several_are_together(self):
+        self.run_scene(TWO_KINDS + '\n[[observe]]\nname = "energy"\nkind = "displaced"\nthreshold = 0.1\n')
+        with h5py.File(self.folder / "gas.h5") as file:
+            value = list(file["observables/energy/value"])
+        for options in ((), ("--rows",)):
+            rows = self.table("energy", *options)
+            self.assertEqual([float(row[2]) for row in rows[1:len(value) + 1]], value)
 
     def test_conserved_quantities_drift_from_their_first_value(self):
         energy = [float(row[2]) for row in self.table("total_energy")[1:]]

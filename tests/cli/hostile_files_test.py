@@ -79,6 +79,33 @@ class Checkpoints(HostileFileTest):
         self.refused("run", "--resume", "bad.h5", "--until", "0.65", "-o", "rest.h5", "--force", "--quiet", says=says,
                      naming="bad.h5")
 
+    def test_one_that_was_packed_by_others_is_whole(self):
+        for solver in ("spring", "events"):
+            source = self.run_scene(solver)
+
+            def pack(file):
+                places = []
+                file.visititems(lambda name, item: places.append(name) if isinstance(item, h5py.Dataset) else None)
+                for name in places:
+                    if file[name].ndim != 1 or file[name].size == 0:
+                        continue
+                    values, attributes = file[name][...], dict(file[name].attrs)
+                    del file[name]
+                    file.create_dataset(name, data=values, compression="gzip", shuffle=True)
+                    file[name].attrs.update(attributes)
+            self.change(source, "packed.h5", pack, checksum=True)
+            hashes = []
+            for name in (source, "packed.h5"):
+                result = self.carom("run", "--resume", name, "--until", "0.65", "-o", "rest.h5", "--force", "--json")
+                self.assertEqual(result.status, 0, result.err)
+                hashes.append(result.json["state_hash"])
+            self.assertEqual(*hashes)
+
+            def bomb(file):
+                del file["balls/gone"]
+                file.create_dataset("balls/gone", data=np.zeros(1 << 26, np.uint8), chunks=(1 << 22,), compression="gzip")
+            self.refuses(source, bomb, "packed more tightly than is read|an axis")
+
     def test_one_that_was_changed_is_damaged(self):
         for solver in ("spring", "events"):
             source = self.run_scene(solver)

@@ -234,6 +234,13 @@ class FilesOfOthers(LoadTest):
         argon = self.BALL | {"species": "Ar"}
         self.assertEqual(self.loaded(scene('file = "a.xyz"\nradius = 0.5\nmass = 1.0')), [argon])
 
+    def test_what_an_extended_xyz_has_in_quotes_is_no_key(self):
+        second = 'Properties=pos:R:3 comment="restarted at Time=1 ps, was Properties=tags:I:1 then" Time={}'
+        self.write("a.xyz", f"1\n{second.format(0)}\n1 2 0\n1\n{second.format(1)}\n3 4 0\n")
+        for time, position in ((0.0, [1.0, 2.0]), (1.0, [3.0, 4.0])):
+            ball = self.loaded(scene(f'file = "a.xyz"\nradius = 0.5\nmass = 1.0\ntime = {time}'))[0]
+            self.assertEqual(ball["position"], position)
+
     def test_dumps_of_lammps(self):
         head = "ITEM: TIMESTEP\n{}\nITEM: NUMBER OF ATOMS\n2\nITEM: BOX BOUNDS pp pp pp\n0 12\n0 10\n-1 1\nITEM: ATOMS "
         self.write("a.dump", head.format(0) + "id type x y z\n1 1 9 9 0\n2 1 5 5 0\n" +

@@ -304,6 +304,31 @@ class Overwrite(ProgramTest):
                      "--force")
         self.refused(message, "plot", "gas.h5", "energy", "-o", "./gas.h5", "--force")
 
+    def test_balls_that_are_loaded_are_not_overwritten(self):
+        balls = "x,y\n1,1\n3,3\n"
+        self.write("balls.csv", balls)
+        self.write("loads.toml", """
+[scene]
+dimension = 2
+[box]
+size = [9.0, 9.0]
+[run]
+until = 0.05
+[[load]]
+file = "balls.csv"
+radius = 0.3
+mass = 1.0
+""")
+        (self.folder / "link.png").symlink_to("balls.csv")
+        (self.folder / "link.h5").symlink_to("balls.csv")
+        for command, output in (("render", "link.png"), ("compare", "link.png"), ("run", "link.h5")):
+            result = self.carom(command, "loads.toml", "-o", output, "--force", "--quiet")
+            if command == "render" and result.status == 4 and "no pictures" in result.err:
+                continue  # a build without OpenGL
+            self.assertEqual(result.status, 2, (command, result.err))
+            self.assertIn(f"{output}: is the input, and would be overwritten", result.err)
+            self.assertEqual((self.folder / "balls.csv").read_text(), balls)
+
     def test_an_installed_scene_given_by_name_is_not_overwritten(self):
         # In an installation of the test's own: were it overwritten, nothing else would miss it.
         (self.folder / "bin").mkdir()

@@ -240,6 +240,9 @@ class Run(ProgramTest):
                         result.err)
         self.assertIsNone(result.json["checkpoint"])
         self.assertNotIn("soft.checkpoint.h5", self.files())
+        end = self.carom("run", "soft.toml", "--until", result.json["time"], "--force")
+        self.assertEqual(end.status, 0)
+        self.assertIn("no checkpoint, since no run goes on from there", end.err)
         # Each step leaves one, but for the last.
         before = self.carom("run", "soft.toml", "--json", "--force", "--checkpoint-every", "0.01")
         self.assertEqual(before.status, 3)

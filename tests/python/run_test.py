@@ -437,6 +437,36 @@ def test_a_saved_run_is_resumed_to_the_same_bits(gas, tmp_path):
         run2.save(tmp_path / "nowhere" / "x.h5")
 
 
+def test_what_a_run_has_read_is_not_saved_over(tmp_path):
+    (tmp_path / "balls.csv").write_text("x,y\n1,1\n3,3\n")
+    scene = tmp_path / "loaded.toml"
+    scene.write_text("[scene]\ndimension = 2\n[box]\nsize = [9.0, 9.0]\n[run]\nuntil = 0.1\n"
+                     '[[load]]\nfile = "balls.csv"\nradius = 0.3\nmass = 1.0\n')
+    (tmp_path / "link.h5").symlink_to("balls.csv")
+    run = carom.Run(carom.Scene(scene))
+    for name in ("link.h5", "loaded.toml"):
+        with pytest.raises(carom.InputError, match="is the input, and would be overwritten"):
+            run.save(tmp_path / name)
+    assert (tmp_path / "balls.csv").read_text().startswith("x,y")
+    run.save(tmp_path / "state.h5")
+    again = carom.resume(tmp_path / "state.h5")
+    again.save(tmp_path / "state.h5")  # it is read before it is written
+
+
+def test_a_state_that_no_run_goes_on_from_is_not_saved(tmp_path):
+    run = carom.Run(carom.Scene(
+        {"scene": {"dimension": 2}, "box": {"size": [20.0, 20.0]}, "run": {"until": 1.0},
+         "spring": {"stiffness": 1.0, "dt": 0.001},
+         "ball": [{"radius": 1.0, "mass": 1.0, "position": [10.0 + side, 10.0], "velocity": [-1.5 * side, 0.0]}
+                  for side in (-2.0, 2.0)]}))
+    run.advance(until=0.3)
+    run.save(tmp_path / "state.h5")
+    run.advance(until=0.589)  # the next step would find it
+    with pytest.raises(carom.SimulationError, match="no run goes on from there"):
+        run.save(tmp_path / "state.h5")
+    assert carom.resume(tmp_path / "state.h5").time == pytest.approx(0.3)
+
+
 @pytest.mark.parametrize("arguments", [{"checkpoint_every": float("nan")}, {"checkpoint_every": -1.0},
                                        {"checkpoint_every": 0.1}, {"checkpoint": "x.h5"}])
 def test_checkpoints_that_cannot_be_are_refused(gas, arguments):

@@ -403,6 +403,10 @@ TEST(SweepReduction, TakesANumberInTwoFormsForOne) {
     EXPECT_THAT(cells.values, ElementsAre(1.0, 2.0, 3.0, 4.0));
     const std::string seeds = "a,seed,v\n1,9007199254740992,1\n1,9007199254740993,2\n2,9007199254740992,2\n";
     EXPECT_EQ(parse_table(seeds, "t.csv").axes, 2u);
+    const SweepTable told = parse_table("a,b,q\n1,1,5\n1.00,2,6\n-1e+02,2,7\n-100,1,8\n", "t.csv");
+    EXPECT_EQ(told.axes, 2u) << "which no form of a number changes";
+    const Reduced more = reduce_table(told, choose_columns(told, {}), false);
+    EXPECT_THAT(more.scales[0].at, ElementsAre(-100.0, 1.0));
 }
 
 TEST(SweepReduction, NamesWhatThereIs) {
