@@ -201,10 +201,11 @@ SolverReport EventsSolver::report() {
     }
     if (s.gave_up > 0) {
         // Which takes no friction, and so is no advice where there is some.
-        const bool frictionless = setup().friction == 0.0 && setup().wall_friction == 0.0;
+        const bool advice =
+            setup().friction == 0.0 && setup().wall_friction == 0.0 && setup().simultaneous != SimultaneousLaw::kNewton;
         report.warnings.push_back(
             fmt::format("{} clusters of contacts found no end and were finished with restitution 0{}", s.gave_up,
-                        frictionless ? "; physics.simultaneous = \"newton\" always ends" : ""));
+                        advice ? "; by physics.simultaneous = \"newton\" nearly all end" : ""));
     }
     if (!(defect <= kVirialTolerance)) {
         report.warnings.push_back(fmt::format(

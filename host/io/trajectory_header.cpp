@@ -11,7 +11,7 @@ namespace carom {
 
 namespace {
 
-constexpr double kStructure = 195'000;  // groups, attributes, B-trees, room for the summary [bytes]: measured
+constexpr double kStructure = 133'560;  // groups, attributes, B-trees [bytes]: measured
 
 std::uint64_t expected_count(double until, double every) {
     constexpr double kMost = 1.0e9;  // more are not laid out ahead
@@ -83,7 +83,8 @@ std::uint64_t estimate_trajectory_bytes(const TrajectoryHeader& header, std::uin
     if (shared) ball += 4;  // id
     constexpr double kClock = 2 * 8;
     constexpr double kEdges = 9 * 8;
-    double bytes = kStructure + static_cast<double>(header.title.size() + header.scene_source.size());
+    double bytes = kStructure + static_cast<double>(summary_capacity(header)) +
+                   static_cast<double>(header.title.size() + header.scene_source.size());
     bytes += 4.0 * balls;  // species_of_ball
     bytes += in_chunks(frames, chunk) * balls * ball;
     bytes += in_chunks(frames, kClockChunk) * kClock + in_chunks(frames, shared ? chunk : kEdgesChunk) * kEdges;

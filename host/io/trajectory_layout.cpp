@@ -124,7 +124,24 @@ void write_trajectory_header(hid_t file, const TrajectoryHeader& header) {
     write_units(parameters);
     write_observable_order(parameters, header.observables);
     write_average_order(parameters, header.averages);
-    h5::write_string(parameters, "summary", "", kSummaryCapacity);
+    h5::write_string(parameters, "summary", "", summary_capacity(header));
+}
+
+std::size_t summary_capacity(const TrajectoryHeader& header) {
+    constexpr std::size_t kOfAll = 61440;    // what runs without averages and rows of their own say
+    constexpr std::size_t kRowsOfAll = 30;   // rather more than they have
+    constexpr std::size_t kOfNumber = 1024;  // its mean, its error and what theory says, some 350
+    const auto room = [](const std::string& name, std::size_t numbers) {
+        return std::max<std::size_t>(numbers, 1) * (kOfNumber + 8 * name.size());
+    };
+    std::size_t capacity = kOfAll;
+    for (const AverageInfo& average : header.averages) {
+        capacity += room(average.name, average.x.label.empty() ? average.components.size() : 1);
+    }
+    for (std::size_t k = kRowsOfAll; k < header.observables.size(); ++k) {
+        capacity += room(header.observables[k].name, header.observables[k].width());
+    }
+    return capacity;
 }
 
 namespace {

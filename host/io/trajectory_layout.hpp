@@ -24,7 +24,7 @@ inline constexpr const char* kTrajectoryFormat = "carom trajectory";
 inline constexpr int kTrajectoryFormatVersion = 1;
 
 /// Room for the summary, which is written when all else stands [bytes].
-inline constexpr std::size_t kSummaryCapacity = 61440;
+[[nodiscard]] std::size_t summary_capacity(const TrajectoryHeader& header);
 
 /// Whether [output] fields names it.
 [[nodiscard]] bool has_field(const TrajectoryHeader& header, const std::string& field);

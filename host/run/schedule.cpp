@@ -13,8 +13,27 @@ constexpr double kLeast = 1e-200;  // of an interval: so that multiples can be c
 
 }  // namespace
 
+Multiples::Multiples(double every) : every_(every) {
+    constexpr double kMostDigits = 1e9;  // of which doubles hold millions of multiples
+    constexpr double kMostScale = 1e15;
+    for (double scale = 1.0; scale <= kMostScale; scale *= 10.0) {
+        const double digits = std::round(every * scale);
+        if (digits > kMostDigits) return;
+        if (digits < 1.0 || digits / scale != every) continue;
+        digits_ = digits;
+        scale_ = scale;
+        return;
+    }
+}
+
+double Multiples::operator()(double count) const {
+    constexpr double kExact = 9e15;  // below 2^53: then one division is all that is rounded
+    return digits_ > 0.0 && count * digits_ < kExact ? count * digits_ / scale_ : count * every_;
+}
+
 Schedule::Schedule(double every, double from, std::function<double(double)> reachable)
     : every_(every > 0.0 ? std::max(every, kLeast) : every),
+      multiple_(every_),
       reachable_(std::move(reachable)),
       next_(std::numeric_limits<double>::infinity()) {
     if (every_ > 0.0) advance_past(from);
@@ -29,7 +48,7 @@ bool Schedule::take(double now) {
 void Schedule::renew(double now) {
     if (next_ == std::numeric_limits<double>::infinity()) return;
     if (next_ <= now) return;  // it is due, and still to be taken
-    next_ = reachable_(count_ * every_);
+    next_ = reachable_(multiple_(count_));
     if (next_ <= now) advance_past(now);
 }
 
@@ -37,7 +56,7 @@ void Schedule::advance_past(double now) {
     // Starts a little below, since rounding to the nearest step may move a time either way.
     count_ = std::max(count_, std::floor(now / every_) - 1.0);
     // The solver may reach one of so many multiples only that they cannot be gone through one by one.
-    const auto past = [&](double count) { return reachable_(count * every_) > now; };
+    const auto past = [&](double count) { return reachable_(multiple_(count)) > now; };
     double stride = 1.0;
     for (; !past(count_ + stride); stride *= 2.0) count_ += stride;
     double first = count_ + stride;  // that is past, as far as known
@@ -47,7 +66,7 @@ void Schedule::advance_past(double now) {
         (past(middle) ? first : count_) = middle;
     }
     count_ = first;
-    next_ = reachable_(count_ * every_);
+    next_ = reachable_(multiple_(count_));
 }
 
 std::uint64_t count_due(double every, double from, double until, const std::function<double(double)>& reachable,
@@ -63,12 +82,13 @@ std::uint64_t count_due(double every, double from, double until, const std::func
     if (every <= shortest) return about(shortest);  // each that the solver reaches is due
     if (end / every > kMostCounted) return about(every);
     // Multiples are farther apart than what the solver reaches, so no two of them are moved to one time.
+    const Multiples multiple(every);
     const auto first_beyond = [&](double time, bool or_at) {
         double count = std::max(0.0, std::floor(time / every) - 1.0);  // a little below, as in advance_past
         double reached = 0.0;
         do {
             count += 1.0;
-            reached = reachable(count * every);
+            reached = reachable(multiple(count));
         } while (reached < time || (reached == time && !or_at));
         return count;
     };
@@ -99,7 +119,7 @@ double SamplePlan::samples_until(double until) const {
 }
 
 SampleSchedule::SampleSchedule(const SamplePlan& plan, double after, std::function<double(double)> reachable)
-    : plan_(plan), reachable_(std::move(reachable)) {
+    : plan_(plan), multiple_(plan.every), reachable_(std::move(reachable)) {
     const double first = plan_.first_index();
     if (std::isinf(first)) {
         next_ = first;  // never
@@ -108,7 +128,7 @@ SampleSchedule::SampleSchedule(const SamplePlan& plan, double after, std::functi
     first_ = static_cast<std::uint64_t>(first);
     index_ = static_cast<std::uint64_t>(std::max(first, std::floor(after / plan_.every)));
     skip_pause();
-    next_ = reachable_(static_cast<double>(index_) * plan_.every);
+    next_ = reachable_(multiple_(static_cast<double>(index_)));
     if (next_ <= after) advance(after);
 }
 
@@ -116,13 +136,13 @@ void SampleSchedule::advance(double now) {
     while (next_ <= now) {
         ++index_;
         skip_pause();
-        next_ = reachable_(static_cast<double>(index_) * plan_.every);
+        next_ = reachable_(multiple_(static_cast<double>(index_)));
     }
 }
 
 void SampleSchedule::renew(double now) {
     if (next_ == std::numeric_limits<double>::infinity()) return;
-    next_ = reachable_(static_cast<double>(index_) * plan_.every);
+    next_ = reachable_(multiple_(static_cast<double>(index_)));
     advance(now);
 }
 

@@ -81,8 +81,8 @@ CAROM_HD double plane_time(double height, double speed, double acceleration) {
 
 /// Time at which |d + v t| reaches `reach` from inside.
 template <int Dim>
-CAROM_HD double inside_sphere_time(const Vec<double, Dim>& d, const Vec<double, Dim>& v, double reach, bool met) {
-    const double b = met ? smaller(dot(d, v), 0.0) : dot(d, v);
+CAROM_HD double inside_sphere_time(const Vec<double, Dim>& d, const Vec<double, Dim>& v, double reach) {
+    const double b = dot(d, v);
     const double v2 = dot(v, v);
     const double c = smaller(dot(d, d) - reach * reach, 0.0);
     if (!(v2 > 0.0)) return kNeverTouch;
@@ -108,7 +108,7 @@ template <bool Curved, int Dim>
 CAROM_HD double round_wall_time(const Vec<double, Dim>& d, const Vec<double, Dim>& v, const Vec<double, Dim>& a,
                                 double reach, bool inside, bool met) {
     if constexpr (Curved) return curved_sphere_time(d, v, a, reach, inside, met);
-    if (inside) return inside_sphere_time(d, v, reach, met);
+    if (inside) return inside_sphere_time(d, v, reach);
     return met ? kNeverTouch : pair_time<double, Dim>(d, v, reach, 0.0, kNeverTouch).time;
 }
 

@@ -161,6 +161,7 @@ class Run:
             row = int(np.argmax(wrong))
             raise ValueError(f"velocity of ball {row} is {array[row].tolist()}; it must be finite")
         self._run.set_velocities(array)
+        self._renew()
 
     def kick(self, ball: int, velocity: npt.ArrayLike, *, add: bool = False) -> None:
         """Gives a ball another velocity, from now on, as the cue of ``carom view`` does.
@@ -186,6 +187,7 @@ class Run:
         if isinstance(ball, bool) or not isinstance(ball, int | np.integer) or ball < 0:
             raise ValueError(f"ball is {ball!r}; allowed: a whole number from 0 up")
         self._run.kick(int(ball), array.tolist(), bool(add))
+        self._renew()
 
     def change(self, changes: Mapping[str, Any]) -> None:
         """Gives keys of the scene other values, from now on: {"physics.gravity": [0.0, -2.0]}.
@@ -205,10 +207,14 @@ class Run:
                                   "events and thermostat, box.wall_temperature[AXIS][SIDE], wall[NUMBER].temperature"])
             wanted[key] = value
         warning = self._run.change(wanted._overrides) if changes else ""
-        for schedule, _ in self._callbacks:
-            schedule.renew(self._run.time)
+        self._renew()
         if warning:
             warnings.warn(warning, CaromWarning, stacklevel=2)
+
+    def _renew(self) -> None:
+        """A run that goes on otherwise reaches other times, by a rounding at least."""
+        for schedule, _ in self._callbacks:
+            schedule.renew(self._run.time)
 
     @property
     def changes(self) -> list[tuple[float, int, str]]:

@@ -10,7 +10,7 @@ import unittest
 import h5py
 import numpy
 
-from program import MIXTURE, ProgramTest
+from program import GAS, MIXTURE, ProgramTest
 
 KINDS = {
     "speed": "bins = 32\nspecies = \"light\"",
@@ -214,6 +214,39 @@ temperature = 1.0
         self.assertGreater(found["a_kurtosisheavy"], 0.9)  # the least that there is: 1
         rows = told["means"]["values"]["virial_pressure"]["mean"]
         self.assertAlmostEqual(found["a_pressure"], rows, delta=0.1 * rows)
+
+    def test_the_sample_at_the_end_counts_where_multiples_are_rounded(self):
+        self.write("end.toml", """
+[scene]
+dimension = 2
+[box]
+size = [10.0, 10.0]
+[[fill]]
+radius = 0.3
+mass = 1.0
+count = 20
+temperature = 1.0
+[run]
+solver = "events"
+until = 0.3
+[[observe]]
+name = "rate"
+kind = "collision_rate"
+every = 0.1
+""")
+        for until in (0.3, 0.4, 0.6, 0.7):  # 3 times 0.1 is 0.30000000000000004 to a computer
+            summary = self.run_json("end.toml", "--until", until, "--force")
+            self.assertGreater(summary["collision_rate"], 0.0)
+            self.assertAlmostEqual(summary["averages"]["rate"]["mean"], summary["collision_rate"])
+
+    def test_a_summary_has_room_for_all_averages(self):
+        self.write("many.toml", GAS + "".join(f'[[observe]]\nname = "{"s" * 40}{k}"\nkind = "stress"\nevery = 0.1\n'
+                                              for k in range(100)))
+        summary = self.run_json("many.toml", "--solver", "events", "-o", "many.h5")
+        with h5py.File(self.folder / "many.h5") as file:
+            kept = file["parameters/summary"][()]
+        self.assertGreater(len(kept), 65536)
+        self.assertEqual(json.loads(kept)["averages"], summary["averages"])
 
     def test_what_frames_say_of_equilibrium_is_kept_in_bounds_and_resumed(self):
         self.write("gas.toml", MIXTURE.replace("until = 6.0", "until = 12.5").replace("every = 1.0", "every = 0.002")

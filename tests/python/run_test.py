@@ -437,6 +437,27 @@ def test_a_saved_run_is_resumed_to_the_same_bits(gas, tmp_path):
         run2.save(tmp_path / "nowhere" / "x.h5")
 
 
+@pytest.mark.parametrize("push", [lambda run: run.kick(0, [0.0, 0.0, 1.0]),
+                                  lambda run: run.set_velocities(-run.frame().velocity)])
+def test_a_callback_that_kicks_a_changed_run_is_called_on(push):
+    run = carom.Run({"scene": {"dimension": 3, "seed": 756}, "box": {"size": [8.0, 8.0, 8.0], "boundary": ["periodic"] * 3},
+                     "run": {"until": 1.0, "precision": "double"}, "output": {"every": 0.1, "observables_every": 0.1},
+                     "fill": [{"count": 20, "radius": 0.3, "mass": 1.5, "speed": 0.7}]})
+    times = []
+
+    def call(run):
+        times.append(run.time)
+        assert len(times) <= 20
+        if len(times) == 12:
+            run.change({"thermostat.kind": "none"})
+        if len(times) == 18:
+            push(run)
+
+    run.every(0.05, call)
+    run.advance()
+    assert times == pytest.approx([0.05 * k for k in range(1, 21)], abs=1e-3)
+
+
 def test_what_a_run_has_read_is_not_saved_over(tmp_path):
     (tmp_path / "balls.csv").write_text("x,y\n1,1\n3,3\n")
     scene = tmp_path / "loaded.toml"

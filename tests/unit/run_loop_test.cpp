@@ -202,6 +202,15 @@ TEST(Schedule, CountsFromTimeZeroWhereverItStarts) {
     EXPECT_EQ(Schedule(0.6, 4.0, nearest_quarter).next(), 4.25);
 }
 
+TEST(Schedule, MultiplesAreTheDecimalNumbersThatOneMeans) {
+    const auto any = [](double time) { return time; };
+    EXPECT_EQ(Schedule(0.1, 0.2, any).next(), 0.3);
+    EXPECT_EQ(Schedule(1.1, 3.0, any).next(), 3.3);
+    EXPECT_EQ(Schedule(2.5e-4, 0.99999, any).next(), 1.0);
+    EXPECT_EQ(Schedule(1.0 / 3.0, 0.5, any).next(), 2.0 * (1.0 / 3.0));
+    EXPECT_EQ(SampleSchedule({.every = 0.7}, 2.0, any).next(), 2.1);
+}
+
 TEST(Schedule, EveryZeroIsNever) { EXPECT_TRUE(std::isinf(Schedule(0.0, 0.0, nearest_quarter).next())); }
 
 TEST(CountDue, IsWhatASchedulesTimesAreCountedOneByOne) {
