@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <stdexcept>
 #include <string_view>
@@ -584,10 +585,21 @@ void require_possible(const SolverState& state, const Scene& scene) {
 }
 
 bool is_dead_end(const SolverState& state, const Scene& scene) {
-    // Balls are looked at where there have been such overlaps: nobody comes from less to that in one step.
-    constexpr double kDeep = 0.25;  // of the smaller radius; the end is at 1.5 and more
-    return state.records.spring && state.balls.first == 0 && state.balls.rest == 0 &&
-           state.tallies.max_overlap > kDeep && impossible_overlap(scene, state.balls);
+    const Balls& balls = state.balls;
+    if (!state.records.spring || balls.first != 0 || balls.rest != 0) return false;
+    // Overlaps up to the last step are counted, and in that two balls come nearer by what both move.
+    double fastest = state.records.spring->design_speed;
+    for (std::size_t id = 0; id < balls.size(); ++id) {
+        double square = 0.0;
+        for (int axis = 0; axis < balls.dimension; ++axis)
+            square += balls.velocity[axis][id] * balls.velocity[axis][id];
+        fastest = std::max(fastest, std::sqrt(square));
+    }
+    double least = std::numeric_limits<double>::infinity();
+    for (const Species& species : balls.species_table) least = std::min(least, species.radius);
+    constexpr double kDeep = 1.0;  // of the smaller radius; the end is at 1.5 and more
+    const bool may_be = state.tallies.max_overlap + 2.0 * fastest * state.records.spring->dt / least > kDeep;
+    return may_be && impossible_overlap(scene, balls);
 }
 
 }  // namespace carom

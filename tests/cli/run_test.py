@@ -250,6 +250,12 @@ class Run(ProgramTest):
         again = self.carom("run", "--resume", "soft.checkpoint.h5", "--json", "-o", "on.h5")
         self.assertEqual(again.status, 3)
         self.assertEqual((again.json["time"], again.json["error"]), (before.json["time"], before.json["error"]))
+        # From hardly any overlap to that in one step.
+        self.write("fast.toml", TWO_BALLS.replace("dt = 1.0e-3", "dt = 1.0e-2").replace("[2.0, 0.0]", "[40.0, 0.0]").replace(
+            "position = [4.0, 5.0]", "position = [6.9, 5.0]\nvelocity = [-40.0, 0.0]"))
+        self.assertEqual(self.carom("run", "fast.toml", "--checkpoint-every", "0.01").status, 3)
+        again = self.carom("run", "--resume", "fast.checkpoint.h5", "--json", "-o", "on.h5", "--force")
+        self.assertEqual(again.status, 3, again.err)
 
     @unittest.skipIf(cached("CAROM_SANITIZE") == "thread", "the limit cuts a file of the sanitizer's own")
     def test_spin_goes_with_the_balls_that_leave(self):
