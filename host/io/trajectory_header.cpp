@@ -94,7 +94,7 @@ std::uint64_t estimate_trajectory_bytes(const TrajectoryHeader& header, std::uin
         bytes += in_chunks(all_rows, rows_per_chunk(header.expected_rows, info.width())) *
                  static_cast<double>(info.width() * sizeof(double));
     }
-    for (const AverageInfo& info : header.averages) bytes += static_cast<double>(frames) * average_bytes(info);
+    for (const AverageInfo& info : header.averages) bytes += average_bytes(info, frames, header.expected_frames);
     constexpr double kMost = 1.8e19;
     return static_cast<std::uint64_t>(std::min(bytes, kMost));
 }

@@ -579,13 +579,10 @@ std::vector<hsize_t> shape_of(const AverageInfo& info) {
     return shape;
 }
 
-GrowingDataset make_dataset(hid_t group, const std::string& name, const std::vector<hsize_t>& entry) {
-    std::size_t bytes = sizeof(double);
-    for (const hsize_t extent : entry) bytes *= extent;
-    return {group,
-            name,
-            H5T_IEEE_F64LE,
-            {.entry = entry, .entries_per_chunk = std::max<std::size_t>(1, kChunkBytes / bytes)}};
+/// How many frames are in one chunk: no more than are expected, so that small files stay small.
+std::size_t frames_in_chunk(std::uint64_t expected_frames, std::size_t numbers) {
+    const std::uint64_t fit = std::max<std::uint64_t>(1, kChunkBytes / (numbers * sizeof(double)));
+    return static_cast<std::size_t>(expected_frames == 0 ? fit : std::min(expected_frames, fit));
 }
 
 void set_if_any(hid_t object, const std::string& name, const std::string& value) {
@@ -639,14 +636,28 @@ void append_entry(GrowingDataset& dataset, std::size_t frame, std::span<const do
 
 }  // namespace
 
-double average_bytes(const AverageInfo& info) {
-    const std::size_t numbers = (has_axis(info.x) ? 2 : 3) * info.width() + 3 + (has_axis(info.x) ? info.x.points : 0) +
-                                (has_axis(info.y) ? info.y.points : 0);
-    return static_cast<double>(numbers * sizeof(double));
+double average_bytes(const AverageInfo& info, std::uint64_t frames, std::uint64_t expected_frames) {
+    constexpr double kStructure = 0.0;  // a group, its datasets and their attributes [bytes]: measured
+    const auto dataset = [&](std::size_t numbers) {
+        const std::uint64_t chunk = frames_in_chunk(expected_frames, numbers);
+        return static_cast<double>((frames + chunk - 1) / chunk * chunk) *
+               static_cast<double>(numbers * sizeof(double));
+    };
+    double bytes = kStructure + 3.0 * dataset(1) + (has_axis(info.x) ? 2.0 : 3.0) * dataset(info.width());
+    for (const AverageAxis* axis : {&info.x, &info.y}) {
+        if (has_axis(*axis)) bytes += dataset(axis->points);
+    }
+    return bytes;
 }
 
-AverageDatasets::AverageDatasets(hid_t file, const std::vector<AverageInfo>& infos) {
-    for (const AverageInfo& info : infos) {
+AverageDatasets::AverageDatasets(hid_t file, const TrajectoryHeader& header) {
+    const auto make_dataset = [&](hid_t group, const std::string& name, const std::vector<hsize_t>& entry) {
+        const auto numbers = std::accumulate(entry.begin(), entry.end(), std::size_t{1}, std::multiplies<>());
+        const GrowingDataset::Shape shape{.entry = entry,
+                                          .entries_per_chunk = frames_in_chunk(header.expected_frames, numbers)};
+        return GrowingDataset(group, name, H5T_IEEE_F64LE, shape);
+    };
+    for (const AverageInfo& info : header.averages) {
         const h5::Handle group = h5::create_group(h5::open_group(file, "observables"), info.name);
         Element element{info,
                         make_dataset(group, "value", shape_of(info)),
@@ -680,7 +691,8 @@ AverageDatasets::AverageDatasets(hid_t file, const std::vector<AverageInfo>& inf
         make_axis(element.x, info.x, "x");
         make_axis(element.y, info.y, "y");
         if (!step_) {
-            const GrowingDataset::Shape clock{.entry = {}, .entries_per_chunk = kChunkBytes / sizeof(double)};
+            const GrowingDataset::Shape clock{.entry = {},
+                                              .entries_per_chunk = frames_in_chunk(header.expected_frames, 1)};
             step_.emplace(group, "step", H5T_STD_I64LE, clock);
             time_.emplace(group, "time", H5T_IEEE_F64LE, clock);
         } else {

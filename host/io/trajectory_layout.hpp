@@ -158,15 +158,15 @@ private:
     std::vector<double> column_;
 };
 
-/// What an entry of an average takes on disk [bytes].
-double average_bytes(const AverageInfo& info);
+/// What so many frames of an average take on disk [bytes].
+double average_bytes(const AverageInfo& info, std::uint64_t frames, std::uint64_t expected_frames);
 
 /// The elements of /observables that are averages over the run. Each has an entry per frame, the average up to then:
 /// H5MD wants a time with each value, MDAnalysis an entry for each frame, and of a run that is killed the averages of
 /// its last frame are there.
 class AverageDatasets {
 public:
-    AverageDatasets(hid_t file, const std::vector<AverageInfo>& infos);
+    AverageDatasets(hid_t file, const TrajectoryHeader& header);
 
     /// Makes all of them frame + 1 long, and writes that entry.
     void append(std::size_t frame, double time, std::uint64_t step, const std::vector<AverageTable>& tables);

@@ -61,7 +61,7 @@ public:
             write_trajectory_header(hdf5_, header);
             frame_datasets_.emplace(particles, header);
             row_datasets_.emplace(hdf5_, header);
-            average_datasets_.emplace(hdf5_, header.averages);
+            average_datasets_.emplace(hdf5_, header);
             if (header.changeable) change_datasets_.emplace(hdf5_);
             commit();
             // A file that opens, whenever the process ends; an older one is worth more until there is a frame.

@@ -317,19 +317,27 @@ Reduced reduce_table(const SweepTable& table, const ChosenColumns& chosen, bool 
         if (error_column) squares[cell] += errors[row] * errors[row];
         counts[cell] += 1.0;
     }
+    std::vector<std::string> others;
+    double all = 1.0;  // rows that a cell stands for
+    for (std::size_t axis = 0; axis < table.axes; ++axis) {
+        if (std::ranges::find(chosen.by, axis) != chosen.by.end()) continue;
+        others.push_back(column_without_unit(table.names[axis]));
+        std::set<std::string> texts;
+        for (const auto& row : table.rows) texts.insert(row[axis]);
+        all *= static_cast<double>(texts.size());
+    }
+    // A mean may be of more seeds here than there; a sum of which a part is missing is none.
+    const double least = mean ? 1.0 : all;
     for (std::size_t cell = 0; cell < size; ++cell) {
         const double share = mean ? counts[cell] : 1.0;
-        reduced.values[cell] = counts[cell] > 0.0 ? reduced.values[cell] / share : kNone;
+        reduced.values[cell] = counts[cell] >= least ? reduced.values[cell] / share : kNone;
         if (error_column) reduced.errors.push_back(std::sqrt(squares[cell]) / share);
     }
     reduced.label = table.names[chosen.quantity];
-    std::vector<std::string> others;
-    for (std::size_t axis = 0; axis < table.axes; ++axis) {
-        if (std::ranges::find(chosen.by, axis) == chosen.by.end())
-            others.push_back(column_without_unit(table.names[axis]));
-    }
     if (!others.empty()) {
-        reduced.label += fmt::format(", {} over {}", mean ? "mean" : "sum", fmt::join(others, " and "));
+        const bool missing = std::ranges::any_of(counts, [&](double count) { return count < all; });
+        reduced.label += fmt::format(", {} over {}{}", mean ? "mean" : "sum", fmt::join(others, " and "),
+                                     missing ? " (some missing)" : "");
     }
     return reduced;
 }

@@ -7,6 +7,7 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <string_view>
 
@@ -33,9 +34,8 @@ constexpr std::array kFunctions{
     Named{"asin", [](double a, double) { return std::asin(a); }, 1},
     Named{"acos", [](double a, double) { return std::acos(a); }, 1},
     Named{"atan", [](double a, double) { return std::atan(a); }, 1},
-    // No number stays none, unlike with std::fmin.
-    Named{"min", [](double a, double b) { return std::isnan(a) || a < b ? a : b; }, 2},
-    Named{"max", [](double a, double b) { return std::isnan(a) || a > b ? a : b; }, 2},
+    Named{"min", [](double a, double b) { return a < b ? a : b; }, 2},
+    Named{"max", [](double a, double b) { return a > b ? a : b; }, 2},
 };
 
 /// Which give 1 or 0. None begins with another that stands before it.
@@ -267,7 +267,10 @@ double Formula::evaluate(std::span<const double> values) const {
             continue;
         }
         const double second = step.arguments == 2 ? stack[--height] : 0.0;
-        stack[height - 1] = step.function(stack[height - 1], second);
+        double& first = stack[height - 1];
+        // What is no number stays none: not with std::pow(nan, 0.0), nor where it is compared.
+        first = std::isnan(first) || std::isnan(second) ? std::numeric_limits<double>::quiet_NaN()
+                                                        : step.function(first, second);
     }
     return stack[0];
 }

@@ -294,7 +294,7 @@ void raise_to(std::atomic<double>& largest, double value) {
 /// \param deepest  that hard balls may overlap, of the sum of their radii
 /// \param depth    becomes depth_of() of the deepest pair that is not fixed, where none is too near; null: nobody asks
 template <class Balls>
-std::optional<StartOverlap> first_overlap(const Scene& scene, const Balls& balls, double deepest, bool fixed_may,
+std::optional<StartOverlap> first_overlap(const Scene& scene, const Balls& balls, double deepest,
                                           double* depth = nullptr) {
     constexpr std::uint64_t kMostPairs = 100'000;  // where all are in one place, there is no end of pairs
     const bool events = scene.run.solver == SolverKind::kEvents;
@@ -302,10 +302,10 @@ std::optional<StartOverlap> first_overlap(const Scene& scene, const Balls& balls
     std::uint64_t pairs = 0;
     std::atomic<double> largest = 0.0;
     const auto wrong = [&](const Placed& a, const Placed& b, double distance) {
-        if (depth != nullptr && !(a.fixed && b.fixed)) raise_to(largest, depth_of(a, b, distance));
+        if (a.fixed && b.fixed) return false;  // they go through each other
+        if (depth != nullptr) raise_to(largest, depth_of(a, b, distance));
         const double sum = a.radius + b.radius;
-        const bool bad = events ? sum - distance > deepest * sum : distance < kDeepest * std::min(a.radius, b.radius);
-        return bad && !(fixed_may && a.fixed && b.fixed);
+        return events ? sum - distance > deepest * sum : distance < kDeepest * std::min(a.radius, b.radius);
     };
     for_each_touching(scene.box, balls, wrong, [&](const Placed& a, const Placed& b, double distance) {
         const double sum = a.radius + b.radius;
@@ -395,11 +395,11 @@ std::optional<StartOverlap> impossible_overlap(const Scene& scene, const Balls& 
                         std::isinf(species.mass)});
         }
     };
-    return first_overlap(scene, placed, kNeverDeeper, true);
+    return first_overlap(scene, placed, kNeverDeeper);
 }
 
 std::optional<StartOverlap> start_overlap(const Scene& scene, double* deepest) {
-    return first_overlap(scene, entries_of(scene), kTouching, false, deepest);
+    return first_overlap(scene, entries_of(scene), kTouching, deepest);
 }
 
 namespace {

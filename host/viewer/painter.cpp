@@ -585,8 +585,11 @@ PictureContent Painter::content(double time, std::size_t balls, const std::vecto
     }
     if (extra != nullptr) overlay_.append(*extra);
     if (labels_) {
-        const auto left_out = static_cast<std::size_t>(std::ranges::count(chosen_, 0.0f));
-        const std::string some = left_out > 0 ? fmt::format("{} of ", count_text(balls - left_out)) : "";
+        std::size_t drawn = balls;
+        for (std::size_t id = 0; frame != nullptr && id < chosen_.size(); ++id) {
+            if (frame->gone[id] == 0 && left_out(id)) --drawn;
+        }
+        const std::string some = drawn < balls ? fmt::format("{} of ", count_text(drawn)) : "";
         const std::string facts =
             fmt::format("{}{}, t = {:.5g}{}", some, plural(balls, "ball"), time, unit_text(scene_.units, "s"));
         const OverlayContent words{.title = scene_.title.empty() ? facts : scene_.title + ":  " + facts,

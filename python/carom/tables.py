@@ -30,8 +30,14 @@ def rows_of(infos: list[_carom.ObservableInfo], times: npt.NDArray[np.float64], 
             values: npt.NDArray[np.float64]) -> Table:
     """A structured array of rows; a field of several components has a second axis."""
     widths = [max(1, len(info.components)) for info in infos]
-    # A scene may call a value of its own as it likes.
-    names = [info.name + "_" if info.name in ("time", "step") else info.name for info in infos]
+    # A scene may call a value of its own as it likes: time, and time_ beside it.
+    taken = {"time", "step", *(info.name for info in infos)}
+    names = [info.name for info in infos]
+    for index, name in enumerate(names):
+        if name in ("time", "step"):
+            while names[index] in taken:
+                names[index] += "_"
+            taken.add(names[index])
     fields: list[Any] = [("time", "f8"), ("step", "u8")]
     fields += [(name, "f8", (width,)) if info.components else (name, "f8")
                for name, info, width in zip(names, infos, widths, strict=True)]

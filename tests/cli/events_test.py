@@ -543,6 +543,21 @@ radius = 4.0
             self.assertEqual(result.status, 3, result.err)
             self.assertIn(says, result.err)
 
+    def test_jammed_balls_end_the_run_before_many_clusters_have_found_no_end(self):
+        # Each takes a thousand rounds: ten thousand of them, of some more balls, had taken a minute and more.
+        text = ('[scene]\ndimension = 2\n[box]\nsize = [3.0, 3.0]\n[run]\nsolver = "events"\nuntil = 5.0\n[physics]\n'
+                'restitution = 0.1\nwall_restitution = 0.5\nsimultaneous = "newton"\ngravity = [0.0, -1.0]\n')
+        for k in range(9):
+            text += (f"[[ball]]\nradius = 0.5\nmass = 1.0\nposition = {[k % 3 + 0.5, k // 3 + 0.5]}\n"
+                     f"velocity = {[[1.0, -1.0, 0.0][k % 3], [0.0, 1.0][k % 2]]}\n")
+        self.write("jam.toml", text)
+        result = self.carom("run", "jam.toml")
+        self.assertEqual(result.status, 3)
+        self.assertIn("inelastic collapse at time 0", result.err)
+        clusters = int(re.search(r"warning: (\d+) clusters of contacts found no end", result.out + result.err)[1])
+        self.assertGreater(clusters, 100)
+        self.assertLess(clusters, 500)
+
     def test_a_cutoff_speed_lets_time_go_on_and_is_counted(self):
         self.write("hop.toml", HOP)
         summary = self.run_json("hop.toml", "--set", "events.cutoff_speed=0.01")

@@ -768,6 +768,13 @@ class BadFiles(LoadTest):
                 self.refused("b.csv:3: row 2 overlaps row 1 by 0.001, 0.001 of the sum of their radii; for the events solver "
                              "at most 1e-09 is allowed", text)
 
+    def test_bodies_of_infinite_mass_go_through_each_other_and_may_start_so(self):
+        self.write("b.csv", "x,y\n2,2\n1.5,2\n5,2\n5,2\n")
+        for solver in ("events", "spring"):
+            text = scene('file = "b.csv"\nradius = 0.5\nmass = inf', solver=solver, boundary="wall")
+            self.assertEqual(len(self.loaded(text)), 4)
+            self.assertNotIn("warning", self.succeed("check", "s.toml").out)
+
     def test_warn_of_soft_balls_that_overlap(self):
         self.write("b.csv", "x,y\n1,2\n1.8,2\n")
         self.write("s.toml", scene('file = "b.csv"\nradius = 0.5\nmass = 1.0', boundary="wall", solver="spring"))

@@ -252,18 +252,15 @@ std::uint64_t steps_to(const test::Gas& gas, double time) {
     return static_cast<std::uint64_t>(std::llround(time / gas.setup.dt));
 }
 
-TEST_P(ContactLawInAScene, GivesBallsAndWallsOfASceneTheirRestitutionOnEachProcessor) {
-    for (const test::Processor& processor : test::processors()) {
-        if (!test::missing(processor).empty()) continue;
-        test::Gas gas = gas_of(GetParam().name);
-        gas.setup.dt /= 16.0;
-        const test::Gas end = test::run(processor, gas, steps_to(gas, 1.0)).frame;
-        // The dashpot's force begins within a step: zeta h, and that is below 0.3 * (pi / 50) / 16.
-        constexpr double kTolerance = 1.2e-3;
-        EXPECT_NEAR((end.velocity[0][1] - end.velocity[0][0]) / 0.1, 0.7, kTolerance) << processor.name;
-        EXPECT_NEAR((end.velocity[1][3] - end.velocity[1][2]) / 2.0, 0.7, kTolerance) << processor.name;
-        EXPECT_NEAR(end.velocity[1][4], 0.4, kTolerance) << processor.name;
-    }
+TEST_P(ContactLawInAScene, GivesBallsAndWallsOfASceneTheirRestitution) {
+    test::Gas gas = gas_of(GetParam().name);
+    gas.setup.dt /= 16.0;
+    const test::Gas end = test::run({"cpu1", 1}, gas, steps_to(gas, 1.0)).frame;
+    // The dashpot's force begins within a step: zeta h, and that is below 0.3 * (pi / 50) / 16.
+    constexpr double kTolerance = 1.2e-3;
+    EXPECT_NEAR((end.velocity[0][1] - end.velocity[0][0]) / 0.1, 0.7, kTolerance);
+    EXPECT_NEAR((end.velocity[1][3] - end.velocity[1][2]) / 2.0, 0.7, kTolerance);
+    EXPECT_NEAR(end.velocity[1][4], 0.4, kTolerance);
 }
 
 TEST_P(ContactLawInAScene, HasTheSameBitsOnEachProcessor) {

@@ -167,10 +167,13 @@ def test_averages_are_those_of_the_summary(gas):
     gas = carom.Scene(GAS + '[[observe]]\nname = "v"\nkind = "speed"\nbins = 12\nevery = 0.01\n'
                       '[[observe]]\nname = "k"\nkind = "kurtosis"\nevery = 0.01\n'
                       '[[observe]]\nname = "components"\nkind = "velocity"\nbins = 24\nevery = 0.01\n'
-                      '[[observe]]\nname = "time"\nkind = "temperature"\n')
+                      '[[observe]]\nname = "time"\nkind = "temperature"\n'
+                      '[[observe]]\nname = "time_"\nkind = "momentum"\n')
     run = carom.Run(gas)
     run.advance()
     speed, kurtosis, velocity = run.averages["v"], run.averages["k"], run.averages["components"]
+    assert np.all(run.rows["time__"] > 0.0)
+    assert run.rows["time_"].shape == (len(run.rows["time"]), 2)
     assert speed.value.shape == speed.x.shape == (12,)
     assert speed.table.dtype.names == ("x", "value", "error")
     assert speed.samples > 40

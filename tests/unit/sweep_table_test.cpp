@@ -84,7 +84,9 @@ TEST(Formulas, BindAsInArithmetic) {
 TEST(Formulas, KnowFunctionsAndNames) {
     EXPECT_EQ(value_of("sqrt(y_2)"), 0.5);
     EXPECT_EQ(value_of("min(x, y_2) + max(x, y_2)"), 3.25);
-    for (const char* const none : {"min((-3)^0.5, 2)", "min(2, (-3)^0.5)", "max((-3)^0.5, 2)", "max(2, (-3)^0.5)"}) {
+    for (const char* const none :
+         {"min((-3)^0.5, 2)", "min(2, (-3)^0.5)", "max((-3)^0.5, 2)", "max(2, (-3)^0.5)", "((-3)^0.5)^0", "1^(-3)^0.5",
+          "(-3)^0.5 < 1", "1 != (-3)^0.5", "(-3)^0.5 == (-3)^0.5", "not (-3)^0.5", "0 and (-3)^0.5", "(-3)^0.5 or 1"}) {
         EXPECT_TRUE(std::isnan(value_of(none))) << none;
     }
     EXPECT_DOUBLE_EQ(value_of("cos(60 * pi / 180)"), 0.5);
@@ -387,6 +389,18 @@ TEST(SweepReduction, SumsOverTheOtherAxes) {
     EXPECT_EQ(mean.values[0], 2.0);
     EXPECT_EQ(mean.errors[0], 1.5);
     EXPECT_EQ(mean.label, "fall, mean over x");
+}
+
+TEST(SweepReduction, OfRowsThatAreMissingThereIsNoSum) {
+    const SweepTable table = parse_table("a,b,v\n0,0,1\n0,1,2\n1,0,3\n2,0,5\n2,1,6\n", "t.csv");
+    const Reduced sum = reduce_table(table, choose_columns(table, {.by = {"a"}}), false);
+    EXPECT_EQ(sum.values[0], 3.0);
+    EXPECT_TRUE(std::isnan(sum.values[1]));
+    EXPECT_EQ(sum.values[2], 11.0);
+    EXPECT_EQ(sum.label, "v, sum over b (some missing)");
+    const Reduced mean = reduce_table(table, choose_columns(table, {.by = {"a"}, .mean = true}), true);
+    EXPECT_THAT(mean.values, ElementsAre(1.5, 3.0, 5.5));
+    EXPECT_EQ(mean.label, "v, mean over b (some missing)");
 }
 
 TEST(SweepReduction, KeepsCellsInOrderOfTheirValues) {

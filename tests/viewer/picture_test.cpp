@@ -697,6 +697,10 @@ TEST(BallFormula, ColoursAndChoosesBalls) {
     EXPECT_TRUE(some.painter().left_out(0));
     EXPECT_FALSE(some.painter().left_out(1));
     EXPECT_TRUE(some.painter().left_out(4));
+    // A formula that is no number leaves out as 0 does, also where the picture says how many are seen.
+    Studio none(flat_scene(balls), {.quantity = Quantity::kSpecies, .select = "sqrt(x - 1)"});
+    Studio zero(flat_scene(balls), {.quantity = Quantity::kSpecies, .select = "x > 1"});
+    EXPECT_EQ(none.shoot().rgb, zero.shoot().rgb);
 }
 
 TEST(Quantity, OfWhatIsAroundABall) {
