@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
 #include <string_view>
+#include <utility>
 
 namespace carom {
 
@@ -91,11 +94,28 @@ void append_json_ball(std::string& text, const TrajectoryHeader& header, const F
 
 }  // namespace
 
-std::string one_word(const std::string& name) {
-    std::string word = name.empty() ? std::string(kUnnamed) : name;
-    std::ranges::replace_if(
-        word, [](unsigned char c) { return c <= ' '; }, '_');
-    return word;
+std::vector<std::string> words_of(const std::vector<Species>& species) {
+    const auto word_of = [](std::string name) {
+        std::ranges::replace_if(
+            name, [](unsigned char c) { return c <= ' '; }, '_');
+        return name;
+    };
+    std::map<std::string, std::string> words;  // by name; whose name is a word keeps it
+    std::set<std::string> taken;
+    for (const Species& one : species) {
+        if (one.name.empty()) taken.emplace(words[""] = kUnnamed);
+    }
+    for (const bool are_words : {true, false}) {
+        for (const Species& one : species) {
+            std::string word = word_of(one.name);
+            if ((word == one.name) != are_words || words.contains(one.name)) continue;
+            while (!taken.insert(word).second) word += '_';
+            words.emplace(one.name, std::move(word));
+        }
+    }
+    std::vector<std::string> all;
+    for (const Species& one : species) all.push_back(words.at(one.name));
+    return all;
 }
 
 std::string ball_columns(int dimension) {

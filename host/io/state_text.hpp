@@ -5,6 +5,7 @@
 #include <iterator>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "host/io/trajectory_header.hpp"
 #include "host/state/balls.hpp"
@@ -31,8 +32,9 @@ inline void append_stored(std::string& text, double value, bool single) {
     }
 }
 
-/// A species' name for formats that divide their columns by spaces and have no way to quote them.
-std::string one_word(const std::string& name);
+/// The names of species for formats that divide their columns by spaces and have no way to quote them: blanks are
+/// underscores, with more of them at the end where another has that word.
+std::vector<std::string> words_of(const std::vector<Species>& species);
 /// That of balls that have none.
 inline constexpr std::string_view kUnnamed = "unnamed";
 

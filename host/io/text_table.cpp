@@ -314,8 +314,10 @@ public:
     /// Species are told by words, of which blanks are underscores, and those without a name are "unnamed".
     void take_words() {
         aliases_.emplace(kUnnamed, "");
-        for (const Species& species : collector_.scene().species) {
-            if (!species.name.empty()) aliases_.insert_or_assign(one_word(species.name), species.name);
+        const std::vector<Species>& species = collector_.scene().species;
+        const std::vector<std::string> words = words_of(species);
+        for (std::size_t k = 0; k < species.size(); ++k) {
+            if (!species[k].name.empty()) aliases_.insert_or_assign(words[k], species[k].name);
         }
     }
     /// They are told by numbers, from 1 on as the scene has them; what is beyond has no name.

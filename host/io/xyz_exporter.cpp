@@ -10,7 +10,8 @@ namespace {
 
 class XyzExporter final : public Exporter {
 public:
-    explicit XyzExporter(const ExportTarget& target) : target_(target), file_(target.path) {}
+    explicit XyzExporter(const ExportTarget& target)
+        : target_(target), words_(words_of(target.header->species_table)), file_(target.path) {}
 
     void add(const Frame& frame) override {
         const auto balls = std::count(frame.gone.begin(), frame.gone.end(), std::uint8_t{0});
@@ -67,8 +68,9 @@ private:
 
     void append_ball(std::string& text, const Frame& frame, std::size_t id) const {
         const TrajectoryHeader& header = *target_.header;
-        const Species& species = header.species_table[header.species[id]];
-        text += one_word(species.name);
+        const std::size_t row = header.species[id];
+        const Species& species = header.species_table[row];
+        text += words_[row];
         append_vector(text, frame.position, id, false);
         append_vector(text, frame.velocity, id, header.single_precision());
         append_vector(text, frame.spin, id, header.single_precision());
@@ -80,6 +82,7 @@ private:
     }
 
     ExportTarget target_;
+    std::vector<std::string> words_;  // of species
     ReplacementFile file_;
     std::size_t frames_ = 0;
 };

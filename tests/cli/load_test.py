@@ -193,6 +193,19 @@ class Tables(LoadTest):
         self.write("b.xyz", "\n".join(lines[:15_000]) + "\n")
         self.refused("b.xyz: ends after 14998 of 16000 balls of its frame", whole)
 
+    def test_names_that_are_one_word_alike_stay_two(self):
+        names = ["a b", "a_b", "a\tb", "unnamed"]
+        species = "".join(f"[[species]]\nname = {json.dumps(name)}\nradius = 0.5\nmass = 1.0\n" for name in names)
+        balls = "".join(f"[[ball]]\nspecies = {json.dumps(name)}\nposition = [{2.0 * k + 1.0}, 1.0]\n"
+                        for k, name in enumerate(names)) + "[[ball]]\nradius = 0.5\nmass = 1.0\nposition = [9.0, 1.0]\n"
+        self.write("s.toml", scene(rest=species + balls))
+        self.succeed("run", "s.toml", "--quiet", "--until", "0")
+        self.succeed("convert", "s.h5", "b.xyz")
+        words = [line.split()[0] for line in (self.folder / "b.xyz").read_text().splitlines()[2:]]
+        self.assertEqual(words, ["a_b_", "a_b", "a_b__", "unnamed_", "unnamed"])
+        loaded = self.loaded(scene('file = "b.xyz"', rest=species), "--until", "0")
+        self.assertEqual([ball["species"] for ball in loaded], [*names, None])
+
     def test_come_between_balls_and_fills_which_keep_clear_of_them(self):
         rows = [(x + 0.6, y + 0.6) for x in range(0, 11, 2) for y in range(0, 9, 2)]
         self.write("b.csv", "x,y\n" + "".join(f"{x},{y}\n" for x, y in rows))
