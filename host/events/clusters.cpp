@@ -91,8 +91,16 @@ std::vector<double> residual(const Gram& w, const std::vector<double>& q, const 
 std::vector<double> solve_on_set(const Gram& w, const std::vector<double>& q, const std::vector<std::size_t>& set) {
     std::vector<double> p(w.size, 0.0);
     const Factor factor(w, set);
+    std::vector<double> right(w.size, 0.0);  // the residual, where it is asked for
     // The second and third round take away the factorisation's own error.
-    for (int round = 0; round < 3; ++round) factor.add_solution(residual(w, q, p), p);
+    for (int round = 0; round < 3; ++round) {
+        for (const std::size_t row : set) {
+            double sum = q[row];
+            for (const std::size_t column : set) sum += w.at(row, column) * p[column];
+            right[row] = -sum;
+        }
+        factor.add_solution(right, p);
+    }
     return p;
 }
 

@@ -959,10 +959,14 @@ private:
         }
         const ClusterOutcome outcome = resolve_cluster_from(cluster_, first, setup_.simultaneous, setup_.cutoff_speed);
         accounts_.cluster(outcome);
-        // One that found no end took as long as thousands of events, and jammed balls have nothing else. N balls are in
-        // at most N / 2 of them at an instant from which time goes on.
+        // One that found no end took as long as thousands of events, and jammed balls have nothing else. Of N balls
+        // each is in one of them, or a few, at an instant from which time goes on.
         constexpr std::uint64_t kEventsOfOne = 30;
-        if (outcome.gave_up) watch_events_ -= std::min(watch_events_ - events_, kEventsOfOne);
+        constexpr std::uint64_t kEventsOfBody = 4;
+        if (outcome.gave_up) {
+            const std::uint64_t events = std::max<std::uint64_t>(kEventsOfOne, kEventsOfBody * members.size());
+            watch_events_ -= std::min(watch_events_ - events_, events);
+        }
 
         std::vector<Slot> changed;
         for (std::size_t m = 0; m < members.size(); ++m) {

@@ -100,11 +100,8 @@ std::vector<std::string> words_of(const std::vector<Species>& species) {
             name, [](unsigned char c) { return c <= ' '; }, '_');
         return name;
     };
-    std::map<std::string, std::string> words;  // by name; whose name is a word keeps it
-    std::set<std::string> taken;
-    for (const Species& one : species) {
-        if (one.name.empty()) taken.emplace(words[""] = kUnnamed);
-    }
+    std::map<std::string, std::string> words{{"", std::string(kUnnamed)}};  // by name; whose name is a word keeps it
+    std::set<std::string> taken{std::string(kUnnamed)};
     for (const bool are_words : {true, false}) {
         for (const Species& one : species) {
             std::string word = word_of(one.name);

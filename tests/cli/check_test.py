@@ -186,6 +186,15 @@ class Check(ProgramTest):
                 size = (self.folder / "two_balls.h5").stat().st_size
                 self.assertAlmostEqual(size / predicted, 1.0, delta=0.25)
 
+    def test_the_size_of_averages_of_few_frames_is_near(self):
+        kinds = ("speed", "velocity", "gr", "msd", "vacf", "temperature", "kurtosis", "stress", "density", "density_map")
+        text = MANY.format(dimension=2, size=[24.0, 24.0], every=0.1, count=200)
+        self.write("gas.toml", text + "".join(f'[[observe]]\nname = "a_{kind}"\nkind = "{kind}"\nevery = 0.05\n' for kind in kinds))
+        for until in ("0.1", "1"):
+            predicted = self.check_json("gas.toml", "--until", until)["output_bytes"]
+            self.run_json("gas.toml", "--until", until, "--force")
+            self.assertAlmostEqual((self.folder / "gas.h5").stat().st_size / predicted, 1.0, delta=0.25)
+
     def test_many_components_are_predicted_written_and_read(self):
         # The names of 16,000 components do not fit into an attribute.
         self.write("many.toml", MANY.format(dimension=2, size=[200.0, 200.0], every=0, count=16_000)
