@@ -5,6 +5,8 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <span>
+#include <string_view>
 #include <utility>
 
 #include "host/state/errors.hpp"
@@ -94,7 +96,11 @@ void refuse_extras(const CLI::App& app, const Command& command) {
     const auto option = std::ranges::find_if(extras, [](const std::string& word) { return word.starts_with("-"); });
     if (option == extras.end()) throw InputError("unexpected argument '" + extras.front() + "'" + see_help(command));
     const std::string name = option->substr(0, option->find('='));
-    const std::string meant = did_you_mean(name, option_names(app));
+    const std::vector<std::string> names = option_names(app);
+    if (std::ranges::find(names, name) != names.end()) {
+        throw InputError(fmt::format("unexpected argument '{}' behind --{}", *option, see_help(command)));
+    }
+    const std::string meant = did_you_mean(name, names);
     throw InputError("unknown option " + name + (meant.empty() ? see_help(command) : meant));
 }
 
@@ -103,6 +109,15 @@ void refuse_empty_values(const CLI::App& app, const Command& command) {
     for (const CLI::Option* option : app.get_options()) {
         if (std::ranges::find(option->results(), std::string()) == option->results().end()) continue;
         throw InputError(option->get_name() + ": the value is empty" + see_help(command));
+    }
+}
+
+/// The same of --NAME=, which CLI11 gives the next word.
+void refuse_values_left_out(int argc, char** argv, const Command& command) {
+    for (const std::string_view word : std::span(argv, static_cast<std::size_t>(argc))) {
+        if (word == "--") return;
+        if (!word.starts_with("--") || word.find('=') + 1 != word.size()) continue;
+        throw InputError(fmt::format("{}: the value is empty{}", word.substr(0, word.size() - 1), see_help(command)));
     }
 }
 
@@ -122,6 +137,7 @@ std::optional<std::string> read_command_line(const Command& command, const Comma
     app.get_formatter()->column_width(34);
     app.allow_extras();  // they are refused below, in our own words
     for (const CommandOption& row : options.all()) add(app, row);
+    refuse_values_left_out(argc, argv, command);
     try {
         app.parse(argc, argv);
     } catch (const CLI::CallForHelp&) {

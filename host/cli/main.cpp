@@ -289,8 +289,9 @@ int run_program(int argc, char** argv) {
     } catch (const std::bad_alloc&) {
         return fail(ExitStatus::kSystemFailure, "out of memory; carom check tells what a scene needs");
     } catch (const std::system_error& error) {
-        if (std::ferror(stdout) != 0) end_if_pipe_broke(error.code().value());
-        return fail(ExitStatus::kSystemFailure, error.what());
+        if (std::ferror(stdout) == 0) return fail(ExitStatus::kSystemFailure, error.what());
+        end_if_pipe_broke(error.code().value());
+        return fail(ExitStatus::kSystemFailure, ("cannot write to standard output: " + error.code().message()).c_str());
     } catch (const std::exception& error) {
         return fail(ExitStatus::kSystemFailure, error.what());
     }

@@ -304,8 +304,7 @@ void say_since_when(const TrajectoryReader& trajectory, const std::string& quant
     if (!is_number_quantity(trajectory, quantity)) return;
     const AverageInfo& info = *find_average(trajectory, quantity);
     if (!stays_since_its_beginning(trajectory, info, window.of(trajectory))) return;
-    say("{}: is the average since t = {:.6g}, where its samples begin: frames do not give that of a later part\n",
-        visible(info.name), info.from);
+    say("{}: is the average since its samples began: frames do not give that of a later part\n", visible(info.name));
 }
 
 std::string plot_balls(const PlotOptions& options) {

@@ -671,10 +671,7 @@ private:
         const std::uint64_t events = 10000 + 16 * static_cast<std::uint64_t>(count());
         const double rounding = std::numeric_limits<double>::epsilon() * now_ * static_cast<double>(events);
         const double slow = setup_.cutoff_speed > 0.0 ? setup_.cutoff_speed : speed_scale_;
-        double place = 0.0;  // the rounding of one
-        for (int axis = 0; axis < Dim; ++axis) {
-            place = std::max(place, std::numeric_limits<double>::epsilon() * enclosure_.size()[axis]);
-        }
+        const double place = rounding_of_place();
         const double locked = slow > 0.0 ? std::min(kRoundings * kOfOne * place / slow, kLocked * unit) : 0.0;
         const double least = std::max({kNoProgress * unit, kRoundings * rounding, locked});
         const double hop = resting_hop();
@@ -683,18 +680,29 @@ private:
         watch_time_ = now;
         watch_events_ = events_ + events;
     }
+    [[nodiscard]] double rounding_of_place() const {
+        double largest = 0.0;
+        for (int axis = 0; axis < Dim; ++axis) largest = std::max(largest, enclosure_.size()[axis]);
+        return std::numeric_limits<double>::epsilon() * largest;
+    }
     /// Hops that lose energy become shorter until that is no more than what the rounding of times gives them: with
-    /// restitution e at some 2 e / (1 - e) roundings, where they go on for ever (28 with 0.95). A longer hop than this
-    /// does not rest; nor does any where short hops lose nothing.
+    /// restitution e at some 2 e / (1 - e) roundings, where they go on for ever (28 with 0.95). Or they fall again and
+    /// again from the height that places are rounded by: on a moving floor, and whatever the restitution. A longer hop
+    /// than these does not rest; nor does any that is elastic for its shortness.
     [[nodiscard]] double resting_hop() const {
         constexpr double kRoundings = 8.0;  // times 1 / (1 - e)
         constexpr double kMostRoundings = 1e6;
-        if (!Gravity || setup_.cutoff_speed > 0.0 || setup_.tc > 0.0) return 0.0;
+        if (!Gravity || setup_.tc > 0.0) return 0.0;
+        const Vector& gravity = balls_.gravity();
+        const double g = square_root(dot(gravity, gravity));
+        const double fall = g > 0.0 ? 2.0 * std::sqrt(2.0 * rounding_of_place() / g) : 0.0;
+        if (setup_.cutoff_speed > 0.0) return fall;
         double least_loss = 1.0;
         for (const double e : {setup_.restitution, setup_.wall_restitution}) {
             if (e < 1.0) least_loss = std::min(least_loss, 1.0 - e);
         }
-        return std::min(kRoundings / least_loss, kMostRoundings) * std::numeric_limits<double>::epsilon() * now_;
+        return std::max(
+            fall, std::min(kRoundings / least_loss, kMostRoundings) * std::numeric_limits<double>::epsilon() * now_);
     }
     /// Whether a ball's flight to the event at hand was so short, and it meets what it does so slowly as such a flight
     /// ends: of a ball that moves neither is ever so by chance. It may slide along there as fast as it likes.

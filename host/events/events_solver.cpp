@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "host/state/errors.hpp"
+#include "host/state/multiples.hpp"
 #include "kernels/core/hardware.hpp"
 
 namespace carom {
@@ -21,10 +22,15 @@ constexpr double kVirialTolerance = 1e-9;
 
 constexpr double kForever = 1.0e300;
 
-/// How often a thermostat has come by a time; 0 where there is none.
-std::uint64_t visits_by(double time, double every) {
-    constexpr double kMost = 1e18;
-    return every > 0.0 ? static_cast<std::uint64_t>(std::min(std::floor(time / every), kMost)) : 0;
+/// How often a thermostat has come by a time, or before it; 0 where there is none.
+std::uint64_t visits_by(double time, double every, bool before = false) {
+    constexpr double kMostCounted = 1e15;  // one by one, in doubles
+    if (!(every > 0.0)) return 0;
+    if (time / every > kMostCounted) return static_cast<std::uint64_t>(kMostCounted);
+    const Multiples multiple(every);
+    double count = std::max(0.0, std::floor(time / every) - 1.0);  // a little below, since that is rounded
+    while (before ? multiple(count + 1.0) < time : multiple(count + 1.0) <= time) ++count;
+    return static_cast<std::uint64_t>(count);
 }
 
 }  // namespace
@@ -76,7 +82,7 @@ void EventsSolver::add_progress(SolverState& state) const {
 /// Simulated time of the thermostat's next visit.
 double EventsSolver::next_visit() const {
     const double every = stages_[stage_].thermostat_every;
-    return every > 0.0 ? static_cast<double>(visits_ + 1) * every : kForever;
+    return every > 0.0 ? Multiples(every)(static_cast<double>(visits_ + 1)) : kForever;
 }
 
 /// Simulated time at which something is due again.
@@ -98,7 +104,7 @@ void EventsSolver::enter(std::size_t next) {
     stage_ = next;
     engine_->set_log(listener_, listened_to_);
     engine_->add_work(engine_->totals().gravitational - before);
-    visits_ = visits_by(state.time, stages_[stage_].thermostat_every);
+    visits_ = visits_by(state.time, stages_[stage_].thermostat_every, true);  // what is due now is so in this stage
 }
 
 void EventsSolver::visit() {

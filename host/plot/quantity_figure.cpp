@@ -109,13 +109,15 @@ Figure residuals_of(const Figure& figure, bool absolute) {
 void lay_over(Figure& all, Figure one, const std::string& quantity, std::size_t& colors) {
     if (one.x_unit != all.x_unit) {
         throw InputError(fmt::format("'{}' is over {}, what is before it over {}: no figure has both", quantity,
-                                     axis_label(one.x_label, one.x_unit), axis_label(all.x_label, all.x_unit)));
+                                     axis_label(one.x_label, one.x_unit, one.units),
+                                     axis_label(all.x_label, all.x_unit, all.units)));
     }
     if (one.x_label != all.x_label) all.x_label += ", " + one.x_label;
     const bool right = one.y_unit != all.y_unit;
     if (right && !all.right_label.empty() && one.y_unit != all.right_unit) {
         throw InputError(fmt::format("'{}': a figure has two axes, and so two units at most: here [{}], [{}], [{}]",
-                                     quantity, all.y_unit, all.right_unit, one.y_unit));
+                                     quantity, all.units.of(all.y_unit), all.units.of(all.right_unit),
+                                     one.units.of(one.y_unit)));
     }
     std::string& label = right ? all.right_label : all.y_label;
     if (right) all.right_unit = one.y_unit;

@@ -59,7 +59,7 @@ void add_means(MeasuredRun& run, const TrajectoryReader& trajectory, const Obser
             run.means.push_back({name, number("mean"), number("error"), number("correlation_time"),
                                  Steadiness(number("independent"), number("drift"))});
         }
-    } else {
+    } else if (summary.empty()) {  // the run was killed; one that is whole says so where nothing was measured
         const std::size_t half = table.rows() / 2 + 1;
         run.means =
             half < table.rows() ? means_of_rows(table, {.from = table.time[half]}) : std::vector<MeasuredMean>();

@@ -13,24 +13,6 @@ constexpr double kLeast = 1e-200;  // of an interval: so that multiples can be c
 
 }  // namespace
 
-Multiples::Multiples(double every) : every_(every) {
-    constexpr double kMostDigits = 1e9;  // of which doubles hold millions of multiples
-    constexpr double kMostScale = 1e15;
-    for (double scale = 1.0; scale <= kMostScale; scale *= 10.0) {
-        const double digits = std::round(every * scale);
-        if (digits > kMostDigits) return;
-        if (digits < 1.0 || digits / scale != every) continue;
-        digits_ = digits;
-        scale_ = scale;
-        return;
-    }
-}
-
-double Multiples::operator()(double count) const {
-    constexpr double kExact = 9e15;  // below 2^53: then one division is all that is rounded
-    return digits_ > 0.0 && count * digits_ < kExact ? count * digits_ / scale_ : count * every_;
-}
-
 Schedule::Schedule(double every, double from, std::function<double(double)> reachable)
     : every_(every > 0.0 ? std::max(every, kLeast) : every),
       multiple_(every_),

@@ -25,10 +25,16 @@ class InputError(Error, ValueError):
         super().__init__(errors[0])
         self.errors = list(errors)
         place = _PLACE.match(errors[0])
-        self.file: str | None = (place["file"] or place["other"]) if place else None
+        other = place["other"] if place else None  # a file, or else a key, an option, a ball
+        if other is not None and not re.search(r"[/\\]|\.(toml|csv|h5|xyz|gsd|data|dump|txt)$|^<", other):
+            self.file: str | None = None
+        else:
+            self.file = (place["file"] or other) if place else None
         self.line: int | None = int(place["line"]) if place and place["line"] else None
         self.column: int | None = int(place["column"]) if place and place["column"] else None
         self.key: str | None = place["key"] if place else None
+        if other is not None and self.file is None and self.key is None and re.fullmatch(r"\w+(\[\d+\])?(\.\w+(\[\d+\])?)+", other):
+            self.key = other
 
     def __reduce__(self) -> tuple[type[InputError], tuple[list[str]]]:
         return type(self), (self.errors,)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pathlib
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -100,11 +101,11 @@ class Scene:
             self._source = to_toml(scene) + "\n"
         elif isinstance(scene, str) and "\n" in scene:
             self.path = "<text>"
-            self._source = scene
+            self._source = scene.removeprefix("\ufeff")  # which carom takes, and tomllib does not
         elif isinstance(scene, str | os.PathLike):
             self.path = _carom.find_scene(os.fsdecode(scene), SCENES)
             try:
-                self._source = _carom.read_text(self.path).decode()
+                self._source = _carom.read_text(self.path).decode("utf-8-sig")
             except UnicodeDecodeError:
                 raise InputError([f"{self.path}: is no text in UTF-8, not a scene"]) from None
         else:
@@ -179,6 +180,7 @@ class Scene:
         if not np.isfinite(centres).all():
             row = int(np.argwhere(~np.isfinite(centres))[0][0])
             raise ValueError(f"position of ball {row} is {centres[row].tolist()}; it must be finite")
+        self._write_tables_apart()
         entries = [self._source.rstrip("\n") + "\n"]
         if species is not None and numbers:
             for name, of_it in self._species_beside(names, numbers["radius"], numbers["mass"]).items():
@@ -187,6 +189,17 @@ class Scene:
             lines = [f"{name} = {_toml(values[k], name)}\n" for name, values in columns.items()]
             entries.append("\n[[ball]]\n" + "".join(lines))
         self._source = "".join(entries)
+
+    def _write_tables_apart(self) -> None:
+        """Writes the scene anew where it has balls or species as one value, behind which no [[ball]] may stand."""
+        whole = re.compile(r"""\s*["']?(ball|species)["']?\s*=""")
+        head = re.split(r"(?m)^\s*\[", self._source, maxsplit=1)[0]  # keys of no table
+        if not any(whole.match(line) for line in [*head.splitlines(), *self._overrides]):
+            return
+        tables = tomllib.loads(self.text)
+        self._source = to_toml({name: value for name, value in tables.items()
+                                if value != [] or name not in ("ball", "species")}) + "\n"
+        self._overrides = []
 
     def _species_beside(self, names: list[str], radii: list[float], masses: list[float]) -> dict[str, tuple[float, float]]:
         """Radius and mass of those species of balls that the scene does not have; those that it has must have the same."""

@@ -23,7 +23,8 @@ def sweep(scene: Scene | str | os.PathLike[str] | Mapping[str, Any], axes: Mappi
 
     ``axes`` has the values by key ({"physics.gravity[1]": [-1.0, -2.0]}), the last one fastest. ``record`` names what
     the last row or an average has ("kinetic_energy", "momentum.x"); of an average its standard error comes too, as
-    NAME_se. ``jobs`` is how many runs go on at once, as many as there are cores by default; options are those of Run.
+    NAME_se. ``jobs`` is how many runs go on at once, as many as there are cores by default; options are those of Run
+    but for ``threads`` and ``force``.
 
     Returns a structured array, a row a run: a field for each axis, and one for each name. Where a run cannot go on its
     numbers are NaN, and a RuntimeWarning says why. Raises SceneError before anything runs where a scene is wrong, and
@@ -38,6 +39,9 @@ def sweep(scene: Scene | str | os.PathLike[str] | Mapping[str, Any], axes: Mappi
         raise ValueError(f"jobs is {jobs!r}; allowed: a whole number from 1 up")
     if isinstance(record, str) or not all(isinstance(name, str) for name in record):
         raise TypeError("record must be a list of names")
+    for name in ("threads", "force"):
+        if name in options:
+            raise TypeError(f"{name} is no option of sweep(), which runs several at once, each on one thread, and writes no file")
     values = {key: list(of_key) for key, of_key in axes.items()}
     set_by = {OPTIONS[name]: f"the option {name}" for name, value in options.items()
               if name in OPTIONS and value is not None}

@@ -639,7 +639,7 @@ class AveragedNumbers(ProgramTest):
         # Of what lies between frames these tell nothing.
         stays, said = last("all_mean_free_path", "--from", "3")
         self.assertEqual(stays, last("all_mean_free_path")[0])
-        self.assertIn("all_mean_free_path: is the average since t = 0, where its samples begin", said)
+        self.assertIn("all_mean_free_path: is the average since its samples began", said)
 
     def test_theory_knows_of_a_resumed_run_what_was_before(self):
         """Its rows are those behind the resume alone: of a few, the temperature is anything."""

@@ -558,6 +558,37 @@ radius = 4.0
         self.assertGreater(clusters, 100)
         self.assertLess(clusters, 500)
 
+    def test_what_falls_from_roundings_of_its_place_rests(self):
+        # Such hops went on at 1e-8 of time each: no end for a person.
+        head = '[scene]\ndimension = 2\n[output]\nevery = 0\n[run]\nsolver = "events"\nuntil = 50.0\n'
+        lies = ('[box]\nmin = [0.0, 2.181322200098367]\nsize = [3.5, 4.5]\n[physics]\ngravity = [0.0, -1.0]\n'
+                '[[ball]]\nradius = 0.1\nmass = 1.0\nposition = [1.0, 2.281322200098367]\n')
+        falls = ('[box]\nsize = [4.0, 4.0]\n[physics]\ngravity = [0.0, -0.85]\nwall_restitution = 0.8\n'
+                 '[[wall]]\nshape = "plane"\nnormal = [0.0, 1.0]\noffset = 1.7\nvelocity = -0.0717\n'
+                 '[[ball]]\nradius = 0.1\nmass = 1.0\nposition = [1.0, 2.3]\n')
+        for scene, begin, end in ((lies, 0.0, 0.1), (falls, 9.0, 10.0)):
+            self.write("rest.toml", head + scene)
+            result = self.carom("run", "rest.toml", "--json", "--quiet", "--force")
+            self.assertEqual(result.status, 3, result.err)
+            self.assertIn("inelastic collapse", result.err)
+            self.assertTrue(begin <= result.json["time"] <= end, result.json["time"])
+
+    def test_a_thermostat_visits_at_the_multiples_that_one_means_and_at_the_begin_of_a_stage(self):
+        ball = '[[ball]]\nradius = 0.1\nmass = 1.0\nposition = [2.0, 2.0]\nvelocity = [1.0, 0.0]\n'
+        head = '[scene]\ndimension = 2\n[box]\nsize = [10.0, 10.0]\nboundary = "periodic"\n[output]\nevery = 0\n'
+        for begin, every in ((1.0, 0.5), (0.3, 0.1), (0.2, 0.1), (0.7, 0.1)):
+            text = (head + f'observables_every = {every}\n[run]\nuntil = {begin + 0.25 * every}\n' + ball +
+                    f'[[stage]]\nuntil = {begin}\n[[stage]]\nuntil = {begin + 0.25 * every}\n'
+                    f'thermostat = {{ kind = "rescale", temperature = 2.0, every = {every} }}\n')
+            self.write("stage.toml", text)
+            for solver in ("events", "spring"):
+                energy = self.run_json("stage.toml", "--solver", solver, "--force")["energy_translational"]
+                self.assertAlmostEqual(energy, 2.0, 4, (begin, solver))
+        self.write("rows.toml", head + 'observables_every = 0.3\n[run]\nsolver = "events"\nuntil = 0.9\n' + ball +
+                   '[thermostat]\nkind = "rescale"\ntemperature = 2.0\nevery = 0.9\n')
+        energy = self.run_json("rows.toml", "--force")["energy_translational"]
+        self.assertAlmostEqual(energy, 0.5, 4, "the row of that time is of before")
+
     def test_a_cutoff_speed_lets_time_go_on_and_is_counted(self):
         self.write("hop.toml", HOP)
         summary = self.run_json("hop.toml", "--set", "events.cutoff_speed=0.01")

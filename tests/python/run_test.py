@@ -167,13 +167,13 @@ def test_averages_are_those_of_the_summary(gas):
     gas = carom.Scene(GAS + '[[observe]]\nname = "v"\nkind = "speed"\nbins = 12\nevery = 0.01\n'
                       '[[observe]]\nname = "k"\nkind = "kurtosis"\nevery = 0.01\n'
                       '[[observe]]\nname = "components"\nkind = "velocity"\nbins = 24\nevery = 0.01\n'
-                      '[[observe]]\nname = "time"\nkind = "temperature"\n'
-                      '[[observe]]\nname = "time_"\nkind = "momentum"\n')
+                      '[[observe]]\nname = "time"\nkind = "displaced"\n'
+                      '[[observe]]\nname = "time_"\nkind = "displaced"\n')
     run = carom.Run(gas)
     run.advance()
     speed, kurtosis, velocity = run.averages["v"], run.averages["k"], run.averages["components"]
-    assert np.all(run.rows["time__"] > 0.0)
-    assert run.rows["time_"].shape == (len(run.rows["time"]), 2)
+    assert run.rows.dtype.names.count("time") == 1
+    assert list(run.rows["time_"]) == list(run.rows["time__"])
     assert speed.value.shape == speed.x.shape == (12,)
     assert speed.table.dtype.names == ("x", "value", "error")
     assert speed.samples > 40
@@ -182,6 +182,31 @@ def test_averages_are_those_of_the_summary(gas):
     assert np.array_equal(velocity.table["value_y"], velocity.value[1], equal_nan=True)
     assert kurtosis.value.shape == ()
     assert float(kurtosis.value) == run.summary["averages"]["k"]["mean"]
+
+
+def test_balls_are_added_to_those_that_stand_as_one_value():
+    tables = {"scene": {"dimension": 2}, "box": {"size": [9.0, 9.0]}}
+    ball = {"radius": 0.1, "mass": 1.0, "position": [3.0, 3.0]}
+    set_whole = carom.Scene(tables)
+    set_whole["ball"] = [ball]
+    set_whole["species"] = [{"name": "a", "radius": 0.1, "mass": 1.0}]
+    inline = carom.Scene("\ufeffball = [{radius = 0.1, mass = 1.0, position = [3.0, 3.0]}]\n[scene]\ndimension = 2\n[box]\nsize = [9.0, 9.0]\n")
+    for scene, before in ((set_whole, 1), (carom.Scene({**tables, "ball": [], "species": []}), 0), (inline, 1)):
+        scene.add_balls([[2.0, 2.0]], radius=0.1, mass=1.0)
+        scene.add_balls([[6.0, 6.0]], radius=0.2, mass=1.0, species="b")
+        scene["run.until"] = 0.5
+        scene.add_balls([[7.0, 2.0]], species="b")
+        assert scene.check()["balls"] == before + 3
+        assert scene["run.until"] == 0.5
+        assert carom.Run(scene).frame().position[before:].tolist() == [[2.0, 2.0], [6.0, 6.0], [7.0, 2.0]]
+
+
+def test_errors_tell_files_and_keys_apart(gas):
+    with pytest.raises(carom.InputError) as caught:
+        carom.Run(gas).kick(0, [1e308, 0.0])
+    assert (caught.value.file, caught.value.line) == (None, None)
+    with pytest.raises(TypeError, match="threads is no option of sweep"):
+        carom.sweep("two_balls", {"scene.seed": [1]}, ["balls"], threads=1)
 
 
 # Callbacks.

@@ -140,7 +140,12 @@ class View(ProgramTest):
             if process is not None and process.poll() is not None:
                 self.fail(f"the window is gone, status {process.returncode}: {process.stderr.read()}")
             if time.time() >= end:
-                self.fail("nothing happened" + (f" ({threads_of(process.pid)}); files: {sorted(os.listdir(self.folder))}" if process else ""))
+                if process is None:
+                    self.fail("nothing happened")
+                seen = pathlib.Path(os.environ["CAROM_BUILD_DIR"]) / "tests/window_test_failed.ppm"
+                seen.write_bytes(b"P6 %d %d 255\n" % (WIDTH, HEIGHT) + self.screen.pixels().astype(numpy.uint8).tobytes())
+                self.fail(f"nothing happened ({threads_of(process.pid)}); files: {sorted(os.listdir(self.folder))}; "
+                          f"copied: {self.screen.clipboard()!r}; seen: {seen}")
             time.sleep(pause)
 
     def settle(self, process):
