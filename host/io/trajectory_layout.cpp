@@ -640,8 +640,8 @@ double average_bytes(const AverageInfo& info, std::uint64_t frames, std::uint64_
     constexpr double kStructure = 26'000;  // a group, its datasets and their attributes [bytes]: measured
     const auto dataset = [&](std::size_t numbers) {
         const std::uint64_t chunk = frames_in_chunk(expected_frames, numbers);
-        return static_cast<double>((frames + chunk - 1) / chunk * chunk) *
-               static_cast<double>(numbers * sizeof(double));
+        const std::uint64_t entries = (frames + chunk - 1) / chunk * chunk;
+        return static_cast<double>(entries) * static_cast<double>(numbers * sizeof(double));
     };
     double bytes = kStructure + 3.0 * dataset(1) + (has_axis(info.x) ? 2.0 : 3.0) * dataset(info.width());
     for (const AverageAxis* axis : {&info.x, &info.y}) {
