@@ -7,6 +7,9 @@ import re
 # FILE:LINE:COLUMN: KEY: what, or --set KEY=VALUE: KEY: what; FILE: KEY: what where the file does not say it.
 _PLACE = re.compile(r"(?:(?P<file>.*?):(?P<line>\d+):(?P<column>\d+)|--set .*?|(?P<other>[^:]+)): "
                     r"(?:(?P<key>[A-Za-z_][\w-]*(?:\[\d+\]|\.[A-Za-z_][\w-]*)*): )?", re.DOTALL)
+# What stands in the place of a file and is none: an option, a ball, a row, a key.
+_NO_FILE = re.compile(r"--.*|ball \d+|rows have .*|(?P<key>(?:scene|units|box|physics|spring|events|run|output|look|thermostat|species|"
+                      r"ball|fill|load|wall|observe|stage)(?:\[\d+\])?(?:\.\w+(?:\[\d+\])?)+)", re.DOTALL)
 
 
 class Error(Exception):
@@ -25,16 +28,12 @@ class InputError(Error, ValueError):
         super().__init__(errors[0])
         self.errors = list(errors)
         place = _PLACE.match(errors[0])
-        other = place["other"] if place else None  # a file, or else a key, an option, a ball
-        if other is not None and not re.search(r"[/\\]|\.(toml|csv|h5|xyz|gsd|data|dump|txt)$|^<", other):
-            self.file: str | None = None
-        else:
-            self.file = (place["file"] or other) if place else None
+        other = place["other"] if place else None
+        no_file = _NO_FILE.fullmatch(other) if other else None
+        self.file: str | None = (place["file"] or (None if no_file else other)) if place else None
         self.line: int | None = int(place["line"]) if place and place["line"] else None
         self.column: int | None = int(place["column"]) if place and place["column"] else None
-        self.key: str | None = place["key"] if place else None
-        if other is not None and self.file is None and self.key is None and re.fullmatch(r"\w+(\[\d+\])?(\.\w+(\[\d+\])?)+", other):
-            self.key = other
+        self.key: str | None = (place["key"] or (no_file["key"] if no_file else None)) if place else None
 
     def __reduce__(self) -> tuple[type[InputError], tuple[list[str]]]:
         return type(self), (self.errors,)
