@@ -9,6 +9,9 @@
 #include "host/run/say.hpp"
 #include "host/run/simulate.hpp"
 #include "host/state/errors.hpp"
+#ifdef CAROM_HAVE_VIEWER
+#include "host/viewer/painter.hpp"
+#endif
 
 namespace carom {
 
@@ -96,6 +99,10 @@ int check(const CheckOptions& options) {
     SceneRequest request = options.scene.request();
     request.in_parts = !options.ranks.empty();
     const PreparedScene run = prepare_scene(request);
+#ifdef CAROM_HAVE_VIEWER
+    // Of [look] only those who draw can tell what its texts mean.
+    static_cast<void>(Appearance({}, run.scene, run.state.balls));
+#endif
     const std::optional<RankMemory> ranks = ranks_asked_for(options, run);
     if (options.json) {
         fmt::print("{}\n", check_json(run, estimate_seconds(run), ranks));

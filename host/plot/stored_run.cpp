@@ -61,8 +61,7 @@ void add_means(MeasuredRun& run, const TrajectoryReader& trajectory, const Obser
         }
     } else if (summary.empty()) {  // the run was killed; one that is whole says so where nothing was measured
         const std::size_t half = table.rows() / 2 + 1;
-        run.means =
-            half < table.rows() ? means_of_rows(table, {.from = table.time[half]}) : std::vector<MeasuredMean>();
+        if (half < table.rows()) run.means = means_of_rows(table, run.scene, {.from = table.time[half]});
     }
     const auto times = trajectory.times();
     run.means_since = json.contains("since") ? number_or_nan(json["since"])
@@ -198,14 +197,17 @@ bool begins_later(const TrajectoryReader& trajectory, const AverageInfo& info, c
 
 }  // namespace
 
-std::vector<MeasuredMean> means_of_rows(const ObservableTable& table, const TimeWindow& window) {
+std::vector<MeasuredMean> means_of_rows(const ObservableTable& table, const Scene& scene, const TimeWindow& window) {
     std::vector<MeasuredMean> means;
+    std::vector<std::size_t> rows;
+    for (std::size_t row = 1; row < table.rows(); ++row) {
+        if (window.holds(table.time[row]) && scene.measures(table.time[row - 1], table.time[row])) rows.push_back(row);
+    }
     std::size_t column = 0;
     for (const ObservableInfo& info : table.observables) {
         for (std::size_t k = 0; k < info.width(); ++k, ++column) {
             BatchSeries series(1, BatchSeries::kMostBatches);
-            for (std::size_t row = 1; row < table.rows(); ++row) {
-                if (!window.holds(table.time[row])) continue;
+            for (const std::size_t row : rows) {
                 const double value = table.at(row, column);
                 series.add(std::span(&value, 1));
             }

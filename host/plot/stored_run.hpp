@@ -28,8 +28,9 @@ struct TimeWindow {
     [[nodiscard]] std::string words() const;
 };
 
-/// Means of rows within a window; the first row, which holds nothing that is counted since the one before, is left out.
-std::vector<MeasuredMean> means_of_rows(const ObservableTable& table, const TimeWindow& window);
+/// Means of rows within a window that are of stages that measure; the first row, which holds nothing that is counted
+/// since the one before, is left out.
+std::vector<MeasuredMean> means_of_rows(const ObservableTable& table, const Scene& scene, const TimeWindow& window);
 
 /// A stored run as theory sees it. Means are those of its summary; of a run without one those of the second half of its
 /// rows, by blocks.

@@ -388,12 +388,7 @@ void RunAverages::add_row(bool due, const ObservableSet& observables, const Obse
                           const Tallies& tallies, const Frame* frame) {
     half_done_.change([&] {
         if (!due && resumed_) return;  // a run that was not stopped has no such row
-        // A row tells of the time since the row before, of which nothing may be of a stage that is not measured.
-        const bool measured =
-            stages_.measures(row.time) && std::ranges::none_of(stages_.stages, [&](const Stage& stage) {
-                return !stage.measure && stage.until < row.time && stage.until > rows_.previous_time();
-            });
-        if (measured) {
+        if (stages_.measures(rows_.previous_time(), row.time)) {
             rows_.add(observables, row, totals, tallies, frame);
         } else {
             rows_.skip(row.time, tallies);

@@ -238,6 +238,12 @@ struct Scene {
         }
         return stages.empty() || stages.back().measure;
     }
+    /// Whether a row counts in means: all stages of the time since the row before measure.
+    [[nodiscard]] bool measures(double since, double time) const {
+        return measures(time) && std::ranges::none_of(stages, [&](const Stage& stage) {
+                   return !stage.measure && stage.until > since && stage.until < time;
+               });
+    }
     [[nodiscard]] std::uint64_t ball_count() const {
         std::uint64_t count = entry_count();
         for (const auto& fill : fills) count += fill.count;

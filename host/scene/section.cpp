@@ -18,7 +18,8 @@ namespace {
 
 constexpr std::size_t kLongestText = 10'000;  // bytes: HDF5 holds an attribute of at most 64 kB
 constexpr std::size_t kMostInList = 4096;
-constexpr double kLargestExactWhole = 9007199254740992.0;  // 2^53
+constexpr double kLargestExactWhole = 9007199254740992.0;   // 2^53
+constexpr double kBeyondTomlWhole = 9223372036854775808.0;  // 2^63
 
 /// The list's literal default as a number.
 double literal(const Key& key) {
@@ -222,8 +223,15 @@ std::uint64_t Section::whole(std::string_view name) const {
         return static_cast<std::uint64_t>(*node->value<std::int64_t>());
     }
     // 1e6 is a whole number to people, and a floating-point one to TOML.
-    if (value == std::floor(value) && value <= kLargestExactWhole) return static_cast<std::uint64_t>(value);
-    wrong(key, *node);
+    const bool is_whole = value == std::floor(value);
+    if (is_whole && value <= kLargestExactWhole) return static_cast<std::uint64_t>(value);
+    if (is_whole && node->is_floating_point() && value < kBeyondTomlWhole) {
+        note(error(key.name, -1,
+                   fmt::format("must be written without point and exponent beyond {:.0f}, not as {}",
+                               kLargestExactWhole, value_text(*node))));
+    } else {
+        wrong(key, *node);
+    }
     return static_cast<std::uint64_t>(allowed_number(key.bounds));
 }
 

@@ -57,14 +57,14 @@ class GpuCheck(ProgramTest):
             tests = BIN / f"carom_{kind}_tests"
             if tests.exists():
                 self.script(build / "bin" / tests.name, TESTS.format(program=tests, some=wanted))
-        return self.run_script(build)
+        return self.run_script(build, CAROM_CHECK_SECONDS="800")
 
     def run_script(self, build, **more):
         self.script(self.folder / "path/nvidia-smi", NVIDIA_SMI)
         self.script(self.folder / "path/compute-sanitizer", SANITIZER)
         environment = dict(os.environ, PATH=f"{self.folder}/path:{os.environ['PATH']}", CAROM_REHEARSAL="1", **more)
         done = subprocess.run([SOURCE / "scripts/gpu-check.sh", self.folder / "out", build], env=environment,
-                              capture_output=True, text=True, timeout=600)
+                              capture_output=True, text=True, timeout=860)
         parts = {}
         stored = self.folder / "out/gpu-check.json"
         for row in json.loads(stored.read_text())["results"] if stored.exists() else []:

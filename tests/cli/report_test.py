@@ -11,6 +11,7 @@ import subprocess
 import time
 import unittest
 
+import h5py
 import numpy
 
 from program import ProgramTest
@@ -351,6 +352,17 @@ until = 60.0
         self.succeed("report", "gas.h5")
         page = Page((self.folder / "gas.html").read_text())
         self.assertIn("the run did not end in order, or has not ended yet: there is no summary", page.text["td"])
+
+    def test_means_of_a_run_that_was_killed_are_of_stages_that_measure(self):
+        stages = "".join(f'\n[[stage]]\nuntil = {until}\nmeasure = {measures}\n'
+                         f'thermostat = {{ kind = "rescale", temperature = {temperature}, every = 0.2 }}\n'
+                         for until, measures, temperature in ((50.0, "false", 4.0), (60.0, "true", 1.0)))
+        self.tables(SCENE + stages)
+        with h5py.File(self.folder / "gas.h5", "r+") as file:
+            file["parameters/summary"][()] = b""
+        self.succeed("report", "gas.h5", "-o", "killed.html")
+        told = self.run_table(Page((self.folder / "killed.html").read_text()))
+        self.assertAlmostEqual(float(told["temperature [J]"].partition("(")[0]), 1.0, delta=0.05)
 
     def test_nothing_is_overwritten_without_force(self):
         self.report()

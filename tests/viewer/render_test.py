@@ -134,6 +134,15 @@ velocity = 1.0
         self.assertEqual(result.status, 2)
         self.assertRegex(result.err, r'wrong\.toml:30:9: look\.floor: must look like "#E91E63", not "green"')
 
+    def test_a_check_refuses_what_pictures_would(self):
+        for key, value in [("range", "1"), ("clip", "0:1"), ("select", "x <"), ("camera", "sideways"), ("color_by", "sped"),
+                           ("colormap", "jet")]:
+            with self.subTest(key):
+                self.write("wrong.toml", TWO + f'[look]\n{key} = "{value}"\n')
+                checked, drawn = self.carom("check", "wrong.toml"), self.carom("render", "wrong.toml", "-o", "wrong.png")
+                self.assertRegex(checked.err, rf"\Acarom: wrong\.toml:30:\d+: look\.{key}: ")
+                self.assertEqual((checked.status, checked.err), (drawn.status, drawn.err))
+
     def test_a_transparent_picture_laid_over_paper_is_the_other_one(self):
         for scene, options in (("two.toml", []), ("spheres3d_frictionless", ["--plain"])):
             for name, more in (("opaque", []), ("through", ["--transparent"])):
