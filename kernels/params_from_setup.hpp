@@ -210,6 +210,11 @@ void place_heat(const SpringSetup& setup, double largest_mass, SpringParams<Real
     }
     energy = std::max(energy, setup.thermostat_temperature);
     params.heat_grid = energy > 0.0 ? power_of_two_above(energy) * std::exp2(-40) : 1.0;
+    // What a thermal wall gives in one step hangs on no spring: 2^17 fast balls a step fit a step's sum.
+    if (params.thermal_count > 0 && energy > 0.0) {
+        const double impulse = std::sqrt(largest_mass * energy) / setup.dt;
+        params.impulse_grid = std::max(params.impulse_grid, power_of_two_above(impulse) * std::exp2(-46));
+    }
 }
 
 }  // namespace plan

@@ -96,7 +96,7 @@ CAROM_HD void refresh_ball(const SpringParams<typename Kind::Real, Kind::kDim>& 
     const std::uint32_t id = balls.id[slot];
     if (params.open != 0 && gone[id]) return;
     RefreshedBall<Kind> ball{load_ball<Kind>(params, balls, slot), {}};
-    if (!(ball.own.inverse_mass > 0)) return;
+    const bool drawn_anew = ball.own.inverse_mass > 0;  // others are looked for behind walls, and no more
     const auto wide = wide_position(params, ball.own.x, params.grid.cell(balls.cell[slot]));
     const Vec<double, kDim> position = user_position(params, wide);
     const double walls_time = params.walls_time(step);
@@ -115,7 +115,7 @@ CAROM_HD void refresh_ball(const SpringParams<typename Kind::Real, Kind::kDim>& 
         if (!(gap.distance >= 0.0)) {
             tally.fault(SpringFault::Kind::kLeftBox, slot, static_cast<std::uint32_t>(wall.number));
         }
-        if (!(static_cast<double>(ball.own.radius) > gap.distance)) continue;
+        if (!drawn_anew || !(static_cast<double>(ball.own.radius) > gap.distance)) continue;
         double away = -wall.speed;
         for (int axis = 0; axis < kDim; ++axis) away = away + static_cast<double>(ball.own.v[axis]) * gap.normal[axis];
         if (!(away < 0.0)) continue;
@@ -125,7 +125,7 @@ CAROM_HD void refresh_ball(const SpringParams<typename Kind::Real, Kind::kDim>& 
             wall.speed * gap.normal;
         replace_velocity<Kind>(params, step, ball, force, drawn, gap.normal, wall.speed, wall.number, tally);
     }
-    if (thermostat_acts(params, step)) {
+    if (drawn_anew && thermostat_acts(params, step)) {
         constexpr RandomPurpose kPurpose = RandomPurpose::kThermostat;
         const double u = random_words(params.seed, id, kPurpose, kCountersPerDraw * step).uniform(0);
         if (u < params.thermostat_probability) {

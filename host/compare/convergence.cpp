@@ -726,7 +726,7 @@ Findings convergence_section(const PreparedScene& run, const CompareContext& con
     }
     if (!course.stopped.empty()) section.notes.push_back("the event-driven run ends early: " + course.stopped);
     if (scene.spring.distance_epsilon > 0.0) {
-        section.notes.emplace_back("spring.distance_epsilon is left out here, as it moves contacts whatever k is");
+        section.notes.emplace_back(kWithoutEpsilon);
     }
     // What comes before the first cluster is compared as everywhere, where it is enough.
     const auto before =

@@ -583,6 +583,26 @@ std::string no_gas(const Scene& scene, const Balls& balls) {
     return "";
 }
 
+/// As GasObserver measures it [energy].
+double temperature_without_drift(const Balls& balls, const std::array<bool, 3>& periodic) {
+    double twice = 0.0;  // the kinetic energy
+    double degrees = 0.0;
+    for (std::size_t axis = 0; axis < static_cast<std::size_t>(balls.dimension); ++axis) {
+        double mass = 0.0;
+        double momentum = 0.0;
+        for (std::size_t ball = 0; ball < balls.size(); ++ball) {
+            const double own = balls.species_of(ball).mass;
+            const double velocity = balls.velocity[axis][ball];
+            mass += own;
+            momentum += own * velocity;
+            twice += own * velocity * velocity;
+        }
+        degrees += static_cast<double>(balls.size()) - (periodic[axis] ? 1.0 : 0.0);
+        if (periodic[axis]) twice -= momentum * momentum / mass;
+    }
+    return twice / degrees;
+}
+
 Findings statistics_section(const PreparedScene& run, const CompareContext& context,
                             std::optional<GasStatistics>& result) {
     Findings section{.name = "statistics"};
@@ -596,6 +616,8 @@ Findings statistics_section(const PreparedScene& run, const CompareContext& cont
     scene.spring.dt = design.dt;
     scene.spring.stiffness = design.stiffness;
     scene.spring.wall_stiffness = design.wall_stiffness;
+    if (scene.spring.distance_epsilon > 0.0) section.notes.emplace_back(kWithoutEpsilon);
+    scene.spring.distance_epsilon = 0.0;
     const int dimension = scene.dimension();
 
     GasStatistics gas;
@@ -652,8 +674,7 @@ Findings statistics_section(const PreparedScene& run, const CompareContext& cont
     shrink(hard_scene, hard_state, gas.loss, design.wall_contact().soft_diameter_loss(temperature));
     EventsSolver hard(events_setup(hard_scene), hard_state);
     // Hard balls only set the clock by their temperature: faster ones do the same sooner.
-    const double kinetic = hard.totals().kinetic;
-    const double hard_temperature = 2.0 * kinetic / (dimension * static_cast<double>(balls));
+    const double hard_temperature = temperature_without_drift(hard_state.balls, periodic);
     const double slower = std::sqrt(temperature / hard_temperature);
     GasPlan hard_plan = plan;
     hard_plan.settle *= slower;

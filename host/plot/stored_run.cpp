@@ -68,7 +68,6 @@ void add_means(MeasuredRun& run, const TrajectoryReader& trajectory, const Obser
                       : times.empty()        ? 0.0
                                              : 0.5 * (times.front() + times.back());
     const bool told = json.contains("equilibrated") && json.contains("since");
-    if (!told && !run.changed) return;
     const nlohmann::ordered_json equilibrated = told ? json["equilibrated"] : nlohmann::ordered_json();
     run.judge_equilibrium(equilibrated.is_boolean() ? std::optional(equilibrated.get<bool>()) : std::nullopt);
 }
@@ -260,6 +259,9 @@ MeasuredRun stored_run(const TrajectoryReader& trajectory) {
     }
     if (trajectory.frame_count() > 0 && stores(trajectory, "position") && stores(trajectory, "velocity")) {
         trajectory.read(0, run.first_frame.emplace());
+        run.look_at_start(*run.first_frame, header.species.rows());
+        // Of a moment of a run in memory: what its rows began with is not known.
+        if (!run.time.empty() && run.first_frame->time > run.time.front()) run.first_frame.reset();
     }
     add_means(run, trajectory, table);
     return run;

@@ -293,7 +293,8 @@ RowMeans EquilibriumWatch::means(const RunAverages& averages) const {
             means.equilibrated = std::nullopt;
             means.reason = reason;
         }
-        const double steady_for = looks_.back().time - std::max(means.since, begin);
+        const double end = std::max(looks_.back().time, averages.last_row());
+        const double steady_for = end - std::max(means.since, begin);
         if (means.equilibrated && steady_for < kLeastCollisions * between_collisions_) {
             means.equilibrated = std::nullopt;
             means.reason = fmt::format("fewer than {} collisions a ball", kLeastCollisions);

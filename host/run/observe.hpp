@@ -76,6 +76,9 @@ public:
         return rows_.means(never_settles_.empty() ? never : never_settles_, not_before);
     }
 
+    /// The time of the last row; 0 before any.
+    [[nodiscard]] double last_row() const { return rows_.previous_time(); }
+
     /// Memory that they take, at most [bytes].
     [[nodiscard]] std::uint64_t most_bytes() const;
 

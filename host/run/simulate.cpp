@@ -102,6 +102,7 @@ MeasuredRun measured_run(const PreparedScene& run, const SolverDescription& solv
     measured.counts.assign(measured.species.size(), 0.0);
     run.species->for_each_stretch(
         [&](std::uint32_t row, std::size_t count) { measured.counts[row] += static_cast<double>(count); });
+    if (run.state.parts == nullptr) measured.look_at_start(run.state.balls, run.state.balls.species);
     return measured;
 }
 

@@ -17,6 +17,7 @@ constexpr std::size_t kCurvePoints = 300;
 constexpr double kFastest = 0.3;      // of the speed of sound
 constexpr double kWalls = 0.3;        // what the effect of walls is known to
 constexpr double kLeastGrowth = 0.1;  // of ln T, by which an exponent is told
+constexpr double kLeastBalls = 8.0;   // that share work along one axis among all
 
 /// S / V of the walls [1/length].
 double surface_of(const Room& room, const Box& box) {
@@ -127,6 +128,9 @@ std::optional<AdiabaticCourse> adiabatic_course(const MeasuredRun& run) {
 std::optional<TheoryCheck> adiabatic_check(const MeasuredRun& run) {
     const auto course = adiabatic_course(run);
     if (!course || std::abs(course->growth) < kLeastGrowth) return std::nullopt;
+    double balls = 0.0;
+    for (const double count : run.counts) balls += count;
+    if (balls < kLeastBalls) return std::nullopt;
     const double grown = std::log(run.temperature.back() / run.temperature.front());
     const double ideal = 2.0 / run.dimension();
     return TheoryCheck{.what = "adiabatic exponent",

@@ -12,6 +12,9 @@ namespace carom {
 
 namespace {
 
+constexpr double kChanceFlow = 2.0;  // temperatures, of the energy of a flow: four times what chance has in the mean
+constexpr double kNarrow = 5.0;      // diameters
+
 double mean_temperature(const MeasuredRun& run, double from) {
     // Of a run that was resumed the rows of before are in another file, and in the means alone.
     const auto mean = std::ranges::find(run.means, "temperature", &MeasuredMean::name);
@@ -148,6 +151,7 @@ GasFacts gas_facts(const MeasuredRun& run, const std::string& species, double fr
     std::vector<std::pair<double, double>> radii;  // and how many have it
     for (std::size_t k = 0; k < run.counts.size(); ++k) {
         const Species& entry = run.species[k];
+        facts.bodies = facts.bodies || (std::isinf(entry.mass) && run.counts[k] > 0.0);
         const bool chosen = species.empty() ? std::isfinite(entry.mass) : entry.name == species;
         if (!chosen || run.counts[k] == 0.0) {
             others += run.counts[k];
@@ -170,12 +174,20 @@ GasFacts gas_facts(const MeasuredRun& run, const std::string& species, double fr
     const double k_n = stiffness_of(run.solver);
     if (run.solver.solver == "spring" && k_n > 0.0) {
         const SoftContact contact{contact_law_called(scene.spring.law, scene.spring.own), k_n};
-        facts.diameter -= contact.soft_diameter_loss(facts.temperature);
+        facts.diameter -= contact.soft_diameter_loss(facts.temperature) + scene.spring.distance_epsilon;
         if (scene.spring.law == "linear" && scene.spring.integrator == Integrator::kVerlet) {
             facts.step_phase = run.solver.dt * std::sqrt(2.0 * k_n / facts.mass);
         }
     }
     facts.left = run.left;
+    facts.walls = !scene.walls.empty();
+    facts.undriven = facts.undriven && !run.bodies_move;
+    facts.flows = !facts.bath && run.flow_energy > kChanceFlow * facts.temperature;
+    for (int axis = 0; axis < facts.dimension; ++axis) {
+        if (!run.box().periodic(axis)) continue;
+        facts.narrow = facts.narrow || run.box().size[static_cast<std::size_t>(axis)] < kNarrow * facts.diameter;
+        if (!facts.walls && !facts.bodies && !facts.bath) ++facts.momenta;
+    }
     facts.number_density = facts.balls / run.box().volume(facts.radius);
     const double lost = 2.0 * facts.radius - facts.diameter;
     double volume = 0.0;
@@ -185,7 +197,6 @@ GasFacts gas_facts(const MeasuredRun& run, const std::string& species, double fr
     }
     facts.packing_fraction = facts.number_density * (facts.uniform ? facts.ball_volume() : volume);
     facts.thermal = !loses_energy(scene);
-    facts.walls = !scene.walls.empty();
     return facts;
 }
 

@@ -40,6 +40,10 @@ struct GasFacts {
     std::array<double, 2> wall_temperature{};  ///< of these faces [energy]
     bool left = false;                         ///< a ball has left the box
     bool walls = false;                        ///< there are [[wall]]s, which take room that nobody counts
+    bool bodies = false;                       ///< there are balls of infinite mass, which do so too
+    bool narrow = false;                       ///< a periodic axis is but a few diameters long
+    bool flows = false;                        ///< all balls move along a periodic axis as one, and go on so
+    int momenta = 0;                           ///< axes along which nothing changes the balls' momentum
     bool thermal = true;                       ///< nothing takes energy away: there is an equilibrium
     /// Share of the balls of each mass, for the law of speeds of a mixture.
     std::vector<std::pair<double, double>> masses;  ///< mass, share
@@ -52,7 +56,9 @@ struct GasFacts {
     [[nodiscard]] bool is_fluid() const;
     [[nodiscard]] bool has_gravity() const { return gravity != Vector3{}; }
     /// Whether theories of equilibrium hold.
-    [[nodiscard]] bool equilibrium() const { return thermal && undriven && one_gravity && !left && temperature > 0.0; }
+    [[nodiscard]] bool equilibrium() const {
+        return thermal && undriven && one_gravity && !left && !flows && temperature > 0.0;
+    }
 };
 
 /// Whether contacts take energy away.

@@ -20,14 +20,15 @@ namespace {
 constexpr double kSoftness = 10.0;
 constexpr double kFiniteSize = 3.0;  // over N, of Z - 1: what a periodic box of N balls is off by, at most
 
-/// Whether the theories of a fluid at rest hold.
-bool is_resting_fluid(const GasFacts& facts) {
-    return facts.uniform && facts.equilibrium() && !facts.walls && facts.packing_fraction > 0.0 && facts.is_fluid();
+/// Whether theories of a fluid at rest hold. Of balls of several sizes there is one of the pressure alone.
+bool is_resting_mixture(const GasFacts& facts) {
+    return facts.whole && facts.equilibrium() && !facts.walls && !facts.narrow && facts.packing_fraction > 0.0 &&
+           facts.is_fluid();
 }
 
-/// The same of balls of several sizes, of whose pressure alone there is a theory.
-bool is_resting_mixture(const GasFacts& facts) {
-    return facts.whole && facts.equilibrium() && !facts.walls && facts.packing_fraction > 0.0 && facts.is_fluid();
+/// The same of balls that are all alike, of which there is more.
+bool is_resting_fluid(const GasFacts& facts) {
+    return facts.uniform && is_resting_mixture(facts);
 }
 
 double diffusion(const GasFacts& facts) {
@@ -55,16 +56,24 @@ ScalarTheory long_time_diffusion(const GasFacts& facts) {
 }
 
 /// Maxwell and Boltzmann's, of each mass by its share: `density` of v in units of sqrt(T / m).
+/// None over a range so wide that its curve would be seen in no sample.
 template <class Density>
-TheoryCurve speed_law(const GasFacts& facts, double from, double to, const Density& density) {
-    return sampled("Maxwell-Boltzmann", from, to, [&](double v) {
+std::vector<TheoryCurve> speed_law(const GasFacts& facts, double from, double to, const Density& density) {
+    double slowest = std::numeric_limits<double>::infinity();
+    for (const auto& entry : facts.masses) slowest = std::min(slowest, std::sqrt(facts.temperature / entry.first));
+    constexpr double kPieces = 20.0;  // of the thermal speed
+    const double pieces = std::max(300.0, std::ceil(kPieces * (to - from) / slowest));
+    constexpr double kMostPieces = 1e5;
+    if (!(pieces < kMostPieces)) return {};
+    const auto law = [&](double v) {
         double sum = 0.0;
         for (const auto& [mass, share] : facts.masses) {
             const double thermal = std::sqrt(facts.temperature / mass);
             sum += share * density(v / thermal) / thermal;
         }
         return sum;
-    });
+    };
+    return {sampled("Maxwell-Boltzmann", from, to, law, static_cast<std::size_t>(pieces))};
 }
 
 std::vector<TheoryCurve> density_curves(const GasFacts& facts, const Scene& scene, int axis, double from, double to) {
@@ -123,11 +132,11 @@ std::vector<TheoryCurve> theory_curves(const GasFacts& facts, const Scene& scene
         return {sampled("mean of the run", x_from, x_to, [&](double) { return facts.temperature; })};
     }
     if (info.kind == "speed") {
-        return {speed_law(facts, x_from, x_to, [&](double v) { return maxwell_speed_density(facts.dimension, v); })};
+        return speed_law(facts, x_from, x_to, [&](double v) { return maxwell_speed_density(facts.dimension, v); });
     }
-    if (info.kind == "velocity") return {speed_law(facts, x_from, x_to, maxwell_component_density)};
+    if (info.kind == "velocity") return speed_law(facts, x_from, x_to, maxwell_component_density);
     if (info.kind == "density") {
-        if (facts.walls) return {};
+        if (facts.walls || facts.bodies) return {};
         return density_curves(facts, scene, info.x.of_box(), x_from, x_to);
     }
     if (facts.has_gravity() || !is_resting_fluid(facts)) return {};

@@ -44,6 +44,8 @@ struct MeasuredRun {
     SolverDescription solver;
     bool changed = false;  ///< somebody changed it while it went on
     bool left = false;     ///< a ball has left the box
+    double flow_energy = 0.0;  ///< of all balls' motion along a periodic axis as a whole, at the start [energy]
+    bool bodies_move = false;  ///< some of infinite mass, at the start
 
     std::vector<double> time;                        ///< of the rows, rising
     std::vector<double> temperature;                 ///< of each row [energy]; empty: rows have none
@@ -61,6 +63,9 @@ struct MeasuredRun {
     /// Why what a theory of equilibrium says of it gets no verdict; empty: it was at equilibrium, or nobody has looked.
     std::string unsettled;
     bool off_equilibrium = false;  ///< as far as could be told
+
+    /// Takes note of flow_energy and bodies_move.
+    void look_at_start(const BallColumns& balls, const std::vector<std::uint32_t>& species_of);
 
     /// \param equilibrated  from `means_since` on; none: it could not be told
     void judge_equilibrium(std::optional<bool> equilibrated) {

@@ -48,6 +48,9 @@ constexpr double kPerBall = 5.0;              // over N: Maxwell and Boltzmann's
 constexpr double kConduction = 0.01;          // how Enskog's conductivity changes with temperature
 constexpr double kFitted = 2.0;               // constants of that law
 constexpr double kSingleEnergy = 2e-5;        // of the energy: single precision's rounding
+constexpr double kBiasedRounding = 0.05;      // of a rounding an event: unlike masses and slanted walls round to one side
+constexpr double kSideWalls = 0.5;            // times the surface of side walls over the volume, in diameters
+constexpr double kHighColumn = 10.0;          // scale heights, from which on a ceiling takes nothing of the weight
 
 void judge(TheoryCheck& check, const std::string& unsettled, double most, double most_drift) {
     check.verdict = TheoryVerdict::kUnknown;
@@ -306,12 +309,15 @@ private:
         check.measured = run_.energy_defect;
         check.scale = 1.0;
         if (run_.solver.solver == "events") {
-            check.error = std::numeric_limits<double>::epsilon() * std::sqrt(run_.events);
+            constexpr double kRounding = std::numeric_limits<double>::epsilon();
+            check.error = kRounding * std::sqrt(run_.events);
+            check.uncertainty = kBiasedRounding * kRounding * run_.events;
         } else {
             // Contacts are not counted: those of a gas follow from theory.
             const GasFacts facts = gas_facts(run_, "", run_.time.empty() ? 0.0 : run_.time.front());
             const auto rate = theory_scalar(facts, "collision_rate");
             if (!rate || !periodic() || facts.bath || facts.step_phase == 0.0) return;
+            if (run_.scene.spring.distance_epsilon > 0.0) return;  // the energy of a contact is none of its force's
             check.theory = "conserved but for steps";
             const double time = run_.events * run_.solver.dt;
             const double walk = energy_walk({.dt = run_.solver.dt,
@@ -328,12 +334,33 @@ private:
         number(std::move(check), "");
     }
 
-    /// Velocity components among which the energy is shared; a height counts twice, as its energy is linear in it.
-    [[nodiscard]] double degrees_of_freedom(double from) const {
+    /// The kurtosis of velocities that share a fixed energy. A height takes part as two components do, as its energy is
+    /// linear in it, unless the ceiling is so low that it hardly has one; and of a shape in the box nobody knows here
+    /// which components of the momentum it leaves as they are.
+    [[nodiscard]] ScalarTheory fixed_energy_kurtosis(double from) const {
         const GasFacts all = gas_facts(run_, "", from);
-        double degrees = 0.0;
-        for (int axis = 0; axis < run_.dimension(); ++axis) degrees += all.balls - (periodic(axis) ? 1.0 : 0.0);
-        return degrees + (all.has_gravity() ? 2.0 * all.balls : 0.0);
+        const double components = run_.dimension() * all.balls;
+        int along = 0;
+        bool high = true;
+        for (int axis = 0; axis < run_.dimension(); ++axis) {
+            const auto k = static_cast<std::size_t>(axis);
+            along += periodic(axis) ? 1 : 0;
+            const double fall = all.mass * std::abs(all.gravity[k]) * run_.box().size[k];
+            high = high && (fall == 0.0 || fall > kHighColumn * all.temperature);
+        }
+        const double heights = all.has_gravity() ? 2.0 * all.balls : 0.0;
+        const double kurtosis = finite_kurtosis(components - all.momenta + heights);
+        return {.name = "fixed energy, 3 D / (D + 2)",
+                .value = kurtosis,
+                .uncertainty =
+                    std::abs(kurtosis - finite_kurtosis(components - along + (high ? heights : 0.0)))};
+    }
+
+    /// Of some balls, by that of all: of the momentum that stays 0 heavy ones have the larger part.
+    [[nodiscard]] double temperature_of(const GasFacts& part, double from) const {
+        const GasFacts all = gas_facts(run_, "", from);
+        const double held = static_cast<double>(all.momenta) / run_.dimension();
+        return all.temperature * (all.balls - held * part.mass / all.mass) / (all.balls - held);
     }
 
     /// Whether a temperature is of some balls or a region: that of all is the run's, and agrees with itself.
@@ -365,12 +392,15 @@ private:
             .steadiness = measured.table.steadiness};
         const std::string part = info.components.empty() ? "" : info.components[component];
         if (info.kind == "kurtosis") {
-            check.theory = facts.bath ? "Maxwell and Boltzmann" : "fixed energy, 3 D / (D + 2)";
-            check.expected = facts.bath ? 3.0 : finite_kurtosis(degrees_of_freedom(info.from));
+            const ScalarTheory theory =
+                facts.bath ? ScalarTheory{"Maxwell and Boltzmann", 3.0, 0.0} : fixed_energy_kurtosis(info.from);
+            check.theory = theory.name;
+            check.expected = theory.value;
+            check.uncertainty = theory.uncertainty;
         } else if (info.kind == "temperature") {
             if (!is_of_a_part(info, facts)) return;
             check.theory = "the run's temperature";
-            check.expected = facts.temperature;
+            check.expected = temperature_of(facts, info.from);
         } else if (const auto theory = periodic() ? theory_scalar(facts, info.kind, part) : std::nullopt) {
             check.theory = theory->name;
             check.expected = theory->value;
@@ -424,7 +454,7 @@ private:
         if (x.size() < 2) return;
         const double half = 0.5 * (x[1] - x[0]);
         const bool lags = info.kind == "msd" || info.kind == "vacf";
-        if (lags && !periodic()) return;  // balls come back from walls
+        if ((lags || info.kind == "free_path") && !periodic()) return;  // balls come back from walls
         const double from = lags ? 0.0 : x.front() - half;
         const auto theory = theory_curves(facts, run_.scene, info, from, x.back() + (lags ? 0.0 : half));
         if (theory.empty() || theory.front().x.size() < 2) return;
@@ -433,7 +463,7 @@ private:
         for (const double value : measured.table.values) most = std::max(most, std::isfinite(value) ? value : 0.0);
 
         TheoryCheck check{.what = info.name, .unit = info.unit, .theory = line.label};
-        check.uncertainty = info.kind == "density" && facts.has_gravity()     ? kLocalDensity
+        check.uncertainty = info.kind == "density" && facts.has_gravity() ? column_uncertainty(facts, info.x.of_box())
                             : info.kind == "speed" || info.kind == "velocity" ? kPerBall / facts.balls
                             : info.kind == "free_path" ? kPathCorrelation * facts.packing_fraction
                             : info.kind == "vacf"      ? enskog_correlation_uncertainty(facts.dimension)
@@ -457,6 +487,15 @@ private:
             points.add(value, expected, std::hypot(error, doubt));
         }
         if (points.count > 0) this->curve(std::move(check), points, measured.table, 0.0);
+    }
+
+    /// Of the profile under gravity, as a share: local density is that of a column which is endlessly wide.
+    [[nodiscard]] double column_uncertainty(const GasFacts& facts, int axis) const {
+        double surface = 0.0;  // over the volume
+        for (int side = 0; side < run_.dimension(); ++side) {
+            if (side != axis && !periodic(side)) surface += 2.0 / run_.box().size[static_cast<std::size_t>(side)];
+        }
+        return std::hypot(kLocalDensity, kSideWalls * facts.diameter * surface);
     }
 
     /// n T = p where centres touch a wall, however they lie before it: the density of slices within half a diameter,
@@ -496,9 +535,20 @@ private:
         }
     }
 
-    /// Simpson's rule: what a bin holds is not what stands in its middle.
+    /// Of the lines between its points: what a bin holds is not what stands in its middle.
     static double mean_over(const TheoryCurve& curve, double low, double high) {
-        return (curve.at(low) + 4.0 * curve.at(0.5 * (low + high)) + curve.at(high)) / 6.0;
+        double sum = 0.0;
+        double x = low;
+        double y = curve.at(low);
+        const auto to = [&](double next_x, double next_y) {
+            sum += 0.5 * (y + next_y) * (next_x - x);
+            x = next_x;
+            y = next_y;
+        };
+        const auto first = static_cast<std::size_t>(std::ranges::upper_bound(curve.x, low) - curve.x.begin());
+        for (std::size_t k = first; k < curve.x.size() && curve.x[k] < high; ++k) to(curve.x[k], curve.y[k]);
+        to(high, curve.at(high));
+        return sum / (high - low);
     }
 
     const MeasuredRun& run_;

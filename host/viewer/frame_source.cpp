@@ -64,6 +64,28 @@ public:
     }
 
 private:
+    /// When a run stores frames, behind its first one.
+    [[nodiscard]] Schedule frames(double every) const {
+        return {every, 0.0, [this](double time) { return solver_->reachable_time(time); }};
+    }
+
+    /// Of the frame that a run would give this index.
+    [[nodiscard]] double time_of(std::size_t index, double every, double end) const {
+        if (index == 0) return 0.0;
+        if (every > 0.0) {
+            check_frame_count("--frame", std::min(static_cast<double>(index), end / every));
+        }
+        Schedule due = frames(every);
+        std::size_t last = 1;  // at the end
+        for (; due.next() < end; due.take(due.next()), ++last) {
+            if (last == index) return due.next();
+        }
+        if (index > last) {
+            throw InputError(fmt::format("--frame: {} gives the frames 0 to {}", visible(run_.scene.path), last));
+        }
+        return end;
+    }
+
     void choose(const FrameChoice& choice) {
         const double end = solver_->reachable_time(run_.scene.run.until);
         const double every = choice.every > 0.0 ? choice.every : run_.scene.output.every;
@@ -73,12 +95,8 @@ private:
                     check_frame_count(choice.every > 0.0 ? "--every" : "output.every",
                                       end / std::max(every, run_.plan->least_interval()));
                 }
-                Schedule schedule(every, 0.0, [this](double time) { return solver_->reachable_time(time); });
-                times_.push_back(0.0);
-                while (schedule.next() < end) {
-                    times_.push_back(schedule.next());
-                    schedule.take(schedule.next());
-                }
+                for (Schedule due = frames(every); due.next() < end; due.take(due.next())) times_.push_back(due.next());
+                times_.insert(times_.begin(), 0.0);
                 times_.push_back(end);
                 break;
             }
@@ -93,7 +111,7 @@ private:
                 }
                 break;
             case FrameChoice::Kind::kIndex:
-                times_.push_back(std::min(end, solver_->reachable_time(static_cast<double>(choice.index) * every)));
+                times_.push_back(time_of(choice.index, every, end));
                 break;
         }
     }

@@ -26,8 +26,7 @@ TrajectoryHeader header_of(const Scene& scene, const Balls& balls, const SolverD
 
 LiveRecord::LiveRecord(const std::string& path, bool force, const Scene& scene, const Balls& balls,
                        const SolverDescription& description)
-    : every_(scene.output.every > 0.0 ? scene.output.every : std::max(scene.run.until, 1.0)),
-      writer_(std::make_unique<TrajectoryWriter>(path, header_of(scene, balls, description), force)) {}
+    : writer_(std::make_unique<TrajectoryWriter>(path, header_of(scene, balls, description), force)) {}
 
 void LiveRecord::add(const Frame& frame) { writer_->append(frame); }
 
@@ -277,6 +276,8 @@ void LiveRun::stop() {
 
 void LiveRun::record(const std::string& path, bool force) {
     record_.emplace(path, force, scene_, start_.balls, description_);
+    const double every = scene_.output.every > 0.0 ? scene_.output.every : std::max(scene_.run.until, 1.0);
+    record_times_.emplace(every, 0.0, [this](double time) { return solver_->reachable_time(time); });
 }
 
 std::unique_ptr<CloudStore> LiveRun::make_store() { return make_cloud_store(balls_.size(), pictures_of(*solver_)); }
@@ -426,13 +427,8 @@ void LiveRun::publish(bool going) {
 /// What is due for the file.
 void LiveRun::store_frame() {
     if (!record_) return;
-    bool due = false;
-    // A time belongs to the nearest step.
-    while (solver_->time() >= solver_->reachable_time(record_->next())) {
-        record_->pass();
-        due = true;
-    }
-    if (!due) return;
+    const bool due = record_times_->take(solver_->time());
+    if (!due && record_->frames() > 0) return;
     const std::shared_ptr<Frame> frame = spare_frame();
     solver_->request_frame(*frame);
     solver_->finish_frame(*frame);
@@ -448,7 +444,7 @@ void LiveRun::advance() {
     const double target = solver_->reachable_time(goal_);
     while (solver_->time() < target && seconds_since(begin) < kFrameSeconds) {
         double next = target;
-        if (record_) next = std::min(next, solver_->reachable_time(record_->next()));
+        if (record_) next = std::min(next, record_times_->next());
         if (next > solver_->time()) solver_->advance_to(next, kFrameSeconds - seconds_since(begin));
         store_frame();
     }

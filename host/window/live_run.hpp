@@ -16,6 +16,7 @@
 #include "host/io/trajectory_writer.hpp"
 #include "host/run/changing_solver.hpp"
 #include "host/run/prepare.hpp"
+#include "host/run/schedule.hpp"
 #include "host/scene/scene.hpp"
 #include "host/state/balls.hpp"
 #include "host/state/solver.hpp"
@@ -32,10 +33,7 @@ public:
     LiveRecord(const std::string& path, bool force, const Scene& scene, const Balls& balls,
                const SolverDescription& description);
 
-    /// When the next frame is to be stored.
-    [[nodiscard]] double next() const { return static_cast<double>(count_) * every_; }
-    /// It is taken care of.
-    void pass() { ++count_; }
+    [[nodiscard]] std::size_t frames() const { return writer_->frames(); }
     /// \throws SystemError  as TrajectoryWriter, as all that follows
     void add(const Frame& frame);
     /// \param what  "physics.gravity=[0, -2]"
@@ -45,8 +43,6 @@ public:
     [[nodiscard]] const std::string& path() const { return writer_->path(); }
 
 private:
-    double every_;
-    std::uint64_t count_ = 0;  // of times that have passed
     std::uint64_t notes_ = 0;
     std::unique_ptr<TrajectoryWriter> writer_;
 };
@@ -175,6 +171,7 @@ private:
     std::chrono::steady_clock::time_point newest_at_;
     std::atomic<bool> frames_wanted_{false};
     std::optional<LiveRecord> record_;
+    std::optional<Schedule> record_times_;  // of the frames behind its first one
     struct BeforeKick {
         ChangingSolver::Moment moment;
         std::size_t id;  // of the ball

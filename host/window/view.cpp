@@ -37,6 +37,11 @@ double scale_at(const Camera& camera, double depth) {
     return camera.perspective() ? camera.scale() * camera.distance() / depth : camera.scale();
 }
 
+/// Where nothing is drawn.
+bool behind_eye(const Camera& camera, const PicturePlace& place) {
+    return camera.perspective() && !(place.depth > camera.nearest());
+}
+
 std::string toml_quoted(const std::string& text) {
     std::string quoted = "\"";
     for (const char letter : text) {
@@ -67,6 +72,7 @@ std::optional<std::size_t> ball_at(const Frame& frame, const Balls& balls, const
         const Vector3 position = position_of(frame, id);
         if (cut_off(position)) continue;
         const PicturePlace place = camera.project(position);
+        if (behind_eye(camera, place)) continue;
         // A ball of less than a few pixels could not be met otherwise.
         constexpr double kLeast = 4.0;
         const double radius = std::max(kLeast, balls.species_of(id).radius * scale_at(camera, place.depth));
@@ -166,8 +172,10 @@ void Pointer::add_marks(LineList& lines, const Show& show, Painter& painter, con
     if (state.selected && *state.selected < frame.size() && frame.gone[*state.selected] == 0) {
         const PicturePlace at = camera.project(position_of(frame, *state.selected));
         const double radius = show.balls().species_of(*state.selected).radius * scale_at(camera, at.depth);
-        lines.add_circle(place(at.x, at.y), static_cast<float>(radius) + 3.0f, {1.0f, 0.0f, 0.0f}, {0.0f, 1.0f, 0.0f},
-                         2.0f, kMark);
+        if (!behind_eye(camera, at)) {
+            lines.add_circle(place(at.x, at.y), static_cast<float>(radius) + 3.0f, {1.0f, 0.0f, 0.0f},
+                             {0.0f, 1.0f, 0.0f}, 2.0f, kMark);
+        }
     }
     if (drag_ == Drag::kKick && moved_ && cue_ && *cue_ < frame.size()) {
         const PicturePlace from = camera.project(position_of(frame, *cue_));
