@@ -120,7 +120,7 @@ double EventsStatistics::mean_free_path() const {
 
 double EventsStatistics::collision_rate() const {
     const double balls_time = static_cast<double>(mobile) * elapsed;
-    return balls_time > 0.0 ? 2.0 * static_cast<double>(ball_collisions) / balls_time : 0.0;
+    return balls_time > 0.0 ? static_cast<double>(meetings()) / balls_time : 0.0;
 }
 
 }  // namespace carom

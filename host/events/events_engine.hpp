@@ -53,7 +53,7 @@ struct EventsStatistics : EventsCounts {
     [[nodiscard]] double virial_defect() const;
     /// Mean path of the balls of finite mass between two collisions, with balls or walls [length]; 0 before any.
     [[nodiscard]] double mean_free_path() const;
-    /// Ball collisions per ball and time, each counted for both balls.
+    /// Collisions of a ball of finite mass with other balls per time, where none has left.
     [[nodiscard]] double collision_rate() const;
 };
 

@@ -275,7 +275,8 @@ public:
     void show(Frame& frame, const Box& box, double now) const;
     /// Sums over all balls at one time. They are taken at each row of a run, a thousand times by default, so they must
     /// be cheap beside the few collisions that a ball has between two rows: four balls at a time.
-    [[nodiscard]] Totals totals(const Vector& box_size, double now) const;
+    /// \param periods  along the axes where a ball may stand beyond a periodic face, else 0
+    [[nodiscard]] Totals totals(const Vector& box_size, const Vector& periods, double now) const;
     /// Balls of finite mass still in, and the sum of r . p over them.
     struct Virial {
         std::uint64_t mobile = 0;  ///< balls
@@ -427,7 +428,7 @@ struct Sums {
 }  // namespace ball_sums
 
 template <int Dim, bool Gravity>
-Totals FlyingBalls<Dim, Gravity>::totals(const Vector& box_size, double now) const {
+Totals FlyingBalls<Dim, Gravity>::totals(const Vector& box_size, const Vector& periods, double now) const {
     using namespace ball_sums;
     alignas(64) static constexpr HotBall kNobody{};
     const std::vector<Slot>& slot_of = slots();
@@ -475,6 +476,12 @@ Totals FlyingBalls<Dim, Gravity>::totals(const Vector& box_size, double now) con
                     four.motion[axis] = fused(dt, g, motion[axis]);
                 }
                 four.place[axis] = fused(dt, mean, place[axis]);
+                if (periods[axis] > 0.0) {
+                    const Lanes period = Lanes::filled(periods[axis]);
+                    Lanes& x = four.place[axis];
+                    x = choose(less(x, Lanes::filled(0.0)), x + period, x);
+                    x = choose(less(x, period), x, x - period);
+                }
             }
             fastest = larger(fastest, sums.add(four));
         }

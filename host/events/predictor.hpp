@@ -138,8 +138,9 @@ Meeting meet_singly(const FlyingBalls<Dim, Gravity>& balls, Slot i, const Slot* 
         const Vec<double, Dim> d = image(position - other.position, k);
         const Vec<double, Dim> dv = velocity - other.velocity;
         const double reach = ball.radius + balls.hot(j).radius;
+        if (j != i && balls.heavy(i) && balls.heavy(j)) continue;  // two that nothing moves pass through each other
         if (dot(d, d) - reach * reach < 2.0 * kTouching * widest * widest) ++meeting.touches;
-        if (j == i || (balls.heavy(i) && balls.heavy(j))) continue;  // two that nothing moves pass through each other
+        if (j == i) continue;
         double time;
         if (Gravity && balls.heavy(i) != balls.heavy(j)) {
             time = curved_sphere_time(d, dv, balls.gravity_of(i) - balls.gravity_of(j), reach, false, j == met);

@@ -27,9 +27,7 @@ bool is_resting_mixture(const GasFacts& facts) {
 }
 
 /// The same of balls that are all alike, of which there is more.
-bool is_resting_fluid(const GasFacts& facts) {
-    return facts.uniform && is_resting_mixture(facts);
-}
+bool is_resting_fluid(const GasFacts& facts) { return facts.uniform && is_resting_mixture(facts); }
 
 double diffusion(const GasFacts& facts) {
     const double chi = contact_value(facts.dimension, facts.compressibility(), facts.packing_fraction);

@@ -42,8 +42,8 @@ struct MeasuredRun {
     std::vector<Species> species;
     std::vector<double> counts;  ///< balls of each species
     SolverDescription solver;
-    bool changed = false;  ///< somebody changed it while it went on
-    bool left = false;     ///< a ball has left the box
+    bool changed = false;      ///< somebody changed it while it went on
+    bool left = false;         ///< a ball has left the box
     double flow_energy = 0.0;  ///< of all balls' motion along a periodic axis as a whole, at the start [energy]
     bool bodies_move = false;  ///< some of infinite mass, at the start
 

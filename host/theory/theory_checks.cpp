@@ -48,9 +48,9 @@ constexpr double kPerBall = 5.0;              // over N: Maxwell and Boltzmann's
 constexpr double kConduction = 0.01;          // how Enskog's conductivity changes with temperature
 constexpr double kFitted = 2.0;               // constants of that law
 constexpr double kSingleEnergy = 2e-5;        // of the energy: single precision's rounding
-constexpr double kBiasedRounding = 0.05;      // of a rounding an event: unlike masses and slanted walls round to one side
-constexpr double kSideWalls = 0.5;            // times the surface of side walls over the volume, in diameters
-constexpr double kHighColumn = 10.0;          // scale heights, from which on a ceiling takes nothing of the weight
+constexpr double kBiasedRounding = 0.05;  // of a rounding an event: unlike masses and slanted walls round to one side
+constexpr double kSideWalls = 0.5;        // times the surface of side walls over the volume, in diameters
+constexpr double kHighColumn = 10.0;      // scale heights, from which on a ceiling takes nothing of the weight
 
 void judge(TheoryCheck& check, const std::string& unsettled, double most, double most_drift) {
     check.verdict = TheoryVerdict::kUnknown;
@@ -352,8 +352,7 @@ private:
         const double kurtosis = finite_kurtosis(components - all.momenta + heights);
         return {.name = "fixed energy, 3 D / (D + 2)",
                 .value = kurtosis,
-                .uncertainty =
-                    std::abs(kurtosis - finite_kurtosis(components - along + (high ? heights : 0.0)))};
+                .uncertainty = std::abs(kurtosis - finite_kurtosis(components - along + (high ? heights : 0.0)))};
     }
 
     /// Of some balls, by that of all: of the momentum that stays 0 heavy ones have the larger part.

@@ -123,7 +123,13 @@ inline void transpose(const Lanes& r0, const Lanes& r1, const Lanes& r2, const L
 
 #endif
 
+inline bool any(LanesMask mask) { return mask.bits() != 0; }
+/// A number as `like` is one.
+inline Lanes as(const Lanes& /*like*/, double number) { return Lanes::filled(number); }
+
 // The same names for one double.
+CAROM_HD bool any(bool mask) { return mask; }
+CAROM_HD double as(double /*like*/, double number) { return number; }
 CAROM_HD bool less(double a, double b) { return a < b; }
 CAROM_HD double choose(bool mask, double a, double b) { return mask ? a : b; }
 CAROM_HD double fused_away(double a, double b, double c) { return fused(-a, b, c); }

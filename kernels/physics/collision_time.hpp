@@ -11,8 +11,9 @@
 //
 //   b = d . dv,  c = d . d - s^2,  D = b^2 - dv^2 c:   t = c / (sqrt(D) - b)   where b < 0 and D > 0
 //
-// the form without cancellation (e.g. Alder & Wainwright 1959 has the root; the form: any text on quadratics).
-// Pair that grows, s at the rate g (Lubachevsky & Stillinger 1990), with b - s g for b and a = dv^2 - g^2 for dv^2:
+// the form without cancellation (e.g. Alder & Wainwright 1959 has the root; the form: any text on quadratics). Far
+// away, D from its parts would be off by d^2 / s of the roundings that d has; there it is s^2 dv^2 - |d x dv|^2. Pair
+// that grows, s at the rate g (Lubachevsky & Stillinger 1990), with b - s g for b and a = dv^2 - g^2 for dv^2:
 //
 //   b < 0 and b^2 > a c:  t = c / (sqrt(b^2 - a c) - b);   b >= 0 and a < 0, caught up with:  t = (b + sqrt(...)) / -a
 //
@@ -34,6 +35,22 @@ struct PairTime {
     Real c;     ///< d . d - s^2: near 0 where they touch now
 };
 
+constexpr double kFarSquared = 65536.0;  // (d / s)^2 - 1
+
+/// |d x dv|^2.
+template <class Real, int Dim>
+CAROM_HD Real crossing_squared(const Vec<Real, Dim>& d, const Vec<Real, Dim>& dv) {
+    const Real turn = fused_away(d[1], dv[0], d[0] * dv[1]);
+    Real squared = turn * turn;
+    if constexpr (Dim == 3) {
+        for (int axis = 0; axis < 2; ++axis) {
+            const Real other = fused_away(d[2], dv[axis], d[axis] * dv[2]);
+            squared = fused(other, other, squared);
+        }
+    }
+    return squared;
+}
+
 /// \param closing  b must be below this: 0, or minus the noise of b, so that rounding alone makes no collision
 template <class Real, int Dim>
 CAROM_HD PairTime<Real> pair_time(const Vec<Real, Dim>& d, const Vec<Real, Dim>& dv, Real s, Real closing, Real never) {
@@ -45,7 +62,11 @@ CAROM_HD PairTime<Real> pair_time(const Vec<Real, Dim>& d, const Vec<Real, Dim>&
         v2 = fused(dv[axis], dv[axis], v2);
         c = fused(d[axis], d[axis], c);
     }
-    const Real discriminant = fused_away(v2, c, b * b);
+    Real discriminant = fused_away(v2, c, b * b);
+    const auto far = less(as(s, kFarSquared) * (s * s), c);
+    if (any(far)) [[unlikely]] {
+        discriminant = choose(far, (s * s) * v2 - crossing_squared(d, dv), discriminant);
+    }
     const Real zero = b - b;  // NaN stays NaN: such lanes never meet
     const Real time = larger(c / (square_root(discriminant) - b), zero);
     return {choose(less(b, closing) & less(zero, discriminant), time, never), c};
