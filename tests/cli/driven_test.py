@@ -132,6 +132,56 @@ class Driven(ProgramTest):
         none = self.mean_free_paths()
         self.assertEqual(none, self.mean_free_paths("--set", "physics.gravity=[0.0, -0.2]"))
 
+    def test_a_body_of_infinite_mass_is_stopped_by_a_warm_wall_too(self):
+        self.write("body.toml", """
+[scene]
+dimension = 2
+[box]
+size = [20.0, 20.0]
+boundary = ["wall", "periodic"]
+wall_temperature = [1.0, 0.0]
+[run]
+until = 2.0
+[[ball]]
+radius = 0.5
+mass = inf
+position = [15.0, 10.0]
+velocity = [5.0, 0.0]
+[[ball]]
+radius = 0.5
+mass = 1.0
+position = [5.0, 10.2]
+""")
+        for precision in ("single", "double"):
+            result = self.carom("run", "body.toml", "--quiet", "--force", "--precision", precision)
+            self.assertEqual(result.status, 3, result.err)
+            self.assertIn("has passed the x-max face", result.err)
+
+    def test_what_a_warm_wall_gives_hangs_on_no_spring(self):
+        self.write("warm.toml", """
+[scene]
+dimension = 2
+[box]
+size = [10.0, 10.0]
+boundary = ["wall", "periodic"]
+wall_temperature = [1.0, 0.0]
+[spring]
+dt = 1e-3
+[run]
+until = 40.0
+[output]
+every = 0
+[[ball]]
+radius = 0.05
+mass = 1.0
+position = [5.0, 5.0]
+velocity = [1.0, 0.3]
+""")
+        stiff, soft = (self.run_json("warm.toml", "--force", "--set", f"spring.stiffness={k}") for k in (1000, 0.1))
+        self.assertEqual(stiff["state_hash"], soft["state_hash"])
+        self.assertGreater(stiff["wall_impulse"]["x_min"], 1.0)
+        self.assertEqual(stiff["wall_impulse"], soft["wall_impulse"])
+
     def test_frames_are_whole_while_a_thermostat_makes_new_engines(self):
         # Frames are finished by another thread, which must not meet an engine that goes.
         self.summary("gas2d", "--set", "fill[0].count=3000", "--set", "box.size=[80, 80]", "--set", "run.until=0.4",

@@ -589,6 +589,190 @@ radius = 4.0
         energy = self.run_json("rows.toml", "--force")["energy_translational"]
         self.assertAlmostEqual(energy, 0.5, 4, "the row of that time is of before")
 
+    FAR = """
+[scene]
+dimension = 2
+[box]
+size = [%(box)s, %(box)s]
+boundary = "open"
+[run]
+solver = "events"
+until = %(until)s
+[[ball]]
+radius = %(radius)s
+mass = 1.0
+position = [%(x)s, %(y)s]
+velocity = [1.0, 0.0]
+[[ball]]
+radius = %(radius)s
+mass = 1.0
+position = [%(other)s, %(above)s]
+"""
+
+    def test_balls_meet_where_they_do_however_far_apart_they_began(self):
+        """Places are known to 1e-16 of the way; from b^2 - v^2 c the contact would be off by that times the way over the radius."""
+        for apart in (1e3, 1e6, 3e8):
+            self.write("far.toml", self.FAR % {"box": 4 * apart, "until": 2 * apart, "radius": 0.5, "x": 1.5 * apart, "y": 2 * apart,
+                                               "other": 2.5 * apart, "above": 2 * apart + 0.3})
+            summary = self.run_json("far.toml", "--force")
+            self.assertEqual(summary["collisions"], 1)
+            with h5py.File(self.folder / "far.h5") as file:
+                velocity = file["particles/all/velocity/value"][-1]
+            rounding = 1e-15 * apart
+            across = 0.3 * math.sqrt(0.91)
+            numpy.testing.assert_allclose(velocity, [[0.09, -across], [0.91, across]], atol=4 * rounding + 1e-9)
+
+    PISTON = """
+[scene]
+dimension = 2
+[box]
+size = [20.0, 20.0]
+[run]
+solver = "events"
+until = 3.0
+[[wall]]
+shape = "plane"
+normal = [1.0, 0.0]
+offset = 0.0
+velocity = 1.0
+[[ball]]
+radius = 0.5
+mass = 1.0
+position = [1.5, 10.0]
+velocity = [0.0, %s]
+"""
+
+    def test_a_gas_that_hardly_moved_at_first_is_no_collapse_when_it_does(self):
+        for speed in ("0.0", "1e-30", "1e-13", "1e-3"):  # hit at t = 1, by a wall of speed 1: 2 fast, for 2 units of time
+            self.write("piston.toml", self.PISTON % speed)
+            self.assertAlmostEqual(self.run_json("piston.toml", "--force")["mean_free_path"], 4.0, delta=0.01)
+        self.write("piston.toml", self.PISTON % "-6e-17" + "[[fill]]\nradius = 0.3\nmass = 1.0\ncount = 300\n"
+                   "region = { min = [3.0, 0.0], max = [20.0, 20.0] }\n")
+        self.assertGreater(self.run_json("piston.toml", "--force", "--until", "12")["collisions"], 10_000)
+
+    def test_balls_that_go_on_side_by_side_come_to_their_next_stage(self):
+        self.write("beside.toml", """
+[scene]
+dimension = 2
+[box]
+size = [1000.0, 1000.0]
+boundary = "periodic"
+[physics]
+restitution = 0.0
+[run]
+solver = "events"
+until = 2e7
+[output]
+every = 0
+[[ball]]
+radius = 0.5
+mass = 1.0
+position = [20.0, 20.3]
+velocity = [1.0, 0.1]
+[[ball]]
+radius = 0.5
+mass = 3.7
+position = [26.1, 20.91]
+[[stage]]
+until = 1e7
+[[stage]]
+until = 2e7
+""")
+        self.run_json("beside.toml")
+        self.run_json("--resume", "beside.checkpoint.h5", "--set", "physics.restitution=1.0", "--until", "2.00001e7", "-o", "on.h5")
+
+    def test_the_angular_momentum_of_a_dense_gas_is_of_places_in_the_box(self):
+        self.write("dense.toml", """
+[scene]
+dimension = 3
+[box]
+size = [7.0, 7.0, 7.0]
+boundary = ["wall", "periodic", "periodic"]
+[run]
+solver = "events"
+until = 1.0
+[output]
+every = 0.1
+observables_every = 0.1
+[[fill]]
+radius = 0.5
+mass = 1.0
+packing_fraction = 0.44
+temperature = 1.0
+""")
+        self.run_json("dense.toml")
+        with h5py.File(self.folder / "dense.h5") as file:
+            rows = file["observables/angular_momentum/value"][()]
+            places, velocities = (file[f"particles/all/{name}/value"][()] for name in ("position", "velocity"))
+        numpy.testing.assert_allclose(rows, numpy.cross(places - 3.5, velocities).sum(axis=1), atol=1e-9)
+
+    def test_bodies_that_lie_on_each_other_make_no_cluster(self):
+        self.write("underside.toml", """
+[scene]
+dimension = 2
+[box]
+size = [20.0, 20.0]
+[physics]
+gravity = [0.0, -1.0]
+restitution = 0.0
+[run]
+solver = "events"
+until = 1.2
+[[ball]]
+radius = 0.3
+mass = 1.0
+position = [10.09, 12.0]
+velocity = [-0.12, 3.53]
+[[ball]]
+radius = 0.8
+mass = inf
+position = [9.0, 15.0]
+[[ball]]
+radius = 0.8
+mass = inf
+position = [10.0, 15.0]
+""")
+        summary = self.run_json("underside.toml")
+        self.assertEqual((summary["clusters"], summary["ball_collisions"]), (0, 1))
+
+    def test_the_rate_of_collisions_is_of_balls_that_are_there(self):
+        self.write("lorentz.toml", """
+[scene]
+dimension = 2
+[box]
+size = [4.0, 4.0]
+boundary = ["periodic", "periodic"]
+[run]
+solver = "events"
+until = 200.0
+[output]
+every = 0
+[[ball]]
+radius = 0.9
+mass = inf
+position = [2.0, 2.0]
+[[ball]]
+radius = 0.1
+mass = 1.0
+position = [0.3, 0.4]
+velocity = [0.8, 0.6]
+""")
+        summary = self.run_json("lorentz.toml")
+        self.assertAlmostEqual(summary["collision_rate"], summary["ball_collisions"] / 200.0)
+        self.assertAlmostEqual(summary["collision_rate"] * summary["mean_free_path"], 1.0)
+        left = self.run_json("lorentz.toml", "--set", 'box.boundary=["open", "open"]', "--force")
+        self.assertIsNone(left["collision_rate"])
+
+    def test_a_run_that_a_body_ends_at_a_wall_leaves_a_checkpoint_of_that_time(self):
+        self.write("body.toml", CRADLE.replace("mass = 1.0\nposition = [11.0", "mass = inf\nposition = [11.0")
+                   .replace("position = [11.0, 1.0]\nvelocity = [0.0, 0.0]", "position = [11.0, 1.0]\nvelocity = [3.0, 0.0]"))
+        result = self.carom("run", "body.toml", "--quiet", "--checkpoint-every", "0.7")
+        self.assertEqual(result.status, 3, result.err)
+        self.assertIn("at time 3", result.err)
+        again = self.carom("run", "--resume", "body.checkpoint.h5", "--quiet", "-o", "again.h5")
+        self.assertEqual(again.status, 3, again.err)
+        self.assertIn("no wall can turn it", again.err)
+
     def test_a_cutoff_speed_lets_time_go_on_and_is_counted(self):
         self.write("hop.toml", HOP)
         summary = self.run_json("hop.toml", "--set", "events.cutoff_speed=0.01")

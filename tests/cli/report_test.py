@@ -352,6 +352,9 @@ until = 60.0
         self.succeed("report", "gas.h5")
         page = Page((self.folder / "gas.html").read_text())
         self.assertIn("the run did not end in order, or has not ended yet: there is no summary", page.text["td"])
+        verdicts = {row[1] for row in self.verdicts(page).values()}
+        self.assertTrue(verdicts)
+        self.assertFalse(verdicts & {"agrees", "differs"}, "nobody has asked whether it is at equilibrium")
 
     def test_means_of_a_run_that_was_killed_are_of_stages_that_measure(self):
         stages = "".join(f'\n[[stage]]\nuntil = {until}\nmeasure = {measures}\n'

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -160,6 +161,12 @@ TEST(Verdict, OnTheEnergyIsOfRoundingOrOfSteps) {
     gas.run.judge_equilibrium(false);
     EXPECT_EQ(balance(5e-13).words(), "agrees") << "it holds out of equilibrium too";
     EXPECT_EQ(balance(1e-12).words(), "differs");
+    gas.run.counts.push_back(5.0);
+    gas.run.species.push_back({.name = "b", .radius = 0.5, .mass = 1000.0});
+    EXPECT_EQ(balance(1e-12).words(), "agrees") << "unlike masses round to one side";
+    EXPECT_EQ(balance(6e-11).words(), "differs");
+    gas.run.counts.pop_back();
+    gas.run.species.pop_back();
     gas.run.scene.spring.integrator = Integrator::kVerlet;
     gas.run.solver = {.solver = "spring", .precision = "double", .dt = 1e-4, .parameters = {{"stiffness", 1e6}}};
     const double walk = balance(0.0).error;
@@ -210,6 +217,106 @@ TEST(Verdict, OnADensityAtAWallIsThePressureThere) {
         coarse.table.errors.push_back(0.002);
     }
     EXPECT_TRUE(average_checks(gas.run, {&coarse, 1}).empty()) << "slices too wide to tell";
+}
+
+/// A speed of 0.7 in the mean, in bins of half of it and wider: what a bin holds, not what stands in its middle.
+TEST(Verdict, OfACurveInWideBinsIsOfWhatTheyHold) {
+    for (const double width : {0.5, 1.0, 2.0, 20.0}) {
+        Gas gas;
+        constexpr std::size_t kBins = 4;
+        RunAverage speeds{{.name = "s", .kind = "speed", .x = {"speed", "m s-1", kBins}}, {.samples = 100.0}};
+        for (std::size_t k = 0; k < kBins; ++k) {
+            const double low = width * static_cast<double>(k);
+            const double held = std::exp(-low * low) - std::exp(-(low + width) * (low + width));
+            speeds.table.x.push_back(low + 0.5 * width);
+            speeds.table.values.push_back(held / width);
+            speeds.table.errors.push_back(1e-3 * held / width);
+        }
+        const std::vector<TheoryCheck> checks = average_checks(gas.run, {&speeds, 1});
+        ASSERT_EQ(checks.size(), 1U);
+        EXPECT_LT(checks.front().sigmas, 0.2) << width;
+    }
+}
+
+/// What the theories of a gas at rest in its box do not know of.
+TEST(Verdict, IsNoneWhereAGasIsNoneOfTheory) {
+    const auto checks_of = [](const Gas& gas, const char* kind) {
+        RunAverage average{{.name = "a", .kind = kind}, {.samples = 100.0, .values = {1.0}, .errors = {1e-3}}};
+        if (std::string(kind) == "density") average.info.x = {"x", "m", 1};
+        if (std::string(kind) == "density") average.table.x = {10.0};
+        return average_checks(gas.run, {&average, 1});
+    };
+    Gas gas;
+    ASSERT_EQ(checks_of(gas, "compressibility").size(), 1U);
+    gas.run.flow_energy = 1.9;
+    EXPECT_EQ(checks_of(gas, "compressibility").size(), 1U) << "a momentum that chance has";
+    gas.run.flow_energy = 2.1;
+    EXPECT_TRUE(checks_of(gas, "compressibility").empty()) << "all of it flows";
+    EXPECT_TRUE(checks_of(gas, "kurtosis").empty());
+    Gas narrow;
+    narrow.run.counts = {20.0};
+    narrow.run.scene.box.size[1] = 5.1;
+    EXPECT_EQ(checks_of(narrow, "compressibility").size(), 1U);
+    narrow.run.scene.box.size[1] = 4.9;
+    EXPECT_TRUE(checks_of(narrow, "compressibility").empty());
+    Gas around;
+    around.run.species.push_back({.name = "rock", .radius = 3.0, .mass = INFINITY});
+    around.run.counts.push_back(1.0);
+    EXPECT_TRUE(checks_of(around, "density").empty()) << "it takes its room";
+    EXPECT_EQ(checks_of(around, "kurtosis").size(), 1U);
+    around.run.bodies_move = true;
+    EXPECT_TRUE(checks_of(around, "kurtosis").empty()) << "it gives energy";
+}
+
+/// Of what moves as a whole along a periodic axis; across one between walls it moves to and fro.
+TEST(Verdict, KnowsHowBallsMoveAsAWhole) {
+    Gas gas("", "\"periodic\", \"wall\"");
+    gas.run.species.push_back({.name = "rock", .radius = 3.0, .mass = INFINITY});
+    Balls balls;
+    balls.resize(3);
+    balls.velocity = {std::vector{1.0, 2.0, 0.0}, std::vector{5.0, 5.0, 0.0}, {}};
+    gas.run.look_at_start(balls, {0, 0, 1});
+    EXPECT_DOUBLE_EQ(gas.run.flow_energy, 0.5 * 6.0 * 6.0 / 4.0);
+    EXPECT_FALSE(gas.run.bodies_move);
+    balls.velocity[1][2] = -1.0;
+    gas.run.look_at_start(balls, {0, 0, 1});
+    EXPECT_TRUE(gas.run.bodies_move);
+}
+
+/// One heavy ball has a large part in the momentum that stays 0.
+TEST(Verdict, OnTheTemperatureOfHeavyBallsTakesTheirMomentum) {
+    Gas gas;
+    gas.run.species.push_back({.name = "heavy", .radius = 0.5, .mass = 200.0});
+    gas.run.counts.push_back(1.0);
+    const auto expected = [&](const char* species) {
+        const RunAverage average{{.name = "t", .kind = "temperature", .species = species},
+                                 {.samples = 100.0, .x = {}, .y = {}, .values = {0.5}, .errors = {1e-2}}};
+        return average_checks(gas.run, {&average, 1}).front().expected;
+    };
+    // Of 101 balls with 100 left to share, and half of the mass.
+    EXPECT_NEAR(expected("heavy"), 1.01 * 0.5, 1e-12);
+    EXPECT_NEAR(expected("a"), 1.01 * (1.0 - 2.0 / 400.0), 1e-12);
+}
+
+/// Whose energy is fixed, by what shares it: a momentum that something in the box changes too, a height if there is
+/// one.
+TEST(Verdict, OnAKurtosisKnowsWhatSharesTheEnergy) {
+    const auto check_of = [](const std::string& more, const std::string& boundary) {
+        return Gas(more, boundary).check(2.9, 1e-4);
+    };
+    const std::string walls = "\"wall\", \"wall\"";
+    const auto of = [](double degrees) { return 3.0 * degrees / (degrees + 2.0); };
+    EXPECT_NEAR(check_of("", walls).expected, of(200.0), 1e-12);
+    EXPECT_EQ(check_of("", walls).uncertainty, 0.0);
+    const std::string sphere =
+        "[[wall]]\nshape = \"sphere\"\ncenter = [10.0, 10.0]\nradius = 2.0\nside = \"outside\"\n";
+    const TheoryCheck round = check_of(sphere, "\"periodic\", \"periodic\"");
+    EXPECT_NEAR(round.expected, of(200.0), 1e-12);
+    EXPECT_NEAR(round.uncertainty, of(200.0) - of(198.0), 1e-12);
+    const auto gravity = [&](double g) { return check_of(fmt::format("[physics]\ngravity = [0.0, {}]\n", -g), walls); };
+    EXPECT_NEAR(gravity(1.0).expected, of(400.0), 1e-12);
+    EXPECT_EQ(gravity(1.0).uncertainty, 0.0);
+    EXPECT_NEAR(gravity(0.01).uncertainty, of(400.0) - of(200.0), 1e-12) << "a ceiling far below the gas's height";
 }
 
 /// Disks of two sizes have a theory of their pressure, and of nothing else that two sizes change.

@@ -124,6 +124,26 @@ TEST(BallAt, IsTheNearestThatIsSeen) {
     EXPECT_EQ(ball_at(frame, balls, camera, {}, 5.0, 5.0), std::nullopt);
 }
 
+/// In perspective what lies behind the eye would be seen through it.
+TEST(BallAt, IsNoneBehindTheEye) {
+    const Scene scene = parse_scene("[scene]\ndimension = 3\n[box]\nsize = [10, 10, 10]\n", "test.toml");
+    Camera camera(scene, Viewport{.width = 800, .height = 600});
+    camera.set_perspective(true);
+    Balls balls;
+    balls.dimension = 3;
+    balls.species_table = {Species{.radius = 1.0, .mass = 1.0}};
+    balls.resize(1);
+    Frame frame;
+    frame.resize(3, 1);
+    const PicturePlace middle = camera.project({5.0, 5.0, 5.0});
+    const auto seen = [&](double towards_eye) {
+        for (int axis = 0; axis < 3; ++axis) frame.position[axis] = {5.0 + towards_eye * camera.back()[axis]};
+        return ball_at(frame, balls, camera, {}, middle.x, middle.y).has_value();
+    };
+    EXPECT_TRUE(seen(0.5 * camera.distance()));
+    EXPECT_FALSE(seen(1.5 * camera.distance()));
+}
+
 TEST(RateMeter, CountsTimesNotRatios) {
     RateMeter pictures;
     pictures.add(1.0, 0.2);

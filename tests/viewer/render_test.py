@@ -91,6 +91,16 @@ class Render(ProgramTest):
         self.assertAlmostEqual(places["late", "two.toml"] - places["start", "two.toml"], 0.8 * 124.8, delta=1.1)
         self.assertAlmostEqual(places["late", "two.h5"] - places["start", "two.h5"], 0.75 * 124.8, delta=1.1)
 
+    def test_a_scene_has_the_frames_that_its_run_would_store(self):
+        for every, last in (("0", 1), ("0.3", 4)):
+            self.succeed("run", "two.toml", "--quiet", "-o", "two.h5", "--set", f"output.every={every}", "--force")
+            for name, options in {"two.toml": ["--set", f"output.every={every}"], "two.h5": []}.items():
+                self.succeed("render", name, "-o", f"{name}.png", "--bare", "--frame", str(last), "--force", *options)
+                beyond = self.carom("render", name, "-o", "beyond.png", "--frame", str(last + 1), *options)
+                self.assertEqual(beyond.status, 2)
+                self.assertRegex(beyond.err, rf"--frame: .*the frames 0 to {last}\n")
+            self.assertLessEqual(abs(pixels(self.folder / "two.toml.png") - pixels(self.folder / "two.h5.png")).max(), 1)
+
     def test_a_time_beyond_the_frames_of_a_file_is_said(self):
         self.succeed("run", "two.toml", "--quiet", "-o", "two.h5")
         for command, kind in (("render", []), ("plot", ["balls"])):
