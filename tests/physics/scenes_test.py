@@ -116,6 +116,12 @@ class Scenes(guide.GuideTest):
         self.assertIsNone(pressure["verdict"])
         self.assertIn("no verdict, not known to be at equilibrium", result.err)
 
+    def test_a_long_run_of_few_frames_is_long(self):
+        text = GAS % (12.0, 2000.0, 12.0, 0.0, 12.0)
+        text = text.replace("count = 150", "count = 8").replace("every = 0.5\nobservables_every = 0.1", "every = 3000.0\nobservables_every = 2.0")
+        means = self.means(text)
+        self.assertIs(means["equilibrated"], True, means)
+
     def test_a_cooling_gas_and_two_balls_are_not_at_equilibrium(self):
         for name, value in (("physics.restitution", 0.999), ("physics.friction", 0.1)):
             cooling = self.means(GAS % (24.0, 20.0, 24.0, 0.0, 24.0), "--set", f"{name}={value}")
