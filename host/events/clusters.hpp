@@ -155,15 +155,17 @@ double restitution(double e, double vn, double cutoff_speed, const WithinTc& wit
 /// of the cut-off speed, so that it hops on and time goes on; else it would collide endlessly without moving. The wall
 /// gives it, once: a hop that slow is elastic. In the mean over hops the wall bears the ball's weight, and friction
 /// acts as on a ball that lies. 0 for all other balls.
+/// \param elastic  the wall takes nothing, so that a slow hop is one that has always been so
 template <int Dim>
 Vec<double, Dim> least_hop(const Vec<double, Dim>& velocity, const Vec<double, Dim>& into_box,
-                           const Vec<double, Dim>& gravity, double cutoff_speed) {
+                           const Vec<double, Dim>& gravity, double cutoff_speed, bool elastic) {
     constexpr double kOfCutoff = 0.0625;
     const double least = kOfCutoff * cutoff_speed;
     const double vn = dot(velocity, into_box);
     // What an impact without rebound leaves is a rounding of either sign.
     constexpr double kRounding = 1.0e-3;  // of a hop
-    const bool rests = vn <= kRounding * least && -vn < least && dot(gravity, into_box) < 0.0;
+    const double slow = elastic ? kRounding * least : least;
+    const bool rests = vn <= kRounding * least && -vn < slow && dot(gravity, into_box) < 0.0;
     return rests ? -(vn + least) * into_box : Vec<double, Dim>::filled(0.0);
 }
 

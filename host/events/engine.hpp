@@ -763,7 +763,7 @@ private:
     }
     [[nodiscard]] Vector least_hop_of(Slot i, const Vector& velocity, const Vector& into_box) const {
         if (!Gravity) return Vector::filled(0.0);
-        return least_hop(velocity, into_box, balls_.gravity_of(i), setup_.cutoff_speed);
+        return least_hop(velocity, into_box, balls_.gravity_of(i), setup_.cutoff_speed, setup_.wall_restitution == 1.0);
     }
 
     void collide(Slot i, Slot j) {

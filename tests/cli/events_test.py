@@ -773,6 +773,12 @@ velocity = [0.8, 0.6]
         self.assertEqual(again.status, 3, again.err)
         self.assertIn("no wall can turn it", again.err)
 
+    def test_a_cutoff_speed_gives_nothing_to_what_bounces_slowly_and_loses_nothing(self):
+        self.write("slow.toml", HOP.replace("-9.81", "-1.0").replace("restitution = 0.5", "restitution = 1.0")
+                   .replace("[0.5, 1.1]", "[0.5, 0.1000125]").replace("until = 3.0", "until = 1.0"))
+        summary = self.run_json("slow.toml", "--set", "events.cutoff_speed=0.16")
+        self.assertEqual((summary["wall_collisions"], summary["energy_lost"]), (100, 0.0))
+
     def test_a_cutoff_speed_lets_time_go_on_and_is_counted(self):
         self.write("hop.toml", HOP)
         summary = self.run_json("hop.toml", "--set", "events.cutoff_speed=0.01")

@@ -265,15 +265,17 @@ TEST(Restitution, IsOneWhereContactsWouldNeverEnd) {
 TEST(LeastHop, IsForBallsThatLie) {
     const Vec<double, 2> up{{0.0, 1.0}};
     const Vec<double, 2> g{{0.0, -1.0}};
-    const auto after = [&](double vy, const Vec<double, 2>& field) {
+    const auto after = [&](double vy, const Vec<double, 2>& field, bool elastic = false) {
         const Vec<double, 2> velocity{{3.0, vy}};
-        return velocity + least_hop(velocity, up, field, 0.16);
+        return velocity + least_hop(velocity, up, field, 0.16, elastic);
     };
     EXPECT_DOUBLE_EQ(after(-0.001, g)[1], -0.01) << "a sixteenth of the cut-off speed, towards the wall";
     EXPECT_EQ(after(-0.001, g)[0], 3.0);
     EXPECT_EQ(after(-0.02, g)[1], -0.02) << "faster";
     EXPECT_EQ(after(0.001, g)[1], 0.001) << "on its way up";
     EXPECT_EQ(after(-0.001, -1.0 * g)[1], -0.001) << "under a ceiling";
+    EXPECT_EQ(after(-0.001, g, true)[1], -0.001) << "from so low, and nothing has been lost";
+    EXPECT_DOUBLE_EQ(after(-1e-12, g, true)[1], -0.01) << "laid there";
 }
 
 }  // namespace carom::events_predictor_test
