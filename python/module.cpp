@@ -118,17 +118,26 @@ class KeptOutput final : public RunSink {
 public:
     explicit KeptOutput(bool keeps_frames) : keeps_frames_(keeps_frames) {}
 
+    struct KeptFrame {
+        std::shared_ptr<const Frame> frame;
+        std::vector<AverageTable> averages;  ///< as of then
+    };
+
     void write_frame(const Frame& frame) override {
-        if (keeps_frames_) frames.push_back(std::make_shared<const Frame>(frame));
+        if (keeps_frames_) frames.push_back({std::make_shared<const Frame>(frame), averages_});
     }
     void write_row(const ObservableRow& row) override { rows.push_back(row); }
+    void write_averages(const std::vector<AverageTable>& tables) override {
+        if (keeps_frames_) averages_ = tables;
+    }
     bool write_checkpoint(SolverState& /*state*/) override { return false; }
 
-    std::vector<std::shared_ptr<const Frame>> frames;
+    std::vector<KeptFrame> frames;
     std::vector<ObservableRow> rows;
 
 private:
     bool keeps_frames_;
+    std::vector<AverageTable> averages_;  // of the frame that follows
 };
 
 /// Calls Python's code in a thread that it did not begin in. Once the interpreter ends, Python ends a thread that asks
@@ -304,23 +313,24 @@ public:
         tell_errors();
     }
 
-    /// What there is of the run up to now, as a trajectory: the frames that are in memory, or the present one.
+    /// What there is of the run up to now, as a trajectory: the frames that are in memory, each with the averages as of
+    /// then, and the present one.
     void store(const FileName& path) {
         const auto used = use();
         const OthersMayRun others;
         loop_->flush();
-        std::vector<std::shared_ptr<const Frame>> frames = kept_->frames;
-        if (frames.empty()) {
+        std::vector<KeptOutput::KeptFrame> frames = kept_->frames;
+        // A device that has failed has none.
+        if (frames.empty() || (!loop_->failed() && frames.back().frame->time < run_->solver().time())) {
             const auto frame = std::make_shared<Frame>();
             run_->solver().request_frame(*frame);
             run_->solver().finish_frame(*frame);
-            frames.push_back(frame);
+            frames.push_back({frame, run_->averages().tables()});
         }
-        TrajectoryWriter writer(path.bytes, run_->header(balls_of(*context_, frames[0]->dimension)), true);
+        TrajectoryWriter writer(path.bytes, run_->header(balls_of(*context_, frames[0].frame->dimension)), true);
         for (const ObservableRow& row : kept_->rows) writer.append_row(row);
-        const bool averages = !run_->averages().infos().empty();
-        for (const auto& frame : frames) {
-            if (averages) writer.append_averages(run_->averages().tables());
+        for (const auto& [frame, averages] : frames) {
+            writer.append_averages(averages);
             writer.append(*frame);
         }
         for (const auto& [time, step, what] : changes_) writer.append_change({time, step, what});
@@ -391,7 +401,7 @@ public:
         const auto used = use();
         flush();
         std::vector<FrameView> views;
-        for (const auto& frame : kept_->frames) views.push_back({context_, frame});
+        for (const KeptOutput::KeptFrame& kept : kept_->frames) views.push_back({context_, kept.frame});
         return views;
     }
 

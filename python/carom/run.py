@@ -334,8 +334,9 @@ class Run:
     def plot(self, quantity: str) -> Picture:
         """A figure of a quantity up to now, as ``carom plot FILE QUANTITY`` draws it. Needs gnuplot.
 
-        Of frames there are those of ``output`` or ``keep_frames``, or else the present one alone. Raises InputError, with
-        the quantities that there are, for one that is none.
+        Of frames, each with the averages as of then, there are those of ``output``; without a file those of
+        ``keep_frames`` and the present one. Raises InputError, with the quantities that there are, for one that is
+        none.
         """
         with self._stored() as path:
             stored = _carom.open_stored(path)
