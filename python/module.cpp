@@ -313,6 +313,13 @@ public:
         tell_errors();
     }
 
+    /// What there is of the run up to now is in its files when this returns.
+    void flush_files() {
+        const auto used = use();
+        const OthersMayRun others;
+        run_->flush();
+    }
+
     /// What there is of the run up to now, as a trajectory: the frames that are in memory, each with the averages as of
     /// then, and the present one.
     void store(const FileName& path) {
@@ -724,6 +731,7 @@ void define_run(py::module_& module) {
         .def("rows", &PythonRun::rows)
         .def("frames", &PythonRun::frames)
         .def("averages", &PythonRun::averages)
+        .def("flush_files", &PythonRun::flush_files)
         .def("store", &PythonRun::store, py::arg("path"))
         .def("kick", &PythonRun::kick, py::arg("ball"), py::arg("velocity"), py::arg("add"))
         .def("set_velocities", &PythonRun::set_velocities, py::arg("velocity"))

@@ -323,7 +323,7 @@ class Run:
     def _stored(self) -> Iterator[str]:
         """A trajectory of the run up to now: its own, or else one that goes with the block."""
         if self._output is not None:
-            self._run.rows()  # which waits for what is being written
+            self._run.flush_files()  # rows wait for the next frame otherwise
             yield self._output
             return
         with tempfile.TemporaryDirectory() as folder:
@@ -357,7 +357,7 @@ class Run:
         """
         if self._output is None:
             raise ValueError("a window shows a file: give the run an output")
-        self._run.rows()
+        self._run.flush_files()
         return view(self._output)
 
     @property

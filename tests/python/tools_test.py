@@ -143,6 +143,17 @@ def test_a_figure_of_a_run_is_that_of_its_file(tmp_path):
     early.advance()
 
 
+def test_a_figure_up_to_now_has_all_rows(tmp_path):
+    rare = carom.Scene(GAS)
+    rare["output.every"] = 100.0
+    run = carom.Run(rare, output=tmp_path / "gas.h5")
+    for until, rows in ((0.2, 5), (0.3, 7)):
+        run.advance(until=until)
+        with run._stored() as path:
+            assert len(run.rows) == rows
+            assert carom.open(path).rows.tobytes() == run.rows.tobytes()
+
+
 def test_frames_that_are_kept_have_the_averages_as_of_then(tmp_path):
     averaged = carom.Scene(GAS + '[[observe]]\nname = "K"\nkind = "temperature"\nevery = 0.01\n')
     run = carom.Run(averaged, output=tmp_path / "gas.h5")
