@@ -36,6 +36,7 @@
 #include "host/scene/faults.hpp"
 #include "host/scene/load.hpp"
 #include "host/state/errors.hpp"
+#include "host/state/text.hpp"
 #include "python/frame.hpp"
 
 namespace py = pybind11;
@@ -89,7 +90,7 @@ void require_unused(const PreparedScene& prepared) {
     if (prepared.plan == nullptr) throw std::runtime_error("the scene that was prepared has been run already");
 }
 
-/// Errors become the classes of carom.errors, which know what to make of their words.
+/// Errors become the classes of carom.errors, which know what to make of their words: the line of the command line.
 void raise(const char* name, const py::object& what) {
     const py::object type = py::module_::import("carom.errors").attr(name);
     PyErr_SetObject(type.ptr(), type(what).ptr());
@@ -100,16 +101,16 @@ void translate(std::exception_ptr thrown) {
         if (thrown) std::rethrow_exception(thrown);
     } catch (const WrongScene& error) {
         py::list lines;
-        for (const std::string& line : error.lines()) lines.append(text_of(line));
+        for (const std::string& line : error.lines()) lines.append(text_of(visible(line)));
         raise("SceneError", lines);
     } catch (const InputError& error) {
         py::list lines;
-        lines.append(text_of(error.what()));
+        lines.append(text_of(visible(error.what())));
         raise("InputError", lines);
     } catch (const SimulationError& error) {
-        raise("SimulationError", text_of(error.what()));
+        raise("SimulationError", text_of(visible(error.what())));
     } catch (const SystemError& error) {
-        raise("SystemError", text_of(error.what()));
+        raise("SystemError", text_of(visible(error.what())));
     }
 }
 

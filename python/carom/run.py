@@ -203,8 +203,9 @@ class Run:
         wanted = Scene({})
         for key, value in changes.items():
             if not _CHANGEABLE.match(key):
-                raise SceneError([f"{key}: cannot be changed while the run goes on; allowed: keys of physics, spring, "
-                                  "events and thermostat, box.wall_temperature[AXIS][SIDE], wall[NUMBER].temperature"])
+                shown = key if key.isprintable() else repr(key)
+                raise SceneError([f"{shown}: cannot be changed while the run goes on; allowed: keys of physics, "
+                                  "spring, events and thermostat, box.wall_temperature[AXIS][SIDE], wall[NUMBER].temperature"])
             wanted[key] = value
         warning = self._run.change(wanted._overrides) if changes else ""
         self._renew()
