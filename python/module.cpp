@@ -36,6 +36,7 @@
 #include "host/scene/faults.hpp"
 #include "host/scene/load.hpp"
 #include "host/state/errors.hpp"
+#include "host/state/text.hpp"
 #include "python/frame.hpp"
 
 namespace py = pybind11;
@@ -89,7 +90,7 @@ void require_unused(const PreparedScene& prepared) {
     if (prepared.plan == nullptr) throw std::runtime_error("the scene that was prepared has been run already");
 }
 
-/// Errors become the classes of carom.errors, which know what to make of their words.
+/// Errors become the classes of carom.errors, which know what to make of their words: the line of the command line.
 void raise(const char* name, const py::object& what) {
     const py::object type = py::module_::import("carom.errors").attr(name);
     PyErr_SetObject(type.ptr(), type(what).ptr());
@@ -100,16 +101,16 @@ void translate(std::exception_ptr thrown) {
         if (thrown) std::rethrow_exception(thrown);
     } catch (const WrongScene& error) {
         py::list lines;
-        for (const std::string& line : error.lines()) lines.append(text_of(line));
+        for (const std::string& line : error.lines()) lines.append(text_of(visible(line)));
         raise("SceneError", lines);
     } catch (const InputError& error) {
         py::list lines;
-        lines.append(text_of(error.what()));
+        lines.append(text_of(visible(error.what())));
         raise("InputError", lines);
     } catch (const SimulationError& error) {
-        raise("SimulationError", text_of(error.what()));
+        raise("SimulationError", text_of(visible(error.what())));
     } catch (const SystemError& error) {
-        raise("SystemError", text_of(error.what()));
+        raise("SystemError", text_of(visible(error.what())));
     }
 }
 
@@ -118,17 +119,26 @@ class KeptOutput final : public RunSink {
 public:
     explicit KeptOutput(bool keeps_frames) : keeps_frames_(keeps_frames) {}
 
+    struct KeptFrame {
+        std::shared_ptr<const Frame> frame;
+        std::vector<AverageTable> averages;  ///< as of then
+    };
+
     void write_frame(const Frame& frame) override {
-        if (keeps_frames_) frames.push_back(std::make_shared<const Frame>(frame));
+        if (keeps_frames_) frames.push_back({std::make_shared<const Frame>(frame), averages_});
     }
     void write_row(const ObservableRow& row) override { rows.push_back(row); }
+    void write_averages(const std::vector<AverageTable>& tables) override {
+        if (keeps_frames_) averages_ = tables;
+    }
     bool write_checkpoint(SolverState& /*state*/) override { return false; }
 
-    std::vector<std::shared_ptr<const Frame>> frames;
+    std::vector<KeptFrame> frames;
     std::vector<ObservableRow> rows;
 
 private:
     bool keeps_frames_;
+    std::vector<AverageTable> averages_;  // of the frame that follows
 };
 
 /// Calls Python's code in a thread that it did not begin in. Once the interpreter ends, Python ends a thread that asks
@@ -304,23 +314,31 @@ public:
         tell_errors();
     }
 
-    /// What there is of the run up to now, as a trajectory: the frames that are in memory, or the present one.
+    /// What there is of the run up to now is in its files when this returns.
+    void flush_files() {
+        const auto used = use();
+        const OthersMayRun others;
+        run_->flush();
+    }
+
+    /// What there is of the run up to now, as a trajectory: the frames that are in memory, each with the averages as of
+    /// then, and the present one.
     void store(const FileName& path) {
         const auto used = use();
         const OthersMayRun others;
         loop_->flush();
-        std::vector<std::shared_ptr<const Frame>> frames = kept_->frames;
-        if (frames.empty()) {
+        std::vector<KeptOutput::KeptFrame> frames = kept_->frames;
+        // A device that has failed has none.
+        if (frames.empty() || (!loop_->failed() && frames.back().frame->time < run_->solver().time())) {
             const auto frame = std::make_shared<Frame>();
             run_->solver().request_frame(*frame);
             run_->solver().finish_frame(*frame);
-            frames.push_back(frame);
+            frames.push_back({frame, run_->averages().tables()});
         }
-        TrajectoryWriter writer(path.bytes, run_->header(balls_of(*context_, frames[0]->dimension)), true);
+        TrajectoryWriter writer(path.bytes, run_->header(balls_of(*context_, frames[0].frame->dimension)), true);
         for (const ObservableRow& row : kept_->rows) writer.append_row(row);
-        const bool averages = !run_->averages().infos().empty();
-        for (const auto& frame : frames) {
-            if (averages) writer.append_averages(run_->averages().tables());
+        for (const auto& [frame, averages] : frames) {
+            writer.append_averages(averages);
             writer.append(*frame);
         }
         for (const auto& [time, step, what] : changes_) writer.append_change({time, step, what});
@@ -391,7 +409,7 @@ public:
         const auto used = use();
         flush();
         std::vector<FrameView> views;
-        for (const auto& frame : kept_->frames) views.push_back({context_, frame});
+        for (const KeptOutput::KeptFrame& kept : kept_->frames) views.push_back({context_, kept.frame});
         return views;
     }
 
@@ -714,6 +732,7 @@ void define_run(py::module_& module) {
         .def("rows", &PythonRun::rows)
         .def("frames", &PythonRun::frames)
         .def("averages", &PythonRun::averages)
+        .def("flush_files", &PythonRun::flush_files)
         .def("store", &PythonRun::store, py::arg("path"))
         .def("kick", &PythonRun::kick, py::arg("ball"), py::arg("velocity"), py::arg("add"))
         .def("set_velocities", &PythonRun::set_velocities, py::arg("velocity"))

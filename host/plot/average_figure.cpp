@@ -199,7 +199,9 @@ MapFigure map_figure(const TrajectoryReader& run, const Scene& scene, const RunA
                   .x_range = {box.min[across], box.min[across] + box.size[across]},
                   .y_range = {box.min[up], box.min[up] + box.size[up]},
                   .colors = {.low = 0.0},
-                  .ratio = box.size[up] / box.size[across]};
+                  .ratio = box.size[up] / box.size[across],
+                  .cell = {box.size[across] / static_cast<double>(info.x.points),
+                           box.size[up] / static_cast<double>(info.y.points)}};
     const std::size_t cells = info.x.points * info.y.points;
     const auto component = [&](std::size_t axis, std::size_t cell) { return table.values[axis * cells + cell]; };
     double fastest = 0.0;  // in the plane
@@ -221,7 +223,7 @@ MapFigure map_figure(const TrajectoryReader& run, const Scene& scene, const RunA
         }
     }
     // The fastest is as long as a cell is wide.
-    if (flow && fastest > 0.0) map.arrow_scale = box.size[across] / static_cast<double>(info.x.points) / fastest;
+    if (flow && fastest > 0.0) map.arrow_scale = map.cell[0] / fastest;
     return map;
 }
 

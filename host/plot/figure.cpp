@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -297,6 +298,21 @@ void add_figure(Script& script, const Figure& figure, const LabelRoom& room) {
 
 namespace {
 
+/// The cells as points of an image, of which gnuplot wants two at least along either axis and else draws nothing: a row
+/// by itself, or a column, is two of half its width.
+std::vector<std::vector<double>> image_of(const MapFigure& map) {
+    std::vector<std::vector<double>> points = map.cells;
+    for (std::size_t axis = 0; axis < map.cell.size(); ++axis) {
+        const auto in_first = [&](const std::vector<double>& cell) { return cell[axis] == map.cells.front()[axis]; };
+        if (!std::ranges::all_of(map.cells, in_first)) continue;
+        std::vector<std::vector<double>> others = points;
+        for (std::vector<double>& point : points) point[axis] -= 0.25 * map.cell[axis];
+        for (std::vector<double>& point : others) point[axis] += 0.25 * map.cell[axis];
+        std::ranges::move(others, std::back_inserter(points));
+    }
+    return points;
+}
+
 void add_map(Script& script, const MapFigure& map, const LabelRoom& room) {
     script.add("set xlabel {}\nset ylabel {}\nset cblabel {}\n", Text{axis_label(map.x_label, map.x_unit, map.units)},
                Text{axis_label(map.y_label, map.y_unit, map.units)}, Text{axis_label(map.label, map.unit, map.units)});
@@ -315,11 +331,12 @@ void add_map(Script& script, const MapFigure& map, const LabelRoom& room) {
         script.add(few_tics("y", *map.y_range.low, *map.y_range.high));
         script.add(few_tics("cb", map.colors.low.value_or(0.0), map.colors.high.value_or(most)));
     }
-    script.block(Script("map"), map.cells);
+    script.block(Script("map"), image_of(map));
     std::vector<Script> plots{Script("$map using 1:2:3 with image")};
     if (map.arrow_scale > 0.0) {  // in the middles of cells
+        script.block(Script("arrows"), map.cells);
         plots.emplace_back(
-            "$map using ($1 - 0.5 * {0} * $4):($2 - 0.5 * {0} * $5):({0} * $4):({0} * $5) with vectors head filled "
+            "$arrows using ($1 - 0.5 * {0} * $4):($2 - 0.5 * {0} * $5):({0} * $4):({0} * $5) with vectors head filled "
             "size graph 0.006,25 linecolor rgb \"white\"",
             map.arrow_scale);
     }

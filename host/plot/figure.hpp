@@ -81,6 +81,7 @@ struct MapFigure {
     AxisRange y_range = {};
     AxisRange colors = {};
     double ratio = 1.0;                           ///< of the height to the width
+    std::array<double, 2> cell = {1.0, 1.0};      ///< how wide and how high each is
     std::vector<std::vector<double>> cells = {};  ///< x, y, the value, and along x and y the arrow, if there are any
     double arrow_scale = 0.0;                     ///< lengths of x per value of an arrow; 0: no arrows
 };

@@ -246,6 +246,11 @@ public:
         return simulation;
     }
 
+    void flush() {
+        loop_->flush();
+        if (writer_) writer_->flush();
+    }
+
     void change(const std::function<std::vector<std::string>(ChangingSolver&)>& change) {
         if (!options_.events_log.empty()) {
             throw InputError("a run that logs its collisions cannot be changed, for the log would end there");
@@ -352,6 +357,7 @@ SimulationRun::SimulationRun(PreparedScene run, const SimulateOptions& options)
 SimulationRun::~SimulationRun() = default;
 RunLoop& SimulationRun::begin() { return impl_->begin(); }
 Simulation SimulationRun::finish(int signal) { return impl_->finish(signal); }
+void SimulationRun::flush() { impl_->flush(); }
 const Scene& SimulationRun::scene() const { return impl_->scene(); }
 double SimulationRun::time_of_step(std::uint64_t step) const { return impl_->time_of_step(step); }
 void SimulationRun::change(const std::function<std::vector<std::string>(ChangingSolver&)>& change) {

@@ -58,6 +58,9 @@ public:
     /// \param signal  as RunLoop::finish
     Simulation finish(int signal = 0);
 
+    /// Waits until what has been taken up to now can be read in the file. \throws SystemError  it cannot be written
+    void flush();
+
     /// With what has been changed.
     [[nodiscard]] const Scene& scene() const;
     /// When a run of so many steps is there. \throws InputError  as SolverPlan::time_of_step

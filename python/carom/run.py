@@ -203,8 +203,9 @@ class Run:
         wanted = Scene({})
         for key, value in changes.items():
             if not _CHANGEABLE.match(key):
-                raise SceneError([f"{key}: cannot be changed while the run goes on; allowed: keys of physics, spring, "
-                                  "events and thermostat, box.wall_temperature[AXIS][SIDE], wall[NUMBER].temperature"])
+                shown = key if key.isprintable() else repr(key)
+                raise SceneError([f"{shown}: cannot be changed while the run goes on; allowed: keys of physics, "
+                                  "spring, events and thermostat, box.wall_temperature[AXIS][SIDE], wall[NUMBER].temperature"])
             wanted[key] = value
         warning = self._run.change(wanted._overrides) if changes else ""
         self._renew()
@@ -323,7 +324,7 @@ class Run:
     def _stored(self) -> Iterator[str]:
         """A trajectory of the run up to now: its own, or else one that goes with the block."""
         if self._output is not None:
-            self._run.rows()  # which waits for what is being written
+            self._run.flush_files()  # rows wait for the next frame otherwise
             yield self._output
             return
         with tempfile.TemporaryDirectory() as folder:
@@ -334,8 +335,9 @@ class Run:
     def plot(self, quantity: str) -> Picture:
         """A figure of a quantity up to now, as ``carom plot FILE QUANTITY`` draws it. Needs gnuplot.
 
-        Of frames there are those of ``output`` or ``keep_frames``, or else the present one alone. Raises InputError, with
-        the quantities that there are, for one that is none.
+        Of frames, each with the averages as of then, there are those of ``output``; without a file those of
+        ``keep_frames`` and the present one. Raises InputError, with the quantities that there are, for one that is
+        none.
         """
         with self._stored() as path:
             stored = _carom.open_stored(path)
@@ -356,7 +358,7 @@ class Run:
         """
         if self._output is None:
             raise ValueError("a window shows a file: give the run an output")
-        self._run.rows()
+        self._run.flush_files()
         return view(self._output)
 
     @property

@@ -14,9 +14,18 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _carom
-from .errors import InputError
+from .errors import InputError, SceneError
 
 SCENES = str(pathlib.Path(__file__).parent / "scenes")
+
+
+def _utf8(text: str, of: str) -> str:
+    """What the program can read: Python's text may have halves of letters in it, as json.loads() makes them."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise SceneError([f"{of}: is no text in UTF-8, for it has {text[error.start]!r}"]) from None
+    return text
 
 
 def _text(value: str) -> str:
@@ -110,11 +119,12 @@ class Scene:
                 raise InputError([f"{self.path}: is no text in UTF-8, not a scene"]) from None
         else:
             raise TypeError(f"a scene is a name, a file, TOML text or a dict, and not {type(scene).__name__}")
+        _utf8(self._source, self.path)
 
     def __setitem__(self, key: str, value: Any) -> None:
         if not isinstance(key, str) or not key.strip() or "=" in key:
             raise KeyError(key)
-        self._overrides.append(f"{key}={_toml(value, key)}")
+        self._overrides.append(_utf8(f"{key}={_toml(value, key)}", f"--set {key!r}"))
 
     def __getitem__(self, key: str) -> Any:
         """What the scene says of a key ("fill[0].count"); a KeyError where it leaves that to its default."""
@@ -188,7 +198,7 @@ class Scene:
         for k in range(count):
             lines = [f"{name} = {_toml(values[k], name)}\n" for name, values in columns.items()]
             entries.append("\n[[ball]]\n" + "".join(lines))
-        self._source = "".join(entries)
+        self._source = _utf8("".join(entries), self.path)
 
     def _write_tables_apart(self) -> None:
         """Writes the scene anew where it has balls or species as one value, behind which no [[ball]] may stand."""
@@ -272,7 +282,8 @@ def option_overrides(options: Mapping[str, Any]) -> list[str]:
     unknown = [name for name in options if name not in OPTIONS]
     if unknown:
         raise TypeError(f"unknown option {unknown[0]!r}; allowed: {', '.join(OPTIONS)}, threads, force")
-    return [f"{OPTIONS[name]}={_toml(value, name)}" for name, value in options.items() if value is not None]
+    return [_utf8(f"{OPTIONS[name]}={_toml(value, name)}", f"--set {OPTIONS[name]}")
+            for name, value in options.items() if value is not None]
 
 
 _forked = False

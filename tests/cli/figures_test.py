@@ -776,6 +776,26 @@ class TheoryFigures(ProgramTest):
         self.assertIn("wall pressure, x-max", words)
 
 
+class ThinMaps(ProgramTest):
+    """What gnuplot, as it is, draws of a row of cells alone, or of a column."""
+
+    def test_are_as_wide_as_their_cells(self):
+        names = ("density", "velocity")
+        observed = "".join(f'\n[[observe]]\nname = "{name}"\nkind = "{name}_map"\nbins = 8\n' for name in names)
+        for size in ((40.0, 2.05), (2.05, 40.0)):
+            self.write("gas.toml", FLYING.replace("[4.0, 4.0]", f"[{size[0]}, {size[1]}]") + observed)
+            self.succeed("run", "gas.toml", "--quiet", "--force")
+            for name in names:
+                table = self.succeed("plot", "gas.h5", name, "--csv", "-o", "-").out.splitlines()
+                self.assertEqual(len(table), 9)
+                self.succeed("plot", "gas.h5", name, "-o", "map.svg", "--quiet", "--force")
+                drawn = (self.folder / "map.svg").read_text()
+                image = re.search(r"<image [^>]*width='([0-9.]+)' height='([0-9.]+)'", drawn)
+                self.assertIsNotNone(image, "nothing is drawn")
+                width, height = (float(length) for length in image.groups())
+                self.assertAlmostEqual(width / height / (size[0] / size[1]), 1.0, delta=0.1)
+
+
 class NumbersOfTables(ProgramTest):
     """What gnuplot, as it is, draws of numbers that no axis has room between, or for."""
 

@@ -105,6 +105,43 @@ def test_what_no_scene_can_hold_is_refused(value):
     assert scene.check()["balls"] == 2
 
 
+HALF = "\ud83d"  # of a letter, which no UTF-8 has
+FREE = {"scene": {"dimension": 2}, "box": {"size": [9.0, 9.0]}}
+
+
+@pytest.mark.parametrize(("make", "words"), [
+    (lambda scene: carom.Scene(f"[scene]\ntitle = '{HALF}'\n"), "<text>: is no text in UTF-8, for it has '\\ud83d'"),
+    (lambda scene: carom.Scene({"scene": {"title": HALF}}), "<dict>: is no text in UTF-8, for it has '\\ud83d'"),
+    (lambda scene: carom.Scene({f"a{HALF}": 1}), "<dict>: is no text in UTF-8, for it has '\\ud83d'"),
+    (lambda scene: scene.__setitem__("scene.title", HALF),
+     "--set 'scene.title': is no text in UTF-8, for it has '\\ud83d'"),
+    (lambda scene: scene.__setitem__(f"a{HALF}", 1), "--set 'a\\ud83d': is no text in UTF-8, for it has '\\ud83d'"),
+    (lambda scene: scene.add_balls([[1.0, 1.0]], radius=0.5, mass=1.0, species=HALF),
+     "<dict>: is no text in UTF-8, for it has '\\ud83d'"),
+    (lambda scene: scene.check(solver=HALF), "--set run.solver: is no text in UTF-8, for it has '\\ud83d'"),
+    (lambda scene: scene.check(solver="a\nb"),
+     '--set run.solver="a\\nb": run.solver: must be "spring" or "events", not "a\\x0ab"'),
+    (lambda scene: carom.Scene({**FREE, "a\nb": 1}).check(), "<dict>:1:10: a\\x0ab: unknown table; allowed: "),
+    (lambda scene: carom.Run("two_balls").change({"a\nb": 1}),
+     "'a\\nb': cannot be changed while the run goes on; allowed: "),
+])
+def test_what_no_line_can_hold_is_refused_in_one(make, words):
+    scene = carom.Scene(FREE)
+    with pytest.raises(carom.SceneError) as error:
+        make(scene)
+    assert str(error.value).startswith(words)
+    assert len(str(error.value).splitlines()) == len(error.value.errors) == 1
+    scene.check()
+
+
+def test_a_key_with_a_line_break_is_refused_in_one_line():
+    scene = carom.Scene(FREE)
+    scene["a\nb"] = 1
+    with pytest.raises(carom.SceneError) as error:
+        scene.check()
+    assert str(error.value) == "--set a\\x0ab=1: the key must look like table.key or table[0].key[1]"
+
+
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), -1.0, "soon", [1.0], {}, True])
 def test_a_time_that_is_none_is_refused(value):
     scene = carom.Scene("two_balls")

@@ -143,6 +143,40 @@ def test_a_figure_of_a_run_is_that_of_its_file(tmp_path):
     early.advance()
 
 
+def test_a_figure_up_to_now_has_all_rows(tmp_path):
+    rare = carom.Scene(GAS)
+    rare["output.every"] = 100.0
+    run = carom.Run(rare, output=tmp_path / "gas.h5")
+    for until, rows in ((0.2, 5), (0.3, 7)):
+        run.advance(until=until)
+        with run._stored() as path:
+            assert len(run.rows) == rows
+            assert carom.open(path).rows.tobytes() == run.rows.tobytes()
+
+
+def test_frames_that_are_kept_have_the_averages_as_of_then(tmp_path):
+    averaged = carom.Scene(GAS + '[[observe]]\nname = "K"\nkind = "temperature"\nevery = 0.01\n')
+    run = carom.Run(averaged, output=tmp_path / "gas.h5")
+    kept = carom.Run(averaged, keep_frames=True)
+    kept.advance(until=0.23)
+    now = kept.averages["K"]
+    with kept._stored() as path:
+        early = carom.open(path)
+        assert early.times.round(2).tolist() == [0.0, 0.1, 0.2, 0.23]
+        assert early.averages["K"].samples == now.samples
+        assert early.averages["K"].value == now.value
+    run.advance()
+    kept.advance()
+    written = carom.open(run.output)
+    with kept._stored() as path:
+        stored = carom.open(path)
+        assert len(stored) == len(kept.frames) == len(written) == 6
+        for k in range(6):
+            for name in ("samples", "value"):
+                assert getattr(stored.averages_at(k)["K"], name) == getattr(written.averages_at(k)["K"], name)
+    assert kept.plot("K").png == run.plot("K").png
+
+
 def test_a_report_is_that_of_the_command(tmp_path):
     run = carom.Run(GAS, output=tmp_path / "gas.h5")
     run.advance()
