@@ -106,7 +106,7 @@ void compare_totals(const Vec<double, Dim>& gravity) {
         ways += balls.way(i, kNow);
         virial += mass * dot(place, velocity);
     }
-    const Totals totals = balls.totals(size, kNow);
+    const Totals totals = balls.totals(size, {}, kNow);
     EXPECT_EQ(totals.balls, expected.balls);
     EXPECT_EQ(totals.mobile, expected.mobile);
     EXPECT_NEAR(totals.kinetic, expected.kinetic, kRounding * 1000.0);
@@ -140,7 +140,7 @@ TEST(FlyingBalls, ShowTheSameBitsInAnyOrder) {
     Frame before;
     Frame after;
     balls.show(before, box, 0.5);
-    const Totals totals = balls.totals({{10.0, 10.0, 10.0}}, 0.5);
+    const Totals totals = balls.totals({{10.0, 10.0, 10.0}}, {}, 0.5);
     std::vector<Slot> order(60);
     for (Slot i = 0; i < 60; ++i) order[i] = (i * 7 + 3) % 60;
     balls.sort(order);
@@ -151,7 +151,7 @@ TEST(FlyingBalls, ShowTheSameBitsInAnyOrder) {
     EXPECT_EQ(state_hash(before), state_hash(after));
     EXPECT_EQ(before.image, after.image);
     EXPECT_EQ(before.gone, after.gone);
-    EXPECT_EQ(balls.totals({{10.0, 10.0, 10.0}}, 0.5).kinetic, totals.kinetic);
+    EXPECT_EQ(balls.totals({{10.0, 10.0, 10.0}}, {}, 0.5).kinetic, totals.kinetic);
 }
 
 /// Point masses in a field that kick each other, walls, and thermostats, with the accounts that an engine would keep.
