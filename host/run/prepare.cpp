@@ -350,9 +350,9 @@ PreparedScene begin_from(const std::string& path, Checkpoint& checkpoint, const 
                         key_of(changes[0]), fmt::join(kHarmless, ", ")));
     }
     std::vector<std::string> overrides = request.overrides;
-    overrides.push_back(fmt::format("scene.history={}{}balls of {} at t = {:.10g}, with {}", old.history,
-                                    old.history.empty() ? "" : "; then ", visible(path), checkpoint.state.time,
-                                    visible(fmt::format("{}", fmt::join(changes, " ")))));
+    overrides.push_back("scene.history=" + visible(fmt::format("{}{}balls of {} at t = {:.10g}, with {}", old.history,
+                                                               old.history.empty() ? "" : "; then ", path,
+                                                               checkpoint.state.time, fmt::join(changes, " "))));
     PreparedScene run;
     run.scene = parse_scene(checkpoint.scene_source, checkpoint.scene_path, overrides);
     // Velocities of the spring solver belong half a step behind places, for the forces that were: here they are those

@@ -164,13 +164,6 @@ fs::path scene_folder() {
     return error ? fs::path() : program.parent_path().parent_path() / "share" / "carom" / "scenes";
 }
 
-std::string one_line(std::string_view text) {
-    std::string result(text);
-    std::replace_if(
-        result.begin(), result.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
-    return result;
-}
-
 toml::table parse_text(std::string_view text, const std::string& name) {
     try {
         return parse_toml(text, name);
@@ -179,7 +172,7 @@ toml::table parse_text(std::string_view text, const std::string& name) {
             throw InputError(fmt::format("{}: is {}, not a scene", name, kind));
         }
         throw InputError(
-            fmt::format("{}: not valid TOML: {}", place_of(error.source(), name), one_line(error.description())));
+            fmt::format("{}: not valid TOML: {}", place_of(error.source(), name), visible(error.description())));
     }
 }
 
@@ -258,7 +251,7 @@ constexpr std::string_view kLoaded = "# loaded: ";
 void note_loaded(std::string_view before, Scene& scene) {
     std::string lines;
     for (const LoadEntry& load : scene.loads) {
-        if (load.loaded != nullptr) lines += fmt::format("{}{}\n", kLoaded, one_line(load.loaded->summary()));
+        if (load.loaded != nullptr) lines += fmt::format("{}{}\n", kLoaded, visible(load.loaded->summary()));
     }
     if (lines.empty() && !scene.source.ends_with(before)) {
         for (auto at = before.find(kLoaded); at != std::string_view::npos; at = before.find(kLoaded, at + 1)) {
@@ -315,8 +308,8 @@ Scene parse_scene(std::string_view text, const std::string& name, const std::vec
         scene.source = text;
     } else {
         std::ostringstream source;
-        source << "# " << one_line(name);
-        for (const auto& assignment : overrides) source << " --set " << one_line(assignment);
+        source << "# " << visible(name);
+        for (const auto& assignment : overrides) source << " --set " << visible(assignment);
         source << "\n\n" << toml::toml_formatter(root) << "\n";
         scene.source = source.str();
     }

@@ -389,10 +389,8 @@ toml::table parse_text(std::string_view text, const std::string& path) {
     try {
         return parse_toml(text, path);
     } catch (const toml::parse_error& error) {
-        std::string what(error.description());
-        std::ranges::replace_if(
-            what, [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
-        throw InputError(fmt::format("{}: not valid TOML: {}", place_of(error.source(), path), what));
+        throw InputError(
+            fmt::format("{}: not valid TOML: {}", place_of(error.source(), path), visible(error.description())));
     }
 }
 
