@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -58,6 +59,13 @@ std::string visible(std::string_view text) {
         text.remove_prefix(std::max<std::size_t>(bytes, 1));
     }
     return result;
+}
+
+std::string stripped(std::string_view text) {
+    const auto blank = [](char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; };
+    while (!text.empty() && blank(text.front())) text.remove_prefix(1);
+    while (!text.empty() && blank(text.back())) text.remove_suffix(1);
+    return std::string(text);
 }
 
 std::string_view file_kind(std::string_view begin) {

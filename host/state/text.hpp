@@ -20,6 +20,9 @@ std::size_t character_bytes(std::string_view text);
 /// command the terminal, and bytes that are no UTF-8, as \xNN.
 std::string visible(std::string_view text);
 
+/// Without white space at its ends.
+std::string stripped(std::string_view text);
+
 /// What a file seems to be that begins so, in words that follow "is": "a CSV table"; empty where nobody knows.
 std::string_view file_kind(std::string_view begin);
 /// One of them: what scenes and sweeps are.

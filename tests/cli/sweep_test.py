@@ -128,6 +128,10 @@ BAD = [
     ('name = "e"', 'name = "ball[0].velocity[0]"', '12:7', 'axis[1].name: there are two axes "ball[0].velocity[0]"'),
     ('key = "ball[0].velocity[0]"', 'key = "physics.restitution"', '12:7',
      'axis[1]: physics.restitution is set by axis[0] already'),
+    ('key = "ball[0].velocity[0]"', 'key = " physics.restitution "', '12:7',
+     'axis[1]: physics.restitution is set by axis[0] already'),
+    ('key = "ball[0].velocity[0]"', 'key = "ball[00].velocity[0]"', '12:7',
+     'the key must look like table.key or table[0].key[1]'),
     ('key = "physics.restitution"', 'key = "ball[0].velocity"', '12:7',
      'axis[1]: ball[0].velocity[0] is set beside ball[0].velocity, by axis[0]'),
     ('[2, 1e-1]', '[2, 1e-1]\n[[axis]]\nkey = "ball[0].velocity"\nvalues = [[1, 0]]', '15:7',
@@ -254,10 +258,12 @@ value = [30.0, 10.0]
         self.write("t.sweep.toml", SWEEP.replace("ball[0].velocity[0]", "ball[0].velocity").replace("[2, 1e-1]", "[[2, 0]]"))
         self.write("end.sweep.toml", SWEEP.replace("physics.restitution", "run.until"))
         self.write("f.sweep.toml", SWEEP + '[[set]]\nkey = "run.until"\nformula = "1 + e"\n')
+        self.write("blank.sweep.toml", SWEEP.replace("physics.restitution", "run.until "))
         for arguments, words in (
                 (("t.sweep.toml", "--set", "ball[0].velocity[1]=1"),
                  "--set ball[0].velocity[1]=1: axis[1] of t.sweep.toml sets ball[0].velocity"),
                 (("end.sweep.toml", "--steps", "10"), "--steps: axis[0] of end.sweep.toml sets run.until"),
+                (("blank.sweep.toml", "--steps", "10"), "--steps: axis[0] of blank.sweep.toml sets run.until"),
                 (("f.sweep.toml", "--steps", "10"), "--steps: set[0] of f.sweep.toml sets run.until")):
             result = self.carom("sweep", *arguments)
             self.assertEqual((result.status, result.err), (2, f"carom: {words}\n"))
