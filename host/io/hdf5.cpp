@@ -145,7 +145,7 @@ bool is_packed(hid_t dataset) {
 }
 
 /// Number of values of a dataset whose bytes are all in the file: a damaged size must not ask for all memory.
-/// A single one may be missing yet, as the summary of a run that goes on.
+/// A single one may be missing yet, where a writer that was killed had made room for it.
 /// \param size  of a value [bytes]
 std::size_t stored_count(hid_t dataset, std::size_t size) {
     constexpr std::size_t kMostUnwritten = 65536;  // bytes
@@ -576,6 +576,9 @@ std::vector<std::string> read_strings(hid_t parent, const std::string& name) {
     const Handle dataset = open_dataset(parent, name);
     const Handle type(H5Dget_type(dataset), H5Tclose, "read a type");
     const std::size_t length = fixed_length(type);
+    // A text that nobody has written yet, as the summary of a run that goes on, is empty, whatever it has room for.
+    const bool single = value_count(Handle(H5Dget_space(dataset), H5Sclose, "read a dataspace")) == 1;
+    if (single && H5Dget_storage_size(dataset) == 0) return {""};
     const std::size_t count = stored_count(dataset, length);
     std::vector<char> bytes(std::max<std::size_t>(count * length, 1));
     read(dataset, type, H5S_ALL, H5S_ALL, bytes.data());

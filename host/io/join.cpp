@@ -137,13 +137,15 @@ std::string join_trajectories(const std::vector<std::string>& paths, const std::
                                             part.time_at(part.end - 1)));
     }
     const std::vector<AverageTable> tables = last.run.averages(last.run.frame_count() - 1);
-    TrajectoryWriter writer(output, header, force);
+    const std::string summary = last.run.summary();
+    header.summary_bytes = summary.size();
+    TrajectoryWriter writer(output, header, force, TrajectoryWriter::Appears::kWhole);
     double from = -std::numeric_limits<double>::infinity();
     for (const Part& part : parts) {
         copy(part, from, &part == &last, header, tables, writer);
         from = part.time_at(part.end - 1);
     }
-    writer.close(last.run.summary());
+    writer.close(summary);
     return fmt::format("{}: {} frames and {} rows of {} runs, to t = {:.10g}", output, writer.frames(), writer.rows(),
                        parts.size(), from);
 }

@@ -302,7 +302,7 @@ void Replacement::tell(const WriterState& state) {
     told_ = state;
 }
 
-ReplacementFile::ReplacementFile(const std::string& path) : path_(path), replacement_(path) {
+ReplacementFile::ReplacementFile(const std::string& path, bool replace) : path_(path), replacement_(path, replace) {
     buffer_.reserve(kBuffer);
 }
 

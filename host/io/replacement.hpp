@@ -88,8 +88,8 @@ private:
 /// A text or binary file, buffered, that takes its place when it is whole.
 class ReplacementFile {
 public:
-    /// \throws SystemError  the file cannot be created
-    explicit ReplacementFile(const std::string& path);
+    /// \throws InputError, SystemError  as Replacement
+    explicit ReplacementFile(const std::string& path, bool replace = true);
 
     void write(const void* bytes, std::size_t size);
     void write(const std::string& text) { write(text.data(), text.size()); }

@@ -19,6 +19,17 @@ std::uint64_t expected_count(double until, double every) {
     return static_cast<std::uint64_t>(std::min(kMost, std::round(until / every))) + 2;
 }
 
+/// Of walls, impulse and heat; of loaded files, their names, of which JSON makes six bytes of one at most, and numbers.
+std::size_t summary_bytes(const Scene& scene) {
+    constexpr std::size_t kOfWall = 128;
+    constexpr std::size_t kOfLoad = 256;
+    std::size_t bytes = kOfWall * scene.walls.size();
+    for (const LoadEntry& load : scene.loads) {
+        if (load.loaded != nullptr) bytes += kOfLoad + 6 * load.loaded->path.size();
+    }
+    return bytes;
+}
+
 }  // namespace
 
 std::string difference(const TrajectoryHeader& a, const TrajectoryHeader& b) {
@@ -59,6 +70,7 @@ TrajectoryHeader make_trajectory_header(const Scene& scene, const std::vector<Sp
     header.observables = observables;
     header.expected_frames = expected_count(scene.run.until, scene.output.every);
     header.expected_rows = expected_count(scene.run.until, scene.output.observables_every);
+    header.summary_bytes = summary_bytes(scene);
     return header;
 }
 

@@ -30,7 +30,8 @@ struct TrajectoryHeader {
     bool changeable = false;               ///< has a place for append_change
     std::uint64_t expected_frames = 0;     ///< a guess, for the layout; 0: unknown
     std::uint64_t expected_rows = 0;
-    std::string version;  ///< of the program; empty when writing: this one
+    std::size_t summary_bytes = 0;  ///< room for what the summary says of walls and loaded files, beside all else
+    std::string version;            ///< of the program; empty when writing: this one
 
     [[nodiscard]] int dimension() const { return box.dimension; }
     [[nodiscard]] std::size_t ball_count() const { return species.size(); }

@@ -128,13 +128,13 @@ void write_trajectory_header(hid_t file, const TrajectoryHeader& header) {
 }
 
 std::size_t summary_capacity(const TrajectoryHeader& header) {
-    constexpr std::size_t kOfAll = 61440;    // what runs without averages and rows of their own say
+    constexpr std::size_t kOfAll = 61440;    // what runs without averages, rows, walls and files of their own say
     constexpr std::size_t kRowsOfAll = 30;   // rather more than they have
     constexpr std::size_t kOfNumber = 1024;  // its mean, its error and what theory says, some 350
     const auto room = [](const std::string& name, std::size_t numbers) {
         return std::max<std::size_t>(numbers, 1) * (kOfNumber + 8 * name.size());
     };
-    std::size_t capacity = kOfAll;
+    std::size_t capacity = kOfAll + header.summary_bytes;
     for (const AverageInfo& average : header.averages) {
         capacity += room(average.name, average.x.label.empty() ? average.components.size() : 1);
     }
@@ -163,7 +163,8 @@ void require_room(const TrajectoryHeader& header) {
     for (std::size_t row = 0; row < counts.size(); ++row) {
         const double radius = header.species_table[row].radius;
         if (counts[row] > 0.0 && radius > longest) throw h5::Error("a ball is larger than the box");
-        filled += counts[row] * std::pow(radius, header.dimension());
+        // Bodies of infinite mass go through each other, and may all be in one place.
+        if (std::isfinite(header.species_table[row].mass)) filled += counts[row] * std::pow(radius, header.dimension());
     }
     if (filled > room) throw h5::Error("its balls have no room in the box");
 }

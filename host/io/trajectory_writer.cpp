@@ -48,8 +48,8 @@ h5::Handle create_file(OrderedFile& file) {
 
 class TrajectoryWriter::Impl {
 public:
-    Impl(const std::string& path, const TrajectoryHeader& header, bool force)
-        : count_(header.ball_count()), dimension_(header.dimension()), file_(path, force) {
+    Impl(const std::string& path, const TrajectoryHeader& header, bool force, Appears appears)
+        : count_(header.ball_count()), dimension_(header.dimension()), appears_(appears), file_(path, force) {
         if (count_ > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max())) {
             throw InputError(
                 fmt::format("{}: {} balls are more than the 2147483647 that a file can number", path, count_));
@@ -65,7 +65,7 @@ public:
             if (header.changeable) change_datasets_.emplace(hdf5_);
             commit();
             // A file that opens, whenever the process ends; an older one is worth more until there is a frame.
-            if (!file_.has_older()) require_in_place();
+            if (!file_.has_older()) appear();
         } catch (const h5::Error& error) {
             abandon();
             throw SystemError(fmt::format("{}: {}; {}", path, cause(error), nothing_written()));
@@ -101,7 +101,7 @@ public:
                 return;
             }
             commit();
-            require_in_place();
+            appear();
             ++frames_;
         });
     }
@@ -168,6 +168,10 @@ private:
     }
 
     /// From the first frame on there is something that is worth an older file.
+    void appear() {
+        if (appears_ == Appears::kSoon) require_in_place();
+    }
+
     void require_in_place() {
         if (!file_.take_place()) throw h5::Error("cannot rename into place");
     }
@@ -203,6 +207,7 @@ private:
 
     const std::size_t count_;
     const int dimension_;
+    const Appears appears_;
     OrderedFile file_;  // outlives the HDF5 file that writes through it
     h5::Handle hdf5_;
     std::optional<FrameDatasets> frame_datasets_;
@@ -217,8 +222,8 @@ private:
     std::string failure_;  // of an earlier call
 };
 
-TrajectoryWriter::TrajectoryWriter(const std::string& path, const TrajectoryHeader& header, bool force)
-    : impl_((Hdf5Turn(), std::make_unique<Impl>(path, header, force))) {}
+TrajectoryWriter::TrajectoryWriter(const std::string& path, const TrajectoryHeader& header, bool force, Appears appears)
+    : impl_((Hdf5Turn(), std::make_unique<Impl>(path, header, force, appears))) {}
 TrajectoryWriter::~TrajectoryWriter() {
     const Hdf5Turn turn;
     impl_.reset();

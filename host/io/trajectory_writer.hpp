@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -14,12 +15,16 @@ namespace carom {
 /// file and stays readable whatever happens to the process, kill -9 included. Used from one thread.
 class TrajectoryWriter {
 public:
+    /// When the file has its name: as soon as it is worth more than an older one, or when it is closed.
+    enum class Appears : std::uint8_t { kSoon, kWhole };
+
     /// Creates the file with its header; so an output that cannot be written is found before anything is computed.
-    /// \param force  an existing file is replaced, once the first frame has been written
+    /// \param force  an existing file is replaced, once the first frame has been written, or the file is whole
     /// \throws InputError   the file exists, and `force` is not given; or it is no regular file
     /// \throws SystemError  it cannot be created or written
-    TrajectoryWriter(const std::string& path, const TrajectoryHeader& header, bool force);
-    /// Leaves what has been appended; no summary.
+    TrajectoryWriter(const std::string& path, const TrajectoryHeader& header, bool force,
+                     Appears appears = Appears::kSoon);
+    /// Leaves what has been appended, if the file has its name; no summary.
     ~TrajectoryWriter();
     TrajectoryWriter(const TrajectoryWriter&) = delete;
     TrajectoryWriter& operator=(const TrajectoryWriter&) = delete;
@@ -40,7 +45,7 @@ public:
     /// Writes the rows appended so far.
     void flush();
     /// Writes the end summary, and syncs the file to the disk. Nothing can be appended afterwards.
-    /// \param summary  one JSON object, as `run --json` prints; at most 60 kB
+    /// \param summary  one JSON object, as `run --json` prints; at most summary_capacity() of the header
     void close(const std::string& summary);
 
     [[nodiscard]] const std::string& path() const;

@@ -2,28 +2,13 @@
 
 #include <cstdint>
 
+#include "host/state/text.hpp"
+
 namespace carom {
 
 namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
-
-bool continues(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
-
-/// Bytes of the character at the front, 0 if it is none (Unicode 15, table 3-7: no overlong forms, no surrogates).
-std::size_t character_bytes(std::string_view text) {
-    const auto first = static_cast<unsigned char>(text[0]);
-    if (first < 0x80) return 1;
-    const std::size_t length = first >= 0xF0 ? 4 : (first >= 0xE0 ? 3 : 2);
-    if (first < 0xC2 || first > 0xF4 || text.size() < length) return 0;
-    for (std::size_t k = 1; k < length; ++k) {
-        if (!continues(text[k])) return 0;
-    }
-    const auto second = static_cast<unsigned char>(text[1]);
-    if ((first == 0xE0 && second < 0xA0) || (first == 0xED && second > 0x9F)) return 0;
-    if ((first == 0xF0 && second < 0x90) || (first == 0xF4 && second > 0x8F)) return 0;
-    return length;
-}
 
 }  // namespace
 

@@ -199,12 +199,17 @@ const std::vector<double>* find(const SolverState& state, const std::string& nam
 /// The plan that the run started with: its defaults follow from the balls of the start, and from an end that may have
 /// been moved since.
 SamplePlan plan_of(const PreparedScene& run, const ObserveEntry& entry) {
-    const std::vector<double>* saved = !run.resumed_from.empty() ? find(run.state, entry.name) : nullptr;
-    if (saved == nullptr || saved->size() < kPlanNumbers) return sample_plan(run, entry);
-    SavedNumbers numbers(*saved);
-    SamplePlan plan{.every = numbers.next(), .from = numbers.next()};
-    plan.burst = numbers.next_count();
-    plan.period = numbers.next_count();
+    if (run.resumed_from.empty()) return sample_plan(run, entry);
+    const std::vector<double>* saved = find(run.state, entry.name);
+    SamplePlan plan;
+    if (saved == nullptr || saved->size() < kPlanNumbers) {
+        plan = sample_plan(run, entry);
+    } else {
+        SavedNumbers numbers(*saved);
+        plan = {.every = numbers.next(), .from = numbers.next()};
+        plan.burst = numbers.next_count();
+        plan.period = numbers.next_count();
+    }
     constexpr double kMostSamples = 0x1p53;  // each has a number
     const bool timed = plan.every > 0.5 * run.plan->least_interval() && std::isfinite(plan.every) &&
                        std::isfinite(plan.from) && run.state.time / plan.every < kMostSamples;

@@ -317,8 +317,6 @@ namespace {
 constexpr std::array<std::string_view, 4> kHarmless{"run.until", "run.backend", "output.every",
                                                     "output.observables_every"};
 
-std::string key_of(const std::string& override) { return override.substr(0, override.find('=')); }
-
 /// A new run from the balls of a checkpoint, from time 0 on, in a scene of which something is another.
 PreparedScene begin_from(const std::string& path, Checkpoint& checkpoint, const SceneRequest& request) {
     constexpr std::array<std::string_view, 9> kTables{"physics.", "spring.",     "events.", "run.", "output.",
@@ -326,7 +324,7 @@ PreparedScene begin_from(const std::string& path, Checkpoint& checkpoint, const 
     constexpr std::array<std::string_view, 3> kKeys{"scene.title", "scene.seed", "box.wall_temperature"};
     std::vector<std::string> changes;
     for (const std::string& override : request.overrides) {
-        const std::string key = key_of(override);
+        const std::string key = key_of_override(override);
         const bool possible =
             std::ranges::any_of(kTables, [&](std::string_view table) { return key.starts_with(table); }) ||
             std::ranges::any_of(kKeys, [&](std::string_view one) { return key.starts_with(one); });
@@ -347,12 +345,12 @@ PreparedScene begin_from(const std::string& path, Checkpoint& checkpoint, const 
     if (moved) {
         throw InputError(
             fmt::format("--resume: {} cannot be changed, for walls have moved since the run began; allowed: {}",
-                        key_of(changes[0]), fmt::join(kHarmless, ", ")));
+                        key_of_override(changes[0]), fmt::join(kHarmless, ", ")));
     }
     std::vector<std::string> overrides = request.overrides;
-    overrides.push_back(fmt::format("scene.history={}{}balls of {} at t = {:.10g}, with {}", old.history,
-                                    old.history.empty() ? "" : "; then ", visible(path), checkpoint.state.time,
-                                    visible(fmt::format("{}", fmt::join(changes, " ")))));
+    overrides.push_back("scene.history=" + visible(fmt::format("{}{}balls of {} at t = {:.10g}, with {}", old.history,
+                                                               old.history.empty() ? "" : "; then ", path,
+                                                               checkpoint.state.time, fmt::join(changes, " "))));
     PreparedScene run;
     run.scene = parse_scene(checkpoint.scene_source, checkpoint.scene_path, overrides);
     // Velocities of the spring solver belong half a step behind places, for the forces that were: here they are those
@@ -387,7 +385,7 @@ PreparedScene begin_from(const std::string& path, Checkpoint& checkpoint, const 
 PreparedScene prepare_resume(const std::string& checkpoint_path, const SceneRequest& request) {
     Checkpoint checkpoint = load_checkpoint(checkpoint_path, request.in_parts);
     const bool changed = std::ranges::any_of(request.overrides, [](const std::string& override) {
-        return std::ranges::find(kHarmless, key_of(override)) == kHarmless.end();
+        return std::ranges::find(kHarmless, key_of_override(override)) == kHarmless.end();
     });
     const auto parse = [&checkpoint](const std::vector<std::string>& overrides) {
         return parse_scene(checkpoint.scene_source, checkpoint.scene_path, overrides);

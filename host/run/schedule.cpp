@@ -37,6 +37,10 @@ void Schedule::renew(double now) {
 void Schedule::advance_past(double now) {
     // Starts a little below, since rounding to the nearest step may move a time either way.
     count_ = std::max(count_, std::floor(now / every_) - 1.0);
+    if (std::isinf(count_)) {
+        next_ = count_;  // beyond all that can be counted: never
+        return;
+    }
     // The solver may reach one of so many multiples only that they cannot be gone through one by one.
     const auto past = [&](double count) { return reachable_(multiple_(count)) > now; };
     double stride = 1.0;

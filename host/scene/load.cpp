@@ -35,13 +35,6 @@ struct Step {
     throw InputError(fmt::format("--set {}: {}", assignment, message));
 }
 
-std::string trimmed(std::string_view text) {
-    const auto blank = [](char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; };
-    while (!text.empty() && blank(text.front())) text.remove_prefix(1);
-    while (!text.empty() && blank(text.back())) text.remove_suffix(1);
-    return std::string(text);
-}
-
 std::vector<Step> parse_path(const std::string& path, const std::string& assignment) {
     constexpr std::size_t kMostSteps = 32;
     constexpr const char* kForm = "the key must look like table.key or table[0].key[1]";
@@ -61,7 +54,8 @@ std::vector<Step> parse_path(const std::string& path, const std::string& assignm
             Step step{.indexed = true};
             const char* last = rest.data() + close;
             const auto [stop, error] = std::from_chars(rest.data() + 1, last, step.index);
-            if (error != std::errc{} || stop != last) fail(assignment, kForm);
+            const bool twofold = rest[1] == '0' && close > 2;  // 00: a key has one form, by which it is known
+            if (error != std::errc{} || stop != last || twofold) fail(assignment, kForm);
             steps.push_back(step);
             rest.remove_prefix(close + 1);
         }
@@ -100,9 +94,8 @@ toml::table parse_value(const std::string& value, const std::string& assignment)
 void apply_override(toml::table& root, const std::string& assignment) {
     const auto equals = assignment.find('=');
     if (equals == std::string::npos) fail(assignment, "must be KEY=VALUE");
-    const std::string path = trimmed(std::string_view(assignment).substr(0, equals));
-    const std::vector<Step> steps = parse_path(path, assignment);
-    toml::table parsed = parse_value(trimmed(std::string_view(assignment).substr(equals + 1)), assignment);
+    const std::vector<Step> steps = parse_path(key_of_override(assignment), assignment);
+    toml::table parsed = parse_value(stripped(std::string_view(assignment).substr(equals + 1)), assignment);
 
     toml::node* at = &root;
     std::string reached;
@@ -164,13 +157,6 @@ fs::path scene_folder() {
     return error ? fs::path() : program.parent_path().parent_path() / "share" / "carom" / "scenes";
 }
 
-std::string one_line(std::string_view text) {
-    std::string result(text);
-    std::replace_if(
-        result.begin(), result.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
-    return result;
-}
-
 toml::table parse_text(std::string_view text, const std::string& name) {
     try {
         return parse_toml(text, name);
@@ -179,7 +165,7 @@ toml::table parse_text(std::string_view text, const std::string& name) {
             throw InputError(fmt::format("{}: is {}, not a scene", name, kind));
         }
         throw InputError(
-            fmt::format("{}: not valid TOML: {}", place_of(error.source(), name), one_line(error.description())));
+            fmt::format("{}: not valid TOML: {}", place_of(error.source(), name), visible(error.description())));
     }
 }
 
@@ -201,6 +187,10 @@ std::string first_sentence(const fs::path& path) {
 }
 
 }  // namespace
+
+std::string key_of_override(std::string_view assignment) {
+    return stripped(assignment.substr(0, assignment.find('=')));
+}
 
 std::string installed_folder() { return scene_folder().lexically_normal().string(); }
 
@@ -258,7 +248,7 @@ constexpr std::string_view kLoaded = "# loaded: ";
 void note_loaded(std::string_view before, Scene& scene) {
     std::string lines;
     for (const LoadEntry& load : scene.loads) {
-        if (load.loaded != nullptr) lines += fmt::format("{}{}\n", kLoaded, one_line(load.loaded->summary()));
+        if (load.loaded != nullptr) lines += fmt::format("{}{}\n", kLoaded, visible(load.loaded->summary()));
     }
     if (lines.empty() && !scene.source.ends_with(before)) {
         for (auto at = before.find(kLoaded); at != std::string_view::npos; at = before.find(kLoaded, at + 1)) {
@@ -315,8 +305,8 @@ Scene parse_scene(std::string_view text, const std::string& name, const std::vec
         scene.source = text;
     } else {
         std::ostringstream source;
-        source << "# " << one_line(name);
-        for (const auto& assignment : overrides) source << " --set " << one_line(assignment);
+        source << "# " << visible(name);
+        for (const auto& assignment : overrides) source << " --set " << visible(assignment);
         source << "\n\n" << toml::toml_formatter(root) << "\n";
         scene.source = source.str();
     }

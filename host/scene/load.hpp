@@ -30,6 +30,9 @@ Scene load_scene(const std::string& path_or_name, const std::vector<std::string>
 Scene parse_scene(std::string_view text, const std::string& name, const std::vector<std::string>& overrides = {},
                   const BallReader& reader = {});
 
+/// The key of "table.key=VALUE"; blanks around it are none of it.
+std::string key_of_override(std::string_view assignment);
+
 /// A scene or sweep that is installed.
 struct InstalledScene {
     std::string name;  ///< as commands take it

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -28,22 +29,43 @@ std::string read_text_file(const std::string& path) {
     return text;
 }
 
+std::size_t character_bytes(std::string_view text) {
+    const auto first = static_cast<unsigned char>(text[0]);
+    if (first < 0x80) return 1;
+    const std::size_t length = first >= 0xF0 ? 4 : (first >= 0xE0 ? 3 : 2);
+    if (first < 0xC2 || first > 0xF4 || text.size() < length) return 0;
+    for (std::size_t k = 1; k < length; ++k) {
+        if ((static_cast<unsigned char>(text[k]) & 0xC0U) != 0x80) return 0;
+    }
+    const auto second = static_cast<unsigned char>(text[1]);
+    if ((first == 0xE0 && second < 0xA0) || (first == 0xED && second > 0x9F)) return 0;
+    if ((first == 0xF0 && second < 0x90) || (first == 0xF4 && second > 0x8F)) return 0;
+    return length;
+}
+
 std::string visible(std::string_view text) {
     constexpr unsigned char kBeforeC1 = 0xc2;  // 0x80 to 0x9f in UTF-8
     std::string result;
-    for (std::size_t at = 0; at < text.size(); ++at) {
-        const auto c = static_cast<unsigned char>(text[at]);
-        const bool last = at + 1 == text.size();
-        const bool c1 = c == kBeforeC1 && !last && (static_cast<unsigned char>(text[at + 1]) & 0xe0U) == 0x80U;
-        if (c < 0x20 || c == 0x7f) {
-            result += fmt::format("\\x{:02x}", c);
-        } else if (c1) {
-            result += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[++at]));
+    while (!text.empty()) {
+        const std::size_t bytes = character_bytes(text);
+        const auto first = static_cast<unsigned char>(text[0]);
+        const auto last = static_cast<unsigned char>(text[bytes == 0 ? 0 : bytes - 1]);
+        const bool c1 = first == kBeforeC1 && last < 0xa0;
+        if (bytes == 0 || first < 0x20 || first == 0x7f || c1) {
+            result += fmt::format("\\x{:02x}", last);
         } else {
-            result += text[at];
+            result += text.substr(0, bytes);
         }
+        text.remove_prefix(std::max<std::size_t>(bytes, 1));
     }
     return result;
+}
+
+std::string stripped(std::string_view text) {
+    const auto blank = [](char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; };
+    while (!text.empty() && blank(text.front())) text.remove_prefix(1);
+    while (!text.empty() && blank(text.back())) text.remove_suffix(1);
+    return std::string(text);
 }
 
 std::string_view file_kind(std::string_view begin) {

@@ -12,9 +12,16 @@ namespace carom {
 /// \throws SystemError  it cannot be read
 std::string read_text_file(const std::string& path);
 
-/// A text of somebody else's for a terminal, in one line: control characters, which would end the line or command the
-/// terminal, as \xNN.
+/// Bytes of the character of UTF-8 at the front, 0 if it is none (Unicode 15, table 3-7: no overlong forms, no
+/// surrogates). \pre the text is not empty
+std::size_t character_bytes(std::string_view text);
+
+/// A text of somebody else's for a terminal or a comment, in one line: control characters, which would end the line or
+/// command the terminal, and bytes that are no UTF-8, as \xNN.
 std::string visible(std::string_view text);
+
+/// Without white space at its ends.
+std::string stripped(std::string_view text);
 
 /// What a file seems to be that begins so, in words that follow "is": "a CSV table"; empty where nobody knows.
 std::string_view file_kind(std::string_view begin);

@@ -92,12 +92,21 @@ std::vector<std::string> record_columns(const Sweep& sweep, const std::vector<Ob
                                                            record.place, record.name, nearest));
         }
     }
-    for (std::size_t k = 0; k < columns.size(); ++k) {
-        const auto same = std::ranges::find(columns, columns[k]);
-        const auto axes = sweep.axis_columns();
-        if (same != columns.begin() + static_cast<std::ptrdiff_t>(k) ||
-            std::ranges::find(axes, columns[k]) != axes.end())
-            throw InputError(fmt::format("{}: two columns would be called {}", sweep.record.front().place, columns[k]));
+    std::vector<std::string> names = sweep.axis_columns();
+    const auto add = [&](const std::string& name) {
+        if (std::ranges::find(names, name) != names.end()) {
+            throw InputError(fmt::format("{}: two columns would be called {}", sweep.record.front().place, name));
+        }
+        names.push_back(name);
+    };
+    for (const std::string& name : columns) {
+        if (std::ranges::count(infos, name, &ObservableInfo::name) > 1) {
+            throw InputError(fmt::format(
+                "{}: \"{}\" is an observable of the scene, and the error of another; give that observable another name",
+                sweep.record.front().place, name));
+        }
+        add(name);
+        if (sweep.averaged) add(name + "_se");
     }
     return columns;
 }
@@ -488,7 +497,7 @@ private:
     }
 
     void write_table() {
-        ReplacementFile file(output_.table);
+        ReplacementFile file(output_.table, output_.force);  // one that was not there at the start is somebody's
         file.write(table_text(sweep_, columns_, journal_.results()));
         file.commit();
         journal_.remove();

@@ -120,7 +120,7 @@ std::vector<Assignment> Sweep::assignments(std::uint64_t run) const {
         if (setting.formula) continue;
         for (const std::string& key : setting.keys) add(key, setting.toml, setting.place, setting.place);
     }
-    for (const std::string& text : overrides) all.push_back({.text = text, .key = text.substr(0, text.find('='))});
+    for (const std::string& text : overrides) all.push_back({.text = text, .key = key_of_override(text)});
     std::vector<double> numbers;
     for (std::size_t k = 0; k < axes.size(); ++k) {
         const AxisValue& value = axes[k].values[values[k]];
@@ -212,15 +212,17 @@ public:
         return *array;
     }
 
-    /// `key = "..."` or `keys = [...]`.
+    /// `key = "..."` or `keys = [...]`, as --set takes them.
     [[nodiscard]] std::vector<std::string> keys(bool may_lack) const {
         if (find("key") != nullptr && find("keys") != nullptr) fail("keys", "key is there too; give one of the two");
         std::vector<std::string> result;
         if (find("key") != nullptr) {
-            result.push_back(text("key"));
+            result.push_back(stripped(text("key")));
         } else if (find("keys") != nullptr) {
             const toml::array& all = array("keys", "an array of keys of the scene");
-            for (const toml::node& node : all) result.push_back(plain(node, element("keys", node, result.size())));
+            for (const toml::node& node : all) {
+                result.push_back(stripped(plain(node, element("keys", node, result.size()))));
+            }
         } else if (!may_lack) {
             fail("key", "is required: a key of the scene, as \"table.key\" or \"table[0].key[1]\"");
         }
@@ -389,10 +391,8 @@ toml::table parse_text(std::string_view text, const std::string& path) {
     try {
         return parse_toml(text, path);
     } catch (const toml::parse_error& error) {
-        std::string what(error.description());
-        std::ranges::replace_if(
-            what, [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
-        throw InputError(fmt::format("{}: not valid TOML: {}", place_of(error.source(), path), what));
+        throw InputError(
+            fmt::format("{}: not valid TOML: {}", place_of(error.source(), path), visible(error.description())));
     }
 }
 
@@ -495,8 +495,7 @@ void check_keys(const Sweep& sweep, const std::string& file) {
         }
     }
     for (const std::string& text : sweep.overrides) {
-        std::string key = text.substr(0, text.find('='));
-        std::erase(key, ' ');
+        const std::string key = key_of_override(text);
         std::vector<std::string> later = wholes_of(key);
         later.push_back(key);
         for (const std::string& one : later) {

@@ -388,6 +388,20 @@ class Checkpoints(HostileFileTest):
                 file[place] = np.concatenate([numbers[:9], [0.0], numbers[16:]])
             self.refuses(source, without_walls, "saved impulses are of fewer walls than a box has")
 
+    def test_averages_without_a_record_whose_samples_never_come(self):
+        source = self.run_scene("events")
+
+        def often(file):
+            names = file["extra/names"][()]
+            names[list(names).index(b"average speed")] = b"average slow"
+            file["extra/names"][...] = names
+            attributes = dict(file["scene"].attrs)
+            text = bytes(file["scene"][()]).replace(b'kind = "speed"', b'kind = "speed"\nevery = 1e-300')
+            del file["scene"]
+            file["scene"] = np.bytes_(text)
+            file["scene"].attrs.update(attributes)
+        self.refuses(source, often, "the times of its samples make no sense")
+
     def test_looks_at_equilibrium_without_an_order(self):
         source = self.run_scene("events")
         for time in (np.nan, np.inf, 0.0):

@@ -468,6 +468,20 @@ class RoundTrips(LoadTest):
             with h5py.File(self.folder / name) as file:
                 self.assertIn(b"# loaded: b.csv, 2 balls, 19 bytes, checksum ", file["parameters/scene"][()])
 
+    def test_a_run_goes_on_whatever_bytes_its_names_have(self):
+        for name in (b"d\xe4", b"d\x7f", b"d\xc2\x9b"):
+            folder = os.fsdecode(name)
+            (self.folder / folder).mkdir()
+            self.write(f"{folder}/b.csv", "x,y,vx\n1,2,1\n3,4,2\n")
+            self.write(f"{folder}/s.toml", scene('file = "b.csv"\nradius = 0.3\nmass = 1.0'))
+            self.succeed("run", f"{folder}/s.toml", "-o", f"{folder}/h.h5", "--quiet")
+            self.succeed("run", "--resume", f"{folder}/h.checkpoint.h5", "--until", "0.03", "-o", f"{folder}/go.h5", "--quiet")
+            self.succeed("run", "--resume", f"{folder}/go.checkpoint.h5", "--until", "0.04", "-o", "on.h5", "--force", "--quiet")
+            self.succeed("run", "--resume", f"{folder}/go.checkpoint.h5", "--set", "physics.restitution=0.9", "-o", "new.h5",
+                         "--force", "--quiet")
+            for trajectory in (f"{folder}/h.h5", "on.h5", "new.h5"):
+                self.succeed("plot", trajectory, "energy", "-o", "e.svg", "--force", "--quiet")
+
     def test_what_was_loaded_is_noted_once_however_often_it_is_read(self):
         self.write("b.csv", "x,y,vx\n1,2,1\n")
         self.loaded(scene('file = "b.csv"\nradius = 0.3\nmass = 1.0'))

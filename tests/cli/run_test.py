@@ -369,6 +369,11 @@ class Resume(ProgramTest):
         for step, bits in whole.items():
             self.assertEqual({**part, **second}[step], bits, step)
 
+    def test_blanks_around_a_key_are_none_of_it(self):
+        self.run_json("gas.toml", "-o", "part.h5", "--until", "0.2")
+        rest = self.run_json("--resume", "part.checkpoint.h5", "--set", " run.until = 0.5 ")
+        self.assertEqual((rest["first_step"], rest["state_hash"]), (200, self.whole["state_hash"]))
+
     def test_it_may_be_resumed_again_and_with_other_threads(self):
         self.run_json("gas.toml", "-o", "a.h5", "--until", "0.1", "--threads", "2")
         self.run_json("--resume", "a.checkpoint.h5", "--until", "0.3", "--threads", "1")

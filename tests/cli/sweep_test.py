@@ -128,6 +128,10 @@ BAD = [
     ('name = "e"', 'name = "ball[0].velocity[0]"', '12:7', 'axis[1].name: there are two axes "ball[0].velocity[0]"'),
     ('key = "ball[0].velocity[0]"', 'key = "physics.restitution"', '12:7',
      'axis[1]: physics.restitution is set by axis[0] already'),
+    ('key = "ball[0].velocity[0]"', 'key = " physics.restitution "', '12:7',
+     'axis[1]: physics.restitution is set by axis[0] already'),
+    ('key = "ball[0].velocity[0]"', 'key = "ball[00].velocity[0]"', '12:7',
+     'the key must look like table.key or table[0].key[1]'),
     ('key = "physics.restitution"', 'key = "ball[0].velocity"', '12:7',
      'axis[1]: ball[0].velocity[0] is set beside ball[0].velocity, by axis[0]'),
     ('[2, 1e-1]', '[2, 1e-1]\n[[axis]]\nkey = "ball[0].velocity"\nvalues = [[1, 0]]', '15:7',
@@ -254,10 +258,12 @@ value = [30.0, 10.0]
         self.write("t.sweep.toml", SWEEP.replace("ball[0].velocity[0]", "ball[0].velocity").replace("[2, 1e-1]", "[[2, 0]]"))
         self.write("end.sweep.toml", SWEEP.replace("physics.restitution", "run.until"))
         self.write("f.sweep.toml", SWEEP + '[[set]]\nkey = "run.until"\nformula = "1 + e"\n')
+        self.write("blank.sweep.toml", SWEEP.replace("physics.restitution", "run.until "))
         for arguments, words in (
                 (("t.sweep.toml", "--set", "ball[0].velocity[1]=1"),
                  "--set ball[0].velocity[1]=1: axis[1] of t.sweep.toml sets ball[0].velocity"),
                 (("end.sweep.toml", "--steps", "10"), "--steps: axis[0] of end.sweep.toml sets run.until"),
+                (("blank.sweep.toml", "--steps", "10"), "--steps: axis[0] of blank.sweep.toml sets run.until"),
                 (("f.sweep.toml", "--steps", "10"), "--steps: set[0] of f.sweep.toml sets run.until")):
             result = self.carom("sweep", *arguments)
             self.assertEqual((result.status, result.err), (2, f"carom: {words}\n"))
@@ -289,6 +295,19 @@ value = [30.0, 10.0]
         self.assertEqual(len(self.table("t.csv")), 22)
         self.assertEqual(self.carom("sweep", "t.sweep.toml", "-o", "t.sweep.toml", "--force").status, 2)
         self.assertEqual(self.carom("sweep", "t.sweep.toml", "-o", "two.toml", "--force").status, 2)
+
+    def test_a_file_that_appears_in_the_tables_place_meanwhile_stays(self):
+        self.write("t.sweep.toml", GAS_SWEEP.format(average=""))
+        process = self.start("sweep", "t.sweep.toml", "--quiet", "--until", "3")
+        while not (self.folder / "t.csv.part").exists():
+            self.assertIsNone(process.poll())
+            time.sleep(0.002)
+        self.write("t.csv", "mine")
+        _, err = process.communicate(timeout=60)
+        self.assertEqual((process.returncode, self.bytes_of("t.csv")), (2, b"mine"))
+        self.assertIn("t.csv: exists already; --force overwrites it; 24 of 24 runs are kept in t.csv.part; to go on: ", err)
+        self.succeed("sweep", "t.sweep.toml", "--quiet", "--until", "3", "--force")
+        self.assertEqual(len(self.table("t.csv")), 24)
 
     def test_a_run_that_cannot_go_on_leaves_its_cells_empty_and_is_named(self):
         # A ball that comes to rest on a floor does so through endless collisions.
@@ -596,6 +615,19 @@ class BadSweeps(SweepTest):
         self.assertRegex(result.err, r"\Acarom: .*overlap.*t\.sweep\.toml, row 2: e=0, ball\[0\]\.velocity\[0\]=2, "
                                      r"ball\[1\]\.position\[0\]=3\.5\)\n\Z")
         self.assertNotIn("t.csv.part", self.files())
+
+    def test_an_observable_that_is_called_as_the_error_of_another_is_refused(self):
+        observe = '[[observe]]\nname = "{}"\nkind = "{}"\n'
+        number = GAS + observe.format("p", "temperature")
+        taken = '"p_se" is an observable of the scene, and the error of another; give that observable another name'
+        for scene, record, average, words in (
+                (number + observe.format("p_se", "compressibility"), '"p_se"', "", taken),
+                (number + observe.format("p_se", "displaced"), '"p"', "", taken),
+                (number, '"p", "p_se"', 'average_over = "scene.seed"', "two columns would be called p_se")):
+            self.write("gas.toml", scene)
+            self.write("t.sweep.toml", GAS_SWEEP.format(average=average).replace('"virial_pressure", "momentum.x"', record))
+            result = self.carom("sweep", "t.sweep.toml")
+            self.assertEqual((result.status, result.err), (2, f"carom: t.sweep.toml:4:11: sweep.record[0]: {words}\n"))
 
     def test_averages_need_two_values(self):
         self.write("t.sweep.toml", SWEEP.replace("[2, 1e-1]", "[2]").replace(

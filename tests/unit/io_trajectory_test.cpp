@@ -291,6 +291,21 @@ TEST(Trajectory, KeepsTheSummaryOfARunThatEnded) {
     EXPECT_EQ(TrajectoryReader(folder.file("cut.h5")).frame_count(), 2);
 }
 
+TEST(Trajectory, IsReadableWhateverRoomItsSummaryHasWhichIsNotThereYet) {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("a.h5");
+    TrajectoryHeader header = test::sample_header({});
+    for (int k = 0; k < 100; ++k) {
+        header.observables.push_back({.name = "row" + std::to_string(k), .unit = "", .label = "row", .components = {}});
+    }
+    TrajectoryWriter writer(path, header, false);
+    writer.append(test::sample_frame({}, 0));
+    EXPECT_EQ(TrajectoryReader(path).summary(), "");
+    const std::string summary(100000, ' ');
+    writer.close(summary);
+    EXPECT_EQ(TrajectoryReader(path).summary(), summary);
+}
+
 TEST(Trajectory, IsNotOverwrittenUnlessForced) {
     const TemporaryFolder folder;
     const std::string path = folder.file("a.h5");

@@ -194,6 +194,11 @@ TEST(Schedule, FindsItsWayAmongMoreTimesThanCanBeGoneThrough) {
     }
 }
 
+TEST(Schedule, IsNeverDueBeyondWhatCanBeCounted) {
+    const auto any = [](double time) { return time; };
+    EXPECT_TRUE(std::isinf(Schedule(1e-200, 1e119, any).next()));
+}
+
 TEST(Schedule, CountsFromTimeZeroWhereverItStarts) {
     EXPECT_EQ(Schedule(0.75, 1.25, nearest_quarter).next(), 1.5);
     EXPECT_EQ(Schedule(0.75, 1.5, nearest_quarter).next(), 2.25);

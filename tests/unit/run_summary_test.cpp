@@ -18,6 +18,14 @@ using test::message_of;
 
 using testing::HasSubstr;
 
+TEST(Visible, ShowsWhatCommandsATerminalAndWhatIsNoUtf8) {
+    EXPECT_EQ(visible("plain \u00e4 \u20ac \U0001f600"), "plain \u00e4 \u20ac \U0001f600");
+    EXPECT_EQ(visible("a\n\x1b\x7f\u009b"), "a\\x0a\\x1b\\x7f\\x9b");
+    // A byte alone, one that lacks the rest, an overlong form, a surrogate.
+    EXPECT_EQ(visible("\xe4lle \xc3"), "\\xe4lle \\xc3");
+    EXPECT_EQ(visible("\xc0\xaf \xed\xa0\x80"), "\\xc0\\xaf \\xed\\xa0\\x80");
+}
+
 TEST(EnergyDrift, IsRelativeToTheLargerOfTotalAndKineticEnergyAtTheStart) {
     // Kinetic 2, gravitational -1.5: total 0.5, so 2 is what counts.
     const Totals first{.kinetic = 2.0, .gravitational = -1.5};
