@@ -1160,9 +1160,9 @@ void Engine<Dim, Gravity, Lists>::start(const SolverState& state) {
         for (Slot i = 0; i < count(); ++i) bubbles_.set_centre(i, balls_.hot(i).position);
         bubbles_.make_lists(cells_, [this](Slot i) { return forecast_[i].place; });
     }
-    // Between two engines of a run balls that go on side by side may come into each other by roundings.
+    // In a run that goes on balls side by side may have come into each other by roundings.
     constexpr double kCarried = 1e-6;
-    check_overlaps(state.records.carried ? kCarried : kTouching);
+    check_overlaps(state.records.carried || state.records.flown ? kCarried : kTouching);
     speed_scale_ = balls_.fastest_speed();
     // A short first epoch measures how many events there are, so that the calendar of the next fits.
     start_calendar(setup_.epoch > 0.0 ? setup_.epoch : epoch_length() / 16.0);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
 #include <string_view>
 #include <utility>
 
@@ -94,20 +93,48 @@ void append_json_ball(std::string& text, const TrajectoryHeader& header, const F
 
 }  // namespace
 
+namespace {
+
+/// Words that are taken. Of each without its underscores at the end: behind a number of them that is taken, one from
+/// which on to look for the next that is not.
+class Words {
+public:
+    /// The word, with as many more underscores as it takes to be another than all before.
+    std::string take(std::string word) {
+        const std::size_t length = word.find_last_not_of('_') + 1;  // 0 if there is nothing else
+        std::map<std::size_t, std::size_t>& next = next_[word.substr(0, length)];
+        std::size_t free = word.size() - length;
+        std::vector<std::size_t> passed;
+        for (auto at = next.find(free); at != next.end(); at = next.find(free)) {
+            passed.push_back(free);
+            free = at->second;
+        }
+        passed.push_back(free);
+        for (const std::size_t number : passed) next[number] = free + 1;
+        word.resize(length + free, '_');
+        return word;
+    }
+
+private:
+    std::map<std::string, std::map<std::size_t, std::size_t>> next_;
+};
+
+}  // namespace
+
 std::vector<std::string> words_of(const std::vector<Species>& species) {
     const auto word_of = [](std::string name) {
         std::ranges::replace_if(
             name, [](unsigned char c) { return c <= ' '; }, '_');
         return name;
     };
-    std::map<std::string, std::string> words{{"", std::string(kUnnamed)}};  // by name; whose name is a word keeps it
-    std::set<std::string> taken{std::string(kUnnamed)};
+    Words taken;
+    std::map<std::string, std::string> words;  // by name; whose name is a word keeps it
+    words.emplace("", taken.take(std::string(kUnnamed)));
     for (const bool are_words : {true, false}) {
         for (const Species& one : species) {
             std::string word = word_of(one.name);
             if ((word == one.name) != are_words || words.contains(one.name)) continue;
-            while (!taken.insert(word).second) word += '_';
-            words.emplace(one.name, std::move(word));
+            words.emplace(one.name, taken.take(std::move(word)));
         }
     }
     std::vector<std::string> all;

@@ -1181,6 +1181,11 @@ std::pair<std::uint64_t, std::array<double, Size>> numbered_row(const TextLines&
     return row;
 }
 
+/// As they are, ids that are all multiples of some number may share one bucket.
+struct MixedHash {
+    std::size_t operator()(std::uint64_t id) const { return mix_bits(id); }
+};
+
 }  // namespace
 
 void read_lammps_data(TextLines& lines, BallCollector& collector) {
@@ -1189,14 +1194,14 @@ void read_lammps_data(TextLines& lines, BallCollector& collector) {
     const auto atoms = file.sections.find("Atoms");
     if (atoms == file.sections.end()) throw InputError(fmt::format("{}: has no Atoms", lines.path()));
 
-    std::unordered_map<std::uint64_t, double> masses;  // by type
+    std::unordered_map<std::uint64_t, double, MixedHash> masses;  // by type
     if (file.sections.contains("Masses")) {
         each_row(lines, file, "Masses", file.types, [&](std::string_view text) {
             const auto [type, mass] = numbered_row<1>(lines, text, 1, "a type and its mass");
             masses[type] = mass[0];
         });
     }
-    std::unordered_map<std::uint64_t, std::array<double, 6>> velocities;  // and spins, by id
+    std::unordered_map<std::uint64_t, std::array<double, 6>, MixedHash> velocities;  // and spins, by id
     const bool moving = file.sections.contains("Velocities");
     if (moving) {
         each_row(lines, file, "Velocities", file.atoms, [&](std::string_view text) {

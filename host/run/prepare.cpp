@@ -361,6 +361,7 @@ PreparedScene begin_from(const std::string& path, Checkpoint& checkpoint, const 
     solver->request_frame(frame);
     solver->finish_frame(frame);
     run.state.balls = std::move(checkpoint.state.balls);
+    run.state.records.flown = true;
     Balls& balls = run.state.balls;
     for (int axis = 0; axis < balls.dimension; ++axis) {
         for (std::size_t id = 0; id < balls.size(); ++id) {

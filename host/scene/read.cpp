@@ -305,7 +305,11 @@ void read_count(const Section& section, const Scene& scene, FillEntry& fill) {
         fraction = static_cast<double>(fill.count) * least / region_volume;
     } else {
         fraction = section.number("packing_fraction");
-        const double count = balls_filling(scene, fill.species, scene.ball_count(), fraction * region_volume);
+        const double volume = fraction * region_volume;
+        double count = volume / ball_volume(scene.dimension(), largest_radius(scene, fill.species));  // at least
+        if (count <= static_cast<double>(kMostBalls)) {
+            count = balls_filling(scene, fill.species, scene.ball_count(), volume);
+        }
         if (count > static_cast<double>(kMostBalls))
             section.fail(name, fmt::format("gives {:.3g} balls, more than there are ids ({})", count, kMostBalls));
         fill.count = static_cast<std::uint64_t>(count);

@@ -6,6 +6,7 @@
 #include <array>
 #include <atomic>
 #include <cmath>
+#include <limits>
 #include <new>
 #include <numeric>
 #include <utility>
@@ -91,7 +92,9 @@ public:
             return product;
         };
         constexpr double kMostAlong = 1.0e9;  // cells of an axis are counted in 31 bits
-        while (cells() > 2.0 * count + 64.0 || longest / width > kMostAlong) width *= 1.25;
+        // Nor so small that what it grows by is rounded away.
+        width = std::max({width, longest / kMostAlong, std::numeric_limits<double>::min()});
+        while (cells() > 2.0 * count + 64.0) width *= 1.25;
         grid_ = PlacementGrid<Dim>(low, length, wraps, width);
         sort(balls, all);
     }

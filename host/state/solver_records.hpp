@@ -98,6 +98,7 @@ struct SavedAverage {
 struct SolverRecords {
     std::optional<EventsRecord> events;
     std::optional<EventsCarried> carried;        ///< between two engines; in no checkpoint
+    bool flown = false;                          ///< its balls are those of another run's end; in no checkpoint
     std::optional<std::uint64_t> thermal_draws;  ///< events: velocities drawn by thermal walls so far
     std::optional<EventsProgress> events_progress;
     std::optional<std::uint64_t> spring_stage;  ///< number of the stage, of several

@@ -617,7 +617,7 @@ position = [%(other)s, %(above)s]
             summary = self.run_json("far.toml", "--force")
             self.assertEqual(summary["collisions"], 1)
             with h5py.File(self.folder / "far.h5") as file:
-                velocity = file["particles/all/velocity/value"][-1]
+                velocity = file["particles/all/velocity/value"][-1][:, :2]
             rounding = 1e-15 * apart
             across = 0.3 * math.sqrt(0.91)
             numpy.testing.assert_allclose(velocity, [[0.09, -across], [0.91, across]], atol=4 * rounding + 1e-9)
@@ -648,7 +648,7 @@ velocity = [0.0, %s]
             self.assertAlmostEqual(self.run_json("piston.toml", "--force")["mean_free_path"], 4.0, delta=0.01)
         self.write("piston.toml", self.PISTON % "-6e-17" + "[[fill]]\nradius = 0.3\nmass = 1.0\ncount = 300\n"
                    "region = { min = [3.0, 0.0], max = [20.0, 20.0] }\n")
-        self.assertGreater(self.run_json("piston.toml", "--force", "--until", "12")["collisions"], 10_000)
+        self.assertGreater(self.run_json("piston.toml", "--force", "--until", "12")["collisions"], 5_000)
 
     def test_balls_that_go_on_side_by_side_come_to_their_next_stage(self):
         self.write("beside.toml", """

@@ -805,6 +805,21 @@ class OtherFiles(HostileFileTest):
             self.change("gas.h5", "bad.h5", change)
             self.refused("state", "bad.h5", says="extents are larger than any file", naming="bad.h5")
 
+    def test_parts_that_cannot_be_joined_leave_what_was_there(self):
+        self.succeed("run", "--resume", "gas.checkpoint.h5", "--until", "0.3", "-o", "rest.h5", "--quiet")
+
+        def cut(file):
+            del file["parameters/summary"]
+
+        self.change("rest.h5", "bad.h5", cut)
+        self.write("older.h5", "mine")
+        for output in (["new.h5"], ["older.h5", "--force"]):
+            self.refused("convert", "gas.h5", *output, "--join", "bad.h5", says="summary` is missing", naming="bad.h5")
+        self.assertEqual((self.folder / "older.h5").read_text(), "mine")
+        self.assertFalse([name for name in self.files() if name.startswith("new.h5") or name.endswith("partial")])
+        self.succeed("convert", "gas.h5", "older.h5", "--join", "rest.h5", "--force", "--quiet")
+        self.succeed("plot", "older.h5", "energy", "-o", "x.svg")
+
     def test_a_summary_of_other_kinds(self):
         for means in ('{"values":{"a":{}}}', '{"values":{"a":3}}', '{"values":[1]}', "[]", "{}", '{"reason":1}', '{"since":"x"}',
                       '{"equilibrated":true,"since":[]}', "null", "7"):
@@ -897,6 +912,30 @@ until = 0.1
         self.assertEqual(result.status, status, result.err[-300:])
         self.assertLess(time.monotonic() - begin, 30.0)
         return result.err
+
+    def test_balls_that_are_too_small_for_any_grid(self):
+        ball = "[[ball]]\nradius = 5e-324\nmass = 1.0\nposition = [%s, 4.0]\n"
+        for solver in ("spring", "events"):
+            for count in (1, 3):
+                balls = "".join(ball % (1.5 + k) for k in range(count))
+                begin = time.monotonic()
+                result = self.check_scene(self.SCENE % ("9.0, 9.0", f'solver = "{solver}"\n{balls}'))
+                self.assertIn(result.status, (0, 2), result.err)
+                self.assertLess(time.monotonic() - begin, 20.0)
+
+    def test_fills_of_more_balls_than_there_are_ids_are_refused_before_sizes_are_drawn(self):
+        fill = """[[fill]]
+radius = 1e-5
+mass = 1.0
+packing_fraction = 0.045
+sizes = { kind = "normal", spread = 1.0, min = 1.0, max = 1.1 }
+"""
+        text = (self.SCENE % ("900.0, 900.0, 900.0", fill)).replace("dimension = 2", "dimension = 3")
+        begin = time.monotonic()
+        result = self.check_scene(text)
+        self.assertEqual(result.status, 2)
+        self.assertRegex(result.err, r"s\.toml:13:\d+: fill\[0\]\.packing_fraction: gives .* balls, more than there are ids")
+        self.assertLess(time.monotonic() - begin, 5.0)
 
     def test_axes_that_make_too_many_runs_are_refused_before_the_last(self):
         self.write("s.toml", self.SCENE % ("9.0, 9.0", ""))

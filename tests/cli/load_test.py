@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import time
 import unittest
 
 import h5py
@@ -317,6 +318,21 @@ Velocities
         self.assertEqual((ball["position"], ball["radius"]), ([4.0, 5.0], 1.5))
         self.assertAlmostEqual(ball["mass"], 0.5 * 4 / 3 * 3.141592653589793 * 1.5**3, delta=1e-12)
 
+    def test_data_of_lammps_with_ids_that_share_a_divisor(self):
+        count = 40000
+        species = '[[species]]\nname = "a"\nradius = 1e-3\nmass = 1.0\n'
+        took = []
+        for step in (1, 42043):  # buckets of a table of so many
+            ids = range(step, step * count + 1, step)
+            atoms = "".join(f"{one} 1 {1 + k % 200 * 0.05} {1 + k // 200 * 0.04} 0\n" for k, one in enumerate(ids))
+            self.write("a.data", f"\n{count} atoms\n1 atom types\n\nAtoms # atomic\n\n{atoms}\nVelocities\n\n"
+                       + "".join(f"{one} 0 0 0\n" for one in ids))
+            self.write("s.toml", scene('file = "a.data"', rest=species))
+            begin = time.monotonic()
+            self.succeed("check", "s.toml")
+            took.append(time.monotonic() - begin)
+        self.assertLess(took[1], 3.0 * took[0] + 1.0)
+
     def test_data_of_lammps_that_are_cut_or_wrong(self):
         said = [("", "a.data: is empty, not a data file of LAMMPS"), ("\n", "a.data: has no Atoms"),
                 (self.DATA.replace("2 atoms", "-2 atoms"), 'a.data:3:1: must be a number of balls, not "-2"'),
@@ -481,6 +497,14 @@ class RoundTrips(LoadTest):
                          "--force", "--quiet")
             for trajectory in (f"{folder}/h.h5", "on.h5", "new.h5"):
                 self.succeed("plot", trajectory, "energy", "-o", "e.svg", "--force", "--quiet")
+
+    def test_a_summary_has_room_for_all_files(self):
+        name = "b" * 160 + ".csv"
+        self.write(name, "x,y,radius,mass\n")
+        self.write("s.toml", scene(*[f'file = "{name}"'] * 300))
+        self.assertEqual(len(self.run_json("s.toml", "-o", "s.h5")["loaded"]), 300)
+        with h5py.File(self.folder / "s.h5") as file:
+            self.assertEqual(len(json.loads(file["parameters/summary"][()])["loaded"]), 300)
 
     def test_what_was_loaded_is_noted_once_however_often_it_is_read(self):
         self.write("b.csv", "x,y,vx\n1,2,1\n")
@@ -801,6 +825,12 @@ class BadFiles(LoadTest):
             text = scene('file = "b.csv"\nradius = 0.5\nmass = inf', solver=solver, boundary="wall")
             self.assertEqual(len(self.loaded(text)), 4)
             self.assertNotIn("warning", self.succeed("check", "s.toml").out)
+
+    def test_bodies_that_lie_in_each_other_may_fill_a_box_many_times(self):
+        body = "[[ball]]\nradius = 4.5\nmass = inf\nposition = [6.0, 5.0]\n"
+        self.write("s.toml", scene(rest=body * 800))
+        self.succeed("run", "s.toml", "-o", "s.h5", "--quiet")
+        self.assertEqual(len(self.balls("s.h5")), 800)
 
     def test_warn_of_soft_balls_that_overlap(self):
         self.write("b.csv", "x,y\n1,2\n1.8,2\n")

@@ -3,7 +3,9 @@
 
 #include <bit>
 #include <charconv>
+#include <chrono>
 #include <random>
+#include <set>
 #include <sstream>
 
 #include "host/io/state_text.hpp"
@@ -18,6 +20,34 @@ std::string number(Real value) {
     std::string text;
     append_number(text, value);
     return text;
+}
+
+std::vector<std::string> words_of_names(const std::vector<std::string>& names) {
+    std::vector<Species> species;
+    for (const std::string& name : names) species.push_back({.name = name});
+    return words_of(species);
+}
+
+TEST(Words, OfSpeciesAreTheirNamesWithoutBlanksAndStayDifferent) {
+    using testing::ElementsAre;
+    EXPECT_THAT(words_of_names({"a b", "a_b", "a b_", "a b", ""}),
+                ElementsAre("a_b_", "a_b", "a_b__", "a_b_", "unnamed"));
+    EXPECT_THAT(words_of_names({"unnamed", "unnamed_", " ", "_", "__"}),
+                ElementsAre("unnamed_", "unnamed__", "___", "_", "__"));
+}
+
+TEST(Words, AreFoundInAMomentForManyNamesThatBecomeOneWord) {
+    constexpr std::size_t kLength = 12;
+    std::vector<std::string> names;
+    for (std::size_t number = 0; number < std::size_t{1} << kLength; ++number) {
+        std::string name = "a";
+        for (std::size_t bit = 0; bit < kLength; ++bit) name += (number >> bit & 1U) != 0 ? ' ' : '_';
+        names.push_back(name + "b");
+    }
+    const auto begin = std::chrono::steady_clock::now();
+    const std::vector<std::string> words = words_of_names(names);
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(3));  // one by one it took nine
+    EXPECT_EQ(std::set<std::string>(words.begin(), words.end()).size(), names.size());
 }
 
 TEST(NumberText, IsShortAndShowsThatItIsNoWholeNumber) {
