@@ -179,7 +179,7 @@ velocity = [1.0, 0.3]
 """)
         stiff, soft = (self.run_json("warm.toml", "--force", "--set", f"spring.stiffness={k}") for k in (1000, 0.1))
         self.assertEqual(stiff["state_hash"], soft["state_hash"])
-        self.assertGreater(stiff["wall_impulse"]["x_min"], 1.0)
+        self.assertGreater(stiff["wall_impulse"][0], 1.0)
         self.assertEqual(stiff["wall_impulse"], soft["wall_impulse"])
 
     def test_frames_are_whole_while_a_thermostat_makes_new_engines(self):

@@ -828,7 +828,7 @@ class BadFiles(LoadTest):
 
     def test_bodies_that_lie_in_each_other_may_fill_a_box_many_times(self):
         body = "[[ball]]\nradius = 4.5\nmass = inf\nposition = [6.0, 5.0]\n"
-        self.write("s.toml", scene(rest=body * 800))
+        self.write("s.toml", scene(rest=body * 800, boundary="wall"))
         self.succeed("run", "s.toml", "-o", "s.h5", "--quiet")
         self.assertEqual(len(self.balls("s.h5")), 800)
 
