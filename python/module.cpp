@@ -96,21 +96,31 @@ void raise(const char* name, const py::object& what) {
     PyErr_SetObject(type.ptr(), type(what).ptr());
 }
 
+/// What would break a line, as visible() shows it. Names of files stay what they are, to the byte: see InputError.file.
+py::object line_of(std::string_view text) {
+    std::string line;
+    for (const char letter : text) {
+        const bool control = static_cast<unsigned char>(letter) < 0x20;
+        line += control ? visible(std::string_view(&letter, 1)) : std::string(1, letter);
+    }
+    return text_of(line);
+}
+
 void translate(std::exception_ptr thrown) {
     try {
         if (thrown) std::rethrow_exception(thrown);
     } catch (const WrongScene& error) {
         py::list lines;
-        for (const std::string& line : error.lines()) lines.append(text_of(visible(line)));
+        for (const std::string& line : error.lines()) lines.append(line_of(line));
         raise("SceneError", lines);
     } catch (const InputError& error) {
         py::list lines;
-        lines.append(text_of(visible(error.what())));
+        lines.append(line_of(error.what()));
         raise("InputError", lines);
     } catch (const SimulationError& error) {
-        raise("SimulationError", text_of(visible(error.what())));
+        raise("SimulationError", line_of(error.what()));
     } catch (const SystemError& error) {
-        raise("SystemError", text_of(visible(error.what())));
+        raise("SystemError", line_of(error.what()));
     }
 }
 

@@ -576,13 +576,14 @@ std::vector<std::string> read_strings(hid_t parent, const std::string& name) {
     const Handle dataset = open_dataset(parent, name);
     const Handle type(H5Dget_type(dataset), H5Tclose, "read a type");
     const std::size_t length = fixed_length(type);
-    // A text that nobody has written yet, as the summary of a run that goes on, is empty, whatever it has room for.
-    const bool single = value_count(Handle(H5Dget_space(dataset), H5Sclose, "read a dataspace")) == 1;
-    if (single && H5Dget_storage_size(dataset) == 0) return {""};
     const std::size_t count = stored_count(dataset, length);
     std::vector<char> bytes(std::max<std::size_t>(count * length, 1));
     read(dataset, type, H5S_ALL, H5S_ALL, bytes.data());
     return unpack(bytes, count, length);
+}
+
+bool is_written(hid_t parent, const std::string& name) {
+    return H5Dget_storage_size(open_dataset(parent, name)) > 0;
 }
 
 void write_array_of(hid_t parent, const std::string& name, hid_t type, const void* values, std::size_t count) {

@@ -144,6 +144,8 @@ void rewrite_string(hid_t parent, const std::string& name, const std::string& va
 std::string read_string(hid_t parent, const std::string& name);
 void write_strings(hid_t parent, const std::string& name, std::span<const std::string> values);
 std::vector<std::string> read_strings(hid_t parent, const std::string& name);
+/// Whether anybody has written into a dataset, or there is but room for it.
+bool is_written(hid_t parent, const std::string& name);
 
 void write_array_of(hid_t parent, const std::string& name, hid_t type, const void* values, std::size_t count);
 /// Whether the file is large enough for so many values of a dataset's type: what no file can hold, nobody allocates.

@@ -104,7 +104,8 @@ public:
     [[nodiscard]] std::string summary() const {
         std::string text;
         file_.read([&](hid_t file) {
-            text = h5::read_string(file, "parameters/summary");
+            // That of a run that goes on, or was killed, is room for one alone.
+            if (h5::is_written(file, "parameters/summary")) text = h5::read_string(file, "parameters/summary");
             if (nests_too_deep(text)) throw h5::Error("its summary is none");
         });
         return text;

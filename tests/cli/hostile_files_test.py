@@ -396,7 +396,7 @@ class Checkpoints(HostileFileTest):
             names[list(names).index(b"average speed")] = b"average slow"
             file["extra/names"][...] = names
             attributes = dict(file["scene"].attrs)
-            text = bytes(file["scene"][()]).replace(b'kind = "speed"', b'kind = "speed"\nevery = 1e-300')
+            text = re.sub(rb"(kind = .speed.)", rb"\1\nevery = 1e-300", bytes(file["scene"][()]))
             del file["scene"]
             file["scene"] = np.bytes_(text)
             file["scene"].attrs.update(attributes)
