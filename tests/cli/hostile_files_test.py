@@ -1,6 +1,7 @@
 """Files that were damaged, or that a stranger made, are refused: one line, the file's name, status 2."""
 
 import os
+import re
 import resource
 import shutil
 import time
