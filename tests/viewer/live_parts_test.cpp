@@ -140,7 +140,7 @@ TEST(BallAt, IsNoneBehindTheEye) {
         for (int axis = 0; axis < 3; ++axis) frame.position[axis] = {5.0 + towards_eye * camera.back()[axis]};
         return ball_at(frame, balls, camera, {}, middle.x, middle.y).has_value();
     };
-    EXPECT_TRUE(seen(0.5 * camera.distance()));
+    EXPECT_TRUE(seen(0.1 * camera.distance()));
     EXPECT_FALSE(seen(1.5 * camera.distance()));
 }
 
