@@ -109,8 +109,9 @@ bool insert_randomly(Space<Dim>& space, std::uint64_t count, std::uint64_t seed,
         span[axis] = space.last_center(axis, smallest) - first[axis];
         if (span[axis] < 0.0) span[axis] = 0.0;
     }
-    // The tries come in batches, tile by tile, so that memory stays near at hand; no batch is larger than what is still
-    // to be placed, so that the end of the last one leaves no tile behind the others.
+    // The tries come in batches, tile by tile, so that memory stays near at hand. Where a batch has more than are still
+    // to be placed they come as they were drawn, or the last tiles would get none; and where radii differ, or the first
+    // would get the largest balls.
     // What the balls already there rule out is found by all threads at once; the few that are left go one by one, in
     // the same order, so that threads change nothing.
     std::vector<Point<Dim>> tries;
@@ -139,9 +140,13 @@ bool insert_randomly(Space<Dim>& space, std::uint64_t count, std::uint64_t seed,
         drawn += batch;
         const double least =
             space.radius(std::min(space.size() + batch, count) - 1);  // of those that this batch places
-        for (std::uint64_t at = 0; at < batch; ++at) ++next[tile[at] + 1];
-        for (std::size_t at = 1; at < next.size(); ++at) next[at] += next[at - 1];
-        for (std::uint64_t at = 0; at < batch; ++at) sorted[next[tile[at]]++] = tries[at];
+        if (batch > count - space.size() || smallest < space.radius(0)) {
+            sorted.swap(tries);
+        } else {
+            for (std::uint64_t at = 0; at < batch; ++at) ++next[tile[at] + 1];
+            for (std::size_t at = 1; at < next.size(); ++at) next[at] += next[at - 1];
+            for (std::uint64_t at = 0; at < batch; ++at) sorted[next[tile[at]]++] = tries[at];
+        }
 #pragma omp parallel for schedule(dynamic, 256) if (batch > kSmallestBatch)
         for (std::int64_t k = 0; k < end; ++k) {
             hopeful[static_cast<std::size_t>(k)] = space.free(sorted[static_cast<std::size_t>(k)], least);

@@ -12,7 +12,8 @@ namespace carom {
 
 namespace {
 
-/// Where a string ends that begins with a quote at `at`: behind its last quote, or where it breaks off.
+/// Where a string ends that begins with a quote at `at`: behind its last quote, or where it breaks off. One or two of
+/// the quotes that end a long one may be its own.
 std::size_t end_of_string(std::string_view text, std::size_t at) {
     const char quote = text[at];
     const std::string three(3, quote);
@@ -21,8 +22,12 @@ std::size_t end_of_string(std::string_view text, std::size_t at) {
     for (; at < text.size(); ++at) {
         if (quote == '"' && text[at] == '\\') {
             ++at;
-        } else if (long_one ? text.substr(at, 3) == three : text[at] == quote || text[at] == '\n') {
-            return at + (long_one ? 3 : 1);
+        } else if (long_one && text.substr(at, 3) == three) {
+            at += 3;
+            for (int own = 0; own < 2 && at < text.size() && text[at] == quote; ++own) ++at;
+            return at;
+        } else if (!long_one && (text[at] == quote || text[at] == '\n')) {
+            return text[at] == quote ? at + 1 : at;
         }
     }
     return text.size();

@@ -80,10 +80,13 @@ std::vector<TheoryCurve> density_curves(const GasFacts& facts, const Scene& scen
     const bool alone = facts.uniform;
     if (g > 0.0 && !alone && facts.masses.size() != 1) return {};
     if (!(g > 0.0) || !(facts.temperature > 0.0)) {
-        if (facts.has_gravity()) return {};
+        if (facts.has_gravity() || !facts.is_fluid()) return {};  // a crystal stands where it does
         // A slice is of the whole width of the box; only along the axis walls take some of it.
         const double density = facts.balls / scene.box.volume_along(axis, facts.radius);
         return {sampled("uniform", from, to, [density](double) { return density; })};
+    }
+    for (int side = 0; side < facts.dimension; ++side) {
+        if (side != axis && facts.gravity[static_cast<std::size_t>(side)] != 0.0) return {};  // into a corner
     }
     const double floor_area = scene.box.face_area(axis);
     const double scale_height = facts.temperature / (facts.mass * g);

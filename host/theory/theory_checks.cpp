@@ -465,8 +465,9 @@ private:
         TheoryCheck check{.what = info.name, .unit = info.unit, .theory = line.label};
         check.uncertainty = info.kind == "density" && facts.has_gravity() ? column_uncertainty(facts, info.x.of_box())
                             : info.kind == "speed" || info.kind == "velocity" ? kPerBall / facts.balls
-                            : info.kind == "free_path" ? kPathCorrelation * facts.packing_fraction
-                            : info.kind == "vacf"      ? enskog_correlation_uncertainty(facts.dimension)
+                            : info.kind == "free_path"
+                                ? std::hypot(kPathCorrelation * facts.packing_fraction, kPerBall / facts.balls)
+                            : info.kind == "vacf" ? enskog_correlation_uncertainty(facts.dimension)
                             : lags ? enskog_diffusion_uncertainty(facts.dimension, facts.packing_fraction)
                                    : 0.0;
         Points points;

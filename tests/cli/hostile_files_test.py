@@ -885,6 +885,12 @@ until = 0.1
                 result = self.check_scene(plain + line + "\n")
                 self.assertEqual(result.status, 2)
                 self.assertRegex(result.err[:200], r"\Acarom: s\.toml:11:\d+: a key of more than 32 parts\n\Z")
+        for quotes in ('"""', "'''"):  # of those at the end one or two belong to the text
+            for more in (0, 1, 2):
+                text = f"t = {{a = {quotes}x{quotes}{quotes[:more]}, " + ".".join(["b"] * 120000) + " = 1}"
+                result = self.check_scene(plain + text + "\n")
+                self.assertEqual(result.status, 2)
+                self.assertRegex(result.err[:200], r"\Acarom: s\.toml:11:\d+: a key of more than 32 parts\n\Z")
         self.check_scene(plain)
         self.assertEqual(self.carom("check", "s.toml", "--set", ".".join(["a"] * 20000) + "=1").status, 2)
         self.assertEqual(self.carom("check", "s.toml", "--set", "a={" + ".".join(["a"] * 20000) + "=1}").status, 2)

@@ -1,9 +1,11 @@
 #include <gtest/gtest.h>
 
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <tuple>
 
 #include "host/scene/load.hpp"
 #include "host/scene/place.hpp"
@@ -103,6 +105,54 @@ INSTANTIATE_TEST_SUITE_P(
                   "lattice"},
         PlaceCase{"cubic", 3, "size = [6.0, 7.0, 8.0]", 0.5, "lattice"}),
     [](const auto& one) { return std::string(one.param.name); });
+
+/// The balls of a random fill in each tenth of an axis, over some seeds, and the sum of their radii there.
+struct Tenths {
+    std::array<double, 10> balls{};
+    std::array<double, 10> radii{};
+    double all = 0.0;
+
+    Tenths(const std::string& text, std::size_t axis, int seeds) {
+        for (int seed = 1; seed <= seeds; ++seed) {
+            const Scene scene = parse_scene(text, "gas.toml", {"scene.seed=" + std::to_string(seed)});
+            const Balls placed = make_balls(scene);
+            for (std::size_t id = 0; id < placed.size(); ++id) {
+                const auto tenth = static_cast<std::size_t>(10.0 * placed.position[axis][id] / scene.box.size[axis]);
+                balls.at(tenth) += 1.0;
+                radii.at(tenth) += placed.species_of(id).radius;
+                all += 1.0;
+            }
+        }
+    }
+};
+
+TEST(Placement, AtRandomIsAsDenseEverywhere) {
+    for (const auto& [text, axis, seeds] :
+         {std::tuple{
+              "[scene]\ndimension = 2\n[box]\nsize = [1000.0, 4.0]\nboundary = [\"periodic\", \"wall\"]\n[[fill]]\n"
+              "radius = 0.5\nmass = 1.0\ncount = 200\n",
+              0, 10},
+          std::tuple{"[scene]\ndimension = 2\n[box]\nsize = [217.0, 217.0]\nboundary = \"periodic\"\n[[fill]]\n"
+                     "radius = 0.5\nmass = 1.0\ncount = 3000\n",
+                     1, 10},
+          std::tuple{"[scene]\ndimension = 3\n[box]\nsize = [28.0, 28.0, 28.0]\nboundary = \"periodic\"\n[[fill]]\n"
+                     "radius = 0.5\nmass = 1.0\ncount = 2000\n",
+                     2, 10}}) {
+        const Tenths found(text, static_cast<std::size_t>(axis), seeds);
+        const double expected = found.all / 10.0;
+        for (const double balls : found.balls) EXPECT_NEAR(balls, expected, 4.5 * std::sqrt(expected)) << text;
+    }
+}
+
+TEST(Placement, AtRandomLargeAndSmallBallsAreEverywhere) {
+    const Tenths found(
+        "[scene]\ndimension = 2\n[box]\nsize = [300.0, 300.0]\nboundary = \"periodic\"\n[[fill]]\nradius = 0.5\n"
+        "mass = 1.0\ncount = 10000\nsizes = {kind = \"uniform\", min = 0.5, max = 1.5}\n",
+        1, 1);
+    for (std::size_t tenth = 0; tenth < 10; ++tenth) {
+        EXPECT_NEAR(found.radii[tenth] / found.balls[tenth], 0.5, 5.0 * 0.144 / std::sqrt(1000.0)) << tenth;
+    }
+}
 
 TEST(Placement, GoesAroundEarlierBallsSpheresAndPlanes) {
     for (const char* arrangement : {"random", "lattice"}) {
