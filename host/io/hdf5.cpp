@@ -582,9 +582,7 @@ std::vector<std::string> read_strings(hid_t parent, const std::string& name) {
     return unpack(bytes, count, length);
 }
 
-bool is_written(hid_t parent, const std::string& name) {
-    return H5Dget_storage_size(open_dataset(parent, name)) > 0;
-}
+bool is_written(hid_t parent, const std::string& name) { return H5Dget_storage_size(open_dataset(parent, name)) > 0; }
 
 void write_array_of(hid_t parent, const std::string& name, hid_t type, const void* values, std::size_t count) {
     const Handle dataset(
