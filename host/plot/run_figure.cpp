@@ -245,7 +245,8 @@ Figure rows_figure(const TrajectoryReader& trajectory, const std::string& quanti
             const TimeWindow measured{run.equilibrated_since, window.to};
             const auto rows = std::ranges::count_if(table.time, [&](double time) { return measured.holds(time); });
             run.means.clear();
-            if (static_cast<double>(rows) > kLeastSamplesForVerdict) run.means = means_of_rows(table, run.scene, measured);
+            if (static_cast<double>(rows) > kLeastSamplesForVerdict)
+                run.means = means_of_rows(table, run.scene, measured);
         }
         for (std::vector<Curve>* curves : {&figure.curves, &theory}) {
             for (Curve& curve : *curves) keep_within(curve, window);
