@@ -173,7 +173,7 @@ int report(const ReportOptions& options) {
     const TrajectoryReader trajectory(options.file);
     check_output_file(output, options.file, options.force);
     const std::string page = report_page(trajectory);
-    ReplacementFile file(output);
+    ReplacementFile file(output, options.force);  // one that came while the page was made is somebody's
     file.write(page);
     file.commit();
     if (!options.quiet) say("{}\n", visible(output));

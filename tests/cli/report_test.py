@@ -375,6 +375,11 @@ until = 60.0
 
     def test_nothing_is_overwritten_without_force(self):
         self.report()
+        process = self.start("report", "gas.h5", "-o", "late.html")
+        time.sleep(0.2)  # it draws for longer
+        self.write("late.html", "precious")
+        process.communicate()
+        self.assertEqual((process.returncode, (self.folder / "late.html").read_text()), (2, "precious"))
         self.assertEqual(self.carom("report", "gas.h5", "-o", "gas.html").status, 2)
         self.succeed("report", "gas.h5", "-o", "gas.html", "--force")
 
