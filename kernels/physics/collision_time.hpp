@@ -11,9 +11,12 @@
 //
 //   b = d . dv,  c = d . d - s^2,  D = b^2 - dv^2 c:   t = c / (sqrt(D) - b)   where b < 0 and D > 0
 //
-// the form without cancellation (e.g. Alder & Wainwright 1959 has the root; the form: any text on quadratics). Far
-// away, D from its parts would be off by d^2 / s of the roundings that d has; there it is s^2 dv^2 - |d x dv|^2. Pair
-// that grows, s at the rate g (Lubachevsky & Stillinger 1990), with b - s g for b and a = dv^2 - g^2 for dv^2:
+// the form without cancellation (e.g. Alder & Wainwright 1959 has the root; the form: any text on quadratics).
+//
+// Far away b^2 and dv^2 c are so large that their roundings, d / s times those of d, move the contact; there it is
+// D = s^2 dv^2 - |d x dv|^2.
+//
+// Pair that grows, s at the rate g (Lubachevsky & Stillinger 1990), with b - s g for b and a = dv^2 - g^2 for dv^2:
 //
 //   b < 0 and b^2 > a c:  t = c / (sqrt(b^2 - a c) - b);   b >= 0 and a < 0, caught up with:  t = (b + sqrt(...)) / -a
 //
