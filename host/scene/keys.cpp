@@ -68,7 +68,7 @@ constexpr Key kKeys[] = {
      "0: the wall reflects"},
 
     {"physics", "gravity", KeyType::kVector, kAny, "", "zeros",
-     "acceleration of every ball [length/time^2]; none along a periodic axis"},
+     "acceleration of every ball [length/time^2]; none along a periodic axis; 0 or at least 1e-60"},
     {"physics", "restitution", KeyType::kNumber, kFraction, "", "1.0",
      "ball to ball: speed after over speed before a collision"},
     {"physics", "friction", KeyType::kNumber, kNotNegative, "", "0.0",

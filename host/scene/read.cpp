@@ -377,9 +377,13 @@ std::array<std::array<double, 2>, 3> read_face_temperature(const Section& sectio
     return temperature;
 }
 
-/// No gravity along a periodic axis.
+/// No gravity along a periodic axis, nor so little that what a quartic of it needs is no number.
 void check_gravity(const Section& section, const Vector3& gravity, const Box& box) {
+    constexpr double kLeast = 1.0e-60;
     for (int axis = 0; axis < box.dimension; ++axis) {
+        if (gravity[axis] != 0.0 && std::abs(gravity[axis]) < kLeast) {
+            section.fail_at("gravity", axis, fmt::format("must be 0 or at least {:g} either way", kLeast));
+        }
         if (gravity[axis] != 0.0 && box.periodic(axis)) {
             section.fail_at("gravity", axis, "must be 0 along a periodic axis: a ball would fall for ever");
         }
