@@ -515,11 +515,13 @@ void Panels::plots(Show& show) {
     // Nor need each picture have its own count.
     constexpr double kSeconds = 0.2;
     const bool due = ImGui::GetTime() > counted_at_ + kSeconds || !show.playing();
-    if (frame.step != counted_step_ && due) {
+    // A kick or a flight between collisions is no step.
+    const std::pair of{frame.time, show.chart_edition()};
+    if (of != counted_ && due) {
         speeds_ = speed_distribution(show.balls(), frame);
         heights_ = height_distribution(scene_at(show.scene(), frame.time), show.balls(), frame);
         counted_at_ = ImGui::GetTime();
-        counted_step_ = frame.step;
+        counted_ = of;
     }
     draw_chart(figure_of(speeds_, show.scene()));
     draw_chart(figure_of(heights_, show.scene()));

@@ -106,9 +106,9 @@ private:
     std::vector<ChosenChart> charts_{{.name = "energy"}};
     Distribution speeds_;
     Distribution heights_;
-    std::array<char, 64> sought_{};  // in the help
-    double counted_at_ = -1.0;       // [s]
-    std::optional<std::uint64_t> counted_step_;
+    std::array<char, 64> sought_{};                            // in the help
+    double counted_at_ = -1.0;                                 // [s]
+    std::optional<std::pair<double, std::uint64_t>> counted_;  // the time and edition of these distributions
     PhysicsPanel physics_;
     std::array<float, 2> size_{};  // of the window, a picture ago
     int when_ = 0;                 // panels are put where they belong, in Dear ImGui's words
