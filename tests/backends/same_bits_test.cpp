@@ -23,13 +23,6 @@ Gas make_gas(const Scenario& scenario, Precision precision) {
     return gas;
 }
 
-// What a sanitizer finds it finds early.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr std::uint64_t kShorter = 5;
-#else
-constexpr std::uint64_t kShorter = 1;
-#endif
-
 /// What one thread of the CPU gives at the end of a scenario, run once for all tests of one process.
 const Seen& expected_end(const Scenario& scenario, Precision precision) {
     static std::map<std::pair<std::string, Precision>, Seen> known;

@@ -22,6 +22,13 @@ class EnginePack;
 
 namespace carom::test {
 
+/// By what runs are shortened where a sanitizer looks on: what it finds it finds early.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr std::uint64_t kShorter = 5;
+#else
+constexpr std::uint64_t kShorter = 1;
+#endif
+
 using Side = SpringSetup::Side;
 
 /// Balls in id order with a setup, owned.
