@@ -141,7 +141,7 @@ public:
         energy();
         // What a gas does on its way, not in equilibrium.
         if (auto check = adiabatic_check(run_)) number(std::move(*check), "");
-        if (auto check = sound_speed_check(run_)) number(std::move(*check), "");
+        if (const auto check = sound_speed_check(run_)) number(*check, check->reason);
     }
 
     void average(const RunAverage& measured) {

@@ -143,4 +143,22 @@ inline double excess_lost_to_walls(int dimension, double surface) {
     return (dimension == 2 ? kTwoThirdsOverPi : 3.0 / 16.0) * surface;
 }
 
+/// What stands at a hard wall beyond what the bulk has, as a length of bulk over sigma, counted from where centres can
+/// just be: d / 2 phi / (1 + (d - 1) phi), by scaled particle theory (Reiss, Frisch, Helfand and Lebowitz 1960: the
+/// work of a large cavity has a term of its surface); exact to first order in phi for spheres, 15 % off for disks.
+inline double wall_adsorption(int dimension, double phi) {
+    return 0.5 * dimension * phi / (1.0 + (dimension - 1.0) * phi);
+}
+
+/// The share by which sound between two walls is slower than that of the bulk at the mean density, over the length of
+/// where centres can be: what stands at walls is not in the bulk, and the layers take d(phi a)/d(phi) more in when the
+/// pressure there rises, a = wall_adsorption, as if the box were longer.
+/// \param surface  S / V of all walls, times sigma   \param length  between these two, over sigma
+inline double sound_slowed_by_walls(int dimension, double phi, double surface, double length) {
+    const double bulk = phi / (1.0 + wall_adsorption(dimension, phi) * surface);
+    const double more = 1.0 + (dimension - 1.0) * phi;
+    const double layer = 0.5 * dimension * phi * (1.0 + more) / (more * more);
+    return 1.0 - sound_speed(dimension, bulk) / sound_speed(dimension, phi) / (1.0 + 2.0 * layer / length);
+}
+
 }  // namespace carom
