@@ -375,8 +375,8 @@ private:
         }
         const double z = hard_compressibility(gas_.dimension, fraction);
         // N balls in a periodic box: off by a few (Z - 1) / N.
-        const double bound = (z - 1.0) * (compressibility_uncertainty(gas_.dimension) + 3.0 / count_ +
-                                          kSecondOrder * softness_ * softness_);
+        const double bound = (z - 1.0) * (compressibility_uncertainty(gas_.dimension) +
+                                          finite_size_uncertainty(count_) + kSecondOrder * softness_ * softness_);
         checks_.push_back(against("equation of state", "p V / (N T) of the springs", spring_z_,
                                   fmt::format("at the soft packing fraction {:.5g} theory has", fraction),
                                   {.mean = z, .error = 0.0}, bound));
@@ -441,7 +441,7 @@ private:
         const double diameter = 2.0 * ball.radius - gas_.loss;
         const double z = hard_compressibility(gas_.dimension, fraction);
         const double theory = collision_rate(gas_.dimension, z, temperature(), ball.mass, diameter);
-        const double bound = theory * (compressibility_uncertainty(gas_.dimension) + 3.0 / count_);
+        const double bound = theory * (compressibility_uncertainty(gas_.dimension) + finite_size_uncertainty(count_));
         checks_.push_back(against("kinetic theory", "collisions a ball and time of the hard balls", hard, "Enskog has",
                                   {.mean = theory, .error = 0.0}, bound));
     }

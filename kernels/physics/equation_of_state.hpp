@@ -88,7 +88,10 @@ inline double largest_fluid_fraction(int dimension) { return dimension == 2 ? 0.
 /// What hard_compressibility may be off by, as a fraction of Z - 1.
 inline double compressibility_uncertainty(int dimension) { return dimension == 2 ? 0.0005 : 0.0003; }
 
-/// The same of balls of several sizes: up to a size ratio of 3.
+/// The same of so many balls in a box instead of endlessly many.
+inline double finite_size_uncertainty(double balls) { return 3.0 / balls; }
+
+/// As compressibility_uncertainty, of balls of several sizes: up to a size ratio of 3.
 inline double mixture_uncertainty(int dimension, double uniformity) {
     return compressibility_uncertainty(dimension) + 0.02 * (1.0 - uniformity);
 }
