@@ -35,9 +35,11 @@ constexpr double kChanceFlow = 2.0;  // temperatures, of the energy of a flow: f
 constexpr double kNarrow = 5.0;      // diameters
 
 double mean_temperature(const MeasuredRun& run, double from) {
-    // Of a run that was resumed the rows of before are in another file, and in the means alone.
+    // The mean of the same rows, of long runs of all; and of a run that was resumed the rows of before are in another
+    // file, and in the means alone.
     const auto mean = std::ranges::find(run.means, "temperature", &MeasuredMean::name);
-    if (!run.time.empty() && run.time.front() > from && mean != run.means.end()) return mean->mean;
+    const bool resumed = !run.time.empty() && run.time.front() > from;
+    if (mean != run.means.end() && (resumed || from == run.means_since)) return mean->mean;
     double sum = 0.0;
     double count = 0.0;
     for (std::size_t row = 0; row < run.temperature.size(); ++row) {
@@ -95,27 +97,33 @@ void add_heat_flow(GasFacts& facts, const Scene& scene, const std::vector<Stage>
 void add_drive(GasFacts& facts, const Scene& scene, const std::vector<Stage>& stages) {
     facts.undriven = !stages.empty();
     if (stages.empty()) return;
-    double bath = 0.0;  // temperature of all of them
+    double bath = 0.0;     // temperature of all of them
+    bool in_bath = false;  // in this stage
+    bool always = true;
     const auto meets = [&](double temperature) {
         if (temperature == 0.0) return;
+        in_bath = true;
         facts.undriven = facts.undriven && (bath == 0.0 || bath == temperature);
         bath = temperature;
     };
     facts.gravity = stages.front().gravity;
     for (const Stage& stage : stages) {
         facts.one_gravity = facts.one_gravity && stage.gravity == facts.gravity;
+        in_bath = false;
         for (const auto& axis : stage.wall_temperature) {
             for (const double temperature : axis) meets(temperature);
         }
         for (const double temperature : stage.wall_entry_temperature) meets(temperature);
         const bool moves = std::ranges::any_of(stage.wall_velocity, [](double velocity) { return velocity != 0.0; });
         facts.undriven = facts.undriven && !moves && stage.thermostat.kind != Thermostat::Kind::kRescale;
-        if (stage.thermostat.kind == Thermostat::Kind::kAndersen) {
-            facts.andersen = true;
-            meets(stage.thermostat.temperature);
-        }
+        const bool andersen = stage.thermostat.kind == Thermostat::Kind::kAndersen;
+        if (andersen) meets(stage.thermostat.temperature);
+        facts.andersen = facts.andersen || andersen;
+        // Behind a [[wall]] there may be balls that come to no warm one.
+        always = always && in_bath && (andersen || scene.walls.empty());
     }
     facts.bath = bath > 0.0;
+    facts.bath_temperature = always ? bath : 0.0;
     add_heat_flow(facts, scene, stages);
 }
 
@@ -198,6 +206,7 @@ GasFacts gas_facts(const MeasuredRun& run, const std::string& species, double fr
             facts.step_phase = run.solver.dt * std::sqrt(2.0 * k_n / facts.mass);
         }
     }
+    if (facts.bodies && !facts.andersen) facts.bath_temperature = 0.0;  // nor behind these
     facts.left = run.left;
     facts.walls = !scene.walls.empty();
     facts.undriven = facts.undriven && !run.bodies_move;

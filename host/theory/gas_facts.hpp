@@ -33,6 +33,8 @@ struct GasFacts {
     bool undriven = true;
     /// A thermostat or thermal walls give and take energy while it is measured: it is not fixed, but canonical.
     bool bath = false;
+    /// Of that bath, if all balls meet it in each stage that is measured; else 0 [energy].
+    double bath_temperature = 0.0;
     bool andersen = false;  ///< a thermostat replaces velocities, and balls forget theirs sooner
     /// The axis between two faces of unlike temperatures, between which heat flows while it is measured and nothing
     /// else drives the balls; -1: none.

@@ -28,6 +28,7 @@ struct MeasuredMean {
     double error = 0.0;             ///< NaN if there were too few rows
     double correlation_time = 0.0;  ///< NaN if unknown [time]
     Steadiness steadiness = {};
+    double error_at_temperature = std::numeric_limits<double>::quiet_NaN();  ///< as RowMean's
 };
 
 /// An average of one run, from its file or computed from its frames.

@@ -49,6 +49,7 @@ constexpr double kConduction = 0.01;          // how Enskog's conductivity chang
 constexpr double kFitted = 2.0;               // constants of that law
 constexpr double kSingleEnergy = 2e-5;        // of the energy: single precision's rounding
 constexpr double kBiasedRounding = 0.05;  // of a rounding an event: unlike masses and slanted walls round to one side
+constexpr double kSteppedBath = 0.002;    // of its temperature: velocities are drawn half a step before
 constexpr double kSideWalls = 0.5;        // times the surface of side walls over the volume, in diameters
 constexpr double kHighColumn = 10.0;      // scale heights, from which on a ceiling takes nothing of the weight
 
@@ -137,6 +138,7 @@ public:
 
     void rows() {
         pressure();
+        bath();
         forces();
         energy();
         // What a gas does on its way, not in equilibrium.
@@ -223,10 +225,33 @@ private:
                 .unit = pressure_unit(facts.dimension),
                 .theory = fmt::format("{} at packing fraction {:.4g}", theory->name, facts.packing_fraction),
                 .measured = measured->mean,
-                .error = measured->error,
+                .error = facts.bath && std::isfinite(measured->error_at_temperature) ? measured->error_at_temperature
+                                                                                     : measured->error,
                 .expected = theory->value,
                 .uncertainty = theory->uncertainty,
                 .steadiness = measured->steadiness});
+    }
+
+    /// The temperature of all balls beside that of the thermal walls or the thermostat. It scatters by sqrt(2 / (d N))
+    /// of itself; one that has scattered by much less has hardly met its bath, and blocks tell nothing of its error.
+    void bath() {
+        const MeasuredMean* measured = mean("temperature");
+        const GasFacts facts = gas_facts(run_, "", run_.means_since);
+        if (measured == nullptr || !(facts.bath_temperature > 0.0) || !facts.equilibrium()) return;
+        constexpr double kLeastScatter = 0.25;  // of the variance
+        const double variance = 0.5 * measured->error * measured->error * measured_time() / measured->correlation_time;
+        const double canonical =
+            2.0 / (facts.dimension * facts.balls) * facts.bath_temperature * facts.bath_temperature;
+        const bool slow = !(variance > kLeastScatter * canonical);
+        number({.what = "temperature",
+                .unit = "J",
+                .theory = "that of its bath",
+                .measured = measured->mean,
+                .error = measured->error,
+                .expected = facts.bath_temperature,
+                .uncertainty = run_.solver.solver == "spring" ? kSteppedBath * facts.bath_temperature : 0.0,
+                .steadiness = measured->steadiness},
+               slow && run_.unsettled.empty() ? "too slow a bath" : run_.unsettled);
     }
 
     /// That rows count in, once means do [time].
