@@ -4,11 +4,43 @@
 #include <cmath>
 #include <limits>
 
+#include "host/scene/walls.hpp"
 #include "kernels/physics/contact_laws.hpp"
 #include "kernels/physics/equation_of_state.hpp"
 #include "kernels/physics/pair_distribution.hpp"
 
 namespace carom {
+
+namespace {
+
+/// Of the rotation of all balls about an axis of the box through their centre of mass, L^2 / (2 I), the largest
+/// [energy].
+double rotation_energy(const BallColumns& balls, const std::vector<double>& mass) {
+    std::array<double, 3> center{};
+    double total = 0.0;
+    for (std::size_t ball = 0; ball < balls.size(); ++ball) {
+        total += mass[ball];
+        for (int axis = 0; axis < balls.dimension; ++axis) center[axis] += mass[ball] * balls.position[axis][ball];
+    }
+    if (!(total > 0.0)) return 0.0;
+    double most = 0.0;
+    for (int a = 0; a < balls.dimension; ++a) {
+        for (int b = 0; b < a; ++b) {
+            double angular = 0.0;
+            double inertia = 0.0;
+            for (std::size_t ball = 0; ball < balls.size(); ++ball) {
+                const double x = balls.position[a][ball] - center[a] / total;
+                const double y = balls.position[b][ball] - center[b] / total;
+                angular += mass[ball] * (x * balls.velocity[b][ball] - y * balls.velocity[a][ball]);
+                inertia += mass[ball] * (x * x + y * y);
+            }
+            if (inertia > 0.0) most = std::max(most, 0.5 * angular * angular / inertia);
+        }
+    }
+    return most;
+}
+
+}  // namespace
 
 void MeasuredRun::look_at_start(const BallColumns& balls, const std::vector<std::uint32_t>& species_of) {
     for (int axis = 0; axis < balls.dimension; ++axis) {
@@ -27,6 +59,15 @@ void MeasuredRun::look_at_start(const BallColumns& balls, const std::vector<std:
         }
         if (box().periodic(axis) && mass > 0.0) flow_energy = std::max(flow_energy, 0.5 * momentum * momentum / mass);
     }
+    const bool round =
+        std::ranges::any_of(scene.walls, [&](const Wall& wall) { return axis_across(wall, scene.dimension()) < 0; });
+    if (!round) return;
+    std::vector<double> masses(balls.size());
+    for (std::size_t ball = 0; ball < balls.size(); ++ball) {
+        const double own = species[species_of[ball]].mass;
+        masses[ball] = balls.gone[ball] == 0 && std::isfinite(own) ? own : 0.0;
+    }
+    flow_energy = std::max(flow_energy, rotation_energy(balls, masses));
 }
 
 namespace {

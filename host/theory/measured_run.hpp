@@ -45,7 +45,8 @@ struct MeasuredRun {
     SolverDescription solver;
     bool changed = false;      ///< somebody changed it while it went on
     bool left = false;         ///< a ball has left the box
-    double flow_energy = 0.0;  ///< of all balls' motion along a periodic axis as a whole, at the start [energy]
+    double flow_energy = 0.0;  ///< of all balls' motion as a whole, along a periodic axis or round in a round wall, at
+                               ///< the start [energy]
     bool bodies_move = false;  ///< some of infinite mass, at the start
 
     std::vector<double> time;                        ///< of the rows, rising

@@ -342,6 +342,22 @@ TEST(Verdict, KnowsHowBallsMoveAsAWhole) {
     EXPECT_TRUE(gas.run.bodies_move);
 }
 
+/// In a round wall a gas that turns goes on so.
+TEST(Verdict, KnowsThatAGasTurnsInARoundWall) {
+    const auto energy = [](const std::string& more) {
+        Gas gas(more, "\"wall\", \"wall\"");
+        Balls balls;
+        balls.resize(4);
+        balls.position = {std::vector{11.0, 10.0, 9.0, 10.0}, std::vector{10.0, 11.0, 10.0, 9.0}, {}};
+        balls.velocity = {std::vector{0.0, -3.0, 0.0, 3.0}, std::vector{3.0, 0.0, -3.0, 0.0}, {}};
+        gas.run.look_at_start(balls, {0, 0, 0, 0});
+        return gas.run.flow_energy;
+    };
+    EXPECT_EQ(energy(""), 0.0) << "corners stop it";
+    EXPECT_DOUBLE_EQ(energy("[[wall]]\nshape = \"sphere\"\ncenter = [10.0, 10.0]\nradius = 9.0\nside = \"inside\"\n"),
+                     0.5 * 4.0 * 2.0 * 9.0);
+}
+
 /// One heavy ball has a large part in the momentum that stays 0.
 TEST(Verdict, OnTheTemperatureOfHeavyBallsTakesTheirMomentum) {
     Gas gas;
