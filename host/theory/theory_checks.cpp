@@ -402,6 +402,25 @@ private:
         return false;
     }
 
+    /// Of a fixed energy a ball at height z leaves E - m g z to all others: T there is off by
+    /// -2 (m g z / T - 1) / (d N + 2 N) of itself. So much at most, of a region whose lower end is known, above which
+    /// balls stand a scale height or less in the mean; 0 without gravity.
+    [[nodiscard]] double height_share(const AverageInfo& info) const {
+        const GasFacts all = gas_facts(run_, "", info.from);
+        const auto observe = std::ranges::find(run_.scene.observables, info.name, &ObserveEntry::name);
+        if (!all.has_gravity() || observe == run_.scene.observables.end()) return 0.0;
+        const Box& box = run_.box();
+        double height = 0.0;  // of the region's lower end, in scale heights
+        for (std::size_t axis = 0; axis < static_cast<std::size_t>(box.dimension); ++axis) {
+            if (!(observe->region_min[axis] < observe->region_max[axis])) continue;
+            const double g = all.gravity[axis];
+            const double above = g < 0.0 ? observe->region_min[axis] - box.min[axis]
+                                         : box.min[axis] + box.size[axis] - observe->region_max[axis];
+            height += all.mass * std::abs(g) * std::max(0.0, above) / all.temperature;
+        }
+        return 2.0 * std::max(1.0, height) / ((all.dimension + 2.0) * all.balls);
+    }
+
     void scalar(const RunAverage& measured, const GasFacts& facts) {
         const std::vector<std::string> names = number_names(measured.info);
         for (std::size_t k = 0; k < names.size(); ++k) scalar(measured, facts, k, names[k]);
@@ -426,6 +445,7 @@ private:
             if (!is_of_a_part(info, facts)) return;
             check.theory = "the run's temperature";
             check.expected = temperature_of(facts, info.from);
+            if (!facts.bath) check.uncertainty = height_share(info) * check.expected;
         } else if (const auto theory = periodic() ? theory_scalar(facts, info.kind, part) : std::nullopt) {
             check.theory = theory->name;
             check.expected = theory->value;

@@ -342,6 +342,24 @@ TEST(Verdict, KnowsHowBallsMoveAsAWhole) {
     EXPECT_TRUE(gas.run.bodies_move);
 }
 
+/// Of a fixed energy what stands high leaves less to all: 1 / (2 N) of T a scale height, in 2D.
+TEST(Verdict, OnTheTemperatureOfARegionKnowsItsHeight) {
+    const auto uncertainty = [](double low, const std::string& more) {
+        Gas gas(more + fmt::format("[[observe]]\nname = \"t\"\nkind = \"temperature\"\n"
+                                   "region = {{ min = [0.0, {}], max = [20.0, {}] }}\n",
+                                   low, low + 5.0),
+                "\"wall\", \"wall\"");
+        const RunAverage average{{.name = "t", .kind = "temperature"},
+                                 {.samples = 100.0, .x = {}, .y = {}, .values = {1.0}, .errors = {1e-3}}};
+        return average_checks(gas.run, {&average, 1}).front().uncertainty;
+    };
+    const std::string gravity = "[physics]\ngravity = [0.0, -0.1]\n";  // a scale height of 5
+    EXPECT_EQ(uncertainty(0.0, ""), 0.0);
+    EXPECT_NEAR(uncertainty(0.0, gravity), 1.0 / 200.0, 1e-12);
+    EXPECT_NEAR(uncertainty(15.0, gravity), 3.0 / 200.0, 1e-12);
+    EXPECT_EQ(uncertainty(15.0, gravity + "[thermostat]\nkind = \"andersen\"\ntemperature = 1.0\nrate = 1.0\n"), 0.0);
+}
+
 /// In a round wall a gas that turns goes on so.
 TEST(Verdict, KnowsThatAGasTurnsInARoundWall) {
     const auto energy = [](const std::string& more) {
