@@ -41,11 +41,12 @@ struct GasMeasured {
     std::vector<double> spring_energy;              ///< [energy]
     std::array<std::vector<double>, 6> face_force;  ///< mean force on each face of the box [force]
     std::vector<double> speeds;                     ///< of all snapshots, in sqrt(T / m), T of the snapshot; sorted
-    std::array<double, 3> axis_share{};             ///< of the kinetic energy, mean over snapshots, times the dimension
+    std::array<double, 3> axis_share{};             ///< of the kinetic energy, mean over snapshots, by what is due
     std::size_t snapshots = 0;
     std::vector<double> displacement;      ///< mean square over balls, in each block [length^2]
     std::vector<std::size_t> lags;         ///< in blocks
     std::vector<double> lag_displacement;  ///< mean over balls and starts, of each lag [length^2]
+    std::vector<double> collision_rate;    ///< per ball and time; of hard balls alone
     double energy_start = 0.0;             ///< total, after settling
     double energy_end = 0.0;
 };
@@ -56,8 +57,7 @@ struct GasStatistics {
     GasPlan plan;       ///< of the spring run
     double loss = 0.0;  ///< by which hard balls that behave like the springs are smaller in diameter [length]
     GasMeasured spring;
-    GasMeasured hard;        ///< of balls with the soft diameter; its times are scaled to the spring's temperature
-    double hard_rate = 0.0;  ///< collisions per ball and time, at the spring's temperature
+    GasMeasured hard;  ///< of balls with the soft diameter; its times are scaled to the spring's temperature
 };
 
 /// Why a scene has no statistics of a gas; empty if it has.

@@ -57,7 +57,7 @@ void add_means(MeasuredRun& run, const TrajectoryReader& trajectory, const Obser
                 return of.is_object() && of.contains(key) ? number_or_nan(of[key]) : kNan;
             };
             run.means.push_back({name, number("mean"), number("error"), number("correlation_time"),
-                                 Steadiness(number("independent"), number("drift"))});
+                                 Steadiness(number("independent"), number("drift")), number("error_at_temperature")});
         }
     } else if (summary.empty()) {  // the run was killed; one that is whole says so where nothing was measured
         const std::size_t half = table.rows() / 2 + 1;

@@ -233,6 +233,8 @@ RowMeans RowSeries::means(const std::string& never, double not_before) const {
     result.since = time_of(from);
     result.rows = series_.samples() - from * series_.batch_samples();
     const double walk = energy_walk(from);
+    const auto temperature =
+        static_cast<std::size_t>(std::ranges::find(columns_, "temperature", &Column::name) - columns_.begin());
     for (std::size_t k = 0; k < count; ++k) {
         const MeanWithError mean = mean_of_column(k, from);
         if (!std::isfinite(mean.value)) continue;
@@ -242,6 +244,11 @@ RowMeans RowSeries::means(const std::string& never, double not_before) const {
         if (std::isfinite(mean.error) && variance > kRounding * kRounding * mean.value * mean.value) {
             row.correlation_time =
                 0.5 * spacing * static_cast<double>(result.rows) * mean.error * mean.error / variance;
+        }
+        if (const double t = temperature < count ? series_.mean(temperature, from) : 0.0;
+            columns_[k].name == kVirial && t > 0.0) {
+            const std::array weights{Weight{k, 1.0}, Weight{temperature, -mean.value / t}};
+            row.error_at_temperature = blocked_mean(mean.value, series_, weights, from).error;
         }
         if (columns_[k].has_energy) row.error = std::hypot(row.error, walk * mean.value);
         result.means.push_back(std::move(row));

@@ -20,6 +20,9 @@ struct RowMean {
     double error = 0.0;             ///< standard error, by blocks; NaN if there are too few rows
     double correlation_time = 0.0;  ///< integrated autocorrelation time; NaN if it is too long to tell [time]
     Steadiness steadiness = {};
+    /// Of the virial pressure: the error of p / T, times the mean T. In a bath T scatters, and p with it; NaN of
+    /// others.
+    double error_at_temperature = std::numeric_limits<double>::quiet_NaN();
 };
 
 /// The time averages of a run.

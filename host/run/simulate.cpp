@@ -109,7 +109,8 @@ MeasuredRun measured_run(const PreparedScene& run, const SolverDescription& solv
 /// Theory beside what of a run is single numbers.
 std::vector<TheoryCheck> theory_of_numbers(MeasuredRun& run, const RowMeans& means, RunAverages& averages) {
     for (const RowMean& mean : means.means) {
-        run.means.push_back({mean.name, mean.mean, mean.error, mean.correlation_time, mean.steadiness});
+        run.means.push_back(
+            {mean.name, mean.mean, mean.error, mean.correlation_time, mean.steadiness, mean.error_at_temperature});
     }
     run.means_since = means.since;
     run.judge_equilibrium(means.equilibrated);

@@ -73,11 +73,13 @@ nlohmann::ordered_json means_json(const RowMeans& means) {
     json["since"] = number(means.since);
     json["rows"] = means.rows;
     for (const RowMean& mean : means.means) {
-        json["values"][mean.name] = {{"mean", number(mean.mean)},
-                                     {"error", number(mean.error)},
-                                     {"correlation_time", number(mean.correlation_time)},
-                                     {"independent", number(mean.steadiness.independent())},
-                                     {"drift", number(mean.steadiness.drift())}};
+        nlohmann::ordered_json& value = json["values"][mean.name];
+        value = {{"mean", number(mean.mean)},
+                 {"error", number(mean.error)},
+                 {"correlation_time", number(mean.correlation_time)},
+                 {"independent", number(mean.steadiness.independent())},
+                 {"drift", number(mean.steadiness.drift())}};
+        if (std::isfinite(mean.error_at_temperature)) value["error_at_temperature"] = mean.error_at_temperature;
     }
     return json;
 }

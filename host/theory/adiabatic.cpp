@@ -66,7 +66,8 @@ bool is_filled(const Scene& scene, double radius) {
 
 std::optional<AdiabaticCourse> adiabatic_course(const GasFacts& facts, const Scene& scene,
                                                 const std::vector<double>& times, double temperature) {
-    if (!facts.uniform || !facts.thermal || facts.left || times.size() < 2 || !(temperature > 0.0)) return std::nullopt;
+    if (!facts.uniform || !facts.thermal || facts.left || facts.flows || times.size() < 2 || !(temperature > 0.0))
+        return std::nullopt;
     if (!(scene.fastest_wall() > 0.0) || !only_walls_drive(scene) || !is_filled(scene, facts.radius)) {
         return std::nullopt;
     }
@@ -85,6 +86,11 @@ std::optional<AdiabaticCourse> adiabatic_course(const GasFacts& facts, const Sce
     const double fastest = scene.fastest_wall();
     if (fastest > kFastest * sound) return std::nullopt;
 
+    // A momentum that stays 0 takes no part of the energy: axes across which walls push have the larger ones. No flat
+    // wall lies across a periodic axis.
+    int held = 0;
+    for (int axis = 0; axis < d; ++axis) held += scene.box.periodic(axis) ? 1 : 0;
+    const double larger = d * facts.balls / (d * facts.balls - held);
     AdiabaticCourse course;
     const double interval = (times.back() - times.front()) / static_cast<double>(kCurvePoints);
     double before = first;
@@ -95,8 +101,8 @@ std::optional<AdiabaticCourse> adiabatic_course(const GasFacts& facts, const Sce
         const double volume = room.volume();
         const double phi = packing(volume);
         if (!(volume > 0.0) || !(phi < largest_fluid_fraction(d))) return std::nullopt;
-        const double walls = 2.0 / d * (beside_walls(room) - beside_walls(start));
-        const double now = temperature * adiabatic_heating(d, packing(first), phi) * std::exp(-walls);
+        const double walls = larger * 2.0 / d * (beside_walls(room) - beside_walls(start));
+        const double now = temperature * std::pow(adiabatic_heating(d, packing(first), phi), larger) * std::exp(-walls);
         course.time.push_back(time);
         course.temperature.push_back(now);
         course.pressure.push_back(hard_compressibility(d, phi) * facts.balls / volume * now);
@@ -106,7 +112,8 @@ std::optional<AdiabaticCourse> adiabatic_course(const GasFacts& facts, const Sce
         course.haste += longitudinal_viscosity(d, phi, facts.diameter, now, facts.mass) * rate * rate * volume *
                         interval / (0.5 * d * facts.balls * now);
         moved = moved || volume != first;
-        course.walls = kWalls * std::abs(walls);
+        const double collisions = course.growth + walls - larger * 2.0 / d * std::log(first / volume);
+        course.walls = std::hypot(kWalls * walls, finite_size_uncertainty(facts.balls) * collisions);
         before = volume;
     }
     if (!moved) return std::nullopt;

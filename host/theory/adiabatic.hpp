@@ -17,12 +17,14 @@ struct AdiabaticCourse {
     /// What friction within the gas, and the wave of a wall that starts at once, add to that growth: theory's own
     /// doubt.
     double haste = 0.0;
-    /// What is not known of how walls keep balls from being in the bulk, as part of the growth: doubt too.
+    /// What is not known of how walls keep balls from being in the bulk, and of how few balls collide, as part of the
+    /// growth: doubt too.
     double walls = 0.0;
     /// By how much the growth of one run of so many balls is off the mean of all runs.
     double scatter = 0.0;
 };
 
+/// Of N balls of which c components of the momentum stay 0, d N - c components share the work.
 /// None where something else drives the gas, or takes energy or balls from it; where balls are unlike, do not fill at
 /// the start what walls leave them, or are dense beyond the fluid; and where no wall moves, or one faster than 0.3 of
 /// sound.

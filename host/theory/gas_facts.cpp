@@ -4,11 +4,43 @@
 #include <cmath>
 #include <limits>
 
+#include "host/scene/walls.hpp"
 #include "kernels/physics/contact_laws.hpp"
 #include "kernels/physics/equation_of_state.hpp"
 #include "kernels/physics/pair_distribution.hpp"
 
 namespace carom {
+
+namespace {
+
+/// Of the rotation of all balls about an axis of the box through their centre of mass, L^2 / (2 I), the largest
+/// [energy].
+double rotation_energy(const BallColumns& balls, const std::vector<double>& mass) {
+    std::array<double, 3> center{};
+    double total = 0.0;
+    for (std::size_t ball = 0; ball < balls.size(); ++ball) {
+        total += mass[ball];
+        for (int axis = 0; axis < balls.dimension; ++axis) center[axis] += mass[ball] * balls.position[axis][ball];
+    }
+    if (!(total > 0.0)) return 0.0;
+    double most = 0.0;
+    for (int a = 0; a < balls.dimension; ++a) {
+        for (int b = 0; b < a; ++b) {
+            double angular = 0.0;
+            double inertia = 0.0;
+            for (std::size_t ball = 0; ball < balls.size(); ++ball) {
+                const double x = balls.position[a][ball] - center[a] / total;
+                const double y = balls.position[b][ball] - center[b] / total;
+                angular += mass[ball] * (x * balls.velocity[b][ball] - y * balls.velocity[a][ball]);
+                inertia += mass[ball] * (x * x + y * y);
+            }
+            if (inertia > 0.0) most = std::max(most, 0.5 * angular * angular / inertia);
+        }
+    }
+    return most;
+}
+
+}  // namespace
 
 void MeasuredRun::look_at_start(const BallColumns& balls, const std::vector<std::uint32_t>& species_of) {
     for (int axis = 0; axis < balls.dimension; ++axis) {
@@ -27,6 +59,15 @@ void MeasuredRun::look_at_start(const BallColumns& balls, const std::vector<std:
         }
         if (box().periodic(axis) && mass > 0.0) flow_energy = std::max(flow_energy, 0.5 * momentum * momentum / mass);
     }
+    const bool round =
+        std::ranges::any_of(scene.walls, [&](const Wall& wall) { return axis_across(wall, scene.dimension()) < 0; });
+    if (!round) return;
+    std::vector<double> masses(balls.size());
+    for (std::size_t ball = 0; ball < balls.size(); ++ball) {
+        const double own = species[species_of[ball]].mass;
+        masses[ball] = balls.gone[ball] == 0 && std::isfinite(own) ? own : 0.0;
+    }
+    flow_energy = std::max(flow_energy, rotation_energy(balls, masses));
 }
 
 namespace {
@@ -35,9 +76,11 @@ constexpr double kChanceFlow = 2.0;  // temperatures, of the energy of a flow: f
 constexpr double kNarrow = 5.0;      // diameters
 
 double mean_temperature(const MeasuredRun& run, double from) {
-    // Of a run that was resumed the rows of before are in another file, and in the means alone.
+    // The mean of the same rows, of long runs of all; and of a run that was resumed the rows of before are in another
+    // file, and in the means alone.
     const auto mean = std::ranges::find(run.means, "temperature", &MeasuredMean::name);
-    if (!run.time.empty() && run.time.front() > from && mean != run.means.end()) return mean->mean;
+    const bool resumed = !run.time.empty() && run.time.front() > from;
+    if (mean != run.means.end() && (resumed || from == run.means_since)) return mean->mean;
     double sum = 0.0;
     double count = 0.0;
     for (std::size_t row = 0; row < run.temperature.size(); ++row) {
@@ -95,27 +138,33 @@ void add_heat_flow(GasFacts& facts, const Scene& scene, const std::vector<Stage>
 void add_drive(GasFacts& facts, const Scene& scene, const std::vector<Stage>& stages) {
     facts.undriven = !stages.empty();
     if (stages.empty()) return;
-    double bath = 0.0;  // temperature of all of them
+    double bath = 0.0;     // temperature of all of them
+    bool in_bath = false;  // in this stage
+    bool always = true;
     const auto meets = [&](double temperature) {
         if (temperature == 0.0) return;
+        in_bath = true;
         facts.undriven = facts.undriven && (bath == 0.0 || bath == temperature);
         bath = temperature;
     };
     facts.gravity = stages.front().gravity;
     for (const Stage& stage : stages) {
         facts.one_gravity = facts.one_gravity && stage.gravity == facts.gravity;
+        in_bath = false;
         for (const auto& axis : stage.wall_temperature) {
             for (const double temperature : axis) meets(temperature);
         }
         for (const double temperature : stage.wall_entry_temperature) meets(temperature);
         const bool moves = std::ranges::any_of(stage.wall_velocity, [](double velocity) { return velocity != 0.0; });
         facts.undriven = facts.undriven && !moves && stage.thermostat.kind != Thermostat::Kind::kRescale;
-        if (stage.thermostat.kind == Thermostat::Kind::kAndersen) {
-            facts.andersen = true;
-            meets(stage.thermostat.temperature);
-        }
+        const bool andersen = stage.thermostat.kind == Thermostat::Kind::kAndersen;
+        if (andersen) meets(stage.thermostat.temperature);
+        facts.andersen = facts.andersen || andersen;
+        // Behind a [[wall]] there may be balls that come to no warm one.
+        always = always && in_bath && (andersen || scene.walls.empty());
     }
     facts.bath = bath > 0.0;
+    facts.bath_temperature = always ? bath : 0.0;
     add_heat_flow(facts, scene, stages);
 }
 
@@ -198,6 +247,7 @@ GasFacts gas_facts(const MeasuredRun& run, const std::string& species, double fr
             facts.step_phase = run.solver.dt * std::sqrt(2.0 * k_n / facts.mass);
         }
     }
+    if (facts.bodies && !facts.andersen) facts.bath_temperature = 0.0;  // nor behind these
     facts.left = run.left;
     facts.walls = !scene.walls.empty();
     facts.undriven = facts.undriven && !run.bodies_move;

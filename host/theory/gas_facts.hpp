@@ -33,6 +33,8 @@ struct GasFacts {
     bool undriven = true;
     /// A thermostat or thermal walls give and take energy while it is measured: it is not fixed, but canonical.
     bool bath = false;
+    /// Of that bath, if all balls meet it in each stage that is measured; else 0 [energy].
+    double bath_temperature = 0.0;
     bool andersen = false;  ///< a thermostat replaces velocities, and balls forget theirs sooner
     /// The axis between two faces of unlike temperatures, between which heat flows while it is measured and nothing
     /// else drives the balls; -1: none.
@@ -42,9 +44,9 @@ struct GasFacts {
     bool walls = false;                        ///< there are [[wall]]s, which take room that nobody counts
     bool bodies = false;                       ///< there are balls of infinite mass, which do so too
     bool narrow = false;                       ///< a periodic axis is but a few diameters long
-    bool flows = false;                        ///< all balls move along a periodic axis as one, and go on so
-    int momenta = 0;                           ///< axes along which nothing changes the balls' momentum
-    bool thermal = true;                       ///< nothing takes energy away: there is an equilibrium
+    bool flows = false;   ///< all balls move along a periodic axis, or round in a round wall, and go on so
+    int momenta = 0;      ///< axes along which nothing changes the balls' momentum
+    bool thermal = true;  ///< nothing takes energy away: there is an equilibrium
     /// Share of the balls of each mass, for the law of speeds of a mixture.
     std::vector<std::pair<double, double>> masses;  ///< mass, share
 

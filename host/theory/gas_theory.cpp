@@ -18,7 +18,6 @@ namespace {
 /// Times the square of the soft diameter loss over the diameter, of Z - 1: what springs are off hard balls of that
 /// diameter.
 constexpr double kSoftness = 10.0;
-constexpr double kFiniteSize = 3.0;  // over N, of Z - 1: what a periodic box of N balls is off by, at most
 
 /// Whether theories of a fluid at rest hold. Of balls of several sizes there is one of the pressure alone.
 bool is_resting_mixture(const GasFacts& facts) {
@@ -174,7 +173,7 @@ std::optional<ScalarTheory> theory_scalar(const GasFacts& facts, const std::stri
     const double doubt =
         (facts.uniform ? compressibility_uncertainty(facts.dimension)
                        : mixture_uncertainty(facts.dimension, facts.sizes.uniformity(facts.dimension))) +
-        kFiniteSize / facts.balls;
+        finite_size_uncertainty(facts.balls);
     const char* const state = facts.uniform ? "equation of state" : "equation of state of a mixture";
     const double softness = 1.0 - facts.diameter / (2.0 * facts.radius);
     const double soft_doubt = doubt + kSoftness * softness * softness;
@@ -185,7 +184,7 @@ std::optional<ScalarTheory> theory_scalar(const GasFacts& facts, const std::stri
     if (kind == "pressure" || kind == "stress") {
         return ScalarTheory{state, z * ideal, soft_doubt * (z - 1.0) * ideal};
     }
-    if (kind == "kinetic_stress") return ScalarTheory{"N T / V", ideal, kFiniteSize / facts.balls * ideal};
+    if (kind == "kinetic_stress") return ScalarTheory{"N T / V", ideal, finite_size_uncertainty(facts.balls) * ideal};
     if (kind == "collisional_stress") {
         return ScalarTheory{state, (z - 1.0) * ideal, soft_doubt * (z - 1.0) * ideal};
     }

@@ -28,6 +28,7 @@ struct MeasuredMean {
     double error = 0.0;             ///< NaN if there were too few rows
     double correlation_time = 0.0;  ///< NaN if unknown [time]
     Steadiness steadiness = {};
+    double error_at_temperature = std::numeric_limits<double>::quiet_NaN();  ///< as RowMean's
 };
 
 /// An average of one run, from its file or computed from its frames.
@@ -44,7 +45,8 @@ struct MeasuredRun {
     SolverDescription solver;
     bool changed = false;      ///< somebody changed it while it went on
     bool left = false;         ///< a ball has left the box
-    double flow_energy = 0.0;  ///< of all balls' motion along a periodic axis as a whole, at the start [energy]
+    double flow_energy = 0.0;  ///< of all balls' motion as a whole, along a periodic axis or round in a round wall, at
+                               ///< the start [energy]
     bool bodies_move = false;  ///< some of infinite mass, at the start
 
     std::vector<double> time;                        ///< of the rows, rising

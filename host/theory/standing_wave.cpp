@@ -19,8 +19,13 @@ constexpr std::size_t kLeastRows = 16;
 constexpr double kLeastPeriods = 1.5;
 constexpr double kFarthest = 0.3;  // of theory's frequency, that the best one is looked for in
 constexpr int kTrials = 600;
-/// Of the speed: walls keep balls from being in the bulk by up to half a per cent, and no wave is endlessly weak.
-constexpr double kLinear = 0.005;
+/// Periods between rows: with f, rows have 1 / interval - f, which is in the range too if half of that is.
+constexpr double kFarthestRows = 0.5 / (1.0 + kFarthest);
+constexpr double kMostFading = 0.1;  // in 1 / w
+// What the speed is off by:
+constexpr double kLinear = 0.005;    // no wave is endlessly weak
+constexpr double kWalls = 0.3;       // of what walls take
+constexpr double kDispersion = 5.0;  // times the square of the fading in 1 / w: short waves are faster; measured
 
 /// The best wave of one frequency, (a cos + b sin) exp(-fading t), and what it leaves.
 struct Fit {
@@ -63,6 +68,8 @@ double StandingWave::wave_number(std::size_t note) const {
     return std::numbers::pi * static_cast<double>(note + 1) / length;
 }
 
+double StandingWave::frequency(std::size_t note) const { return (1.0 - slowed) * speed * wave_number(note); }
+
 double StandingWave::fading(std::size_t note) const {
     const double k = wave_number(note);
     return attenuation * k * k;
@@ -72,7 +79,7 @@ double StandingWave::pressure_at(std::size_t side, double time) const {
     const double since = time - start;
     double sum = pressure;
     for (std::size_t note = 0; note < kNotes; ++note) {
-        const double phase = speed * wave_number(note) * since;
+        const double phase = frequency(note) * since;
         const double sign = side == 1 && note % 2 == 0 ? -1.0 : 1.0;  // cos(n pi), n = note + 1
         sum += sign * std::exp(-fading(note) * since) * (cosine[note] * std::cos(phase) + sine[note] * std::sin(phase));
     }
@@ -95,6 +102,11 @@ std::optional<StandingWave> standing_wave(const GasFacts& facts, const Box& box,
     wave.start = first.time;
     wave.length = box.size[at] - 2.0 * facts.radius;
     wave.speed = sound_speed(d, phi) * std::sqrt(facts.temperature / facts.mass);
+    double surface = 0.0;  // over the volume
+    for (int side = 0; side < d; ++side) {
+        if (!box.periodic(side)) surface += 2.0 / box.length(side, facts.radius);
+    }
+    wave.slowed = sound_slowed_by_walls(d, phi, facts.diameter * surface, wave.length / facts.diameter);
     wave.attenuation = sound_attenuation(d, phi, facts.diameter, facts.temperature, facts.mass);
     wave.pressure = z * n * facts.temperature;
     // Each wave has T / 2 in its compression: (dp)^2 V / (4 m n c^2) = T / 2.
@@ -161,11 +173,12 @@ std::optional<TheoryCheck> sound_speed_check(const StandingWave& wave, const std
         time.push_back(0.5 * (times[row] + times[row - 1]) - wave.start);
         value.push_back(difference[row]);
     }
-    const double expected = wave.speed * wave.wave_number(0);
-    if (time.size() < kLeastRows || expected * (time.back() - time.front()) < kLeastPeriods * 2.0 * std::numbers::pi) {
+    const double expected = wave.frequency(0);
+    const double fading = wave.fading(0);
+    if (time.size() < kLeastRows || fading > kMostFading * expected ||
+        expected * (time.back() - time.front()) < kLeastPeriods * 2.0 * std::numbers::pi) {
         return std::nullopt;
     }
-    const double fading = wave.fading(0);
     const auto residual = [&](double frequency) { return fit_of(time, value, frequency, fading).residual; };
     const double step = 2.0 * kFarthest * expected / kTrials;
     double best = expected;
@@ -184,12 +197,16 @@ std::optional<TheoryCheck> sound_speed_check(const StandingWave& wave, const std
     TheoryCheck check{.what = "speed of sound",
                       .unit = "m s-1",
                       .theory = "equation of state",
-                      .measured = best / wave.wave_number(0),
+                      .measured = best / expected * wave.speed,
                       .expected = wave.speed,
-                      .uncertainty = kLinear * wave.speed,
                       .sigmas = std::numeric_limits<double>::quiet_NaN()};
-    check.error = bend > 0.0 ? std::hypot(std::sqrt(2.0 * variance / bend) / wave.wave_number(0), phase * wave.speed)
+    check.uncertainty =
+        wave.speed * std::hypot(kLinear, kWalls * wave.slowed, kDispersion * std::pow(fading / expected, 2.0));
+    check.error = bend > 0.0 ? wave.speed * std::hypot(std::sqrt(2.0 * variance / bend) / expected, phase)
                              : std::numeric_limits<double>::quiet_NaN();
+    double interval = 0.0;
+    for (std::size_t row = 1; row < time.size(); ++row) interval = std::max(interval, time[row] - time[row - 1]);
+    if (interval * expected > kFarthestRows * 2.0 * std::numbers::pi) check.reason = "rows too far apart";
     return check;
 }
 

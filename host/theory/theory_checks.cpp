@@ -49,6 +49,7 @@ constexpr double kConduction = 0.01;          // how Enskog's conductivity chang
 constexpr double kFitted = 2.0;               // constants of that law
 constexpr double kSingleEnergy = 2e-5;        // of the energy: single precision's rounding
 constexpr double kBiasedRounding = 0.05;  // of a rounding an event: unlike masses and slanted walls round to one side
+constexpr double kSteppedBath = 0.002;    // of its temperature: velocities are drawn half a step before
 constexpr double kSideWalls = 0.5;        // times the surface of side walls over the volume, in diameters
 constexpr double kHighColumn = 10.0;      // scale heights, from which on a ceiling takes nothing of the weight
 
@@ -137,11 +138,12 @@ public:
 
     void rows() {
         pressure();
+        bath();
         forces();
         energy();
         // What a gas does on its way, not in equilibrium.
         if (auto check = adiabatic_check(run_)) number(std::move(*check), "");
-        if (auto check = sound_speed_check(run_)) number(std::move(*check), "");
+        if (const auto check = sound_speed_check(run_)) number(*check, check->reason);
     }
 
     void average(const RunAverage& measured) {
@@ -223,10 +225,33 @@ private:
                 .unit = pressure_unit(facts.dimension),
                 .theory = fmt::format("{} at packing fraction {:.4g}", theory->name, facts.packing_fraction),
                 .measured = measured->mean,
-                .error = measured->error,
+                .error = facts.bath && std::isfinite(measured->error_at_temperature) ? measured->error_at_temperature
+                                                                                     : measured->error,
                 .expected = theory->value,
                 .uncertainty = theory->uncertainty,
                 .steadiness = measured->steadiness});
+    }
+
+    /// The temperature of all balls beside that of the thermal walls or the thermostat. It scatters by sqrt(2 / (d N))
+    /// of itself; one that has scattered by much less has hardly met its bath, and blocks tell nothing of its error.
+    void bath() {
+        const MeasuredMean* measured = mean("temperature");
+        const GasFacts facts = gas_facts(run_, "", run_.means_since);
+        if (measured == nullptr || !(facts.bath_temperature > 0.0) || !facts.equilibrium()) return;
+        constexpr double kLeastScatter = 0.25;  // of the variance
+        const double variance = 0.5 * measured->error * measured->error * measured_time() / measured->correlation_time;
+        const double canonical =
+            2.0 / (facts.dimension * facts.balls) * facts.bath_temperature * facts.bath_temperature;
+        const bool slow = !(variance > kLeastScatter * canonical);
+        number({.what = "temperature",
+                .unit = "J",
+                .theory = "that of its bath",
+                .measured = measured->mean,
+                .error = measured->error,
+                .expected = facts.bath_temperature,
+                .uncertainty = run_.solver.solver == "spring" ? kSteppedBath * facts.bath_temperature : 0.0,
+                .steadiness = measured->steadiness},
+               slow && run_.unsettled.empty() ? "too slow a bath" : run_.unsettled);
     }
 
     /// That rows count in, once means do [time].
@@ -377,6 +402,25 @@ private:
         return false;
     }
 
+    /// Of a fixed energy a ball at height z leaves E - m g z to all others: T there is off by
+    /// -2 (m g z / T - 1) / (d N + 2 N) of itself. So much at most, of a region whose lower end is known, above which
+    /// balls stand a scale height or less in the mean; 0 without gravity.
+    [[nodiscard]] double height_share(const AverageInfo& info) const {
+        const GasFacts all = gas_facts(run_, "", info.from);
+        const auto observe = std::ranges::find(run_.scene.observables, info.name, &ObserveEntry::name);
+        if (!all.has_gravity() || observe == run_.scene.observables.end()) return 0.0;
+        const Box& box = run_.box();
+        double height = 0.0;  // of the region's lower end, in scale heights
+        for (std::size_t axis = 0; axis < static_cast<std::size_t>(box.dimension); ++axis) {
+            if (!(observe->region_min[axis] < observe->region_max[axis])) continue;
+            const double g = all.gravity[axis];
+            const double above = g < 0.0 ? observe->region_min[axis] - box.min[axis]
+                                         : box.min[axis] + box.size[axis] - observe->region_max[axis];
+            height += all.mass * std::abs(g) * std::max(0.0, above) / all.temperature;
+        }
+        return 2.0 * std::max(1.0, height) / ((all.dimension + 2.0) * all.balls);
+    }
+
     void scalar(const RunAverage& measured, const GasFacts& facts) {
         const std::vector<std::string> names = number_names(measured.info);
         for (std::size_t k = 0; k < names.size(); ++k) scalar(measured, facts, k, names[k]);
@@ -401,6 +445,7 @@ private:
             if (!is_of_a_part(info, facts)) return;
             check.theory = "the run's temperature";
             check.expected = temperature_of(facts, info.from);
+            if (!facts.bath) check.uncertainty = height_share(info) * check.expected;
         } else if (const auto theory = periodic() ? theory_scalar(facts, info.kind, part) : std::nullopt) {
             check.theory = theory->name;
             check.expected = theory->value;

@@ -88,7 +88,10 @@ inline double largest_fluid_fraction(int dimension) { return dimension == 2 ? 0.
 /// What hard_compressibility may be off by, as a fraction of Z - 1.
 inline double compressibility_uncertainty(int dimension) { return dimension == 2 ? 0.0005 : 0.0003; }
 
-/// The same of balls of several sizes: up to a size ratio of 3.
+/// The same of so many balls in a box instead of endlessly many.
+inline double finite_size_uncertainty(double balls) { return 3.0 / balls; }
+
+/// As compressibility_uncertainty, of balls of several sizes: up to a size ratio of 3.
 inline double mixture_uncertainty(int dimension, double uniformity) {
     return compressibility_uncertainty(dimension) + 0.02 * (1.0 - uniformity);
 }
@@ -141,6 +144,24 @@ inline double excess_free_energy(int dimension, double phi) {
 inline double excess_lost_to_walls(int dimension, double surface) {
     constexpr double kTwoThirdsOverPi = 0.2122065907891938;
     return (dimension == 2 ? kTwoThirdsOverPi : 3.0 / 16.0) * surface;
+}
+
+/// What stands at a hard wall beyond what the bulk has, as a length of bulk over sigma, counted from where centres can
+/// just be: d / 2 phi / (1 + (d - 1) phi), by scaled particle theory (Reiss, Frisch, Helfand and Lebowitz 1960: the
+/// work of a large cavity has a term of its surface); exact to first order in phi for spheres, 15 % off for disks.
+inline double wall_adsorption(int dimension, double phi) {
+    return 0.5 * dimension * phi / (1.0 + (dimension - 1.0) * phi);
+}
+
+/// The share by which sound between two walls is slower than that of the bulk at the mean density, over the length of
+/// where centres can be: what stands at walls is not in the bulk, and the layers take d(phi a)/d(phi) more in when the
+/// pressure there rises, a = wall_adsorption, as if the box were longer.
+/// \param surface  S / V of all walls, times sigma   \param length  between these two, over sigma
+inline double sound_slowed_by_walls(int dimension, double phi, double surface, double length) {
+    const double bulk = phi / (1.0 + wall_adsorption(dimension, phi) * surface);
+    const double more = 1.0 + (dimension - 1.0) * phi;
+    const double layer = 0.5 * dimension * phi * (1.0 + more) / (more * more);
+    return 1.0 - sound_speed(dimension, bulk) / sound_speed(dimension, phi) / (1.0 + 2.0 * layer / length);
 }
 
 }  // namespace carom

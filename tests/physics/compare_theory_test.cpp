@@ -274,6 +274,42 @@ TEST(GasStatistics, FindBallsOfTheWrongSize) {
     EXPECT_EQ(verdict(findings, "collision rate"), Verdict::kBad) << words(findings);
 }
 
+/// Near where disks freeze they collide more often for as long as they happen to stand closer: of independent
+/// collisions the error would be 1.3 times smaller in the mean here.
+TEST(GasStatistics, KnowThatCollisionsOfDenseBallsAreNotIndependent) {
+    std::optional<GasStatistics> gas;
+    CompareContext context = right_springs();
+    context.work = 1.0e7;
+    const Findings findings =
+        statistics_section(prepared(kEvenGas, {"box.size=[15.2, 15.2]", "fill[0].count=200"}), context, gas);
+    ASSERT_TRUE(gas);
+    const Estimate rate = estimate(gas->hard.collision_rate);
+    const double counted = 0.5 * 200.0 * rate.mean * gas->plan.block * gas->plan.blocks;
+    EXPECT_GT(rate.error, 1.1 * rate.mean / std::sqrt(counted)) << words(findings);
+    bool told = false;
+    for (const Check& check : findings.checks) {
+        for (const auto& [name, value] : check.figures) {
+            if (check.name == "kinetic theory" && name == "error") told = value == rate.error;
+        }
+    }
+    EXPECT_TRUE(told) << words(findings);
+    EXPECT_EQ(verdict(findings, "collision rate"), Verdict::kGood) << words(findings);
+}
+
+/// A share among the axes has the error of a share: of 400 disks in S snapshots 1 / sqrt(400 S), and a little more.
+TEST(GasStatistics, HaveTheErrorOfAShare) {
+    std::optional<GasStatistics> gas;
+    const Findings findings = statistics_section(prepared(kEvenGas), right_springs(), gas);
+    ASSERT_TRUE(gas);
+    for (const Check& check : findings.checks) {
+        if (check.name != "equipartition") continue;
+        for (const auto& [name, value] : check.figures) {
+            if (name == "error") EXPECT_NEAR(value, 1.15 / std::sqrt(400.0 * double(gas->spring.snapshots)), 1e-12);
+        }
+    }
+    EXPECT_NEAR(gas->spring.axis_share[0] + gas->spring.axis_share[1], 2.0, 1e-12);
+}
+
 TEST(GasStatistics, FindAGasThatCools) {
     const CompareContext wrong = wrong_springs([](Scene& scene, SolverState&) { scene.physics.restitution = 0.999; });
     const Findings findings = statistics(kEvenGas, wrong);

@@ -131,6 +131,65 @@ TEST(Verdict, OnAWeightHasTheErrorOfTheMomentum) {
     EXPECT_NEAR(weight(held, 100.0).error, 60.0, 1e-9) << "velocities come from elsewhere too";
 }
 
+/// Nobody but the bath says how warm a gas is in it; which scatters by sqrt(2 / (d N)).
+TEST(Verdict, OnTheTemperatureOfAGasIsThatOfItsBath) {
+    const std::string andersen = "[thermostat]\nkind = \"andersen\"\ntemperature = 1.5\nrate = 1.0\n";
+    const double variance = 2.0 / 200.0 * 1.5 * 1.5;
+    const auto checks_of = [&](Gas& gas, double temperature, double share) {
+        const double error = 0.01;
+        gas.run.means = {{"temperature", temperature, error, 0.5 * error * error * 100.0 / (share * variance)}};
+        return theory_checks(gas.run, {});
+    };
+    Gas gas(andersen);
+    const std::vector<TheoryCheck> right = checks_of(gas, 1.53, 1.0);
+    ASSERT_EQ(right.size(), 1U);
+    EXPECT_EQ(right.front().what, "temperature");
+    EXPECT_EQ(right.front().expected, 1.5);
+    EXPECT_EQ(right.front().words(), "agrees");
+    EXPECT_EQ(checks_of(gas, 1.545, 1.0).front().words(), "differs");
+    EXPECT_EQ(checks_of(gas, 1.545, 0.2).front().words(), "too slow a bath") << "it has hardly changed so far";
+    gas.run.judge_equilibrium(false);
+    EXPECT_EQ(checks_of(gas, 1.545, 1.0).front().words(), "not at equilibrium");
+    gas.run.judge_equilibrium(true);
+    gas.run.solver.solver = "spring";
+    EXPECT_EQ(checks_of(gas, 1.5 + 4.05 * 0.01, 1.0).front().words(), "agrees") << "steps";
+
+    const std::string walls = "\"wall\", \"wall\"]\nwall_temperature = [1.5, 0.0";
+    Gas warm("", walls);
+    EXPECT_EQ(checks_of(warm, 1.545, 1.0).size(), 1U);
+    const std::string outside =
+        "[[wall]]\nshape = \"sphere\"\ncenter = [10.0, 10.0]\nradius = 4.0\nside = \"outside\"\n";
+    Gas behind(outside, walls);
+    EXPECT_TRUE(checks_of(behind, 1.545, 1.0).empty()) << "some balls may never come to a warm wall";
+    Gas inside(outside + andersen);
+    EXPECT_EQ(checks_of(inside, 1.545, 1.0).size(), 1U);
+    Gas at_last(
+        "[[stage]]\nuntil = 50.0\nmeasure = true\n[[stage]]\nuntil = 100.0\nthermostat = { kind = \"andersen\", "
+        "temperature = "
+        "1.5, rate = 1.0 }\n");
+    EXPECT_TRUE(checks_of(at_last, 1.545, 1.0).empty()) << "what is isolated keeps the energy that it happens to have";
+    at_last.run.means_since = 50.0;
+    EXPECT_EQ(checks_of(at_last, 1.545, 2.0).size(), 1U);
+    Gas unlike("", "\"wall\", \"periodic\"]\nwall_temperature = [[1.0, 2.0], 0.0");
+    EXPECT_TRUE(checks_of(unlike, 1.5, 1.0).empty());
+}
+
+/// In a bath T scatters, and p with it: theory's p is at the T that was measured.
+TEST(Verdict, OnThePressureInABathHasNoErrorOfTheTemperature) {
+    for (const bool bath : {false, true}) {
+        Gas gas(bath ? "[thermostat]\nkind = \"andersen\"\ntemperature = 1.0\nrate = 1.0\n" : "");
+        MeasuredMean pressure{"virial_pressure", 0.4, 0.03, 1.0};
+        pressure.error_at_temperature = 0.01;
+        gas.run.means = {pressure};
+        const std::vector<TheoryCheck> checks = theory_checks(gas.run, {});
+        ASSERT_EQ(checks.size(), 1U);
+        EXPECT_EQ(checks.front().error, bath ? 0.01 : 0.03);
+        gas.run.means.push_back({"temperature", 1.1, 0.02, 1.0});
+        EXPECT_NEAR(theory_checks(gas.run, {}).front().expected, 1.1 * checks.front().expected, 1e-12)
+            << "of all rows, not of those that are kept";
+    }
+}
+
 /// Between two walls at which nothing else pushes, the forces are equal but for the change of the balls' momentum.
 TEST(Verdict, OnTheBalanceOfMomentumHasItsOwnError) {
     Gas gas("", "\"wall\", \"periodic\"");
@@ -281,6 +340,40 @@ TEST(Verdict, KnowsHowBallsMoveAsAWhole) {
     balls.velocity[1][2] = -1.0;
     gas.run.look_at_start(balls, {0, 0, 1});
     EXPECT_TRUE(gas.run.bodies_move);
+}
+
+/// Of a fixed energy what stands high leaves less to all: 1 / (2 N) of T a scale height, in 2D.
+TEST(Verdict, OnTheTemperatureOfARegionKnowsItsHeight) {
+    const auto uncertainty = [](double low, const std::string& more) {
+        Gas gas(more + fmt::format("[[observe]]\nname = \"t\"\nkind = \"temperature\"\n"
+                                   "region = {{ min = [0.0, {}], max = [20.0, {}] }}\n",
+                                   low, low + 5.0),
+                "\"wall\", \"wall\"");
+        const RunAverage average{{.name = "t", .kind = "temperature"},
+                                 {.samples = 100.0, .x = {}, .y = {}, .values = {1.0}, .errors = {1e-3}}};
+        return average_checks(gas.run, {&average, 1}).front().uncertainty;
+    };
+    const std::string gravity = "[physics]\ngravity = [0.0, -0.1]\n";  // a scale height of 5
+    EXPECT_EQ(uncertainty(0.0, ""), 0.0);
+    EXPECT_NEAR(uncertainty(0.0, gravity), 1.0 / 200.0, 1e-12);
+    EXPECT_NEAR(uncertainty(15.0, gravity), 3.0 / 200.0, 1e-12);
+    EXPECT_EQ(uncertainty(15.0, gravity + "[thermostat]\nkind = \"andersen\"\ntemperature = 1.0\nrate = 1.0\n"), 0.0);
+}
+
+/// In a round wall a gas that turns goes on so.
+TEST(Verdict, KnowsThatAGasTurnsInARoundWall) {
+    const auto energy = [](const std::string& more) {
+        Gas gas(more, "\"wall\", \"wall\"");
+        Balls balls;
+        balls.resize(4);
+        balls.position = {std::vector{11.0, 10.0, 9.0, 10.0}, std::vector{10.0, 11.0, 10.0, 9.0}, {}};
+        balls.velocity = {std::vector{0.0, -3.0, 0.0, 3.0}, std::vector{3.0, 0.0, -3.0, 0.0}, {}};
+        gas.run.look_at_start(balls, {0, 0, 0, 0});
+        return gas.run.flow_energy;
+    };
+    EXPECT_EQ(energy(""), 0.0) << "corners stop it";
+    EXPECT_DOUBLE_EQ(energy("[[wall]]\nshape = \"sphere\"\ncenter = [10.0, 10.0]\nradius = 9.0\nside = \"inside\"\n"),
+                     0.5 * 4.0 * 2.0 * 9.0);
 }
 
 /// One heavy ball has a large part in the momentum that stays 0.
