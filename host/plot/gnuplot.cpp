@@ -227,9 +227,10 @@ std::string drawn_by_gnuplot(const Script& script, const std::string& name) {
     return drawn;
 }
 
-void run_gnuplot(const Script& script, const std::string& path) {
-    ReplacementFile figure(path);  // an older one stays until this one is whole
-    figure.write(drawn_by_gnuplot(script, path));
+void run_gnuplot(const Script& script, const std::string& path, bool replace) {
+    const std::string drawn = drawn_by_gnuplot(script, path);
+    ReplacementFile figure(path, replace);
+    figure.write(drawn);
     figure.commit();
 }
 

@@ -142,8 +142,9 @@ Script figure_head(const std::string& title, const Canvas& canvas);
 /// \throws SystemError  gnuplot is not installed, or fails
 std::string drawn_by_gnuplot(const Script& script, const std::string& name);
 
-/// The same, into a file.
+/// The same, into a file. \param replace  one that is there; else that, too, if it came only while this was drawn
 /// \throws SystemError  as above; or the file cannot be written
-void run_gnuplot(const Script& script, const std::string& path);
+/// \throws InputError   there is a file, and it may not be replaced
+void run_gnuplot(const Script& script, const std::string& path, bool replace);
 
 }  // namespace carom
