@@ -250,7 +250,7 @@ void define_reader(py::module_& module) {
                     return figure_script(quantity_figure({&reader}, quantity), canvas);
                 });
                 const OthersMayRun others;
-                run_gnuplot(script, path.bytes);
+                run_gnuplot(script, path.bytes, true);
             },
             py::arg("quantity"), py::arg("path"))
         .def("quantities",

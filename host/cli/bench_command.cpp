@@ -144,7 +144,7 @@ int bench(const BenchOptions& options) {
     const BenchResults results = run_bench(request, tell, [&signals] { return signals.caught(); });
     const std::string json = bench_json(results, request).dump(options.json ? -1 : 1);
     if (!options.output.empty()) {
-        ReplacementFile file(options.output);
+        ReplacementFile file(options.output, options.force);
         file.write(bench_json(results, request).dump(1) + "\n");
         file.commit();
     }
@@ -249,7 +249,7 @@ int bench_viewer(const BenchOptions& options) {
     const ViewerBench results =
         run_viewer_bench(request, options.backend, tell, [&signals] { return signals.caught(); });
     if (!options.output.empty()) {
-        ReplacementFile file(options.output);
+        ReplacementFile file(options.output, options.force);
         file.write(results.json.dump(1) + "\n");
         file.commit();
     }

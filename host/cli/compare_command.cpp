@@ -58,7 +58,7 @@ int compare(const CompareOptions& options) {
         say("carom: interrupted; nothing was written\n");
         return 128 + interrupted.signal;
     }
-    if (!options.output.empty()) draw_comparison(comparison, run.scene, options.output);
+    if (!options.output.empty()) draw_comparison(comparison, run.scene, options.output, options.force);
     if (options.json) {
         fmt::print("{}\n", comparison_json(comparison, run.scene, options.output));
     } else {

@@ -224,9 +224,9 @@ bool wants_picture(const PlotOptions& options) { return options.frame.given() ||
 
 constexpr const char* kForPictures = "--last, --time, --frame and --color-by are for pictures of balls";
 
-void write_table(const std::string& table, const std::string& output) {
+void write_table(const std::string& table, const std::string& output, bool replace) {
     if (!output.ends_with(".csv")) throw InputError(output + ": with --csv the file is a table, and ends in .csv");
-    ReplacementFile file(output);
+    ReplacementFile file(output, replace);
     file.write(table);
     file.commit();
 }
@@ -246,11 +246,11 @@ std::string finish(const PlotOptions& options, const std::string& output,
             return "";
         }
         check_figure(options, output);
-        write_table(table(), output);
+        write_table(table(), output, options.force);
         return visible(output);
     }
     check_figure(options, output);
-    run_gnuplot(script(canvas_of(options, output)), output);
+    run_gnuplot(script(canvas_of(options, output)), output, options.force);
     return visible(output);
 }
 
@@ -317,7 +317,8 @@ std::string plot_balls(const PlotOptions& options) {
     std::string output = output_of(options, "balls");
     if (!output.ends_with(".png")) throw InputError(output + ": a picture of the balls ends in .png");
     check_figure(options, output);
-    write_png(draw_frame(trajectory, choose_frame(options.frame, trajectory), picture_options(options)), output);
+    write_png(draw_frame(trajectory, choose_frame(options.frame, trajectory), picture_options(options)), output,
+              options.force);
     return visible(output);
 }
 
@@ -390,11 +391,13 @@ std::string plot_all(const PlotOptions& options) {
         one.quantities = {quantity};
         one.rows = options.rows || quantity == "balls";  // a row of the scene's own, and no picture
         one.output = name_in_all(options, quantity);
-        one.force = true;  // all have been checked
         try {
             written += (written.empty() ? "" : "\n") + plot_trajectory(one);
         } catch (const InputError& error) {
-            if (quantity == quantities.front()) throw;  // energy is always there: it is something else
+            // Energy is always there, so it is something else; and a file that is there now came meanwhile.
+            std::error_code error_of_system;
+            const bool came = !options.force && std::filesystem::exists(one.output, error_of_system);
+            if (quantity == quantities.front() || came) throw;
             if (!options.quiet) say("left out: {}\n", visible(error.what()));
         }
     }

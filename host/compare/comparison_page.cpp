@@ -208,8 +208,8 @@ Script comparison_page_script(const Comparison& comparison, const Scene& scene, 
     return script.add("unset multiplot\n");
 }
 
-void draw_comparison(const Comparison& comparison, const Scene& scene, const std::string& path) {
-    run_gnuplot(comparison_page_script(comparison, scene, path), path);
+void draw_comparison(const Comparison& comparison, const Scene& scene, const std::string& path, bool replace) {
+    run_gnuplot(comparison_page_script(comparison, scene, path), path, replace);
 }
 
 }  // namespace carom

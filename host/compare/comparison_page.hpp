@@ -14,6 +14,6 @@ Script comparison_page_script(const Comparison& comparison, const Scene& scene, 
 
 /// Draws it.
 /// \throws InputError, SystemError  as figure_head and run_gnuplot
-void draw_comparison(const Comparison& comparison, const Scene& scene, const std::string& path);
+void draw_comparison(const Comparison& comparison, const Scene& scene, const std::string& path, bool replace);
 
 }  // namespace carom

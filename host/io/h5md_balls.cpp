@@ -15,6 +15,7 @@
 #include "host/io/ball_collector.hpp"
 #include "host/io/hdf5.hpp"
 #include "host/io/nearest_time.hpp"
+#include "host/scene/place.hpp"
 #include "host/state/errors.hpp"
 #include "host/state/text.hpp"
 
@@ -60,6 +61,7 @@ public:
             count[0] = 1;
         }
         const std::size_t values = h5::product(count);
+        h5::require_room(dataset_, values * sizeof(T));
         std::vector<T> numbers(values);
         if (values == 0) return numbers;
         const h5::Handle here(H5Dget_space(dataset_), H5Sclose, "read a dataspace");
@@ -419,6 +421,7 @@ bool read_h5md(const std::string& path, int descriptor, BallCollector& collector
         if (own) return;
         H5mdFrame frame(opened, file, collector);
         const bool flat = collector.dimension() == 2;
+        h5::require_room(opened, frame.balls() * static_cast<std::size_t>(ball_bytes(collector.dimension())));
         collector.expect(static_cast<double>(frame.balls()));
         const auto vector = [&](const std::array<std::string_view, 3>& keys,
                                 std::initializer_list<std::string_view> elements) {

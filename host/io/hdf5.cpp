@@ -122,13 +122,13 @@ public:
     /// What was read since the last part was whole is read again.
     void again() { bytes_ = whole_; }
     void part_is_whole() { whole_ = bytes_; }
-    static void add(hsize_t bytes, hsize_t of_file) {
+    static void add(hsize_t bytes, hsize_t of_file,
+                    const char* else_said = "its names lead to the same numbers again and again") {
         constexpr hsize_t kTimes = 8;  // it is looked at, hashed and read
         constexpr hsize_t kOwn = 1U << 20;
         if (current == nullptr) return;
         current->bytes_ += bytes;
-        if (current->bytes_ > kTimes * of_file + kOwn)
-            throw Error("its names lead to the same numbers again and again");
+        if (current->bytes_ > kTimes * of_file + kOwn) throw Error(else_said);
     }
 
 private:
@@ -627,6 +627,11 @@ bool may_hold(hid_t dataset, std::size_t values) {
     if (values > file / size_of(type)) return false;
     Reading::add(values * size_of(type), file);
     return true;
+}
+
+void require_room(hid_t object, std::size_t bytes) {
+    constexpr std::size_t kTimes = 32;  // 256 bytes of one of the file: a lattice is packed as 20 to 100
+    Reading::add(bytes / kTimes, file_bytes(object), "its numbers are packed more tightly than is read");
 }
 
 std::size_t array_size(hid_t dataset) {

@@ -150,6 +150,10 @@ bool is_written(hid_t parent, const std::string& name);
 void write_array_of(hid_t parent, const std::string& name, hid_t type, const void* values, std::size_t count);
 /// Whether the file is large enough for so many values of a dataset's type: what no file can hold, nobody allocates.
 [[nodiscard]] bool may_hold(hid_t dataset, std::size_t values);
+/// What is read of other programs' files takes so many bytes more of memory, whatever the numbers' own size is.
+/// \param object  of the file
+/// \throws Error  all of it is too much for so small a file
+void require_room(hid_t object, std::size_t bytes);
 /// Number of values. \throws Error  if not all of them have been written
 std::size_t array_size(hid_t dataset);
 void read_array_of(hid_t dataset, hid_t type, void* values);

@@ -74,9 +74,10 @@ struct flock lock_of(short type, off_t begin, off_t bytes) {
     return range;
 }
 
-void lock(int descriptor, off_t byte) {
+/// False where another has the byte for itself.
+bool lock(int descriptor, off_t byte) {
     struct flock range = lock_of(F_RDLCK, byte, 1);
-    static_cast<void>(::fcntl(descriptor, F_OFD_SETLK, &range));
+    return ::fcntl(descriptor, F_OFD_SETLK, &range) == 0 || (errno != EAGAIN && errno != EACCES);
 }
 
 void unlock(int descriptor, off_t begin, off_t bytes) {
@@ -91,28 +92,29 @@ std::optional<off_t> first_locked(int descriptor, off_t begin, off_t bytes) {
     return std::max(range.l_start, begin);
 }
 
-/// Whether a file is open somewhere to be written. \param link  what to do about a symbolic one: 0 or O_NOFOLLOW
-bool being_written(const std::string& path, int link) {
-    const int descriptor = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | link);
-    if (descriptor < 0) return false;
-    const bool locked = has_writer(descriptor);
-    ::close(descriptor);
-    return locked;
-}
-
 [[noreturn]] void throw_being_written(const std::string& path) {
     throw InputError(path + ": is being written by another run");
 }
 
-/// Removes what a killed process has left.
+/// Removes what a killed process has left: as its only writer, so that no other takes it for left as well, and then
+/// removes what the first has begun in its place.
 void remove_left(const std::string& temporary, const std::string& path) {
     struct stat status {};
     if (::lstat(temporary.c_str(), &status) != 0) return;
-    if (!S_ISREG(status.st_mode) || status.st_uid != ::geteuid()) {
+    int descriptor = -1;
+    if (S_ISREG(status.st_mode) && status.st_uid == ::geteuid()) {
+        try {
+            descriptor = open_as_only_writer(temporary, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, "run");
+        } catch (const InputError&) {
+            throw_being_written(path);
+        }
+        if (descriptor < 0 && errno == ENOENT) return;
+    }
+    if (descriptor < 0) {
         throw InputError(temporary + ": is in the way, and no file that a run of yours has left; remove it");
     }
-    if (being_written(temporary, O_NOFOLLOW)) throw_being_written(path);
     ::unlink(temporary.c_str());
+    ::close(descriptor);
 }
 
 /// Nobody else writes under this name any more.
@@ -121,9 +123,8 @@ int create_locked(const std::string& temporary, const std::string& path) {
     for (int time = 0; time < kTimes; ++time) {
         const int descriptor = ::open(temporary.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
         if (descriptor >= 0) {
-            lock(descriptor, kWriterByte);
-            if (is_named(descriptor, temporary, false))
-                return descriptor;  // else somebody took it for one that was left
+            // Else somebody takes it for one that was left, or has.
+            if (lock(descriptor, kWriterByte) && is_named(descriptor, temporary, false)) return descriptor;
             ::close(descriptor);
         } else if (errno == EEXIST) {
             remove_left(temporary, path);
@@ -238,7 +239,13 @@ void require_no_input(std::span<const std::string> outputs, std::span<const std:
     }
 }
 
-bool is_being_written(const std::string& path) { return being_written(path, 0); }
+bool is_being_written(const std::string& path) {
+    const int descriptor = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (descriptor < 0) return false;
+    const bool locked = has_writer(descriptor);
+    ::close(descriptor);
+    return locked;
+}
 
 bool has_writer(int descriptor) { return first_locked(descriptor, kWriterByte, 1).has_value(); }
 
@@ -268,7 +275,7 @@ Replacement::Replacement(const std::string& path, bool replace) : path_(target_o
     require_replaceable(path, replace);
     struct stat status {};
     has_older_ = ::stat(path_.c_str(), &status) == 0;
-    if (has_older_ && being_written(path_, 0)) throw_being_written(path);
+    if (has_older_ && is_being_written(path_)) throw_being_written(path);
     temporary_ = path_ + std::string(kPartial);  // always the same name, so that what a killed process left goes
     const SignalsHeld held;
     descriptor_ = create_locked(temporary_, path);
@@ -278,7 +285,7 @@ Replacement::Replacement(const std::string& path, bool replace) : path_(target_o
 Replacement::~Replacement() {
     // First it goes, then its locks: that it is closed would do, were there not children of a process of Python that
     // have it open too.
-    if (!in_place_) ::unlink(temporary_.c_str());
+    if (!in_place_ && is_named(descriptor_, temporary_, false)) ::unlink(temporary_.c_str());
     forget_partial(known_);
     unlock(descriptor_, kWriterByte, 0);
     ::close(descriptor_);
@@ -286,6 +293,9 @@ Replacement::~Replacement() {
 
 void Replacement::commit(bool sync) {
     if (sync) sync_descriptor(descriptor_, path_);
+    if (!is_named(descriptor_, temporary_, false)) {  // where a system knows no locks, another's, half written
+        throw SystemError(path_ + ": somebody has removed what was written of it; an older file is untouched");
+    }
     const int status =
         has_older_ ? ::rename(temporary_.c_str(), path_.c_str()) : rename_to_new(temporary_.c_str(), path_.c_str());
     if (status != 0) fail(path_, "rename into place");
@@ -297,7 +307,7 @@ void Replacement::commit(bool sync) {
 void Replacement::tell(const WriterState& state) {
     if (state == told_) return;
     // Of two locks readers see the one that lies lower, until it goes.
-    lock(descriptor_, byte_of(state));
+    static_cast<void>(lock(descriptor_, byte_of(state)));
     unlock(descriptor_, byte_of(told_), 1);
     told_ = state;
 }

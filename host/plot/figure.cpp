@@ -215,7 +215,7 @@ Script beside(const std::string& label, const LabelRoom& room) {
     Script lines;
     for (const std::string& line : broken_into_lines(label, room.up)) {
         if (!lines.empty()) lines.add(".\"\\n\".");
-        lines.add("{}", TicText{line});
+        lines.add("{}", LineText{line});
     }
     return lines.empty() ? Script("{}", Text{}) : Script("{} noenhanced", lines);
 }

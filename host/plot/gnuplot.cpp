@@ -9,6 +9,7 @@
 #include "host/io/child_process.hpp"
 #include "host/io/replacement.hpp"
 #include "host/state/errors.hpp"
+#include "host/state/text.hpp"
 
 namespace carom {
 
@@ -137,7 +138,8 @@ std::vector<std::string> broken_into_lines(std::string_view text, std::size_t mo
 }
 
 std::string Script::piece(const Text& text) { return in_quotes(text.words) + " noenhanced"; }
-std::string Script::piece(const TicText& text) { return in_quotes(text.words); }
+std::string Script::piece(const LineText& text) { return in_quotes(text.words); }
+std::string Script::piece(const TicText& text) { return in_quotes(as_format(text.words)); }
 
 Script& Script::block(const Script& name, const std::vector<std::vector<double>>& rows) {
     add("${} << END_OF_DATA\n", name);
@@ -198,7 +200,7 @@ Script figure_head(const std::string& title, const Canvas& canvas) {
     const auto letters = static_cast<std::size_t>(per_width * sheet.letters_wide);
     for (const std::string& line : broken_into_lines(canvas.title_of(title), std::max<std::size_t>(letters, 8))) {
         if (!lines.empty()) lines.add(".\"\\n\".");
-        lines.add("{}", TicText{line});
+        lines.add("{}", LineText{line});
     }
     if (!lines.empty()) script.add("set title {} noenhanced offset 0,0.3\n", lines);
     if (!canvas.note.empty() && !lines.empty() && canvas.style == FigureStyle::kScreen) {
@@ -225,9 +227,10 @@ std::string drawn_by_gnuplot(const Script& script, const std::string& name) {
     return drawn;
 }
 
-void run_gnuplot(const Script& script, const std::string& path) {
-    ReplacementFile figure(path);  // an older one stays until this one is whole
-    figure.write(drawn_by_gnuplot(script, path));
+void run_gnuplot(const Script& script, const std::string& path, bool replace) {
+    const std::string drawn = drawn_by_gnuplot(script, path);
+    ReplacementFile figure(path, replace);
+    figure.write(drawn);
     figure.commit();
 }
 

@@ -19,7 +19,11 @@ namespace carom {
 struct Text {
     std::string words;
 };
-/// The same as a label in a list of tics, where gnuplot wants markup to be switched off for all of them.
+/// The same of a label in several lines, behind which markup is switched off once.
+struct LineText {
+    std::string words;
+};
+/// The same of a label in a list of tics: there markup is switched off for all of them, and a label is a format.
 struct TicText {
     std::string words;
 };
@@ -31,8 +35,8 @@ struct Word {
 
 class Script;
 template <class Part>
-concept ScriptPart = std::is_arithmetic_v<Part> || std::same_as<Part, Text> || std::same_as<Part, TicText> ||
-    std::same_as<Part, Word> || std::same_as<Part, Script>;
+concept ScriptPart = std::is_arithmetic_v<Part> || std::same_as<Part, Text> || std::same_as<Part, LineText> ||
+    std::same_as<Part, TicText> || std::same_as<Part, Word> || std::same_as<Part, Script>;
 
 /// Commands for gnuplot. Only literals, numbers and Texts make them, so that nothing of a stranger's file can stand in
 /// them unquoted: in double quotes, or in none, gnuplot would run it.
@@ -70,6 +74,7 @@ private:
     requires std::integral<Number> || std::floating_point<Number>
     static Number piece(Number number) { return number; }
     static std::string piece(const Text& text);
+    static std::string piece(const LineText& text);
     static std::string piece(const TicText& text);
     static const char* piece(Word word) { return word.text; }
     static const std::string& piece(const Script& script) { return script.text_; }
@@ -137,8 +142,9 @@ Script figure_head(const std::string& title, const Canvas& canvas);
 /// \throws SystemError  gnuplot is not installed, or fails
 std::string drawn_by_gnuplot(const Script& script, const std::string& name);
 
-/// The same, into a file.
+/// The same, into a file. \param replace  one that is there; else that, too, if it came only while this was drawn
 /// \throws SystemError  as above; or the file cannot be written
-void run_gnuplot(const Script& script, const std::string& path);
+/// \throws InputError   there is a file, and it may not be replaced
+void run_gnuplot(const Script& script, const std::string& path, bool replace);
 
 }  // namespace carom

@@ -112,16 +112,20 @@ std::vector<std::uint8_t> png_of(const Image& image, const std::string& what) {
 
 namespace {
 
-void write_bytes(const std::vector<std::uint8_t>& bytes, const std::string& path) {
-    ReplacementFile file(path);
+void write_bytes(const std::vector<std::uint8_t>& bytes, const std::string& path, bool replace) {
+    ReplacementFile file(path, replace);
     file.write(bytes.data(), bytes.size());
     file.commit();
 }
 
 }  // namespace
 
-void write_png(const Pixels& pixels, const std::string& path) { write_bytes(png_of(pixels, path), path); }
-void write_png(const Image& image, const std::string& path) { write_bytes(png_of(image, path), path); }
+void write_png(const Pixels& pixels, const std::string& path, bool replace) {
+    write_bytes(png_of(pixels, path), path, replace);
+}
+void write_png(const Image& image, const std::string& path, bool replace) {
+    write_bytes(png_of(image, path), path, replace);
+}
 
 namespace {
 

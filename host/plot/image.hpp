@@ -51,12 +51,11 @@ struct Pixels {
     bool opacities = false;
 };
 
-/// An older file stays until this one is whole.
+/// An older file stays until this one is whole; for good, and nothing is written, unless it may be replaced.
+/// \throws InputError   there is a file that may not be replaced
 /// \throws SystemError  if the file cannot be written
-void write_png(const Pixels& pixels, const std::string& path);
-
-/// \throws SystemError  if the file cannot be written
-void write_png(const Image& image, const std::string& path);
+void write_png(const Pixels& pixels, const std::string& path, bool replace = true);
+void write_png(const Image& image, const std::string& path, bool replace = true);
 
 /// The bytes of a file.
 /// \param what  is made, for messages

@@ -132,17 +132,23 @@ std::vector<double> radii_of(const Scene& scene, std::size_t number) {
 }
 
 double balls_filling(const Scene& scene, std::uint32_t species, std::uint64_t first, double volume) {
-    constexpr std::uint64_t kCounted = 10'000'000;  // of more, the mean of these is known well enough
+    // Balls that are counted one by one, of all fills before and of this one: a second's work. Of more, the mean of
+    // those that were is known well enough, of the least to half a percent.
+    constexpr std::uint64_t kCounted = 10'000'000;
+    constexpr std::uint64_t kLeast = 10'000;
     const Sizes* sizes = sizes_of(scene, species);
     const double radius = scene.species[species].radius;
     if (sizes == nullptr) return std::round(volume / ball_volume(scene.dimension(), radius));
+    std::uint64_t before = 0;
+    for (const FillEntry& fill : scene.fills) before += sizes_of(scene, fill.species) == nullptr ? 0 : fill.count;
+    const std::uint64_t most = std::max(kCounted - std::min(before, kCounted), kLeast);
     double filled = 0.0;
-    for (std::uint64_t count = 0; count < kCounted; ++count) {
+    for (std::uint64_t count = 0; count < most; ++count) {
         const double next = ball_volume(scene.dimension(), radius * sizes->factor(scene.seed, first + count));
         if (filled + 0.5 * next > volume) return static_cast<double>(count);
         filled += next;
     }
-    return std::round(static_cast<double>(kCounted) * volume / filled);
+    return std::round(static_cast<double>(most) * volume / filled);
 }
 
 }  // namespace carom

@@ -61,6 +61,12 @@ std::string visible(std::string_view text) {
     return result;
 }
 
+std::string as_format(std::string_view words) {
+    std::string format;
+    for (const char letter : words) format.append(letter == '%' ? 2 : 1, letter);
+    return format;
+}
+
 std::string stripped(std::string_view text) {
     const auto blank = [](char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; };
     while (!text.empty() && blank(text.front())) text.remove_prefix(1);

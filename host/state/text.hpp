@@ -20,6 +20,9 @@ std::size_t character_bytes(std::string_view text);
 /// command the terminal, and bytes that are no UTF-8, as \xNN.
 std::string visible(std::string_view text);
 
+/// Somebody else's words where a format of printf is asked for: a per cent sign stands for itself.
+std::string as_format(std::string_view words);
+
 /// Without white space at its ends.
 std::string stripped(std::string_view text);
 

@@ -553,7 +553,7 @@ std::string sweep_key(const Sweep& sweep, const SweepOptions& options, const std
     for (const Axis& axis : sweep.axes) {
         add(axis.name);
         for (const std::string& key : axis.keys) add(key);
-        for (const AxisValue& value : axis.values) add(value.toml);
+        for (std::size_t k = 0; k < axis.values.size(); ++k) add(axis.values[k].toml);
     }
     add(fmt::format("{}", sweep.averaged ? static_cast<long>(*sweep.averaged) : -1L));
     for (const Setting& setting : sweep.settings) {

@@ -11,6 +11,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -69,8 +70,15 @@ std::vector<double> stepped_values(double from, double to, double step) {
                                      rounded(from + whole * step, decimals)));
     }
     std::vector<double> values;
+    values.reserve(static_cast<std::size_t>(whole) + 1);
     for (double k = 0.0; k <= whole; k += 1.0) values.push_back(rounded(from + k * step, decimals));
     return values;
+}
+
+AxisValue AxisValues::operator[](std::size_t k) const {
+    if (range_.empty()) return listed_[k];
+    const std::string text = decimal_text(range_[k]);
+    return {.text = text, .toml = text, .number = range_[k]};
 }
 
 std::uint64_t Sweep::all_rows() const {
@@ -123,9 +131,11 @@ std::vector<Assignment> Sweep::assignments(std::uint64_t run) const {
     for (const std::string& text : overrides) all.push_back({.text = text, .key = key_of_override(text)});
     std::vector<double> numbers;
     for (std::size_t k = 0; k < axes.size(); ++k) {
-        const AxisValue& value = axes[k].values[values[k]];
+        const AxisValue value = axes[k].values[values[k]];
         numbers.push_back(value.number);
-        for (const std::string& key : axes[k].keys) add(key, value.toml, axes[k].place, value.place);
+        for (const std::string& key : axes[k].keys) {
+            add(key, value.toml, axes[k].place, axes[k].values.place(values[k]));
+        }
     }
     for (const Setting& setting : settings) {
         if (!setting.formula) continue;
@@ -289,22 +299,22 @@ AxisValue axis_value(const toml::node& node, const SweepEntry& entry, std::size_
     value.toml = toml_text(node, entry.element("values", node, index));
     value.text = node.is_string() ? *node.value<std::string>() : value.toml;
     value.number = number_in(node);
-    value.place = place_of(node, entry.file());
     return value;
 }
 
-std::vector<AxisValue> read_values(const SweepEntry& entry) {
+AxisValues read_values(const SweepEntry& entry) {
     constexpr const char* kWhat = "a list, or { from = ..., to = ..., step = ... }";
     const toml::node& node = entry.required("values", kWhat);
-    std::vector<AxisValue> values;
+    AxisValues values;
     if (node.is_array()) {
-        std::map<std::string, std::size_t> seen;
+        std::set<std::string> seen;
         for (const toml::node& element : entry.array("values", "a list of at least one value")) {
-            values.push_back(axis_value(element, entry, values.size()));
-            if (!seen.emplace(values.back().text, values.size()).second) {
-                throw InputError(fmt::format("{}: {} is there twice",
-                                             entry.element("values", element, values.size() - 1), values.back().text));
+            AxisValue value = axis_value(element, entry, values.size());
+            if (!seen.insert(value.text).second) {
+                throw InputError(
+                    fmt::format("{}: {} is there twice", entry.element("values", element, values.size()), value.text));
             }
+            values.add(std::move(value), place_of(element, entry.file()));
         }
         return values;
     }
@@ -315,10 +325,7 @@ std::vector<AxisValue> read_values(const SweepEntry& entry) {
     const double to = range.number("to");
     const double step = range.number("step");
     try {
-        for (const double number : stepped_values(from, to, step)) {
-            const std::string text = decimal_text(number);
-            values.push_back({.text = text, .toml = text, .number = number, .place = entry.place("values")});
-        }
+        values.set_range(stepped_values(from, to, step), entry.place("values"));
     } catch (const InputError& error) {
         entry.fail("values", error.what());
     }
@@ -362,8 +369,8 @@ Setting read_setting(const SweepEntry& entry, const std::vector<Axis>& axes) {
     }
     for (std::size_t k = 0; k < axes.size(); ++k) {
         if (!setting.formula->uses(k)) continue;
-        for (const AxisValue& value : axes[k].values) {
-            if (!std::isfinite(value.number)) {
+        for (std::size_t at = 0; at < axes[k].values.size(); ++at) {
+            if (const AxisValue value = axes[k].values[at]; !std::isfinite(value.number)) {
                 entry.fail("formula",
                            fmt::format("the axis {} has values that are no numbers: {}", axes[k].name, value.text));
             }

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "host/io/ball_files.hpp"
@@ -27,14 +28,37 @@ struct AxisValue {
     std::string text;                                          ///< in tables and messages: 0.35
     std::string toml;                                          ///< as the scene file would hold it
     double number = std::numeric_limits<double>::quiet_NaN();  ///< for formulas
-    std::string place;                                         ///< "file:line:column"
+};
+
+/// The values of an axis: a list, or a range, of which there may be millions and only the numbers are kept.
+class AxisValues {
+public:
+    /// \param place  "file:line:column"
+    void add(AxisValue value, std::string place) {
+        listed_.push_back(std::move(value));
+        places_.push_back(std::move(place));
+    }
+    /// \pre none was added
+    void set_range(std::vector<double> numbers, std::string place) {
+        range_ = std::move(numbers);
+        places_ = {std::move(place)};
+    }
+
+    [[nodiscard]] std::size_t size() const { return listed_.size() + range_.size(); }
+    [[nodiscard]] AxisValue operator[](std::size_t k) const;
+    [[nodiscard]] const std::string& place(std::size_t k) const { return places_[range_.empty() ? k : 0]; }
+
+private:
+    std::vector<AxisValue> listed_;
+    std::vector<double> range_;
+    std::vector<std::string> places_;  // one for all of a range
 };
 
 /// One [[axis]].
 struct Axis {
     std::string name;               ///< of its column
     std::vector<std::string> keys;  ///< of the scene; none for an axis that only formulas use
-    std::vector<AxisValue> values;
+    AxisValues values;
     std::string place;  ///< of the keys
 };
 

@@ -163,7 +163,7 @@ std::size_t render(FrameSource& source, const RenderRequest& request, const std:
         painter.read(pixels);
         switch (kind) {
             case RenderKind::kPicture:
-                write_png(pixels, request.output);
+                write_png(pixels, request.output, request.force);
                 break;
             case RenderKind::kFolder:
                 write_png(pixels, (fs::path(request.output) / fmt::format("frame-{:06}.png", done)).string());

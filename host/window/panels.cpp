@@ -13,6 +13,7 @@
 #include "host/run/say.hpp"
 #include "host/scene/stages.hpp"
 #include "host/state/errors.hpp"
+#include "host/state/text.hpp"
 #include "host/viewer/movie_writer.hpp"
 #include "host/viewer/quantity.hpp"
 #include "kernels/physics/contact_laws.hpp"
@@ -41,12 +42,6 @@ void change(Show& show, const std::string& label, const std::string& override, s
 }
 
 void text(const std::string& words) { ImGui::TextUnformatted(words.c_str()); }
-/// Words, the scene's units among them, in the place of a format.
-std::string as_format(const std::string& words) {
-    std::string format;
-    for (const char letter : words) format += letter == '%' ? std::string("%%") : std::string(1, letter);
-    return format;
-}
 void wrapped(const ImVec4& color, const std::string& words) {
     ImGui::PushStyleColor(ImGuiCol_Text, color);
     ImGui::TextWrapped("%s", words.c_str());

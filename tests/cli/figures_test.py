@@ -75,6 +75,24 @@ class FiguresTest(ProgramTest):
         return re.search(r"^set title '(.*?)' noenhanced", self.plot(*arguments)[1], re.MULTILINE)[1]
 
 
+class NothingThatCameMeanwhile(FiguresTest):
+    def late(self, name):
+        """An environment in which somebody else has written a file by the time that gnuplot has drawn."""
+        gnuplot = self.folder / "bin" / "gnuplot"
+        gnuplot.write_text(f"#!/bin/sh\ncat > /dev/null\ntest -e {name} || echo precious > {name}\necho '</svg>'\n")
+        return self.environment
+
+    def test_is_replaced_without_force(self):
+        self.run_scene(GAS)
+        for name, arguments in (("f.svg", ["energy", "-o", "f.svg"]), ("g-momentum.svg", ["--all", "-o", "g.svg"])):
+            path = self.folder / name
+            result = self.carom("plot", "gas.h5", *arguments, env=self.late(path))
+            self.assertEqual((result.status, path.read_text()), (2, "precious\n"), name)
+            self.assertIn(f"{name}: exists already", result.err)
+            self.succeed("plot", "gas.h5", *arguments, "--force", env=self.late(path))
+            self.assertNotEqual(path.read_text(), "precious\n")
+
+
 class Following(FiguresTest):
     def drawings(self):
         path = self.folder / "all.gp"

@@ -920,6 +920,24 @@ until = 0.1
         self.assertLess(time.monotonic() - begin, 30.0)
         return result.err
 
+    def test_sizes_of_many_fills_are_drawn_in_the_time_of_one(self):
+        fill = """[[fill]]
+radius = 1e-4
+mass = 1.0
+packing_fraction = 3e-7
+sizes = { kind = "normal", spread = 0.1 }
+"""
+        begin = time.monotonic()
+        result = self.check_scene(self.SCENE % ("900.0, 900.0", fill * 600))  # 7.7 million balls each
+        self.assertRegex(result.err, r"fill\[5\d\d\]\.packing_fraction: gives more balls than there are ids")
+        self.assertLess(time.monotonic() - begin, 30.0)
+
+    def test_ranges_of_millions_of_values_keep_their_numbers_alone(self):
+        self.write("r.sweep.toml", '[sweep]\nscene = "two_balls.toml"\nrecord = ["temperature"]\n[[axis]]\n'
+                   'key = "run.until"\nvalues = { from = 0.0, to = 0.4, step = 1e-7 }\n')
+        self.within(400, "sweep", "r.sweep.toml", "--shard", "3/4000000", "--quiet", status=0)
+        self.assertIn("\n2e-07,", (self.folder / "r.csv").read_text())
+
     def test_balls_that_are_too_small_for_any_grid(self):
         ball = "[[ball]]\nradius = 5e-324\nmass = 1.0\nposition = [%s, 4.0]\n"
         for solver in ("spring", "events"):

@@ -85,6 +85,12 @@ class NothingIsRun(ProgramTest):
             self.write("`touch PWNED9`.csv", f"a,{quoted}\n1,2\n2,{quoted}\n3,4\n")
             self.carom("plot", "./`touch PWNED9`.csv", "-o", "t.svg", "--force")
 
+    def test_cells_with_per_cent_signs_are_no_formats(self):
+        self.write("t.csv", "mix,v\n50%gas,1\n100%,2\n%s%n,3\n")
+        figure = self.plot("t.csv", "v")
+        for cell in ("50%gas", "100%", "%s%n"):
+            self.assertIn(f">{cell}<", figure)
+
     def test_devices_and_labels_of_a_bench(self):
         self.succeed("bench", "--quick", "--limit", "1", "--backend", "cpu", "--quiet", "-o", "bench.json")
         text = (self.folder / "bench.json").read_text()

@@ -722,6 +722,26 @@ class FramesOfOthers(LoadTest):
             self.refused("a.h5: is not a whole H5MD file: `particles/atoms/position/value` holds less than its extent says",
                          self.h5md())
 
+    def test_take_not_much_memory_by_zeros_of_one_byte(self):
+        """Packed to a thousandth, they become doubles."""
+        def change(file, balls):
+            for element in ("position", "velocity", "mass", "radius"):
+                del balls[element]
+            balls.create_dataset("position", (1 << 23, 3), "i1", chunks=(1 << 20, 3), compression="gzip")[:] = 0
+        self.write_h5md(change)
+        self.refused("a.h5: is not a whole H5MD file: its numbers are packed more tightly than is read", self.h5md())
+
+    def test_a_column_of_one_number_may_be_packed_to_nothing(self):
+        many = 1 << 17
+        def change(file, balls):
+            for element in ("position", "velocity", "mass", "radius"):
+                del balls[element]
+            balls["position"] = np.random.default_rng(1).uniform(1.0, 9.0, (many, 3)).astype("f4")
+            balls.create_dataset("species", (many,), "i1", chunks=(many,), compression="gzip")[:] = 1
+        self.write_h5md(change)
+        self.write("s.toml", self.h5md('radius = 1e-6\n', rest=SPECIES))
+        self.assertEqual(self.succeed("check", "s.toml", "--json").json["loaded"][0]["balls"], many)
+
     def test_changed_at_random_are_read_or_refused(self):
         draw = random.Random(7)
         self.write_h5md(lambda file, balls: balls.create_dataset("species", data=[1, 2, 1]), compression="gzip")

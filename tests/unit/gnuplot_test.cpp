@@ -237,10 +237,13 @@ concept ScriptTakes = requires(Script& script, const Part& part) {
 
 TEST(GnuplotScript, TakesNoTextButInQuotes) {
     static_assert(!ScriptTakes<std::string> && !ScriptTakes<std::string_view> && !ScriptTakes<const char*>);
-    static_assert(ScriptTakes<Text> && ScriptTakes<TicText> && ScriptTakes<double> && ScriptTakes<Script>);
+    static_assert(ScriptTakes<Text> && ScriptTakes<LineText> && ScriptTakes<TicText> && ScriptTakes<double> &&
+                  ScriptTakes<Script>);
     const std::string text = "`touch a` \\n \"'\t";
     EXPECT_EQ(Script("set title {}", Text{text}).text(), "set title '`touch a` \\n \"'.\"'\".' ' noenhanced");
     EXPECT_EQ(Script("set xtics ({} {})", TicText{"a'"}, 2.5).text(), "set xtics ('a'.\"'\".'' 2.5)");
+    EXPECT_EQ(Script("set xtics ({} 1)", TicText{"50%g"}).text(), "set xtics ('50%%g' 1)") << "a label is a format";
+    EXPECT_EQ(Script("set title {}", LineText{"50%g"}).text(), "set title '50%g'") << "a title is none";
     EXPECT_THROW((void)Script("{}", Text{"\x1b[31m"}), InputError);
 }
 

@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -408,6 +409,41 @@ TEST(Replacement, IsNotKeptLockedByAChildThatWasBornMeanwhile) {
     ::close(pipe_ends[0]);
     ::close(pipe_ends[1]);
     ::waitpid(child, nullptr, 0);
+}
+
+TEST(Replacement, OfSeveralWhoFindWhatAKilledOneLeftOneWrites) {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("whole");
+    constexpr int kTrials =
+        400;  // one in sixty had half a file in place before they took turns to remove what was left
+    for (int trial = 0; trial < kTrials; ++trial) {
+        std::filesystem::remove(path);
+        std::ofstream(path + ".carom-partial") << "left";
+        std::array<int, 2> pipe_ends{};
+        ASSERT_EQ(::pipe(pipe_ends.data()), 0);
+        for (unsigned k = 0; k < 3; ++k) {
+            const pid_t child = test::forked([&] {
+                char byte = 0;
+                ::close(pipe_ends[1]);
+                while (::read(pipe_ends[0], &byte, 1) > 0) {  // until all begin
+                }
+                try {
+                    Replacement file(path);
+                    ::usleep(100 * k);
+                    if (::write(file.descriptor(), "whole", 5) == 5) file.commit(false);
+                } catch (const std::runtime_error&) {  // another was first
+                }
+            });
+            ASSERT_GE(child, 0);
+        }
+        ::close(pipe_ends[0]);
+        ::close(pipe_ends[1]);
+        for (int ended = 0; ended<3; ended += ::waitpid(-1, nullptr, WNOHANG)> 0 ? 1 : 0) {
+            struct stat status {};
+            ASSERT_TRUE(::stat(path.c_str(), &status) != 0 || status.st_size == 5) << "half a file in place";
+        }
+        ASSERT_EQ(std::filesystem::file_size(path), 5u);
+    }
 }
 
 }  // namespace carom::io_checkpoint_test
