@@ -137,7 +137,7 @@ public:
     /// How gravity is from now on, part of the run by part.
     virtual void fly_under(std::span<const GravityUntil> /*gravity*/) {}
     /// Somebody has given the balls other velocities, or gravity is another.
-    virtual void interrupt() {}
+    virtual void interrupt() { skip(); }
     /// In place of `add`, after `account`, in a stage that is not measured: what came before must not reach a later
     /// sample.
     virtual void skip() {}

@@ -68,6 +68,8 @@ public:
         balls.follow(ids_, what_, std::span(size_).first(dimension_), sample_);
         correlator_.add(now.index, sample_);
     }
+    void skip() final { correlator_.begin_anew(); }
+    void interrupt() final {}  // whoever kicks may be the thermostat
     [[nodiscard]] std::size_t most_numbers() const final { return correlator_.most_numbers() + sample_.size(); }
     void save(std::vector<double>& out) const final { correlator_.save(out); }
     void restore(SavedNumbers& saved) final { correlator_.restore(saved); }

@@ -37,6 +37,9 @@ public:
     /// \param index  of the sample; one that does not follow on the one before starts anew
     void add(std::uint64_t index, std::span<const double> sample);
 
+    /// What has been added is no start of what comes.
+    void begin_anew() { next_ = 0; }
+
     [[nodiscard]] std::size_t lags() const { return first_series(told_); }
     /// In samples, ascending.
     [[nodiscard]] std::uint64_t lag(std::size_t k) const;
@@ -72,7 +75,7 @@ private:
     std::size_t width_;
     Correlation correlation_;
     std::size_t told_ = 1;             // levels
-    std::uint64_t next_ = 0;           // index that follows on the last one
+    std::uint64_t next_ = 0;           // index that follows on the last one; 0: none does
     std::uint64_t start_ = 0;          // index of the first sample since the last gap
     std::vector<Level> levels_;        // as far as they have been reached
     std::vector<BatchSeries> series_;  // by lag, of these: BallSum

@@ -28,7 +28,7 @@ struct ThermalSums {
         const double count = series.mean(first + axes + 2);
         const double mass = series.mean(first + axes + 1);
         // The flow of few balls is mostly their own heat, and blocks without any say nothing of an error.
-        constexpr double kLeastBalls = 30.0;
+        constexpr double kLeastBalls = 29.5;  // of 30 their mean times the samples may be a rounding less
         if (!(count * static_cast<double>(series.samples()) >= kLeastBalls)) return {std::nan(""), std::nan("")};
         const double scale = 1.0 / (dimension * count);
         double flow_energy = 0.0;
@@ -418,6 +418,7 @@ constexpr ObservableKind kFields[] = {
      .bins = 50,
      .bins_rule = kCellsRule,
      .axis = ObservableKind::Axis::kLast,
+     .of = ObservableKind::Of::kFiniteMass,
      .check = check_cells,
      .make = average<VelocityMap>},
 };

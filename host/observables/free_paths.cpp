@@ -63,7 +63,8 @@ public:
         : SumAverage(request, context, kBins + bins),
           bins_(GrowingBins::Shape::kFromZero, bins, request.max),
           pending_(kBins + bins),
-          followed_(context.population->species.size()) {
+          followed_(context.population->species.size()),
+          falls_(followed_.size()) {
         std::size_t chosen = 0;
         for (std::uint32_t id = 0; id < followed_.size(); ++id) chosen += selection().chosen(id) ? 1 : 0;
         const std::size_t every = chosen <= kMostFollowed ? 1 : chosen / std::max(kMostFollowed, chosen / kOneOf);
@@ -71,6 +72,7 @@ public:
         for (std::uint32_t id = 0; id < followed_.size(); ++id) {
             if (!selection().chosen(id) || rank++ % every != 0) continue;
             followed_[id] = 1;
+            falls_[id] = std::isfinite(context.population->table[context.population->species[id]].mass) ? 1 : 0;
             ids_.push_back(id);
         }
     }
@@ -85,6 +87,7 @@ public:
 
     void fly_under(std::span<const GravityUntil> gravity) final { gravity_.assign(gravity.begin(), gravity.end()); }
     void interrupt() final {
+        skip();
         for (Flight& flight : flights_) flight.known = flight.moving = false;  // their ways were others
     }
     void skip() final {
@@ -151,7 +154,7 @@ private:
     void meet(std::uint32_t id, const Vector3& after, double time, bool ends) {
         if (followed_[id] == 0) return;
         Flight& flight = flights_[id];
-        go_on(flight, after, time);
+        go_on(id, after, time);
         if (!ends) return;
         pending_[kHits] += 1.0;
         if (flight.known) record(flight.path);
@@ -160,9 +163,10 @@ private:
     }
 
     /// Adds the way up to now, from where the ball flies on with another velocity, or the same.
-    void go_on(Flight& flight, const Vector3& velocity, double time) {
+    void go_on(std::uint32_t id, const Vector3& velocity, double time) {
+        Flight& flight = flights_[id];
         if (flight.moving) {
-            const double way = way_of(flight, time);
+            const double way = way_of(flight, falls_[id] != 0, time);
             pending_[kWays] += way;
             flight.path += way;
         }
@@ -173,7 +177,7 @@ private:
 
     /// Of a ball that has met nothing up to now, in whichever stages that was. It follows from the flight alone, so a
     /// run may be stopped and resumed within it.
-    [[nodiscard]] double way_of(const Flight& flight, double time) const {
+    [[nodiscard]] double way_of(const Flight& flight, bool falls, double time) const {
         Vec<double, 3> velocity{flight.velocity[0], flight.velocity[1], flight.velocity[2]};
         double begin = flight.since;
         double way = 0.0;
@@ -181,7 +185,7 @@ private:
             const auto& [until, now] = gravity_[k];
             const bool last = k + 1 == gravity_.size() || until >= time;
             if (!last && until <= begin) continue;
-            const Vec<double, 3> gravity{now[0], now[1], now[2]};
+            const Vec<double, 3> gravity = falls ? Vec<double, 3>{now[0], now[1], now[2]} : Vec<double, 3>{};
             const double passed = (last ? time : until) - begin;
             way += path_length(velocity, gravity, passed);
             if (last) break;
@@ -212,7 +216,7 @@ private:
             if (std::isnan(velocities_[k])) continue;  // gone
             Vector3 velocity{};
             for (std::size_t axis = 0; axis < axes; ++axis) velocity[axis] = velocities_[axis * ids_.size() + k];
-            go_on(flights_[ids_[k]], velocity, now.time);
+            go_on(ids_[k], velocity, now.time);
             flying_ += 1.0;
         }
         if (first) pending_.assign(pending_.size(), 0.0);  // what was before `from`
@@ -231,6 +235,7 @@ private:
     GrowingBins bins_;
     std::vector<double> pending_;
     std::vector<std::uint8_t> followed_;  // by id
+    std::vector<std::uint8_t> falls_;     // by id, of those: gravity moves it
     std::vector<std::uint32_t> ids_;      // of those
     std::vector<double> velocities_;      // of those, at a sample
     double flying_ = 0.0;                 // how many of them are in, at a sample

@@ -40,6 +40,7 @@ Balls balls_at_start(const PreparedScene& run, Solver& solver) {
         solver.finish_frame(frame);
         Balls balls = run.state.balls;
         balls.position = frame.position;
+        balls.image = frame.image;  // a place may be rounded to beyond a face
         return balls;
     }
     // Nor are the files of [[load]] opened again, which a stranger's checkpoint may name.
@@ -55,6 +56,7 @@ Balls balls_at_start(const PreparedScene& run, Solver& solver) {
     first->request_frame(frame);
     first->finish_frame(frame);
     state.balls.position = frame.position;
+    state.balls.image = frame.image;
     return std::move(state.balls);
 }
 
@@ -382,7 +384,6 @@ void RunAverages::change(Solver& solver, const std::function<const Scene&()>& ch
         for (Stage& stage : stages_.stages) stage.until = solver.reachable_time(stage.until);
         for (const Entry& entry : entries_) {
             entry.schedule->renew(solver.time());
-            entry.average->skip();
             entry.average->interrupt();
         }
         watch(solver);

@@ -24,7 +24,7 @@ constexpr double kFarthestRows = 0.5 / (1.0 + kFarthest);
 constexpr double kMostFading = 0.1;  // in 1 / w
 // What the speed is off by:
 constexpr double kLinear = 0.005;    // no wave is endlessly weak
-constexpr double kWalls = 0.3;       // of what walls take
+constexpr double kOfWalls = 0.3;       // of what walls take
 constexpr double kDispersion = 5.0;  // times the square of the fading in 1 / w: short waves are faster; measured
 
 /// The best wave of one frequency, (a cos + b sin) exp(-fading t), and what it leaves.
@@ -201,7 +201,7 @@ std::optional<TheoryCheck> sound_speed_check(const StandingWave& wave, const std
                       .expected = wave.speed,
                       .sigmas = std::numeric_limits<double>::quiet_NaN()};
     check.uncertainty =
-        wave.speed * std::hypot(kLinear, kWalls * wave.slowed, kDispersion * std::pow(fading / expected, 2.0));
+        wave.speed * std::hypot(kLinear, kOfWalls * wave.slowed, kDispersion * std::pow(fading / expected, 2.0));
     check.error = bend > 0.0 ? wave.speed * std::hypot(std::sqrt(2.0 * variance / bend) / expected, phase)
                              : std::numeric_limits<double>::quiet_NaN();
     double interval = 0.0;

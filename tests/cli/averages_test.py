@@ -239,6 +239,64 @@ every = 0.1
             self.assertGreater(summary["collision_rate"], 0.0)
             self.assertAlmostEqual(summary["averages"]["rate"]["mean"], summary["collision_rate"])
 
+    def test_no_correlation_crosses_a_stage_that_no_sample_falls_into(self):
+        self.write("kick.toml", """
+[scene]
+dimension = 2
+[box]
+size = [10.0, 10.0]
+boundary = "periodic"
+[run]
+solver = "events"
+until = 2.0
+[[ball]]
+radius = 0.1
+mass = 1.0
+position = [5.0, 5.0]
+velocity = [1.0, 0.0]
+[[ball]]
+radius = 0.1
+mass = 1.0
+position = [5.0, 8.0]
+velocity = [1.0, 0.0]
+[[stage]]
+until = 1.0
+[[stage]]
+until = 1.05
+measure = false
+thermostat = { kind = "rescale", temperature = 5000.0, every = 0.01 }
+[[stage]]
+until = 2.0
+[[observe]]
+name = "vacf"
+kind = "vacf"
+every = 0.1
+""")
+        self.run_json("kick.toml", "-o", "kick.h5")
+        with h5py.File(self.folder / "kick.h5") as file:
+            group = file["observables/vacf"]
+            lags, values = group["x"][-1], group["value"][-1]
+        at = numpy.argmin(numpy.abs(lags - 0.3))
+        self.assertAlmostEqual(values[at], (8 * 0.5 + 7 * 5000.0) / 15, delta=1e-6)
+
+    def test_a_body_that_nothing_moves_goes_no_way(self):
+        self.write("peg.toml", GAS.replace("[[fill]]", '''[physics]
+gravity = [0.0, -1.0]
+[[species]]
+name = "peg"
+radius = 0.5
+mass = inf
+[[ball]]
+species = "peg"
+position = [5.0, 5.0]
+[[observe]]
+name = "way"
+kind = "mean_free_path"
+species = "peg"
+every = 0.5
+[[fill]]''', 1))
+        self.assertEqual(self.run_json("peg.toml", "--solver", "events")["averages"]["way"]["mean"], 0.0)
+
     def test_a_summary_has_room_for_all_averages(self):
         self.write("many.toml", GAS + "".join(f'[[observe]]\nname = "{"s" * 40}{k}"\nkind = "stress"\nevery = 0.1\n'
                                               for k in range(100)))

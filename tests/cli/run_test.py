@@ -344,6 +344,27 @@ threshold = 1.0e-9
         self.assertEqual(counts[0], 0)
         self.assertEqual(counts[-1], 1)
 
+    def test_a_resting_ball_that_is_rounded_to_beyond_a_face_has_not_moved(self):
+        self.write("rest.toml", """
+[scene]
+dimension = 2
+[box]
+size = [10.0, 10.0]
+boundary = "periodic"
+[run]
+until = 0.1
+[[ball]]
+radius = 0.5
+mass = 1.0
+position = [9.9999999999999, 3.3]
+[[observe]]
+name = "moved"
+kind = "displaced_each"
+""")
+        self.succeed("run", "rest.toml", "--quiet", "--solver", "spring", "--precision", "single", "-o", "rest.h5")
+        with h5py.File(self.folder / "rest.h5") as file:
+            self.assertFalse(file["observables/moved/value"][...].any())
+
 
 class Resume(ProgramTest):
     def setUp(self):
