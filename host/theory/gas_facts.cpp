@@ -7,6 +7,7 @@
 #include "host/scene/walls.hpp"
 #include "kernels/physics/contact_laws.hpp"
 #include "kernels/physics/equation_of_state.hpp"
+#include "kernels/physics/heat_conduction.hpp"
 #include "kernels/physics/pair_distribution.hpp"
 
 namespace carom {
@@ -168,6 +169,28 @@ void add_drive(GasFacts& facts, const Scene& scene, const std::vector<Stage>& st
     add_heat_flow(facts, scene, stages);
 }
 
+/// What GasFacts::bath_time is in a stage: balls take from the warm faces what they lack, and conduct it through the
+/// box.
+double bath_time(const GasFacts& facts, const Box& box, const Stage& stage) {
+    double rate = 0.0;
+    if (stage.thermostat.kind == Thermostat::Kind::kAndersen) rate += stage.thermostat.rate;
+    const double t = facts.bath_temperature;
+    const double chi = contact_value(facts.dimension, facts.compressibility(), facts.packing_fraction);
+    const double conductivity =
+        enskog_conductivity(facts.dimension, facts.packing_fraction, facts.diameter, chi, t, facts.mass);
+    const double diffusivity = conductivity / (0.5 * facts.dimension * facts.number_density);
+    for (int axis = 0; axis < facts.dimension; ++axis) {
+        const auto& faces = stage.wall_temperature[static_cast<std::size_t>(axis)];
+        const auto warm = static_cast<double>(std::ranges::count_if(faces, [](double face) { return face > 0.0; }));
+        if (warm == 0.0) continue;
+        const double length = box.length(axis, facts.radius);
+        const double farthest = 2.0 * length / (warm * kPi);  // of the longest wave exp(-D t / farthest^2)
+        rate += 1.0 / (1.0 / (warm * wall_exchange_rate(facts.dimension, t, facts.mass, length)) +
+                       farthest * farthest / diffusivity);
+    }
+    return rate > 0.0 ? 1.0 / rate : std::numeric_limits<double>::infinity();
+}
+
 double stiffness_of(const SolverDescription& description) {
     for (const auto& [name, value] : description.parameters) {
         if (name == "stiffness") return value;
@@ -211,7 +234,8 @@ GasFacts gas_facts(const MeasuredRun& run, const std::string& species, double fr
     facts.periodic_side = periodic_side(run.box());
     facts.temperature = mean_temperature(run, from);
     const double end = run.time.empty() ? std::numeric_limits<double>::infinity() : run.time.back();
-    add_drive(facts, scene, measuring_stages(scene, from, end));
+    const std::vector<Stage> stages = measuring_stages(scene, from, end);
+    add_drive(facts, scene, stages);
     double others = 0.0;
     double mass = 0.0;
     double radius = 0.0;
@@ -266,6 +290,11 @@ GasFacts gas_facts(const MeasuredRun& run, const std::string& species, double fr
     }
     facts.packing_fraction = facts.number_density * (facts.uniform ? facts.ball_volume() : volume);
     facts.thermal = !loses_energy(scene);
+    for (const Stage& stage : stages) {
+        if (facts.bath_temperature > 0.0) {
+            facts.bath_time = std::max(facts.bath_time, bath_time(facts, run.box(), stage));
+        }
+    }
     return facts;
 }
 

@@ -35,6 +35,8 @@ struct GasFacts {
     bool bath = false;
     /// Of that bath, if all balls meet it in each stage that is measured; else 0 [energy].
     double bath_temperature = 0.0;
+    /// In which the energy of all balls forgets what it was in that bath, at most [time].
+    double bath_time = 0.0;
     bool andersen = false;  ///< a thermostat replaces velocities, and balls forget theirs sooner
     /// The axis between two faces of unlike temperatures, between which heat flows while it is measured and nothing
     /// else drives the balls; -1: none.

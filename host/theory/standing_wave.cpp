@@ -24,7 +24,7 @@ constexpr double kFarthestRows = 0.5 / (1.0 + kFarthest);
 constexpr double kMostFading = 0.1;  // in 1 / w
 // What the speed is off by:
 constexpr double kLinear = 0.005;    // no wave is endlessly weak
-constexpr double kOfWalls = 0.3;       // of what walls take
+constexpr double kOfWalls = 0.3;     // of what walls take
 constexpr double kDispersion = 5.0;  // times the square of the fading in 1 / w: short waves are faster; measured
 
 /// The best wave of one frequency, (a cos + b sin) exp(-fading t), and what it leaves.

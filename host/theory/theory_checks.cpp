@@ -233,7 +233,8 @@ private:
     }
 
     /// The temperature of all balls beside that of the thermal walls or the thermostat. It scatters by sqrt(2 / (d N))
-    /// of itself; one that has scattered by much less has hardly met its bath, and blocks tell nothing of its error.
+    /// of itself, and forgets that in the time of the bath: short runs, whose blocks know of neither, have that error.
+    /// One that has scattered by much less has hardly met its bath.
     void bath() {
         const MeasuredMean* measured = mean("temperature");
         const GasFacts facts = gas_facts(run_, "", run_.means_since);
@@ -243,11 +244,12 @@ private:
         const double canonical =
             2.0 / (facts.dimension * facts.balls) * facts.bath_temperature * facts.bath_temperature;
         const bool slow = !(variance > kLeastScatter * canonical);
+        const double error = std::sqrt(2.0 * canonical * facts.bath_time / measured_time());
         number({.what = "temperature",
                 .unit = "J",
                 .theory = "that of its bath",
                 .measured = measured->mean,
-                .error = measured->error,
+                .error = std::max(measured->error, error),
                 .expected = facts.bath_temperature,
                 .uncertainty = run_.solver.solver == "spring" ? kSteppedBath * facts.bath_temperature : 0.0,
                 .steadiness = measured->steadiness},

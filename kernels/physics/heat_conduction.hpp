@@ -34,4 +34,12 @@ inline double enskog_conductivity(int dimension, double packing_fraction, double
     return thin * (1.0 / contact + c * b + (0.25 * c * c + s) * b * b * contact);
 }
 
+/// The rate at which the temperature of a gas, the same everywhere in it, comes to that of one diffuse wall across an
+/// axis: n sqrt(T / (2 pi m)) balls an area and time bring (d + 1) T / 2 each, the wall's number takes away (d + 1) / 2
+/// times its own T, and the gas holds d N T / 2. Of a thin gas; a dense one stands closer at the wall and is faster.
+/// \param length  of the box across the wall, where centres are [length]
+inline double wall_exchange_rate(int dimension, double temperature, double mass, double length) {
+    return (dimension + 1.0) / dimension * std::sqrt(temperature / (2.0 * kPi * mass)) / length;
+}
+
 }  // namespace carom

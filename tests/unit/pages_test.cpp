@@ -137,10 +137,10 @@ TEST(ComparisonPage, NothingOfAPanelStaysForTheNext) {
 
 TEST(ComparisonPage, IsDrawnOfSinglePointsAndOfNothing) {
     const test::TemporaryFolder folder;
-    EXPECT_NO_THROW(draw_comparison(converged({0.5}), Scene{}, folder.file("a.png")));
-    EXPECT_NO_THROW(draw_comparison(displaced({2.0}), Scene{}, folder.file("b.png")));
-    EXPECT_NO_THROW(draw_comparison(displaced({0.0, 0.0}), Scene{}, folder.file("c.png")));
-    EXPECT_NO_THROW(draw_comparison(Comparison{}, Scene{}, folder.file("d.png")));
+    EXPECT_NO_THROW(draw_comparison(converged({0.5}), Scene{}, folder.file("a.png"), false));
+    EXPECT_NO_THROW(draw_comparison(displaced({2.0}), Scene{}, folder.file("b.png"), false));
+    EXPECT_NO_THROW(draw_comparison(displaced({0.0, 0.0}), Scene{}, folder.file("c.png"), false));
+    EXPECT_NO_THROW(draw_comparison(Comparison{}, Scene{}, folder.file("d.png"), false));
 }
 
 }  // namespace carom::pages_test

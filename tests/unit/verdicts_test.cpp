@@ -133,7 +133,7 @@ TEST(Verdict, OnAWeightHasTheErrorOfTheMomentum) {
 
 /// Nobody but the bath says how warm a gas is in it; which scatters by sqrt(2 / (d N)).
 TEST(Verdict, OnTheTemperatureOfAGasIsThatOfItsBath) {
-    const std::string andersen = "[thermostat]\nkind = \"andersen\"\ntemperature = 1.5\nrate = 1.0\n";
+    const std::string andersen = "[thermostat]\nkind = \"andersen\"\ntemperature = 1.5\nrate = 5.0\n";
     const double variance = 2.0 / 200.0 * 1.5 * 1.5;
     const auto checks_of = [&](Gas& gas, double temperature, double share) {
         const double error = 0.01;
@@ -148,6 +148,9 @@ TEST(Verdict, OnTheTemperatureOfAGasIsThatOfItsBath) {
     EXPECT_EQ(right.front().words(), "agrees");
     EXPECT_EQ(checks_of(gas, 1.545, 1.0).front().words(), "differs");
     EXPECT_EQ(checks_of(gas, 1.545, 0.2).front().words(), "too slow a bath") << "it has hardly changed so far";
+    Gas rarely("[thermostat]\nkind = \"andersen\"\ntemperature = 1.5\nrate = 1.0\n");
+    EXPECT_EQ(checks_of(rarely, 1.545, 1.0).front().words(), "agrees")
+        << "of 100 times, in which blocks saw too little";
     gas.run.judge_equilibrium(false);
     EXPECT_EQ(checks_of(gas, 1.545, 1.0).front().words(), "not at equilibrium");
     gas.run.judge_equilibrium(true);
