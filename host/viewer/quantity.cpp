@@ -441,18 +441,11 @@ ValueRange range_of(Quantity quantity, std::span<const float> values) {
         const auto [least, most] = std::ranges::minmax(finite);
         range = {least, most};
     } else {
-        constexpr double kShare = 0.998;
-        const auto at_rank = [&](double rank) {
-            const auto nth = finite.begin() + static_cast<std::ptrdiff_t>(rank);
-            std::nth_element(finite.begin(), nth, finite.end());
-            return *nth;
-        };
-        const auto last = static_cast<double>(finite.size() - 1);
-        // A formula may well be below 0.
-        if (quantity == Quantity::kFormula) {
-            return {at_rank(std::floor((1.0 - kShare) * last)), at_rank(std::ceil(kShare * last))};
+        range.high = end_of_scale(finite);
+        if (quantity == Quantity::kFormula) {  // may well be below 0
+            for (float& value : finite) value = -value;
+            return {0.0f - end_of_scale(finite), range.high};
         }
-        range = {0.0f, at_rank(kShare * last)};
         if (range.high <= 0.0f) range.high = std::ranges::max(finite);
     }
     return range;

@@ -863,6 +863,7 @@ TEST(ValueRange, LeavesOutTheFewThatAreFarAbove) {
     EXPECT_EQ(range.low, 0.0f);
     EXPECT_LT(range.high, 2.01f);
     EXPECT_GT(range.high, 1.9f);
+    EXPECT_EQ(range_of(Quantity::kSpeed, std::vector{1.0f, 30.0f, 2.0f}).high, 30.0f);  // of few none is left out
 }
 
 TEST(ValueRange, IsTheValueWhereThereIsButOne) {
