@@ -456,6 +456,41 @@ TEST(Light, CastsAShadowOnTheFloorAndTakesSkyWhereABallStands) {
     }
 }
 
+TEST(Light, IsTheSameInABoxOfAtomsInMetres) {
+    const auto scene = [](const std::string& power) {
+        const auto times = [&](const char* number) { return number + power; };
+        return "[scene]
+dimension = 3
+[box]
+size = [" + times("10") + ", " + times("10") + ", " + times("10") +
+               "]
+[run]
+backend = "cpu"
+[[species]]
+name = "red"
+radius = " + times("2") +
+               "
+mass = 1
+color = "#E00000"
+" +
+               ball("red", times("3") + ", " + times("3") + ", " + times("5")) +
+               ball("red", times("7") + ", " + times("7") + ", " + times("5"));
+    };
+    for (const bool perspective : {false, true}) {
+        const PictureStyle style{
+            .quantity = Quantity::kSpecies, .labels = false, .camera = {.perspective = perspective}};
+        Studio large(scene("e0"), style);
+        Studio small(scene("e-9"), style);
+        const Pixels& right = large.shoot();
+        const Pixels& pixels = small.shoot();
+        std::size_t others = 0;
+        for (std::size_t k = 0; k < right.rgb.size(); ++k) {
+            others += std::abs(int{right.rgb[k]} - int{pixels.rgb[k]}) > 8 ? 1U : 0U;
+        }
+        EXPECT_LT(others, right.rgb.size() / 200) << perspective;  // edges
+    }
+}
+
 TEST(Light, DrawsALineAroundWhatIsNearer) {
     const std::string scene =
         deep_scene("[[species]]\nname = \"large\"\nradius = 1.8\nmass = 1\ncolor = \"#FFFFFF\"\n" +
