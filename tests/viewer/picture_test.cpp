@@ -459,21 +459,9 @@ TEST(Light, CastsAShadowOnTheFloorAndTakesSkyWhereABallStands) {
 TEST(Light, IsTheSameInABoxOfAtomsInMetres) {
     const auto scene = [](const std::string& power) {
         const auto times = [&](const char* number) { return number + power; };
-        return "[scene]
-dimension = 3
-[box]
-size = [" + times("10") + ", " + times("10") + ", " + times("10") +
-               "]
-[run]
-backend = "cpu"
-[[species]]
-name = "red"
-radius = " + times("2") +
-               "
-mass = 1
-color = "#E00000"
-" +
-               ball("red", times("3") + ", " + times("3") + ", " + times("5")) +
+        return "[scene]\ndimension = 3\n[box]\nsize = [" + times("10") + ", " + times("10") + ", " + times("10") +
+               "]\n[run]\nbackend = \"cpu\"\n[[species]]\nname = \"red\"\nradius = " + times("2") +
+               "\nmass = 1\ncolor = \"#E00000\"\n" + ball("red", times("3") + ", " + times("3") + ", " + times("5")) +
                ball("red", times("7") + ", " + times("7") + ", " + times("5"));
     };
     for (const bool perspective : {false, true}) {
