@@ -47,11 +47,14 @@ void main() {
     vec2 corner = vec2((gl_VertexID & 1) * 2 - 1, (gl_VertexID >> 1) * 2 - 1);
     if (perspective) {
         // Seen from so near a ball's outline is a circle wider than the ball, on the cone that touches it.
-        vec3 away = normalize(center);
+        float size = max(max(abs(center.x), abs(center.y)), abs(center.z));  // the squares of lengths may be no floats
+        vec3 to = center / size;
+        vec3 away = normalize(to);
         vec3 side = normalize(cross(away, vec3(0.0, 1.0, 0.0)));
         vec3 up = cross(side, away);
-        float distance2 = dot(center, center);
-        float outline = radius * sqrt(distance2 / max(distance2 - radius * radius, 1e-6 * distance2));
+        float distance2 = dot(to, to);
+        float part = radius / size;
+        float outline = radius * sqrt(distance2 / max(distance2 - part * part, 1e-6 * distance2));
         corner_point = center + outline * (corner.x * side + corner.y * up);
     } else {
         corner_point = center + vec3(half_side(place.w) * corner, 0.0);

@@ -21,6 +21,9 @@ const float kAmbient = 0.28;
 const float kLamp = 0.86;
 const float kFill = 0.3;
 
+// Of lengths of atoms in metres a float has no squares: what is squared is first made as long as 1, nearly.
+vec3 near_one(vec3 v) { return v / max(max(abs(v.x), abs(v.y)), max(abs(v.z), 1e-37)); }
+
 vec3 eye_point(ivec2 at, float depth) {
     float z = (eye_depth.x + eye_depth.y * depth) / (eye_depth.z + eye_depth.w * depth);
     return vec3((eye_plane.zw + eye_plane.xy * vec2(at)) * (eye_spread.x + eye_spread.y * z), z);
@@ -40,7 +43,8 @@ void main() {
     vec3 left = p - point_at(here - ivec2(1, 0));
     vec3 above = point_at(here + ivec2(0, 1)) - p;
     vec3 below = p - point_at(here - ivec2(0, 1));
-    vec3 normal = normalize(cross(abs(right.z) < abs(left.z) ? right : left, abs(above.z) < abs(below.z) ? above : below));
+    vec3 normal = normalize(cross(near_one(abs(right.z) < abs(left.z) ? right : left),
+                                 near_one(abs(above.z) < abs(below.z) ? above : below)));
 
     // Points along two spirals, which four pixels that become one turn by quarters.
     float pixels = pixels_at / (eye_spread.x + eye_spread.y * p.z);  // a length
@@ -53,7 +57,7 @@ void main() {
         float share = (float(k % points) + 0.25 * float(quarter) + 0.125) / float(points);
         ivec2 to = here + ivec2(round(max(share * far * pixels, 1.5) * (turned * around[k])));
         vec3 v = point_at(to) - p;
-        float d = length(v);
+        float d = radius * length(v / radius);
         float rise = dot(normal, v) / max(d, 1e-30);
         hidden += max(rise - 0.08, 0.0) * (1.0 - smoothstep(0.6 * far, 1.6 * far, d));
     }

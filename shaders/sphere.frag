@@ -12,12 +12,12 @@ out vec4 result;
 void main() {
     vec3 point = square_point();
     vec3 eye = perspective ? vec3(0.0) : vec3(point.xy, 0.0);
-    vec3 ray = perspective ? normalize(point) : vec3(0.0, 0.0, -1.0);
+    vec3 ray = perspective ? normalize(point / -point.z) : vec3(0.0, 0.0, -1.0);
     float along = dot(ray, center - eye);
-    vec3 miss = center - eye - along * ray;  // not |c|^2 - b^2, which cancels far away
-    float inside = radius * radius - dot(miss, miss);
+    vec3 miss = (center - eye - along * ray) / radius;  // not |c|^2 - b^2, which cancels far away
+    float inside = 1.0 - dot(miss, miss);
     if (inside < 0.0) discard;
-    float half_way = sqrt(inside);
+    float half_way = radius * sqrt(inside);
     float enters = along - half_way;
 #ifdef DRESSED
     // What planes leave of the ray's way through the ball: closed where it comes in through one.

@@ -267,6 +267,14 @@ int render_all(const RenderOptions& options) {
         if (request.frames_per_second <= 0.0 || request.frames_per_second > kMost) {
             throw InputError("--fps: must be greater than 0 and at most 1000");
         }
+        // A .gif says in whole hundredths of a second how long it shows each, in 16 bits; players take less than two
+        // for ten.
+        constexpr double kMostOfGif = 50.0;
+        constexpr double kLeastOfGif = 1.0 / 655.0;
+        if (options.output.ends_with(".gif") &&
+            (request.frames_per_second > kMostOfGif || request.frames_per_second < kLeastOfGif)) {
+            throw InputError("--fps: a .gif has from 1/655 to 50 frames per second; name a .mp4 or .webm for others");
+        }
     }
     const FrameChoice choice = frame_choice(options, render_kind(options.output));
     const std::vector<std::string> look = look_of_options(options.viewer);

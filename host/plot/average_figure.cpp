@@ -10,6 +10,7 @@
 
 #include "host/observables/average.hpp"
 #include "host/plot/figure.hpp"
+#include "host/plot/run_figure.hpp"
 #include "host/plot/stored_run.hpp"
 #include "host/state/errors.hpp"
 #include "host/theory/conduction.hpp"
@@ -134,15 +135,18 @@ Figure line_figure(const std::vector<const TrajectoryReader*>& runs, const std::
         if (range.first >= range.second || !any) {
             throw InputError(fmt::format("{}: '{}' has no value in this run", run.path(), quantity));
         }
+        Figure one;
+        one.x_label = info.x.label;
+        one.x_unit = info.x.unit;
+        one.y_label = quantity_label(info);
+        one.y_unit = info.unit;
+        one.units = scene.units;
+        if (k > 0) require_same_axes(figure, one, run, quantity);
         if (k == 0) {
+            figure = one;
             const std::string what = what_it_is(info, scene);
             figure.title = runs.size() == 1 ? fmt::format("{}: {}", run_name(run), what) : what;
             figure.title += window.words();
-            figure.x_label = info.x.label;
-            figure.x_unit = info.x.unit;
-            figure.y_label = quantity_label(info);
-            figure.y_unit = info.unit;
-            figure.units = scene.units;
             figure.log_x = figure.log_y = info.kind == "msd";
         }
         if (info.kind == "density") {
@@ -244,6 +248,10 @@ Drawing average_figure(const std::vector<const TrajectoryReader*>& runs, const s
         const Scene scene = first.scene();
         const TimeWindow own = window.of(first);
         MapFigure map = map_figure(first, scene, run_average(first, scene, quantity, own));
+        const auto has_value = [](const std::vector<double>& cell) { return std::isfinite(cell[2]); };
+        if (std::ranges::none_of(map.cells, has_value)) {
+            throw InputError(fmt::format("{}: '{}' has no value in this run", first.path(), quantity));
+        }
         map.title += own.words();
         return map;
     }

@@ -32,10 +32,7 @@ BallColors color_by_speed(const Frame& frame) {
         if (!frame.gone[id] && std::isfinite(speed)) speeds.push_back(speed);
     }
     if (!speeds.empty()) {
-        // A few very fast balls shall not make all others look alike.
-        const auto rank = static_cast<std::ptrdiff_t>(0.998 * static_cast<double>(speeds.size() - 1));
-        std::nth_element(speeds.begin(), speeds.begin() + rank, speeds.end());
-        colors.fastest = speeds[static_cast<std::size_t>(rank)];
+        colors.fastest = end_of_scale(speeds);
         if (colors.fastest <= 0.0) colors.fastest = *std::ranges::max_element(speeds);
     }
     colors.color.resize(frame.size());

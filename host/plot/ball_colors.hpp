@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <string>
 #include <utility>
@@ -8,6 +10,16 @@
 #include "host/plot/ball_picture.hpp"
 
 namespace carom {
+
+/// Where a scale of colours ends: at what two values in a thousand exceed, so that a few far above do not make all
+/// others look alike; of up to 500 at the largest. \param values  at least one; put into another order
+template <class Number>
+Number end_of_scale(std::vector<Number>& values) {
+    constexpr double kShare = 0.998;
+    const auto rank = static_cast<std::ptrdiff_t>(std::ceil(kShare * static_cast<double>(values.size() - 1)));
+    std::nth_element(values.begin(), values.begin() + rank, values.end());
+    return values[static_cast<std::size_t>(rank)];
+}
 
 /// Which species of the table have balls.
 std::vector<bool> species_in_use(const Balls& balls);

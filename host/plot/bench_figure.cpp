@@ -199,13 +199,16 @@ struct Range {
     double high = 0.0;
 };
 
-/// Of all points of all panels, so that panels share it.
+constexpr double kLeast = 1e-300;  // below, a power of ten has no room for its digits
+
+/// Of all points of all panels that a logarithmic axis has a place for, so that panels share it. Of none, up to 0.
 Range range_of(const std::vector<BenchPanel>& panels, bool of_x) {
     Range range;
     for (const BenchPanel& panel : panels) {
         for (const BenchSeries& series : panel.series) {
             for (const auto& [x, point] : series.points) {
-                range.low = std::min(range.low, of_x ? x : point.y);
+                const double value = of_x ? x : point.y;
+                if (value > 0.0) range.low = std::min(range.low, value);
                 range.high = std::max(range.high, of_x ? x : std::max(point.y, point.high));
             }
         }
@@ -247,6 +250,10 @@ Range wished(Range range, const AxisRange& wish, const char* option) {
     range = {wish.low.value_or(range.low), wish.high.value_or(range.high)};
     if (range.low <= 0.0)
         throw InputError(fmt::format("{}: a logarithmic axis begins above 0, not at {}", option, range.low));
+    if (range.low < kLeast || !can_be_drawn(range.high)) {
+        throw InputError(fmt::format("{}: a logarithmic axis goes from 1e-300 to 1e300, not from {:g} to {:g}", option,
+                                     range.low, range.high));
+    }
     if (range.low >= range.high) {
         throw InputError(fmt::format("{}: from {:g} to {:g} there is nothing", option, range.low, range.high));
     }
@@ -325,8 +332,14 @@ BenchFigure::BenchFigure(const std::string& text, const std::string& file, std::
             if (!panel.series.empty()) panels_.push_back(std::move(panel));
         }
         if (panels_.empty()) throw InputError(fmt::format("{}: holds nothing to draw for '{}'", file, quantity_));
-        if (!can_be_drawn(range_of(panels_, true).high) || !can_be_drawn(range_of(panels_, false).high)) {
-            throw InputError(fmt::format("{}: '{}' has numbers beyond what a figure can show", file, quantity_));
+        for (const bool of_x : {true, false}) {
+            const Range range = range_of(panels_, of_x);
+            if (!(range.high > 0.0 && std::isfinite(range.low))) {
+                throw InputError(fmt::format("{}: '{}' has no number above 0 to draw", file, quantity_));
+            }
+            if (range.low < kLeast || !can_be_drawn(range.high)) {
+                throw InputError(fmt::format("{}: '{}' has numbers beyond what a figure can show", file, quantity_));
+            }
         }
         title_ = title_of(json, quantity_);
     } catch (const nlohmann::json::exception&) {

@@ -26,7 +26,7 @@ std::pair<double, double> y_limits(const Figure& figure, bool right) {
     for (const Curve& curve : figure.curves) {
         if (curve.right != right) continue;
         from_zero = from_zero || curve.points || curve.boxes;
-        if (curve.dashed && !curve.thick) continue;  // for comparison only: may be cut off
+        if (curve.theory && curve.dashed && !curve.thick) continue;  // for comparison only: may be cut off
         for (std::size_t k = 0; k < curve.y.size(); ++k) {
             const double error = k < curve.error.size() && std::isfinite(curve.error[k]) ? curve.error[k] : 0.0;
             if (!std::isfinite(curve.y[k]) || !figure.x_range.holds(curve.x[k])) continue;
@@ -126,10 +126,12 @@ Word style_of(const Curve& curve) {
 
 /// \param place    of the curve in its figure; its data are in a block of that number
 /// \param letters  that a line of the key has room for
-void add_plots(std::vector<Script>& plots, const Curve& curve, std::size_t place, std::size_t letters) {
-    const std::size_t own = curve.color >= 0 ? static_cast<std::size_t>(curve.color) : place;
+void add_plots(std::vector<Script>& plots, const Figure& figure, std::size_t place, std::size_t letters) {
+    const Curve& curve = figure.curves[place];
     const bool mean = curve.mean_of >= 0;
-    const std::size_t color = (mean ? static_cast<std::size_t>(curve.mean_of) : own) % kCurveColors.size();
+    const std::size_t of = mean ? static_cast<std::size_t>(curve.mean_of) : place;
+    const int own = figure.curves[of].color;
+    const std::size_t color = (own >= 0 ? static_cast<std::size_t>(own) : of) % kCurveColors.size();
     const Word rgb = mean ? kShades[color] : curve.thick ? Word("#101010") : kCurveColors[color];
     const bool band = curve.band && curve.x.size() >= 2;
     if (band) {
@@ -176,8 +178,16 @@ Script from_tic_to_tic(Word axis, std::pair<double, double> shown, const AxisRan
     const double step = tic_step(low, high, narrow ? kFew : kMany);
     if (step > 0.0 && !asked.low) low = step * std::floor(low / step + kHair);
     if (step > 0.0 && !asked.high) high = step * std::ceil(high / step - kHair);
-    Script script("set {}range [{:.9g}:{:.9g}]\n", axis, low, high);
+    // Far from 0 tics differ in late digits.
+    constexpr int kDigits = 6;
+    constexpr int kMostDigits = 15;
+    const double size = std::max(std::abs(low), std::abs(high));
+    const int digits = step > 0.0
+                           ? std::clamp(static_cast<int>(std::ceil(std::log10(size / step))) + 1, kDigits, kMostDigits)
+                           : kDigits;
+    Script script("set {0}range [{1:.{3}g}:{2:.{3}g}]\n", axis, low, high, digits + 3 > 9 ? digits + 2 : 9);
     if (step > 0.0) script.add("set {}tics {:.9g}\n", axis, step);
+    if (digits > kDigits) script.add("set format {} \"%.{}g\"\n", axis, digits);
     return script;
 }
 
@@ -208,6 +218,12 @@ Script from_tic_to_end(const Figure& figure, bool narrow) {
     const bool near_tic = step * std::ceil(high / step - kHair) - high < kNotFar * (high - low);
     return from_tic_to_tic("x", {low, high}, {.low = figure.x_range.low, .high = near_tic ? figure.x_range.high : high},
                            narrow);
+}
+
+/// Of more curves than these a key would leave no room for them.
+bool has_key(const Figure& figure) {
+    constexpr std::size_t kMost = 40;
+    return figure.curves.size() > 1 && figure.curves.size() <= kMost;
 }
 
 /// A label beside an axis, in as many lines as it needs.
@@ -250,7 +266,7 @@ void add_figure(Script& script, const Figure& figure, const LabelRoom& room) {
                beside(axis_label(figure.y_label, figure.y_unit, figure.units), room));
     script.add("set grid back linecolor rgb \"#c8c8c8\" linewidth 1 dashtype 3\nunset logscale\n");
     script.add("set xtics autofreq\nset ytics autofreq\n");  // as a panel before may not have had them
-    if (figure.curves.size() > 1) {
+    if (has_key(figure)) {
         script.add("set key {}{}\n", kKeyBelow, room.narrow ? Word(" maxcols 1 samplen 1.5 spacing 1.1") : Word(""));
     } else {
         script.add("unset key\n");
@@ -290,7 +306,7 @@ void add_figure(Script& script, const Figure& figure, const LabelRoom& room) {
         const Curve& curve = figure.curves[k];
         script.block(Script("curve{}", k), rows_of(curve));
         const bool single = curve.points || curve.hollow || (!curve.error.empty() && !curve.band);
-        add_plots(single ? points : plots, curve, k, room.across);
+        add_plots(single ? points : plots, figure, k, room.across);
     }
     plots.insert(plots.end(), points.begin(), points.end());
     script.plot(plots);
@@ -390,7 +406,7 @@ std::size_t key_lines(const Figure& figure, const LabelRoom& room) {
         lines += broken_into_lines(curve.label, room.across).size();
         longest = std::max(longest, curve.label.size());
     }
-    return figure.curves.size() < 2 ? 0 : room.narrow || 2 * longest > room.across ? lines : (lines + 1) / 2;
+    return !has_key(figure) ? 0 : room.narrow || 2 * longest > room.across ? lines : (lines + 1) / 2;
 }
 
 AxisRange either(const AxisRange& asked, const AxisRange& own) {
@@ -422,8 +438,13 @@ void apply_to(const FigureWishes& wishes, Figure& figure) {
 
 void apply_to(const FigureWishes& wishes, MapFigure& map) {
     if (wishes.log_x || wishes.log_y) throw InputError("--log: the axes of a map are places in the box");
+    const auto span = [](const AxisRange& range) { return *range.high - *range.low; };
+    const double across = span(map.x_range);
+    const double up = span(map.y_range);
     map.x_range = either(wishes.x, map.x_range);
     map.y_range = either(wishes.y, map.y_range);
+    map.ratio *=
+        std::abs(span(map.y_range) / up) / std::abs(span(map.x_range) / across);  // lengths are as long either way
     map.colors = either(wishes.colors, map.colors);
     if (!wishes.units) map.units.reduced = true;
 }

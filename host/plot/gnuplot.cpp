@@ -24,9 +24,14 @@ constexpr std::string_view kQuote = "'.\"'\".'";
 // In double quotes gnuplot runs what stands in backquotes, and knows escapes; in single quotes it knows nothing.
 std::string in_quotes(std::string_view text) {
     std::string result = "'";
-    for (const char c : text) {
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        const char c = text[at];
         const auto code = static_cast<unsigned char>(c);
-        if (std::isspace(code) != 0) {
+        if (const std::size_t bytes = character_bytes(text.substr(at));
+            bytes != 1) {  // 0: no UTF-8, which an .svg must be
+            result += bytes == 0 ? fmt::format("\\x{:02x}", code) : std::string(text.substr(at, bytes));
+            at += std::max<std::size_t>(bytes, 1) - 1;
+        } else if (std::isspace(code) != 0) {
             result += ' ';
         } else if (std::iscntrl(code) != 0) {
             throw InputError(fmt::format("a text with the control character \\x{:02x} cannot stand in a figure", code));
@@ -146,7 +151,7 @@ Script& Script::block(const Script& name, const std::vector<std::vector<double>>
     for (const std::vector<double>& row : rows) {
         for (std::size_t k = 0; k < row.size(); ++k) {
             if (k > 0) text_ += ' ';
-            text_ += std::isfinite(row[k]) ? fmt::format("{:.12g}", row[k]) : "NaN";
+            text_ += std::isfinite(row[k]) ? fmt::format("{}", row[k]) : "NaN";
         }
         text_ += '\n';
     }

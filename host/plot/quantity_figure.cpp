@@ -57,16 +57,21 @@ const Curve* theory_for(const Figure& figure, const Curve& measured) {
 Figure residuals_of(const Figure& figure, bool absolute) {
     Figure result = figure;
     result.curves.clear();
-    bool in_errors = true;
+    const auto has_errors = [](const Curve& curve) {
+        return std::ranges::any_of(curve.error, [](double error) { return error > 0.0; });
+    };
+    const auto left_out = [&](const Curve& curve) {
+        return curve.theory || curve.mean_of >= 0 || curve.hollow || theory_for(figure, curve) == nullptr;
+    };
+    // One axis has one unit: standard errors, or the quantity's own where a curve has none.
+    const bool in_errors =
+        std::ranges::all_of(figure.curves, [&](const Curve& curve) { return left_out(curve) || has_errors(curve); });
     std::string theory_label;
     double low = std::numeric_limits<double>::infinity();
     double high = -low;
     for (const Curve& curve : figure.curves) {
-        if (curve.theory || curve.mean_of >= 0 || curve.hollow) continue;
+        if (left_out(curve)) continue;
         const Curve* theory = theory_for(figure, curve);
-        if (theory == nullptr) continue;
-        const bool errors = std::ranges::any_of(curve.error, [](double error) { return error > 0.0; });
-        in_errors = in_errors && errors;
         theory_label = theory->label;
         Curve rest = curve;
         rest.x.clear();
@@ -75,9 +80,9 @@ Figure residuals_of(const Figure& figure, bool absolute) {
         rest.band = false;
         for (std::size_t k = 0; k < curve.x.size(); ++k) {
             if (curve.x[k] < theory->x.front() || curve.x[k] > theory->x.back()) continue;
-            if (errors && !(curve.error[k] > 0.0)) continue;
+            if (in_errors && !(curve.error[k] > 0.0)) continue;
             const double off =
-                (curve.y[k] - interpolated(theory->x, theory->y, curve.x[k])) / (errors ? curve.error[k] : 1.0);
+                (curve.y[k] - interpolated(theory->x, theory->y, curve.x[k])) / (in_errors ? curve.error[k] : 1.0);
             rest.x.push_back(curve.x[k]);
             rest.y.push_back(absolute ? std::abs(off) : off);
             low = std::min(low, curve.x[k]);
@@ -222,8 +227,12 @@ Figure drift_of(Figure figure, bool absolute) {
     std::erase_if(figure.curves, [](const Curve& curve) { return curve.theory || curve.mean_of >= 0; });
     const bool relative = figure.curves.size() == 1 && first_value(figure.curves.front()) != 0.0;
     if (relative) figure.y_least = kRounding;
+    double since = std::numeric_limits<double>::infinity();
     for (Curve& curve : figure.curves) {
         const double first = first_value(curve);
+        for (std::size_t k = 0; k < curve.x.size(); ++k) {
+            if (std::isfinite(curve.y[k])) since = std::min(since, curve.x[k]);
+        }
         for (double& y : curve.y) {
             y = (y - first) / (relative ? std::abs(first) : 1.0);
             if (absolute) y = std::abs(y);
@@ -233,9 +242,7 @@ Figure drift_of(Figure figure, bool absolute) {
     figure.y_label =
         fmt::format("{}{}change of {}", absolute ? "size of the " : "", relative ? "relative " : "", figure.y_label);
     if (relative) figure.y_unit.clear();
-    figure.title +=
-        ", change since " +
-        (figure.curves.front().x.empty() ? "the start" : fmt::format("t = {:.6g}", figure.curves.front().x.front()));
+    figure.title += ", change since " + (std::isfinite(since) ? fmt::format("t = {:.6g}", since) : "the start");
     return figure;
 }
 

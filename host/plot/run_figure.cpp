@@ -304,6 +304,17 @@ std::vector<std::string> rows_of_interest(const TrajectoryReader& trajectory) {
     return names;
 }
 
+void require_same_axes(const Figure& first, const Figure& other, const TrajectoryReader& run,
+                       const std::string& quantity) {
+    const auto axes = [](const Figure& figure) {
+        return fmt::format("{} over {}", axis_label(figure.y_label, figure.y_unit, figure.units),
+                           axis_label(figure.x_label, figure.x_unit, figure.units));
+    };
+    if (axes(first) == axes(other)) return;
+    throw InputError(fmt::format("{}: '{}' is {} here, and {} in the first run: no figure has both", run.path(),
+                                 quantity, axes(other), axes(first)));
+}
+
 Figure run_figure(const TrajectoryReader& trajectory, const std::string& quantity, const TimeWindow& window) {
     return rows_figure(trajectory, quantity, true, window);
 }
@@ -316,6 +327,7 @@ Figure runs_figure(const std::vector<const TrajectoryReader*>& runs, const std::
     const std::vector<std::string> names = run_names(runs);
     for (std::size_t k = 0; k < runs.size(); ++k) {
         Figure one = rows_figure(*runs[k], quantity, false, window);
+        require_same_axes(figure, one, *runs[k], quantity);
         for (Curve& curve : one.curves) {
             curve.label = one.curves.size() > 1 ? names[k] + ", " + curve.label : names[k];
             curve.thick = false;
@@ -386,16 +398,20 @@ Figure number_figure(const std::vector<const TrajectoryReader*>& runs, const std
         }
         const RunAverage average{course.info, course.tables.back()};
         const std::vector<TheoryCheck> checks = average_checks(measured, {&average, 1});
+        Figure one;
+        one.x_label = "time";
+        one.x_unit = "s";
+        one.y_label = info->label;
+        one.y_unit = info->unit;
+        one.units = measured.scene.units;
+        if (k > 0) require_same_axes(figure, one, run, quantity);
         if (k == 0) {
+            one.x_from = figure.x_from;
+            figure = one;
             figure.title =
                 fmt::format("{}{}{}, average so far with standard error", runs.size() == 1 ? run_name(run) + ": " : "",
                             info->name, info->species.empty() ? "" : " of " + info->species);
             figure.title += window.words();
-            figure.x_label = "time";
-            figure.x_unit = "s";
-            figure.y_label = info->label;
-            figure.y_unit = info->unit;
-            figure.units = measured.scene.units;
         }
         std::vector<Curve> theory;
         for (std::size_t component = 0; component < curves.size(); ++component) {

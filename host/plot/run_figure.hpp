@@ -42,4 +42,8 @@ std::vector<std::string> rows_of_interest(const TrajectoryReader& trajectory);
 Figure number_figure(const std::vector<const TrajectoryReader*>& runs, const std::string& quantity,
                      const TimeWindow& window = {});
 
+/// \throws InputError  runs that are laid over each other have other axes than the first
+void require_same_axes(const Figure& first, const Figure& other, const TrajectoryReader& run,
+                       const std::string& quantity);
+
 }  // namespace carom

@@ -85,7 +85,7 @@ struct ColorScale {
     double high = 1.0;
     bool levels = false;
 
-    explicit ColorScale(const std::vector<double>& values) {
+    ColorScale(const std::vector<double>& values, const AxisRange& wish) {
         double least = std::numeric_limits<double>::infinity();
         double most = -least;
         bool whole = true;
@@ -96,17 +96,18 @@ struct ColorScale {
             whole = whole && value == std::floor(value);
         }
         if (!(least <= most)) least = most = 0.0;
+        require_within(wish, least, most, "cb");
         constexpr double kWithHalves = 1e15;  // from where on halves are lost in whole numbers
-        levels = whole && most - least < kMostLevels && std::max(-least, most) < kWithHalves;
+        levels = !wish.given() && whole && most - least < kMostLevels && std::max(-least, most) < kWithHalves;
         const double margin = levels ? 0.5 : least == most ? margin_around(least) : 0.0;
-        low = least - margin;
-        high = most + margin;
+        low = wish.low.value_or(least - margin);
+        high = wish.high.value_or(most + margin);
     }
 
     [[nodiscard]] Color color(double value) const {
         const double t =
             levels && high - low > 1.0 ? (value - low - 0.5) / (high - low - 1.0) : (value - low) / (high - low);
-        return viridis(static_cast<float>(t));
+        return viridis(static_cast<float>(std::clamp(t, 0.0, 1.0)));
     }
 
     void add_to(Script& script) const {
@@ -131,6 +132,17 @@ struct ColorScale {
     }
 };
 
+/// An axis as it is asked for. \throws InputError  it has values without a place on a logarithmic one
+Scale as_wished(Scale scale, const std::optional<bool>& logarithmic) {
+    if (!logarithmic.value_or(false)) return scale;
+    if (scale.words || scale.at.front() <= 0.0) {
+        throw InputError(fmt::format("--log: '{}' has '{}', and a logarithmic axis only numbers above 0", scale.label,
+                                     scale.texts.front()));
+    }
+    make_logarithmic(scale);
+    return scale;
+}
+
 /// A few values at odd distances get cells of one size: what they hold is to be read, and the tics name them.
 Scale side_by_side(Scale scale) {
     if (scale.uniform || scale.logarithmic || scale.at.size() > kMostLabels) return scale;
@@ -141,9 +153,13 @@ Scale side_by_side(Scale scale) {
 
 Script heat_map_script(const SweepTable& table, const Reduced& reduced, const std::string& quantity,
                        const Canvas& canvas, const FigureWishes& wishes) {
-    const Scale x = side_by_side(reduced.scales[0]);
-    const Scale y = side_by_side(reduced.scales[1]);
-    const ColorScale colors(reduced.values);
+    const auto scale_of = [](const Scale& scale, const std::optional<bool>& logarithmic, const AxisRange& range) {
+        const Scale wished = as_wished(scale, logarithmic);
+        return range.given() ? wished : side_by_side(wished);  // ranges are of values
+    };
+    const Scale x = scale_of(reduced.scales[0], wishes.log_x, wishes.x);
+    const Scale y = scale_of(reduced.scales[1], wishes.log_y, wishes.y);
+    const ColorScale colors(reduced.values, wishes.colors);
     const bool few = x.at.size() <= kMostLabels && y.at.size() <= kMostLabels;
     Script script = figure_head(title_of(table, quantity, reduced.scales), canvas);
     script.add("set xlabel {}\nset ylabel {}\nset cblabel {} offset 1,0\n", Text{x.label}, Text{y.label},
@@ -233,7 +249,7 @@ std::pair<double, double> reach_of(const std::vector<double>& values) {
 Script curve_script(const SweepTable& table, const Reduced& reduced, const std::string& quantity, bool bars,
                     const Canvas& canvas, const FigureWishes& wishes) {
     if (wishes.colors.given()) throw InputError("--cbrange: only maps have colours");
-    const Scale& x = reduced.scales[0];
+    const Scale x = as_wished(reduced.scales[0], wishes.log_x);
     bars = bars && !x.logarithmic && x.uniform && x.at.size() <= kMostBars;
     Script script = figure_head(title_of(table, quantity, reduced.scales), canvas);
     script.add("set xlabel {}\nset ylabel {}\n", Text{x.label}, Text{reduced.label});

@@ -212,6 +212,12 @@ std::vector<double> edges_of(const std::vector<double>& x) {
     return edges;
 }
 
+std::vector<double> logarithms_of(const Scale& scale) {
+    std::vector<double> logarithms;
+    for (const double value : scale.at) logarithms.push_back(std::log(value));
+    return logarithms;
+}
+
 Scale scale_of(const SweepTable& table, std::size_t column) {
     Scale scale;
     scale.label = table.names[column];
@@ -238,13 +244,7 @@ Scale scale_of(const SweepTable& table, std::size_t column) {
     }
     scale.uniform = equal_steps(scale.at);
     if (scale.at.size() > 2 && scale.at.front() > 0.0 && scale.at.back() >= kLogarithmicFrom * scale.at.front()) {
-        std::vector<double> logarithms;
-        for (const double value : scale.at) logarithms.push_back(std::log(value));
-        scale.logarithmic = !scale.uniform && equal_steps(logarithms);
-        if (scale.logarithmic) {
-            scale.edges = edges_of(logarithms);
-            for (double& edge : scale.edges) edge = std::exp(edge);
-        }
+        if (!scale.uniform && equal_steps(logarithms_of(scale))) make_logarithmic(scale);
     }
     if (scale.edges.empty()) scale.edges = edges_of(scale.at);
     return scale;
@@ -264,6 +264,12 @@ std::size_t column_of(const SweepTable& table, const std::string& name, std::siz
 }
 
 }  // namespace
+
+void make_logarithmic(Scale& scale) {
+    scale.logarithmic = true;
+    scale.edges = edges_of(logarithms_of(scale));
+    for (double& edge : scale.edges) edge = std::exp(edge);
+}
 
 ChosenColumns choose_columns(const SweepTable& table, const TableView& view) {
     ChosenColumns chosen;

@@ -63,6 +63,9 @@ struct Scale {
     bool uniform = false;
 };
 
+/// Lays a scale of numbers above 0 out by their logarithms.
+void make_logarithmic(Scale& scale);
+
 /// The quantity over the chosen axes, summed or averaged over the others.
 struct Reduced {
     std::vector<Scale> scales;

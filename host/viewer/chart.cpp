@@ -46,7 +46,7 @@ Ticks ticks_of(double low, double high, int most, bool logarithmic) {
     if (logarithmic) {
         const double every = std::max(1.0, std::ceil((high - low) / std::max(1, most)));
         for (double power = std::ceil(low - 1e-9); power <= high + 1e-9; power += every) {
-            ticks.marks.emplace_back(power, fmt::format("1e{:.0f}", power));
+            ticks.marks.emplace_back(power, fmt::format("1e{:.0f}", power + 0.0));
         }
         return ticks;
     }
@@ -240,7 +240,8 @@ void add_chart(LineList& lines, const Figure& figure, const ChartPlace& whole, c
         lines.add_text(place.left - 0.3f * row - text_width(text, words), at + 0.45f * text, text, words, theme.ink);
     }
     float free = whole.left;
-    for (const auto& [value, words] : axes->x_ticks(kAcross).marks) {
+    const Ticks x_ticks = axes->x_ticks(kAcross);
+    for (const auto& [value, words] : x_ticks.marks) {
         const float at = pen.x(axes->across_tick(value));
         pen.line(at, place.top, at, place.bottom, 1.0f, theme.faint, 0.3f);
         const float from = at - 0.5f * text_width(text, words);
@@ -251,7 +252,8 @@ void add_chart(LineList& lines, const Figure& figure, const ChartPlace& whole, c
     pen.line(place.left, place.bottom, place.right, place.bottom, 1.2f, theme.ink);
     pen.line(place.left, place.top, place.left, place.bottom, 1.2f, theme.ink);
     y = place.bottom + 1.9f * row;
-    const std::string from = y_ticks.from.empty() ? "" : fmt::format("; told from {} on", y_ticks.from);
+    std::string from = x_ticks.from.empty() ? "" : fmt::format(" from {} on", x_ticks.from);
+    if (!y_ticks.from.empty()) from += fmt::format("; told from {} on", y_ticks.from);
     write(place.left, chart_label(figure.x_label, figure.x_unit, figure.units) + from, theme.ink);
     const bool above = std::ranges::any_of(figure.curves, [](const Curve& curve) { return curve.boxes; });
     for (const bool theory : {!above, above}) {  // below what was measured, but over bars

@@ -104,7 +104,7 @@ private:
         const float top = px(kTitleRoom + 28.0f);
         const float length = std::clamp(height_ - top - px(kFootRoom + 10.0f), px(60.0f), px(420.0f));
         const float bottom = top + length;
-        const bool constant = content_.range.high <= content_.range.low;
+        const bool constant = !(content_.range.high > content_.range.low);
         back(left - px(10.0f), px(kTitleRoom - 10.0f), width_ - px(4.0f), (constant ? top + bar : bottom) + px(14.0f));
         const int slices = std::max(2, static_cast<int>(length));
         for (int k = 0; k < slices && !constant; ++k) {
@@ -127,15 +127,21 @@ private:
         if (constant) {
             lines_.add_rectangle(left, top, left + bar, top + bar, content_.palette->at(0.5f));
             text(left + bar + px(9.0f), top + 0.5f * bar + 0.45f * px(kLabel), 0.9f * px(kLabel),
-                 fmt::format("all {:.4g}", low));
+                 std::isfinite(low) ? fmt::format("all {:.4g}", low) : "no number");
             return;
         }
         const auto high = static_cast<double>(content_.range.high);
         constexpr int kTicks = 3;
-        for (const double value : round_values(low, high, kTicks)) {
+        const std::vector<double> values = round_values(low, high, kTicks);
+        const double step = values.size() > 1 ? values[1] - values[0] : high - low;
+        constexpr double kDigits = 4.0;
+        const double largest = std::max(std::abs(low), std::abs(high));
+        const auto digits = static_cast<int>(std::clamp(std::ceil(std::log10(largest / step)) + 1.0, kDigits, 9.0));
+        for (const double value : values) {
             const float y = bottom - length * static_cast<float>((value - low) / (high - low));
             lines_.add({left + bar, y, 0.0f}, {left + bar + px(4.0f), y, 0.0f}, std::max(1.0f, px(1.0f)), theme_.ink);
-            text(left + bar + px(9.0f), y + 0.45f * px(kLabel), 0.9f * px(kLabel), fmt::format("{:.4g}", value));
+            text(left + bar + px(9.0f), y + 0.45f * px(kLabel), 0.9f * px(kLabel),
+                 fmt::format("{:.{}g}", value, digits));
         }
     }
 
@@ -144,12 +150,16 @@ private:
         float y = px(kTitleRoom + 12.0f);
         constexpr std::size_t kMost = 20;
         const auto& entries = content_.palette->entries;
-        const auto count = static_cast<float>(std::min(kMost, entries.size()));
+        const auto count = static_cast<float>(std::min(kMost + 1, entries.size()));
         back(left - px(14.0f), y - px(14.0f), width_ - px(4.0f), y + px(24.0f) * (count - 1.0f) + px(14.0f));
         for (std::size_t k = 0; k < std::min(kMost, entries.size()); ++k) {
             lines_.add({left, y, 0.0f}, {left, y, 0.0f}, px(14.0f), entries[k].second);
             text(left + px(16.0f), y + 0.45f * px(kLabel), px(kLabel), entries[k].first);
             y += px(24.0f);
+        }
+        if (entries.size() > kMost) {
+            text(left + px(16.0f), y + 0.45f * px(kLabel), px(kLabel),
+                 fmt::format("and {} more", entries.size() - kMost));
         }
     }
 
@@ -389,6 +399,9 @@ Appearance::Appearance(const PictureStyle& asked, const Scene& scene, const Ball
     if (!chosen.empty()) {
         selection.emplace(chosen, balls, asked.select.empty() ? scene.label("look.select") : "--select");
     }
+    for (const std::size_t id : asked.trails) {
+        if (id >= balls.size()) throw InputError(fmt::format("--trails: there is no ball {}", id));
+    }
     if (asked.map) {
         map = *asked.map;
     } else if (!look.colormap.empty()) {
@@ -542,6 +555,10 @@ void Painter::see(const ValueRange& now) {
         range_ = *fixed_range_;
         return;
     }
+    if (!std::isfinite(now.low) || !std::isfinite(now.high)) {  // no ball has a number now
+        range_ = seen_.value_or(now);
+        return;
+    }
     if (seen_) {
         seen_->low = std::min(seen_->low, now.low);
         seen_->high = std::max(seen_->high, now.high);
@@ -644,7 +661,7 @@ void Painter::draw(const Frame& frame, const std::vector<std::string>& notes, co
     } else {
         evaluate(quantity_, scene_, balls_, frame, values_);
     }
-    if (selection_) selection_->evaluate(balls_, frame, chosen_);
+    if (selection_) selection_->choose(balls_, frame, chosen_);
     see(range_of(quantity_, values_));
     turned_ = turns(frame) ? turns_.at(frame) : std::span<const BallTurn>();
     const BallCloud cloud = clouds_.make(scene_, balls_, frame, values_, turned_, chosen_, copies_ == 0);

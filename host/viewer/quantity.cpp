@@ -180,13 +180,21 @@ double translation_of(const Balls& balls, const Frame& frame, std::size_t id) {
     return std::isfinite(mass) ? 0.5 * mass * squared(frame.velocity, id) : double{kNone};
 }
 
-/// Fills `values` with of(id) of each ball that is still in.
+/// Fills `values` with of(id) of each ball that is still in. Where a float has room for none of them but 0, they are no
+/// numbers: it would look as if all were 0.
 template <class Of>
 void fill(const Frame& frame, std::vector<float>& values, const Of& of) {
     values.resize(frame.size());
+    bool any = false;
+    bool lost = false;
     for (std::size_t id = 0; id < frame.size(); ++id) {
-        values[id] = frame.gone[id] != 0 ? kNone : static_cast<float>(of(id));
+        const double value = frame.gone[id] != 0 ? double{kNone} : static_cast<double>(of(id));
+        values[id] = static_cast<float>(value);
+        const bool kept = std::isnormal(values[id]);
+        any = any || kept;
+        lost = lost || (std::isnormal(value) && !kept);
     }
+    if (lost && !any) std::ranges::fill(values, kNone);
 }
 
 /// Along which axis heights are, and from where.
@@ -270,14 +278,15 @@ constexpr std::array kNumbersOfABall{"id", "species", "x",     "y",    "z",     
                                      "vy", "vz",      "speed", "spin", "radius", "mass"};
 constexpr std::size_t kMostSpecies = 100;  // that have names in formulas
 
-/// What formulas may name: the numbers of a ball, then species.
+/// What formulas may name: the numbers of a ball, then species. What is a size of one is no species of its own, and one
+/// that is called as a number of a ball has no name here.
 /// \param numbers  of these species
 std::vector<std::string> names_for(const Balls& balls, std::vector<double>& numbers) {
     std::vector<std::string> names(kNumbersOfABall.begin(), kNumbersOfABall.end());
-    const std::size_t species = std::min(balls.species_table.size(), kMostSpecies);
-    for (std::size_t k = 0; k < species; ++k) {
+    for (std::size_t k = 0; k < balls.species_table.size() && numbers.size() < kMostSpecies; ++k) {
         const std::string& name = balls.species_table[k].name;
-        if (name.empty() || std::ranges::find(names, name) != names.end()) continue;
+        if (name.empty() || balls.species_table[k].size_of >= 0 || std::ranges::find(names, name) != names.end())
+            continue;
         names.push_back(name);
         numbers.push_back(static_cast<double>(k));
     }
@@ -289,7 +298,10 @@ Formula formula_for(const std::string& text, const Balls& balls, const std::stri
     try {
         return {text, names_for(balls, numbers)};
     } catch (const InputError& error) {
-        throw InputError(fmt::format("{}: {}", label, error.what()));
+        const bool all = numbers.size() < kMostSpecies;
+        throw InputError(
+            fmt::format("{}: {}{}", label, error.what(),
+                        all ? "" : fmt::format("; of species the first {} have names in formulas", kMostSpecies)));
     }
 }
 
@@ -299,7 +311,9 @@ BallFormula::BallFormula(std::string text, const Balls& balls, const std::string
     // Without a colon find() gives one before 0.
     : text_(std::move(text)), formula_(formula_for(text_.substr(text_.find(':') + 1), balls, label, numbers_)) {}
 
-void BallFormula::evaluate(const Balls& balls, const Frame& frame, std::vector<float>& values) const {
+template <class Store>
+void BallFormula::fill_with(const Balls& balls, const Frame& frame, std::vector<float>& values,
+                            const Store& store) const {
     std::vector<double> numbers(kNumbersOfABall.size());
     numbers.insert(numbers.end(), numbers_.begin(), numbers_.end());
     const auto component = [](const std::vector<double>& of, std::size_t id) { return of.empty() ? 0.0 : of[id]; };
@@ -307,7 +321,7 @@ void BallFormula::evaluate(const Balls& balls, const Frame& frame, std::vector<f
         const Species& species = balls.species_of(id);
         double* number = numbers.data();
         *number++ = static_cast<double>(id);
-        *number++ = static_cast<double>(balls.species[id]);
+        *number++ = species_row(balls.species_table, balls.species[id]);
         for (const auto* vector : {&frame.position, &frame.velocity}) {
             for (const auto& axis : *vector) *number++ = component(axis, id);
         }
@@ -315,8 +329,16 @@ void BallFormula::evaluate(const Balls& balls, const Frame& frame, std::vector<f
         *number++ = std::sqrt(squared(frame.spin, id));
         *number++ = species.radius;
         *number = species.mass;
-        return formula_.evaluate(numbers);
+        return store(formula_.evaluate(numbers));
     });
+}
+
+void BallFormula::evaluate(const Balls& balls, const Frame& frame, std::vector<float>& values) const {
+    fill_with(balls, frame, values, [](double value) { return value; });
+}
+
+void BallFormula::choose(const Balls& balls, const Frame& frame, std::vector<float>& chosen) const {
+    fill_with(balls, frame, chosen, [](double value) { return std::abs(value) > 0.0 ? 1.0 : 0.0; });
 }
 
 Quantity default_quantity(const Balls& balls) {
@@ -435,24 +457,17 @@ ValueRange range_of(Quantity quantity, std::span<const float> values) {
         const float value = values[sampled_ball(k, entries, values.size())];
         if (std::isfinite(value)) finite.push_back(value);
     }
-    if (finite.empty()) return {0.0f, 0.0f};
+    if (finite.empty()) return {kNone, kNone};
     ValueRange range;
     if (quantity == Quantity::kId || quantity == Quantity::kHeight) {
         const auto [least, most] = std::ranges::minmax(finite);
         range = {least, most};
     } else {
-        constexpr double kShare = 0.998;
-        const auto at_rank = [&](double rank) {
-            const auto nth = finite.begin() + static_cast<std::ptrdiff_t>(rank);
-            std::nth_element(finite.begin(), nth, finite.end());
-            return *nth;
-        };
-        const auto last = static_cast<double>(finite.size() - 1);
-        // A formula may well be below 0.
-        if (quantity == Quantity::kFormula) {
-            return {at_rank(std::floor((1.0 - kShare) * last)), at_rank(std::ceil(kShare * last))};
+        range.high = end_of_scale(finite);
+        if (quantity == Quantity::kFormula) {  // may well be below 0
+            for (float& value : finite) value = -value;
+            return {0.0f - end_of_scale(finite), range.high};
         }
-        range = {0.0f, at_rank(kShare * last)};
         if (range.high <= 0.0f) range.high = std::ranges::max(finite);
     }
     return range;

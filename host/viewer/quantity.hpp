@@ -69,8 +69,13 @@ public:
     [[nodiscard]] std::string name() const { return text_.substr(0, text_.find(':')); }
     /// By id; NaN of a ball that has left. \param balls  for species
     void evaluate(const Balls& balls, const Frame& frame, std::vector<float>& values) const;
+    /// 1 where it is another number than 0, however small, else 0; NaN of a ball that has left.
+    void choose(const Balls& balls, const Frame& frame, std::vector<float>& chosen) const;
 
 private:
+    template <class Store>
+    void fill_with(const Balls& balls, const Frame& frame, std::vector<float>& values, const Store& store) const;
+
     std::string text_;
     std::vector<double> numbers_;  // of the species that have names, behind those of a ball
     Formula formula_;
@@ -97,7 +102,8 @@ PictureOrder picture_order(Quantity quantity, const Scene& scene, const Balls& b
 /// Values that a range is found from, at most.
 constexpr std::size_t kRangeSample = 65536;
 
-/// The two ends of a colour map; where they are equal, all balls have the colour of its middle.
+/// The two ends of a colour map; where they are equal, all balls have the colour of its middle. NaN: no ball has a
+/// number.
 struct ValueRange {
     float low = 0.0f;
     float high = 1.0f;

@@ -139,7 +139,7 @@ Distribution speed_distribution(const Balls& balls, const Frame& frame) {
     Distribution distribution{.label = "speed", .unit = "m s-1"};
     std::vector<float> speeds;
     evaluate(Quantity::kSpeed, {}, balls, frame, speeds);
-    distribution.most = 1.3 * static_cast<double>(range_of(Quantity::kSpeed, speeds).high);
+    distribution.most = std::max(0.0, 1.3 * static_cast<double>(range_of(Quantity::kSpeed, speeds).high));
     count(distribution, speeds, balls);
     const double temperature = temperature_of(balls, frame);
     const auto masses = masses_of(balls, frame);
@@ -165,7 +165,7 @@ Distribution height_distribution(const Scene& scene, const Balls& balls, const F
         }
     }
     const auto top = static_cast<double>(range_of(Quantity::kHeight, heights).high);
-    distribution.most = std::min(scene.box.size[axis], 1.2 * top);
+    distribution.most = std::max(0.0, std::min(1.2 * top, scene.box.size[axis]));
     count(distribution, heights, balls);
     const double temperature = temperature_of(balls, frame);
     const auto masses = masses_of(balls, frame);

@@ -62,6 +62,15 @@ class Results(ProgramTest):
             self.assertEqual(result.status, status, result.err)
             if status == 2:
                 self.assertEqual(result.err, "carom: a.json: 'speed' has numbers beyond what a figure can show\n")
+        self.write("a.json", results(rate=0.0))
+        self.assertEqual(self.carom("plot", "a.json", "-o", "a.svg", "--force").err, "carom: a.json: 'speed' has no number above 0 to draw\n")
+
+    def test_have_axes_of_numbers_that_have_all_their_digits(self):
+        self.write("a.json", results())
+        for option in ("--xrange=5e-324:1e-323", "--yrange=5e-324:1e-323", "--yrange=1e-310:", "--yrange=1:1e301"):
+            result = self.carom("plot", "a.json", "speed", option, "-o", "a.svg")
+            self.assertEqual(result.status, 2, option)
+            self.assertRegex(result.err, r"\Acarom: --[xy]range: a logarithmic axis goes from 1e-300 to 1e300, not from \S+ to \S+\n\Z")
 
 
 class Bench(ProgramTest):

@@ -461,6 +461,61 @@ class Ranges(ProgramTest):
         self.succeed("plot", "c.csv", "q", "--xrange=2:", "--yrange=:4", "--log", "x", "-o", "x.svg")
 
 
+    def test_logarithms_are_of_numbers_above_0(self):
+        for values in ("0,1,10", "small,large,none", "-1,2,3"):
+            self.write("t.csv", "a,q\n" + "".join(f"{value},{k}\n" for k, value in enumerate(values.split(","), 1)))
+            result = self.carom("plot", "t.csv", "q", "--log", "x", "-o", "x.svg", "--force")
+            self.assertEqual(result.status, 2, values)
+            self.assertRegex(result.err, r"\Acarom: --log: 'a' has '\S+', and a logarithmic axis only numbers above 0\n\Z")
+
+
+class HeatMaps(FiguresTest):
+    """Of few values at odd distances, and of whole numbers."""
+
+    def setUp(self):
+        super().setUp()
+        self.write("t.csv", "a,b,q\n" + "".join(f"{a},{b},{a + b}\n" for a in (1, 2, 5, 10, 50) for b in (1, 2)))
+
+    def test_have_ranges_of_values(self):
+        self.assertIn("\n0 1 -0.5 0.5 ", self.plot(run="t.csv")[1], "cells of one size")
+        for option in ("--xrange=4:60", "--log=x"):
+            script = self.plot(option, run="t.csv")[1]
+            self.assertRegex(script, r"\n50 1 \S+ \S+ 0.5 1.5 51\n", option)
+
+    def test_have_the_colours_asked_for(self):
+        self.assertNotIn("maxcolors", self.plot("--cbrange=0:100", run="t.csv")[1])
+        self.write("w.csv", "a,b,q\n1,1,1\n1,2,2\n2,1,3\n2,2,4\n")
+        self.assertIn("maxcolors", self.plot(run="w.csv")[1])
+        self.assertNotIn("maxcolors", self.plot("--cbrange=0:9", run="w.csv")[1])
+
+
+class SeveralRuns(FiguresTest):
+    FALLING = FLYING.replace("[run]", "[physics]\ngravity = [0.0, -1.0]\n[run]").replace('"periodic", "periodic"', '"periodic", "wall"')
+
+    def test_have_the_sum_within_the_figure(self):
+        self.run_scene(self.FALLING)
+        script = self.plot("--with", "gas.h5", "energy")[1]
+        top = max(row[1] for row in curve(script, "gas.h5, total energy"))
+        self.assertLessEqual(top, float(re.search(r"set yrange \[[^:]*:([^]]*)\]", script)[1]))
+
+    def test_of_other_quantities_by_one_name_are_not_laid_over_each_other(self):
+        for name, kind in (("a", "density"), ("b", "temperature_profile")):
+            self.run_scene(TWO_KINDS + f'\n[[observe]]\nname = "own"\nkind = "{kind}"\n', "-o", f"{name}.h5")
+        result = self.carom("plot", "a.h5", "own", "--with", "b.h5", "-o", "x.svg")
+        self.assertEqual(result.status, 2)
+        self.assertRegex(result.err, r"\Acarom: b\.h5: 'own' is .* over .* here, and .* over .* in the first run: no figure has both\n\Z")
+
+
+class Maps(FiguresTest):
+    def test_keep_their_lengths_and_have_values(self):
+        observed = "".join(f'\n[[observe]]\nname = "{kind[:4]}"\nkind = "{kind}_map"\nbins = 8\n' for kind in ("density", "temperature"))
+        self.run_scene(FLYING + observed)
+        self.assertIn("set size ratio 1\n", self.plot("dens")[1])
+        self.assertIn("set size ratio 2\n", self.plot("dens", "--xrange=0:2")[1])
+        result = self.carom("plot", "gas.h5", "temp", "-o", "x.svg")
+        self.assertEqual((result.status, result.err), (2, "carom: gas.h5: 'temp' has no value in this run\n"))
+
+
 class InOtherUnits(ProgramTest):
     def test_runs_are_not_laid_over_each_other(self):
         self.write("gas.toml", TWO_KINDS)

@@ -157,6 +157,11 @@ TEST(GnuplotScript, AxesOfXBeginAtATicAndEndAtOneThatIsNear) {
     EXPECT_THAT(script_of(figure, "a.png"), HasSubstr("set xrange [0:4.8]\n"));
     figure.x_range = {0.1, 4.99};
     EXPECT_THAT(script_of(figure, "a.png"), HasSubstr("set xrange [0.1:4.99]\n")) << "as asked for";
+    figure.x_range = {};
+    figure.curves.front().x = {1e7, 10000005.0625};
+    const std::string far = script_of(figure, "a.png");
+    EXPECT_THAT(far, HasSubstr("set format x \"%.9g\"\n")) << "tics are told apart";
+    EXPECT_THAT(far, HasSubstr("\n10000005.0625 "));
 }
 
 TEST(GnuplotScript, LinearAxesBeginAndEndAtTics) {
@@ -192,6 +197,8 @@ TEST(GnuplotScript, AMeanIsInADarkerShadeOfItsCurveAndTakesNoLabel) {
     EXPECT_THAT(script, HasSubstr("$curve1 using 1:2 with lines linecolor rgb \"#E69F00\""));
     EXPECT_THAT(script, HasSubstr("$curve2 using 1:($2-$3):($2+$3) with filledcurves fillcolor rgb \"#734F00\""));
     EXPECT_THAT(script, HasSubstr("$curve2 using 1:2 with lines linecolor rgb \"#734F00\" linewidth 1.2 notitle"));
+    figure.curves[1].color = 2;  // laid over other figures, it is another one
+    EXPECT_THAT(script_of(figure), HasSubstr("$curve2 using 1:2 with lines linecolor rgb \"#004F39\""));
 }
 
 TEST(GnuplotScript, LogarithmicAxesShowWholeDecades) {
@@ -245,6 +252,7 @@ TEST(GnuplotScript, TakesNoTextButInQuotes) {
     EXPECT_EQ(Script("set xtics ({} 1)", TicText{"50%g"}).text(), "set xtics ('50%%g' 1)") << "a label is a format";
     EXPECT_EQ(Script("set title {}", LineText{"50%g"}).text(), "set title '50%g'") << "a title is none";
     EXPECT_THROW((void)Script("{}", Text{"\x1b[31m"}), InputError);
+    EXPECT_EQ(Script("{}", LineText{"\xc3\xa4\xff."}).text(), "'\xc3\xa4\\xff.'") << "what is no UTF-8 is told";
 }
 
 TEST(GnuplotScript, BlocksHoldNumbersOrNone) {

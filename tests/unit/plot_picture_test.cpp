@@ -73,6 +73,10 @@ TEST(ColorBalls, OneSpeciesIsColouredBySpeedAndSeveralByTheirColours) {
     balls.species = {0, 1};
     EXPECT_EQ(color_balls(balls, frame, ColorBy::kAuto).color[0], (Color{1.0f, 0.0f, 0.0f}));
     EXPECT_EQ(color_balls(balls, frame, ColorBy::kSpeed).fastest, 2.0);
+    balls.species = {0, 0, 0};
+    frame.resize(2, 3);
+    frame.velocity[0] = {1.0, 2.0, 30.0};
+    EXPECT_EQ(color_balls(balls, frame, ColorBy::kSpeed).fastest, 30.0) << "of few none is left out";
 }
 
 TEST(ParseColor, ReadsHashRrggbbAndNothingElse) {

@@ -456,6 +456,29 @@ TEST(Light, CastsAShadowOnTheFloorAndTakesSkyWhereABallStands) {
     }
 }
 
+TEST(Light, IsTheSameInABoxOfAtomsInMetres) {
+    const auto scene = [](const std::string& power) {
+        const auto times = [&](const char* number) { return number + power; };
+        return "[scene]\ndimension = 3\n[box]\nsize = [" + times("10") + ", " + times("10") + ", " + times("10") +
+               "]\n[run]\nbackend = \"cpu\"\n[[species]]\nname = \"red\"\nradius = " + times("2") +
+               "\nmass = 1\ncolor = \"#E00000\"\n" + ball("red", times("3") + ", " + times("3") + ", " + times("5")) +
+               ball("red", times("7") + ", " + times("7") + ", " + times("5"));
+    };
+    for (const bool perspective : {false, true}) {
+        const PictureStyle style{
+            .quantity = Quantity::kSpecies, .labels = false, .camera = {.perspective = perspective}};
+        Studio large(scene("e0"), style);
+        Studio small(scene("e-9"), style);
+        const Pixels& right = large.shoot();
+        const Pixels& pixels = small.shoot();
+        std::size_t others = 0;
+        for (std::size_t k = 0; k < right.rgb.size(); ++k) {
+            others += std::abs(int{right.rgb[k]} - int{pixels.rgb[k]}) > 8 ? 1U : 0U;
+        }
+        EXPECT_LT(others, right.rgb.size() / 200) << perspective;  // edges
+    }
+}
+
 TEST(Light, DrawsALineAroundWhatIsNearer) {
     const std::string scene =
         deep_scene("[[species]]\nname = \"large\"\nradius = 1.8\nmass = 1\ncolor = \"#FFFFFF\"\n" +
@@ -668,6 +691,17 @@ TEST(BallFormula, KnowsTheNumbersOfABallAndTheNamesOfSpecies) {
     EXPECT_FLOAT_EQ(values("species == pool")[1], 1.0f);
     EXPECT_FLOAT_EQ(values("species == pool or species == a")[0], 1.0f);
     EXPECT_FLOAT_EQ(values("species != a")[0], 0.0f);
+    world.balls.species_table.push_back({.name = "pool", .radius = 0.0625, .mass = 1.0, .size_of = 2});
+    world.balls.species[1] = 3;
+    EXPECT_FLOAT_EQ(values("species == pool")[1], 1.0f) << "a size of a species is of that species";
+    world.balls.species[1] = 2;
+    // What a float holds no more of than 0 is not 0.
+    EXPECT_TRUE(std::isnan(values("1e-60 * (1 + id)")[0]));
+    EXPECT_TRUE(std::isnan(range_of(Quantity::kFormula, values("1e-60 * (1 + id)")).low));
+    std::vector<float> chosen;
+    BallFormula("1e-60 * id", world.balls, "--select").choose(world.balls, world.frame, chosen);
+    EXPECT_EQ(chosen[0], 0.0f);
+    EXPECT_EQ(chosen[1], 1.0f);
     const std::string said = [&] {
         try {
             values("x + speeed");
@@ -863,6 +897,7 @@ TEST(ValueRange, LeavesOutTheFewThatAreFarAbove) {
     EXPECT_EQ(range.low, 0.0f);
     EXPECT_LT(range.high, 2.01f);
     EXPECT_GT(range.high, 1.9f);
+    EXPECT_EQ(range_of(Quantity::kSpeed, std::vector{1.0f, 30.0f, 2.0f}).high, 30.0f);  // of few none is left out
 }
 
 TEST(ValueRange, IsTheValueWhereThereIsButOne) {
@@ -871,7 +906,7 @@ TEST(ValueRange, IsTheValueWhereThereIsButOne) {
         EXPECT_EQ(range.low, value);
         EXPECT_EQ(range.high, value);
     }
-    EXPECT_EQ(range_of(Quantity::kSpeed, {}).high, 0.0f);
+    EXPECT_TRUE(std::isnan(range_of(Quantity::kSpeed, {}).high));
 }
 
 TEST(DefaultQuantity, IsSpeciesWhereThereAreSeveral) {
