@@ -261,6 +261,7 @@ position = [5.0, 8.0]
 velocity = [1.0, 0.0]
 [[stage]]
 until = 1.0
+measure = true
 [[stage]]
 until = 1.05
 measure = false
