@@ -192,9 +192,10 @@ public:
     BenchResults run() {
         results_.machine = describe_machine();
         for (const BenchCase& what : list_cases(request_, find_machine())) {
-            if (results_.signal = interrupted_(); results_.signal != 0) break;
+            if (interrupted_() != 0) break;
             one(what);
         }
+        results_.signal = interrupted_();
         results_.seconds = seconds_since(start_);
         return std::move(results_);
     }

@@ -272,6 +272,7 @@ BenchRow output_case(const BenchCase& what, const BenchRequest& request, const s
         const auto solver = run.plan->make_solver(run.state, "");
         MeasureOptions options{.repeat_seconds = request.repeat_seconds(), .repeats = kMostRepeats};
         options.least_steps = 100;
+        options.interrupted = interrupted;
         const Measured measured = measure(
             [&](std::uint64_t steps) { solver->advance_to(run.plan->time_of_step(solver->step() + steps), 1e9); },
             options);
@@ -291,6 +292,7 @@ BenchRow output_case(const BenchCase& what, const BenchRequest& request, const s
         auto begin = std::chrono::steady_clock::now();
         const MemoryRun memory = run_in_memory(std::move(run), interrupted);
         if (!memory.outcome.error.empty()) throw SimulationError(memory.outcome.error);
+        if (memory.outcome.signal != 0) throw SystemError("interrupted");
         without.push_back(work / seconds_since(begin));
 
         run = prepare(what, scene, row.steps);

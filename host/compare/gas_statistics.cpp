@@ -19,6 +19,7 @@
 #include "kernels/physics/equation_of_state.hpp"
 #include "kernels/physics/kinetic_theory.hpp"
 #include "kernels/physics/linear_spring.hpp"
+#include "kernels/physics/pair_distribution.hpp"
 
 namespace carom {
 
@@ -544,19 +545,64 @@ double collisions_per_ball(const EventsSolver& solver, std::size_t balls) {
     return 2.0 * static_cast<double>(solver.statistics().ball_collisions) / static_cast<double>(balls);
 }
 
-/// Collisions per ball and time once the gas has settled, and when that was.
-/// \param chunk  a time that is short against that between collisions
+/// As GasObserver measures it [energy].
+double temperature_without_drift(const Balls& balls, const std::array<bool, 3>& periodic) {
+    double twice = 0.0;  // the kinetic energy
+    double degrees = 0.0;
+    for (std::size_t axis = 0; axis < static_cast<std::size_t>(balls.dimension); ++axis) {
+        double mass = 0.0;
+        double momentum = 0.0;
+        for (std::size_t ball = 0; ball < balls.size(); ++ball) {
+            const double own = balls.species_of(ball).mass;
+            const double velocity = balls.velocity[axis][ball];
+            mass += own;
+            momentum += own * velocity;
+            twice += own * velocity * velocity;
+        }
+        degrees += static_cast<double>(balls.size()) - (periodic[axis] ? 1.0 : 0.0);
+        if (periodic[axis]) twice -= momentum * momentum / mass;
+    }
+    return twice / degrees;
+}
+
+/// Collisions per ball and time as of a thin gas of the balls' mean size and mass; where they fill more they collide
+/// more often. 0 for balls that move as a whole, or not at all.
+double thin_rate(const Scene& scene, const Balls& balls) {
+    std::array<bool, 3> periodic{};
+    double volume = 1.0;
+    for (std::size_t axis = 0; axis < static_cast<std::size_t>(balls.dimension); ++axis) {
+        periodic[axis] = scene.box.periodic(static_cast<int>(axis));
+        volume *= scene.box.size[axis];
+    }
+    const auto count = static_cast<double>(balls.size());
+    double mass = 0.0;
+    double radius = 0.0;
+    for (std::size_t ball = 0; ball < balls.size(); ++ball) {
+        mass += balls.species_of(ball).mass / count;
+        radius += balls.species_of(ball).radius / count;
+    }
+    constexpr double kRounding = 1e-12;
+    const double temperature = temperature_without_drift(balls, periodic);
+    if (!(temperature > kRounding * temperature_without_drift(balls, {}))) return 0.0;
+    const double second_virial =
+        0.5 * std::exp2(balls.dimension) * count * ball_volume(balls.dimension, radius) / volume;
+    return collision_rate(balls.dimension, 1.0 + second_virial, temperature, mass, 2.0 * radius);
+}
+
+/// Collisions per ball and time once the gas has settled, and when that was; 0 where that would be too long to wait
+/// for. \param chunk  a time that is short against that between collisions
 std::pair<double, double> settle(const Scene& scene, const SolverState& state, double chunk,
                                  const CompareContext& context) {
     EventsSolver solver(events_setup(scene), state);
     const std::size_t balls = state.balls.size();
-    constexpr int kChunks = 1000;  // each at most doubled: more than any gas needs
+    constexpr double kPatience = 30.0;  // times as long as a thin gas needs
+    const double most = kPatience * (kSettle + 2.0 * kBlock) / thin_rate(scene, state.balls);
     double time = 0.0;
     double settled = 0.0;
     double before = 0.0;
     double last = 0.0;
-    for (int k = 0; k < kChunks && std::isfinite(time); ++k) {
-        context.advance(solver, time += chunk);
+    while (std::isfinite(most) && time < most) {
+        context.advance(solver, time = std::min(time + chunk, most));
         const double now = collisions_per_ball(solver, balls);
         if (now - last < 0.5) chunk *= 2.0;
         last = now;
@@ -594,26 +640,6 @@ std::string no_gas(const Scene& scene, const Balls& balls) {
         if (std::isinf(balls.species_of(ball).mass)) return "balls of infinite mass are in the way of a uniform gas";
     }
     return "";
-}
-
-/// As GasObserver measures it [energy].
-double temperature_without_drift(const Balls& balls, const std::array<bool, 3>& periodic) {
-    double twice = 0.0;  // the kinetic energy
-    double degrees = 0.0;
-    for (std::size_t axis = 0; axis < static_cast<std::size_t>(balls.dimension); ++axis) {
-        double mass = 0.0;
-        double momentum = 0.0;
-        for (std::size_t ball = 0; ball < balls.size(); ++ball) {
-            const double own = balls.species_of(ball).mass;
-            const double velocity = balls.velocity[axis][ball];
-            mass += own;
-            momentum += own * velocity;
-            twice += own * velocity * velocity;
-        }
-        degrees += static_cast<double>(balls.size()) - (periodic[axis] ? 1.0 : 0.0);
-        if (periodic[axis]) twice -= momentum * momentum / mass;
-    }
-    return twice / degrees;
 }
 
 Findings statistics_section(const PreparedScene& run, const CompareContext& context,

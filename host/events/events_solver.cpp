@@ -22,14 +22,14 @@ constexpr double kVirialTolerance = 1e-9;
 
 constexpr double kForever = 1.0e300;
 
-/// How often a thermostat has come by a time, or before it; 0 where there is none.
-std::uint64_t visits_by(double time, double every, bool before = false) {
+/// How often a thermostat has come before a time: what is due then comes when time goes on. 0 where there is none.
+std::uint64_t visits_before(double time, double every) {
     constexpr double kMostCounted = 1e15;  // one by one, in doubles
     if (!(every > 0.0)) return 0;
     if (time / every > kMostCounted) return static_cast<std::uint64_t>(kMostCounted);
     const Multiples multiple(every);
     double count = std::max(0.0, std::floor(time / every) - 1.0);  // a little below, since that is rounded
-    while (before ? multiple(count + 1.0) < time : multiple(count + 1.0) <= time) ++count;
+    while (multiple(count + 1.0) < time) ++count;
     return static_cast<std::uint64_t>(count);
 }
 
@@ -37,12 +37,12 @@ std::uint64_t visits_by(double time, double every, bool before = false) {
 
 EventsSolver::EventsSolver(std::vector<EventsStage> stages, const SolverState& state, const std::string& log)
     : stages_(std::move(stages)) {
-    visits_ = visits_by(state.time, stages_[0].thermostat_every);
+    visits_ = visits_before(state.time, stages_[0].thermostat_every);
     if (const auto& saved = state.records.events_progress) {
         stage_ = std::min(static_cast<std::size_t>(saved->stage), stages_.size() - 1);
         // A number that is far from what is due is of another thermostat, which has been changed meanwhile; or of a
         // file that somebody made up, and which would have all these visits made at once.
-        const std::uint64_t due = visits_by(state.time, stages_[stage_].thermostat_every);
+        const std::uint64_t due = visits_before(state.time, stages_[stage_].thermostat_every);
         const bool near = saved->visits <= due + 1 && due <= saved->visits + 1;
         visits_ = near ? saved->visits : due;
         draws_ = saved->draws;
@@ -104,7 +104,7 @@ void EventsSolver::enter(std::size_t next) {
     stage_ = next;
     engine_->set_log(listener_, listened_to_);
     engine_->add_work(engine_->totals().gravitational - before);
-    visits_ = visits_by(state.time, stages_[stage_].thermostat_every, true);  // what is due now is so in this stage
+    visits_ = visits_before(state.time, stages_[stage_].thermostat_every);
 }
 
 void EventsSolver::visit() {

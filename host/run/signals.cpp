@@ -3,7 +3,8 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include <initializer_list>
+#include <algorithm>
+#include <array>
 
 #include "host/io/replacement.hpp"
 #include "host/ranks/launched.hpp"
@@ -44,9 +45,11 @@ extern "C" void end_by_signal(int number) {
     ::_exit(128 + number);
 }
 
-bool is_ignored(int number) {
+constexpr std::array kSignals{SIGINT, SIGTERM, SIGHUP};
+
+bool is_handled_by(int number, void (*handler)(int)) {
     struct sigaction action {};
-    return sigaction(number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+    return sigaction(number, nullptr, &action) == 0 && action.sa_handler == handler;
 }
 
 }  // namespace
@@ -55,13 +58,15 @@ void end_on_signals() {
     struct sigaction action {};
     action.sa_handler = end_by_signal;
     sigemptyset(&action.sa_mask);
-    for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
-        if (!is_ignored(number)) sigaction(number, &action, nullptr);
+    for (const int number : kSignals) {
+        if (!is_handled_by(number, SIG_IGN)) sigaction(number, &action, nullptr);
     }
 }
 
 SignalGuard::SignalGuard() {
-    caught_signal = 0;
+    // What has come to a guard around this one is not over.
+    if (std::ranges::none_of(kSignals, [](int number) { return is_handled_by(number, note_signal); }))
+        caught_signal = 0;
     struct sigaction action {};
     action.sa_handler = note_signal;
     sigemptyset(&action.sa_mask);

@@ -10,7 +10,7 @@ void end_on_signals();
 
 /// While it lives, the first SIGINT, SIGTERM or SIGHUP is only noted, so that a run can end in order; a second one ends
 /// the program at once, but for SIGHUP: when a terminal is closed, it often comes twice. A SIGHUP that the caller
-/// ignores (nohup) stays ignored. One at a time.
+/// ignores (nohup) stays ignored. One that lives within another knows what that one has caught.
 class SignalGuard {
 public:
     SignalGuard();
@@ -18,7 +18,7 @@ public:
     SignalGuard(const SignalGuard&) = delete;
     SignalGuard& operator=(const SignalGuard&) = delete;
 
-    /// The signal that has come since, to this process or another rank that it leads; or 0.
+    /// The signal that has come since the outermost one was made, to this process or another rank that it leads; or 0.
     [[nodiscard]] int caught() const;
 
 private:

@@ -407,8 +407,7 @@ private:
             const Thermostat& thermostat = all[k].scene.thermostat;
             if (thermostat.kind == Thermostat::Kind::kRescale) {
                 stage.rescale_temperature = thermostat.temperature;
-                stage.rescale_every =
-                    std::max<std::uint64_t>(1, step_at(std::min(thermostat.every, 0.5 * kMostSteps * design_.dt)));
+                stage.rescale_every = thermostat.every;
             }
             stages_.push_back(std::move(stage));
         }

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "host/state/errors.hpp"
+#include "host/state/multiples.hpp"
 
 namespace carom {
 
@@ -262,18 +263,34 @@ private:
     /// after a restart.
     void change_if_due() {
         while (stage_ + 1 < stages_.size() && step() >= stages_[stage_].until) enter(stage_ + 1);
-        const SpringStage& stage = stages_[stage_];
-        if (stage.rescale_every > 0 && step() > 0 && step() % stage.rescale_every == 0)
-            rescale(stage.rescale_temperature);
+        if (next_rescale(step()) == step()) rescale(stages_[stage_].rescale_temperature);
     }
 
     /// Until something is due again.
     [[nodiscard]] std::uint64_t steps_to_change() const {
-        const SpringStage& stage = stages_[stage_];
-        std::uint64_t steps = ~std::uint64_t{0};
-        if (stage_ + 1 < stages_.size()) steps = stage.until - step();
-        if (stage.rescale_every > 0) steps = std::min(steps, stage.rescale_every - step() % stage.rescale_every);
-        return steps;
+        std::uint64_t next = next_rescale(step() + 1);
+        if (stage_ + 1 < stages_.size()) next = std::min(next, stages_[stage_].until);
+        return next - step();
+    }
+
+    /// The first step from `from` on at which velocities are scaled. Multiples are of the run's time, which began
+    /// before this solver where a run has been changed; each is rounded by itself, so that steps do not drift away from
+    /// them.
+    [[nodiscard]] std::uint64_t next_rescale(std::uint64_t from) const {
+        constexpr auto kNever = ~std::uint64_t{0};
+        constexpr double kMostCounted = 9e15;  // one by one, in doubles
+        constexpr double kMostSteps = 9e18;    // in 64 bits
+        const double every = stages_[stage_].rescale_every;
+        if (!(every > 0.0)) return kNever;
+        const Multiples multiple(every);
+        const auto step_of = [&](double count) { return std::round((multiple(count) - time_before_) / setup_.dt); };
+        const auto first =
+            static_cast<double>(from + steps_before_ > 0 ? from : 1);  // none at the run's very beginning
+        // A little below, since that is rounded.
+        double count = std::max(1.0, std::floor(((first - 0.5) * setup_.dt + time_before_) / every) - 1.0);
+        while (count < kMostCounted && step_of(count) < first) ++count;
+        const double step = step_of(count);
+        return step >= first && step < kMostSteps ? static_cast<std::uint64_t>(step) : kNever;
     }
 
     /// Another stage. Velocities are those of half a step before: they go on to the present under the gravity that

@@ -17,7 +17,7 @@ struct SpringStage {
     std::uint64_t until = ~std::uint64_t{0};  ///< the step at which the next stage begins
     SpringSetup setup;
     double rescale_temperature = 0.0;  ///< to which all velocities are scaled [energy]
-    std::uint64_t rescale_every = 0;   ///< [steps]; 0: never
+    double rescale_every = 0.0;        ///< at the steps nearest to its multiples in the run's time [time]; 0: never
 };
 
 /// Radii and inverse masses of balls by id, which stay the same for a whole run.

@@ -94,7 +94,7 @@ public:
     virtual void save(SolverState& state) = 0;
     [[nodiscard]] virtual SolverDescription describe() const = 0;
     [[nodiscard]] virtual SolverReport report() { return {}; }
-    /// For what it says where it cannot go on: what the run had come to before the steps and the time that it counts.
+    /// What the run had come to before the steps and the time that it counts. Before it advances.
     virtual void count_after(std::uint64_t /*steps*/, double /*time*/) {}
     /// Who does the work, and is what a solver may be besides; another one, perhaps, once the run has been changed.
     [[nodiscard]] virtual Solver& itself() { return *this; }

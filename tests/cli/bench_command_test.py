@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import time
 import unittest
 
 from program import ProgramTest
@@ -142,6 +143,18 @@ class Bench(ProgramTest):
         with open(self.folder / "a.json") as file:
             results = json.load(file)
         self.assertTrue(results["interrupted"])
+
+    def test_an_interruption_of_the_last_case_is_told(self):
+        for only, begins in (("output", "output, cpu"), ("copy", "copy, cpu")):
+            process = self.start("bench", "--only", only, "--sizes", "2000", "--dimension", "2", "--fractions", "0.5",
+                                 "--backend", "cpu", "--threads", "1", "--json", "--repeats", "20")
+            while begins not in (line := process.stderr.readline()):
+                self.assertNotEqual(line, "", "it is over")
+            time.sleep(0.3)
+            process.send_signal(signal.SIGINT)
+            out, _ = process.communicate(timeout=290)
+            self.assertEqual(process.returncode, 130, only)
+            self.assertTrue(json.loads(out)["interrupted"], only)
 
     def test_malformed_ones_get_one_line_and_status_2(self):
         self.write("taken.json", "{}")

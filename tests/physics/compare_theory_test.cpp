@@ -1,4 +1,5 @@
-#include <gtest/gtest.h>
+#include <fmt/format.h>
+#include <gmock/gmock.h>
 
 #include <cmath>
 #include <fstream>
@@ -12,6 +13,8 @@
 // solver alone, behind the back of the comparison.
 
 namespace carom::test::compare_theory_test {
+
+using testing::HasSubstr;
 
 constexpr const char* kTwoBalls = R"(
 [scene]
@@ -329,6 +332,24 @@ TEST(GasStatistics, FindSpeedsThatAreNotMaxwells) {
     });
     const Findings findings = statistics(kEvenGas, wrong);
     EXPECT_EQ(verdict(findings, "speeds"), Verdict::kBad) << words(findings);
+}
+
+TEST(GasStatistics, DoNotWaitForBallsThatHardlyEverCollide) {
+    const auto rows = [](const char* velocity) {
+        std::string text =
+            "scene.dimension = 2\nbox = { size = [30.0, 30.0], boundary = \"periodic\" }\nrun.until = 1.0\n"
+            "spring = { stiffness = 1.0e4 }\n";
+        for (int k = 0; k < 225; ++k) {
+            text += fmt::format("[[ball]]\nradius = 0.5\nmass = 1.0\nposition = [{}, {}]\nvelocity = {}\n",
+                                1 + 2 * (k % 15), 1 + 2 * (k / 15), velocity);
+        }
+        return text;
+    };
+    const std::string between = "[[ball]]\nradius = 0.1\nmass = 1.0\nposition = [2.0, 2.0]\nvelocity = [1.0, 0.0]\n";
+    for (const std::string& scene : {rows("[1.0, 0.3]"), rows("[0.0, 0.0]") + between}) {
+        EXPECT_THAT(words(statistics(scene, right_springs())),
+                    HasSubstr("not compared: the balls hardly ever collide"));
+    }
 }
 
 TEST(GasStatistics, AreNotClaimedForWhatIsNoGas) {

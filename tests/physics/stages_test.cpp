@@ -296,6 +296,46 @@ TEST_P(Stages, ScalingBringsTheTemperatureThere) {
     EXPECT_LT(std::abs(run.balance()), events() ? 1e-12 : 5e-3);
 }
 
+/// A free flight that gains energy, so that each scaling takes some.
+std::string falling(const std::string& driving) {
+    return "scene.dimension = 2\n[box]\nsize = [100.0, 100.0]\n[spring]\nstiffness = 1.0e4\ndt = 0.01\n"
+           "[run]\nuntil = 1.0\nprecision = \"double\"\n[physics]\ngravity = [1.0, 0.0]\n[[ball]]\nradius = 0.5\n"
+           "mass = 1.0\nposition = [20.0, 50.0]\nvelocity = [2.0, 0.0]\n" +
+           driving;
+}
+
+/// The steps before `steps` at which velocities are scaled.
+std::vector<int> scaled_at(DrivenRun& run, int steps) {
+    std::vector<int> found;
+    for (int step = 0; step < steps; ++step) {
+        const double before = run.solver().tallies().thermostat_heat;
+        run.to(0.01 * (step + 1));
+        if (run.solver().tallies().thermostat_heat != before) found.push_back(step);
+    }
+    return found;
+}
+
+/// An interval that is no whole number of steps is not rounded to one, from which times would drift away.
+TEST(Scaling, OfSpringsIsAtTheStepsNearestToTheMultiples) {
+    DrivenRun run(falling("[thermostat]\nkind = \"rescale\"\ntemperature = 1.0\nevery = 0.0643\n"));
+    std::vector<int> expected;
+    for (int k = 1; k <= 15; ++k) expected.push_back(static_cast<int>(std::lround(6.43 * k)));
+    EXPECT_EQ(scaled_at(run, 100), expected);
+}
+
+TEST(Scaling, MoreOftenThanStepsIsAtEachButTheFirst) {
+    DrivenRun run(falling("[thermostat]\nkind = \"rescale\"\ntemperature = 1.0\nevery = 0.003\n"));
+    EXPECT_EQ(scaled_at(run, 6), (std::vector{1, 2, 3, 4, 5}));
+}
+
+TEST(Scaling, AtTheTimeAtWhichAStageBeginsIsOfThatStage) {
+    // Both lie between steps, nearest to step 51.
+    DrivenRun run(
+        falling("[[stage]]\nuntil = 0.508\n[[stage]]\nuntil = 1.0\ngravity = [1.0, 0.0]\n"
+                "thermostat = { kind = \"rescale\", temperature = 1.0, every = 0.127 }\n"));
+    EXPECT_EQ(scaled_at(run, 90), (std::vector{51, 64, 76, 89}));
+}
+
 INSTANTIATE_TEST_SUITE_P(Driven, Stages, testing::Values("events", "spring"),
                          [](const auto& instance) { return std::string(instance.param); });
 

@@ -1095,6 +1095,32 @@ def test_a_changed_thermostat_comes_at_multiples_of_its_own_interval(gas):
     assert energies[2] == pytest.approx(3.0 * energies[0], rel=0.2)
 
 
+@pytest.mark.parametrize("solver", ["spring", "events"])
+def test_a_thermostat_keeps_its_times_when_a_run_is_changed(solver):
+    run = carom.Run(carom.Scene("""
+scene.dimension = 2
+box = { size = [10.0, 10.0], boundary = "periodic" }
+run.until = 3.0
+spring = { stiffness = 1e4, dt = 0.01 }
+thermostat = { kind = "rescale", temperature = 1.0, every = 0.5 }
+[[ball]]
+radius = 0.5
+mass = 1.0
+position = [5.0, 5.0]
+velocity = [1.0, 0.0]
+"""), solver=solver)
+    energies = {}
+    for time in (0.45, 0.55, 0.73, 0.95, 1.05, 1.5, 1.55):
+        run.advance(until=time)
+        energies[time] = run.totals.kinetic
+        if time == 0.73:
+            run.change({"thermostat.temperature": 2.0})
+        if time == 1.5:  # that of this time is still to come
+            run.change({"thermostat.temperature": 3.0})
+    expected = {0.45: 0.5, 0.55: 1.0, 0.73: 1.0, 0.95: 1.0, 1.05: 2.0, 1.5: 2.0, 1.55: 3.0}
+    assert energies == pytest.approx(expected, rel=1e-5)
+
+
 def test_free_paths_bend_by_the_gravity_of_their_time():
     text = """
 scene.dimension = 2

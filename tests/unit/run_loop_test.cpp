@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <csignal>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -16,6 +17,7 @@
 #include "host/run/progress.hpp"
 #include "host/run/row_notes.hpp"
 #include "host/run/schedule.hpp"
+#include "host/run/signals.hpp"
 #include "host/state/errors.hpp"
 #include "tests/support/fake_solver.hpp"
 #include "tests/support/sample_trajectory.hpp"
@@ -318,6 +320,25 @@ TEST(OutputFiles, NamesOfTheSameFileAreKnown) {
     EXPECT_FALSE(same_file("", ""));
     std::filesystem::create_symlink("circle", folder.file("circle"));
     EXPECT_THROW(target_of(folder.file("circle")), SystemError);
+}
+
+TEST(SignalGuard, WithinAnotherKnowsWhatHasCome) {
+    const SignalGuard outer;
+    std::raise(SIGTERM);
+    {
+        const SignalGuard inner;
+        EXPECT_EQ(inner.caught(), SIGTERM);
+    }
+    EXPECT_EQ(outer.caught(), SIGTERM);
+}
+
+TEST(SignalGuard, BeginsWithoutThoseOfOneBefore) {
+    {
+        const SignalGuard before;
+        std::raise(SIGTERM);
+        EXPECT_EQ(before.caught(), SIGTERM);
+    }
+    EXPECT_EQ(SignalGuard().caught(), 0);
 }
 
 TEST(ShellQuoted, PlainNamesStayAndOthersSurviveTheShell) {

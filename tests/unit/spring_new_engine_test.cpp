@@ -90,10 +90,10 @@ protected:
 };
 
 TEST_F(SpringNewEngine, ThatCannotBeMadeLeavesAStateToGoOnFrom) {
-    for (const std::uint64_t rescale_every : {0U, 300U}) {
+    for (const double rescale_every : {0.0, 3.0}) {
         stages_[0].rescale_every = rescale_every;
         stages_[0].rescale_temperature = 60.0;  // so fast that the margin must be wider
-        const double stop = rescale_every > 0 ? 3.0 : 4.0;
+        const double stop = rescale_every > 0.0 ? 3.0 : 4.0;
         memory = true;
         const auto whole = make(run_.state);
         whole->advance_to(8.0, 1000.0);
