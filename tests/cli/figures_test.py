@@ -84,7 +84,7 @@ class NothingThatCameMeanwhile(FiguresTest):
 
     def test_is_replaced_without_force(self):
         self.run_scene(GAS)
-        for name, arguments in (("f.svg", ["energy", "-o", "f.svg"]), ("g-momentum.svg", ["--all", "-o", "g.svg"])):
+        for name, arguments in (("f.svg", ["energy", "-o", "f.svg"]), ("g-temperature.svg", ["--all", "-o", "g.svg"])):
             path = self.folder / name
             result = self.carom("plot", "gas.h5", *arguments, env=self.late(path))
             self.assertEqual((result.status, path.read_text()), (2, "precious\n"), name)

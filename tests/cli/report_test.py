@@ -285,8 +285,8 @@ class Report(ProgramTest):
 
         alike = between.replace("[4.0, 1.0]", "[1.0, 1.0]")
         page = self.tables(alike)
-        self.assertEqual(set(self.verdicts(page)), {"speeds", "kurtosis", "velocity_of_all", *BALANCES},
-                         "of temperatures there is nothing but the run's own mean")
+        self.assertEqual(set(self.verdicts(page)), {"speeds", "kurtosis", "velocity_of_all", "temperature [J]", *BALANCES},
+                         "of temperatures there is that of all beside the walls'")
         rescaled = SCENE + '[thermostat]\nkind = "rescale"\ntemperature = 1.0\nevery = 1.0\n'
         self.assertEqual(set(self.verdicts(self.tables(rescaled))), {ENERGY})
         self.assertNotIn("heat given to the balls", self.run_table(self.tables(SCENE)))
