@@ -727,7 +727,7 @@ class FramesOfOthers(LoadTest):
         def change(file, balls):
             for element in ("position", "velocity", "mass", "radius"):
                 del balls[element]
-            balls.create_dataset("position", (1 << 23, 3), "i1", chunks=(1 << 20, 3), compression="gzip")[:] = 0
+            balls.create_dataset("position", data=np.zeros((1 << 23, 3), "i1"), chunks=(1 << 20, 3), compression="gzip")
         self.write_h5md(change)
         self.refused("a.h5: is not a whole H5MD file: its numbers are packed more tightly than is read", self.h5md())
 
@@ -737,7 +737,7 @@ class FramesOfOthers(LoadTest):
             for element in ("position", "velocity", "mass", "radius"):
                 del balls[element]
             balls["position"] = np.random.default_rng(1).uniform(1.0, 9.0, (many, 3)).astype("f4")
-            balls.create_dataset("species", (many,), "i1", chunks=(many,), compression="gzip")[:] = 1
+            balls.create_dataset("species", data=np.ones(many, "i1"), chunks=(many,), compression="gzip")
         self.write_h5md(change)
         self.write("s.toml", self.h5md('radius = 1e-6\n', rest=SPECIES))
         self.assertEqual(self.succeed("check", "s.toml", "--json").json["loaded"][0]["balls"], many)
