@@ -14,6 +14,7 @@
 #include "host/bench/machine.hpp"
 #include "host/cli/options.hpp"
 #include "host/io/replacement.hpp"
+#include "host/run/json_text.hpp"
 #include "host/run/output_files.hpp"
 #include "host/run/say.hpp"
 #include "host/run/signals.hpp"
@@ -142,10 +143,10 @@ int bench(const BenchOptions& options) {
         if (!options.quiet) say("{}\n", line);
     };
     const BenchResults results = run_bench(request, tell, [&signals] { return signals.caught(); });
-    const std::string json = bench_json(results, request).dump(options.json ? -1 : 1);
+    const std::string json = json_text(bench_json(results, request), options.json ? -1 : 1);
     if (!options.output.empty()) {
         ReplacementFile file(options.output, options.force);
-        file.write(bench_json(results, request).dump(1) + "\n");
+        file.write(json_text(bench_json(results, request), 1) + "\n");
         file.commit();
     }
     fmt::print("{}{}", options.json ? json : bench_text(results), options.json ? "\n" : "");
@@ -250,10 +251,10 @@ int bench_viewer(const BenchOptions& options) {
         run_viewer_bench(request, options.backend, tell, [&signals] { return signals.caught(); });
     if (!options.output.empty()) {
         ReplacementFile file(options.output, options.force);
-        file.write(results.json.dump(1) + "\n");
+        file.write(json_text(results.json, 1) + "\n");
         file.commit();
     }
-    fmt::print("{}", options.json ? results.json.dump() + "\n" : results.text);
+    fmt::print("{}", options.json ? json_text(results.json) + "\n" : results.text);
     return signals.caught() == 0 ? 0 : 128 + signals.caught();
 }
 

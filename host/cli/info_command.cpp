@@ -12,6 +12,7 @@
 #include "host/backends/spring_backends.hpp"
 #include "host/cli/command_line.hpp"
 #include "host/ranks/launched.hpp"
+#include "host/run/json_text.hpp"
 #include "host/run/memory.hpp"
 #include "host/run/say.hpp"
 #include "kernels/core/hardware.hpp"
@@ -124,7 +125,7 @@ Action add_info_command(CommandOptions& command, const std::string&) {
     return [options] {
         const nlohmann::ordered_json info = gather();
         if (options->json) {
-            fmt::print("{}\n", info.dump());
+            fmt::print("{}\n", json_text(info));
         } else {
             print_text(info);
         }

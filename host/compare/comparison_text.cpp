@@ -5,6 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "host/run/json_text.hpp"
 #include "host/run/say.hpp"
 
 namespace carom {
@@ -99,7 +100,7 @@ std::string end_words(const Comparison& comparison) {
 }  // namespace
 
 std::string comparison_text(const Comparison& comparison, const Scene& scene) {
-    std::string text = fmt::format("{}{}\n", scene.path, scene.title.empty() ? "" : ": " + scene.title);
+    std::string text = fmt::format("{}{}\n", visible(scene.path), scene.title.empty() ? "" : ": " + scene.title);
     for (const Findings& section : comparison.sections) {
         text += "\n" + section.name + "\n";
         for (const Check& check : section.checks) {
@@ -129,7 +130,7 @@ std::string comparison_json(const Comparison& comparison, const Scene& scene, co
         json["statistics"]["displacement"] = lags;
     }
     json["figure"] = figure.empty() ? Json(nullptr) : Json(figure);
-    return json.dump();
+    return json_text(json);
 }
 
 }  // namespace carom

@@ -455,8 +455,8 @@ Convergence attempt(const Scene& scene, const HardCourse& course, const SpringDe
 
 /// Runs the scene's own stiffness and time step, in double precision, beside a quarter of that step, and audits steps.
 /// \throws Interrupted
-StepError step_error(const Scene& scene, const HardCourse& course, const CompareContext& context) {
-    const SpringDesign design = design_spring(scene, course.start.balls);
+StepError step_error(const Scene& scene, const HardCourse& course, const SpringDesign& design,
+                     const CompareContext& context) {
     constexpr double kFiner = 4.0;
     constexpr int kTries = 4;
     constexpr std::size_t kAudits = 8;  // rows at which single steps are audited
@@ -528,8 +528,8 @@ StepError step_error(const Scene& scene, const HardCourse& course, const Compare
 /// Runs three stiffnesses and the reference side by side until fewer than nine tenths of the balls deviate linearly.
 /// Raises k, from the scene's own, until the window holds `enough` impacts, as far as that can be paid for. \throws
 /// Interrupted
-Convergence converge(const Scene& scene, const HardCourse& course, std::size_t enough, const CompareContext& context) {
-    const SpringDesign design = design_spring(scene, course.start.balls);
+Convergence converge(const Scene& scene, const HardCourse& course, const SpringDesign& design, std::size_t enough,
+                     const CompareContext& context) {
     constexpr double kMostRaised = 1.0e9;
     Convergence best;
     double work = context.work;
@@ -740,8 +740,8 @@ Findings convergence_section(const PreparedScene& run, const CompareContext& con
     }
     context.say(fmt::format("convergence: up to {} in runs at {}", plural(course.impacts.size(), "collision"),
                             StiffnessSteps{design.pair_contact().softness()}.all_names()));
-    const StepError steps = step_error(scene, course, context);
-    result = converge(scene, course, std::min(course.impacts.size(), enough), context);
+    const StepError steps = step_error(scene, course, design, context);
+    result = converge(scene, course, design, std::min(course.impacts.size(), enough), context);
     section.checks.push_back(
         step_check(steps, design, design.damping_ratio > 0.0 || design.wall_damping_ratio > 0.0, result.raised <= 1.0));
     section.checks.push_back(force_check(steps));

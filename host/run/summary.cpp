@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "host/run/driving_text.hpp"
+#include "host/run/json_text.hpp"
 #include "host/run/observe.hpp"
 #include "host/run/say.hpp"
 #include "host/theory/gas_facts.hpp"
@@ -364,7 +365,7 @@ std::string check_json(const PreparedScene& run, std::optional<double> seconds,
     json["output_bytes"] = run.output_bytes;
     if (seconds) json["estimated_seconds"] = *seconds;
     json["warnings"] = run.warnings;
-    return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+    return json_text(json);
 }
 
 std::string summary_json(const RunOutcome& outcome, const Scene& scene, std::size_t balls, const WorkUnit& work,
@@ -425,7 +426,7 @@ std::string summary_json(const RunOutcome& outcome, const Scene& scene, std::siz
     json["exit_status"] = outcome.signal != 0 ? 128 + outcome.signal : static_cast<int>(outcome.status);
     if (!outcome.error.empty()) json["error"] = outcome.error;
     // File names and messages may hold bytes that are no UTF-8.
-    return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+    return json_text(json);
 }
 
 }  // namespace carom

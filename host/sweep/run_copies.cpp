@@ -19,6 +19,7 @@
 #include "host/io/ball_files.hpp"
 #include "host/io/checkpoint.hpp"
 #include "host/io/replacement.hpp"
+#include "host/run/json_text.hpp"
 #include "host/run/output_files.hpp"
 #include "host/run/progress.hpp"
 #include "host/run/run_loop.hpp"
@@ -227,7 +228,7 @@ std::string copies_json(const CopiesOutcome& outcome) {
     json["wall_seconds"] = outcome.wall_seconds;
     json["exit_status"] = outcome.signal != 0 ? 128 + outcome.signal : static_cast<int>(outcome.status);
     if (!outcome.error.empty()) json["error"] = outcome.error;
-    return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+    return json_text(json);
 }
 
 }  // namespace carom

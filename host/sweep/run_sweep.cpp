@@ -22,6 +22,7 @@
 #include "carom_build_info.hpp"
 #include "host/io/replacement.hpp"
 #include "host/ranks/launched.hpp"
+#include "host/run/json_text.hpp"
 #include "host/run/output_files.hpp"
 #include "host/run/run_loop.hpp"
 #include "host/run/say.hpp"
@@ -623,7 +624,7 @@ std::string sweep_json(const SweepOutcome& outcome, const Sweep& sweep, const Sw
     json["output"] = whole ? nlohmann::ordered_json(output.table) : nlohmann::ordered_json(nullptr);
     json["exit_status"] = outcome.signal != 0 ? 128 + outcome.signal : static_cast<int>(outcome.status);
     if (!outcome.error.empty()) json["error"] = outcome.error;
-    return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+    return json_text(json);
 }
 
 }  // namespace carom

@@ -1,6 +1,7 @@
 """`carom compare`: what it says, in text, JSON and figures, and with which exit status."""
 
 import json
+import os
 import signal
 import time
 import unittest
@@ -41,6 +42,13 @@ class Compare(ProgramTest):
                 self.assertIn(" ".join(check["words"].split()), flat)
         self.assertIn("6 checks, all good", text)
         self.assertLessEqual(max(map(len, text.splitlines())), 120)
+
+    def test_names_of_any_bytes_are_shown_and_are_text_in_the_object(self):
+        for name, shown, text in ((b"b\xff.toml", "b\\xff.toml", "b\ufffd.toml"),
+                                  (b"\x1b[31mred.toml", "\\x1b[31mred.toml", "\x1b[31mred.toml")):
+            (self.folder / os.fsdecode(name)).write_bytes(SCENE.read_bytes())
+            self.assertTrue(self.succeed("compare", os.fsdecode(name)).out.startswith(shown), shown)
+            self.assertEqual(self.compare_json(os.fsdecode(name))["scene"], text)
 
     def test_a_step_too_long_is_found_and_is_exit_status_3(self):
         found = self.compare_json(SCENE, "--set", "spring.dt=2e-3", status=3)

@@ -85,6 +85,16 @@ TEST(Convergence, HoldsWithDampingGravityAndUnequalBalls) {
     EXPECT_TRUE(falling.good()) << words(falling);
 }
 
+/// A ball that falls is faster at its first impact than at the start, from which its springs follow.
+TEST(Convergence, IsOfTheStiffnessThatTheSceneHas) {
+    const std::vector<std::string> falling{"physics.gravity=[0.0,-3.0]", "ball[0].velocity=[0.1,0.0]"};
+    Convergence result;
+    const PreparedScene run = prepared(kTwoBalls, falling);
+    convergence_section(run, right_springs(), result);
+    EXPECT_NEAR(result.stiffness, result.raised * design_spring(run.scene, run.state.balls).stiffness,
+                1e-12 * result.stiffness);
+}
+
 TEST(Convergence, FindsAStepThatIsTooLong) {
     const PreparedScene run = prepared(kGas);
     const double dt = run.plan->time_of_step(1);
