@@ -30,7 +30,7 @@ class SingleFrame final : public Exporter {
 public:
     SingleFrame(const FilePerFrame& format, const ExportTarget& target) : format_(format), target_(target) {}
 
-    void add(const Frame& frame) override { format_.write(target_.path, *target_.header, frame); }
+    void add(const Frame& frame) override { format_.write(target_.path, *target_.header, frame, target_.force); }
     std::string finish() override { return fmt::format("{}: 1 frame", target_.path); }
 
 private:
@@ -60,7 +60,7 @@ public:
     void add(const Frame& frame) override {
         const std::string path = frame_path(files_.size());
         try {
-            format_.write(path, *target_.header, frame);
+            format_.write(path, *target_.header, frame, target_.force);
         } catch (const SystemError& error) {
             throw SystemError(
                 fmt::format("{}; the {} files of the frames before it were kept", error.what(), files_.size()));
@@ -72,7 +72,7 @@ public:
         if (format_.list == nullptr) {
             return fmt::format("{} and on: {} frames, a {} file each", frame_path(0), files_.size(), extension_);
         }
-        ReplacementFile file(list_path());
+        ReplacementFile file(list_path(), target_.force);
         file.write(format_.list(files_));
         file.commit();
         return fmt::format("{}: {} frames, a {} file each", list_path(), files_.size(), extension_);

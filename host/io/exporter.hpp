@@ -47,7 +47,7 @@ struct OneFile {
 /// A format with a file for each frame: NAME_0000.vtp and on.
 struct FilePerFrame {
     /// Writes one, by ReplacementFile. \throws SystemError  names the file
-    void (*write)(const std::string& path, const TrajectoryHeader& header, const Frame& frame);
+    void (*write)(const std::string& path, const TrajectoryHeader& header, const Frame& frame, bool replace);
     std::string list_extension = {};  ///< of a file that lists them; empty: there is none
     /// What that file says. Null where there is none.
     std::string (*list)(std::span<const FrameFile> files) = nullptr;

@@ -307,7 +307,7 @@ private:
             name = name.substr(0, open);
         }
         const Element* const element = element_of(std::string(name));
-        if (element == nullptr || (chosen && component >= element->width)) return {};
+        if (element == nullptr || component >= element->width) return {};
         if (!chosen && element->width > 1) {
             fail(readable_,
                  fmt::format("`{}` has {} numbers of each ball: say {}[0] and so on", name, element->width, name));

@@ -122,13 +122,21 @@ public:
     /// What was read since the last part was whole is read again.
     void again() { bytes_ = whole_; }
     void part_is_whole() { whole_ = bytes_; }
-    static void add(hsize_t bytes, hsize_t of_file,
-                    const char* else_said = "its names lead to the same numbers again and again") {
+    static void add(hsize_t bytes, hsize_t of_file) {
         constexpr hsize_t kTimes = 8;  // it is looked at, hashed and read
         constexpr hsize_t kOwn = 1U << 20;
         if (current == nullptr) return;
         current->bytes_ += bytes;
-        if (current->bytes_ > kTimes * of_file + kOwn) throw Error(else_said);
+        if (current->bytes_ > kTimes * of_file + kOwn)
+            throw Error("its names lead to the same numbers again and again");
+    }
+    /// Memory for what has been read. A lattice is packed as 100 to 250, zeros as 1,000 and, of one byte, 8,000.
+    static void take_room(hsize_t bytes, hsize_t of_file) {
+        constexpr hsize_t kTimes = 1024;
+        constexpr hsize_t kOwn = hsize_t{1} << 29;
+        if (current == nullptr) return;
+        current->room_ += bytes;
+        if (current->room_ > kTimes * of_file + kOwn) throw Error("its numbers are packed more tightly than is read");
     }
 
 private:
@@ -136,6 +144,7 @@ private:
     Reading* before_;
     hsize_t bytes_ = 0;
     hsize_t whole_ = 0;
+    hsize_t room_ = 0;
 };
 thread_local Reading* Reading::current = nullptr;
 
@@ -629,10 +638,7 @@ bool may_hold(hid_t dataset, std::size_t values) {
     return true;
 }
 
-void require_room(hid_t object, std::size_t bytes) {
-    constexpr std::size_t kTimes = 32;  // 256 bytes of one of the file: a lattice is packed as 20 to 100
-    Reading::add(bytes / kTimes, file_bytes(object), "its numbers are packed more tightly than is read");
-}
+void require_room(hid_t object, std::size_t bytes) { Reading::take_room(bytes, file_bytes(object)); }
 
 std::size_t array_size(hid_t dataset) {
     const Handle type(H5Dget_type(dataset), H5Tclose, "read a type");

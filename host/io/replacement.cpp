@@ -273,12 +273,18 @@ void require_replaceable(const std::string& path, bool force, const std::string&
 // Through a symbolic link: the link stays, and its target is replaced.
 Replacement::Replacement(const std::string& path, bool replace) : path_(target_of(path)) {
     require_replaceable(path, replace);
-    struct stat status {};
-    has_older_ = ::stat(path_.c_str(), &status) == 0;
-    if (has_older_ && is_being_written(path_)) throw_being_written(path);
+    if (is_being_written(path_)) throw_being_written(path);
     temporary_ = path_ + std::string(kPartial);  // always the same name, so that what a killed process left goes
     const SignalsHeld held;
     descriptor_ = create_locked(temporary_, path);
+    // Whoever had that name before may have put a file in place meanwhile, and go on writing it. From now on none can.
+    struct stat status {};
+    has_older_ = ::stat(path_.c_str(), &status) == 0;
+    if (has_older_ && is_being_written(path_)) {
+        ::unlink(temporary_.c_str());
+        ::close(descriptor_);
+        throw_being_written(path);
+    }
     known_ = note_partial(temporary_);
 }
 

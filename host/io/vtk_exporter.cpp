@@ -81,7 +81,7 @@ std::string add_real_vectors(AppendedArrays& arrays, std::string_view name, bool
                   : arrays.add(name, 3, vectors_of<double>(source, ids));
 }
 
-void write_poly_data(const std::string& path, const TrajectoryHeader& header, const Frame& frame) {
+void write_poly_data(const std::string& path, const TrajectoryHeader& header, const Frame& frame, bool replace) {
     const std::vector<std::size_t> ids = balls_still_in(frame);
     const auto species_of = [&](std::size_t id) -> const Species& { return header.species_table[header.species[id]]; };
     const bool single = header.single_precision();
@@ -117,7 +117,7 @@ void write_poly_data(const std::string& path, const TrajectoryHeader& header, co
     head += arrays.add("offsets", 1, numbers_of<std::int64_t>(ids, [&](std::size_t) { return ++index; }));
     head += "</Verts>\n</Piece>\n</PolyData>\n<AppendedData encoding=\"raw\">\n_";
 
-    ReplacementFile file(path);
+    ReplacementFile file(path, replace);
     file.write(head);
     file.write(arrays.bytes().data(), arrays.bytes().size());
     file.write("\n</AppendedData>\n</VTKFile>\n");

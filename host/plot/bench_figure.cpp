@@ -320,6 +320,11 @@ BenchFigure::BenchFigure(const std::string& text, const std::string& file, std::
             throw InputError(fmt::format("{}: holds more rows than any bench has ({})", file, kMostRows));
         }
         const Rows rows(json, quantity_ == "double" ? "double" : "single");
+        constexpr std::size_t kMostKinds = 20;
+        if (std::max({rows.backends().size(), rows.fractions(2).size(), rows.fractions(3).size()}) > kMostKinds) {
+            throw InputError(fmt::format("{}: has more processors or packing fractions than a figure can show ({})",
+                                         file, kMostKinds));
+        }
         for (const int dimension : {2, 3}) {
             BenchPanel panel;
             panel.title = dimension == 2 ? "disks (2D), by packing fraction" : "spheres (3D), by packing fraction";

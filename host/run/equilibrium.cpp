@@ -10,6 +10,8 @@
 #include <string_view>
 #include <utility>
 
+#include "kernels/physics/diffusion.hpp"
+
 namespace carom {
 
 namespace {
@@ -39,6 +41,15 @@ EquilibriumWatch::EquilibriumWatch(const PreparedScene& run)
     const Scene& scene = run.scene;
     const Balls& balls = run.state.balls;
     stages_.stages = scene.stages;
+    const auto redrawn = [&](const Thermostat& thermostat) {
+        if (thermostat.kind != Thermostat::Kind::kAndersen || !(run.figures.mobile > 0.0)) return;
+        const double diameter = 2.0 * run.figures.mobile_radius / run.figures.mobile;
+        const double mass = run.figures.mobile_mass / run.figures.mobile;
+        between_collisions_ =
+            std::max(between_collisions_, redrawn_way_time(diameter, mass, thermostat.temperature, thermostat.rate));
+    };
+    redrawn(scene.thermostat);
+    for (const Stage& stage : scene.stages) redrawn(stage.thermostat);
     std::vector<std::size_t> place(balls.species_table.size());
     std::vector<double> counts(place.size(), 0.0);
     run.species->for_each_stretch([&](std::uint32_t row, std::size_t count) {

@@ -83,7 +83,7 @@ private:
     Scene stages_;               // its stages say what counts
     double every_;               // between frames [time]
     double stride_ = 1.0;        // between frames that are looked at, in intervals: a power of two
-    double between_collisions_;  // of a ball, on average [time]; 0: none move
+    double between_collisions_;  // of a ball with others ever new, on average [time]; 0: none move
     Box box_;
     std::vector<Group> groups_;  // of finite mass, one a species
     std::vector<Row> rows_;

@@ -47,7 +47,8 @@ int decimals_of(double value) {
 }
 
 double rounded(double value, int decimals) {
-    if (decimals > kMostDecimals) return value;
+    constexpr double kNoDecimals = 9007199254740992.0;  // 2^53: from here on a double has none
+    if (decimals > kMostDecimals || std::abs(value) >= kNoDecimals) return value;
     const std::string text = fmt::format("{:.{}f}", value, decimals);
     double result = 0.0;
     std::from_chars(text.data(), text.data() + text.size(), result);
@@ -71,7 +72,13 @@ std::vector<double> stepped_values(double from, double to, double step) {
     }
     std::vector<double> values;
     values.reserve(static_cast<std::size_t>(whole) + 1);
-    for (double k = 0.0; k <= whole; k += 1.0) values.push_back(rounded(from + k * step, decimals));
+    for (double k = 0.0; k <= whole; k += 1.0) {
+        const double value = rounded(from + k * step, decimals);
+        if (!values.empty() && value == values.back()) {
+            throw InputError(fmt::format("steps of {} are lost in rounding at {}", step, value));
+        }
+        values.push_back(value);
+    }
     return values;
 }
 

@@ -6,32 +6,26 @@
 
 #include "host/scene/walls.hpp"
 #include "kernels/physics/contact_laws.hpp"
+#include "kernels/physics/diffusion.hpp"
 #include "kernels/physics/equation_of_state.hpp"
 #include "kernels/physics/heat_conduction.hpp"
+#include "kernels/physics/kinetic_theory.hpp"
 #include "kernels/physics/pair_distribution.hpp"
 
 namespace carom {
 
 namespace {
 
-/// Of the rotation of all balls about an axis of the box through their centre of mass, L^2 / (2 I), the largest
-/// [energy].
-double rotation_energy(const BallColumns& balls, const std::vector<double>& mass) {
-    std::array<double, 3> center{};
-    double total = 0.0;
-    for (std::size_t ball = 0; ball < balls.size(); ++ball) {
-        total += mass[ball];
-        for (int axis = 0; axis < balls.dimension; ++axis) center[axis] += mass[ball] * balls.position[axis][ball];
-    }
-    if (!(total > 0.0)) return 0.0;
+/// Of the rotation of all balls about an axis of the box through a point, L^2 / (2 I), the largest [energy].
+double rotation_energy(const BallColumns& balls, const std::vector<double>& mass, const Vec<double, 3>& center) {
     double most = 0.0;
     for (int a = 0; a < balls.dimension; ++a) {
         for (int b = 0; b < a; ++b) {
             double angular = 0.0;
             double inertia = 0.0;
             for (std::size_t ball = 0; ball < balls.size(); ++ball) {
-                const double x = balls.position[a][ball] - center[a] / total;
-                const double y = balls.position[b][ball] - center[b] / total;
+                const double x = balls.position[a][ball] - center[a];
+                const double y = balls.position[b][ball] - center[b];
                 angular += mass[ball] * (x * balls.velocity[b][ball] - y * balls.velocity[a][ball]);
                 inertia += mass[ball] * (x * x + y * y);
             }
@@ -60,15 +54,16 @@ void MeasuredRun::look_at_start(const BallColumns& balls, const std::vector<std:
         }
         if (box().periodic(axis) && mass > 0.0) flow_energy = std::max(flow_energy, 0.5 * momentum * momentum / mass);
     }
-    const bool round =
-        std::ranges::any_of(scene.walls, [&](const Wall& wall) { return axis_across(wall, scene.dimension()) < 0; });
-    if (!round) return;
     std::vector<double> masses(balls.size());
     for (std::size_t ball = 0; ball < balls.size(); ++ball) {
         const double own = species[species_of[ball]].mass;
         masses[ball] = balls.gone[ball] == 0 && std::isfinite(own) ? own : 0.0;
     }
-    flow_energy = std::max(flow_energy, rotation_energy(balls, masses));
+    // A round wall about them takes nothing of what they turn about its centre.
+    for (const Boundary<3>& wall : entry_boundaries<3>(scene)) {
+        const bool about = wall.shape.visit([](const auto& shape) { return std::isfinite(shape.largest_ball()); });
+        if (about) flow_energy = std::max(flow_energy, rotation_energy(balls, masses, wall.reference));
+    }
 }
 
 namespace {
@@ -159,8 +154,10 @@ void add_drive(GasFacts& facts, const Scene& scene, const std::vector<Stage>& st
         const bool moves = std::ranges::any_of(stage.wall_velocity, [](double velocity) { return velocity != 0.0; });
         facts.undriven = facts.undriven && !moves && stage.thermostat.kind != Thermostat::Kind::kRescale;
         const bool andersen = stage.thermostat.kind == Thermostat::Kind::kAndersen;
-        if (andersen) meets(stage.thermostat.temperature);
-        facts.andersen = facts.andersen || andersen;
+        if (andersen) {
+            meets(stage.thermostat.temperature);
+            facts.andersen = std::max(facts.andersen, stage.thermostat.rate);
+        }
         // Behind a [[wall]] there may be balls that come to no warm one.
         always = always && in_bath && (andersen || scene.walls.empty());
     }
@@ -174,21 +171,22 @@ void add_drive(GasFacts& facts, const Scene& scene, const std::vector<Stage>& st
 double bath_time(const GasFacts& facts, const Box& box, const Stage& stage) {
     double rate = 0.0;
     if (stage.thermostat.kind == Thermostat::Kind::kAndersen) rate += stage.thermostat.rate;
-    const double t = facts.bath_temperature;
-    const double chi = contact_value(facts.dimension, facts.compressibility(), facts.packing_fraction);
-    const double conductivity =
-        enskog_conductivity(facts.dimension, facts.packing_fraction, facts.diameter, chi, t, facts.mass);
-    const double diffusivity = conductivity / (0.5 * facts.dimension * facts.number_density);
+    const double diffusivity = facts.heat_diffusivity();
     for (int axis = 0; axis < facts.dimension; ++axis) {
         const auto& faces = stage.wall_temperature[static_cast<std::size_t>(axis)];
-        const auto warm = static_cast<double>(std::ranges::count_if(faces, [](double face) { return face > 0.0; }));
+        auto warm = static_cast<double>(std::ranges::count_if(faces, [](double face) { return face > 0.0; }));
+        // A face that balls fall away from meets few of them, or none.
+        if (const double g = facts.gravity[static_cast<std::size_t>(axis)]; g != 0.0)
+            warm = faces[g < 0.0 ? 0 : 1] > 0.0;
         if (warm == 0.0) continue;
         const double length = box.length(axis, facts.radius);
         const double farthest = 2.0 * length / (warm * kPi);  // of the longest wave exp(-D t / farthest^2)
-        rate += 1.0 / (1.0 / (warm * wall_exchange_rate(facts.dimension, t, facts.mass, length)) +
+        rate += 1.0 / (1.0 / (warm * wall_exchange_rate(facts.dimension, facts.bath_temperature, facts.mass, length)) +
                        farthest * farthest / diffusivity);
     }
-    return rate > 0.0 ? 1.0 / rate : std::numeric_limits<double>::infinity();
+    // What gravity holds has to be warmed, too: d / 2 + 1 of T a ball.
+    const double capacity = facts.has_gravity() ? 1.0 + 2.0 / facts.dimension : 1.0;
+    return rate > 0.0 ? capacity / rate : std::numeric_limits<double>::infinity();
 }
 
 double stiffness_of(const SolverDescription& description) {
@@ -205,6 +203,18 @@ double GasFacts::ball_volume() const { return shell_volume(dimension, 0.0, 0.5 *
 double GasFacts::compressibility() const {
     return uniform ? hard_compressibility(dimension, packing_fraction)
                    : sizes.compressibility(dimension, packing_fraction);
+}
+
+bool GasFacts::collides_in_bursts() const {
+    constexpr double kMost = 5.0;
+    const double rate = collision_rate(dimension, compressibility(), temperature, mass, diameter);
+    return redrawn_way_time(diameter, mass, temperature, andersen) * rate > kMost;
+}
+
+double GasFacts::heat_diffusivity() const {
+    const double chi = contact_value(dimension, compressibility(), packing_fraction);
+    return enskog_conductivity(dimension, packing_fraction, diameter, chi, temperature, mass) /
+           (0.5 * dimension * number_density);
 }
 
 bool GasFacts::is_fluid() const { return packing_fraction < largest_fluid_fraction(dimension); }
@@ -271,7 +281,7 @@ GasFacts gas_facts(const MeasuredRun& run, const std::string& species, double fr
             facts.step_phase = run.solver.dt * std::sqrt(2.0 * k_n / facts.mass);
         }
     }
-    if (facts.bodies && !facts.andersen) facts.bath_temperature = 0.0;  // nor behind these
+    if (facts.bodies && facts.andersen == 0.0) facts.bath_temperature = 0.0;  // nor behind these
     facts.left = run.left;
     facts.walls = !scene.walls.empty();
     facts.undriven = facts.undriven && !run.bodies_move;

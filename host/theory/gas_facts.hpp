@@ -37,7 +37,8 @@ struct GasFacts {
     double bath_temperature = 0.0;
     /// In which the energy of all balls forgets what it was in that bath, at most [time].
     double bath_time = 0.0;
-    bool andersen = false;  ///< a thermostat replaces velocities, and balls forget theirs sooner
+    /// At which a thermostat replaces velocities, so that balls forget theirs sooner; the most of any stage [1/time].
+    double andersen = 0.0;
     /// The axis between two faces of unlike temperatures, between which heat flows while it is measured and nothing
     /// else drives the balls; -1: none.
     int heat_axis = -1;
@@ -58,6 +59,11 @@ struct GasFacts {
     [[nodiscard]] double compressibility() const;
     /// Whether the equation of state of a fluid holds for it.
     [[nodiscard]] bool is_fluid() const;
+    /// Whether it replaces them so often that balls diffuse between their neighbours, and the same two collide in
+    /// bursts: errors of what collisions pass on know too little of these.
+    [[nodiscard]] bool collides_in_bursts() const;
+    /// By which heat spreads, of dense hard balls [length^2/time].
+    [[nodiscard]] double heat_diffusivity() const;
     [[nodiscard]] bool has_gravity() const { return gravity != Vector3{}; }
     /// Whether theories of equilibrium hold.
     [[nodiscard]] bool equilibrium() const {

@@ -145,12 +145,12 @@ std::vector<TheoryCurve> theory_curves(const GasFacts& facts, const Scene& scene
                  .x = {facts.diameter},
                  .y = {contact_value(facts.dimension, facts.compressibility(), facts.packing_fraction)}}};
     }
+    if (facts.andersen > 0.0) return {};
     if (info.kind == "free_path") {
         const double mean = mean_free_path(facts.dimension, facts.compressibility(), facts.diameter);
         return {sampled("kinetic theory", x_from, x_to,
                         [&](double length) { return free_path_density(facts.dimension, length / mean) / mean; })};
     }
-    if (facts.andersen) return {};
     const double d = diffusion(facts);
     const std::string enskog = facts.dimension == 2 ? "Enskog, without long-time tail" : "Enskog";
     if (info.kind == "msd") {
@@ -169,6 +169,7 @@ std::vector<TheoryCurve> theory_curves(const GasFacts& facts, const Scene& scene
 std::optional<ScalarTheory> theory_scalar(const GasFacts& facts, const std::string& kind,
                                           const std::string& component) {
     if (facts.has_gravity() || !is_resting_mixture(facts)) return std::nullopt;
+    if (kind != "kinetic_stress" && facts.collides_in_bursts()) return std::nullopt;
     const double z = facts.compressibility();
     const double doubt =
         (facts.uniform ? compressibility_uncertainty(facts.dimension)
@@ -197,7 +198,7 @@ std::optional<ScalarTheory> theory_scalar(const GasFacts& facts, const std::stri
         const double rate = collision_rate(facts.dimension, z, facts.temperature, facts.mass, facts.diameter);
         return ScalarTheory{"Enskog", rate, doubt * rate};
     }
-    if (kind == "self_diffusion" && !facts.andersen) {
+    if (kind == "self_diffusion" && facts.andersen == 0.0) {
         return long_time_diffusion(facts);
     }
     return std::nullopt;

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -239,11 +240,13 @@ private:
         const MeasuredMean* measured = mean("temperature");
         const GasFacts facts = gas_facts(run_, "", run_.means_since);
         if (measured == nullptr || !(facts.bath_temperature > 0.0) || !facts.equilibrium()) return;
-        constexpr double kLeastScatter = 0.25;  // of the variance
+        if (!std::isfinite(facts.bath_time)) return;
+        // Of the variance; under gravity T has that of 2 / (d + 2) without a bath.
+        const double least = 0.25 + (facts.has_gravity() ? 2.0 / (facts.dimension + 2.0) : 0.0);
         const double variance = 0.5 * measured->error * measured->error * measured_time() / measured->correlation_time;
         const double canonical =
             2.0 / (facts.dimension * facts.balls) * facts.bath_temperature * facts.bath_temperature;
-        const bool slow = !(variance > kLeastScatter * canonical);
+        const bool slow = !(variance > least * canonical);
         const double error = std::sqrt(2.0 * canonical * facts.bath_time / measured_time());
         number({.what = "temperature",
                 .unit = "J",
@@ -423,6 +426,28 @@ private:
         return 2.0 * std::max(1.0, height) / ((all.dimension + 2.0) * all.balls);
     }
 
+    /// What the temperature of a region scatters by at least, at fixed energy: 2 / (d N) of its square, less its share,
+    /// for as long as heat takes to spread along the longest wave; blocks of short runs know too little of that. 0
+    /// of unlike balls.
+    [[nodiscard]] double region_error(const AverageInfo& info) const {
+        const GasFacts all = gas_facts(run_, "", info.from);
+        const auto observe = std::ranges::find(run_.scene.observables, info.name, &ObserveEntry::name);
+        if (observe == run_.scene.observables.end() || !all.uniform || !all.is_fluid()) return 0.0;
+        const Box& box = run_.box();
+        double share = 1.0;
+        double longest = 0.0;  // over 2 pi
+        for (int axis = 0; axis < all.dimension; ++axis) {
+            const auto at = static_cast<std::size_t>(axis);
+            const double part = (observe->region_max[at] - observe->region_min[at]) / box.size[at];
+            if (!(part > 0.0 && part < 1.0)) continue;
+            share *= part;
+            longest = std::max(longest, box.size[at] * (box.periodic(axis) ? 1.0 : 2.0) / (2.0 * std::numbers::pi));
+        }
+        const double variance =
+            2.0 / (all.dimension * all.balls * share) * (1.0 - share) * all.temperature * all.temperature;
+        return std::sqrt(2.0 * variance * longest * longest / all.heat_diffusivity() / measured_time());
+    }
+
     void scalar(const RunAverage& measured, const GasFacts& facts) {
         const std::vector<std::string> names = number_names(measured.info);
         for (std::size_t k = 0; k < names.size(); ++k) scalar(measured, facts, k, names[k]);
@@ -447,7 +472,10 @@ private:
             if (!is_of_a_part(info, facts)) return;
             check.theory = "the run's temperature";
             check.expected = temperature_of(facts, info.from);
-            if (!facts.bath) check.uncertainty = height_share(info) * check.expected;
+            if (!facts.bath) {
+                check.uncertainty = height_share(info) * check.expected;
+                check.error = std::max(check.error, region_error(info));
+            }
         } else if (const auto theory = periodic() ? theory_scalar(facts, info.kind, part) : std::nullopt) {
             check.theory = theory->name;
             check.expected = theory->value;

@@ -150,6 +150,7 @@ std::size_t render(FrameSource& source, const RenderRequest& request, const std:
     Pixels pixels;
     LineList beside;
     std::size_t done = 0;
+    const auto before = kind == RenderKind::kFolder ? stored_pictures(request.output) : decltype(stored_pictures("")){};
     while (interrupted() == 0) {
         const Frame* frame = source.next();
         if (frame == nullptr) break;
@@ -166,7 +167,8 @@ std::size_t render(FrameSource& source, const RenderRequest& request, const std:
                 write_png(pixels, request.output, request.force);
                 break;
             case RenderKind::kFolder:
-                write_png(pixels, (fs::path(request.output) / fmt::format("frame-{:06}.png", done)).string());
+                write_png(pixels, (fs::path(request.output) / fmt::format("frame-{:06}.png", done)).string(),
+                          request.force);
                 break;
             case RenderKind::kMovie:
                 movie->add(pixels);
@@ -177,9 +179,9 @@ std::size_t render(FrameSource& source, const RenderRequest& request, const std:
     if (movie && interrupted() == 0) movie->finish();
     if (kind == RenderKind::kFolder && interrupted() == 0) {
         // Of a longer run, which had been there before: they would pass for the end of this one.
-        for (const auto& [number, path] : stored_pictures(request.output)) {
+        for (const auto& [number, path] : before) {
             std::error_code error;
-            if (number >= done && !fs::remove(path, error)) {
+            if (number >= done && !fs::remove(path, error) && error) {
                 throw SystemError(fmt::format("cannot remove {}: {}", path.string(), error.message()));
             }
         }

@@ -27,6 +27,12 @@ double common_way(const Way& way, double a, double b, double u) {
 /// Covariance of the squares of two ways whose components are Gaussian [length^4]. \param common  as common_way
 inline double covariance_of_squares(double common, int dimension) { return 2.0 / dimension * common * common; }
 
+/// In which a ball whose velocity a bath redraws at a rate, D = T / (m rate), comes a diameter far along some axis:
+/// where that is long beside the time between collisions, the same two meet again and again [time].
+inline double redrawn_way_time(double diameter, double mass, double temperature, double rate) {
+    return 0.25 * diameter * diameter * mass * rate / temperature;
+}
+
 /// What is left of what two balls have in common because one flow carries both: they part, and the flow of the longest
 /// wave in a box, of wave vector k, is as long the same for both as their distance has changed by less than that wave.
 /// The mean of exp(-k^2 W(t) / d) over all pairs of times on a way, W / d = 2 D t: 1 for short ways, 0 for long ones.

@@ -126,26 +126,6 @@ inline double adiabatic_heating(int dimension, double phi, double compressed) {
     return std::exp(2.0 / dimension * sum * ratio / kIntervals / 3.0);
 }
 
-/// Excess free energy per ball over T of hard balls, the integral of (Z - 1) d(phi) / phi from nothing to phi.
-inline double excess_free_energy(int dimension, double phi) {
-    constexpr int kIntervals = 64;  // of the midpoint rule: right to 1e-4 up to where hard balls freeze
-    double sum = 0.0;
-    for (int k = 0; k < kIntervals; ++k) {
-        const double at = phi * (k + 0.5) / kIntervals;
-        sum += (hard_compressibility(dimension, at) - 1.0) / (k + 0.5);
-    }
-    return sum;
-}
-
-/// The share of that which walls take off, as they keep others away from a ball beside them: by the second virial
-/// coefficient of a box with walls, sigma S / V times the mean share of its sphere of exclusion that a ball beyond a
-/// wall would have, 2 / (3 pi) for disks and 3 / 16 for spheres. Of higher order in the density by a third of it or so.
-/// \param surface  S / V, of where the centres can be, times sigma
-inline double excess_lost_to_walls(int dimension, double surface) {
-    constexpr double kTwoThirdsOverPi = 0.2122065907891938;
-    return (dimension == 2 ? kTwoThirdsOverPi : 3.0 / 16.0) * surface;
-}
-
 /// What stands at a hard wall beyond what the bulk has, as a length of bulk over sigma, counted from where centres can
 /// just be: d / 2 phi / (1 + (d - 1) phi), by scaled particle theory (Reiss, Frisch, Helfand and Lebowitz 1960: the
 /// work of a large cavity has a term of its surface); exact to first order in phi for spheres, 15 % off for disks.
@@ -153,12 +133,37 @@ inline double wall_adsorption(int dimension, double phi) {
     return 0.5 * dimension * phi / (1.0 + (dimension - 1.0) * phi);
 }
 
+/// The packing fraction of the bulk where phi is that of all, walls' layers in it: phi_b (1 + a(phi_b) surface) = phi.
+/// \param surface  S / V of all walls, of where the centres can be, times sigma
+inline double fraction_between_walls(int dimension, double phi, double surface) {
+    constexpr int kHalvings = 60;
+    double low = 0.0;
+    double high = phi;
+    for (int k = 0; k < kHalvings; ++k) {
+        const double middle = 0.5 * (low + high);
+        (middle * (1.0 + wall_adsorption(dimension, middle) * surface) < phi ? low : high) = middle;
+    }
+    return 0.5 * (low + high);
+}
+
+/// What a wall's surface takes of the free energy, over T sigma and the volume of a ball: Gibbs' d(gamma) = -Gamma
+/// d(mu) with Gamma = a sigma n and n d(mu) = dp, so minus the integral of a d(phi Z).
+inline double wall_tension(int dimension, double phi) {
+    constexpr int kIntervals = 32;  // of the midpoint rule
+    double sum = 0.0;
+    for (int k = 0; k < kIntervals; ++k) {
+        const double at = phi * (k + 0.5) / kIntervals;
+        sum += wall_adsorption(dimension, at) * isothermal_stiffness(dimension, at);
+    }
+    return -sum * phi / kIntervals;
+}
+
 /// The share by which sound between two walls is slower than that of the bulk at the mean density, over the length of
 /// where centres can be: what stands at walls is not in the bulk, and the layers take d(phi a)/d(phi) more in when the
 /// pressure there rises, a = wall_adsorption, as if the box were longer.
 /// \param surface  S / V of all walls, times sigma   \param length  between these two, over sigma
 inline double sound_slowed_by_walls(int dimension, double phi, double surface, double length) {
-    const double bulk = phi / (1.0 + wall_adsorption(dimension, phi) * surface);
+    const double bulk = fraction_between_walls(dimension, phi, surface);
     const double more = 1.0 + (dimension - 1.0) * phi;
     const double layer = 0.5 * dimension * phi * (1.0 + more) / (more * more);
     return 1.0 - sound_speed(dimension, bulk) / sound_speed(dimension, phi) / (1.0 + 2.0 * layer / length);

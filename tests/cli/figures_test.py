@@ -508,7 +508,7 @@ class SeveralRuns(FiguresTest):
 
 class Maps(FiguresTest):
     def test_keep_their_lengths_and_have_values(self):
-        observed = "".join(f'\n[[observe]]\nname = "{kind[:4]}"\nkind = "{kind}_map"\nbins = 8\n' for kind in ("density", "temperature"))
+        observed = "".join(f'\n[[observe]]\nname = "{kind[:4]}"\nkind = "{kind}_map"\nbins = 8\nevery = 0.2\n' for kind in ("density", "temperature"))
         self.run_scene(FLYING + observed)
         self.assertIn("set size ratio 1\n", self.plot("dens")[1])
         self.assertIn("set size ratio 2\n", self.plot("dens", "--xrange=0:2")[1])

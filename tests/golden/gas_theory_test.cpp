@@ -92,28 +92,17 @@ TEST(AdiabaticHeating, DoesNotDependOnTheWay) {
     }
 }
 
-/// Slow work without heat is paid by the temperature: d/2 ln T'/T is the change of the free energy over T.
-TEST(ExcessFreeEnergy, IsWhatHeatsBeyondAnIdealGas) {
+/// What a gas of adsorbing walls leaves of it for the bulk, and Gibbs' law for what they take.
+TEST(Walls, LeaveTheBulkWhatTheirLayersDoNotHold) {
     for (const int d : {2, 3}) {
-        const double change = excess_free_energy(d, 0.4) - excess_free_energy(d, 0.1);
-        EXPECT_NEAR(0.5 * d * std::log(adiabatic_heating(d, 0.1, 0.4)), std::log(4.0) + change, 1e-3 * change);
-        EXPECT_NEAR(excess_free_energy(d, 1e-6), (d == 2 ? 2.0 : 4.0) * 1e-6, 1e-10) << "the second virial coefficient";
-    }
-}
-
-/// Balls that stand beyond a wall, over all depths to a diameter: the share of a circle or
-/// sphere of radius 1 that lies beyond a plane at depth z, integrated over z.
-TEST(ExcessLostToWalls, IsTheShareOfExclusionBeyondThem) {
-    constexpr int kDepths = 2000;
-    for (const int d : {2, 3}) {
-        double sum = 0.0;
-        for (int k = 0; k < kDepths; ++k) {
-            const double z = (k + 0.5) / kDepths;
-            const double beyond =
-                d == 2 ? (std::acos(z) - z * std::sqrt(1.0 - z * z)) / M_PI : 0.25 * (1.0 - z) * (1.0 - z) * (2.0 + z);
-            sum += beyond / kDepths;
+        for (const double phi : {0.01, 0.2, 0.4}) {
+            const double bulk = fraction_between_walls(d, phi, 0.1);
+            EXPECT_NEAR(bulk * (1.0 + 0.1 * wall_adsorption(d, bulk)), phi, 1e-12);
+            const double step = 1e-4;
+            EXPECT_NEAR((wall_tension(d, phi + step) - wall_tension(d, phi - step)) / (2.0 * step),
+                        -wall_adsorption(d, phi) * isothermal_stiffness(d, phi), 2e-3 * phi);
         }
-        EXPECT_NEAR(excess_lost_to_walls(d, 1.0), sum, 1e-6);
+        EXPECT_EQ(fraction_between_walls(d, 0.3, 0.0), 0.3);
     }
 }
 
