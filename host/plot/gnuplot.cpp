@@ -151,7 +151,7 @@ Script& Script::block(const Script& name, const std::vector<std::vector<double>>
     for (const std::vector<double>& row : rows) {
         for (std::size_t k = 0; k < row.size(); ++k) {
             if (k > 0) text_ += ' ';
-            text_ += std::isfinite(row[k]) ? fmt::format("{}", row[k]) : "NaN";
+            text_ += std::isfinite(row[k]) ? fmt::format("{:.15g}", row[k]) : "NaN";
         }
         text_ += '\n';
     }
