@@ -722,6 +722,27 @@ class FramesOfOthers(LoadTest):
             self.refused("a.h5: is not a whole H5MD file: `particles/atoms/position/value` holds less than its extent says",
                          self.h5md())
 
+    def test_elements_of_no_numbers_are_none(self):
+        for element, shape in (("radius", (3, 0)), ("id", (3, 0)), ("species", (3, 0))):
+            def change(file, balls):
+                if element in balls:
+                    del balls[element]
+                balls.create_dataset(element, shape, "i4" if element != "radius" else "f8")
+            self.write_h5md(change)
+            self.write("s.toml", self.h5md())
+            self.assertIn(self.carom("check", "s.toml").status, (0, 2), element)
+
+    def test_a_lattice_is_read_however_well_it_is_packed(self):
+        line = np.arange(100) + 0.5
+        def change(file, balls):
+            for element in ("position", "velocity", "mass", "radius"):
+                del balls[element]
+            places = np.stack(np.meshgrid(line, line, line, indexing="ij"), -1).reshape(-1, 3).astype("f4")
+            balls.create_dataset("position", data=places, compression="gzip", shuffle=True)
+        self.write_h5md(change)
+        self.write("s.toml", self.h5md("mass = 1.0\nradius = 0.3\n").replace("[12.0, 10.0, 11.0]", "[100.0, 100.0, 100.0]"))
+        self.assertEqual(self.succeed("check", "s.toml", "--json").json["loaded"][0]["balls"], 1_000_000)
+
     def test_take_not_much_memory_by_zeros_of_one_byte(self):
         """Packed to a thousandth, they become doubles."""
         def change(file, balls):

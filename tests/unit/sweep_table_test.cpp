@@ -60,6 +60,8 @@ TEST(SteppedValues, WithStepsThatAreNoShortDecimalsEndAtTheEnd) {
 }
 
 TEST(SteppedValues, RefuseStepsThatMissTheEnd) {
+    EXPECT_THAT(message_of<InputError>([] { stepped_values(9007199254740990.0, 9007199254741000.0, 1.0); }),
+                HasSubstr("steps of 1 are lost in rounding at 9007199254740992"));
     EXPECT_THAT(message_of<InputError>([] { stepped_values(0.35, 0.53, 0.025); }),
                 HasSubstr("do not hit 0.53: the nearest is 0.525"));
     EXPECT_THAT(message_of<InputError>([] { stepped_values(0.0, 1.0, -0.1); }), HasSubstr("leads away"));
