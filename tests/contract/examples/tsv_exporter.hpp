@@ -39,8 +39,8 @@ inline std::unique_ptr<Exporter> make_tsv_exporter(const ExportTarget& target) {
 inline ExportFormat tsv_format() { return {".tsv", "positions, for gnuplot", OneFile{make_tsv_exporter}}; }
 
 /// The same, a file for each frame.
-inline void write_places(const std::string& path, const TrajectoryHeader& header, const Frame& frame) {
-    ReplacementFile file(path);
+inline void write_places(const std::string& path, const TrajectoryHeader& header, const Frame& frame, bool replace) {
+    ReplacementFile file(path, replace);
     for (std::size_t id = 0; id < frame.size(); ++id) {
         if (frame.gone[id]) continue;
         std::string line;
