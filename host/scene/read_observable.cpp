@@ -61,7 +61,8 @@ void read_values(const Section& section, const Scene& scene, const SpeciesIndex&
     if (kind.of == ObservableKind::Of::kFiniteMass && !observe.species.empty()) {
         const Species& species = scene.species[species_index(section, scene, index, observe.species)];
         if (!std::isfinite(species.mass)) {
-            section.fail("species", fmt::format("\"{}\" has infinite mass, of which this tells nothing", observe.species));
+            section.fail("species",
+                         fmt::format("\"{}\" has infinite mass, of which this tells nothing", observe.species));
         }
     }
 }
