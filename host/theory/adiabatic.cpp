@@ -113,9 +113,10 @@ std::optional<AdiabaticCourse> adiabatic_course(const GasFacts& facts, const Sce
         const double phi = packing(volume);
         if (!(volume > 0.0) || !(phi < largest_fluid_fraction(d))) return std::nullopt;
         const Work work = work_in(room);
-        course.growth += larger / d *
-                         ((work.pressure + before.pressure) * (before.volume - work.volume) +
-                          (work.tension + before.tension) * (work.surface - before.surface));
+        course.growth +=
+            larger / d *
+            ((work.pressure * work.volume + before.pressure * before.volume) * std::log(before.volume / volume) +
+             (work.tension + before.tension) * (work.surface - before.surface));
         const double now = temperature * std::exp(course.growth);
         course.time.push_back(time);
         course.temperature.push_back(now);
