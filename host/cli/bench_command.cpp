@@ -14,7 +14,6 @@
 #include "host/bench/machine.hpp"
 #include "host/cli/options.hpp"
 #include "host/io/replacement.hpp"
-#include "host/run/json_text.hpp"
 #include "host/run/output_files.hpp"
 #include "host/run/say.hpp"
 #include "host/run/signals.hpp"

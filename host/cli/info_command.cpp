@@ -12,7 +12,6 @@
 #include "host/backends/spring_backends.hpp"
 #include "host/cli/command_line.hpp"
 #include "host/ranks/launched.hpp"
-#include "host/run/json_text.hpp"
 #include "host/run/memory.hpp"
 #include "host/run/say.hpp"
 #include "kernels/core/hardware.hpp"

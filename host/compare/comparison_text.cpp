@@ -5,7 +5,6 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "host/run/json_text.hpp"
 #include "host/run/say.hpp"
 
 namespace carom {

@@ -278,13 +278,16 @@ Replacement::Replacement(const std::string& path, bool replace) : path_(target_o
     const SignalsHeld held;
     descriptor_ = create_locked(temporary_, path);
     // Whoever had that name before may have put a file in place meanwhile, and go on writing it. From now on none can.
-    struct stat status {};
-    has_older_ = ::stat(path_.c_str(), &status) == 0;
-    if (has_older_ && is_being_written(path_)) {
+    try {
+        require_replaceable(path, replace);
+        if (is_being_written(path_)) throw_being_written(path);
+    } catch (const InputError&) {
         ::unlink(temporary_.c_str());
         ::close(descriptor_);
-        throw_being_written(path);
+        throw;
     }
+    struct stat status {};
+    has_older_ = ::stat(path_.c_str(), &status) == 0;
     known_ = note_partial(temporary_);
 }
 

@@ -88,7 +88,7 @@ public:
     void fly_under(std::span<const GravityUntil> gravity) final { gravity_.assign(gravity.begin(), gravity.end()); }
     void interrupt() final {
         skip();
-        for (Flight& flight : flights_) flight.known = flight.moving = false;  // their ways were others
+        for (Flight& flight : flights_) flight.moving = false;  // their ways were others
     }
     void skip() final {
         has_last_ = false;

@@ -185,7 +185,7 @@ Script from_tic_to_tic(Word axis, std::pair<double, double> shown, const AxisRan
     const int digits = step > 0.0
                            ? std::clamp(static_cast<int>(std::ceil(std::log10(size / step))) + 1, kDigits, kMostDigits)
                            : kDigits;
-    Script script("set {0}range [{1:.{3}g}:{2:.{3}g}]\n", axis, low, high, digits + 3 > 9 ? digits + 2 : 9);
+    Script script("set {0}range [{1:.{3}g}:{2:.{3}g}]\n", axis, low, high, std::max(9, digits + 2));
     if (step > 0.0) script.add("set {}tics {:.9g}\n", axis, step);
     if (digits > kDigits) script.add("set format {} \"%.{}g\"\n", axis, digits);
     return script;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <nlohmann/json.hpp>
 
 namespace carom {
 
@@ -77,6 +78,10 @@ std::string with_error(double value, double error) {
     return without_sign_of_zero(digits < 1
                                     ? fmt::format("{:.0f}({:.0f})", std::round(value * scale) / scale, last / scale)
                                     : fmt::format("{:.{}f}({})", value, digits, last));
+}
+
+std::string json_text(const nlohmann::ordered_json& json, int indent) {
+    return json.dump(indent, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 }  // namespace carom

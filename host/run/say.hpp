@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -37,5 +38,9 @@ std::string plural(std::uint64_t count, const std::string& noun);
 /// 0.99314 and its standard error 0.00042 as "0.9931(4)", as physicists write it; of -1.234e-9 and 4e-11
 /// "-1.23(4)e-09".
 std::string with_error(double value, double error);
+
+/// As text that is UTF-8 whatever names are in it: bytes that are none become U+FFFD.
+/// \param indent  blanks a level; below 0: all in one line
+std::string json_text(const nlohmann::ordered_json& json, int indent = -1);
 
 }  // namespace carom

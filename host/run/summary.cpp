@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "host/run/driving_text.hpp"
-#include "host/run/json_text.hpp"
 #include "host/run/observe.hpp"
 #include "host/run/say.hpp"
 #include "host/theory/gas_facts.hpp"

@@ -133,8 +133,7 @@ std::vector<double> radii_of(const Scene& scene, std::size_t number) {
 
 double balls_filling(const Scene& scene, std::uint32_t species, std::uint64_t first, double volume) {
     // Balls that are counted one by one, of all fills before and of this one: a second's work. Of more, the mean of
-    // those that were is known well enough, of the least to a percent or
-    // two, by how widely sizes differ.
+    // those that were is known well enough, of the least to a percent or two, by how widely sizes differ.
     constexpr std::uint64_t kCounted = 10'000'000;
     constexpr std::uint64_t kLeast = 50'000;
     const Sizes* sizes = sizes_of(scene, species);

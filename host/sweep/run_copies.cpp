@@ -19,7 +19,6 @@
 #include "host/io/ball_files.hpp"
 #include "host/io/checkpoint.hpp"
 #include "host/io/replacement.hpp"
-#include "host/run/json_text.hpp"
 #include "host/run/output_files.hpp"
 #include "host/run/progress.hpp"
 #include "host/run/run_loop.hpp"

@@ -22,7 +22,6 @@
 #include "carom_build_info.hpp"
 #include "host/io/replacement.hpp"
 #include "host/ranks/launched.hpp"
-#include "host/run/json_text.hpp"
 #include "host/run/output_files.hpp"
 #include "host/run/run_loop.hpp"
 #include "host/run/say.hpp"

@@ -17,7 +17,8 @@ namespace carom {
 namespace {
 
 /// Of the rotation of all balls about an axis of the box through a point, L^2 / (2 I), the largest [energy].
-double rotation_energy(const BallColumns& balls, const std::vector<double>& mass, const Vec<double, 3>& center) {
+template <class MassOf>
+double rotation_energy(const BallColumns& balls, const MassOf& mass_of, const Vec<double, 3>& center) {
     double most = 0.0;
     for (int a = 0; a < balls.dimension; ++a) {
         for (int b = 0; b < a; ++b) {
@@ -26,8 +27,8 @@ double rotation_energy(const BallColumns& balls, const std::vector<double>& mass
             for (std::size_t ball = 0; ball < balls.size(); ++ball) {
                 const double x = balls.position[a][ball] - center[a];
                 const double y = balls.position[b][ball] - center[b];
-                angular += mass[ball] * (x * balls.velocity[b][ball] - y * balls.velocity[a][ball]);
-                inertia += mass[ball] * (x * x + y * y);
+                angular += mass_of(ball) * (x * balls.velocity[b][ball] - y * balls.velocity[a][ball]);
+                inertia += mass_of(ball) * (x * x + y * y);
             }
             if (inertia > 0.0) most = std::max(most, 0.5 * angular * angular / inertia);
         }
@@ -54,15 +55,14 @@ void MeasuredRun::look_at_start(const BallColumns& balls, const std::vector<std:
         }
         if (box().periodic(axis) && mass > 0.0) flow_energy = std::max(flow_energy, 0.5 * momentum * momentum / mass);
     }
-    std::vector<double> masses(balls.size());
-    for (std::size_t ball = 0; ball < balls.size(); ++ball) {
+    const auto mass_of = [&](std::size_t ball) {
         const double own = species[species_of[ball]].mass;
-        masses[ball] = balls.gone[ball] == 0 && std::isfinite(own) ? own : 0.0;
-    }
+        return balls.gone[ball] == 0 && std::isfinite(own) ? own : 0.0;
+    };
     // A round wall about them takes nothing of what they turn about its centre.
     for (const Boundary<3>& wall : entry_boundaries<3>(scene)) {
         const bool about = wall.shape.visit([](const auto& shape) { return std::isfinite(shape.largest_ball()); });
-        if (about) flow_energy = std::max(flow_energy, rotation_energy(balls, masses, wall.reference));
+        if (about) flow_energy = std::max(flow_energy, rotation_energy(balls, mass_of, wall.reference));
     }
 }
 

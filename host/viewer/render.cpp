@@ -150,7 +150,7 @@ std::size_t render(FrameSource& source, const RenderRequest& request, const std:
     Pixels pixels;
     LineList beside;
     std::size_t done = 0;
-    const auto before = kind == RenderKind::kFolder ? stored_pictures(request.output) : decltype(stored_pictures("")){};
+    const auto before = stored_pictures(request.output);  // none where it is no folder
     while (interrupted() == 0) {
         const Frame* frame = source.next();
         if (frame == nullptr) break;
