@@ -1458,8 +1458,10 @@ void Engine<Dim, Gravity, Lists>::throw_collapse(Slot i) const {
                             wall, speed);
         }
     }
-    std::string advice = "Set events.tc or events.cutoff_speed above 0, or restitution closer to 1; ";
-    if (setup_.tc > 0.0 || setup_.cutoff_speed > 0.0) advice = "A restitution closer to 1 avoids that; ";
+    const bool loses = std::min(setup_.restitution, setup_.wall_restitution) < 1.0;
+    std::string advice = loses ? "Set events.tc or events.cutoff_speed above 0, or restitution closer to 1; "
+                               : "Set events.tc or events.cutoff_speed above 0; ";
+    if (setup_.tc > 0.0 || setup_.cutoff_speed > 0.0) advice = loses ? "A restitution closer to 1 avoids that; " : "";
     advice += setup_.cutoff_speed > 0.0 ? "events.cutoff_speed holds what gravity presses on a wall, and on one alone"
                                         : "a ball that rests on a wall under gravity needs events.cutoff_speed";
     throw SimulationError(fmt::format(

@@ -59,6 +59,8 @@ public:
     /// As it was given.
     [[nodiscard]] const std::string& path() const { return path_; }
     [[nodiscard]] bool in_place() const { return replacement_.in_place(); }
+    /// Whether it still has a name, else that is its failure(): nobody should compute for days into a file that is gone.
+    [[nodiscard]] bool is_there() const;
     /// There was a file of this name before.
     [[nodiscard]] bool has_older() const { return replacement_.has_older(); }
     [[nodiscard]] std::uint64_t size() const { return size_; }
@@ -77,8 +79,6 @@ private:
     bool put(std::uint64_t address, std::span<const std::byte> bytes);
     bool resize(std::uint64_t size);
     bool sync_if(bool wanted) { return !wanted || sync(); }
-    /// Whether it still has a name: nobody should compute for days into a file that is gone.
-    bool is_there() const;
     bool fail(const char* verb) const;
     [[nodiscard]] bool on_disk(std::uint64_t address, std::size_t size) const;
     bool overwrite(const std::vector<Blocks::const_iterator>& blocks, bool durable);

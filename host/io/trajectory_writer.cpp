@@ -158,10 +158,8 @@ private:
             h5::require_memory(std::min(count_, balls_per_chunk(count_)) * sizeof(double));
             action();
         } catch (const h5::Error& error) {
-            failure_ =
-                fmt::format("{}: {}; {}", path(), cause(error),
-                            file_.in_place() ? fmt::format("{} frames and {} rows are safely in it", frames_, rows_)
-                                             : nothing_written());
+            const std::string why = cause(error);
+            failure_ = fmt::format("{}: {}; {}", path(), why, file_.in_place() ? what_is_in_it() : nothing_written());
             abandon();
             throw SystemError(failure_);
         }
@@ -174,6 +172,10 @@ private:
 
     void require_in_place() {
         if (!file_.take_place()) throw h5::Error("cannot rename into place");
+    }
+
+    [[nodiscard]] std::string what_is_in_it() const {
+        return fmt::format("{} frames and {} rows {} in it", frames_, rows_, file_.is_there() ? "are safely" : "were");
     }
 
     [[nodiscard]] std::string nothing_written() const {

@@ -70,9 +70,10 @@ bool is_movie_name(const std::string& path) {
     return std::ranges::any_of(kEndings, [&](std::string_view ending) { return path.ends_with(ending); });
 }
 
-MovieWriter::MovieWriter(const std::string& path, int width, int height, double frames_per_second, bool haste)
+MovieWriter::MovieWriter(const std::string& path, bool replace, int width, int height, double frames_per_second,
+                         bool haste)
     : path_(path),
-      replacement_(path),
+      replacement_(path, replace),
       ffmpeg_(ffmpeg(path, width, height, frames_per_second, haste, replacement_.temporary()),
               "movies are made by ffmpeg, which is not installed; apt-get install ffmpeg") {}
 

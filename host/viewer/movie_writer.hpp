@@ -17,10 +17,13 @@ bool is_movie_name(const std::string& path);
 /// A movie, encoded by ffmpeg, which gets the pictures through a pipe. It takes its place when it is whole.
 class MovieWriter {
 public:
-    /// \param path   by its ending: .mp4, .webm or .gif
-    /// \param haste  somebody waits for each picture: a larger movie in less time
+    /// \param path     by its ending: .mp4, .webm or .gif
+    /// \param replace  an older file may be replaced
+    /// \param haste    somebody waits for each picture: a larger movie in less time
+    /// \throws InputError   as Replacement
     /// \throws SystemError  ffmpeg is not installed or cannot be started
-    MovieWriter(const std::string& path, int width, int height, double frames_per_second, bool haste = false);
+    MovieWriter(const std::string& path, bool replace, int width, int height, double frames_per_second,
+                bool haste = false);
 
     /// \throws SystemError  ffmpeg has ended: with the last line that it said
     void add(const Pixels& pixels);

@@ -140,7 +140,7 @@ std::size_t render(FrameSource& source, const RenderRequest& request, const std:
     }
     std::optional<MovieWriter> movie;
     if (kind == RenderKind::kMovie) {
-        movie.emplace(request.output, request.width, request.height, request.frames_per_second);
+        movie.emplace(request.output, request.force, request.width, request.height, request.frames_per_second);
     } else if (kind == RenderKind::kFolder) {
         std::error_code error;
         fs::create_directories(request.output, error);

@@ -495,7 +495,7 @@ private:
     void start_movie() {
         try {
             movie_path_ = free_name(name_, std::string(state_.movie));
-            movie_.emplace(movie_path_, painter_.target().width(), painter_.target().height(), kMovieRate, true);
+            movie_.emplace(movie_path_, false, painter_.target().width(), painter_.target().height(), kMovieRate, true);
             state_.recording = true;
             recorded_ = 0;
             movie_begin_ = Clock::now();

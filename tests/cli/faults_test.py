@@ -247,7 +247,7 @@ class OfTheSurroundings(Faults):
             (self.folder / "there").mkdir()
             run = self.started("--solver", solver)
             (self.folder / "there/gas.h5").unlink()
-            self.assertRegex(self.ended(run), "the file has been removed; .* to go on from t")
+            self.assertRegex(self.ended(run), r"the file has been removed; \d+ frames and \d+ rows were in it.* to go on from t")
             with h5py.File(self.folder / "there/gas.checkpoint.h5") as file:
                 until = 1.01 * file.attrs["time"]
             self.succeed("run", "--resume", "there/gas.checkpoint.h5", "--until", until, "-o", "rest.h5", "--force")
