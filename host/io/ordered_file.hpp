@@ -59,7 +59,8 @@ public:
     /// As it was given.
     [[nodiscard]] const std::string& path() const { return path_; }
     [[nodiscard]] bool in_place() const { return replacement_.in_place(); }
-    /// Whether it still has a name, else that is its failure(): nobody should compute for days into a file that is gone.
+    /// Whether it still has a name, else that is its failure(): nobody should compute for days into a file that is
+    /// gone.
     [[nodiscard]] bool is_there() const;
     /// There was a file of this name before.
     [[nodiscard]] bool has_older() const { return replacement_.has_older(); }
