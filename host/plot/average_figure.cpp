@@ -160,7 +160,7 @@ Figure line_figure(const std::vector<const TrajectoryReader*>& runs, const std::
             const std::string name = info.components.empty() ? "" : info.components[component];
             curve.label =
                 runs.size() > 1 ? names[k] + (name.empty() ? "" : ", " + name) : (name.empty() ? "measured" : name);
-            curve.color = static_cast<int>(runs.size() > 1 ? k : component);
+            curve.color = static_cast<int>(k * components + component);
             Curve cut = info.kind == "density" ? at_walls(average, curve, facts.radius, scene.box) : Curve{};
             figure.curves.push_back(std::move(curve));
             if (!cut.x.empty()) figure.curves.push_back(std::move(cut));
@@ -176,7 +176,7 @@ Figure line_figure(const std::vector<const TrajectoryReader*>& runs, const std::
         for (Curve& curve : theory) {
             if (runs.size() > 1) {
                 curve.label += ", " + names[k];
-                curve.color = static_cast<int>(k);
+                curve.color = static_cast<int>(k * components);
                 curve.thick = false;
             }
             figure.curves.push_back(std::move(curve));

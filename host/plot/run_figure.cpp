@@ -420,13 +420,13 @@ Figure number_figure(const std::vector<const TrajectoryReader*>& runs, const std
             curve.label = runs.size() > 1 ? run_labels[k] + (part.empty() ? "" : ", " + part)
                                           : (part.empty() ? "measured" : part);
             curve.band = true;
-            curve.color = static_cast<int>(runs.size() > 1 ? k : component);
+            curve.color = static_cast<int>(k * curves.size() + component);
             const auto check = std::ranges::find(checks, names[component], &TheoryCheck::what);
             if (check == checks.end() || !std::isfinite(check->expected)) continue;
             Curve line = level(run, window, *check);
             if (runs.size() > 1) {
                 line.label += ", " + run_labels[k];
-                line.color = static_cast<int>(k);
+                line.color = curve.color;
                 line.thick = false;
                 line.dashed = true;
             }

@@ -429,7 +429,7 @@ private:
     /// What the temperature of a region scatters by at least, at fixed energy: 2 / (d N) of its square, less its share,
     /// for as long as heat takes to spread along the longest wave; blocks of short runs know too little of that. 0
     /// of unlike balls.
-    [[nodiscard]] double region_error(const AverageInfo& info, std::uint64_t samples) const {
+    [[nodiscard]] double region_error(const AverageInfo& info, double samples) const {
         const GasFacts all = gas_facts(run_, "", info.from);
         const auto observe = std::ranges::find(run_.scene.observables, info.name, &ObserveEntry::name);
         if (observe == run_.scene.observables.end() || !all.uniform || !all.is_fluid()) return 0.0;
@@ -445,8 +445,7 @@ private:
         }
         const double variance =
             2.0 / (all.dimension * all.balls * share) * (1.0 - share) * all.temperature * all.temperature;
-        const double measured = static_cast<double>(samples) * info.every;
-        return std::sqrt(2.0 * variance * longest * longest / all.heat_diffusivity() / measured);
+        return std::sqrt(2.0 * variance * longest * longest / all.heat_diffusivity() / (samples * info.every));
     }
 
     void scalar(const RunAverage& measured, const GasFacts& facts) {

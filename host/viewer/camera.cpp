@@ -219,7 +219,7 @@ double parse_number(const std::string& text, const std::string& option, const st
 
 Vector3 parse_target(const std::string& text, const std::string& option) {
     std::istringstream parts(text);
-    Vector3 target{};
+    Vector3 target{0.0, 0.0, std::numeric_limits<double>::quiet_NaN()};
     std::size_t count = 0;
     for (std::string part; std::getline(parts, part, ':'); ++count) {
         if (count < 3) target[count] = parse_number(part, option, "target");
@@ -272,19 +272,28 @@ CameraWish parse_camera(const std::string& text, const std::string& option) {
     return wish;
 }
 
+/// A wished target, where nothing else is wished that of `otherwise`.
+static Vector3 target_of(const std::optional<Vector3>& wish, const Vector3& otherwise) {
+    Vector3 target = wish.value_or(otherwise);
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+        if (std::isnan(target[axis])) target[axis] = otherwise[axis];
+    }
+    return target;
+}
+
 CameraWish camera_at(const std::vector<CameraKey>& keys, const CameraWish& first, const Camera& camera, double time) {
     CameraWish before = first;
     before.azimuth = first.azimuth.value_or(camera.azimuth());
     before.elevation = first.elevation.value_or(camera.elevation());
     before.zoom = first.zoom.value_or(1.0);
-    before.target = first.target.value_or(camera.target());
+    before.target = target_of(first.target, camera.target());
     double since = -std::numeric_limits<double>::infinity();
     for (const CameraKey& key : keys) {
         CameraWish next{.perspective = key.wish.perspective ? key.wish.perspective : before.perspective,
                         .azimuth = key.wish.azimuth.value_or(*before.azimuth),
                         .elevation = key.wish.elevation.value_or(*before.elevation),
                         .zoom = key.wish.zoom.value_or(*before.zoom),
-                        .target = key.wish.target.value_or(*before.target)};
+                        .target = target_of(key.wish.target, *before.target)};
         if (time < key.time && std::isfinite(since)) {
             const double share = (time - since) / (key.time - since);
             next.perspective = before.perspective;
@@ -307,7 +316,7 @@ void CameraWish::apply(Camera& camera) const {
     camera.set_perspective(perspective.value_or(camera.perspective()));
     camera.look_from(azimuth.value_or(camera.azimuth()), elevation.value_or(camera.elevation()));
     camera.fit();
-    if (target) camera.set_target(*target);
+    camera.set_target(target_of(target, camera.target()));
     if (zoom) camera.zoom(*zoom);
 }
 

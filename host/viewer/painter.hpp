@@ -53,7 +53,7 @@ struct CameraWish {
     std::optional<double> azimuth;    ///< [degrees]
     std::optional<double> elevation;  ///< [degrees]
     std::optional<double> zoom;
-    std::optional<Vector3> target;  ///< [length]
+    std::optional<Vector3> target;  ///< [length]; NaN: as without it
 
     void apply(Camera& camera) const;
 };

@@ -504,6 +504,15 @@ every = 0.5
             self.assertIn(result.status, (2, 4))
             self.assertIn(told, result.err)
 
+    def test_each_component_of_each_run_has_its_own_colour(self):
+        self.write("gas.toml", MIXTURE % "events" + '[[observe]]\nname = "flow"\nkind = "velocity_profile"\naxis = "x"\n')
+        self.succeed("run", "gas.toml", "--quiet", "--until", "2")
+        self.succeed("run", "gas.toml", "-o", "other.h5", "--seed", "9", "--quiet", "--until", "2")
+        self.succeed("plot", "gas.h5", "other.h5", "flow", "-o", "flow.svg")
+        colors = {tuple(map(int, color)) for color in re.findall(
+            r"rgb\( *(\d+), *(\d+), *(\d+)\)", (self.folder / "flow.svg").read_text())}
+        self.assertEqual(len({color for color in colors if len(set(color)) > 1}), 4)
+
     def test_lags_of_stored_frames_are_their_times(self):
         # Free flight: the mean square displacement is v^2 t^2, whatever the lag; the last frame is off the grid.
         self.write("free.toml", '''

@@ -4,6 +4,7 @@
 
 #include "host/plot/picture_view.hpp"
 #include "host/scene/load.hpp"
+#include "host/viewer/painter.hpp"
 
 namespace carom::camera_test {
 
@@ -108,6 +109,14 @@ TEST(Camera, MatricesAreTheProjection) {
             EXPECT_LT(std::abs(clip[2] / clip[3]), 1.0);
         }
     }
+}
+
+TEST(CameraWish, WithoutZIsInTheMiddleOfTheBox) {
+    Camera camera(scene_of(3), kViewport);
+    parse_camera("target=4:8").apply(camera);
+    EXPECT_EQ(camera.target(), (Vector3{4.0, 8.0, 10.0}));
+    const CameraWish at = camera_at({{.time = 1.0, .wish = parse_camera("target=2:3")}}, {}, camera, 2.0);
+    EXPECT_EQ(at.target, (Vector3{2.0, 3.0, 10.0}));
 }
 
 }  // namespace carom::camera_test
