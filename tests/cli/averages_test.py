@@ -2,6 +2,7 @@
 are numbers, with errors and theory."""
 
 import json
+import re
 import os
 import subprocess
 import sys
