@@ -124,10 +124,12 @@ class Build:
         environment = dict(os.environ, CAROM_PROGRAM=str(program), CAROM_SOURCE_DIR=str(ROOT),
                            CAROM_BUILD_DIR=str(self.folder), PYTHONPATH=str(ROOT / "tests/support"))
         try:
-            status, said = run_in_time([self.python, "-B", ROOT / test, *([] if selected == "*" else [selected])], folder,
-                                       environment)
+            status, said = run_in_time([self.python, "-B", ROOT / test, *([] if selected == "*" else ["-k", selected])],
+                                       folder, environment)
         except subprocess.TimeoutExpired:
             return False, "stopped for time"
+        if "Ran 0 tests" in said:
+            raise SystemExit(f"{test}: no test ran with the filter {selected}")
         first = re.search(r"^(?:FAIL|ERROR): (\S+)", said, re.MULTILINE)
         return status == 0, first.group(1) if first else f"status {status}"
 

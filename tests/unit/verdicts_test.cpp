@@ -304,8 +304,12 @@ TEST(Verdict, OfACurveInWideBinsIsOfWhatTheyHold) {
 TEST(Verdict, IsNoneWhereAGasIsNoneOfTheory) {
     const auto checks_of = [](const Gas& gas, const char* kind) {
         RunAverage average{{.name = "a", .kind = kind}, {.samples = 100.0, .values = {1.0}, .errors = {1e-3}}};
-        if (std::string(kind) == "density") average.info.x = {"x", "m", 1};
-        if (std::string(kind) == "density") average.table.x = {10.0};
+        if (std::string(kind) == "density") {
+            average.info.x = {"x", "m", 2};
+            average.table.x = {5.0, 15.0};
+            average.table.values = {0.25, 0.25};
+            average.table.errors = {1e-3, 1e-3};
+        }
         return average_checks(gas.run, {&average, 1});
     };
     Gas gas;
@@ -322,6 +326,7 @@ TEST(Verdict, IsNoneWhereAGasIsNoneOfTheory) {
     narrow.run.scene.box.size[1] = 4.9;
     EXPECT_TRUE(checks_of(narrow, "compressibility").empty());
     Gas around;
+    EXPECT_EQ(checks_of(around, "density").size(), 1U);
     around.run.species.push_back({.name = "rock", .radius = 3.0, .mass = INFINITY});
     around.run.counts.push_back(1.0);
     EXPECT_TRUE(checks_of(around, "density").empty()) << "it takes its room";
