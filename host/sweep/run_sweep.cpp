@@ -499,7 +499,7 @@ private:
     void write_table() {
         ReplacementFile file(output_.table, output_.force);  // one that was not there at the start is somebody's
         file.write(table_text(sweep_, columns_, journal_.results()));
-        file.commit();
+        file.commit(true);  // before what it is made of goes
         journal_.remove();
     }
 
