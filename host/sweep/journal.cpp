@@ -11,8 +11,6 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
-#include <filesystem>
-#include <limits>
 
 #include "host/state/errors.hpp"
 #include "host/state/hash.hpp"
@@ -153,8 +151,9 @@ void Journal::write(const std::string& text) {
 }
 
 void Journal::remove() {
-    std::error_code ignored;
-    std::filesystem::remove(path_, ignored);
+    if (in_place()) ::unlink(path_.c_str());
 }
 
 }  // namespace carom
+bool Journal::in_place() const { return is_named(file_.descriptor(), path_, false); }
+

@@ -33,7 +33,9 @@ public:
     [[nodiscard]] const std::map<std::uint64_t, RunResult>& results() const { return results_; }
     /// \throws SystemError  it cannot be written
     void add(std::uint64_t run, RunResult result);
-    /// Once the table is there.
+    /// Nobody has removed it, or put something else into its place.
+    [[nodiscard]] bool in_place() const;
+    /// Once the table is there. What is not this file any more stays.
     void remove();
 
     [[nodiscard]] const std::string& path() const { return path_; }

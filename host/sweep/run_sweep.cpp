@@ -465,6 +465,7 @@ public:
             outcome_.signal = 0;
         }
         outcome_.runs_done = journal_.results().size();
+        outcome_.kept = journal_.in_place();
         list_failures();
         outcome_.wall_seconds = std::chrono::duration<double>(Clock::now() - begin).count();
         return outcome_;
@@ -488,12 +489,22 @@ private:
                 if (!output_.quiet) say_to(stderr, start_summary());
             }
             for (auto& [run, result] : so_far.ended) journal_.add(run, std::move(result));
+            if (!so_far.ended.empty()) look_for_journal(progress);
             progress.update(journal_.results().size());
             outcome_.signal = signals.caught();
             return outcome_.signal;
         });
         // Everything may have been done when the signal came.
         if (journal_.results().size() == outcome_.runs) outcome_.signal = 0;
+    }
+
+    /// Without it nothing is lost yet, if only the sweep comes to its end: it goes on.
+    void look_for_journal(SweepProgress& progress) {
+        const bool before = std::exchange(outcome_.kept, journal_.in_place());
+        if (outcome_.kept || !before) return;
+        progress.clear();
+        say("carom: {}: has been removed or replaced; what is done is lost if the sweep does not come to its end\n",
+            visible(journal_.path()));
     }
 
     void write_table() {

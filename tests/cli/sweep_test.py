@@ -504,6 +504,41 @@ class Interrupted(SweepTest):
         process.communicate(timeout=60)
         self.assertIn(b"# carom sweep", self.bytes_of("t.csv.part"))
 
+    def without_journal(self, put, *options):
+        """Starts the sweep, and does away with its journal when two runs are done."""
+        process = self.start("sweep", "t.sweep.toml", *self.OPTIONS, *options)
+        self.addCleanup(process.kill)
+        while self.lines() < 3:
+            self.assertIsNone(process.poll(), "ended before anything was written")
+            time.sleep(0.002)
+        put()
+        return process
+
+    def test_what_is_not_in_its_journal_any_more_is_not_said_to_be_kept(self):
+        journal = self.folder / "t.csv.part"
+        for put in (journal.unlink, lambda: journal.rename(self.folder / "moved")):
+            process = self.without_journal(put)
+            process.send_signal(signal.SIGTERM)
+            _, err = process.communicate(timeout=60)
+            self.assertEqual(process.returncode, 143, err)
+            self.assertRegex(err.splitlines()[-1], r"\Acarom: interrupted; \d+ of 24 runs were done, but t\.csv\.part has been removed or "
+                             r"replaced; unless it is put back, this begins anew: \S+ sweep t\.sweep\.toml")
+            self.assertNotIn("t.csv", self.files())
+        (self.folder / "moved").rename(journal)
+        self.assertIn("done before", self.succeed("sweep", "t.sweep.toml", *self.OPTIONS).err)
+        self.assertEqual(self.bytes_of("t.csv"), self.bytes_of("whole.csv"))
+
+    def test_what_has_taken_the_journals_place_stays_and_the_sweep_goes_on(self):
+        def notes():
+            (self.folder / "t.csv.part").rename(self.folder / "moved")
+            self.write("t.csv.part", "notes\n")
+        process = self.without_journal(notes, "--quiet")
+        _, err = process.communicate(timeout=120)
+        self.assertEqual((process.returncode, err),
+                         (0, "carom: t.csv.part: has been removed or replaced; what is done is lost if the sweep does not come to its end\n"))
+        self.assertEqual(self.bytes_of("t.csv.part"), b"notes\n")
+        self.assertEqual(self.bytes_of("t.csv"), self.bytes_of("whole.csv"))
+
     def test_the_table_is_on_the_disk_before_the_journal_goes(self):
         """A loss of power is not to be had here, but a disk that does not say that all is on it."""
         result = self.carom("sweep", "t.sweep.toml", *self.OPTIONS, preexec_fn=without_fsync)

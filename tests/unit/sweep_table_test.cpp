@@ -340,6 +340,24 @@ TEST_F(JournalTest, RefusesAnotherSweepsFileUnlessForced) {
     EXPECT_THAT(message_of<InputError>([&] { Journal(path, "k", 1, false); }), HasSubstr("another sweep"));
 }
 
+TEST_F(JournalTest, WhatHasTakenItsPlaceStays) {
+    for (const bool replaced : {false, true}) {
+        Journal journal(path, "k", 1, false);
+        journal.add(0, {{0.25}, ""});
+        EXPECT_TRUE(journal.in_place());
+        std::filesystem::rename(path, path + ".moved");
+        EXPECT_FALSE(journal.in_place());
+        if (replaced) std::ofstream(path) << "notes";
+        EXPECT_FALSE(journal.in_place());
+        journal.remove();
+        EXPECT_EQ(std::filesystem::exists(path), replaced);
+        EXPECT_EQ(text(), replaced ? "notes" : "");
+        std::filesystem::rename(path + ".moved", path);
+        journal.remove();
+        EXPECT_FALSE(std::filesystem::exists(path));
+    }
+}
+
 const std::string kGrid = "x [m],angle,fall,fall_se\n0.1,0,1,3\n0.1,1,2,4\n0.2,0,3,0\n0.2,1,,\n";
 
 TEST(SweepTables, AreReadWithQuotesAndEmptyCells) {
