@@ -606,7 +606,9 @@ SweepOutcome run_sweep(const Sweep& sweep, const SweepOptions& options, const Sw
     require_no_input({{output.table, journal_path(output.table)}}, sweep.inputs->paths());
     const std::string key = key_of(sweep, options, columns, [&signals] { return signals.caught(); });
     if (signals.caught() != 0) return {.signal = signals.caught(), .rows = sweep.rows(), .runs = sweep.runs()};
-    Journal journal(journal_path(output.table), key, columns.size(), output.force);
+    Journal journal(journal_path(output.table), key, {sweep.runs(), columns.size()}, output.force,
+                    [&signals] { return signals.caught(); });
+    if (signals.caught() != 0) return {.signal = signals.caught(), .rows = sweep.rows(), .runs = sweep.runs()};
     SweepOptions side_by_side = options;
     if (options.threads == 0 && options.ranks == nullptr) {
         side_by_side.threads = runs_at_once(prepare_run(sweep, options, 0));
