@@ -22,6 +22,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -823,6 +824,16 @@ PYBIND11_MODULE(_carom, module) {
     python::define_reader(module);
     python::define_run(module);
     python::define_sweep(module);
+    module.def(
+        "write_file",
+        [](const python::FileName& path, const py::bytes& content) {
+            const std::string_view bytes = content;
+            const python::OthersMayRun others;
+            carom::ReplacementFile file(path.bytes);
+            file.write(bytes.data(), bytes.size());
+            file.commit();
+        },
+        py::arg("path"), py::arg("content"));
     // The threads of OpenMP are not there in the child of a fork, and whoever wants them waits for ever.
     module.def("use_one_thread", [] {
 #if defined(_OPENMP)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -134,6 +135,18 @@ BenchRequest request_of(const BenchOptions& options) {
     return request;
 }
 
+/// Into the file, if one is named, and onto standard output, whether or not the file can be written.
+void put_out(const nlohmann::ordered_json& json, const std::string& text, const BenchOptions& options) {
+    const std::exception_ptr failure = thrown_by([&] {
+        if (options.output.empty()) return;
+        ReplacementFile file(options.output, options.force);
+        file.write(json_text(json, 1) + "\n");
+        file.commit();
+    });
+    fmt::print("{}", options.json ? json_text(json) + "\n" : text);
+    if (failure) std::rethrow_exception(failure);
+}
+
 int bench(const BenchOptions& options) {
     const BenchRequest request = request_of(options);
     if (!options.output.empty()) check_output_file(options.output, "", options.force);
@@ -142,13 +155,7 @@ int bench(const BenchOptions& options) {
         if (!options.quiet) say("{}\n", line);
     };
     const BenchResults results = run_bench(request, tell, [&signals] { return signals.caught(); });
-    const std::string json = json_text(bench_json(results, request), options.json ? -1 : 1);
-    if (!options.output.empty()) {
-        ReplacementFile file(options.output, options.force);
-        file.write(json_text(bench_json(results, request), 1) + "\n");
-        file.commit();
-    }
-    fmt::print("{}{}", options.json ? json : bench_text(results), options.json ? "\n" : "");
+    put_out(bench_json(results, request), bench_text(results), options);
     return results.signal == 0 ? 0 : 128 + results.signal;
 }
 
@@ -248,12 +255,7 @@ int bench_viewer(const BenchOptions& options) {
     };
     const ViewerBench results =
         run_viewer_bench(request, options.backend, tell, [&signals] { return signals.caught(); });
-    if (!options.output.empty()) {
-        ReplacementFile file(options.output, options.force);
-        file.write(json_text(results.json, 1) + "\n");
-        file.commit();
-    }
-    fmt::print("{}", options.json ? json_text(results.json) + "\n" : results.text);
+    put_out(results.json, results.text, options);
     return signals.caught() == 0 ? 0 : 128 + signals.caught();
 }
 

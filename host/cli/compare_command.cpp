@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <exception>
 #include <memory>
 
 #include "host/cli/options.hpp"
@@ -58,12 +59,15 @@ int compare(const CompareOptions& options) {
         say("carom: interrupted; nothing was written\n");
         return 128 + interrupted.signal;
     }
-    if (!options.output.empty()) draw_comparison(comparison, run.scene, options.output, options.force);
+    const std::exception_ptr failure = thrown_by([&] {
+        if (!options.output.empty()) draw_comparison(comparison, run.scene, options.output, options.force);
+    });
     if (options.json) {
-        fmt::print("{}\n", comparison_json(comparison, run.scene, options.output));
+        fmt::print("{}\n", comparison_json(comparison, run.scene, failure ? "" : options.output));
     } else {
         fmt::print("{}", comparison_text(comparison, run.scene));
     }
+    if (failure) std::rethrow_exception(failure);
     return comparison.good() ? 0 : kBadVerdict;
 }
 

@@ -109,6 +109,15 @@ void use_device(const std::string& number) {
     }
 }
 
+std::exception_ptr thrown_by(const std::function<void()>& work) {
+    try {
+        work();
+    } catch (...) {
+        return std::current_exception();
+    }
+    return nullptr;
+}
+
 std::uint64_t parse_whole(const std::string& option, const std::string& text, std::uint64_t least) {
     std::uint64_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

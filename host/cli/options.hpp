@@ -2,6 +2,8 @@
 
 #include <array>
 #include <cstdint>
+#include <exception>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,6 +38,9 @@ void add_scene_options(CommandOptions& command, SceneOptions& options);
 /// The GPU of --device; empty: the first.
 /// \throws InputError  a number that is none, a device that is not there, or a run that ranks share
 void use_device(const std::string& number);
+
+/// What `work` has thrown, if anything: for who first prints what was computed, and then throws it again.
+std::exception_ptr thrown_by(const std::function<void()>& work);
 
 /// A whole number from `least` up. \throws InputError  naming the option
 std::uint64_t parse_whole(const std::string& option, const std::string& text, std::uint64_t least);

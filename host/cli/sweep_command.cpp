@@ -69,9 +69,15 @@ std::string how_to_go_on(const SweepCommandOptions& options, const std::string& 
 /// What is to be said at the end beside the exit status.
 int report(const SweepOutcome& outcome, const SweepCommandOptions& options, const SweepOutput& output,
            const std::string& program) {
-    const std::string kept = fmt::format("{} of {} {} kept in {}; to go on: {}", count_text(outcome.runs_done),
-                                         plural(outcome.runs, "run"), outcome.runs_done == 1 ? "is" : "are",
-                                         visible(journal_path(output.table)), how_to_go_on(options, program));
+    const bool one = outcome.runs_done == 1;
+    const std::string journal = visible(journal_path(output.table));
+    const std::string kept =
+        fmt::format("{} of {} {}: {}", count_text(outcome.runs_done), plural(outcome.runs, "run"),
+                    outcome.kept ? fmt::format("{} kept in {}; to go on", one ? "is" : "are", journal)
+                                 : fmt::format("{} done, but {} has been removed or replaced; unless it is put back, "
+                                               "this begins anew",
+                                               one ? "was" : "were", journal),
+                    how_to_go_on(options, program));
     if (outcome.signal != 0 && !outcome.checked) {
         say("carom: interrupted before the first run; to go on: {}\n", how_to_go_on(options, program));
         return 128 + outcome.signal;

@@ -356,12 +356,12 @@ void ReplacementFile::rewrite(std::uint64_t at, const void* bytes, std::size_t s
     if (::lseek(replacement_.descriptor(), end, SEEK_SET) < 0) fail(path_, "write");
 }
 
-void ReplacementFile::commit() {
+void ReplacementFile::commit(bool sync) {
     put(buffer_.data(), buffer_.size());
     buffer_.clear();
     // Some file systems notice only when a descriptor is closed that the disk is full.
     if (::close(::dup(replacement_.descriptor())) != 0) fail(path_, "write");
-    replacement_.commit(false);
+    replacement_.commit(sync);
 }
 
 }  // namespace carom

@@ -95,7 +95,8 @@ public:
     void write(const std::string& text) { write(text.data(), text.size()); }
     /// Writes over what has been written before.
     void rewrite(std::uint64_t at, const void* bytes, std::size_t size);
-    void commit();
+    /// \param sync  as Replacement::commit
+    void commit(bool sync = false);
 
 private:
     void put(const char* bytes, std::size_t size);

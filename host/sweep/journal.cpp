@@ -11,8 +11,6 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
-#include <filesystem>
-#include <limits>
 
 #include "host/state/errors.hpp"
 #include "host/state/hash.hpp"
@@ -107,8 +105,30 @@ std::string Journal::read(std::size_t from, std::size_t most) const {
     return text;
 }
 
-Journal::Journal(std::string path, const std::string& key, std::size_t columns, bool force)
-    : path_(std::move(path)), columns_(columns), file_(path_) {
+std::optional<std::size_t> Journal::read_results(std::size_t from, const std::function<int()>& interrupted) {
+    constexpr std::size_t kPiece = std::size_t{1} << 20;  // bytes; more than any error has
+    constexpr std::size_t kNumber = 32;                   // bytes at most, with its comma
+    std::string text;
+    while (text.size() <= kPiece + kNumber * size_.columns) {
+        if (interrupted() != 0) return std::nullopt;
+        const std::string piece = read(from + text.size(), kPiece);
+        text += piece;
+        std::size_t good = 0;
+        for (std::size_t end = 0; (end = text.find('\n', good)) != std::string::npos; good = end + 1) {
+            auto parsed = parse_journal_line(std::string_view(text).substr(good, end - good), size_.columns);
+            if (!parsed || parsed->first >= size_.runs) return from + good;
+            results_.insert(std::move(*parsed));
+        }
+        from += good;
+        text.erase(0, good);
+        if (piece.size() < kPiece) break;
+    }
+    return from;
+}
+
+Journal::Journal(std::string path, const std::string& key, SweepSize size, bool force,
+                 const std::function<int()>& interrupted)
+    : path_(std::move(path)), size_(size), file_(path_) {
     const std::string head = first_line(key);
     // Whose it is, before it is read: it may be anything, of any length. A head that was cut off says nothing, and
     // nothing follows it.
@@ -121,15 +141,9 @@ Journal::Journal(std::string path, const std::string& key, std::size_t columns, 
     }
     std::size_t good = 0;
     if (ours) {
-        constexpr std::size_t kMost = std::size_t{1} << 30;  // bytes
-        const std::string text = read(head.size(), kMost + 1);
-        if (text.size() > kMost) throw InputError(path_ + ": is larger than any journal that is read (1 GB)");
-        for (std::size_t end = 0; (end = text.find('\n', good)) != std::string::npos; good = end + 1) {
-            auto parsed = parse_journal_line(std::string_view(text).substr(good, end - good), columns_);
-            if (!parsed) break;
-            results_.insert_or_assign(parsed->first, std::move(parsed->second));
-        }
-        good += head.size();
+        const auto end = read_results(head.size(), interrupted);
+        if (!end) return;
+        good = *end;
     }
     if (ftruncate(file_.descriptor(), static_cast<off_t>(good)) != 0) {
         throw SystemError(fmt::format("cannot write {}: {}", path_, std::strerror(errno)));
@@ -152,9 +166,10 @@ void Journal::write(const std::string& text) {
     }
 }
 
+bool Journal::in_place() const { return is_named(file_.descriptor(), path_, false); }
+
 void Journal::remove() {
-    std::error_code ignored;
-    std::filesystem::remove(path_, ignored);
+    if (in_place()) ::unlink(path_.c_str());
 }
 
 }  // namespace carom

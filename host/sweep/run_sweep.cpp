@@ -465,6 +465,7 @@ public:
             outcome_.signal = 0;
         }
         outcome_.runs_done = journal_.results().size();
+        outcome_.kept = journal_.in_place();
         list_failures();
         outcome_.wall_seconds = std::chrono::duration<double>(Clock::now() - begin).count();
         return outcome_;
@@ -488,6 +489,7 @@ private:
                 if (!output_.quiet) say_to(stderr, start_summary());
             }
             for (auto& [run, result] : so_far.ended) journal_.add(run, std::move(result));
+            if (!so_far.ended.empty()) look_for_journal(progress);
             progress.update(journal_.results().size());
             outcome_.signal = signals.caught();
             return outcome_.signal;
@@ -496,10 +498,19 @@ private:
         if (journal_.results().size() == outcome_.runs) outcome_.signal = 0;
     }
 
+    /// Without it nothing is lost yet, if only the sweep comes to its end: it goes on.
+    void look_for_journal(SweepProgress& progress) {
+        const bool before = std::exchange(outcome_.kept, journal_.in_place());
+        if (outcome_.kept || !before) return;
+        progress.clear();
+        say("carom: {}: has been removed or replaced; what is done is lost if the sweep does not come to its end\n",
+            visible(journal_.path()));
+    }
+
     void write_table() {
         ReplacementFile file(output_.table, output_.force);  // one that was not there at the start is somebody's
         file.write(table_text(sweep_, columns_, journal_.results()));
-        file.commit();
+        file.commit(true);  // before what it is made of goes
         journal_.remove();
     }
 
@@ -595,7 +606,9 @@ SweepOutcome run_sweep(const Sweep& sweep, const SweepOptions& options, const Sw
     require_no_input({{output.table, journal_path(output.table)}}, sweep.inputs->paths());
     const std::string key = key_of(sweep, options, columns, [&signals] { return signals.caught(); });
     if (signals.caught() != 0) return {.signal = signals.caught(), .rows = sweep.rows(), .runs = sweep.runs()};
-    Journal journal(journal_path(output.table), key, columns.size(), output.force);
+    Journal journal(journal_path(output.table), key, {sweep.runs(), columns.size()}, output.force,
+                    [&signals] { return signals.caught(); });
+    if (signals.caught() != 0) return {.signal = signals.caught(), .rows = sweep.rows(), .runs = sweep.runs()};
     SweepOptions side_by_side = options;
     if (options.threads == 0 && options.ranks == nullptr) {
         side_by_side.threads = runs_at_once(prepare_run(sweep, options, 0));

@@ -108,6 +108,7 @@ struct SweepOutcome {
     bool checked = false;           ///< it came to running
     std::uint64_t runs_done = 0;    ///< all that are known now
     std::uint64_t runs_before = 0;  ///< of these, known before: the sweep went on
+    bool kept = true;               ///< what is done is in the journal, as long as there is no table
     std::vector<FailedRun> failed;
     int threads = 0;  ///< runs at once, of all ranks together
     double wall_seconds = 0.0;

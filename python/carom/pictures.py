@@ -13,6 +13,14 @@ from . import _carom
 from .errors import InputError
 
 
+def _write(path: str | os.PathLike[str], content: bytes) -> None:
+    """A file takes the place of an older one when it is whole; a pipe or a device gets what there is."""
+    if os.path.exists(path) and not os.path.isfile(path):
+        pathlib.Path(path).write_bytes(content)
+    else:
+        _carom.write_file(os.fsdecode(path), content)
+
+
 class Picture:
     """The bytes of a PNG, ``png``; a notebook shows it."""
 
@@ -23,8 +31,11 @@ class Picture:
         return self.png
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the file."""
-        pathlib.Path(path).write_bytes(self.png)
+        """Writes the file, in place of an older one.
+
+        Raises SystemError if that cannot be: the older one stays.
+        """
+        _write(path, self.png)
 
     def __repr__(self) -> str:
         return f"<carom.Picture of {len(self.png)} bytes>"
@@ -42,8 +53,11 @@ class Report:
                 "</iframe>")
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the file."""
-        pathlib.Path(path).write_text(self.html, encoding="utf-8")
+        """Writes the file, in place of an older one.
+
+        Raises SystemError if that cannot be: the older one stays.
+        """
+        _write(path, self.html.encode("utf-8"))
 
     def __repr__(self) -> str:
         return f"<carom.Report of {len(self.html)} characters>"

@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import signal
 import time
 import unittest
@@ -116,6 +117,16 @@ class Bench(ProgramTest):
         self.assertIn(f"{len(results['rows'])} compared: 0 faster and 0 slower", diff)
         self.succeed("plot", "a.json", "speed", "-o", "speed.png")
         self.assertGreater((self.folder / "speed.png").stat().st_size, 1000)
+
+    def test_results_that_do_not_fit_into_the_file_are_printed(self):
+        limit = (100, 100)
+        for options, says in (([], "1 measurement"), (["--json"], '"rung":"textbook"')):
+            result = self.carom(*SMALL, "--only", "textbook", "--threads", "1", "--precision", "single", "-o", "a.json", *options,
+                                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit))
+            self.assertEqual(result.status, 4)
+            self.assertRegex(result.err, r"\Acarom: a\.json: cannot write: .*\n\Z")
+            self.assertIn(says, result.out)
+        self.assertEqual(self.files(), [])
 
     def test_json_goes_to_standard_output_alone(self):
         result = self.succeed(*SMALL, "--only", "textbook", "--json")

@@ -78,6 +78,13 @@ class Compare(ProgramTest):
         self.succeed("compare", SCENE, "-o", "proof.svg", "--force")
         self.assertIn("<svg", (self.folder / "proof.svg").read_text())
 
+    def test_what_was_found_is_printed_where_it_cannot_be_drawn(self):
+        result = self.carom("compare", SCENE, "--json", "--quiet", "-o", "proof.png", env={"PATH": ""})
+        self.assertEqual(result.status, 4)
+        self.assertRegex(result.err, r"\Acarom: figures are drawn by gnuplot, which is not installed.*\n\Z")
+        self.assertTrue(result.json["good"])
+        self.assertIsNone(result.json["figure"])
+
     def test_bad_input_is_one_line_and_nothing_is_written(self):
         for arguments, says in [
             ([], r"no scene given; see carom compare --help"),

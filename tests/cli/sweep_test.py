@@ -1,6 +1,8 @@
 """`carom sweep`: its table, that nothing about how it is run changes a byte of it, and what it says to bad sweeps."""
 
 import csv
+import ctypes
+import errno
 import json
 import math
 import os
@@ -9,6 +11,7 @@ import resource
 import shlex
 import signal
 import statistics
+import struct
 import subprocess
 import time
 import unittest
@@ -163,6 +166,19 @@ BAD = [
     ('[2, 1e-1]', '[2, 1e-1]\n[[set]]\nkey = "run.until"\nformula = "e - 1"', '16:11', None),
     ('[2, 1e-1]', '[2, 1e-1]\n[[set]]\nkey = "ball[1].position"\nvalue = [3.5, 5.0]', None, None),
 ]
+
+
+def without_fsync():
+    """For subprocess: from now on each fsync fails, by a filter of the kernel's (seccomp)."""
+    AUDIT_ARCH_X86_64, FSYNC, ALLOW, FAIL = 0xC000003E, 74, 0x7FFF0000, 0x00050000 | errno.EIO
+    rules = [(0x20, 0, 0, 4), (0x15, 0, 3, AUDIT_ARCH_X86_64), (0x20, 0, 0, 0), (0x15, 0, 1, FSYNC), (0x06, 0, 0, FAIL),
+             (0x06, 0, 0, ALLOW)]
+    lines = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *rule) for rule in rules))
+    program = ctypes.create_string_buffer(struct.pack("HP", len(rules), ctypes.addressof(lines)))
+    prctl = ctypes.CDLL(None, use_errno=True).prctl
+    for option, value, pointer in ((38, 1, None), (22, 2, program)):  # no new privileges; a filter
+        if prctl(ctypes.c_int(option), ctypes.c_ulong(value), pointer, ctypes.c_ulong(0), ctypes.c_ulong(0)) != 0:
+            raise OSError(ctypes.get_errno(), "prctl")
 
 
 class SweepTest(ProgramTest):
@@ -487,6 +503,50 @@ class Interrupted(SweepTest):
         process.send_signal(signal.SIGTERM)
         process.communicate(timeout=60)
         self.assertIn(b"# carom sweep", self.bytes_of("t.csv.part"))
+
+    def without_journal(self, put, *options):
+        """Starts the sweep, and does away with its journal when two runs are done."""
+        process = self.start("sweep", "t.sweep.toml", *self.OPTIONS, *options)
+        self.addCleanup(process.kill)
+        while self.lines() < 3:
+            self.assertIsNone(process.poll(), "ended before anything was written")
+            time.sleep(0.002)
+        put()
+        return process
+
+    def test_what_is_not_in_its_journal_any_more_is_not_said_to_be_kept(self):
+        journal = self.folder / "t.csv.part"
+        for put in (journal.unlink, lambda: journal.rename(self.folder / "moved")):
+            process = self.without_journal(put)
+            process.send_signal(signal.SIGTERM)
+            _, err = process.communicate(timeout=60)
+            self.assertEqual(process.returncode, 143, err)
+            self.assertRegex(err.splitlines()[-1], r"\Acarom: interrupted; \d+ of 24 runs were done, but t\.csv\.part has been removed or "
+                             r"replaced; unless it is put back, this begins anew: \S+ sweep t\.sweep\.toml")
+            self.assertNotIn("t.csv", self.files())
+        (self.folder / "moved").rename(journal)
+        self.assertIn("done before", self.succeed("sweep", "t.sweep.toml", *self.OPTIONS).err)
+        self.assertEqual(self.bytes_of("t.csv"), self.bytes_of("whole.csv"))
+
+    def test_what_has_taken_the_journals_place_stays_and_the_sweep_goes_on(self):
+        def notes():
+            (self.folder / "t.csv.part").rename(self.folder / "moved")
+            self.write("t.csv.part", "notes\n")
+        process = self.without_journal(notes, "--quiet")
+        _, err = process.communicate(timeout=120)
+        self.assertEqual((process.returncode, err),
+                         (0, "carom: t.csv.part: has been removed or replaced; what is done is lost if the sweep does not come to its end\n"))
+        self.assertEqual(self.bytes_of("t.csv.part"), b"notes\n")
+        self.assertEqual(self.bytes_of("t.csv"), self.bytes_of("whole.csv"))
+
+    def test_the_table_is_on_the_disk_before_the_journal_goes(self):
+        """A loss of power is not to be had here, but a disk that does not say that all is on it."""
+        result = self.carom("sweep", "t.sweep.toml", *self.OPTIONS, preexec_fn=without_fsync)
+        self.assertEqual(result.status, 4, result.err)
+        self.assertRegex(result.err.splitlines()[-1], r"\Acarom: t\.csv: cannot sync: Input/output error; .* 24 of 24 runs are kept in t\.csv\.part")
+        self.assertNotIn("t.csv", self.files())
+        self.assertIn("24 done before", self.succeed("sweep", "t.sweep.toml", *self.OPTIONS).err)
+        self.assertEqual(self.bytes_of("t.csv"), self.bytes_of("whole.csv"))
 
     def test_balls_that_are_loaded_are_a_part_of_the_sweep(self):
         """Other balls in a file of the same name: what was done before was done with the old ones."""

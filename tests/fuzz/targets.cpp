@@ -282,19 +282,19 @@ void read_journal(const std::string& input) {
     for (const bool force : {false, true}) {
         write_file(path, input);
         refusable([&] {
-            Journal journal(path, "0123456789abcdef", 2, force);
+            Journal journal(path, "0123456789abcdef", {8, 2}, force);
             journal.add(7, {{1.0, 2.0}, ""});
         });
     }
     // What is in it now is ours, and is there again.
-    const Journal again(path, "0123456789abcdef", 2, false);
+    const Journal again(path, "0123456789abcdef", {8, 2}, false);
     if (!again.results().contains(7)) throw std::logic_error("a run that was done is not in its journal");
 }
 
 std::vector<std::string> journals() {
     const std::string path = folder().file("seed.csv.part");
     {
-        Journal journal(path, "0123456789abcdef", 2, true);
+        Journal journal(path, "0123456789abcdef", {8, 2}, true);
         journal.add(0, {{0.1, -1e300}, ""});
         journal.add(3, {{}, "ball 3 is lost"});
     }

@@ -2,6 +2,8 @@
 
 import csv
 import html
+import re
+import resource
 import signal
 import struct
 import subprocess
@@ -114,6 +116,26 @@ def test_a_picture_is_that_of_the_command(tmp_path):
             run.frame().picture(size)
     with pytest.raises(ValueError, match="color_by"):
         run.frame().picture(color_by="mass")
+
+
+def test_what_does_not_fit_leaves_the_older_file(tmp_path):
+    big = "x" * 100_000
+    for saved, old in ((carom.Picture(big.encode()), tmp_path / "a.png"), (carom.Report(big), tmp_path / "a.html")):
+        old.write_text("older")
+        before = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
+        try:
+            with pytest.raises(carom.SystemError, match=f"^{re.escape(str(old))}: cannot write: File too large"):
+                saved.save(old)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        assert old.read_text() == "older"
+        with pytest.raises(carom.SystemError, match="cannot be created"):
+            saved.save(tmp_path / "nowhere" / old.name)
+        saved.save(old)
+        assert old.read_text() == big
+        saved.save("/dev/null")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.html", "a.png"]
 
 
 def test_a_figure_is_that_of_the_command(tmp_path):

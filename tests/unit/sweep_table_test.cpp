@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <csignal>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <numbers>
@@ -275,11 +277,11 @@ protected:
 
 TEST_F(JournalTest, ReadsBackTheSameNumbers) {
     {
-        Journal journal(path, "k", 2, false);
+        Journal journal(path, "k", {8, 2}, false);
         journal.add(7, {{1.0 / 3.0, std::nan("")}, ""});
         journal.add(3, {{}, "collapsed,\nbadly"});
     }
-    const Journal again(path, "k", 2, false);
+    const Journal again(path, "k", {8, 2}, false);
     ASSERT_EQ(again.results().size(), 2u);
     EXPECT_EQ(again.results().at(7).values[0], 1.0 / 3.0);
     EXPECT_TRUE(std::isnan(again.results().at(7).values[1]));
@@ -289,7 +291,7 @@ TEST_F(JournalTest, ReadsBackTheSameNumbers) {
 
 TEST_F(JournalTest, EveryPrefixOfTheFileIsGood) {
     {
-        Journal journal(path, "k", 1, false);
+        Journal journal(path, "k", {8, 1}, false);
         journal.add(0, {{0.25}, ""});
         journal.add(1, {{125.0}, ""});
     }
@@ -297,20 +299,20 @@ TEST_F(JournalTest, EveryPrefixOfTheFileIsGood) {
     for (std::size_t length = 0; length <= whole.size(); ++length) {
         std::ofstream(path, std::ios::trunc) << whole.substr(0, length);
         {
-            Journal journal(path, "k", 1, false);
+            Journal journal(path, "k", {8, 1}, false);
             for (const auto& [run, result] : journal.results()) {
                 EXPECT_EQ(result.values.at(0), run == 0 ? 0.25 : 125.0) << length;
             }
             journal.add(2, {{4.0}, ""});
         }
-        const Journal again(path, "k", 1, false);
+        const Journal again(path, "k", {8, 1}, false);
         EXPECT_TRUE(again.results().contains(2)) << length;
     }
 }
 
 TEST_F(JournalTest, RunsOfALineThatWasChangedAreDoneAgain) {
     {
-        Journal journal(path, "k", 1, false);
+        Journal journal(path, "k", {8, 1}, false);
         journal.add(0, {{0.25}, ""});
         journal.add(1, {{125.0}, ""});
         journal.add(2, {{}, "collapsed"});
@@ -320,7 +322,7 @@ TEST_F(JournalTest, RunsOfALineThatWasChangedAreDoneAgain) {
         std::string changed = whole;
         changed[at] = changed[at] == '7' ? '8' : '7';
         std::ofstream(path, std::ios::trunc) << changed;
-        const Journal journal(path, "k", 1, false);
+        const Journal journal(path, "k", {8, 1}, false);
         EXPECT_LT(journal.results().size(), 3u) << at;
         for (const auto& [run, result] : journal.results()) {
             EXPECT_EQ(result.values.at(0), run == 0 ? 0.25 : 125.0) << at;
@@ -330,14 +332,86 @@ TEST_F(JournalTest, RunsOfALineThatWasChangedAreDoneAgain) {
 
 TEST_F(JournalTest, RefusesAnotherSweepsFileUnlessForced) {
     {
-        Journal journal(path, "k", 1, false);
+        Journal journal(path, "k", {8, 1}, false);
         journal.add(0, {{0.25}, ""});
     }
     const std::string before = text();
-    EXPECT_THAT(message_of<InputError>([&] { Journal(path, "other", 1, false); }), HasSubstr("another sweep"));
+    EXPECT_THAT(message_of<InputError>([&] { Journal(path, "other", {8, 1}, false); }), HasSubstr("another sweep"));
     EXPECT_EQ(text(), before);
-    EXPECT_EQ(Journal(path, "other", 1, true).results().size(), 0u);
-    EXPECT_THAT(message_of<InputError>([&] { Journal(path, "k", 1, false); }), HasSubstr("another sweep"));
+    EXPECT_EQ(Journal(path, "other", {8, 1}, true).results().size(), 0u);
+    EXPECT_THAT(message_of<InputError>([&] { Journal(path, "k", {8, 1}, false); }), HasSubstr("another sweep"));
+}
+
+TEST_F(JournalTest, ALineOfARunThatTheSweepHasNotIsADamagedOne) {
+    {
+        Journal journal(path, "k", {100, 1}, false);
+        journal.add(0, {{0.25}, ""});
+        journal.add(99, {{}, "no"});
+        journal.add(1, {{125.0}, ""});
+    }
+    EXPECT_EQ(Journal(path, "k", {100, 1}, false).results().size(), 3u);
+    const std::string whole = text();
+    EXPECT_EQ(Journal(path, "k", {99, 1}, false).results().size(), 1u);
+    EXPECT_EQ(text() + journal_line(99, {{}, "no"}) + journal_line(1, {{125.0}, ""}), whole);
+}
+
+TEST_F(JournalTest, OfAnySizeIsReadInPieces) {
+    constexpr std::uint64_t kRuns = 60'000;
+    const auto result_of = [](std::uint64_t run) {
+        return RunResult{{static_cast<double>(run) / 7.0, -1.0 / (1.0 + static_cast<double>(run))}, ""};
+    };
+    { const Journal begun(path, "k", {kRuns, 2}, false); }
+    {
+        std::ofstream file(path, std::ios::app);
+        for (std::uint64_t run = 0; run < kRuns; ++run) file << journal_line(run, result_of(run));
+    }
+    const std::string whole = text();
+    ASSERT_GT(whole.size(), 3u << 20);
+    int looks = 0;
+    const Journal journal(path, "k", {kRuns, 2}, false, [&looks] { return ++looks, 0; });
+    ASSERT_EQ(journal.results().size(), kRuns);
+    for (std::uint64_t run = 0; run < kRuns; ++run) ASSERT_EQ(journal.results().at(run).values, result_of(run).values);
+    EXPECT_GT(looks, 3);
+}
+
+TEST_F(JournalTest, AnInterruptionWhileItIsReadLeavesItAsItIs) {
+    {
+        Journal journal(path, "k", {8, 1}, false);
+        journal.add(0, {{0.25}, ""});
+    }
+    std::ofstream(path, std::ios::app) << "half a li";
+    const std::string whole = text();
+    {
+        const Journal journal(path, "k", {8, 1}, false, [] { return SIGINT; });
+        EXPECT_EQ(text(), whole);
+    }
+    EXPECT_EQ(Journal(path, "k", {8, 1}, false).results().size(), 1u);
+}
+
+TEST_F(JournalTest, ALineWithoutAnEndIsNotReadToItsEnd) {
+    { const Journal begun(path, "k", {8, 1}, false); }
+    const auto head = std::filesystem::file_size(path);
+    std::filesystem::resize_file(path, std::uintmax_t{1} << 40);  // takes an hour to read
+    EXPECT_TRUE(Journal(path, "k", {8, 1}, false).results().empty());
+    EXPECT_EQ(std::filesystem::file_size(path), head);
+}
+
+TEST_F(JournalTest, WhatHasTakenItsPlaceStays) {
+    for (const bool replaced : {false, true}) {
+        Journal journal(path, "k", {8, 1}, false);
+        journal.add(0, {{0.25}, ""});
+        EXPECT_TRUE(journal.in_place());
+        std::filesystem::rename(path, path + ".moved");
+        EXPECT_FALSE(journal.in_place());
+        if (replaced) std::ofstream(path) << "notes";
+        EXPECT_FALSE(journal.in_place());
+        journal.remove();
+        EXPECT_EQ(std::filesystem::exists(path), replaced);
+        EXPECT_EQ(text(), replaced ? "notes" : "");
+        std::filesystem::rename(path + ".moved", path);
+        journal.remove();
+        EXPECT_FALSE(std::filesystem::exists(path));
+    }
 }
 
 const std::string kGrid = "x [m],angle,fall,fall_se\n0.1,0,1,3\n0.1,1,2,4\n0.2,0,3,0\n0.2,1,,\n";
