@@ -279,6 +279,7 @@ SolverRecords read_records(hid_t parent, int dimension) {
     bool flow = false;
     std::size_t number = 0;
     for (const std::string& name : h5::read_strings(group, "names")) {
+        if (name.empty()) throw h5::Error("it is damaged, its records have no names");
         std::vector<double> values = h5::read_array<double>(group, std::to_string(number++));
         if (std::vector<double>* const array = events_array(events, name)) {
             *array = std::move(values);

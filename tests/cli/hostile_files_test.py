@@ -207,10 +207,10 @@ class Checkpoints(HostileFileTest):
                 file[place][0] = value
             return change
 
-        def renamed(name):
+        def renamed(name, to=b"unknown"):
             def change(file):
                 names = file["extra/names"]
-                names[...] = np.array([other.replace(name, b"unknown") for other in names[...]], names.dtype)
+                names[...] = np.array([other.replace(name, to) for other in names[...]], names.dtype)
             return change
 
         def as_in_space(file):
@@ -243,6 +243,7 @@ class Checkpoints(HostileFileTest):
                     (as_in_space, "its scene is wrong")]:
                 self.refuses(source, change, says)
         self.refuses(source, renamed(b"events_flow"), "`events_flow` is missing")
+        self.refuses("spring.c.h5", renamed(b"spring_design", b""), "its records have no names")
         self.refuses(source, record("events", lambda kept: [*kept[:6], 0.5, *kept[7:]]),
                      "`events` has no count where one is expected")
         self.refuses("spring.c.h5", balls_in_space, "another dimension than its scene")
