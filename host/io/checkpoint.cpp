@@ -426,8 +426,9 @@ private:
         } catch (const h5::Error& error) {
             const std::string cause = file_.failure().empty() ? error.what() : file_.failure();
             abandon();
-            throw SystemError(
-                fmt::format("{}: {}; no checkpoint was written, an older one is untouched", path_, cause));
+            throw SystemError(fmt::format("{}: {}; {}", path_, cause,
+                                          file_.in_place() ? "it is written, but a loss of power may undo that"
+                                                           : "no checkpoint was written, an older one is untouched"));
         }
     }
     void abandon() {

@@ -280,6 +280,21 @@ class OfTheSurroundings(Faults):
             self.assertEqual(self.files(), before)
         self.folder.chmod(0o755)
 
+    def test_a_folder_that_may_be_written_but_not_read_takes_all_files(self):
+        self.folder.chmod(0o755)
+        drop = self.folder / "drop"
+        drop.mkdir()
+        self.succeed("run", "gas.toml", "--quiet", "-o", "drop/gas.h5")
+        nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] if os.geteuid() == 0 else []
+        drop.chmod(0o733 if nobody else 0o333)
+        done = subprocess.run([*nobody, PROGRAM, "run", "gas.toml", "--quiet", "--until", "0.2", "-o", "drop/gas.h5",
+                               "--force"], cwd=self.folder, capture_output=True, text=True, timeout=60, check=False)
+        drop.chmod(0o755)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(self.frames("drop/gas.h5"), 3)
+        with h5py.File(drop / "gas.checkpoint.h5") as file:
+            self.assertAlmostEqual(file.attrs["time"], 0.2)
+
     def test_however_few_files_may_be_open(self):
         statuses = set()
         for solver in ("spring", "events"):
