@@ -122,7 +122,7 @@ public:
 
     void flush() {
         attempt([&] {
-            if (row_datasets_->size() == rows_) return;
+            if (row_datasets_->given() == rows_) return;
             row_datasets_->write();
             commit();
         });
@@ -145,7 +145,7 @@ public:
 
     [[nodiscard]] const std::string& path() const { return file_.path(); }
     [[nodiscard]] std::size_t frames() const { return frames_; }
-    [[nodiscard]] std::size_t rows() const { return rows_; }
+    [[nodiscard]] std::size_t rows() const { return file_.in_place() ? rows_ : 0; }
 
 private:
     template <class Action>
@@ -185,7 +185,7 @@ private:
 
     void commit() {
         h5::check(H5Fflush(hdf5_, H5F_SCOPE_LOCAL), "flush");
-        rows_ = row_datasets_->size();
+        rows_ = row_datasets_->given();
         last_commit_ = std::chrono::steady_clock::now();
     }
 

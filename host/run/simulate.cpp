@@ -230,7 +230,16 @@ public:
         }
         const OutputFiles& files = options_.files;
         if (!writer_ || (changing_ != nullptr && !changing_->can_be_saved())) outcome.checkpoint_time = {};
-        simulation.json = summary_json(outcome, scene(), balls_, work, solver_->describe(), files, theory);
+        const SolverDescription solver = solver_->describe();
+        const auto summarize = [&] {
+            if (writer_ && outcome.status == ExitStatus::kSystemFailure) {
+                // What has been handed to the writer waits for the next frame.
+                outcome.frames = writer_->frames();
+                outcome.rows = writer_->rows();
+            }
+            simulation.json = summary_json(outcome, scene(), balls_, work, solver, files, theory);
+        };
+        summarize();
         try {
             if (writer_) writer_->close(simulation.json);
         } catch (const SystemError& error) {
@@ -238,6 +247,7 @@ public:
             if (outcome.status != ExitStatus::kSystemFailure) {
                 outcome.status = ExitStatus::kSystemFailure;
                 outcome.error = error.what();
+                summarize();
             }
         }
         sink_.reset();  // the files are anyone's from now on

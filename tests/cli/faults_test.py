@@ -165,6 +165,29 @@ class OfTheDisk(Faults):
                       "/dev/full: No space left on device; to go on from t")
         self.assertEqual(self.run_json("--resume", "gas.checkpoint.h5")["state_hash"], whole["state_hash"])
 
+    def test_what_is_told_of_a_full_disk_is_what_is_in_the_file(self):
+        run = ["run", "gas.toml", "--quiet", "--json", "--force"]
+        self.succeed(*run)
+        whole = (self.folder / "gas.h5").stat().st_size
+        frames = []
+        # The summary alone does not fit, then the last frames, then the first.
+        for limit in (whole - 1, int(0.75 * whole), int(0.5 * whole)):
+            for file in ("gas.h5", "gas.checkpoint.h5"):
+                (self.folder / file).unlink()
+            done = self.carom(*run, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+            self.one_line(done, "cannot write: File too large")
+            self.assertEqual(done.json["exit_status"], 4)
+            with h5py.File(self.folder / "gas.h5") as file:
+                frames.append(len(file["particles/all/position/value"]))
+                rows = len(file["observables/temperature/value"])
+            self.assertEqual((done.json["frames"], done.json["rows"]), (frames[-1], rows))
+            self.assertIn(f"{frames[-1]} frames and {rows} rows are safely in it", done.err)
+            # A run that is over is not gone on with.
+            rest = self.carom("run", "--resume", "gas.checkpoint.h5", "--quiet", "-o", "rest.h5", "--force")
+            self.assertEqual(rest.status, 0 if "to go on" in done.err else 2, rest.err)
+        self.assertEqual((frames[0], frames[-1]), (6, 0))
+        self.assertTrue(0 < frames[1] < 6)
+
     @unittest.skipUnless(may_mount(), "this machine lets nobody mount a small disk of his own")
     def test_each_file_on_a_full_disk_is_whole_or_the_one_before(self):
         """Every command that writes, on disks of some kilobytes to large enough."""
