@@ -374,7 +374,8 @@ class CheckpointWriter::Impl {
     };
 
 public:
-    Impl(const std::string& path, const Checkpoint& checkpoint, std::size_t balls) : path_(path), file_(path, true) {
+    Impl(const std::string& path, const Checkpoint& checkpoint, std::size_t balls, bool replace)
+        : path_(path), file_(path, replace) {
         attempt([&] {
             const h5::Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "create properties");
             use_ordered_file(access, file_);
@@ -443,8 +444,9 @@ private:
     std::optional<BallDatasets> balls_;
 };
 
-CheckpointWriter::CheckpointWriter(const std::string& path, const Checkpoint& checkpoint, std::size_t balls)
-    : impl_((Hdf5Turn(), std::make_unique<Impl>(path, checkpoint, balls))) {}
+CheckpointWriter::CheckpointWriter(const std::string& path, const Checkpoint& checkpoint, std::size_t balls,
+                                   bool replace)
+    : impl_((Hdf5Turn(), std::make_unique<Impl>(path, checkpoint, balls, replace))) {}
 CheckpointWriter::~CheckpointWriter() {
     const Hdf5Turn turn;
     impl_.reset();
