@@ -93,6 +93,8 @@ void EventsLog::flush() {
     begin();
     if (error_ == 0 && std::fflush(file_) != 0) error_ = errno;
     if (error_ != 0) throw SystemError(fmt::format("{}: {}", path_, std::strerror(error_)));
+    const auto status = status_of(file_);
+    if (status && status->st_nlink == 0) throw SystemError(path_ + ": the file has been removed");
 }
 
 void EventsLog::put(const std::string& text) {

@@ -26,7 +26,8 @@ public:
     void begin();
     /// Throws nothing for a full disk, since a collision is half done meanwhile: flush() tells.
     void write(const LoggedImpact& impact);
-    /// Brings all rows to the file. \throws SystemError  where the disk is full, or was for a row before
+    /// Brings all rows to the file.
+    /// \throws SystemError  where the disk is full, or was for a row before; or nobody will find the file any more
     void flush();
 
 private:

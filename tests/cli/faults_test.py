@@ -276,6 +276,17 @@ class OfTheSurroundings(Faults):
             self.succeed("run", "--resume", "there/gas.checkpoint.h5", "--until", until, "-o", "rest.h5", "--force")
             shutil.rmtree(self.folder / "there")
 
+    def test_a_log_of_events_that_is_removed_ends_its_run_with_a_checkpoint(self):
+        (self.folder / "there").mkdir()
+        log = self.folder / "log.csv"
+        run = self.started("--solver", "events", "--events-log", log.name)
+        while not log.exists() or log.stat().st_size == 0:
+            self.assertIsNone(run.poll())
+            time.sleep(0.005)
+        log.unlink()
+        self.assertRegex(self.ended(run), r"carom: log\.csv: the file has been removed; to go on from t")
+        self.assertTrue((self.folder / "there/gas.checkpoint.h5").exists())
+
     def test_a_folder_that_vanishes_ends_the_run(self):
         for solver in ("spring", "events"):
             (self.folder / "there").mkdir()
