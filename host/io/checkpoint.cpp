@@ -510,7 +510,7 @@ void require_possible_balls(const Balls& balls, const Vector3& lowest, const Vec
     if (!all) throw DamagedState("an axis of its balls is missing");
     for (const Species& species : balls.species_table) {
         if (!(species.radius > 0.0 && std::isfinite(species.radius) && species.mass > 0.0 &&
-              species.radius_of_gyration >= 0.0 && std::isfinite(species.radius_of_gyration))) {
+              species.radius_of_gyration > 0.0 && std::isfinite(species.radius_of_gyration))) {
             throw DamagedState("a species has no usable radius or mass");
         }
     }
@@ -538,7 +538,7 @@ void require_possible_tallies(const Tallies& tallies, std::size_t walls) {
     const auto finite = [](double value) { return std::isfinite(value); };
     if (!std::ranges::all_of(tallies.wall_impulse, finite) || !std::ranges::all_of(tallies.wall_heat, finite) ||
         !finite(tallies.thermostat_heat) || !finite(tallies.work) || !finite(tallies.lost.value_or(0.0)) ||
-        !(tallies.max_overlap >= 0.0)) {
+        !(tallies.max_overlap >= 0.0 && finite(tallies.max_overlap))) {
         throw DamagedState("what it has counted is not a number");
     }
 }

@@ -163,7 +163,7 @@ class Checkpoints(HostileFileTest):
             self.refuses(source, put("balls/spin/z", np.nan), "not a number")
             self.refuses(source, put("balls/gone", 7), "neither in nor gone")
             self.refuses(source, put("balls/species", 99), "unknown species")
-            for column in ("radius", "mass"):
+            for column in ("radius", "mass", "radius_of_gyration"):
                 for value in (np.nan, 0.0, -1.0):
                     self.refuses(source, put(f"balls/species_table/{column}", value, 0), "species")
 
@@ -237,6 +237,7 @@ class Checkpoints(HostileFileTest):
                     (attribute("/", "step", -1), "`step` is below 0"),
                     (attribute("/", "format_version", 2), "of format version 2, newer than this program's 1"),
                     (attribute("tallies", "max_overlap", np.nan), "counted is not a number"),
+                    (attribute("tallies", "max_overlap", np.inf), "counted is not a number"),
                     (attribute("tallies", "work", np.nan), "counted is not a number"),
                     (put("tallies/wall_impulse", np.nan), "counted is not a number"),
                     (record(own, lambda kept: kept[:-1]), f"`{own}` is too short"),
