@@ -41,6 +41,9 @@ struct RunOptions {
 /// The command that goes on where the run ended, if it ended early and left a checkpoint.
 std::string how_to_go_on(const std::string& program, const RunOutcome& outcome, const OutputFiles& files) {
     if (!outcome.checkpoint_time) return "no checkpoint could be written";
+    if (outcome.over && *outcome.checkpoint_time == outcome.time) {
+        return fmt::format("the run is over, its checkpoint is {}", visible(files.checkpoint));
+    }
     return fmt::format("to go on from t = {:.6g}: {} run --resume {}", *outcome.checkpoint_time, shell_quoted(program),
                        shell_quoted(files.checkpoint));
 }

@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <optional>
 
 #include "host/state/errors.hpp"
 #include "host/state/writer_lock.hpp"
@@ -15,10 +16,16 @@ namespace carom {
 
 namespace {
 
-/// What is none, a pipe or a terminal, has nothing to lose.
-bool is_regular(int file) {
+/// Of a regular file; what is none, a pipe or a terminal, has nothing to lose.
+std::optional<struct stat> status_of(std::FILE* file) {
     struct stat status {};
-    return fstat(file, &status) == 0 && S_ISREG(status.st_mode);
+    if (fstat(fileno(file), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+    return status;
+}
+
+bool holds_anything(std::FILE* file) {
+    const auto status = status_of(file);
+    return status && status->st_size > 0;
 }
 
 }  // namespace
@@ -30,11 +37,16 @@ EventsLog::EventsLog(const std::string& path, int dimension)
     if (file_ == nullptr) throw SystemError(fmt::format("{}: cannot be written: {}", path, std::strerror(errno)));
 }
 
+void EventsLog::require_new() {
+    replaces_ = false;
+    if (holds_anything(file_)) throw InputError(path_ + ": exists already; --force overwrites it");
+}
+
 void EventsLog::begin() {
     if (begun_) return;
+    if (!replaces_) require_new();
     begun_ = true;
-    const int file = fileno(file_);
-    if (is_regular(file) && ftruncate(file, 0) != 0) {
+    if (holds_anything(file_) && ftruncate(fileno(file_), 0) != 0) {
         throw SystemError(fmt::format("{}: {}", path_, std::strerror(errno)));
     }
     std::string header = "time,kind,i,j";
@@ -51,7 +63,8 @@ void EventsLog::begin() {
 }
 
 EventsLog::~EventsLog() {
-    if (made_ && !begun_) unlink(path_.c_str());
+    // What is in it without a beginning is of others.
+    if (made_ && !begun_ && !holds_anything(file_)) unlink(path_.c_str());
     std::fflush(file_);
     unlock_as_only_writer(fileno(file_));
     std::fclose(file_);
@@ -80,6 +93,8 @@ void EventsLog::flush() {
     begin();
     if (error_ == 0 && std::fflush(file_) != 0) error_ = errno;
     if (error_ != 0) throw SystemError(fmt::format("{}: {}", path_, std::strerror(error_)));
+    const auto status = status_of(file_);
+    if (status && status->st_nlink == 0) throw SystemError(path_ + ": the file has been removed");
 }
 
 void EventsLog::put(const std::string& text) {

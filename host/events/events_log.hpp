@@ -20,11 +20,14 @@ public:
     EventsLog& operator=(const EventsLog&) = delete;
     ~EventsLog();
 
+    /// What is in the file must not go. \throws InputError  there is something; so does begin() from now on
+    void require_new();
     /// Empties the file and writes the header, if that has not been done; so do the first row and the first flush.
     void begin();
     /// Throws nothing for a full disk, since a collision is half done meanwhile: flush() tells.
     void write(const LoggedImpact& impact);
-    /// Brings all rows to the file. \throws SystemError  where the disk is full, or was for a row before
+    /// Brings all rows to the file.
+    /// \throws SystemError  where the disk is full, or was for a row before; or nobody will find the file any more
     void flush();
 
 private:
@@ -34,6 +37,7 @@ private:
     int dimension_;
     bool made_;  // there was no such file before
     bool begun_ = false;
+    bool replaces_ = true;
     int error_ = 0;  // of the first row that did not fit, as errno
     std::FILE* file_ = nullptr;
 };

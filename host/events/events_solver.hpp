@@ -51,6 +51,9 @@ public:
     SolverDescription describe() const override;
     SolverReport report() override;
     void watch_impacts(std::function<void(const LoggedImpact&)> watch, std::vector<std::uint8_t> followed) override;
+    void require_new_log() override {
+        if (log_) log_->require_new();
+    }
     void begin_log() override {
         if (log_) log_->begin();
     }

@@ -229,9 +229,9 @@ void BallCollector::make_row(const BallRow& row) {
         species.name = row.species;
         species.radius_of_gyration =
             known ? row.properties->radius_of_gyration : solid_gyration(dimension(), share.radius);
-        if (const double given = species.radius_of_gyration; !(given >= 0.0 && given <= kMostGyration * share.radius)) {
+        if (const double given = species.radius_of_gyration; !(given > 0.0 && given <= kMostGyration * share.radius)) {
             throw BadBall{"radius_of_gyration",
-                          fmt::format("must be from 0 to the radius, {}, not {}", share.radius, given)};
+                          fmt::format("must be above 0, and at most the radius, {}, not {}", share.radius, given)};
         }
         if (known) species.color = row.properties->color;
     }

@@ -279,6 +279,7 @@ SolverRecords read_records(hid_t parent, int dimension) {
     bool flow = false;
     std::size_t number = 0;
     for (const std::string& name : h5::read_strings(group, "names")) {
+        if (name.empty()) throw h5::Error("it is damaged, its records have no names");
         std::vector<double> values = h5::read_array<double>(group, std::to_string(number++));
         if (std::vector<double>* const array = events_array(events, name)) {
             *array = std::move(values);
@@ -373,7 +374,8 @@ class CheckpointWriter::Impl {
     };
 
 public:
-    Impl(const std::string& path, const Checkpoint& checkpoint, std::size_t balls) : path_(path), file_(path, true) {
+    Impl(const std::string& path, const Checkpoint& checkpoint, std::size_t balls, bool replace)
+        : path_(path), file_(path, replace) {
         attempt([&] {
             const h5::Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "create properties");
             use_ordered_file(access, file_);
@@ -425,8 +427,9 @@ private:
         } catch (const h5::Error& error) {
             const std::string cause = file_.failure().empty() ? error.what() : file_.failure();
             abandon();
-            throw SystemError(
-                fmt::format("{}: {}; no checkpoint was written, an older one is untouched", path_, cause));
+            throw SystemError(fmt::format("{}: {}; {}", path_, cause,
+                                          file_.in_place() ? "it is written, but a loss of power may undo that"
+                                                           : "no checkpoint was written, an older one is untouched"));
         }
     }
     void abandon() {
@@ -441,8 +444,9 @@ private:
     std::optional<BallDatasets> balls_;
 };
 
-CheckpointWriter::CheckpointWriter(const std::string& path, const Checkpoint& checkpoint, std::size_t balls)
-    : impl_((Hdf5Turn(), std::make_unique<Impl>(path, checkpoint, balls))) {}
+CheckpointWriter::CheckpointWriter(const std::string& path, const Checkpoint& checkpoint, std::size_t balls,
+                                   bool replace)
+    : impl_((Hdf5Turn(), std::make_unique<Impl>(path, checkpoint, balls, replace))) {}
 CheckpointWriter::~CheckpointWriter() {
     const Hdf5Turn turn;
     impl_.reset();
@@ -506,7 +510,7 @@ void require_possible_balls(const Balls& balls, const Vector3& lowest, const Vec
     if (!all) throw DamagedState("an axis of its balls is missing");
     for (const Species& species : balls.species_table) {
         if (!(species.radius > 0.0 && std::isfinite(species.radius) && species.mass > 0.0 &&
-              species.radius_of_gyration >= 0.0 && std::isfinite(species.radius_of_gyration))) {
+              species.radius_of_gyration > 0.0 && std::isfinite(species.radius_of_gyration))) {
             throw DamagedState("a species has no usable radius or mass");
         }
     }
@@ -534,7 +538,7 @@ void require_possible_tallies(const Tallies& tallies, std::size_t walls) {
     const auto finite = [](double value) { return std::isfinite(value); };
     if (!std::ranges::all_of(tallies.wall_impulse, finite) || !std::ranges::all_of(tallies.wall_heat, finite) ||
         !finite(tallies.thermostat_heat) || !finite(tallies.work) || !finite(tallies.lost.value_or(0.0)) ||
-        !(tallies.max_overlap >= 0.0)) {
+        !(tallies.max_overlap >= 0.0 && finite(tallies.max_overlap))) {
         throw DamagedState("what it has counted is not a number");
     }
 }

@@ -26,8 +26,10 @@ struct Checkpoint {
 class CheckpointWriter {
 public:
     /// \param checkpoint  all of it but balls; of these, dimension and species table
+    /// \param replace     an older file at `path` may go
+    /// \throws InputError   there is one, and `replace` is not given
     /// \throws SystemError  as add() and finish(): the file cannot be written; an older one at `path` is still there
-    CheckpointWriter(const std::string& path, const Checkpoint& checkpoint, std::size_t balls);
+    CheckpointWriter(const std::string& path, const Checkpoint& checkpoint, std::size_t balls, bool replace = true);
     ~CheckpointWriter();
     CheckpointWriter(const CheckpointWriter&) = delete;
     CheckpointWriter& operator=(const CheckpointWriter&) = delete;

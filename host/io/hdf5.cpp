@@ -985,19 +985,25 @@ void ReadableFile::require_hdf5() const {
 ReadableFile::Version ReadableFile::version() const {
     struct stat status {};
     if (::fstat(descriptor_, &status) != 0) return {};
-    return {status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec, told_by_writer(descriptor_).shape};
+    return {status.st_size,        status.st_mtim.tv_sec,  status.st_mtim.tv_nsec,
+            status.st_ctim.tv_sec, status.st_ctim.tv_nsec, told_by_writer(descriptor_).shape};
 }
 
-/// Parts of B-trees that were read before and after nodes were split do not: balls between them would be missing.
+/// Parts of B-trees that were read before and after nodes were split do not: balls between them would be missing. Nor
+/// do parts of a file that others cut off, or write anew, while it is read: what is beyond the end is read as zeros. A
+/// writer of ours only adds to it.
 bool ReadableFile::consistent() const {
-    return opened_.shape % 2 == 0 && opened_.shape == told_by_writer(descriptor_).shape;
+    const Version now = version();
+    if (!has_writer_) return now == opened_;
+    return opened_.shape % 2 == 0 && opened_.shape == now.shape && now.size >= opened_.size;
 }
 
 void ReadableFile::open() const {
     file_.reset();
     opened_ = version();
     const h5::Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "create properties");
-    const growing::DriverInfo info{descriptor_, has_writer(descriptor_)};
+    has_writer_ = has_writer(descriptor_);
+    const growing::DriverInfo info{descriptor_, has_writer_};
     h5::check(H5Pset_driver(access, growing::driver(), &info), "set the file driver");
     h5::check(H5Pset_fclose_degree(access, H5F_CLOSE_STRONG), "set how files are closed");
     file_ = h5::Handle(H5Fopen(path_.c_str(), H5F_ACC_RDONLY, access), H5Fclose, "open it");
@@ -1008,16 +1014,15 @@ void ReadableFile::throw_out_of_memory() const {
 }
 
 void ReadableFile::throw_in_change() const {
-    throw SystemError(
-        waited_in_vain || opened_.shape == told_by_writer(descriptor_).shape  // an odd one, then
-            ? fmt::format(
-                  "{}: cannot be read: the run that writes it has been in the middle of a change for {} s; is it "
-                  "stopped?",
-                  path_, kPatience.count())
-            : fmt::format(
-                  "{}: cannot be read while the run writes it so fast: it changed at each try; read it later, or "
-                  "have rows and frames written less often",
-                  path_));
+    if (waited_in_vain || (opened_.shape % 2 == 1 && opened_.shape == told_by_writer(descriptor_).shape)) {
+        throw SystemError(
+            fmt::format("{}: cannot be read: the run that writes it has been in the middle of a change for {} s; is it "
+                        "stopped?",
+                        path_, kPatience.count()));
+    }
+    throw SystemError(fmt::format("{}: cannot be read while {}: it changed at each try; read it later{}", path_,
+                                  has_writer_ ? "the run writes it so fast" : "another program writes it",
+                                  has_writer_ ? ", or have rows and frames written less often" : ""));
 }
 
 void ReadableFile::read(const Action& action) const { read_parts({&action, 1}); }

@@ -217,7 +217,7 @@ public:
     [[nodiscard]] const std::string& path() const { return path_; }
     /// Runs `action`, perhaps more than once; what goes wrong in it becomes an InputError that names the file.
     /// \throws SystemError  there is not enough memory for it, its writer does not end a change that it
-    ///                      has begun, or makes the next before the file is read
+    ///                      has begun, or it is changed anew each time before it has been read
     void read(const Action& action) const;
     /// As read(), of one behind another: each sees the file as it was at one moment, which need not be the same for
     /// all. How much may be read of a file holds for all together.
@@ -226,9 +226,10 @@ public:
 private:
     /// Changes whenever the file does, but for what falls into one tick of the system's clock.
     struct Version {
-        std::int64_t size = 0;  // [bytes]
-        std::int64_t seconds = 0, nanoseconds = 0;
-        std::uint64_t shape = 0;  // WriterState
+        std::int64_t size = 0;                                  // [bytes]
+        std::int64_t seconds = 0, nanoseconds = 0;              // of the last write; programs that copy set it back
+        std::int64_t noted_seconds = 0, noted_nanoseconds = 0;  // of that, or of setting it
+        std::uint64_t shape = 0;                                // WriterState
         bool operator==(const Version&) const = default;
     };
     [[nodiscard]] Version version() const;
@@ -244,6 +245,7 @@ private:
     std::string kind_;
     int descriptor_ = -1;
     mutable Version opened_;
+    mutable bool has_writer_ = false;  // of carom, when it was opened
     mutable h5::Handle file_;
 };
 

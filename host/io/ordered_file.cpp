@@ -54,7 +54,7 @@ bool OrderedFile::take_place() {
     try {
         replacement_.commit(true);
     } catch (const SystemError&) {
-        return fail("rename into place");
+        return fail(in_place() ? "sync its folder" : "rename into place");
     }
     return true;
 }

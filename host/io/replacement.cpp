@@ -15,6 +15,7 @@
 #include <cstring>
 #include <filesystem>
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -36,22 +37,15 @@ constexpr std::string_view kPartial = ".carom-partial";  // behind the name of w
         fmt::format("{}: cannot {}: {}; an older file of that name is untouched", path, verb, std::strerror(errno)));
 }
 
-void sync_descriptor(int descriptor, const std::string& name) {
-    // Some file systems know no sync of folders.
-    if (::fsync(descriptor) != 0 && errno != EINVAL) fail(name, "sync");
-}
+/// Some file systems know no sync of folders.
+bool is_synced(int descriptor) { return ::fsync(descriptor) == 0 || errno == EINVAL; }
 
-void sync_folder(const std::string& path) {
+/// The folder that a file is in, to sync it; -1 where one may write into it, but not read it.
+int open_folder(const std::string& path) {
     const auto folder = fs::path(path).parent_path();
     const int descriptor = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (descriptor < 0) fail(path, "open to sync");
-    try {
-        sync_descriptor(descriptor, path);
-    } catch (const SystemError&) {
-        ::close(descriptor);
-        throw;
-    }
-    ::close(descriptor);
+    if (descriptor < 0 && errno != EACCES) fail(path, "open its folder to sync it");
+    return descriptor;
 }
 
 // A file that is being written has a read lock on a byte far behind its end: whoever wants to replace it looks for one,
@@ -301,16 +295,24 @@ Replacement::~Replacement() {
 }
 
 void Replacement::commit(bool sync) {
-    if (sync) sync_descriptor(descriptor_, path_);
+    if (sync && !is_synced(descriptor_)) fail(path_, "sync");
     if (!is_named(descriptor_, temporary_, false)) {  // where a system knows no locks, another's, half written
         throw SystemError(path_ + ": somebody has removed what was written of it; an older file is untouched");
     }
+    // Opened before the older file goes, as what fails then leaves it.
+    const int folder = sync ? open_folder(path_) : -1;
+    const std::unique_ptr<const int, void (*)(const int*)> close_folder(&folder, [](const int* open) {
+        if (*open >= 0) ::close(*open);
+    });
     const int status =
         has_older_ ? ::rename(temporary_.c_str(), path_.c_str()) : rename_to_new(temporary_.c_str(), path_.c_str());
     if (status != 0) fail(path_, "rename into place");
     in_place_ = true;
     forget_partial(std::exchange(known_, nullptr));
-    if (sync) sync_folder(path_);
+    if (folder >= 0 && !is_synced(folder)) {
+        throw SystemError(
+            fmt::format("{}: is written, but its folder cannot be synced: {}", path_, std::strerror(errno)));
+    }
 }
 
 void Replacement::tell(const WriterState& state) {

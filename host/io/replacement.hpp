@@ -70,8 +70,8 @@ public:
     [[nodiscard]] bool has_older() const { return has_older_; }
     [[nodiscard]] bool in_place() const { return in_place_; }
     /// Renames the file, which stays open.
-    /// \param sync  syncs it before, and the folder afterwards, so that it survives a loss of power
-    /// \throws SystemError
+    /// \param sync  syncs it before, and the folder afterwards if that may be read, so that it survives a loss of power
+    /// \throws SystemError  an older file is untouched; but where in_place(), the folder alone could not be synced
     void commit(bool sync);
     void tell(const WriterState& state);
 

@@ -533,7 +533,7 @@ void RowDatasets::collect(const ObservableRow& row) {
 
 void RowDatasets::fill_up(std::size_t rows, double time, std::uint64_t step) {
     const ObservableRow empty{time, step, std::vector<double>(width_, std::numeric_limits<double>::quiet_NaN())};
-    while (!values_.empty() && size() < rows) collect(empty);
+    for (; !values_.empty() && size() < rows; ++filled_) collect(empty);
 }
 
 void RowDatasets::write() {

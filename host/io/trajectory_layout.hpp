@@ -145,6 +145,8 @@ public:
 
     /// Rows written and collected.
     [[nodiscard]] std::size_t size() const { return written_ + times_.size(); }
+    /// Those of them that have values.
+    [[nodiscard]] std::size_t given() const { return size() - filled_; }
 
 private:
     std::vector<std::size_t> widths_;
@@ -152,6 +154,7 @@ private:
     std::optional<GrowingDataset> step_, time_;
     std::size_t width_ = 0;
     std::size_t written_ = 0;
+    std::size_t filled_ = 0;
     std::vector<double> times_;
     std::vector<std::int64_t> steps_;
     std::vector<double> collected_;  // row after row

@@ -68,7 +68,7 @@ public:
             if (!file_.has_older()) appear();
         } catch (const h5::Error& error) {
             abandon();
-            throw SystemError(fmt::format("{}: {}; {}", path, cause(error), nothing_written()));
+            throw SystemError(fmt::format("{}: {}; {}", path, cause(error), what_is_there()));
         }
     }
 
@@ -122,7 +122,7 @@ public:
 
     void flush() {
         attempt([&] {
-            if (row_datasets_->size() == rows_) return;
+            if (row_datasets_->given() == rows_) return;
             row_datasets_->write();
             commit();
         });
@@ -145,7 +145,7 @@ public:
 
     [[nodiscard]] const std::string& path() const { return file_.path(); }
     [[nodiscard]] std::size_t frames() const { return frames_; }
-    [[nodiscard]] std::size_t rows() const { return rows_; }
+    [[nodiscard]] std::size_t rows() const { return file_.in_place() ? rows_ : 0; }
 
 private:
     template <class Action>
@@ -159,7 +159,7 @@ private:
             action();
         } catch (const h5::Error& error) {
             const std::string why = cause(error);
-            failure_ = fmt::format("{}: {}; {}", path(), why, file_.in_place() ? what_is_in_it() : nothing_written());
+            failure_ = fmt::format("{}: {}; {}", path(), why, what_is_there());
             abandon();
             throw SystemError(failure_);
         }
@@ -174,18 +174,18 @@ private:
         if (!file_.take_place()) throw h5::Error("cannot rename into place");
     }
 
-    [[nodiscard]] std::string what_is_in_it() const {
-        return fmt::format("{} frames and {} rows {} in it", frames_, rows_, file_.is_there() ? "are safely" : "were");
-    }
-
-    [[nodiscard]] std::string nothing_written() const {
+    [[nodiscard]] std::string what_is_there() const {
+        if (file_.in_place()) {
+            return fmt::format("{} frames and {} rows {} in it", frames_, rows_,
+                               file_.is_there() ? "are safely" : "were");
+        }
         return file_.has_older() ? "nothing was written, and the older file of that name is untouched"
                                  : "nothing was written";
     }
 
     void commit() {
         h5::check(H5Fflush(hdf5_, H5F_SCOPE_LOCAL), "flush");
-        rows_ = row_datasets_->size();
+        rows_ = row_datasets_->given();
         last_commit_ = std::chrono::steady_clock::now();
     }
 

@@ -51,7 +51,7 @@ public:
     [[nodiscard]] const std::string& path() const;
     /// Frames in the file.
     [[nodiscard]] std::size_t frames() const;
-    /// Rows in the file.
+    /// Rows in the file, 0 before it has its name.
     [[nodiscard]] std::size_t rows() const;
 
 private:

@@ -15,9 +15,9 @@ constexpr std::size_t kMaxJobs = 4096;
 
 }  // namespace
 
-TrajectorySink::TrajectorySink(TrajectoryWriter& writer, std::string checkpoint_path, const TrajectoryHeader& header,
-                               const SolverPlan& plan, const Scene& scene)
-    : writer_(writer), checkpoint_path_(std::move(checkpoint_path)), plan_(plan), scene_(scene) {
+TrajectorySink::TrajectorySink(TrajectoryWriter& writer, std::string checkpoint_path, bool replace,
+                               const TrajectoryHeader& header, const SolverPlan& plan, const Scene& scene)
+    : writer_(writer), checkpoint_path_(std::move(checkpoint_path)), replace_(replace), plan_(plan), scene_(scene) {
     checkpoint_.scene_path = header.scene_path;
     checkpoint_.scene_source = header.scene_source;
     checkpoint_.description = header.description;
@@ -31,12 +31,13 @@ bool TrajectorySink::write_checkpoint(SolverState& state) {
         const Balls& balls = checkpoint_.state.balls;
         if (balls.first == 0) {
             checkpoint_writer_.reset();  // of one that was not finished
-            checkpoint_writer_.emplace(checkpoint_path_, checkpoint_, balls.size() + balls.rest);
+            checkpoint_writer_.emplace(checkpoint_path_, checkpoint_, balls.size() + balls.rest, replace_);
         }
         checkpoint_writer_.value().add(balls);
         if (balls.rest == 0) {
             checkpoint_writer_->finish(checkpoint_.state);
             checkpoint_writer_.reset();
+            replace_ = true;
         }
     } catch (...) {
         checkpoint_writer_.reset();

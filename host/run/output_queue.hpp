@@ -42,8 +42,9 @@ public:
 /// The trajectory and the checkpoint of a run.
 class TrajectorySink final : public RunSink {
 public:
-    /// \param scene  that of the run
-    TrajectorySink(TrajectoryWriter& writer, std::string checkpoint_path, const TrajectoryHeader& header,
+    /// \param scene    that of the run
+    /// \param replace  an older file may go for the first checkpoint; for each other one goes that before
+    TrajectorySink(TrajectoryWriter& writer, std::string checkpoint_path, bool replace, const TrajectoryHeader& header,
                    const SolverPlan& plan, const Scene& scene);
 
     void write_frame(const Frame& frame) override { writer_.append(frame); }
@@ -54,6 +55,7 @@ public:
 private:
     TrajectoryWriter& writer_;
     std::string checkpoint_path_;
+    bool replace_;
     Checkpoint checkpoint_;  // all but the state
     std::optional<CheckpointWriter> checkpoint_writer_;
     const SolverPlan& plan_;

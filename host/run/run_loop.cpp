@@ -96,6 +96,7 @@ public:
             outcome_.numbers = averages_->numbers();
         }
         outcome_.time = solver_.time();
+        outcome_.over = outcome_.time >= end_;
         outcome_.step = solver_.step();
         progress_.clear();
         return outcome_;

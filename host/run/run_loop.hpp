@@ -31,6 +31,7 @@ struct RunOutcome {
     int signal = 0;     ///< that ended it; 0: none
     std::string error;  ///< what went wrong; empty if nothing did
     double time = 0.0;
+    bool over = false;  ///< it has come to where it was to end
     std::uint64_t step = 0;
     double first_time = 0.0;
     std::uint64_t first_step = 0;

@@ -179,6 +179,8 @@ public:
           measured_(measured_run(run_, description_)),
           watch_(run_),
           progress_(progress_style(options.quiet, stderr), stderr, run_.plan->work().name, run_.plan->work().per_step) {
+        auto* const impacts = dynamic_cast<ImpactSource*>(&solver_->itself());
+        if (impacts != nullptr && !options.force) impacts->require_new_log();
         header_.averages = averages_.infos();
         header_.changeable = options.changeable;
         header_.expected_frames = run_.frames;
@@ -196,8 +198,13 @@ public:
     RunLoop& begin() {
         const OutputFiles& files = options_.files;
         if (!files.trajectory.empty()) {
+            // Its own checkpoint it has read before.
+            const bool replace =
+                options_.force || (!run_.resumed_from.empty() && same_file(files.checkpoint, run_.resumed_from));
+            require_replaceable(files.checkpoint, replace);
             writer_ = std::make_unique<TrajectoryWriter>(files.trajectory, header_, options_.force);
-            sink_ = std::make_unique<TrajectorySink>(*writer_, files.checkpoint, header_, *run_.plan, run_.scene);
+            sink_ =
+                std::make_unique<TrajectorySink>(*writer_, files.checkpoint, replace, header_, *run_.plan, run_.scene);
         }
         balls_ = run_.state.ball_count();
         watched_ =
@@ -230,7 +237,16 @@ public:
         }
         const OutputFiles& files = options_.files;
         if (!writer_ || (changing_ != nullptr && !changing_->can_be_saved())) outcome.checkpoint_time = {};
-        simulation.json = summary_json(outcome, scene(), balls_, work, solver_->describe(), files, theory);
+        const SolverDescription solver = solver_->describe();
+        const auto summarize = [&] {
+            if (writer_ && outcome.status == ExitStatus::kSystemFailure) {
+                // What has been handed to the writer waits for the next frame.
+                outcome.frames = writer_->frames();
+                outcome.rows = writer_->rows();
+            }
+            simulation.json = summary_json(outcome, scene(), balls_, work, solver, files, theory);
+        };
+        summarize();
         try {
             if (writer_) writer_->close(simulation.json);
         } catch (const SystemError& error) {
@@ -238,6 +254,7 @@ public:
             if (outcome.status != ExitStatus::kSystemFailure) {
                 outcome.status = ExitStatus::kSystemFailure;
                 outcome.error = error.what();
+                summarize();
             }
         }
         sink_.reset();  // the files are anyone's from now on

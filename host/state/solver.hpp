@@ -108,6 +108,8 @@ public:
     /// From now on tells of impacts, during advance_to: of all that these balls have, perhaps of others too.
     /// \param followed  by id, 1 or 0 each
     virtual void watch_impacts(std::function<void(const LoggedImpact&)> watch, std::vector<std::uint8_t> followed) = 0;
+    /// What is in the file that impacts are logged to must not go. \throws InputError  there is something
+    virtual void require_new_log() = 0;
     /// The run begins: what is in the file that impacts are logged to may go. Nothing where there is no log.
     /// \throws SystemError  the file cannot be written
     virtual void begin_log() = 0;

@@ -165,6 +165,29 @@ class OfTheDisk(Faults):
                       "/dev/full: No space left on device; to go on from t")
         self.assertEqual(self.run_json("--resume", "gas.checkpoint.h5")["state_hash"], whole["state_hash"])
 
+    def test_what_is_told_of_a_full_disk_is_what_is_in_the_file(self):
+        run = ["run", "gas.toml", "--quiet", "--json", "--force"]
+        self.succeed(*run)
+        whole = (self.folder / "gas.h5").stat().st_size
+        frames = []
+        # The summary alone does not fit, then the last frames, then the first.
+        for limit in (whole - 1, int(0.75 * whole), int(0.5 * whole)):
+            for file in ("gas.h5", "gas.checkpoint.h5"):
+                (self.folder / file).unlink()
+            done = self.carom(*run, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+            self.one_line(done, "cannot write: File too large")
+            self.assertEqual(done.json["exit_status"], 4)
+            with h5py.File(self.folder / "gas.h5") as file:
+                frames.append(len(file["particles/all/position/value"]))
+                rows = len(file["observables/temperature/value"])
+            self.assertEqual((done.json["frames"], done.json["rows"]), (frames[-1], rows))
+            self.assertIn(f"{frames[-1]} frames and {rows} rows are safely in it", done.err)
+            # A run that is over is not gone on with.
+            rest = self.carom("run", "--resume", "gas.checkpoint.h5", "--quiet", "-o", "rest.h5", "--force")
+            self.assertEqual(rest.status, 0 if "to go on" in done.err else 2, rest.err)
+        self.assertEqual((frames[0], frames[-1]), (6, 0))
+        self.assertTrue(0 < frames[1] < 6)
+
     @unittest.skipUnless(may_mount(), "this machine lets nobody mount a small disk of his own")
     def test_each_file_on_a_full_disk_is_whole_or_the_one_before(self):
         """Every command that writes, on disks of some kilobytes to large enough."""
@@ -253,6 +276,17 @@ class OfTheSurroundings(Faults):
             self.succeed("run", "--resume", "there/gas.checkpoint.h5", "--until", until, "-o", "rest.h5", "--force")
             shutil.rmtree(self.folder / "there")
 
+    def test_a_log_of_events_that_is_removed_ends_its_run_with_a_checkpoint(self):
+        (self.folder / "there").mkdir()
+        log = self.folder / "log.csv"
+        run = self.started("--solver", "events", "--events-log", log.name)
+        while not log.exists() or log.stat().st_size == 0:
+            self.assertIsNone(run.poll())
+            time.sleep(0.005)
+        log.unlink()
+        self.assertRegex(self.ended(run), r"carom: log\.csv: the file has been removed; to go on from t")
+        self.assertTrue((self.folder / "there/gas.checkpoint.h5").exists())
+
     def test_a_folder_that_vanishes_ends_the_run(self):
         for solver in ("spring", "events"):
             (self.folder / "there").mkdir()
@@ -279,6 +313,21 @@ class OfTheSurroundings(Faults):
             self.assertRegex(done.stderr, r"carom: [^\n]*(Permission denied|there is no folder)[^\n]*\n\Z")
             self.assertEqual(self.files(), before)
         self.folder.chmod(0o755)
+
+    def test_a_folder_that_may_be_written_but_not_read_takes_all_files(self):
+        self.folder.chmod(0o755)
+        drop = self.folder / "drop"
+        drop.mkdir()
+        self.succeed("run", "gas.toml", "--quiet", "-o", "drop/gas.h5")
+        nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] if os.geteuid() == 0 else []
+        drop.chmod(0o733 if nobody else 0o333)
+        done = subprocess.run([*nobody, PROGRAM, "run", "gas.toml", "--quiet", "--until", "0.2", "-o", "drop/gas.h5",
+                               "--force"], cwd=self.folder, capture_output=True, text=True, timeout=60, check=False)
+        drop.chmod(0o755)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(self.frames("drop/gas.h5"), 3)
+        with h5py.File(drop / "gas.checkpoint.h5") as file:
+            self.assertAlmostEqual(file.attrs["time"], 0.2)
 
     def test_however_few_files_may_be_open(self):
         statuses = set()

@@ -163,7 +163,7 @@ class Checkpoints(HostileFileTest):
             self.refuses(source, put("balls/spin/z", np.nan), "not a number")
             self.refuses(source, put("balls/gone", 7), "neither in nor gone")
             self.refuses(source, put("balls/species", 99), "unknown species")
-            for column in ("radius", "mass"):
+            for column in ("radius", "mass", "radius_of_gyration"):
                 for value in (np.nan, 0.0, -1.0):
                     self.refuses(source, put(f"balls/species_table/{column}", value, 0), "species")
 
@@ -207,10 +207,10 @@ class Checkpoints(HostileFileTest):
                 file[place][0] = value
             return change
 
-        def renamed(name):
+        def renamed(name, to=b"unknown"):
             def change(file):
                 names = file["extra/names"]
-                names[...] = np.array([other.replace(name, b"unknown") for other in names[...]], names.dtype)
+                names[...] = np.array([other.replace(name, to) for other in names[...]], names.dtype)
             return change
 
         def as_in_space(file):
@@ -237,12 +237,14 @@ class Checkpoints(HostileFileTest):
                     (attribute("/", "step", -1), "`step` is below 0"),
                     (attribute("/", "format_version", 2), "of format version 2, newer than this program's 1"),
                     (attribute("tallies", "max_overlap", np.nan), "counted is not a number"),
+                    (attribute("tallies", "max_overlap", np.inf), "counted is not a number"),
                     (attribute("tallies", "work", np.nan), "counted is not a number"),
                     (put("tallies/wall_impulse", np.nan), "counted is not a number"),
                     (record(own, lambda kept: kept[:-1]), f"`{own}` is too short"),
                     (as_in_space, "its scene is wrong")]:
                 self.refuses(source, change, says)
         self.refuses(source, renamed(b"events_flow"), "`events_flow` is missing")
+        self.refuses("spring.c.h5", renamed(b"spring_design", b""), "its records have no names")
         self.refuses(source, record("events", lambda kept: [*kept[:6], 0.5, *kept[7:]]),
                      "`events` has no count where one is expected")
         self.refuses("spring.c.h5", balls_in_space, "another dimension than its scene")

@@ -442,8 +442,9 @@ class RoundTrips(LoadTest):
         self.write("b.csv", "x,y\n1,2\n")
         self.loaded(scene('file = "b.csv"\nspecies = "a"', rest=SPECIES))
         (self.folder / "s.h5").rename(self.folder / "b.h5")
-        for name, value, says in (("radius_of_gyration", 1e300, "must be from 0 to the radius, 0.5, not 1e\\+300"),
-                                  ("radius_of_gyration", 0.51, "must be from 0 to the radius, 0.5, not 0.51"),
+        for name, value, says in (("radius_of_gyration", 1e300, "must be above 0, and at most the radius, 0.5, not 1e\\+300"),
+                                  ("radius_of_gyration", 0.51, "at most the radius, 0.5, not 0.51"),
+                                  ("radius_of_gyration", 0.0, "must be above 0, and at most the radius, 0.5, not 0"),
                                   ("radius_of_gyration", np.nan, "a radius of gyration that is none"),
                                   ("radius_of_gyration", np.inf, "a radius of gyration that is none"),
                                   ("radius_of_gyration", -1.0, "a radius of gyration that is none"),

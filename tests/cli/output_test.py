@@ -492,6 +492,57 @@ class FilesOfOthers(ProgramTest):
         self.assertEqual({line.count(",") for line in log.read_text().splitlines()}, {9})
         self.succeed(*run("b.h5", "--quiet", "--until", "0.1"))
 
+    def test_files_that_came_after_the_look_for_them_stay_unless_forced(self):
+        for name in ("log.csv", "c.h5"):
+            for force in ([], ["--force"]):
+                with self.subTest(name, force=force):
+                    scene = self.folder / "pipe.toml"
+                    os.mkfifo(scene)
+                    run = self.start("run", scene.name, "-o", "new.h5", "--checkpoint", "c.h5", "--solver", "events",
+                                     "--events-log", "log.csv", "--quiet", *force)
+                    with scene.open("w") as pipe:  # the run has looked, and waits for its scene
+                        self.write(name, "theirs")
+                        pipe.write(GAS)
+                    _, err = run.communicate(timeout=60)
+                    if force:
+                        self.assertEqual((run.returncode, err), (0, ""))
+                        self.assertNotEqual((self.folder / name).read_bytes(), b"theirs")
+                    else:
+                        self.assertEqual((run.returncode, err),
+                                         (2, f"carom: {name}: exists already; --force overwrites it\n"))
+                        self.assertEqual((self.folder / name).read_text(), "theirs")
+                        self.assertFalse({"new.h5", "log.csv", "c.h5"} - {name} & set(self.files()))
+                    for left in ("pipe.toml", "new.h5", "c.h5", "log.csv"):
+                        (self.folder / left).unlink(missing_ok=True)
+
+    def test_a_file_that_came_during_the_run_is_not_replaced_by_its_checkpoint(self):
+        for often, force in (([], []), ([], ["--force"]), (["--checkpoint-every", "0.05"], [])):
+            run = self.start("run", "gas.toml", "-o", "new.h5", "--checkpoint", "c.h5", *self.LONG, *often, *force)
+            checkpoint = self.folder / "c.h5"
+            waited_for = checkpoint if often else self.folder / "new.h5"
+            while not waited_for.exists():
+                self.assertIsNone(run.poll())
+                time.sleep(0.005)
+            if often:  # its own it replaces again and again
+                first = checkpoint.stat().st_ino
+                while checkpoint.stat().st_ino == first:
+                    self.assertIsNone(run.poll())
+                    time.sleep(0.005)
+            else:
+                self.write("c.h5", "theirs")
+            run.terminate()
+            _, err = run.communicate(timeout=60)
+            if often or force:
+                self.assertEqual(run.returncode, 143, err)
+                with h5py.File(checkpoint) as file:
+                    self.assertGreater(file.attrs["time"], 0.0)
+            else:
+                self.assertEqual((run.returncode, err), (4, "carom: c.h5: exists already; --force overwrites it; "
+                                                            "no checkpoint could be written\n"))
+                self.assertEqual(checkpoint.read_text(), "theirs")
+            checkpoint.unlink()
+            (self.folder / "new.h5").unlink()
+
     def test_a_file_that_is_there_opens(self):
         for k in range(12):
             process = self.start("run", "gas.toml", "-o", f"{k}.h5", *self.LONG)

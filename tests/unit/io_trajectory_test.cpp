@@ -415,6 +415,69 @@ TEST(Trajectory, CutFilesAreRefused) {
     EXPECT_THROW(TrajectoryReader reader(path), InputError);
 }
 
+/// As a copy over it does: the end is beyond what is there, and is read as zeros.
+TEST(Trajectory, IsReadAgainWhereOthersChangeItMeanwhile) {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("a.h5");
+    write_sample(path, {}, 2);
+    std::ifstream whole(path, std::ios::binary);
+    const std::string bytes{std::istreambuf_iterator<char>(whole), {}};
+    const auto copy = [&](std::size_t size) {
+        ::usleep(20'000);  // else the system's clock may say that nothing was written since
+        std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
+        file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+        file.close();
+        std::filesystem::resize_file(path, size);
+    };
+    const ReadableFile file(path, "trajectory of carom");
+    int times = 0;
+    file.read([&](hid_t) {
+        if (++times == 1) copy(bytes.size());
+    });
+    EXPECT_EQ(times, 2);
+    EXPECT_THAT(message_of<InputError>([&] { file.read([&](hid_t) { copy(bytes.size() / 2); }); }),
+                testing::HasSubstr("is not a whole trajectory of carom"));
+    copy(bytes.size());
+    times = 0;
+    EXPECT_THAT(message_of<SystemError>([&] { file.read([&](hid_t) { copy(bytes.size() + 1 + ++times % 2); }); }),
+                testing::HasSubstr("cannot be read while another program writes it"));
+}
+
+/// What is being written is read once, as it was when it was opened, whatever comes behind it: also where that is the
+/// last of it.
+TEST(Trajectory, IsNotReadAgainForWhatItsWriterAddsMeanwhile) {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("a.h5");
+    const Sample sample{.balls = 1000};
+    std::optional<TrajectoryWriter> writer(std::in_place, path, sample_header(sample), false);
+    for (std::size_t k = 0; k < 3; ++k) writer->append(test::sample_frame(sample, k));
+    const ReadableFile file(path, "trajectory of carom");
+    std::size_t k = 3;
+    int times = 0;
+    for (int read = 0; read < 10; ++read) {
+        file.read([&](hid_t) {
+            ++times;
+            writer->append(test::sample_frame(sample, k++));
+        });
+    }
+    EXPECT_LE(times, 12);  // nodes of B-trees are new in some of them
+    file.read([&](hid_t) {
+        if (writer) writer->close("{}");
+        writer.reset();
+    });
+    EXPECT_EQ(TrajectoryReader(path).frame_count(), k);
+}
+
+TEST(Trajectory, IsRefusedWhereItIsCutOffWhileItsRunWritesIt) {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("a.h5");
+    TrajectoryWriter writer(path, test::sample_header({}), false);
+    writer.append(test::sample_frame({}, 0));
+    const ReadableFile file(path, "trajectory of carom");
+    const auto cut = [&] { std::filesystem::resize_file(path, std::filesystem::file_size(path) / 2); };
+    EXPECT_THROW(file.read([&](hid_t) { cut(); }), InputError);
+}
+
 TEST(Trajectory, AFullDiskLosesNoFrameThatWasWritten) {
     const Sample sample{.balls = 2000};
     for (const rlim_t limit : {300'000, 400'123, 1'000'001, 1'500'000}) {
