@@ -81,6 +81,8 @@ struct MeasuredRun {
 
     [[nodiscard]] const Box& box() const { return scene.box; }
     [[nodiscard]] int dimension() const { return scene.dimension(); }
+    /// Since then, that rows count in [time].
+    [[nodiscard]] double measured_time(double since) const;
 };
 
 /// A curve of theory, or a single point.

@@ -465,4 +465,65 @@ TEST(Verdict, OfDiffusionNeedsLagsThatAreLong) {
     EXPECT_EQ(check_of(1.01 * least).reason, "");
 }
 
+/// Of a temperature that balls never meet, or hardly, energy is as good as fixed, and what flows goes on so.
+TEST(Verdict, OnABathIsOfOneThatIsMetAndForgotten) {
+    const auto andersen = [](double rate) {
+        return Gas(fmt::format("[thermostat]\nkind = \"andersen\"\ntemperature = 1.0\nrate = {}\n", rate));
+    };
+    // It forgets in 1 / rate, and is measured for 100.
+    Gas soon = andersen(0.11);
+    EXPECT_EQ(soon.check(3.0, 0.001).expected, 3.0);
+    EXPECT_EQ(soon.check(3.0, 0.001).uncertainty, 0.0);
+    for (const double rate : {0.09, 1e-7}) {
+        Gas slow = andersen(rate);
+        for (const double value : {Gas::kKurtosis, 3.0}) {
+            const TheoryCheck check = slow.check(value, 0.001);
+            EXPECT_EQ(check.words(), "agrees") << rate;
+            EXPECT_NEAR(check.expected, Gas::kKurtosis, 1e-12);
+            EXPECT_NEAR(check.uncertainty, 3.0 - Gas::kKurtosis, 1e-12);
+        }
+        slow.run.flow_energy = 50.0;
+        EXPECT_TRUE(average_checks(slow.run, {&slow.kurtosis, 1}).empty()) << "nothing has stopped it";
+    }
+    soon.run.flow_energy = 50.0;
+    EXPECT_EQ(soon.check(3.0, 0.001).words(), "agrees") << "it does not flow any more";
+    Gas late = andersen(0.11);
+    late.kurtosis.info.from = 50.0;
+    EXPECT_GT(late.check(3.0, 0.001).uncertainty, 0.0) << "of the time that is measured";
+
+    // One heavy ball has half of the momentum, which a slow bath may have changed.
+    Gas slow = andersen(1e-3);
+    slow.run.species.push_back({.name = "heavy", .radius = 0.5, .mass = 200.0});
+    slow.run.counts.push_back(1.0);
+    const RunAverage heavy{{.name = "t", .kind = "temperature", .species = "heavy"},
+                           {.samples = 100.0, .x = {}, .y = {}, .values = {1.0}, .errors = {1e-2}}};
+    const TheoryCheck check = average_checks(slow.run, {&heavy, 1}).front();
+    EXPECT_NEAR(check.expected, 0.505, 1e-12);
+    EXPECT_NEAR(check.uncertainty, 0.495, 1e-12);
+}
+
+TEST(Verdict, IsNoneOfABathThatSomeBallsMayNeverMeet) {
+    const std::string never = "a bath that balls may never meet";
+    const std::string warm = "\"wall\", \"wall\"]\nwall_temperature = [0.0, [0.0, 2.0]";
+    const std::string round = "[[wall]]\nshape = \"sphere\"\ncenter = [10.0, 10.0]\nradius = 9.0\n";
+    const auto kurtosis = [](Gas gas) { return gas.check(3.0, 0.001).words(); };
+    EXPECT_EQ(kurtosis(Gas("", warm)), "agrees");
+    EXPECT_EQ(kurtosis(Gas(round, warm)), never);
+    EXPECT_EQ(kurtosis(Gas(round + "temperature = 2.0\n", warm)), "agrees") << "all are in it, or outside";
+    EXPECT_EQ(kurtosis(Gas(round + "[thermostat]\nkind = \"andersen\"\ntemperature = 2.0\nrate = 1.0\n", warm)),
+              "agrees");
+    Gas behind("", warm);
+    behind.run.species.push_back({.name = "rock", .radius = 1.0, .mass = INFINITY});
+    behind.run.counts.push_back(10.0);
+    EXPECT_EQ(kurtosis(behind), never) << "of a row of bodies";
+    behind.run.judge_equilibrium(false);
+    EXPECT_EQ(kurtosis(behind), "not at equilibrium");
+    Gas for_once(
+        "[[stage]]\nuntil = 50.0\nmeasure = true\n[[stage]]\nuntil = 100.0\nthermostat = { kind = \"andersen\", "
+        "temperature = 1.0, rate = 1.0 }\n");
+    EXPECT_EQ(kurtosis(for_once), never) << "in the first half";
+    for_once.kurtosis.info.from = 50.0;
+    EXPECT_EQ(kurtosis(for_once), "agrees");
+}
+
 }  // namespace carom::verdicts_test
