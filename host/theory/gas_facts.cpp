@@ -107,18 +107,9 @@ double mean_temperature(const MeasuredRun& run, double from) {
     return count > 0.0 ? sum / count : 0.0;
 }
 
-/// The stages that measure between two times; a run without stages is one.
+/// The stages that measure between two times.
 std::vector<Stage> measuring_stages(const Scene& scene, double from, double to) {
-    if (scene.stages.empty()) {
-        Stage whole{.gravity = scene.physics.gravity,
-                    .wall_temperature = scene.box.temperature,
-                    .thermostat = scene.thermostat};
-        for (const Wall& wall : scene.walls) {
-            whole.wall_velocity.push_back(wall.velocity);
-            whole.wall_entry_temperature.push_back(wall.temperature);
-        }
-        return {whole};
-    }
+    if (scene.stages.empty()) return stages_of(scene);
     std::vector<Stage> stages;
     double begin = -std::numeric_limits<double>::infinity();
     for (const Stage& stage : scene.stages) {
@@ -219,6 +210,17 @@ double stiffness_of(const SolverDescription& description) {
 }
 
 }  // namespace
+
+std::vector<Stage> stages_of(const Scene& scene) {
+    if (!scene.stages.empty()) return scene.stages;
+    Stage whole{
+        .gravity = scene.physics.gravity, .wall_temperature = scene.box.temperature, .thermostat = scene.thermostat};
+    for (const Wall& wall : scene.walls) {
+        whole.wall_velocity.push_back(wall.velocity);
+        whole.wall_entry_temperature.push_back(wall.temperature);
+    }
+    return {whole};
+}
 
 double GasFacts::ball_volume() const { return shell_volume(dimension, 0.0, 0.5 * diameter); }
 

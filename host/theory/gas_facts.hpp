@@ -76,6 +76,9 @@ struct GasFacts {
     }
 };
 
+/// The stages of a run; one without stages is one.
+std::vector<Stage> stages_of(const Scene& scene);
+
 /// Whether contacts take energy away.
 bool loses_energy(const Scene& scene);
 

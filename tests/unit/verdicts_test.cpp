@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -214,7 +215,7 @@ TEST(Verdict, OnTheBalanceOfMomentumHasItsOwnError) {
 TEST(Verdict, OnTheEnergyIsOfRoundingOrOfSteps) {
     Gas gas;
     const auto balance = [&](double defect) {
-        gas.run.energy_defect = defect;
+        gas.run.energy_defect = {defect, 100.0};
         const std::vector<TheoryCheck> checks = theory_checks(gas.run, {});
         EXPECT_EQ(checks.size(), 1U);
         return checks.front();
@@ -241,6 +242,39 @@ TEST(Verdict, OnTheEnergyIsOfRoundingOrOfSteps) {
     EXPECT_LT(balance(0.0).error, 0.3 * walk) << "whole steps make up for themselves";
     gas.run.changed = true;
     EXPECT_TRUE(theory_checks(gas.run, {}).empty()) << "who changes a run changes its energy";
+}
+
+/// What rounds is all that goes to and fro, not what is left of it.
+TEST(Verdict, OnTheEnergyIsOfRoundingOfGrossEnergies) {
+    constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
+    const auto words = [](Gas gas, double defect, double scale) {
+        gas.run.events = 1.0;
+        gas.run.energy_defect = {defect, scale};
+        const std::vector<TheoryCheck> checks = theory_checks(gas.run, {});
+        EXPECT_EQ(checks.size(), 1U);
+        return checks.front().words();
+    };
+    EXPECT_EQ(words(Gas(), 20.0 * kEpsilon, 100.0), "agrees") << "one event, but sums besides";
+    EXPECT_EQ(words(Gas(), 40.0 * kEpsilon, 100.0), "differs");
+    EXPECT_EQ(words(Gas(), 2000.0 * kEpsilon, 1.0), "agrees") << "it has been a hundred times as warm";
+    EXPECT_EQ(words(Gas(), 4000.0 * kEpsilon, 1.0), "differs");
+
+    const std::string walls = "\"wall\", \"wall\"";
+    const auto falls = [](const std::string& gravity) { return "[physics]\ngravity = " + gravity + "\n"; };
+    // 100 balls of mass 2 across 20: 4000.
+    EXPECT_EQ(words(Gas(falls("[1.0, -1.0]"), walls), 1e-10, 0.01), "agrees") << "the sum of two falls cancels";
+    EXPECT_EQ(words(Gas(falls("[1.0, -1.0]"), walls), 1e-8, 0.01), "differs");
+    EXPECT_EQ(words(Gas(falls("[0.0, 1.0]"), walls), 500.0 * kEpsilon, 100.0), "agrees") << "from below 0 up";
+    EXPECT_EQ(words(Gas(falls("[0.0, -1.0]"), walls), 40.0 * kEpsilon, 100.0), "differs");
+    const std::string stages =
+        "[[stage]]\nuntil = 50.0\ngravity = [0.0, -1.0]\n[[stage]]\nuntil = 100.0\ngravity = [0.0, 0.0]\n";
+    EXPECT_EQ(words(Gas(stages, walls), 500.0 * kEpsilon, 100.0), "agrees") << "what has been lifted, and is no more";
+
+    const std::string andersen = "[thermostat]\nkind = \"andersen\"\ntemperature = 1.0\nrate = 1.0\n";
+    EXPECT_EQ(words(Gas(andersen), 300.0 * kEpsilon, 100.0), "agrees") << "10,000 of its visits";
+    EXPECT_EQ(words(Gas(andersen), 500.0 * kEpsilon, 100.0), "differs");
+    const std::string rescale = "[thermostat]\nkind = \"rescale\"\ntemperature = 1.0\nevery = 1.0\n";
+    EXPECT_EQ(words(Gas(rescale), 300.0 * kEpsilon, 100.0), "agrees");
 }
 
 /// n T = p at a wall, from slices that rise towards it.
