@@ -294,7 +294,11 @@ public:
     /// Goes on to a time, and ends the run where that is its end. Ctrl-C leaves it where it is.
     void advance(double until) {
         const auto used = use();
-        if (!(until >= time()) || until == HUGE_VAL) {
+        // A time whose nearest step is the present one has been reached.
+        const auto is_past = [&] {
+            return until < time() && (until < 0.0 || run_->solver().reachable_time(until) < time());
+        };
+        if (!std::isfinite(until) || is_past()) {
             throw py::value_error(py::str("until is {!r}; it must be a time from {!r} on").format(until, time()));
         }
         const double goal = run_->solver().reachable_time(until);

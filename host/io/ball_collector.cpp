@@ -223,6 +223,10 @@ void BallCollector::make_row(const BallRow& row) {
     if (of != nullptr) {
         species = *of;
         species.radius_of_gyration *= share.radius / of->radius;
+        // That of a trajectory is the same but for rounding, where its sizes were drawn by factors.
+        const double stored = row.properties != nullptr ? row.properties->radius_of_gyration : 0.0;
+        constexpr double kRounding = 4.0 * std::numeric_limits<double>::epsilon();
+        if (std::abs(stored - species.radius_of_gyration) <= kRounding * stored) species.radius_of_gyration = stored;
         species.size_of = static_cast<std::int32_t>(base);
     } else {
         const bool known = row.properties != nullptr;

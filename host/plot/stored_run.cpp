@@ -41,7 +41,9 @@ nlohmann::ordered_json summary_of(const TrajectoryReader& trajectory) {
 
 void add_energy(MeasuredRun& run, const nlohmann::ordered_json& summary) {
     const auto told = [&](const char* key) { return number_or_nan(summary.value(key, nlohmann::ordered_json())); };
-    run.energy_defect = told("energy_balance");
+    run.energy_defect = {told("energy_balance"), told("energy_balance_scale")};
+    // Of files of before: it is no less than that.
+    if (std::isnan(run.energy_defect.scale)) run.energy_defect.scale = std::abs(told("energy_total"));
     const bool events = summary.contains("events");
     run.events = events ? told("events") - told("first_event") : told("steps") - told("first_step");
 }

@@ -116,6 +116,8 @@ void EquilibriumWatch::look(const Frame& frame) {
     const std::vector<double>& balls = sums_.balls;
     const std::vector<double>& warmth = sums_.warmth;
     const double squares = sums_.squares;
+    // All of a kind have left: no number tells of them.
+    if (std::ranges::find(balls, 0.0) != balls.end()) return;
     Look look{.time = frame.time, .numbers = {}};
     for (std::size_t k = 0; k < modes_.size(); ++k) look.numbers.push_back(sums[k] / balls[modes_[k].group]);
     double all = 0.0;

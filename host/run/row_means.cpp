@@ -219,12 +219,13 @@ RowMeans RowSeries::means(const std::string& never, double not_before) const {
             result.reason = "balls no longer meet";
         }
     }
-    if (equilibrated && mobile_ && *mobile_ < kLeastBalls) {
+    const bool few = mobile_ && *mobile_ < kLeastBalls;
+    if (equilibrated && few) {
         equilibrated = std::nullopt;
         from = 0;
         result.reason = "too few balls";
     }
-    if (!never.empty()) {
+    if (!never.empty() && !few) {
         equilibrated = false;
         result.reason = never;
     }

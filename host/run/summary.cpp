@@ -213,17 +213,16 @@ EnergyBalance energy_balance(const RunOutcome& outcome) {
     EnergyBalance balance;
     balance.heat = to.heat() - from.heat();
     balance.work = to.work - from.work;
-    balance.defect = std::numeric_limits<double>::quiet_NaN();
     if (!to.lost) return balance;
     balance.lost = *to.lost - from.lost.value_or(0.0);
     if (outcome.status == ExitStatus::kCannotContinue) return balance;  // the last energy is of the row before
     const double change = outcome.last.energy() - outcome.first.energy();
     double through = std::abs(to.thermostat_heat - from.thermostat_heat);
     for (std::size_t wall = 0; wall < to.wall_heat.size(); ++wall) through += std::abs(wall_heat(outcome, wall));
-    const double scale =
+    const double scale = balance.defect.scale =
         std::max({std::abs(outcome.first.energy()), kinetic(outcome.first), std::abs(outcome.last.energy()), through,
                   std::abs(balance.work), std::abs(*balance.lost)});
-    if (scale > 0.0) balance.defect = (change - balance.heat - balance.work + *balance.lost) / scale;
+    if (scale > 0.0) balance.defect.share = (change - balance.heat - balance.work + *balance.lost) / scale;
     return balance;
 }
 
@@ -240,8 +239,9 @@ std::string balance_text(const RunOutcome& outcome) {
     constexpr double kRounding = 1e-9;  // of the sums of a contact with a moving wall
     if (std::abs(*balance.lost) > kRounding * std::abs(outcome.last.energy()))
         text += fmt::format(", lost {:.6g}", *balance.lost);
-    return text +
-           (std::isfinite(balance.defect) ? fmt::format("; closes to {:.2g}\n", std::abs(balance.defect)) : "\n");
+    return text + (std::isfinite(balance.defect.share)
+                       ? fmt::format("; closes to {:.2g}\n", std::abs(balance.defect.share))
+                       : "\n");
 }
 
 /// What each thermal wall gave of the balance's heat; empty without such walls.
@@ -397,7 +397,8 @@ std::string summary_json(const RunOutcome& outcome, const Scene& scene, std::siz
     json["heat"] = number(balance.heat);
     json["work"] = number(balance.work);
     json["energy_lost"] = balance.lost ? number(*balance.lost) : nlohmann::ordered_json(nullptr);
-    json["energy_balance"] = number(balance.defect);
+    json["energy_balance"] = number(balance.defect.share);
+    json["energy_balance_scale"] = number(balance.defect.scale);
     json["momentum"] = std::vector<nlohmann::ordered_json>();
     for (std::size_t axis = 0; axis < dimension; ++axis)
         json["momentum"].push_back(number(outcome.last.momentum[axis]));

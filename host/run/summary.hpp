@@ -35,9 +35,9 @@ struct EnergyBalance {
     double heat = 0.0;  ///< since the start of this part of the run, as all here [energy]
     double work = 0.0;
     std::optional<double> lost = {};  ///< none where it is not counted
-    /// (change of energy - heat - work + lost) / the largest of |E0|, K0, |E1|, and all that went in and out; NaN where
-    /// losses are not counted, or all is 0.
-    double defect = 0.0;
+    /// (change of energy - heat - work + lost) / the largest of |E0|, K0, |E1|, and all that went in and out; no number
+    /// where losses are not counted, or all is 0.
+    EnergyDefect defect = {};
 };
 EnergyBalance energy_balance(const RunOutcome& outcome);
 

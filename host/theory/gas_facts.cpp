@@ -66,8 +66,27 @@ void MeasuredRun::look_at_start(const BallColumns& balls, const std::vector<std:
     }
 }
 
+double MeasuredRun::measured_time(double since) const {
+    double sum = 0.0;
+    if (!time.empty() && time.front() > since) {  // a resumed run has not all rows
+        double begin = since;
+        for (const Stage& stage : scene.stages) {
+            const double end = std::clamp(stage.until, begin, std::max(begin, time.back()));
+            if (stage.measure) sum += end - begin;
+            begin = end;
+        }
+        const bool measures = scene.stages.empty() || scene.stages.back().measure;
+        return measures ? sum + std::max(0.0, time.back() - begin) : sum;
+    }
+    for (std::size_t row = 1; row < time.size(); ++row) {
+        if (time[row] > since && scene.measures(time[row])) sum += time[row] - time[row - 1];
+    }
+    return sum;
+}
+
 namespace {
 
+constexpr double kMostOfForgetting = 0.1;  // of the measured time, that a bath takes to forget
 constexpr double kChanceFlow = 2.0;  // temperatures, of the energy of a flow: four times what chance has in the mean
 constexpr double kNarrow = 5.0;      // diameters
 
@@ -88,18 +107,9 @@ double mean_temperature(const MeasuredRun& run, double from) {
     return count > 0.0 ? sum / count : 0.0;
 }
 
-/// The stages that measure between two times; a run without stages is one.
+/// The stages that measure between two times.
 std::vector<Stage> measuring_stages(const Scene& scene, double from, double to) {
-    if (scene.stages.empty()) {
-        Stage whole{.gravity = scene.physics.gravity,
-                    .wall_temperature = scene.box.temperature,
-                    .thermostat = scene.thermostat};
-        for (const Wall& wall : scene.walls) {
-            whole.wall_velocity.push_back(wall.velocity);
-            whole.wall_entry_temperature.push_back(wall.temperature);
-        }
-        return {whole};
-    }
+    if (scene.stages.empty()) return stages_of(scene);
     std::vector<Stage> stages;
     double begin = -std::numeric_limits<double>::infinity();
     for (const Stage& stage : scene.stages) {
@@ -132,6 +142,7 @@ void add_heat_flow(GasFacts& facts, const Scene& scene, const std::vector<Stage>
 
 /// What drives the balls while they are measured.
 void add_drive(GasFacts& facts, const Scene& scene, const std::vector<Stage>& stages) {
+    const auto is_warm = [](double temperature) { return temperature > 0.0; };
     facts.undriven = !stages.empty();
     if (stages.empty()) return;
     double bath = 0.0;     // temperature of all of them
@@ -158,10 +169,12 @@ void add_drive(GasFacts& facts, const Scene& scene, const std::vector<Stage>& st
             meets(stage.thermostat.temperature);
             facts.andersen = std::max(facts.andersen, stage.thermostat.rate);
         }
-        // Behind a [[wall]] there may be balls that come to no warm one.
-        always = always && in_bath && (andersen || scene.walls.empty());
+        // Behind a [[wall]] or a body there may be balls that come to no warm one.
+        const bool open =
+            !facts.bodies && (scene.walls.empty() || std::ranges::all_of(stage.wall_entry_temperature, is_warm));
+        always = always && in_bath && (andersen || open);
     }
-    facts.bath = bath > 0.0;
+    facts.warmed = bath > 0.0;
     facts.bath_temperature = always ? bath : 0.0;
     add_heat_flow(facts, scene, stages);
 }
@@ -197,6 +210,17 @@ double stiffness_of(const SolverDescription& description) {
 }
 
 }  // namespace
+
+std::vector<Stage> stages_of(const Scene& scene) {
+    if (!scene.stages.empty()) return scene.stages;
+    Stage whole{
+        .gravity = scene.physics.gravity, .wall_temperature = scene.box.temperature, .thermostat = scene.thermostat};
+    for (const Wall& wall : scene.walls) {
+        whole.wall_velocity.push_back(wall.velocity);
+        whole.wall_entry_temperature.push_back(wall.temperature);
+    }
+    return {whole};
+}
 
 double GasFacts::ball_volume() const { return shell_volume(dimension, 0.0, 0.5 * diameter); }
 
@@ -245,7 +269,6 @@ GasFacts gas_facts(const MeasuredRun& run, const std::string& species, double fr
     facts.temperature = mean_temperature(run, from);
     const double end = run.time.empty() ? std::numeric_limits<double>::infinity() : run.time.back();
     const std::vector<Stage> stages = measuring_stages(scene, from, end);
-    add_drive(facts, scene, stages);
     double others = 0.0;
     double mass = 0.0;
     double radius = 0.0;
@@ -281,16 +304,10 @@ GasFacts gas_facts(const MeasuredRun& run, const std::string& species, double fr
             facts.step_phase = run.solver.dt * std::sqrt(2.0 * k_n / facts.mass);
         }
     }
-    if (facts.bodies && facts.andersen == 0.0) facts.bath_temperature = 0.0;  // nor behind these
+    add_drive(facts, scene, stages);
     facts.left = run.left;
     facts.walls = !scene.walls.empty();
     facts.undriven = facts.undriven && !run.bodies_move;
-    facts.flows = !facts.bath && run.flow_energy > kChanceFlow * facts.temperature;
-    for (int axis = 0; axis < facts.dimension; ++axis) {
-        if (!run.box().periodic(axis)) continue;
-        facts.narrow = facts.narrow || run.box().size[static_cast<std::size_t>(axis)] < kNarrow * facts.diameter;
-        if (!facts.walls && !facts.bodies && !facts.bath) ++facts.momenta;
-    }
     facts.number_density = facts.balls / run.box().volume(facts.radius);
     const double lost = 2.0 * facts.radius - facts.diameter;
     double volume = 0.0;
@@ -304,6 +321,13 @@ GasFacts gas_facts(const MeasuredRun& run, const std::string& species, double fr
         if (facts.bath_temperature > 0.0) {
             facts.bath_time = std::max(facts.bath_time, bath_time(facts, run.box(), stage));
         }
+    }
+    facts.bath = facts.bath_temperature > 0.0 && facts.bath_time <= kMostOfForgetting * run.measured_time(from);
+    facts.flows = !facts.bath && run.flow_energy > kChanceFlow * facts.temperature;
+    for (int axis = 0; axis < facts.dimension; ++axis) {
+        if (!run.box().periodic(axis)) continue;
+        facts.narrow = facts.narrow || run.box().size[static_cast<std::size_t>(axis)] < kNarrow * facts.diameter;
+        if (!facts.walls && !facts.bodies && !facts.bath) ++facts.momenta;
     }
     return facts;
 }

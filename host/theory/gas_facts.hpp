@@ -31,9 +31,12 @@ struct GasFacts {
     /// Nothing keeps the balls out of equilibrium while it is measured: no wall moves, no thermostat rescales, walls
     /// and thermostats have one temperature.
     bool undriven = true;
-    /// A thermostat or thermal walls give and take energy while it is measured: it is not fixed, but canonical.
+    /// A thermostat or thermal walls may give and take energy while it is measured.
+    bool warmed = false;
+    /// They do so to all balls, and several times over: energy is not fixed, but canonical. Of what is warmed, but in
+    /// no bath, nobody knows which.
     bool bath = false;
-    /// Of that bath, if all balls meet it in each stage that is measured; else 0 [energy].
+    /// Of the bath, if all balls meet it in each stage that is measured, however slow it is; else 0 [energy].
     double bath_temperature = 0.0;
     /// In which the energy of all balls forgets what it was in that bath, at most [time].
     double bath_time = 0.0;
@@ -65,11 +68,16 @@ struct GasFacts {
     /// By which heat spreads, of dense hard balls [length^2/time].
     [[nodiscard]] double heat_diffusivity() const;
     [[nodiscard]] bool has_gravity() const { return gravity != Vector3{}; }
+    /// Whether some balls may get heat that others never see.
+    [[nodiscard]] bool may_miss_bath() const { return warmed && bath_temperature == 0.0; }
     /// Whether theories of equilibrium hold.
     [[nodiscard]] bool equilibrium() const {
         return thermal && undriven && one_gravity && !left && !flows && temperature > 0.0;
     }
 };
+
+/// The stages of a run; one without stages is one.
+std::vector<Stage> stages_of(const Scene& scene);
 
 /// Whether contacts take energy away.
 bool loses_energy(const Scene& scene);

@@ -37,6 +37,12 @@ struct RunAverage {
     AverageTable table;
 };
 
+/// What heat, work and losses leave of a change of energy.
+struct EnergyDefect {
+    double share = std::numeric_limits<double>::quiet_NaN();  ///< of the scale; NaN where losses are not counted
+    double scale = 0.0;                                       ///< [energy]
+};
+
 /// One run.
 struct MeasuredRun {
     Scene scene;
@@ -55,8 +61,7 @@ struct MeasuredRun {
     /// The first one, where positions and velocities are known.
     std::optional<Frame> first_frame;
 
-    /// Of the energy balance: what is left of the change of energy, as a share; NaN where losses are not counted.
-    double energy_defect = std::numeric_limits<double>::quiet_NaN();
+    EnergyDefect energy_defect;
     double events = 0.0;  ///< or steps, in this part of the run
 
     std::vector<MeasuredMean> means;           ///< of the rows
@@ -81,6 +86,8 @@ struct MeasuredRun {
 
     [[nodiscard]] const Box& box() const { return scene.box; }
     [[nodiscard]] int dimension() const { return scene.dimension(); }
+    /// Since then, that rows count in [time].
+    [[nodiscard]] double measured_time(double since) const;
 };
 
 /// A curve of theory, or a single point.

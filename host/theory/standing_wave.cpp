@@ -88,7 +88,7 @@ double StandingWave::pressure_at(std::size_t side, double time) const {
 
 std::optional<StandingWave> standing_wave(const GasFacts& facts, const Box& box, const Frame& first, int axis) {
     const int d = facts.dimension;
-    if (!facts.equilibrium() || !facts.uniform || facts.walls || facts.bath || facts.has_gravity() ||
+    if (!facts.equilibrium() || !facts.uniform || facts.walls || facts.warmed || facts.has_gravity() ||
         !has_room(facts, box, axis) || !facts.is_fluid()) {
         return std::nullopt;
     }

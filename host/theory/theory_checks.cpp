@@ -49,10 +49,12 @@ constexpr double kPerBall = 5.0;              // over N: Maxwell and Boltzmann's
 constexpr double kConduction = 0.01;          // how Enskog's conductivity changes with temperature
 constexpr double kFitted = 2.0;               // constants of that law
 constexpr double kSingleEnergy = 2e-5;        // of the energy: single precision's rounding
+constexpr double kFewRoundings = 64.0;        // of which the sums themselves may have as many
 constexpr double kBiasedRounding = 0.05;  // of a rounding an event: unlike masses and slanted walls round to one side
 constexpr double kSteppedBath = 0.002;    // of its temperature: velocities are drawn half a step before
 constexpr double kSideWalls = 0.5;        // times the surface of side walls over the volume, in diameters
-constexpr double kHighColumn = 10.0;      // scale heights, from which on a ceiling takes nothing of the weight
+constexpr double kCanonicalKurtosis = 3.0;
+constexpr double kHighColumn = 10.0;  // scale heights, from which on a ceiling takes nothing of the weight
 
 void judge(TheoryCheck& check, const std::string& unsettled, double most, double most_drift) {
     check.verdict = TheoryVerdict::kUnknown;
@@ -201,7 +203,8 @@ private:
         }
     };
     /// \param fitted  constants that the points gave theory
-    void curve(TheoryCheck check, const Points& points, const AverageTable& table, double fitted) {
+    void curve(TheoryCheck check, const Points& points, const AverageTable& table, double fitted,
+               const std::string& unsettled) {
         const double free = static_cast<double>(points.count) - fitted;
         const double most = most_root_mean_square(free);
         check.measured = check.error = check.expected = check.sigmas = kNan;
@@ -211,7 +214,7 @@ private:
             check.sigmas = std::sqrt(points.squares / free);
             check.would_show = std::sqrt((most * most - 1.0) * free / points.sharpnesses);
         }
-        judge(check, run_.unsettled, most, most);
+        judge(check, unsettled, most, most);
         checks_.push_back(std::move(check));
     }
 
@@ -226,8 +229,8 @@ private:
                 .unit = pressure_unit(facts.dimension),
                 .theory = fmt::format("{} at packing fraction {:.4g}", theory->name, facts.packing_fraction),
                 .measured = measured->mean,
-                .error = facts.bath && std::isfinite(measured->error_at_temperature) ? measured->error_at_temperature
-                                                                                     : measured->error,
+                .error = facts.warmed && std::isfinite(measured->error_at_temperature) ? measured->error_at_temperature
+                                                                                       : measured->error,
                 .expected = theory->value,
                 .uncertainty = theory->uncertainty,
                 .steadiness = measured->steadiness});
@@ -243,11 +246,12 @@ private:
         if (!std::isfinite(facts.bath_time)) return;
         // Of the variance; under gravity T has that of 2 / (d + 2) without a bath.
         const double least = 0.25 + (facts.has_gravity() ? 2.0 / (facts.dimension + 2.0) : 0.0);
-        const double variance = 0.5 * measured->error * measured->error * measured_time() / measured->correlation_time;
+        const double variance =
+            0.5 * measured->error * measured->error * run_.measured_time(run_.means_since) / measured->correlation_time;
         const double canonical =
             2.0 / (facts.dimension * facts.balls) * facts.bath_temperature * facts.bath_temperature;
         const bool slow = !(variance > least * canonical);
-        const double error = std::sqrt(2.0 * canonical * facts.bath_time / measured_time());
+        const double error = std::sqrt(2.0 * canonical * facts.bath_time / run_.measured_time(run_.means_since));
         number({.what = "temperature",
                 .unit = "J",
                 .theory = "that of its bath",
@@ -257,26 +261,6 @@ private:
                 .uncertainty = run_.solver.solver == "spring" ? kSteppedBath * facts.bath_temperature : 0.0,
                 .steadiness = measured->steadiness},
                slow && run_.unsettled.empty() ? "too slow a bath" : run_.unsettled);
-    }
-
-    /// That rows count in, once means do [time].
-    [[nodiscard]] double measured_time() const {
-        double sum = 0.0;
-        if (!run_.time.empty() && run_.time.front() > run_.means_since) {  // a resumed run has not all rows
-            double begin = run_.means_since;
-            for (const Stage& stage : run_.scene.stages) {
-                const double end = std::clamp(stage.until, begin, std::max(begin, run_.time.back()));
-                if (stage.measure) sum += end - begin;
-                begin = end;
-            }
-            const bool measures = run_.scene.stages.empty() || run_.scene.stages.back().measure;
-            return measures ? sum + std::max(0.0, run_.time.back() - begin) : sum;
-        }
-        for (std::size_t row = 1; row < run_.time.size(); ++row) {
-            if (run_.time[row] <= run_.means_since || !run_.scene.measures(run_.time[row])) continue;
-            sum += run_.time[row] - run_.time[row - 1];
-        }
-        return sum;
     }
 
     /// Whether nothing but gravity and the two walls across an axis changes the balls' momentum along it.
@@ -317,7 +301,8 @@ private:
             // difference of two draws of it; if anything else pushes, what the force scatters by.
             double error = area * std::hypot(floor->error, ceiling != nullptr ? ceiling->error : 0.0);
             if (only_walls_push(axis)) {
-                error = std::sqrt(2.0 * facts.balls * facts.mass * facts.temperature) / measured_time();
+                error = std::sqrt(2.0 * facts.balls * facts.mass * facts.temperature) /
+                        run_.measured_time(run_.means_since);
             }
             number({.what = g == 0.0             ? fmt::format("force on {0}-min, less that on {0}-max", name)
                             : ceiling != nullptr ? "force on the floor, less that on the ceiling"
@@ -331,23 +316,55 @@ private:
         }
     }
 
+    /// What rounds in energies, over what the defect is a share of: in that the energies of a fall along two axes, or
+    /// of fall and motion, may cancel, and a thermostat may have taken what it gave.
+    [[nodiscard]] double gross_share(const GasFacts& facts) const {
+        double hottest = run_.temperature.empty() ? 0.0 : std::ranges::max(run_.temperature);
+        hottest = std::max(hottest, run_.scene.hottest_bath());
+        const std::vector<Stage> stages = stages_of(run_.scene);
+        double falls = 0.0;
+        for (int axis = 0; axis < facts.dimension; ++axis) {
+            const auto at = static_cast<std::size_t>(axis);
+            const auto [low, high] =
+                std::ranges::minmax(stages, {}, [&](const Stage& stage) { return stage.gravity[at]; });
+            const double least = low.gravity[at];
+            const double most = high.gravity[at];
+            // Of a fall towards the origin, from beginning to end, all energies are above 0.
+            if (most <= 0.0 && least == most) continue;
+            falls += facts.balls * facts.mass * std::max(std::abs(least), std::abs(most)) * run_.box().size[at];
+        }
+        const double kinetic = 0.5 * facts.dimension * facts.balls * hottest;
+        return (std::max(run_.energy_defect.scale, kinetic) + falls) / run_.energy_defect.scale;
+    }
+
+    /// How often thermostats have redrawn velocities, or scaled them, in this part of the run, at most.
+    [[nodiscard]] double redrawn(const GasFacts& facts) const {
+        double rate = 0.0;
+        for (const Stage& stage : stages_of(run_.scene)) {
+            rate = std::max(rate, stage.thermostat.rate);
+            if (stage.thermostat.every > 0.0) rate = std::max(rate, 1.0 / stage.thermostat.every);
+        }
+        return run_.time.empty() ? 0.0 : rate * facts.balls * (run_.time.back() - run_.time.front());
+    }
+
     /// What heat, work and losses leave of the change of energy, beside the law's own error: hard balls round at each
     /// event, soft ones step over each contact.
     void energy() {
-        if (!std::isfinite(run_.energy_defect) || run_.changed || !(run_.events > 0.0)) return;
+        if (!std::isfinite(run_.energy_defect.share) || run_.changed || !(run_.events > 0.0)) return;
         TheoryCheck check{.what = "energy balance, relative defect", .theory = "conserved but for rounding"};
-        check.measured = run_.energy_defect;
+        check.measured = run_.energy_defect.share;
         check.scale = 1.0;
         if (run_.solver.solver == "events") {
-            constexpr double kRounding = std::numeric_limits<double>::epsilon();
-            check.error = kRounding * std::sqrt(run_.events);
             const GasFacts facts = gas_facts(run_, "", run_.means_since);
-            if (!facts.uniform || facts.walls) check.uncertainty = kBiasedRounding * kRounding * run_.events;
+            const double rounding = std::numeric_limits<double>::epsilon() * gross_share(facts);
+            const double times = run_.events + redrawn(facts);
+            check.error = rounding * std::sqrt(std::max(times, kFewRoundings));
+            if (!facts.uniform || facts.walls) check.uncertainty = kBiasedRounding * rounding * times;
         } else {
             // Contacts are not counted: those of a gas follow from theory.
             const GasFacts facts = gas_facts(run_, "", run_.time.empty() ? 0.0 : run_.time.front());
             const auto rate = theory_scalar(facts, "collision_rate");
-            if (!rate || !periodic() || facts.bath || facts.step_phase == 0.0) return;
+            if (!rate || !periodic() || facts.warmed || facts.step_phase == 0.0) return;
             if (run_.scene.spring.distance_epsilon > 0.0) return;  // the energy of a contact is none of its force's
             check.theory = "conserved but for steps";
             const double time = run_.events * run_.solver.dt;
@@ -365,9 +382,9 @@ private:
         number(std::move(check), "");
     }
 
-    /// The kurtosis of velocities that share a fixed energy. A height takes part as two components do, as its energy is
-    /// linear in it, unless the ceiling is so low that it hardly has one; and of a shape in the box nobody knows here
-    /// which components of the momentum it leaves as they are.
+    /// The kurtosis of velocities that share a fixed energy, or have a bath that may be too slow to be one. A height
+    /// takes part as two components do, as its energy is linear in it, unless the ceiling is so low that it hardly has
+    /// one; and of a shape in the box nobody knows here which components of the momentum it leaves as they are.
     [[nodiscard]] ScalarTheory fixed_energy_kurtosis(double from) const {
         const GasFacts all = gas_facts(run_, "", from);
         const double components = run_.dimension() * all.balls;
@@ -381,9 +398,9 @@ private:
         }
         const double heights = all.has_gravity() ? 2.0 * all.balls : 0.0;
         const double kurtosis = finite_kurtosis(components - all.momenta + heights);
-        return {.name = "fixed energy, 3 D / (D + 2)",
-                .value = kurtosis,
-                .uncertainty = std::abs(kurtosis - finite_kurtosis(components - along + (high ? heights : 0.0)))};
+        const double other =
+            all.warmed ? kCanonicalKurtosis : finite_kurtosis(components - along + (high ? heights : 0.0));
+        return {.name = "fixed energy, 3 D / (D + 2)", .value = kurtosis, .uncertainty = std::abs(kurtosis - other)};
     }
 
     /// Of some balls, by that of all: of the momentum that stays 0 heavy ones have the larger part.
@@ -463,8 +480,8 @@ private:
             .steadiness = measured.table.steadiness};
         const std::string part = info.components.empty() ? "" : info.components[component];
         if (info.kind == "kurtosis") {
-            const ScalarTheory theory =
-                facts.bath ? ScalarTheory{"Maxwell and Boltzmann", 3.0, 0.0} : fixed_energy_kurtosis(info.from);
+            const ScalarTheory theory = facts.bath ? ScalarTheory{"Maxwell and Boltzmann", kCanonicalKurtosis, 0.0}
+                                                   : fixed_energy_kurtosis(info.from);
             check.theory = theory.name;
             check.expected = theory.value;
             check.uncertainty = theory.uncertainty;
@@ -474,6 +491,8 @@ private:
             check.expected = temperature_of(facts, info.from);
             if (!facts.bath) {
                 check.uncertainty = height_share(info) * check.expected;
+                // A slow bath may have changed the momentum.
+                if (facts.warmed) check.uncertainty += std::abs(check.expected - facts.temperature);
                 check.error = std::max(check.error, region_error(info, measured.table.samples));
             }
         } else if (const auto theory = periodic() ? theory_scalar(facts, info.kind, part) : std::nullopt) {
@@ -486,7 +505,16 @@ private:
         }
         const bool early =
             info.kind == "self_diffusion" && !diffuses(measured, facts, std::max(check.measured, check.expected));
-        number(std::move(check), early && run_.unsettled.empty() ? "too short for diffusion" : run_.unsettled);
+        number(std::move(check), early && run_.unsettled.empty() ? "too short for diffusion" : unsettled(info, facts));
+    }
+
+    /// What speaks against a verdict on an average: also that some balls may be warmer than others for ever.
+    [[nodiscard]] std::string unsettled(const AverageInfo& info, const GasFacts& facts) const {
+        static constexpr std::array<std::string_view, 4> kOfOneTemperature{"kurtosis", "temperature", "speed",
+                                                                           "velocity"};
+        const bool apart =
+            facts.may_miss_bath() && std::ranges::find(kOfOneTemperature, info.kind) != kOfOneTemperature.end();
+        return apart && run_.unsettled.empty() ? "a bath that balls may never meet" : run_.unsettled;
     }
 
     /// Whether the lags that D is taken from, an eighth of the samples' time and more, are several of the times in
@@ -512,7 +540,7 @@ private:
             const double expected = law.curve.at(at);
             points.add(value, expected, std::hypot(error, check.uncertainty * expected));
         }
-        curve(std::move(check), points, measured.table, kFitted);
+        curve(std::move(check), points, measured.table, kFitted, run_.unsettled);
     }
 
     void curve(RunAverage measured, const GasFacts& facts) {
@@ -562,7 +590,7 @@ private:
             }
             points.add(value, expected, std::hypot(error, doubt));
         }
-        if (points.count > 0) this->curve(std::move(check), points, measured.table, 0.0);
+        if (points.count > 0) this->curve(std::move(check), points, measured.table, 0.0, unsettled(info, facts));
     }
 
     /// Of the profile under gravity, as a share: local density is that of a column which is endlessly wide.

@@ -98,8 +98,8 @@ class Run:
         them is there from then on. Other threads of Python go on meanwhile. Ctrl-C raises KeyboardInterrupt, and an
         exception in a callback comes out of here; either leaves the run where it is, and it can go on.
 
-        Raises ValueError for a time that has been or lies behind the end, SimulationError if the simulation cannot go
-        on, and SystemError if a file or the device fails; either ends the run.
+        Raises ValueError for a time that has been, by more than half a step, or lies behind the end, SimulationError if
+        the simulation cannot go on, and SystemError if a file or the device fails; either ends the run.
         """
         if self._advancing:
             raise RuntimeError("the run goes on already")

@@ -86,6 +86,31 @@ def test_steps_are_those_of_the_spring_solver(gas):
         carom.Run(gas, solver="events").step()
 
 
+def test_a_time_whose_nearest_step_is_the_present_one_is_there():
+    ball = {"radius": 0.5, "mass": 1.0, "position": [5.0, 5.0], "velocity": [0.01, 0.0]}
+    scene = {"scene": {"dimension": 2}, "box": {"size": [10.0, 10.0]}, "ball": [ball],
+             "run": {"solver": "spring", "until": 1.0}, "spring": {"dt": 0.05}}
+    run = carom.Run(carom.Scene(scene))
+    steps = []
+    for k in range(1, 11):
+        run.advance(until=0.01 * k)
+        steps.append(run.steps)
+    assert steps == [0, 0, 1, 1, 1, 1, 1, 2, 2, 2]
+    for until in (0.07, -1.0):
+        with pytest.raises(ValueError, match="until is"):
+            run.advance(until=until)
+
+
+def test_balls_that_have_all_left_are_not_unevenly_spread():
+    balls = [{"radius": 0.25, "mass": 1.0, "position": [3.0, 0.5 + 0.6 * k], "velocity": [2.0, 0.0]} for k in range(9)]
+    run = carom.Run(carom.Scene({
+        "scene": {"dimension": 2}, "box": {"size": [6.0, 6.0], "boundary": ["open", "wall"]}, "ball": balls,
+        "run": {"solver": "events", "until": 10.0}, "output": {"every": 0.1, "observables_every": 0.05}}))
+    run.advance()
+    assert run.summary["balls_left"] == 9
+    assert "unevenly" not in run.summary["means"]["reason"]
+
+
 def test_times_that_cannot_be_reached_are_refused(gas):
     run = carom.Run(gas)
     run.advance(until=0.1)

@@ -362,7 +362,7 @@ TEST(StandingWave, IsNoneOfAGasThatSomethingDrivesOrThatIsNoGasOfOneKind) {
     for (const auto spoil :
          {+[](GasFacts& facts) { facts.thermal = false; }, +[](GasFacts& facts) { facts.left = true; },
           +[](GasFacts& facts) { facts.uniform = false; }, +[](GasFacts& facts) { facts.undriven = false; },
-          +[](GasFacts& facts) { facts.bath = true; }, +[](GasFacts& facts) { facts.walls = true; },
+          +[](GasFacts& facts) { facts.warmed = true; }, +[](GasFacts& facts) { facts.walls = true; },
           +[](GasFacts& facts) {
               facts.gravity = {0.0, -1.0, 0.0};
           }}) {

@@ -218,7 +218,7 @@ TEST_F(RowMeansTest, FewBallsAndWhatHasCeasedAreAtNoEquilibrium) {
     ObservableSet set(std::move(all));
     std::mt19937 generator(1);
     std::uniform_int_distribution<std::uint64_t> noise(1000, 2000);
-    const auto means_of = [&](std::uint64_t mobile, int busy) {
+    const auto means_of = [&](std::uint64_t mobile, int busy, const std::string& never = "") {
         RowSeries statistics(set.infos(), 1.0);
         Totals totals;
         totals.mobile = mobile;
@@ -228,9 +228,11 @@ TEST_F(RowMeansTest, FewBallsAndWhatHasCeasedAreAtNoEquilibrium) {
             const ObservableRow row = set.evaluate(k, 0, totals, tallies, nullptr);
             statistics.add(set, row, totals, tallies, nullptr);
         }
-        return statistics.means();
+        return statistics.means(never);
     };
     EXPECT_EQ(means_of(100, 501).equilibrated, true);
+    EXPECT_EQ(means_of(100, 501, "unevenly spread").reason, "unevenly spread");
+    EXPECT_EQ(means_of(2, 501, "unevenly spread").reason, "too few balls") << "of which nobody can say how they are";
     EXPECT_EQ(means_of(2, 501).equilibrated, std::nullopt);
     EXPECT_EQ(means_of(2, 501).reason, "too few balls");
     EXPECT_EQ(means_of(100, 100).equilibrated, false);

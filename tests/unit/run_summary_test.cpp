@@ -50,11 +50,12 @@ TEST(EnergyBalance, TakesHeatWorkAndLossesOffTheChangeOfEnergy) {
     EXPECT_DOUBLE_EQ(balance.work, 0.75);
     EXPECT_DOUBLE_EQ(balance.lost.value(), 1.25);
     // Of what went through: 20 in at one wall, 17.5 out at the other, 0.5 from the thermostat.
-    EXPECT_NEAR(balance.defect, 0.0, 1e-15);
+    EXPECT_NEAR(balance.defect.share, 0.0, 1e-15);
+    EXPECT_DOUBLE_EQ(balance.defect.scale, 38.0);
     outcome.tallies.work += 0.38;
-    EXPECT_NEAR(energy_balance(outcome).defect, -0.01, 1e-15);
+    EXPECT_NEAR(energy_balance(outcome).defect.share, -0.01, 1e-15);
     outcome.tallies.lost.reset();
-    EXPECT_TRUE(std::isnan(energy_balance(outcome).defect));
+    EXPECT_TRUE(std::isnan(energy_balance(outcome).defect.share));
 }
 
 /// A box with one warm face, and a [[wall]] that only a stage warms.

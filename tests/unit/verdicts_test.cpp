@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -214,7 +215,7 @@ TEST(Verdict, OnTheBalanceOfMomentumHasItsOwnError) {
 TEST(Verdict, OnTheEnergyIsOfRoundingOrOfSteps) {
     Gas gas;
     const auto balance = [&](double defect) {
-        gas.run.energy_defect = defect;
+        gas.run.energy_defect = {defect, 100.0};
         const std::vector<TheoryCheck> checks = theory_checks(gas.run, {});
         EXPECT_EQ(checks.size(), 1U);
         return checks.front();
@@ -241,6 +242,39 @@ TEST(Verdict, OnTheEnergyIsOfRoundingOrOfSteps) {
     EXPECT_LT(balance(0.0).error, 0.3 * walk) << "whole steps make up for themselves";
     gas.run.changed = true;
     EXPECT_TRUE(theory_checks(gas.run, {}).empty()) << "who changes a run changes its energy";
+}
+
+/// What rounds is all that goes to and fro, not what is left of it.
+TEST(Verdict, OnTheEnergyIsOfRoundingOfGrossEnergies) {
+    constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
+    const auto words = [](Gas gas, double defect, double scale) {
+        gas.run.events = 1.0;
+        gas.run.energy_defect = {defect, scale};
+        const std::vector<TheoryCheck> checks = theory_checks(gas.run, {});
+        EXPECT_EQ(checks.size(), 1U);
+        return checks.front().words();
+    };
+    EXPECT_EQ(words(Gas(), 20.0 * kEpsilon, 100.0), "agrees") << "one event, but sums besides";
+    EXPECT_EQ(words(Gas(), 40.0 * kEpsilon, 100.0), "differs");
+    EXPECT_EQ(words(Gas(), 2000.0 * kEpsilon, 1.0), "agrees") << "it has been a hundred times as warm";
+    EXPECT_EQ(words(Gas(), 4000.0 * kEpsilon, 1.0), "differs");
+
+    const std::string walls = "\"wall\", \"wall\"";
+    const auto falls = [](const std::string& gravity) { return "[physics]\ngravity = " + gravity + "\n"; };
+    // 100 balls of mass 2 across 20: 4000.
+    EXPECT_EQ(words(Gas(falls("[1.0, -1.0]"), walls), 1e-10, 0.01), "agrees") << "the sum of two falls cancels";
+    EXPECT_EQ(words(Gas(falls("[1.0, -1.0]"), walls), 1e-8, 0.01), "differs");
+    EXPECT_EQ(words(Gas(falls("[0.0, 1.0]"), walls), 500.0 * kEpsilon, 100.0), "agrees") << "from below 0 up";
+    EXPECT_EQ(words(Gas(falls("[0.0, -1.0]"), walls), 40.0 * kEpsilon, 100.0), "differs");
+    const std::string stages =
+        "[[stage]]\nuntil = 50.0\ngravity = [0.0, -1.0]\n[[stage]]\nuntil = 100.0\ngravity = [0.0, 0.0]\n";
+    EXPECT_EQ(words(Gas(stages, walls), 500.0 * kEpsilon, 100.0), "agrees") << "what has been lifted, and is no more";
+
+    const std::string andersen = "[thermostat]\nkind = \"andersen\"\ntemperature = 1.0\nrate = 1.0\n";
+    EXPECT_EQ(words(Gas(andersen), 300.0 * kEpsilon, 100.0), "agrees") << "10,000 of its visits";
+    EXPECT_EQ(words(Gas(andersen), 500.0 * kEpsilon, 100.0), "differs");
+    const std::string rescale = "[thermostat]\nkind = \"rescale\"\ntemperature = 1.0\nevery = 1.0\n";
+    EXPECT_EQ(words(Gas(rescale), 300.0 * kEpsilon, 100.0), "agrees");
 }
 
 /// n T = p at a wall, from slices that rise towards it.
@@ -463,6 +497,67 @@ TEST(Verdict, OfDiffusionNeedsLagsThatAreLong) {
     const double least = std::max(4.0 * 2.0 * larger, 0.25 / (4.0 * larger)) / 12.5;
     EXPECT_EQ(check_of(0.99 * least).reason, "too short for diffusion");
     EXPECT_EQ(check_of(1.01 * least).reason, "");
+}
+
+/// Of a temperature that balls never meet, or hardly, energy is as good as fixed, and what flows goes on so.
+TEST(Verdict, OnABathIsOfOneThatIsMetAndForgotten) {
+    const auto andersen = [](double rate) {
+        return Gas(fmt::format("[thermostat]\nkind = \"andersen\"\ntemperature = 1.0\nrate = {}\n", rate));
+    };
+    // It forgets in 1 / rate, and is measured for 100.
+    Gas soon = andersen(0.11);
+    EXPECT_EQ(soon.check(3.0, 0.001).expected, 3.0);
+    EXPECT_EQ(soon.check(3.0, 0.001).uncertainty, 0.0);
+    for (const double rate : {0.09, 1e-7}) {
+        Gas slow = andersen(rate);
+        for (const double value : {Gas::kKurtosis, 3.0}) {
+            const TheoryCheck check = slow.check(value, 0.001);
+            EXPECT_EQ(check.words(), "agrees") << rate;
+            EXPECT_NEAR(check.expected, Gas::kKurtosis, 1e-12);
+            EXPECT_NEAR(check.uncertainty, 3.0 - Gas::kKurtosis, 1e-12);
+        }
+        slow.run.flow_energy = 50.0;
+        EXPECT_TRUE(average_checks(slow.run, {&slow.kurtosis, 1}).empty()) << "nothing has stopped it";
+    }
+    soon.run.flow_energy = 50.0;
+    EXPECT_EQ(soon.check(3.0, 0.001).words(), "agrees") << "it does not flow any more";
+    Gas late = andersen(0.11);
+    late.kurtosis.info.from = 50.0;
+    EXPECT_GT(late.check(3.0, 0.001).uncertainty, 0.0) << "of the time that is measured";
+
+    // One heavy ball has half of the momentum, which a slow bath may have changed.
+    Gas slow = andersen(1e-3);
+    slow.run.species.push_back({.name = "heavy", .radius = 0.5, .mass = 200.0});
+    slow.run.counts.push_back(1.0);
+    const RunAverage heavy{{.name = "t", .kind = "temperature", .species = "heavy"},
+                           {.samples = 100.0, .x = {}, .y = {}, .values = {1.0}, .errors = {1e-2}}};
+    const TheoryCheck check = average_checks(slow.run, {&heavy, 1}).front();
+    EXPECT_NEAR(check.expected, 0.505, 1e-12);
+    EXPECT_NEAR(check.uncertainty, 0.495, 1e-12);
+}
+
+TEST(Verdict, IsNoneOfABathThatSomeBallsMayNeverMeet) {
+    const std::string never = "a bath that balls may never meet";
+    const std::string warm = "\"wall\", \"wall\"]\nwall_temperature = [0.0, [0.0, 2.0]";
+    const std::string round = "[[wall]]\nshape = \"sphere\"\ncenter = [10.0, 10.0]\nradius = 9.0\n";
+    const auto kurtosis = [](Gas gas) { return gas.check(3.0, 0.001).words(); };
+    EXPECT_EQ(kurtosis(Gas("", warm)), "agrees");
+    EXPECT_EQ(kurtosis(Gas(round, warm)), never);
+    EXPECT_EQ(kurtosis(Gas(round + "temperature = 2.0\n", warm)), "agrees") << "all are in it, or outside";
+    EXPECT_EQ(kurtosis(Gas(round + "[thermostat]\nkind = \"andersen\"\ntemperature = 2.0\nrate = 1.0\n", warm)),
+              "agrees");
+    Gas behind("", warm);
+    behind.run.species.push_back({.name = "rock", .radius = 1.0, .mass = INFINITY});
+    behind.run.counts.push_back(10.0);
+    EXPECT_EQ(kurtosis(behind), never) << "of a row of bodies";
+    behind.run.judge_equilibrium(false);
+    EXPECT_EQ(kurtosis(behind), "not at equilibrium");
+    Gas for_once(
+        "[[stage]]\nuntil = 50.0\nmeasure = true\n[[stage]]\nuntil = 100.0\nthermostat = { kind = \"andersen\", "
+        "temperature = 1.0, rate = 1.0 }\n");
+    EXPECT_EQ(kurtosis(for_once), never) << "in the first half";
+    for_once.kurtosis.info.from = 50.0;
+    EXPECT_EQ(kurtosis(for_once), "agrees");
 }
 
 }  // namespace carom::verdicts_test
