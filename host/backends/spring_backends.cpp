@@ -43,7 +43,9 @@ void choose_cuda_device(std::uint64_t number) {
     if (const char* visible = std::getenv(kVisible); visible != nullptr) {
         std::istringstream list(visible);
         for (std::uint64_t left = number + 1; left > 0; --left) {
-            if (!std::getline(list, chosen, ',')) chosen = "-1";
+            if (std::getline(list, chosen, ',')) continue;
+            chosen = "-1";
+            break;
         }
     }
     setenv(kVisible, chosen.c_str(), 1);

@@ -271,9 +271,10 @@ int run_program(int argc, char** argv) {
     std::signal(SIGXFSZ, SIG_IGN);  // a file that may grow no further is a failed write like any other
     keep_broken_pipes();
     end_on_signals();
+    // After what went wrong has been said: ranks that wait for more are ended then, and this one with them.
+    const RanksLetGo at_the_end;
     try {
         if (const std::optional<int> status = join_ranks(argc, argv)) return *status;
-        const RanksLetGo at_the_end;
         const int status = dispatch(argc, argv);
         finish_output();  // a full disk or a closed pipe shows only now
         return status;

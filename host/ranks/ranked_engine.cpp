@@ -93,11 +93,11 @@ public:
     void hold(bool raw) { held_.hold(*bricks_, raw); }
     [[nodiscard]] HeldBalls& held() { return held_; }
 
-private:
     [[nodiscard]] RankReport report() const {
         return {bricks_->memory_bytes(), bricks_->balls(), bricks_->copies(), bricks_->traffic(), steps_.figures()};
     }
 
+private:
     Transport& transport_;
     std::unique_ptr<BrickEngine> bricks_;
     RankSteps steps_;
@@ -254,7 +254,9 @@ private:
         std::ranges::copy(numbers, values.begin());
     }
 
+    /// Of a run that has failed, this rank's alone: the others are asked nothing any more.
     [[nodiscard]] std::vector<RankReport> reports() const {
+        if (!orders_.none()) return {part_.report()};
         std::vector<RankReport> all;
         ask(Order::kFigures, [&](auto bytes) { all.push_back(values_in<RankReport>(bytes).at(0)); });
         return all;

@@ -289,6 +289,7 @@ private:
             facts.balls != std::accumulate(run_.counts.begin(), run_.counts.end(), 0.0)) {
             return;
         }
+        const bool slanted = std::ranges::count(facts.gravity, 0.0) < 2;
         for (int axis = 0; axis < run_.dimension(); ++axis) {
             const double g = facts.gravity[static_cast<std::size_t>(axis)];
             const char name = kAxes[static_cast<std::size_t>(axis)];
@@ -304,9 +305,10 @@ private:
                 error = std::sqrt(2.0 * facts.balls * facts.mass * facts.temperature) /
                         run_.measured_time(run_.means_since);
             }
-            number({.what = g == 0.0             ? fmt::format("force on {0}-min, less that on {0}-max", name)
-                            : ceiling != nullptr ? "force on the floor, less that on the ceiling"
-                                                 : "force on the floor",
+            const std::string which = slanted ? fmt::format(" along {}", name) : "";
+            number({.what = g == 0.0 ? fmt::format("force on {0}-min, less that on {0}-max", name)
+                                     : fmt::format("force on the floor{}{}", which,
+                                                   ceiling != nullptr ? ", less that on the ceiling" : ""),
                     .unit = "N",
                     .theory = g == 0.0 ? "balance of momentum" : "weight, N m g",
                     .measured = area * (floor->mean - (ceiling != nullptr ? ceiling->mean : 0.0)),

@@ -17,10 +17,11 @@ public:
         --begun_;
     }
 
+    [[nodiscard]] bool none() const { return begun_ == 0; }
     /// \param whose  "what the GPU holds"
     /// \throws std::runtime_error  a change has failed
     void require_none(const std::string& whose) const {
-        if (begun_ > 0) throw std::runtime_error(whose + " is no state any more, since a change of it has failed");
+        if (!none()) throw std::runtime_error(whose + " is no state any more, since a change of it has failed");
     }
 
 private:

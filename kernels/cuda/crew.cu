@@ -31,6 +31,10 @@ CrewRoom CrewRoom::of(const void* kernel) {
     room.alone = static_cast<unsigned>(blocks * attribute(cudaDevAttrMultiProcessorCount));
     room.grids = crews_work();
     if (attribute(cudaDevAttrClusterLaunch) == 0) return room;
+    // Of code for older devices, which the driver has translated for this one, no block waits for its cluster.
+    cudaFuncAttributes attributes{};
+    check(cudaFuncGetAttributes(&attributes, kernel), "cudaFuncGetAttributes");
+    if (attributes.ptxVersion < kOverlapArch / 10) return room;
     // More than 8 are had by asking; where they are not, that is no failure.
     cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
     for (std::size_t k = 0; k < std::size(kSizes); ++k) {

@@ -702,9 +702,9 @@ void CudaEngine<Real, Dim>::finish_frame() {
 template <class Real, int Dim>
 void CudaEngine<Real, Dim>::finish_frame_locked() {
     if (!frame_pending_) return;
-    frame_pending_ = false;
     queue_.wait_aside();
     unpack(frame_here(), wanted_, false);
+    frame_pending_ = false;  // of one that has not come nobody else may think that it has
 }
 
 template <class Real, int Dim>
