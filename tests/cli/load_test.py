@@ -441,7 +441,7 @@ class RoundTrips(LoadTest):
     def test_of_trajectories_keeps_radii_of_gyration_of_sizes_to_the_bit(self):
         """They were drawn by factors; radius over radius is one only but for rounding."""
         sizes = '[[species]]\nname = "a"\nradius = 0.195\nmass = 0.683\nsizes = { kind = "uniform", min = 0.7, max = 1.2 }\n'
-        fill = '[[fill]]\nspecies = "a"\ncount = 30\nspeed = 0.5\n'
+        fill = '[[fill]]\nspecies = "a"\ncount = 30\ntemperature = 0.3\n'
         head = "[scene]\ndimension = 2\n[box]\nsize = [10.0, 10.0]\n[run]\nsolver = \"events\"\nuntil = 2.0\n[physics]\nfriction = 0.5\n"
         hashes = []
         for name, balls in (("first", fill), ("again", '[[load]]\nfile = "first.h5"\ntime = 0.0\n')):
