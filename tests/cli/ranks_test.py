@@ -7,6 +7,7 @@ import pathlib
 import random
 import re
 import resource
+import shlex
 import shutil
 import signal
 import subprocess
@@ -182,6 +183,19 @@ class Ranks(Launched):
             self.assertEqual(run["state_hash"], alone["state_hash"])
             self.assertEqual((run["backend"], run["ranks"], run["device"]), ("cuda", ranks, "emulated"))
             self.assertEqual(self.values("gpus.h5"), self.values("alone.h5"))
+
+    @unittest.skipUnless(REHEARSAL.exists(), "this build has no emulated backend: Thrust's headers were not found")
+    def test_a_gpu_that_fails_on_rank_0_is_named(self):
+        (self.folder / "spheres.toml").write_text(SPHERES)
+        first = self.folder / "first"
+        first.write_text(f'#!/bin/sh\n[ $OMPI_COMM_WORLD_RANK != 0 ] || export CAROM_DEVICE_FAULT=wait:40\n'
+                         f'exec {shlex.quote(str(REHEARSAL))} "$@"\n')
+        first.chmod(0o755)
+        done = self.launch(2, "run", "spheres.toml", "--backend", "cuda", "-o", "gpus.h5", "--quiet", program=first)
+        self.assertEqual(done.returncode, 4, done.stderr)
+        said = self.said_by_carom(done.stderr)
+        self.assertEqual(len(said), 1, done.stderr)
+        self.assertRegex(said[0], r"\Acarom: wait failed on emulated: ")
 
     def test_files_in_parts_are_those_of_one_process(self):
         (self.folder / "many.toml").write_text(MANY)
