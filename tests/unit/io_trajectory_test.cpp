@@ -159,7 +159,7 @@ TEST(Trajectory, AFrameOfWhichAPartIsMissingIsNotThere) {
         writer.append(part_of(test::sample_frame(sample, 1), 0, balls_per_chunk(sample.balls)));
         EXPECT_THROW(writer.append(test::sample_frame(sample, 1)), std::invalid_argument);
         EXPECT_THAT(message_of<SystemError>([&] { writer.append_row(test::sample_row(1)), writer.flush(); }),
-                    testing::HasSubstr("1 frames and 1 rows are safely in it"));
+                    testing::HasSubstr("1 frames and 0 rows are safely in it"));
         EXPECT_THROW(writer.close("{}"), SystemError);
     }
     const TrajectoryReader reader(path);
