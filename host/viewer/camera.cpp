@@ -230,6 +230,15 @@ Vector3 parse_target(const std::string& text, const std::string& option) {
     return target;
 }
 
+/// The target that is wished, along axes of which nothing is said that of `otherwise`.
+Vector3 completed(const std::optional<Vector3>& wish, const Vector3& otherwise) {
+    Vector3 target = wish.value_or(otherwise);
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+        if (std::isnan(target[axis])) target[axis] = otherwise[axis];
+    }
+    return target;
+}
+
 }  // namespace
 
 CameraWish parse_camera(const std::string& text, const std::string& option) {
@@ -272,28 +281,19 @@ CameraWish parse_camera(const std::string& text, const std::string& option) {
     return wish;
 }
 
-/// A wished target, where nothing else is wished that of `otherwise`.
-static Vector3 target_of(const std::optional<Vector3>& wish, const Vector3& otherwise) {
-    Vector3 target = wish.value_or(otherwise);
-    for (std::size_t axis = 0; axis < 3; ++axis) {
-        if (std::isnan(target[axis])) target[axis] = otherwise[axis];
-    }
-    return target;
-}
-
 CameraWish camera_at(const std::vector<CameraKey>& keys, const CameraWish& first, const Camera& camera, double time) {
     CameraWish before = first;
     before.azimuth = first.azimuth.value_or(camera.azimuth());
     before.elevation = first.elevation.value_or(camera.elevation());
     before.zoom = first.zoom.value_or(1.0);
-    before.target = target_of(first.target, camera.target());
+    before.target = completed(first.target, camera.target());
     double since = -std::numeric_limits<double>::infinity();
     for (const CameraKey& key : keys) {
         CameraWish next{.perspective = key.wish.perspective ? key.wish.perspective : before.perspective,
                         .azimuth = key.wish.azimuth.value_or(*before.azimuth),
                         .elevation = key.wish.elevation.value_or(*before.elevation),
                         .zoom = key.wish.zoom.value_or(*before.zoom),
-                        .target = target_of(key.wish.target, *before.target)};
+                        .target = completed(key.wish.target, *before.target)};
         if (time < key.time && std::isfinite(since)) {
             const double share = (time - since) / (key.time - since);
             next.perspective = before.perspective;
@@ -316,7 +316,7 @@ void CameraWish::apply(Camera& camera) const {
     camera.set_perspective(perspective.value_or(camera.perspective()));
     camera.look_from(azimuth.value_or(camera.azimuth()), elevation.value_or(camera.elevation()));
     camera.fit();
-    camera.set_target(target_of(target, camera.target()));
+    camera.set_target(completed(target, camera.target()));
     if (zoom) camera.zoom(*zoom);
 }
 
