@@ -117,7 +117,7 @@ std::optional<std::size_t> Journal::read_results(std::size_t from, const std::fu
         for (std::size_t end = 0; (end = text.find('\n', good)) != std::string::npos; good = end + 1) {
             auto parsed = parse_journal_line(std::string_view(text).substr(good, end - good), size_.columns);
             if (!parsed || parsed->first >= size_.runs) return from + good;
-            results_.insert(std::move(*parsed));
+            results_.insert_or_assign(parsed->first, std::move(parsed->second));
         }
         from += good;
         text.erase(0, good);
