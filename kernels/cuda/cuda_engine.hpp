@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -246,6 +247,7 @@ protected:
     std::unique_ptr<unsigned char[]> frame_unpinned_;
     BallArrays wanted_;
     bool frame_pending_ = false;
+    std::exception_ptr frame_failure_;  // why the last one did not come
 
     Queue queue_;  // behind the arrays, so that what it still does is waited for before they go
     DeviceSampler<Real> sampler_{queue_, scratch_};  // waits for all that it asks for

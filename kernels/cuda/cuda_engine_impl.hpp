@@ -6,6 +6,7 @@
 #include <iterator>
 #include <stdexcept>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "kernels/cuda/cuda_engine.hpp"
@@ -701,17 +702,22 @@ void CudaEngine<Real, Dim>::finish_frame() {
 
 template <class Real, int Dim>
 void CudaEngine<Real, Dim>::finish_frame_locked() {
-    if (!frame_pending_) return;
-    queue_.wait_aside();
+    if (frame_failure_) std::rethrow_exception(frame_failure_);
+    if (!std::exchange(frame_pending_, false)) return;
+    try {
+        queue_.wait_aside();
+    } catch (...) {  // nobody else may think that it has come, and nobody may unpack it where its place may have gone
+        frame_failure_ = std::current_exception();
+        throw;
+    }
     unpack(frame_here(), wanted_, false);
-    frame_pending_ = false;  // of one that has not come nobody else may think that it has
 }
 
 template <class Real, int Dim>
 void CudaEngine<Real, Dim>::store(const BallArrays& balls) {
     half_done_.require_none("what " + device() + " holds");
     const std::lock_guard lock(frame_mutex_);
-    finish_frame_locked();
+    if (frame_pending_) queue_.wait_aside();  // behind that copy; whoever asked for it may have failed, and be gone
     const auto here = std::make_unique_for_overwrite<unsigned char[]>(frame_.size());
     gather_frame(frame_view(), true);
     queue_.download(frame_.data(), here.get(), frame_.size());
