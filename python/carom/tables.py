@@ -57,7 +57,8 @@ class Average:
     """An average over a run.
 
     ``value`` and ``error`` (standard error; NaN where there are too few samples) have an axis for components, if there
-    are any, and one each for ``x`` and ``y``, if it is a curve or a map; of a single number they are of shape ().
+    are any, and one each for ``x`` and ``y``, in this order, if it is a curve or a map: ``value[i, j]`` of a map is at
+    ``x[i]``, ``y[j]``. Of a single number they are of shape ().
     """
 
     name: str
@@ -102,10 +103,14 @@ class Average:
 
 def average_of(info: _carom.AverageInfo, table: _carom.AverageTable) -> Average:
     components, across, down = info.shape
-    shape = ((components,) if info.components else ()) + ((across,) if info.x_label else ())
-    shape += (down,) if info.y_label else ()
+    kept = tuple(length for length, label in zip(info.shape, (info.components, info.x_label, info.y_label), strict=True) if label)
+
+    def arranged(numbers: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """They lie as in a file: row by row, and x within a row."""
+        return np.ascontiguousarray(numbers.reshape(components, down, across).swapaxes(1, 2)).reshape(kept)
+
     return Average(info.name, info.kind, info.unit, info.label, info.normalisation, table.samples,
-                   table.values.reshape(shape), table.errors.reshape(shape), tuple(info.components), table.x, table.y,
+                   arranged(table.values), arranged(table.errors), tuple(info.components), table.x, table.y,
                    info.x_label, info.y_label)
 
 

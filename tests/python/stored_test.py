@@ -47,6 +47,24 @@ def test_frames_are_those_of_the_run_by_index_slice_and_time(stored):
                 trajectory.at(time)
 
 
+def test_a_cell_of_a_map_is_where_its_ball_is(tmp_path):
+    scene = carom.Scene({"scene": {"dimension": 2}, "box": {"size": [4.0, 2.0]}, "run": {"until": 0.1},
+                         "ball": [{"radius": 0.1, "mass": 1.0, "position": [0.6, 1.2], "velocity": [0.5, -0.25]}],
+                         "observe": [{"name": "n", "kind": "density_map", "bins": 8, "every": 0.01},
+                                     {"name": "v", "kind": "velocity_map", "bins": 8, "every": 0.01}]})
+    run = carom.Run(scene, output=tmp_path / "map.h5")
+    run.advance()
+    for averages in (run.averages, carom.open(tmp_path / "map.h5").averages):
+        density, flow = averages["n"], averages["v"]
+        [[i, j]] = np.argwhere(density.value > 0.0)
+        assert (density.x[i], density.y[j]) == (0.75, 1.25)
+        assert density.value.shape == density.error.shape == (len(density.x), len(density.y)) == (8, 4)
+        assert flow.value.shape == (2, 8, 4)
+        assert flow.value[:, i, j] == pytest.approx([0.5, -0.25])
+        with h5py.File(tmp_path / "map.h5") as file:
+            assert np.array_equal(file["observables/v/value"][-1], flow.value.swapaxes(1, 2), equal_nan=True)
+
+
 def test_rows_averages_and_summary_are_those_of_the_run(stored):
     trajectory = carom.open(stored.output)
     assert trajectory.rows.dtype == stored.rows.dtype
