@@ -107,6 +107,12 @@ double mean_temperature(const MeasuredRun& run, double from) {
     return count > 0.0 ? sum / count : 0.0;
 }
 
+/// Of the motion of all balls as a whole while it is measured, which stages before may have changed.
+double flow_energy(const MeasuredRun& run) {
+    const auto mean = std::ranges::find(run.means, "flow_energy", &MeasuredMean::name);
+    return mean != run.means.end() && std::isfinite(mean->mean) ? mean->mean : run.flow_energy;
+}
+
 /// The stages that measure between two times.
 std::vector<Stage> measuring_stages(const Scene& scene, double from, double to) {
     if (scene.stages.empty()) return stages_of(scene);
@@ -322,13 +328,16 @@ GasFacts gas_facts(const MeasuredRun& run, const std::string& species, double fr
             facts.bath_time = std::max(facts.bath_time, bath_time(facts, run.box(), stage));
         }
     }
-    facts.bath = facts.bath_temperature > 0.0 && facts.bath_time <= kMostOfForgetting * run.measured_time(from);
-    facts.flows = !facts.bath && run.flow_energy > kChanceFlow * facts.temperature;
+    facts.measured_time = run.measured_time(from);
+    facts.bath = facts.bath_temperature > 0.0 && facts.bath_time <= kMostOfForgetting * facts.measured_time;
     for (int axis = 0; axis < facts.dimension; ++axis) {
         if (!run.box().periodic(axis)) continue;
         facts.narrow = facts.narrow || run.box().size[static_cast<std::size_t>(axis)] < kNarrow * facts.diameter;
         if (!facts.walls && !facts.bodies && !facts.bath) ++facts.momenta;
     }
+    if (facts.momenta == facts.dimension) facts.flow_energy = flow_energy(run);
+    const double flow = std::max(run.flow_energy, facts.flow_energy);
+    facts.flows = !facts.bath && flow > kChanceFlow * facts.temperature;
     return facts;
 }
 

@@ -50,9 +50,12 @@ struct GasFacts {
     bool walls = false;                        ///< there are [[wall]]s, which take room that nobody counts
     bool bodies = false;                       ///< there are balls of infinite mass, which do so too
     bool narrow = false;                       ///< a periodic axis is but a few diameters long
-    bool flows = false;   ///< all balls move along a periodic axis, or round in a round wall, and go on so
-    int momenta = 0;      ///< axes along which nothing changes the balls' momentum
-    bool thermal = true;  ///< nothing takes energy away: there is an equilibrium
+    bool flows = false;  ///< all balls move along a periodic axis, or round in a round wall, and go on so
+    int momenta = 0;     ///< axes along which nothing changes the balls' momentum
+    /// Of the motion of all balls as a whole where nothing changes it, which may be a chance one [energy].
+    double flow_energy = 0.0;
+    double measured_time = 0.0;  ///< rows count from a time on [time]
+    bool thermal = true;         ///< nothing takes energy away: there is an equilibrium
     /// Share of the balls of each mass, for the law of speeds of a mixture.
     std::vector<std::pair<double, double>> masses;  ///< mass, share
 

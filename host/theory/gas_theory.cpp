@@ -19,6 +19,9 @@ namespace {
 /// diameter.
 constexpr double kSoftness = 10.0;
 
+/// The sum of the two lags that `self_diffusion` is measured between, of the measured time.
+constexpr double kDiffusionLags = 1.0 / 8.0 + 1.0 / 4.0;
+
 /// Whether theories of a fluid at rest hold. Of balls of several sizes there is one of the pressure alone.
 bool is_resting_mixture(const GasFacts& facts) {
     return facts.whole && facts.equilibrium() && !facts.walls && !facts.narrow && facts.packing_fraction > 0.0 &&
@@ -32,6 +35,9 @@ double diffusion(const GasFacts& facts) {
     const double chi = contact_value(facts.dimension, facts.compressibility(), facts.packing_fraction);
     return enskog_diffusion(facts.dimension, facts.number_density, facts.diameter, chi, facts.temperature, facts.mass);
 }
+
+/// V^2 of the motion of all as a whole, V^2 = 2 E / M: it adds (V t)^2 to a mean square displacement [speed^2].
+double drift_squared(const GasFacts& facts) { return 2.0 * facts.flow_energy / (facts.mass * facts.balls); }
 
 /// In a periodic square or cube; else Enskog's.
 ScalarTheory long_time_diffusion(const GasFacts& facts) {
@@ -155,12 +161,14 @@ std::vector<TheoryCurve> theory_curves(const GasFacts& facts, const Scene& scene
     const std::string enskog = facts.dimension == 2 ? "Enskog, without long-time tail" : "Enskog";
     if (info.kind == "msd") {
         return {sampled_over_lags(enskog, x_from, x_to, [&](double t) {
-            return exponential_displacement(facts.dimension, t, facts.temperature, facts.mass, d);
+            return exponential_displacement(facts.dimension, t, facts.temperature, facts.mass, d) +
+                   drift_squared(facts) * t * t;
         })};
     }
     if (info.kind == "vacf") {
         return {sampled_over_lags(enskog, x_from, x_to, [&](double t) {
-            return exponential_autocorrelation(t, facts.temperature, facts.mass, d);
+            return exponential_autocorrelation(t, facts.temperature, facts.mass, d) +
+                   drift_squared(facts) / facts.dimension;
         })};
     }
     return {};
@@ -180,7 +188,12 @@ std::optional<ScalarTheory> theory_scalar(const GasFacts& facts, const std::stri
     const double soft_doubt = doubt + kSoftness * softness * softness;
     if (kind == "compressibility") return ScalarTheory{state, z, soft_doubt * (z - 1.0)};
     const bool stress = kind == "stress" || kind == "kinetic_stress" || kind == "collisional_stress";
-    if (stress && component[0] != component[1]) return ScalarTheory{"none in a fluid at rest", 0.0, 0.0};
+    if (stress && component[0] != component[1]) {
+        // Of a momentum P that stays it is P_x P_y / (M V), which is the energy of that flow per volume at most.
+        const double drift =
+            kind == "collisional_stress" ? 0.0 : facts.flow_energy * facts.number_density / facts.balls;
+        return ScalarTheory{"none in a fluid at rest", 0.0, drift};
+    }
     const double ideal = facts.number_density * facts.temperature;
     if (kind == "pressure" || kind == "stress") {
         return ScalarTheory{state, z * ideal, soft_doubt * (z - 1.0) * ideal};
@@ -199,7 +212,9 @@ std::optional<ScalarTheory> theory_scalar(const GasFacts& facts, const std::stri
         return ScalarTheory{"Enskog", rate, doubt * rate};
     }
     if (kind == "self_diffusion" && facts.andersen == 0.0) {
-        return long_time_diffusion(facts);
+        ScalarTheory theory = long_time_diffusion(facts);
+        theory.value += drift_squared(facts) * kDiffusionLags * facts.measured_time / (2.0 * facts.dimension);
+        return theory;
     }
     return std::nullopt;
 }

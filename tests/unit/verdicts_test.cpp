@@ -369,6 +369,29 @@ TEST(Verdict, IsNoneWhereAGasIsNoneOfTheory) {
     EXPECT_TRUE(checks_of(around, "kurtosis").empty()) << "it gives energy";
 }
 
+/// A momentum that chance has, and that stays, drags all along for ever: of 100 disks of mass 2 in 20 x 20, for 100.
+TEST(Verdict, AllowsForAMomentumThatStays) {
+    const auto check_of = [](const Gas& gas, const AverageInfo& info) {
+        const std::size_t count = std::max<std::size_t>(1, info.components.size());
+        const RunAverage average{
+            info,
+            {.samples = 100.0, .values = std::vector<double>(count, 0.1), .errors = std::vector<double>(count, 1e-3)}};
+        return average_checks(gas.run, {&average, 1}).back();
+    };
+    const AverageInfo stress{.name = "s", .kind = "stress", .components = {"xx", "xy"}};
+    const AverageInfo diffusion{.name = "d", .kind = "self_diffusion", .every = 1.0};
+    Gas gas;
+    const double at_rest = check_of(gas, diffusion).expected;
+    EXPECT_EQ(check_of(gas, stress).uncertainty, 0.0);
+    gas.run.means = {{.name = "flow_energy", .mean = 0.9}};
+    EXPECT_NEAR(check_of(gas, stress).uncertainty, 0.9 / 400.0, 1e-12);
+    // V^2 = 2 E / M, of M = 200; the lags are 100 / 8 and 100 / 4.
+    EXPECT_NEAR(check_of(gas, diffusion).expected - at_rest, 2.0 * 0.9 / 200.0 * 37.5 / 4.0, 1e-9);
+    gas.run.means = {{.name = "flow_energy", .mean = 2.1}};
+    const RunAverage average{stress, {.samples = 100.0, .values = {0.1, 0.1}, .errors = {1e-3, 1e-3}}};
+    EXPECT_TRUE(average_checks(gas.run, {&average, 1}).empty()) << "that a stage before has left, more than by chance";
+}
+
 /// Of what moves as a whole along a periodic axis; across one between walls it moves to and fro.
 TEST(Verdict, KnowsHowBallsMoveAsAWhole) {
     Gas gas("", "\"periodic\", \"wall\"");
