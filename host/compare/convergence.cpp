@@ -87,9 +87,10 @@ std::unique_ptr<EventsSolver> listening(const EventsSetup& setup, const SolverSt
                                         std::vector<HardImpact>& impacts) {
     auto solver = std::make_unique<EventsSolver>(setup, state);
     solver->set_log([&impacts, most](const LoggedImpact& impact) {
-        if (impacts.size() >= most) return;
-        const double speed = length(impact.velocity_i, impact.wall ? Vector3{} : impact.velocity_j);
-        impacts.push_back({impact.time, impact.i, impact.j, impact.wall, speed});
+        if (impacts.size() >= most || !impact.is_contact()) return;
+        const bool wall = impact.what == LoggedImpact::What::kWall;
+        const double speed = length(impact.velocity_i, wall ? Vector3{} : impact.velocity_j);
+        impacts.push_back({impact.time, impact.i, impact.j, wall, speed});
     });
     return solver;
 }

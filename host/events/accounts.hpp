@@ -217,14 +217,15 @@ public:
     template <int Dim>
     void wall(double time, std::uint32_t i, const ImpactBody<Dim>& body, std::uint32_t number) const {
         LoggedImpact entry = of_one(time, i, body);
-        entry.wall = true;
+        entry.what = LoggedImpact::What::kWall;
         entry.j = number;
         listener_(entry);
     }
+    /// Of what is no contact.
     template <int Dim>
-    void thermostat(double time, std::uint32_t i, const ImpactBody<Dim>& body) const {
+    void other(LoggedImpact::What what, double time, std::uint32_t i, const ImpactBody<Dim>& body) const {
         LoggedImpact entry = of_one(time, i, body);
-        entry.thermostat = true;
+        entry.what = what;
         listener_(entry);
     }
 

@@ -666,6 +666,7 @@ private:
         const Spin<Dim> spin = balls_.body(i).spin;
         accounts_.leave(now_, mass, balls_.position(i), balls_.velocity(i),
                         0.5 * (mass * radius * radius) * dot(spin, spin));
+        log_other(LoggedImpact::What::kLeft, i);
         cells_.remove(forecast_[i].place, i);
         balls_.set_gone(i, true);
         ++next_[i].hits;
@@ -1079,6 +1080,9 @@ private:
         if (!log_.hears(balls_.id(i)) && !log_.hears(balls_.id(j))) return;
         log_.pair(since_start(), balls_.id(i), balls_.body(i), balls_.id(j), balls_.body(j));
     }
+    void log_other(LoggedImpact::What what, Slot i) const {
+        if (log_.hears(balls_.id(i))) log_.other(what, since_start(), balls_.id(i), balls_.body(i));
+    }
     void account_wall(Slot i, std::uint32_t number, const Vector& impulse_on_i) {
         const Vector position = balls_.at(i, now_).position;
         accounts_.wall(number, gap_to(number, position).normal, position, impulse_on_i);
@@ -1096,7 +1100,7 @@ private:
         accounts_.thermostat(balls_.at(i, now_).position, velocity - before.velocity, balls_.inverse_mass(i),
                              kinetic_energy(after) - kinetic_energy(before));
         ++next_[i].hits;
-        if (log_.hears(balls_.id(i))) log_.thermostat(since_start(), balls_.id(i), balls_.body(i));
+        log_other(LoggedImpact::What::kThermostat, i);
     }
 
     EventsSetup setup_;

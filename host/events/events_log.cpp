@@ -71,11 +71,12 @@ EventsLog::~EventsLog() {
 }
 
 void EventsLog::write(const LoggedImpact& impact) {
-    if (impact.thermostat) return;
+    if (!impact.is_contact()) return;
+    const bool wall = impact.what == LoggedImpact::What::kWall;
     begin();
     fmt::memory_buffer row;
     const auto out = std::back_inserter(row);
-    fmt::format_to(out, "{},{},{},{}", impact.time, impact.wall ? "wall" : "ball", impact.i, impact.j);
+    fmt::format_to(out, "{},{},{},{}", impact.time, wall ? "wall" : "ball", impact.i, impact.j);
     const auto motion = [&](const Vector3& velocity, const Vector3& spin, bool empty) {
         for (int axis = 0; axis < dimension_; ++axis) {
             empty ? fmt::format_to(out, ",") : fmt::format_to(out, ",{}", velocity[axis]);
@@ -85,7 +86,7 @@ void EventsLog::write(const LoggedImpact& impact) {
         }
     };
     motion(impact.velocity_i, impact.spin_i, false);
-    motion(impact.velocity_j, impact.spin_j, impact.wall);
+    motion(impact.velocity_j, impact.spin_j, wall);
     put(fmt::to_string(row) + "\n");
 }
 

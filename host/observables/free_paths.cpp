@@ -80,7 +80,8 @@ public:
     [[nodiscard]] std::span<const std::uint8_t> followed() const final { return followed_; }
     void impact(const LoggedImpact& hit) final {
         if (flights_.empty()) flights_.resize(selection().population_size());
-        const bool balls = !hit.wall && !hit.thermostat;
+        if (hit.what == LoggedImpact::What::kLeft) return leave(hit);
+        const bool balls = hit.what == LoggedImpact::What::kBall;
         meet(hit.i, hit.velocity_i, hit.time, balls);
         if (balls) meet(hit.j, hit.velocity_j, hit.time, true);
     }
@@ -160,6 +161,13 @@ private:
         if (flight.known) record(flight.path);
         flight.known = true;
         flight.path = 0.0;
+    }
+
+    void leave(const LoggedImpact& last) {
+        if (followed_[last.i] == 0) return;
+        go_on(last.i, last.velocity_i, last.time);
+        flights_[last.i].moving = false;
+        pending_[kBallTime] += last.time - last_time_;
     }
 
     /// Adds the way up to now, from where the ball flies on with another velocity, or the same.
@@ -312,6 +320,13 @@ std::unique_ptr<Average> make_of_paths(const ObserveEntry& request, const Averag
     return std::make_unique<Of<FollowedPaths>>(request, context);
 }
 
+/// The same; how long balls that leave were in is known of those that are followed alone.
+std::unique_ptr<Average> make_rate(const ObserveEntry& request, const AverageContext& context) {
+    const auto opens = [](const auto& faces) { return std::ranges::find(faces, Face::kOpen) != faces.end(); };
+    if (std::ranges::none_of(context.box.faces, opens)) return make_of_paths<CollisionRate>(request, context);
+    return std::make_unique<CollisionRate<FollowedPaths>>(request, context);
+}
+
 constexpr ObservableKind kKinds[] = {
     {.name = "free_path",
      .what = "density of the lengths of balls' paths between two collisions with others, integral 1; `events` alone",
@@ -333,7 +348,7 @@ constexpr ObservableKind kKinds[] = {
      .unit = "1/s",
      .keys = kAverageKeys,
      .events_only = true,
-     .make = make_of_paths<CollisionRate>},
+     .make = make_rate},
 };
 
 }  // namespace

@@ -19,17 +19,25 @@ namespace carom {
 class BallSampler;
 struct BallKinds;
 
-/// One contact that passed an impulse, told in order of time.
+/// What changed a ball's flight, told in order of time.
 struct LoggedImpact {
+    enum class What : std::uint8_t {
+        kBall,        ///< a contact with another one
+        kWall,        ///< with a wall
+        kThermostat,  ///< no contact: ball i has been given another velocity
+        kLeft         ///< nor this: ball i has left the box
+    };
+
     double time = 0.0;
-    bool wall = false;
+    What what = What::kBall;
     std::uint32_t i = 0;
     std::uint32_t j = 0;   ///< id, or number of the wall
     Vector3 velocity_i{};  ///< afterwards
     Vector3 spin_i{};      ///< 2D: only [2]
     Vector3 velocity_j{};
     Vector3 spin_j{};
-    bool thermostat = false;  ///< no contact at all: ball i has been given another velocity
+
+    [[nodiscard]] bool is_contact() const { return what == What::kBall || what == What::kWall; }
 };
 
 /// What a solver has to say of a run beside its totals and tallies.

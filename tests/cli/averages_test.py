@@ -299,6 +299,31 @@ every = 0.5
 [[fill]]''', 1))
         self.assertEqual(self.run_json("peg.toml", "--solver", "events")["averages"]["way"]["mean"], 0.0)
 
+    def test_balls_that_leave_have_gone_their_last_ways(self):
+        # Two of radius 0.5 meet at 10 after 1.5 and are out at -0.5 and 20.5, 11.5 from their starts, between two samples.
+        kinds = [("all", "mean_free_path", ""), ("of_a", "mean_free_path", "a"), ("rate", "collision_rate", ""),
+                 ("rate_a", "collision_rate", "a")]
+        self.write("out.toml", """
+[scene]
+dimension = 2
+[box]
+size = [20.0, 4.0]
+boundary = ["open", "wall"]
+[run]
+solver = "events"
+until = 20.0
+[[species]]
+name = "a"
+radius = 0.5
+mass = 1.0
+""" + "".join(f"[[ball]]\nspecies = 'a'\nposition = [{x}, 2.0]\nvelocity = [{v}, 0.0]\n" for x, v in ((8.0, 1.0), (12.0, -1.0)))
+                   + "".join(f"[[observe]]\nname = '{name}'\nkind = '{kind}'\nevery = 10.0\n"
+                             + (f"species = '{species}'\n" if species else "") for name, kind, species in kinds))
+        averages = self.run_json("out.toml")["averages"]
+        for name, expected in (("all", 11.5), ("of_a", 11.5), ("rate", 1.0 / 11.5), ("rate_a", 1.0 / 11.5)):
+            with self.subTest(name):
+                self.assertAlmostEqual(averages[name]["mean"], expected, places=12)
+
     def test_a_summary_has_room_for_all_averages(self):
         self.write("many.toml", GAS + "".join(f'[[observe]]\nname = "{"s" * 40}{k}"\nkind = "stress"\nevery = 0.1\n'
                                               for k in range(100)))

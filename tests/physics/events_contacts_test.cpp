@@ -73,7 +73,7 @@ TEST(EventsClusters, OfTouchingBallsEndAsTheLawSays) {
                 }
             }
             for (std::size_t k = 1; k < log.size(); ++k) {
-                if (log[k].time != log[k - 1].time || log[k].wall != log[k - 1].wall) continue;
+                if (log[k].time != log[k - 1].time || log[k].what != log[k - 1].what) continue;
                 EXPECT_LE(std::pair(log[k - 1].i, log[k - 1].j), std::pair(log[k].i, log[k].j));
             }
         }
@@ -352,12 +352,12 @@ TEST(EventsLogFile, ReadsBackToTheSameNumbers) {
         for (std::string cell; std::getline(stream, cell, ',');) cells.push_back(cell);
         ASSERT_EQ(cells.size(), 10u);
         EXPECT_EQ(std::stod(cells[0]), impact.time);
-        EXPECT_EQ(cells[1], impact.wall ? "wall" : "ball");
+        EXPECT_EQ(cells[1], impact.what == LoggedImpact::What::kWall ? "wall" : "ball");
         EXPECT_EQ(std::stoul(cells[2]), impact.i);
         EXPECT_EQ(std::stoul(cells[3]), impact.j);
         EXPECT_EQ(std::stod(cells[4]), impact.velocity_i[0]);
         EXPECT_EQ(std::stod(cells[6]), impact.spin_i[2]);
-        if (impact.wall) {
+        if (impact.what == LoggedImpact::What::kWall) {
             EXPECT_EQ(cells[7] + cells[8] + cells[9], "");
         } else {
             EXPECT_EQ(std::stod(cells[8]), impact.velocity_j[1]);

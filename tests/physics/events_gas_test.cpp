@@ -210,7 +210,7 @@ struct LoggedPaths {
         };
         engine.set_log([&](const LoggedImpact& impact) {
             ends += fly(impact.i, impact.time, norm(impact.velocity_i));
-            if (!impact.wall) ends += fly(impact.j, impact.time, norm(impact.velocity_j));
+            if (impact.what == LoggedImpact::What::kBall) ends += fly(impact.j, impact.time, norm(impact.velocity_j));
         });
         engine.advance(until, ~0ULL);
         for (std::uint32_t id = 0; id < balls.size(); ++id) fly(id, until, 0.0);

@@ -232,7 +232,7 @@ TEST(EventsThermostat, DrawsEachBallIndependentlyWithTheProbability) {
     std::vector<std::size_t> now;
     int together = 0;  // balls of one id and the next in one visit
     engine->set_log([&](const LoggedImpact& entry) {
-        ASSERT_TRUE(entry.thermostat);
+        ASSERT_EQ(entry.what, LoggedImpact::What::kThermostat);
         ++drawn[entry.i];
         if (!now.empty()) {
             EXPECT_GT(entry.i, now.back()) << "twice in one visit";

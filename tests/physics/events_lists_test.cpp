@@ -92,7 +92,7 @@ std::vector<LoggedImpact> naive_events(const EventsScene& scene, double until) {
         impact.i = static_cast<std::uint32_t>(bi);
         if (wall >= 0) {
             v[bi][wall / 2] *= -scene.setup.wall_restitution;
-            impact.wall = true;
+            impact.what = LoggedImpact::What::kWall;
             impact.j = static_cast<std::uint32_t>(wall);
         } else {
             double b = 0, d2 = 0;
@@ -124,7 +124,7 @@ void expect_same_events(const EventsScene& scene, double until) {
     const std::size_t compared = std::min<std::size_t>(expected.size(), 4 * scene.size());
     ASSERT_GE(log.size(), compared);
     for (std::size_t k = 0; k < compared; ++k) {
-        ASSERT_EQ(log[k].wall, expected[k].wall) << "event " << k;
+        ASSERT_EQ(log[k].what, expected[k].what) << "event " << k;
         ASSERT_EQ(log[k].i, expected[k].i) << "event " << k;
         ASSERT_EQ(log[k].j, expected[k].j) << "event " << k;
         ASSERT_NEAR(log[k].time, expected[k].time, kSameTime) << "event " << k;
@@ -217,7 +217,7 @@ void expect_same(const std::vector<LoggedImpact>& log, const std::vector<LoggedI
     ASSERT_GT(expected.size(), 20u);
     ASSERT_EQ(log.size(), expected.size());
     for (std::size_t k = 0; k < expected.size(); ++k) {
-        ASSERT_EQ(log[k].wall, expected[k].wall) << "event " << k;
+        ASSERT_EQ(log[k].what, expected[k].what) << "event " << k;
         ASSERT_EQ(log[k].i, expected[k].i) << "event " << k;
         ASSERT_EQ(log[k].j, expected[k].j) << "event " << k;
         ASSERT_NEAR(log[k].time, expected[k].time, 1e-9) << "event " << k;

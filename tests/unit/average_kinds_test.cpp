@@ -629,7 +629,11 @@ TEST_P(ContactAverages, APathGoesFromCollisionToCollisionThroughWalls) {
         const Vector3 first{3.0, 4.0, 0.0};
         const Vector3 back{-3.0, 4.0, 0.0};
         averager.impact({.time = 1.0, .i = 1, .j = 2, .velocity_i = first, .velocity_j = {1.0, 0.0, 0.0}});
-        averager.impact({.time = 1.4, .wall = true, .i = 1, .j = 2, .velocity_i = back});  // 2 is the wall's number
+        averager.impact({.time = 1.4,
+                         .what = LoggedImpact::What::kWall,
+                         .i = 1,
+                         .j = 2,
+                         .velocity_i = back});  // 2 is the wall's number
         averager.impact({.time = 2.0, .i = 1, .j = 3, .velocity_i = {}, .velocity_j = {}});
         state.frame.time = 4.0;
         state.show(averager, 1);
@@ -653,6 +657,35 @@ TEST_P(ContactAverages, APathGoesFromCollisionToCollisionThroughWalls) {
     double others = 0.0;
     for (std::size_t id = 0; id < state.frame.size(); ++id) others += state.counts(id, "a") ? 1.0 : 0.0;
     EXPECT_NEAR(of_a->table().values[0], 1.0 / (4.0 * others), kRounding);
+}
+
+/// Ball 1 meets another at 1, and leaves the box at 3, between two samples.
+TEST_P(ContactAverages, ABallThatLeavesHasGoneItsLastWay) {
+    const auto leave = [&](Average& averager) {
+        state.frame.time = 0.0;
+        state.show(averager, 0);
+        averager.impact({.time = 1.0, .i = 1, .j = 2, .velocity_i = {3.0, 4.0, 0.0}, .velocity_j = {1.0, 0.0, 0.0}});
+        averager.impact({.time = 3.0, .what = LoggedImpact::What::kLeft, .i = 1, .velocity_i = {3.0, 4.0, 0.0}});
+        state.frame.gone[1] = 1;
+        state.frame.time = 4.0;
+        state.show(averager, 1);
+        state.frame.gone[1] = 0;
+    };
+    double ways = 0.0;
+    double ball_time = 3.0;  // of ball 1
+    for (std::size_t id = 0; id < state.frame.size(); ++id) {
+        if (!state.counts(id, "b")) continue;
+        double squared = 0.0;
+        for (const auto& axis : state.frame.velocity) squared += id < axis.size() ? axis[id] * axis[id] : 0.0;
+        ways += id == 1 ? std::sqrt(squared) * 1.0 + 5.0 * 2.0 : std::sqrt(squared) * 4.0;
+        ball_time += id == 1 ? 0.0 : 4.0;
+    }
+    const auto path = make_average({.name = "n", .kind = "mean_free_path", .species = "b"}, state.context());
+    leave(*path);
+    EXPECT_NEAR(path->table().values[0], ways, kRounding);
+    const auto rate = make_average({.name = "n", .kind = "collision_rate", .species = "b"}, state.context());
+    leave(*rate);
+    EXPECT_NEAR(rate->table().values[0], 1.0 / ball_time, kRounding);
 }
 
 /// Of all balls, they are what the solver has counted between the first sample and the last of those in a row.

@@ -294,15 +294,15 @@ TEST(ImpactLog, TellsOfTheBallsAskedForInTheOrderOfIds) {
     const ImpactBody<2> two{{{4.0, 5.0}}, {{6.0}}, 1.0, 0.5, 2.0};
     log.pair(0.5, 2, one, 1, two);
     log.wall(0.75, 1, one, 4);
-    log.thermostat(1.0, 1, two);
+    log.other(LoggedImpact::What::kThermostat, 1.0, 1, two);
     ASSERT_EQ(heard.size(), 3u);
     EXPECT_EQ(heard[0].i, 1u);
     EXPECT_EQ(heard[0].j, 2u);
     EXPECT_EQ(heard[0].velocity_i, (Vector3{4.0, 5.0, 0.0}));
     EXPECT_EQ(heard[0].spin_j, (Vector3{0.0, 0.0, 3.0}));
-    EXPECT_TRUE(heard[1].wall);
+    EXPECT_EQ(heard[1].what, LoggedImpact::What::kWall);
     EXPECT_EQ(heard[1].j, 4u);
-    EXPECT_TRUE(heard[2].thermostat);
+    EXPECT_EQ(heard[2].what, LoggedImpact::What::kThermostat);
     EXPECT_EQ(heard[2].time, 1.0);
 }
 
