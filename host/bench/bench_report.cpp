@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "host/bench/bench_case.hpp"
+#include "host/run/bench_file.hpp"
 #include "host/run/say.hpp"
 #include "host/state/errors.hpp"
 #include "host/state/text.hpp"
@@ -341,11 +342,8 @@ Json bench_json(const BenchResults& results, const BenchRequest& request) {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 struct Entry {
-    double rate = 0.0;
-    double spread = 0.0;
+    Rate rate;
     bool matched = false;
 };
 
@@ -362,10 +360,10 @@ struct Side {
 };
 
 /// The file may be a stranger's, and goes to a terminal.
-std::string visible_text(const Json& text) { return visible(text.get<std::string>()); }
+std::string visible_text(const nlohmann::json& text) { return visible(text.get<std::string>()); }
 
 /// "spring    cpu  2 threads  2D 0.5  100,000  single".
-std::string name_of(const Json& row) {
+std::string name_of(const nlohmann::json& row) {
     std::string name = fmt::format("{:<10}{:<5}", visible_text(row.at("rung")), visible_text(row.at("backend")));
     name += row.contains("threads") ? fmt::format("{:>3}  ", row.at("threads").get<int>()) : "  -  ";
     if (row.contains("balls")) {
@@ -377,28 +375,29 @@ std::string name_of(const Json& row) {
 }
 
 Side read(const std::string& path) {
-    const std::string text = read_text_file(path);
+    const nlohmann::json json = bench_results(read_text_file(path), path);
     Side side;
-    if (nests_too_deep(text)) throw InputError(path + ": is no result of carom bench");
     try {
-        const Json json = Json::parse(text);
-        if (json.at("carom_bench") != 1) throw InputError(path + ": is of another version of carom bench");
-        constexpr std::size_t kMostRows = 10'000;
-        if (json.at("rows").size() > kMostRows) {
-            throw InputError(fmt::format("{}: holds more rows than any bench has ({})", path, kMostRows));
-        }
-        const Json& machine = json.at("machine");
+        const nlohmann::json& machine = json.at("machine");
         side.machine = fmt::format("{}, {}, {}", visible_text(machine.at("commit")),
                                    visible_text(machine.at("processor").at("name")), visible_text(machine.at("date")));
-        for (const Json& row : json.at("rows")) {
-            const double rate = row.at("per_second").get<double>();
-            if (!(rate > 0.0)) throw InputError(path + ": holds a rate that is not above 0");
-            side.entries.push_back({name_of(row), {rate, row.at("spread").get<double>()}});
+        for (const nlohmann::json& row : json.at("rows")) {
+            side.entries.push_back({name_of(row),
+                                    {{.median = row.at("per_second").get<double>(),
+                                      .least = row.at("per_second_least").get<double>(),
+                                      .most = row.at("per_second_most").get<double>()}}});
         }
     } catch (const nlohmann::json::exception&) {
         throw InputError(path + ": is no result of carom bench");
     }
     return side;
+}
+
+/// Of an even number the geometric mean of the middle two: so that of the inverses is its inverse.
+double median_ratio(std::vector<double> ratios) {
+    std::ranges::sort(ratios);
+    const std::size_t half = ratios.size() / 2;
+    return std::sqrt(ratios[half]) * std::sqrt(ratios[ratios.size() % 2 == 0 ? half - 1 : half]);
 }
 
 void list(std::string& text, const Side& side, const std::string& title) {
@@ -423,14 +422,16 @@ std::string bench_diff(const std::string& before, const std::string& after) {
         Entry* other = b.find(name);
         if (other == nullptr) continue;
         entry.matched = other->matched = true;
-        const double ratio = other->rate / entry.rate;
+        const double ratio = other->rate.median / entry.rate.median;
         ratios.push_back(ratio);
-        const double noise = entry.spread + other->spread;
+        const double noise = entry.rate.spread() + other->rate.spread();
+        const bool apart = other->rate.least > entry.rate.most || entry.rate.least > other->rate.most;
         // Alike for a ratio and its inverse.
-        const bool exceeds = std::abs(std::log(ratio)) > std::log1p(noise);
+        const bool exceeds = apart && std::abs(std::log(ratio)) > std::log1p(noise);
         if (exceeds) ++(ratio > 1.0 ? faster : slower);
-        text += fmt::format("  {:<51}{:>11.4g}{:>11.4g}{:>8.3f}{:>6.1f} %{}\n", name, entry.rate, other->rate, ratio,
-                            100.0 * noise, !exceeds ? "" : (ratio > 1.0 ? "  faster" : "  SLOWER"));
+        text +=
+            fmt::format("  {:<51}{:>11.4g}{:>11.4g}{:>8.3f}{:>6.1f} %{}\n", name, entry.rate.median, other->rate.median,
+                        ratio, 100.0 * noise, !exceeds ? "" : (ratio > 1.0 ? "  faster" : "  SLOWER"));
     }
     list(text, a, "Only in A");
     list(text, b, "Only in B");
@@ -438,9 +439,8 @@ std::string bench_diff(const std::string& before, const std::string& after) {
     text += fmt::format("\n{} compared: {} faster and {} slower by more than the noise, {} within it\n", compared,
                         faster, slower, compared - faster - slower);
     if (compared > 0) {
-        std::ranges::nth_element(ratios, ratios.begin() + compared / 2);
         text += fmt::format("Median of the ratios: {:.3f}; what all have in common is the machine's\n",
-                            ratios[static_cast<std::size_t>(compared / 2)]);
+                            median_ratio(ratios));
     }
     return text;
 }

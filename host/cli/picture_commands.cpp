@@ -10,7 +10,6 @@
 #include <variant>
 
 #include "host/cli/options.hpp"
-#include "host/io/replacement.hpp"
 #include "host/io/trajectory_reader.hpp"
 #include "host/plot/quantity_figure.hpp"
 #include "host/run/output_files.hpp"
@@ -282,12 +281,12 @@ int render_all(const RenderOptions& options) {
     scene.overrides.insert(scene.overrides.begin(), look.begin(), look.end());
     if (!options.charts.empty()) request.charts = charts_of(options, stored);
     check_render_output(request, stored ? scene.scene : find_scene(scene.scene));
-    require_no_input({{request.output}}, {{options.viewer.look}});
+    require_inputs_stay(request.output, {{options.viewer.look}});
 
     std::optional<SignalGuard> signals;
     const auto interrupted = [&signals] { return signals ? signals->caught() : 0; };
     const auto source = stored ? open_trajectory(scene.scene, choice, look) : start_run(scene, choice, interrupted);
-    require_no_input({{request.output}}, loaded_files(source->scene()));
+    require_inputs_stay(request.output, loaded_files(source->scene()));
     signals.emplace();  // until here there is nothing to be ended in order, and what is read may not come
     if (!options.quiet && !source->warning().empty()) say("carom: --time: {}\n", source->warning());
     const std::size_t count = render(*source, request, interrupted);

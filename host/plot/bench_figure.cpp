@@ -13,6 +13,7 @@
 
 #include "host/plot/figure.hpp"
 #include "host/plot/table_view.hpp"
+#include "host/run/bench_file.hpp"
 #include "host/run/say.hpp"
 #include "host/state/errors.hpp"
 #include "host/state/text.hpp"
@@ -84,7 +85,8 @@ public:
                 !row.contains("threads")) {
                 continue;
             }
-            by_balls[row.at("balls").get<double>()][row.at("threads").get<double>()] = rate(row);
+            BenchPoint& there = by_balls[row.at("balls").get<double>()][row.at("threads").get<double>()];
+            if (const BenchPoint point = rate(row); point.y > there.y) there = point;
         }
         for (auto largest = by_balls.rbegin(); largest != by_balls.rend(); ++largest) {
             if (largest->second.size() > 1) return *largest;
@@ -310,15 +312,8 @@ BenchFigure::BenchFigure(const std::string& text, const std::string& file, std::
         throw InputError(fmt::format("{}: holds no quantity '{}'; allowed: {}", file, quantity_,
                                      fmt::join(bench_quantities(), ", ")));
     }
-    if (nests_too_deep(text)) throw InputError(file + ": is no result of carom bench");
+    const Json json = bench_results(text, file);
     try {
-        const Json json = Json::parse(text);
-        if (json.at("carom_bench") != 1) throw InputError(file + ": is of another version of carom bench");
-        if (!json.at("rows").is_array()) throw InputError(file + ": is no result of carom bench");
-        constexpr std::size_t kMostRows = 10'000;
-        if (json.at("rows").size() > kMostRows) {
-            throw InputError(fmt::format("{}: holds more rows than any bench has ({})", file, kMostRows));
-        }
         const Rows rows(json, quantity_ == "double" ? "double" : "single");
         constexpr std::size_t kMostKinds = 20;
         if (std::max({rows.backends().size(), rows.fractions(2).size(), rows.fractions(3).size()}) > kMostKinds) {

@@ -523,8 +523,9 @@ std::string figure_csv(const Drawing& drawing) {
     return map_csv(std::get<MapFigure>(drawing));
 }
 
-std::string csv_field(const std::string& text) {
-    if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+std::string csv_field(const std::string& words) {
+    const std::string text = figure_text(words);
+    if (text.find_first_of(",\"") == std::string::npos) return text;
     std::string quoted = "\"";
     for (const char c : text) quoted.append(c == '"' ? 2 : 1, c);
     return quoted + '"';

@@ -123,8 +123,8 @@ std::string figure_words(const Drawing& drawing);
 /// The numbers of a figure as a table: a line for each point, of a curve by its label.
 std::string figure_csv(const Drawing& drawing);
 
-/// A field of such a table; a number that is none is empty.
-std::string csv_field(const std::string& text);
+/// A field of such a table; a number that is none is empty. \throws InputError  as figure_text
+std::string csv_field(const std::string& words);
 std::string csv_number(double value);
 
 /// "label [unit]" for the axis of a figure; units as H5MD writes them ("kg m s-1") with exponents and dots, in the

@@ -24,21 +24,7 @@ constexpr std::string_view kQuote = "'.\"'\".'";
 // In double quotes gnuplot runs what stands in backquotes, and knows escapes; in single quotes it knows nothing.
 std::string in_quotes(std::string_view text) {
     std::string result = "'";
-    for (std::size_t at = 0; at < text.size(); ++at) {
-        const char c = text[at];
-        const auto code = static_cast<unsigned char>(c);
-        if (const std::size_t bytes = character_bytes(text.substr(at));
-            bytes != 1) {  // 0: no UTF-8, which an .svg must be
-            result += bytes == 0 ? fmt::format("\\x{:02x}", code) : std::string(text.substr(at, bytes));
-            at += std::max<std::size_t>(bytes, 1) - 1;
-        } else if (std::isspace(code) != 0) {
-            result += ' ';
-        } else if (std::iscntrl(code) != 0) {
-            throw InputError(fmt::format("a text with the control character \\x{:02x} cannot stand in a figure", code));
-        } else {
-            result += c == '\'' ? kQuote : std::string_view(&c, 1);
-        }
-    }
+    for (const char c : figure_text(text)) result += c == '\'' ? kQuote : std::string_view(&c, 1);
     return result + "'";
 }
 
@@ -125,6 +111,28 @@ bool is_whole(std::string_view picture) {
 }
 
 }  // namespace
+
+std::string figure_text(std::string_view text) {
+    std::string result;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        const auto code = static_cast<unsigned char>(text[at]);
+        const std::size_t bytes = character_bytes(text.substr(at));
+        const std::string_view letter = text.substr(at, bytes);
+        const bool c1 = bytes == 2 && letter >= "\xc2\x80" && letter < "\xc2\xa0";
+        if (bytes == 0) {  // no UTF-8, which an .svg must be
+            result += fmt::format("\\x{:02x}", code);
+        } else if (bytes == 1 && std::isspace(code) != 0) {
+            result += ' ';
+        } else if (c1 || (bytes == 1 && std::iscntrl(code) != 0)) {
+            throw InputError(
+                fmt::format("a text with the control character {} cannot stand in a figure", visible(letter)));
+        } else {
+            result += letter;
+        }
+        at += std::max<std::size_t>(bytes, 1) - 1;
+    }
+    return result;
+}
 
 std::vector<std::string> broken_into_lines(std::string_view text, std::size_t most) {
     std::vector<std::string> lines;

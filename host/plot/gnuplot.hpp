@@ -38,6 +38,10 @@ template <class Part>
 concept ScriptPart = std::is_arithmetic_v<Part> || std::same_as<Part, Text> || std::same_as<Part, LineText> ||
     std::same_as<Part, TicText> || std::same_as<Part, Word> || std::same_as<Part, Script>;
 
+/// A stranger's text as it stands in a figure, or in the table of one, which may go to a terminal: white space as
+/// blanks, bytes that are no UTF-8 as \xNN. \throws InputError  it holds a control character
+std::string figure_text(std::string_view text);
+
 /// Commands for gnuplot. Only literals, numbers and Texts make them, so that nothing of a stranger's file can stand in
 /// them unquoted: in double quotes, or in none, gnuplot would run it.
 class Script {

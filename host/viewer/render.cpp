@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "host/io/replacement.hpp"
 #include "host/run/output_files.hpp"
 #include "host/run/say.hpp"
 #include "host/state/errors.hpp"
@@ -88,7 +89,13 @@ RenderKind render_kind(const std::string& output) {
         fmt::format("--output {}: a picture ends in .png, a movie in .mp4, .webm or .gif, a folder in /", output));
 }
 
+void require_inputs_stay(const std::string& output, std::span<const std::string> inputs) {
+    require_no_input({{output}}, inputs);
+    for (const auto& [number, path] : stored_pictures(output)) require_no_input({{path.string()}}, inputs);
+}
+
 void check_render_output(const RenderRequest& request, const std::string& input) {
+    require_inputs_stay(request.output, {{input}});
     if (render_kind(request.output) != RenderKind::kFolder) {
         check_output_file(request.output, input, request.force);
         return;

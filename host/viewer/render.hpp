@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,10 @@ enum class RenderKind : std::uint8_t { kPicture, kMovie, kFolder };
 
 /// \throws InputError  the name is none of a picture, a movie or a folder
 RenderKind render_kind(const std::string& output);
+
+/// \throws InputError  one of the inputs is the output, or a picture of an earlier call in that folder, whatever it is
+///     called: it would be overwritten, or removed
+void require_inputs_stay(const std::string& output, std::span<const std::string> inputs);
 
 /// Finds out before anything is drawn that the output could not be written.
 /// \param input  what is read, and must not be overwritten

@@ -65,7 +65,17 @@ class Results(ProgramTest):
             if status == 2:
                 self.assertEqual(result.err, "carom: a.json: 'speed' has numbers beyond what a figure can show\n")
         self.write("a.json", results(rate=0.0))
-        self.assertEqual(self.carom("plot", "a.json", "-o", "a.svg", "--force").err, "carom: a.json: 'speed' has no number above 0 to draw\n")
+        for command in (["plot", "a.json", "-o", "a.svg", "--force"], ["bench", "--diff", "a.json", "a.json"]):
+            self.assertEqual(self.carom(*command).err, "carom: a.json: rows[0].per_second: must be above 0, not 0\n")
+
+    def test_differ_by_the_same_whichever_comes_first(self):
+        one, two = (json.loads(results(rows=2)) for _ in range(2))
+        for row in (one["rows"][0], two["rows"][1]):
+            row.update(per_second=1.25e6, per_second_least=1.25e6, per_second_most=1.25e6)
+        self.write("a.json", json.dumps(one))
+        self.write("b.json", json.dumps(two))
+        for names in (["a.json", "b.json"], ["b.json", "a.json"]):
+            self.assertIn("Median of the ratios: 1.000;", self.succeed("bench", "--diff", *names).out)
 
     def test_have_axes_of_numbers_that_have_all_their_digits(self):
         self.write("a.json", results())

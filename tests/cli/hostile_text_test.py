@@ -177,11 +177,19 @@ class NothingIsRun(ProgramTest):
     def test_control_characters_are_refused(self):
         self.run_gas("gas")
         self.succeed("plot", "gas.h5", "energy", "-o", "bell\arings.svg")  # which no other program is told
-        self.write("t.csv", "a\x1b[2J,b\n1,2\n2,3\n")
-        result = self.carom("plot", "t.csv", "-o", "t.svg")
-        self.assertEqual(result.status, 2)
-        self.assertIn("control character \\x1b", result.err)
-        self.assertEqual(result.err.count("\n"), 1)
+        row = {"rung": "spring", "backend": "cpu\x1b[2J", "threads": 1, "dimension": 2, "packing_fraction": 0.1,
+               "balls": 1000, "precision": "single", "per_second": 2.0, "per_second_least": 1.0, "per_second_most": 3.0}
+        machine = {"commit": "c", "date": "d", "processor": {"name": "n"}, "gpus": []}
+        self.write("t.json", json.dumps({"carom_bench": 1, "machine": machine, "rows": [row]}))
+        for table in ("a\x1b[2J,b\n1,2\n2,3\n", "a,b\nx\x1b[2J,2\ny,3\n", None):
+            for output in (["t.svg"], ["-", "--csv"]):
+                self.write("t.csv", table or "")
+                result = self.carom("plot", "t.csv" if table else "t.json", "-o", *output)
+                self.assertEqual((result.status, result.out), (2, ""), table)
+                self.assertIn("control character \\x1b", result.err)
+                self.assertEqual(result.err.count("\n"), 1)
+        self.write("t.csv", "a,b\n\u009b31m,2\ny,3\n")
+        self.assertIn("control character \\x9b", self.carom("plot", "t.csv", "--csv", "-o", "-").err)
 
 
 if __name__ == "__main__":

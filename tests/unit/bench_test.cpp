@@ -250,6 +250,52 @@ TEST_F(BenchFiles, DifferWhereTheRangesLieApart) {
     EXPECT_THAT(text, HasSubstr("Median of the ratios: 1.390;"));
 }
 
+TEST_F(BenchFiles, DifferByTheSameWhicheverComesFirst) {
+    const BenchGas gas{2, 0.5, 1000};
+    const auto rates = [&](double one, double two) {
+        return std::vector{row(BenchRung::kSpring, one, gas), row(BenchRung::kTextbook, two, gas)};
+    };
+    const std::string a = write("a.json", rates(80.0, 100.0));
+    const std::string b = write("b.json", rates(100.0, 80.0));
+    EXPECT_THAT(bench_diff(a, b), HasSubstr("Median of the ratios: 1.000;"));
+    EXPECT_THAT(bench_diff(b, a), HasSubstr("Median of the ratios: 1.000;"));
+}
+
+TEST_F(BenchFiles, DoNotDifferWhereTheRangesOverlap) {
+    BenchRow one = row(BenchRung::kSpring, 100.0, {2, 0.5, 1000});
+    one.rate = {.median = 100.0, .least = 99.0, .most = 140.0, .repeats = 3};
+    BenchRow other = one;
+    other.rate = {.median = 145.0, .least = 139.0, .most = 146.0, .repeats = 3};
+    EXPECT_THAT(bench_diff(write("a.json", {one}), write("b.json", {other})),
+                HasSubstr("1 compared: 0 faster and 0 slower by more than the noise, 1 within it"));
+}
+
+TEST_F(BenchFiles, HaveNumbersThatAMeasurementCanHave) {
+    BenchRow measured = row(BenchRung::kSpring, 100.0, {2, 0.5, 1000});
+    measured.limit = 400.0;
+    auto json = bench_json(results_of({measured}), {});
+    const std::string good = write("a.json", json.dump());
+    const auto sound = json.at("rows").at(0);
+    for (const auto& [key, values] :
+         std::vector<std::pair<std::string, std::vector<double>>>{{"per_second", {-1e8, 0.0}},
+                                                                  {"per_second_least", {-1.0, 101.0}},
+                                                                  {"per_second_most", {99.0}},
+                                                                  {"limit_per_second", {-1.0, 0.0}},
+                                                                  {"balls", {1e30, -5.0, 0.0, 2.5}},
+                                                                  {"threads", {-1.0, 1e300, 0.0, 1.5}},
+                                                                  {"dimension", {2.7, 4.0}},
+                                                                  {"packing_fraction", {-0.1, 0.0, 1.1}}}) {
+        for (const double value : values) {
+            json["rows"][0] = sound;
+            json["rows"][0][key] = value;
+            const std::string bad = write("b.json", json.dump());
+            const std::string words = "b.json: rows[0]." + key + ": must be ";
+            EXPECT_THAT(message_of<InputError>([&] { bench_diff(good, bad); }), HasSubstr(words)) << value;
+            EXPECT_THAT(message_of<InputError>([&] { bench_figure(bad, "speed"); }), HasSubstr(words)) << value;
+        }
+    }
+}
+
 TEST_F(BenchFiles, OfOthersAreRefused) {
     const std::string good = write("a.json", std::vector<BenchRow>{});
     for (const char* text : {"", "{}", "[1, 2]", "{\"carom_bench\": 2}", "{\"carom_bench\": 1, \"rows\": 3}"}) {
@@ -280,6 +326,8 @@ TEST_F(BenchFiles, AreDrawnWithTheLimitAndTheFastestCountOfThreads) {
     EXPECT_THAT(bench_figure(file, "threads").script("x.png").text(),
                 AllOf(HasSubstr("1 50 45 55\n2 80 72 88"), HasSubstr("1 50 0 0\n2 100 0 0")));
     EXPECT_THAT(bench_figure(file, "limit").script("x.png").text(), HasSubstr("1000 20 18 22"));
+    rows.push_back(row(BenchRung::kSpring, 40.0, gas));  // again, and slower
+    EXPECT_THAT(bench_figure(write("b.json", rows), "threads").script("x.png").text(), HasSubstr("1 50 45 55\n"));
     EXPECT_THAT(message_of<InputError>([&] { bench_figure(file, "double"); }),
                 HasSubstr("holds nothing to draw for 'double'"));
     EXPECT_THAT(message_of<InputError>([&] { bench_figure(file, "colour"); }),

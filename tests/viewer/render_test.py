@@ -251,6 +251,29 @@ color = "#E91E63"
         self.succeed("render", "two.toml", "-o", "frames/", "--size", "200x100", "--every", "0.5", "--force")
         self.assertEqual(names(), [f"frame-{k:06}.png" for k in range(3)] + ["frame-notes.png"])
 
+    def test_no_picture_of_a_folder_takes_the_place_of_what_is_read(self):
+        self.succeed("run", "two.toml", "--quiet", "-o", "two.h5")
+        pictures = self.folder / "pictures"
+        pictures.mkdir()
+        (pictures / "frame-000002.png").symlink_to("../two.h5")
+        (pictures / "frame-000003.png").write_text(TWO)
+        (pictures / "frame-000004.png").write_text("[look]\narrows = true\n")
+        (pictures / "frame-000009.png").write_text("x,y\n2,2\n")
+        self.write("loads.toml", TWO.split("[[ball]]")[0] + '''[[load]]
+species = "pin"
+file = "pictures/frame-000009.png"
+format = "csv"
+''')
+        before = {path: path.read_bytes() for path in pictures.iterdir()}
+        for source, number in ((["two.h5"], 2), (["pictures/frame-000003.png"], 3),
+                               (["two.toml", "--look", "pictures/frame-000004.png"], 4), (["loads.toml"], 9)):
+            with self.subTest(source):
+                result = self.carom("render", *source, "-o", "pictures/", "--size", "200x100", "--force")
+                self.assertEqual((result.status, result.err),
+                                 (2, f"carom: pictures/frame-{number:06}.png: is the input, and would be overwritten; "
+                                     "name another file\n"))
+                self.assertEqual({path: path.read_bytes() for path in pictures.iterdir()}, before)
+
     def test_a_movie_may_have_any_name(self):
         self.succeed("render", "two.toml", "-o", "time:1.mp4", "--size", "200x100")
         self.assertGreater((self.folder / "time:1.mp4").stat().st_size, 500)
