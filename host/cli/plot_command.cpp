@@ -366,7 +366,8 @@ std::string plot_trajectory(const PlotOptions& options) {
 std::string name_in_all(const PlotOptions& options, const std::string& quantity) {
     if (options.output.empty()) return output_of(options, quantity);
     const std::filesystem::path named = options.output;
-    if (options.output.ends_with('/') || std::filesystem::is_directory(named))
+    std::error_code ignored;
+    if (options.output.ends_with('/') || std::filesystem::is_directory(named, ignored))
         return named / (quantity + (options.csv ? ".csv" : ".png"));
     return named.parent_path() / fmt::format("{}-{}{}", named.stem().string(), quantity, named.extension().string());
 }
@@ -379,7 +380,7 @@ std::string plot_all(const PlotOptions& options) {
     const std::vector<std::string> quantities = all_quantities(TrajectoryReader(options.file));
     if (options.output.ends_with('/')) {
         std::error_code error;
-        std::filesystem::create_directory(options.output.substr(0, options.output.size() - 1), error);
+        std::filesystem::create_directories(options.output, error);
         if (error) throw SystemError(fmt::format("cannot make the folder {}: {}", options.output, error.message()));
     }
     for (const std::string& quantity : quantities) {

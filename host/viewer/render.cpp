@@ -82,7 +82,8 @@ private:
 }  // namespace
 
 RenderKind render_kind(const std::string& output) {
-    if (output.ends_with('/') || fs::is_directory(output)) return RenderKind::kFolder;
+    std::error_code ignored;  // what is there and cannot be looked at, says the writing of it
+    if (output.ends_with('/') || fs::is_directory(output, ignored)) return RenderKind::kFolder;
     if (output.ends_with(".png")) return RenderKind::kPicture;
     if (is_movie_name(output)) return RenderKind::kMovie;
     throw InputError(
