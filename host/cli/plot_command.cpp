@@ -387,13 +387,15 @@ std::string plot_all(const PlotOptions& options) {
         check_figure(options, name_in_all(options, quantity));
     }
     std::string written;
+    std::size_t files = 0;
     for (const std::string& quantity : quantities) {
         PlotOptions one = options;
         one.quantities = {quantity};
         one.rows = options.rows || quantity == "balls";  // a row of the scene's own, and no picture
         one.output = name_in_all(options, quantity);
         try {
-            written += (written.empty() ? "" : "\n") + plot_trajectory(one);
+            keep_earlier(files, [&] { written += (written.empty() ? "" : "\n") + plot_trajectory(one); });
+            ++files;
         } catch (const InputError& error) {
             // Energy is always there, so it is something else; and a file that is there now came meanwhile.
             std::error_code error_of_system;

@@ -175,8 +175,10 @@ std::size_t render(FrameSource& source, const RenderRequest& request, const std:
                 write_png(pixels, request.output, request.force);
                 break;
             case RenderKind::kFolder:
-                write_png(pixels, (fs::path(request.output) / fmt::format("frame-{:06}.png", done)).string(),
-                          request.force);
+                keep_earlier(done, [&] {
+                    write_png(pixels, (fs::path(request.output) / fmt::format("frame-{:06}.png", done)).string(),
+                              request.force);
+                });
                 break;
             case RenderKind::kMovie:
                 movie->add(pixels);

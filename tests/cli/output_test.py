@@ -176,6 +176,25 @@ class Outputs(ProgramTest):
                 self.assertNotIn("filesystem error", result.err)
                 self.assertEqual(result.err.count("\n"), 1)
 
+    def test_files_before_one_that_does_not_fit_are_told_of(self):
+        def interrupted_by_the_largest(*command):
+            self.succeed(*command)
+            files = [path for path in self.folder.glob("f*") if path.suffix != ".pvd"]
+            limit = max(path.stat().st_size for path in files) - 1
+            self.assertLess(min(path.stat().st_size for path in files), limit)
+            return self.carom(*command, "--force", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+
+        result = interrupted_by_the_largest("plot", "three.h5", "--all", "--csv", "-o", "f.csv", "--quiet")
+        self.assertEqual(result.status, 4)
+        self.assertRegex(result.err, r"; the (file|\d+ files) before it (was|were) kept\n\Z")
+        for path in self.folder.glob("f*"):
+            path.unlink()
+        # None of a list of older frames beside newer ones.
+        self.succeed("convert", "three.h5", "f.vtp")
+        (self.folder / "f_0001.vtp.carom-partial").mkdir()
+        self.assertNotEqual(self.carom("convert", "three.h5", "f.vtp", "--force").status, 0)
+        self.assertFalse((self.folder / "f.pvd").exists())
+
     def test_all_figures_go_into_a_folder_of_a_folder_that_is_made(self):
         self.succeed("plot", "three.h5", "--all", "--csv", "-o", "one/two/three/", "--quiet")
         self.assertTrue((self.folder / "one/two/three/energy.csv").exists())
