@@ -239,14 +239,41 @@ ViewerBench run_viewer_bench(const BenchRequest&, const std::string&, const std:
 
 #endif
 
+using OptionsGiven = std::vector<std::pair<const char*, bool>>;
+
+/// \throws InputError  one of them is given
+void refuse_options(const OptionsGiven& given, const char* with) {
+    for (const auto& [name, is_given] : given) {
+        if (is_given) throw InputError(fmt::format("{}: not with {}", name, with));
+    }
+}
+
+/// What chooses measurements of the solvers alone.
+OptionsGiven of_the_ladder(const BenchOptions& options) {
+    return {{"--fractions", !options.fractions.empty()}, {"--precision", !options.precisions.empty()},
+            {"--only", !options.only.empty()},           {"--repeats", !options.repeats.empty()},
+            {"--limit", !options.limit.empty()},         {"--patience", !options.patience.empty()}};
+}
+
+int compare_results(const BenchOptions& options) {
+    refuse_options(of_the_ladder(options), "--diff");
+    refuse_options({{"--viewer", options.viewer},
+                    {"--quick", options.quick},
+                    {"--dimension", !options.dimensions.empty()},
+                    {"--sizes", !options.sizes.empty()},
+                    {"--backend", options.backend != "auto"},
+                    {"--device", !options.device.empty()},
+                    {"--threads", !options.threads.empty()},
+                    {"--output", !options.output.empty()},
+                    {"--json", options.json}},
+                   "--diff");
+    fmt::print("{}", bench_diff(options.diff[0], options.diff[1]));
+    return 0;
+}
+
 /// How fast balls get into pictures, instead of how fast they are computed.
 int bench_viewer(const BenchOptions& options) {
-    for (const auto& [name, value] :
-         {std::pair{"--fractions", &options.fractions}, std::pair{"--precision", &options.precisions},
-          std::pair{"--only", &options.only}, std::pair{"--repeats", &options.repeats},
-          std::pair{"--limit", &options.limit}, std::pair{"--patience", &options.patience}}) {
-        if (!value->empty()) throw InputError(fmt::format("{}: not with --viewer", name));
-    }
+    refuse_options(of_the_ladder(options), "--viewer");
     if (!options.output.empty()) check_output_file(options.output, "", options.force);
     const BenchRequest request = request_of(options);
     const SignalGuard signals;
@@ -285,11 +312,9 @@ Action add_bench_command(CommandOptions& command, const std::string&) {
     command.flag("--quiet", options->quiet, "Do not say what is being measured");
     command.flag("--force", options->force, "Overwrite the file of results");
     return [options] {
+        if (!options->diff.empty()) return compare_results(*options);
         use_device(options->device);
-        if (options->viewer) return bench_viewer(*options);
-        if (options->diff.empty()) return bench(*options);
-        fmt::print("{}", bench_diff(options->diff[0], options->diff[1]));
-        return 0;
+        return options->viewer ? bench_viewer(*options) : bench(*options);
     };
 }
 

@@ -179,9 +179,13 @@ void end_if_pipe_broke(int error) {
 /// Sees to it that all of standard output has been written.
 /// \throws SystemError  it has not
 void finish_output() {
-    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return;
-    end_if_pipe_broke(errno);
-    throw SystemError("cannot write to standard output");
+    const bool flushed = std::fflush(stdout) == 0;
+    if (flushed && std::ferror(stdout) == 0) return;
+    const int error = errno;
+    end_if_pipe_broke(error);
+    // Of an earlier write nobody knows the reason any more.
+    throw SystemError("cannot write to standard output" +
+                      (flushed ? std::string() : ": " + std::generic_category().message(error)));
 }
 
 /// Whether the variable below is ours, and not the user's.

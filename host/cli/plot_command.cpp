@@ -366,7 +366,8 @@ std::string plot_trajectory(const PlotOptions& options) {
 std::string name_in_all(const PlotOptions& options, const std::string& quantity) {
     if (options.output.empty()) return output_of(options, quantity);
     const std::filesystem::path named = options.output;
-    if (options.output.ends_with('/') || std::filesystem::is_directory(named))
+    std::error_code ignored;
+    if (options.output.ends_with('/') || std::filesystem::is_directory(named, ignored))
         return named / (quantity + (options.csv ? ".csv" : ".png"));
     return named.parent_path() / fmt::format("{}-{}{}", named.stem().string(), quantity, named.extension().string());
 }
@@ -379,20 +380,22 @@ std::string plot_all(const PlotOptions& options) {
     const std::vector<std::string> quantities = all_quantities(TrajectoryReader(options.file));
     if (options.output.ends_with('/')) {
         std::error_code error;
-        std::filesystem::create_directory(options.output.substr(0, options.output.size() - 1), error);
+        std::filesystem::create_directories(options.output, error);
         if (error) throw SystemError(fmt::format("cannot make the folder {}: {}", options.output, error.message()));
     }
     for (const std::string& quantity : quantities) {
         check_figure(options, name_in_all(options, quantity));
     }
     std::string written;
+    std::size_t files = 0;
     for (const std::string& quantity : quantities) {
         PlotOptions one = options;
         one.quantities = {quantity};
         one.rows = options.rows || quantity == "balls";  // a row of the scene's own, and no picture
         one.output = name_in_all(options, quantity);
         try {
-            written += (written.empty() ? "" : "\n") + plot_trajectory(one);
+            keep_earlier(files, [&] { written += (written.empty() ? "" : "\n") + plot_trajectory(one); });
+            ++files;
         } catch (const InputError& error) {
             // Energy is always there, so it is something else; and a file that is there now came meanwhile.
             std::error_code error_of_system;

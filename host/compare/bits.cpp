@@ -214,7 +214,7 @@ Findings bits_section(const PreparedScene& run, const CompareContext& context) {
     section.checks.back().figures.emplace_back("runs", static_cast<double>(sources.size()));
     if (sources.size() == 1) {
         section.checks.back().verdict = Verdict::kNone;
-        section.notes.emplace_back("one processor and one thread are all there is: nothing to hold the run against");
+        section.notes.emplace_back("--threads 1 leaves nothing to hold the run against: two at least are needed");
     }
     return section;
 }

@@ -59,12 +59,9 @@ public:
 
     void add(const Frame& frame) override {
         const std::string path = frame_path(files_.size());
-        try {
-            format_.write(path, *target_.header, frame, target_.force);
-        } catch (const SystemError& error) {
-            throw SystemError(
-                fmt::format("{}; the {} files of the frames before it were kept", error.what(), files_.size()));
-        }
+        keep_earlier(files_.size(), [&] { format_.write(path, *target_.header, frame, target_.force); });
+        // An older list is of frames that are replaced one by one from now on.
+        if (files_.empty() && format_.list != nullptr && target_.force) remove_older_list();
         files_.push_back({std::filesystem::path(path).filename().string(), frame.time});
     }
 
@@ -79,6 +76,11 @@ public:
     }
 
 private:
+    void remove_older_list() const {
+        std::error_code error;
+        std::filesystem::remove(target_of(list_path()), error);
+        if (error) throw SystemError(fmt::format("{}: cannot be removed: {}", list_path(), error.message()));
+    }
     [[nodiscard]] std::string list_path() const { return stem_ + format_.list_extension; }
     [[nodiscard]] std::string frame_path(std::size_t index) const {
         const std::size_t digits =

@@ -5,6 +5,8 @@
 #include <span>
 #include <string>
 
+#include "host/state/errors.hpp"
+
 namespace carom {
 
 /// Where a file of this name lies: at the end of its symbolic links, whether or not there is such a file yet.
@@ -39,6 +41,20 @@ void require_no_input(std::span<const std::string> outputs, std::span<const std:
 /// \param advice  what the user may do about a file that exists
 /// \throws InputError  there is a file, and `force` is not given; or something that is no file (a pipe, a device)
 void require_replaceable(const std::string& path, bool force, const std::string& advice = "--force overwrites it");
+
+/// Writes the file that follows on `earlier` ones of the same command, which stay if it cannot be written.
+/// \throws SystemError  as `write`, with how many there are already
+template <class Write>
+void keep_earlier(std::size_t earlier, const Write& write) {
+    try {
+        write();
+    } catch (const SystemError& error) {
+        if (earlier == 0) throw;
+        const std::string kept =
+            earlier == 1 ? "file before it was kept" : std::to_string(earlier) + " files before it were kept";
+        throw SystemError(std::string(error.what()) + "; the " + kept);
+    }
+}
 
 struct PartialFile;  // what remove_partial_files() knows of one
 

@@ -37,13 +37,16 @@ std::vector<std::string> loaded_files(const Scene& scene) {
 }
 
 void check_output_file(const std::string& path, const std::string& input, bool force) {
-    std::error_code ignored;
     require_no_input({{path}}, {{input}});
     require_replaceable(path, force, "--force overwrites it, -o names another");
     const fs::path target = target_of(path);
     const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
-    if (!fs::is_directory(folder, ignored)) {
-        throw SystemError("cannot write " + path + ": there is no folder " + folder.string());
+    std::error_code error;
+    if (!fs::is_directory(folder, error)) {
+        const bool none =
+            !error || error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory;
+        throw SystemError(none ? fmt::format("cannot write {}: there is no folder {}", path, folder.string())
+                               : fmt::format("cannot write {}: {}: {}", path, folder.string(), error.message()));
     }
     if (access(folder.c_str(), W_OK) != 0) {
         throw SystemError("cannot write " + path + ": " + std::strerror(errno));

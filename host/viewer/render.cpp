@@ -82,7 +82,8 @@ private:
 }  // namespace
 
 RenderKind render_kind(const std::string& output) {
-    if (output.ends_with('/') || fs::is_directory(output)) return RenderKind::kFolder;
+    std::error_code ignored;  // what is there and cannot be looked at, says the writing of it
+    if (output.ends_with('/') || fs::is_directory(output, ignored)) return RenderKind::kFolder;
     if (output.ends_with(".png")) return RenderKind::kPicture;
     if (is_movie_name(output)) return RenderKind::kMovie;
     throw InputError(
@@ -174,8 +175,10 @@ std::size_t render(FrameSource& source, const RenderRequest& request, const std:
                 write_png(pixels, request.output, request.force);
                 break;
             case RenderKind::kFolder:
-                write_png(pixels, (fs::path(request.output) / fmt::format("frame-{:06}.png", done)).string(),
-                          request.force);
+                keep_earlier(done, [&] {
+                    write_png(pixels, (fs::path(request.output) / fmt::format("frame-{:06}.png", done)).string(),
+                              request.force);
+                });
                 break;
             case RenderKind::kMovie:
                 movie->add(pixels);

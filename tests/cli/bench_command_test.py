@@ -29,6 +29,10 @@ MALFORMED = [
     (["-o", "taken.json"], r"taken\.json: exists already; .*"),
     (["--diff", "taken.json", "taken.json"], r"taken\.json: is no result of carom bench"),
     (["--diff", "taken.json"], r".*--diff.*"),
+    (["--diff", "taken.json", "taken.json", "--json"], r"--json: not with --diff"),
+    (["--diff", "taken.json", "taken.json", "-o", "new.json"], r"--output: not with --diff"),
+    (["--diff", "taken.json", "taken.json", "--only", "spring"], r"--only: not with --diff"),
+    (["--diff", "taken.json", "taken.json", "--quick"], r"--quick: not with --diff"),
 ]
 
 

@@ -50,6 +50,10 @@ class Compare(ProgramTest):
             self.assertTrue(self.succeed("compare", os.fsdecode(name)).out.startswith(shown), shown)
             self.assertEqual(self.compare_json(os.fsdecode(name))["scene"], text)
 
+    def test_one_thread_has_nothing_to_be_held_against(self):
+        said = self.carom("compare", "two_balls", "--threads", "1", "--backend", "cpu").out
+        self.assertIn("two at least are needed", said)
+
     def test_a_step_too_long_is_found_and_is_exit_status_3(self):
         found = self.compare_json(SCENE, "--set", "spring.dt=2e-3", status=3)
         self.assertFalse(found["good"])

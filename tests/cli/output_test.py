@@ -162,6 +162,43 @@ class Outputs(ProgramTest):
         self.succeed("convert", "three.h5", "one.csv", "--last", "--force")
         self.assertNotEqual((self.folder / "one.csv").read_text(), "precious")
 
+    def test_names_that_lead_nowhere_are_told_in_carom_s_words(self):
+        (self.folder / "loop").symlink_to("loop")
+        long = "a" * 260
+        for output in (["energy", "-o", f"{long}/x.svg"], ["--all", "-o", f"{long}/x.svg"]):
+            result = self.carom("plot", "three.h5", *output)
+            self.assertEqual(result.status, 4)
+            self.assertRegex(result.err, rf"\Acarom: cannot write {long}/x[^:]*\.svg: {long}: File name too long\n\Z")
+        for command in (["plot", "three.h5", "--all"], ["render", "three.h5"]):
+            for name in ("loop", f"{long}.png"):
+                result = self.carom(*command, "-o", name)
+                self.assertIn(result.status, (2, 4))
+                self.assertNotIn("filesystem error", result.err)
+                self.assertEqual(result.err.count("\n"), 1)
+
+    def test_files_before_one_that_does_not_fit_are_told_of(self):
+        def interrupted_by_the_largest(*command):
+            self.succeed(*command)
+            files = [path for path in self.folder.glob("f*") if path.suffix != ".pvd"]
+            limit = max(path.stat().st_size for path in files) - 1
+            self.assertLess(min(path.stat().st_size for path in files), limit)
+            return self.carom(*command, "--force", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+
+        result = interrupted_by_the_largest("plot", "three.h5", "--all", "--csv", "-o", "f.csv", "--quiet")
+        self.assertEqual(result.status, 4)
+        self.assertRegex(result.err, r"; the (file|\d+ files) before it (was|were) kept\n\Z")
+        for path in self.folder.glob("f*"):
+            path.unlink()
+        # None of a list of older frames beside newer ones.
+        self.succeed("convert", "three.h5", "f.vtp")
+        (self.folder / "f_0001.vtp.carom-partial").mkdir()
+        self.assertNotEqual(self.carom("convert", "three.h5", "f.vtp", "--force").status, 0)
+        self.assertFalse((self.folder / "f.pvd").exists())
+
+    def test_all_figures_go_into_a_folder_of_a_folder_that_is_made(self):
+        self.succeed("plot", "three.h5", "--all", "--csv", "-o", "one/two/three/", "--quiet")
+        self.assertTrue((self.folder / "one/two/three/energy.csv").exists())
+
     def test_figures_of_every_quantity_are_drawn(self):
         self.succeed("plot", "three.h5")
         self.assertIn("three-energy.png", self.files())

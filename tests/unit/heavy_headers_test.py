@@ -17,7 +17,7 @@ LIBRARIES = {
     "CLI11": (re.compile(r"CLI/"), {"host/cli": 1}),
     "toml++": (re.compile(r"toml\+\+/"), {"host/scene": 6, "host/sweep": 1}),
     "JSON": (re.compile(r"nlohmann/(?!json_fwd)"), {
-        "host/bench": 4, "host/cli": 2, "host/compare": 1, "host/plot": 2, "host/report": 1, "host/run": 3,
+        "host/bench": 4, "host/cli": 2, "host/compare": 1, "host/plot": 2, "host/report": 1, "host/run": 4,
         "host/sweep": 2, "tests/fuzz": 1, "tests/golden": 7, "tests/physics": 6, "tests/unit": 3}),
     "HDF5": (re.compile(r"hdf5|H5\w*\.h"), {"host/cli": 1, "host/io": 9, "tests/fuzz": 1, "tests/unit": 1}),
     "pybind11": (re.compile(r"pybind11/"), {"python": 3}),
