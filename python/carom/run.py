@@ -20,7 +20,7 @@ import numpy.typing as npt
 from . import _carom
 from .errors import SceneError
 from .pictures import Picture, Report, figure_of, report, view
-from .scene import Scene, count_threads, floats, option_overrides
+from .scene import Scene, bare_key, count_threads, floats, option_overrides
 from .tables import Average, Table, average_of, rows_of
 
 
@@ -202,6 +202,7 @@ class Run:
         """
         wanted = Scene({})
         for key, value in changes.items():
+            key = bare_key(key)
             if not _CHANGEABLE.match(key):
                 shown = key if key.isprintable() else repr(key)
                 raise SceneError([f"{shown}: cannot be changed while the run goes on; allowed: keys of physics, "

@@ -59,6 +59,13 @@ def _name(name: Any, key: str) -> str:
     return name
 
 
+def bare_key(key: Any) -> str:
+    """A key of a scene as --set takes it: without the blanks of C at its ends. Raises KeyError for what is no text."""
+    if not isinstance(key, str):
+        raise KeyError(key)
+    return key.strip(" \t\n\v\f\r")
+
+
 def _is_tables(value: Any) -> bool:
     return isinstance(value, list | tuple) and len(value) > 0 and all(isinstance(one, Mapping) for one in value)
 
@@ -122,7 +129,8 @@ class Scene:
         _utf8(self._source, self.path)
 
     def __setitem__(self, key: str, value: Any) -> None:
-        if not isinstance(key, str) or not key.strip() or "=" in key:
+        key = bare_key(key)
+        if not key or "=" in key:
             raise KeyError(key)
         self._overrides.append(_utf8(f"{key}={_toml(value, key)}", f"--set {key!r}"))
 
@@ -130,7 +138,7 @@ class Scene:
         """What the scene says of a key ("fill[0].count"); a KeyError where it leaves that to its default."""
         at: Any = tomllib.loads(self.text)
         try:
-            for part in key.replace("]", "").replace("[", ".#").split("."):
+            for part in bare_key(key).replace("]", "").replace("[", ".#").split("."):
                 at = at[int(part[1:])] if part.startswith("#") else at[part]
         except (KeyError, IndexError, TypeError, ValueError):
             raise KeyError(key) from None

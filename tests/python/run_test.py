@@ -963,7 +963,7 @@ def test_a_key_is_another_one_from_now_on(solver, tmp_path):
     run = carom.Run(DRIVEN, solver=solver, output=tmp_path / "changed.h5")
     run.advance(until=0.5)
     before = run.totals.energy
-    run.change({"physics.gravity": [0.0, -2.0]})
+    run.change({" physics.gravity\n": [0.0, -2.0]})
     run.advance()
     assert run.time == pytest.approx(1.0)
     assert list(run.rows["time"]) == pytest.approx([0.0, 0.25, 0.5, 0.75, 1.0])

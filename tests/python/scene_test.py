@@ -92,6 +92,8 @@ def test_keys_are_read_as_they_were_set():
     for key in ("spring.damping", "fill[7].count", "fill.count", "run.until[0]", ""):
         with pytest.raises(KeyError):
             scene[key]
+    scene[" run.until\n"] = 2.5  # as --set takes it
+    assert scene["run.until"] == scene["\trun.until"] == 2.5
     other = scene.copy()
     other["fill[0].count"] = 13
     assert scene["fill[0].count"] == 12
