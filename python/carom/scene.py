@@ -210,11 +210,17 @@ class Scene:
 
     def _write_tables_apart(self) -> None:
         """Writes the scene anew where it has balls or species as one value, behind which no [[ball]] may stand."""
-        whole = re.compile(r"""\s*["']?(ball|species)["']?\s*=""")
         head = re.split(r"(?m)^\s*\[", self._source, maxsplit=1)[0]  # keys of no table
-        if not any(whole.match(line) for line in [*head.splitlines(), *self._overrides]):
-            return
-        tables = tomllib.loads(self.text)
+        try:
+            of_none = tomllib.loads(head)
+            if not ({"ball", "species"} & {*of_none, *(override.split("=")[0] for override in self._overrides)}):
+                return
+        except tomllib.TOMLDecodeError:
+            pass  # it ends within an array or a text; written anew, it ends at a table
+        try:
+            tables = tomllib.loads(self.text)
+        except tomllib.TOMLDecodeError:
+            return  # check() says what is wrong
         self._source = to_toml({name: value for name, value in tables.items()
                                 if value != [] or name not in ("ball", "species")}) + "\n"
         self._overrides = []

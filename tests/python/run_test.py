@@ -216,7 +216,9 @@ def test_balls_are_added_to_those_that_stand_as_one_value():
     set_whole["ball"] = [ball]
     set_whole["species"] = [{"name": "a", "radius": 0.1, "mass": 1.0}]
     inline = carom.Scene("\ufeffball = [{radius = 0.1, mass = 1.0, position = [3.0, 3.0]}]\n[scene]\ndimension = 2\n[box]\nsize = [9.0, 9.0]\n")
-    for scene, before in ((set_whole, 1), (carom.Scene({**tables, "ball": [], "species": []}), 0), (inline, 1)):
+    lines = carom.Scene("box.size = [9.0, 9.0]\nscene.dimension = 2\nbox.wall_temperature = [\n  [0.0, 0.0], 0.0]\n"
+                        "scene.title = \"\"\"\n[box]\"\"\"\n\"ball\" = [{radius = 0.1, mass = 1.0, position = [3.0, 3.0]}]\n")
+    for scene, before in ((set_whole, 1), (carom.Scene({**tables, "ball": [], "species": []}), 0), (inline, 1), (lines, 1)):
         scene.add_balls([[2.0, 2.0]], radius=0.1, mass=1.0)
         scene.add_balls([[6.0, 6.0]], radius=0.2, mass=1.0, species="b")
         scene["run.until"] = 0.5
