@@ -114,13 +114,26 @@ class Run:
                 there = self._run.reachable_time(min(goal, self._run.end))
                 due = min((schedule.next() for schedule, _ in self._callbacks), default=math.inf)
                 self._run.advance(goal if due >= there else due)
-                for schedule, callback in list(self._callbacks):
-                    if schedule.take(self._run.time):
-                        callback(self)
+                self._call_due()
                 if self._run.time >= self._run.reachable_time(min(goal, self._run.end)):
                     break
         finally:
             self._advancing = False
+
+    def _call_due(self) -> None:
+        """Calls all, whatever one raises: at the end of the run there is no other time for them."""
+        first: Exception | None = None
+        for schedule, callback in list(self._callbacks):
+            try:
+                if schedule.take(self._run.time):
+                    callback(self)
+            except Exception as error:
+                first = error if first is None else first
+        if first is not None:
+            try:
+                raise first
+            finally:
+                del first  # which holds this frame, and so the run
 
     def step(self, count: int = 1) -> None:
         """Goes on by so many time steps of `spring`. Raises InputError for `events`, which has none."""
@@ -131,7 +144,8 @@ class Run:
     def every(self, interval: float, callback: Callable[[Run], Any]) -> None:
         """From now on calls ``callback(run)`` at the multiples of a time, as rows and frames are due.
 
-        The run may be looked at and changed there, and not be advanced. What the callback raises comes out of advance().
+        The run may be looked at and changed there, and not be advanced. What the callback raises comes out of advance(), once
+        all that are due have been called; of several that raise, the first.
         """
         if not (interval > 0.0 and math.isfinite(interval)):
             raise ValueError(f"interval is {interval!r}; allowed: a finite number above 0")

@@ -277,6 +277,27 @@ def test_an_exception_in_a_callback_comes_out_and_the_run_can_go_on(gas):
     assert plain.state_hash == run.state_hash
 
 
+@pytest.mark.parametrize("time", [0.25, 0.5])
+def test_what_a_callback_raises_takes_no_others_turn(time, gas):
+    run = carom.Run(gas)
+    seen = []
+
+    def fail(run):
+        raise LookupError("first")
+
+    def fail_too(run):
+        seen.append("second")
+        raise ValueError("second")
+
+    run.every(time, fail)
+    run.every(time, fail_too)
+    run.every(time, lambda run: seen.append(run.time))
+    with pytest.raises(LookupError, match="first"):
+        run.advance()
+    assert seen == ["second", pytest.approx(time)]
+    assert run.ended == (time == 0.5)
+
+
 def test_a_callback_far_more_often_than_steps_is_called_at_each(gas):
     run = carom.Run(gas)
     seen = []
