@@ -159,7 +159,8 @@ class Run:
         """Gives all balls other velocities, from now on.
 
         velocity
-            balls by axes, as ``frame().velocity`` has them [length/time]; of balls that have left the box it may be NaN
+            balls by axes, as ``frame().velocity`` has them [length/time]; of balls that have left the box it may
+            be NaN, or masked
 
         As kick() for each ball, at once.
 
@@ -167,7 +168,7 @@ class Run:
         >>> run.set_velocities(-run.frame().velocity)  # back where they came from
         """
         frame = self.frame()
-        array = floats(velocity)
+        array = floats(velocity, of_masked=math.nan)
         if array.shape != frame.velocity.shape:
             raise ValueError(f"velocity has the shape {array.shape}; it must be balls by axes, {frame.velocity.shape}")
         wrong = ~np.isfinite(array).all(axis=1) & (frame.gone == 0)

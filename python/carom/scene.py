@@ -16,6 +16,7 @@ import numpy.typing as npt
 from . import _carom
 from .errors import InputError, SceneError
 
+_ma: Any = np.ma  # of which not all versions of NumPy have types
 SCENES = str(pathlib.Path(__file__).parent / "scenes")
 
 
@@ -168,8 +169,8 @@ class Scene:
         spin
             of each ball or one for all; in 3D three numbers each [rad/time]
 
-        Raises ValueError for shapes that do not fit and numbers that are none. What else is wrong (balls that overlap, or
-        lie outside) check() and runs tell, with the number of the ball. Some 50,000 balls a second.
+        Raises ValueError for shapes that do not fit and numbers that are none, as masked ones. What else is wrong (balls
+        that overlap, or lie outside) check() and runs tell, with the number of the ball. Some 50,000 balls a second.
 
         >>> scene = Scene({"scene": {"dimension": 2}, "box": {"size": [9.0, 9.0]}})
         >>> scene.add_balls([[2.0, 2.0], [5.0, 5.0]], velocity=[[1.0, 0.0], [0.0, 1.0]], radius=0.5, mass=1.0)
@@ -264,12 +265,24 @@ class Scene:
         return f"<carom.Scene {self.path}{changed}>"
 
 
-def floats(values: npt.ArrayLike | None) -> npt.NDArray[np.float64]:
-    """As numbers; those with an imaginary part are none, of which NumPy's own conversion takes a part."""
-    array = np.asarray(values)
+def _is_masked(values: Any) -> bool:
+    if isinstance(values, list | tuple):
+        return any(_is_masked(one) for one in values)
+    return isinstance(values, np.ma.MaskedArray) and bool(_ma.is_masked(values))
+
+
+def floats(values: npt.ArrayLike | None, *, of_masked: float | None = None) -> npt.NDArray[np.float64]:
+    """As numbers; those with an imaginary part are none, of which NumPy's own conversion takes a part.
+
+    Nor are masked ones, of which it takes what lies below the mask, unless ``of_masked`` stands for them.
+    """
+    masked = _is_masked(values)
+    if masked and of_masked is None:
+        raise ValueError("masked values are no numbers")
+    array = _ma.array(values) if masked else np.asarray(values)
     if np.iscomplexobj(array):
         raise ValueError(f"complex numbers ({array.dtype}) are no places, velocities or sizes")
-    return np.asarray(array, dtype=np.float64)
+    return np.asarray(_ma.filled(array.astype(np.float64), of_masked) if masked else array, dtype=np.float64)
 
 
 def _of_each(name: str, values: npt.ArrayLike | None, shape: tuple[int, ...], infinite: bool = False) -> list[Any]:

@@ -101,6 +101,24 @@ def test_a_time_whose_nearest_step_is_the_present_one_is_there():
             run.advance(until=until)
 
 
+def test_masked_velocities_are_those_of_balls_that_have_left():
+    balls = [{"radius": 0.25, "mass": 1.0, "position": [1.0 + 4.0 * k, 3.0], "velocity": [2.0 * k, 0.0]} for k in range(2)]
+    run = carom.Run(carom.Scene({
+        "scene": {"dimension": 2}, "box": {"size": [6.0, 6.0], "boundary": ["open", "wall"]}, "ball": balls, "run": {"until": 2.0}}))
+    run.advance(until=1.5)
+    assert run.frame().gone.tolist() == [0, 1]
+    below = np.ma.array([[1, 2], [3, 4]])
+    for mask, row in (([[0, 1], [1, 1]], 0), ([[0, 0], [0, 1]], None)):
+        below.mask = mask
+        for velocity in (below, list(below)):
+            if row is None:
+                run.set_velocities(velocity)
+            else:
+                with pytest.raises(ValueError, match=f"velocity of ball {row} is .*nan"):
+                    run.set_velocities(velocity)
+    assert run.frame().velocity[0].tolist() == [1.0, 2.0]
+
+
 def test_balls_that_have_all_left_are_not_unevenly_spread():
     balls = [{"radius": 0.25, "mass": 1.0, "position": [3.0, 0.5 + 0.6 * k], "velocity": [2.0, 0.0]} for k in range(9)]
     run = carom.Run(carom.Scene({

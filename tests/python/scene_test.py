@@ -245,6 +245,9 @@ def test_balls_may_bring_their_species():
     ({"position": np.ones((2, 2)), "radius": None, "mass": None, "species": ["a"]}, "or 2 of them"),
     ({"position": [["a", "b"]]}, "could not convert"),
     ({"position": np.ones((2, 2)) + 1j}, "complex numbers"),
+    ({"position": np.ma.array(np.ones((2, 2)), mask=[[0, 0], [0, 1]])}, "masked values are no numbers"),
+    ({"position": [[1.0, 2.0], np.ma.array([1.0, 2.0], mask=[0, 1])]}, "masked values are no numbers"),
+    ({"position": np.ones((2, 2)), "mass": np.ma.masked}, "masked values are no numbers"),
     ({"position": np.ones((2, 2)), "velocity": np.ones((2, 2), np.complex64)}, "complex numbers"),
 ])
 def test_arrays_that_do_not_fit_are_refused_and_add_nothing(arguments, words):
