@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _carom
-from .errors import SceneError
+from .errors import InputError, SceneError
 from .pictures import Picture, Report, figure_of, report, view
 from .scene import Scene, bare_key, count_threads, floats, option_overrides
 from .tables import Average, Table, average_of, rows_of
@@ -26,6 +26,9 @@ from .tables import Average, Table, average_of, rows_of
 
 # box.wall_temperature as a whole would be one value for whichever stage it is.
 _CHANGEABLE = re.compile(r"(physics|spring|events|thermostat)\.|box\.wall_temperature\[[0-2]\]\[[01]\]$|wall\[\d+\]\.temperature$")
+
+
+_MOST_STEPS = 9 * 10**18  # less than the solver counts
 
 
 class CaromWarning(UserWarning):
@@ -137,9 +140,13 @@ class Run:
 
     def step(self, count: int = 1) -> None:
         """Goes on by so many time steps of `spring`. Raises InputError for `events`, which has none."""
-        if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 0:
-            raise ValueError(f"count is {count!r}; allowed: a whole number from 0 up")
-        self.advance(until=self._run.time_of_step(self._run.step + int(count)))
+        if isinstance(count, bool) or not isinstance(count, int | np.integer) or not 0 <= count <= _MOST_STEPS:
+            raise ValueError(f"count is {count!r}; allowed: a whole number from 0 to {_MOST_STEPS:.0e}")
+        try:
+            until = self._run.time_of_step(self._run.step + int(count))
+        except InputError:  # in words of the command line
+            raise InputError(["the events solver has no steps; advance(until=...) goes on to a time"]) from None
+        self.advance(until=until)
 
     def every(self, interval: float, callback: Callable[[Run], Any]) -> None:
         """From now on calls ``callback(run)`` at the multiples of a time, as rows and frames are due.
@@ -201,6 +208,8 @@ class Run:
             raise ValueError(f"velocity is {array.tolist()!r}; it must be {axes} finite numbers")
         if isinstance(ball, bool) or not isinstance(ball, int | np.integer) or ball < 0:
             raise ValueError(f"ball is {ball!r}; allowed: a whole number from 0 up")
+        if ball >= 2**64:  # which C++ does not take
+            raise InputError([f"there is no ball {ball}; there are {len(self.frame())}"])
         self._run.kick(int(ball), array.tolist(), bool(add))
         self._renew()
 

@@ -79,11 +79,12 @@ def test_steps_are_those_of_the_spring_solver(gas):
     assert run.time == pytest.approx(6e-3)
     run.step(0)
     assert run.steps == 6
-    for count in (-1, 1.5, True, "2"):
-        with pytest.raises(ValueError, match="count"):
+    for count in (-1, 1.5, True, "2", 2**63, 2**64, 2**70):
+        with pytest.raises(ValueError, match=f"^count is {count!r}; allowed: .*$"):
             run.step(count)
-    with pytest.raises(carom.InputError):
+    with pytest.raises(carom.InputError, match="^the events solver has no steps; advance.*$") as error:
         carom.Run(gas, solver="events").step()
+    assert error.value.file is None
 
 
 def test_a_time_whose_nearest_step_is_the_present_one_is_there():
@@ -947,6 +948,11 @@ def test_a_kick_replaces_a_velocity_or_adds_to_it(solver, tmp_path):
     for ball, velocity in ((2, [0.0, 0.0]), (-1, [0.0, 0.0]), (True, [0, 0]), (0, [0.0]), (0, [0.0, float("nan")])):
         with pytest.raises(ValueError):
             carom.Run(DRIVEN, solver=solver).kick(ball, velocity)
+    for ball in (2, 2**64, 2**70):
+        with pytest.raises(carom.InputError, match=f"^there is no ball {ball}; there are 2$"):
+            carom.Run(DRIVEN, solver=solver).kick(ball, [0.0, 0.0])
+    with pytest.raises(ValueError, match="masked values are no numbers"):
+        carom.Run(DRIVEN, solver=solver).kick(0, np.ma.array([0.0, 0.0], mask=[False, True]))
     with pytest.raises(RuntimeError, match="has ended"):
         run.kick(0, [0.0, 0.0])
 

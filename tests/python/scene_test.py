@@ -89,7 +89,8 @@ def test_keys_are_read_as_they_were_set():
     assert scene["box.size"] == [20.0, 30.0]
     assert "run.until" in scene
     assert "spring.damping" not in scene
-    for key in ("spring.damping", "fill[7].count", "fill.count", "run.until[0]", ""):
+    for key in ("spring.damping", "fill[7].count", "fill.count", "run.until[0]", "", 5, None):
+        assert key not in scene
         with pytest.raises(KeyError):
             scene[key]
     scene[" run.until\n"] = 2.5  # as --set takes it
