@@ -120,6 +120,14 @@ def test_masked_velocities_are_those_of_balls_that_have_left():
     assert run.frame().velocity[0].tolist() == [1.0, 2.0]
 
 
+def test_a_frame_without_balls_has_no_third_axis_in_2d():
+    for dimension, none in ((2, {"z", "vz", "spin_x", "spin_y"}), (3, set())):
+        frame = carom.Run({"scene": {"dimension": dimension}, "box": {"size": [6.0] * dimension}, "run": {"until": 1.0}}).frame()
+        assert len(frame) == 0
+        names = ("x", "y", "z", "vx", "vy", "vz", "spin_x", "spin_y", "spin_z")
+        assert {name for name in names if getattr(frame, name) is None} == none
+
+
 def test_balls_that_have_all_left_are_not_unevenly_spread():
     balls = [{"radius": 0.25, "mass": 1.0, "position": [3.0, 0.5 + 0.6 * k], "velocity": [2.0, 0.0]} for k in range(9)]
     run = carom.Run(carom.Scene({
