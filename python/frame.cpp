@@ -75,9 +75,10 @@ using Columns = std::array<std::vector<double>, 3>;
 
 /// One axis of a vector of each ball, where it lies; None where this dimension has none.
 py::object axis_of(const FrameView& view, const Columns BallColumns::*columns, std::size_t axis) {
-    const std::vector<double>& values = ((*view.frame).*columns)[axis];
-    if (values.empty() && view.frame->size() > 0) return py::none();
-    return view_of(values, view.frame);
+    BallColumns used;
+    used.resize(view.frame->dimension, 1);  // there may be no ball to tell by
+    if ((used.*columns)[axis].empty()) return py::none();
+    return view_of(((*view.frame).*columns)[axis], view.frame);
 }
 
 /// Balls by axes. The columns lie apart, so it is a copy of them.

@@ -18,14 +18,17 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _carom
-from .errors import SceneError
+from .errors import InputError, SceneError
 from .pictures import Picture, Report, figure_of, report, view
-from .scene import Scene, count_threads, floats, option_overrides
+from .scene import Scene, bare_key, count_threads, floats, option_overrides
 from .tables import Average, Table, average_of, rows_of
 
 
 # box.wall_temperature as a whole would be one value for whichever stage it is.
 _CHANGEABLE = re.compile(r"(physics|spring|events|thermostat)\.|box\.wall_temperature\[[0-2]\]\[[01]\]$|wall\[\d+\]\.temperature$")
+
+
+_MOST_STEPS = 9 * 10**18  # less than the solver counts
 
 
 class CaromWarning(UserWarning):
@@ -114,24 +117,42 @@ class Run:
                 there = self._run.reachable_time(min(goal, self._run.end))
                 due = min((schedule.next() for schedule, _ in self._callbacks), default=math.inf)
                 self._run.advance(goal if due >= there else due)
-                for schedule, callback in list(self._callbacks):
-                    if schedule.take(self._run.time):
-                        callback(self)
+                self._call_due()
                 if self._run.time >= self._run.reachable_time(min(goal, self._run.end)):
                     break
         finally:
             self._advancing = False
 
+    def _call_due(self) -> None:
+        """Calls all, whatever one raises: at the end of the run there is no other time for them."""
+        first: Exception | None = None
+        for schedule, callback in list(self._callbacks):
+            try:
+                if schedule.take(self._run.time):
+                    callback(self)
+            except Exception as error:
+                first = error if first is None else first
+        if first is not None:
+            try:
+                raise first
+            finally:
+                del first  # which holds this frame, and so the run
+
     def step(self, count: int = 1) -> None:
         """Goes on by so many time steps of `spring`. Raises InputError for `events`, which has none."""
-        if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 0:
-            raise ValueError(f"count is {count!r}; allowed: a whole number from 0 up")
-        self.advance(until=self._run.time_of_step(self._run.step + int(count)))
+        if isinstance(count, bool) or not isinstance(count, int | np.integer) or not 0 <= count <= _MOST_STEPS:
+            raise ValueError(f"count is {count!r}; allowed: a whole number from 0 to {_MOST_STEPS:.0e}")
+        try:
+            until = self._run.time_of_step(self._run.step + int(count))
+        except InputError:  # in words of the command line
+            raise InputError(["the events solver has no steps; advance(until=...) goes on to a time"]) from None
+        self.advance(until=until)
 
     def every(self, interval: float, callback: Callable[[Run], Any]) -> None:
         """From now on calls ``callback(run)`` at the multiples of a time, as rows and frames are due.
 
-        The run may be looked at and changed there, and not be advanced. What the callback raises comes out of advance().
+        The run may be looked at and changed there, and not be advanced. What the callback raises comes out of advance(), once
+        all that are due have been called; of several that raise, the first.
         """
         if not (interval > 0.0 and math.isfinite(interval)):
             raise ValueError(f"interval is {interval!r}; allowed: a finite number above 0")
@@ -145,7 +166,8 @@ class Run:
         """Gives all balls other velocities, from now on.
 
         velocity
-            balls by axes, as ``frame().velocity`` has them [length/time]; of balls that have left the box it may be NaN
+            balls by axes, as ``frame().velocity`` has them [length/time]; of balls that have left the box it may
+            be NaN, or masked
 
         As kick() for each ball, at once.
 
@@ -153,7 +175,7 @@ class Run:
         >>> run.set_velocities(-run.frame().velocity)  # back where they came from
         """
         frame = self.frame()
-        array = floats(velocity)
+        array = floats(velocity, of_masked=math.nan)
         if array.shape != frame.velocity.shape:
             raise ValueError(f"velocity has the shape {array.shape}; it must be balls by axes, {frame.velocity.shape}")
         wrong = ~np.isfinite(array).all(axis=1) & (frame.gone == 0)
@@ -186,6 +208,8 @@ class Run:
             raise ValueError(f"velocity is {array.tolist()!r}; it must be {axes} finite numbers")
         if isinstance(ball, bool) or not isinstance(ball, int | np.integer) or ball < 0:
             raise ValueError(f"ball is {ball!r}; allowed: a whole number from 0 up")
+        if ball >= 2**64:  # which C++ does not take
+            raise InputError([f"there is no ball {ball}; there are {len(self.frame())}"])
         self._run.kick(int(ball), array.tolist(), bool(add))
         self._renew()
 
@@ -202,6 +226,7 @@ class Run:
         """
         wanted = Scene({})
         for key, value in changes.items():
+            key = bare_key(key)
             if not _CHANGEABLE.match(key):
                 shown = key if key.isprintable() else repr(key)
                 raise SceneError([f"{shown}: cannot be changed while the run goes on; allowed: keys of physics, "

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from . import _carom
 from .errors import InputError, SceneError
 
+_ma: Any = np.ma  # of which not all versions of NumPy have types
 SCENES = str(pathlib.Path(__file__).parent / "scenes")
 
 
@@ -57,6 +58,13 @@ def _name(name: Any, key: str) -> str:
     if not isinstance(name, str):
         raise TypeError(f"{key}: the name {name!r} is no text")
     return name
+
+
+def bare_key(key: Any) -> str:
+    """A key of a scene as --set takes it: without the blanks of C at its ends. Raises KeyError for what is no text."""
+    if not isinstance(key, str):
+        raise KeyError(key)
+    return key.strip(" \t\n\v\f\r")
 
 
 def _is_tables(value: Any) -> bool:
@@ -122,7 +130,8 @@ class Scene:
         _utf8(self._source, self.path)
 
     def __setitem__(self, key: str, value: Any) -> None:
-        if not isinstance(key, str) or not key.strip() or "=" in key:
+        key = bare_key(key)
+        if not key or "=" in key:
             raise KeyError(key)
         self._overrides.append(_utf8(f"{key}={_toml(value, key)}", f"--set {key!r}"))
 
@@ -130,7 +139,7 @@ class Scene:
         """What the scene says of a key ("fill[0].count"); a KeyError where it leaves that to its default."""
         at: Any = tomllib.loads(self.text)
         try:
-            for part in key.replace("]", "").replace("[", ".#").split("."):
+            for part in bare_key(key).replace("]", "").replace("[", ".#").split("."):
                 at = at[int(part[1:])] if part.startswith("#") else at[part]
         except (KeyError, IndexError, TypeError, ValueError):
             raise KeyError(key) from None
@@ -160,8 +169,8 @@ class Scene:
         spin
             of each ball or one for all; in 3D three numbers each [rad/time]
 
-        Raises ValueError for shapes that do not fit and numbers that are none. What else is wrong (balls that overlap, or
-        lie outside) check() and runs tell, with the number of the ball. Some 50,000 balls a second.
+        Raises ValueError for shapes that do not fit and numbers that are none, as masked ones. What else is wrong (balls
+        that overlap, or lie outside) check() and runs tell, with the number of the ball. Some 50,000 balls a second.
 
         >>> scene = Scene({"scene": {"dimension": 2}, "box": {"size": [9.0, 9.0]}})
         >>> scene.add_balls([[2.0, 2.0], [5.0, 5.0]], velocity=[[1.0, 0.0], [0.0, 1.0]], radius=0.5, mass=1.0)
@@ -202,11 +211,17 @@ class Scene:
 
     def _write_tables_apart(self) -> None:
         """Writes the scene anew where it has balls or species as one value, behind which no [[ball]] may stand."""
-        whole = re.compile(r"""\s*["']?(ball|species)["']?\s*=""")
         head = re.split(r"(?m)^\s*\[", self._source, maxsplit=1)[0]  # keys of no table
-        if not any(whole.match(line) for line in [*head.splitlines(), *self._overrides]):
-            return
-        tables = tomllib.loads(self.text)
+        try:
+            of_none = tomllib.loads(head)
+            if not ({"ball", "species"} & {*of_none, *(override.split("=")[0] for override in self._overrides)}):
+                return
+        except tomllib.TOMLDecodeError:
+            pass  # it ends within an array or a text; written anew, it ends at a table
+        try:
+            tables = tomllib.loads(self.text)
+        except tomllib.TOMLDecodeError:
+            return  # check() says what is wrong
         self._source = to_toml({name: value for name, value in tables.items()
                                 if value != [] or name not in ("ball", "species")}) + "\n"
         self._overrides = []
@@ -250,12 +265,24 @@ class Scene:
         return f"<carom.Scene {self.path}{changed}>"
 
 
-def floats(values: npt.ArrayLike | None) -> npt.NDArray[np.float64]:
-    """As numbers; those with an imaginary part are none, of which NumPy's own conversion takes a part."""
-    array = np.asarray(values)
+def _is_masked(values: Any) -> bool:
+    if isinstance(values, list | tuple):
+        return any(_is_masked(one) for one in values)
+    return isinstance(values, np.ma.MaskedArray) and bool(_ma.is_masked(values))
+
+
+def floats(values: npt.ArrayLike | None, *, of_masked: float | None = None) -> npt.NDArray[np.float64]:
+    """As numbers; those with an imaginary part are none, of which NumPy's own conversion takes a part.
+
+    Nor are masked ones, of which it takes what lies below the mask, unless ``of_masked`` stands for them.
+    """
+    masked = _is_masked(values)
+    if masked and of_masked is None:
+        raise ValueError("masked values are no numbers")
+    array = _ma.array(values) if masked else np.asarray(values)
     if np.iscomplexobj(array):
         raise ValueError(f"complex numbers ({array.dtype}) are no places, velocities or sizes")
-    return np.asarray(array, dtype=np.float64)
+    return np.asarray(_ma.filled(array.astype(np.float64), of_masked) if masked else array, dtype=np.float64)
 
 
 def _of_each(name: str, values: npt.ArrayLike | None, shape: tuple[int, ...], infinite: bool = False) -> list[Any]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from . import _carom
 from .errors import SimulationError
-from .scene import OPTIONS, Scene
+from .scene import OPTIONS, Scene, bare_key
 from .tables import Table
 
 
@@ -42,14 +42,16 @@ def sweep(scene: Scene | str | os.PathLike[str] | Mapping[str, Any], axes: Mappi
     for name in ("threads", "force"):
         if name in options:
             raise TypeError(f"{name} is no option of sweep(), which runs several at once, each on one thread, and writes no file")
-    values = {key: list(of_key) for key, of_key in axes.items()}
+    values: dict[str, list[Any]] = {}
     set_by = {OPTIONS[name]: f"the option {name}" for name, value in options.items()
               if name in OPTIONS and value is not None}
-    for key in values:
+    for key, of_key in axes.items():
+        key = bare_key(key)
         for other, who in set_by.items():
             if f"{key}.".startswith((f"{other}.", f"{other}[")) or f"{other}.".startswith((f"{key}.", f"{key}[")):
                 raise ValueError(f"axes: {key!r} is set by {who} too")
         set_by[key] = f"the axis {key!r}"
+        values[key] = list(of_key)
     scenes = []
     for combination in itertools.product(*values.values()):
         one = scene.copy()

@@ -79,11 +79,12 @@ def test_steps_are_those_of_the_spring_solver(gas):
     assert run.time == pytest.approx(6e-3)
     run.step(0)
     assert run.steps == 6
-    for count in (-1, 1.5, True, "2"):
-        with pytest.raises(ValueError, match="count"):
+    for count in (-1, 1.5, True, "2", 2**63, 2**64, 2**70):
+        with pytest.raises(ValueError, match=f"^count is {count!r}; allowed: .*$"):
             run.step(count)
-    with pytest.raises(carom.InputError):
+    with pytest.raises(carom.InputError, match="^the events solver has no steps; advance.*$") as error:
         carom.Run(gas, solver="events").step()
+    assert error.value.file is None
 
 
 def test_a_time_whose_nearest_step_is_the_present_one_is_there():
@@ -99,6 +100,32 @@ def test_a_time_whose_nearest_step_is_the_present_one_is_there():
     for until in (0.07, -1.0):
         with pytest.raises(ValueError, match="until is"):
             run.advance(until=until)
+
+
+def test_masked_velocities_are_those_of_balls_that_have_left():
+    balls = [{"radius": 0.25, "mass": 1.0, "position": [1.0 + 4.0 * k, 3.0], "velocity": [2.0 * k, 0.0]} for k in range(2)]
+    run = carom.Run(carom.Scene({
+        "scene": {"dimension": 2}, "box": {"size": [6.0, 6.0], "boundary": ["open", "wall"]}, "ball": balls, "run": {"until": 2.0}}))
+    run.advance(until=1.5)
+    assert run.frame().gone.tolist() == [0, 1]
+    below = np.ma.array([[1, 2], [3, 4]])
+    for mask, row in (([[0, 1], [1, 1]], 0), ([[0, 0], [0, 1]], None)):
+        below.mask = mask
+        for velocity in (below, list(below)):
+            if row is None:
+                run.set_velocities(velocity)
+            else:
+                with pytest.raises(ValueError, match=f"velocity of ball {row} is .*nan"):
+                    run.set_velocities(velocity)
+    assert run.frame().velocity[0].tolist() == [1.0, 2.0]
+
+
+def test_a_frame_without_balls_has_no_third_axis_in_2d():
+    for dimension, none in ((2, {"z", "vz", "spin_x", "spin_y"}), (3, set())):
+        frame = carom.Run({"scene": {"dimension": dimension}, "box": {"size": [6.0] * dimension}, "run": {"until": 1.0}}).frame()
+        assert len(frame) == 0
+        names = ("x", "y", "z", "vx", "vy", "vz", "spin_x", "spin_y", "spin_z")
+        assert {name for name in names if getattr(frame, name) is None} == none
 
 
 def test_balls_that_have_all_left_are_not_unevenly_spread():
@@ -216,7 +243,9 @@ def test_balls_are_added_to_those_that_stand_as_one_value():
     set_whole["ball"] = [ball]
     set_whole["species"] = [{"name": "a", "radius": 0.1, "mass": 1.0}]
     inline = carom.Scene("\ufeffball = [{radius = 0.1, mass = 1.0, position = [3.0, 3.0]}]\n[scene]\ndimension = 2\n[box]\nsize = [9.0, 9.0]\n")
-    for scene, before in ((set_whole, 1), (carom.Scene({**tables, "ball": [], "species": []}), 0), (inline, 1)):
+    lines = carom.Scene("box.size = [9.0, 9.0]\nscene.dimension = 2\nbox.wall_temperature = [\n  [0.0, 0.0], 0.0]\n"
+                        "scene.title = \"\"\"\n[box]\"\"\"\n\"ball\" = [{radius = 0.1, mass = 1.0, position = [3.0, 3.0]}]\n")
+    for scene, before in ((set_whole, 1), (carom.Scene({**tables, "ball": [], "species": []}), 0), (inline, 1), (lines, 1)):
         scene.add_balls([[2.0, 2.0]], radius=0.1, mass=1.0)
         scene.add_balls([[6.0, 6.0]], radius=0.2, mass=1.0, species="b")
         scene["run.until"] = 0.5
@@ -273,6 +302,27 @@ def test_an_exception_in_a_callback_comes_out_and_the_run_can_go_on(gas):
     plain = carom.Run(gas)
     plain.advance()
     assert plain.state_hash == run.state_hash
+
+
+@pytest.mark.parametrize("time", [0.25, 0.5])
+def test_what_a_callback_raises_takes_no_others_turn(time, gas):
+    run = carom.Run(gas)
+    seen = []
+
+    def fail(run):
+        raise LookupError("first")
+
+    def fail_too(run):
+        seen.append("second")
+        raise ValueError("second")
+
+    run.every(time, fail)
+    run.every(time, fail_too)
+    run.every(time, lambda run: seen.append(run.time))
+    with pytest.raises(LookupError, match="first"):
+        run.advance()
+    assert seen == ["second", pytest.approx(time)]
+    assert run.ended == (time == 0.5)
 
 
 def test_a_callback_far_more_often_than_steps_is_called_at_each(gas):
@@ -906,6 +956,11 @@ def test_a_kick_replaces_a_velocity_or_adds_to_it(solver, tmp_path):
     for ball, velocity in ((2, [0.0, 0.0]), (-1, [0.0, 0.0]), (True, [0, 0]), (0, [0.0]), (0, [0.0, float("nan")])):
         with pytest.raises(ValueError):
             carom.Run(DRIVEN, solver=solver).kick(ball, velocity)
+    for ball in (2, 2**64, 2**70):
+        with pytest.raises(carom.InputError, match=f"^there is no ball {ball}; there are 2$"):
+            carom.Run(DRIVEN, solver=solver).kick(ball, [0.0, 0.0])
+    with pytest.raises(ValueError, match="masked values are no numbers"):
+        carom.Run(DRIVEN, solver=solver).kick(0, np.ma.array([0.0, 0.0], mask=[False, True]))
     with pytest.raises(RuntimeError, match="has ended"):
         run.kick(0, [0.0, 0.0])
 
@@ -963,7 +1018,7 @@ def test_a_key_is_another_one_from_now_on(solver, tmp_path):
     run = carom.Run(DRIVEN, solver=solver, output=tmp_path / "changed.h5")
     run.advance(until=0.5)
     before = run.totals.energy
-    run.change({"physics.gravity": [0.0, -2.0]})
+    run.change({" physics.gravity\n": [0.0, -2.0]})
     run.advance()
     assert run.time == pytest.approx(1.0)
     assert list(run.rows["time"]) == pytest.approx([0.0, 0.25, 0.5, 0.75, 1.0])

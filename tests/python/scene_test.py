@@ -89,9 +89,12 @@ def test_keys_are_read_as_they_were_set():
     assert scene["box.size"] == [20.0, 30.0]
     assert "run.until" in scene
     assert "spring.damping" not in scene
-    for key in ("spring.damping", "fill[7].count", "fill.count", "run.until[0]", ""):
+    for key in ("spring.damping", "fill[7].count", "fill.count", "run.until[0]", "", 5, None):
+        assert key not in scene
         with pytest.raises(KeyError):
             scene[key]
+    scene[" run.until\n"] = 2.5  # as --set takes it
+    assert scene["run.until"] == scene["\trun.until"] == 2.5
     other = scene.copy()
     other["fill[0].count"] = 13
     assert scene["fill[0].count"] == 12
@@ -243,6 +246,9 @@ def test_balls_may_bring_their_species():
     ({"position": np.ones((2, 2)), "radius": None, "mass": None, "species": ["a"]}, "or 2 of them"),
     ({"position": [["a", "b"]]}, "could not convert"),
     ({"position": np.ones((2, 2)) + 1j}, "complex numbers"),
+    ({"position": np.ma.array(np.ones((2, 2)), mask=[[0, 0], [0, 1]])}, "masked values are no numbers"),
+    ({"position": [[1.0, 2.0], np.ma.array([1.0, 2.0], mask=[0, 1])]}, "masked values are no numbers"),
+    ({"position": np.ones((2, 2)), "mass": np.ma.masked}, "masked values are no numbers"),
     ({"position": np.ones((2, 2)), "velocity": np.ones((2, 2), np.complex64)}, "complex numbers"),
 ])
 def test_arrays_that_do_not_fit_are_refused_and_add_nothing(arguments, words):

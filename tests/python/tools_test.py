@@ -73,12 +73,16 @@ def test_a_table_that_would_not_say_what_was_run_is_refused_before_it_runs():
             ({"run.until": [1e5, 2e5]}, ["kinetic_energy"], {"until": 0.1}, "'run.until' is set by the option until too"),
             ({"physics.gravity[1]": [-1.0], "physics.gravity": [[0.0, -2.0]]}, ["kinetic_energy"], {},
              "axes: 'physics.gravity' is set by the axis 'physics.gravity\\[1\\]' too"),
+            ({**seeds, " scene.seed": [3]}, ["kinetic_energy"], {}, "'scene.seed' is set by the axis 'scene.seed' too"),
+            ({" scene.seed": [3]}, ["kinetic_energy"], {"seed": 5}, "'scene.seed' is set by the option seed too"),
             (seeds, ["kinetic_energy", "kinetic_energy"], {}, "kinetic_energy"),
             (seeds, ["k", "k_se"], {}, "k_se"),
             ({"box.boundary": [["periodic", "wall"], [["wall", "open"], "wall"]]}, ["kinetic_energy"], {}, "inhomogeneous")):
         with pytest.raises(ValueError, match=words):
             carom.sweep(long, axes, record, **options)
     assert carom.sweep(long, seeds, ["kinetic_energy"], until=0.01, seed=None)["kinetic_energy"].shape == (2,)
+    blank = carom.sweep(long, {"scene.seed\n": [1]}, ["kinetic_energy"], until=0.01)
+    assert blank.dtype.names == ("scene.seed", "kinetic_energy")
     assert time.monotonic() - begin < 20.0
 
 
