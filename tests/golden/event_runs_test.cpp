@@ -104,6 +104,7 @@ Throw throw_ball(const json& deck, const json& variant, double y, double psi) {
     const auto engine = scene.engine();
     Throw result;
     engine->set_log([&](const LoggedImpact& impact) {
+        if (!impact.is_contact()) return;
         result.order.emplace_back(impact.i, impact.j);
         if (impact.i > 0) result.felled.insert(static_cast<int>(impact.i));
         if (impact.j > 0) result.felled.insert(static_cast<int>(impact.j));

@@ -257,7 +257,7 @@ color = "#E91E63"
         pictures.mkdir()
         (pictures / "frame-000002.png").symlink_to("../two.h5")
         (pictures / "frame-000003.png").write_text(TWO)
-        (pictures / "frame-000004.png").write_text("[look]\narrows = true\n")
+        (pictures / "frame-000004.png").write_text("[look]\nglow = true\n")
         (pictures / "frame-000009.png").write_text("x,y\n2,2\n")
         self.write("loads.toml", TWO.split("[[ball]]")[0] + '''[[load]]
 species = "pin"
