@@ -524,7 +524,7 @@ std::string figure_csv(const Drawing& drawing) {
 }
 
 std::string csv_field(const std::string& words) {
-    const std::string text = figure_text(words);
+    std::string text = figure_text(words);
     if (text.find_first_of(",\"") == std::string::npos) return text;
     std::string quoted = "\"";
     for (const char c : text) quoted.append(c == '"' ? 2 : 1, c);
