@@ -36,8 +36,8 @@ double diffusion(const GasFacts& facts) {
     return enskog_diffusion(facts.dimension, facts.number_density, facts.diameter, chi, facts.temperature, facts.mass);
 }
 
-/// V^2 of the motion of all as a whole, V^2 = 2 E / M: it adds (V t)^2 to a mean square displacement [speed^2].
-double drift_squared(const GasFacts& facts) { return 2.0 * facts.flow_energy / (facts.mass * facts.balls); }
+/// Of the motion of all as one [speed^2].
+double drift_of(const GasFacts& facts) { return drift_squared(facts.flow_energy, facts.mass * facts.balls); }
 
 /// In a periodic square or cube; else Enskog's.
 ScalarTheory long_time_diffusion(const GasFacts& facts) {
@@ -162,13 +162,13 @@ std::vector<TheoryCurve> theory_curves(const GasFacts& facts, const Scene& scene
     if (info.kind == "msd") {
         return {sampled_over_lags(enskog, x_from, x_to, [&](double t) {
             return exponential_displacement(facts.dimension, t, facts.temperature, facts.mass, d) +
-                   drift_squared(facts) * t * t;
+                   drift_displacement(t, drift_of(facts));
         })};
     }
     if (info.kind == "vacf") {
         return {sampled_over_lags(enskog, x_from, x_to, [&](double t) {
             return exponential_autocorrelation(t, facts.temperature, facts.mass, d) +
-                   drift_squared(facts) / facts.dimension;
+                   drift_autocorrelation(facts.dimension, drift_of(facts));
         })};
     }
     return {};
@@ -213,7 +213,7 @@ std::optional<ScalarTheory> theory_scalar(const GasFacts& facts, const std::stri
     }
     if (kind == "self_diffusion" && facts.andersen == 0.0) {
         ScalarTheory theory = long_time_diffusion(facts);
-        theory.value += drift_squared(facts) * kDiffusionLags * facts.measured_time / (2.0 * facts.dimension);
+        theory.value += drift_diffusion(facts.dimension, drift_of(facts), kDiffusionLags * facts.measured_time);
         return theory;
     }
     return std::nullopt;

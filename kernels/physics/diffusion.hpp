@@ -121,4 +121,14 @@ inline double exponential_displacement(int dimension, double time, double temper
     return 2.0 * dimension * diffusion * (time + tau * std::expm1(-time / tau));
 }
 
+/// What a motion of all balls as one at a speed V, which nothing changes, adds to these: V^2 / d to C(t), and to D as a
+/// mean square displacement has it that grows by (V t)^2 between two lags, V^2 (t1 + t2) / (2 d).
+/// \param energy  of that motion, M V^2 / 2, M the mass of all
+inline double drift_squared(double energy, double mass) { return 2.0 * energy / mass; }
+inline double drift_autocorrelation(int dimension, double speed_squared) { return speed_squared / dimension; }
+inline double drift_displacement(double time, double speed_squared) { return speed_squared * time * time; }
+inline double drift_diffusion(int dimension, double speed_squared, double sum_of_lags) {
+    return speed_squared * sum_of_lags / (2.0 * dimension);
+}
+
 }  // namespace carom
