@@ -131,7 +131,10 @@ class Run:
                 if schedule.take(self._run.time):
                     callback(self)
             except Exception as error:
-                first = error if first is None else first
+                if first is None:
+                    first = error
+                else:
+                    first.add_note(f"Of another callback at this time: {error!r}")
         if first is not None:
             try:
                 raise first
@@ -152,7 +155,7 @@ class Run:
         """From now on calls ``callback(run)`` at the multiples of a time, as rows and frames are due.
 
         The run may be looked at and changed there, and not be advanced. What the callback raises comes out of advance(), once
-        all that are due have been called; of several that raise, the first.
+        all that are due have been called; of several that raise, the first, with notes of the others.
         """
         if not (interval > 0.0 and math.isfinite(interval)):
             raise ValueError(f"interval is {interval!r}; allowed: a finite number above 0")

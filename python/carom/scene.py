@@ -136,8 +136,11 @@ class Scene:
         self._overrides.append(_utf8(f"{key}={_toml(value, key)}", f"--set {key!r}"))
 
     def __getitem__(self, key: str) -> Any:
-        """What the scene says of a key ("fill[0].count"); a KeyError where it leaves that to its default."""
-        at: Any = tomllib.loads(self.text)
+        """What the scene says of a key ("fill[0].count"); a KeyError where it leaves that to its default.
+
+        Raises SceneError where the scene is no TOML.
+        """
+        at: Any = self._tables()
         try:
             for part in bare_key(key).replace("]", "").replace("[", ".#").split("."):
                 at = at[int(part[1:])] if part.startswith("#") else at[part]
@@ -229,7 +232,7 @@ class Scene:
     def _species_beside(self, names: list[str], radii: list[float], masses: list[float]) -> dict[str, tuple[float, float]]:
         """Radius and mass of those species of balls that the scene does not have; those that it has must have the same."""
         known = {one["name"]: (one.get("radius"), one.get("mass"))
-                 for one in tomllib.loads(self.text).get("species", []) if "name" in one}
+                 for one in self._tables().get("species", []) if "name" in one}
         added: dict[str, tuple[float, float]] = {}
         for row, (name, radius, mass) in enumerate(zip(names, radii, masses, strict=True)):
             has = known.get(name) or added.setdefault(name, (radius, mass))
@@ -255,6 +258,14 @@ class Scene:
         Raises SceneError if anything is wrong.
         """
         return json.loads(self._prepare(**options).check())  # type: ignore[no-any-return]
+
+    def _tables(self) -> dict[str, Any]:
+        try:
+            return tomllib.loads(self.text)
+        except tomllib.TOMLDecodeError as error:
+            why = str(error)
+        self.check()  # which names file, line and column
+        raise SceneError([f"{self.path}: not valid TOML: {why}"])
 
     def _prepare(self, force: bool = False, threads: int | None = None, **options: Any) -> _carom.Prepared:
         overrides = self._overrides + option_overrides(options)

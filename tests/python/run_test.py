@@ -319,8 +319,9 @@ def test_what_a_callback_raises_takes_no_others_turn(time, gas):
     run.every(time, fail)
     run.every(time, fail_too)
     run.every(time, lambda run: seen.append(run.time))
-    with pytest.raises(LookupError, match="first"):
+    with pytest.raises(LookupError, match="first") as raised:
         run.advance()
+    assert raised.value.__notes__ == ["Of another callback at this time: ValueError('second')"]
     assert seen == ["second", pytest.approx(time)]
     assert run.ended == (time == 0.5)
 

@@ -100,6 +100,15 @@ def test_keys_are_read_as_they_were_set():
     assert scene["fill[0].count"] == 12
 
 
+def test_keys_of_text_that_is_no_toml_are_told_as_check_tells_them():
+    scene = carom.Scene("[run]\nuntil = = 3\n")
+    for look in (lambda: scene["run.until"], lambda: "run.until" in scene, scene.check,
+                 lambda: scene.add_balls([[1.0, 1.0]], radius=0.5, mass=1.0, species="a")):
+        with pytest.raises(carom.SceneError, match="<text>:2:9: not valid TOML") as raised:
+            look()
+        assert raised.value.line == 2
+
+
 @pytest.mark.parametrize("value", [None, 1j, object(), {1: 2}, [None], b"x"])
 def test_what_no_scene_can_hold_is_refused(value):
     scene = carom.Scene("two_balls")
