@@ -43,6 +43,15 @@ std::size_t ObservableTable::column(const std::string& name) const {
     return width;
 }
 
+std::optional<double> ObservableTable::value(const std::string& name, double when) const {
+    constexpr double kRounding = 1e-9;
+    const double room = kRounding * std::abs(when);
+    const std::size_t wanted = column(name);
+    const auto row = std::ranges::lower_bound(time, when - room);
+    if (wanted >= width || row == time.end() || !(*row <= when + room)) return std::nullopt;
+    return at(static_cast<std::size_t>(row - time.begin()), wanted);
+}
+
 class TrajectoryReader::Impl {
 public:
     Impl(const std::string& path, int descriptor) : path_(path), file_(path, "trajectory of carom", descriptor) {

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -24,6 +25,8 @@ struct ObservableTable {
     [[nodiscard]] double at(std::size_t row, std::size_t column) const { return values[row * width + column]; }
     /// First column of an observable; `width` if there is none of that name.
     [[nodiscard]] std::size_t column(const std::string& name) const;
+    /// An observable in the row of a time; none where no row is of it, to the rounding of sums of intervals.
+    [[nodiscard]] std::optional<double> value(const std::string& name, double when) const;
 };
 
 /// Reads a trajectory that TrajectoryWriter wrote, also one whose writer was killed or is still writing.

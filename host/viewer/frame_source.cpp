@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "host/io/trajectory_reader.hpp"
@@ -181,17 +180,12 @@ public:
         std::vector<std::string> lines{fmt::format("frame {} of {}", indices_[next_ - 1], reader_.frame_count() - 1),
                                        fmt::format("step {}", count_text(frame_.step))};
         if (table_.width == 0) table_ = reader_.observables();
-        if (table_.rows() == 0) return lines;
-        std::size_t row = 0;
-        for (std::size_t k = 1; k < table_.rows(); ++k) {
-            if (std::abs(table_.time[k] - frame_.time) < std::abs(table_.time[row] - frame_.time)) row = k;
-        }
         for (const auto* name : {"kinetic_energy", "total_energy", "temperature"}) {
-            const std::size_t column = table_.column(name);
-            if (column >= table_.width) continue;
+            const auto value = table_.value(name, frame_.time);  // a row of another time would pass for this one's
+            if (!value) continue;
             std::string words = name;
             std::ranges::replace(words, '_', ' ');
-            lines.push_back(fmt::format("{} {:.6g}{}", words, table_.at(row, column), scene_.units.behind("J")));
+            lines.push_back(fmt::format("{} {:.6g}{}", words, *value, scene_.units.behind("J")));
         }
         return lines;
     }

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cmath>
 #include <filesystem>
 #include <variant>
 
@@ -302,13 +301,14 @@ public:
         std::vector<Reading> all{{"time", fmt::format("{:.6g}{}", frame_.time, scene().units.behind("s"))},
                                  {"frame", fmt::format("{} of {}", index_, reader_.frame_count() - 1)},
                                  {"step", count_text(frame_.step)}};
-        if (const auto balls = row_value("balls"); balls && *balls >= 0.0 && *balls < kMostBalls) {
+        if (const auto balls = table_.value("balls", frame_.time); balls && *balls >= 0.0 && *balls < kMostBalls) {
             all.emplace_back("balls", count_text(static_cast<std::uint64_t>(*balls)));
         }
         for (const auto& [column, words, unit] :
              {std::tuple{"kinetic_energy", "kinetic energy", energy},
               std::tuple{"total_energy", "total energy", energy}, std::tuple{"temperature", "temperature", energy}}) {
-            if (const auto value = row_value(column)) all.emplace_back(words, fmt::format("{:.8g}{}", *value, unit));
+            if (const auto value = table_.value(column, frame_.time))
+                all.emplace_back(words, fmt::format("{:.8g}{}", *value, unit));
         }
         return all;
     }
@@ -398,18 +398,6 @@ private:
             ball_.add(balls_, ball_frame_);
             changed_ = true;
         }
-    }
-
-    /// An observable at the row nearest to the frame.
-    [[nodiscard]] std::optional<double> row_value(const std::string& name) const {
-        const std::size_t column = table_.column(name);
-        if (table_.rows() == 0 || column >= table_.width) return std::nullopt;
-        const auto after = std::ranges::lower_bound(table_.time, frame_.time);
-        auto row = static_cast<std::size_t>(after - table_.time.begin());
-        if (row == table_.rows() || (row > 0 && frame_.time - table_.time[row - 1] < table_.time[row] - frame_.time)) {
-            --row;
-        }
-        return table_.at(row, column);
     }
 
     TrajectoryReader reader_;

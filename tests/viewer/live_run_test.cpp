@@ -13,6 +13,7 @@
 #include "host/io/trajectory_reader.hpp"
 #include "host/run/simulate.hpp"
 #include "host/state/errors.hpp"
+#include "host/viewer/frame_source.hpp"
 #include "tests/support/live_lab.hpp"
 #include "tests/support/shared_pictures.hpp"
 
@@ -257,6 +258,29 @@ TEST(Shows, TellNumbersInTheUnitsOfTheScene) {
         EXPECT_TRUE(told["temperature"].ends_with(" %s kT")) << told["temperature"];
     }
     live->stop();
+    std::remove(path.c_str());
+}
+
+TEST(StoredRuns, TellTheNumbersOfRowsAtTheTimeOfTheFrameAlone) {
+    const std::string path = testing::TempDir() + "rows.h5";
+    const SceneRequest request{.scene = "",
+                               .overrides = {"run.until=1", "output.every=0.1", "output.observables_every=0.3"},
+                               .text = SceneText{"test.toml", kBouncing}};
+    static_cast<void>(simulate(prepare_scene(request), {.files = {.trajectory = path}, .force = true, .quiet = true}));
+    const auto source = open_trajectory(path, {});
+    const auto show = make_stored_show(path);
+    show->start(false);
+    for (std::size_t k = 0; k < 11; ++k) {
+        ASSERT_NE(source->next(), nullptr);
+        show->go_to(k);
+        const bool row = k % 3 == 0 || k == 10;  // and one at the end
+        EXPECT_EQ(std::ranges::count_if(source->notes(), [](auto& line) { return line.starts_with("kinetic energy"); }),
+                  row ? 1 : 0)
+            << k;
+        EXPECT_EQ(std::ranges::count(show->readings(), "kinetic energy", [](auto& one) { return one.first; }),
+                  row ? 1 : 0)
+            << k;
+    }
     std::remove(path.c_str());
 }
 
