@@ -588,17 +588,18 @@ PictureContent Painter::content(double time, std::size_t balls, const std::vecto
     }
     if (flat && look_.cushion > 0.0) add_cushions(behind_, scene_.box, look_.cushion, origin, theme_, camera_);
     add_scenery(scenery_, scene_, time, origin, theme_, scale);
+    const LeftOut out = [this](std::size_t id) { return left_out(id); };
     if (look_.numbers_from && frame != nullptr) {
-        add_numbers(scenery_, balls_, *frame, turned_, *look_.numbers_from, origin, camera_);
+        add_numbers(scenery_, balls_, *frame, turned_, *look_.numbers_from, out, origin, camera_);
     }
     if (with_trails_ && frame != nullptr) {
         trails_.add(*frame, scene_.box);
         trails_.draw(scenery_, origin, theme_, scale);
     }
-    if (contacts_ && frame != nullptr) add_contacts(overlay_, scene_, balls_, *frame, camera_, theme_, scale);
+    if (contacts_ && frame != nullptr) add_contacts(overlay_, scene_, balls_, *frame, out, camera_, theme_, scale);
     std::optional<VelocityKey> arrows;
     if (arrows_ && frame != nullptr) {
-        arrows = add_velocities(scenery_, scene_, balls_, *frame, origin, theme_, camera_, scale);
+        arrows = add_velocities(scenery_, scene_, balls_, *frame, out, origin, theme_, camera_, scale);
     }
     if (extra != nullptr) overlay_.append(*extra);
     if (labels_) {

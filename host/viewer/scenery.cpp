@@ -114,7 +114,7 @@ void add_cushions(LineList& lines, const Box& box, double width, const Vector3& 
 }
 
 void add_numbers(LineList& lines, const Balls& balls, const Frame& frame, std::span<const BallTurn> turns,
-                 std::size_t from, const Vector3& origin, const Camera& camera) {
+                 std::size_t from, const LeftOut& left_out, const Vector3& origin, const Camera& camera) {
     constexpr double kSmallest = 6.0;  // [pixels]
     constexpr Color kDisk{0.97f, 0.97f, 0.95f};
     constexpr Color kInk{0.08f, 0.08f, 0.08f};
@@ -126,7 +126,7 @@ void add_numbers(LineList& lines, const Balls& balls, const Frame& frame, std::s
     Letters letters;
     const bool flat = frame.dimension == 2;
     for (std::size_t id = from; id < frame.size(); ++id) {
-        if (frame.gone[id] != 0) continue;
+        if (frame.gone[id] != 0 || left_out(id)) continue;
         Vector3 center{};
         for (int axis = 0; axis < frame.dimension; ++axis) center[axis] = frame.position[axis][id];
         const PicturePlace place = camera.project(center);
@@ -233,8 +233,8 @@ void BallTrails::draw(LineList& lines, const Vector3& origin, const Theme& theme
     }
 }
 
-void add_contacts(LineList& lines, const Scene& scene, const Balls& balls, const Frame& frame, const Camera& camera,
-                  const Theme& theme, float scale) {
+void add_contacts(LineList& lines, const Scene& scene, const Balls& balls, const Frame& frame, const LeftOut& left_out,
+                  const Camera& camera, const Theme& theme, float scale) {
     struct Contact {
         std::size_t i = 0;
         std::size_t j = 0;
@@ -242,7 +242,7 @@ void add_contacts(LineList& lines, const Scene& scene, const Balls& balls, const
     };
     std::vector<Contact> contacts;
     visit_contacts(scene, balls, frame, [&](std::size_t i, std::size_t j, double overlap) {
-        contacts.push_back({i, j, overlap});
+        if (!left_out(i) && !left_out(j)) contacts.push_back({i, j, overlap});
     });
     double deepest = 0.0;
     for (const Contact& contact : contacts) deepest = std::max(deepest, contact.overlap);
@@ -268,15 +268,25 @@ void add_contacts(LineList& lines, const Scene& scene, const Balls& balls, const
 }
 
 std::optional<VelocityKey> add_velocities(LineList& lines, const Scene& scene, const Balls& balls, const Frame& frame,
-                                          const Vector3& origin, const Theme& theme, const Camera& camera,
-                                          float scale) {
+                                          const LeftOut& left_out, const Vector3& origin, const Theme& theme,
+                                          const Camera& camera, float scale) {
     constexpr std::size_t kMost = 600;
-    const std::size_t every = frame.size() / kMost + 1;
-    const auto in = [&](std::size_t id) { return frame.gone[id] == 0 && std::isfinite(frame.velocity[0][id]); };
+    VelocityKey key;
+    std::vector<std::size_t> chosen;  // with those that are gone: arrows shall not go over to others as some leave
+    for (std::size_t id = 0; id < frame.size(); ++id) {
+        if (left_out(id)) continue;
+        chosen.push_back(id);
+        key.balls += frame.gone[id] == 0 ? 1 : 0;
+    }
+    std::vector<std::size_t> ids;  // of balls that have an arrow
+    for (std::size_t k = 0; k < chosen.size(); k += chosen.size() / kMost + 1) {
+        const std::size_t id = chosen[k];
+        if (frame.gone[id] == 0 && std::isfinite(frame.velocity[0][id])) ids.push_back(id);
+    }
+    key.drawn = ids.size();
     double fastest = 0.0;
     double radius = 0.0;
-    for (std::size_t id = 0; id < frame.size(); id += every) {
-        if (!in(id)) continue;
+    for (const std::size_t id : ids) {
         double squared = 0.0;
         for (int axis = 0; axis < frame.dimension; ++axis)
             squared += frame.velocity[axis][id] * frame.velocity[axis][id];
@@ -288,19 +298,15 @@ std::optional<VelocityKey> add_velocities(LineList& lines, const Scene& scene, c
     constexpr double kRadii = 4.0;
     constexpr double kOfBox = 0.03;
     const double box = *std::min_element(scene.box.size.begin(), scene.box.size.begin() + frame.dimension);
-    const double seconds = std::max(kRadii * radius, kOfBox * box) / std::sqrt(fastest);
-    VelocityKey key{.seconds = seconds,
-                    .fastest = std::sqrt(fastest),
-                    .balls = static_cast<std::size_t>(std::ranges::count(frame.gone, std::uint8_t{0}))};
-    for (std::size_t id = 0; id < frame.size(); id += every) {
-        if (!in(id)) continue;
-        ++key.drawn;
+    key.fastest = std::sqrt(fastest);
+    key.seconds = std::max(kRadii * radius, kOfBox * box) / key.fastest;
+    for (const std::size_t id : ids) {
         Vector3 from{};
         Vector3 along{};
         double length = 0.0;
         for (int axis = 0; axis < frame.dimension; ++axis) {
             from[axis] = frame.position[axis][id] - origin[axis];
-            along[axis] = seconds * frame.velocity[axis][id];
+            along[axis] = key.seconds * frame.velocity[axis][id];
             length += along[axis] * along[axis];
         }
         length = std::sqrt(length);

@@ -737,6 +737,21 @@ TEST(BallFormula, ColoursAndChoosesBalls) {
     EXPECT_EQ(none.shoot().rgb, zero.shoot().rgb);
 }
 
+TEST(BallFormula, LeavesOutWhatIsDrawnOfABallToo) {
+    const std::string scene =
+        flat_scene(ball("green", "0, 6", "3, 0") + ball("green", "1.9, 6", "0, 1") + ball("green", "3.8, 6", "1, 1") +
+                   ball("green", "0, 12", "-1, 0") + "[look]\nnumbers_from = 0\n");
+    PictureStyle style{.quantity = Quantity::kSpecies, .arrows = true, .contacts = true, .labels = false};
+    Studio all(scene, style);
+    const auto whole = all.shoot().rgb;
+    style.select = "id > 0";
+    Studio some(scene, style);
+    some.shoot();
+    all.frame().gone[0] = 1;
+    EXPECT_EQ(some.shoot().rgb, all.shoot().rgb);
+    EXPECT_NE(some.shoot().rgb, whole);
+}
+
 TEST(Quantity, OfWhatIsAroundABall) {
     // Left of the middle balls stand thin and fly to the right together, right of it twice as dense and against each
     // other.
@@ -780,10 +795,17 @@ TEST(Contacts, AreAsBroadAsTheyPress) {
     world.add({8.0, 8.0, 0.0});
     const Camera camera(world.scene, Viewport{.width = 400, .height = 400});
     LineList lines;
-    add_contacts(lines, world.scene, world.balls, world.frame, camera, kDarkTheme, 1.0f);
+    const auto none = [](std::size_t /*id*/) { return false; };
+    add_contacts(lines, world.scene, world.balls, world.frame, none, camera, kDarkTheme, 1.0f);
     ASSERT_EQ(lines.lines().size(), 2u);
     EXPECT_NEAR(lines.lines()[0].width / lines.lines()[1].width, 2.0, 1e-3);
     EXPECT_NEAR(lines.lines()[0].b[0] - lines.lines()[0].a[0], 0.9 * camera.scale(), 1e-2);
+    for (const std::size_t hidden : {0u, 1u}) {
+        LineList some;
+        const auto out = [&](std::size_t id) { return id == hidden; };
+        add_contacts(some, world.scene, world.balls, world.frame, out, camera, kDarkTheme, 1.0f);
+        EXPECT_EQ(some.lines().size(), 1u - hidden) << hidden;
+    }
 }
 
 TEST(BallTrails, AreWhereBallsHaveBeen) {
@@ -876,7 +898,8 @@ TEST(Velocities, HaveAKeyThatSaysHowManyThereAre) {
     for (int k = 0; k < 1500; ++k) world.add({1.0, 1.0, 0.0}, {k == 0 ? 2.0 : 1.0, 0.0, 0.0});
     const Camera camera(world.scene, Viewport{.width = 400, .height = 300});
     LineList lines;
-    const auto key = add_velocities(lines, world.scene, world.balls, world.frame, {}, kDarkTheme, camera, 1.0f);
+    const auto none = [](std::size_t /*id*/) { return false; };
+    const auto key = add_velocities(lines, world.scene, world.balls, world.frame, none, {}, kDarkTheme, camera, 1.0f);
     ASSERT_TRUE(key.has_value());
     EXPECT_EQ(key->balls, 1500u);
     EXPECT_EQ(key->drawn, 500u);
@@ -884,9 +907,18 @@ TEST(Velocities, HaveAKeyThatSaysHowManyThereAre) {
     EXPECT_EQ(key->fastest, 2.0);
     const auto& arrow = lines.lines().front();
     EXPECT_NEAR(arrow.b[0] - arrow.a[0], 2.0 * key->seconds, 1e-5);
+    LineList few;  // of those that are drawn
+    world.frame.gone[7] = 1;
+    const auto out = [](std::size_t id) { return id < 2 || id > 1100; };
+    const auto some = add_velocities(few, world.scene, world.balls, world.frame, out, {}, kDarkTheme, camera, 1.0f);
+    ASSERT_TRUE(some.has_value());
+    EXPECT_EQ(some->balls, 1098u);
+    EXPECT_EQ(some->drawn, 550u);  // 7 is none of every second one from 2 on
+    EXPECT_EQ(few.lines().size(), 3u * some->drawn);
+    EXPECT_EQ(some->fastest, 1.0);
     for (auto& v : world.frame.velocity[0]) v = 0.0;
     EXPECT_FALSE(
-        add_velocities(lines, world.scene, world.balls, world.frame, {}, kDarkTheme, camera, 1.0f).has_value());
+        add_velocities(lines, world.scene, world.balls, world.frame, none, {}, kDarkTheme, camera, 1.0f).has_value());
 }
 
 TEST(ValueRange, LeavesOutTheFewThatAreFarAbove) {
