@@ -593,7 +593,7 @@ PictureContent Painter::content(double time, std::size_t balls, const std::vecto
         add_numbers(scenery_, balls_, *frame, turned_, *look_.numbers_from, out, origin, camera_);
     }
     if (with_trails_ && frame != nullptr) {
-        trails_.add(*frame, scene_.box);
+        trails_.add(*frame);
         trails_.draw(scenery_, origin, theme_, scale);
     }
     if (contacts_ && frame != nullptr) add_contacts(overlay_, scene_, balls_, *frame, out, camera_, theme_, scale);

@@ -198,7 +198,7 @@ std::optional<FloorPlane> floor_of(const Scene& scene, const Vector3& origin, co
     return floor;
 }
 
-void BallTrails::add(const Frame& frame, const Box& box) {
+void BallTrails::add(const Frame& frame) {
     if (frame.time <= time_) {
         if (frame.time == time_) return;
         for (auto& way : ways_) way.clear();
@@ -208,14 +208,14 @@ void BallTrails::add(const Frame& frame, const Box& box) {
         const std::size_t id = ids_[k];
         if (id >= frame.size() || frame.gone[id] != 0) continue;
         std::deque<Place>& way = ways_[k];
-        Place place{.begins = way.empty()};
+        Place place;
         bool finite = true;
         for (int axis = 0; axis < frame.dimension; ++axis) {
             place.x[axis] = frame.position[axis][id];
+            place.image[axis] = frame.image[axis][id];
             finite = finite && std::isfinite(place.x[axis]);
-            const double step = way.empty() ? 0.0 : std::abs(place.x[axis] - way.back().x[axis]);
-            place.begins = place.begins || (box.periodic(axis) && step > 0.5 * box.size[axis]);
         }
+        place.begins = way.empty() || place.image != way.back().image;
         if (finite) way.push_back(place);
         if (way.size() > kMost) way.pop_front();
     }

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <optional>
@@ -47,13 +49,14 @@ class BallTrails {
 public:
     explicit BallTrails(std::vector<std::size_t> ids) : ids_(std::move(ids)), ways_(ids_.size()) {}
     /// Goes on to a frame; where time goes back, begins anew.
-    void add(const Frame& frame, const Box& box);
+    void add(const Frame& frame);
     void draw(LineList& lines, const Vector3& origin, const Theme& theme, float scale) const;
 
 private:
     static constexpr std::size_t kMost = 2000;  // places of each
     struct Place {
         Vector3 x{};
+        std::array<std::int32_t, 3> image{};
         bool begins = false;  ///< nothing leads here: the ball has come around a face
     };
     std::vector<std::size_t> ids_;

@@ -820,14 +820,22 @@ TEST(BallTrails, AreWhereBallsHaveBeen) {
     };
     for (int k = 0; k < 5; ++k) {
         world.frame.time = k;
-        world.frame.position[0][1] =
-            9.0 + 0.7 * k < 11.0 ? 9.0 + 0.7 * k : 9.0 + 0.7 * k - 10.0;  // around the face at 11
-        trails.add(world.frame, world.scene.box);
-        trails.add(world.frame, world.scene.box);  // drawn twice
+        world.frame.image[0][1] = 9.0 + 0.7 * k < 11.0 ? 0 : 1;  // around the face at 11
+        world.frame.position[0][1] = 9.0 + 0.7 * k - 10.0 * world.frame.image[0][1];
+        trails.add(world.frame);
+        trails.add(world.frame);  // drawn twice
     }
     EXPECT_EQ(count(), 3u) << "and none across the box";
+    world.frame.time = 5.0;
+    world.frame.position[0][1] += 6.0;
+    trails.add(world.frame);
+    EXPECT_EQ(count(), 4u) << "farther than half of the box, but around no face";
+    world.frame.time = 6.0;
+    world.frame.image[0][1] = 2;
+    trails.add(world.frame);
+    EXPECT_EQ(count(), 4u) << "all around the box";
     world.frame.time = 0.0;
-    trails.add(world.frame, world.scene.box);
+    trails.add(world.frame);
     EXPECT_EQ(count(), 0u) << "it begins anew";
 }
 
