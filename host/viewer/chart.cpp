@@ -25,6 +25,7 @@ std::vector<std::pair<double, double>> outline_of(std::span<const double> x, std
     };
     for (std::size_t k = 0; k < x.size();) {
         if (!std::isfinite(y[k])) {
+            if (!points.empty() && !std::isnan(points.back().second)) points.emplace_back(x[k], std::nan(""));
             ++k;
             continue;
         }
@@ -182,6 +183,7 @@ public:
         } else {
             const auto points = outline_of(curve.x, curve.y, static_cast<std::size_t>(place_.right - place_.left) + 1);
             for (std::size_t k = 1; k < points.size(); ++k) {
+                if (std::isnan(points[k - 1].second) || std::isnan(points[k].second)) continue;
                 line(x(axes.across(points[k - 1].first)), y(axes.up(points[k - 1].second)),
                      x(axes.across(points[k].first)), y(axes.up(points[k].second)), kLine, color,
                      opacity(points[k].first));

@@ -282,8 +282,18 @@ public:
         } else {
             constexpr std::size_t kColumns = 600;  // more than a panel has pixels
             std::vector<ImVec2> line;
-            for (const auto& [x, y] : outline_of(curve.x, curve.y, kColumns)) line.push_back(at(x, y));
-            list_->AddPolyline(line.data(), static_cast<int>(line.size()), color, 0, 1.6f * unit);
+            const auto draw = [&] {
+                list_->AddPolyline(line.data(), static_cast<int>(line.size()), color, 0, 1.6f * unit);
+                line.clear();
+            };
+            for (const auto& [x, y] : outline_of(curve.x, curve.y, kColumns)) {
+                if (std::isnan(y)) {
+                    draw();
+                } else {
+                    line.push_back(at(x, y));
+                }
+            }
+            draw();
         }
         for (std::size_t k = 0; k < std::min(curve.error.size(), curve.x.size()); ++k) {
             const double error = curve.error[k];

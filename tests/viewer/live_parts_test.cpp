@@ -183,6 +183,26 @@ TEST(OutlineOf, KeepsTheExtremesOfEachColumnInTheOrderOfTime) {
               (std::vector<std::pair<double, double>>{{2.0, 3.0}}));
 }
 
+TEST(OutlineOf, BreaksWhereRowsHaveNoValue) {
+    const double none = std::nan("");
+    const auto outline = outline_of(std::vector{0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0},
+                                    std::vector{none, 1.0, 2.0, none, none, 5.0, 6.0, none}, 100);
+    ASSERT_EQ(outline.size(), 6u);
+    for (const std::size_t k : {2u, 5u}) EXPECT_TRUE(std::isnan(outline[k].second)) << k;
+    for (const std::size_t k : {0u, 1u, 3u, 4u}) EXPECT_EQ(outline[k].second, outline[k].first) << k;
+    EXPECT_EQ(outline[3].first, 5.0);
+    Figure figure;
+    figure.curves.push_back({.x = {0.0, 1.0, 2.0, 3.0, 4.0, 5.0}, .y = {0.0, 1.0, 2.0, 3.0, 4.0, 5.0}});
+    const auto lines_of = [&] {
+        LineList lines;
+        add_chart(lines, figure, {.right = 300.0f, .bottom = 200.0f}, kDarkTheme, 1.0f, std::nullopt);
+        return lines.lines().size();
+    };
+    const std::size_t whole = lines_of();
+    figure.curves[0].y[3] = none;
+    EXPECT_EQ(lines_of(), whole - 2);
+}
+
 TEST(History, ForgetsWhatWasLaterAndReachesBackToTheStart) {
     History history(2);
     const auto add = [&](double time, double a, double b) { history.add(time, std::array{a, b}); };
