@@ -167,11 +167,15 @@ Figure line_figure(const std::vector<const TrajectoryReader*>& runs, const std::
         }
         const double low = info.kind == "msd" ? average.table.x[1] : average.table.x[range.first];
         const double x_from = info.kind == "speed" || info.kind == "vacf" || info.kind == "free_path" ? 0.0 : low;
-        std::vector<Curve> theory = drawn(theory_curves(facts, scene, info, x_from, average.table.x[range.second - 1]));
+        const bool has_theory = !keys_changed(run);
+        std::vector<Curve> theory;
+        if (has_theory) {
+            theory = drawn(theory_curves(facts, scene, info, x_from, average.table.x[range.second - 1]));
+        }
         for (Curve& curve : theory) {
             if (measured.off_equilibrium) curve.label += ", at equilibrium";  // which this run was not
         }
-        if (runs.size() == 1)
+        if (runs.size() == 1 && has_theory)
             std::ranges::move(drawn(conduction_curves(facts, scene.box, average)), std::back_inserter(theory));
         for (Curve& curve : theory) {
             if (runs.size() > 1) {

@@ -238,7 +238,8 @@ Figure rows_figure(const TrajectoryReader& trajectory, const std::string& quanti
     }
     if (!of_room.empty()) figure.curves.front().label += ", between the walls";
     const bool is_others_name = own != nullptr && std::ranges::find(groups(), quantity, &Group::name) != groups().end();
-    std::vector<Curve> theory = is_others_name ? std::vector<Curve>() : drawn(theory_over_time(run, quantity));
+    std::vector<Curve> theory;
+    if (!is_others_name && !keys_changed(trajectory)) theory = drawn(theory_over_time(run, quantity));
     if (window.given()) {
         if (run.equilibrated_since) {
             run.equilibrated_since = std::max(*run.equilibrated_since, window.from.value_or(0.0));
@@ -397,7 +398,8 @@ Figure number_figure(const std::vector<const TrajectoryReader*>& runs, const std
             throw InputError(fmt::format("{}: '{}' has no value in this run", run.path(), quantity));
         }
         const RunAverage average{course.info, course.tables.back()};
-        const std::vector<TheoryCheck> checks = average_checks(measured, {&average, 1});
+        std::vector<TheoryCheck> checks;
+        if (!keys_changed(run)) checks = average_checks(measured, {&average, 1});
         Figure one;
         one.x_label = "time";
         one.x_unit = "s";

@@ -269,6 +269,11 @@ MeasuredRun stored_run(const TrajectoryReader& trajectory) {
     return run;
 }
 
+bool keys_changed(const TrajectoryReader& trajectory) {
+    return std::ranges::any_of(trajectory.changes(),
+                               [](const RunChange& change) { return change.what.find('=') != std::string::npos; });
+}
+
 std::string run_name(const TrajectoryReader& trajectory) {
     const std::string& title = trajectory.header().title;
     return title.empty() ? std::filesystem::path(trajectory.path()).stem().string() : title;

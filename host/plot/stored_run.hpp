@@ -36,6 +36,10 @@ std::vector<MeasuredMean> means_of_rows(const ObservableTable& table, const Scen
 /// rows, by blocks.
 MeasuredRun stored_run(const TrajectoryReader& trajectory);
 
+/// Whether keys of its scene were changed while it went on: then theory of that scene is not theory of the run. Kicks
+/// leave the laws as they are.
+[[nodiscard]] bool keys_changed(const TrajectoryReader& trajectory);
+
 /// What a run is called in figures: its title, or else its file.
 std::string run_name(const TrajectoryReader& trajectory);
 

@@ -208,6 +208,18 @@ class WhatIsDrawn(FiguresTest):
         self.assertAlmostEqual(line[0][0], means["since"], places=9)
         self.assertAlmostEqual(line[-1][0], 40.0, places=9)
 
+    def test_a_run_whose_keys_were_changed_has_no_theory_of_its_scene(self):
+        self.run_scene(self.ONE_KIND + '\n[[observe]]\nname = "rate"\nkind = "collision_rate"\n')
+        with h5py.File(self.folder / "gas.h5", "a") as file:  # as carom view -o writes them
+            changes = file.create_group("parameters/changes")
+            changes["time"], changes["step"] = [1.0], [7]
+        for change in ("ball 0 kicked to [0, 1]", "physics.gravity=[0, -2]"):
+            with h5py.File(self.folder / "gas.h5", "a") as file:
+                file.require_dataset("parameters/changes/what", (1,), "S256")[0] = change.encode()
+            for quantity, theory in (("pressure", "equation of state"), ("speed", "Maxwell-Boltzmann"), ("rate", "Enskog")):
+                rows = self.succeed("plot", "gas.h5", quantity, "--csv", "-o", "-").out
+                self.assertEqual(theory in rows, "=" not in change, f"{change}, {quantity}: {rows[:300]}")
+
     def all_of(self):
         self.succeed("plot", "gas.h5", "--all", "-o", "all/", "--quiet", "--force", env=self.environment)
         return {path.stem for path in (self.folder / "all").iterdir()}
