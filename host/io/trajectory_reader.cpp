@@ -298,6 +298,10 @@ std::vector<AverageTable> TrajectoryReader::averages(std::size_t frame) const { 
 AverageTable TrajectoryReader::average(const std::string& name, std::size_t frame) const {
     return impl_->average(name, frame);
 }
+void TrajectoryReader::require_positions() const {
+    if (!has_field(header(), "position")) throw InputError(path() + ": its frames hold no positions to draw balls at");
+}
+
 std::vector<RunChange> TrajectoryReader::changes() const { return impl_->changes(); }
 std::string TrajectoryReader::summary() const { return impl_->summary(); }
 

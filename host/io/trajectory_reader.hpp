@@ -53,6 +53,8 @@ public:
     [[nodiscard]] std::size_t frame_at(double time) const;
     /// What the file does not hold ([output] fields) is NaN. \throws InputError  for index >= frame_count()
     void read(std::size_t index, Frame& frame) const;
+    /// \throws InputError  its frames hold no positions, by which to draw them
+    void require_positions() const;
     [[nodiscard]] ObservableTable observables() const;
     /// What was changed of the run while it went on.
     [[nodiscard]] std::vector<RunChange> changes() const;

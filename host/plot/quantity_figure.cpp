@@ -322,6 +322,7 @@ Drawing quantities_figure(const std::vector<const TrajectoryReader*>& runs, cons
 }
 
 Image draw_frame(const TrajectoryReader& trajectory, std::size_t index, const PictureOptions& options) {
+    trajectory.require_positions();
     const TrajectoryHeader& header = trajectory.header();
     const Scene scene = trajectory.scene();
     Balls balls;

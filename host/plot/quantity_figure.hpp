@@ -44,7 +44,7 @@ Drawing quantities_figure(const std::vector<const TrajectoryReader*>& runs, cons
 Figure drift_of(Figure figure, bool absolute = false);
 
 /// A picture of a stored frame.
-/// \throws InputError  there is no such frame
+/// \throws InputError  there is no such frame, or it holds no positions
 Image draw_frame(const TrajectoryReader& trajectory, std::size_t index, const PictureOptions& options);
 
 }  // namespace carom

@@ -144,6 +144,7 @@ public:
         balls_.species = header.species.rows();
         const std::size_t stored = reader_.frame_count();
         if (stored == 0) throw InputError(path + ": holds no frame");
+        reader_.require_positions();
         switch (choice.kind) {
             case FrameChoice::Kind::kAll:
                 choose_all(choice.every);

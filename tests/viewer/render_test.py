@@ -111,6 +111,14 @@ class Render(ProgramTest):
                 self.assertEqual("--time" in err, said != "", err)
         self.assertEqual(self.succeed("render", "two.h5", "-o", "o.png", "--time", "9", "--quiet").err, "")
 
+    def test_frames_without_positions_are_refused(self):
+        self.succeed("run", "two.toml", "--quiet", "-o", "two.h5", "--set", 'output.fields=["velocity"]')
+        for command in (["render", "two.h5"], ["plot", "two.h5", "balls"]):
+            result = self.carom(*command, "-o", "out.png")
+            said = "carom: two.h5: its frames hold no positions to draw balls at\n"
+            self.assertEqual((result.status, result.err), (2, said), command)
+            self.assertNotIn("out.png", self.files())
+
     def test_a_time_beyond_the_end_of_a_scene_is_said(self):
         for when, said in (("1", ""), ("2.5", "carom: --time: run.until is 1: the run goes on to 2.5\n")):
             err = self.succeed("render", "two.toml", "-o", "out.png", "--force", "--time", when).err
