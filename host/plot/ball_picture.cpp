@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numbers>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "host/plot/ball_colors.hpp"
@@ -20,7 +21,6 @@ namespace carom {
 
 namespace {
 
-constexpr int kOversampling = 2;  // drawn this much larger, then halved
 constexpr Color kPaper{1.0f, 1.0f, 1.0f};
 constexpr Color kInside{0.055f, 0.065f, 0.09f};
 constexpr Color kInk{0.13f, 0.15f, 0.18f};
@@ -35,6 +35,9 @@ constexpr float kLabel = 11.0f;
 constexpr float kLegendRoom = 130.0f;
 /// The radius that a ball is drawn with at least, so that the few of a dilute gas in a large box are seen.
 constexpr float kLeastRadius = 1.0f;
+/// Boxes of more pixels are drawn at their own size: twice as wide and high they would take gigabytes, and what is that
+/// large has smooth edges.
+constexpr float kLarge = 8e6f;
 
 /// The same, but less where there are so many balls that the enlarged ones would cover more than half of the box: then
 /// how dense they are is seen by their brightness.
@@ -57,11 +60,12 @@ public:
               (static_cast<double>(options.height) - double{kMargin} - double{kTitleRoom}) / view_.height())),
           width_(static_cast<float>(view_.width() * scale_)),
           height_(static_cast<float>(view_.height() * scale_)),
+          oversampling_(width_ * height_ > kLarge ? 1 : 2),
           least_radius_(least_radius(frame.size(), width_, height_)),
           // The title and the legend need their room also beside a narrow or flat box.
-          image_(kOversampling * std::max(420, static_cast<int>(width_ + 2.0f * kMargin + kLegendRoom)),
-                 kOversampling * std::max(240, static_cast<int>(height_ + kMargin + kTitleRoom)), kPaper) {
-        view_.place(px({kMargin, kTitleRoom}), scale_ * kOversampling);
+          image_(oversampling_ * std::max(420, static_cast<int>(width_ + 2.0f * kMargin + kLegendRoom)),
+                 oversampling_ * std::max(240, static_cast<int>(height_ + kMargin + kTitleRoom)), kPaper) {
+        view_.place(px({kMargin, kTitleRoom}), scale_ * oversampling_);
     }
 
     Image draw() {
@@ -76,12 +80,12 @@ public:
         } else {
             species_legend();
         }
-        return image_.halved();
+        return oversampling_ == 1 ? std::move(image_) : image_.halved();
     }
 
 private:
-    static float px(float length) { return length * kOversampling; }
-    static Point px(Point point) { return {px(point.x), px(point.y)}; }
+    [[nodiscard]] float px(float length) const { return length * static_cast<float>(oversampling_); }
+    [[nodiscard]] Point px(Point point) const { return {px(point.x), px(point.y)}; }
 
     [[nodiscard]] Vector3 position(std::size_t id) const {
         Vector3 x{};
@@ -163,12 +167,12 @@ private:
         BallPicture& picture;
 
         void line(const Vec<double, 3>& from, const Vec<double, 3>& to, bool /*main*/) {
-            draw_line(picture.image_, picture.project(from), picture.project(to), px(2.0f), kWallLine);
+            draw_line(picture.image_, picture.project(from), picture.project(to), picture.px(2.0f), kWallLine);
         }
         void circle(const Vec<double, 3>& center, double radius, const Vec<double, 3>& /*u*/,
                     const Vec<double, 3>& /*v*/, bool /*main*/) {
             draw_circle(picture.image_, picture.project(center), static_cast<float>(radius * picture.view_.scale()),
-                        px(2.0f), kWallLine);
+                        picture.px(2.0f), kWallLine);
         }
     };
 
@@ -312,6 +316,7 @@ private:
     double scale_;  // pixels of the finished picture per length
     float width_;   // of the box in the finished picture
     float height_;
+    int oversampling_;  // drawn this much larger, then halved
     float least_radius_;
     Image image_;
 };

@@ -123,5 +123,15 @@ class LittleMemoryForReaders(ProgramTest):
         self.assertGreater(statuses[0], 5)
 
 
+class LittleMemoryForPictures(ProgramTest):
+    def test_a_large_picture_takes_but_little_more_than_its_own_pixels(self):
+        self.write("gas.toml", GAS)
+        self.succeed("run", "gas.toml", "--quiet", "--until", "0.1")
+        limit = 600 * MB + max(0, image_bytes() - IMAGE_WITHOUT_GPU_CODE)  # 16 million pixels, three floats each: 190 MB
+        result = self.carom("plot", "gas.h5", "balls", "-o", "balls.png", "--size", "4000x4000",
+                            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
+        self.assertEqual((result.status, result.err), (0, "balls.png\n"))
+
+
 if __name__ == "__main__":
     unittest.main()
