@@ -317,15 +317,11 @@ public:
             if (PyErr_CheckSignals() != 0) throw py::error_already_set();
         }
         if (loop_->failed() || run_->solver().time() >= loop_->end()) end();
-        if (!loop_->failed()) return;
-        const RunOutcome& outcome = loop_->outcome();
-        if (outcome.status == ExitStatus::kCannotContinue) throw SimulationError(outcome.error);
-        throw SystemError(outcome.error);
     }
 
     void close() {
         const auto used = use();
-        if (!summary_) end();
+        if (!summary_) return end();
         tell_errors();
     }
 
@@ -553,10 +549,11 @@ private:
             simulation = run_->finish();
         }
         summary_ = std::move(simulation.json);
-        // A file that could not be closed is told here alone.
-        if (simulation.outcome.status == ExitStatus::kSystemFailure && !loop_->failed()) {
-            throw SystemError(simulation.outcome.error);
-        }
+        // All that has failed up to now, where nobody has been told: rows and frames let a full disk pass.
+        const RunOutcome& outcome = simulation.outcome;
+        if (outcome.status == ExitStatus::kCannotContinue) throw SimulationError(outcome.error);
+        if (outcome.status == ExitStatus::kSystemFailure) throw SystemError(outcome.error);
+        tell_errors();
     }
 
     std::shared_ptr<const FrameContext> context_;

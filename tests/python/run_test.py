@@ -9,6 +9,7 @@ import os
 import pathlib
 import pickle
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -519,6 +520,31 @@ def test_a_run_that_is_closed_or_dropped_early_leaves_whole_files(gas, tmp_path)
         assert resumed.state_hash == whole.state_hash
 
 
+@pytest.mark.parametrize("how", ["closed", "left", "broken", "looked at"])
+def test_a_file_that_cannot_be_written_is_told_by_what_ends_the_run(how, gas, tmp_path):
+    run = carom.Run(gas, output=tmp_path / "full.h5")
+    run.advance(until=0.23)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
+    try:
+        with pytest.raises(carom.SystemError, match="full") as raised:
+            if how == "closed":
+                run.close()
+            elif how == "looked at":
+                run.advance(until=0.43)
+                assert len(run.rows) > 0
+                run.close()
+            else:
+                with run:
+                    if how == "broken":
+                        raise LookupError
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert run.summary["exit_status"] == 4
+    assert isinstance(raised.value.__context__, LookupError) == (how == "broken")
+    run.close()  # it has been told
+
+
 def test_a_saved_run_is_resumed_to_the_same_bits(gas, tmp_path):
     run = carom.Run(gas)
     run.advance(until=0.3)
@@ -878,6 +904,23 @@ def test_what_goes_wrong_in_an_observable_comes_out_and_leaves_the_run_whole(gas
     for name in ("", "1st", "my own", "a.b"):
         with pytest.raises(ValueError, match="name"):
             carom.Run(gas, observables={name: kinetic})
+
+
+@pytest.mark.parametrize("end", [carom.Run.advance, carom.Run.close])
+def test_what_an_observable_raises_in_the_last_row_comes_out(end, gas):
+    gas["output.observables_every"] = 0.2
+
+    def fail(frame):
+        if frame.time > 0.45:
+            raise ValueError("late")
+        return 1.0
+
+    run = carom.Run(gas, observables={"mine": fail})
+    run.advance(until=0.47)
+    with pytest.raises(ValueError, match="late"):
+        end(run)
+    assert run.ended
+    assert np.isnan(run.rows["mine"]).tolist() == [False, False, False, True]
 
 
 def test_what_an_observable_masks_is_no_number(gas):
