@@ -43,7 +43,8 @@ class Run:
     output
         the trajectory, as ``carom run -o``; None: no file is written
     checkpoint, checkpoint_every, events_log, force
-        as the options of ``carom run``; checkpoints are written beside ``output`` alone
+        as the options of ``carom run``; checkpoints are written beside ``output`` alone. Names are from the folder that
+        one is in when the run begins
     observables
         functions of a frame by name, each of which gives a number, or a dict with ``function``, ``unit`` (SI, as files have
         it), ``label`` and ``components`` (names; the function then gives as many numbers): columns of the rows, called
@@ -83,11 +84,10 @@ class Run:
             raise ValueError("checkpoints are written beside a trajectory: give output, or call save()")
         for warning in prepared.warnings:
             warnings.warn(warning, CaromWarning, stacklevel=3)
-        path = "" if output is None else os.fsdecode(output)
+        path = _from_any_folder(output)
         self._output = path or None
-        self._run = _carom.begin_run(prepared, path, "" if checkpoint is None else os.fsdecode(checkpoint),
-                                     float(checkpoint_every), "" if events_log is None else os.fsdecode(events_log),
-                                     bool(force), bool(keep_frames),
+        self._run = _carom.begin_run(prepared, path, _from_any_folder(checkpoint), float(checkpoint_every),
+                                     _from_any_folder(events_log), bool(force), bool(keep_frames),
                                      [_observable(name, what) for name, what in (observables or {}).items()])
         self._advancing = False
         self._callbacks: list[tuple[_carom.Schedule, Callable[[Run], Any]]] = []
@@ -295,7 +295,7 @@ class Run:
 
     @property
     def output(self) -> str | None:
-        """The trajectory that is written."""
+        """The trajectory that is written, by its absolute name."""
         return self._output
 
     @property
@@ -398,6 +398,13 @@ class Run:
 
     def __repr__(self) -> str:
         return f"<carom.Run at t = {self.time:.6g} of {self.until:.6g}{', ended' if self.ended else ''}>"
+
+
+def _from_any_folder(path: str | os.PathLike[str] | None) -> str:
+    """Leads to the file wherever one goes while the run goes on; "" where there is none."""
+    name = "" if path is None else os.fsdecode(path)
+    # Not abspath(), which takes a `..` behind a link for what is above the link.
+    return name if not name or os.path.isabs(name) else os.path.join(os.getcwd(), name)
 
 
 def _observable(name: str, what: Any) -> tuple[str, str, str, list[str], Callable[[_carom.Frame], Any]]:

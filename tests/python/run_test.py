@@ -520,6 +520,21 @@ def test_a_run_that_is_closed_or_dropped_early_leaves_whole_files(gas, tmp_path)
         assert resumed.state_hash == whole.state_hash
 
 
+def test_files_stay_where_the_run_began(gas, tmp_path, monkeypatch):
+    for folder in ("here", "there"):
+        (tmp_path / folder).mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    run = carom.Run(gas, solver="events", output="gas.h5", checkpoint="last.h5", events_log="gas.csv")
+    run.advance(until=0.2)
+    monkeypatch.chdir(tmp_path / "there")
+    assert run.plot("energy").png.startswith(b"\x89PNG")
+    run.advance()
+    assert sorted(path.name for path in (tmp_path / "here").iterdir()) == ["gas.csv", "gas.h5", "last.h5"]
+    assert not list((tmp_path / "there").iterdir())
+    assert run.output == str(tmp_path / "here/gas.h5")
+    assert carom.resume("../here/last.h5", changes={"run.until": 0.6}).time == run.time
+
+
 @pytest.mark.parametrize("how", ["closed", "left", "broken", "looked at"])
 def test_a_file_that_cannot_be_written_is_told_by_what_ends_the_run(how, gas, tmp_path):
     run = carom.Run(gas, output=tmp_path / "full.h5")
