@@ -268,6 +268,7 @@ public:
         options.also = kept_.get();
         options.quiet = true;
         options.changeable = true;
+        options.same_observables = true;
         waiting([&] {  // for the other end of an events log, where that is a pipe
             run_ = std::make_unique<SimulationRun>(std::move(prepared), options);
             loop_ = &run_->begin();

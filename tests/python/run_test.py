@@ -891,6 +891,27 @@ def test_an_observable_of_ones_own_goes_on_in_a_resumed_run(gas, tmp_path):
         assert again.summary["means"]["values"][name] == run.summary["means"]["values"][name]
 
 
+def test_a_resumed_run_wants_the_observables_that_it_had(gas, tmp_path):
+    one, two = (lambda frame: 1.0), (lambda frame: 2.0)
+    pair = {"function": lambda frame: [1.0, 2.0], "components": ["x", "y"]}
+    run = carom.Run(gas, observables={"one": one, "two": two, "pair": pair})
+    run.advance(until=0.25)
+    run.save(tmp_path / "middle.h5")
+    for other in ({"two": two, "one": one, "pair": pair}, {"one": one, "two": two}, None,
+                  {"one": one, "two": two, "pair": {**pair, "components": ["y", "x"]}},
+                  {"one": one, "two": two, "pair": pair, "more": one}):
+        with pytest.raises(carom.InputError, match=r"middle.h5: its rows had these .*: one, two, pair \(x, y\); now"):
+            carom.resume(tmp_path / "middle.h5", observables=other, output=tmp_path / "no.h5")
+    assert not (tmp_path / "no.h5").exists()
+    carom.resume(tmp_path / "middle.h5", changes={"physics.gravity": [0.0, -1.0]})  # another run
+    command = [PROGRAM, "run", "--resume", str(tmp_path / "middle.h5"), "-o", str(tmp_path / "shell.h5"), "--quiet", "--json"]
+    rest = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+    assert rest["means"]["since"] >= 0.25
+    carom.Run(gas).save(tmp_path / "bare.h5")
+    with pytest.raises(carom.InputError, match="one's own: none; now they have: one"):
+        carom.resume(tmp_path / "bare.h5", observables={"one": one})
+
+
 def test_what_goes_wrong_in_an_observable_comes_out_and_leaves_the_run_whole(gas):
     def fail(frame):
         if 0.2 < frame.time < 0.27:
