@@ -261,7 +261,6 @@ public:
         }
         options.observables.assign(observables_.begin(), observables_.end());
         begin(prepared, std::move(options));
-        tell_errors();
     }
 
     void begin(PreparedScene& prepared, SimulateOptions options) {
@@ -269,11 +268,29 @@ public:
         options.quiet = true;
         options.changeable = true;
         options.same_observables = true;
-        waiting([&] {  // for the other end of an events log, where that is a pipe
+        waiting([&] {
             run_ = std::make_unique<SimulationRun>(std::move(prepared), options);
-            loop_ = &run_->begin();
+            if (!observables_.empty()) try_observables();
         });
+        tell_errors();
+        waiting([&] { loop_ = &run_->begin(); });  // for the other end of an events log, where that is a pipe
         note_scene();
+    }
+
+    /// What goes wrong in them at once shall not cost an older file. They remember what they give for the first row.
+    void try_observables() {
+        Solver& solver = run_->solver();
+        const Totals totals;
+        const Tallies tallies;
+        Frame frame;
+        solver.request_frame(frame);
+        solver.finish_frame(frame);
+        for (const auto& observable : observables_) {
+            std::vector<double> values(observable->info().width());
+            observable->evaluate(
+                {.time = solver.time(), .step = solver.step(), .totals = totals, .tallies = tallies, .frame = &frame},
+                values);
+        }
     }
 
     /// A run that nobody ended ends where it is; in the child of a fork it is none of ours.

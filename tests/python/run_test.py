@@ -959,6 +959,15 @@ def test_what_an_observable_raises_in_the_last_row_comes_out(end, gas):
     assert np.isnan(run.rows["mine"]).tolist() == [False, False, False, True]
 
 
+def test_an_observable_that_is_wrong_from_the_start_costs_no_older_file(gas, tmp_path):
+    with carom.Run(gas, solver="events", output=tmp_path / "old.h5") as run:
+        run.advance()
+    older = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    with pytest.raises(ZeroDivisionError):
+        carom.Run(gas, solver="events", output=tmp_path / "old.h5", force=True, observables={"mine": lambda frame: 1 / 0})
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == older
+
+
 def test_what_an_observable_masks_is_no_number(gas):
     run = carom.Run(gas, observables={
         "one": lambda frame: np.ma.masked if frame.time < 0.2 else np.float32(1.0),
