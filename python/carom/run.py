@@ -116,21 +116,25 @@ class Run:
                 # A callback may change the run, and with it the times that it reaches.
                 there = self._run.reachable_time(min(goal, self._run.end))
                 due = min((schedule.next() for schedule, _ in self._callbacks), default=math.inf)
-                self._run.advance(goal if due >= there else due)
+                try:
+                    self._run.advance(goal if due >= there else due)
+                except BaseException as error:
+                    if self.ended:
+                        self._call_due(error)
+                    raise
                 self._call_due()
                 if self._run.time >= self._run.reachable_time(min(goal, self._run.end)):
                     break
         finally:
             self._advancing = False
 
-    def _call_due(self) -> None:
-        """Calls all, whatever one raises: at the end of the run there is no other time for them."""
-        first: Exception | None = None
+    def _call_due(self, first: BaseException | None = None) -> None:
+        """Calls all, whatever one raises, or has been raised first: at the end of the run there is no other time for them."""
         for schedule, callback in list(self._callbacks):
             try:
                 if schedule.take(self._run.time):
                     callback(self)
-            except Exception as error:
+            except BaseException as error:
                 if first is None:
                     first = error
                 else:

@@ -327,6 +327,38 @@ def test_what_a_callback_raises_takes_no_others_turn(time, gas):
     assert run.ended == (time == 0.5)
 
 
+@pytest.mark.parametrize("where", ["end", "callback"])
+def test_control_c_at_the_end_takes_no_callbacks_turn(where, gas, monkeypatch):
+    run = carom.Run(gas)
+    seen = []
+
+    class Interrupted:
+        """The run, and Ctrl-C while its end is written."""
+
+        def __getattr__(self, name):
+            return getattr(own, name)
+
+        def advance(self, goal):
+            own.advance(goal)
+            if own.summary is not None and where == "end":
+                raise KeyboardInterrupt
+
+    def fail(run):
+        if where == "callback":
+            raise KeyboardInterrupt
+        raise ValueError("too")
+
+    own = run._run
+    run.every(0.5, fail)
+    run.every(0.5, lambda run: seen.append(run.time))
+    monkeypatch.setattr(run, "_run", Interrupted())
+    with pytest.raises(KeyboardInterrupt) as raised:
+        run.advance()
+    assert run.ended
+    assert seen == [run.time]
+    assert getattr(raised.value, "__notes__", []) == (["Of another callback at this time: ValueError('too')"] if where == "end" else [])
+
+
 def test_a_callback_far_more_often_than_steps_is_called_at_each(gas):
     run = carom.Run(gas)
     seen = []
