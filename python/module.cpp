@@ -194,6 +194,15 @@ private:
         values_.assign(info_.width(), std::numeric_limits<double>::quiet_NaN());
         const PythonAgain mine;
         if (error_) return;
+        call(sample);
+        if (!error_ || !error_->matches(PyExc_KeyboardInterrupt)) return;
+        // Ctrl-C stops the run where it is, and leaves no hole in a row: the function is called once more.
+        const auto stop = take_error();
+        call(sample);
+        if (!error_) error_.emplace(*stop);
+    }
+
+    void call(const Sample& sample) const {
         try {
             const py::object frame = py::cast(FrameView{context_, std::make_shared<const Frame>(*sample.frame)});
             auto given = py::reinterpret_steal<py::object>(

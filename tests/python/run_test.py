@@ -1000,6 +1000,30 @@ def test_an_observable_that_is_wrong_from_the_start_costs_no_older_file(gas, tmp
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == older
 
 
+@pytest.mark.parametrize("solver", ["spring", "events"])
+def test_control_c_in_an_observable_leaves_no_hole_in_a_row(solver, gas):
+    def momentum(frame):
+        times.append(frame.time)
+        if len(times) in (1, 5):
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.01)  # where it comes
+        return frame.vx.sum()
+
+    times = []
+    with pytest.raises(KeyboardInterrupt):
+        carom.Run(gas, solver=solver, observables={"mine": momentum})
+    run = carom.Run(gas, solver=solver, observables={"mine": momentum})
+    with pytest.raises(KeyboardInterrupt):
+        run.advance()
+    assert times[4] == times[5] == run.time
+    run.advance()
+    assert np.isfinite(run.rows["mine"]).all()
+    assert "mine" in run.summary["means"]["values"]
+    plain = carom.Run(gas, solver=solver)
+    plain.advance()
+    assert plain.state_hash == run.state_hash
+
+
 def test_what_an_observable_masks_is_no_number(gas):
     run = carom.Run(gas, observables={
         "one": lambda frame: np.ma.masked if frame.time < 0.2 else np.float32(1.0),
