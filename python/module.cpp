@@ -187,13 +187,17 @@ public:
     /// The GIL must be held. What went wrong since the last time; null if nothing did.
     [[nodiscard]] std::optional<py::error_already_set> take_error() const { return std::exchange(error_, {}); }
 
+    [[nodiscard]] const py::object& function() const { return function_; }
+    /// Rows have NaN from then on.
+    void drop_function() { function_ = {}; }
+
 private:
     void ask(const Sample& sample) const {
         time_ = sample.time;
         step_ = sample.step;
         values_.assign(info_.width(), std::numeric_limits<double>::quiet_NaN());
         const PythonAgain mine;
-        if (error_) return;
+        if (error_ || !function_) return;
         call(sample);
         if (!error_ || !error_->matches(PyExc_KeyboardInterrupt)) return;
         // Ctrl-C stops the run where it is, and leaves no hole in a row: the function is called once more.
@@ -309,8 +313,13 @@ public:
             static_cast<void>(kept_.release());
             return;
         }
+        end_unseen();
+    }
+    void end_unseen() {
+        if (summary_ || getpid() != process_) return;
+        summary_.emplace();
         try {
-            if (!summary_) static_cast<void>(run_->finish());
+            summary_ = run_->finish().json;
         } catch (const std::exception&) {
             // Nobody is left to tell.
         }
@@ -505,6 +514,8 @@ public:
         const OthersMayRun others;
         run_->save(path.bytes);
     }
+
+    [[nodiscard]] const std::vector<std::shared_ptr<PythonObservable>>& observables() const { return observables_; }
 
 private:
     /// \param what  as SimulationRun::change takes it
@@ -753,8 +764,39 @@ void define_sweep(py::module_& module) {
         py::arg("prepared"), py::arg("stop"));
 }
 
+/// What a run of Python drives; null while that is made.
+PythonRun* run_in(PyObject* self) {
+    auto* const instance = reinterpret_cast<py::detail::instance*>(self);
+    return instance->owned ? instance->get_value_and_holder().value_ptr<PythonRun>() : nullptr;
+}
+
+/// An observable may belong to whoever has the run: Python's collector sees it, ends the run while all is whole, and
+/// lets go.
+void collect_runs(PyHeapTypeObject* heap) {
+    PyTypeObject& type = heap->ht_type;
+    type.tp_flags |= Py_TPFLAGS_HAVE_GC;
+    type.tp_traverse = [](PyObject* self, visitproc visit, void* arg) {
+        Py_VISIT(Py_TYPE(self));
+        const PythonRun* const run = run_in(self);
+        if (run == nullptr) return 0;
+        for (const auto& observable : run->observables()) Py_VISIT(observable->function().ptr());
+        return 0;
+    };
+    type.tp_finalize = [](PyObject* self) {
+        const py::error_scope as_it_was;
+        if (PythonRun* const run = run_in(self)) run->end_unseen();
+    };
+    type.tp_clear = [](PyObject* self) {
+        if (const PythonRun* const run = run_in(self)) {
+            for (const auto& observable : run->observables()) observable->drop_function();
+        }
+        return 0;
+    };
+}
+
 void define_run(py::module_& module) {
-    py::class_<PythonRun>(module, "Run", "What drives a solver.")
+    py::class_<PythonRun, std::shared_ptr<PythonRun>>(module, "Run", "What drives a solver.",
+                                                      py::custom_type_setup(collect_runs))
         .def("advance", &PythonRun::advance, py::arg("until"))
         .def("close", &PythonRun::close)
         .def_property_readonly("dimension", [](const PythonRun& run) { return run.dimension(); })
@@ -796,7 +838,7 @@ void define_run(py::module_& module) {
             if (!events_log.bytes.empty()) check_log_file(events_log.bytes, input, force);
             require_no_input({{output.bytes, options.files.checkpoint, events_log.bytes}},
                              loaded_files(prepared.scene));
-            return std::make_unique<PythonRun>(prepared, options, observables, keep_frames);
+            return std::make_shared<PythonRun>(prepared, options, observables, keep_frames);
         },
         py::arg("prepared"), py::arg("output"), py::arg("checkpoint"), py::arg("checkpoint_every"),
         py::arg("events_log"), py::arg("force"), py::arg("keep_frames"), py::arg("observables"));
@@ -806,11 +848,11 @@ void define_run(py::module_& module) {
         .def("take", &Schedule::take, py::arg("now"));
     module.def(
         "make_schedule",
-        [](double every, PythonRun& run) {
-            return std::make_unique<Schedule>(every, run.time(),
-                                              [&run](double time) { return run.reachable_time(time); });
+        [](double every, const std::shared_ptr<PythonRun>& run) {
+            return std::make_unique<Schedule>(every, run->time(),
+                                              [run](double time) { return run->reachable_time(time); });
         },
-        py::arg("every"), py::arg("run"), py::keep_alive<0, 2>());
+        py::arg("every"), py::arg("run"));
 }
 
 PyObject* refuse_new(PyTypeObject* type, PyObject* /*arguments*/, PyObject* /*keywords*/) {

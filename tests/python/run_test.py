@@ -15,6 +15,7 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 
 import numpy as np
 import pytest
@@ -1022,6 +1023,30 @@ def test_control_c_in_an_observable_leaves_no_hole_in_a_row(solver, gas):
     plain = carom.Run(gas, solver=solver)
     plain.advance()
     assert plain.state_hash == run.state_hash
+
+
+def test_a_run_that_its_own_observable_holds_is_collected_and_ends_in_order(gas, tmp_path):
+    class Experiment:
+        """Whose run has an observable of it."""
+
+        def __init__(self):
+            self.factor = 2.0
+            self.run = carom.Run(gas, output=tmp_path / "mine.h5", observables={"mine": self.measure})
+            self.run.every(0.1, lambda run: self.factor)
+
+        def measure(self, frame):
+            return self.factor * kinetic(frame)
+
+    experiment = Experiment()
+    experiment.run.advance(until=0.23)
+    gone = weakref.ref(experiment)
+    del experiment
+    gc.collect()
+    assert gone() is None
+    rows = carom.open(tmp_path / "mine.h5").rows
+    assert rows["time"][-1] == pytest.approx(0.23)
+    assert rows["mine"] == pytest.approx(2.0 * rows["kinetic_energy"], rel=1e-6)
+    assert carom.resume(tmp_path / "mine.checkpoint.h5", observables={"mine": kinetic}).time == pytest.approx(0.23)
 
 
 def test_what_an_observable_masks_is_no_number(gas):
