@@ -28,6 +28,7 @@
 #include <vector>
 
 #include "carom_build_info.hpp"
+#include "host/io/ball_files.hpp"
 #include "host/io/replacement.hpp"
 #include "host/io/trajectory_writer.hpp"
 #include "host/run/prepare.hpp"
@@ -663,6 +664,12 @@ void define_numbers(py::module_& module) {
         .def_property_readonly("errors", [](const AverageTable& table) { return array_of(table.errors); });
 }
 
+/// Tells runs in other threads to end, and knows what files they have found.
+struct Stop {
+    std::atomic<bool> set = false;
+    SharedInputs inputs;
+};
+
 void define_scene(py::module_& module) {
     module.def(
         "find_scene",
@@ -688,6 +695,10 @@ void define_scene(py::module_& module) {
         },
         py::arg("text"), py::arg("path"), py::arg("overrides"));
 
+    py::class_<Stop>(module, "Stop", "Tells runs to end.")
+        .def_property(
+            "set", [](const Stop& stop) { return stop.set.load(); }, [](Stop& stop, bool set) { stop.set = set; });
+    module.def("make_stop", [] { return std::make_unique<Stop>(); });
     py::class_<PreparedScene>(module, "Prepared", "A scene with all that follows from it.")
         .def_readonly("warnings", &PreparedScene::warnings)
         .def_property_readonly("until", [](const PreparedScene& run) { return run.scene.run.until; })
@@ -699,7 +710,8 @@ void define_scene(py::module_& module) {
         });
     module.def(
         "prepare",
-        [](const std::string& text, const FileName& path, std::vector<std::string> overrides, int threads, bool force) {
+        [](const std::string& text, const FileName& path, std::vector<std::string> overrides, int threads, bool force,
+           Stop* stop) {
             return reading_scene([&] {
                 SceneRequest request;
                 request.scene = path.bytes;
@@ -707,10 +719,12 @@ void define_scene(py::module_& module) {
                 request.threads = threads;
                 request.force = force;
                 request.text = SceneText{.path = path.bytes, .text = text};
+                if (stop != nullptr) request.inputs = &stop->inputs;
                 return prepare_scene(request);
             });
         },
-        py::arg("text"), py::arg("path"), py::arg("overrides"), py::arg("threads"), py::arg("force"));
+        py::arg("text"), py::arg("path"), py::arg("overrides"), py::arg("threads"), py::arg("force"),
+        py::arg("stop") = static_cast<Stop*>(nullptr));
     module.def(
         "prepare_resume",
         [](const FileName& checkpoint, std::vector<std::string> overrides, int threads) {
@@ -724,11 +738,6 @@ void define_scene(py::module_& module) {
         py::arg("checkpoint"), py::arg("overrides"), py::arg("threads"));
 }
 
-/// Tells runs in other threads to end.
-struct Stop {
-    std::atomic<bool> set = false;
-};
-
 /// As rows have them: "momentum.x" of components.
 std::vector<std::string> value_names(const std::vector<ObservableInfo>& infos) {
     std::vector<std::string> names;
@@ -740,10 +749,6 @@ std::vector<std::string> value_names(const std::vector<ObservableInfo>& infos) {
 }
 
 void define_sweep(py::module_& module) {
-    py::class_<Stop>(module, "Stop", "Tells runs to end.")
-        .def_property(
-            "set", [](const Stop& stop) { return stop.set.load(); }, [](Stop& stop, bool set) { stop.set = set; });
-    module.def("make_stop", [] { return std::make_unique<Stop>(); });
     module.def(
         "names_in_memory",
         [](const PreparedScene& prepared) {

@@ -267,9 +267,10 @@ class Scene:
         self.check()  # which names file, line and column
         raise SceneError([f"{self.path}: not valid TOML: {why}"])
 
-    def _prepare(self, force: bool = False, threads: int | None = None, **options: Any) -> _carom.Prepared:
+    def _prepare(self, stop: _carom.Stop | None = None, /, force: bool = False, threads: int | None = None,
+                 **options: Any) -> _carom.Prepared:
         overrides = self._overrides + option_overrides(options)
-        return _carom.prepare(self._source, self.path, overrides, count_threads(threads), bool(force))
+        return _carom.prepare(self._source, self.path, overrides, count_threads(threads), bool(force), stop)
 
     def __repr__(self) -> str:
         changed = "".join(f", {override}" for override in self._overrides)

@@ -2,6 +2,7 @@
 
 import csv
 import html
+import os
 import re
 import resource
 import signal
@@ -84,6 +85,25 @@ def test_a_table_that_would_not_say_what_was_run_is_refused_before_it_runs():
     blank = carom.sweep(long, {"scene.seed\n": [1]}, ["kinetic_energy"], until=0.01)
     assert blank.dtype.names == ("scene.seed", "kinetic_energy")
     assert time.monotonic() - begin < 20.0
+
+
+def test_a_file_that_changes_during_a_sweep_ends_it(tmp_path, monkeypatch):
+    def write(speed):
+        (tmp_path / "new.csv").write_text(f"x,y,vx,vy\n2,2,{speed},0\n")
+        os.replace(tmp_path / "new.csv", tmp_path / "balls.csv")
+
+    def run(prepared, stop):
+        write(3)  # as somebody does while the first runs
+        return simulate(prepared, stop)
+
+    (tmp_path / "scene.toml").write_text(
+        "[scene]\ndimension = 2\n[box]\nsize = [9.0, 9.0]\n[run]\nuntil = 0.5\n"
+        '[[load]]\nfile = "balls.csv"\nradius = 0.5\nmass = 1.0\n')
+    write(1)
+    simulate = carom._carom.run_in_memory
+    monkeypatch.setattr(carom._carom, "run_in_memory", run)
+    with pytest.raises(carom.SceneError, match="load.*balls.csv has been changed since the first run read it"):
+        carom.sweep(tmp_path / "scene.toml", {"scene.seed": [1, 2]}, ["kinetic_energy"], jobs=1)
 
 
 def test_control_c_ends_a_sweep():
