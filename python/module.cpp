@@ -14,9 +14,11 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cmath>
 #include <csignal>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -670,6 +672,19 @@ struct Stop {
     SharedInputs inputs;
 };
 
+/// Ends what goes on without Python where Ctrl-C comes, or a sweep is to end. \param stop  null: of no sweep
+std::function<void()> listening(const Stop* stop) {
+    using Clock = std::chrono::steady_clock;
+    return [stop, heard = Clock::now()]() mutable {
+        if (stop != nullptr && stop->set) throw std::runtime_error("the sweep has been ended");
+        constexpr std::chrono::milliseconds kOften{100};
+        if (Clock::now() - heard < kOften) return;
+        heard = Clock::now();
+        const PythonAgain mine;
+        if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+    };
+}
+
 void define_scene(py::module_& module) {
     module.def(
         "find_scene",
@@ -719,6 +734,7 @@ void define_scene(py::module_& module) {
                 request.threads = threads;
                 request.force = force;
                 request.text = SceneText{.path = path.bytes, .text = text};
+                request.while_placing = listening(stop);
                 if (stop != nullptr) request.inputs = &stop->inputs;
                 return prepare_scene(request);
             });

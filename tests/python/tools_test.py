@@ -118,6 +118,20 @@ def test_control_c_ends_a_sweep():
     assert time.monotonic() - begin < 20.0
 
 
+@pytest.mark.parametrize("action", [carom.Run, carom.Scene.check,
+                                    lambda scene: carom.sweep(scene, {"scene.seed": [1, 2]}, ["kinetic_energy"], jobs=2)])
+def test_control_c_ends_what_places_balls(action):
+    dense = carom.Scene({"scene": {"dimension": 2}, "box": {"size": [300.0, 300.0]}, "run": {"until": 0.5},
+                         "fill": [{"packing_fraction": 0.8, "radius": 0.5, "mass": 1.0, "temperature": 1.0}]})
+    main = threading.main_thread().ident
+    timer = threading.Timer(0.7, lambda: signal.pthread_kill(main, signal.SIGINT))
+    timer.start()
+    begin = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        action(dense)
+    assert time.monotonic() - begin < 10.0
+
+
 def size_of(png):
     assert png[:8] == b"\x89PNG\r\n\x1a\n"
     return struct.unpack(">II", png[16:24])
