@@ -718,6 +718,7 @@ void define_scene(py::module_& module) {
         .def_readonly("warnings", &PreparedScene::warnings)
         .def_property_readonly("until", [](const PreparedScene& run) { return run.scene.run.until; })
         .def_property_readonly("path", [](const PreparedScene& run) { return FileName{run.scene.path}; })
+        .def_property_readonly("source", [](const PreparedScene& run) { return run.scene.source; })
         .def("check", [](const PreparedScene& run) {
             require_unused(run);
             const OthersMayRun others;

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from . import _carom
 from .errors import InputError, SceneError
 from .pictures import Picture, Report, figure_of, report, view
-from .scene import Scene, bare_key, count_threads, floats, option_overrides
+from .scene import Scene, bare_key, count_threads, floats, here, option_overrides
 from .tables import Average, Table, average_of, rows_of
 
 
@@ -408,7 +408,7 @@ def _from_any_folder(path: str | os.PathLike[str] | None) -> str:
     """Leads to the file wherever one goes while the run goes on; "" where there is none."""
     name = "" if path is None else os.fsdecode(path)
     # Not abspath(), which takes a `..` behind a link for what is above the link.
-    return name if not name or os.path.isabs(name) else os.path.join(os.getcwd(), name)
+    return name if not name or os.path.isabs(name) else os.path.join(here(), name)
 
 
 def _observable(name: str, what: Any) -> tuple[str, str, str, list[str], Callable[[_carom.Frame], Any]]:
