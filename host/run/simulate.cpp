@@ -330,11 +330,15 @@ private:
     ObservableSet all_observables() {
         ObservableSet observables = observables_of_run(run_, *solver_);
         for (const auto& one : options_.observables) {
+            const std::string name = one->info().name;
+            const std::vector<ObserveEntry>& observed = run_.scene.observables;
+            bool taken = std::ranges::find(observed, name, &ObserveEntry::name) != observed.end();  // by averages, too
             try {
-                observables.add(one);
+                if (!taken) observables.add(one);
             } catch (const std::invalid_argument&) {
-                throw InputError(fmt::format("rows have {} already: another name is needed", one->info().name));
+                taken = true;
             }
+            if (taken) throw InputError(fmt::format("the run has {} already: another name is needed", name));
         }
         return observables;
     }

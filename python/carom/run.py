@@ -326,7 +326,8 @@ class Run:
 
         ``x``, ``y``, ``z``, ``vx``, ``vy``, ``vz`` (a number for each ball), ``position``, ``velocity`` and ``image`` (balls by
         axes) and ``gone`` are arrays with ``__dlpack__``, and on a GPU ``__cuda_array_interface__``. They are a copy that
-        belongs to whoever asks, and stays as long as somebody has it: it may be written to, and the run does not see it.
+        belongs to whoever asks, and stays as long as somebody has it: it may be written to, and the run does not see it
+        (NumPy's asarray() can; its from_dlpack(), before 2.1, gives what nobody may write to).
         ``device`` says where it is: "cuda:0", or "cpu" for a run whose balls are in the host's memory.
         Velocities are floats of the run's precision. Raises RuntimeError where the device has no memory for it.
 
@@ -419,7 +420,11 @@ def _observable(name: str, what: Any) -> tuple[str, str, str, list[str], Callabl
     if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
         raise ValueError(f"observables: the name {name!r} must be of letters, digits and _, and begin with none of the digits")
     components = [str(one) for one in given.get("components", [])]
-    return name, str(given.get("unit", "")), str(given.get("label", name.replace("_", " "))), components, given["function"]
+    unit, label = str(given.get("unit", "")), str(given.get("label", name.replace("_", " ")))
+    for text in (name, unit, label, *components):
+        if len(text) > 200:
+            raise ValueError(f"observables: {text[:20]!r}... has {len(text)} letters; allowed: up to 200 in names, units and labels")
+    return name, unit, label, components, given["function"]
 
 
 def resume(checkpoint: str | os.PathLike[str], *, output: str | os.PathLike[str] | None = None,

@@ -967,6 +967,12 @@ def test_what_goes_wrong_in_an_observable_comes_out_and_leaves_the_run_whole(gas
             carom.Run(gas, observables={"mine": wrong}).advance()
     with pytest.raises(carom.InputError, match="kinetic_energy already"):
         carom.Run(gas, observables={"kinetic_energy": kinetic})
+    observed = carom.Scene(GAS + '[[observe]]\nname = "mine"\nkind = "speed"\nevery = 0.01\n')
+    with pytest.raises(carom.InputError, match="the run has mine already"):
+        carom.Run(observed, observables={"mine": kinetic})
+    for long in ({"unit": "m" * 201}, {"label": "l" * 70000}, {"components": ["c" * 201]}):
+        with pytest.raises(ValueError, match="has [0-9]+ letters; allowed: up to 200"):
+            carom.Run(gas, observables={"mine": {"function": kinetic, **long}})
     for wrong in (3, {"unit": "J"}, {"function": kinetic, "units": "J"}):
         with pytest.raises(TypeError, match="mine"):
             carom.Run(gas, observables={"mine": wrong})
