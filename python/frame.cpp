@@ -228,6 +228,10 @@ void define_reader(py::module_& module) {
              [](StoredRun& run) {
                  return run.read([](const TrajectoryReader& reader) { return reader.header().scene_source; });
              })
+        .def("scene_path",
+             [](StoredRun& run) {
+                 return FileName{run.read([](const TrajectoryReader& reader) { return reader.header().scene_path; })};
+             })
         .def("solver",
              [](StoredRun& run) {
                  const SolverDescription solver =

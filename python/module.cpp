@@ -14,9 +14,11 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cmath>
 #include <csignal>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -28,6 +30,7 @@
 #include <vector>
 
 #include "carom_build_info.hpp"
+#include "host/io/ball_files.hpp"
 #include "host/io/replacement.hpp"
 #include "host/io/trajectory_writer.hpp"
 #include "host/run/prepare.hpp"
@@ -187,13 +190,26 @@ public:
     /// The GIL must be held. What went wrong since the last time; null if nothing did.
     [[nodiscard]] std::optional<py::error_already_set> take_error() const { return std::exchange(error_, {}); }
 
+    [[nodiscard]] const py::object& function() const { return function_; }
+    /// Rows have NaN from then on.
+    void drop_function() { function_ = {}; }
+
 private:
     void ask(const Sample& sample) const {
         time_ = sample.time;
         step_ = sample.step;
         values_.assign(info_.width(), std::numeric_limits<double>::quiet_NaN());
         const PythonAgain mine;
-        if (error_) return;
+        if (error_ || !function_) return;
+        call(sample);
+        if (!error_ || !error_->matches(PyExc_KeyboardInterrupt)) return;
+        // Ctrl-C stops the run where it is, and leaves no hole in a row: the function is called once more.
+        const auto stop = take_error();
+        call(sample);
+        if (!error_) error_.emplace(*stop);
+    }
+
+    void call(const Sample& sample) const {
         try {
             const py::object frame = py::cast(FrameView{context_, std::make_shared<const Frame>(*sample.frame)});
             auto given = py::reinterpret_steal<py::object>(
@@ -261,18 +277,36 @@ public:
         }
         options.observables.assign(observables_.begin(), observables_.end());
         begin(prepared, std::move(options));
-        tell_errors();
     }
 
     void begin(PreparedScene& prepared, SimulateOptions options) {
         options.also = kept_.get();
         options.quiet = true;
         options.changeable = true;
-        waiting([&] {  // for the other end of an events log, where that is a pipe
+        options.same_observables = true;
+        waiting([&] {
             run_ = std::make_unique<SimulationRun>(std::move(prepared), options);
-            loop_ = &run_->begin();
+            if (!observables_.empty()) try_observables();
         });
+        tell_errors();
+        waiting([&] { loop_ = &run_->begin(); });  // for the other end of an events log, where that is a pipe
         note_scene();
+    }
+
+    /// What goes wrong in them at once shall not cost an older file. They remember what they give for the first row.
+    void try_observables() {
+        Solver& solver = run_->solver();
+        const Totals totals;
+        const Tallies tallies;
+        Frame frame;
+        solver.request_frame(frame);
+        solver.finish_frame(frame);
+        for (const auto& observable : observables_) {
+            std::vector<double> values(observable->info().width());
+            observable->evaluate(
+                {.time = solver.time(), .step = solver.step(), .totals = totals, .tallies = tallies, .frame = &frame},
+                values);
+        }
     }
 
     /// A run that nobody ended ends where it is; in the child of a fork it is none of ours.
@@ -282,8 +316,13 @@ public:
             static_cast<void>(kept_.release());
             return;
         }
+        end_unseen();
+    }
+    void end_unseen() {
+        if (summary_ || getpid() != process_) return;
+        summary_.emplace();
         try {
-            if (!summary_) static_cast<void>(run_->finish());
+            summary_ = run_->finish().json;
         } catch (const std::exception&) {
             // Nobody is left to tell.
         }
@@ -317,15 +356,11 @@ public:
             if (PyErr_CheckSignals() != 0) throw py::error_already_set();
         }
         if (loop_->failed() || run_->solver().time() >= loop_->end()) end();
-        if (!loop_->failed()) return;
-        const RunOutcome& outcome = loop_->outcome();
-        if (outcome.status == ExitStatus::kCannotContinue) throw SimulationError(outcome.error);
-        throw SystemError(outcome.error);
     }
 
     void close() {
         const auto used = use();
-        if (!summary_) end();
+        if (!summary_) return end();
         tell_errors();
     }
 
@@ -483,6 +518,8 @@ public:
         run_->save(path.bytes);
     }
 
+    [[nodiscard]] const std::vector<std::shared_ptr<PythonObservable>>& observables() const { return observables_; }
+
 private:
     /// \param what  as SimulationRun::change takes it
     template <class Change>
@@ -553,10 +590,11 @@ private:
             simulation = run_->finish();
         }
         summary_ = std::move(simulation.json);
-        // A file that could not be closed is told here alone.
-        if (simulation.outcome.status == ExitStatus::kSystemFailure && !loop_->failed()) {
-            throw SystemError(simulation.outcome.error);
-        }
+        // All that has failed up to now, where nobody has been told: rows and frames let a full disk pass.
+        const RunOutcome& outcome = simulation.outcome;
+        if (outcome.status == ExitStatus::kCannotContinue) throw SimulationError(outcome.error);
+        if (outcome.status == ExitStatus::kSystemFailure) throw SystemError(outcome.error);
+        tell_errors();
     }
 
     std::shared_ptr<const FrameContext> context_;
@@ -628,6 +666,25 @@ void define_numbers(py::module_& module) {
         .def_property_readonly("errors", [](const AverageTable& table) { return array_of(table.errors); });
 }
 
+/// Tells runs in other threads to end, and knows what files they have found.
+struct Stop {
+    std::atomic<bool> set = false;
+    SharedInputs inputs;
+};
+
+/// Ends what goes on without Python where Ctrl-C comes, or a sweep is to end. \param stop  null: of no sweep
+std::function<void()> listening(const Stop* stop) {
+    using Clock = std::chrono::steady_clock;
+    return [stop, heard = Clock::now()]() mutable {
+        if (stop != nullptr && stop->set) throw std::runtime_error("the sweep has been ended");
+        constexpr std::chrono::milliseconds kOften{100};
+        if (Clock::now() - heard < kOften) return;
+        heard = Clock::now();
+        const PythonAgain mine;
+        if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+    };
+}
+
 void define_scene(py::module_& module) {
     module.def(
         "find_scene",
@@ -653,10 +710,15 @@ void define_scene(py::module_& module) {
         },
         py::arg("text"), py::arg("path"), py::arg("overrides"));
 
+    py::class_<Stop>(module, "Stop", "Tells runs to end.")
+        .def_property(
+            "set", [](const Stop& stop) { return stop.set.load(); }, [](Stop& stop, bool set) { stop.set = set; });
+    module.def("make_stop", [] { return std::make_unique<Stop>(); });
     py::class_<PreparedScene>(module, "Prepared", "A scene with all that follows from it.")
         .def_readonly("warnings", &PreparedScene::warnings)
         .def_property_readonly("until", [](const PreparedScene& run) { return run.scene.run.until; })
         .def_property_readonly("path", [](const PreparedScene& run) { return FileName{run.scene.path}; })
+        .def_property_readonly("source", [](const PreparedScene& run) { return run.scene.source; })
         .def("check", [](const PreparedScene& run) {
             require_unused(run);
             const OthersMayRun others;
@@ -664,7 +726,8 @@ void define_scene(py::module_& module) {
         });
     module.def(
         "prepare",
-        [](const std::string& text, const FileName& path, std::vector<std::string> overrides, int threads, bool force) {
+        [](const std::string& text, const FileName& path, std::vector<std::string> overrides, int threads, bool force,
+           Stop* stop) {
             return reading_scene([&] {
                 SceneRequest request;
                 request.scene = path.bytes;
@@ -672,10 +735,13 @@ void define_scene(py::module_& module) {
                 request.threads = threads;
                 request.force = force;
                 request.text = SceneText{.path = path.bytes, .text = text};
+                request.while_placing = listening(stop);
+                if (stop != nullptr) request.inputs = &stop->inputs;
                 return prepare_scene(request);
             });
         },
-        py::arg("text"), py::arg("path"), py::arg("overrides"), py::arg("threads"), py::arg("force"));
+        py::arg("text"), py::arg("path"), py::arg("overrides"), py::arg("threads"), py::arg("force"),
+        py::arg("stop") = static_cast<Stop*>(nullptr));
     module.def(
         "prepare_resume",
         [](const FileName& checkpoint, std::vector<std::string> overrides, int threads) {
@@ -689,11 +755,6 @@ void define_scene(py::module_& module) {
         py::arg("checkpoint"), py::arg("overrides"), py::arg("threads"));
 }
 
-/// Tells runs in other threads to end.
-struct Stop {
-    std::atomic<bool> set = false;
-};
-
 /// As rows have them: "momentum.x" of components.
 std::vector<std::string> value_names(const std::vector<ObservableInfo>& infos) {
     std::vector<std::string> names;
@@ -705,10 +766,6 @@ std::vector<std::string> value_names(const std::vector<ObservableInfo>& infos) {
 }
 
 void define_sweep(py::module_& module) {
-    py::class_<Stop>(module, "Stop", "Tells runs to end.")
-        .def_property(
-            "set", [](const Stop& stop) { return stop.set.load(); }, [](Stop& stop, bool set) { stop.set = set; });
-    module.def("make_stop", [] { return std::make_unique<Stop>(); });
     module.def(
         "names_in_memory",
         [](const PreparedScene& prepared) {
@@ -729,8 +786,39 @@ void define_sweep(py::module_& module) {
         py::arg("prepared"), py::arg("stop"));
 }
 
+/// What a run of Python drives; null while that is made.
+PythonRun* run_in(PyObject* self) {
+    auto* const instance = reinterpret_cast<py::detail::instance*>(self);
+    return instance->owned ? instance->get_value_and_holder().value_ptr<PythonRun>() : nullptr;
+}
+
+/// An observable may belong to whoever has the run: Python's collector sees it, ends the run while all is whole, and
+/// lets go.
+void collect_runs(PyHeapTypeObject* heap) {
+    PyTypeObject& type = heap->ht_type;
+    type.tp_flags |= Py_TPFLAGS_HAVE_GC;
+    type.tp_traverse = [](PyObject* self, visitproc visit, void* arg) {
+        Py_VISIT(Py_TYPE(self));
+        const PythonRun* const run = run_in(self);
+        if (run == nullptr) return 0;
+        for (const auto& observable : run->observables()) Py_VISIT(observable->function().ptr());
+        return 0;
+    };
+    type.tp_finalize = [](PyObject* self) {
+        const py::error_scope as_it_was;
+        if (PythonRun* const run = run_in(self)) run->end_unseen();
+    };
+    type.tp_clear = [](PyObject* self) {
+        if (const PythonRun* const run = run_in(self)) {
+            for (const auto& observable : run->observables()) observable->drop_function();
+        }
+        return 0;
+    };
+}
+
 void define_run(py::module_& module) {
-    py::class_<PythonRun>(module, "Run", "What drives a solver.")
+    py::class_<PythonRun, std::shared_ptr<PythonRun>>(module, "Run", "What drives a solver.",
+                                                      py::custom_type_setup(collect_runs))
         .def("advance", &PythonRun::advance, py::arg("until"))
         .def("close", &PythonRun::close)
         .def_property_readonly("dimension", [](const PythonRun& run) { return run.dimension(); })
@@ -772,7 +860,7 @@ void define_run(py::module_& module) {
             if (!events_log.bytes.empty()) check_log_file(events_log.bytes, input, force);
             require_no_input({{output.bytes, options.files.checkpoint, events_log.bytes}},
                              loaded_files(prepared.scene));
-            return std::make_unique<PythonRun>(prepared, options, observables, keep_frames);
+            return std::make_shared<PythonRun>(prepared, options, observables, keep_frames);
         },
         py::arg("prepared"), py::arg("output"), py::arg("checkpoint"), py::arg("checkpoint_every"),
         py::arg("events_log"), py::arg("force"), py::arg("keep_frames"), py::arg("observables"));
@@ -782,11 +870,11 @@ void define_run(py::module_& module) {
         .def("take", &Schedule::take, py::arg("now"));
     module.def(
         "make_schedule",
-        [](double every, PythonRun& run) {
-            return std::make_unique<Schedule>(every, run.time(),
-                                              [&run](double time) { return run.reachable_time(time); });
+        [](double every, const std::shared_ptr<PythonRun>& run) {
+            return std::make_unique<Schedule>(every, run->time(),
+                                              [run](double time) { return run->reachable_time(time); });
         },
-        py::arg("every"), py::arg("run"), py::keep_alive<0, 2>());
+        py::arg("every"), py::arg("run"));
 }
 
 PyObject* refuse_new(PyTypeObject* type, PyObject* /*arguments*/, PyObject* /*keywords*/) {

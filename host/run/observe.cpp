@@ -14,6 +14,7 @@
 #include "host/observables/registry.hpp"
 #include "host/scene/place.hpp"
 #include "host/state/errors.hpp"
+#include "host/state/text.hpp"
 #include "host/theory/gas_facts.hpp"
 #include "kernels/physics/equation_of_state.hpp"
 #include "kernels/physics/kinetic_theory.hpp"
@@ -221,6 +222,26 @@ SamplePlan plan_of(const PreparedScene& run, const ObserveEntry& entry) {
     return plan;
 }
 
+/// As of an average, the names of rows that neither the scene nor every run has, a number a letter.
+constexpr const char* kOwnRows = "rows of one's own";
+
+std::string own_rows(const Scene& scene, const std::vector<ObservableInfo>& rows) {
+    std::string names;
+    for (const ObservableInfo& row : rows) {
+        const auto observed = std::ranges::find(scene.observables, row.name, &ObserveEntry::name);
+        if (find_row_kind(row.name) != nullptr || observed != scene.observables.end()) continue;
+        names += (names.empty() ? "" : ", ") + row.name;
+        if (!row.components.empty()) names += fmt::format(" ({})", fmt::join(row.components, ", "));
+    }
+    return names;
+}
+
+std::string text_of(const std::vector<double>& letters) {
+    std::string text;
+    for (const double letter : letters) text += letter > 0.0 && letter < 256.0 ? static_cast<char>(letter) : '?';
+    return text;
+}
+
 /// Under gravity such balls come to rest, which their rows show.
 bool only_cools(const Scene& scene) {
     const bool falls = scene.physics.gravity != Vector3{} ||
@@ -254,6 +275,7 @@ bool wall_moves_while_measured(const Scene& scene) {
 RunAverages::RunAverages(const PreparedScene& run, const std::vector<ObservableInfo>& rows)
     : rows_(rows, run.scene.output.observables_every, is_isolated(run)),
       averages_rows_(!rows.empty()),
+      own_rows_(own_rows(run.scene, rows)),
       resumed_(!run.resumed_from.empty()),
       threads_(run.threads > 0 ? run.threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()))) {
     stages_.stages = run.scene.stages;
@@ -301,7 +323,14 @@ void RunAverages::restore(const PreparedScene& run) {
     }
     if (!state.records.row_means.empty() && averages_rows_) {
         SavedNumbers saved(state.records.row_means);
-        rows_.restore(saved, 2 * static_cast<std::size_t>(run.scene.dimension()));
+        const std::vector<double>* const letters = find(state, kOwnRows);  // null: by a version that did not tell
+        const std::string own = letters != nullptr ? text_of(*letters) : own_rows_;
+        if (own != own_rows_) {
+            const auto shown = [](const std::string& names) { return names.empty() ? "none" : visible(names); };
+            other_rows_ = fmt::format("its rows had these observables of one's own: {}; now they have: {}", shown(own),
+                                      shown(own_rows_));
+        }
+        rows_.restore(saved, 2 * static_cast<std::size_t>(run.scene.dimension()), own == own_rows_);
     }
 }
 
@@ -539,6 +568,9 @@ void RunAverages::save(SolverState& state) {
         entries_[k].average->save(out);
         state.records.averages.push_back({infos_[k].name, std::move(out)});
     }
+    std::vector<double> letters;
+    for (const char letter : own_rows_) letters.push_back(static_cast<unsigned char>(letter));
+    state.records.averages.push_back({kOwnRows, std::move(letters)});
     state.records.row_means.clear();
     rows_.save(state.records.row_means);
 }

@@ -79,6 +79,10 @@ public:
     /// The time of the last row; 0 before any.
     [[nodiscard]] double last_row() const { return rows_.previous_time(); }
 
+    /// Of a resumed run whose rows had others beside those of its scene, so that their means begin anew: what they
+    /// were, and what they are, in words. Else empty.
+    [[nodiscard]] const std::string& other_rows() const { return other_rows_; }
+
     /// Memory that they take, at most [bytes].
     [[nodiscard]] std::uint64_t most_bytes() const;
 
@@ -120,6 +124,8 @@ private:
     RowSeries rows_;
     std::string never_settles_;  // why the run is never at equilibrium; empty: it may be
     bool averages_rows_;
+    std::string own_rows_;  // beside those of the scene
+    std::string other_rows_;
     bool resumed_;
     int threads_;
     int spare_threads_ = 0;  // that the solver does not use

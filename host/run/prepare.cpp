@@ -288,7 +288,9 @@ PreparedScene prepare_scene(const SceneRequest& request) {
         run.state.balls.dimension = run.scene.dimension();
         run.state.balls.species_table = run.state.parts->species_table();
     } else {
+        if (request.while_placing) run.scene.while_placing = request.while_placing;
         run.state.balls = make_balls(run.scene);
+        run.scene.while_placing = [] {};
     }
     plan_run(run, request.threads);
     require_hope(run, request);

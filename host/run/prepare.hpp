@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,15 +30,16 @@ SceneText read_scene_text(const std::string& path_or_name);
 
 /// What the user asks for, beside the scene's own keys.
 struct SceneRequest {
-    std::string scene;                   ///< file or name
-    std::vector<std::string> overrides;  ///< "table.key=VALUE"
-    bool typed = true;                   ///< whoever runs carom gave these; else a file did, a sweep's
-    std::optional<std::uint64_t> steps;  ///< instead of run.until
-    int threads = 0;                     ///< 0: all
-    bool force = false;                  ///< insist on a run of which nothing can come
-    std::optional<SceneText> text;       ///< of the scene, where it has been read already
-    SharedInputs* inputs = nullptr;      ///< what it loads, where other runs load it too; outlives the run's beginning
-    bool in_parts = false;               ///< ranks share the run: where that is possible, nobody needs all balls
+    std::string scene;                    ///< file or name
+    std::vector<std::string> overrides;   ///< "table.key=VALUE"
+    bool typed = true;                    ///< whoever runs carom gave these; else a file did, a sweep's
+    std::optional<std::uint64_t> steps;   ///< instead of run.until
+    int threads = 0;                      ///< 0: all
+    bool force = false;                   ///< insist on a run of which nothing can come
+    std::optional<SceneText> text;        ///< of the scene, where it has been read already
+    std::function<void()> while_placing;  ///< as Scene has it; null: nothing
+    SharedInputs* inputs = nullptr;       ///< what it loads, where other runs load it too; outlives the run's beginning
+    bool in_parts = false;                ///< ranks share the run: where that is possible, nobody needs all balls
 };
 
 /// A scene with all that follows from it, before anything is computed.

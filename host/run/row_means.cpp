@@ -276,7 +276,7 @@ void RowSeries::save(std::vector<double>& out) const {
     for (const Skipped& part : skipped_) out.insert(out.end(), {part.after, part.length});
 }
 
-void RowSeries::restore(SavedNumbers& saved, std::size_t faces) {
+void RowSeries::restore(SavedNumbers& saved, std::size_t faces, bool same) {
     const double row_every = saved.next();
     first_time_ = saved.next();
     has_previous_ = saved.next() != 0.0;
@@ -292,8 +292,8 @@ void RowSeries::restore(SavedNumbers& saved, std::size_t faces) {
         throw std::invalid_argument("saved impulses are of fewer walls than a box has");
     }
     previous_.wall_impulse.assign(impulse.begin(), impulse.end());
-    if (saved.peek() != static_cast<double>(series_.width())) {
-        has_previous_ = false;  // by a version with other rows: means are taken from here on
+    if (!same || saved.peek() != static_cast<double>(series_.width())) {
+        has_previous_ = false;  // by a version with other rows, or with other observables of one's own
         return;
     }
     BatchSeries series = series_;

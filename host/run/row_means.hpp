@@ -64,8 +64,9 @@ public:
     /// Of what was saved.
     [[nodiscard]] static double saved_interval(const std::vector<double>& saved) { return saved.front(); }
     /// \param faces  of the box, which rows tell of
+    /// \param same   whether it is of rows that are called as these; else means are taken from here on
     /// \throws std::invalid_argument  it was saved by another run
-    void restore(SavedNumbers& saved, std::size_t faces);
+    void restore(SavedNumbers& saved, std::size_t faces, bool same = true);
 
 private:
     struct Column {

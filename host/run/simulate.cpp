@@ -181,6 +181,9 @@ public:
           progress_(progress_style(options.quiet, stderr), stderr, run_.plan->work().name, run_.plan->work().per_step) {
         auto* const impacts = dynamic_cast<ImpactSource*>(&solver_->itself());
         if (impacts != nullptr && !options.force) impacts->require_new_log();
+        if (options.same_observables && !averages_.other_rows().empty()) {
+            throw InputError(fmt::format("{}: {}", run_.resumed_from, averages_.other_rows()));
+        }
         header_.averages = averages_.infos();
         header_.changeable = options.changeable;
         header_.expected_frames = run_.frames;
@@ -327,11 +330,15 @@ private:
     ObservableSet all_observables() {
         ObservableSet observables = observables_of_run(run_, *solver_);
         for (const auto& one : options_.observables) {
+            const std::string name = one->info().name;
+            const std::vector<ObserveEntry>& observed = run_.scene.observables;
+            bool taken = std::ranges::find(observed, name, &ObserveEntry::name) != observed.end();  // by averages, too
             try {
-                observables.add(one);
+                if (!taken) observables.add(one);
             } catch (const std::invalid_argument&) {
-                throw InputError(fmt::format("rows have {} already: another name is needed", one->info().name));
+                taken = true;
             }
+            if (taken) throw InputError(fmt::format("the run has {} already: another name is needed", name));
         }
         return observables;
     }

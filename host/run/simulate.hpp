@@ -26,8 +26,9 @@ struct SimulateOptions {
     std::string events_log;         ///< CSV of every collision; empty: none
     /// More than the scene's, at the end of each row; the same again where a run is resumed.
     std::vector<std::shared_ptr<const Observable>> observables;
-    bool changeable = false;  ///< SimulationRun::change may be called
-    RunSink* also = nullptr;  ///< gets what is written, in the thread that writes, after the files
+    bool same_observables = false;  ///< a resumed run that had others is refused; else means of rows begin anew
+    bool changeable = false;        ///< SimulationRun::change may be called
+    RunSink* also = nullptr;        ///< gets what is written, in the thread that writes, after the files
 };
 
 struct Simulation {

@@ -212,13 +212,14 @@ constexpr double kAccepted = 0.4;  // share of the moves of a sweep to aim at
 
 /// Hard-core Monte Carlo: every ball in turn tries a small random move, sweep after sweep.
 template <int Dim>
-void shake(Space<Dim>& space, double reach, std::uint64_t seed, std::uint64_t stream) {
+void shake(Space<Dim>& space, double reach, const Scene& scene, std::uint64_t stream) {
     const std::uint64_t count = space.size();
     for (int sweep = 0; sweep < kSweeps; ++sweep) {
+        scene.while_placing();
         std::uint64_t accepted = 0;
         for (std::uint64_t ball = 0; ball < count; ++ball) {
             const std::uint64_t index = static_cast<std::uint64_t>(sweep) * count + ball;
-            const Point<Dim> unit = uniform_point<Dim>(random_words(seed, stream, RandomPurpose::kShake, index));
+            const Point<Dim> unit = uniform_point<Dim>(random_words(scene.seed, stream, RandomPurpose::kShake, index));
             Point<Dim> to = space.ball(ball);
             bool inside = true;
             for (int axis = 0; axis < Dim; ++axis) {
@@ -279,7 +280,7 @@ std::vector<Point<Dim>> shaken_lattice(const Scene& scene, std::size_t number,
     }
     if (sites.size() < fill.count) refuse_fill(scene, number, space, sites.size());
     for (const auto& site : random_subset(sites, fill.count, scene.seed, number)) space.insert(site);
-    shake(space, 0.2 * space.radius(), scene.seed, number);
+    shake(space, 0.2 * space.radius(), scene, number);
     return space.centers();
 }
 

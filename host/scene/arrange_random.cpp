@@ -98,7 +98,7 @@ struct Packing {
 /// Random sequential insertion of `count` balls, the larger ones before the smaller; false when it gives up.
 /// \param stream  of the random numbers: the fill's number
 template <int Dim>
-bool insert_randomly(Space<Dim>& space, std::uint64_t count, std::uint64_t seed, std::uint64_t stream) {
+bool insert_randomly(Space<Dim>& space, std::uint64_t count, const Scene& scene, std::uint64_t stream) {
     const std::uint64_t most = std::max(kTriesAtLeast, kTriesPerBall * count);
     // Where the smallest may be; what is too large for a place there does not take it.
     const double smallest = count > 0 ? space.radius(count - 1) : space.radius();
@@ -122,6 +122,7 @@ bool insert_randomly(Space<Dim>& space, std::uint64_t count, std::uint64_t seed,
     if (count - space.size() > kSmallestBatch) require_default_team();
     for (std::uint64_t drawn = 0; space.size() < count;) {
         if (drawn >= most) return false;
+        scene.while_placing();
         const std::uint64_t batch = std::clamp<std::uint64_t>(count - space.size(), kSmallestBatch, kLargestBatch);
         tries.resize(batch);
         sorted.resize(batch);
@@ -132,7 +133,7 @@ bool insert_randomly(Space<Dim>& space, std::uint64_t count, std::uint64_t seed,
 #pragma omp parallel for schedule(static) if (batch > kSmallestBatch)
         for (std::int64_t k = 0; k < end; ++k) {
             const auto at = static_cast<std::uint64_t>(k);
-            const RandomWords words = random_words(seed, stream, RandomPurpose::kInsertion, drawn + at);
+            const RandomWords words = random_words(scene.seed, stream, RandomPurpose::kInsertion, drawn + at);
             const Point<Dim> unit = uniform_point<Dim>(words);
             for (int axis = 0; axis < Dim; ++axis) tries[at][axis] = first[axis] + unit[axis] * span[axis];
             tile[at] = static_cast<std::uint32_t>(space.tile_of(tries[at]));
@@ -179,7 +180,7 @@ std::optional<typename Packing<Dim>::Centers> inserted(const Packing<Dim>& packi
         std::vector<double> radii;
         for (const std::size_t ball : order) radii.push_back(packing.radius(number, ball));
         Space<Dim> space(packing.scene, fill, fill.count, obstacles, scale, std::move(radii));
-        if (!insert_randomly(space, fill.count, packing.scene.seed, number)) return std::nullopt;
+        if (!insert_randomly(space, fill.count, packing.scene, number)) return std::nullopt;
         centers.push_back(space.centers());
         for (std::size_t k = 0; k < order.size(); ++k) centers.back()[order[k]] = space.ball(k);
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 
 #include "host/events/calendar.hpp"
 #include "host/scene/space.hpp"
@@ -13,18 +14,20 @@
 namespace carom {
 namespace {
 
-constexpr double kGrowthRate = 0.03;   // of the largest diameter, in thermal speeds
-constexpr double kStage = 0.01;        // scale grows by this share, then growth has its heat taken out
-constexpr double kRestHits = 20.0;     // collisions per ball after growth
-constexpr double kJammed = 400.0;      // events per ball in a stage: a pressure of some 500 n T
-constexpr std::uint64_t kAFew = 4000;  // events that any stage may have
+constexpr double kGrowthRate = 0.03;        // of the largest diameter, in thermal speeds
+constexpr double kStage = 0.01;             // scale grows by this share, then growth has its heat taken out
+constexpr double kRestHits = 20.0;          // collisions per ball after growth
+constexpr double kJammed = 400.0;           // events per ball in a stage: a pressure of some 500 n T
+constexpr std::uint64_t kAFew = 4000;       // events that any stage may have
+constexpr std::uint64_t kAWhile = 1 << 14;  // events: some milliseconds
 constexpr double kMargin = kTouching;  // balls end farther apart than they must, beyond what rounding may take away
 
 template <int Dim>
 class Growth {
 public:
     Growth(const Scene& scene, const Region<Dim>& region, const std::vector<PlacedBall<Dim>>& placed,
-           const std::vector<GrowingBall<Dim>>& balls) {
+           const std::vector<GrowingBall<Dim>>& balls)
+        : while_placing_(scene.while_placing) {
         for (const auto& ball : balls) largest_ = larger(largest_, ball.radius);
         find_cells(region, balls.size());
         around_ = Surroundings<Dim>(scene, grid_, placed, largest_);
@@ -165,7 +168,8 @@ private:
         std::uint64_t collisions = 0;
         double now = 0.0;
         bool ended = false;
-        while (collisions < most_collisions && events < most) {
+        for (std::uint64_t turns = 0; collisions < most_collisions && events < most; ++turns) {
+            if (turns % kAWhile == 0) while_placing_();
             const CalendarEntry* const next = next_event(end);
             if (next == nullptr) {
                 ended = true;
@@ -383,6 +387,7 @@ private:
         *link = flying_[k].next;
     }
 
+    std::function<void()> while_placing_;
     double scale_ = 1.0;   // at time 0
     double growth_ = 1.0;  // of the scale, per time
     double largest_ = 0.0;

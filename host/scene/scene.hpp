@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -185,6 +186,8 @@ struct Scene {
     std::vector<FillEntry> fills;
     std::vector<ObserveEntry> observables;
     std::shared_ptr<const Sources> sources = std::make_shared<Sources>("");
+    /// Called now and then while its fills are placed, by the thread that does it; what it throws ends that.
+    std::function<void()> while_placing = [] {};
 
     /// How a message about a key begins: "file:line:column: spring.dt", or "file: spring.dt" where the input has no
     /// such key. \param path  "spring.dt", "stage[0].gravity"

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from . import _carom
 from .errors import InputError, SceneError
 from .pictures import Picture, Report, figure_of, report, view
-from .scene import Scene, bare_key, count_threads, floats, option_overrides
+from .scene import Scene, bare_key, count_threads, floats, here, option_overrides
 from .tables import Average, Table, average_of, rows_of
 
 
@@ -43,7 +43,8 @@ class Run:
     output
         the trajectory, as ``carom run -o``; None: no file is written
     checkpoint, checkpoint_every, events_log, force
-        as the options of ``carom run``; checkpoints are written beside ``output`` alone
+        as the options of ``carom run``; checkpoints are written beside ``output`` alone. Names are from the folder that
+        one is in when the run begins
     observables
         functions of a frame by name, each of which gives a number, or a dict with ``function``, ``unit`` (SI, as files have
         it), ``label`` and ``components`` (names; the function then gives as many numbers): columns of the rows, called
@@ -83,11 +84,10 @@ class Run:
             raise ValueError("checkpoints are written beside a trajectory: give output, or call save()")
         for warning in prepared.warnings:
             warnings.warn(warning, CaromWarning, stacklevel=3)
-        path = "" if output is None else os.fsdecode(output)
+        path = _from_any_folder(output)
         self._output = path or None
-        self._run = _carom.begin_run(prepared, path, "" if checkpoint is None else os.fsdecode(checkpoint),
-                                     float(checkpoint_every), "" if events_log is None else os.fsdecode(events_log),
-                                     bool(force), bool(keep_frames),
+        self._run = _carom.begin_run(prepared, path, _from_any_folder(checkpoint), float(checkpoint_every),
+                                     _from_any_folder(events_log), bool(force), bool(keep_frames),
                                      [_observable(name, what) for name, what in (observables or {}).items()])
         self._advancing = False
         self._callbacks: list[tuple[_carom.Schedule, Callable[[Run], Any]]] = []
@@ -116,21 +116,25 @@ class Run:
                 # A callback may change the run, and with it the times that it reaches.
                 there = self._run.reachable_time(min(goal, self._run.end))
                 due = min((schedule.next() for schedule, _ in self._callbacks), default=math.inf)
-                self._run.advance(goal if due >= there else due)
+                try:
+                    self._run.advance(goal if due >= there else due)
+                except BaseException as error:
+                    if self.ended:
+                        self._call_due(error)
+                    raise
                 self._call_due()
                 if self._run.time >= self._run.reachable_time(min(goal, self._run.end)):
                     break
         finally:
             self._advancing = False
 
-    def _call_due(self) -> None:
-        """Calls all, whatever one raises: at the end of the run there is no other time for them."""
-        first: Exception | None = None
+    def _call_due(self, first: BaseException | None = None) -> None:
+        """Calls all, whatever one raises, or has been raised first: at the end of the run there is no other time for them."""
         for schedule, callback in list(self._callbacks):
             try:
                 if schedule.take(self._run.time):
                     callback(self)
-            except Exception as error:
+            except BaseException as error:
                 if first is None:
                     first = error
                 else:
@@ -295,7 +299,7 @@ class Run:
 
     @property
     def output(self) -> str | None:
-        """The trajectory that is written."""
+        """The trajectory that is written, by its absolute name."""
         return self._output
 
     @property
@@ -322,7 +326,8 @@ class Run:
 
         ``x``, ``y``, ``z``, ``vx``, ``vy``, ``vz`` (a number for each ball), ``position``, ``velocity`` and ``image`` (balls by
         axes) and ``gone`` are arrays with ``__dlpack__``, and on a GPU ``__cuda_array_interface__``. They are a copy that
-        belongs to whoever asks, and stays as long as somebody has it: it may be written to, and the run does not see it.
+        belongs to whoever asks, and stays as long as somebody has it: it may be written to, and the run does not see it
+        (NumPy's asarray() can; its from_dlpack(), before 2.1, gives what nobody may write to).
         ``device`` says where it is: "cuda:0", or "cpu" for a run whose balls are in the host's memory.
         Velocities are floats of the run's precision. Raises RuntimeError where the device has no memory for it.
 
@@ -400,6 +405,13 @@ class Run:
         return f"<carom.Run at t = {self.time:.6g} of {self.until:.6g}{', ended' if self.ended else ''}>"
 
 
+def _from_any_folder(path: str | os.PathLike[str] | None) -> str:
+    """Leads to the file wherever one goes while the run goes on; "" where there is none."""
+    name = "" if path is None else os.fsdecode(path)
+    # Not abspath(), which takes a `..` behind a link for what is above the link.
+    return name if not name or os.path.isabs(name) else os.path.join(here(), name)
+
+
 def _observable(name: str, what: Any) -> tuple[str, str, str, list[str], Callable[[_carom.Frame], Any]]:
     given = dict(what) if isinstance(what, Mapping) else {"function": what}
     unknown = set(given) - {"function", "unit", "label", "components"}
@@ -408,7 +420,11 @@ def _observable(name: str, what: Any) -> tuple[str, str, str, list[str], Callabl
     if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
         raise ValueError(f"observables: the name {name!r} must be of letters, digits and _, and begin with none of the digits")
     components = [str(one) for one in given.get("components", [])]
-    return name, str(given.get("unit", "")), str(given.get("label", name.replace("_", " "))), components, given["function"]
+    unit, label = str(given.get("unit", "")), str(given.get("label", name.replace("_", " ")))
+    for text in (name, unit, label, *components):
+        if len(text) > 200:
+            raise ValueError(f"observables: {text[:20]!r}... has {len(text)} letters; allowed: up to 200 in names, units and labels")
+    return name, unit, label, components, given["function"]
 
 
 def resume(checkpoint: str | os.PathLike[str], *, output: str | os.PathLike[str] | None = None,

@@ -20,6 +20,14 @@ _ma: Any = np.ma  # of which not all versions of NumPy have types
 SCENES = str(pathlib.Path(__file__).parent / "scenes")
 
 
+def here() -> str:
+    """The folder that one is in; "" where it is no more."""
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        return ""
+
+
 def _utf8(text: str, of: str) -> str:
     """What the program can read: Python's text may have halves of letters in it, as json.loads() makes them."""
     try:
@@ -113,14 +121,17 @@ class Scene:
 
     def __init__(self, scene: str | os.PathLike[str] | Mapping[str, Any]) -> None:
         self._overrides: list[str] = []
+        self._folder: str | None = None  # that a file's name is from
+        self._loaded: list[tuple[str, str]] = []  # by the run that it is of
         if isinstance(scene, Mapping):
-            self.path = "<dict>"
+            self._path = "<dict>"
             self._source = to_toml(scene) + "\n"
         elif isinstance(scene, str) and "\n" in scene:
-            self.path = "<text>"
+            self._path = "<text>"
             self._source = scene.removeprefix("\ufeff")  # which carom takes, and tomllib does not
         elif isinstance(scene, str | os.PathLike):
-            self.path = _carom.find_scene(os.fsdecode(scene), SCENES)
+            self._path = _carom.find_scene(os.fsdecode(scene), SCENES)
+            self._folder = None if os.path.isabs(self._path) else here()
             try:
                 self._source = _carom.read_text(self.path).decode("utf-8-sig")
             except UnicodeDecodeError:
@@ -128,6 +139,13 @@ class Scene:
         else:
             raise TypeError(f"a scene is a name, a file, TOML text or a dict, and not {type(scene).__name__}")
         _utf8(self._source, self.path)
+
+    @property
+    def path(self) -> str:
+        """The file, by the name that it was given or, from another folder, the absolute one; else <text> or <dict>."""
+        if self._folder is None or self._folder == here():
+            return self._path
+        return os.path.join(self._folder, self._path)
 
     def __setitem__(self, key: str, value: Any) -> None:
         key = bare_key(key)
@@ -247,6 +265,8 @@ class Scene:
         other.__dict__ = {**self.__dict__, "_overrides": list(self._overrides)}
         return other
 
+    __copy__ = copy
+
     @property
     def text(self) -> str:
         """The complete TOML text, with all keys that were changed. Raises SceneError where it is wrong."""
@@ -267,9 +287,16 @@ class Scene:
         self.check()  # which names file, line and column
         raise SceneError([f"{self.path}: not valid TOML: {why}"])
 
-    def _prepare(self, force: bool = False, threads: int | None = None, **options: Any) -> _carom.Prepared:
+    def _prepare(self, stop: _carom.Stop | None = None, /, force: bool = False, threads: int | None = None,
+                 **options: Any) -> _carom.Prepared:
         overrides = self._overrides + option_overrides(options)
-        return _carom.prepare(self._source, self.path, overrides, count_threads(threads), bool(force))
+        prepared = _carom.prepare(self._source, self.path, overrides, count_threads(threads), bool(force), stop)
+        if not self._loaded or any(override.startswith("load") for override in overrides):
+            return prepared
+        for (file, then), (_, now) in zip(self._loaded, loaded(prepared.source), strict=False):
+            if then != now:
+                raise SceneError([f"{self.path}: the run of this scene loaded {file} with {then}; now it has {now}"])
+        return prepared
 
     def __repr__(self) -> str:
         changed = "".join(f", {override}" for override in self._overrides)
@@ -309,6 +336,20 @@ def _of_each(name: str, values: npt.ArrayLike | None, shape: tuple[int, ...], in
         raise ValueError(f"{name} of ball {row} is {array[row].tolist()}; it must be "
                          + ("a number" if infinite else "finite"))
     return array.tolist()  # type: ignore[no-any-return]
+
+
+def loaded(source: str) -> list[tuple[str, str]]:
+    """What a run of a scene has read for each [[load]]: the file; its balls, bytes, and of a text the checksum."""
+    return re.findall(r"(?m)^# loaded: (.*), (\d+ balls?, \d+ bytes.*)$", source)
+
+
+def scene_of_run(source: str, path: str, folder: str) -> Scene:
+    """The scene of a stored run, for the same balls: where it loads any, by the name that it had, from a folder."""
+    scene = Scene(source + "\n")
+    scene._loaded = loaded(source)
+    if scene._loaded and not path.startswith("<"):
+        scene._path, scene._folder = path, folder
+    return scene
 
 
 OPTIONS = {"solver": "run.solver", "backend": "run.backend", "precision": "run.precision", "until": "run.until",

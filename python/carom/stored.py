@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from . import _carom
 from .pictures import Picture, figure_of
-from .scene import Scene
+from .scene import Scene, here, scene_of_run
 from .tables import Average, Table, average_of, rows_of
 
 
@@ -55,13 +55,14 @@ class Frames(Sequence[_carom.Frame]):
 class Trajectory(Frames):
     """A stored run. As a sequence, its frames: ``t[-1].position``, ``t[::10]``, ``len(t)``.
 
-    What a file does not hold (``output.fields`` of the scene) is NaN. It holds what there was when it was opened, and
-    may be of a run that goes on elsewhere. Raises SystemError if it cannot be read, InputError if it is no trajectory,
+    What a file does not hold (``output.fields`` of the scene) is NaN. It may be of a run that goes on elsewhere: frames
+    are those that there were when it was opened, while rows, summary and changes are those of now. Raises SystemError if it cannot be read, InputError if it is no trajectory,
     and RuntimeError once it is closed.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = os.fsdecode(path)
+        self._folder = here()
         stored = _carom.open_stored(self.path)
         super().__init__(stored, range(len(stored)))
 
@@ -111,8 +112,11 @@ class Trajectory(Frames):
 
     @property
     def scene(self) -> Scene:
-        """The scene that the run is of, ready to be run again."""
-        return Scene(self._stored.source() + "\n")
+        """The scene that the run is of, ready to be run again.
+
+        Files that it loads are looked for where they were; a run, or check(), raises SceneError where they are others.
+        """
+        return scene_of_run(self._stored.source(), self._stored.scene_path(), self._folder)
 
     def figure(self, quantity: str) -> Picture:
         """A figure of a quantity, as ``carom plot FILE QUANTITY`` draws it. Needs gnuplot.

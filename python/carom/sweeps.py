@@ -27,7 +27,8 @@ def sweep(scene: Scene | str | os.PathLike[str] | Mapping[str, Any], axes: Mappi
     but for ``threads`` and ``force``.
 
     Returns a structured array, a row a run: a field for each axis, and one for each name. Where a run cannot go on its
-    numbers are NaN, and a RuntimeWarning says why. Raises SceneError before anything runs where a scene is wrong, and
+    numbers are NaN, and a RuntimeWarning says why. Raises SceneError before anything runs where a scene is wrong, or later
+    where a file that it loads has been changed meanwhile, and
     ValueError where a name is none, or a key or a column would be there twice.
 
     >>> table = sweep("two_balls", {"physics.restitution": [0.5, 1.0]}, ["kinetic_energy"], jobs=2, until=1.5)
@@ -63,7 +64,7 @@ def sweep(scene: Scene | str | os.PathLike[str] | Mapping[str, Any], axes: Mappi
     def prepare(one: Scene) -> _carom.Prepared:
         if stop.set:
             raise concurrent.futures.CancelledError
-        return one._prepare(threads=1, **options)
+        return one._prepare(stop, threads=1, **options)
 
     def look(one: Scene) -> list[str]:
         return _carom.names_in_memory(prepare(one))

@@ -9,11 +9,13 @@ import os
 import pathlib
 import pickle
 import re
+import resource
 import signal
 import subprocess
 import sys
 import threading
 import time
+import weakref
 
 import numpy as np
 import pytest
@@ -326,6 +328,38 @@ def test_what_a_callback_raises_takes_no_others_turn(time, gas):
     assert run.ended == (time == 0.5)
 
 
+@pytest.mark.parametrize("where", ["end", "callback"])
+def test_control_c_at_the_end_takes_no_callbacks_turn(where, gas, monkeypatch):
+    run = carom.Run(gas)
+    seen = []
+
+    class Interrupted:
+        """The run, and Ctrl-C while its end is written."""
+
+        def __getattr__(self, name):
+            return getattr(own, name)
+
+        def advance(self, goal):
+            own.advance(goal)
+            if own.summary is not None and where == "end":
+                raise KeyboardInterrupt
+
+    def fail(run):
+        if where == "callback":
+            raise KeyboardInterrupt
+        raise ValueError("too")
+
+    own = run._run
+    run.every(0.5, fail)
+    run.every(0.5, lambda run: seen.append(run.time))
+    monkeypatch.setattr(run, "_run", Interrupted())
+    with pytest.raises(KeyboardInterrupt) as raised:
+        run.advance()
+    assert run.ended
+    assert seen == [run.time]
+    assert getattr(raised.value, "__notes__", []) == (["Of another callback at this time: ValueError('too')"] if where == "end" else [])
+
+
 def test_a_callback_far_more_often_than_steps_is_called_at_each(gas):
     run = carom.Run(gas)
     seen = []
@@ -517,6 +551,46 @@ def test_a_run_that_is_closed_or_dropped_early_leaves_whole_files(gas, tmp_path)
         whole = carom.Run(gas)
         whole.advance()
         assert resumed.state_hash == whole.state_hash
+
+
+def test_files_stay_where_the_run_began(gas, tmp_path, monkeypatch):
+    for folder in ("here", "there"):
+        (tmp_path / folder).mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    run = carom.Run(gas, solver="events", output="gas.h5", checkpoint="last.h5", events_log="gas.csv")
+    run.advance(until=0.2)
+    monkeypatch.chdir(tmp_path / "there")
+    assert run.plot("energy").png.startswith(b"\x89PNG")
+    run.advance()
+    assert sorted(path.name for path in (tmp_path / "here").iterdir()) == ["gas.csv", "gas.h5", "last.h5"]
+    assert not list((tmp_path / "there").iterdir())
+    assert run.output == str(tmp_path / "here/gas.h5")
+    assert carom.resume("../here/last.h5", changes={"run.until": 0.6}).time == run.time
+
+
+@pytest.mark.parametrize("how", ["closed", "left", "broken", "looked at"])
+def test_a_file_that_cannot_be_written_is_told_by_what_ends_the_run(how, gas, tmp_path):
+    run = carom.Run(gas, output=tmp_path / "full.h5")
+    run.advance(until=0.23)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
+    try:
+        with pytest.raises(carom.SystemError, match="full") as raised:
+            if how == "closed":
+                run.close()
+            elif how == "looked at":
+                run.advance(until=0.43)
+                assert len(run.rows) > 0
+                run.close()
+            else:
+                with run:
+                    if how == "broken":
+                        raise LookupError
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert run.summary["exit_status"] == 4
+    assert isinstance(raised.value.__context__, LookupError) == (how == "broken")
+    run.close()  # it has been told
 
 
 def test_a_saved_run_is_resumed_to_the_same_bits(gas, tmp_path):
@@ -850,6 +924,27 @@ def test_an_observable_of_ones_own_goes_on_in_a_resumed_run(gas, tmp_path):
         assert again.summary["means"]["values"][name] == run.summary["means"]["values"][name]
 
 
+def test_a_resumed_run_wants_the_observables_that_it_had(gas, tmp_path):
+    one, two = (lambda frame: 1.0), (lambda frame: 2.0)
+    pair = {"function": lambda frame: [1.0, 2.0], "components": ["x", "y"]}
+    run = carom.Run(gas, observables={"one": one, "two": two, "pair": pair})
+    run.advance(until=0.25)
+    run.save(tmp_path / "middle.h5")
+    for other in ({"two": two, "one": one, "pair": pair}, {"one": one, "two": two}, None,
+                  {"one": one, "two": two, "pair": {**pair, "components": ["y", "x"]}},
+                  {"one": one, "two": two, "pair": pair, "more": one}):
+        with pytest.raises(carom.InputError, match=r"middle.h5: its rows had these .*: one, two, pair \(x, y\); now"):
+            carom.resume(tmp_path / "middle.h5", observables=other, output=tmp_path / "no.h5")
+    assert not (tmp_path / "no.h5").exists()
+    carom.resume(tmp_path / "middle.h5", changes={"physics.gravity": [0.0, -1.0]})  # another run
+    command = [PROGRAM, "run", "--resume", str(tmp_path / "middle.h5"), "-o", str(tmp_path / "shell.h5"), "--quiet", "--json"]
+    rest = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+    assert rest["means"]["since"] >= 0.25
+    carom.Run(gas).save(tmp_path / "bare.h5")
+    with pytest.raises(carom.InputError, match="one's own: none; now they have: one"):
+        carom.resume(tmp_path / "bare.h5", observables={"one": one})
+
+
 def test_what_goes_wrong_in_an_observable_comes_out_and_leaves_the_run_whole(gas):
     def fail(frame):
         if 0.2 < frame.time < 0.27:
@@ -872,12 +967,92 @@ def test_what_goes_wrong_in_an_observable_comes_out_and_leaves_the_run_whole(gas
             carom.Run(gas, observables={"mine": wrong}).advance()
     with pytest.raises(carom.InputError, match="kinetic_energy already"):
         carom.Run(gas, observables={"kinetic_energy": kinetic})
+    observed = carom.Scene(GAS + '[[observe]]\nname = "mine"\nkind = "speed"\nevery = 0.01\n')
+    with pytest.raises(carom.InputError, match="the run has mine already"):
+        carom.Run(observed, observables={"mine": kinetic})
+    for long in ({"unit": "m" * 201}, {"label": "l" * 70000}, {"components": ["c" * 201]}):
+        with pytest.raises(ValueError, match="has [0-9]+ letters; allowed: up to 200"):
+            carom.Run(gas, observables={"mine": {"function": kinetic, **long}})
     for wrong in (3, {"unit": "J"}, {"function": kinetic, "units": "J"}):
         with pytest.raises(TypeError, match="mine"):
             carom.Run(gas, observables={"mine": wrong})
     for name in ("", "1st", "my own", "a.b"):
         with pytest.raises(ValueError, match="name"):
             carom.Run(gas, observables={name: kinetic})
+
+
+@pytest.mark.parametrize("end", [carom.Run.advance, carom.Run.close])
+def test_what_an_observable_raises_in_the_last_row_comes_out(end, gas):
+    gas["output.observables_every"] = 0.2
+
+    def fail(frame):
+        if frame.time > 0.45:
+            raise ValueError("late")
+        return 1.0
+
+    run = carom.Run(gas, observables={"mine": fail})
+    run.advance(until=0.47)
+    with pytest.raises(ValueError, match="late"):
+        end(run)
+    assert run.ended
+    assert np.isnan(run.rows["mine"]).tolist() == [False, False, False, True]
+
+
+def test_an_observable_that_is_wrong_from_the_start_costs_no_older_file(gas, tmp_path):
+    with carom.Run(gas, solver="events", output=tmp_path / "old.h5") as run:
+        run.advance()
+    older = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    with pytest.raises(ZeroDivisionError):
+        carom.Run(gas, solver="events", output=tmp_path / "old.h5", force=True, observables={"mine": lambda frame: 1 / 0})
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == older
+
+
+@pytest.mark.parametrize("solver", ["spring", "events"])
+def test_control_c_in_an_observable_leaves_no_hole_in_a_row(solver, gas):
+    def momentum(frame):
+        times.append(frame.time)
+        if len(times) in (1, 5):
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.01)  # where it comes
+        return frame.vx.sum()
+
+    times = []
+    with pytest.raises(KeyboardInterrupt):
+        carom.Run(gas, solver=solver, observables={"mine": momentum})
+    run = carom.Run(gas, solver=solver, observables={"mine": momentum})
+    with pytest.raises(KeyboardInterrupt):
+        run.advance()
+    assert times[4] == times[5] == run.time
+    run.advance()
+    assert np.isfinite(run.rows["mine"]).all()
+    assert "mine" in run.summary["means"]["values"]
+    plain = carom.Run(gas, solver=solver)
+    plain.advance()
+    assert plain.state_hash == run.state_hash
+
+
+def test_a_run_that_its_own_observable_holds_is_collected_and_ends_in_order(gas, tmp_path):
+    class Experiment:
+        """Whose run has an observable of it."""
+
+        def __init__(self):
+            self.factor = 2.0
+            self.run = carom.Run(gas, output=tmp_path / "mine.h5", observables={"mine": self.measure})
+            self.run.every(0.1, lambda run: self.factor)
+
+        def measure(self, frame):
+            return self.factor * kinetic(frame)
+
+    experiment = Experiment()
+    experiment.run.advance(until=0.23)
+    gone = weakref.ref(experiment)
+    del experiment
+    gc.collect()
+    assert gone() is None
+    rows = carom.open(tmp_path / "mine.h5").rows
+    assert rows["time"][-1] == pytest.approx(0.23)
+    assert rows["mine"] == pytest.approx(2.0 * rows["kinetic_energy"], rel=1e-6)
+    assert carom.resume(tmp_path / "mine.checkpoint.h5", observables={"mine": kinetic}).time == pytest.approx(0.23)
 
 
 def test_what_an_observable_masks_is_no_number(gas):

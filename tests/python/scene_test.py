@@ -1,5 +1,6 @@
 """Scenes from Python: the same words as the command line's, whatever is wrong, and an interpreter that goes on."""
 
+import copy
 import json
 import pathlib
 import pickle
@@ -79,6 +80,38 @@ def test_text_file_and_dict_are_the_same_scene(tmp_path):
         hashes.add(run.state_hash)
         assert scene["scene.title"] == tables["scene"]["title"]
     assert len(hashes) == 1
+
+
+def test_a_scene_loads_what_lies_beside_it_from_any_folder(tmp_path, monkeypatch):
+    for folder, speed in (("here", 1.0), ("there", 2.0)):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "balls.csv").write_text(f"x,y,vx,vy\n2,2,{speed},0\n")
+    (tmp_path / "here/scene.toml").write_text(
+        "[scene]\ndimension = 2\n[box]\nsize = [9.0, 9.0]\n[run]\nuntil = 0.5\n"
+        '[[load]]\nfile = "balls.csv"\nradius = 0.5\nmass = 1.0\n')
+    monkeypatch.chdir(tmp_path / "here")
+    scene = carom.Scene("scene.toml")
+    assert scene.path == "scene.toml"
+    with carom.Run(scene, output="run.h5", solver="events") as run:
+        run.advance()
+    stored = carom.open("run.h5")
+    monkeypatch.chdir(tmp_path / "there")
+    assert scene.path == str(tmp_path / "here/scene.toml")
+    for again in (scene, stored.scene):
+        assert carom.Run(again).frame().vx.tolist() == [1.0]
+    (tmp_path / "here/balls.csv").write_text("x,y,vx,vy\n2,2,3.0,0\n")
+    assert carom.Run(scene).frame().vx.tolist() == [3.0]
+    with pytest.raises(carom.SceneError, match="loaded balls.csv with 1 ball, .* checksum .*; now it has 1 ball, .*"):
+        carom.Run(stored.scene)
+
+
+def test_a_copy_of_a_scene_has_keys_of_its_own():
+    scene = carom.Scene("two_balls")
+    for one in (copy.copy, copy.deepcopy, carom.Scene.copy):
+        other = one(scene)
+        other["run.until"] = 9.0
+        assert other["run.until"] == 9.0
+        assert scene["run.until"] != 9.0
 
 
 def test_keys_are_read_as_they_were_set():

@@ -2,6 +2,7 @@
 
 import csv
 import html
+import os
 import re
 import resource
 import signal
@@ -86,6 +87,25 @@ def test_a_table_that_would_not_say_what_was_run_is_refused_before_it_runs():
     assert time.monotonic() - begin < 20.0
 
 
+def test_a_file_that_changes_during_a_sweep_ends_it(tmp_path, monkeypatch):
+    def write(speed):
+        (tmp_path / "new.csv").write_text(f"x,y,vx,vy\n2,2,{speed},0\n")
+        os.replace(tmp_path / "new.csv", tmp_path / "balls.csv")
+
+    def run(prepared, stop):
+        write(3)  # as somebody does while the first runs
+        return simulate(prepared, stop)
+
+    (tmp_path / "scene.toml").write_text(
+        "[scene]\ndimension = 2\n[box]\nsize = [9.0, 9.0]\n[run]\nuntil = 0.5\n"
+        '[[load]]\nfile = "balls.csv"\nradius = 0.5\nmass = 1.0\n')
+    write(1)
+    simulate = carom._carom.run_in_memory
+    monkeypatch.setattr(carom._carom, "run_in_memory", run)
+    with pytest.raises(carom.SceneError, match="load.*balls.csv has been changed since the first run read it"):
+        carom.sweep(tmp_path / "scene.toml", {"scene.seed": [1, 2]}, ["kinetic_energy"], jobs=1)
+
+
 def test_control_c_ends_a_sweep():
     long = carom.Scene(GAS)
     long["run.until"] = 1e5
@@ -96,6 +116,20 @@ def test_control_c_ends_a_sweep():
     with pytest.raises(KeyboardInterrupt):
         carom.sweep(long, {"scene.seed": [1, 2, 3, 4]}, ["kinetic_energy"], jobs=2)
     assert time.monotonic() - begin < 20.0
+
+
+@pytest.mark.parametrize("action", [carom.Run, carom.Scene.check,
+                                    lambda scene: carom.sweep(scene, {"scene.seed": [1, 2]}, ["kinetic_energy"], jobs=2)])
+def test_control_c_ends_what_places_balls(action):
+    dense = carom.Scene({"scene": {"dimension": 2}, "box": {"size": [300.0, 300.0]}, "run": {"until": 0.5},
+                         "fill": [{"packing_fraction": 0.8, "radius": 0.5, "mass": 1.0, "temperature": 1.0}]})
+    main = threading.main_thread().ident
+    timer = threading.Timer(0.7, lambda: signal.pthread_kill(main, signal.SIGINT))
+    timer.start()
+    begin = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        action(dense)
+    assert time.monotonic() - begin < 10.0
 
 
 def size_of(png):

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "host/observables/average.hpp"
@@ -377,6 +378,25 @@ TEST_F(RowMeansTest, RowsAtOtherTimesBeginAnew) {
 }
 
 // Samples that are looked at while the solver goes on.
+
+TEST(RunAverages, OfARunThatGoesOnWithOtherRowsBeginAnewAndSayWhich) {
+    const ObservableInfo a{.name = "a"};
+    const ObservableInfo b{.name = "b", .components = {"x", "y"}};
+    const test::DrivenRun run(
+        "[scene]\ndimension = 2\n[box]\nsize = [9.0, 9.0]\n[run]\nsolver = \"events\"\nuntil = 1.0\n"
+        "[[ball]]\nradius = 0.5\nmass = 1.0\nposition = [4.0, 4.0]\n");
+    PreparedScene scene = run.scene();
+    RunAverages(scene, {a, b}).save(scene.state);
+    scene.resumed_from = "checkpoint";
+    EXPECT_EQ(RunAverages(scene, {a, b}).other_rows(), "");
+    for (const auto& [rows, words] : std::vector<std::pair<std::vector<ObservableInfo>, std::string>>{
+             {{b, a}, "b (x, y), a"}, {{a}, "a"}, {{{.name = "temperature"}}, "none"}}) {
+        EXPECT_EQ(RunAverages(scene, rows).other_rows(),
+                  "its rows had these observables of one's own: a, b (x, y); now they have: " + words);
+    }
+    scene.state.records.averages.clear();  // by a version that did not tell
+    EXPECT_EQ(RunAverages(scene, {b, a}).other_rows(), "");
+}
 
 /// More balls than are looked at at once, and kinds that need frames only, accounts, impacts, and earlier samples.
 std::string gas(const std::string& solver) {

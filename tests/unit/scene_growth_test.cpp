@@ -223,4 +223,22 @@ TEST(GrowingPair, MeetsWhereItsSurfacesDo) {
     EXPECT_GT(met, 300);
 }
 
+TEST(Fill, CanBeEndedWhileItIsPlaced) {
+    struct Ended {};
+    constexpr double kInserted = 0.3;
+    constexpr double kGrown = 0.7;
+    constexpr double kOnSites = 0.83;
+    for (const double fraction : {kInserted, kGrown, kOnSites}) {
+        Scene scene = scene_of(2, "size = [50.0, 50.0]\nboundary = [\"periodic\", \"periodic\"]", fill(0.5, fraction));
+        int calls = 0;
+        scene.while_placing = [&calls] { ++calls; };
+        make_balls(scene);
+        ASSERT_GT(calls, 0) << fraction;
+        scene.while_placing = [&calls] {
+            if (--calls == 0) throw Ended{};
+        };
+        EXPECT_THROW(make_balls(scene), Ended) << fraction;
+    }
+}
+
 }  // namespace carom::scene_growth_test
