@@ -299,10 +299,12 @@ private:
             if (floor == nullptr || (g == 0.0 && ceiling == nullptr)) continue;
             const double area = run_.box().face_area(axis);
             // What the walls give beyond the weight is the change of the balls' momentum, which in equilibrium is the
-            // difference of two draws of it; if anything else pushes, what the force scatters by.
+            // difference of two draws of it, in each part that is measured; if anything else pushes, what the force
+            // scatters by.
             double error = area * std::hypot(floor->error, ceiling != nullptr ? ceiling->error : 0.0);
             if (only_walls_push(axis)) {
-                error = std::sqrt(2.0 * facts.balls * facts.mass * facts.temperature) /
+                const double parts = run_.measured_parts(run_.means_since);
+                error = std::sqrt(parts * 2.0 * facts.balls * facts.mass * facts.temperature) /
                         run_.measured_time(run_.means_since);
             }
             const std::string which = slanted ? fmt::format(" along {}", name) : "";

@@ -128,6 +128,17 @@ TEST(Verdict, OnAWeightHasTheErrorOfTheMomentum) {
     EXPECT_NEAR(weight(gas, 100.0).error, error / 0.64, 1e-12) << "of a shorter time";
     gas.run.judge_equilibrium(std::nullopt);
     EXPECT_EQ(weight(gas, 120.0).words(), "not known to be at equilibrium");
+    std::string stages;
+    for (const char* stage :
+         {"20.0\nmeasure = true", "36.0", "50.0\nmeasure = true", "80.0\nmeasure = true", "90.0", "100.0"}) {
+        stages += fmt::format("[[stage]]\nuntil = {}\n", stage);
+    }
+    Gas parts(gravity + stages, walls);
+    parts.run.time.resize(86);
+    parts.run.temperature.resize(86);
+    EXPECT_NEAR(weight(parts, 100.0).error, std::sqrt(2.0) * error / 0.64, 1e-12) << "each part has its own change";
+    parts.run.means_since = 20.0;
+    EXPECT_NEAR(weight(parts, 100.0).error, error / 0.44, 1e-12) << "of the parts that count";
     Gas held(gravity + "[thermostat]\nkind = \"andersen\"\ntemperature = 1.0\nrate = 1.0\n", walls);
     EXPECT_NEAR(weight(held, 100.0).error, 60.0, 1e-9) << "velocities come from elsewhere too";
 }
