@@ -465,6 +465,18 @@ TEST(Verdict, OnTheTemperatureOfHeavyBallsTakesTheirMomentum) {
     // Of 101 balls with 100 left to share, and half of the mass.
     EXPECT_NEAR(expected("heavy"), 1.01 * 0.5, 1e-12);
     EXPECT_NEAR(expected("a"), 1.01 * (1.0 - 2.0 / 400.0), 1e-12);
+    // Rows have the warmth of 101 balls, 1.9 of it in their motion as a whole.
+    gas.run.means = {{.name = "flow_energy", .mean = 1.9}};
+    EXPECT_NEAR(expected("heavy"), (1.01 - 0.019) * 0.5, 1e-12);
+    EXPECT_NEAR(expected("a"), (1.01 - 0.019) * (1.0 - 2.0 / 400.0), 1e-12);
+    Gas along("", "\"periodic\", \"wall\"");
+    along.run.species.push_back({.name = "b", .radius = 0.5, .mass = 2.0});
+    along.run.counts.push_back(1.0);
+    along.run.flow_energy = 1.9;
+    const RunAverage average{{.name = "t", .kind = "temperature", .species = "b"},
+                             {.samples = 100.0, .x = {}, .y = {}, .values = {0.99}, .errors = {1e-2}}};
+    EXPECT_NEAR(average_checks(along.run, {&average, 1}).front().uncertainty, 1.9 / 101.0, 1e-12)
+        << "of axes one by one nothing is known";
 }
 
 /// Whose energy is fixed, by what shares it: a momentum that something in the box changes too, a height if there is
