@@ -138,7 +138,7 @@ double RowSeries::energy_walk(std::size_t from) const {
 
 RowMeans RowSeries::means(const std::string& never, double not_before) const {
     RowMeans result;
-    result.since = first_time_;
+    result.begin = result.since = first_time_;
     result.rows = series_.samples();
     result.reason = "too few rows";
     if (series_.samples() == 0 || columns_.empty()) return result;
