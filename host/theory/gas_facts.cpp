@@ -240,6 +240,14 @@ std::vector<Stage> stages_of(const Scene& scene, double from, double to) {
     return {whole};
 }
 
+bool only_walls_drive(const Stage& stage) {
+    const auto is_cold = [](double temperature) { return temperature == 0.0; };
+    return stage.gravity == Vector3{} && stage.thermostat.kind == Thermostat::Kind::kNone &&
+           std::ranges::all_of(stage.wall_entry_temperature, is_cold) &&
+           std::ranges::all_of(stage.wall_temperature,
+                               [&](const auto& pair) { return is_cold(pair[0]) && is_cold(pair[1]); });
+}
+
 double GasFacts::ball_volume() const { return shell_volume(dimension, 0.0, 0.5 * diameter); }
 
 double GasFacts::compressibility() const {

@@ -84,6 +84,9 @@ struct GasFacts {
 std::vector<Stage> stages_of(const Scene& scene, double from = -std::numeric_limits<double>::infinity(),
                              double to = std::numeric_limits<double>::infinity());
 
+/// Whether walls that reflect, moving or at rest, are all that acts on the balls.
+bool only_walls_drive(const Stage& stage);
+
 /// Whether contacts take energy away.
 bool loses_energy(const Scene& scene);
 
