@@ -292,12 +292,13 @@ std::pair<std::optional<bool>, std::string> EquilibriumWatch::steady(double sinc
 
 RowMeans EquilibriumWatch::means(const RunAverages& averages) const {
     if (groups_.empty() || looks_.empty()) return averages.row_means();
-    const double begin = looks_.front().time;
-    const double length = looks_.back().time - begin;
+    // Of the rows: frames may be few, and the first one that is looked at late.
+    const double begin = averages.row_means().begin;
+    const double end = std::max(looks_.back().time, averages.last_row());
     const Settling modes = settling();
-    const std::string unmixed = modes.since > begin + 0.5 * length ? modes.last : "";
+    const std::string unmixed = modes.since > begin + 0.5 * (end - begin) ? modes.last : "";
     for (const double later : {0.0, 0.25, 0.5}) {
-        RowMeans means = averages.row_means(unmixed, std::max(modes.since, begin + later * length));
+        RowMeans means = averages.row_means(unmixed, std::max(modes.since, begin + later * (end - begin)));
         if (means.equilibrated == false) return means;
         const auto [is_steady, reason] = steady(means.since);
         if (is_steady == false && later < 0.5) continue;
@@ -306,9 +307,7 @@ RowMeans EquilibriumWatch::means(const RunAverages& averages) const {
             means.equilibrated = std::nullopt;
             means.reason = reason;
         }
-        const double end = std::max(looks_.back().time, averages.last_row());
-        const double steady_for = end - std::max(means.since, begin);
-        if (means.equilibrated && steady_for < kLeastCollisions * between_collisions_) {
+        if (means.equilibrated && end - means.since < kLeastCollisions * between_collisions_) {
             means.equilibrated = std::nullopt;
             means.reason = fmt::format("fewer than {} collisions a ball", kLeastCollisions);
         }

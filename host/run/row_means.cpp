@@ -26,6 +26,10 @@ constexpr std::size_t kMostJudged = 40;
 /// Of fewer nobody can say what their temperature is.
 constexpr std::uint64_t kLeastBalls = 8;
 
+/// Of errors, which know nothing of the rule by which a start is left out: that looks for what scatters least, and
+/// would leave out a third of all starts by chance alone, and take too small an error of the rest.
+constexpr double kStartShows = 3.0;
+
 /// Sums over 10^8 balls are off by rounding: what varies by less is constant.
 constexpr double kRounding = 1e-9;
 
@@ -138,7 +142,7 @@ double RowSeries::energy_walk(std::size_t from) const {
 
 RowMeans RowSeries::means(const std::string& never, double not_before) const {
     RowMeans result;
-    result.since = first_time_;
+    result.begin = result.since = first_time_;
     result.rows = series_.samples();
     result.reason = "too few rows";
     if (series_.samples() == 0 || columns_.empty()) return result;
@@ -154,6 +158,13 @@ RowMeans RowSeries::means(const std::string& never, double not_before) const {
     };
     const auto mean_of_column = [&](std::size_t k, std::size_t from) {
         return blocked_mean(series_.mean(k, from), series_, std::array{Weight{k, 1.0}}, from, columns_[k].change);
+    };
+    // Whether the batches before one are farther off those from it on than by chance.
+    const auto shows = [&](std::size_t k, std::size_t batch) {
+        const MeanWithError rest = mean_of_column(k, batch);
+        const double share =
+            static_cast<double>(batch * series_.batch_samples()) / static_cast<double>(series_.samples());
+        return std::abs(series_.mean(k) - rest.value) > kStartShows * rest.error * std::sqrt(share);
     };
     const auto in_words = [&](std::size_t k) {
         std::string words = columns_[k].name;
@@ -184,7 +195,7 @@ RowMeans RowSeries::means(const std::string& never, double not_before) const {
         const std::optional<std::size_t> first = first_equilibrated(batches);
         equilibrated = equilibrated.value_or(true) && first.has_value();
         if (!first) result.reason = in_words(k) + " still changes in the second half";
-        from = std::max(from, joined * first.value_or(0));
+        if (const std::size_t start = joined * first.value_or(0); shows(k, start)) from = std::max(from, start);
         judged.push_back(k);
     }
     const auto time_of = [&](std::size_t batch) {

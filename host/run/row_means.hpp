@@ -28,6 +28,7 @@ struct RowMean {
 /// The time averages of a run.
 struct RowMeans {
     std::vector<RowMean> means;  ///< of all numbers that have a value in every row
+    double begin = 0.0;          ///< rows are over the time after this one
     double since = 0.0;          ///< they are over the rows after this time
     std::uint64_t rows = 0;      ///< so many
     /// Whether the run was at equilibrium from `since` on: of the rows, temperature, energies and pressures by the

@@ -28,21 +28,10 @@ double surface_of(const Room& room, const Box& box) {
     return surface;
 }
 
-/// Whether walls that reflect, moving or at rest, are all that acts on the balls, in every stage.
-bool only_walls_drive(const Scene& scene) {
-    const auto none = [](const auto& pairs) {
-        return std::ranges::all_of(pairs, [](const auto& pair) { return pair[0] == 0.0 && pair[1] == 0.0; });
-    };
-    bool only = scene.physics.gravity == Vector3{} && none(scene.box.temperature) &&
-                scene.thermostat.kind == Thermostat::Kind::kNone;
-    for (const Wall& wall : scene.walls) {
-        only = only && wall.temperature == 0.0 && axis_across(wall, scene.dimension()) >= 0;
-    }
-    for (const Stage& stage : scene.stages) {
-        only = only && stage.gravity == Vector3{} && none(stage.wall_temperature) &&
-               stage.thermostat.kind == Thermostat::Kind::kNone &&
-               std::ranges::all_of(stage.wall_entry_temperature, [](double temperature) { return temperature == 0.0; });
-    }
+/// Whether flat walls across axes that reflect, moving or at rest, are all that acts on the balls, in every stage.
+bool only_flat_walls_drive(const Scene& scene) {
+    bool only = std::ranges::all_of(stages_of(scene), only_walls_drive);
+    for (const Wall& wall : scene.walls) only = only && axis_across(wall, scene.dimension()) >= 0;
     for (const auto& faces : scene.box.faces) only = only && faces[0] != Face::kOpen && faces[1] != Face::kOpen;
     return only;
 }
@@ -68,7 +57,7 @@ std::optional<AdiabaticCourse> adiabatic_course(const GasFacts& facts, const Sce
                                                 const std::vector<double>& times, double temperature) {
     if (!facts.uniform || !facts.thermal || facts.left || facts.flows || times.size() < 2 || !(temperature > 0.0))
         return std::nullopt;
-    if (!(scene.fastest_wall() > 0.0) || !only_walls_drive(scene) || !is_filled(scene, facts.radius)) {
+    if (!(scene.fastest_wall() > 0.0) || !only_flat_walls_drive(scene) || !is_filled(scene, facts.radius)) {
         return std::nullopt;
     }
     const int d = facts.dimension;

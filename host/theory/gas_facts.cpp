@@ -84,6 +84,17 @@ double MeasuredRun::measured_time(double since) const {
     return sum;
 }
 
+double MeasuredRun::measured_parts(double since) const {
+    double parts = 0.0;
+    bool measured = false;
+    for (const Stage& stage :
+         stages_of(scene, since, time.empty() ? std::numeric_limits<double>::infinity() : time.back())) {
+        if (stage.measure && !measured) parts += 1.0;
+        measured = stage.measure;
+    }
+    return parts;
+}
+
 namespace {
 
 constexpr double kMostOfForgetting = 0.1;  // of the measured time, that a bath takes to forget
@@ -115,15 +126,8 @@ double flow_energy(const MeasuredRun& run) {
 
 /// The stages that measure between two times.
 std::vector<Stage> measuring_stages(const Scene& scene, double from, double to) {
-    if (scene.stages.empty()) return stages_of(scene);
-    std::vector<Stage> stages;
-    double begin = -std::numeric_limits<double>::infinity();
-    for (const Stage& stage : scene.stages) {
-        // A run that goes on is in its last stage for ever.
-        const bool last = &stage == &scene.stages.back();
-        if (stage.measure && begin < to && (last || stage.until > from)) stages.push_back(stage);
-        begin = stage.until;
-    }
+    std::vector<Stage> stages = stages_of(scene, from, to);
+    std::erase_if(stages, [](const Stage& stage) { return !stage.measure; });
     return stages;
 }
 
@@ -217,8 +221,16 @@ double stiffness_of(const SolverDescription& description) {
 
 }  // namespace
 
-std::vector<Stage> stages_of(const Scene& scene) {
-    if (!scene.stages.empty()) return scene.stages;
+std::vector<Stage> stages_of(const Scene& scene, double from, double to) {
+    std::vector<Stage> stages;
+    double begin = -std::numeric_limits<double>::infinity();
+    for (const Stage& stage : scene.stages) {
+        // A run that goes on is in its last stage for ever.
+        const bool last = &stage == &scene.stages.back();
+        if (begin < to && (last || stage.until > from)) stages.push_back(stage);
+        begin = stage.until;
+    }
+    if (!scene.stages.empty()) return stages;
     Stage whole{
         .gravity = scene.physics.gravity, .wall_temperature = scene.box.temperature, .thermostat = scene.thermostat};
     for (const Wall& wall : scene.walls) {
@@ -226,6 +238,14 @@ std::vector<Stage> stages_of(const Scene& scene) {
         whole.wall_entry_temperature.push_back(wall.temperature);
     }
     return {whole};
+}
+
+bool only_walls_drive(const Stage& stage) {
+    const auto is_cold = [](double temperature) { return temperature == 0.0; };
+    return stage.gravity == Vector3{} && stage.thermostat.kind == Thermostat::Kind::kNone &&
+           std::ranges::all_of(stage.wall_entry_temperature, is_cold) &&
+           std::ranges::all_of(stage.wall_temperature,
+                               [&](const auto& pair) { return is_cold(pair[0]) && is_cold(pair[1]); });
 }
 
 double GasFacts::ball_volume() const { return shell_volume(dimension, 0.0, 0.5 * diameter); }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -79,8 +80,12 @@ struct GasFacts {
     }
 };
 
-/// The stages of a run; one without stages is one.
-std::vector<Stage> stages_of(const Scene& scene);
+/// The stages of a run that take part in the time from `from` to `to`; one without stages is one.
+std::vector<Stage> stages_of(const Scene& scene, double from = -std::numeric_limits<double>::infinity(),
+                             double to = std::numeric_limits<double>::infinity());
+
+/// Whether walls that reflect, moving or at rest, are all that acts on the balls.
+bool only_walls_drive(const Stage& stage);
 
 /// Whether contacts take energy away.
 bool loses_energy(const Scene& scene);

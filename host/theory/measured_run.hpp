@@ -88,6 +88,8 @@ struct MeasuredRun {
     [[nodiscard]] int dimension() const { return scene.dimension(); }
     /// Since then, that rows count in [time].
     [[nodiscard]] double measured_time(double since) const;
+    /// Of how many parts that is, with time between them in which nothing is measured.
+    [[nodiscard]] double measured_parts(double since) const;
 };
 
 /// A curve of theory, or a single point.

@@ -143,6 +143,9 @@ std::optional<StandingWave> standing_wave(const GasFacts& facts, const Box& box,
 std::optional<StandingWave> standing_wave(const MeasuredRun& run) {
     if (!run.first_frame || run.changed) return std::nullopt;
     const Frame& first = *run.first_frame;
+    // Measured or not: the wave, and the rows that it is fitted to, begin with the first frame.
+    const double end = run.time.empty() ? first.time : run.time.back();
+    if (!std::ranges::all_of(stages_of(run.scene, first.time, end), only_walls_drive)) return std::nullopt;
     const GasFacts facts = gas_facts(run, "", first.time);
     std::optional<StandingWave> loudest;
     const auto loudness = [](const StandingWave& wave) { return std::hypot(wave.cosine[0], wave.sine[0]); };

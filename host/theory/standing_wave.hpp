@@ -40,7 +40,8 @@ struct StandingWave {
 /// \param first  the first frame, with positions and velocities
 std::optional<StandingWave> standing_wave(const GasFacts& facts, const Box& box, const Frame& first, int axis);
 
-/// Of a run the loudest such wave; of one that was changed while it went on, none.
+/// Of a run the loudest such wave; of one that was changed while it went on, or that something drives in any stage
+/// since its first frame, none.
 std::optional<StandingWave> standing_wave(const MeasuredRun& run);
 
 /// Theory's pressures on the two walls. \param from, to  [time]

@@ -299,10 +299,12 @@ private:
             if (floor == nullptr || (g == 0.0 && ceiling == nullptr)) continue;
             const double area = run_.box().face_area(axis);
             // What the walls give beyond the weight is the change of the balls' momentum, which in equilibrium is the
-            // difference of two draws of it; if anything else pushes, what the force scatters by.
+            // difference of two draws of it, in each part that is measured; if anything else pushes, what the force
+            // scatters by.
             double error = area * std::hypot(floor->error, ceiling != nullptr ? ceiling->error : 0.0);
             if (only_walls_push(axis)) {
-                error = std::sqrt(2.0 * facts.balls * facts.mass * facts.temperature) /
+                const double parts = run_.measured_parts(run_.means_since);
+                error = std::sqrt(parts * 2.0 * facts.balls * facts.mass * facts.temperature) /
                         run_.measured_time(run_.means_since);
             }
             const std::string which = slanted ? fmt::format(" along {}", name) : "";
@@ -405,11 +407,13 @@ private:
         return {.name = "fixed energy, 3 D / (D + 2)", .value = kurtosis, .uncertainty = std::abs(kurtosis - other)};
     }
 
-    /// Of some balls, by that of all: of the momentum that stays 0 heavy ones have the larger part.
+    /// Of some balls, by that of all: of the momentum that stays heavy ones have the larger part, and averages are
+    /// about the motion of all as a whole, which rows count as warmth.
     [[nodiscard]] double temperature_of(const GasFacts& part, double from) const {
         const GasFacts all = gas_facts(run_, "", from);
         const double held = static_cast<double>(all.momenta) / run_.dimension();
-        return all.temperature * (all.balls - held * part.mass / all.mass) / (all.balls - held);
+        return temperature_of_some(all.temperature, all.balls, held, 2.0 * all.flow_energy / run_.dimension(),
+                                   part.mass / (all.mass * all.balls));
     }
 
     /// Whether a temperature is of some balls or a region: that of all is the run's, and agrees with itself.
@@ -493,6 +497,11 @@ private:
             check.expected = temperature_of(facts, info.from);
             if (!facts.bath) {
                 check.uncertainty = height_share(info) * check.expected;
+                // Along which axes it stays, of that at the start, nobody knows here.
+                if (facts.momenta < facts.dimension) {
+                    const double balls = gas_facts(run_, "", info.from).balls;
+                    check.uncertainty += 2.0 * run_.flow_energy / (facts.dimension * balls);
+                }
                 // A slow bath may have changed the momentum.
                 if (facts.warmed) check.uncertainty += std::abs(check.expected - facts.temperature);
                 check.error = std::max(check.error, region_error(info, measured.table.samples));

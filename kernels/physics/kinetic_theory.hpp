@@ -48,6 +48,17 @@ inline double finite_kurtosis(double degrees_of_freedom) {
     return 3.0 * degrees_of_freedom / (degrees_of_freedom + 2.0);
 }
 
+/// Temperature, in the mean over time, of balls of mass m among N of mass M together, whose momentum stays as it is
+/// along c of d axes: what is left of T = 2 E / (d N), E the energy of all, without what their motion as a whole has,
+/// is shared by d N - c components of velocities about that motion, of which those along the c axes have the variance
+/// T (1 / m - 1 / M).
+/// \param held        c / d
+/// \param flow        2 / d of the energy of the motion as a whole
+/// \param mass_share  m / M
+inline double temperature_of_some(double temperature, double balls, double held, double flow, double mass_share) {
+    return (temperature * balls - flow) * (1.0 - held * mass_share) / (balls - held);
+}
+
 /// Collisions per ball and time of hard balls of one size whose compressibility is Z [1/time]: Enskog,
 /// nu = 2 d / sqrt(pi) (Z - 1) sqrt(T / m) / sigma.
 inline double collision_rate(int dimension, double compressibility, double temperature, double mass, double diameter) {

@@ -281,6 +281,40 @@ every = 0.1
         at = numpy.argmin(numpy.abs(lags - 0.3))
         self.assertAlmostEqual(values[at], (8 * 0.5 + 7 * 5000.0) / 15, delta=1e-6)
 
+    def test_means_begin_with_the_rows_that_count_however_few_the_frames(self):
+        """The only frame of a stage that is measured is the last one."""
+        self.write("gas.toml", """
+[scene]
+dimension = 2
+[box]
+size = [12.0, 12.0]
+boundary = "periodic"
+[thermostat]
+kind = "andersen"
+temperature = 1.0
+rate = 1.0
+[run]
+solver = "events"
+until = 400.0
+[output]
+every = 400.0
+observables_every = 1.0
+[[fill]]
+radius = 0.5
+mass = 1.0
+count = 20
+temperature = 1.0
+[[stage]]
+until = 40.0
+measure = false
+[[stage]]
+until = 400.0
+""")
+        means = self.run_json("gas.toml", "-o", "gas.h5")["means"]
+        self.assertTrue(means["equilibrated"], means["reason"])
+        self.assertTrue(40.0 <= means["since"] <= 220.0, means["since"])
+        self.assertEqual(means["rows"], 400 - means["since"])
+
     def test_a_body_that_nothing_moves_goes_no_way(self):
         self.write("peg.toml", GAS.replace("[[fill]]", '''[physics]
 gravity = [0.0, -1.0]

@@ -372,6 +372,36 @@ TEST(StandingWave, IsNoneOfAGasThatSomethingDrivesOrThatIsNoGasOfOneKind) {
     }
 }
 
+/// Nor of a run in which something does so before it is measured: the wave begins with the first frame.
+TEST(StandingWave, IsNoneOfARunThatAStageHasDriven) {
+    const auto is_there = [](const std::string& stage, double start = 0.0) {
+        Wave wave(0.15, 4000);
+        MeasuredRun run;
+        run.scene = parse_scene(
+            "[scene]\ndimension = 2\n[box]\nsize = [101.0, 40.0]\nboundary = [\"wall\", "
+            "\"periodic\"]\n[run]\nsolver = \"events\"\nuntil = 100.0\n[[fill]]\nradius = 0.25\n"
+            "mass = 2.0\ncount = 4000\ntemperature = 3.0\n[[stage]]\nuntil = 10.0\nmeasure = "
+            "false\n" +
+                stage + "[[stage]]\nuntil = 100.0\n",
+            "wave.toml");
+        run.scene.box.min = wave.box.min;
+        run.species = {{.name = "a", .radius = 0.25, .mass = 2.0}};
+        run.counts = {4000.0};
+        run.solver.solver = "events";
+        run.time = {0.0, 50.0, 100.0};
+        run.temperature = {3.0, 3.0, 3.0};
+        wave.frame.time = start;
+        run.first_frame = wave.frame;
+        return standing_wave(run).has_value();
+    };
+    EXPECT_TRUE(is_there(""));
+    for (const std::string stage : {"gravity = [0.002, 0.0]\n", "wall_temperature = [3.0, 0.0]\n",
+                                    "thermostat = { kind = \"andersen\", temperature = 3.0, rate = 1.0 }\n"}) {
+        EXPECT_FALSE(is_there(stage)) << stage;
+        EXPECT_TRUE(is_there(stage, 10.0)) << "of what is resumed behind it: " << stage;
+    }
+}
+
 /// Rows that hold theory's wave, 10 % faster than theory has it, and a ripple; the mean over a row is its middle's
 /// value to (w dt)^2 / 24, the same for all.
 TEST(SoundSpeedCheck, FindsTheSpeedThatRowsHave) {

@@ -240,6 +240,36 @@ TEST_F(RowMeansTest, FewBallsAndWhatHasCeasedAreAtNoEquilibrium) {
     EXPECT_EQ(means_of(100, 100).reason, "balls no longer meet");
 }
 
+/// A series that is 100 times as long as its memory: by White's rule alone a third of them begin late.
+TEST_F(RowMeansTest, AStartIsLeftOutOnlyWhereItShows) {
+    std::vector<std::unique_ptr<Observable>> all;
+    all.push_back(std::make_unique<Given>());
+    ObservableSet set(std::move(all));
+    std::mt19937_64 random(1);
+    std::normal_distribution<double> normal;
+    for (const double start : {0.0, 30.0}) {
+        int equilibrated = 0;
+        int late = 0;
+        for (int run = 0; run < 100; ++run) {
+            RowSeries statistics(set.infos(), 1.0);
+            double x = start + normal(random);
+            for (int k = 0; k <= 1000; ++k) {
+                Tallies tallies;
+                tallies.events = static_cast<std::uint64_t>(1e6 * (100.0 + x));
+                statistics.add(set, set.evaluate(k, 0, kTotals, tallies, nullptr), kTotals, tallies, nullptr);
+                x = std::exp(-0.1) * x + std::sqrt(1.0 - std::exp(-0.2)) * normal(random);
+            }
+            const RowMeans means = statistics.means();
+            if (means.equilibrated != true) continue;
+            ++equilibrated;
+            if (means.since > 0.0) ++late;
+        }
+        EXPECT_GT(equilibrated, 80) << start;
+        const bool right = start > 0.0 ? 10 * late > 9 * equilibrated : late < 15;
+        EXPECT_TRUE(right) << late << " of " << equilibrated << ", from " << start;
+    }
+}
+
 TEST(AveragedNumber, OfFewSamplesHasNoError) {
     AverageInfo info;
     info.name = "k";

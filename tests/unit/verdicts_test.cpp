@@ -128,6 +128,17 @@ TEST(Verdict, OnAWeightHasTheErrorOfTheMomentum) {
     EXPECT_NEAR(weight(gas, 100.0).error, error / 0.64, 1e-12) << "of a shorter time";
     gas.run.judge_equilibrium(std::nullopt);
     EXPECT_EQ(weight(gas, 120.0).words(), "not known to be at equilibrium");
+    std::string stages;
+    for (const char* stage :
+         {"20.0\nmeasure = true", "36.0", "50.0\nmeasure = true", "80.0\nmeasure = true", "90.0", "100.0"}) {
+        stages += fmt::format("[[stage]]\nuntil = {}\n", stage);
+    }
+    Gas parts(gravity + stages, walls);
+    parts.run.time.resize(86);
+    parts.run.temperature.resize(86);
+    EXPECT_NEAR(weight(parts, 100.0).error, std::sqrt(2.0) * error / 0.64, 1e-12) << "each part has its own change";
+    parts.run.means_since = 20.0;
+    EXPECT_NEAR(weight(parts, 100.0).error, error / 0.44, 1e-12) << "of the parts that count";
     Gas held(gravity + "[thermostat]\nkind = \"andersen\"\ntemperature = 1.0\nrate = 1.0\n", walls);
     EXPECT_NEAR(weight(held, 100.0).error, 60.0, 1e-9) << "velocities come from elsewhere too";
 }
@@ -454,6 +465,18 @@ TEST(Verdict, OnTheTemperatureOfHeavyBallsTakesTheirMomentum) {
     // Of 101 balls with 100 left to share, and half of the mass.
     EXPECT_NEAR(expected("heavy"), 1.01 * 0.5, 1e-12);
     EXPECT_NEAR(expected("a"), 1.01 * (1.0 - 2.0 / 400.0), 1e-12);
+    // Rows have the warmth of 101 balls, 1.9 of it in their motion as a whole.
+    gas.run.means = {{.name = "flow_energy", .mean = 1.9}};
+    EXPECT_NEAR(expected("heavy"), (1.01 - 0.019) * 0.5, 1e-12);
+    EXPECT_NEAR(expected("a"), (1.01 - 0.019) * (1.0 - 2.0 / 400.0), 1e-12);
+    Gas along("", "\"periodic\", \"wall\"");
+    along.run.species.push_back({.name = "b", .radius = 0.5, .mass = 2.0});
+    along.run.counts.push_back(1.0);
+    along.run.flow_energy = 1.9;
+    const RunAverage average{{.name = "t", .kind = "temperature", .species = "b"},
+                             {.samples = 100.0, .x = {}, .y = {}, .values = {0.99}, .errors = {1e-2}}};
+    EXPECT_NEAR(average_checks(along.run, {&average, 1}).front().uncertainty, 1.9 / 101.0, 1e-12)
+        << "of axes one by one nothing is known";
 }
 
 /// Whose energy is fixed, by what shares it: a momentum that something in the box changes too, a height if there is
