@@ -55,9 +55,9 @@ class Frames(Sequence[_carom.Frame]):
 class Trajectory(Frames):
     """A stored run. As a sequence, its frames: ``t[-1].position``, ``t[::10]``, ``len(t)``.
 
-    What a file does not hold (``output.fields`` of the scene) is NaN. It may be of a run that goes on elsewhere: frames
-    are those that there were when it was opened, while rows, summary and changes are those of now. Raises SystemError if it cannot be read, InputError if it is no trajectory,
-    and RuntimeError once it is closed.
+    What a file does not hold (``output.fields`` of the scene) is NaN. It may be of a run that goes on elsewhere: frames are
+    those that there were when it was opened, while rows, summary and changes are those of now. Raises SystemError if it
+    cannot be read, InputError if it is no trajectory, and RuntimeError once it is closed.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:

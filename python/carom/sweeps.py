@@ -28,8 +28,8 @@ def sweep(scene: Scene | str | os.PathLike[str] | Mapping[str, Any], axes: Mappi
 
     Returns a structured array, a row a run: a field for each axis, and one for each name. Where a run cannot go on its
     numbers are NaN, and a RuntimeWarning says why. Raises SceneError before anything runs where a scene is wrong, or later
-    where a file that it loads has been changed meanwhile, and
-    ValueError where a name is none, or a key or a column would be there twice.
+    where a file that it loads has been changed meanwhile, and ValueError where a name is none, or a key or a column would
+    be there twice.
 
     >>> table = sweep("two_balls", {"physics.restitution": [0.5, 1.0]}, ["kinetic_energy"], jobs=2, until=1.5)
     >>> table["physics.restitution"].tolist()
