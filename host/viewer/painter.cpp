@@ -588,7 +588,7 @@ PictureContent Painter::content(double time, std::size_t balls, const std::vecto
     }
     if (flat && look_.cushion > 0.0) add_cushions(behind_, scene_.box, look_.cushion, origin, theme_, camera_);
     add_scenery(scenery_, scene_, time, origin, theme_, scale);
-    const LeftOut out = [this](std::size_t id) { return left_out(id); };
+    const IsLeftOut out = [this](std::size_t id) { return left_out(id); };
     if (look_.numbers_from && frame != nullptr) {
         add_numbers(scenery_, balls_, *frame, turned_, *look_.numbers_from, out, origin, camera_);
     }

@@ -114,7 +114,7 @@ void add_cushions(LineList& lines, const Box& box, double width, const Vector3& 
 }
 
 void add_numbers(LineList& lines, const Balls& balls, const Frame& frame, std::span<const BallTurn> turns,
-                 std::size_t from, const LeftOut& left_out, const Vector3& origin, const Camera& camera) {
+                 std::size_t from, const IsLeftOut& left_out, const Vector3& origin, const Camera& camera) {
     constexpr double kSmallest = 6.0;  // [pixels]
     constexpr Color kDisk{0.97f, 0.97f, 0.95f};
     constexpr Color kInk{0.08f, 0.08f, 0.08f};
@@ -233,8 +233,8 @@ void BallTrails::draw(LineList& lines, const Vector3& origin, const Theme& theme
     }
 }
 
-void add_contacts(LineList& lines, const Scene& scene, const Balls& balls, const Frame& frame, const LeftOut& left_out,
-                  const Camera& camera, const Theme& theme, float scale) {
+void add_contacts(LineList& lines, const Scene& scene, const Balls& balls, const Frame& frame,
+                  const IsLeftOut& left_out, const Camera& camera, const Theme& theme, float scale) {
     struct Contact {
         std::size_t i = 0;
         std::size_t j = 0;
@@ -268,7 +268,7 @@ void add_contacts(LineList& lines, const Scene& scene, const Balls& balls, const
 }
 
 std::optional<VelocityKey> add_velocities(LineList& lines, const Scene& scene, const Balls& balls, const Frame& frame,
-                                          const LeftOut& left_out, const Vector3& origin, const Theme& theme,
+                                          const IsLeftOut& left_out, const Vector3& origin, const Theme& theme,
                                           const Camera& camera, float scale) {
     constexpr std::size_t kMost = 600;
     VelocityKey key;

@@ -34,12 +34,12 @@ void add_cushions(LineList& lines, const Box& box, double width, const Vector3& 
                   const Camera& camera);
 
 /// Whether a ball of this id is left out of the picture.
-using LeftOut = std::function<bool(std::size_t)>;
+using IsLeftOut = std::function<bool(std::size_t)>;
 
 /// The ids of balls on them, from one id on; where they are too small to be read, none.
 /// \param turns  2D: how balls stand, by id; none: upright
 void add_numbers(LineList& lines, const Balls& balls, const Frame& frame, std::span<const BallTurn> turns,
-                 std::size_t from, const LeftOut& left_out, const Vector3& origin, const Camera& camera);
+                 std::size_t from, const IsLeftOut& left_out, const Vector3& origin, const Camera& camera);
 
 /// 3D: the face that gravity draws balls to, if it is a wall and is seen from above.
 std::optional<FloorPlane> floor_of(const Scene& scene, const Vector3& origin, const Theme& theme, const Camera& camera);
@@ -66,8 +66,8 @@ private:
 
 /// A line between the centres of each two drawn balls that overlap, the broader the deeper: in a soft contact that is
 /// how the force goes. Places are pixels: in 3D, too, nothing hides them.
-void add_contacts(LineList& lines, const Scene& scene, const Balls& balls, const Frame& frame, const LeftOut& left_out,
-                  const Camera& camera, const Theme& theme, float scale);
+void add_contacts(LineList& lines, const Scene& scene, const Balls& balls, const Frame& frame,
+                  const IsLeftOut& left_out, const Camera& camera, const Theme& theme, float scale);
 
 /// How arrows are to be read.
 struct VelocityKey {
@@ -81,7 +81,7 @@ struct VelocityKey {
 /// longest is a small part of the box.
 /// \returns  how to read them; nothing if there are none
 std::optional<VelocityKey> add_velocities(LineList& lines, const Scene& scene, const Balls& balls, const Frame& frame,
-                                          const LeftOut& left_out, const Vector3& origin, const Theme& theme,
+                                          const IsLeftOut& left_out, const Vector3& origin, const Theme& theme,
                                           const Camera& camera, float scale);
 
 }  // namespace carom
