@@ -193,9 +193,11 @@ RowMeans RowSeries::means(const std::string& never, double not_before) const {
             joined *= 2;
         }
         const std::optional<std::size_t> first = first_equilibrated(batches);
-        equilibrated = equilibrated.value_or(true) && first.has_value();
-        if (!first) result.reason = in_words(k) + " still changes in the second half";
-        if (const std::size_t start = joined * first.value_or(0); shows(k, start)) from = std::max(from, start);
+        const std::size_t start = first ? joined * *first : series_.batches() / 2;
+        const bool is_shown = shows(k, start);
+        equilibrated = equilibrated.value_or(true) && (first || !is_shown);
+        if (!first && is_shown) result.reason = in_words(k) + " still changes in the second half";
+        if (first && is_shown) from = std::max(from, start);
         judged.push_back(k);
     }
     const auto time_of = [&](std::size_t batch) {
