@@ -24,20 +24,21 @@ std::vector<std::pair<double, double>> outline_of(std::span<const double> x, std
         return static_cast<std::size_t>(share * static_cast<double>(columns));
     };
     for (std::size_t k = 0; k < x.size();) {
-        if (!std::isfinite(y[k])) {
-            if (!points.empty() && !std::isnan(points.back().second)) points.emplace_back(x[k], std::nan(""));
-            ++k;
+        const std::size_t first = k;
+        const std::size_t column = column_of(first);
+        std::optional<std::size_t> least;
+        std::optional<std::size_t> most;
+        for (; k < x.size() && column_of(k) == column; ++k) {
+            if (!std::isfinite(y[k])) continue;
+            if (!least || y[k] < y[*least]) least = k;
+            if (!most || y[k] > y[*most]) most = k;
+        }
+        if (!least) {
+            if (!points.empty() && !std::isnan(points.back().second)) points.emplace_back(x[first], std::nan(""));
             continue;
         }
-        const std::size_t column = column_of(k);
-        std::size_t least = k;
-        std::size_t most = k;
-        for (; k < x.size() && column_of(k) == column; ++k) {
-            if (y[k] < y[least]) least = k;
-            if (y[k] > y[most]) most = k;
-        }
-        points.emplace_back(x[std::min(least, most)], y[std::min(least, most)]);
-        if (least != most) points.emplace_back(x[std::max(least, most)], y[std::max(least, most)]);
+        points.emplace_back(x[std::min(*least, *most)], y[std::min(*least, *most)]);
+        if (*least != *most) points.emplace_back(x[std::max(*least, *most)], y[std::max(*least, *most)]);
     }
     return points;
 }

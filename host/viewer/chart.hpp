@@ -13,8 +13,8 @@
 namespace carom {
 
 /// The least and the most of each of so many columns of an axis, in its order: a line through them looks as one through
-/// all points does, however many there are. What is not finite is left out; a NaN stands where the line breaks, unless
-/// that is within one column. \pre x grows
+/// all points does, however many there are. What is not finite is left out; where a column has nothing else, a NaN
+/// breaks the line. \pre x grows
 std::vector<std::pair<double, double>> outline_of(std::span<const double> x, std::span<const double> y,
                                                   std::size_t columns);
 
