@@ -100,6 +100,7 @@ int report_copies(const CopiesOutcome& outcome, const RunOptions& options, const
             visible(copy.saved ? copy.files.checkpoint : copy.files.trajectory));
     }
     if (!options.quiet) {
+        if (outcome.are_one()) say("warning: nothing in this scene is by chance: all copies ended in the same state\n");
         say("{} in {:.3g} s; trajectories: {} to {}\n", plural_copies(copies.size()), outcome.wall_seconds,
             visible(copies.front().files.trajectory), visible(copies.back().files.trajectory));
     }

@@ -181,8 +181,9 @@ public:
           progress_(progress_style(options.quiet, stderr), stderr, run_.plan->work().name, run_.plan->work().per_step) {
         auto* const impacts = dynamic_cast<ImpactSource*>(&solver_->itself());
         if (impacts != nullptr && !options.force) impacts->require_new_log();
-        if (options.same_observables && !averages_.other_rows().empty()) {
-            throw InputError(fmt::format("{}: {}", run_.resumed_from, averages_.other_rows()));
+        if (const std::string& other = averages_.other_rows(); !other.empty()) {
+            if (options.same_observables) throw InputError(fmt::format("{}: {}", run_.resumed_from, other));
+            run_.warnings.push_back(other + "; means of rows begin anew");
         }
         header_.averages = averages_.infos();
         header_.changeable = options.changeable;

@@ -187,6 +187,7 @@ private:
         copy.signal = done.outcome.signal;
         copy.error = done.outcome.error;
         copy.saved = done.outcome.checkpoint_time.has_value();
+        copy.hash = done.outcome.hash;
         copy.json = done.json;
         if (copy.status == ExitStatus::kSystemFailure) throw SystemError(copy.error);
     }
@@ -212,6 +213,12 @@ private:
 };
 
 }  // namespace
+
+bool CopiesOutcome::are_one() const {
+    return copies.size() > 1 && status == ExitStatus::kDone && signal == 0 &&
+           std::ranges::all_of(copies,
+                               [&](const CopyOutcome& copy) { return copy.hash && copy.hash == copies[0].hash; });
+}
 
 CopiesOutcome run_copies(const CopiesOptions& options) { return Copies(options).run(); }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,8 +27,9 @@ struct CopyOutcome {
     ExitStatus status = ExitStatus::kDone;
     int signal = 0;
     std::string error;
-    bool saved = false;  ///< there is a checkpoint
-    std::string json;    ///< as Simulation has it
+    bool saved = false;                                ///< there is a checkpoint
+    std::optional<std::uint64_t> hash = std::nullopt;  ///< of the state that it ended in
+    std::string json;                                  ///< as Simulation has it
 };
 
 struct CopiesOutcome {
@@ -37,6 +39,9 @@ struct CopiesOutcome {
     std::vector<CopyOutcome> copies;
     int at_once = 0;
     double wall_seconds = 0.0;
+
+    /// Whether several have run to their end and all to the same state: nothing of them is by chance then.
+    [[nodiscard]] bool are_one() const;
 };
 
 /// Runs all copies to their end, or until a signal comes; each then leaves a checkpoint, whether it had begun or not.

@@ -227,6 +227,7 @@ class StoredShow final : public Show {
 public:
     StoredShow(const std::string& path, const std::vector<std::string>& look)
         : reader_(path), scene_(reader_.scene(look)) {
+        reader_.require_positions();
         const TrajectoryHeader& header = reader_.header();
         balls_.dimension = header.dimension();
         balls_.species_table = header.species_table;

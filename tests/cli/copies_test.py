@@ -137,6 +137,13 @@ class Copies(ProgramTest):
         self.assertIn("gas.002.h5: is the same file as gas.001.h5", result.err)
         self.assertFalse((self.folder / "gas.002.h5").exists())
 
+    def test_without_chance_they_are_said_to_be_one(self):
+        for scene, says in (("two_balls", True), ("gas.toml", False)):
+            result = self.carom("run", scene, "--copies", 2)
+            self.assertEqual(result.status, 0, result.err)
+            said = "warning: nothing in this scene is by chance: all copies ended in the same state\n"
+            self.assertEqual(said in result.err, says, result.err)
+
 
 class Loads(ProgramTest):
     def test_all_begin_with_the_same_loaded_balls(self):

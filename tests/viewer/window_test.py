@@ -809,9 +809,10 @@ class View(ProgramTest):
         self.assertRegex(result.err, r"\Acarom: a window needs OpenGL 4\.5, and 4\.1.* was found; .*\n\Z")
 
     def test_what_is_wrong_is_said_before_a_window_opens(self):
+        self.succeed("run", "two.toml", "-o", "placeless.h5", "--set", 'output.fields=["velocity"]', "--quiet")
         for arguments, status in [([], 2), (["nothing.h5"], 4), (["two.toml", "--color-by", "mood"], 2),
                                   (["two.toml", "--set", "box.size=1"], 2), (["nothing"], 4),
-                                  (["two.toml", "-o", "a.mp4"], 2)]:
+                                  (["two.toml", "-o", "a.mp4"], 2), (["placeless.h5"], 2)]:
             result = self.carom("view", *arguments, env=self.screen.environment)
             self.assertEqual((result.status, result.err.count("\n")), (status, 1), result.err)
 
