@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <spawn.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -9,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -16,6 +18,33 @@
 #include "host/state/errors.hpp"
 
 namespace carom {
+
+namespace {
+
+constexpr std::size_t kMostWatched = 64;  // beyond these none is ended by a handler of signals
+std::array<std::atomic<pid_t>, kMostWatched> watched{};
+static_assert(std::atomic<pid_t>::is_always_lock_free);  // else no handler could touch it
+
+/// Puts one process in another's place; 0 is none.
+void exchange_watched(pid_t from, pid_t to) {
+    for (std::atomic<pid_t>& one : watched) {
+        pid_t expected = from;
+        if (one.compare_exchange_strong(expected, to)) return;
+    }
+}
+
+}  // namespace
+
+void end_child_processes() noexcept {
+    constexpr int kPatience = 500;  // [ms]; one that a disk holds does not end
+    for (std::atomic<pid_t>& one : watched) {
+        const pid_t child = one.exchange(0);
+        // In a process that has been forked off since, it is nobody's child.
+        if (child == 0 || waitpid(child, nullptr, WNOHANG) != 0) continue;
+        kill(child, SIGKILL);
+        for (int waits = 0; waits < kPatience && waitpid(child, nullptr, WNOHANG) == 0; ++waits) poll(nullptr, 0, 1);
+    }
+}
 
 ChildProcess::ChildProcess(std::vector<std::string> words, const std::string& advice) {
     const std::string& program = words.front();
@@ -51,6 +80,7 @@ ChildProcess::ChildProcess(std::vector<std::string> words, const std::string& ad
         close_files();
         throw SystemError(error == ENOENT ? advice : fmt::format("cannot start {}: {}", program, std::strerror(error)));
     }
+    exchange_watched(0, child_);
 }
 
 ChildProcess::~ChildProcess() {
@@ -83,6 +113,7 @@ int ChildProcess::wait() {
     int status = 0;
     while (waitpid(child_, &status, 0) < 0 && errno == EINTR) {
     }
+    exchange_watched(child_, 0);
     child_ = -1;
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }

@@ -43,4 +43,8 @@ private:
     int log_ = -1;
 };
 
+/// Ends all such programs of this process, and sees them end. Only for one that ends at once: may be called at any
+/// moment, in a handler of signals too.
+void end_child_processes() noexcept;
+
 }  // namespace carom

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 
 #include "host/io/replacement.hpp"
@@ -51,7 +52,10 @@ public:
           format_(std::get<FilePerFrame>(format.how)),
           target_(target),
           stem_(std::filesystem::path(target.path).replace_extension().string()) {
-        if (format_.list != nullptr) require_free(list_path(), target);
+        if (format_.list != nullptr) {
+            static_cast<void>(format_.list(std::array{FrameFile{file_name(frame_path(0))}}));
+            require_free(list_path(), target);
+        }
         for (std::size_t index = 0; index < target.frames; ++index) {
             require_free(frame_path(index), target);
         }
@@ -62,7 +66,7 @@ public:
         keep_earlier(files_.size(), [&] { format_.write(path, *target_.header, frame, target_.force); });
         // An older list is of frames that are replaced one by one from now on.
         if (files_.empty() && format_.list != nullptr && target_.force) remove_older_list();
-        files_.push_back({std::filesystem::path(path).filename().string(), frame.time});
+        files_.push_back({file_name(path), frame.time});
     }
 
     std::string finish() override {
@@ -80,6 +84,9 @@ private:
         std::error_code error;
         std::filesystem::remove(target_of(list_path()), error);
         if (error) throw SystemError(fmt::format("{}: cannot be removed: {}", list_path(), error.message()));
+    }
+    [[nodiscard]] static std::string file_name(const std::string& path) {
+        return std::filesystem::path(path).filename().string();
     }
     [[nodiscard]] std::string list_path() const { return stem_ + format_.list_extension; }
     [[nodiscard]] std::string frame_path(std::size_t index) const {

@@ -49,7 +49,7 @@ struct FilePerFrame {
     /// Writes one, by ReplacementFile. \throws SystemError  names the file
     void (*write)(const std::string& path, const TrajectoryHeader& header, const Frame& frame, bool replace);
     std::string list_extension = {};  ///< of a file that lists them; empty: there is none
-    /// What that file says. Null where there is none.
+    /// What that file says. Null where there is none. \throws InputError  it cannot name them
     std::string (*list)(std::span<const FrameFile> files) = nullptr;
 };
 

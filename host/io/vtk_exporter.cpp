@@ -6,6 +6,8 @@
 #include "host/io/exporter.hpp"
 #include "host/io/replacement.hpp"
 #include "host/io/state_text.hpp"
+#include "host/state/errors.hpp"
+#include "host/state/text.hpp"
 
 namespace carom {
 
@@ -124,9 +126,11 @@ void write_poly_data(const std::string& path, const TrajectoryHeader& header, co
     file.commit();
 }
 
-std::string xml_text(const std::string& text) {
+/// A value between double quotes. \throws InputError  it has bytes for which XML has no character
+std::string xml_text(std::string_view text) {
     std::string result;
-    for (const char c : text) {
+    for (; !text.empty(); text.remove_prefix(character_bytes(text))) {
+        const char c = text[0];
         switch (c) {
             case '&':
                 result += "&amp;";
@@ -137,8 +141,19 @@ std::string xml_text(const std::string& text) {
             case '"':
                 result += "&quot;";
                 break;
+            case '\t':
+            case '\n':
+            case '\r':  // else the reader makes a blank of it
+                result += fmt::format("&#{};", static_cast<int>(c));
+                break;
             default:
-                result += c;
+                if (character_bytes(text) == 0 || static_cast<unsigned char>(c) < 0x20) {
+                    throw InputError(
+                        fmt::format("{}: cannot be named in a .pvd, which is XML; allowed: UTF-8 without "
+                                    "control characters",
+                                    visible(text)));
+                }
+                result += text.substr(0, character_bytes(text));
         }
     }
     return result;

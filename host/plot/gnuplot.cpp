@@ -102,12 +102,21 @@ Sheet sheet_of(const Canvas& canvas) {
     throw InputError(canvas.path + ": figures end in .png, .svg or .pdf");
 }
 
+bool is_svg(std::string_view picture) { return picture.starts_with("<?xml"); }
+
 /// Whether a picture ends as one of its format does.
 bool is_whole(std::string_view picture) {
     while (!picture.empty() && std::isspace(static_cast<unsigned char>(picture.back())) != 0) picture.remove_suffix(1);
     if (picture.starts_with("\x89PNG")) return picture.ends_with("IEND\xae\x42\x60\x82");
     if (picture.starts_with("%PDF")) return picture.ends_with("%%EOF");
     return picture.ends_with("</svg>");
+}
+
+/// gnuplot leaves ">" in texts as it is, and XML forbids "]]>" there.
+std::string with_escaped_ends(std::string svg) {
+    constexpr std::string_view kEnd = "]]>";
+    for (std::size_t at = 0; (at = svg.find(kEnd, at)) != std::string::npos;) svg.replace(at, kEnd.size(), "]]&gt;");
+    return svg;
 }
 
 }  // namespace
@@ -237,7 +246,7 @@ std::string drawn_by_gnuplot(const Script& script, const std::string& name) {
     if (!sent || status != 0 || !is_whole(drawn)) {
         throw SystemError(fmt::format("gnuplot could not draw {} (status {})", name, status));
     }
-    return drawn;
+    return is_svg(drawn) ? with_escaped_ends(std::move(drawn)) : drawn;
 }
 
 void run_gnuplot(const Script& script, const std::string& path, bool replace) {

@@ -262,7 +262,16 @@ std::string ChangingSolver::kick(const Kick& kick) {
 }
 
 void ChangingSolver::set_velocities(const Columns& velocity) {
-    give_velocities([&](Columns& given, const std::vector<std::uint8_t>& /*gone*/) { given = velocity; });
+    give_velocities([&](Columns& given, const std::vector<std::uint8_t>& gone) {
+        for (std::size_t axis = 0; axis < velocity.size(); ++axis) {
+            const std::size_t wanted = axis < static_cast<std::size_t>(scene_.dimension()) ? gone.size() : 0;
+            if (velocity[axis].size() != wanted) {
+                throw InputError(fmt::format("velocities of {} balls along axis {}; allowed: of {}",
+                                             velocity[axis].size(), axis, wanted));
+            }
+        }
+        given = velocity;
+    });
 }
 
 /// What is left of a scene for a solver that counts time and steps from now on.

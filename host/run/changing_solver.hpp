@@ -87,6 +87,7 @@ public:
     /// \throws InputError  there is no such ball, or not any more; or it would be too fast for the solver
     std::string kick(const Kick& kick);
     /// The same for all balls. \param velocity  of a ball that has left the box, anything
+    /// \throws InputError  it is of other axes or another number of balls
     void set_velocities(const Columns& velocity);
     /// Other values of keys, with the time step as it is unless that is what changes. In a scene with stages it is so
     /// from the present one on, until a later one that has the same key.

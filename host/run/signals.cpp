@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "host/io/child_process.hpp"
 #include "host/io/replacement.hpp"
 #include "host/ranks/launched.hpp"
 
@@ -16,6 +17,12 @@ namespace {
 // A signal handler can reach nothing but a global.
 volatile std::sig_atomic_t caught_signal = 0;
 
+/// What ends at once leaves nothing. Only what may be called at any moment.
+void leave_nothing() {
+    end_child_processes();  // they might begin a file anew that has been removed
+    remove_partial_files();
+}
+
 extern "C" void note_signal(int number) {
     if (caught_signal != 0) {
         if (number == SIGHUP) return;
@@ -24,7 +31,7 @@ extern "C" void note_signal(int number) {
         sigset_t only;
         sigemptyset(&only);
         sigaddset(&only, number);
-        remove_partial_files();
+        leave_nothing();
         pthread_sigmask(SIG_UNBLOCK, &only, nullptr);
         std::raise(number);
         ::_exit(128 + number);
@@ -33,8 +40,7 @@ extern "C" void note_signal(int number) {
 }
 
 extern "C" void end_by_signal(int number) {
-    // Only what may be called at any moment.
-    remove_partial_files();
+    leave_nothing();
     static constexpr char kMessage[] = "carom: interrupted\n";
     // Unsaid where nobody takes it: a full pipe, a terminal at rest.
     pollfd error{STDERR_FILENO, POLLOUT, 0};

@@ -40,6 +40,7 @@ std::size_t character_bytes(std::string_view text) {
     const auto second = static_cast<unsigned char>(text[1]);
     if ((first == 0xE0 && second < 0xA0) || (first == 0xED && second > 0x9F)) return 0;
     if ((first == 0xF0 && second < 0x90) || (first == 0xF4 && second > 0x8F)) return 0;
+    if (text.starts_with("\xEF\xBF\xBE") || text.starts_with("\xEF\xBF\xBF")) return 0;
     return length;
 }
 

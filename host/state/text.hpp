@@ -13,7 +13,7 @@ namespace carom {
 std::string read_text_file(const std::string& path);
 
 /// Bytes of the character of UTF-8 at the front, 0 if it is none (Unicode 15, table 3-7: no overlong forms, no
-/// surrogates). \pre the text is not empty
+/// surrogates), nor are U+FFFE and U+FFFF, which XML forbids. \pre the text is not empty
 std::size_t character_bytes(std::string_view text);
 
 /// A text of somebody else's for a terminal or a comment, in one line: control characters, which would end the line or

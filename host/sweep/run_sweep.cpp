@@ -64,7 +64,7 @@ std::vector<std::string> components_of(const std::vector<ObservableInfo>& infos,
 }
 
 /// The columns of `record`, by what one run can give.
-std::vector<std::string> record_columns(const Sweep& sweep, const std::vector<ObservableInfo>& infos) {
+std::vector<std::string> columns_of(const Sweep& sweep, const std::vector<ObservableInfo>& infos) {
     std::vector<std::string> columns;
     for (const RecordName& record : sweep.record) {
         const auto info = std::ranges::find(infos, record.name, &ObservableInfo::name);
@@ -92,6 +92,12 @@ std::vector<std::string> record_columns(const Sweep& sweep, const std::vector<Ob
                                                            record.place, record.name, nearest));
         }
     }
+    return columns;
+}
+
+/// The same of the first run. \throws InputError  two columns of the table would have one name
+std::vector<std::string> record_columns(const Sweep& sweep, const std::vector<ObservableInfo>& infos) {
+    const std::vector<std::string> columns = columns_of(sweep, infos);
     std::vector<std::string> names = sweep.axis_columns();
     const auto add = [&](const std::string& name) {
         if (std::ranges::find(names, name) != names.end()) {
@@ -148,11 +154,16 @@ Job job_of(const Sweep& sweep, const SweepOptions& options, const std::vector<st
     if (part == SweepPart::kCheck) {
         return [&](std::uint64_t run, const std::function<int()>&) -> std::optional<RunResult> {
             const auto infos = infos_of(sweep, options, run);
-            for (const std::string& column : columns) {
-                if (find_value(infos, column)) continue;
-                throw InputError(fmt::format("{}: row {} ({}) has no {}", sweep.record.front().place,
+            const auto fail = [&](const std::string& what, const std::string& column) {
+                throw InputError(fmt::format("{}: row {} ({}) has {}{}", sweep.record.front().place,
                                              sweep.row_number(run / sweep.runs_per_row()) + 1, sweep.label_of(run),
-                                             column));
+                                             what, column));
+            };
+            for (const std::string& column : columns) {
+                if (!find_value(infos, column)) fail("no ", column);
+            }
+            for (const std::string& column : columns_of(sweep, infos)) {
+                if (std::ranges::find(columns, column) == columns.end()) fail("more than row 1: ", column);
             }
             return std::nullopt;
         };

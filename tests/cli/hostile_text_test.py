@@ -7,6 +7,7 @@ import signal
 import subprocess
 import time
 import unittest
+import xml.etree.ElementTree
 
 from program import GAS, ProgramTest, cached
 
@@ -56,6 +57,17 @@ class NothingIsRun(ProgramTest):
         title = "it's `echo a` \\n \"b\" {/Bold c} x_1"
         self.run_gas(title)
         self.assertIn("it's `echo a` \\n \"b\" {/Bold c} x_1", self.plot("gas.h5", "energy").replace("&quot;", '"'))
+
+    def test_what_xml_forbids_leaves_figures_that_are_xml(self):
+        for title in ("a]]>b]]>", "a\uffffb\ufffe"):
+            self.run_gas(title)
+            figure = self.plot("gas.h5", "energy", "--title", title)
+            shown = title if "]" in title else "a\\xef\\xbf\\xbfb\\xef\\xbf\\xbe"
+            self.assertIn(shown, [element.text for element in xml.etree.ElementTree.fromstring(figure).iter()])
+            self.succeed("report", "gas.h5", "--force")
+            page = next(self.folder.glob("*.html")).read_text()
+            self.assertNotRegex(page, "[\ufffe\uffff]")
+            self.assertEqual(len(re.findall(r"\]\]>", page)), 0)
 
     def test_titles_of_figures_and_names_of_units(self):
         units = "".join(f"{key} = {toml(ALL)}\n" for key in ("length", "mass", "time", "energy"))

@@ -14,6 +14,7 @@ import subprocess
 import tempfile
 import time
 import unittest
+import xml.etree.ElementTree
 import zlib
 
 import h5py
@@ -194,6 +195,18 @@ class Outputs(ProgramTest):
         (self.folder / "f_0001.vtp.carom-partial").mkdir()
         self.assertNotEqual(self.carom("convert", "three.h5", "f.vtp", "--force").status, 0)
         self.assertFalse((self.folder / "f.pvd").exists())
+
+    def test_lists_of_frames_name_them_or_are_refused(self):
+        self.succeed("convert", "three.h5", "a\t\r\n<&\">b.vtp")
+        listed = xml.etree.ElementTree.parse(self.folder / "a\t\r\n<&\">b.pvd").iter("DataSet")
+        self.assertTrue(all((self.folder / frame.get("file")).exists() for frame in listed))
+        before = self.files()
+        for name, shown in ((b"\xffa.vtp", r"\xffa_0000.vtp"), (b"\x07a.vtp", r"\x07a_0000.vtp"),
+                            ("\uffffa.vtp".encode(), r"\xef\xbf\xbfa_0000.vtp")):
+            result = self.carom("convert", "three.h5", os.fsdecode(name))
+            said = f"carom: {shown}: cannot be named in a .pvd, which is XML; allowed: UTF-8 without control characters\n"
+            self.assertEqual((result.status, result.err), (2, said))
+        self.assertEqual(self.files(), before)
 
     def test_all_figures_go_into_a_folder_of_a_folder_that_is_made(self):
         self.succeed("plot", "three.h5", "--all", "--csv", "-o", "one/two/three/", "--quiet")

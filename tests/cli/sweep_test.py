@@ -677,6 +677,16 @@ class BadSweeps(SweepTest):
                                      r"ball\[1\]\.position\[0\]=3\.5\)\n\Z")
         self.assertNotIn("t.csv.part", self.files())
 
+    def test_rows_of_more_columns_than_the_first_are_refused_as_those_of_fewer(self):
+        self.write("two.toml", SCENE + '[[fill]]\ncount = 1\nradius = 0.5\nmass = 1.0\ntemperature = 1.0\n')
+        for values, has in (("1, 2", "more than row 1: who.3"), ("2, 1", "no who.3")):
+            self.write("t.sweep.toml", '[sweep]\nscene = "two.toml"\nrecord = ["kinetic_energy", "who"]\n[[axis]]\n'
+                                       f'key = "fill[0].count"\nvalues = [{values}]\n')
+            result = self.carom("sweep", "t.sweep.toml")
+            said = f"carom: t.sweep.toml:3:11: sweep.record[0]: row 2 (fill[0].count={values[-1]}) has {has}\n"
+            self.assertEqual((result.status, result.err), (2, said))
+            self.assertNotIn("t.csv", self.files())
+
     def test_an_observable_that_is_called_as_the_error_of_another_is_refused(self):
         observe = '[[observe]]\nname = "{}"\nkind = "{}"\n'
         number = GAS + observe.format("p", "temperature")

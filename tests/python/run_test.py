@@ -413,6 +413,9 @@ def test_what_the_classes_are_made_of_refuses_what_it_cannot_take(gas):
     run = carom.Run(gas)
     with pytest.raises(ValueError, match="three"):
         run._run.set_velocities(np.zeros((200, 7)))
+    for shape in ((199, 2), (0, 2), (201, 2), (200, 1), (200, 3)):
+        with pytest.raises(carom.InputError, match="velocities of .* balls along axis .; allowed: of"):
+            run._run.set_velocities(np.zeros(shape))
     with pytest.raises(ValueError, match="three"):
         run._run.kick(0, [1.0] * 1000, False)
     prepared = gas._prepare()

@@ -2,7 +2,9 @@
 
 import json
 import os
+import signal
 import subprocess
+import time
 import unittest
 
 import numpy
@@ -554,6 +556,24 @@ backend = "cpu"
         self.assertEqual(result.status, 4)
         self.assertEqual(result.err, "carom: ffmpeg could not write a.mp4 (status 7): no room for it\n")
         self.assertEqual(self.files(), ["ffmpeg", "two.toml"])
+
+    def test_a_second_signal_ends_ffmpeg_too(self):
+        """It would begin the file anew that carom has removed."""
+        fake = self.folder / "ffmpeg"
+        fake.write_text("#!/bin/sh\ntrap '' TERM\necho $$ >begun\nexec sleep 60\n")
+        fake.chmod(0o755)
+        process = self.start("render", "two.toml", "-o", "a.mp4", env=dict(os.environ, PATH=f"{self.folder}:{os.environ['PATH']}"))
+        begun = self.folder / "begun"
+        while not (begun.exists() and begun.read_text()):
+            self.assertIsNone(process.poll())
+            time.sleep(0.01)
+        while process.poll() is None:
+            process.send_signal(signal.SIGTERM)
+            time.sleep(0.1)
+        process.communicate()
+        with self.assertRaises(ProcessLookupError):
+            os.kill(int(begun.read_text()), signal.SIGKILL)
+        self.assertEqual(self.files(), ["begun", "ffmpeg", "two.toml"])
 
     def test_help_is_in_the_pages(self):
         page = (SOURCE / "docs" / "viewer.md").read_text()
