@@ -679,7 +679,7 @@ class BadSweeps(SweepTest):
 
     def test_rows_of_more_columns_than_the_first_are_refused_as_those_of_fewer(self):
         self.write("two.toml", SCENE + '[[fill]]\ncount = 1\nradius = 0.5\nmass = 1.0\ntemperature = 1.0\n')
-        for values, has in (("1, 2", "more than row 1: who.3"), ("2, 1", "no who.3")):
+        for values, has in (("2, 3", "more than row 1: who.4"), ("3, 2", "no who.4")):
             self.write("t.sweep.toml", '[sweep]\nscene = "two.toml"\nrecord = ["kinetic_energy", "who"]\n[[axis]]\n'
                                        f'key = "fill[0].count"\nvalues = [{values}]\n')
             result = self.carom("sweep", "t.sweep.toml")
