@@ -23,7 +23,9 @@ namespace {
 
 constexpr std::size_t kMostWatched = 64;  // beyond these none is ended by a handler of signals
 std::array<std::atomic<pid_t>, kMostWatched> watched{};
+std::atomic<int> beginning = 0;                          // how many are being started, which nobody can name yet
 static_assert(std::atomic<pid_t>::is_always_lock_free);  // else no handler could touch it
+constexpr int kPatience = 500;                           // of a handler, for what may never end [ms]
 
 /// Puts one process in another's place; 0 is none.
 void exchange_watched(pid_t from, pid_t to) {
@@ -36,7 +38,7 @@ void exchange_watched(pid_t from, pid_t to) {
 }  // namespace
 
 void end_child_processes() noexcept {
-    constexpr int kPatience = 500;  // [ms]; one that a disk holds does not end
+    for (int waits = 0; waits < kPatience && beginning > 0; ++waits) poll(nullptr, 0, 1);
     for (std::atomic<pid_t>& one : watched) {
         const pid_t child = one.exchange(0);
         // In a process that has been forked off since, it is nobody's child.
@@ -65,11 +67,21 @@ ChildProcess::ChildProcess(std::vector<std::string> words, const std::string& ad
     posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO);
     posix_spawn_file_actions_adddup2(&actions, output_, STDOUT_FILENO);
     posix_spawn_file_actions_adddup2(&actions, log_, STDERR_FILENO);
+    // A signal that comes meanwhile is handled when it can be ended: on this thread afterwards, on others they wait.
+    sigset_t all;
+    sigset_t usual;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &usual);
+    ++beginning;
     posix_spawnattr_t attributes;
     posix_spawnattr_init(&attributes);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
     posix_spawnattr_setpgroup(&attributes, 0);
+    posix_spawnattr_setsigmask(&attributes, &usual);
     const int error = posix_spawnp(&child_, program.c_str(), &actions, &attributes, arguments.data(), environ);
+    if (error == 0) exchange_watched(0, child_);
+    --beginning;
+    pthread_sigmask(SIG_SETMASK, &usual, nullptr);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     close(ends[0]);
@@ -80,7 +92,6 @@ ChildProcess::ChildProcess(std::vector<std::string> words, const std::string& ad
         close_files();
         throw SystemError(error == ENOENT ? advice : fmt::format("cannot start {}: {}", program, std::strerror(error)));
     }
-    exchange_watched(0, child_);
 }
 
 ChildProcess::~ChildProcess() {

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pathlib
 import signal
 import subprocess
 import time
@@ -557,23 +558,31 @@ backend = "cpu"
         self.assertEqual(result.err, "carom: ffmpeg could not write a.mp4 (status 7): no room for it\n")
         self.assertEqual(self.files(), ["ffmpeg", "two.toml"])
 
+    def movie_with_fake_ffmpeg(self, path):
+        """One that never ends by itself, nor by SIGTERM. \param path  of folders to look in before"""
+        fake = self.folder / "ffmpeg"
+        fake.write_text("#!/bin/sh\ntrap '' TERM\nexec sleep 60\n")
+        fake.chmod(0o755)
+        process = self.start("render", "two.toml", "-o", "a.mp4", env=dict(os.environ, PATH=f"{path}{self.folder}:{os.environ['PATH']}"))
+        children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children")
+        while not (child := children.read_text()):
+            self.assertIsNone(process.poll())
+        return process, int(child)
+
     def test_a_second_signal_ends_ffmpeg_too(self):
         """It would begin the file anew that carom has removed."""
-        fake = self.folder / "ffmpeg"
-        fake.write_text("#!/bin/sh\ntrap '' TERM\necho $$ >begun\nexec sleep 60\n")
-        fake.chmod(0o755)
-        process = self.start("render", "two.toml", "-o", "a.mp4", env=dict(os.environ, PATH=f"{self.folder}:{os.environ['PATH']}"))
-        begun = self.folder / "begun"
-        while not (begun.exists() and begun.read_text()):
-            self.assertIsNone(process.poll())
-            time.sleep(0.01)
-        while process.poll() is None:
-            process.send_signal(signal.SIGTERM)
-            time.sleep(0.1)
-        process.communicate()
-        with self.assertRaises(ProcessLookupError):
-            os.kill(int(begun.read_text()), signal.SIGKILL)
-        self.assertEqual(self.files(), ["begun", "ffmpeg", "two.toml"])
+        # Among so many folders it takes a moment to find it, at whose end both signals come at once.
+        for path in ("", "a:" * 60000):
+            process, child = self.movie_with_fake_ffmpeg(path)
+            time.sleep(0 if path else 0.5)
+            process.send_signal(signal.SIGINT)
+            while process.poll() is None:
+                process.send_signal(signal.SIGTERM)
+                time.sleep(0.1)
+            process.communicate()
+            with self.assertRaises(ProcessLookupError):
+                os.kill(child, 0)
+            self.assertEqual(self.files(), ["ffmpeg", "two.toml"])
 
     def test_help_is_in_the_pages(self):
         page = (SOURCE / "docs" / "viewer.md").read_text()
