@@ -25,7 +25,7 @@ constexpr std::size_t kMostWatched = 64;  // beyond these none is ended by a han
 std::array<std::atomic<pid_t>, kMostWatched> watched{};
 std::atomic<int> beginning = 0;                          // how many are being started, which nobody can name yet
 static_assert(std::atomic<pid_t>::is_always_lock_free);  // else no handler could touch it
-constexpr int kPatience = 500;                           // of a handler, for what may never end [ms]
+constexpr int kMostWaits = 500;                          // of a handler, a millisecond each, for what may never end
 
 /// Puts one process in another's place; 0 is none.
 void exchange_watched(pid_t from, pid_t to) {
@@ -38,13 +38,13 @@ void exchange_watched(pid_t from, pid_t to) {
 }  // namespace
 
 void end_child_processes() noexcept {
-    for (int waits = 0; waits < kPatience && beginning > 0; ++waits) poll(nullptr, 0, 1);
+    for (int waits = 0; waits < kMostWaits && beginning > 0; ++waits) poll(nullptr, 0, 1);
     for (std::atomic<pid_t>& one : watched) {
         const pid_t child = one.exchange(0);
         // In a process that has been forked off since, it is nobody's child.
         if (child == 0 || waitpid(child, nullptr, WNOHANG) != 0) continue;
         kill(child, SIGKILL);
-        for (int waits = 0; waits < kPatience && waitpid(child, nullptr, WNOHANG) == 0; ++waits) poll(nullptr, 0, 1);
+        for (int waits = 0; waits < kMostWaits && waitpid(child, nullptr, WNOHANG) == 0; ++waits) poll(nullptr, 0, 1);
     }
 }
 
