@@ -40,6 +40,7 @@ CASES = {
     "spheres, periodic": (3, "events", 125, 0.2, "periodic", 0.0, 0.5, 800),
     "many spheres, periodic": (3, "events", 1000, 0.1, "periodic", 0.0, 0.5, 600),
     "thin spheres, walls": (3, "events", 64, 0.05, "wall", 0.0, 1.0, 1000),
+    "spheres in a channel": (3, "events", 24, 0.2, ["wall", "wall", "periodic"], 0.0, 0.2, 1000),
     "dense spheres, periodic": (3, "events", 256, 0.4, "periodic", 0.0, 0.1, 400),
     "soft disks, periodic": (2, "spring", 100, 0.3, "periodic", 0.0, 0.5, 400),
     "soft spheres, walls": (3, "spring", 64, 0.1, "wall", 0.0, 0.5, 400),
@@ -60,7 +61,7 @@ def scene(case):
 dimension = {dimension}
 [box]
 size = {[edge] * dimension}
-boundary = {[faces] * dimension}
+boundary = {faces if isinstance(faces, list) else [faces] * dimension}
 {thermal}
 [run]
 solver = "{solver}"

@@ -97,11 +97,15 @@ protected:
     /// What has been measured at each lag, and what variances have more than those of independent balls.
     struct Lags {
         std::vector<MeanWithError> at;  ///< with blocked errors
+        std::vector<double> along;      ///< of displacements: that along an axis which nothing bounds [length^2]
         double shared = 0.0;
     };
     [[nodiscard]] Lags measured_lags() const {
         Lags lags;
-        for (std::size_t k = 0; k < correlator_.lags(); ++k) lags.at.push_back(correlator_.at(k));
+        for (std::size_t k = 0; k < correlator_.lags(); ++k) {
+            lags.at.push_back(correlator_.at(k));
+            lags.along.push_back(along(lags.at.back().value));
+        }
         lags.shared = shared_modes(lags);
         return lags;
     }
@@ -125,6 +129,8 @@ protected:
     }
     /// That of independent balls.
     [[nodiscard]] virtual double lone_noise(const Lags& lags, std::size_t k) const = 0;
+    /// Of a mean square displacement, the part along an axis that nothing bounds.
+    [[nodiscard]] virtual double along(double) const { return 0.0; }
     /// How much of what balls have in common over short times is left at a lag, from 1 to 0.
     [[nodiscard]] virtual double in_common(const Lags&, std::size_t) const { return 1.0; }
     /// How much larger variances are than those of independent balls.
@@ -216,10 +222,21 @@ protected:
         return flow_in_common(box_.dimension, along, *std::ranges::max_element(box_.size)) *
                (1.0 - held(lags, k) * held(lags, k));
     }
-    /// Of the means over all starts of two lags, a up to b, for one ball that moves at random and by itself: over all
-    /// pairs of starts what their two ways have in common, by the displacements that have been measured.
+    /// Of the means over all starts of two lags, a up to b, for one ball that moves at random and by itself.
     [[nodiscard]] double covariance(const Lags& lags, std::size_t a, std::size_t b) const {
-        const auto way = [&](double time) { return displacement(lags, std::abs(time)); };
+        double sum = 0.0;
+        for (int axis = 0; axis < box_.dimension; ++axis) {
+            const auto way = [&](double time) { return across(displacement(lags, std::abs(time)), axis); };
+            const double held = walled(axis) ? held_back(across(lags.along[b], axis), box_.size[axis]) : 0.0;
+            sum += scatter_held_back(held, a == b) * covariance_along_axis(way, a, b);
+        }
+        return sum;
+    }
+
+private:
+    /// Over all pairs of starts what their two ways have in common, by the displacements that have been measured.
+    template <class Way>
+    [[nodiscard]] double covariance_along_axis(const Way& way, std::size_t a, std::size_t b) const {
         const auto spacing = static_cast<double>(Correlator::spacing(b));
         const auto short_way = static_cast<double>(correlator().lag(a));
         const auto long_way = static_cast<double>(correlator().lag(b));
@@ -234,25 +251,48 @@ protected:
                 const double pairs = std::min(short_begins, begins - u) - std::max(0.0, -u);
                 const double common = common_way(way, short_way, long_way, u);
                 if (!(pairs > 0.0) || !(common > 0.0)) return;
-                sum += pairs * covariance_of_squares(common, static_cast<int>(dimension()));
+                sum += pairs * covariance_of_squares(common, 1);
             }
         };
         go(middle, -spacing);
         go(middle + spacing, spacing);
-        return scatter_held_back(held(lags, b), a == b) * sum * spacing / (short_begins * begins);
+        return sum * spacing / (short_begins * begins);
     }
 
-private:
+    [[nodiscard]] bool walled(int axis) const {
+        return box_.faces[axis][0] == Face::kWall && box_.faces[axis][1] == Face::kWall;
+    }
+    /// The mean square displacement along an axis, of what it would be without walls.
+    [[nodiscard]] double across(double along, int axis) const {
+        return walled(axis) ? confined_way(along, box_.size[axis]) : along;
+    }
+    [[nodiscard]] double along(double squared_way) const final {
+        if (!(squared_way > 0.0)) return squared_way;
+        const auto all = [&](double along) {
+            double sum = 0.0;
+            for (int axis = 0; axis < box_.dimension; ++axis) sum += across(along, axis);
+            return sum;
+        };
+        double low = squared_way / box_.dimension;
+        double high = low;
+        // Between walls everywhere nobody can tell beyond some way.
+        const double farthest = 4.0 * *std::ranges::max_element(box_.size) * *std::ranges::max_element(box_.size);
+        while (all(high) < squared_way && high < farthest) high *= 2.0;
+        for (int halvings = 0; halvings < 40 && low < high; ++halvings) {
+            const double middle = 0.5 * (low + high);
+            (all(middle) < squared_way ? low : high) = middle;
+        }
+        return low;
+    }
     /// By walls, in the mean over the axes.
     [[nodiscard]] double held(const Lags& lags, std::size_t k) const {
         double sum = 0.0;
         for (int axis = 0; axis < box_.dimension; ++axis) {
-            if (box_.faces[axis][0] != Face::kWall || box_.faces[axis][1] != Face::kWall) continue;
-            sum += held_back(lags.at[k].value / box_.dimension, box_.size[axis]);
+            if (walled(axis)) sum += held_back(across(lags.along[k], axis), box_.size[axis]);
         }
         return sum / box_.dimension;
     }
-    /// Mean square displacement after so many samples, between lags and beyond the last one by straight lines.
+    /// Lags::along after so many samples, between lags and beyond the last one by straight lines.
     [[nodiscard]] double displacement(const Lags& lags, double time) const {
         const auto known = static_cast<std::size_t>(
             std::ranges::find_if(lags.at, [](const MeanWithError& lag) { return !std::isfinite(lag.value); }) -
@@ -262,8 +302,8 @@ private:
         while (above + 1 < known && static_cast<double>(correlator().lag(above)) < time) ++above;
         const auto low = static_cast<double>(correlator().lag(above - 1));
         const auto high = static_cast<double>(correlator().lag(above));
-        const double slope = (lags.at[above].value - lags.at[above - 1].value) / (high - low);
-        return lags.at[above - 1].value + slope * (time - low);
+        const double slope = (lags.along[above] - lags.along[above - 1]) / (high - low);
+        return lags.along[above - 1] + slope * (time - low);
     }
 
     Box box_;

@@ -112,10 +112,14 @@ bool is_whole(std::string_view picture) {
     return picture.ends_with("</svg>");
 }
 
-/// gnuplot leaves ">" in texts as it is, and XML forbids "]]>" there.
-std::string with_escaped_ends(std::string svg) {
-    constexpr std::string_view kEnd = "]]>";
-    for (std::size_t at = 0; (at = svg.find(kEnd, at)) != std::string::npos;) svg.replace(at, kEnd.size(), "]]&gt;");
+/// What gnuplot leaves in texts as it is, and XML forbids there or takes for another letter.
+std::string with_texts_as_given(std::string svg) {
+    constexpr std::pair<std::string_view, std::string_view> kLeft[] = {{"]]>", "]]&gt;"}, {"&#x", "&amp;#x"}};
+    for (const auto& [left, escaped] : kLeft) {
+        for (std::size_t at = 0; (at = svg.find(left, at)) != std::string::npos; at += escaped.size()) {
+            svg.replace(at, left.size(), escaped);
+        }
+    }
     return svg;
 }
 
@@ -246,7 +250,7 @@ std::string drawn_by_gnuplot(const Script& script, const std::string& name) {
     if (!sent || status != 0 || !is_whole(drawn)) {
         throw SystemError(fmt::format("gnuplot could not draw {} (status {})", name, status));
     }
-    return is_svg(drawn) ? with_escaped_ends(std::move(drawn)) : drawn;
+    return is_svg(drawn) ? with_texts_as_given(std::move(drawn)) : drawn;
 }
 
 void run_gnuplot(const Script& script, const std::string& path, bool replace) {

@@ -45,6 +45,13 @@ inline double flow_in_common(int dimension, double squared_way, double side) {
     return dimension == 2 ? std::sqrt(mean) : mean;
 }
 
+/// Mean square displacement across two walls of a ball that would have come so far without them, as if what is left of
+/// the sixth of the square of their distance went by one exponential. \param squared_way  along an axis [length^2]
+inline double confined_way(double squared_way, double distance) {
+    const double most = distance * distance / 6.0;
+    return -most * std::expm1(-squared_way / most);
+}
+
 /// How far two walls have held a ball back, from 0 to 1: centres anywhere between them are a sixth of the square of
 /// their distance apart in the mean. Then the squares of ways scatter half as much as those of Gaussian ones, and two
 /// ways with one end in common have little to do with each other: of x^2 + x'^2 - 2 x x', x from the middle, the first

@@ -258,6 +258,8 @@ TEST(Diffusion, PlacesBetweenWallsScatterAsTheirProducts) {
             products += 4.0 * x * x * y * y / (kPlaces * kPlaces);
         }
     }
+    EXPECT_NEAR(confined_way(1e3, 2.0), mean, 1e-4);
+    EXPECT_NEAR(confined_way(1e-6, 2.0), 1e-6, 1e-11);
     EXPECT_NEAR(held_back(mean, 2.0), 1.0, 1e-4);
     EXPECT_NEAR(held_back(0.5 * mean, 2.0), 0.5, 1e-4);
     EXPECT_EQ(held_back(2.0 * mean, 2.0), 1.0);
