@@ -97,7 +97,7 @@ std::vector<std::string> columns_of(const Sweep& sweep, const std::vector<Observ
 
 /// The same of the first run. \throws InputError  two columns of the table would have one name
 std::vector<std::string> record_columns(const Sweep& sweep, const std::vector<ObservableInfo>& infos) {
-    const std::vector<std::string> columns = columns_of(sweep, infos);
+    std::vector<std::string> columns = columns_of(sweep, infos);
     std::vector<std::string> names = sweep.axis_columns();
     const auto add = [&](const std::string& name) {
         if (std::ranges::find(names, name) != names.end()) {
