@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 #include <string_view>
+#include <utility>
 
 #include "host/io/child_process.hpp"
 #include "host/io/replacement.hpp"

@@ -1,7 +1,7 @@
 """Standard errors of small gases over 30 seeds each: bench/coverage.py, the smaller version.
 
 True over claimed of a quantity scatters by 1 / sqrt(2 * 29) for the scatter of 30 values, 13 %, and by less for the mean of 30
-claims: 4.5 standard deviations, with what coverage.json has of each as its middle (0.87 to 1.21), are the bounds below. About 60
+claims: 4.5 standard deviations, with what coverage.json has of each as its middle (0.87 to 1.21), are the bounds below. About 90
 quantities are judged, whose false alarms are thus below 1 in 1,000 for the whole test with new seeds; the seeds are fixed.
 Errors by blocks that cannot go down, or stop growing too early, gave 0.17 for a momentum and 2.4 for the temperature of a half.
 """

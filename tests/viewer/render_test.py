@@ -559,7 +559,7 @@ backend = "cpu"
         self.assertEqual(self.files(), ["ffmpeg", "two.toml"])
 
     def movie_with_fake_ffmpeg(self, path):
-        """One that never ends by itself, nor by SIGTERM. \param path  of folders to look in before"""
+        """One that never ends by itself, nor by SIGTERM; path: folders to look in before."""
         fake = self.folder / "ffmpeg"
         fake.write_text("#!/bin/sh\ntrap '' TERM\nexec sleep 60\n")
         fake.chmod(0o755)
