@@ -6,9 +6,11 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <set>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "host/io/exporter.hpp"
@@ -176,12 +178,20 @@ private:
         return box.periodic(axis) && from >= face ? -face : from;
     }
 
-    /// Names of the species, as rows of letters that are filled up with zeros.
+    /// Names of the species, as rows of letters that are filled up with zeros. Readers tell types by them, so none
+    /// stands twice.
     void add_types() {
         std::vector<std::string> names;
+        std::set<std::string_view> taken;
+        for (const Species& species : target_.header->species_table) taken.insert(species.name);
         for (const Species& species : target_.header->species_table) {
             if (species.size_of >= 0) continue;  // these come last
-            names.push_back(species.name.empty() ? fmt::format("unnamed{}", names.size()) : species.name);
+            std::string name = species.name;
+            if (name.empty()) {
+                name = fmt::format("unnamed{}", names.size());
+                while (taken.contains(name)) name += '_';
+            }
+            names.push_back(std::move(name));
         }
         std::size_t longest = 0;
         for (const std::string& name : names) longest = std::max(longest, name.size() + 1);

@@ -24,9 +24,9 @@ std::string first_line(const std::string& key) {
     return fmt::format("# carom sweep {}: the runs that are done; the same command goes on from here\n", key);
 }
 
-/// What ends a line: a number that follows from the rest of it.
-std::string mark_of(std::string_view line) {
-    return fmt::format(" #{:016x}", absorb_bytes(0, line.data(), line.size()));
+/// What ends a line: a number that follows from the rest of it, and from the sweep that it is of.
+std::string mark_of(std::string_view line, std::string_view key) {
+    return fmt::format(" #{:016x}", absorb_bytes(absorb_bytes(0, key.data(), key.size()), line.data(), line.size()));
 }
 
 /// A number with its end; false if it is none.
@@ -40,23 +40,24 @@ bool take_number(std::string_view& text, Number& number) {
 
 }  // namespace
 
-std::string journal_line(std::uint64_t run, const RunResult& result) {
+std::string journal_line(std::uint64_t run, const RunResult& result, std::string_view key) {
     std::string line = fmt::format("{}", run);
     if (result.values.empty()) {
         std::string error = result.error;
         std::ranges::replace_if(
             error, [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
         line += "!" + error;
-        return line + mark_of(line) + "\n";
+        return line + mark_of(line, key) + "\n";
     }
     for (const double value : result.values) line += fmt::format(",{}", value);
-    return line + mark_of(line) + "\n";
+    return line + mark_of(line, key) + "\n";
 }
 
-std::optional<std::pair<std::uint64_t, RunResult>> parse_journal_line(std::string_view line, std::size_t columns) {
+std::optional<std::pair<std::uint64_t, RunResult>> parse_journal_line(std::string_view line, std::size_t columns,
+                                                                      std::string_view key) {
     std::pair<std::uint64_t, RunResult> parsed;
     const std::size_t mark = std::min(line.rfind(" #"), line.size());
-    if (line.substr(mark) != mark_of(line.substr(0, mark))) return std::nullopt;
+    if (line.substr(mark) != mark_of(line.substr(0, mark), key)) return std::nullopt;
     line = line.substr(0, mark);
     if (!take_number(line, parsed.first) || line.empty()) return std::nullopt;
     if (line.front() == '!') {
@@ -115,7 +116,7 @@ std::optional<std::size_t> Journal::read_results(std::size_t from, const std::fu
         text += piece;
         std::size_t good = 0;
         for (std::size_t end = 0; (end = text.find('\n', good)) != std::string::npos; good = end + 1) {
-            auto parsed = parse_journal_line(std::string_view(text).substr(good, end - good), size_.columns);
+            auto parsed = parse_journal_line(std::string_view(text).substr(good, end - good), size_.columns, key_);
             if (!parsed || parsed->first >= size_.runs) return from + good;
             results_.insert_or_assign(parsed->first, std::move(parsed->second));
         }
@@ -126,10 +127,9 @@ std::optional<std::size_t> Journal::read_results(std::size_t from, const std::fu
     return from;
 }
 
-Journal::Journal(std::string path, const std::string& key, SweepSize size, bool force,
-                 const std::function<int()>& interrupted)
-    : path_(std::move(path)), size_(size), file_(path_) {
-    const std::string head = first_line(key);
+Journal::Journal(std::string path, std::string key, SweepSize size, bool force, const std::function<int()>& interrupted)
+    : path_(std::move(path)), key_(std::move(key)), size_(size), file_(path_) {
+    const std::string head = first_line(key_);
     // Whose it is, before it is read: it may be anything, of any length. A head that was cut off says nothing, and
     // nothing follows it.
     const std::string begin = read(0, head.size());
@@ -152,7 +152,7 @@ Journal::Journal(std::string path, const std::string& key, SweepSize size, bool 
 }
 
 void Journal::add(std::uint64_t run, RunResult result) {
-    write(journal_line(run, result));
+    write(journal_line(run, result, key_));
     results_.insert_or_assign(run, std::move(result));
 }
 

@@ -25,7 +25,8 @@ struct SweepSize {
 
 /// The runs of a sweep that are done, in a file beside the table to be: TABLE.csv.part. A line a run, in the order in
 /// which they end, handed to the system whole as soon as it is known; so whatever ends the program, the lines that are
-/// there count, and from the first on that was cut off or changed, as its checksum tells, runs are done again.
+/// there count, and from the first on that was cut off or changed, or is of another sweep, as its checksum tells, runs
+/// are done again.
 class Journal {
 public:
     /// Opens the file, or begins it, and reads what is there.
@@ -35,7 +36,7 @@ public:
     /// \throws InputError   the file is another sweep's, or none: a link, a pipe, a device; or one is writing it
     /// \throws SystemError  it cannot be read or written
     Journal(
-        std::string path, const std::string& key, SweepSize size, bool force,
+        std::string path, std::string key, SweepSize size, bool force,
         const std::function<int()>& interrupted = [] { return 0; });
 
     /// By the number of the run.
@@ -70,15 +71,18 @@ private:
     void write(const std::string& text);
 
     std::string path_;
+    std::string key_;
     SweepSize size_;
     std::map<std::uint64_t, RunResult> results_;
     File file_;
 };
 
 /// What a run came to as a line, which parse_journal_line reads back to the bit.
-std::string journal_line(std::uint64_t run, const RunResult& result);
-/// None: this is no such line, or of another number of columns. \param line  without its end
-std::optional<std::pair<std::uint64_t, RunResult>> parse_journal_line(std::string_view line, std::size_t columns);
+/// \param key  of the sweep, where lines of several may meet
+std::string journal_line(std::uint64_t run, const RunResult& result, std::string_view key = {});
+/// None: this is no such line, or of another sweep, or of another number of columns. \param line  without its end
+std::optional<std::pair<std::uint64_t, RunResult>> parse_journal_line(std::string_view line, std::size_t columns,
+                                                                      std::string_view key = {});
 
 /// The name of the journal of a table.
 std::string journal_path(const std::string& table);

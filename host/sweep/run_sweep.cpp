@@ -567,7 +567,8 @@ void check_table(const Sweep& sweep, const SweepOutput& output) {
 }
 
 std::string sweep_key(const Sweep& sweep, const SweepOptions& options, const std::vector<std::string>& columns) {
-    std::string all = fmt::format("{}\n{}\n", build_info::kVersion, sweep.scene_text);
+    // 2: lines of journals are marked with their sweep.
+    std::string all = fmt::format("{} 2\n{}\n", build_info::kVersion, sweep.scene_text);
     all += fmt::format("{} {} {}\n", sweep.shard, sweep.shards, options.steps.value_or(0));
     const auto add = [&all](const std::string& text) { all += fmt::format("{}:{},", text.size(), text); };
     for (const std::string& text : sweep.overrides) add(text);

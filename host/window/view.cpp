@@ -498,7 +498,10 @@ private:
             movie_.emplace(movie_path_, false, painter_.target().width(), painter_.target().height(), kMovieRate, true);
             state_.recording = true;
             recorded_ = 0;
-            movie_begin_ = Clock::now();
+            // Whenever it ends, a picture is in it.
+            movie_begin_ = Clock::now() -
+                           std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(1.0 / kMovieRate));
+            record();
         } catch (const std::exception& error) {
             movie_.reset();
             state_.message = error.what();

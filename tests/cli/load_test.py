@@ -10,6 +10,7 @@ import h5py
 import numpy as np
 
 from program import ProgramTest
+from read_export import gsd_chunks
 
 SCENE = """[scene]
 dimension = {dimension}
@@ -195,15 +196,18 @@ class Tables(LoadTest):
         self.refused("b.xyz: ends after 14998 of 16000 balls of its frame", whole)
 
     def test_names_that_are_one_word_alike_stay_two(self):
-        names = ["a b", "a_b", "a_b_", "unnamed"]
+        names = ["a b", "a_b", "a_b_", "unnamed", "unnamed5"]
         species = "".join(f"[[species]]\nname = {json.dumps(name)}\nradius = 0.5\nmass = 1.0\n" for name in names)
         balls = "".join(f"[[ball]]\nspecies = {json.dumps(name)}\nposition = [{2.0 * k + 1.0}, 1.0]\n"
-                        for k, name in enumerate(names)) + "[[ball]]\nradius = 0.5\nmass = 1.0\nposition = [9.0, 1.0]\n"
+                        for k, name in enumerate(names)) + "[[ball]]\nradius = 0.5\nmass = 1.0\nposition = [11.0, 1.0]\n"
         self.write("s.toml", scene(rest=species + balls))
         self.succeed("run", "s.toml", "--quiet", "--until", "0")
         self.succeed("convert", "s.h5", "b.xyz")
         words = [line.split()[0] for line in (self.folder / "b.xyz").read_text().splitlines()[2:]]
-        self.assertEqual(words, ["a_b__", "a_b", "a_b_", "unnamed_", "unnamed"])
+        self.assertEqual(words, ["a_b__", "a_b", "a_b_", "unnamed_", "unnamed5", "unnamed"])
+        self.succeed("convert", "s.h5", "b.gsd")
+        types = [bytes(row).rstrip(b"\0").decode() for row in gsd_chunks(self.folder / "b.gsd")[0]["particles/types"]]
+        self.assertEqual(types, [*names, "unnamed5_"])
         loaded = self.loaded(scene('file = "b.xyz"', rest=species), "--until", "0")
         self.assertEqual([ball["species"] for ball in loaded], [*names, None])
 

@@ -342,6 +342,23 @@ TEST_F(JournalTest, RefusesAnotherSweepsFileUnlessForced) {
     EXPECT_THAT(message_of<InputError>([&] { Journal(path, "k", {8, 1}, false); }), HasSubstr("another sweep"));
 }
 
+TEST_F(JournalTest, ALineOfAnotherSweepIsADamagedOne) {
+    {
+        Journal other(path, "other", {8, 1}, false);
+        other.add(1, {{0.5}, ""});
+        other.add(2, {{}, "collapsed"});
+    }
+    const std::string others = text().substr(text().find('\n') + 1);
+    {
+        Journal journal(path, "k", {8, 1}, true);
+        journal.add(0, {{0.25}, ""});
+    }
+    const std::string own = text();
+    std::ofstream(path, std::ios::app) << others;
+    EXPECT_EQ(Journal(path, "k", {8, 1}, false).results().size(), 1u);
+    EXPECT_EQ(text(), own);
+}
+
 TEST_F(JournalTest, ALineOfARunThatTheSweepHasNotIsADamagedOne) {
     {
         Journal journal(path, "k", {100, 1}, false);
@@ -352,7 +369,7 @@ TEST_F(JournalTest, ALineOfARunThatTheSweepHasNotIsADamagedOne) {
     EXPECT_EQ(Journal(path, "k", {100, 1}, false).results().size(), 3u);
     const std::string whole = text();
     EXPECT_EQ(Journal(path, "k", {99, 1}, false).results().size(), 1u);
-    EXPECT_EQ(text() + journal_line(99, {{}, "no"}) + journal_line(1, {{125.0}, ""}), whole);
+    EXPECT_EQ(text() + journal_line(99, {{}, "no"}, "k") + journal_line(1, {{125.0}, ""}, "k"), whole);
 }
 
 TEST_F(JournalTest, OfAnySizeIsReadInPieces) {
@@ -363,7 +380,7 @@ TEST_F(JournalTest, OfAnySizeIsReadInPieces) {
     { const Journal begun(path, "k", {kRuns, 2}, false); }
     {
         std::ofstream file(path, std::ios::app);
-        for (std::uint64_t run = 0; run < kRuns; ++run) file << journal_line(run, result_of(run));
+        for (std::uint64_t run = 0; run < kRuns; ++run) file << journal_line(run, result_of(run), "k");
     }
     const std::string whole = text();
     ASSERT_GT(whole.size(), 3u << 20);

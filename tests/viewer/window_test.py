@@ -662,6 +662,15 @@ class View(ProgramTest):
         self.assertEqual((width, height), (WIDTH, HEIGHT))
         self.assertGreater(frames, 10)
 
+    def test_a_movie_that_ends_at_once_has_a_picture(self):
+        process = self.open("two.toml", "--no-panels")
+        self.screen.do("key", "r", "key", "r")
+        self.until(lambda: (self.folder / "two-1.mp4").exists(), process)
+        self.close(process)
+        shape = subprocess.run(["ffprobe", "-v", "error", "-count_frames", "-show_entries", "stream=nb_read_frames", "-of",
+                                "csv=p=0", self.folder / "two-1.mp4"], capture_output=True, text=True, check=True)
+        self.assertGreaterEqual(int(shape.stdout.strip()), 1)
+
     def test_a_movie_may_be_of_another_kind(self):
         for kind, codec in (("webm", "vp9"), ("gif", "gif")):
             process = self.open("two.toml", "--no-panels", "--movie", kind)
