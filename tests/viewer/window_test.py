@@ -664,7 +664,7 @@ class View(ProgramTest):
 
     def test_a_movie_that_ends_at_once_has_a_picture(self):
         process = self.open("two.toml", "--no-panels")
-        self.screen.do("key", "r", "key", "r")
+        self.screen.do("key", "--delay", "0", "r", "r")
         self.until(lambda: (self.folder / "two-1.mp4").exists(), process)
         self.close(process)
         shape = subprocess.run(["ffprobe", "-v", "error", "-count_frames", "-show_entries", "stream=nb_read_frames", "-of",
