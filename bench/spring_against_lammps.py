@@ -153,7 +153,7 @@ def main():
     if options.output:
         info = json.loads(call([carom, "info", "--json"], "."))
         version = re.search(r"LAMMPS \(([^)]*)\)", call([options.lammps, "-h"], ".")) or re.search(r"(\d+ \w+ \d{4})", call([options.lammps, "-h"], "."))
-        result = {"command": "bench/spring_against_lammps.py build/release/bin/carom", "commit": info.get("commit"),
+        result = {"command": f"bench/spring_against_lammps.py {options.carom}", "commit": info.get("commit"),
                   "processor": info.get("processor"), "lammps": version.group(1) if version else None,
                   "rows": rows}
         pathlib.Path(options.output).write_text(json.dumps(result, indent=1) + "\n")
