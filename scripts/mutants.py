@@ -5,7 +5,7 @@ usage: scripts/mutants.py [--build DIR] [--only TEXT]... [--output FILE.json [--
 
 tests/mutants.toml lists the mutants: a file, what stands there once, what is put in its place, and the source of the
 tests that should fail (`filter`: which of them). For each, the changed file is compiled alone, or, where it is a header, the
-test that includes it, or the source that `through` names; the rest comes from a build without -DCAROM_UNITY=ON (default:
+test that includes it, or the source that `through` names (which goes into `program`, carom, where the test is of that); the rest comes from a build without -DCAROM_UNITY=ON (default:
 build/mutants, made when it is not there), in which the programs that are needed are brought up to date first.
 A mutant is killed when its tests fail with it, and pass without. Exit status 0 if all are. What an older FILE.json says
 of mutants that are not tried this time stays in it; those that are no longer listed go.
@@ -29,11 +29,16 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 LIMIT = 300  # of one run of tests [s]: a mutant that never ends is killed
 
 
+def program_of(mutant):
+    return f"bin/{mutant.get('program', 'carom')}"
+
+
 def make_build(build, mutants):
     if not (build / "build.ninja").exists():
         subprocess.run(["cmake", "-S", ROOT, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=RelWithDebInfo",
                         "-DCAROM_CUDA=OFF", "-DCAROM_UNITY=OFF", "-DCAROM_PCH=OFF"], check=True)
-    programs = {"bin/carom" if one["tests"].endswith(".py") else f"carom_{one['tests'].split('/')[0]}_tests" for one in mutants}
+    programs = {program for one in mutants for program in (["bin/carom", program_of(one)] if one["tests"].endswith(".py") else
+                                                           [f"carom_{one['tests'].split('/')[0]}_tests"])}
     subprocess.run(["cmake", "--build", build, "--target", *sorted(programs)], check=True)
 
 
@@ -85,10 +90,10 @@ class Build:
         done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True)
         return (to, "") if done.returncode == 0 else (None, done.stderr)
 
-    def run(self, test, objects, folder, selected, own_test=None):
+    def run(self, test, objects, folder, selected, own_test=None, program="bin/carom"):
         """Links the tests of one source, with `objects` before all libraries, and runs them: whether they pass."""
         if test.endswith(".py"):
-            return self.run_program(test, objects, folder, selected)
+            return self.run_program(test, objects, folder, selected, program)
         kind = test.split("/")[1]
         command = self.link(f"carom_{kind}_tests")
         program = folder / "tests"
@@ -111,17 +116,19 @@ class Build:
         return status == 0, first.group(1).rstrip(",") if first else f"status {status}"
 
 
-    def run_program(self, test, objects, folder, selected):
-        """As run(), for a test of the program itself."""
-        command = list(self.link("bin/carom"))
-        program = folder / "bin/carom"  # scenes are beside it
+    def run_program(self, test, objects, folder, selected, linked):
+        """As run(), for a test of the program itself, or of one that lies beside it."""
+        command = list(self.link(linked))
+        program = folder / linked  # scenes are beside it
         program.parent.mkdir()
+        if linked != "bin/carom":
+            (folder / "bin/carom").symlink_to(self.folder / "bin/carom")
         (folder / "share").symlink_to(self.folder / "share")
         command[command.index("-o") + 1] = str(program)
         at = next(k for k, word in enumerate(command) if word.endswith(".o"))
         command[at + 1:at + 1] = [str(one) for one in objects]
         subprocess.run(command, cwd=self.folder, check=True, capture_output=True)
-        environment = dict(os.environ, CAROM_PROGRAM=str(program), CAROM_SOURCE_DIR=str(ROOT),
+        environment = dict(os.environ, CAROM_PROGRAM=str(folder / "bin/carom"), CAROM_SOURCE_DIR=str(ROOT),
                            CAROM_BUILD_DIR=str(self.folder), PYTHONPATH=str(ROOT / "tests/support"))
         try:
             status, said = run_in_time([self.python, "-B", ROOT / test, *([] if selected == "*" else ["-k", selected])],
@@ -146,7 +153,8 @@ def try_mutant(build, mutant, sound):
     if text.count(mutant["old"]) != 1:
         return name, False, f"stands there {text.count(mutant['old'])} times, not once"
     selected = mutant.get("filter", "*")
-    if not sound(test, selected):
+    program = program_of(mutant)
+    if not sound(test, selected, program):
         return name, False, "its tests fail without it"
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
@@ -154,12 +162,14 @@ def try_mutant(build, mutant, sound):
         changed.parent.mkdir(parents=True)
         changed.write_text(text.replace(mutant["old"], mutant["new"]))
         source = mutant.get("through", path if path.endswith(".cpp") else test)
+        if source not in build.compile:
+            return name, False, f"`through` must say what is compiled: {source} is not"
         made, said = build.compiled(source, folder / "overlay", changed if source == path else ROOT / source,
                                     folder / "mutant.o")
         if made is None:
             return name, False, "does not compile: " + next((line for line in said.splitlines() if "error" in line), "")
         if source != test:
-            passed, why = build.run(test, [made], folder, selected)
+            passed, why = build.run(test, [made], folder, selected, program=program)
         else:
             passed, why = build.run(test, [], folder, selected, own_test=made)
     return name, not passed, "no test fails" if passed else why
@@ -189,11 +199,12 @@ def main():
 
     known = {}
 
-    def sound(test, selected):
-        if (test, selected) not in known:
+    def sound(*key):
+        test, selected, program = key
+        if key not in known:
             with tempfile.TemporaryDirectory() as folder:
-                known[test, selected] = build.run(test, [], pathlib.Path(folder), selected)[0]
-        return known[test, selected]
+                known[key] = build.run(test, [], pathlib.Path(folder), selected, program=program)[0]
+        return known[key]
 
     begin = time.monotonic()
     alive = 0

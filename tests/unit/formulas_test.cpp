@@ -9,6 +9,7 @@
 #include "kernels/physics/diffusion.hpp"
 #include "kernels/physics/drift.hpp"
 #include "kernels/physics/first_root.hpp"
+#include "kernels/physics/kinetic_theory.hpp"
 #include "kernels/physics/linear_spring.hpp"
 #include "kernels/physics/path_length.hpp"
 #include "kernels/physics/restitution.hpp"
@@ -266,6 +267,22 @@ TEST(Diffusion, PlacesBetweenWallsScatterAsTheirProducts) {
     EXPECT_NEAR(scatter_held_back(1.0, true) * covariance_of_squares(mean, 1), products, 1e-4);
     EXPECT_LT(scatter_held_back(1.0, false), scatter_held_back(1.0, true));
     EXPECT_EQ(scatter_held_back(0.0, true), 1.0);
+}
+
+TEST(Diffusion, ADriftIsTheSpeedOfAllAsOne) {
+    // 7 balls of mass 0.5 at a speed of 3.
+    EXPECT_DOUBLE_EQ(drift_squared(0.5 * 7 * 0.5 * 9.0, 7 * 0.5), 9.0);
+}
+
+TEST(KineticTheory, TheTemperatureOfSomeIsThatOfOneOfTwoWhoseMomentumStays) {
+    // Two disks fly apart with opposite momenta about a motion of both: each has its own energy for ever.
+    constexpr double kMass = 1.0, kOther = 3.0, kSpeed = 3.0, kFlow = 0.5;
+    const double other_speed = kMass * kSpeed / kOther;
+    const double flow_energy = 0.5 * (kMass + kOther) * kFlow * kFlow;
+    const double energy = 0.5 * kMass * kSpeed * kSpeed + 0.5 * kOther * other_speed * other_speed + flow_energy;
+    const double share = kMass / (kMass + kOther);
+    EXPECT_DOUBLE_EQ(temperature_of_some(2.0 * energy / (2 * 2), 2.0, 1.0, 2.0 * flow_energy / 2, share),
+                     kMass * kSpeed * kSpeed / 2);
 }
 
 TEST(Drift, OffsetsOfAnyNumberOfStepsAddUpToNextToNothing) {
