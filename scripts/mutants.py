@@ -5,8 +5,9 @@ usage: scripts/mutants.py [--build DIR] [--only TEXT]... [--output FILE.json [--
 
 tests/mutants.toml lists the mutants: a file, what stands there once, what is put in its place, and the source of the
 tests that should fail (`filter`: which of them). For each, the changed file is compiled alone, or, where it is a header, the
-test that includes it, or the source that `through` names (which goes into `program`, carom, where the test is of that); the rest comes from a build without -DCAROM_UNITY=ON (default:
-build/mutants, made when it is not there), in which the programs that are needed are brought up to date first.
+test that includes it, or the source that `through` names; a test of the program itself is of `program`, carom if it is not
+said. The rest comes from a build without -DCAROM_UNITY=ON (default: build/mutants, made when it is not there), in which the
+programs that are needed are brought up to date first.
 A mutant is killed when its tests fail with it, and pass without. Exit status 0 if all are. What an older FILE.json says
 of mutants that are not tried this time stays in it; those that are no longer listed go.
 """
