@@ -91,10 +91,10 @@ class Build:
         done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True)
         return (to, "") if done.returncode == 0 else (None, done.stderr)
 
-    def run(self, test, objects, folder, selected, own_test=None, program="bin/carom"):
+    def run(self, test, objects, folder, selected, own_test=None, linked="bin/carom"):
         """Links the tests of one source, with `objects` before all libraries, and runs them: whether they pass."""
         if test.endswith(".py"):
-            return self.run_program(test, objects, folder, selected, program)
+            return self.run_program(test, objects, folder, selected, linked)
         kind = test.split("/")[1]
         command = self.link(f"carom_{kind}_tests")
         program = folder / "tests"
@@ -170,7 +170,7 @@ def try_mutant(build, mutant, sound):
         if made is None:
             return name, False, "does not compile: " + next((line for line in said.splitlines() if "error" in line), "")
         if source != test:
-            passed, why = build.run(test, [made], folder, selected, program=program)
+            passed, why = build.run(test, [made], folder, selected, linked=program)
         else:
             passed, why = build.run(test, [], folder, selected, own_test=made)
     return name, not passed, "no test fails" if passed else why
@@ -200,12 +200,11 @@ def main():
 
     known = {}
 
-    def sound(*key):
-        test, selected, program = key
-        if key not in known:
+    def sound(test, selected, program):
+        if (test, selected, program) not in known:
             with tempfile.TemporaryDirectory() as folder:
-                known[key] = build.run(test, [], pathlib.Path(folder), selected, program=program)[0]
-        return known[key]
+                known[test, selected, program] = build.run(test, [], pathlib.Path(folder), selected, linked=program)[0]
+        return known[test, selected, program]
 
     begin = time.monotonic()
     alive = 0

@@ -498,10 +498,8 @@ private:
             movie_.emplace(movie_path_, false, painter_.target().width(), painter_.target().height(), kMovieRate, true);
             state_.recording = true;
             recorded_ = 0;
-            // Whenever it ends, a picture is in it.
-            movie_begin_ = Clock::now() -
-                           std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(1.0 / kMovieRate));
-            record();
+            movie_begin_ = Clock::now();
+            record();  // whenever it ends, a picture is in it
         } catch (const std::exception& error) {
             movie_.reset();
             state_.message = error.what();
