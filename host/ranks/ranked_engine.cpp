@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <exception>
+#include <map>
 #include <optional>
 #include <span>
 
@@ -38,6 +39,7 @@ struct Command {
     Order order = Order::kEnd;
     std::uint64_t number = 0;  ///< of steps, bytes that follow, a question; of a part, its first ball; to others: below
     std::uint64_t count = 0;   ///< of balls in a part
+    std::uint64_t engine = 0;  ///< whose order this is, of those that live
 };
 constexpr std::uint64_t kOnCuda = 1;  // to kMake
 constexpr std::uint64_t kRaw = 1;     // to kHold
@@ -108,9 +110,10 @@ class RankedEngine final : public SpringEngine, private BallSampler {
 public:
     RankedEngine(const BrickMaker& maker, const std::string& processor, Transport& transport, HalfDone& orders,
                  const std::array<int, 3>& layers, const SpringSetup& setup, const RawBalls& balls, std::uint64_t step,
-                 const Tallies& tallies)
+                 const Tallies& tallies, std::uint64_t number)
         : transport_(transport),
           orders_(orders),
+          number_(number),
           before_(tallies),
           count_(balls.count),
           dimension_(setup.dimension),
@@ -189,7 +192,7 @@ public:
 
 private:
     void say(Order order, std::uint64_t number = 0, std::uint64_t count = 0) const {
-        Command command{order, number, count};
+        Command command{order, number, count, number_};
         transport_.broadcast_value(command);
     }
     /// Gives an order and does it. Where that fails half-way, the others wait for what does not come: then none
@@ -263,6 +266,7 @@ private:
     }
     Transport& transport_;
     HalfDone& orders_;
+    std::uint64_t number_;  // among all engines of these ranks
     Tallies before_;
     std::size_t count_;
     int dimension_;
@@ -371,7 +375,7 @@ std::unique_ptr<SpringEngine> Ranks::make_engine(const SpringSetup& setup, const
     orders_.change([&] {
         try {
             engine = std::make_unique<RankedEngine>(maker_, processor_, *transport_, orders_, layers_, setup, balls,
-                                                    step, tallies);
+                                                    step, tallies, engines_++);
         } catch (const CannotShare&) {  // all of them have found it
             cannot = std::current_exception();
         }
@@ -392,26 +396,28 @@ void Ranks::work(std::span<const std::byte> order, const std::function<void(Tran
 }
 
 void serve_rank(Transport& transport, const RankWork& work, const BrickMaker& maker) {
-    std::unique_ptr<Part> part;
+    std::map<std::uint64_t, std::unique_ptr<Part>> parts;  // of engines that live
     for (;;) {
         Command command;
         transport.broadcast_value(command);
+        const auto part = [&] { return parts.at(command.engine).get(); };
         switch (command.order) {
             case Order::kMake:
                 try {
-                    part = std::make_unique<Part>(maker, command.number == kOnCuda ? "cuda" : "cpu", transport, nullptr,
-                                                  nullptr, 0, std::array<int, 3>{});
+                    parts[command.engine] =
+                        std::make_unique<Part>(maker, command.number == kOnCuda ? "cuda" : "cpu", transport, nullptr,
+                                               nullptr, 0, std::array<int, 3>{});
                 } catch (const CannotShare&) {  // rank 0 says so
                 }
                 break;
             case Order::kAdvance:
-                part->advance(command.number);
+                part()->advance(command.number);
                 break;
             case Order::kChange:
-                part->change(nullptr, false, {});
+                part()->change(nullptr, false, {});
                 break;
             case Order::kDrop:
-                part.reset();
+                parts.erase(command.engine);
                 break;
             case Order::kWork: {
                 std::vector<std::byte> bytes(command.number);
@@ -422,16 +428,16 @@ void serve_rank(Transport& transport, const RankWork& work, const BrickMaker& ma
             case Order::kEnd:
                 return;
             case Order::kHold:
-                part->hold(command.number == kRaw);
+                part()->hold(command.number == kRaw);
                 break;
             case Order::kPart:
-                part->held().gather(command.number, command.count, [](const FrameBall&) {});
+                part()->held().gather(command.number, command.count, [](const FrameBall&) {});
                 break;
             case Order::kLook:
-                part->held().answer(static_cast<HeldBalls::Question>(command.number));
+                part()->held().answer(static_cast<HeldBalls::Question>(command.number));
                 break;
             default:
-                part->answer(command.order, [](auto) {});
+                part()->answer(command.order, [](auto) {});
         }
     }
 }

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
@@ -36,7 +37,7 @@ public:
     void cut_into(const std::array<int, 3>& layers) { layers_ = layers; }
     /// \param processor  "cpu" or "cuda": of the next engine on
     void compute_on(const std::string& processor) { processor_ = processor; }
-    /// A run's engine, shared by all. One at a time. As SpringEngineMaker.
+    /// A run's engine, shared by all. Several may live at once. As SpringEngineMaker.
     /// \throws CannotShare  the box has too few cells for so many ranks
     [[nodiscard]] std::unique_ptr<SpringEngine> make_engine(const SpringSetup& setup, const RawBalls& balls,
                                                             std::uint64_t step, const Tallies& tallies);
@@ -50,6 +51,7 @@ private:
     std::string processor_ = "cpu";
     std::array<int, 3> layers_{};
     HalfDone orders_;
+    std::uint64_t engines_ = 0;  // that have been made
 };
 
 /// What ranks other than 0 do at Ranks::work.

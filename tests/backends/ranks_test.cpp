@@ -56,6 +56,26 @@ TEST_P(RanksOn, DoAStretchAnewThatWasTooBold) {
     }
 }
 
+TEST_P(RanksOn, HaveSeveralEnginesAtOnce) {
+    Gas gas = with_a_bang();
+    gas.setup.threads = 1;
+    ThreadRanks threads(3, {}, maker(), reach_devices());
+    Ranks ranks(threads.rank_0(), maker());
+    const auto first = ranks.make_engine(gas.setup, gas.raw(), 0, gas.tallies);
+    const auto alone = make_engine({"cpu1", 1}, gas);
+    first->advance(60);
+    alone->advance(60);
+    auto other = ranks.make_engine(gas.setup, gas.raw(), 0, gas.tallies);
+    EXPECT_TRUE(same_bits(look(*make_engine({"cpu1", 1}, gas), gas), look(*other, gas)));
+    first->advance(60);
+    alone->advance(60);
+    EXPECT_TRUE(same_bits(look(*alone, gas), look(*first, gas)));
+    other.reset();
+    first->advance(60);
+    alone->advance(60);
+    EXPECT_TRUE(same_bits(look(*alone, gas), look(*first, gas)));
+}
+
 TEST_P(RanksOn, MoveTheirCutsToWhereTheBallsAre) {
     Gas gas = empty_box(2, {60.0, 20.0, 0.0});
     add_lattice(gas, {.counts = {16, 14, 1}, .spacing = 1.2, .corner = {1.0, 1.0, 0.0}, .speed = 6.0});

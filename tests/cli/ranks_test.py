@@ -272,11 +272,14 @@ class Ranks(Launched):
         self.succeed("state", "many.h5")
 
     def test_a_run_goes_on_with_another_number(self):
-        (self.folder / "gas.toml").write_text(GAS)
+        displaced = '[[observe]]\nname = "way"\nkind = "displaced"\n'  # since a start that is made anew
+        (self.folder / "gas.toml").write_text(GAS + displaced)
         whole = self.summary(1, "run", "gas.toml", "-o", "whole.h5", "--until", "0.6")
         self.summary(3, "run", "gas.toml", "-o", "a.h5", "--until", "0.3")
-        gone_on = self.summary(2, "run", "--resume", "a.checkpoint.h5", "-o", "b.h5", "--until", "0.6")
-        self.assertEqual(gone_on["state_hash"], whole["state_hash"])
+        rest = {ranks: self.summary(ranks, "run", "--resume", "a.checkpoint.h5", "-o", f"{ranks}.h5", "--until", "0.6")
+                for ranks in (1, 2)}
+        self.assertEqual([run["state_hash"] for run in rest.values()], 2 * [whole["state_hash"]])
+        self.assertEqual(self.values("2.h5"), self.values("1.h5"))
 
     def test_what_cannot_be_shared_is_refused_in_one_line(self):
         (self.folder / "gas.toml").write_text(GAS)
