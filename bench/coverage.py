@@ -4,7 +4,8 @@ of what a run measures is what its claimed error should be; true / claimed shoul
 one error of the mean, 95 % within two. Curves and maps count point by point, tails left out, and tell the root of the mean
 square of their points' ratios.
 
-usage: bench/coverage.py CAROM [-o RESULT.json] [--seeds N] [--first-seed N] [--jobs N] [--machine TEXT] [--case NAME ...]
+usage: bench/coverage.py CAROM [-o RESULT.json] [--seeds N] [--first-seed N] [--jobs N] [--machine TEXT]
+                         [--case NAME ... | --diffusion]
 """
 
 import argparse
@@ -46,9 +47,34 @@ CASES = {
     "soft spheres, walls": (3, "spring", 64, 0.1, "wall", 0.0, 0.5, 400),
 }
 
+# Of what balls have to do with themselves alone, `self_diffusion`, `msd` and `vacf`, where few of them are between walls, in
+# baths or of several kinds; what is set besides, of the box and behind all else.
+WALLS = 'wall_temperature = [[1.0, 1.0], [{0}, {0}]]\n'
+ANDERSEN = '[thermostat]\nkind = "andersen"\ntemperature = 1.0\nrate = {}\n'
+HEAVY = '[[species]]\nname = "heavy"\nradius = 0.5\nmass = 9.0\n[[fill]]\nspecies = "heavy"\ncount = {}\ntemperature = 1.0\n'
+DIFFUSION = {
+    "24 disks, walls and periodic": (2, "events", 24, 0.2, ["wall", "periodic"], 0.0, 4.0, 400),
+    "24 disks, warm walls and periodic": (2, "events", 24, 0.2, ["wall", "periodic"], 0.0, 4.0, 400, WALLS.format("0.0"), ""),
+    "24 spheres, walls, periodic, walls": (3, "events", 24, 0.1, ["wall", "periodic", "wall"], 0.0, 4.0, 400),
+    "24 disks in a bath": (2, "events", 24, 0.2, "periodic", 0.0, 4.0, 400, "", ANDERSEN.format(0.1)),
+    "100 spheres in a bath": (3, "events", 100, 0.2, "periodic", 0.0, 2.0, 400, "", ANDERSEN.format(0.5)),
+    "100 disks in a bath, walls": (2, "events", 100, 0.3, "wall", 0.0, 2.0, 400, "", ANDERSEN.format(0.5)),
+    "100 disks, warm walls": (2, "events", 100, 0.2, "wall", 0.0, 4.0, 400, WALLS.format("1.0"), ""),
+    "60 disks under gravity, periodic": (2, "events", 60, 0.05, ["periodic", "wall"], 0.2, 4.0, 300),
+    "100 spheres under gravity, periodic": (3, "events", 100, 0.02, ["periodic", "periodic", "wall"], 0.5, 2.0, 300),
+    "60 disks, walls": (2, "events", 60, 0.3, "wall", 0.0, 2.0, 300),
+    "24 disks, periodic": (2, "events", 24, 0.2, "periodic", 0.0, 2.0, 400),
+    "6 disks, periodic": (2, "events", 6, 0.2, "periodic", 0.0, 2.0, 400),
+    "6 spheres, walls": (3, "events", 6, 0.1, "wall", 0.0, 2.0, 400),
+    "3 disks, periodic": (2, "events", 3, 0.1, "periodic", 0.0, 2.0, 400),
+    "40 light spheres and 4 heavy ones": (3, "events", 40, 0.2, "periodic", 0.0, 2.0, 400, "", HEAVY.format(4)),
+    "40 light disks and 40 heavy ones, walls and periodic":
+        (2, "events", 40, 0.1, ["wall", "periodic"], 0.0, 2.0, 400, "", HEAVY.format(40)),
+}
+
 
 def scene(case):
-    dimension, solver, balls, fraction, faces, gravity, every, samples = case
+    dimension, solver, balls, fraction, faces, gravity, every, samples, of_box, more = (*case, "", "")[:10]
     volume = balls * (math.pi / 4 if dimension == 2 else math.pi / 6) / fraction
     edge = volume ** (1.0 / dimension)
     begin = 0.2 * samples * every
@@ -63,6 +89,7 @@ dimension = {dimension}
 size = {[edge] * dimension}
 boundary = {faces if isinstance(faces, list) else [faces] * dimension}
 {thermal}
+{of_box}
 [run]
 solver = "{solver}"
 until = {until}
@@ -81,7 +108,10 @@ temperature = 1.0
         text += f"[physics]\ngravity = {[0.0] * (dimension - 1) + [-gravity]}\n"
     if solver == "spring":
         text += "[spring]\nmax_overlap = 0.1\n"
+    text += more
     kinds = NUMBERS + CURVES + MAPS + (OF_EVENTS if solver == "events" else [])
+    if case in DIFFUSION.values():
+        kinds = ["self_diffusion", "msd", "vacf"]
     for kind in kinds:
         text += f'[[observe]]\nname = "a_{kind}"\nkind = "{kind}"\nevery = {every}\nfrom = {begin}\n'
         if kind in BINS:
@@ -152,8 +182,9 @@ def coverage(program, names, seeds, first_seed, jobs):
         folder = pathlib.Path(folder_name)
         for number, name in enumerate(names):
             path = folder / f"case{number}.toml"
-            path.write_text(scene(CASES[name]))
-            walls = CASES[name][4] == "wall"
+            case = {**CASES, **DIFFUSION}[name]
+            path.write_text(scene(case))
+            walls = case[4] == "wall"
             runs = list(pool.map(lambda seed: run(program, path, seed, folder, walls), range(first_seed, first_seed + seeds)))
             quantities = sorted(set.intersection(*(set(one) for one in runs)))
             judged = {quantity: judge([one[quantity] for one in runs]) for quantity in quantities}
@@ -173,15 +204,17 @@ def main():
     parser.add_argument("--first-seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--machine", default="", help="what is said of it in the result")
-    parser.add_argument("--case", action="append", choices=CASES)
+    parser.add_argument("--case", action="append", choices=[*CASES, *DIFFUSION])
+    parser.add_argument("--diffusion", action="store_true", help="all cases of diffusion")
     arguments = parser.parse_args()
-    results = coverage(arguments.program, arguments.case or list(CASES), arguments.seeds, arguments.first_seed,
-                       arguments.jobs)
+    results = coverage(arguments.program, arguments.case or list(DIFFUSION if arguments.diffusion else CASES),
+                       arguments.seeds, arguments.first_seed, arguments.jobs)
     if arguments.output:
         version = subprocess.run([arguments.program, "--version"], check=True, capture_output=True, text=True).stdout
         arguments.output.write_text(json.dumps(
             {"what": "standard errors: true over claimed, and shares of runs within 1 and 2 of them, over seeds",
-             "command": f"bench/coverage.py CAROM -o FILE --seeds {arguments.seeds}",
+             "command": f"bench/coverage.py CAROM -o FILE --seeds {arguments.seeds}"
+                        + (" --diffusion" if arguments.diffusion else ""),
              "program": version.strip().splitlines()[0], "machine": arguments.machine, "cases": results}, indent=1) + "\n")
 
 

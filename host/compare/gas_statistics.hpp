@@ -36,7 +36,9 @@ struct GasPlan {
 struct GasMeasured {
     std::vector<double> temperature;  ///< [energy]
     std::vector<double> virial;       ///< of the contacts: mean of sum r_ij . F_ij [energy]
-    std::vector<double> contacts;     ///< between balls, at one time
+    /// The same of each axis, of springs: mean of the sum of r_ij F_ij along it [energy].
+    std::array<std::vector<double>, 3> virial_along;
+    std::vector<double> contacts;  ///< between balls, at one time
     std::vector<double> wall_contacts;
     std::vector<double> spring_energy;              ///< [energy]
     std::array<std::vector<double>, 6> face_force;  ///< mean force on each face of the box [force]

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <map>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -11,15 +14,51 @@ namespace {
 
 constexpr std::size_t kLagBatches = 32;
 constexpr std::size_t kMostLevels = 40;
-/// Numbers of a BallSum.
-constexpr std::size_t kColumns = 2;
+constexpr std::size_t kColumns = 2;  // sum over balls, balls
+constexpr std::size_t kMostGroups = 64;
+constexpr std::size_t kLeastGroups = 6;    // to tell of scatter
+constexpr std::size_t kLeastOfAKind = 12;  // groups
 /// Samples that a level keeps: the lags, and lag 0.
 constexpr std::size_t kKept = Correlator::kSlots + 1;
 
+double total(std::span<const double> numbers) { return std::accumulate(numbers.begin(), numbers.end(), 0.0); }
+
 }  // namespace
 
-Correlator::Correlator(std::size_t width, std::uint64_t samples, Correlation correlation)
-    : width_(width), correlation_(std::move(correlation)) {
+BallGroups deal_into_groups(std::span<const std::uint32_t> kinds) {
+    std::map<std::uint32_t, std::size_t> balls;
+    for (const std::uint32_t kind : kinds) ++balls[kind];
+    struct Dealt {
+        std::size_t balls = 0;
+        std::size_t first = 0;
+        std::size_t groups = 0;
+        std::size_t next = 0;
+    };
+    std::map<std::uint32_t, Dealt> dealt;
+    const auto kind_of = [&](std::uint32_t kind) -> Dealt& {
+        constexpr std::uint32_t kRare = std::numeric_limits<std::uint32_t>::max();
+        const bool rare = balls[kind] * kMostGroups < kLeastOfAKind * std::max(kinds.size(), kMostGroups);
+        return dealt[rare ? kRare : kind];
+    };
+    for (const auto& [kind, count] : balls) kind_of(kind).balls += count;
+    BallGroups groups;
+    std::size_t first = 0;
+    for (auto& [kind, all] : dealt) {
+        groups.kind_begin.push_back(static_cast<std::uint8_t>(first));
+        all.first = first;
+        all.groups = std::clamp<std::size_t>(kMostGroups * all.balls / kinds.size(), 1, all.balls);
+        first += all.groups;
+    }
+    groups.kind_begin.push_back(static_cast<std::uint8_t>(first));
+    for (const std::uint32_t kind : kinds) {
+        Dealt& all = kind_of(kind);
+        groups.of.push_back(static_cast<std::uint8_t>(all.first + all.next++ % all.groups));
+    }
+    return groups;
+}
+
+Correlator::Correlator(std::size_t width, BallGroups groups, std::uint64_t samples, Correlation correlation)
+    : width_(width), groups_(std::move(groups)), correlation_(std::move(correlation)), values_(groups_.of.size()) {
     while (told_ < kMostLevels && (std::uint64_t{kSlots} << (told_ - 1)) + 1 < samples) ++told_;
 }
 
@@ -28,14 +67,45 @@ std::uint64_t Correlator::lag(std::size_t k) const {
     return (kSlots / 2 + 1 + (k - kSlots - 1) % (kSlots / 2)) * spacing(k);
 }
 
-double Correlator::independent_values(std::size_t k, double apart) const {
-    const double spacings = std::max(1.0, apart / static_cast<double>(spacing(k)));
-    return std::max(1.0, std::max(1.0, static_cast<double>(starts(k)) / spacings) * balls(k));
-}
-
 MeanWithError Correlator::at(std::size_t k) const {
     return k < series_.size() ? ratio_of(series_[k], 0, 1)
                               : MeanWithError{.value = std::nan(""), .error = std::nan("")};
+}
+
+std::vector<double> Correlator::deviations(std::size_t k) const {
+    const GroupSums& sums = sums_[k];
+    const double balls = total(sums.balls);
+    const double mean = total(sums.sum) / balls;
+    // Versions of before kept no groups: those of a run that they began know of its rest alone.
+    const double known = balls / (static_cast<double>(starts(k)) * this->balls(k));
+    std::vector<double> deviations;
+    for (std::size_t kind = 0; kind + 1 < groups_.kind_begin.size(); ++kind) {
+        const std::size_t first = groups_.kind_begin[kind];
+        const std::size_t count = groups_.kind_begin[kind + 1] - first;
+        const auto groups = static_cast<double>(count);
+        const double own = total(std::span(sums.sum).subspan(first, count)) /
+                           std::max(1.0, total(std::span(sums.balls).subspan(first, count)));
+        // One group alone has nothing to scatter about but the others.
+        const double middle = count > 1 ? own : mean;
+        const double scale = std::sqrt(known * (count > 1 ? groups / (groups - 1.0) : 1.0)) / balls;
+        for (std::size_t g = first; g < first + count; ++g) {
+            deviations.push_back(scale * (sums.sum[g] - middle * sums.balls[g]));
+        }
+    }
+    return deviations;
+}
+
+double Correlator::scatter(std::size_t j, std::size_t k) const {
+    if (groups_.count() < kLeastGroups || std::max(j, k) >= sums_.size()) return std::nan("");
+    const std::vector<double> a = deviations(j);
+    const std::vector<double> b = deviations(k);
+    return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
+}
+
+double Correlator::together(std::size_t k) const {
+    if (k >= sums_.size()) return std::nan("");
+    const double apart = total(sums_[k].sum);
+    return apart > 0.0 ? sums_[k].together / apart : 1.0;
 }
 
 void Correlator::add(std::uint64_t index, std::span<const double> sample) {
@@ -51,6 +121,7 @@ void Correlator::add(std::uint64_t index, std::span<const double> sample) {
         if (l == levels_.size()) {
             levels_.push_back({0, std::vector<double>(kKept * width_)});
             while (series_.size() < first_series(l + 1)) series_.emplace_back(kColumns, kLagBatches);
+            sums_.resize(series_.size(), GroupSums(groups_.count()));
         }
         if (l > 0 && levels_[l].filled == 0) {
             std::ranges::copy(slot(levels_[l - 1], 0), slot(levels_[l], 0).begin());
@@ -60,11 +131,30 @@ void Correlator::add(std::uint64_t index, std::span<const double> sample) {
         std::ranges::copy(sample, slot(level, level.filled).begin());
         const std::size_t least = l == 0 ? 0 : kSlots / 2 + 1;
         for (std::size_t k = least; k <= std::min<std::uint64_t>(kSlots, level.filled); ++k) {
-            const BallSum found = correlation_(slot(level, level.filled - k), slot(level, level.filled));
-            series_[first_series(l) + k - least].add(std::array<double, kColumns>{found.sum, found.balls});
+            look(first_series(l) + k - least, slot(level, level.filled - k), slot(level, level.filled));
         }
         ++level.filled;
     }
+}
+
+void Correlator::look(std::size_t k, std::span<const double> early, std::span<const double> late) {
+    GroupSums now(groups_.count());
+    now.together = correlation_(early, late, values_);
+    for (std::size_t ball = 0; ball < values_.size(); ++ball) {
+        const bool in = values_[ball] == values_[ball];
+        now.sum[groups_.of[ball]] += in ? values_[ball] : 0.0;
+        now.balls[groups_.of[ball]] += in ? 1.0 : 0.0;
+    }
+    std::array<double, kColumns> all{};
+    GroupSums& sums = sums_[k];
+    sums.together += now.together;
+    for (std::size_t g = 0; g < groups_.count(); ++g) {
+        sums.sum[g] += now.sum[g];
+        sums.balls[g] += now.balls[g];
+        all[0] += now.sum[g];
+        all[1] += now.balls[g];
+    }
+    series_[k].add(all);
 }
 
 std::span<double> Correlator::slot(Level& level, std::uint64_t k) const {
@@ -76,7 +166,8 @@ std::size_t Correlator::most_numbers() const {
     constexpr std::size_t kBegun = 4;
     static_assert(std::size_t{1} << kBegun == kSlots);
     const std::size_t levels = std::min(kMostLevels, told_ + kBegun);
-    return levels * kKept * width_ + first_series(levels) * BatchSeries(kColumns, kLagBatches).most_numbers();
+    return levels * kKept * width_ +
+           first_series(levels) * (BatchSeries(kColumns, kLagBatches).most_numbers() + 1 + 2 * groups_.count());
 }
 
 void Correlator::save(std::vector<double>& out) const {
@@ -89,6 +180,11 @@ void Correlator::save(std::vector<double>& out) const {
         out.insert(out.end(), level.samples.begin(), level.samples.end());
     }
     for (const BatchSeries& series : series_) series.save(out);
+    for (const GroupSums& sums : sums_) {
+        out.push_back(sums.together);
+        out.insert(out.end(), sums.sum.begin(), sums.sum.end());
+        out.insert(out.end(), sums.balls.begin(), sums.balls.end());
+    }
 }
 
 void Correlator::restore(SavedNumbers& saved) {
@@ -109,6 +205,13 @@ void Correlator::restore(SavedNumbers& saved) {
             series_[k].restore(saved);
             if (series_[k].samples() > 0) told_ = std::max(told_, l + 1);
         }
+    }
+    sums_.assign(series_.size(), GroupSums(groups_.count()));
+    if (saved.empty()) return;  // versions of before kept no groups
+    for (GroupSums& sums : sums_) {
+        sums.together = saved.next();
+        std::ranges::copy(saved.next(groups_.count()), sums.sum.begin());
+        std::ranges::copy(saved.next(groups_.count()), sums.balls.begin());
     }
 }
 

@@ -11,14 +11,20 @@
 
 namespace carom {
 
-/// A sum over the balls that are in both of two samples, and how many these are: some may have left.
-struct BallSum {
-    double sum = 0.0;
-    double balls = 0.0;
-};
+/// Two samples of the same balls, arrays of `width` numbers: to `values` what each ball has to do with itself later,
+/// NaN of one that has left meanwhile. \return  the same of all balls as if they were one, if anybody asks
+using Correlation =
+    std::function<double(std::span<const double> early, std::span<const double> late, std::span<double> values)>;
 
-/// Two samples of the same balls, arrays of `width` numbers, and what they have to do with each other.
-using Correlation = std::function<BallSum(std::span<const double> early, std::span<const double> late)>;
+/// Balls in groups of like ones, by whose scatter one knows how much balls that know nothing of each other are off.
+struct BallGroups {
+    std::vector<std::uint8_t> of;          ///< by ball
+    std::vector<std::uint8_t> kind_begin;  ///< the first group of each kind of balls, and the number of groups
+    [[nodiscard]] std::size_t count() const { return kind_begin.empty() ? 0 : kind_begin.back(); }
+};
+/// Balls of a kind are dealt out in turns, to so many groups as is its share of kMostGroups. Kinds of few balls are
+/// one. \param kinds  a number of its own for each kind, by ball
+BallGroups deal_into_groups(std::span<const std::uint32_t> kinds);
 
 /// Correlations over lags from one sample to the whole run in bounded memory, over many starts: a multiple-tau
 /// correlator (Frenkel and Smit's order-n scheme, without averaging inside of levels). Level l keeps the last kSlots
@@ -29,10 +35,11 @@ public:
     static constexpr std::size_t kSlots = 16;
 
     /// \param width    numbers in a sample
+    /// \param groups   of the balls in it
     /// \param samples  in a row, at most, as far as is known: up to which lag one tells. What is gathered does not
     /// depend
     ///     on it, for a run may be prolonged.
-    Correlator(std::size_t width, std::uint64_t samples, Correlation correlation);
+    Correlator(std::size_t width, BallGroups groups, std::uint64_t samples, Correlation correlation);
 
     /// \param index  of the sample; one that does not follow on the one before starts anew
     void add(std::uint64_t index, std::span<const double> sample);
@@ -45,8 +52,12 @@ public:
     [[nodiscard]] std::uint64_t lag(std::size_t k) const;
     /// Mean over the balls of all starts, and its blocked error; NaN if the lag has not been reached, or by no ball.
     [[nodiscard]] MeanWithError at(std::size_t k) const;
-    /// How many balls there are in the starts of that lag that are so many samples apart, about; at least one.
-    [[nodiscard]] double independent_values(std::size_t k, double apart) const;
+    /// Covariance of the means of two lags, by the scatter of groups over the whole run: what is off by chance of
+    /// single balls, not what all of them share. NaN if a lag has not been reached, or there are too few groups to
+    /// tell.
+    [[nodiscard]] double scatter(std::size_t j, std::size_t k) const;
+    /// What Correlation returns over the sum of the values of the balls, over all starts; 1 where these are 0.
+    [[nodiscard]] double together(std::size_t k) const;
     [[nodiscard]] std::uint64_t starts(std::size_t k) const { return k < series_.size() ? series_[k].samples() : 0; }
     /// Samples from one start of that lag to the next.
     [[nodiscard]] static std::uint64_t spacing(std::size_t k) { return std::uint64_t{1} << level_of(k); }
@@ -64,7 +75,18 @@ private:
         std::vector<double> samples;  // kSlots + 1 of them, by filled modulo that
     };
 
+    /// Sums over all starts of a lag.
+    struct GroupSums {
+        explicit GroupSums(std::size_t groups) : sum(groups), balls(groups) {}
+        double together = 0.0;
+        std::vector<double> sum;    // by group
+        std::vector<double> balls;  // by group
+    };
+
     [[nodiscard]] std::span<double> slot(Level& level, std::uint64_t k) const;
+    void look(std::size_t k, std::span<const double> early, std::span<const double> late);
+    /// How far groups are from the mean of their kind, of all balls of that lag.
+    [[nodiscard]] std::vector<double> deviations(std::size_t k) const;
     [[nodiscard]] static std::size_t level_of(std::size_t k) {
         return k <= kSlots ? 0 : 1 + (k - kSlots - 1) / (kSlots / 2);
     }
@@ -73,12 +95,15 @@ private:
     }
 
     std::size_t width_;
+    BallGroups groups_;
     Correlation correlation_;
     std::size_t told_ = 1;             // levels
     std::uint64_t next_ = 0;           // index that follows on the last one; 0: none does
     std::uint64_t start_ = 0;          // index of the first sample since the last gap
     std::vector<Level> levels_;        // as far as they have been reached
-    std::vector<BatchSeries> series_;  // by lag, of these: BallSum
+    std::vector<BatchSeries> series_;  // by lag: the sum over balls, and how many they are
+    std::vector<GroupSums> sums_;      // by lag
+    std::vector<double> values_;       // of a look
 };
 
 }  // namespace carom

@@ -50,9 +50,11 @@ constexpr double kConduction = 0.01;          // how Enskog's conductivity chang
 constexpr double kFitted = 2.0;               // constants of that law
 constexpr double kSingleEnergy = 2e-5;        // of the energy: single precision's rounding
 constexpr double kFewRoundings = 64.0;        // of which the sums themselves may have as many
-constexpr double kBiasedRounding = 0.05;  // of a rounding an event: unlike masses and slanted walls round to one side
-constexpr double kSteppedBath = 0.002;    // of its temperature: velocities are drawn half a step before
-constexpr double kSideWalls = 0.5;        // times the surface of side walls over the volume, in diameters
+constexpr double kBiasedRounding =
+    0.05;                               // of a rounding an event: unlike masses and slanted walls round to one side,
+                                        // and those of balls of one mass, a ball's share of that, as their mass has it
+constexpr double kSteppedBath = 0.002;  // of its temperature: velocities are drawn half a step before
+constexpr double kSideWalls = 0.5;      // times the surface of side walls over the volume, in diameters
 constexpr double kCanonicalKurtosis = 3.0;
 constexpr double kHighColumn = 10.0;  // scale heights, from which on a ceiling takes nothing of the weight
 
@@ -263,20 +265,27 @@ private:
                slow && run_.unsettled.empty() ? "too slow a bath" : run_.unsettled);
     }
 
+    /// Whether walls across other axes draw velocities along this one anew.
+    [[nodiscard]] bool rubbed(const Stage& stage, int axis) const {
+        for (int other = 0; other < run_.dimension(); ++other) {
+            const auto& [low, high] = stage.wall_temperature[static_cast<std::size_t>(other)];
+            if (other != axis && (low > 0.0 || high > 0.0)) return true;
+        }
+        return false;
+    }
     /// Whether nothing but gravity and the two walls across an axis changes the balls' momentum along it.
     [[nodiscard]] bool only_walls_push(int axis) const {
-        const auto rubs = [&](const auto& temperature) {
-            for (int other = 0; other < run_.dimension(); ++other) {
-                const auto& pair = temperature[static_cast<std::size_t>(other)];
-                if (other != axis && (pair[0] > 0.0 || pair[1] > 0.0)) return true;
-            }
-            return false;
-        };
-        const Scene& scene = run_.scene;
-        const bool held = std::ranges::any_of(scene.stages, [&](const Stage& stage) {
-            return stage.thermostat.kind != Thermostat::Kind::kNone || rubs(stage.wall_temperature);
+        return std::ranges::none_of(stages_of(run_.scene), [&](const Stage& stage) {
+            return stage.thermostat.kind != Thermostat::Kind::kNone || rubbed(stage, axis);
         });
-        return !held && scene.thermostat.kind == Thermostat::Kind::kNone && !rubs(scene.box.temperature);
+    }
+    /// Whether such walls may push a gas along in the mean too, on which it creeps to where it is hotter: if it has not
+    /// one temperature, and its ends are unlike.
+    [[nodiscard]] bool creeps(const GasFacts& facts, int axis) const {
+        return !facts.undriven && std::ranges::any_of(stages_of(run_.scene), [&](const Stage& stage) {
+            const auto& [low, high] = stage.wall_temperature[static_cast<std::size_t>(axis)];
+            return rubbed(stage, axis) && (low != high || stage.gravity[static_cast<std::size_t>(axis)] != 0.0);
+        });
     }
 
     /// What two opposite walls give the balls in the mean is what gravity takes, or nothing: the floor bears the
@@ -316,7 +325,8 @@ private:
                     .measured = area * (floor->mean - (ceiling != nullptr ? ceiling->mean : 0.0)),
                     .error = error,
                     .expected = facts.balls * facts.mass * std::abs(g),
-                    .scale = area * floor->mean});
+                    .scale = area * floor->mean},
+                   creeps(facts, axis) && run_.unsettled.empty() ? "walls beside push too" : run_.unsettled);
         }
     }
 
@@ -363,7 +373,8 @@ private:
             const double rounding = std::numeric_limits<double>::epsilon() * gross_share(facts);
             const double times = run_.events + redrawn(facts);
             check.error = rounding * std::sqrt(std::max(times, kFewRoundings));
-            if (!facts.uniform || facts.walls) check.uncertainty = kBiasedRounding * rounding * times;
+            const double share = facts.uniform && !facts.walls ? 1.0 / std::max(1.0, facts.balls) : 1.0;
+            check.uncertainty = kBiasedRounding * share * rounding * times;
         } else {
             // Contacts are not counted: those of a gas follow from theory.
             const GasFacts facts = gas_facts(run_, "", run_.time.empty() ? 0.0 : run_.time.front());

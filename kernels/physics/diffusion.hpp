@@ -16,16 +16,13 @@
 
 namespace carom {
 
-/// What the way of a ball from t to t + a has in common with that from t + u to t + u + b, the mean of their product,
-/// by the mean square displacement W: (W(u + b) + W(u - a) - W(u + b - a) - W(u)) / 2.
-/// \param way  W of a time [length^2], the same of t and -t
-template <class Way>
-double common_way(const Way& way, double a, double b, double u) {
-    return 0.5 * (way(u + b) + way(u - a) - way(u + b - a) - way(u));
+/// What a motion of all balls as one adds to the variance of the sum of their ways' squares, as a share of that of
+/// independent balls: of n Gaussian ways of mean square W along an axis, each two of which have c in common, that is
+/// 2 n W^2 + 2 n (n - 1) c^2. A bath, or a wall, that takes momentum and gives it moves them so.
+/// \param together  mean square of the sum of all ways over the sum of their mean squares, 1 + (n - 1) c / W
+inline double variance_as_one(double together, double balls) {
+    return balls > 1.0 ? (together - 1.0) * (together - 1.0) / (balls - 1.0) : 0.0;
 }
-
-/// Covariance of the squares of two ways whose components are Gaussian [length^4]. \param common  as common_way
-inline double covariance_of_squares(double common, int dimension) { return 2.0 / dimension * common * common; }
 
 /// In which a ball whose velocity a bath redraws at a rate, D = T / (m rate), comes a diameter far along some axis:
 /// where that is long beside the time between collisions, the same two meet again and again [time].
@@ -44,24 +41,6 @@ inline double flow_in_common(int dimension, double squared_way, double side) {
     const double mean = x < 1e-3 ? 1.0 - x / 3.0 : 2.0 * (x - 1.0 + std::exp(-x)) / (x * x);
     return dimension == 2 ? std::sqrt(mean) : mean;
 }
-
-/// Mean square displacement across two walls of a ball that would have come so far without them, as if what is left of
-/// the sixth of the square of their distance went by one exponential. \param squared_way  along an axis [length^2]
-inline double confined_way(double squared_way, double distance) {
-    const double most = distance * distance / 6.0;
-    return -most * std::expm1(-squared_way / most);
-}
-
-/// How far two walls have held a ball back, from 0 to 1: centres anywhere between them are a sixth of the square of
-/// their distance apart in the mean. Then the squares of ways scatter half as much as those of Gaussian ones, and two
-/// ways with one end in common have little to do with each other: of x^2 + x'^2 - 2 x x', x from the middle, the first
-/// two are known from where balls may be.
-///
-/// \param squared_way  mean square displacement across the walls [length^2]
-inline double held_back(double squared_way, double distance) {
-    return std::fmin(1.0, 6.0 * squared_way / (distance * distance));
-}
-inline double scatter_held_back(double held, bool same_ends) { return 1.0 - (same_ends ? 0.5 : 0.78) * held * held; }
 
 /// Enskog's self-diffusion coefficient of hard balls [length^2/time]: sqrt(T / (pi m)) / (2 n sigma chi) for disks,
 /// 3 sqrt(T / (pi m)) / (8 n sigma^2 chi) for spheres (first Sonine order), times what the higher orders add: 1.02704

@@ -341,7 +341,13 @@ TEST(GasStatistics, OfARightGasAreGood) {
     }
 }
 
-TEST(GasStatistics, BetweenWallsHoldTheWallsAgainstTheVirial) {
+TEST(GasStatistics, BetweenWallsHoldTheWallsAgainstTheStressAcrossThem) {
+    // Long and narrow, walls along one axis, or along two of unlike lengths: the stress is not the same along all axes.
+    for (const char* boundary : {"\"wall\",\"periodic\"", "\"wall\",\"wall\""}) {
+        const Findings narrow = statistics(kEvenGas, right_springs(),
+                                           {"box.size=[6.0,200.0]", std::string("box.boundary=[") + boundary + "]"});
+        EXPECT_EQ(verdict(narrow, "wall pressure"), Verdict::kGood) << boundary << words(narrow);
+    }
     const Findings walls = statistics(kEvenGas, right_springs(), {"box.boundary=[\"wall\",\"periodic\"]"});
     EXPECT_TRUE(walls.good()) << words(walls);
     EXPECT_EQ(verdict(walls, "wall pressure"), Verdict::kGood) << words(walls);

@@ -4,12 +4,15 @@
 #include <cmath>
 #include <fstream>
 #include <functional>
+#include <map>
 #include <memory>
 #include <random>
+#include <set>
 #include <span>
 #include <sstream>
 #include <vector>
 
+#include "host/observables/correlator.hpp"
 #include "host/observables/frame_sampler.hpp"
 #include "host/observables/registry.hpp"
 #include "host/scene/keys.hpp"
@@ -850,81 +853,157 @@ TEST_P(AveragesInTime, CorrelationsInTimeAreMeansOverAllStarts) {
     EXPECT_GE(looked_at, 35);
 }
 
-TEST_P(AveragesInTime, RandomWalksDiffuseAsTheirStepsDo) {
-    // Gaussian steps of variance 1 on each axis, one a sample: D = 1 / (2 every). 199 balls of which 198 move freely,
-    // 64 walks: the mean over these and their scatter, at 4 standard errors (false alarms: 1 in 16,000), and errors
-    // that are right by a fifth, which their own scatter over 64 walks (9 %) exceeds 1 time in 40.
-    constexpr int kSamples = 120;
-    constexpr int kWalks = 64;
-    constexpr double kEvery = 0.5;
-    std::vector<double> found;
-    double claimed = 0.0;
-    std::mt19937_64 generator(11);
+/// Balls that take Gaussian steps, one a sample, which walls turn back.
+struct Walk {
+    const char* what;
+    std::size_t balls = 102;  // of which the first and the last take no part
+    int walled = 0;           // axes
+    double step = 0.7;        // standard deviation along an axis
+    double second = 0.7;      // of balls of the second species
+    double all_as_one = 0.0;  // of a step that all take
+};
+
+void take_steps(AverageState& state, const Walk& walk, std::mt19937_64& generator) {
     std::normal_distribution<double> normal;
-    for (auto& image : state.frame.image) std::ranges::fill(image, 0);
-    for (int walk = 0; walk < kWalks; ++walk) {
-        const auto diffusion = make_average({.name = "d", .kind = "self_diffusion"}, state.context(kEvery, kSamples));
-        for (int k = 0; k < kSamples; ++k) {
-            for (int axis = 0; axis < dimension(); ++axis) {
-                for (double& at : state.frame.position[axis]) at += normal(generator);
-            }
-            state.show(*diffusion, k);
+    for (int axis = 0; axis < state.box.dimension; ++axis) {
+        const double low = state.box.min[axis];
+        const double high = low + state.box.size[axis];
+        const double together = walk.all_as_one * normal(generator);
+        for (std::size_t id = 0; id < state.frame.size(); ++id) {
+            double& at = state.frame.position[axis][id];
+            at += (id % 2 == 0 ? walk.step : walk.second) * normal(generator) + together;
+            if (axis < walk.walled) at = at < low ? 2.0 * low - at : at > high ? 2.0 * high - at : at;
         }
-        const AverageTable table = diffusion->table();
-        ASSERT_EQ(table.values.size(), 1U);
-        EXPECT_TRUE(table.x.empty());
-        found.push_back(table.values[0]);
-        claimed += table.errors[0] * table.errors[0] / kWalks;
     }
-    double mean = 0.0;
-    double scatter = 0.0;
-    for (const double value : found) mean += value / kWalks;
-    for (const double value : found) scatter += (value - mean) * (value - mean) / (kWalks - 1);
-    EXPECT_NEAR(mean, 1.0 / (2.0 * kEvery), 4.0 * std::sqrt(scatter / kWalks));
-    EXPECT_NEAR(std::sqrt(claimed / scatter), 1.0, 0.3);
 }
 
-TEST_P(AveragesInTime, WaysThatWallsHoldBackHaveErrorsOfTheirOwn) {
-    // As above, between walls that turn balls back. Lags of more than a twelfth of the run have no blocks.
+TEST_P(AveragesInTime, RandomWalksDiffuseAsTheirStepsDo) {
+    // D = variance of a step / (2 every), at 4 standard errors.
+    constexpr int kSamples = 120;
+    constexpr double kEvery = 0.5;
+    std::mt19937_64 generator(11);
+    for (auto& image : state.frame.image) std::ranges::fill(image, 0);
+    const auto diffusion = make_average({.name = "d", .kind = "self_diffusion"}, state.context(kEvery, kSamples));
+    for (int k = 0; k < kSamples; ++k) {
+        take_steps(state, {.what = "free"}, generator);
+        state.show(*diffusion, k);
+    }
+    const AverageTable table = diffusion->table();
+    ASSERT_EQ(table.values.size(), 1U);
+    EXPECT_TRUE(table.x.empty());
+    EXPECT_NEAR(table.values[0], 0.49 / (2.0 * kEvery), 4.0 * table.errors[0]);
+    EXPECT_LT(table.errors[0], 0.1 * table.values[0]);
+}
+
+TEST_P(AveragesInTime, ErrorsAreWhatWalksScatterBy) {
+    // Over 64 walks, which know a scatter to 9 %. Lags of more than a twelfth of the run have no blocks.
     constexpr int kSamples = 300;
-    constexpr int kWalks = 48;
-    AverageState closed{GetParam(), 200, Face::kWall, 1};
-    std::mt19937_64 generator(12);
-    std::normal_distribution<double> normal;
-    for (auto& image : closed.frame.image) std::ranges::fill(image, 0);
-    std::vector<AverageTable> found;
-    for (int walk = 0; walk < kWalks; ++walk) {
-        const auto ways = make_average({.name = "m", .kind = "msd"}, closed.context(1.0, kSamples));
-        for (int k = 0; k < kSamples; ++k) {
-            for (int axis = 0; axis < dimension(); ++axis) {
-                const double low = closed.box.min[axis];
-                const double high = low + closed.box.size[axis];
-                for (double& at : closed.frame.position[axis]) {
-                    at += 0.7 * normal(generator);
-                    at = at < low ? 2.0 * low - at : at > high ? 2.0 * high - at : at;
-                }
+    constexpr int kWalks = 64;
+    for (const Walk& walk :
+         {Walk{.what = "free"}, Walk{.what = "between walls", .walled = 3},
+          Walk{.what = "in a channel", .walled = dimension() - 1}, Walk{.what = "of two kinds", .step = 0.1},
+          Walk{.what = "all as one", .all_as_one = 0.6}, Walk{.what = "of few", .balls = 10},
+          Walk{.what = "of few, between walls", .balls = 10, .walled = 3}, Walk{.what = "of four", .balls = 6}}) {
+        AverageState balls{GetParam(), walk.balls, Face::kWall, 1};
+        for (auto& image : balls.frame.image) std::ranges::fill(image, 0);
+        std::mt19937_64 generator(12);
+        // By lag, and behind them the coefficient.
+        std::vector<std::vector<double>> values, errors;
+        for (int one = 0; one < kWalks; ++one) {
+            const auto ways = make_average({.name = "m", .kind = "msd"}, balls.context(1.0, kSamples));
+            const auto diffusion = make_average({.name = "d", .kind = "self_diffusion"}, balls.context(1.0, kSamples));
+            for (int k = 0; k < kSamples; ++k) {
+                take_steps(balls, walk, generator);
+                balls.show(*ways, k);
+                balls.show(*diffusion, k);
             }
-            closed.show(*ways, k);
+            const AverageTable way = ways->table();
+            const AverageTable growth = diffusion->table();
+            values.push_back(way.values);
+            errors.push_back(way.errors);
+            values.back().push_back(growth.values.at(0));
+            errors.back().push_back(growth.errors.at(0));
         }
-        found.push_back(ways->table());
-    }
-    double logarithms = 0.0;
-    double lags = 0.0;
-    for (std::size_t k = 25; k < found[0].values.size(); ++k) {
-        double mean = 0.0;
-        double scatter = 0.0;
-        double claimed = 0.0;
-        for (const AverageTable& one : found) mean += one.values[k] / kWalks;
-        for (const AverageTable& one : found) {
-            scatter += (one.values[k] - mean) * (one.values[k] - mean) / (kWalks - 1);
-            claimed += one.errors[k] * one.errors[k] / kWalks;
+        const auto claimed_over_true = [&](std::size_t k) {
+            double mean = 0.0, scatter = 0.0, claimed = 0.0;
+            for (const auto& found : values) mean += found[k] / kWalks;
+            for (const auto& found : values) scatter += (found[k] - mean) * (found[k] - mean) / (kWalks - 1);
+            for (const auto& found : errors) claimed += found[k] * found[k] / kWalks;
+            return std::sqrt(claimed / scatter);
+        };
+        double logarithms = 0.0;
+        double lags = 0.0;
+        const std::size_t last = values[0].size() - 1;
+        for (std::size_t k = 25; k < last; ++k) {
+            const double ratio = claimed_over_true(k);
+            if (!std::isfinite(ratio)) continue;
+            logarithms += std::log(ratio);
+            lags += 1.0;
         }
-        if (!std::isfinite(scatter)) continue;
-        logarithms += 0.5 * std::log(claimed / scatter);
-        lags += 1.0;
+        EXPECT_GT(lags, 20.0) << walk.what;
+        EXPECT_NEAR(std::exp(logarithms / lags), 1.0, 0.3) << walk.what;
+        EXPECT_NEAR(claimed_over_true(last), 1.0, 0.3) << walk.what;
     }
-    EXPECT_GT(lags, 20.0);
-    EXPECT_NEAR(std::exp(logarithms / lags), 1.0, 0.25);
+}
+
+/// Versions of before saved no groups of balls.
+TEST(ACorrelator, GoesOnFromWhatAnOlderVersionSaved) {
+    const auto product = [](std::span<const double> early, std::span<const double> late, std::span<double> values) {
+        for (std::size_t ball = 0; ball < values.size(); ++ball) values[ball] = early[ball] * late[ball];
+        return 0.0;
+    };
+    const std::vector<std::uint32_t> kinds(10, 3);
+    const BallGroups groups = deal_into_groups(kinds);
+    Correlator whole(10, groups, 100, product);
+    auto part = std::make_unique<Correlator>(10, groups, 100, product);
+    std::mt19937_64 generator(3);
+    std::normal_distribution<double> normal;
+    for (int k = 0; k < 100; ++k) {
+        std::vector<double> sample(10);
+        for (double& one : sample) one = normal(generator);
+        whole.add(k, sample);
+        part->add(k, sample);
+        if (k != 40) continue;
+        std::vector<double> saved;
+        part->save(saved);
+        const std::size_t series =
+            Correlator::kSlots + 1 + (static_cast<std::size_t>(saved[1]) - 1) * Correlator::kSlots / 2;
+        saved.resize(saved.size() - series * (1 + 2 * groups.count()));
+        part = std::make_unique<Correlator>(10, groups, 100, product);
+        SavedNumbers numbers(saved);
+        part->restore(numbers);
+        EXPECT_TRUE(numbers.empty());
+        EXPECT_TRUE(std::isnan(part->scatter(1, 1))) << "nobody knows yet";
+    }
+    for (std::size_t lag = 1; lag < 20; ++lag) {
+        EXPECT_EQ(part->at(lag).value, whole.at(lag).value) << lag;
+        // Of 10 numbers that know nothing of each other, from 59 or 99 starts; as if it were all of them.
+        EXPECT_NEAR(part->scatter(lag, lag) / whole.scatter(lag, lag), 1.0, 0.7) << lag;
+    }
+}
+
+TEST(Groups, AreOfBallsOfAKind) {
+    // 100 balls of one kind, 40 of another in turns with them, and three kinds of a ball or two.
+    std::vector<std::uint32_t> kinds;
+    for (std::uint32_t ball = 0; ball < 140; ++ball) kinds.push_back(ball % 7 < 5 ? 4 : 2);
+    for (const std::uint32_t rare : {0U, 9U, 9U, 11U}) kinds.push_back(rare);
+    const BallGroups groups = deal_into_groups(kinds);
+    ASSERT_EQ(groups.of.size(), kinds.size());
+    EXPECT_LE(groups.count(), 64U);
+    EXPECT_GE(groups.count(), 60U);
+    std::map<std::uint8_t, std::set<std::uint32_t>> kinds_of;
+    std::map<std::uint8_t, int> balls_of;
+    for (std::size_t ball = 0; ball < kinds.size(); ++ball) {
+        ASSERT_LT(groups.of[ball], groups.count());
+        kinds_of[groups.of[ball]].insert(std::min(kinds[ball], 9U) % 9);
+        ++balls_of[groups.of[ball]];
+    }
+    EXPECT_EQ(kinds_of.size(), groups.count()) << "none is empty";
+    for (const auto& [group, all] : kinds_of)
+        EXPECT_EQ(all.size(), 1U) << "but rare ones, 0 of 9, have theirs together";
+    for (const auto& [group, balls] : balls_of) EXPECT_LE(balls, 4);
+    EXPECT_EQ(deal_into_groups(std::vector<std::uint32_t>(5, 7)).count(), 5U);
+    EXPECT_EQ(deal_into_groups({}).count(), 0U);
 }
 
 TEST_P(AveragesInTime, FewSamplesTellOfNoDiffusion) {

@@ -219,16 +219,13 @@ nlohmann::json golden() {
     return nlohmann::json::parse(file);
 }
 
-TEST(Diffusion, WaysOfARandomWalkHaveTheTimesInCommonThatTheyShare) {
-    const auto way = [](double time) { return 3.0 * std::abs(time); };
-    EXPECT_DOUBLE_EQ(common_way(way, 1.0, 2.0, 0.0), 3.0);   // from 0 to 1 and from 0 to 2
-    EXPECT_DOUBLE_EQ(common_way(way, 1.0, 2.0, -0.5), 3.0);  // from -0.5
-    EXPECT_DOUBLE_EQ(common_way(way, 1.0, 2.0, 0.25), 2.25);
-    EXPECT_DOUBLE_EQ(common_way(way, 1.0, 2.0, -1.75), 0.75);
-    EXPECT_DOUBLE_EQ(common_way(way, 1.0, 2.0, 1.0), 0.0);
-    EXPECT_DOUBLE_EQ(common_way(way, 1.0, 2.0, -2.0), 0.0);
-    // Two Gaussian components of variance 1.5 each, squared and added.
-    EXPECT_DOUBLE_EQ(covariance_of_squares(3.0, 2), 2.0 * (2.0 * 1.5 * 1.5));
+TEST(Diffusion, WaysOfAllBallsAsOneScatterTogether) {
+    // 5 ways of variance 3, each two of which have a covariance of 1.2: the variance of a sum of squares of Gaussian
+    // numbers is twice the sum of the squares of all covariances.
+    const double together = (5.0 * 3.0 + 20.0 * 1.2) / (5.0 * 3.0);
+    EXPECT_DOUBLE_EQ(1.0 + variance_as_one(together, 5.0), (5.0 * 9.0 + 20.0 * 1.44) / (5.0 * 9.0));
+    EXPECT_EQ(variance_as_one(1.0, 5.0), 0.0);
+    EXPECT_EQ(variance_as_one(1.0, 1.0), 0.0) << "one ball alone";
 }
 
 TEST(Diffusion, AFlowCarriesTwoBallsAsLongAsTheyAreNear) {
@@ -244,29 +241,6 @@ TEST(Diffusion, AFlowCarriesTwoBallsAsLongAsTheyAreNear) {
         EXPECT_NEAR(flow_in_common(3, way, 3.0), sum, 1e-4 + 2e-3 * sum) << way;
         EXPECT_DOUBLE_EQ(flow_in_common(2, way, 3.0), std::sqrt(flow_in_common(3, way, 3.0)));
     }
-}
-
-TEST(Diffusion, PlacesBetweenWallsScatterAsTheirProducts) {
-    // Evenly many centres in (-1, 1): x^2 + x'^2 - 2 x x', of which only the product is not known from all of them.
-    constexpr int kPlaces = 200;
-    double mean = 0.0;
-    double products = 0.0;
-    for (int i = 0; i < kPlaces; ++i) {
-        for (int j = 0; j < kPlaces; ++j) {
-            const double x = (2.0 * i + 1.0) / kPlaces - 1.0;
-            const double y = (2.0 * j + 1.0) / kPlaces - 1.0;
-            mean += (x - y) * (x - y) / (kPlaces * kPlaces);
-            products += 4.0 * x * x * y * y / (kPlaces * kPlaces);
-        }
-    }
-    EXPECT_NEAR(confined_way(1e3, 2.0), mean, 1e-4);
-    EXPECT_NEAR(confined_way(1e-6, 2.0), 1e-6, 1e-11);
-    EXPECT_NEAR(held_back(mean, 2.0), 1.0, 1e-4);
-    EXPECT_NEAR(held_back(0.5 * mean, 2.0), 0.5, 1e-4);
-    EXPECT_EQ(held_back(2.0 * mean, 2.0), 1.0);
-    EXPECT_NEAR(scatter_held_back(1.0, true) * covariance_of_squares(mean, 1), products, 1e-4);
-    EXPECT_LT(scatter_held_back(1.0, false), scatter_held_back(1.0, true));
-    EXPECT_EQ(scatter_held_back(0.0, true), 1.0);
 }
 
 TEST(Diffusion, ADriftIsTheSpeedOfAllAsOne) {
